@@ -1,0 +1,302 @@
+//! The handle on a node, and the arithmetic written with it.
+
+use crate::graph::{Graph, Id, Node, Symbol};
+use crate::op::Op;
+use rustc_hash::FxHashMap;
+use std::fmt;
+use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
+
+/// An expression: a copyable handle on a node of a [`Graph`].
+///
+/// Numbers mix in from both sides. Two handles are equal when they are the same node, which is when they were
+/// built alike, up to the folding of the crate's front page. Expressions of different graphs can be mixed; the right one is then copied into
+/// the graph of the left one.
+#[derive(Clone, Copy)]
+pub struct Expr<'g> {
+    pub(crate) graph: &'g Graph,
+    pub(crate) id: Id,
+}
+
+/// What can stand where an expression is expected: an expression or a number.
+pub trait IntoExpr<'g> {
+    /// The expression in this graph.
+    fn into_expr(self, graph: &'g Graph) -> Expr<'g>;
+}
+
+impl<'g> IntoExpr<'g> for Expr<'g> {
+    fn into_expr(self, graph: &'g Graph) -> Expr<'g> {
+        graph.adopt(self)
+    }
+}
+
+impl<'g> IntoExpr<'g> for f64 {
+    fn into_expr(self, graph: &'g Graph) -> Expr<'g> {
+        graph.number(self)
+    }
+}
+
+impl<'g> IntoExpr<'g> for i32 {
+    fn into_expr(self, graph: &'g Graph) -> Expr<'g> {
+        graph.number(self.into())
+    }
+}
+
+impl<'g> Expr<'g> {
+    /// The graph the expression belongs to.
+    #[must_use]
+    pub fn graph(self) -> &'g Graph {
+        self.graph
+    }
+
+    /// The node's place in the graph.
+    #[must_use]
+    pub fn id(self) -> Id {
+        self.id
+    }
+
+    /// What the node is.
+    #[must_use]
+    pub fn node(self) -> Node {
+        self.graph.node(self.id)
+    }
+
+    /// The number, if the expression is one.
+    #[must_use]
+    pub fn as_number(self) -> Option<f64> {
+        self.graph.store().number(self.id)
+    }
+
+    /// The symbol, if the expression is one.
+    #[must_use]
+    pub fn as_symbol(self) -> Option<Symbol> {
+        match self.node() {
+            Node::Symbol(index) => Some(self.graph.symbol_at(index)),
+            _ => None,
+        }
+    }
+
+    /// A number in the same graph.
+    #[must_use]
+    pub fn like(self, value: f64) -> Expr<'g> {
+        self.graph.number(value)
+    }
+
+    /// The time derivative of a symbol, `x'` for `x`; `None` for anything else.
+    #[must_use]
+    pub fn dot(self) -> Option<Expr<'g>> {
+        let symbol = self.as_symbol()?;
+        Some(self.graph.symbol_dots(&symbol.name, symbol.dots.checked_add(1)?))
+    }
+
+    /// `self^exponent`. Small integer powers become products when compiled.
+    #[must_use]
+    pub fn pow(self, exponent: impl IntoExpr<'g>) -> Expr<'g> {
+        self.join(Op::Pow, exponent)
+    }
+
+    /// 1 where `self < other`, else 0.
+    #[must_use]
+    pub fn lt(self, other: impl IntoExpr<'g>) -> Expr<'g> {
+        self.join(Op::Lt, other)
+    }
+
+    /// 1 where `self <= other`, else 0.
+    #[must_use]
+    pub fn le(self, other: impl IntoExpr<'g>) -> Expr<'g> {
+        self.join(Op::Le, other)
+    }
+
+    /// 1 where `self > other`, else 0.
+    #[must_use]
+    pub fn gt(self, other: impl IntoExpr<'g>) -> Expr<'g> {
+        other.into_expr(self.graph).join(Op::Lt, self)
+    }
+
+    /// 1 where `self >= other`, else 0.
+    #[must_use]
+    pub fn ge(self, other: impl IntoExpr<'g>) -> Expr<'g> {
+        other.into_expr(self.graph).join(Op::Le, self)
+    }
+
+    /// 1 where the values are equal, else 0.
+    #[must_use]
+    pub fn equals(self, other: impl IntoExpr<'g>) -> Expr<'g> {
+        self.join(Op::Eq, other)
+    }
+
+    /// 1 where the values differ, else 0.
+    #[must_use]
+    pub fn differs(self, other: impl IntoExpr<'g>) -> Expr<'g> {
+        self.join(Op::Ne, other)
+    }
+
+    fn join(self, op: Op, other: impl IntoExpr<'g>) -> Expr<'g> {
+        self.graph.apply(op, &[self, other.into_expr(self.graph)])
+    }
+
+    /// The symbols the expression depends on, by name.
+    #[must_use]
+    pub fn free_symbols(self) -> Vec<Expr<'g>> {
+        let mut found: Vec<(Symbol, Expr<'g>)> = self
+            .graph
+            .order(&[self.id])
+            .into_iter()
+            .map(|id| Expr { graph: self.graph, id })
+            .filter_map(|e| Some((e.as_symbol()?, e)))
+            .collect();
+        found.sort_by(|a, b| a.0.cmp(&b.0));
+        found.into_iter().map(|(_, e)| e).collect()
+    }
+
+    /// The number of operations: distinct nodes that are neither numbers nor symbols.
+    #[must_use]
+    pub fn operations(self) -> usize {
+        operations(&[self])
+    }
+
+    /// The expression with parts replaced, all at once. Any node can be replaced, not only symbols.
+    ///
+    /// ```
+    /// # let graph = leastaction_expr::Graph::new();
+    /// let [x, y] = graph.symbols(["x", "y"]);
+    /// assert_eq!((x - 2.0 * y).substitute(&[(x, y), (y, x)]), y - 2.0 * x);
+    /// ```
+    #[must_use]
+    pub fn substitute(self, replacements: &[(Expr<'g>, Expr<'g>)]) -> Expr<'g> {
+        let graph = self.graph;
+        let mut images: FxHashMap<Id, Expr<'g>> =
+            replacements.iter().map(|&(from, to)| (graph.adopt(from).id, graph.adopt(to))).collect();
+        for id in graph.order(&[self.id]) {
+            if images.contains_key(&id) {
+                continue;
+            }
+            let node = graph.node(id);
+            let changed = node.arguments().iter().any(|a| images[a].id != *a);
+            let image = match node {
+                Node::Apply(op, _) if changed => {
+                    let arguments: Vec<Expr<'g>> = node.arguments().iter().map(|a| images[a]).collect();
+                    graph.apply(op, &arguments)
+                }
+                _ => Expr { graph, id },
+            };
+            images.insert(id, image);
+        }
+        images[&self.id]
+    }
+
+    /// The value where symbols have these values.
+    ///
+    /// This walks the graph and is meant for single values; compile the expression to evaluate it often.
+    ///
+    /// # Errors
+    /// [`UnboundSymbol`] if the expression needs a symbol that is not given.
+    ///
+    /// ```
+    /// # let graph = leastaction_expr::Graph::new();
+    /// let [x, y] = graph.symbols(["x", "y"]);
+    /// assert_eq!((x * y + 1.0).eval(&[(x, 2.0), (y, 3.0)]), Ok(7.0));
+    /// assert_eq!((x * y).eval(&[(x, 2.0)]).unwrap_err().to_string(), "no value is given for `y`");
+    /// ```
+    pub fn eval(self, values: &[(Expr<'g>, f64)]) -> Result<f64, UnboundSymbol> {
+        let given: FxHashMap<Id, f64> =
+            values.iter().map(|&(symbol, value)| (self.graph.adopt(symbol).id, value)).collect();
+        let store = self.graph.store();
+        let mut known: FxHashMap<Id, f64> = FxHashMap::default();
+        for id in store.order(&[self.id]) {
+            let node = store.node(id);
+            let value = match node {
+                _ if given.contains_key(&id) => given[&id],
+                Node::Number(bits) => f64::from_bits(bits),
+                Node::Symbol(index) => return Err(UnboundSymbol { symbol: store.symbol(index).clone() }),
+                Node::Apply(op, _) => {
+                    let mut arguments = [0.0; 3];
+                    for (value, a) in arguments.iter_mut().zip(node.arguments()) {
+                        *value = known[a];
+                    }
+                    (op.row().value)(&arguments[..op.row().arity])
+                }
+            };
+            known.insert(id, value);
+        }
+        Ok(known[&self.id])
+    }
+}
+
+/// A symbol that has no value where one is needed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no value is given for `{symbol}`")]
+pub struct UnboundSymbol {
+    /// The symbol without a value.
+    pub symbol: Symbol,
+}
+
+/// The number of operations of several expressions together; what they share counts once.
+#[must_use]
+pub fn operations(expressions: &[Expr<'_>]) -> usize {
+    let Some(first) = expressions.first() else { return 0 };
+    let ids: Vec<Id> = expressions.iter().map(|&e| first.graph.adopt(e).id).collect();
+    let store = first.graph.store();
+    store.order(&ids).into_iter().filter(|&id| matches!(store.node(id), Node::Apply(..))).count()
+}
+
+impl PartialEq for Expr<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.graph, other.graph) && self.id == other.id
+    }
+}
+
+impl Eq for Expr<'_> {}
+
+impl std::hash::Hash for Expr<'_> {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.id.hash(state);
+    }
+}
+
+impl fmt::Debug for Expr<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Expr({self})")
+    }
+}
+
+impl<'g> Neg for Expr<'g> {
+    type Output = Expr<'g>;
+    fn neg(self) -> Expr<'g> {
+        self.graph.apply(Op::Neg, &[self])
+    }
+}
+
+macro_rules! arithmetic {
+    ($($trait:ident $method:ident $assign:ident $assign_method:ident)*) => {$(
+        impl<'g, T: IntoExpr<'g>> $trait<T> for Expr<'g> {
+            type Output = Expr<'g>;
+            fn $method(self, other: T) -> Expr<'g> {
+                self.join(Op::$trait, other)
+            }
+        }
+        impl<'g> $trait<Expr<'g>> for f64 {
+            type Output = Expr<'g>;
+            fn $method(self, other: Expr<'g>) -> Expr<'g> {
+                other.like(self).join(Op::$trait, other)
+            }
+        }
+        impl<'g> $trait<Expr<'g>> for i32 {
+            type Output = Expr<'g>;
+            fn $method(self, other: Expr<'g>) -> Expr<'g> {
+                other.like(self.into()).join(Op::$trait, other)
+            }
+        }
+        impl<'g, T: IntoExpr<'g>> $assign<T> for Expr<'g> {
+            fn $assign_method(&mut self, other: T) {
+                *self = self.join(Op::$trait, other);
+            }
+        }
+    )*};
+}
+
+arithmetic! {
+    Add add AddAssign add_assign
+    Sub sub SubAssign sub_assign
+    Mul mul MulAssign mul_assign
+    Div div DivAssign div_assign
+}

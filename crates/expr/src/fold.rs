@@ -1,0 +1,310 @@
+//! Local folding and canonical order: what happens as a node is made.
+//!
+//! Each rule looks at a node and its arguments, never further, so building stays linear and nothing is expanded
+//! or brought to a common denominator. Signs and powers of two move outwards through products, quotients, odd and
+//! even functions, because that is exact and lets equal parts meet: `sin(a - b)` and `sin(b - a)` share one sine.
+//!
+//! Exact in IEEE arithmetic (NaN payloads aside): constant folding of finite results of + − × ÷ √, x·1, x/1, x^1, x^0, −(−x), x+x → 2x,
+//! x·x → x^2, a+(−b) → a−b, moving signs, division by a power of two as a product; moving a power of two,
+//! unless an intermediate result leaves the normal range.
+//! Not exact: the sign of a zero result may change (x+0, 0−x, −(1−x)); x·0 → 0, 0/x → 0 and x−x → 0 also where x is infinite or
+//! NaN; a product with a branch of `select` that is 0 is 0 even if the other factor is infinite, so that
+//! derivatives see nothing of the branch not taken; transcendental functions of constants are rounded by
+//! the table's `value`, which may differ by 2 ulp from compiled code.
+
+use crate::graph::{Id, Node, Store};
+use crate::op::{Op, Parity};
+
+pub(crate) fn apply(store: &mut Store, op: Op, arguments: [Id; 3]) -> Id {
+    if let Some(value) = constant(store, op, &arguments) {
+        return number(store, value);
+    }
+    let [a, b, c] = arguments;
+    match op {
+        Op::Add => add(store, a, b),
+        Op::Sub => sub(store, a, b),
+        Op::Mul => mul(store, a, b),
+        Op::Div => div(store, a, b),
+        Op::Neg => neg(store, a),
+        Op::Pow => pow(store, a, b),
+        Op::Select => select(store, a, b, c),
+        Op::Min | Op::Max if a == b => a,
+        _ => match (op.parity(), store.applied(a, Op::Neg)) {
+            (Some(Parity::Odd), Some([x, ..])) => {
+                let y = apply(store, op, [x; 3]);
+                neg(store, y)
+            }
+            (Some(Parity::Even), Some([x, ..])) => apply(store, op, [x; 3]),
+            _ => intern(store, op, arguments),
+        },
+    }
+}
+
+/// The value of an operator on finite numbers, if it is finite.
+fn constant(store: &Store, op: Op, arguments: &[Id; 3]) -> Option<f64> {
+    let mut values = [0.0; 3];
+    let arity = op.row().arity;
+    for (value, &id) in values.iter_mut().zip(&arguments[..arity]) {
+        *value = store.number(id).filter(|v| v.is_finite())?;
+    }
+    Some((op.row().value)(&values[..arity])).filter(|v| v.is_finite())
+}
+
+fn number(store: &mut Store, value: f64) -> Id {
+    store.intern(Node::Number(value.to_bits()))
+}
+
+/// Interns with commuting arguments in order: numbers first in products and last in sums, then by age.
+fn intern(store: &mut Store, op: Op, mut arguments: [Id; 3]) -> Id {
+    if op.is_commutative() {
+        let rank = |id: Id| (store.number(id).is_some() == (op == Op::Add), id);
+        if rank(arguments[1]) < rank(arguments[0]) {
+            arguments = [arguments[1], arguments[0], arguments[1]];
+        }
+    }
+    for unused in op.row().arity..3 {
+        arguments[unused] = arguments[0];
+    }
+    store.intern(Node::Apply(op, arguments))
+}
+
+fn add(store: &mut Store, a: Id, b: Id) -> Id {
+    match (store.number(a), store.number(b)) {
+        (Some(0.0), _) => return b,
+        (_, Some(0.0)) => return a,
+        (Some(x), _) if x < 0.0 => {
+            let x = number(store, -x);
+            return sub(store, b, x);
+        }
+        (_, Some(x)) if x < 0.0 => {
+            let x = number(store, -x);
+            return sub(store, a, x);
+        }
+        _ => {}
+    }
+    if a == b {
+        let two = number(store, 2.0);
+        return mul(store, two, a);
+    }
+    if let Some([x, ..]) = store.applied(b, Op::Neg) {
+        return sub(store, a, x);
+    }
+    if let Some([x, ..]) = store.applied(a, Op::Neg) {
+        return sub(store, b, x);
+    }
+    intern(store, Op::Add, [a, b, a])
+}
+
+fn sub(store: &mut Store, a: Id, b: Id) -> Id {
+    let (x, y) = (store.number(a), store.number(b));
+    if y == Some(0.0) {
+        return a;
+    }
+    if x == Some(0.0) {
+        return neg(store, b);
+    }
+    if a == b && x.is_none() {
+        return number(store, 0.0);
+    }
+    if let Some(y) = y
+        && y < 0.0
+    {
+        let y = number(store, -y);
+        return add(store, a, y);
+    }
+    if let Some([y, ..]) = store.applied(b, Op::Neg) {
+        return add(store, a, y);
+    }
+    if let Some([x, ..]) = store.applied(a, Op::Neg) {
+        let sum = add(store, x, b);
+        return neg(store, sum);
+    }
+    if x.is_none() && y.is_none() && b < a {
+        let difference = intern(store, Op::Sub, [b, a, b]);
+        return intern(store, Op::Neg, [difference; 3]);
+    }
+    intern(store, Op::Sub, [a, b, a])
+}
+
+fn neg(store: &mut Store, a: Id) -> Id {
+    if let Some(x) = store.number(a) {
+        return number(store, -x);
+    }
+    if let Some([x, ..]) = store.applied(a, Op::Neg) {
+        return x;
+    }
+    if let Some([x, y, _]) = store.applied(a, Op::Sub)
+        && (store.number(x).is_some() || store.number(y).is_some())
+    {
+        return sub(store, y, x);
+    }
+    intern(store, Op::Neg, [a; 3])
+}
+
+/// Whether multiplying by it is exact, short of overflow and underflow.
+fn is_power_of_two(x: f64) -> bool {
+    x.is_normal() && x.to_bits() << 12 == 0
+}
+
+/// Splits a power of two off a product: `2^k·x` as `(2^k, x)`.
+fn scale(store: &Store, a: Id) -> Option<(f64, Id)> {
+    let [k, x, _] = store.applied(a, Op::Mul)?;
+    let k = store.number(k).filter(|&k| is_power_of_two(k))?;
+    Some((k, x))
+}
+
+fn scaled(store: &mut Store, k: f64, a: Id) -> Id {
+    let k = number(store, k);
+    mul(store, k, a)
+}
+
+fn mul(store: &mut Store, a: Id, b: Id) -> Id {
+    // One number at most: two were folded, unless the result was not finite.
+    let (a, b) = if store.number(b).is_some() { (b, a) } else { (a, b) };
+    if let Some([x, ..]) = store.applied(a, Op::Neg) {
+        let product = mul(store, x, b);
+        return neg(store, product);
+    }
+    if let Some([x, ..]) = store.applied(b, Op::Neg) {
+        let product = mul(store, a, x);
+        return neg(store, product);
+    }
+    if let Some(k) = store.number(a) {
+        if store.number(b).is_some() {
+            return intern(store, Op::Mul, [a, b, a]);
+        }
+        if k == 0.0 {
+            return number(store, 0.0);
+        }
+        if k == 1.0 {
+            return b;
+        }
+        if k < 0.0 {
+            let product = scaled(store, -k, b);
+            return neg(store, product);
+        }
+        if let Some([c, x, _]) = store.applied(b, Op::Mul)
+            && let Some(c) = store.number(c)
+            && (is_power_of_two(k) || is_power_of_two(c))
+            && (k * c).is_normal()
+        {
+            return scaled(store, k * c, x);
+        }
+    } else {
+        if a == b {
+            let two = number(store, 2.0);
+            return pow(store, a, two);
+        }
+        if let Some((k, x)) = scale(store, a) {
+            let product = mul(store, x, b);
+            return scaled(store, k, product);
+        }
+        if let Some((k, x)) = scale(store, b) {
+            let product = mul(store, a, x);
+            return scaled(store, k, product);
+        }
+    }
+    if let Some(id) = into_branch(store, a, b, mul).or_else(|| into_branch(store, b, a, mul)) {
+        return id;
+    }
+    intern(store, Op::Mul, [a, b, a])
+}
+
+/// `select(c, x, 0) ∘ y` as `select(c, x ∘ y, 0)`, and the same for a zero in the other branch.
+fn into_branch(store: &mut Store, a: Id, y: Id, join: fn(&mut Store, Id, Id) -> Id) -> Option<Id> {
+    let [c, x, z] = store.applied(a, Op::Select)?;
+    if store.number(z) == Some(0.0) {
+        let product = join(store, x, y);
+        Some(select(store, c, product, z))
+    } else if store.number(x) == Some(0.0) {
+        let product = join(store, z, y);
+        Some(select(store, c, x, product))
+    } else {
+        None
+    }
+}
+
+fn div(store: &mut Store, a: Id, b: Id) -> Id {
+    let (x, y) = (store.number(a), store.number(b));
+    if y == Some(1.0) {
+        return a;
+    }
+    if x == Some(0.0) && y.is_none() {
+        return number(store, 0.0);
+    }
+    if let Some(y) = y
+        && is_power_of_two(y)
+        && is_power_of_two(1.0 / y)
+        && x.is_none()
+    {
+        return scaled(store, 1.0 / y, a);
+    }
+    for (changed, other, first) in [(a, b, true), (b, a, false)] {
+        let opposite = match store.number(changed) {
+            Some(v) if v < 0.0 => Some(number(store, -v)),
+            _ => store.applied(changed, Op::Neg).map(|[v, ..]| v),
+        };
+        if let Some(opposite) = opposite {
+            let quotient = if first { div(store, opposite, other) } else { div(store, other, opposite) };
+            return neg(store, quotient);
+        }
+    }
+    if let Some((k, x)) = scale(store, a) {
+        let quotient = div(store, x, b);
+        return scaled(store, k, quotient);
+    }
+    if let Some((k, y)) = scale(store, b)
+        && is_power_of_two(1.0 / k)
+        && x.is_none()
+    {
+        let quotient = div(store, a, y);
+        return scaled(store, 1.0 / k, quotient);
+    }
+    if let Some(id) = into_branch(store, a, b, div) {
+        return id;
+    }
+    intern(store, Op::Div, [a, b, a])
+}
+
+fn pow(store: &mut Store, a: Id, b: Id) -> Id {
+    if store.number(a) == Some(1.0) {
+        return a;
+    }
+    let Some(n) = store.number(b) else { return intern(store, Op::Pow, [a, b, a]) };
+    if n == 0.0 {
+        return number(store, 1.0);
+    }
+    if n == 1.0 {
+        return a;
+    }
+    if n == -1.0 {
+        let one = number(store, 1.0);
+        return div(store, one, a);
+    }
+    if n == 0.5 {
+        return intern(store, Op::Sqrt, [a; 3]);
+    }
+    if n.fract() == 0.0
+        && let Some([x, ..]) = store.applied(a, Op::Neg)
+    {
+        let power = pow(store, x, b);
+        return if n % 2.0 == 0.0 { power } else { neg(store, power) };
+    }
+    if n == 2.0
+        && let Some((k, x)) = scale(store, a)
+        && (k * k).is_normal()
+    {
+        let square = pow(store, x, b);
+        return scaled(store, k * k, square);
+    }
+    intern(store, Op::Pow, [a, b, a])
+}
+
+fn select(store: &mut Store, c: Id, a: Id, b: Id) -> Id {
+    match store.number(c) {
+        _ if a == b => a,
+        Some(0.0) => b,
+        Some(_) => a,
+        None => store.intern(Node::Apply(Op::Select, [c, a, b])),
+    }
+}
