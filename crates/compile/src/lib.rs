@@ -1,1 +1,14 @@
-//! compile
+//! Expressions to native code.
+
+mod builder;
+mod expand;
+mod fuse;
+mod hoist;
+mod instruction;
+mod lower;
+mod math;
+mod program;
+
+pub use builder::Builder;
+pub use instruction::{Code, Instruction, Operand, Test};
+pub use program::{BuildError, Program};

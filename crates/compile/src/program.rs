@@ -1,0 +1,182 @@
+//! The program: straight-line code in single-assignment form, over lanes of `f64`.
+
+use crate::instruction::{Instruction, Operand};
+use crate::{expand, fuse, hoist, lower};
+use leastaction_expr::{Expr, Symbol};
+use std::fmt;
+
+/// Straight-line code over lanes of `f64`, ready for any backend.
+///
+/// A program has *inputs*, one value per lane; *parameters*, one value for all lanes, changed without
+/// recompiling; and *outputs*. What depends on parameters alone is hoisted: it is computed when parameters
+/// are set, not in every call.
+///
+/// ```
+/// use leastaction_compile::Program;
+/// use leastaction_expr::Graph;
+///
+/// let graph = Graph::new();
+/// let [q, g, l] = graph.symbols(["q", "g", "l"]);
+/// let program = Program::build(&[q], &[g, l], &[-(g / l) * q.abs()])?;
+/// assert_eq!(
+///     program.to_string(),
+///     "program (q; g, l) -> 1\n\
+///      c0 = -0\n\
+///      u0 = Div g l\n\
+///      t0 = AndNot c0 q\n\
+///      t1 = Mul u0 t0\n\
+///      t2 = Xor c0 t1\n\
+///      out t2\n"
+/// );
+/// # Ok::<(), leastaction_compile::BuildError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Program {
+    pub(crate) inputs: Vec<Symbol>,
+    pub(crate) parameters: Vec<Symbol>,
+    pub(crate) constants: Vec<f64>,
+    /// Instructions hoisted out of the lanes: they read no input and no temporary.
+    pub(crate) uniforms: Vec<Instruction>,
+    pub(crate) body: Vec<Instruction>,
+    pub(crate) outputs: Vec<Operand>,
+}
+
+/// Why expressions cannot become a program.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum BuildError {
+    /// An expression uses a symbol that is neither an input nor a parameter.
+    #[error("`{symbol}` is neither an input nor a parameter: add it to one of the two lists")]
+    UnknownSymbol {
+        /// The symbol.
+        symbol: Symbol,
+    },
+    /// An input or a parameter is not a symbol.
+    #[error("{what} {index} is `{expression}`: only symbols can be given values")]
+    NotASymbol {
+        /// "input" or "parameter".
+        what: &'static str,
+        /// The place in its list.
+        index: usize,
+        /// The expression found there.
+        expression: String,
+    },
+    /// A symbol stands twice among inputs and parameters.
+    #[error("`{symbol}` is given twice: keep it either as an input or as a parameter")]
+    DuplicateSymbol {
+        /// The symbol.
+        symbol: Symbol,
+    },
+    /// A constant is infinite or NaN.
+    #[error("the constant {value} is not finite: check the numbers that went into the expression")]
+    NonFiniteConstant {
+        /// The constant.
+        value: f64,
+    },
+}
+
+impl Program {
+    /// Compiles expressions of inputs and parameters into a program with one output per expression.
+    ///
+    /// The passes, each linear in its input: lowering (the graph has no common subexpressions), fusion of products
+    /// with sums, expansion of functions into primitives, hoisting of what no lane changes.
+    ///
+    /// # Errors
+    /// [`BuildError`] if a symbol is unknown or given twice, or a constant is not finite.
+    pub fn build(
+        inputs: &[Expr<'_>],
+        parameters: &[Expr<'_>],
+        outputs: &[Expr<'_>],
+    ) -> Result<Program, BuildError> {
+        let lowered = lower::lower(inputs, parameters, outputs)?;
+        Ok(hoist::hoist(expand::expand(fuse::fuse(lowered))))
+    }
+
+    /// The inputs, one value per lane each.
+    #[must_use]
+    pub fn inputs(&self) -> &[Symbol] {
+        &self.inputs
+    }
+
+    /// The parameters, one value for all lanes each.
+    #[must_use]
+    pub fn parameters(&self) -> &[Symbol] {
+        &self.parameters
+    }
+
+    /// The constants.
+    #[must_use]
+    pub fn constants(&self) -> &[f64] {
+        &self.constants
+    }
+
+    /// The instructions that run once whenever parameters are set.
+    #[must_use]
+    pub fn uniforms(&self) -> &[Instruction] {
+        &self.uniforms
+    }
+
+    /// The instructions that run in every lane.
+    #[must_use]
+    pub fn body(&self) -> &[Instruction] {
+        &self.body
+    }
+
+    /// Where the outputs come from.
+    #[must_use]
+    pub fn outputs(&self) -> &[Operand] {
+        &self.outputs
+    }
+
+    /// The number of values that all lanes share: constants, parameters and uniforms, in this order.
+    pub(crate) fn pool_len(&self) -> usize {
+        self.constants.len() + self.parameters.len() + self.uniforms.len()
+    }
+
+    /// The place of a shared value in the pool; `None` for what differs between lanes.
+    pub(crate) fn pool_place(&self, operand: Operand) -> Option<usize> {
+        match operand {
+            Operand::Constant(i) => Some(i as usize),
+            Operand::Parameter(i) => Some(self.constants.len() + i as usize),
+            Operand::Uniform(i) => Some(self.constants.len() + self.parameters.len() + i as usize),
+            Operand::Input(_) | Operand::Temporary(_) => None,
+        }
+    }
+
+    fn name(&self, operand: Operand) -> String {
+        match operand {
+            Operand::Input(i) => self.inputs[i as usize].to_string(),
+            Operand::Parameter(i) => self.parameters[i as usize].to_string(),
+            other => format!("{other:?}"),
+        }
+    }
+
+    fn write(&self, f: &mut fmt::Formatter<'_>, result: Operand, instruction: &Instruction) -> fmt::Result {
+        write!(f, "{result:?} = {:?}", instruction.code)?;
+        instruction.arguments().iter().try_for_each(|&a| write!(f, " {}", self.name(a)))?;
+        writeln!(f)
+    }
+}
+
+/// A readable dump: one instruction a line.
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |symbols: &[Symbol]| symbols.iter().map(Symbol::to_string).collect::<Vec<_>>().join(", ");
+        writeln!(
+            f,
+            "program ({}; {}) -> {}",
+            list(&self.inputs),
+            list(&self.parameters),
+            self.outputs.len()
+        )?;
+        for (i, value) in self.constants.iter().enumerate() {
+            writeln!(f, "c{i} = {value:?}")?;
+        }
+        for (i, instruction) in self.uniforms.iter().enumerate() {
+            self.write(f, Operand::Uniform(i as u32), instruction)?;
+        }
+        for (i, instruction) in self.body.iter().enumerate() {
+            self.write(f, Operand::Temporary(i as u32), instruction)?;
+        }
+        self.outputs.iter().try_for_each(|&o| writeln!(f, "out {}", self.name(o)))
+    }
+}
