@@ -1,14 +1,19 @@
 //! Expressions to native code.
 
+mod aligned;
 mod builder;
 mod expand;
 mod fuse;
 mod hoist;
 mod instruction;
+mod interpreter;
+mod kernel;
 mod lower;
 mod math;
+mod native;
 mod program;
 
 pub use builder::Builder;
 pub use instruction::{Code, Instruction, Operand, Test};
+pub use kernel::{ArgumentError, BACKEND_VARIABLE, Backend, CompileError, Evaluator, Kernel, LANES};
 pub use program::{BuildError, Program};

@@ -1,0 +1,394 @@
+//! The kernel: a program compiled for a backend, and the evaluator that runs it.
+
+use crate::aligned::Aligned;
+use crate::instruction::Operand;
+use crate::interpreter::{Interpreter, Rows};
+use crate::native::{Isa, Native, NativeError};
+use crate::program::Program;
+use leastaction_expr::Symbol;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// The number of lanes of a block, on every backend.
+pub const LANES: usize = 8;
+
+/// The environment variable that forces a backend.
+pub const BACKEND_VARIABLE: &str = "LEASTACTION_BACKEND";
+
+/// What runs a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backend {
+    /// A tape over rows of lanes, on every platform.
+    Interpreter,
+    /// Native code for x86-64 with AVX2 and FMA.
+    Avx2,
+    /// Native code for x86-64 with AVX-512 (F, DQ and VL).
+    Avx512,
+}
+
+impl Backend {
+    /// Every backend, slowest first.
+    pub const ALL: [Backend; 3] = [Backend::Interpreter, Backend::Avx2, Backend::Avx512];
+
+    /// Whether this machine can run it.
+    #[must_use]
+    pub fn is_available(self) -> bool {
+        self.isa().is_none_or(Isa::available)
+    }
+
+    /// The fastest that this machine can run.
+    #[must_use]
+    pub fn best() -> Backend {
+        Backend::ALL.into_iter().rfind(|b| b.is_available()).unwrap_or(Backend::Interpreter)
+    }
+
+    fn isa(self) -> Option<Isa> {
+        match self {
+            Backend::Interpreter => None,
+            Backend::Avx2 => Some(Isa::Avx2),
+            Backend::Avx512 => Some(Isa::Avx512),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Backend::Interpreter => "interpreter",
+            Backend::Avx2 => "avx2",
+            Backend::Avx512 => "avx512",
+        }
+    }
+}
+
+impl fmt::Display for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Backend {
+    type Err = CompileError;
+
+    fn from_str(name: &str) -> Result<Backend, CompileError> {
+        let found = Backend::ALL.into_iter().find(|b| b.name() == name);
+        found.ok_or_else(|| CompileError::UnknownBackend { name: name.to_owned() })
+    }
+}
+
+/// Why a program cannot be compiled for a backend.
+#[derive(Debug, thiserror::Error)]
+pub enum CompileError {
+    /// No backend has this name.
+    #[error(
+        "there is no backend `{name}`: set {BACKEND_VARIABLE} to interpreter, avx2 or avx512, or unset it"
+    )]
+    UnknownBackend {
+        /// The name that was asked for.
+        name: String,
+    },
+    /// The machine cannot run the backend that was asked for.
+    #[error(
+        "this machine cannot run the backend {backend}: unset {BACKEND_VARIABLE}, or set it to {}",
+        Backend::best()
+    )]
+    Unavailable {
+        /// The backend that was asked for.
+        backend: Backend,
+    },
+    /// Native code was asked for and could not be made.
+    #[error("no native code for {backend}: {source}")]
+    Native {
+        /// The backend that was asked for.
+        backend: Backend,
+        /// What stood in the way.
+        source: NativeError,
+    },
+}
+
+/// A compiled program. Cheap to clone and shared between threads; each thread makes its own [`Evaluator`].
+#[derive(Clone)]
+pub struct Kernel {
+    compiled: Arc<Compiled>,
+}
+
+struct Compiled {
+    program: Program,
+    backend: Backend,
+    engine: Engine,
+}
+
+enum Engine {
+    Interpreter(Interpreter),
+    Native(Native),
+}
+
+impl Kernel {
+    /// Compiles for the backend that `LEASTACTION_BACKEND` names, or else for the fastest the machine can run,
+    /// falling back to the interpreter if the operating system allows no native code.
+    ///
+    /// # Errors
+    /// [`CompileError`] if the variable names a backend that does not exist or cannot run here.
+    pub fn compile(program: Program) -> Result<Kernel, CompileError> {
+        match std::env::var(BACKEND_VARIABLE) {
+            Ok(name) if !name.is_empty() => Kernel::with_backend(program, name.parse()?),
+            _ => match Kernel::with_backend(program.clone(), Backend::best()) {
+                Err(CompileError::Native { .. }) => Kernel::with_backend(program, Backend::Interpreter),
+                other => other,
+            },
+        }
+    }
+
+    /// Compiles for one backend.
+    ///
+    /// # Errors
+    /// [`CompileError`] if this machine cannot run it.
+    pub fn with_backend(program: Program, backend: Backend) -> Result<Kernel, CompileError> {
+        if !backend.is_available() {
+            return Err(CompileError::Unavailable { backend });
+        }
+        let engine = match backend.isa() {
+            None => Engine::Interpreter(Interpreter::new(&program)),
+            Some(isa) => match Native::compile(&program, isa) {
+                Ok(native) => Engine::Native(native),
+                Err(source) => return Err(CompileError::Native { backend, source }),
+            },
+        };
+        Ok(Kernel { compiled: Arc::new(Compiled { program, backend, engine }) })
+    }
+
+    /// The program it was compiled from.
+    #[must_use]
+    pub fn program(&self) -> &Program {
+        &self.compiled.program
+    }
+
+    /// The backend that runs it.
+    #[must_use]
+    pub fn backend(&self) -> Backend {
+        self.compiled.backend
+    }
+
+    /// The size of the native code in bytes; 0 for the interpreter.
+    #[must_use]
+    pub fn code_len(&self) -> usize {
+        match &self.compiled.engine {
+            Engine::Interpreter(_) => 0,
+            Engine::Native(native) => native.code_len(),
+        }
+    }
+
+    /// Parameter values in the program's order, from names.
+    ///
+    /// # Errors
+    /// [`ArgumentError`] for a parameter that is missing, and for a name the program does not have.
+    pub fn parameters(&self, values: &[(&str, f64)]) -> Result<Vec<f64>, ArgumentError> {
+        let symbols = self.program().parameters();
+        let known = |name: &str| symbols.iter().any(|s| s.to_string() == name);
+        if let Some((name, _)) = values.iter().find(|(name, _)| !known(name)) {
+            return Err(ArgumentError::UnknownParameter { name: (*name).to_owned() });
+        }
+        let value = |symbol: &Symbol| {
+            let found = values.iter().find(|(name, _)| symbol.to_string() == *name);
+            found.map(|(_, v)| *v).ok_or_else(|| ArgumentError::MissingParameter { symbol: symbol.clone() })
+        };
+        symbols.iter().map(value).collect()
+    }
+
+    /// An evaluator with these parameters, for one thread.
+    ///
+    /// # Errors
+    /// [`ArgumentError`] if the number of parameters is wrong or one is not finite.
+    pub fn evaluator(&self, parameters: &[f64]) -> Result<Evaluator, ArgumentError> {
+        let program = self.program();
+        let (stride, work) = match &self.compiled.engine {
+            Engine::Interpreter(tape) => (1, Work::Rows(tape.rows(&vec![0.0; program.pool_len()]))),
+            Engine::Native(native) => {
+                (native.pool_stride(), Work::Scratch(Aligned::zeros(native.scratch_len())))
+            }
+        };
+        let mut evaluator = Evaluator {
+            kernel: self.clone(),
+            pool: vec![0.0; program.pool_len()],
+            spread: Aligned::zeros(program.pool_len() * stride),
+            stride,
+            work,
+        };
+        evaluator.set_parameters(parameters)?;
+        Ok(evaluator)
+    }
+}
+
+impl fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let program = self.program();
+        write!(
+            f,
+            "Kernel({} inputs, {} parameters, {} outputs, {} instructions, {})",
+            program.inputs().len(),
+            program.parameters().len(),
+            program.outputs().len(),
+            program.body().len(),
+            self.backend()
+        )
+    }
+}
+
+/// Why a kernel cannot run on these numbers.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ArgumentError {
+    /// A slice has the wrong length.
+    #[error("{expected} {what} are expected, {found} were given")]
+    WrongLength {
+        /// "inputs", "outputs" or "parameters".
+        what: &'static str,
+        /// The length that is right.
+        expected: usize,
+        /// The length that was found.
+        found: usize,
+    },
+    /// The inputs do not fill whole blocks of lanes.
+    #[error("{found} inputs do not fill whole blocks of {LANES} lanes of {each} inputs: pad the last block")]
+    PartialBlock {
+        /// The number of inputs of the program.
+        each: usize,
+        /// The length that was found.
+        found: usize,
+    },
+    /// A parameter has no value.
+    #[error("the parameter `{symbol}` has no value")]
+    MissingParameter {
+        /// The parameter.
+        symbol: Symbol,
+    },
+    /// The program has no such parameter.
+    #[error("there is no parameter `{name}`")]
+    UnknownParameter {
+        /// The name that was given.
+        name: String,
+    },
+    /// A parameter is infinite or NaN.
+    #[error("the parameter `{symbol}` is {value}: parameters must be finite")]
+    NonFiniteParameter {
+        /// The parameter.
+        symbol: Symbol,
+        /// Its value.
+        value: f64,
+    },
+}
+
+/// Runs a kernel: its parameters and the working memory of one thread. Running allocates nothing.
+#[derive(Clone)]
+pub struct Evaluator {
+    kernel: Kernel,
+    /// Constants, parameters and uniforms, one each.
+    pool: Vec<f64>,
+    /// The pool as native code reads it: each value `stride` times.
+    spread: Aligned,
+    stride: usize,
+    work: Work,
+}
+
+#[derive(Clone)]
+enum Work {
+    Rows(Rows),
+    Scratch(Aligned),
+}
+
+impl Evaluator {
+    /// The kernel it runs.
+    #[must_use]
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// Sets the parameters and recomputes what depends on them alone.
+    ///
+    /// # Errors
+    /// [`ArgumentError`] if the number of parameters is wrong or one is not finite; the old ones then stay.
+    pub fn set_parameters(&mut self, parameters: &[f64]) -> Result<(), ArgumentError> {
+        let program = &self.kernel.compiled.program;
+        check("parameters", program.parameters.len(), parameters.len())?;
+        if let Some((symbol, &value)) =
+            program.parameters.iter().zip(parameters).find(|(_, v)| !v.is_finite())
+        {
+            return Err(ArgumentError::NonFiniteParameter { symbol: symbol.clone(), value });
+        }
+        let constants = program.constants.len();
+        self.pool[..constants].copy_from_slice(&program.constants);
+        self.pool[constants..][..parameters.len()].copy_from_slice(parameters);
+        for (i, instruction) in program.uniforms.iter().enumerate() {
+            let place = |operand: Operand| program.pool_place(operand).unwrap_or_default();
+            let arguments = instruction.operands.map(|o| self.pool[place(o)]);
+            let limit = match instruction.code {
+                crate::Code::Repair { limit, .. } => program.constants[limit as usize],
+                _ => 0.0,
+            };
+            self.pool[constants + parameters.len() + i] = instruction.code.value(arguments, limit);
+        }
+        for (row, &value) in self.spread.as_mut_slice().chunks_exact_mut(self.stride).zip(&self.pool) {
+            row.fill(value);
+        }
+        if let (Work::Rows(rows), Engine::Interpreter(tape)) = (&mut self.work, &self.kernel.compiled.engine)
+        {
+            tape.set_pool(rows, &self.pool);
+        }
+        Ok(())
+    }
+
+    /// Evaluates one state.
+    ///
+    /// # Errors
+    /// [`ArgumentError::WrongLength`] if a slice does not fit the program.
+    #[inline]
+    pub fn eval(&mut self, inputs: &[f64], outputs: &mut [f64]) -> Result<(), ArgumentError> {
+        let compiled = &*self.kernel.compiled;
+        check("inputs", compiled.program.inputs.len(), inputs.len())?;
+        check("outputs", compiled.program.outputs.len(), outputs.len())?;
+        match (&compiled.engine, &mut self.work) {
+            (Engine::Interpreter(tape), Work::Rows(rows)) => tape.run_single(rows, inputs, outputs),
+            (Engine::Native(native), Work::Scratch(scratch)) => {
+                let (pool, scratch) = (self.spread.as_slice().as_ptr(), scratch.as_mut_slice().as_mut_ptr());
+                // SAFETY: the slices have the program's lengths, checked above; pool and scratch were made to the
+                // sizes and alignment this code asks for and are borrowed for the call.
+                unsafe { native.run_scalar(inputs.as_ptr(), outputs.as_mut_ptr(), pool, scratch, 1) }
+            }
+            _ => unreachable!("an evaluator's working memory is made for its kernel's engine"),
+        }
+        Ok(())
+    }
+
+    /// Evaluates blocks of [`LANES`] states: component `i` of lane `j` of block `b` is number
+    /// `(b · n + i) · LANES + j`, for `n` inputs, and likewise for the outputs.
+    ///
+    /// # Errors
+    /// [`ArgumentError`] if the inputs do not fill whole blocks or the outputs do not match them.
+    #[inline]
+    pub fn eval_lanes(&mut self, inputs: &[f64], outputs: &mut [f64]) -> Result<(), ArgumentError> {
+        let compiled = &*self.kernel.compiled;
+        let (each, produced) = (compiled.program.inputs.len(), compiled.program.outputs.len());
+        let blocks = match (each, produced) {
+            (0, 0) => 0,
+            (0, _) => outputs.len() / (produced * LANES), // without inputs, the outputs say how many
+            _ => inputs.len() / (each * LANES),
+        };
+        if inputs.len() != blocks * each * LANES {
+            return Err(ArgumentError::PartialBlock { each, found: inputs.len() });
+        }
+        check("outputs", blocks * produced * LANES, outputs.len())?;
+        match (&compiled.engine, &mut self.work) {
+            (Engine::Interpreter(tape), Work::Rows(rows)) => tape.run_lanes(rows, blocks, inputs, outputs),
+            (Engine::Native(native), Work::Scratch(scratch)) => {
+                let (pool, scratch) = (self.spread.as_slice().as_ptr(), scratch.as_mut_slice().as_mut_ptr());
+                // SAFETY: as in `eval`, for `blocks` blocks of the program's lengths.
+                unsafe { native.run_lanes(inputs.as_ptr(), outputs.as_mut_ptr(), pool, scratch, blocks) }
+            }
+            _ => unreachable!("an evaluator's working memory is made for its kernel's engine"),
+        }
+        Ok(())
+    }
+}
+
+#[inline]
+fn check(what: &'static str, expected: usize, found: usize) -> Result<(), ArgumentError> {
+    if expected == found { Ok(()) } else { Err(ArgumentError::WrongLength { what, expected, found }) }
+}
