@@ -1,7 +1,7 @@
 //! Fuses a product into the sum that uses it: one rounding and one instruction instead of two.
 //!
 //! A product is fused where it is used once. Products of values that no lane changes are left alone; hoisting
-//! makes them free. Negation of a difference or of a fused product is absorbed as well.
+//! makes them free. Negation of a difference or a product is absorbed as well.
 
 use crate::builder::Builder;
 use crate::instruction::{Code, Instruction, Operand};
@@ -9,6 +9,8 @@ use crate::program::Program;
 use leastaction_expr::Op;
 
 pub(crate) fn fuse(program: Program) -> Program {
+    let mut builder = Builder::with_constants(&program.constants);
+    let zero = builder.constant(0.0);
     let uses = use_counts(&program.body, &program.outputs);
     let mut absorbed = vec![false; program.body.len()];
     let mut decided: Vec<Instruction> = Vec::with_capacity(program.body.len());
@@ -17,7 +19,7 @@ pub(crate) fn fuse(program: Program) -> Program {
             Operand::Temporary(i) if uses[i as usize] == 1 => Some((i as usize, decided[i as usize])),
             _ => None,
         };
-        let result = match fused(instruction, once) {
+        let result = match fused(instruction, zero, once) {
             Some((inner, result)) => {
                 absorbed[inner] = true;
                 result
@@ -27,7 +29,6 @@ pub(crate) fn fuse(program: Program) -> Program {
         decided.push(result);
     }
 
-    let mut builder = Builder::with_constants(&program.constants);
     let mut places: Vec<Operand> = Vec::with_capacity(decided.len());
     for (instruction, absorbed) in decided.iter().zip(absorbed) {
         let instruction = instruction.map(|operand| moved(operand, &places));
@@ -46,6 +47,7 @@ pub(crate) fn fuse(program: Program) -> Program {
 /// The instruction with an argument that is used only here taken into it, and that argument's index.
 fn fused(
     outer: Instruction,
+    zero: Operand,
     once: impl Fn(Operand) -> Option<(usize, Instruction)>,
 ) -> Option<(usize, Instruction)> {
     let product = |operand| {
@@ -73,6 +75,8 @@ fn fused(
             let [x, y, z, _] = m.operands;
             match m.code {
                 Code::Sub => Some((i, Instruction::new(Code::Sub, &[y, x]))),
+                // −(a·b) is −a·b − 0, also in the sign of a zero.
+                Code::Mul => with(Code::NegMulSub, (i, m), zero),
                 Code::MulAdd => with(Code::NegMulSub, (i, m), z),
                 Code::MulSub => with(Code::NegMulAdd, (i, m), z),
                 Code::NegMulAdd => with(Code::MulSub, (i, m), z),

@@ -4,13 +4,17 @@
 //! or brought to a common denominator. Signs and powers of two move outwards through products, quotients, odd and
 //! even functions, because that is exact and lets equal parts meet: `sin(a - b)` and `sin(b - a)` share one sine.
 //!
-//! Exact in IEEE arithmetic (NaN payloads aside): constant folding of finite results of + − × ÷ √, x·1, x/1, x^1, x^0, −(−x), x+x → 2x,
-//! x·x → x^2, a+(−b) → a−b, moving signs, division by a power of two as a product; moving a power of two,
-//! unless an intermediate result leaves the normal range.
-//! Not exact: the sign of a zero result may change (x+0, 0−x, −(1−x)); x·0 → 0, 0/x → 0 and x−x → 0 also where x is infinite or
-//! NaN; a product with a branch of `select` that is 0 is 0 even if the other factor is infinite, so that
-//! derivatives see nothing of the branch not taken; transcendental functions of constants are rounded by
-//! the table's `value`, which may differ by 2 ulp from compiled code.
+//! Exact in IEEE arithmetic (NaN payloads aside): constant folding of finite results of + − × ÷ √, x·1, x/1, x^1,
+//! x^0, −(−x), x+x → 2x, x·x → x^2, a+(−b) → a−b, moving signs, division by a power of two as a product; and
+//! moving a power of two, unless an intermediate result leaves the normal range.
+//!
+//! Not exact:
+//! - the sign of a zero result may change (x+0, 0−x, −(1−x));
+//! - x·0, 0/x and x−x become 0 also where x is infinite or NaN;
+//! - a product with a branch of `select` that is 0 is 0 even if the other factor is infinite, so that
+//!   derivatives see nothing of the branch not taken;
+//! - like terms 2x+3x → 5x are rounded once instead of three times;
+//! - functions of constants are rounded by the table's `value`, which may differ from compiled code by 2 ulp.
 
 use crate::graph::{Id, Node, Store};
 use crate::op::{Op, Parity};
@@ -82,17 +86,33 @@ fn add(store: &mut Store, a: Id, b: Id) -> Id {
         }
         _ => {}
     }
-    if a == b {
-        let two = number(store, 2.0);
-        return mul(store, two, a);
-    }
     if let Some([x, ..]) = store.applied(b, Op::Neg) {
         return sub(store, a, x);
     }
     if let Some([x, ..]) = store.applied(a, Op::Neg) {
         return sub(store, b, x);
     }
+    if let Some(id) = collect(store, a, b, Op::Add) {
+        return id;
+    }
     intern(store, Op::Add, [a, b, a])
+}
+
+/// Like terms `j·x ± k·x` as `(j ± k)·x`, and an equal power of two in front of both: `2x ± 2y` as `2(x ± y)`.
+fn collect(store: &mut Store, a: Id, b: Id, op: Op) -> Option<Id> {
+    if store.number(a).is_some() || store.number(b).is_some() {
+        return None;
+    }
+    let ((j, x), (k, y)) = (coefficient(store, a), coefficient(store, b));
+    if x == y {
+        let sum = if op == Op::Add { j + k } else { j - k };
+        return sum.is_finite().then(|| if sum == 0.0 { number(store, 0.0) } else { scaled(store, sum, x) });
+    }
+    if j == k && j != 1.0 && is_power_of_two(j) {
+        let sum = apply(store, op, [x, y, x]);
+        return Some(scaled(store, j, sum));
+    }
+    None
 }
 
 fn sub(store: &mut Store, a: Id, b: Id) -> Id {
@@ -102,9 +122,6 @@ fn sub(store: &mut Store, a: Id, b: Id) -> Id {
     }
     if x == Some(0.0) {
         return neg(store, b);
-    }
-    if a == b && x.is_none() {
-        return number(store, 0.0);
     }
     if let Some(y) = y
         && y < 0.0
@@ -118,6 +135,9 @@ fn sub(store: &mut Store, a: Id, b: Id) -> Id {
     if let Some([x, ..]) = store.applied(a, Op::Neg) {
         let sum = add(store, x, b);
         return neg(store, sum);
+    }
+    if let Some(id) = collect(store, a, b, Op::Sub) {
+        return id;
     }
     if x.is_none() && y.is_none() && b < a {
         let difference = intern(store, Op::Sub, [b, a, b]);
@@ -146,11 +166,17 @@ fn is_power_of_two(x: f64) -> bool {
     x.is_normal() && x.to_bits() << 12 == 0
 }
 
+/// Splits the number off a product: `k·x` as `(k, x)`, anything else as `(1, a)`.
+fn coefficient(store: &Store, a: Id) -> (f64, Id) {
+    match store.applied(a, Op::Mul) {
+        Some([k, x, _]) => store.number(k).map_or((1.0, a), |k| (k, x)),
+        None => (1.0, a),
+    }
+}
+
 /// Splits a power of two off a product: `2^k·x` as `(2^k, x)`.
 fn scale(store: &Store, a: Id) -> Option<(f64, Id)> {
-    let [k, x, _] = store.applied(a, Op::Mul)?;
-    let k = store.number(k).filter(|&k| is_power_of_two(k))?;
-    Some((k, x))
+    Some(coefficient(store, a)).filter(|&(k, _)| k != 1.0 && is_power_of_two(k))
 }
 
 fn scaled(store: &mut Store, k: f64, a: Id) -> Id {
@@ -306,5 +332,89 @@ fn select(store: &mut Store, c: Id, a: Id, b: Id) -> Id {
         Some(0.0) => b,
         Some(_) => a,
         None => store.intern(Node::Apply(Op::Select, [c, a, b])),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Expr, Graph, Node};
+
+    fn operations(e: Expr<'_>) -> usize {
+        e.operations()
+    }
+
+    #[test]
+    fn neutral_elements_vanish() {
+        let graph = Graph::new();
+        let x = graph.symbol("x");
+        for e in [x + 0.0, 0.0 + x, x - 0.0, x * 1.0, 1.0 * x, x / 1.0, x.pow(1.0), -(-x), x + (-0.0)] {
+            assert_eq!(e, x);
+        }
+        assert_eq!(x * 0.0, graph.number(0.0));
+        assert_eq!(x - x, graph.number(0.0));
+        assert_eq!(x.pow(0.0), graph.number(1.0));
+        assert_eq!(0.0 - x, -x);
+    }
+
+    #[test]
+    fn commuting_arguments_meet() {
+        let graph = Graph::new();
+        let [x, y] = graph.symbols(["x", "y"]);
+        assert_eq!(x + y, y + x);
+        assert_eq!(x * y, y * x);
+        assert_eq!(x.min(y), y.min(x));
+        assert_eq!(x + 1.0, 1.0 + x);
+        assert_ne!(x - y, y - x);
+        assert_eq!(-(x - y), y - x);
+        assert_eq!((x - y).cos(), (y - x).cos());
+        assert_eq!((x - y).sin(), -(y - x).sin());
+    }
+
+    #[test]
+    fn signs_and_powers_of_two_move_out() {
+        let graph = Graph::new();
+        let [x, y] = graph.symbols(["x", "y"]);
+        assert_eq!((-x) * (-y), x * y);
+        assert_eq!((-x) / y, -(x / y));
+        assert_eq!((0.5 * x) * y, 0.5 * (x * y));
+        assert_eq!((2.0 * x) * (0.5 * y), x * y);
+        assert_eq!(x / 4.0, 0.25 * x);
+        assert_eq!((2.0 * x) / y, 2.0 * (x / y));
+        assert_eq!(2.0 * x - 2.0 * y, 2.0 * (x - y));
+        assert_eq!((-x).pow(3.0), -x.pow(3.0));
+        assert_eq!((-x).pow(2.0), x * x);
+        // 3 is not a power of two: the order of rounding is the user's.
+        assert_ne!((3.0 * x) * y, 3.0 * (x * y));
+    }
+
+    #[test]
+    fn like_terms_are_collected() {
+        let graph = Graph::new();
+        let [x, y] = graph.symbols(["x", "y"]);
+        assert_eq!(x + x + x, 3.0 * x);
+        assert_eq!(5.0 * x - 3.0 * x, 2.0 * x);
+        assert_eq!(x * y - 2.0 * (y * x), -(x * y));
+    }
+
+    #[test]
+    fn constants_fold_only_to_finite_values() {
+        let graph = Graph::new();
+        let two = graph.number(2.0);
+        assert_eq!((two * 3.0).as_number(), Some(6.0));
+        assert_eq!(two.sqrt().as_number(), Some(2f64.sqrt()));
+        assert!(matches!((two / 0.0).node(), Node::Apply(..)));
+        assert!(matches!((-two).ln().node(), Node::Apply(..)));
+        // A constant that is not finite stays visible, so that compiling can refuse it.
+        assert_eq!(operations(graph.number(f64::NAN) * 0.0), 1);
+    }
+
+    #[test]
+    fn a_branch_not_taken_leaves_no_trace_in_derivatives() {
+        let graph = Graph::new();
+        let x = graph.symbol("x");
+        let root = x.gt(0.0).select(x.sqrt(), 0.0);
+        let slope = root.gradient(&[x])[0];
+        assert_eq!(slope.eval(&[(x, 0.0)]), Ok(0.0));
+        assert_eq!(slope.eval(&[(x, 4.0)]), Ok(0.25));
     }
 }
