@@ -48,10 +48,16 @@ impl Builder {
         select_sign Code::SelectSign, "b if the sign bit of a is set, else c", a b c;
     }
 
-    /// An empty list that begins with these constants, at these places.
-    pub(crate) fn with_constants(constants: &[f64]) -> Builder {
-        let places = constants.iter().zip(0..).map(|(value, place)| (value.to_bits(), place)).collect();
-        Builder { constants: constants.to_vec(), places, ..Builder::default() }
+    /// An empty list that begins with these constants, at these places, with room for some instructions.
+    pub(crate) fn with_constants(constants: &[f64], room: usize) -> Builder {
+        let mut builder = Builder {
+            constants: constants.to_vec(),
+            places: constants.iter().zip(0..).map(|(value, place)| (value.to_bits(), place)).collect(),
+            ..Builder::default()
+        };
+        builder.body.reserve(room);
+        builder.known.reserve(room);
+        builder
     }
 
     /// A constant.

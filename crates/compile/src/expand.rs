@@ -14,7 +14,7 @@ pub(crate) fn expand(program: Program) -> Program {
         of.map(|i| i.operands[0]).collect()
     };
     let (sines, cosines) = (arguments(Op::Sin), arguments(Op::Cos));
-    let mut builder = Builder::with_constants(&program.constants);
+    let mut builder = Builder::with_constants(&program.constants, program.body.len());
     let mut places: Vec<Operand> = Vec::with_capacity(program.body.len());
     for instruction in &program.body {
         let paired = sines.contains(&instruction.operands[0]) && cosines.contains(&instruction.operands[0]);

@@ -9,7 +9,7 @@ use crate::program::Program;
 use leastaction_expr::Op;
 
 pub(crate) fn fuse(program: Program) -> Program {
-    let mut builder = Builder::with_constants(&program.constants);
+    let mut builder = Builder::with_constants(&program.constants, program.body.len());
     let zero = builder.constant(0.0);
     let uses = use_counts(&program.body, &program.outputs);
     let mut absorbed = vec![false; program.body.len()];

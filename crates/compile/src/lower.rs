@@ -20,12 +20,14 @@ pub(crate) fn lower(
         Some(first) => {
             let graph = first.graph();
             let roots: Vec<Id> = outputs.iter().map(|&e| graph.adopt(e).id()).collect();
-            let mut known: FxHashMap<Id, Operand> = FxHashMap::default();
-            for id in graph.order(&roots) {
-                let operand = lower_node(graph, id, &given, &known, &mut builder)?;
-                known.insert(id, operand);
+            let order = graph.order(&roots);
+            builder = Builder::with_constants(&[], order.len());
+            // Indexed by node; what no root needs is never read.
+            let mut known = vec![Operand::Constant(0); order.last().map_or(0, |last| last.index() + 1)];
+            for id in order {
+                known[id.index()] = lower_node(graph, id, &given, &known, &mut builder)?;
             }
-            roots.iter().map(|id| known[id]).collect()
+            roots.iter().map(|id| known[id.index()]).collect()
         }
         None => Vec::new(),
     };
@@ -55,7 +57,7 @@ fn lower_node(
     graph: &Graph,
     id: Id,
     given: &FxHashMap<Symbol, Operand>,
-    known: &FxHashMap<Id, Operand>,
+    known: &[Operand],
     builder: &mut Builder,
 ) -> Result<Operand, BuildError> {
     let node = graph.node(id);
@@ -74,7 +76,8 @@ fn lower_node(
         }
         Node::Apply(op, arguments) => (op, arguments),
     };
-    let (x, y) = (known[&a], known[&b]);
+    let value = |id: Id| known[id.index()];
+    let (x, y) = (value(a), value(b));
     Ok(match op {
         Op::Add => builder.add(x, y),
         Op::Sub => builder.sub(x, y),
@@ -100,10 +103,10 @@ fn lower_node(
         }
         Op::Select => {
             // A comparison decides by itself, without first becoming 1 or 0.
-            let (yes, no) = (y, known[&c]);
+            let (yes, no) = (y, value(c));
             match graph.node(a) {
                 Node::Apply(compare @ (Op::Lt | Op::Le | Op::Eq | Op::Ne), [p, q, _]) => {
-                    builder.select(test(compare), known[&p], known[&q], yes, no)
+                    builder.select(test(compare), value(p), value(q), yes, no)
                 }
                 _ => {
                     let zero = builder.constant(0.0);
@@ -111,7 +114,7 @@ fn lower_node(
                 }
             }
         }
-        _ => builder.push(Code::Math(op), &[x, y, known[&c]][..op.row().arity]),
+        _ => builder.push(Code::Math(op), &[x, y, value(c)][..op.row().arity]),
     })
 }
 

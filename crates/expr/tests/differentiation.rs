@@ -35,7 +35,10 @@ fn a_gradient_costs_at_most_four_times_the_function() {
     let variables: Vec<_> = angles.into_iter().chain(rates).collect();
     let gradient = energy.gradient(&variables);
     let (function, derivative) = (energy.operations(), operations(&gradient));
-    println!("20-link pendulum: {function} operations, gradient by {} variables {derivative}", variables.len());
+    println!(
+        "20-link pendulum: {function} operations, gradient by {} variables {derivative}",
+        variables.len()
+    );
     assert!(derivative <= 4 * function, "{derivative} operations for {function}");
 }
 
