@@ -1,0 +1,153 @@
+//! Kernels as a user meets them: values, lanes, parameters, and every way to get them wrong.
+
+use leastaction_compile::{ArgumentError, Backend, BuildError, CompileError, Kernel, LANES, Program};
+use leastaction_expr::{Expr, Graph};
+
+fn backends() -> impl Iterator<Item = Backend> {
+    Backend::ALL.into_iter().filter(|b| b.is_available())
+}
+
+#[test]
+fn every_backend_evaluates_one_state_and_lanes() {
+    let graph = Graph::new();
+    let [x, y, k] = graph.symbols(["x", "y", "k"]);
+    let outputs = [k * x.sin() * y, x, k, graph.number(2.5), k.exp() + y, x.lt(y).select(x, k)];
+    let program = Program::build(&[x, y], &[k], &outputs).unwrap();
+    for backend in backends() {
+        let mut evaluator =
+            Kernel::with_backend(program.clone(), backend).unwrap().evaluator(&[0.5]).unwrap();
+        for blocks in [0, 1, 2, 9, 17] {
+            let inputs: Vec<f64> = (0..blocks * 2 * LANES).map(|i| 0.1 * i as f64 - 3.0).collect();
+            let mut lanes = vec![0.0; blocks * outputs.len() * LANES];
+            evaluator.eval_lanes(&inputs, &mut lanes).unwrap();
+            for state in 0..blocks * LANES {
+                let place = |component: usize, each: usize| {
+                    (state / LANES * each + component) * LANES + state % LANES
+                };
+                let at = [inputs[place(0, 2)], inputs[place(1, 2)]];
+                let mut single = [0.0; 6];
+                evaluator.eval(&at, &mut single).unwrap();
+                for (i, output) in outputs.iter().enumerate() {
+                    let expected = output.eval(&[(x, at[0]), (y, at[1]), (k, 0.5)]).unwrap();
+                    assert_eq!(single[i], lanes[place(i, 6)], "{backend}: one state and lanes");
+                    assert!(
+                        (single[i] - expected).abs() <= 4e-16 * expected.abs().max(1.0),
+                        "{backend}: output {i}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn parameters_change_without_recompiling() {
+    let graph = Graph::new();
+    let [x, k, l] = graph.symbols(["x", "k", "l"]);
+    let program = Program::build(&[x], &[k, l], &[k / l * x]).unwrap();
+    assert_eq!(program.uniforms().len(), 1, "k / l is hoisted");
+    for backend in backends() {
+        let kernel = Kernel::with_backend(program.clone(), backend).unwrap();
+        let mut evaluator = kernel.evaluator(&kernel.parameters(&[("l", 2.0), ("k", 6.0)]).unwrap()).unwrap();
+        let mut out = [0.0];
+        evaluator.eval(&[5.0], &mut out).unwrap();
+        assert_eq!(out, [15.0]);
+        evaluator.set_parameters(&[1.0, 4.0]).unwrap();
+        evaluator.eval(&[8.0], &mut out).unwrap();
+        assert_eq!(out, [2.0]);
+    }
+}
+
+#[test]
+fn a_program_may_have_no_inputs_or_no_outputs() {
+    let graph = Graph::new();
+    let k = graph.symbol("k");
+    for backend in backends() {
+        let constant = Program::build(&[], &[k], &[k * 2.0]).unwrap();
+        let mut evaluator = Kernel::with_backend(constant, backend).unwrap().evaluator(&[3.0]).unwrap();
+        let mut out = [0.0; 2 * LANES];
+        evaluator.eval_lanes(&[], &mut out).unwrap();
+        assert_eq!(out, [6.0; 2 * LANES]);
+        let nothing = Program::build(&[k], &[], &[]).unwrap();
+        let mut evaluator = Kernel::with_backend(nothing, backend).unwrap().evaluator(&[]).unwrap();
+        evaluator.eval(&[1.0], &mut []).unwrap();
+        evaluator.eval_lanes(&[0.0; LANES], &mut []).unwrap();
+    }
+}
+
+#[test]
+fn wrong_programs_are_refused() {
+    let graph = Graph::new();
+    let [x, y] = graph.symbols(["x", "y"]);
+    let refuse = |inputs: &[Expr<'_>], parameters: &[Expr<'_>], output: Expr<'_>| {
+        Program::build(inputs, parameters, &[output]).unwrap_err()
+    };
+    let error = refuse(&[x], &[], x * y);
+    assert_eq!(error.to_string(), "`y` is neither an input nor a parameter: add it to one of the two lists");
+    assert!(matches!(refuse(&[x], &[x], x), BuildError::DuplicateSymbol { .. }));
+    let error = refuse(&[x], &[y + 1.0], x);
+    assert_eq!(error.to_string(), "parameter 0 is `y + 1`: only symbols can be given values");
+    for value in [f64::NAN, f64::INFINITY] {
+        assert!(matches!(refuse(&[x], &[], x * value), BuildError::NonFiniteConstant { .. }));
+    }
+}
+
+#[test]
+fn wrong_arguments_are_refused() {
+    let graph = Graph::new();
+    let [x, y, k] = graph.symbols(["x", "y", "k"]);
+    let program = Program::build(&[x, y], &[k], &[x + y * k]).unwrap();
+    for backend in backends() {
+        let kernel = Kernel::with_backend(program.clone(), backend).unwrap();
+        let missing = kernel.parameters(&[]).unwrap_err();
+        assert_eq!(missing.to_string(), "the parameter `k` has no value");
+        let unknown = kernel.parameters(&[("k", 1.0), ("z", 1.0)]).unwrap_err();
+        assert_eq!(unknown.to_string(), "there is no parameter `z`");
+        let few = kernel.evaluator(&[]).err().unwrap();
+        assert_eq!(few, ArgumentError::WrongLength { what: "parameters", expected: 1, found: 0 });
+        assert!(matches!(kernel.evaluator(&[f64::NAN]), Err(ArgumentError::NonFiniteParameter { .. })));
+
+        let mut evaluator = kernel.evaluator(&[2.0]).unwrap();
+        let mut out = [0.0];
+        let few = evaluator.eval(&[1.0], &mut out).unwrap_err();
+        assert_eq!(few.to_string(), "2 inputs are expected, 1 were given");
+        assert!(evaluator.eval(&[1.0, 2.0], &mut []).is_err());
+        let partial = evaluator.eval_lanes(&[0.0; 2 * LANES + 1], &mut [0.0; LANES]).unwrap_err();
+        assert!(matches!(partial, ArgumentError::PartialBlock { each: 2, .. }));
+        assert!(evaluator.eval_lanes(&[0.0; 2 * LANES], &mut [0.0; LANES - 1]).is_err());
+        // A refused change leaves the old parameters.
+        assert!(evaluator.set_parameters(&[f64::INFINITY]).is_err());
+        evaluator.eval(&[1.0, 2.0], &mut out).unwrap();
+        assert_eq!(out, [5.0]);
+    }
+}
+
+#[test]
+fn backends_have_names() {
+    for backend in Backend::ALL {
+        assert_eq!(backend.to_string().parse::<Backend>().unwrap(), backend);
+    }
+    let error = "gpu".parse::<Backend>().unwrap_err();
+    assert!(matches!(error, CompileError::UnknownBackend { .. }));
+    assert!(error.to_string().contains("LEASTACTION_BACKEND"));
+}
+
+#[test]
+fn a_million_operations_compile() {
+    let graph = Graph::new();
+    let x = graph.symbol("x");
+    let chain = (0..250_000).fold(x, |y, _| ((y + x) / (1.0 + y)).sqrt() * x);
+    let terms: Vec<_> = (0..1_000_000).map(|i| (x + f64::from(i)).sqrt()).collect();
+    for output in [chain, graph.sum(terms)] {
+        let program = Program::build(&[x], &[], &[output]).unwrap();
+        assert!(program.to_string().lines().count() > 500_000);
+        let expected = output.eval(&[(x, 1.0)]).unwrap();
+        for backend in backends() {
+            let mut evaluator =
+                Kernel::with_backend(program.clone(), backend).unwrap().evaluator(&[]).unwrap();
+            let mut out = [0.0];
+            evaluator.eval(&[1.0], &mut out).unwrap();
+            assert!((out[0] - expected).abs() <= 1e-12 * expected.abs(), "{backend}: {} {expected}", out[0]);
+        }
+    }
+}
