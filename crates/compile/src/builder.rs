@@ -14,11 +14,30 @@ pub struct Builder {
     known: FxHashMap<Instruction, Operand>,
 }
 
+/// What an instruction can be written on: an operand, or a number, which becomes a constant.
+pub trait Argument {
+    /// Where the argument is.
+    fn operand(self, builder: &mut Builder) -> Operand;
+}
+
+impl Argument for Operand {
+    fn operand(self, _: &mut Builder) -> Operand {
+        self
+    }
+}
+
+impl Argument for f64 {
+    fn operand(self, builder: &mut Builder) -> Operand {
+        builder.constant(self)
+    }
+}
+
 macro_rules! instructions {
     ($($name:ident $code:expr, $doc:literal, $($argument:ident)+;)*) => {$(
         #[doc = $doc]
-        pub fn $name(&mut self, $($argument: Operand),+) -> Operand {
-            self.push($code, &[$($argument),+])
+        pub fn $name(&mut self, $($argument: impl Argument),+) -> Operand {
+            let arguments = [$($argument.operand(self)),+];
+            self.push($code, &arguments)
         }
     )*};
 }
@@ -89,27 +108,32 @@ impl Builder {
     }
 
     /// c if a and b pass the test, else d.
-    pub fn select(&mut self, test: Test, a: Operand, b: Operand, c: Operand, d: Operand) -> Operand {
-        self.push(Code::Select(test), &[a, b, c, d])
+    pub fn select(
+        &mut self,
+        test: Test,
+        a: impl Argument,
+        b: impl Argument,
+        c: impl Argument,
+        d: impl Argument,
+    ) -> Operand {
+        let arguments = [a.operand(self), b.operand(self), c.operand(self), d.operand(self)];
+        self.push(Code::Select(test), &arguments)
     }
 
     /// −a.
     pub fn neg(&mut self, a: Operand) -> Operand {
-        let sign = self.constant(-0.0);
-        self.xor(a, sign)
+        self.xor(a, -0.0)
     }
 
     /// |a|.
     pub fn abs(&mut self, a: Operand) -> Operand {
-        let sign = self.constant(-0.0);
-        self.and_not(sign, a)
+        self.and_not(-0.0, a)
     }
 
     /// |a| with the sign bit of b.
     pub fn copy_sign(&mut self, a: Operand, b: Operand) -> Operand {
-        let sign = self.constant(-0.0);
-        let magnitude = self.and_not(sign, a);
-        let sign = self.and(b, sign);
+        let magnitude = self.abs(a);
+        let sign = self.and(b, -0.0);
         self.or(magnitude, sign)
     }
 

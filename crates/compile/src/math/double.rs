@@ -1,0 +1,60 @@
+//! Numbers as unevaluated sums of two doubles, with about twice the precision.
+//!
+//! Products are exact with fused multiply-add (Dekker, doi:10.1007/BF01397083; Muller et al., *Handbook of
+//! Floating-Point Arithmetic*, 2018, chapters 4 and 14). The low part may grow to a few ulp of the high one: nothing is
+//! renormalised before the end.
+
+use crate::builder::Builder;
+use crate::instruction::{Operand, Test};
+
+/// high − lost. The low part has its sign turned so that high = −0 stays −0.
+#[derive(Clone, Copy)]
+pub(super) struct Double {
+    pub(super) high: Operand,
+    /// `None` for zero.
+    pub(super) lost: Option<Operand>,
+}
+
+impl Double {
+    pub(super) fn exact(high: Operand) -> Double {
+        Double { high, lost: None }
+    }
+
+    pub(super) fn times(self, b: &mut Builder, other: Double) -> Double {
+        let high = b.mul(self.high, other.high);
+        let mut lost = b.neg_mul_add(self.high, other.high, high);
+        if let Some(tail) = other.lost {
+            lost = b.mul_add(self.high, tail, lost);
+        }
+        if let Some(tail) = self.lost {
+            lost = b.mul_add(tail, other.high, lost);
+        }
+        Double { high, lost: Some(lost) }
+    }
+
+    /// 1/x, for a double x.
+    pub(super) fn inverse(b: &mut Builder, x: Operand) -> Double {
+        let high = b.div(1.0, x);
+        let excess = b.mul_sub(high, x, 1.0);
+        Double { high, lost: Some(b.mul(excess, high)) }
+    }
+
+    /// By repeated squaring, for n > 0.
+    pub(super) fn power(self, b: &mut Builder, n: u32) -> Double {
+        let mut result = self;
+        for bit in (0..n.ilog2()).rev() {
+            result = result.times(b, result);
+            if n >> bit & 1 == 1 {
+                result = result.times(b, self);
+            }
+        }
+        result
+    }
+
+    /// The nearest double. Where the high part is infinite the low part makes no sense and does not count.
+    pub(super) fn rounded(self, b: &mut Builder) -> Operand {
+        let Some(lost) = self.lost else { return self.high };
+        let sum = b.sub(self.high, lost);
+        b.select(Test::Equal, sum, sum, sum, self.high)
+    }
+}
