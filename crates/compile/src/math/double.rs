@@ -7,36 +7,36 @@
 use crate::builder::Builder;
 use crate::instruction::{Operand, Test};
 
-/// high − lost. The low part has its sign turned so that high = −0 stays −0.
+/// high + low.
 #[derive(Clone, Copy)]
 pub(super) struct Double {
     pub(super) high: Operand,
     /// `None` for zero.
-    pub(super) lost: Option<Operand>,
+    pub(super) low: Option<Operand>,
 }
 
 impl Double {
     pub(super) fn exact(high: Operand) -> Double {
-        Double { high, lost: None }
+        Double { high, low: None }
     }
 
     pub(super) fn times(self, b: &mut Builder, other: Double) -> Double {
         let high = b.mul(self.high, other.high);
-        let mut lost = b.neg_mul_add(self.high, other.high, high);
-        if let Some(tail) = other.lost {
-            lost = b.mul_add(self.high, tail, lost);
+        let mut low = b.mul_sub(self.high, other.high, high);
+        if let Some(tail) = other.low {
+            low = b.mul_add(self.high, tail, low);
         }
-        if let Some(tail) = self.lost {
-            lost = b.mul_add(tail, other.high, lost);
+        if let Some(tail) = self.low {
+            low = b.mul_add(tail, other.high, low);
         }
-        Double { high, lost: Some(lost) }
+        Double { high, low: Some(low) }
     }
 
     /// 1/x, for a double x.
     pub(super) fn inverse(b: &mut Builder, x: Operand) -> Double {
         let high = b.div(1.0, x);
-        let excess = b.mul_sub(high, x, 1.0);
-        Double { high, lost: Some(b.mul(excess, high)) }
+        let rest = b.neg_mul_add(high, x, 1.0);
+        Double { high, low: Some(b.mul(rest, high)) }
     }
 
     /// By repeated squaring, for n > 0.
@@ -51,10 +51,12 @@ impl Double {
         result
     }
 
-    /// The nearest double. Where the high part is infinite the low part makes no sense and does not count.
+    /// The nearest double. Where the high part is infinite or zero, it alone counts: the low part makes no sense then, and
+    /// a zero keeps its sign.
     pub(super) fn rounded(self, b: &mut Builder) -> Operand {
-        let Some(lost) = self.lost else { return self.high };
-        let sum = b.sub(self.high, lost);
-        b.select(Test::Equal, sum, sum, sum, self.high)
+        let Some(low) = self.low else { return self.high };
+        let sum = b.add(self.high, low);
+        let size = b.abs(sum);
+        b.select(Test::Less, 0.0, size, sum, self.high)
     }
 }

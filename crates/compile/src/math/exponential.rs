@@ -126,6 +126,59 @@ pub(super) fn logistic(b: &mut Builder, x: Operand) -> Operand {
     b.repair(y, k, 1022.0, Op::Logistic, &[x])
 }
 
+/// x = k ln 2 + r, and 2ᵏ⁻¹ ± 2⁻ᵏ⁻¹, of which hyperbolic sine and cosine are made.
+struct Hyperbolic {
+    k: Operand,
+    sum: Operand,
+    /// 2⁻ᵏ⁻¹ − 2ᵏ⁻¹: turned, so that it is +0 and −0 stays −0 in the sine.
+    difference: Operand,
+    r: Operand,
+    /// sinh r − r
+    sine: Operand,
+    /// cosh r − 1
+    cosine: Operand,
+}
+
+fn hyperbolic(b: &mut Builder, x: Operand) -> Hyperbolic {
+    let Reduced { r, k, biased } = reduce(b, x, 1022);
+    let power = b.shift_left(biased, 52);
+    let bits = b.bits(2044 << 52);
+    let inverse = b.sub_int(bits, power);
+    let sum = b.add(power, inverse);
+    let difference = b.sub(inverse, power);
+
+    let square = b.mul(r, r);
+    let p = polynomial(b, square, &HYPERBOLIC_SINE);
+    let cube = b.mul(r, square);
+    let sine = b.mul(cube, p);
+    let p = polynomial(b, square, &HYPERBOLIC_COSINE);
+    let p = b.mul_add(square, p, 0.5);
+    let cosine = b.mul(square, p);
+    Hyperbolic { k, sum, difference, r, sine, cosine }
+}
+
+/// sinh x = (2ᵏ − 2⁻ᵏ)/2 cosh r + (2ᵏ + 2⁻ᵏ)/2 sinh r.
+pub(super) fn sinh(b: &mut Builder, x: Operand) -> Operand {
+    let Hyperbolic { k, sum, difference, r, sine, cosine } = hyperbolic(b, x);
+    let high = b.mul_sub(sum, r, difference);
+    let low = b.mul(sum, sine);
+    let low = b.neg_mul_add(difference, cosine, low);
+    let y = b.add(high, low);
+    let size = b.abs(k);
+    b.repair(y, size, 1021.0, Op::Sinh, &[x])
+}
+
+/// cosh x = (2ᵏ + 2⁻ᵏ)/2 cosh r + (2ᵏ − 2⁻ᵏ)/2 sinh r.
+pub(super) fn cosh(b: &mut Builder, x: Operand) -> Operand {
+    let size = b.abs(x);
+    let Hyperbolic { k, sum, difference, r, sine, cosine } = hyperbolic(b, size);
+    let low = b.mul(difference, sine);
+    let low = b.mul_sub(sum, cosine, low);
+    let low = b.neg_mul_add(difference, r, low);
+    let y = b.add(sum, low);
+    b.repair(y, k, 1021.0, Op::Cosh, &[x])
+}
+
 /// The hyperbolic tangent, E/(E + 2) with E = exp(2|x|) − 1, which is 2ᵏ (eʳ − 1) + (2ᵏ − 1). Everything is written in u = r/2, so
 /// that nothing has to be doubled, and the low part of k ln 2 is added late, so that u is exact.
 pub(super) fn tanh(b: &mut Builder, x: Operand) -> Operand {

@@ -54,7 +54,7 @@ pub(super) fn split(b: &mut Builder, x: Operand) -> Split {
     Split { m, k, biased }
 }
 
-/// k ln 2 + ln(1 + f) for √½ ≤ 1 + f < √2. For k = 0 the sign of f is kept, if f is zero.
+/// k ln 2 + ln(1 + f) for √½ ≤ 1 + f < √2.
 fn assemble(b: &mut Builder, f: Operand, k: Operand) -> Operand {
     let below = b.add(f, 2.0);
     let s = b.div(f, below);
@@ -76,4 +76,21 @@ pub(super) fn ln(b: &mut Builder, x: Operand) -> Operand {
     let f = b.sub(m, 1.0);
     let y = assemble(b, f, k);
     b.repair(y, k, LARGEST, Op::Ln, &[x])
+}
+
+/// ln(1 + x). What the sum u = 1 + x lost is added to the mantissa of u: exactly, if k = 0.
+pub(super) fn ln1p(b: &mut Builder, x: Operand) -> Operand {
+    let sum = b.add(x, 1.0);
+    let Split { m, k, biased } = split(b, sum);
+    let kept = b.sub(sum, 1.0);
+    let lost = b.sub(x, kept);
+    let bits = b.bits(1023 + BIAS);
+    let scale = b.sub_int(bits, biased);
+    let scale = b.shift_left(scale, 52); // 2⁻ᵏ
+    let f = b.sub(m, 1.0);
+    let f = b.mul_add(lost, scale, f);
+    let y = assemble(b, f, k);
+    let sign = b.and(x, -0.0);
+    let y = b.or(y, sign); // −0 stays −0
+    b.repair(y, k, LARGEST, Op::Ln1p, &[x])
 }

@@ -7,6 +7,7 @@
 
 mod double;
 mod exponential;
+mod inverse;
 mod logarithm;
 mod polynomial;
 mod power;
@@ -50,6 +51,14 @@ pub(crate) fn expand(b: &mut Builder, op: Op, x: &[Operand], context: Context) -
         Op::Expm1 => exponential::expm1(b, first),
         Op::Logistic => exponential::logistic(b, first),
         Op::Ln => logarithm::ln(b, first),
+        Op::Ln1p => logarithm::ln1p(b, first),
+        Op::Sinh => exponential::sinh(b, first),
+        Op::Cosh => exponential::cosh(b, first),
+        Op::Asin => inverse::asin(b, first),
+        Op::Acos => inverse::acos(b, first),
+        Op::Atan => inverse::atan(b, first),
+        Op::Atan2 => inverse::atan2(b, first, x[1]),
+        Op::Hypot => inverse::hypot(b, first, x[1]),
         Op::Pow => power::power(b, first, x[1]),
         Op::Tanh => exponential::tanh(b, first),
         _ => return None,

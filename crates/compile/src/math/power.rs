@@ -37,8 +37,8 @@ fn integer(b: &mut Builder, x: Operand, n: f64) -> Operand {
     base.power(b, count).rounded(b)
 }
 
-/// xⁿ⁺¹ᐟ² for integer n, from x^(3/2) = x·√x with about twice the working precision: for s = √x rounded and d = s² − x, which is exact,
-/// x·√x = x·s − d·s/2.
+/// xⁿ⁺¹ᐟ² for integer n, from x^(3/2) = x·√x with about twice the working precision: for s = √x rounded and d = x − s², which is exact,
+/// x·√x = x·s + d·s/2.
 fn half_integer(b: &mut Builder, x: Operand, y: Operand, exponent: f64) -> Operand {
     let root = b.sqrt(x);
     if exponent == 0.5 {
@@ -51,12 +51,12 @@ fn half_integer(b: &mut Builder, x: Operand, y: Operand, exponent: f64) -> Opera
     if exponent == 1.5 {
         return b.mul(x, root);
     }
-    let excess = b.mul_sub(root, root, x);
+    let rest = b.neg_mul_add(root, root, x);
     let half = b.mul(root, 0.5);
     let high = b.mul(x, root);
-    let lost = b.neg_mul_add(x, root, high);
-    let lost = b.mul_add(half, excess, lost);
-    let mut result = Double { high, lost: Some(lost) };
+    let low = b.mul_sub(x, root, high);
+    let low = b.mul_add(half, rest, low);
+    let mut result = Double { high, low: Some(low) };
     let whole = (exponent.abs() - 1.5) as u32;
     if whole > 0 {
         let size = b.abs(x); // −0 counts as 0
@@ -65,11 +65,11 @@ fn half_integer(b: &mut Builder, x: Operand, y: Operand, exponent: f64) -> Opera
     if exponent > 0.0 {
         return result.rounded(b);
     }
-    // 1/(h − l) = v + v (1 − v h + v l) for v = 1/h. Beyond these sizes x^−y is out of range, or its low part.
-    let Double { high, lost } = result;
+    // 1/(h + l) = v + v (1 − v h − v l) for v = 1/h. Beyond these sizes x^−y is out of range, or its low part.
+    let Double { high, low } = result;
     let inverse = b.div(1.0, high);
     let rest = b.neg_mul_add(inverse, high, 1.0);
-    let rest = lost.map_or(rest, |lost| b.mul_add(inverse, lost, rest));
+    let rest = low.map_or(rest, |low| b.neg_mul_add(inverse, low, rest));
     let value = b.mul_add(inverse, rest, inverse);
     let size = b.add(high, inverse);
     b.repair(value, size, 2f64.powi(900), Op::Pow, &[x, y])
