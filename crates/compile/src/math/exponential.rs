@@ -4,8 +4,8 @@
 //! doubles; with fused multiply-add the first difference is exact. The number k appears as the low bits of
 //! x/ln 2 + 1.5·2⁵², from where it is shifted into the exponent.
 
-use super::polynomial::polynomial;
 use super::MAGIC;
+use super::polynomial::polynomial;
 use crate::builder::Builder;
 use crate::instruction::Operand;
 use leastaction_expr::Op;
@@ -194,7 +194,8 @@ pub(super) fn tanh(b: &mut Builder, x: Operand) -> Operand {
         factor *= 2.0;
         factor * c
     });
-    let p = polynomial(b, u, &coefficients);
+    let p = polynomial(b, u, &coefficients[1..]);
+    let p = b.mul_add(u, p, coefficients[0]);
     let square = b.mul(u, u);
     let low = b.mul(k, -0.5 * LN_2_LOW);
     let low = b.mul_add(square, p, low);

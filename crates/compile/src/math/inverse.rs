@@ -49,24 +49,16 @@ const ARCSINE: [f64; 12] = [
     0.031917870014127776,
 ];
 
-/// atan a for 0 ≤ a ≤ 1.
-fn first_octant(b: &mut Builder, a: Operand) -> Operand {
+/// base ± atan a for 0 ≤ a ≤ 1: minus where the sign bit of `sign` is set, for a base that is a multiple of π/2.
+fn from_base(b: &mut Builder, base: Operand, a: Operand, sign: Operand) -> Operand {
     let square = b.mul(a, a);
     let p = polynomial(b, square, &ARCTANGENT);
+    let a = b.xor(a, sign);
     let cube = b.mul(a, square);
-    b.neg_mul_add(cube, p, a)
-}
-
-/// base ± angle, minus where the sign bit of `sign` is set, for a base that is a multiple of π/2.
-fn from_base(b: &mut Builder, base: Operand, angle: Operand, sign: Operand) -> Operand {
-    let angle = low_part(b, base, angle, sign);
-    b.add(base, angle)
-}
-
-/// ± angle, with the low part of the base.
-fn low_part(b: &mut Builder, base: Operand, angle: Operand, sign: Operand) -> Operand {
-    let angle = b.xor(angle, sign);
-    b.mul_add(base, FRAC_PI_2_LOW / FRAC_PI_2, angle)
+    let low = b.mul(base, FRAC_PI_2_LOW / FRAC_PI_2);
+    let low = b.neg_mul_add(cube, p, low);
+    let high = b.add(base, a);
+    b.add(high, low)
 }
 
 /// The arctangent: of |x| up to 1, of the inverse beyond.
@@ -75,10 +67,9 @@ pub(super) fn atan(b: &mut Builder, x: Operand) -> Operand {
     let above = b.min(1.0, size); // a NaN is kept, as the second argument
     let below = b.max(1.0, size);
     let a = b.div(above, below);
-    let angle = first_octant(b, a);
     let steep = b.select(Test::Less, 1.0, size, -0.0, 0.0);
     let base = b.select_sign(steep, FRAC_PI_2, 0.0);
-    let y = from_base(b, base, angle, steep);
+    let y = from_base(b, base, a, steep);
     let sign = b.xor(x, size);
     b.xor(y, sign)
 }
@@ -90,13 +81,12 @@ pub(super) fn atan2(b: &mut Builder, y: Operand, x: Operand) -> Operand {
     let above = b.min(width, height);
     let below = b.max(height, width); // in this order, a NaN reaches the quotient
     let a = b.div(above, below);
-    let angle = first_octant(b, a);
     let steep = b.select(Test::Less, width, height, -0.0, 0.0);
     let base = b.select_sign(x, PI, 0.0);
     let base = b.select_sign(steep, FRAC_PI_2, base);
     let behind = b.xor(x, width);
     let backwards = b.xor(steep, behind);
-    let angle = from_base(b, base, angle, backwards);
+    let angle = from_base(b, base, a, backwards);
     let under = b.xor(y, height);
     let angle = b.xor(angle, under);
     b.repair(angle, a, 1.0, Op::Atan2, &[y, x])
@@ -176,6 +166,7 @@ pub(super) fn acos(b: &mut Builder, x: Operand) -> Operand {
     let sign = b.xor(sign, turned);
     let high = b.xor(high, sign);
     let high_sum = b.add(base, high);
-    let low = low_part(b, base, low, sign);
+    let low = b.xor(low, sign);
+    let low = b.mul_add(base, FRAC_PI_2_LOW / FRAC_PI_2, low);
     b.add(high_sum, low)
 }

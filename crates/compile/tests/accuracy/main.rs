@@ -22,9 +22,9 @@ const LIMIT: f64 = 2.0;
 
 /// Constant exponents: those with expansions of their own, and some for the general power.
 const EXPONENTS: [f64; 44] = [
-    2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 12.0, 13.0, 15.0, 31.0, 32.0, 47.0, 63.0, 64.0, 65.0, -1.0, -2.0, -3.0,
-    -4.0, -5.0, -6.0, -7.0, -8.0, -12.0, -13.0, -33.0, -64.0, -0.5, 1.5, -1.5, 2.5, -2.5, 3.5, -3.5, 5.5, 12.5, -12.5, 63.5,
-    0.3, -6.1, 1e3,
+    2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 12.0, 13.0, 15.0, 31.0, 32.0, 47.0, 63.0, 64.0, 65.0, -1.0,
+    -2.0, -3.0, -4.0, -5.0, -6.0, -7.0, -8.0, -12.0, -13.0, -33.0, -64.0, -0.5, 1.5, -1.5, 2.5, -2.5, 3.5,
+    -3.5, 5.5, 12.5, -12.5, 63.5, 0.3, -6.1, 1e3,
 ];
 
 /// A function in one of the ways a program can ask for it.
@@ -39,7 +39,8 @@ struct Case {
 
 impl Case {
     fn all() -> Vec<Case> {
-        let functions = Op::ALL.iter().filter(|op| exact::rounded(**op, [0.5, 0.5]).is_some() || **op == Op::Logistic);
+        let functions =
+            Op::ALL.iter().filter(|op| exact::rounded(**op, [0.5, 0.5]).is_some() || **op == Op::Logistic);
         let alone = functions.map(|&op| Case { op, paired: false, exponent: None });
         let paired = [Op::Sin, Op::Cos].map(|op| Case { op, paired: true, exponent: None });
         let powers = EXPONENTS.map(|y| Case { op: Op::Pow, paired: false, exponent: Some(y) });
@@ -92,7 +93,8 @@ impl Compiled {
     /// The values at whole blocks of points.
     fn values(&mut self, points: &[[f64; 2]]) -> Vec<f64> {
         let blocks = points.chunks_exact(LANES);
-        let inputs: Vec<f64> = blocks.flat_map(|block| (0..2).flat_map(|i| block.iter().map(move |p| p[i]))).collect();
+        let inputs: Vec<f64> =
+            blocks.flat_map(|block| (0..2).flat_map(|i| block.iter().map(move |p| p[i]))).collect();
         let mut outputs = vec![0.0; points.len() / LANES * LANES * self.outputs];
         self.evaluator.eval_lanes(&inputs, &mut outputs).expect("whole blocks");
         outputs.chunks_exact(LANES * self.outputs).flat_map(|block| block[..LANES].to_vec()).collect()
@@ -251,11 +253,17 @@ fn odd_and_even_functions_are_exactly_so() {
         let points: Vec<_> = (0..8192).map(|_| points::arguments(case.op, None, &mut random)).collect();
         let opposite: Vec<_> = points.iter().map(|p| [-p[0], p[1]]).collect();
         let table = |points: &[[f64; 2]]| points.iter().map(|&p| case.table(p)).collect::<Vec<_>>();
-        let pairs = [(compiled.values(&points), compiled.values(&opposite)), (table(&points), table(&opposite))];
+        let pairs =
+            [(compiled.values(&points), compiled.values(&opposite)), (table(&points), table(&opposite))];
         for (values, mirrored) in pairs {
             for ((at, a), b) in points.iter().zip(values).zip(mirrored) {
                 let b = if parity == Parity::Odd { -b } else { b };
-                assert!(a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()), "{} at {}: {a:e} {b:e}", case.name(), at[0]);
+                assert!(
+                    a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()),
+                    "{} at {}: {a:e} {b:e}",
+                    case.name(),
+                    at[0]
+                );
             }
         }
     }

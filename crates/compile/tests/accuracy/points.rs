@@ -19,13 +19,27 @@ fn places(op: Op) -> Places {
         }
         Op::Exp | Op::Expm1 | Op::Sinh | Op::Cosh | Op::Logistic => (
             &[(-2.0, 2.0), (-40.0, 40.0), (-750.0, 720.0), (-746.0, -707.0), (707.0, 711.0)],
-            &[0.0, 0.34657359027997264, 1.0397207708399179, 37.0, 50.0, 707.0, 708.4, 709.78, 710.4758, -745.13],
+            &[
+                0.0,
+                0.34657359027997264,
+                1.0397207708399179,
+                37.0,
+                50.0,
+                707.0,
+                708.4,
+                709.78,
+                710.4758,
+                -745.13,
+            ],
         ),
         Op::Tanh => (&[(-1.0, 1.0), (-25.0, 25.0)], &[0.0, 0.17328679513998632, 0.5, 19.06, 20.0, 22.0]),
-        Op::Ln => {
-            (&[(0.0, 3.0), (0.5, 1.6)], &[1.0, 0.7071067811865476, 1.4142135623730951, f64::MIN_POSITIVE, f64::MAX])
+        Op::Ln => (
+            &[(0.0, 3.0), (0.5, 1.6)],
+            &[1.0, 0.7071067811865476, 1.4142135623730951, f64::MIN_POSITIVE, f64::MAX],
+        ),
+        Op::Ln1p => {
+            (&[(-1.0, 2.0), (-0.4, 0.6)], &[0.0, -1.0, -0.2928932188134524, 0.41421356237309515, f64::MAX])
         }
-        Op::Ln1p => (&[(-1.0, 2.0), (-0.4, 0.6)], &[0.0, -1.0, -0.2928932188134524, 0.41421356237309515, f64::MAX]),
         Op::Asin | Op::Acos | Op::Atanh => (&[(-1.0, 1.0), (-0.6, 0.6)], &[0.0, 0.5, -0.5, 1.0, -1.0]),
         Op::Atan => (&[(-2.0, 2.0), (-50.0, 50.0)], &[0.0, 1.0, -1.0, 1e16]),
         Op::Asinh => (&[(-3.0, 3.0), (-1e4, 1e4)], &[0.0, 1.0, 268_435_456.0]),
@@ -106,13 +120,18 @@ fn plane(random: &mut Random) -> [f64; 2] {
             let a = random.uniform(0.5, 2.0);
             [a, random.pick(&[1.0, -1.0]) * near(random, a)]
         }
-        60..75 => [random.uniform(-3.0, 3.0), random.uniform(-3.0, 3.0) * 0.5f64.powi(random.below(80) as i32)],
+        60..75 => {
+            [random.uniform(-3.0, 3.0), random.uniform(-3.0, 3.0) * 0.5f64.powi(random.below(80) as i32)]
+        }
         75..85 => {
             let scale = 2f64.powi(random.below(2090) as i32 - 1073);
             [random.uniform(-2.0, 2.0) * scale, random.uniform(-2.0, 2.0) * scale]
         }
         85..96 => [any(random), any(random)],
-        _ => [random.pick(&SPECIAL), if random.chance(0.5) { random.pick(&SPECIAL) } else { random.uniform(-3.0, 3.0) }],
+        _ => [
+            random.pick(&SPECIAL),
+            if random.chance(0.5) { random.pick(&SPECIAL) } else { random.uniform(-3.0, 3.0) },
+        ],
     };
     if random.chance(0.5) { [a, b] } else { [b, a] }
 }
@@ -145,6 +164,9 @@ fn power(random: &mut Random) -> [f64; 2] {
         80..85 => [random.uniform(-2.0, 2.0), near(random, 0.5) * random.below(9) as f64],
         85..93 => [any(random), random.uniform(-3.0, 3.0)],
         93..97 => [any(random), any(random)],
-        _ => [random.pick(&SPECIAL), if random.chance(0.5) { random.pick(&SPECIAL) } else { random.uniform(-3.0, 3.0) }],
+        _ => [
+            random.pick(&SPECIAL),
+            if random.chance(0.5) { random.pick(&SPECIAL) } else { random.uniform(-3.0, 3.0) },
+        ],
     }
 }
