@@ -7,7 +7,10 @@ mod hoist;
 mod instruction;
 mod lower;
 mod math;
+mod native;
 mod program;
+#[cfg(test)]
+mod random;
 
 pub use builder::Builder;
 pub use instruction::{Code, Instruction, Operand, Test};
