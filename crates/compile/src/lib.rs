@@ -12,8 +12,11 @@ mod lower;
 mod math;
 mod native;
 mod program;
+#[cfg(test)]
+mod random;
 
 pub use builder::Builder;
 pub use instruction::{Code, Instruction, Operand, Test};
 pub use kernel::{ArgumentError, BACKEND_VARIABLE, Backend, CompileError, Evaluator, Kernel, LANES};
+pub use native::NativeError;
 pub use program::{BuildError, Program};
