@@ -13,10 +13,9 @@ pub(super) const fn scalar(form: Form) -> Form {
     if form.map == 1 { Form { prefix: 3, ..form } } else { Form { opcode: form.opcode + 1, ..form } }
 }
 
-/// `vmovupd` from and to memory, `vmovapd` between registers.
+/// `vmovupd` from and to memory.
 pub(super) const LOAD: Form = packed(0x10);
 pub(super) const STORE: Form = packed(0x11);
-pub(super) const COPY: Form = packed(0x28);
 /// `vbroadcastsd`, AVX-512.
 pub(super) const BROADCAST: Form = Form { map: 2, prefix: 1, opcode: 0x19, w: false };
 pub(super) const SQRT: Form = packed(0x51);

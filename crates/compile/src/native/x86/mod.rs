@@ -449,7 +449,7 @@ impl Target for Writer {
     }
 
     fn copy(&mut self, to: u8, from: u8) {
-        self.encoder.vector(forms::COPY, self.length, to, 0, Rm::Register(from));
+        self.encoder.copy(self.length, to, from);
     }
 
     fn operate(&mut self, code: Code, to: u8, sources: &[Source; 4]) {
@@ -524,10 +524,12 @@ fn register(source: Source) -> u8 {
     }
 }
 
-/// Two sources that can change places, the one in a register first.
+/// Two sources that can change places: what must be in a register first, and where both are, the order with the
+/// shorter encoding.
 fn register_first(a: Source, b: Source) -> (u8, Source) {
     match (a, b) {
         (a @ Source::Memory(_), b) => (register(b), a),
+        (a @ Source::Register(low), Source::Register(high)) if low < 8 && high >= 8 => (high, a),
         (a, b) => (register(a), b),
     }
 }
