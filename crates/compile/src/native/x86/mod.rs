@@ -51,9 +51,17 @@ pub(crate) fn compile(code: &mut Vec<u8>, program: &Program, isa: Isa, lanes: bo
 /// The lanes in a block, whatever the machine.
 const BLOCK: usize = 8;
 
-/// Pushed around calls: an odd number, so that the stack stays aligned with 8 more bytes.
-const SAVED: [General; 7] =
-    [General::Rdi, General::Rsi, General::Rdx, General::Rcx, General::R8, General::R9, General::R10];
+/// Pushed around calls: an even number, so that the stack stays aligned.
+const SAVED: [General; 8] = [
+    General::Rdi,
+    General::Rsi,
+    General::Rdx,
+    General::Rcx,
+    General::R8,
+    General::R9,
+    General::R10,
+    General::R11,
+];
 
 /// Writes the instructions of one function.
 struct Writer {
@@ -68,9 +76,28 @@ struct Writer {
     /// Taken if there are no blocks.
     empty: Option<Jump>,
     loop_start: usize,
+    /// What the mask register holds.
+    mask: Option<Mask>,
     cold: Vec<Cold>,
     /// Calls of the routine that calls an operator, to be landed.
     calls: Vec<Jump>,
+}
+
+/// Where a mask comes from (AVX-512): a later instruction that needs the same one need not compute it again.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mask {
+    Signs(u8),
+    Compared { predicate: u8, left: u8, right: Rm },
+}
+
+impl Mask {
+    /// Whether it was computed from this.
+    fn reads(self, written: Rm) -> bool {
+        match self {
+            Mask::Signs(register) => written == Rm::Register(register),
+            Mask::Compared { left, right, .. } => written == Rm::Register(left) || written == right,
+        }
+    }
 }
 
 /// The slow path of a repair, written after the loop.
@@ -102,6 +129,7 @@ impl Writer {
             outputs: program.outputs.len(),
             empty: None,
             loop_start: 0,
+            mask: None,
             cold: Vec::new(),
             calls: Vec::new(),
         }
@@ -245,6 +273,9 @@ impl Writer {
         all().take(count).for_each(|(slot, register)| self.store(slot, register));
         self.call_operator();
         all().take(count).for_each(|(slot, register)| self.load(register, slot));
+        if self.isa == Isa::Avx512 && self.lanes {
+            self.encoder.r11_to_mask();
+        }
         self.encoder.ret();
     }
 
@@ -256,9 +287,8 @@ impl Writer {
 
     /// Calls the operator `eax` for the lanes `r11d`; the result and the arguments are in the first slots.
     fn call_operator(&mut self) {
-        // The code was entered with 8 bytes on the stack and so was the routine: together with these, 80.
+        // Two return addresses and these: the stack is aligned to 16 bytes as the callee expects.
         SAVED.iter().for_each(|&register| self.encoder.push(register));
-        self.encoder.add(General::Rsp, -8);
         self.encoder.move_register(General::Rdi, General::Rcx);
         self.encoder.add(General::Rdi, -self.bias(General::Rcx));
         self.encoder.move_register(General::Rsi, General::Rax);
@@ -271,7 +301,6 @@ impl Writer {
         };
         self.encoder.move_wide(General::Rax, function as usize as u64);
         self.encoder.call_rax();
-        self.encoder.add(General::Rsp, 8);
         SAVED.iter().rev().for_each(|&register| self.encoder.pop(register));
     }
 
@@ -317,14 +346,36 @@ impl Writer {
             _ => unreachable!("one side of a comparison is in a register"),
         };
         let right = self.rm(right);
+        let predicate = forms::predicate(test, swapped);
         match self.isa {
             Isa::Avx512 => {
+                let mask = Mask::Compared { predicate, left, right };
+                if self.mask == Some(mask) {
+                    return;
+                }
+                self.mask = Some(mask);
                 let form = if self.lanes { forms::CMP } else { forms::scalar(forms::CMP) };
                 self.encoder.evex(form, self.length, 0, 1, left, right);
             }
             Isa::Avx2 => self.arithmetic(forms::CMP, to, left, right),
         }
-        self.encoder.immediate(forms::predicate(test, swapped));
+        self.encoder.immediate(predicate);
+    }
+
+    /// Puts the sign bits of a register into the mask register.
+    fn signs(&mut self, register: u8) {
+        let mask = Some(Mask::Signs(register));
+        if self.mask != mask {
+            self.mask = mask;
+            self.encoder.evex(forms::SIGN_MASK, self.length, 0, 1, 0, Rm::Register(register));
+        }
+    }
+
+    /// Forgets a mask that was computed from what is being written.
+    fn written(&mut self, rm: Rm) {
+        if self.mask.is_some_and(|mask| mask.reads(rm)) {
+            self.mask = None;
+        }
     }
 
     /// `to` = `yes` where the mask holds, else `no`. With AVX2, `mask` is a register whose sign bits are it.
@@ -362,6 +413,7 @@ impl Writer {
             (false, _) => {
                 let Source::Register(b) = b else { unreachable!("the tested value is in a register") };
                 self.encoder.vector(forms::COMPARE_FLAGS, self.length, b, 0, self.rm(limit));
+                self.mask = None; // the slow path does not keep it
                 [Some(self.encoder.jump_if(Condition::Above)), Some(self.encoder.jump_if(Condition::Parity))]
             }
             (true, Isa::Avx512) => {
@@ -435,6 +487,7 @@ impl Target for Writer {
     }
 
     fn load(&mut self, to: u8, from: Place) {
+        self.written(Rm::Register(to));
         let memory = self.memory(from);
         if memory.broadcast {
             let memory = Memory { broadcast: false, ..memory };
@@ -445,10 +498,13 @@ impl Target for Writer {
     }
 
     fn store(&mut self, to: Place, from: u8) {
-        self.arithmetic(forms::STORE, from, 0, Rm::Memory(self.memory(to)));
+        let memory = Rm::Memory(self.memory(to));
+        self.written(memory);
+        self.arithmetic(forms::STORE, from, 0, memory);
     }
 
     fn copy(&mut self, to: u8, from: u8) {
+        self.written(Rm::Register(to));
         self.encoder.copy(self.length, to, from);
     }
 
@@ -498,13 +554,14 @@ impl Target for Writer {
             Code::SelectSign => {
                 let a = register(a);
                 if self.isa == Isa::Avx512 {
-                    self.encoder.evex(forms::SIGN_MASK, self.length, 0, 1, 0, Rm::Register(a));
+                    self.signs(a);
                 }
                 self.blend(to, register(c), b, a);
             }
             Code::Repair { op, limit } => self.repair(op, limit, to, *sources),
             Code::Call(_) | Code::Math(_) => unreachable!("calls are written by `call`"),
         }
+        self.written(Rm::Register(to));
     }
 
     fn call(&mut self, op: Op, arguments: &[Source]) {
@@ -513,6 +570,7 @@ impl Target for Writer {
         self.encoder.move_value(General::Rax, op as u32);
         let call = self.encoder.call();
         self.calls.push(call);
+        self.mask = None;
     }
 }
 
@@ -549,4 +607,6 @@ extern "sysv64" fn operator_lanes<const W: usize>(frame: *mut f64, op: usize, ma
         }
         frame[lane] = call(op, arguments);
     }
+    #[cfg(test)]
+    tests::spoil_registers();
 }
