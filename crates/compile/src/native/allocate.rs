@@ -5,7 +5,7 @@
 //! pool values and outputs lie in memory already and are never spilled. A value that lies in memory is read from
 //! there by the instruction itself where the machine can do that and a register is not worth it.
 
-use super::target::{CALL_SLOTS, Place, Shape, Source, Target};
+use super::target::{CALL_SLOTS, Fold, Place, Shape, Source, Target};
 use crate::instruction::{Code, Instruction, Operand};
 use crate::program::Program;
 
@@ -190,7 +190,7 @@ impl<T: Target> Allocator<'_, T> {
         } else {
             self.operate(code, arguments)
         };
-        // Only now: until here the instruction could read the slots, and a spill could not be let in.
+        // Only now: a slot freed earlier could be taken by a spill before the instruction reads it.
         for &argument in &arguments[..arity] {
             self.release(argument);
         }
@@ -303,7 +303,7 @@ impl<T: Target> Allocator<'_, T> {
             let Value { next, home, .. } = self.values[argument as usize];
             let wanted = next != NEVER && next - self.position <= NEAR && self.free != 0;
             let source = match home {
-                Some(home) if !wanted && shape_folds(&mut folds, same, home) => Source::Memory(home),
+                Some(home) if !wanted && fold(&mut folds, same, home) => Source::Memory(home),
                 home => {
                     let register = self.take();
                     self.load(register, home);
@@ -453,7 +453,7 @@ impl<T: Target> Allocator<'_, T> {
 }
 
 /// Whether arguments of one value can all stay in memory, each by a fold that is not taken; takes them.
-fn shape_folds(folds: &mut [super::target::Fold; 3], mut arguments: u8, home: Place) -> bool {
+fn fold(folds: &mut [Fold; 3], mut arguments: u8, home: Place) -> bool {
     let mut left = *folds;
     for fold in &mut left {
         let here = fold.arguments & arguments;
