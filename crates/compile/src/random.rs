@@ -92,8 +92,7 @@ pub(crate) fn program(random: &mut Random) -> Program {
         _ => 200 + random.below(600),
     };
 
-    let mut draft =
-        Draft { builder: Builder::default(), leaves: Vec::new(), unused: Vec::new(), reach: 0, old: 0 };
+    let mut draft = Draft::default();
     for _ in 0..constants {
         let value = if random.percent(70) { random.tame() } else { random.wild() };
         let constant = draft.builder.constant(value);
@@ -138,6 +137,7 @@ pub(crate) fn program(random: &mut Random) -> Program {
 }
 
 /// A program in the making.
+#[derive(Default)]
 struct Draft {
     builder: Builder,
     leaves: Vec<Operand>,
@@ -147,6 +147,8 @@ struct Draft {
     reach: usize,
     /// How often in a hundred an argument is the oldest that nothing reads yet.
     old: usize,
+    /// The last instruction that chose by a condition.
+    choice: Option<Instruction>,
 }
 
 impl Draft {
@@ -186,7 +188,18 @@ impl Draft {
             }
         };
         let mut arguments: Vec<Operand> = Vec::with_capacity(4);
-        for _ in 0..code.arity() {
+        // One condition often serves several choices.
+        let code = match self.choice {
+            Some(Instruction { code, operands: [a, b, ..] }) if !only_leaves && random.percent(5) => {
+                arguments.push(a);
+                if code != Code::SelectSign {
+                    arguments.push(b);
+                }
+                code
+            }
+            _ => code,
+        };
+        for _ in arguments.len()..code.arity() {
             let argument = match arguments.last() {
                 Some(_) if random.percent(12) => random.pick(&arguments),
                 _ => self.argument(random, only_leaves),
@@ -195,6 +208,9 @@ impl Draft {
         }
         let known = self.builder.body.len();
         let result = self.builder.push(code, &arguments);
+        if matches!(code, Code::Select(_) | Code::SelectSign | Code::Repair { .. }) {
+            self.choice = Some(Instruction::new(code, &arguments));
+        }
         self.unused.retain(|operand| !arguments.contains(operand));
         if self.builder.body.len() > known {
             self.unused.push(result);

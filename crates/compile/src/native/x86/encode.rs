@@ -291,6 +291,11 @@ impl Encoder {
         self.bytes.extend([0xC5, 0x79, 0x93, 0xD9]);
     }
 
+    /// The mask register 1 = `r11d`.
+    pub(super) fn r11_to_mask(&mut self) {
+        self.bytes.extend([0xC4, 0xC1, 0x79, 0x92, 0xCB]);
+    }
+
     /// Sets the zero flag if the low byte of mask register 1 is zero.
     pub(super) fn test_mask(&mut self) {
         self.bytes.extend([0xC5, 0xF9, 0x98, 0xC9]);

@@ -3,7 +3,36 @@
 use super::encode::{Encoder, Form, General, Length, Memory, Rm};
 use super::forms;
 use crate::instruction::{Code, Test};
+use crate::native::Isa;
 use std::process::Command;
+
+/// Overwrites registers that a function may overwrite, so that what native code fails to keep across calls shows:
+/// library functions leave most of them alone.
+pub(super) fn spoil_registers() {
+    if Isa::Avx512.available() {
+        // SAFETY: the processor has the instructions, and every register written may be.
+        unsafe {
+            std::arch::asm!(
+                ".irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31",
+                "vpxorq zmm\\n, zmm\\n, zmm\\n",
+                ".endr",
+                "kxnorw k1, k1, k1",
+                clobber_abi("sysv64"),
+                options(nomem, nostack),
+            );
+        }
+    }
+    // SAFETY: every register written may be.
+    unsafe {
+        std::arch::asm!(
+            ".irp r, rax, rcx, rdx, rsi, rdi, r8, r9, r10, r11",
+            "mov \\r, -1",
+            ".endr",
+            clobber_abi("sysv64"),
+            options(nomem, nostack),
+        );
+    }
+}
 
 /// Bytes written here, and the same instruction as text.
 type Sample = (Vec<u8>, String);
@@ -420,6 +449,7 @@ fn the_frame_is_encoded_as_the_assembler_does() {
     add("ret".into(), &Encoder::ret);
     add("vzeroupper".into(), &Encoder::zero_upper);
     add("kmovb r11d, k1".into(), &Encoder::mask_to_r11);
+    add("kmovb k1, r11d".into(), &Encoder::r11_to_mask);
     add("kortestb k1, k1".into(), &Encoder::test_mask);
     compare("frame", &samples);
 }
