@@ -27,6 +27,7 @@ pub use lexer::{Kind, Span, Token, tokens};
 pub use parser::Parser;
 pub use scope::{Scope, Value};
 
+pub(crate) use lexer::is_identifier;
 pub(crate) use parser::needs_quotes;
 
 use crate::{Expr, Graph};
