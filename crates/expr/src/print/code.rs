@@ -22,6 +22,14 @@ const PREFIX: u8 = 4;
 const ATOM: u8 = 7;
 
 /// Why expressions cannot be written as a function.
+///
+/// ```
+/// # use leastaction_expr::{Graph, c_function};
+/// # let graph = Graph::new();
+/// let [x, y] = graph.symbols(["x", "y"]);
+/// let error = c_function("f", &[x], &[x * y]).unwrap_err();
+/// assert_eq!(error.to_string(), "`y` is needed but is not an input: list it, or substitute a number for it");
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PrintError {
     /// The function's name is a keyword or not an identifier.
