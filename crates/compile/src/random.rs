@@ -166,7 +166,8 @@ impl Draft {
             Code::Round,
             Code::Floor,
         ];
-        const BITS: [Code; 6] = [Code::And, Code::AndNot, Code::Or, Code::Xor, Code::AddInt, Code::SubInt];
+        const BITS: [Code; 7] =
+            [Code::And, Code::AndNot, Code::Or, Code::Xor, Code::XorAnd, Code::AddInt, Code::SubInt];
         const CALLS: [Op; 9] =
             [Op::Erf, Op::Cbrt, Op::Atan2, Op::Hypot, Op::Sin, Op::Tanh, Op::Atan, Op::Select, Op::Pow];
         let code = match random.below(100) {
@@ -294,6 +295,7 @@ impl Expected {
             | Code::AndNot
             | Code::Or
             | Code::Xor
+            | Code::XorAnd
             | Code::AddInt
             | Code::SubInt
             | Code::ShiftLeft(_)
@@ -316,16 +318,9 @@ pub(crate) fn pool(program: &Program, parameters: &[f64]) -> Vec<f64> {
     pool.extend_from_slice(parameters);
     for instruction in &program.uniforms {
         let arguments = instruction.operands.map(|a| pool[program.pool_place(a).unwrap()]);
-        pool.push(instruction.code.value(arguments, limit(program, instruction)));
+        pool.push(instruction.code.value(arguments, program.limit(instruction.code)));
     }
     pool
-}
-
-fn limit(program: &Program, instruction: &Instruction) -> f64 {
-    match instruction.code {
-        Code::Repair { limit, .. } => program.constants[limit as usize],
-        _ => 0.0,
-    }
 }
 
 /// The outputs in one lane.
@@ -338,7 +333,7 @@ pub(crate) fn expect(program: &Program, pool: &[f64], inputs: &[f64]) -> Vec<Exp
     };
     for instruction in &program.body {
         let arguments = instruction.operands.map(|operand| find(&temporaries, operand));
-        temporaries.push(Expected::of(instruction.code, arguments, limit(program, instruction)));
+        temporaries.push(Expected::of(instruction.code, arguments, program.limit(instruction.code)));
     }
     program.outputs.iter().map(|&output| find(&temporaries, output)).collect()
 }

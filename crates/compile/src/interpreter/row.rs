@@ -190,6 +190,7 @@ unsafe fn general<const L: usize>(step: &Step, base: *mut f64) {
         Code::AndNot => each!(Code::AndNot),
         Code::Or => each!(Code::Or),
         Code::Xor => each!(Code::Xor),
+        Code::XorAnd => each!(Code::XorAnd),
         Code::AddInt => each!(Code::AddInt),
         Code::SubInt => each!(Code::SubInt),
         Code::ShiftLeft(n) => each!(Code::ShiftLeft(n)),

@@ -51,6 +51,12 @@ pub(super) const MUL_SUB: [Form; 3] = fused(0x9A);
 pub(super) const NEG_MUL_ADD: [Form; 3] = fused(0x9C);
 pub(super) const NEG_MUL_SUB: [Form; 3] = fused(0x9E);
 
+/// `vpternlogq`, AVX-512: any function of three bits.
+pub(super) const TERNARY: Form = Form { map: 3, prefix: 1, opcode: 0x25, w: true };
+
+/// The table of d ^ (s & t) for [`TERNARY`], with d the destination and s, t the sources; and of s ^ (d & t).
+pub(super) const XOR_AND: [u8; 2] = [0x78, 0x6C];
+
 /// The instruction of a code with two arguments.
 pub(super) fn binary(code: Code) -> Form {
     packed(match code {

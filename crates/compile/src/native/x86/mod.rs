@@ -243,6 +243,30 @@ impl Writer {
         self.arithmetic(form, to, second, self.rm(third));
     }
 
+    fn xor_and(&mut self, to: u8, [a, b, c]: [Source; 3]) {
+        if self.isa == Isa::Avx2 {
+            let (first, second) = register_first(b, c);
+            let (second, a) = (self.whole_rm(second), self.whole_rm(a));
+            self.encoder.vector(forms::binary(Code::And), self.length, to, first, second);
+            return self.encoder.vector(forms::binary(Code::Xor), self.length, to, to, a);
+        }
+        let kept = Source::Register(to);
+        let (table, second, third) = if a == kept {
+            let (second, third) = register_first(b, c);
+            (forms::XOR_AND[0], second, third)
+        } else {
+            let other = if b == kept { c } else { b };
+            // The outer argument comes second where it is in a register, else third: exchange the sources' bits.
+            match a {
+                Source::Register(a) => (forms::XOR_AND[1], a, other),
+                Source::Memory(_) => (swap_sources(forms::XOR_AND[1]), register(other), a),
+            }
+        };
+        let third = self.whole_rm(third);
+        self.encoder.evex(forms::TERNARY, self.length, 0, to, second, third);
+        self.encoder.immediate(table);
+    }
+
     fn repair(&mut self, op: Op, limit: u32, to: u8, [a, b, c, d]: [Source; 4]) {
         let limit = Source::Memory(Place::Pool(limit));
         let jumps = match (self.lanes, self.isa) {
@@ -300,6 +324,9 @@ impl Target for Writer {
             Code::MulAdd | Code::MulSub | Code::NegMulAdd | Code::NegMulSub => {
                 Shape { tied: 0b111, ..one(0b111) }
             }
+            Code::XorAnd if self.isa == Isa::Avx512 => Shape { tied: 0b111, ..one(0b111) },
+            // The inner result is kept in the result's register.
+            Code::XorAnd => Shape { folds: [whole(0b001), whole(0b110), any(0)], tied: 0, apart: 0b001 },
             Code::Select(_) => Shape {
                 folds: [any(0b11), whole(0b1100), any(0)],
                 tied: 0,
@@ -379,6 +406,7 @@ impl Target for Writer {
             Code::MulSub => self.fused(forms::MUL_SUB, to, [a, b, c]),
             Code::NegMulAdd => self.fused(forms::NEG_MUL_ADD, to, [a, b, c]),
             Code::NegMulSub => self.fused(forms::NEG_MUL_SUB, to, [a, b, c]),
+            Code::XorAnd => self.xor_and(to, [a, b, c]),
             Code::Select(test) => {
                 let (test, yes, no) = match d {
                     Source::Register(no) => (test, c, no),
@@ -408,6 +436,11 @@ impl Target for Writer {
         self.calls.push(call);
         self.mask = None;
     }
+}
+
+/// The table of a function of three bits with its second and third argument exchanged.
+fn swap_sources(table: u8) -> u8 {
+    (0..8).filter(|i| table >> i & 1 != 0).map(|i| 1 << (i & 4 | (i & 1) << 1 | (i & 2) >> 1)).sum()
 }
 
 /// The register of a source that the shape keeps in one.

@@ -252,6 +252,14 @@ fn bits_moves_and_rounding_are_encoded_as_the_assembler_does() {
                     e.vector(forms::binary(code), length, to, a, rm);
                 });
             }
+            if evex {
+                for table in forms::XOR_AND {
+                    add("vpternlogq", format!("{first}, {second}, {third}, {table}"), &|e| {
+                        e.evex(forms::TERNARY, length, 0, to, a, rm);
+                        e.immediate(table);
+                    });
+                }
+            }
             add("vsqrtpd", format!("{first}, {third}"), &|e| e.vector(forms::SQRT, length, to, 0, rm));
             // Only the EVEX form shifts what lies in memory.
             let vex_form = |m: Memory| !m.broadcast && length != Length::L512;
