@@ -88,7 +88,13 @@ impl Program {
         outputs: &[Expr<'_>],
     ) -> Result<Program, BuildError> {
         let lowered = lower::lower(inputs, parameters, outputs)?;
-        Ok(hoist::hoist(expand::expand(fuse::fuse(lowered))))
+        Ok(hoist::hoist(expand::pair(fuse::fuse(lowered))))
+    }
+
+    /// The same program with functions written out in primitives, as native code runs it.
+    #[must_use]
+    pub fn expanded(&self) -> Program {
+        hoist::hoist(expand::expand(self.clone()))
     }
 
     /// The inputs, one value per lane each.

@@ -22,7 +22,7 @@ use std::io;
 
 /// The instructions to use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Isa {
+pub enum Isa {
     /// 256-bit vectors with fused products.
     Avx2,
     /// 512-bit vectors and 32 registers.
