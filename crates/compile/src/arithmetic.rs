@@ -69,7 +69,6 @@ pub(crate) trait Arithmetic {
         neg_mul_sub Code::NegMulSub, "−a · b − c, rounded once", a b c;
         min Code::Min, "a if a < b, else b", a b;
         max Code::Max, "a if a > b, else b", a b;
-        round Code::Round, "to an integer, ties to even", a;
         floor Code::Floor, "the largest integer not above a", a;
         and Code::And, "bits of a and b", a b;
         and_not Code::AndNot, "bits of not a, and b", a b;

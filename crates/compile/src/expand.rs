@@ -8,6 +8,14 @@ use crate::program::Program;
 use leastaction_expr::Op;
 use rustc_hash::FxHashSet;
 
+/// Writes out powers whose exponent is a constant.
+pub(crate) fn constant_powers(program: Program) -> Program {
+    rewrite(program, |builder, code, arguments| match (code, arguments) {
+        (Code::Math(Op::Pow), &[x, y]) => math::constant_power(builder, x, y),
+        _ => None,
+    })
+}
+
 /// Marks sines and cosines of common arguments.
 pub(crate) fn pair(mut program: Program) -> Program {
     let arguments = |wanted: Op| -> FxHashSet<Operand> {
@@ -25,19 +33,33 @@ pub(crate) fn pair(mut program: Program) -> Program {
     program
 }
 
+/// Writes out all functions.
 pub(crate) fn expand(program: Program) -> Program {
+    rewrite(program, |builder, code, arguments| {
+        let (op, paired) = match code {
+            Code::Math(op) => (op, false),
+            Code::Paired(op) => (op, true),
+            _ => return None,
+        };
+        let expansion = math::expand(builder, op, arguments, paired);
+        Some(expansion.unwrap_or_else(|| builder.push(Code::Call(op), arguments)))
+    })
+}
+
+/// The program with some instructions replaced.
+fn rewrite(
+    program: Program,
+    replacement: impl Fn(&mut Builder, Code, &[Operand]) -> Option<Operand>,
+) -> Program {
     let mut builder = Builder::with_constants(&program.constants, 2 * program.body.len());
     let mut places: Vec<Operand> = Vec::with_capacity(program.body.len());
     for instruction in &program.body {
         let instruction = instruction.map(|operand| moved(operand, &places));
         let arguments = instruction.arguments();
-        places.push(match instruction.code {
-            Code::Math(op) => math::expand(&mut builder, op, arguments, false)
-                .unwrap_or_else(|| builder.push(Code::Call(op), arguments)),
-            Code::Paired(op) => math::expand(&mut builder, op, arguments, true)
-                .unwrap_or_else(|| builder.push(Code::Call(op), arguments)),
-            code => builder.push(code, arguments),
-        });
+        places.push(
+            replacement(&mut builder, instruction.code, arguments)
+                .unwrap_or_else(|| builder.push(instruction.code, arguments)),
+        );
     }
     let outputs = program.outputs.iter().map(|&o| moved(o, &places)).collect();
     let Builder { constants, body, .. } = builder;

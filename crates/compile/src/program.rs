@@ -88,7 +88,7 @@ impl Program {
         outputs: &[Expr<'_>],
     ) -> Result<Program, BuildError> {
         let lowered = lower::lower(inputs, parameters, outputs)?;
-        Ok(hoist::hoist(expand::pair(fuse::fuse(lowered))))
+        Ok(hoist::hoist(expand::pair(expand::constant_powers(fuse::fuse(lowered)))))
     }
 
     /// The same program with functions written out in primitives, as native code runs it.

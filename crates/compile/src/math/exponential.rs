@@ -33,15 +33,15 @@ const EXPONENTIAL: [f64; 10] = {
 };
 
 /// x = k ln 2 + r.
-pub(super) struct Reduced<V> {
-    pub(super) r: V,
-    pub(super) k: V,
+struct Reduced<V> {
+    r: V,
+    k: V,
     /// A number whose last twelve bits are those of k + bias.
-    pub(super) biased: V,
+    biased: V,
 }
 
 #[inline(always)]
-pub(super) fn reduce<A: Arithmetic>(b: &mut A, x: A::Value, bias: u32) -> Reduced<A::Value> {
+fn reduce<A: Arithmetic>(b: &mut A, x: A::Value, bias: u32) -> Reduced<A::Value> {
     let magic = MAGIC + f64::from(bias);
     let biased = b.mul_add(x, LOG2_E, magic);
     let k = b.sub(biased, magic);
@@ -50,9 +50,9 @@ pub(super) fn reduce<A: Arithmetic>(b: &mut A, x: A::Value, bias: u32) -> Reduce
     Reduced { r, k, biased }
 }
 
-/// eʳ − 1 for |r| ≤ ln(2)/2, with `low` added to r where it does not matter how.
+/// eʳ − 1 for |r| ≤ ln(2)/2.
 #[inline(always)]
-pub(super) fn small<A: Arithmetic>(b: &mut A, r: A::Value) -> A::Value {
+fn small<A: Arithmetic>(b: &mut A, r: A::Value) -> A::Value {
     let p = polynomial(b, r, &EXPONENTIAL);
     let square = b.mul(r, r);
     b.mul_add(square, p, r)
@@ -73,28 +73,43 @@ pub(super) fn exp<A: Arithmetic>(b: &mut A, x: A::Value) -> A::Value {
     b.mul(y, other)
 }
 
-/// eˣ − 1 = 2ᵏ (eʳ − 1) + (2ᵏ − 1).
+/// exp(x + low) for |x| < 708 and a much smaller `low`.
+#[inline(always)]
+pub(super) fn exp_of_sum<A: Arithmetic>(b: &mut A, x: A::Value, low: A::Value) -> A::Value {
+    let biased = b.mul_add(x, LOG2_E, MAGIC);
+    let k = b.sub(biased, MAGIC);
+    let high = b.neg_mul_add(k, LN_2, x);
+    let low = b.neg_mul_add(k, LN_2_LOW, low);
+    let r = b.add(high, low);
+    let p = small(b, r);
+    let y = b.add(p, 1.0);
+    let exponent = b.shift_left(biased, 52);
+    b.add_int(y, exponent)
+}
+
+/// eˣ − 1 = 2ᵏ (eʳ − 1) + (2ᵏ − 1), where the sum cancels most for k = 1. There it matters what r lost to rounding.
 #[inline(always)]
 pub(super) fn expm1<A: Arithmetic>(b: &mut A, x: A::Value) -> A::Value {
     let held = b.max(-50.0, x);
-    let Reduced { r, k, biased } = reduce(b, held, 1023);
-    let p = small_signed(b, r);
+    let magic = MAGIC + 1023.0;
+    let biased = b.mul_add(held, LOG2_E, magic);
+    let k = b.sub(biased, magic);
+    let high = b.neg_mul_add(k, LN_2, held);
+    let r = b.neg_mul_add(k, LN_2_LOW, high);
+    let lost = b.sub(r, high);
+    let lost = b.mul_add(k, LN_2_LOW, lost);
+    // All that is added to r = −0 below is written to be −0 then: the square as 0 − r², the rest as 1 − 2ᵏ.
+    let p = polynomial(b, r, &EXPONENTIAL.map(|c| -c));
+    let square = b.neg_mul_add(r, r, 0.0);
+    let low = b.mul_sub(square, p, lost);
     let scale = b.shift_left(biased, 52);
     let rest = b.sub(1.0, scale);
-    // Written so that −0 stays −0: the rest is +0 then, and is taken away.
-    let y = b.mul_sub(scale, p, rest);
+    let y = b.mul_sub(scale, r, rest);
+    let y = b.mul_add(scale, low, y);
     b.repair(y, k, 1023.0, Op::Expm1, &[x])
 }
 
-/// eʳ − 1 for |r| ≤ ln(2)/2, where −0 stays −0: the square enters as −r² + 0, which is +0 then.
-#[inline(always)]
-fn small_signed<A: Arithmetic>(b: &mut A, r: A::Value) -> A::Value {
-    let p = polynomial(b, r, &EXPONENTIAL.map(|c| -c));
-    let square = b.neg_mul_add(r, r, 0.0);
-    b.mul_add(square, p, r)
-}
-
-/// 1/(1 + e⁻ˣ) = 1/((1 + 2ᵏ) + 2ᵏ (eʳ − 1)).
+/// 1/(1 + e⁻ˣ) = 1/((1 + 2ᵏ) + 2ᵏ (eʳ − 1)), corrected for the rounding of the denominator.
 #[inline(always)]
 pub(super) fn logistic<A: Arithmetic>(b: &mut A, x: A::Value) -> A::Value {
     let held = b.min(50.0, x);
@@ -107,40 +122,103 @@ pub(super) fn logistic<A: Arithmetic>(b: &mut A, x: A::Value) -> A::Value {
     let scale = b.shift_left(biased, 52);
     let whole = b.add(scale, 1.0);
     let below = b.mul_add(scale, p, whole);
+    let low = b.sub(scale, below);
+    let low = b.add(low, 1.0);
+    let low = b.mul_add(scale, p, low);
     let y = b.div(1.0, below);
-    b.repair(y, k, 1023.0, Op::Logistic, &[x])
+    let relative = b.mul(low, y);
+    let y = b.neg_mul_add(relative, y, y);
+    b.repair(y, k, 1022.0, Op::Logistic, &[x])
 }
 
-/// The hyperbolic tangent, (1 − e)/(1 + e) with e = exp(−2|x|): for D = 1 − e it is D/(2 − D), and D keeps its relative
-/// accuracy near 0. Everything is written in u = |x| + k ln(2)/2, so that nothing has to be doubled.
+/// x = k ln 2 + r, and 2ᵏ⁻¹ ± 2⁻ᵏ⁻¹, of which hyperbolic sine and cosine are made.
+struct Hyperbolic<V> {
+    k: V,
+    sum: V,
+    /// 2⁻ᵏ⁻¹ − 2ᵏ⁻¹: turned, so that it is +0 and −0 stays −0 in the sine.
+    difference: V,
+    r: V,
+    /// sinh r − r
+    sine: V,
+    /// cosh r − 1
+    cosine: V,
+}
+
+#[inline(always)]
+fn hyperbolic<A: Arithmetic>(b: &mut A, x: A::Value) -> Hyperbolic<A::Value> {
+    let Reduced { r, k, biased } = reduce(b, x, 1022);
+    let power = b.shift_left(biased, 52);
+    let bits = b.bits(2044 << 52);
+    let inverse = b.sub_int(bits, power);
+    let sum = b.add(power, inverse);
+    let difference = b.sub(inverse, power);
+
+    let square = b.mul(r, r);
+    let p = polynomial(b, square, &HYPERBOLIC_SINE);
+    let cube = b.mul(r, square);
+    let sine = b.mul(cube, p);
+    let p = polynomial(b, square, &HYPERBOLIC_COSINE);
+    let p = b.mul_add(square, p, 0.5);
+    let cosine = b.mul(square, p);
+    Hyperbolic { k, sum, difference, r, sine, cosine }
+}
+
+/// sinh x = (2ᵏ − 2⁻ᵏ)/2 cosh r + (2ᵏ + 2⁻ᵏ)/2 sinh r.
+#[inline(always)]
+pub(super) fn sinh<A: Arithmetic>(b: &mut A, x: A::Value) -> A::Value {
+    let Hyperbolic { k, sum, difference, r, sine, cosine } = hyperbolic(b, x);
+    let high = b.mul_sub(sum, r, difference);
+    let low = b.mul(sum, sine);
+    let low = b.neg_mul_add(difference, cosine, low);
+    let y = b.add(high, low);
+    let size = b.abs(k);
+    b.repair(y, size, 1021.0, Op::Sinh, &[x])
+}
+
+/// cosh x = (2ᵏ + 2⁻ᵏ)/2 cosh r + (2ᵏ − 2⁻ᵏ)/2 sinh r.
+#[inline(always)]
+pub(super) fn cosh<A: Arithmetic>(b: &mut A, x: A::Value) -> A::Value {
+    let size = b.abs(x);
+    let Hyperbolic { k, sum, difference, r, sine, cosine } = hyperbolic(b, size);
+    let low = b.mul(difference, sine);
+    let low = b.mul_sub(sum, cosine, low);
+    let low = b.neg_mul_add(difference, r, low);
+    let y = b.add(sum, low);
+    b.repair(y, k, 1021.0, Op::Cosh, &[x])
+}
+
+/// The hyperbolic tangent, E/(E + 2) with E = exp(2|x|) − 1, which is 2ᵏ (eʳ − 1) + (2ᵏ − 1). Everything is written in u = r/2, so
+/// that nothing has to be doubled, and the low part of k ln 2 is added late, so that u is exact.
 #[inline(always)]
 pub(super) fn tanh<A: Arithmetic>(b: &mut A, x: A::Value) -> A::Value {
     let size = b.abs(x);
-    let held = b.min(20.0, size);
-    let magic = MAGIC + 1023.0;
-    let biased = b.neg_mul_add(held, 2.0 * LOG2_E, magic);
+    let held = b.min(20.0, size); // a NaN is kept, as the second argument
+    let magic = MAGIC + 1024.0;
+    let biased = b.mul_add(held, 2.0 * LOG2_E, magic);
     let k = b.sub(biased, magic);
-    let u = b.mul_add(k, 0.5 * LN_2, held);
-    let u = b.mul_add(k, 0.5 * LN_2_LOW, u);
-    // 1 − exp(−2u) = 2u − 4u² P(−2u)
-    let mut factor = 4.0;
-    let p = polynomial(
-        b,
-        u,
-        &EXPONENTIAL.map(|c| {
-            let scaled = factor * c;
-            factor *= -2.0;
-            scaled
-        }),
-    );
+    let u = b.neg_mul_add(k, 0.5 * LN_2, held);
+    // exp(2u) − 1 = 2 (u + 2u² P(2u)), and the factor 2 is in the scale, which is 2ᵏ⁺¹.
+    let mut factor = 1.0;
+    let coefficients = EXPONENTIAL.map(|c| {
+        factor *= 2.0;
+        factor * c
+    });
+    let p = polynomial(b, u, &coefficients);
     let square = b.mul(u, u);
-    let double = b.add(u, u);
-    let p = b.neg_mul_add(square, p, double);
+    let low = b.mul(k, -0.5 * LN_2_LOW);
+    let low = b.mul_add(square, p, low);
     let scale = b.shift_left(biased, 52);
-    let rest = b.sub(1.0, scale);
-    let d = b.mul_add(scale, p, rest);
-    let below = b.sub(2.0, d);
-    let y = b.div(d, below);
+    let rest = b.mul_sub(scale, 0.5, 1.0);
+    let e = b.mul_add(scale, u, rest);
+    let e = b.mul_add(scale, low, e);
+    let below = b.add(e, 2.0);
+    let below_low = b.sub(2.0, below);
+    let below_low = b.add(below_low, e);
+    let inverse = b.div(1.0, below);
+    let y = b.mul(e, inverse);
+    let rest = b.neg_mul_add(y, below, e);
+    let rest = b.neg_mul_add(y, below_low, rest);
+    let y = b.mul_add(rest, inverse, y);
     let sign = b.xor(x, size);
     b.xor(y, sign)
 }

@@ -54,7 +54,7 @@ pub(super) fn split<A: Arithmetic>(b: &mut A, x: A::Value) -> Split<A::Value> {
     Split { m, k, biased }
 }
 
-/// k ln 2 + ln(1 + f) for √½ ≤ 1 + f < √2. For k = 0 the sign of f is kept, if f is zero.
+/// k ln 2 + ln(1 + f) for √½ ≤ 1 + f < √2.
 #[inline(always)]
 fn assemble<A: Arithmetic>(b: &mut A, f: A::Value, k: A::Value) -> A::Value {
     let below = b.add(f, 2.0);
@@ -78,4 +78,22 @@ pub(super) fn ln<A: Arithmetic>(b: &mut A, x: A::Value) -> A::Value {
     let f = b.sub(m, 1.0);
     let y = assemble(b, f, k);
     b.repair(y, k, LARGEST, Op::Ln, &[x])
+}
+
+/// ln(1 + x). What the sum u = 1 + x lost is added to the mantissa of u: exactly, if k = 0.
+#[inline(always)]
+pub(super) fn ln1p<A: Arithmetic>(b: &mut A, x: A::Value) -> A::Value {
+    let sum = b.add(x, 1.0);
+    let Split { m, k, biased } = split(b, sum);
+    let kept = b.sub(sum, 1.0);
+    let lost = b.sub(x, kept);
+    let bits = b.bits(1023 + BIAS);
+    let scale = b.sub_int(bits, biased);
+    let scale = b.shift_left(scale, 52); // 2⁻ᵏ
+    let f = b.sub(m, 1.0);
+    let f = b.mul_add(lost, scale, f);
+    let y = assemble(b, f, k);
+    let sign = b.and(x, -0.0);
+    let y = b.or(y, sign); // −0 stays −0
+    b.repair(y, k, LARGEST, Op::Ln1p, &[x])
 }

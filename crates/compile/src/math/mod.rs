@@ -5,13 +5,18 @@
 //! Every expansion is within 2 ulp of the exact value on the whole domain; `tests/accuracy.rs` measures it. The
 //! polynomials are printed by `tools/minimax.py`.
 
+mod constant_power;
+mod double;
 mod exponential;
+mod inverse;
 mod logarithm;
 mod polynomial;
+mod power;
 mod trigonometric;
 
 use crate::arithmetic::{Arithmetic, Exact};
 use crate::instruction::{Test, call};
+pub(crate) use constant_power::constant_power;
 use leastaction_expr::Op;
 pub(crate) use trigonometric::sine_and_cosine;
 
@@ -37,14 +42,22 @@ pub(crate) fn expand<A: Arithmetic>(b: &mut A, op: Op, x: &[A::Value], paired: b
             b.select(Test::Differ, first, first, first, chosen)
         }
         Op::Sin if paired => sine_and_cosine(b, first).0,
-        Op::Cos if paired => sine_and_cosine(b, first).1,
         Op::Sin => trigonometric::sine_alone(b, first),
-        Op::Cos => trigonometric::cosine_alone(b, first),
+        Op::Cos => sine_and_cosine(b, first).1,
         Op::Tan => trigonometric::tangent(b, first),
         Op::Exp => exponential::exp(b, first),
         Op::Expm1 => exponential::expm1(b, first),
         Op::Logistic => exponential::logistic(b, first),
         Op::Ln => logarithm::ln(b, first),
+        Op::Ln1p => logarithm::ln1p(b, first),
+        Op::Sinh => exponential::sinh(b, first),
+        Op::Cosh => exponential::cosh(b, first),
+        Op::Asin => inverse::asin(b, first),
+        Op::Acos => inverse::acos(b, first),
+        Op::Atan => inverse::atan(b, first),
+        Op::Atan2 => inverse::atan2(b, first, x[1]),
+        Op::Hypot => inverse::hypot(b, first, x[1]),
+        Op::Pow => power::power(b, first, x[1]),
         Op::Tanh => exponential::tanh(b, first),
         _ => return None,
     })
