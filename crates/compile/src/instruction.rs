@@ -1,5 +1,6 @@
 //! Instructions: what a program is made of, and what each one means.
 
+use crate::math;
 use leastaction_expr::Op;
 use std::fmt;
 
@@ -113,6 +114,8 @@ pub enum Code {
     Or,
     /// bits of a exclusive or b
     Xor,
+    /// bits of a exclusive or (b and c): with c = −0, a with its sign changed where b is negative
+    XorAnd,
     /// bits as integers, wrapping: a + b
     AddInt,
     /// bits as integers, wrapping: a − b
@@ -134,8 +137,10 @@ pub enum Code {
         /// The largest b for which a is good, by its place among the constants.
         limit: u32,
     },
-    /// An operator that is not expanded yet.
+    /// an operator as a whole, as [`crate::math`] writes it out; native code has that expansion in its place
     Math(Op),
+    /// the sine or the cosine of an argument of which the program needs both, so that they share their work
+    Paired(Op),
 }
 
 impl Code {
@@ -144,9 +149,10 @@ impl Code {
     pub fn arity(self) -> usize {
         match self {
             Code::Sqrt | Code::Round | Code::Floor | Code::ShiftLeft(_) | Code::ShiftRight(_) => 1,
-            Code::MulAdd | Code::MulSub | Code::NegMulAdd | Code::NegMulSub | Code::SelectSign => 3,
+            Code::MulAdd | Code::MulSub | Code::NegMulAdd | Code::NegMulSub => 3,
+            Code::SelectSign | Code::XorAnd => 3,
             Code::Select(_) => 4,
-            Code::Call(op) | Code::Math(op) => op.row().arity,
+            Code::Call(op) | Code::Math(op) | Code::Paired(op) => op.row().arity,
             Code::Repair { op, .. } => 2 + op.row().arity,
             _ => 2,
         }
@@ -188,6 +194,7 @@ impl Code {
             Code::AndNot => bits(|a, b| !a & b),
             Code::Or => bits(|a, b| a | b),
             Code::Xor => bits(|a, b| a ^ b),
+            Code::XorAnd => f64::from_bits(a.to_bits() ^ (b.to_bits() & c.to_bits())),
             Code::AddInt => bits(u64::wrapping_add),
             Code::SubInt => bits(u64::wrapping_sub),
             Code::ShiftLeft(n) => f64::from_bits(a.to_bits() << (n & 63)),
@@ -206,12 +213,14 @@ impl Code {
                     c
                 }
             }
-            Code::Call(op) | Code::Math(op) => call(op, [a, b, c]),
+            Code::Call(op) => call(op, &[a, b, c][..op.row().arity]),
+            Code::Math(op) => math::value(op, &[a, b, c], false),
+            Code::Paired(op) => math::value(op, &[a, b, c], true),
             Code::Repair { op, .. } => {
                 if Test::LessEqual.holds(b, limit) {
                     a
                 } else {
-                    call(op, [c, d, 0.0])
+                    call(op, &[c, d][..op.row().arity])
                 }
             }
         }
@@ -219,9 +228,8 @@ impl Code {
 }
 
 /// An operator's value from the table.
-pub(crate) fn call(op: Op, arguments: [f64; 3]) -> f64 {
-    let row = op.row();
-    (row.value)(&arguments[..row.arity])
+pub(crate) fn call(op: Op, arguments: &[f64]) -> f64 {
+    (op.row().value)(arguments)
 }
 
 /// An instruction: its code and its arguments, padded by repeating the first.

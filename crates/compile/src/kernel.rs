@@ -112,6 +112,7 @@ pub struct Kernel {
 }
 
 struct Compiled {
+    /// The program as its backend runs it: functions whole for the interpreter, written out for native code.
     program: Program,
     backend: Backend,
     engine: Engine,
@@ -146,17 +147,22 @@ impl Kernel {
         if !backend.is_available() {
             return Err(CompileError::Unavailable { backend });
         }
-        let engine = match backend.isa() {
-            None => Engine::Interpreter(Interpreter::new(&program)),
-            Some(isa) => match Native::compile(&program, isa) {
-                Ok(native) => Engine::Native(native),
-                Err(source) => return Err(CompileError::Native { backend, source }),
-            },
+        let (program, engine) = match backend.isa() {
+            None => {
+                let tape = Interpreter::new(&program);
+                (program, Engine::Interpreter(tape))
+            }
+            Some(isa) => {
+                let program = program.expanded();
+                let native = Native::compile(&program, isa);
+                let native = native.map_err(|source| CompileError::Native { backend, source })?;
+                (program, Engine::Native(native))
+            }
         };
         Ok(Kernel { compiled: Arc::new(Compiled { program, backend, engine }) })
     }
 
-    /// The program it was compiled from.
+    /// The program as its backend runs it.
     #[must_use]
     pub fn program(&self) -> &Program {
         &self.compiled.program
@@ -319,10 +325,7 @@ impl Evaluator {
         for (i, instruction) in program.uniforms.iter().enumerate() {
             let place = |operand: Operand| program.pool_place(operand).unwrap_or_default();
             let arguments = instruction.operands.map(|o| self.pool[place(o)]);
-            let limit = match instruction.code {
-                crate::Code::Repair { limit, .. } => program.constants[limit as usize],
-                _ => 0.0,
-            };
+            let limit = program.limit(instruction.code);
             self.pool[constants + parameters.len() + i] = instruction.code.value(arguments, limit);
         }
         for (row, &value) in self.spread.as_mut_slice().chunks_exact_mut(self.stride).zip(&self.pool) {

@@ -1,6 +1,7 @@
 //! Expressions to native code.
 
 mod aligned;
+mod arithmetic;
 mod builder;
 mod expand;
 mod fuse;
@@ -12,8 +13,10 @@ mod lower;
 mod math;
 mod native;
 mod program;
+#[cfg(test)]
+mod random;
 
-pub use builder::Builder;
 pub use instruction::{Code, Instruction, Operand, Test};
 pub use kernel::{ArgumentError, BACKEND_VARIABLE, Backend, CompileError, Evaluator, Kernel, LANES};
+pub use native::NativeError;
 pub use program::{BuildError, Program};

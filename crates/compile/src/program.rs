@@ -1,6 +1,6 @@
 //! The program: straight-line code in single-assignment form, over lanes of `f64`.
 
-use crate::instruction::{Instruction, Operand};
+use crate::instruction::{Code, Instruction, Operand};
 use crate::{expand, fuse, hoist, lower};
 use leastaction_expr::{Expr, Symbol};
 use std::fmt;
@@ -88,7 +88,13 @@ impl Program {
         outputs: &[Expr<'_>],
     ) -> Result<Program, BuildError> {
         let lowered = lower::lower(inputs, parameters, outputs)?;
-        Ok(hoist::hoist(expand::expand(fuse::fuse(lowered))))
+        Ok(hoist::hoist(expand::pair(expand::constant_powers(fuse::fuse(lowered)))))
+    }
+
+    /// The same program with functions written out in primitives, as native code runs it.
+    #[must_use]
+    pub fn expanded(&self) -> Program {
+        hoist::hoist(expand::expand(self.clone()))
     }
 
     /// The inputs, one value per lane each.
@@ -139,6 +145,14 @@ impl Program {
             Operand::Parameter(i) => Some(self.constants.len() + i as usize),
             Operand::Uniform(i) => Some(self.constants.len() + self.parameters.len() + i as usize),
             Operand::Input(_) | Operand::Temporary(_) => None,
+        }
+    }
+
+    /// The limit of a repair; 0 for other instructions.
+    pub(crate) fn limit(&self, code: Code) -> f64 {
+        match code {
+            Code::Repair { limit, .. } => self.constants[limit as usize],
+            _ => 0.0,
         }
     }
 

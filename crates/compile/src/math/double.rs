@@ -4,6 +4,7 @@
 //! Floating-Point Arithmetic*, 2018, chapters 4 and 14). The low part may grow to a few ulp of the high one: nothing is
 //! renormalised before the end.
 
+use crate::arithmetic::Arithmetic;
 use crate::builder::Builder;
 use crate::instruction::{Operand, Test};
 

@@ -6,8 +6,7 @@
 
 use super::MAGIC;
 use super::polynomial::polynomial;
-use crate::builder::Builder;
-use crate::instruction::Operand;
+use crate::arithmetic::Arithmetic;
 use leastaction_expr::Op;
 use std::f64::consts::{LN_2, LOG2_E};
 
@@ -34,14 +33,15 @@ const EXPONENTIAL: [f64; 10] = {
 };
 
 /// x = k ln 2 + r.
-struct Reduced {
-    r: Operand,
-    k: Operand,
+struct Reduced<V> {
+    r: V,
+    k: V,
     /// A number whose last twelve bits are those of k + bias.
-    biased: Operand,
+    biased: V,
 }
 
-fn reduce(b: &mut Builder, x: Operand, bias: u32) -> Reduced {
+#[inline(always)]
+fn reduce<A: Arithmetic>(b: &mut A, x: A::Value, bias: u32) -> Reduced<A::Value> {
     let magic = MAGIC + f64::from(bias);
     let biased = b.mul_add(x, LOG2_E, magic);
     let k = b.sub(biased, magic);
@@ -51,7 +51,8 @@ fn reduce(b: &mut Builder, x: Operand, bias: u32) -> Reduced {
 }
 
 /// eʳ − 1 for |r| ≤ ln(2)/2.
-fn small(b: &mut Builder, r: Operand) -> Operand {
+#[inline(always)]
+fn small<A: Arithmetic>(b: &mut A, r: A::Value) -> A::Value {
     let p = polynomial(b, r, &EXPONENTIAL);
     let square = b.mul(r, r);
     b.mul_add(square, p, r)
@@ -59,7 +60,8 @@ fn small(b: &mut Builder, r: Operand) -> Operand {
 
 /// eˣ. The argument is held where the result is neither 0 nor infinite for certain, and 2ᵏ is multiplied in two parts, so that
 /// subnormal results are rounded and large ones overflow as they must. Measured: 0.99 ulp.
-pub(super) fn exp(b: &mut Builder, x: Operand) -> Operand {
+#[inline(always)]
+pub(super) fn exp<A: Arithmetic>(b: &mut A, x: A::Value) -> A::Value {
     let x = b.min(710.0, x); // a NaN is kept, as the second argument
     let x = b.max(-746.0, x);
     let Reduced { r, biased, .. } = reduce(b, x, 2046);
@@ -72,7 +74,8 @@ pub(super) fn exp(b: &mut Builder, x: Operand) -> Operand {
 }
 
 /// exp(x + low) for |x| < 708 and a much smaller `low`.
-pub(super) fn exp_of_sum(b: &mut Builder, x: Operand, low: Operand) -> Operand {
+#[inline(always)]
+pub(super) fn exp_of_sum<A: Arithmetic>(b: &mut A, x: A::Value, low: A::Value) -> A::Value {
     let biased = b.mul_add(x, LOG2_E, MAGIC);
     let k = b.sub(biased, MAGIC);
     let high = b.neg_mul_add(k, LN_2, x);
@@ -85,7 +88,8 @@ pub(super) fn exp_of_sum(b: &mut Builder, x: Operand, low: Operand) -> Operand {
 }
 
 /// eˣ − 1 = 2ᵏ (eʳ − 1) + (2ᵏ − 1), where the sum cancels most for k = 1. There it matters what r lost to rounding.
-pub(super) fn expm1(b: &mut Builder, x: Operand) -> Operand {
+#[inline(always)]
+pub(super) fn expm1<A: Arithmetic>(b: &mut A, x: A::Value) -> A::Value {
     let held = b.max(-50.0, x);
     let magic = MAGIC + 1023.0;
     let biased = b.mul_add(held, LOG2_E, magic);
@@ -106,7 +110,8 @@ pub(super) fn expm1(b: &mut Builder, x: Operand) -> Operand {
 }
 
 /// 1/(1 + e⁻ˣ) = 1/((1 + 2ᵏ) + 2ᵏ (eʳ − 1)), corrected for the rounding of the denominator.
-pub(super) fn logistic(b: &mut Builder, x: Operand) -> Operand {
+#[inline(always)]
+pub(super) fn logistic<A: Arithmetic>(b: &mut A, x: A::Value) -> A::Value {
     let held = b.min(50.0, x);
     let magic = MAGIC + 1023.0;
     let biased = b.neg_mul_add(held, LOG2_E, magic);
@@ -127,19 +132,20 @@ pub(super) fn logistic(b: &mut Builder, x: Operand) -> Operand {
 }
 
 /// x = k ln 2 + r, and 2ᵏ⁻¹ ± 2⁻ᵏ⁻¹, of which hyperbolic sine and cosine are made.
-struct Hyperbolic {
-    k: Operand,
-    sum: Operand,
+struct Hyperbolic<V> {
+    k: V,
+    sum: V,
     /// 2⁻ᵏ⁻¹ − 2ᵏ⁻¹: turned, so that it is +0 and −0 stays −0 in the sine.
-    difference: Operand,
-    r: Operand,
+    difference: V,
+    r: V,
     /// sinh r − r
-    sine: Operand,
+    sine: V,
     /// cosh r − 1
-    cosine: Operand,
+    cosine: V,
 }
 
-fn hyperbolic(b: &mut Builder, x: Operand) -> Hyperbolic {
+#[inline(always)]
+fn hyperbolic<A: Arithmetic>(b: &mut A, x: A::Value) -> Hyperbolic<A::Value> {
     let Reduced { r, k, biased } = reduce(b, x, 1022);
     let power = b.shift_left(biased, 52);
     let bits = b.bits(2044 << 52);
@@ -158,7 +164,8 @@ fn hyperbolic(b: &mut Builder, x: Operand) -> Hyperbolic {
 }
 
 /// sinh x = (2ᵏ − 2⁻ᵏ)/2 cosh r + (2ᵏ + 2⁻ᵏ)/2 sinh r.
-pub(super) fn sinh(b: &mut Builder, x: Operand) -> Operand {
+#[inline(always)]
+pub(super) fn sinh<A: Arithmetic>(b: &mut A, x: A::Value) -> A::Value {
     let Hyperbolic { k, sum, difference, r, sine, cosine } = hyperbolic(b, x);
     let high = b.mul_sub(sum, r, difference);
     let low = b.mul(sum, sine);
@@ -169,7 +176,8 @@ pub(super) fn sinh(b: &mut Builder, x: Operand) -> Operand {
 }
 
 /// cosh x = (2ᵏ + 2⁻ᵏ)/2 cosh r + (2ᵏ − 2⁻ᵏ)/2 sinh r.
-pub(super) fn cosh(b: &mut Builder, x: Operand) -> Operand {
+#[inline(always)]
+pub(super) fn cosh<A: Arithmetic>(b: &mut A, x: A::Value) -> A::Value {
     let size = b.abs(x);
     let Hyperbolic { k, sum, difference, r, sine, cosine } = hyperbolic(b, size);
     let low = b.mul(difference, sine);
@@ -181,7 +189,8 @@ pub(super) fn cosh(b: &mut Builder, x: Operand) -> Operand {
 
 /// The hyperbolic tangent, E/(E + 2) with E = exp(2|x|) − 1, which is 2ᵏ (eʳ − 1) + (2ᵏ − 1). Everything is written in u = r/2, so
 /// that nothing has to be doubled, and the low part of k ln 2 is added late, so that u is exact.
-pub(super) fn tanh(b: &mut Builder, x: Operand) -> Operand {
+#[inline(always)]
+pub(super) fn tanh<A: Arithmetic>(b: &mut A, x: A::Value) -> A::Value {
     let size = b.abs(x);
     let held = b.min(20.0, size); // a NaN is kept, as the second argument
     let magic = MAGIC + 1024.0;
@@ -194,8 +203,9 @@ pub(super) fn tanh(b: &mut Builder, x: Operand) -> Operand {
         factor *= 2.0;
         factor * c
     });
-    let p = polynomial(b, u, &coefficients[1..]);
-    let p = b.mul_add(u, p, coefficients[0]);
+    let [first, rest @ ..] = &coefficients;
+    let p = polynomial(b, u, rest);
+    let p = b.mul_add(u, p, *first);
     let square = b.mul(u, u);
     let low = b.mul(k, -0.5 * LN_2_LOW);
     let low = b.mul_add(square, p, low);
@@ -211,6 +221,5 @@ pub(super) fn tanh(b: &mut Builder, x: Operand) -> Operand {
     let rest = b.neg_mul_add(y, below, e);
     let rest = b.neg_mul_add(y, below_low, rest);
     let y = b.mul_add(rest, inverse, y);
-    let sign = b.xor(x, size);
-    b.xor(y, sign)
+    b.flip_sign(y, x)
 }

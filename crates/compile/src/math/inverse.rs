@@ -1,8 +1,8 @@
 //! Inverse trigonometric functions, and the polar coordinates of a point.
 
 use super::polynomial::polynomial;
-use crate::builder::Builder;
-use crate::instruction::{Operand, Test};
+use crate::arithmetic::Arithmetic;
+use crate::instruction::Test;
 use leastaction_expr::Op;
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -50,7 +50,8 @@ const ARCSINE: [f64; 12] = [
 ];
 
 /// base ± atan a for 0 ≤ a ≤ 1: minus where the sign bit of `sign` is set, for a base that is a multiple of π/2.
-fn from_base(b: &mut Builder, base: Operand, a: Operand, sign: Operand) -> Operand {
+#[inline(always)]
+fn from_base<A: Arithmetic>(b: &mut A, base: A::Value, a: A::Value, sign: A::Value) -> A::Value {
     let square = b.mul(a, a);
     let p = polynomial(b, square, &ARCTANGENT);
     let a = b.xor(a, sign);
@@ -62,7 +63,8 @@ fn from_base(b: &mut Builder, base: Operand, a: Operand, sign: Operand) -> Opera
 }
 
 /// The arctangent: of |x| up to 1, of the inverse beyond.
-pub(super) fn atan(b: &mut Builder, x: Operand) -> Operand {
+#[inline(always)]
+pub(super) fn atan<A: Arithmetic>(b: &mut A, x: A::Value) -> A::Value {
     let size = b.abs(x);
     let above = b.min(1.0, size); // a NaN is kept, as the second argument
     let below = b.max(1.0, size);
@@ -70,13 +72,13 @@ pub(super) fn atan(b: &mut Builder, x: Operand) -> Operand {
     let steep = b.select(Test::Less, 1.0, size, -0.0, 0.0);
     let base = b.select_sign(steep, FRAC_PI_2, 0.0);
     let y = from_base(b, base, a, steep);
-    let sign = b.xor(x, size);
-    b.xor(y, sign)
+    b.flip_sign(y, x)
 }
 
 /// The angle of the point (x, y), from the octant of (|x|, |y|). The quotient is NaN where both are zero or infinite, or one is
 /// NaN: this is left to the table.
-pub(super) fn atan2(b: &mut Builder, y: Operand, x: Operand) -> Operand {
+#[inline(always)]
+pub(super) fn atan2<A: Arithmetic>(b: &mut A, y: A::Value, x: A::Value) -> A::Value {
     let (width, height) = (b.abs(x), b.abs(y));
     let above = b.min(width, height);
     let below = b.max(height, width); // in this order, a NaN reaches the quotient
@@ -84,16 +86,15 @@ pub(super) fn atan2(b: &mut Builder, y: Operand, x: Operand) -> Operand {
     let steep = b.select(Test::Less, width, height, -0.0, 0.0);
     let base = b.select_sign(x, PI, 0.0);
     let base = b.select_sign(steep, FRAC_PI_2, base);
-    let behind = b.xor(x, width);
-    let backwards = b.xor(steep, behind);
+    let backwards = b.flip_sign(steep, x);
     let angle = from_base(b, base, a, backwards);
-    let under = b.xor(y, height);
-    let angle = b.xor(angle, under);
+    let angle = b.flip_sign(angle, y);
     b.repair(angle, a, 1.0, Op::Atan2, &[y, x])
 }
 
 /// √(x² + y²), if the sum is neither too small to be exact nor too large to be finite.
-pub(super) fn hypot(b: &mut Builder, x: Operand, y: Operand) -> Operand {
+#[inline(always)]
+pub(super) fn hypot<A: Arithmetic>(b: &mut A, x: A::Value, y: A::Value) -> A::Value {
     let sum = b.mul(y, y);
     let sum = b.mul_add(x, x, sum);
     let length = b.sqrt(sum);
@@ -106,21 +107,22 @@ pub(super) fn hypot(b: &mut Builder, x: Operand, y: Operand) -> Operand {
 }
 
 /// What arcsine and arccosine share. For |x| > 1/2 they use asin x = π/2 − 2 asin √((1 − x)/2).
-struct Arc {
+struct Arc<V> {
     /// |x|
-    size: Operand,
+    size: V,
     /// √((1 − |x|)/2), rounded.
-    root: Operand,
+    root: V,
     /// |x| up to 1/2, the root beyond.
-    u: Operand,
+    u: V,
     /// asin u = u + u³P: u³ and P.
-    cube: Operand,
-    p: Operand,
+    cube: V,
+    p: V,
     /// What twice the root lost to rounding.
-    twice_lost: Operand,
+    twice_lost: V,
 }
 
-fn arc(b: &mut Builder, x: Operand) -> Arc {
+#[inline(always)]
+fn arc<A: Arithmetic>(b: &mut A, x: A::Value) -> Arc<A::Value> {
     let size = b.abs(x);
     let half = b.neg_mul_add(size, 0.5, 0.5);
     let root = b.sqrt(half);
@@ -137,7 +139,8 @@ fn arc(b: &mut Builder, x: Operand) -> Arc {
     Arc { size, root, u, cube, p, twice_lost }
 }
 
-pub(super) fn asin(b: &mut Builder, x: Operand) -> Operand {
+#[inline(always)]
+pub(super) fn asin<A: Arithmetic>(b: &mut A, x: A::Value) -> A::Value {
     let Arc { size, root, u, cube, p, twice_lost } = arc(b, x);
     let flat = b.mul_add(cube, p, u);
     let high = b.neg_mul_add(root, 2.0, FRAC_PI_2);
@@ -146,12 +149,12 @@ pub(super) fn asin(b: &mut Builder, x: Operand) -> Operand {
     let low = b.mul_add(cubes, p, low);
     let steep = b.sub(high, low);
     let y = b.select(Test::Less, 0.5, size, steep, flat);
-    let sign = b.xor(x, size);
-    b.xor(y, sign)
+    b.flip_sign(y, x)
 }
 
 /// π/2 − asin x up to 1/2, and 2 asin √((1 − x)/2) or π − 2 asin √((1 + x)/2) beyond.
-pub(super) fn acos(b: &mut Builder, x: Operand) -> Operand {
+#[inline(always)]
+pub(super) fn acos<A: Arithmetic>(b: &mut A, x: A::Value) -> A::Value {
     let Arc { size, root, cube, p, twice_lost, .. } = arc(b, x);
     let twice = b.add(root, root);
     let cubes = b.add(cube, cube);
@@ -162,8 +165,7 @@ pub(super) fn acos(b: &mut Builder, x: Operand) -> Operand {
     let base = b.select_sign(x, PI, 0.0);
     let base = b.select(Test::Less, 0.5, size, base, FRAC_PI_2);
     let turned = b.select(Test::Less, 0.5, size, 0.0, -0.0);
-    let sign = b.xor(x, size);
-    let sign = b.xor(sign, turned);
+    let sign = b.flip_sign(turned, x);
     let high = b.xor(high, sign);
     let high_sum = b.add(base, high);
     let low = b.xor(low, sign);

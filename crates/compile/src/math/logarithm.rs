@@ -4,8 +4,7 @@
 //! part is written f − f²/2 + s·f²/2, which is exact enough where f is small.
 
 use super::polynomial::polynomial;
-use crate::builder::Builder;
-use crate::instruction::Operand;
+use crate::arithmetic::Arithmetic;
 use leastaction_expr::Op;
 use std::f64::consts::{FRAC_1_SQRT_2, LN_2};
 
@@ -31,16 +30,17 @@ const BIAS: u64 = 1021;
 pub(super) const LARGEST: f64 = 1023.0;
 
 /// x = 2ᵏ m.
-pub(super) struct Split {
+pub(super) struct Split<V> {
     /// √½ ≤ m < √2.
-    pub(super) m: Operand,
+    pub(super) m: V,
     /// The exponent as a number; above [`LARGEST`] if x is not a positive normal number, or close to either end of them.
-    pub(super) k: Operand,
+    pub(super) k: V,
     /// The bits of k + [`BIAS`].
-    biased: Operand,
+    biased: V,
 }
 
-pub(super) fn split(b: &mut Builder, x: Operand) -> Split {
+#[inline(always)]
+pub(super) fn split<A: Arithmetic>(b: &mut A, x: A::Value) -> Split<A::Value> {
     let lowest = FRAC_1_SQRT_2.to_bits();
     let offset = b.bits(lowest - (BIAS << 52));
     let from_lowest = b.sub_int(x, offset);
@@ -55,7 +55,8 @@ pub(super) fn split(b: &mut Builder, x: Operand) -> Split {
 }
 
 /// k ln 2 + ln(1 + f) for √½ ≤ 1 + f < √2.
-fn assemble(b: &mut Builder, f: Operand, k: Operand) -> Operand {
+#[inline(always)]
+fn assemble<A: Arithmetic>(b: &mut A, f: A::Value, k: A::Value) -> A::Value {
     let below = b.add(f, 2.0);
     let s = b.div(f, below);
     let square = b.mul(s, s);
@@ -71,7 +72,8 @@ fn assemble(b: &mut Builder, f: Operand, k: Operand) -> Operand {
 }
 
 /// ln x.
-pub(super) fn ln(b: &mut Builder, x: Operand) -> Operand {
+#[inline(always)]
+pub(super) fn ln<A: Arithmetic>(b: &mut A, x: A::Value) -> A::Value {
     let Split { m, k, .. } = split(b, x);
     let f = b.sub(m, 1.0);
     let y = assemble(b, f, k);
@@ -79,7 +81,8 @@ pub(super) fn ln(b: &mut Builder, x: Operand) -> Operand {
 }
 
 /// ln(1 + x). What the sum u = 1 + x lost is added to the mantissa of u: exactly, if k = 0.
-pub(super) fn ln1p(b: &mut Builder, x: Operand) -> Operand {
+#[inline(always)]
+pub(super) fn ln1p<A: Arithmetic>(b: &mut A, x: A::Value) -> A::Value {
     let sum = b.add(x, 1.0);
     let Split { m, k, biased } = split(b, sum);
     let kept = b.sub(sum, 1.0);

@@ -1,39 +1,32 @@
 //! Polynomials, evaluated with short chains of dependent instructions.
 
-use crate::builder::Builder;
-use crate::instruction::Operand;
+use crate::arithmetic::Arithmetic;
 
 /// The polynomial `c[0] + c[1] x + c[2] x² + …`.
 ///
-/// At most three blocks of 2ᵐ terms are joined by Horner's rule in the power x^(2ᵐ), and each block is halved until
-/// single terms are left (Estrin's scheme): as short a chain as Estrin's, with one squaring less.
-pub(super) fn polynomial(b: &mut Builder, x: Operand, coefficients: &[f64]) -> Operand {
-    let mut powers = vec![x];
-    while coefficients.len() > 3 << (powers.len() - 1) {
-        let last = powers[powers.len() - 1];
-        powers.push(b.mul(last, last));
+/// Neighbours are joined, then neighbouring pairs, and so on (Estrin's scheme), until at most three terms are left for
+/// Horner's rule: as short a chain as Estrin's, with one squaring less.
+#[inline(always)]
+pub(super) fn polynomial<A: Arithmetic, const N: usize>(
+    a: &mut A,
+    x: A::Value,
+    coefficients: &[f64; N],
+) -> A::Value {
+    let mut terms = coefficients.map(|c| a.constant(c));
+    let (mut count, mut power) = (N, x);
+    while count > 3 {
+        for i in 0..count / 2 {
+            terms[i] = a.mul_add(terms[2 * i + 1], power, terms[2 * i]);
+        }
+        if count % 2 == 1 {
+            terms[count / 2] = terms[count - 1];
+        }
+        count = count.div_ceil(2);
+        power = a.mul(power, power);
     }
-    let size = 1 << (powers.len() - 1);
-    let mut blocks = coefficients.chunks(size).rev();
-    let last = blocks.next().unwrap_or(&[]);
-    let mut sum = block(b, &powers, last);
-    for terms in blocks {
-        let terms = block(b, &powers, terms);
-        sum = b.mul_add(sum, powers[powers.len() - 1], terms);
+    let mut sum = terms[count - 1];
+    for i in (0..count - 1).rev() {
+        sum = a.mul_add(sum, power, terms[i]);
     }
     sum
-}
-
-/// A polynomial of fewer than twice as many terms as the largest of the powers x, x², x⁴, … that are given.
-fn block(b: &mut Builder, powers: &[Operand], terms: &[f64]) -> Operand {
-    match terms {
-        [] => b.constant(0.0),
-        [term] => b.constant(*term),
-        _ => {
-            let half = terms.len().next_power_of_two() / 2;
-            let low = block(b, powers, &terms[..half]);
-            let high = block(b, powers, &terms[half..]);
-            b.mul_add(high, powers[half.ilog2() as usize], low)
-        }
-    }
 }

@@ -1,79 +1,9 @@
-//! Powers.
+//! The general power.
 
-use super::double::Double;
 use super::polynomial::polynomial;
 use super::{exponential, logarithm};
-use crate::builder::Builder;
-use crate::instruction::Operand;
+use crate::arithmetic::Arithmetic;
 use leastaction_expr::Op;
-
-/// Exponents up to this size are multiplied out.
-const LARGEST: f64 = 64.0;
-
-/// xʸ with the meaning of the table's `value`.
-pub(super) fn power(b: &mut Builder, x: Operand, y: Operand) -> Operand {
-    let exponent = match y {
-        Operand::Constant(place) => b.constants[place as usize],
-        _ => f64::NAN,
-    };
-    if exponent.abs() > LARGEST || exponent == 0.0 || (2.0 * exponent).fract() != 0.0 {
-        general(b, x, y)
-    } else if exponent.fract() == 0.0 {
-        integer(b, x, exponent)
-    } else {
-        half_integer(b, x, y, exponent)
-    }
-}
-
-/// xⁿ, as a product with about twice the working precision, but for the shortest, where plain products stay below 2 ulp.
-/// The inverse comes first for negative n, so that the powers overflow and underflow where they should.
-fn integer(b: &mut Builder, x: Operand, n: f64) -> Operand {
-    let count = n.abs() as u32;
-    if n == -2.0 {
-        let inverse = b.div(1.0, x);
-        return b.mul(inverse, inverse);
-    }
-    let base = if n < 0.0 { Double::inverse(b, x) } else { Double::exact(x) };
-    base.power(b, count).rounded(b)
-}
-
-/// xⁿ⁺¹ᐟ² for integer n, from x^(3/2) = x·√x with about twice the working precision: for s = √x rounded and d = x − s², which is exact,
-/// x·√x = x·s + d·s/2.
-fn half_integer(b: &mut Builder, x: Operand, y: Operand, exponent: f64) -> Operand {
-    let root = b.sqrt(x);
-    if exponent == 0.5 {
-        return b.abs(root); // √−0 is −0
-    }
-    if exponent == -0.5 {
-        let root = b.abs(root);
-        return b.div(1.0, root);
-    }
-    if exponent == 1.5 {
-        return b.mul(x, root);
-    }
-    let rest = b.neg_mul_add(root, root, x);
-    let half = b.mul(root, 0.5);
-    let high = b.mul(x, root);
-    let low = b.mul_sub(x, root, high);
-    let low = b.mul_add(half, rest, low);
-    let mut result = Double { high, low: Some(low) };
-    let whole = (exponent.abs() - 1.5) as u32;
-    if whole > 0 {
-        let size = b.abs(x); // −0 counts as 0
-        result = Double::exact(size).power(b, whole).times(b, result);
-    }
-    if exponent > 0.0 {
-        return result.rounded(b);
-    }
-    // 1/(h + l) = v + v (1 − v h − v l) for v = 1/h. Beyond these sizes x^−y is out of range, or its low part.
-    let Double { high, low } = result;
-    let inverse = b.div(1.0, high);
-    let rest = b.neg_mul_add(inverse, high, 1.0);
-    let rest = low.map_or(rest, |low| b.neg_mul_add(inverse, low, rest));
-    let value = b.mul_add(inverse, rest, inverse);
-    let size = b.add(high, inverse);
-    b.repair(value, size, 2f64.powi(900), Op::Pow, &[x, y])
-}
 
 /// 1/3 − the double next to it.
 const THIRD_LOW: f64 = 1.850371707708594e-17;
@@ -95,7 +25,8 @@ const LOGARITHM_TAIL: [f64; 8] = [
 ];
 
 /// xʸ = exp(y ln x) for positive x, with ln x as a sum of two doubles. All that is out of the ordinary is left to the table.
-fn general(b: &mut Builder, x: Operand, y: Operand) -> Operand {
+#[inline(always)]
+pub(super) fn power<A: Arithmetic>(b: &mut A, x: A::Value, y: A::Value) -> A::Value {
     let logarithm::Split { m, k, .. } = logarithm::split(b, x);
     let (high, low) = logarithm(b, m, k);
 
@@ -111,7 +42,8 @@ fn general(b: &mut Builder, x: Operand, y: Operand) -> Operand {
 
 /// k ln 2 + ln m as a sum of two doubles, with about 65 bits: ln m = 2s (1 + s²/3 + s⁴P(s²)/2) for s = (m − 1)/(m + 1), where the
 /// quotient and the second term have low parts.
-fn logarithm(b: &mut Builder, m: Operand, k: Operand) -> (Operand, Operand) {
+#[inline(always)]
+fn logarithm<A: Arithmetic>(b: &mut A, m: A::Value, k: A::Value) -> (A::Value, A::Value) {
     let above = b.sub(m, 1.0);
     let below = b.add(m, 1.0);
     let below_low = b.sub(below, 1.0);

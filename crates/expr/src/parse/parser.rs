@@ -1,0 +1,195 @@
+//! A cursor on tokens: what a larger language needs besides expressions.
+
+use super::expression::needs_quotes;
+use super::{Kind, ParseError, Scope, Span, Token, Value, tokens};
+use crate::Graph;
+use std::borrow::Cow;
+
+/// A reader of tokens that turns expressions into nodes of a graph.
+///
+/// It stands at a token and leaves off at the first that does not continue the expression, so a
+/// larger language can read its keywords with the same parser and its expressions with [`Parser::expression`].
+///
+/// ```
+/// # use leastaction_expr::{Graph, Parser, Scope, Value};
+/// let graph = Graph::new();
+/// let mut parser = Parser::new(&graph, "particle a at [l*sin(q), -l*cos(q)]\n")?;
+/// assert!(parser.accept_word("particle"));
+/// let (name, span) = parser.name()?;
+/// assert_eq!((&*name, span.start), ("a", 9));
+/// assert!(parser.accept_word("at"));
+/// let Value::Vector(place) = parser.expression(&Scope::open())? else { panic!() };
+/// let [l, q] = graph.symbols(["l", "q"]);
+/// assert_eq!(place, [l * q.sin(), -(l * q.cos())]);
+/// # Ok::<(), leastaction_expr::ParseError>(())
+/// ```
+#[derive(Debug)]
+pub struct Parser<'g, 's> {
+    pub(super) graph: &'g Graph,
+    source: &'s str,
+    tokens: Vec<Token>,
+    pub(super) at: usize,
+}
+
+impl<'g, 's> Parser<'g, 's> {
+    /// A parser at the first token of a source.
+    ///
+    /// # Errors
+    /// As [`tokens`].
+    pub fn new(graph: &'g Graph, source: &'s str) -> Result<Parser<'g, 's>, ParseError> {
+        Ok(Parser { graph, source, tokens: tokens(source)?, at: 0 })
+    }
+
+    /// The parser for a text in which the ends of lines mean nothing.
+    #[must_use]
+    pub fn ignore_newlines(mut self) -> Parser<'g, 's> {
+        self.tokens.retain(|token| token.kind != Kind::Newline);
+        self
+    }
+
+    /// The token it stands at.
+    #[must_use]
+    pub fn peek(&self) -> Token {
+        self.token(self.at)
+    }
+
+    /// The token it stands at, and steps over it. At the end it stays.
+    pub fn advance(&mut self) -> Token {
+        let token = self.peek();
+        self.at = (self.at + 1).min(self.tokens.len().saturating_sub(1));
+        token
+    }
+
+    /// The source of a span.
+    #[must_use]
+    pub fn text(&self, span: Span) -> &'s str {
+        self.source.get(span.start..span.end).unwrap_or("")
+    }
+
+    /// Steps over this sign; whether it was there.
+    pub fn accept(&mut self, sign: &str) -> bool {
+        let found = matches!(self.peek().kind, Kind::Sign(other) if other == sign);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    /// Steps over this word; whether it was there.
+    pub fn accept_word(&mut self, word: &str) -> bool {
+        let found = self.is_word(word);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    /// Steps over a name, in backquotes or not, and gives it with its place.
+    ///
+    /// # Errors
+    /// [`ParseError::Expected`] if there is no name.
+    pub fn name(&mut self) -> Result<(Cow<'s, str>, Span), ParseError> {
+        let token = self.peek();
+        let text = self.text(token.span);
+        let name = match token.kind {
+            Kind::Name => Cow::Borrowed(text),
+            Kind::Quoted => Cow::Owned(text[1..text.len() - 1].replace("``", "`")),
+            _ => return Err(self.unexpected("a name")),
+        };
+        self.advance();
+        Ok((name, token.span))
+    }
+
+    /// An error at the current token: what is expected instead of it.
+    ///
+    /// ```
+    /// # use leastaction_expr::{Graph, Parser};
+    /// # let graph = Graph::new();
+    /// let parser = Parser::new(&graph, "; x")?;
+    /// assert_eq!(parser.unexpected("a statement").to_string(), "expected a statement, found `;`");
+    /// # Ok::<(), leastaction_expr::ParseError>(())
+    /// ```
+    #[must_use]
+    pub fn unexpected(&self, expected: &'static str) -> ParseError {
+        let token = self.peek();
+        if let Some(before) = self.at.checked_sub(1).map(|at| self.token(at))
+            && matches!(
+                before.kind,
+                Kind::Number(_) | Kind::Name | Kind::Quoted | Kind::Sign(")" | "]" | "'")
+            )
+            && matches!(token.kind, Kind::Number(_) | Kind::Name | Kind::Quoted | Kind::Sign("(" | "["))
+        {
+            let product = format!("{}*{}", self.text(before.span), self.text(token.span));
+            return ParseError::MissingOperator { span: before.span.to(token.span), product };
+        }
+        let found = match token.kind {
+            Kind::End => "the end".into(),
+            Kind::Newline => "the end of the line".into(),
+            _ => format!("`{}`", self.text(token.span)),
+        };
+        ParseError::Expected { span: token.span, expected, found }
+    }
+
+    /// Makes sure that nothing is left but line ends.
+    ///
+    /// # Errors
+    /// [`ParseError::Expected`] or [`ParseError::MissingOperator`] if something is.
+    pub fn finish(&mut self) -> Result<(), ParseError> {
+        while self.peek().kind == Kind::Newline {
+            self.advance();
+        }
+        if self.peek().kind == Kind::End { Ok(()) } else { Err(self.unexpected("an operator or the end")) }
+    }
+
+    /// Definitions `let name = expression;`, which enter the scope, and an expression.
+    ///
+    /// # Errors
+    /// [`ParseError`] with the place.
+    ///
+    /// ```
+    /// # use leastaction_expr::{Graph, Parser, Scope};
+    /// # let graph = Graph::new();
+    /// let mut scope = Scope::open();
+    /// Parser::new(&graph, "let r = x - y; r^2")?.block(&mut scope)?;
+    /// assert_eq!(scope.get("r"), Some(&(graph.symbol("x") - graph.symbol("y")).into()));
+    /// # Ok::<(), leastaction_expr::ParseError>(())
+    /// ```
+    pub fn block(&mut self, scope: &mut Scope<'g>) -> Result<Value<'g>, ParseError> {
+        while self.accept_word("let") {
+            let quoted = self.peek().kind == Kind::Quoted;
+            let (name, span) = self.name()?;
+            let problem = if !quoted && needs_quotes(&name) {
+                Some("has a meaning of its own")
+            } else {
+                scope.get(&name).map(|_| "is already defined")
+            };
+            if let Some(problem) = problem {
+                return Err(ParseError::CannotDefine { span, name: name.into(), problem });
+            }
+            if !self.accept("=") {
+                return Err(self.unexpected("`=`"));
+            }
+            let value = self.expression(scope)?;
+            if !self.accept(";") {
+                return Err(self.unexpected("an operator or `;`"));
+            }
+            scope.define(&name, value);
+        }
+        self.expression(scope)
+    }
+
+    fn is_word(&self, word: &str) -> bool {
+        let token = self.peek();
+        token.kind == Kind::Name && self.text(token.span) == word
+    }
+
+    pub(super) fn token(&self, at: usize) -> Token {
+        let end = Span { start: self.source.len(), end: self.source.len() };
+        self.tokens.get(at).copied().unwrap_or(Token { kind: Kind::End, span: end })
+    }
+
+    /// The place of the token before.
+    pub(super) fn previous(&self) -> Span {
+        self.token(self.at.saturating_sub(1)).span
+    }
+}
