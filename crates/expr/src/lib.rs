@@ -1,6 +1,7 @@
 //! Expression graphs that differentiate.
 
 mod derivative;
+mod double;
 mod expr;
 mod fold;
 mod graph;

@@ -203,7 +203,9 @@ pub(super) fn tanh<A: Arithmetic>(b: &mut A, x: A::Value) -> A::Value {
         factor *= 2.0;
         factor * c
     });
-    let p = polynomial(b, u, &coefficients);
+    let [first, rest @ ..] = &coefficients;
+    let p = polynomial(b, u, rest);
+    let p = b.mul_add(u, p, *first);
     let square = b.mul(u, u);
     let low = b.mul(k, -0.5 * LN_2_LOW);
     let low = b.mul_add(square, p, low);
@@ -219,6 +221,5 @@ pub(super) fn tanh<A: Arithmetic>(b: &mut A, x: A::Value) -> A::Value {
     let rest = b.neg_mul_add(y, below, e);
     let rest = b.neg_mul_add(y, below_low, rest);
     let y = b.mul_add(rest, inverse, y);
-    let sign = b.xor(x, size);
-    b.xor(y, sign)
+    b.flip_sign(y, x)
 }

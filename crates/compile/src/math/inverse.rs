@@ -49,27 +49,17 @@ const ARCSINE: [f64; 12] = [
     0.031917870014127776,
 ];
 
-/// atan a for 0 ≤ a ≤ 1.
+/// base ± atan a for 0 ≤ a ≤ 1: minus where the sign bit of `sign` is set, for a base that is a multiple of π/2.
 #[inline(always)]
-fn first_octant<A: Arithmetic>(b: &mut A, a: A::Value) -> A::Value {
+fn from_base<A: Arithmetic>(b: &mut A, base: A::Value, a: A::Value, sign: A::Value) -> A::Value {
     let square = b.mul(a, a);
     let p = polynomial(b, square, &ARCTANGENT);
+    let a = b.xor(a, sign);
     let cube = b.mul(a, square);
-    b.neg_mul_add(cube, p, a)
-}
-
-/// base ± angle, minus where the sign bit of `sign` is set, for a base that is a multiple of π/2.
-#[inline(always)]
-fn from_base<A: Arithmetic>(b: &mut A, base: A::Value, angle: A::Value, sign: A::Value) -> A::Value {
-    let angle = low_part(b, base, angle, sign);
-    b.add(base, angle)
-}
-
-/// ± angle, with the low part of the base.
-#[inline(always)]
-fn low_part<A: Arithmetic>(b: &mut A, base: A::Value, angle: A::Value, sign: A::Value) -> A::Value {
-    let angle = b.xor(angle, sign);
-    b.mul_add(base, FRAC_PI_2_LOW / FRAC_PI_2, angle)
+    let low = b.mul(base, FRAC_PI_2_LOW / FRAC_PI_2);
+    let low = b.neg_mul_add(cube, p, low);
+    let high = b.add(base, a);
+    b.add(high, low)
 }
 
 /// The arctangent: of |x| up to 1, of the inverse beyond.
@@ -79,12 +69,10 @@ pub(super) fn atan<A: Arithmetic>(b: &mut A, x: A::Value) -> A::Value {
     let above = b.min(1.0, size); // a NaN is kept, as the second argument
     let below = b.max(1.0, size);
     let a = b.div(above, below);
-    let angle = first_octant(b, a);
     let steep = b.select(Test::Less, 1.0, size, -0.0, 0.0);
     let base = b.select_sign(steep, FRAC_PI_2, 0.0);
-    let y = from_base(b, base, angle, steep);
-    let sign = b.xor(x, size);
-    b.xor(y, sign)
+    let y = from_base(b, base, a, steep);
+    b.flip_sign(y, x)
 }
 
 /// The angle of the point (x, y), from the octant of (|x|, |y|). The quotient is NaN where both are zero or infinite, or one is
@@ -95,15 +83,12 @@ pub(super) fn atan2<A: Arithmetic>(b: &mut A, y: A::Value, x: A::Value) -> A::Va
     let above = b.min(width, height);
     let below = b.max(height, width); // in this order, a NaN reaches the quotient
     let a = b.div(above, below);
-    let angle = first_octant(b, a);
     let steep = b.select(Test::Less, width, height, -0.0, 0.0);
     let base = b.select_sign(x, PI, 0.0);
     let base = b.select_sign(steep, FRAC_PI_2, base);
-    let behind = b.xor(x, width);
-    let backwards = b.xor(steep, behind);
-    let angle = from_base(b, base, angle, backwards);
-    let under = b.xor(y, height);
-    let angle = b.xor(angle, under);
+    let backwards = b.flip_sign(steep, x);
+    let angle = from_base(b, base, a, backwards);
+    let angle = b.flip_sign(angle, y);
     b.repair(angle, a, 1.0, Op::Atan2, &[y, x])
 }
 
@@ -164,8 +149,7 @@ pub(super) fn asin<A: Arithmetic>(b: &mut A, x: A::Value) -> A::Value {
     let low = b.mul_add(cubes, p, low);
     let steep = b.sub(high, low);
     let y = b.select(Test::Less, 0.5, size, steep, flat);
-    let sign = b.xor(x, size);
-    b.xor(y, sign)
+    b.flip_sign(y, x)
 }
 
 /// π/2 − asin x up to 1/2, and 2 asin √((1 − x)/2) or π − 2 asin √((1 + x)/2) beyond.
@@ -181,10 +165,10 @@ pub(super) fn acos<A: Arithmetic>(b: &mut A, x: A::Value) -> A::Value {
     let base = b.select_sign(x, PI, 0.0);
     let base = b.select(Test::Less, 0.5, size, base, FRAC_PI_2);
     let turned = b.select(Test::Less, 0.5, size, 0.0, -0.0);
-    let sign = b.xor(x, size);
-    let sign = b.xor(sign, turned);
+    let sign = b.flip_sign(turned, x);
     let high = b.xor(high, sign);
     let high_sum = b.add(base, high);
-    let low = low_part(b, base, low, sign);
+    let low = b.xor(low, sign);
+    let low = b.mul_add(base, FRAC_PI_2_LOW / FRAC_PI_2, low);
     b.add(high_sum, low)
 }

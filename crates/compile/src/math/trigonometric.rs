@@ -178,8 +178,7 @@ pub(super) fn tangent<A: Arithmetic>(b: &mut A, x: A::Value) -> A::Value {
     let rest = b.neg_mul_add(y, below_low, rest);
     let y = b.mul_add(rest, inverse, y);
 
-    let sign = b.xor(x, size);
-    let sign = b.xor(sign, odd);
-    let y = b.xor(y, sign);
+    let y = b.xor(y, odd);
+    let y = b.flip_sign(y, x);
     b.repair(y, size, LIMIT, Op::Tan, &[x])
 }

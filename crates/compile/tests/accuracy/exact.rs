@@ -130,8 +130,15 @@ impl Exact {
             Op::Acos => a.acos(p, r, c),
             Op::Atan => a.atan(p, r, c),
             Op::Atan2 => {
-                let angle = a.div(&b, p, r).atan(p, r, c);
                 let pi = c.pi(p, r);
+                let angle = match (x, y) {
+                    (0.0, _) => a,
+                    (_, 0.0) => {
+                        let right = pi.div(&two, p, r);
+                        if x.is_sign_negative() == y.is_sign_negative() { right } else { right.neg() }
+                    }
+                    _ => a.div(&b, p, r).atan(p, r, c),
+                };
                 match (y.is_sign_negative(), x.is_sign_negative()) {
                     (false, _) => angle,
                     (true, false) => angle.add(&pi, p, r),
