@@ -149,37 +149,21 @@ impl Arithmetic for Builder {
     }
 }
 
-/// Computes, but leaves repairs and only notes that one is due: what a loop over lanes can run without branches.
+/// Computes on numbers. Without `REPAIR` it leaves repairs and only notes that one is due: what a loop over lanes can
+/// run without branches.
 #[derive(Default)]
-pub(crate) struct Fast {
-    /// Whether a repair is due.
+pub(crate) struct Numbers<const REPAIR: bool> {
+    /// Whether a repair was left.
     pub(crate) due: bool,
 }
 
-impl Arithmetic for Fast {
-    type Value = f64;
-
-    #[inline(always)]
-    fn constant(&mut self, value: f64) -> f64 {
-        value
-    }
-
-    #[inline(always)]
-    fn apply(&mut self, code: Code, arguments: &[f64]) -> f64 {
-        compute(code, arguments)
-    }
-
-    #[inline(always)]
-    fn repair(&mut self, fast: f64, test: f64, limit: f64, _: Op, _: &[f64]) -> f64 {
-        self.due |= Test::NotLessEqual.holds(test, limit);
-        fast
-    }
-}
+/// Computes, but leaves repairs.
+pub(crate) type Fast = Numbers<false>;
 
 /// Computes, repairs included.
-pub(crate) struct Exact;
+pub(crate) type Exact = Numbers<true>;
 
-impl Arithmetic for Exact {
+impl<const REPAIR: bool> Arithmetic for Numbers<REPAIR> {
     type Value = f64;
 
     #[inline(always)]
@@ -189,18 +173,18 @@ impl Arithmetic for Exact {
 
     #[inline(always)]
     fn apply(&mut self, code: Code, arguments: &[f64]) -> f64 {
-        compute(code, arguments)
+        let mut four = [0.0; 4];
+        four[..arguments.len()].copy_from_slice(arguments);
+        code.value(four, 0.0)
     }
 
     #[inline(always)]
     fn repair(&mut self, fast: f64, test: f64, limit: f64, op: Op, arguments: &[f64]) -> f64 {
-        if Test::LessEqual.holds(test, limit) { fast } else { call(op, arguments) }
+        let slow = Test::NotLessEqual.holds(test, limit);
+        if REPAIR && slow {
+            return call(op, arguments);
+        }
+        self.due |= slow;
+        fast
     }
-}
-
-#[inline(always)]
-fn compute(code: Code, arguments: &[f64]) -> f64 {
-    let mut four = [0.0; 4];
-    four[..arguments.len()].copy_from_slice(arguments);
-    code.value(four, 0.0)
 }

@@ -296,7 +296,7 @@ unsafe fn pair<const L: usize>(step: &Step, base: *mut f64) {
     let (sines, cosines) = if step.code == Code::Paired(Op::Sin) { (y, other) } else { (other, y) };
     if fast(sines, cosines, x) {
         for i in 0..L {
-            (sines[i], cosines[i]) = math::sine_and_cosine(&mut Exact, x[i]);
+            (sines[i], cosines[i]) = math::sine_and_cosine(&mut Exact::default(), x[i]);
         }
     }
 }

@@ -66,5 +66,5 @@ pub(crate) fn expand<A: Arithmetic>(b: &mut A, op: Op, x: &[A::Value], paired: b
 /// The operator's value in one lane, as every backend computes it.
 pub(crate) fn value(op: Op, x: &[f64; 3], paired: bool) -> f64 {
     let x = &x[..op.row().arity];
-    expand(&mut Exact, op, x, paired).unwrap_or_else(|| call(op, x))
+    expand(&mut Exact::default(), op, x, paired).unwrap_or_else(|| call(op, x))
 }

@@ -299,10 +299,7 @@ impl Writer {
 
 impl Target for Writer {
     fn registers(&self) -> u8 {
-        match self.isa {
-            Isa::Avx2 => 16,
-            Isa::Avx512 => 32,
-        }
+        self.isa.registers() as u8
     }
 
     fn shape(&self, code: Code) -> Shape {
