@@ -14,9 +14,11 @@ struct Places {
 
 fn places(op: Op) -> Places {
     let (spans, centers): (&'static [(f64, f64)], &'static [f64]) = match op {
-        Op::Sin | Op::Cos | Op::Tan => {
-            (&[(-8.0, 8.0), (-1e3, 1e3), (-2e7, 2e7)], &[0.0, PI / 4.0, PI / 2.0, PI, 16_777_216.0])
-        }
+        // The last one is, of all doubles, the closest to a multiple of π/2 (Muller et al., Handbook, chapter 11).
+        Op::Sin | Op::Cos | Op::Tan => (
+            &[(-8.0, 8.0), (-1e3, 1e3), (-2e7, 2e7)],
+            &[0.0, PI / 4.0, PI / 2.0, PI, 16_777_216.0, 5.319372648326541e255],
+        ),
         Op::Exp | Op::Expm1 | Op::Sinh | Op::Cosh | Op::Logistic => (
             &[(-2.0, 2.0), (-40.0, 40.0), (-750.0, 720.0), (-746.0, -707.0), (707.0, 711.0)],
             &[
@@ -51,7 +53,7 @@ fn places(op: Op) -> Places {
     Places { spans, centers }
 }
 
-pub const SPECIAL: [f64; 12] = [
+const SPECIAL: [f64; 12] = [
     0.0,
     -0.0,
     1.0,
@@ -155,12 +157,12 @@ fn power(random: &mut Random) -> [f64; 2] {
             let x = random.uniform(-700.0, 700.0).exp();
             [x, random.uniform(-750.0, 715.0) / x.ln()]
         }
-        60..70 => {
-            let x = near(random, 1.0);
+        60..75 => {
+            let x = if random.chance(0.5) { near(random, 1.0) } else { random.uniform(0.5, 2.0) };
             let y = random.uniform(-750.0, 715.0) / x.ln();
             [x, if y.is_finite() { y } else { random.uniform(-1e300, 1e300) }]
         }
-        70..80 => [random.uniform(-10.0, 10.0), random.below(401) as f64 - 200.0],
+        75..80 => [random.uniform(-10.0, 10.0), random.below(401) as f64 - 200.0],
         80..85 => [random.uniform(-2.0, 2.0), near(random, 0.5) * random.below(9) as f64],
         85..93 => [any(random), random.uniform(-3.0, 3.0)],
         93..97 => [any(random), any(random)],
