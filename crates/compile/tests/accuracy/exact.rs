@@ -171,7 +171,7 @@ impl Exact {
                 let size = a.abs().pow(&b, p, r, c);
                 if x < 0.0 && y % 2.0 != 0.0 { size.neg() } else { size }
             }
-            _ => panic!("no exact value of {}", op.row().name),
+            _ => panic!("give the exact value of {} in tests/accuracy/exact.rs", op.row().name),
         }
     }
 }
