@@ -192,7 +192,7 @@ fn neg(store: &mut Store, a: Id) -> Id {
 }
 
 /// Whether multiplying by it is exact, short of overflow and underflow.
-fn is_power_of_two(x: f64) -> bool {
+pub(crate) fn is_power_of_two(x: f64) -> bool {
     x.is_normal() && x.to_bits() << 12 == 0
 }
 

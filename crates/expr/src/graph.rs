@@ -143,7 +143,7 @@ impl Store {
 /// let graph = Graph::new();
 /// let [m, v] = graph.symbols(["m", "v"]);
 /// let energy = 0.5 * m * v * v;
-/// assert_eq!(energy.to_string(), "0.5*(m*v*v)");
+/// assert_eq!(energy.to_string(), "0.5*m*v*v");
 /// assert_eq!(energy.derivative(v).to_string(), "m*v");
 /// ```
 #[derive(Default, Clone)]

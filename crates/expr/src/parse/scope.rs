@@ -1,0 +1,160 @@
+//! What names mean, and what expressions are worth: a number or a vector.
+
+use crate::Expr;
+use crate::op::Op;
+use rustc_hash::FxHashMap;
+
+/// What a text means: one expression, or a vector of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value<'g> {
+    /// An expression.
+    Scalar(Expr<'g>),
+    /// The components of a vector; at least one.
+    Vector(Vec<Expr<'g>>),
+}
+
+impl<'g> From<Expr<'g>> for Value<'g> {
+    fn from(expr: Expr<'g>) -> Value<'g> {
+        Value::Scalar(expr)
+    }
+}
+
+impl<'g> From<Vec<Expr<'g>>> for Value<'g> {
+    fn from(components: Vec<Expr<'g>>) -> Value<'g> {
+        Value::Vector(components)
+    }
+}
+
+impl<'g> Value<'g> {
+    /// The expression, if it is one.
+    ///
+    /// # Errors
+    /// What it is instead, in words: "a vector of 2".
+    pub fn scalar(self) -> Result<Expr<'g>, String> {
+        match self {
+            Value::Scalar(expr) => Ok(expr),
+            Value::Vector(_) => Err(self.shape()),
+        }
+    }
+
+    /// The shape in words: "a number" or "a vector of 2".
+    #[must_use]
+    pub fn shape(&self) -> String {
+        match self {
+            Value::Scalar(_) => "a number".into(),
+            Value::Vector(components) => format!("a vector of {}", components.len()),
+        }
+    }
+
+    /// −v, for a number or a vector.
+    pub(super) fn negate(self) -> Value<'g> {
+        match self {
+            Value::Scalar(expr) => Value::Scalar(-expr),
+            Value::Vector(components) => components.into_iter().map(|c| -c).collect::<Vec<_>>().into(),
+        }
+    }
+
+    /// An infix operator between numbers and vectors, or what is wrong with it.
+    pub(super) fn join(op: Op, a: Value<'g>, b: Value<'g>) -> Result<Value<'g>, String> {
+        let apply = |a: Expr<'g>, b: Expr<'g>| a.graph().apply(op, &[a, b]);
+        match (op, a, b) {
+            (_, Value::Scalar(a), Value::Scalar(b)) => Ok(apply(a, b).into()),
+            (Op::Add | Op::Sub, Value::Vector(a), Value::Vector(b)) if a.len() == b.len() => {
+                Ok(a.into_iter().zip(b).map(|(a, b)| apply(a, b)).collect::<Vec<_>>().into())
+            }
+            (Op::Mul, Value::Scalar(k), Value::Vector(v)) => {
+                Ok(v.into_iter().map(|c| apply(k, c)).collect::<Vec<_>>().into())
+            }
+            (Op::Mul | Op::Div, Value::Vector(v), Value::Scalar(k)) => {
+                Ok(v.into_iter().map(|c| apply(c, k)).collect::<Vec<_>>().into())
+            }
+            (_, a, b) => {
+                let advice = match (op, &a, &b) {
+                    (Op::Mul, ..) => ": write `dot(a, b)` for the scalar product",
+                    (Op::Pow, Value::Vector(_), _) => ": write `dot(a, a)` for the square of the length",
+                    (Op::Add | Op::Sub, Value::Vector(_), Value::Vector(_)) => ": the lengths must be equal",
+                    _ => "",
+                };
+                Err(format!("`{}` does not take {} and {}{advice}", op.row().name, a.shape(), b.shape()))
+            }
+        }
+    }
+
+    /// Σ aᵢ·bᵢ, or what is wrong with it.
+    pub(super) fn dot(a: &Value<'g>, b: &Value<'g>) -> Result<Expr<'g>, String> {
+        let products = match (a, b) {
+            (Value::Vector(a), Value::Vector(b)) if a.len() == b.len() => {
+                a.iter().zip(b).map(|(&a, &b)| a * b)
+            }
+            _ => {
+                let (a, b) = (a.shape(), b.shape());
+                return Err(format!("`dot` takes two vectors of equal length, not {a} and {b}"));
+            }
+        };
+        products.reduce(|sum, product| sum + product).ok_or_else(|| "`dot` takes components".into())
+    }
+
+    /// √(Σ vᵢ²), or what is wrong with it.
+    pub(super) fn norm(v: &Value<'g>) -> Result<Expr<'g>, String> {
+        match v {
+            Value::Vector(_) => Value::dot(v, v).map(Expr::sqrt),
+            Value::Scalar(_) => Err("`norm` takes a vector; for a number write `abs`".into()),
+        }
+    }
+}
+
+/// The names that a text may use, and what they mean.
+///
+/// A primed name such as `x'` is a name of its own, so a scope says which time derivatives there are.
+///
+/// ```
+/// # use leastaction_expr::{Graph, Parser, Scope};
+/// # let graph = Graph::new();
+/// let mut scope = Scope::closed();
+/// for name in ["theta", "theta'", "l"] {
+///     scope.define(name, graph.symbol(name));
+/// }
+/// let read = |text| Parser::new(&graph, text)?.expression(&scope);
+/// assert!(read("l^2*theta'").is_ok());
+/// assert_eq!(read("l*thta").unwrap_err().to_string(), "unknown name `thta`; did you mean `theta`?");
+/// assert!(read("l'").unwrap_err().to_string().ends_with("`l` has none here"));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Scope<'g> {
+    known: FxHashMap<Box<str>, Value<'g>>,
+    open: bool,
+}
+
+impl<'g> Scope<'g> {
+    /// A scope in which any unknown name is the symbol of that name.
+    #[must_use]
+    pub fn open() -> Scope<'g> {
+        Scope { known: FxHashMap::default(), open: true }
+    }
+
+    /// A scope in which a name must be defined.
+    #[must_use]
+    pub fn closed() -> Scope<'g> {
+        Scope { known: FxHashMap::default(), open: false }
+    }
+
+    /// Gives a name a meaning, in place of any earlier one.
+    pub fn define(&mut self, name: &str, value: impl Into<Value<'g>>) {
+        self.known.insert(name.into(), value.into());
+    }
+
+    /// What a name means, if it is defined.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Value<'g>> {
+        self.known.get(name)
+    }
+
+    /// The defined names, in no particular order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.known.keys().map(AsRef::as_ref)
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.open
+    }
+}
