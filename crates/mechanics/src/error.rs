@@ -1,6 +1,7 @@
 //! What can be wrong with a model.
 
-use leastaction_compile::{ArgumentError, BuildError, CompileError};
+use crate::system::Form;
+use leastaction_compile::{BuildError, CompileError, LANES};
 
 /// Why a model has no equations of motion.
 #[derive(Debug, thiserror::Error)]
@@ -50,13 +51,15 @@ pub enum ModelError {
         name: String,
     },
     /// A model states both a Lagrangian part and a Hamiltonian.
-    #[error("the model states a Hamiltonian and also {what}: state the motion one way (potentials may be added to a Hamiltonian)")]
+    #[error(
+        "the model states a Hamiltonian and also {what}: state the motion one way (potentials may be added to a Hamiltonian)"
+    )]
     MixedForms {
         /// The other part.
         what: String,
     },
     /// The number of momenta is not the number of coordinates.
-    #[error("{momenta} momenta are named for {coordinates} coordinates: name one for each")]
+    #[error("{momenta} momenta are named for {coordinates} coordinates: name at most one for each")]
     MomentaCount {
         /// How many momenta are named.
         momenta: usize,
@@ -82,7 +85,9 @@ pub enum ModelError {
         expected: String,
     },
     /// A coordinate enters no energy.
-    #[error("the coordinate `{name}` appears in no kinetic energy, so it has no inertia: remove it, or give it one")]
+    #[error(
+        "the coordinate `{name}` appears in no kinetic energy, so it has no inertia: remove it, or give it one"
+    )]
     UnusedCoordinate {
         /// The coordinate.
         name: String,
@@ -93,13 +98,40 @@ pub enum ModelError {
         /// The coordinates involved.
         coordinates: Vec<String>,
     },
-    /// The energy at the start is not a number.
-    #[error("{what} is {value} at the start: check the start and the parameters")]
-    NotFiniteAtStart {
-        /// The quantity.
-        what: String,
+    /// A coordinate enters the Lagrangian, but not with a second power of its velocity.
+    #[error(
+        "the coordinate `{name}` has no inertia: the Lagrangian is degenerate, as it does not determine `{name}'`"
+    )]
+    NoInertia {
+        /// The coordinate.
+        name: String,
+    },
+    /// A parameter's default is infinite or NaN.
+    #[error("the parameter `{name}` is {value}: parameters must be finite")]
+    BadParameter {
+        /// The parameter.
+        name: String,
         /// Its value.
         value: f64,
+    },
+    /// Definitions use each other in a circle.
+    #[error("the definitions of {} use each other in a circle: define one of them without the others", list(.names))]
+    Cycle {
+        /// The names, each of which uses the next.
+        names: Vec<String>,
+    },
+    /// A matrix of a port-Hamiltonian system does not fit its states and inputs.
+    #[error(
+        "{name} has {} rows and {} columns, {} and {} are expected",
+        found.0, found.1, expected.0, expected.1
+    )]
+    MatrixSize {
+        /// J, R or B.
+        name: &'static str,
+        /// Its rows and columns.
+        found: (usize, usize),
+        /// What fits.
+        expected: (usize, usize),
     },
     /// The expressions could not become programs.
     #[error(transparent)]
@@ -107,9 +139,208 @@ pub enum ModelError {
     /// The programs could not be compiled.
     #[error(transparent)]
     Compile(#[from] CompileError),
-    /// Parameters do not fit.
+}
+
+/// Why something cannot be computed at a state.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum EvalError {
+    /// The number of times, which is the number of lanes, is neither 1 nor 8.
+    #[error("{found} times were given: give 1 for one state, or {LANES} for a block of lanes")]
+    Width {
+        /// How many were given.
+        found: usize,
+    },
+    /// A slice has the wrong length.
+    #[error("{what}: {expected} numbers are expected, {found} were given")]
+    WrongLength {
+        /// What the slice holds.
+        what: &'static str,
+        /// The length that is right.
+        expected: usize,
+        /// The length that was found.
+        found: usize,
+    },
+    /// The form of the system does not have the quantity: port-Hamiltonian systems have no velocities, for example.
+    #[error("{what} are not defined for a system stated by its {form}")]
+    Undefined {
+        /// The quantity.
+        what: &'static str,
+        /// The form.
+        form: Form,
+    },
+    /// The mass matrix is singular at this state.
+    #[error("the mass matrix is singular at t = {t}: the motion of `{coordinate}` is not determined there")]
+    SingularMass {
+        /// The time.
+        t: f64,
+        /// The lane.
+        lane: usize,
+        /// The coordinate where elimination failed.
+        coordinate: String,
+    },
+    /// Velocities did not follow from momenta, or momenta from velocities.
+    #[error(
+        "no {what} were found at t = {t} (residual {residual:.1e} after {iterations} iterations): the state may be outside \
+             the range where they are defined"
+    )]
+    NoConvergence {
+        /// "velocities for these momenta" or "momenta for these velocities".
+        what: &'static str,
+        /// The time.
+        t: f64,
+        /// The lane.
+        lane: usize,
+        /// What is left.
+        residual: f64,
+        /// How many iterations were made.
+        iterations: u32,
+    },
+    /// Code could not be made for the quantity.
+    #[error("{what} cannot be compiled: {reason}")]
+    Compile {
+        /// The quantity.
+        what: &'static str,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Why parameters or inputs cannot be set.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SettingError {
+    /// The system has no such parameter or input.
+    #[error("there is no {what} `{name}`{}", suggestion(.nearest))]
+    Unknown {
+        /// "parameter" or "input".
+        what: &'static str,
+        /// The name.
+        name: String,
+        /// A name that is spelt alike.
+        nearest: Option<String>,
+    },
+    /// The number of parameters is wrong.
+    #[error("{expected} parameters are expected, {found} were given")]
+    Count {
+        /// How many there are.
+        expected: usize,
+        /// How many were given.
+        found: usize,
+    },
+    /// A parameter is infinite or NaN.
+    #[error("the parameter `{name}` is {value}: parameters must be finite")]
+    NotFinite {
+        /// The parameter.
+        name: String,
+        /// Its value.
+        value: f64,
+    },
+    /// With these parameters a particle's mass is not positive.
+    #[error("the mass of particle `{particle}` is {value} with these parameters: masses must be positive")]
+    BadMass {
+        /// The particle.
+        particle: String,
+        /// The mass.
+        value: f64,
+    },
+    /// The masses could not be computed.
     #[error(transparent)]
-    Arguments(#[from] ArgumentError),
+    Eval(#[from] EvalError),
+}
+
+/// Why there is no such starting state.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum StartError {
+    /// A name is neither a coordinate, nor a velocity, nor a momentum.
+    #[error("the start sets `{name}`, which is no coordinate, velocity or momentum{}", suggestion(.nearest))]
+    UnknownName {
+        /// The name.
+        name: String,
+        /// A name that is spelt alike.
+        nearest: Option<String>,
+    },
+    /// A name is given twice.
+    #[error("the start sets `{name}` twice")]
+    Twice {
+        /// The name.
+        name: String,
+    },
+    /// Velocities and momenta are both given.
+    #[error(
+        "the start sets the velocity `{velocity}` and the momentum `{momentum}`: give velocities or momenta, not both"
+    )]
+    Mixed {
+        /// A velocity that is set.
+        velocity: String,
+        /// A momentum that is set.
+        momentum: String,
+    },
+    /// A value, or something that follows from the values, is infinite or NaN.
+    #[error("{what} is {value} at the start: check the start and the parameters")]
+    NotFinite {
+        /// The quantity.
+        what: String,
+        /// Its value.
+        value: f64,
+    },
+    /// J is not skew at the start.
+    #[error(
+        "J is not skew-symmetric at the start: J[{row}][{column}] = {value} and J[{column}][{row}] = {mirror}"
+    )]
+    NotSkew {
+        /// The row.
+        row: usize,
+        /// The column.
+        column: usize,
+        /// The entry.
+        value: f64,
+        /// The entry mirrored at the diagonal.
+        mirror: f64,
+    },
+    /// R is not symmetric positive semidefinite at the start.
+    #[error("R is not positive semidefinite at the start ({found}): dissipation would create energy")]
+    NotDissipative {
+        /// What shows it.
+        found: String,
+    },
+    /// Something could not be computed there.
+    #[error(transparent)]
+    Eval(#[from] EvalError),
+}
+
+/// Why a table cannot be an input.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum TableError {
+    /// The table is empty.
+    #[error("the table is empty: it needs at least one time")]
+    Empty,
+    /// There are not as many values as times.
+    #[error("the table has {times} times and {values} values")]
+    Lengths {
+        /// The number of times.
+        times: usize,
+        /// The number of values.
+        values: usize,
+    },
+    /// A time or a value is not finite.
+    #[error("row {row} of the table is ({time}, {value}): both must be finite")]
+    NotFinite {
+        /// The row.
+        row: usize,
+        /// The time.
+        time: f64,
+        /// The value.
+        value: f64,
+    },
+    /// Times do not increase.
+    #[error("times must increase, but row {row} of the table has {time} after {before}")]
+    NotIncreasing {
+        /// The row.
+        row: usize,
+        /// Its time.
+        time: f64,
+        /// The time before it.
+        before: f64,
+    },
 }
 
 fn suggestion(nearest: &Option<String>) -> String {

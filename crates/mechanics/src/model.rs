@@ -1,6 +1,6 @@
 //! The model: what a person writes.
 
-use crate::equations::Equations;
+use crate::equations::{Equations, rate};
 use crate::error::ModelError;
 use crate::system::System;
 use leastaction_expr::{Expr, Graph, IntoExpr};
@@ -19,7 +19,8 @@ pub struct Term<'g> {
 pub struct Particle<'g> {
     /// The name.
     pub name: String,
-    /// The inertia of each Cartesian coordinate; for an ordinary particle its mass, repeated.
+    /// The inertia of each Cartesian coordinate; for an ordinary particle its mass, repeated. Empty for a point that
+    /// has a position but no mass.
     pub inertias: Vec<Expr<'g>>,
     /// The Cartesian position as a function of the coordinates and time.
     pub position: Vec<Expr<'g>>,
@@ -37,6 +38,7 @@ pub struct Model<'g> {
     pub(crate) graph: &'g Graph,
     pub(crate) time: Expr<'g>,
     pub(crate) parameters: Vec<(Expr<'g>, f64)>,
+    pub(crate) definitions: Vec<(Expr<'g>, Expr<'g>)>,
     pub(crate) coordinates: Vec<Expr<'g>>,
     pub(crate) momenta: Vec<Expr<'g>>,
     pub(crate) inputs: Vec<Expr<'g>>,
@@ -58,6 +60,7 @@ impl<'g> Model<'g> {
             graph,
             time: graph.symbol("t"),
             parameters: Vec::new(),
+            definitions: Vec::new(),
             coordinates: Vec::new(),
             momenta: Vec::new(),
             inputs: Vec::new(),
@@ -85,6 +88,13 @@ impl<'g> Model<'g> {
         symbol
     }
 
+    /// Gives an expression a name. The name may be used before it is defined, and so may its time derivative.
+    pub fn define(&mut self, name: &str, value: impl IntoExpr<'g>) -> Expr<'g> {
+        let symbol = self.graph.symbol(name);
+        self.definitions.push((symbol, value.into_expr(self.graph)));
+        symbol
+    }
+
     /// Declares parameters and their defaults.
     pub fn parameters<const N: usize>(&mut self, list: [(&str, f64); N]) -> [Expr<'g>; N] {
         list.map(|(name, value)| self.parameter(name, value))
@@ -102,12 +112,29 @@ impl<'g> Model<'g> {
         names.map(|name| self.coordinate(name))
     }
 
-    /// Names the momentum of each coordinate, in their order, for use in a Hamiltonian. Without it they
-    /// are called `p_` and the coordinate's name.
+    /// The velocity of a coordinate: `x'` for `x`.
+    #[must_use]
+    pub fn velocity(&self, coordinate: Expr<'g>) -> Expr<'g> {
+        rate(coordinate)
+    }
+
+    /// The velocities of coordinates.
+    #[must_use]
+    pub fn velocities<const N: usize>(&self, coordinates: [Expr<'g>; N]) -> [Expr<'g>; N] {
+        coordinates.map(rate)
+    }
+
+    /// Names the momentum of the next coordinate that has none yet, for use in a Hamiltonian. Momenta without a name are
+    /// called `p_` and the coordinate's name.
+    pub fn momentum(&mut self, name: &str) -> Expr<'g> {
+        let symbol = self.graph.symbol(name);
+        self.momenta.push(symbol);
+        symbol
+    }
+
+    /// Names the momenta of the coordinates, in their order.
     pub fn momenta<const N: usize>(&mut self, names: [&str; N]) -> [Expr<'g>; N] {
-        let symbols = names.map(|name| self.graph.symbol(name));
-        self.momenta.extend(symbols);
-        symbols
+        names.map(|name| self.momentum(name))
     }
 
     /// Declares an input u(t), whose value is given when the system runs.
@@ -131,7 +158,17 @@ impl<'g> Model<'g> {
         position: [Expr<'g>; D],
     ) {
         let inertias = inertias.map(|m| m.into_expr(self.graph)).to_vec();
-        self.particles.push(Particle { name: name.into(), inertias, position: position.to_vec() });
+        self.push_particle(Particle { name: name.into(), inertias, position: position.to_vec() });
+    }
+
+    /// Adds a point without mass, whose position is reported with those of the particles.
+    pub fn point<const D: usize>(&mut self, name: &str, position: [Expr<'g>; D]) {
+        self.push_particle(Particle { name: name.into(), inertias: Vec::new(), position: position.to_vec() });
+    }
+
+    /// Adds a particle whose number of dimensions is known only when the program runs.
+    pub fn push_particle(&mut self, particle: Particle<'g>) {
+        self.particles.push(particle);
     }
 
     /// Puts all particles into uniform gravity with this acceleration, such as `[0.0, -9.81]`.
@@ -169,6 +206,13 @@ impl<'g> Model<'g> {
         self.forces.push((coordinate, value.into_expr(self.graph)));
     }
 
+    /// The momentum of every coordinate, named or not.
+    pub(crate) fn all_momenta(&self) -> Vec<Expr<'g>> {
+        let unnamed = self.coordinates.iter().skip(self.momenta.len());
+        let unnamed = unnamed.map(|q| self.graph.symbol(&format!("p_{q}")));
+        self.momenta.iter().copied().chain(unnamed).collect()
+    }
+
     fn term(&self, name: &str, value: impl IntoExpr<'g>) -> Term<'g> {
         Term { name: name.into(), value: value.into_expr(self.graph) }
     }
@@ -186,6 +230,6 @@ impl<'g> Model<'g> {
     /// # Errors
     /// [`ModelError`] says what is wrong with the model.
     pub fn system(&self) -> Result<System, ModelError> {
-        System::compile(&self.equations()?)
+        self.equations()?.system()
     }
 }

@@ -26,6 +26,7 @@ pub use error::ParseError;
 pub use lexer::{Kind, Span, Token, tokens};
 pub use parser::Parser;
 pub use scope::{Scope, Value};
+pub use suggest::nearest;
 
 pub(crate) use parser::needs_quotes;
 
