@@ -113,6 +113,8 @@ pub enum Code {
     Or,
     /// bits of a exclusive or b
     Xor,
+    /// bits of a exclusive or (b and c): with c = −0, a with its sign changed where b is negative
+    XorAnd,
     /// bits as integers, wrapping: a + b
     AddInt,
     /// bits as integers, wrapping: a − b
@@ -144,7 +146,8 @@ impl Code {
     pub fn arity(self) -> usize {
         match self {
             Code::Sqrt | Code::Round | Code::Floor | Code::ShiftLeft(_) | Code::ShiftRight(_) => 1,
-            Code::MulAdd | Code::MulSub | Code::NegMulAdd | Code::NegMulSub | Code::SelectSign => 3,
+            Code::MulAdd | Code::MulSub | Code::NegMulAdd | Code::NegMulSub => 3,
+            Code::SelectSign | Code::XorAnd => 3,
             Code::Select(_) => 4,
             Code::Call(op) | Code::Math(op) => op.row().arity,
             Code::Repair { op, .. } => 2 + op.row().arity,
@@ -188,6 +191,7 @@ impl Code {
             Code::AndNot => bits(|a, b| !a & b),
             Code::Or => bits(|a, b| a | b),
             Code::Xor => bits(|a, b| a ^ b),
+            Code::XorAnd => f64::from_bits(a.to_bits() ^ (b.to_bits() & c.to_bits())),
             Code::AddInt => bits(u64::wrapping_add),
             Code::SubInt => bits(u64::wrapping_sub),
             Code::ShiftLeft(n) => f64::from_bits(a.to_bits() << (n & 63)),

@@ -319,10 +319,7 @@ impl Evaluator {
         for (i, instruction) in program.uniforms.iter().enumerate() {
             let place = |operand: Operand| program.pool_place(operand).unwrap_or_default();
             let arguments = instruction.operands.map(|o| self.pool[place(o)]);
-            let limit = match instruction.code {
-                crate::Code::Repair { limit, .. } => program.constants[limit as usize],
-                _ => 0.0,
-            };
+            let limit = program.limit(instruction.code);
             self.pool[constants + parameters.len() + i] = instruction.code.value(arguments, limit);
         }
         for (row, &value) in self.spread.as_mut_slice().chunks_exact_mut(self.stride).zip(&self.pool) {

@@ -1,6 +1,6 @@
 //! The program: straight-line code in single-assignment form, over lanes of `f64`.
 
-use crate::instruction::{Instruction, Operand};
+use crate::instruction::{Code, Instruction, Operand};
 use crate::{expand, fuse, hoist, lower};
 use leastaction_expr::{Expr, Symbol};
 use std::fmt;
@@ -139,6 +139,14 @@ impl Program {
             Operand::Parameter(i) => Some(self.constants.len() + i as usize),
             Operand::Uniform(i) => Some(self.constants.len() + self.parameters.len() + i as usize),
             Operand::Input(_) | Operand::Temporary(_) => None,
+        }
+    }
+
+    /// The limit of a repair; 0 for other instructions.
+    pub(crate) fn limit(&self, code: Code) -> f64 {
+        match code {
+            Code::Repair { limit, .. } => self.constants[limit as usize],
+            _ => 0.0,
         }
     }
 

@@ -92,8 +92,7 @@ pub(crate) fn program(random: &mut Random) -> Program {
         _ => 200 + random.below(600),
     };
 
-    let mut draft =
-        Draft { builder: Builder::default(), leaves: Vec::new(), unused: Vec::new(), reach: 0, old: 0 };
+    let mut draft = Draft::default();
     for _ in 0..constants {
         let value = if random.percent(70) { random.tame() } else { random.wild() };
         let constant = draft.builder.constant(value);
@@ -138,6 +137,7 @@ pub(crate) fn program(random: &mut Random) -> Program {
 }
 
 /// A program in the making.
+#[derive(Default)]
 struct Draft {
     builder: Builder,
     leaves: Vec<Operand>,
@@ -147,6 +147,8 @@ struct Draft {
     reach: usize,
     /// How often in a hundred an argument is the oldest that nothing reads yet.
     old: usize,
+    /// The last instruction that chose by a condition.
+    choice: Option<Instruction>,
 }
 
 impl Draft {
@@ -164,7 +166,8 @@ impl Draft {
             Code::Round,
             Code::Floor,
         ];
-        const BITS: [Code; 6] = [Code::And, Code::AndNot, Code::Or, Code::Xor, Code::AddInt, Code::SubInt];
+        const BITS: [Code; 7] =
+            [Code::And, Code::AndNot, Code::Or, Code::Xor, Code::XorAnd, Code::AddInt, Code::SubInt];
         const CALLS: [Op; 9] =
             [Op::Erf, Op::Cbrt, Op::Atan2, Op::Hypot, Op::Sin, Op::Tanh, Op::Atan, Op::Select, Op::Pow];
         let code = match random.below(100) {
@@ -186,7 +189,18 @@ impl Draft {
             }
         };
         let mut arguments: Vec<Operand> = Vec::with_capacity(4);
-        for _ in 0..code.arity() {
+        // One condition often serves several choices.
+        let code = match self.choice {
+            Some(Instruction { code, operands: [a, b, ..] }) if !only_leaves && random.percent(5) => {
+                arguments.push(a);
+                if code != Code::SelectSign {
+                    arguments.push(b);
+                }
+                code
+            }
+            _ => code,
+        };
+        for _ in arguments.len()..code.arity() {
             let argument = match arguments.last() {
                 Some(_) if random.percent(12) => random.pick(&arguments),
                 _ => self.argument(random, only_leaves),
@@ -195,6 +209,9 @@ impl Draft {
         }
         let known = self.builder.body.len();
         let result = self.builder.push(code, &arguments);
+        if matches!(code, Code::Select(_) | Code::SelectSign | Code::Repair { .. }) {
+            self.choice = Some(Instruction::new(code, &arguments));
+        }
         self.unused.retain(|operand| !arguments.contains(operand));
         if self.builder.body.len() > known {
             self.unused.push(result);
@@ -278,6 +295,7 @@ impl Expected {
             | Code::AndNot
             | Code::Or
             | Code::Xor
+            | Code::XorAnd
             | Code::AddInt
             | Code::SubInt
             | Code::ShiftLeft(_)
@@ -300,16 +318,9 @@ pub(crate) fn pool(program: &Program, parameters: &[f64]) -> Vec<f64> {
     pool.extend_from_slice(parameters);
     for instruction in &program.uniforms {
         let arguments = instruction.operands.map(|a| pool[program.pool_place(a).unwrap()]);
-        pool.push(instruction.code.value(arguments, limit(program, instruction)));
+        pool.push(instruction.code.value(arguments, program.limit(instruction.code)));
     }
     pool
-}
-
-fn limit(program: &Program, instruction: &Instruction) -> f64 {
-    match instruction.code {
-        Code::Repair { limit, .. } => program.constants[limit as usize],
-        _ => 0.0,
-    }
 }
 
 /// The outputs in one lane.
@@ -322,7 +333,7 @@ pub(crate) fn expect(program: &Program, pool: &[f64], inputs: &[f64]) -> Vec<Exp
     };
     for instruction in &program.body {
         let arguments = instruction.operands.map(|operand| find(&temporaries, operand));
-        temporaries.push(Expected::of(instruction.code, arguments, limit(program, instruction)));
+        temporaries.push(Expected::of(instruction.code, arguments, program.limit(instruction.code)));
     }
     program.outputs.iter().map(|&output| find(&temporaries, output)).collect()
 }

@@ -268,15 +268,26 @@ fn mul(store: &mut Store, a: Id, b: Id) -> Id {
 
 /// `select(c, x, 0) ∘ y` as `select(c, x ∘ y, 0)`, and the same for a zero in the other branch.
 fn into_branch(store: &mut Store, a: Id, y: Id, join: fn(&mut Store, Id, Id) -> Id) -> Option<Id> {
+    /// Selections nested deeper are left alone, so that making a node takes bounded time.
+    const DEEPEST: usize = 8;
+    let taken = |id| {
+        let [_, x, z] = store.applied(id, Op::Select)?;
+        [(z, x), (x, z)]
+            .into_iter()
+            .find(|&(zero, _)| store.number(zero) == Some(0.0))
+            .map(|(_, branch)| branch)
+    };
+    let depth = std::iter::successors(taken(a), |&branch| taken(branch)).take(DEEPEST + 1).count();
+    if depth == 0 || depth > DEEPEST {
+        return None;
+    }
     let [c, x, z] = store.applied(a, Op::Select)?;
     if store.number(z) == Some(0.0) {
         let product = join(store, x, y);
         Some(select(store, c, product, z))
-    } else if store.number(x) == Some(0.0) {
+    } else {
         let product = join(store, z, y);
         Some(select(store, c, x, product))
-    } else {
-        None
     }
 }
 
@@ -448,6 +459,14 @@ mod tests {
         assert!(matches!((-two).ln().node(), Node::Apply(..)));
         // A constant that is not finite stays visible, so that compiling can refuse it.
         assert_eq!(operations(graph.number(f64::NAN) * 0.0), 1);
+    }
+
+    #[test]
+    fn deeply_nested_selections_stay_as_they_are() {
+        let graph = Graph::new();
+        let [x, c] = graph.symbols(["x", "c"]);
+        let nested = (0..1_000_000).fold(x, |e, i| (c - f64::from(i + 1)).select(e, 0.0));
+        assert_eq!((nested * x).operations(), 2_000_001);
     }
 
     #[test]

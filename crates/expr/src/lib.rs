@@ -14,3 +14,4 @@ pub use expr::{Expr, IntoExpr, UnboundSymbol, operations, substitute};
 pub use graph::{Graph, Id, Node, Symbol};
 pub use op::{Form, Op, Parity, Row};
 pub use parse::{Kind, ParseError, Parser, Scope, Span, Token, Value, nearest, tokens};
+pub use print::{PrintError, c_function, rust_function};

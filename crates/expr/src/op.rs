@@ -54,9 +54,9 @@ pub struct Row {
     pub form: Form,
     /// LaTeX of a call, with `#1`, `#2`, `#3` for the arguments. Infix operators are laid out by the printer.
     pub latex: &'static str,
-    /// C, with the same placeholders.
+    /// C, with the same placeholders. `@` stands before a function that C does not have; the printer writes it.
     pub c: &'static str,
-    /// Rust, with the same placeholders.
+    /// Rust, with the same placeholders and `@`.
     pub rust: &'static str,
 }
 
@@ -138,7 +138,7 @@ operators! {
         Mul "*" (a, b) -> y | a * b ; d [b, a] ; infix("*", 3) ; r"#1 \, #2" ; "#1 * #2" ; "#1 * #2" .
         Div "/" (a, b) -> y | a / b ; d [1.0 / b, -(y * (1.0 / b))] ; infix("/", 3) ; r"\frac{#1}{#2}" ; "#1 / #2" ; "#1 / #2" .
         Neg "neg" (a) -> y | -a ; d [y.like(-1.0)] ; Form::Prefix { symbol: "-", binding: 4 } ; "-#1" ; "-#1" ; "-#1" .
-        Pow "^" (a, b) -> y | value::power(a, b) ; d [b * a.pow(b - 1.0), y * a.ln()] ; Form::Infix { symbol: "^", binding: 5, right: true } ; "{#1}^{#2}" ; "pow(#1, #2)" ; "#1.powf(#2)" .
+        Pow "^" (a, b) -> y | value::power(a, b) ; d [b * a.pow(b - 1.0), y * a.ln()] ; Form::Infix { symbol: "^", binding: 5, right: true } ; "{#1}^{#2}" ; "@power(#1, #2)" ; "@power(#1, #2)" .
         Lt "<" (a, b) -> y | value::flag(a < b) ; d [y.like(0.0), y.like(0.0)] ; infix("<", 1) ; "#1 < #2" ; "(double)(#1 < #2)" ; "f64::from(#1 < #2)" .
         Le "<=" (a, b) -> y | value::flag(a <= b) ; d [y.like(0.0), y.like(0.0)] ; infix("<=", 1) ; r"#1 \le #2" ; "(double)(#1 <= #2)" ; "f64::from(#1 <= #2)" .
         Eq "==" (a, b) -> y | value::flag(a == b) ; d [y.like(0.0), y.like(0.0)] ; infix("==", 1) ; "#1 = #2" ; "(double)(#1 == #2)" ; "f64::from(#1 == #2)" .
@@ -163,16 +163,16 @@ operators! {
         Cosh cosh(x) -> y "The hyperbolic cosine." | libm::cosh(x) ; d [x.sinh()] ; r"\cosh\left(#1\right)" ; "cosh(#1)" ; "#1.cosh()" .
         Tanh tanh(x) -> y "The hyperbolic tangent." | libm::tanh(x) ; d [1.0 - y * y] ; r"\tanh\left(#1\right)" ; "tanh(#1)" ; "#1.tanh()" .
         Asinh asinh(x) -> y "The inverse hyperbolic sine." | libm::asinh(x) ; d [1.0 / x.hypot(1.0)] ; r"\operatorname{arsinh}\left(#1\right)" ; "asinh(#1)" ; "#1.asinh()" .
-        Acosh acosh(x) -> y "The inverse hyperbolic cosine; NaN below 1." | libm::acosh(x) ; d [1.0 / ((x - 1.0).sqrt() * (x + 1.0).sqrt())] ; r"\operatorname{arcosh}\left(#1\right)" ; "acosh(#1)" ; "#1.acosh()" .
+        Acosh acosh(x) -> y "The inverse hyperbolic cosine; NaN below 1." | value::acosh(x) ; d [1.0 / ((x - 1.0).sqrt() * (x + 1.0).sqrt())] ; r"\operatorname{arcosh}\left(#1\right)" ; "acosh(#1)" ; "@acosh(#1)" .
         Atanh atanh(x) -> y "The inverse hyperbolic tangent; NaN outside [−1, 1]." | libm::atanh(x) ; d [1.0 / ((1.0 - x) * (1.0 + x))] ; r"\operatorname{artanh}\left(#1\right)" ; "atanh(#1)" ; "#1.atanh()" .
-        Logistic logistic(x) -> y "The logistic function 1/(1 + e⁻ˣ)." | value::logistic(x) ; d [y * (1.0 - y)] ; r"\sigma\left(#1\right)" ; "logistic(#1)" ; "logistic(#1)" .
-        Erf erf(x) -> y "The error function." | libm::erf(x) ; d [std::f64::consts::FRAC_2_SQRT_PI * (-(x * x)).exp()] ; r"\operatorname{erf}\left(#1\right)" ; "erf(#1)" ; "erf(#1)" .
+        Logistic logistic(x) -> y "The logistic function 1/(1 + e⁻ˣ)." | value::logistic(x) ; d [y * (1.0 - y)] ; r"\sigma\left(#1\right)" ; "@logistic(#1)" ; "@logistic(#1)" .
+        Erf erf(x) -> y "The error function." | libm::erf(x) ; d [std::f64::consts::FRAC_2_SQRT_PI * (-(x * x)).exp()] ; r"\operatorname{erf}\left(#1\right)" ; "erf(#1)" ; "@erf(#1)" .
         Abs abs(x) -> y "The absolute value; its derivative at 0 is 0." | x.abs() ; d [x.sign()] ; r"\left|#1\right|" ; "fabs(#1)" ; "#1.abs()" .
-        Sign sign(x) -> y "−1, 0 or 1 with the sign of x; ±0 and NaN are kept." | value::sign(x) ; d [y.like(0.0)] ; r"\operatorname{sgn}\left(#1\right)" ; "sign(#1)" ; "sign(#1)" .
+        Sign sign(x) -> y "−1, 0 or 1 with the sign of x; ±0 and NaN are kept." | value::sign(x) ; d [y.like(0.0)] ; r"\operatorname{sgn}\left(#1\right)" ; "@sign(#1)" ; "@sign(#1)" .
         Floor floor(x) -> y "The largest integer not above x; its derivative is 0." | x.floor() ; d [y.like(0.0)] ; r"\left\lfloor #1 \right\rfloor" ; "floor(#1)" ; "#1.floor()" .
-        Min min(a, b) -> y "The smaller of two; NaN if either is." | value::minimum(a, b) ; d [a.lt(b).select(1.0, 0.0), a.lt(b).select(0.0, 1.0)] ; r"\min\left(#1, #2\right)" ; "minimum(#1, #2)" ; "minimum(#1, #2)" .
-        Max max(a, b) -> y "The larger of two; NaN if either is." | value::maximum(a, b) ; d [b.lt(a).select(1.0, 0.0), b.lt(a).select(0.0, 1.0)] ; r"\max\left(#1, #2\right)" ; "maximum(#1, #2)" ; "maximum(#1, #2)" .
-        Select select(c, a, b) -> y "`a` where the condition `self` is not zero, else `b`. A NaN condition counts as not zero." | if c != 0.0 { a } else { b } ; d [y.like(0.0), c.select(1.0, 0.0), c.select(0.0, 1.0)] ; r"\begin{cases} #2 & #1 \\ #3 & \text{otherwise} \end{cases}" ; "(#1 != 0.0 ? #2 : #3)" ; "(if #1 != 0.0 { #2 } else { #3 })" .
+        Min min(a, b) -> y "The smaller of two; NaN if either is." | value::minimum(a, b) ; d [a.lt(b).select(1.0, 0.0), a.lt(b).select(0.0, 1.0)] ; r"\min\left(#1, #2\right)" ; "@minimum(#1, #2)" ; "@minimum(#1, #2)" .
+        Max max(a, b) -> y "The larger of two; NaN if either is." | value::maximum(a, b) ; d [b.lt(a).select(1.0, 0.0), b.lt(a).select(0.0, 1.0)] ; r"\max\left(#1, #2\right)" ; "@maximum(#1, #2)" ; "@maximum(#1, #2)" .
+        Select select(c, a, b) -> y "`a` where the condition `self` is not zero, else `b`. A NaN condition counts as not zero." | if c != 0.0 { a } else { b } ; d [y.like(0.0), c.select(1.0, 0.0), c.select(0.0, 1.0)] ; r"\begin{cases} #2 & #1 \\ #3 & \text{otherwise} \end{cases}" ; "#1 != 0.0 ? #2 : #3" ; "if #1 != 0.0 { #2 } else { #3 }" .
     }
 }
 

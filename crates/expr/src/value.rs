@@ -22,6 +22,11 @@ pub(crate) fn logistic(x: f64) -> f64 {
     if x < 0.0 { e / (1.0 + e) } else { 1.0 / (1.0 + e) }
 }
 
+/// The inverse hyperbolic cosine. The library's is not NaN for all arguments below 1.
+pub(crate) fn acosh(x: f64) -> f64 {
+    if x < 1.0 { f64::NAN } else { libm::acosh(x) }
+}
+
 pub(crate) fn sign(x: f64) -> f64 {
     if x > 0.0 {
         1.0

@@ -5,7 +5,7 @@
 //! pool values and outputs lie in memory already and are never spilled. A value that lies in memory is read from
 //! there by the instruction itself where the machine can do that and a register is not worth it.
 
-use super::target::{CALL_SLOTS, Place, Shape, Source, Target};
+use super::target::{CALL_SLOTS, Fold, Place, Shape, Source, Target};
 use crate::instruction::{Code, Instruction, Operand};
 use crate::program::Program;
 
@@ -13,7 +13,7 @@ use crate::program::Program;
 const NEVER: u32 = u32::MAX;
 const NO_REGISTER: u8 = u8::MAX;
 /// A value in memory that is used again within this many instructions is worth a free register.
-const NEAR: u32 = 64;
+const NEAR: u32 = 16;
 
 /// What the allocator knows about one value: a pool value, an input or a temporary, numbered in this order.
 #[derive(Clone, Copy)]
@@ -54,6 +54,8 @@ struct Allocator<'a, T> {
     pinned: u8,
     free_slots: Vec<u32>,
     slots: u32,
+    /// The instruction at hand.
+    position: u32,
 }
 
 /// Writes the loop body of a program. Returns the number of scratch slots in use, [`CALL_SLOTS`] included.
@@ -90,6 +92,7 @@ pub(crate) fn allocate<T: Target>(program: &Program, target: &mut T) -> u32 {
         pinned: registers,
         free_slots: Vec::new(),
         slots: CALL_SLOTS,
+        position: 0,
     };
     allocator.pin(program, &uses);
     allocator.target.begin_loop();
@@ -97,9 +100,11 @@ pub(crate) fn allocate<T: Target>(program: &Program, target: &mut T) -> u32 {
         if uses.needed[i] {
             let arguments = instruction.operands.map(|operand| number(operand) as u32);
             let result = (first_temporary + i) as u32;
-            allocator.instruction(i as u32, instruction, arguments, &uses.after[i], result);
+            allocator.position = i as u32;
+            allocator.instruction(instruction, arguments, &uses.after[i], result);
         }
     }
+    allocator.position = program.body.len() as u32;
     for &output in &program.outputs {
         allocator.store_unread(number(output) as u32);
     }
@@ -163,14 +168,7 @@ impl<T: Target> Allocator<'_, T> {
         }
     }
 
-    fn instruction(
-        &mut self,
-        position: u32,
-        instruction: &Instruction,
-        arguments: [u32; 4],
-        after: &[u32; 4],
-        result: u32,
-    ) {
+    fn instruction(&mut self, instruction: &Instruction, arguments: [u32; 4], after: &[u32; 4], result: u32) {
         let code = instruction.code;
         let arity = code.arity();
         self.locked = 0;
@@ -190,9 +188,9 @@ impl<T: Target> Allocator<'_, T> {
             self.target.load(to, Place::Slot(0));
             to
         } else {
-            self.operate(position, code, arguments)
+            self.operate(code, arguments)
         };
-        // Only now: until here the instruction could read the slots, and a spill could not be let in.
+        // Only now: a slot freed earlier could be taken by a spill before the instruction reads it.
         for &argument in &arguments[..arity] {
             self.release(argument);
         }
@@ -204,7 +202,7 @@ impl<T: Target> Allocator<'_, T> {
     }
 
     /// Arranges operands and result, and writes the instruction. Returns the result's register.
-    fn operate(&mut self, position: u32, code: Code, arguments: [u32; 4]) -> u8 {
+    fn operate(&mut self, code: Code, arguments: [u32; 4]) -> u8 {
         let arity = code.arity();
         let shape = self.target.shape(code);
         let mut sources = [Source::Register(NO_REGISTER); 4];
@@ -219,7 +217,7 @@ impl<T: Target> Allocator<'_, T> {
                 }
             }
         }
-        self.arrange(position, &shape, &arguments[..arity], &mut sources, arranged);
+        self.arrange(&shape, &arguments[..arity], &mut sources, arranged);
 
         let to = match tied {
             Some((_, to)) => to,
@@ -282,14 +280,7 @@ impl<T: Target> Allocator<'_, T> {
 
     /// Finds the remaining arguments in registers, leaves them in memory where that is allowed and no worse, and
     /// loads the others.
-    fn arrange(
-        &mut self,
-        position: u32,
-        shape: &Shape,
-        arguments: &[u32],
-        sources: &mut [Source; 4],
-        mut arranged: u8,
-    ) {
+    fn arrange(&mut self, shape: &Shape, arguments: &[u32], sources: &mut [Source; 4], mut arranged: u8) {
         let all = (1u8 << arguments.len()) - 1;
         for (i, &argument) in arguments.iter().enumerate() {
             let register = self.values[argument as usize].register;
@@ -310,9 +301,9 @@ impl<T: Target> Allocator<'_, T> {
             let same =
                 (0..arguments.len()).filter(|&i| arguments[i] == argument).fold(0u8, |set, i| set | 1 << i);
             let Value { next, home, .. } = self.values[argument as usize];
-            let wanted = next != NEVER && next - position <= NEAR && self.free != 0;
+            let wanted = next != NEVER && next - self.position <= NEAR && self.free != 0;
             let source = match home {
-                Some(home) if !wanted && shape_folds(&mut folds, same, home) => Source::Memory(home),
+                Some(home) if !wanted && fold(&mut folds, same, home) => Source::Memory(home),
                 home => {
                     let register = self.take();
                     self.load(register, home);
@@ -345,8 +336,9 @@ impl<T: Target> Allocator<'_, T> {
     fn evict(&mut self) {
         let furthest = (0..self.pinned).filter(|r| self.locked >> r & 1 == 0).max_by_key(|&r| {
             let value = self.values[self.held[r as usize] as usize];
-            // What lies in memory already leaves first of equals.
-            (value.next, value.home.is_some())
+            let distance = u64::from(value.next - self.position);
+            // What lies in memory already costs a load at most, the rest a store and a load.
+            if value.home.is_some() { 2 * distance } else { distance }
         });
         let register = furthest.unwrap_or(0);
         self.spill(register);
@@ -461,7 +453,7 @@ impl<T: Target> Allocator<'_, T> {
 }
 
 /// Whether arguments of one value can all stay in memory, each by a fold that is not taken; takes them.
-fn shape_folds(folds: &mut [super::target::Fold; 3], mut arguments: u8, home: Place) -> bool {
+fn fold(folds: &mut [Fold; 3], mut arguments: u8, home: Place) -> bool {
     let mut left = *folds;
     for fold in &mut left {
         let here = fold.arguments & arguments;

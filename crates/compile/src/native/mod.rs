@@ -10,12 +10,14 @@
 mod allocate;
 #[cfg(target_arch = "x86_64")]
 mod target;
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(test)]
+#[cfg(target_arch = "x86_64")]
 mod tests;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 use crate::program::Program;
+#[cfg(target_arch = "x86_64")]
 use std::io;
 
 /// The instructions to use.
@@ -45,6 +47,7 @@ impl Isa {
     }
 
     /// How many times a pool entry is repeated in memory.
+    #[cfg(target_arch = "x86_64")]
     pub(crate) fn pool_stride(self) -> usize {
         match self {
             Isa::Avx2 => 4,
@@ -63,6 +66,7 @@ pub enum NativeError {
         isa: Isa,
     },
     /// An address would not fit an instruction.
+    #[cfg(target_arch = "x86_64")]
     #[error("the program has {count} {what}, native code at most {limit}: use the interpreter")]
     TooLarge {
         /// What there is too much of.
@@ -73,6 +77,7 @@ pub enum NativeError {
         limit: usize,
     },
     /// The operating system gave no executable memory.
+    #[cfg(target_arch = "x86_64")]
     #[error("the operating system refused {bytes} bytes of executable memory: {source}")]
     Memory {
         /// The bytes asked for.
@@ -177,12 +182,6 @@ impl Native {
         // changed again, lives as long as `self`.
         unsafe { std::mem::transmute::<*const u8, x86::Entry>(address) }
     }
-
-    /// The machine code, for tests that take it apart.
-    #[cfg(test)]
-    fn code(&self) -> &[u8] {
-        &self.memory[..self.code_len]
-    }
 }
 
 /// Executable memory that holds the code.
@@ -195,9 +194,7 @@ fn executable(code: &[u8]) -> io::Result<memmap2::Mmap> {
 
 /// There is no native code for this machine: the type has no value.
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) struct Native {
-    never: std::convert::Infallible,
-}
+pub(crate) enum Native {}
 
 #[cfg(not(target_arch = "x86_64"))]
 impl Native {
@@ -206,26 +203,26 @@ impl Native {
     }
 
     pub(crate) fn pool_stride(&self) -> usize {
-        match self.never {}
+        match *self {}
     }
 
     pub(crate) fn scratch_len(&self) -> usize {
-        match self.never {}
+        match *self {}
     }
 
     pub(crate) fn code_len(&self) -> usize {
-        match self.never {}
+        match *self {}
     }
 
     /// # Safety
     /// Never called: there is no value to call it on.
     pub(crate) unsafe fn run_scalar(&self, _: *const f64, _: *mut f64, _: *const f64, _: *mut f64, _: usize) {
-        match self.never {}
+        match *self {}
     }
 
     /// # Safety
     /// Never called: there is no value to call it on.
     pub(crate) unsafe fn run_lanes(&self, _: *const f64, _: *mut f64, _: *const f64, _: *mut f64, _: usize) {
-        match self.never {}
+        match *self {}
     }
 }

@@ -133,14 +133,6 @@ pub enum ParseError {
         /// Why not.
         problem: &'static str,
     },
-    /// More brackets, powers and minus signs inside each other than the parser follows.
-    #[error("nested more than {limit} levels deep: name a part with `let`")]
-    TooDeep {
-        /// The place where it becomes too deep.
-        span: Span,
-        /// How many levels are allowed.
-        limit: usize,
-    },
 }
 
 impl ParseError {
@@ -162,8 +154,7 @@ impl ParseError {
             | ParseError::ChainedComparison { span }
             | ParseError::Shape { span, .. }
             | ParseError::NoDerivative { span, .. }
-            | ParseError::CannotDefine { span, .. }
-            | ParseError::TooDeep { span, .. } => span,
+            | ParseError::CannotDefine { span, .. } => span,
         }
     }
 

@@ -1,4 +1,4 @@
-//! Reading expressions from text: lexer, then a precedence-climbing parser that builds nodes as it goes.
+//! Reading expressions from text: lexer, then an operator-precedence parser that builds nodes as it goes.
 //!
 //! ```text
 //! block      = { "let" name "=" expression ";" } expression
@@ -17,6 +17,7 @@
 //! backquotes, a backquote in it doubled. `#` begins a comment that ends with the line.
 
 mod error;
+mod expression;
 mod lexer;
 mod parser;
 mod scope;
@@ -28,7 +29,8 @@ pub use parser::Parser;
 pub use scope::{Scope, Value};
 pub use suggest::nearest;
 
-pub(crate) use parser::needs_quotes;
+pub(crate) use expression::needs_quotes;
+pub(crate) use lexer::is_identifier;
 
 use crate::{Expr, Graph};
 

@@ -5,6 +5,15 @@ use crate::op::Op;
 use rustc_hash::FxHashMap;
 
 /// What a text means: one expression, or a vector of them.
+///
+/// ```
+/// # use leastaction_expr::{Graph, Parser, Scope, Value};
+/// # let graph = Graph::new();
+/// let value = Parser::new(&graph, "2*[x, 1]")?.expression(&Scope::open())?;
+/// assert_eq!(value, Value::Vector(vec![2.0 * graph.symbol("x"), graph.number(2.0)]));
+/// assert_eq!(value.shape(), "a vector of 2");
+/// # Ok::<(), leastaction_expr::ParseError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value<'g> {
     /// An expression.

@@ -4,7 +4,14 @@
 //! (shared ones, and those nested too deep), and write one definition per name. So the length of what is
 //! written is linear in the number of nodes, however often parts are shared.
 
+mod code;
+mod greek;
+mod language;
+mod latex;
+mod symbol_latex;
 mod text;
+
+pub use code::{PrintError, c_function, rust_function};
 
 use crate::graph::{Graph, Id, Node, Symbol};
 
@@ -98,4 +105,15 @@ fn size(node: &Node, sizes: &[usize]) -> usize {
 fn number_names(named: &[bool], prefix: &str, taken: impl Fn(&str) -> bool) -> Vec<Option<u64>> {
     let mut numbers = (1_u64..).filter(|number| !taken(&format!("{prefix}{number}")));
     named.iter().map(|&named| if named { numbers.next() } else { None }).collect()
+}
+
+/// The parts of a template: a text, and the index of the argument that follows it, for `#1`, `#2`, `#3`.
+fn pieces(template: &'static str) -> impl Iterator<Item = (&'static str, Option<usize>)> {
+    let mut rest = template;
+    std::iter::from_fn(move || {
+        let (before, after) = rest.split_once('#').unwrap_or((rest, ""));
+        let index = after.bytes().next().map(|digit| usize::from(digit.wrapping_sub(b'1')));
+        rest = after.get(1..).unwrap_or("");
+        (index.is_some() || !before.is_empty()).then_some((before, index))
+    })
 }

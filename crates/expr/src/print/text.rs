@@ -18,7 +18,7 @@ use crate::parse::needs_quotes;
 use rustc_hash::FxHashSet;
 use std::fmt;
 
-/// Nesting beyond this is named, well below what the parser takes.
+/// Nesting beyond this is named: nobody finds the closing parenthesis.
 const MAX_DEPTH: u32 = 100;
 
 // How tightly a written form binds, on the scale of the operator table.
@@ -290,7 +290,7 @@ impl Text {
         Written { binding, depth: self.depth(&layout), opposite, scalable, negatable }
     }
 
-    /// How deep the parser goes for this form.
+    /// How many parentheses, calls, exponents and minus signs stand inside each other.
     fn depth(&self, layout: &Layout<'_>) -> u32 {
         let depth = |operand: &Operand| {
             let written = self.written[operand.id.index()];

@@ -103,6 +103,18 @@ impl Encoder {
         }
     }
 
+    /// `to = from`, by `vmovapd`.
+    pub(super) fn copy(&mut self, length: Length, to: u8, from: u8) {
+        const LOAD: Form = Form { map: 1, prefix: 1, opcode: 0x28, w: false };
+        const STORE: Form = Form { opcode: 0x29, ..LOAD };
+        // Either can copy; the short VEX prefix has no bit for the upper half of the second operand.
+        if to < 8 && (8..16).contains(&from) && length != Length::L512 {
+            self.vex(STORE, length, from, 0, Rm::Register(to));
+        } else {
+            self.vector(LOAD, length, to, 0, Rm::Register(from));
+        }
+    }
+
     /// A vector instruction with a VEX prefix, for registers 0 to 15.
     pub(super) fn vex(&mut self, form: Form, length: Length, reg: u8, second: u8, rm: Rm) {
         debug_assert!((reg | second) < 16 && length != Length::L512);
@@ -277,6 +289,11 @@ impl Encoder {
     /// `r11d` = the mask register 1.
     pub(super) fn mask_to_r11(&mut self) {
         self.bytes.extend([0xC5, 0x79, 0x93, 0xD9]);
+    }
+
+    /// The mask register 1 = `r11d`.
+    pub(super) fn r11_to_mask(&mut self) {
+        self.bytes.extend([0xC4, 0xC1, 0x79, 0x92, 0xCB]);
     }
 
     /// Sets the zero flag if the low byte of mask register 1 is zero.

@@ -13,10 +13,9 @@ pub(super) const fn scalar(form: Form) -> Form {
     if form.map == 1 { Form { prefix: 3, ..form } } else { Form { opcode: form.opcode + 1, ..form } }
 }
 
-/// `vmovupd` from and to memory, `vmovapd` between registers.
+/// `vmovupd` from and to memory.
 pub(super) const LOAD: Form = packed(0x10);
 pub(super) const STORE: Form = packed(0x11);
-pub(super) const COPY: Form = packed(0x28);
 /// `vbroadcastsd`, AVX-512.
 pub(super) const BROADCAST: Form = Form { map: 2, prefix: 1, opcode: 0x19, w: false };
 pub(super) const SQRT: Form = packed(0x51);
@@ -51,6 +50,12 @@ pub(super) const MUL_ADD: [Form; 3] = fused(0x98);
 pub(super) const MUL_SUB: [Form; 3] = fused(0x9A);
 pub(super) const NEG_MUL_ADD: [Form; 3] = fused(0x9C);
 pub(super) const NEG_MUL_SUB: [Form; 3] = fused(0x9E);
+
+/// `vpternlogq`, AVX-512: any function of three bits.
+pub(super) const TERNARY: Form = Form { map: 3, prefix: 1, opcode: 0x25, w: true };
+
+/// The table of d ^ (s & t) for [`TERNARY`], with d the destination and s, t the sources; and of s ^ (d & t).
+pub(super) const XOR_AND: [u8; 2] = [0x78, 0x6C];
 
 /// The instruction of a code with two arguments.
 pub(super) fn binary(code: Code) -> Form {

@@ -15,15 +15,17 @@
 
 mod encode;
 mod forms;
+mod frame;
 #[cfg(test)]
 mod tests;
 
 use super::Isa;
 use super::allocate::allocate;
-use super::target::{CALL_SLOTS, Fold, Place, Shape, Source, Target};
-use crate::instruction::{Code, Test, call};
+use super::target::{Fold, Place, Shape, Source, Target};
+use crate::instruction::{Code, Test};
 use crate::program::Program;
 use encode::{Condition, Encoder, Form, General, Jump, Length, Memory, Rm};
+use frame::{BLOCK, Cold};
 use leastaction_expr::Op;
 
 /// A function in the code, and the scratch memory that it needs.
@@ -48,13 +50,6 @@ pub(crate) fn compile(code: &mut Vec<u8>, program: &Program, isa: Isa, lanes: bo
     Function { entry, scratch: slots as usize * writer.width }
 }
 
-/// The lanes in a block, whatever the machine.
-const BLOCK: usize = 8;
-
-/// Pushed around calls: an odd number, so that the stack stays aligned with 8 more bytes.
-const SAVED: [General; 7] =
-    [General::Rdi, General::Rsi, General::Rdx, General::Rcx, General::R8, General::R9, General::R10];
-
 /// Writes the instructions of one function.
 struct Writer {
     encoder: Encoder,
@@ -68,19 +63,28 @@ struct Writer {
     /// Taken if there are no blocks.
     empty: Option<Jump>,
     loop_start: usize,
+    /// What the mask register holds.
+    mask: Option<Mask>,
     cold: Vec<Cold>,
     /// Calls of the routine that calls an operator, to be landed.
     calls: Vec<Jump>,
 }
 
-/// The slow path of a repair, written after the loop.
-struct Cold {
-    jumps: [Option<Jump>; 2],
-    /// Where it goes on.
-    resume: usize,
-    op: Op,
-    to: u8,
-    arguments: [Source; 2],
+/// Where a mask comes from (AVX-512): a later instruction that needs the same one need not compute it again.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mask {
+    Signs(u8),
+    Compared { predicate: u8, left: u8, right: Rm },
+}
+
+impl Mask {
+    /// Whether it was computed from this.
+    fn reads(self, written: Rm) -> bool {
+        match self {
+            Mask::Signs(register) => written == Rm::Register(register),
+            Mask::Compared { left, right, .. } => written == Rm::Register(left) || written == right,
+        }
+    }
 }
 
 impl Writer {
@@ -102,6 +106,7 @@ impl Writer {
             outputs: program.outputs.len(),
             empty: None,
             loop_start: 0,
+            mask: None,
             cold: Vec::new(),
             calls: Vec::new(),
         }
@@ -133,146 +138,6 @@ impl Writer {
         let broadcast = self.lanes && self.isa == Isa::Avx512 && base == General::Rdx;
         let size = if broadcast { 8 } else { self.size() };
         Memory { base, displacement: index as i32 * step - self.bias(base), size, broadcast }
-    }
-
-    /// Everything before the loop. Returns the offset of the function.
-    fn begin(&mut self) -> usize {
-        self.encoder.align(64);
-        let entry = self.encoder.here();
-        self.encoder.test(General::R8);
-        self.empty = Some(self.encoder.jump_if(Condition::Zero));
-        for base in [General::Rdi, General::Rsi, General::Rdx, General::Rcx] {
-            self.encoder.add(base, self.bias(base));
-        }
-        if self.halves() {
-            self.encoder.add_register(General::R8, General::R8);
-            self.encoder.move_value(General::R9, self.size() as u32);
-            self.encoder.move_value(General::R10, self.size() as u32);
-        }
-        entry
-    }
-
-    /// Whether a block is run as two halves.
-    fn halves(&self) -> bool {
-        self.lanes && self.width < BLOCK
-    }
-
-    /// Everything after the body. Takes and returns the number of scratch slots.
-    fn end(&mut self, slots: u32) -> u32 {
-        let strides = [(General::Rdi, General::R9, self.inputs), (General::Rsi, General::R10, self.outputs)];
-        for (base, step, count) in strides {
-            let stride = 8 * count as i32 * if self.lanes { BLOCK as i32 } else { 1 };
-            if self.halves() {
-                // The step is half a component to the second half, then what is left to the next block.
-                self.encoder.add_register(base, step);
-                self.encoder.xor(step, self.size() ^ (stride - self.size()));
-            } else {
-                self.encoder.add(base, stride);
-            }
-        }
-        self.encoder.decrement(General::R8);
-        let again = self.encoder.jump_if(Condition::NotZero);
-        self.encoder.land(again, self.loop_start);
-        self.encoder.zero_upper();
-        if let Some(jump) = self.empty.take() {
-            self.encoder.land(jump, self.encoder.here());
-        }
-        self.encoder.ret();
-
-        let cold = std::mem::take(&mut self.cold);
-        let mut repairs = Vec::with_capacity(cold.len());
-        for site in &cold {
-            repairs.push(self.repair_site(site));
-        }
-        let mut saved = 0;
-        if !repairs.is_empty() {
-            self.land_all(&repairs);
-            saved = u32::from(self.registers());
-            self.saving_routine(slots);
-        }
-        let calls = std::mem::take(&mut self.calls);
-        if !calls.is_empty() {
-            self.land_all(&calls);
-            self.call_routine();
-        }
-        slots + saved
-    }
-
-    fn land_all(&mut self, jumps: &[Jump]) {
-        let here = self.encoder.here();
-        jumps.iter().for_each(|&jump| self.encoder.land(jump, here));
-    }
-
-    /// The out-of-line code of a repair. Returns its call of the routine that saves all registers.
-    fn repair_site(&mut self, site: &Cold) -> Jump {
-        let here = self.encoder.here();
-        site.jumps.iter().flatten().for_each(|&jump| self.encoder.land(jump, here));
-        // The result's register is free once it is stored and the arguments in registers are, too.
-        self.store(Place::Slot(0), site.to);
-        self.pass(&site.arguments[..site.op.row().arity], site.to);
-        match (self.lanes, self.isa) {
-            (false, _) => self.encoder.move_value(General::R11, 1),
-            (true, Isa::Avx512) => self.encoder.mask_to_r11(),
-            (true, Isa::Avx2) => {} // the test left the mask there
-        }
-        self.encoder.move_value(General::Rax, site.op as u32);
-        let call = self.encoder.call();
-        self.load(site.to, Place::Slot(0));
-        let back = self.encoder.jump();
-        self.encoder.land(back, site.resume);
-        call
-    }
-
-    /// Stores the arguments of a call to their slots, those in memory by way of a register that is free by then.
-    fn pass(&mut self, arguments: &[Source], free: u8) {
-        for (source, slot) in arguments.iter().zip(1..) {
-            if let Source::Register(register) = *source {
-                self.store(Place::Slot(slot), register);
-            }
-        }
-        for (source, slot) in arguments.iter().zip(1..) {
-            if let Source::Memory(place) = *source {
-                self.load(free, place);
-                self.store(Place::Slot(slot), free);
-            }
-        }
-    }
-
-    /// A routine that calls an operator and keeps all vector registers, in slots from `first` on.
-    fn saving_routine(&mut self, first: u32) {
-        let all = || (0..).map(Place::Slot).skip(first as usize).zip(0..);
-        let count = usize::from(self.registers());
-        all().take(count).for_each(|(slot, register)| self.store(slot, register));
-        self.call_operator();
-        all().take(count).for_each(|(slot, register)| self.load(register, slot));
-        self.encoder.ret();
-    }
-
-    /// A routine that calls an operator.
-    fn call_routine(&mut self) {
-        self.call_operator();
-        self.encoder.ret();
-    }
-
-    /// Calls the operator `eax` for the lanes `r11d`; the result and the arguments are in the first slots.
-    fn call_operator(&mut self) {
-        // The code was entered with 8 bytes on the stack and so was the routine: together with these, 80.
-        SAVED.iter().for_each(|&register| self.encoder.push(register));
-        self.encoder.add(General::Rsp, -8);
-        self.encoder.move_register(General::Rdi, General::Rcx);
-        self.encoder.add(General::Rdi, -self.bias(General::Rcx));
-        self.encoder.move_register(General::Rsi, General::Rax);
-        self.encoder.move_register(General::Rdx, General::R11);
-        self.encoder.zero_upper();
-        let function: extern "sysv64" fn(*mut f64, usize, usize) = match self.width {
-            1 => operator_lanes::<1>,
-            4 => operator_lanes::<4>,
-            _ => operator_lanes::<8>,
-        };
-        self.encoder.move_wide(General::Rax, function as usize as u64);
-        self.encoder.call_rax();
-        self.encoder.add(General::Rsp, 8);
-        SAVED.iter().rev().for_each(|&register| self.encoder.pop(register));
     }
 
     fn rm(&self, source: Source) -> Rm {
@@ -317,14 +182,36 @@ impl Writer {
             _ => unreachable!("one side of a comparison is in a register"),
         };
         let right = self.rm(right);
+        let predicate = forms::predicate(test, swapped);
         match self.isa {
             Isa::Avx512 => {
+                let mask = Mask::Compared { predicate, left, right };
+                if self.mask == Some(mask) {
+                    return;
+                }
+                self.mask = Some(mask);
                 let form = if self.lanes { forms::CMP } else { forms::scalar(forms::CMP) };
                 self.encoder.evex(form, self.length, 0, 1, left, right);
             }
             Isa::Avx2 => self.arithmetic(forms::CMP, to, left, right),
         }
-        self.encoder.immediate(forms::predicate(test, swapped));
+        self.encoder.immediate(predicate);
+    }
+
+    /// Puts the sign bits of a register into the mask register.
+    fn signs(&mut self, register: u8) {
+        let mask = Some(Mask::Signs(register));
+        if self.mask != mask {
+            self.mask = mask;
+            self.encoder.evex(forms::SIGN_MASK, self.length, 0, 1, 0, Rm::Register(register));
+        }
+    }
+
+    /// Forgets a mask that was computed from what is being written.
+    fn written(&mut self, rm: Rm) {
+        if self.mask.is_some_and(|mask| mask.reads(rm)) {
+            self.mask = None;
+        }
     }
 
     /// `to` = `yes` where the mask holds, else `no`. With AVX2, `mask` is a register whose sign bits are it.
@@ -356,12 +243,37 @@ impl Writer {
         self.arithmetic(form, to, second, self.rm(third));
     }
 
+    fn xor_and(&mut self, to: u8, [a, b, c]: [Source; 3]) {
+        if self.isa == Isa::Avx2 {
+            let (first, second) = register_first(b, c);
+            let (second, a) = (self.whole_rm(second), self.whole_rm(a));
+            self.encoder.vector(forms::binary(Code::And), self.length, to, first, second);
+            return self.encoder.vector(forms::binary(Code::Xor), self.length, to, to, a);
+        }
+        let kept = Source::Register(to);
+        let (table, second, third) = if a == kept {
+            let (second, third) = register_first(b, c);
+            (forms::XOR_AND[0], second, third)
+        } else {
+            let other = if b == kept { c } else { b };
+            // The outer argument comes second where it is in a register, else third: exchange the sources' bits.
+            match a {
+                Source::Register(a) => (forms::XOR_AND[1], a, other),
+                Source::Memory(_) => (swap_sources(forms::XOR_AND[1]), register(other), a),
+            }
+        };
+        let third = self.whole_rm(third);
+        self.encoder.evex(forms::TERNARY, self.length, 0, to, second, third);
+        self.encoder.immediate(table);
+    }
+
     fn repair(&mut self, op: Op, limit: u32, to: u8, [a, b, c, d]: [Source; 4]) {
         let limit = Source::Memory(Place::Pool(limit));
         let jumps = match (self.lanes, self.isa) {
             (false, _) => {
                 let Source::Register(b) = b else { unreachable!("the tested value is in a register") };
                 self.encoder.vector(forms::COMPARE_FLAGS, self.length, b, 0, self.rm(limit));
+                self.mask = None; // the slow path does not keep it
                 [Some(self.encoder.jump_if(Condition::Above)), Some(self.encoder.jump_if(Condition::Parity))]
             }
             (true, Isa::Avx512) => {
@@ -412,6 +324,9 @@ impl Target for Writer {
             Code::MulAdd | Code::MulSub | Code::NegMulAdd | Code::NegMulSub => {
                 Shape { tied: 0b111, ..one(0b111) }
             }
+            Code::XorAnd if self.isa == Isa::Avx512 => Shape { tied: 0b111, ..one(0b111) },
+            // The inner result is kept in the result's register.
+            Code::XorAnd => Shape { folds: [whole(0b001), whole(0b110), any(0)], tied: 0, apart: 0b001 },
             Code::Select(_) => Shape {
                 folds: [any(0b11), whole(0b1100), any(0)],
                 tied: 0,
@@ -435,6 +350,7 @@ impl Target for Writer {
     }
 
     fn load(&mut self, to: u8, from: Place) {
+        self.written(Rm::Register(to));
         let memory = self.memory(from);
         if memory.broadcast {
             let memory = Memory { broadcast: false, ..memory };
@@ -445,11 +361,14 @@ impl Target for Writer {
     }
 
     fn store(&mut self, to: Place, from: u8) {
-        self.arithmetic(forms::STORE, from, 0, Rm::Memory(self.memory(to)));
+        let memory = Rm::Memory(self.memory(to));
+        self.written(memory);
+        self.arithmetic(forms::STORE, from, 0, memory);
     }
 
     fn copy(&mut self, to: u8, from: u8) {
-        self.encoder.vector(forms::COPY, self.length, to, 0, Rm::Register(from));
+        self.written(Rm::Register(to));
+        self.encoder.copy(self.length, to, from);
     }
 
     fn operate(&mut self, code: Code, to: u8, sources: &[Source; 4]) {
@@ -487,6 +406,7 @@ impl Target for Writer {
             Code::MulSub => self.fused(forms::MUL_SUB, to, [a, b, c]),
             Code::NegMulAdd => self.fused(forms::NEG_MUL_ADD, to, [a, b, c]),
             Code::NegMulSub => self.fused(forms::NEG_MUL_SUB, to, [a, b, c]),
+            Code::XorAnd => self.xor_and(to, [a, b, c]),
             Code::Select(test) => {
                 let (test, yes, no) = match d {
                     Source::Register(no) => (test, c, no),
@@ -498,13 +418,14 @@ impl Target for Writer {
             Code::SelectSign => {
                 let a = register(a);
                 if self.isa == Isa::Avx512 {
-                    self.encoder.evex(forms::SIGN_MASK, self.length, 0, 1, 0, Rm::Register(a));
+                    self.signs(a);
                 }
                 self.blend(to, register(c), b, a);
             }
             Code::Repair { op, limit } => self.repair(op, limit, to, *sources),
             Code::Call(_) | Code::Math(_) => unreachable!("calls are written by `call`"),
         }
+        self.written(Rm::Register(to));
     }
 
     fn call(&mut self, op: Op, arguments: &[Source]) {
@@ -513,7 +434,13 @@ impl Target for Writer {
         self.encoder.move_value(General::Rax, op as u32);
         let call = self.encoder.call();
         self.calls.push(call);
+        self.mask = None;
     }
+}
+
+/// The table of a function of three bits with its second and third argument exchanged.
+fn swap_sources(table: u8) -> u8 {
+    (0..8).filter(|i| table >> i & 1 != 0).map(|i| 1 << (i & 4 | (i & 1) << 1 | (i & 2) >> 1)).sum()
 }
 
 /// The register of a source that the shape keeps in one.
@@ -524,27 +451,12 @@ fn register(source: Source) -> u8 {
     }
 }
 
-/// Two sources that can change places, the one in a register first.
+/// Two sources that can change places: what must be in a register first, and where both are, the order with the
+/// shorter encoding.
 fn register_first(a: Source, b: Source) -> (u8, Source) {
     match (a, b) {
         (a @ Source::Memory(_), b) => (register(b), a),
+        (a @ Source::Register(low), Source::Register(high)) if low < 8 && high >= 8 => (high, a),
         (a, b) => (register(a), b),
-    }
-}
-
-/// Replaces the result (the first `W` values) in the lanes of the mask by the operator's value of the arguments
-/// that follow it. Native code calls this.
-extern "sysv64" fn operator_lanes<const W: usize>(frame: *mut f64, op: usize, mask: usize) {
-    // SAFETY: native code passes its scratch memory, of which the first slots, `W` values each, are for this and
-    // in use by nothing else; `run_scalar` and `run_lanes` ask their caller for valid scratch memory.
-    let frame = unsafe { std::slice::from_raw_parts_mut(frame, CALL_SLOTS as usize * W) };
-    let op = Op::ALL[op];
-    let arity = op.row().arity;
-    for lane in (0..W).filter(|lane| mask >> lane & 1 != 0) {
-        let mut arguments = [0.0; 3];
-        for (i, argument) in arguments[..arity].iter_mut().enumerate() {
-            *argument = frame[(1 + i) * W + lane];
-        }
-        frame[lane] = call(op, arguments);
     }
 }

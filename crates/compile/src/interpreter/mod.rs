@@ -1,0 +1,170 @@
+//! The interpreter: runs a program on every platform, one state or a tile of lanes at a time.
+//!
+//! The program becomes a tape of steps over numbered slots, each a row of as many numbers as the tile has lanes.
+//! A step is a pointer to a loop over one row (`row.rs`), built for the instruction sets the machine may have and
+//! chosen when the tape is made. What an instruction means stands once, in [`Code::value`].
+
+mod row;
+
+use crate::LANES;
+use crate::aligned::Aligned;
+use crate::instruction::{Code, Operand};
+use crate::program::Program;
+use row::{Level, Run};
+
+/// Lanes of a tile. Long enough that the loop over a row outweighs the way to it.
+const TILE: usize = 64;
+
+/// The most slots of a full tile, which keeps its rows within a second-level cache; larger programs run block by block.
+const TILE_SLOTS: usize = 2048;
+
+/// An instruction with its slots resolved. The result's slot is none of the arguments' slots.
+#[derive(Clone, Copy)]
+struct Step {
+    /// Runs it for a single state, and for a tile.
+    run: [Run; 2],
+    code: Code,
+    result: u32,
+    arguments: [u32; 4],
+    limit: f64,
+}
+
+/// A program as a tape.
+///
+/// Slots: the pool (constants, parameters, uniforms), then the inputs, then temporaries.
+pub(crate) struct Interpreter {
+    steps: Vec<Step>,
+    outputs: Vec<u32>,
+    slots: usize,
+    pool: usize,
+    inputs: usize,
+    /// Lanes of a tile.
+    tile: usize,
+}
+
+/// The rows of one thread: a column for single states and rows for tiles.
+#[derive(Clone)]
+pub(crate) struct Rows {
+    single: Aligned,
+    tile: Aligned,
+}
+
+impl Interpreter {
+    pub(crate) fn new(program: &Program) -> Interpreter {
+        let (pool, inputs) = (program.pool_len(), program.inputs.len());
+        let mut last_use = vec![usize::MAX; program.body.len()];
+        for (at, instruction) in program.body.iter().enumerate() {
+            for &argument in instruction.arguments() {
+                if let Operand::Temporary(i) = argument {
+                    last_use[i as usize] = at;
+                }
+            }
+        }
+        for &output in &program.outputs {
+            if let Operand::Temporary(i) = output {
+                last_use[i as usize] = usize::MAX;
+            }
+        }
+
+        let mut slots = pool + inputs;
+        let mut free: Vec<u32> = Vec::new();
+        let mut temporaries: Vec<u32> = Vec::with_capacity(program.body.len());
+        let slot = |operand: Operand, temporaries: &[u32]| match operand {
+            Operand::Temporary(i) => temporaries[i as usize],
+            Operand::Input(i) => pool as u32 + i,
+            shared => program.pool_place(shared).unwrap_or_default() as u32,
+        };
+        let level = Level::detect();
+        let mut steps = Vec::with_capacity(program.body.len());
+        for (at, instruction) in program.body.iter().enumerate() {
+            // The result's slot is taken before the arguments' are freed, so that they never coincide.
+            let result = free.pop().unwrap_or_else(|| {
+                slots += 1;
+                slots as u32 - 1
+            });
+            let arguments = instruction.operands.map(|o| slot(o, &temporaries));
+            let run = [level.run::<1>(instruction), level.run::<TILE>(instruction)];
+            let limit = program.limit(instruction.code);
+            steps.push(Step { run, code: instruction.code, result, arguments, limit });
+            temporaries.push(result);
+            let mut seen = [None; 4];
+            for (k, &argument) in instruction.arguments().iter().enumerate() {
+                if let Operand::Temporary(i) = argument
+                    && last_use[i as usize] == at
+                    && !seen.contains(&Some(i))
+                {
+                    seen[k] = Some(i);
+                    free.push(temporaries[i as usize]);
+                }
+            }
+        }
+        let outputs = program.outputs.iter().map(|&o| slot(o, &temporaries)).collect();
+        let tile = if slots <= TILE_SLOTS { TILE } else { LANES };
+        if tile == LANES {
+            for (step, instruction) in steps.iter_mut().zip(&program.body) {
+                step.run[1] = level.run::<LANES>(instruction);
+            }
+        }
+        Interpreter { steps, outputs, slots, pool, inputs, tile }
+    }
+
+    /// Rows for one thread, with the pool filled in.
+    pub(crate) fn rows(&self, pool: &[f64]) -> Rows {
+        let mut rows =
+            Rows { single: Aligned::zeros(self.slots), tile: Aligned::zeros(self.slots * self.tile) };
+        self.set_pool(&mut rows, pool);
+        rows
+    }
+
+    /// Spreads the pool over the lanes.
+    pub(crate) fn set_pool(&self, rows: &mut Rows, pool: &[f64]) {
+        rows.single.as_mut_slice()[..self.pool].copy_from_slice(pool);
+        for (row, &value) in rows.tile.as_mut_slice().chunks_exact_mut(self.tile).zip(pool) {
+            row.fill(value);
+        }
+    }
+
+    /// Runs one state. The lengths are those of the program.
+    pub(crate) fn run_single(&self, rows: &mut Rows, inputs: &[f64], outputs: &mut [f64]) {
+        let slots = rows.single.as_mut_slice();
+        slots[self.pool..self.pool + self.inputs].copy_from_slice(inputs);
+        self.run_steps(0, slots);
+        for (output, &slot) in outputs.iter_mut().zip(&self.outputs) {
+            *output = slots[slot as usize];
+        }
+    }
+
+    /// Runs blocks of lanes. The lengths are a common number of blocks times those of the program.
+    pub(crate) fn run_lanes(&self, rows: &mut Rows, blocks: usize, inputs: &[f64], outputs: &mut [f64]) {
+        let slots = rows.tile.as_mut_slice();
+        let (wide_in, wide_out) = (self.inputs * LANES, self.outputs.len() * LANES);
+        for first in (0..blocks).step_by(self.tile / LANES) {
+            let here = (first..blocks).take(self.tile / LANES);
+            for (column, block) in here.clone().enumerate() {
+                let (source, _) = inputs[block * wide_in..][..wide_in].as_chunks::<LANES>();
+                let rows = slots[self.pool * self.tile..].chunks_exact_mut(self.tile);
+                for (row, source) in rows.zip(source) {
+                    row.as_chunks_mut::<LANES>().0[column] = *source;
+                }
+            }
+            self.run_steps(1, slots);
+            for (column, block) in here.enumerate() {
+                let (target, _) = outputs[block * wide_out..][..wide_out].as_chunks_mut::<LANES>();
+                for (target, &slot) in target.iter_mut().zip(&self.outputs) {
+                    *target = slots[slot as usize * self.tile..].as_chunks::<LANES>().0[column];
+                }
+            }
+        }
+    }
+
+    /// Runs the tape on rows for a single state (0) or a tile (1).
+    fn run_steps(&self, mode: usize, rows: &mut [f64]) {
+        let lanes = if mode == 0 { 1 } else { self.tile };
+        assert!(rows.len() >= self.slots * lanes);
+        for step in &self.steps {
+            // SAFETY: the tape names slots below `slots` only, for which the rows have room, and no step's result is one
+            // of its arguments; the loop was chosen for this machine and this number of lanes.
+            unsafe { (step.run[mode])(step, rows.as_mut_ptr()) }
+        }
+    }
+}
