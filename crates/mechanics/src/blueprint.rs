@@ -1,12 +1,13 @@
 //! From equations to a system: which expressions become kernels.
 
+use crate::check;
 use crate::equations::{Equations, Statement, depend};
 use crate::error::ModelError;
 use crate::lagrangian::{Inversion, Lagrangian};
 use crate::matrix::Symmetric;
 use crate::model::Term;
 use crate::system::{Beside, Blueprint, Facts, Form, Inverse, Place, Quantity, Share, ShareKind, System};
-use leastaction_expr::{Entry, Expr, jvp};
+use leastaction_expr::{Entry, Expr, jvp, substitute};
 
 type Plans<'g> = Vec<(Quantity, Beside, Vec<Expr<'g>>)>;
 
@@ -133,12 +134,19 @@ impl<'g> Equations<'g> {
         let lagrangian = self.products(p, &rates) - h;
         let ledger = self.ledger(h - potential, potential, lagrangian, h, &rates);
         let ledger = self.in_phase_space(&ledger, &rates);
-        let plans = vec![
+        let mut plans = vec![
             (Quantity::Inertia, Momenta, rates.iter().copied().chain(entries).collect()),
             (Quantity::Accelerations, Momenta, accelerations),
             (Quantity::Ledger, Momenta, ledger),
         ];
-        (plans, Inverse { pattern, linear, definite: false })
+        if let (true, Ok(Inversion::Unrolled(order))) = (linear, check::inversion(&tangent, &self.probe())) {
+            // H is quadratic in p: v = W p + b, and p is written out.
+            let rest = substitute(&rates, &rest);
+            let moving: Vec<_> = self.velocities.iter().zip(rest).map(|(&v, b)| v - b).collect();
+            let momenta = tangent.factor(&order).map(|factor| factor.solve(&moving));
+            plans.extend(momenta.map(|momenta| (Quantity::Momenta, Beside::Velocities, momenta)));
+        }
+        (plans, Inverse { pattern, linear: false, definite: false })
     }
 
     /// The shares of the energy, then T, V, L, H, the dissipated and the supplied power.

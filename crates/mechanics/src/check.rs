@@ -210,6 +210,17 @@ pub(crate) fn inertia<'g>(
             return Err(ModelError::NoInertia { name: q.to_string() });
         }
     }
+    match inversion(mass, probe) {
+        Ok(inversion) => Ok(inversion),
+        Err(idle) => {
+            let coordinates = idle.into_iter().map(|i| model.coordinates[i].to_string()).collect();
+            Err(ModelError::SingularMass { coordinates })
+        }
+    }
+}
+
+/// How to solve with a symmetric matrix; the rows of a direction that it maps to zero, if it is singular everywhere.
+pub(crate) fn inversion(mass: &Symmetric<'_>, probe: &Probe<'_>) -> Result<Inversion, Vec<usize>> {
     let order = mass.elimination();
     let (mut regular, mut definite, mut idle) = (false, true, Vec::new());
     let found = (0..POINTS).filter_map(|point| inertia_at(mass, &order, probe, point));
@@ -222,8 +233,7 @@ pub(crate) fn inertia<'g>(
     }
     // A matrix that is singular at every point without pattern is singular everywhere.
     if !regular && !idle.is_empty() {
-        let coordinates = idle.into_iter().map(|i| model.coordinates[i].to_string()).collect();
-        return Err(ModelError::SingularMass { coordinates });
+        return Err(idle);
     }
     Ok(match order {
         Some(order) if regular && definite => Inversion::Unrolled(order),

@@ -11,8 +11,8 @@
 use crate::engine::{Engine, check};
 use crate::error::{EvalError, SettingError};
 use crate::input::Input;
-use crate::inverse::{Failure, Solver, fill, grow};
-use crate::solve::lu;
+use crate::inverse::{Failure, Solver, grow};
+use crate::matrices::Matrices;
 use crate::system::{Form, Quantity, System};
 
 /// Rows of the ledger after the shares.
@@ -35,13 +35,14 @@ impl Row {
 /// See the [module](self) for the layout of blocks.
 #[derive(Clone)]
 pub struct Dynamics {
-    engine: Engine,
+    pub(crate) engine: Engine,
     solver: Solver,
     /// The state in the other picture: \[q…, v…\] where \[q…, p…\] is given, or the other way round.
-    other: Vec<f64>,
+    pub(crate) other: Vec<f64>,
+    /// The second half of `other`, while it is being found.
+    beside: Vec<f64>,
     ledger: Vec<f64>,
-    inertia: Vec<f64>,
-    dense: Vec<f64>,
+    pub(crate) matrices: Matrices,
 }
 
 impl Dynamics {
@@ -50,9 +51,9 @@ impl Dynamics {
             engine: Engine::new(system)?,
             solver: Solver::default(),
             other: Vec::new(),
+            beside: Vec::new(),
             ledger: Vec::new(),
-            inertia: Vec::new(),
-            dense: Vec::new(),
+            matrices: Matrices::default(),
         };
         Ok(dynamics)
     }
@@ -110,11 +111,12 @@ impl Dynamics {
         if self.system().facts().closed {
             return self.engine.eval(Quantity::Field, t, y, dy);
         }
-        let half = self.system().degrees() * t.len();
-        check("(q̇, ṗ)", 2 * half, dy.len())?;
+        self.engine.check_block(t, y)?;
+        check("field", y.len(), dy.len())?;
+        let half = y.len() / 2;
         let (rates, pushes) = dy.split_at_mut(half);
         let found = self.velocities(t, y, rates);
-        self.configuration(y, rates);
+        self.put_beside(&y[..half], rates);
         self.engine.eval(Quantity::Pushes, t, &self.other[..2 * half], pushes).and(found)
     }
 
@@ -139,11 +141,9 @@ impl Dynamics {
         if facts.separable && !facts.forces_depend_on_velocities {
             return self.engine.eval(Quantity::Pushes, t, y, pushes); // whatever stands beside q is not read
         }
-        check("ṗ", self.system().degrees() * t.len(), pushes.len())?;
-        let found = self.velocities(t, y, pushes);
-        self.configuration(y, pushes);
-        let len = y.len();
-        self.engine.eval(Quantity::Pushes, t, &self.other[..len], pushes).and(found)
+        self.engine.check_block(t, y)?;
+        let found = self.turn(Dynamics::velocities, t, y);
+        self.engine.eval(Quantity::Pushes, t, &self.other[..y.len()], pushes).and(found)
     }
 
     /// Velocities at y.
@@ -177,91 +177,9 @@ impl Dynamics {
         if self.engine.has(Quantity::Pushes) {
             return self.engine.eval(Quantity::Pushes, t, z, pushes);
         }
-        let found = self.momenta(t, z, pushes);
-        self.configuration(z, pushes);
-        let len = z.len();
-        self.engine.eval(Quantity::Kick, t, &self.other[..len], pushes).and(found)
-    }
-
-    /// Accelerations q̈ at z: with v, the vector field in configuration space.
-    ///
-    /// # Errors
-    /// [`EvalError`] if a slice does not fit, or the mass matrix is singular there.
-    pub fn accelerations(&mut self, t: &[f64], z: &[f64], a: &mut [f64]) -> Result<(), EvalError> {
-        if self.system().facts().form == Form::Hamiltonian {
-            let found = self.momenta(t, z, a);
-            self.configuration(z, a);
-            let len = z.len();
-            return self.engine.eval(Quantity::Accelerations, t, &self.other[..len], a).and(found);
-        }
-        if self.engine.has(Quantity::Accelerations) {
-            return self.engine.eval(Quantity::Accelerations, t, z, a);
-        }
-        let (n, width) = (self.system().degrees(), t.len());
-        self.engine.eval(Quantity::Loads, t, z, a)?;
-        self.inertia(t, z)?;
-        grow(&mut self.dense, n * (n + 1));
-        let (matrix, right) = self.dense[..n * (n + 1)].split_at_mut(n * n);
-        let mut failure = None;
-        for lane in 0..width {
-            let pattern = &self.engine.system.inverse().pattern;
-            fill(matrix, n, pattern, &self.inertia[n * width..], width, lane);
-            (0..n).for_each(|i| right[i] = a[i * width + lane]);
-            if let Err(index) = lu(matrix, right) {
-                right.fill(f64::NAN);
-                failure.get_or_insert(Failure::Singular { lane, index });
-            }
-            (0..n).for_each(|i| a[i * width + lane] = right[i]);
-        }
-        failure.map_or(Ok(()), |failure| Err(self.explain("accelerations", t, failure)))
-    }
-
-    /// The mass matrix ∂p/∂v at z, all n² entries by rows. For a Lagrangian that is quadratic in v it does not depend on v.
-    ///
-    /// # Errors
-    /// [`EvalError`] if a slice does not fit, or for a Hamiltonian if ∂²H/∂p² is singular there.
-    pub fn mass_matrix(&mut self, t: &[f64], z: &[f64], m: &mut [f64]) -> Result<(), EvalError> {
-        let (n, width) = (self.system().degrees(), t.len());
-        check("mass matrix", n * n * width, m.len())?;
-        let hamiltonian = self.system().facts().form == Form::Hamiltonian;
-        grow(&mut self.dense, n * (n + 1));
-        let mut found = Ok(());
-        if hamiltonian {
-            let mut p = std::mem::take(&mut self.dense);
-            grow(&mut p, n * width);
-            found = self.momenta(t, z, &mut p[..n * width]);
-            self.configuration(z, &p[..n * width]);
-            self.dense = p;
-            let other = std::mem::take(&mut self.other);
-            let evaluated = self.inertia(t, &other[..z.len()]);
-            self.other = other;
-            evaluated?;
-        } else {
-            self.inertia(t, z)?;
-        }
-        let mut failure = None;
-        for lane in 0..width {
-            let pattern = &self.engine.system.inverse().pattern;
-            let (matrix, right) = self.dense[..n * (n + 1)].split_at_mut(n * n);
-            let entries =
-                |matrix: &mut [f64]| fill(matrix, n, pattern, &self.inertia[n * width..], width, lane);
-            if !hamiltonian {
-                entries(matrix);
-                (0..n * n).for_each(|k| m[k * width + lane] = matrix[k]);
-                continue;
-            }
-            for column in 0..n {
-                entries(matrix);
-                right.fill(0.0);
-                right[column] = 1.0;
-                if let Err(index) = lu(matrix, right) {
-                    right.fill(f64::NAN);
-                    failure.get_or_insert(Failure::Singular { lane, index });
-                }
-                (0..n).for_each(|i| m[(i * n + column) * width + lane] = right[i]);
-            }
-        }
-        found.and(failure.map_or(Ok(()), |failure| Err(self.explain("mass matrix", t, failure))))
+        self.check_mechanical(t, z)?;
+        let found = self.turn(Dynamics::momenta, t, z);
+        self.engine.eval(Quantity::Kick, t, &self.other[..z.len()], pushes).and(found)
     }
 
     /// The positions of particles and points at y, one after the other.
@@ -328,6 +246,7 @@ impl Dynamics {
     /// # Errors
     /// As [`Dynamics::energy`].
     pub fn shares(&mut self, t: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
+        self.engine.check_block(t, y)?;
         let len = self.system().shares().len() * t.len();
         check("shares", len, out.len())?;
         let found = self.fill_ledger(t, y);
@@ -349,6 +268,7 @@ impl Dynamics {
     }
 
     fn entry(&mut self, row: Row, t: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
+        self.engine.check_block(t, y)?;
         check("energies", t.len(), out.len())?;
         let form = self.system().facts().form;
         if form == Form::Ports && matches!(row, Row::Kinetic | Row::Potential | Row::Lagrangian) {
@@ -366,29 +286,40 @@ impl Dynamics {
         if self.system().facts().form != Form::Lagrangian {
             return self.engine.eval(Quantity::Ledger, t, y, &mut self.ledger[..len]);
         }
-        let n = self.system().degrees() * t.len();
-        let mut v = std::mem::take(&mut self.dense);
-        grow(&mut v, n);
-        let found = self.velocities(t, y, &mut v[..n]);
-        self.configuration(y, &v[..n]);
-        self.dense = v;
-        self.engine.eval(Quantity::Ledger, t, &self.other[..2 * n], &mut self.ledger[..len]).and(found)
+        let found = self.turn(Dynamics::velocities, t, y);
+        let z = &self.other[..y.len()];
+        self.engine.eval(Quantity::Ledger, t, z, &mut self.ledger[..len]).and(found)
     }
 
-    /// p at v, or v at p, and the matrix that connects them.
-    fn inertia(&mut self, t: &[f64], block: &[f64]) -> Result<(), EvalError> {
-        let system = &self.engine.system;
-        let len = (system.degrees() + system.inverse().pattern.len()) * t.len();
-        grow(&mut self.inertia, len);
-        self.engine.eval(Quantity::Inertia, t, block, &mut self.inertia[..len])
+    /// Checks that there are velocities at all, and a block for every lane.
+    pub(crate) fn check_mechanical(&self, t: &[f64], block: &[f64]) -> Result<(), EvalError> {
+        match self.system().facts().form {
+            Form::Ports => Err(EvalError::Undefined { what: "velocities and momenta", form: Form::Ports }),
+            Form::Lagrangian | Form::Hamiltonian => self.engine.check_block(t, block),
+        }
     }
 
-    /// Puts q beside other variables than it came with.
-    fn configuration(&mut self, block: &[f64], beside: &[f64]) {
-        let half = beside.len();
-        grow(&mut self.other, 2 * half);
-        self.other[..half].copy_from_slice(&block[..half]);
-        self.other[half..2 * half].copy_from_slice(beside);
+    /// Fills `other` with the block in the other picture, by way of [`Dynamics::velocities`] or [`Dynamics::momenta`].
+    pub(crate) fn turn(
+        &mut self,
+        find: fn(&mut Dynamics, &[f64], &[f64], &mut [f64]) -> Result<(), EvalError>,
+        t: &[f64],
+        block: &[f64],
+    ) -> Result<(), EvalError> {
+        let half = block.len() / 2;
+        let mut beside = std::mem::take(&mut self.beside);
+        grow(&mut beside, half);
+        let found = find(self, t, block, &mut beside[..half]);
+        self.put_beside(&block[..half], &beside[..half]);
+        self.beside = beside;
+        found
+    }
+
+    /// Fills `other` with coordinates and what belongs beside them.
+    fn put_beside(&mut self, q: &[f64], beside: &[f64]) {
+        grow(&mut self.other, 2 * q.len());
+        self.other[..q.len()].copy_from_slice(q);
+        self.other[q.len()..][..beside.len()].copy_from_slice(beside);
     }
 
     fn invert(
@@ -398,11 +329,8 @@ impl Dynamics {
         block: &[f64],
         out: &mut [f64],
     ) -> Result<(), EvalError> {
-        let half = self.system().degrees() * t.len();
-        if self.system().facts().form == Form::Ports {
-            return Err(EvalError::Undefined { what: "velocities and momenta", form: Form::Ports });
-        }
-        check("state block", 2 * half, block.len())?;
+        self.check_mechanical(t, block)?;
+        let half = block.len() / 2;
         check("result", half, out.len())?;
         let (q, target) = block.split_at(half);
         let Dynamics { engine, solver, other, .. } = self;
@@ -416,7 +344,7 @@ impl Dynamics {
         found.map_err(|failure| self.explain(what, t, failure))
     }
 
-    fn explain(&self, what: &'static str, t: &[f64], failure: Failure) -> EvalError {
+    pub(crate) fn explain(&self, what: &'static str, t: &[f64], failure: Failure) -> EvalError {
         match failure {
             Failure::Eval(error) => error,
             Failure::Singular { lane, index } => {

@@ -93,6 +93,15 @@ impl Engine {
         Ok(())
     }
 
+    /// Checks that there are 1 or 8 lanes, and a state for each.
+    #[inline]
+    pub(crate) fn check_block(&self, t: &[f64], states: &[f64]) -> Result<(), EvalError> {
+        if t.len() != 1 && t.len() != LANES {
+            return Err(EvalError::Width { found: t.len() });
+        }
+        check("state block", self.system.dimension() * t.len(), states.len())
+    }
+
     /// Evaluates a quantity at a block of states.
     #[inline]
     pub(crate) fn eval(
@@ -102,11 +111,8 @@ impl Engine {
         states: &[f64],
         out: &mut [f64],
     ) -> Result<(), EvalError> {
+        self.check_block(t, states)?;
         let width = t.len();
-        if width != 1 && width != LANES {
-            return Err(EvalError::Width { found: width });
-        }
-        check("state block", self.system.dimension() * width, states.len())?;
         self.prepare(quantity)?;
         let inputs = if self.block.is_empty() {
             states

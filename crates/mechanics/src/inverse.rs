@@ -68,43 +68,37 @@ impl Solver {
         width: usize,
         target: &[f64],
         unknown: &mut [f64],
-        evaluate: impl FnMut(&[f64], &mut [f64]) -> Result<(), EvalError>,
+        mut evaluate: impl FnMut(&[f64], &mut [f64]) -> Result<(), EvalError>,
     ) -> Result<(), Failure> {
         let n = target.len() / width;
         grow(&mut self.image, (n + inverse.pattern.len()) * width);
-        if inverse.linear && inverse.definite {
-            grow(&mut self.matrix, n * n * width);
-            match width {
-                1 => self.linear::<1>(inverse, target, unknown, evaluate),
-                _ => self.linear::<LANES>(inverse, target, unknown, evaluate),
-            }
-        } else {
+        if !inverse.linear {
             grow(&mut self.matrix, n * n);
             grow(&mut self.right, n);
             grow(&mut self.trial, n * width);
             grow(&mut self.step, n * width);
-            self.newton(inverse, width, target, unknown, evaluate)
+            return self.newton(inverse, width, target, unknown, evaluate);
+        }
+        // g(x) = g(0) + A x
+        unknown.fill(0.0);
+        evaluate(unknown, &mut self.image[..(n + inverse.pattern.len()) * width])?;
+        unknown.iter_mut().zip(target.iter().zip(&self.image)).for_each(|(x, (r, g))| *x = r - g);
+        match (inverse.definite, width) {
+            (true, 1) => self.definite::<1>(inverse, unknown),
+            (true, _) => self.definite::<LANES>(inverse, unknown),
+            (false, _) => self.indefinite(inverse, width, unknown),
         }
     }
 
-    fn linear<const W: usize>(
-        &mut self,
-        inverse: &Inverse,
-        target: &[f64],
-        unknown: &mut [f64],
-        mut evaluate: impl FnMut(&[f64], &mut [f64]) -> Result<(), EvalError>,
-    ) -> Result<(), Failure> {
-        let n = target.len() / W;
-        let image = &mut self.image[..(n + inverse.pattern.len()) * W];
+    /// Solves with the matrices in `image`, all lanes at once, without pivots.
+    fn definite<const W: usize>(&mut self, inverse: &Inverse, unknown: &mut [f64]) -> Result<(), Failure> {
+        let n = unknown.len() / W;
+        grow(&mut self.matrix, n * n * W);
         let matrix = &mut self.matrix[..n * n * W];
-        unknown.fill(0.0);
-        evaluate(unknown, image)?;
-        let (rest, entries) = image.split_at(n * W);
         matrix.fill(0.0);
-        for (&(i, j), entry) in inverse.pattern.iter().zip(entries.chunks_exact(W)) {
+        for (&(i, j), entry) in inverse.pattern.iter().zip(self.image[n * W..].chunks_exact(W)) {
             matrix[(j * n + i) * W..][..W].copy_from_slice(entry);
         }
-        unknown.iter_mut().zip(target.iter().zip(rest)).for_each(|(x, (r, g))| *x = r - g);
         let failed = ldlt::<W>(matrix, unknown);
         for lane in (0..W).filter(|&l| failed[l].is_some()) {
             unknown.iter_mut().skip(lane).step_by(W).for_each(|x| *x = f64::NAN);
@@ -113,6 +107,25 @@ impl Solver {
             Some((lane, index)) => Err(Failure::Singular { lane, index }),
             None => Ok(()),
         }
+    }
+
+    /// Solves with the matrices in `image`, lane by lane, with pivots.
+    fn indefinite(&mut self, inverse: &Inverse, width: usize, unknown: &mut [f64]) -> Result<(), Failure> {
+        let n = unknown.len() / width;
+        grow(&mut self.matrix, n * n);
+        grow(&mut self.right, n);
+        let (matrix, right) = (&mut self.matrix[..n * n], &mut self.right[..n]);
+        let mut failure = None;
+        for lane in 0..width {
+            fill(matrix, n, &inverse.pattern, &self.image[n * width..], width, lane);
+            (0..n).for_each(|i| right[i] = unknown[i * width + lane]);
+            if let Err(index) = lu(matrix, right, n) {
+                right.fill(f64::NAN);
+                failure.get_or_insert(Failure::Singular { lane, index });
+            }
+            (0..n).for_each(|i| unknown[i * width + lane] = right[i]);
+        }
+        failure.map_or(Ok(()), Err)
     }
 
     fn newton(
@@ -142,7 +155,11 @@ impl Solver {
                     let (r, g) = (target[i * width + l], image[i * width + l]);
                     right[i] = r - g;
                     // f64::max would drop a NaN.
-                    residual = if right[i].abs() <= residual { residual } else { right[i].abs() };
+                    residual = if right[i].abs() > residual || right[i].is_nan() {
+                        right[i].abs()
+                    } else {
+                        residual
+                    };
                     size = size.max(r.abs()).max(g.abs());
                 }
                 if residual < lane.residual {
@@ -153,20 +170,27 @@ impl Solver {
                         continue;
                     }
                     fill(matrix, n, &inverse.pattern, &image[n * width..], width, l);
-                    if let Err(index) = lu(matrix, right) {
+                    if let Err(index) = lu(matrix, right, n) {
                         lane.status = Status::Singular;
                         (0..n).for_each(|i| unknown[i * width + l] = f64::NAN);
                         failure.get_or_insert(Failure::Singular { lane: l, index });
                         continue;
                     }
                     (0..n).for_each(|i| step[i * width + l] = right[i]);
+                } else if lane.residual.is_infinite() {
+                    lane.status = Status::Stuck; // not even the first trial has a value
+                    continue;
                 } else {
                     lane.scale *= 0.5;
-                    if lane.residual <= ROUNDING * lane.size {
+                    // A step that rounding swallows would change nothing, however large the residual.
+                    let largest =
+                        |x: &[f64]| x.iter().skip(l).step_by(width).fold(0.0f64, |m, x| m.max(x.abs()));
+                    let swallowed = largest(step) <= 4.0 * f64::EPSILON * largest(unknown);
+                    if swallowed || lane.residual <= ROUNDING * lane.size {
                         lane.status = Status::Done;
                         continue;
                     }
-                    if lane.scale < SHORTEST || lane.residual.is_infinite() {
+                    if lane.scale < SHORTEST {
                         lane.status = Status::Stuck;
                         continue;
                     }

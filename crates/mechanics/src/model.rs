@@ -75,6 +75,18 @@ impl<'g> Model<'g> {
         }
     }
 
+    /// The graph of the model's expressions.
+    #[must_use]
+    pub fn graph(&self) -> &'g Graph {
+        self.graph
+    }
+
+    /// A number as an expression.
+    #[must_use]
+    pub fn number(&self, value: f64) -> Expr<'g> {
+        self.graph.number(value)
+    }
+
     /// Time, the symbol `t`.
     #[must_use]
     pub fn time(&self) -> Expr<'g> {

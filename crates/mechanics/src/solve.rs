@@ -56,33 +56,42 @@ pub(crate) fn ldlt<const W: usize>(a: &mut [f64], b: &mut [f64]) -> [Option<usiz
     failed
 }
 
-/// Solves A x = b by LU with partial pivoting, overwriting A (by rows) and b (with x). Fails with the column that has no pivot.
-pub(crate) fn lu(a: &mut [f64], b: &mut [f64]) -> Result<(), usize> {
-    let n = b.len();
+/// Solves A X = B by LU with partial pivoting, overwriting A (n × n) and B (n × m, with X), both by rows. Fails with the column
+/// that has no pivot.
+pub(crate) fn lu(a: &mut [f64], b: &mut [f64], n: usize) -> Result<(), usize> {
+    let m = b.len() / n;
     for k in 0..n {
         let pivot_row =
             (k..n).max_by(|&i, &j| a[i * n + k].abs().total_cmp(&a[j * n + k].abs())).unwrap_or(k);
         if pivot_row != k {
             (0..n).for_each(|j| a.swap(k * n + j, pivot_row * n + j));
-            b.swap(k, pivot_row);
+            (0..m).for_each(|j| b.swap(k * m + j, pivot_row * m + j));
         }
         let pivot = a[k * n + k];
         if pivot == 0.0 || !pivot.is_finite() {
             return Err(k);
         }
         let (head, tail) = a.split_at_mut((k + 1) * n);
-        let row = &head[k * n..];
-        for (i, other) in tail.chunks_exact_mut(n).enumerate() {
-            let factor = other[k] / pivot;
-            other.iter_mut().zip(row).skip(k).for_each(|(x, y)| *x -= factor * y);
-            b[k + 1 + i] -= factor * b[k];
+        let (solved, open) = b.split_at_mut((k + 1) * m);
+        for (row, right) in tail.chunks_exact_mut(n).zip(open.chunks_exact_mut(m)) {
+            let factor = row[k] / pivot;
+            subtract(&mut row[k..], factor, &head[k * n + k..]);
+            subtract(right, factor, &solved[k * m..]);
         }
     }
     for k in (0..n).rev() {
-        let sum: f64 = (k + 1..n).map(|j| a[k * n + j] * b[j]).sum();
-        b[k] = (b[k] - sum) / a[k * n + k];
+        let (open, solved) = b.split_at_mut((k + 1) * m);
+        let right = &mut open[k * m..];
+        for (j, row) in solved.chunks_exact(m).enumerate() {
+            subtract(right, a[k * n + k + 1 + j], row);
+        }
+        right.iter_mut().for_each(|x| *x /= a[k * n + k]);
     }
     Ok(())
+}
+
+fn subtract(x: &mut [f64], factor: f64, y: &[f64]) {
+    x.iter_mut().zip(y).for_each(|(x, y)| *x -= factor * y);
 }
 
 #[cfg(test)]
@@ -117,7 +126,7 @@ mod tests {
                     }
                 }
                 let mut z = rhs.clone();
-                lu(&mut matrix.concat(), &mut z).unwrap();
+                lu(&mut matrix.concat(), &mut z, n).unwrap();
                 assert_eq!(ldlt::<1>(&mut single, &mut y), [None]);
                 for i in 0..n {
                     assert!((y[i] - x[i]).abs() < 1e-13 && (z[i] - x[i]).abs() < 1e-13);
@@ -137,9 +146,9 @@ mod tests {
     #[test]
     fn a_zero_pivot_is_named() {
         assert_eq!(ldlt::<1>(&mut [1.0, 2.0, 2.0, 4.0], &mut [1.0, 1.0]), [Some(1)]);
-        assert_eq!(lu(&mut [0.0, 0.0, 0.0, 1.0], &mut [1.0, 1.0]), Err(0));
+        assert_eq!(lu(&mut [0.0, 0.0, 0.0, 1.0], &mut [1.0, 1.0], 2), Err(0));
         let mut x = [3.0, 5.0];
-        lu(&mut [0.0, 1.0, 1.0, 0.0], &mut x).unwrap();
+        lu(&mut [0.0, 1.0, 1.0, 0.0], &mut x, 2).unwrap();
         assert_eq!(x, [5.0, 3.0]);
     }
 }

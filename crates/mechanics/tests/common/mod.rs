@@ -2,10 +2,12 @@
 #![allow(dead_code)] // each test file uses a part
 #![allow(clippy::unwrap_used)]
 
+pub(crate) mod zoo;
+
 use leastaction_mechanics::{Dynamics, State};
 
 /// Classical Runge–Kutta steps from a state to a time.
-pub fn run(dynamics: &mut Dynamics, start: &State, end: f64, steps: usize) -> State {
+pub(crate) fn run(dynamics: &mut Dynamics, start: &State, end: f64, steps: usize) -> State {
     let n = dynamics.system().degrees();
     let (h, mut y) = ((end - start.t) / steps as f64, start.block());
     let mut slope = vec![0.0; y.len()];
@@ -23,21 +25,21 @@ pub fn run(dynamics: &mut Dynamics, start: &State, end: f64, steps: usize) -> St
 }
 
 /// The velocities of a state.
-pub fn velocities(dynamics: &mut Dynamics, state: &State) -> Vec<f64> {
+pub(crate) fn velocities(dynamics: &mut Dynamics, state: &State) -> Vec<f64> {
     let mut v = vec![0.0; state.q.len()];
     dynamics.velocities(&[state.t], &state.block(), &mut v).unwrap();
     v
 }
 
 /// The energy of a state.
-pub fn energy(dynamics: &mut Dynamics, state: &State) -> f64 {
+pub(crate) fn energy(dynamics: &mut Dynamics, state: &State) -> f64 {
     let mut energy = [0.0];
     dynamics.energy(&[state.t], &state.block(), &mut energy).unwrap();
     energy[0]
 }
 
 /// The vector field at a state.
-pub fn field(dynamics: &mut Dynamics, state: &State) -> Vec<f64> {
+pub(crate) fn field(dynamics: &mut Dynamics, state: &State) -> Vec<f64> {
     let mut field = vec![0.0; state.q.len() + state.p.len()];
     dynamics.field(&[state.t], &state.block(), &mut field).unwrap();
     field
@@ -45,7 +47,7 @@ pub fn field(dynamics: &mut Dynamics, state: &State) -> Vec<f64> {
 
 /// Asserts that numbers agree, relative to the larger of 1 and their size.
 #[track_caller]
-pub fn assert_close(a: &[f64], b: &[f64], tolerance: f64) {
+pub(crate) fn assert_close(a: &[f64], b: &[f64], tolerance: f64) {
     assert_eq!(a.len(), b.len());
     for (i, (x, y)) in a.iter().zip(b).enumerate() {
         let size = x.abs().max(y.abs()).max(1.0);
