@@ -194,6 +194,19 @@ pub(crate) fn uses<'g>(
     Ok(())
 }
 
+/// Checks that an energy depends on every coordinate or on what stands beside it.
+pub(crate) fn all_used(
+    coordinates: &[Expr<'_>],
+    beside: &[Expr<'_>],
+    energy: Expr<'_>,
+) -> Result<(), ModelError> {
+    let used = symbols_of(&[energy]);
+    match coordinates.iter().zip(beside).find(|(q, other)| !used.contains(q) && !used.contains(other)) {
+        Some((q, _)) => Err(ModelError::UnusedCoordinate { name: q.to_string() }),
+        None => Ok(()),
+    }
+}
+
 /// Checks that every coordinate has inertia of its own, and decides how to solve with the mass matrix.
 pub(crate) fn inertia<'g>(
     model: &Model<'g>,
@@ -201,11 +214,9 @@ pub(crate) fn inertia<'g>(
     lagrangian: Expr<'g>,
     probe: &Probe<'g>,
 ) -> Result<Inversion, ModelError> {
-    let used = symbols_of(&[lagrangian]);
+    let velocities: Vec<_> = model.coordinates.iter().map(|&q| rate(q)).collect();
+    all_used(&model.coordinates, &velocities, lagrangian)?;
     for (i, &q) in model.coordinates.iter().enumerate() {
-        if !used.contains(&q) && !used.contains(&rate(q)) {
-            return Err(ModelError::UnusedCoordinate { name: q.to_string() });
-        }
         if (0..mass.size()).all(|j| mass.get(i, j).is_none()) {
             return Err(ModelError::NoInertia { name: q.to_string() });
         }
@@ -338,10 +349,10 @@ fn null_direction(mut a: Vec<Vec<f64>>) -> Option<Vec<usize>> {
 
 /// Whether elimination without exchanges meets no small pivot.
 fn has_pivots(mut a: Vec<Vec<f64>>) -> bool {
+    let sizes: Vec<f64> = a.iter().map(|row| row.iter().fold(0.0f64, |m, v| m.max(v.abs()))).collect();
     for k in 0..a.len() {
-        let size = a[k].iter().fold(0.0f64, |m, v| m.max(v.abs()));
         let pivot = a[k][k];
-        if pivot.abs() <= 1e-8 * size {
+        if pivot.abs() <= 1e-8 * sizes[k] {
             return false;
         }
         let row = a[k].clone();

@@ -86,7 +86,9 @@ impl<'g> Equations<'g> {
             Statement::Lagrangian(Lagrangian::derive(model, &kinetic, &potential)?)
         } else {
             let terms = model.hamiltonian.iter().chain(&potential).map(|t| t.value);
-            Statement::Hamiltonian(graph.sum(terms))
+            let h = graph.sum(terms);
+            check::all_used(&coordinates, &momenta, h)?;
+            Statement::Hamiltonian(h)
         };
         Ok(Equations {
             graph,

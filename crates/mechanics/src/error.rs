@@ -85,9 +85,7 @@ pub enum ModelError {
         expected: String,
     },
     /// A coordinate enters no energy.
-    #[error(
-        "the coordinate `{name}` appears in no kinetic energy, so it has no inertia: remove it, or give it one"
-    )]
+    #[error("the coordinate `{name}` appears in no energy: remove it, or use it")]
     UnusedCoordinate {
         /// The coordinate.
         name: String,

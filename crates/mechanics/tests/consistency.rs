@@ -21,6 +21,26 @@ fn difference(block: &[f64], place: usize, h: f64, mut f: impl FnMut(&[f64]) -> 
 }
 
 #[test]
+fn the_zoo_has_systems_of_every_kind() {
+    let facts: Vec<_> = zoo().iter().map(|case| case.dynamics.system().facts().clone()).collect();
+    for form in [Form::Lagrangian, Form::Hamiltonian] {
+        assert!(facts.iter().any(|f| f.form == form && f.separable));
+        assert!(facts.iter().any(|f| f.form == form && !f.separable));
+        assert!(facts.iter().any(|f| f.form == form && f.dissipative && f.forced));
+    }
+    let open = zoo().into_iter().filter(|case| !case.dynamics.system().facts().closed).map(|case| case.name);
+    let open: Vec<_> = open.collect();
+    assert_eq!(
+        open,
+        [
+            "map: chain of fifteen, factored at run time",
+            "Lagrangian: relativistic particle",
+            "Lagrangian: Bateman's oscillators, indefinite"
+        ]
+    );
+}
+
+#[test]
 fn the_field_is_that_of_differences_of_the_energy() {
     for Case { name, mut dynamics, state } in zoo() {
         println!("{name}");

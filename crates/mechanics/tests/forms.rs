@@ -90,7 +90,7 @@ fn cartesian_polar_and_elliptic_coordinates_agree() {
         let start: Vec<(&str, f64)> = names.into_iter().zip(values).collect();
         let state = dynamics.start(&start).unwrap();
         let mut facts = vec![energy(dynamics, &state)];
-        // The acceleration in space, from the coordinates' accelerations by differences of the map along the motion.
+        // The velocity in space, by differences of the map along the field.
         let slope = field(dynamics, &state);
         let mut at = |s: f64| {
             let y: Vec<f64> = state.block().iter().zip(&slope).map(|(y, k)| y + s * k).collect();
@@ -105,7 +105,7 @@ fn cartesian_polar_and_elliptic_coordinates_agree() {
             facts.push((a - 8.0 * b + 8.0 * c - d) / (12.0 * h));
         }
         for end in [0.5, 1.0, 2.0] {
-            let state = run(dynamics, &state, end, 4000);
+            let state = run(dynamics, &state, end, 16_000);
             let mut place = vec![0.0; 2];
             dynamics.positions(&[0.0], &state.block(), &mut place).unwrap();
             facts.extend(place);
@@ -232,7 +232,7 @@ fn a_driven_and_damped_oscillator_follows_its_closed_form() {
     };
     let start = dynamics.start(&[]).unwrap();
     for end in [0.5, 3.0, 10.0] {
-        assert_close(&run(&mut dynamics, &start, end, 5000).q, &[exact(end)], 1e-11);
+        assert_close(&run(&mut dynamics, &start, end, 20_000).q, &[exact(end)], 1e-11);
     }
     // A table of the same push, fine enough; a constant stretches the spring.
     let times: Vec<f64> = (0..=30_000).map(|i| i as f64 * 1e-4).collect();
