@@ -94,7 +94,7 @@ impl Run {
         let kept = setup
             .start()
             .into_iter()
-            .filter(|(name, _)| !given(name) && !(by_momenta && name.ends_with('\'')));
+            .filter(|(name, _)| !(given(name) || by_momenta && name.ends_with('\'')));
         kept.collect::<Vec<_>>().into_iter().chain(asked.iter().copied()).collect()
     }
 

@@ -2,7 +2,7 @@
 
 use crate::drawing::Drawing;
 use crate::system::ALL;
-use leastaction_expr::{Expr, Graph, IntoExpr, nearest};
+use leastaction_expr::{Expr, Graph, nearest};
 use leastaction_mechanics::{Model, Term};
 
 /// A system in the catalog.
@@ -118,8 +118,7 @@ impl<'g> Setup<'g> {
         self
     }
 
-    pub(crate) fn conserving(mut self, name: &str, value: impl IntoExpr<'g>) -> Setup<'g> {
-        let value = value.into_expr(self.model.graph());
+    pub(crate) fn conserving(mut self, name: &str, value: Expr<'g>) -> Setup<'g> {
         self.invariants.push(Term { name: name.to_owned(), value });
         self
     }
@@ -133,15 +132,6 @@ impl<'g> Setup<'g> {
     pub fn start(&self) -> Vec<(&str, f64)> {
         self.start.iter().map(|(name, value)| (name.as_str(), *value)).collect()
     }
-}
-
-/// The z component of r × p of a particle in the plane.
-pub(crate) fn spin<'g>(
-    mass: impl IntoExpr<'g>,
-    position: [Expr<'g>; 2],
-    velocity: [Expr<'g>; 2],
-) -> Expr<'g> {
-    (position[0] * velocity[1] - position[1] * velocity[0]) * mass
 }
 
 fn suggestion(nearest: &Option<String>) -> String {

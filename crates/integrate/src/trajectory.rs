@@ -59,7 +59,7 @@ impl Trajectory {
     }
 
     /// Times with their state blocks.
-    pub fn samples(&self) -> impl Iterator<Item = (f64, &[f64])> {
+    pub fn samples(&self) -> impl ExactSizeIterator<Item = (f64, &[f64])> + Clone {
         self.times.iter().copied().zip(self.blocks.chunks_exact(self.dimension.max(1)))
     }
 
