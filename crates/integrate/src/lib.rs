@@ -3,8 +3,8 @@
 mod block;
 mod card;
 mod error;
-mod fixpoint;
 mod grid;
+mod implicit;
 mod integrator;
 mod method;
 mod step;

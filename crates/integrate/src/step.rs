@@ -37,6 +37,8 @@ pub struct Work {
     pub steps: u64,
     /// Evaluations of the vector field, whole or half, each for a whole block.
     pub evaluations: u64,
+    /// Evaluations of the field's derivatives.
+    pub jacobians: u64,
     /// Iterations of implicit methods.
     pub iterations: u64,
 }
@@ -88,10 +90,29 @@ impl<'d> Motion<'d> {
         rates: &mut [f64],
     ) -> Result<(), EvalError> {
         self.work.evaluations += 1;
-        let width = interval.t.len().min(LANES);
+        self.set_times(interval, c);
+        self.dynamics.field(&self.times[..interval.t.len().min(LANES)], y, rates)
+    }
+
+    /// The derivatives of the vector field at y, at the times t + c·h.
+    ///
+    /// # Errors
+    /// [`EvalError`] as [`Dynamics::jacobian`].
+    pub fn slopes(
+        &mut self,
+        interval: Interval<'_>,
+        c: f64,
+        y: &[f64],
+        matrix: &mut [f64],
+    ) -> Result<(), EvalError> {
+        self.work.jacobians += 1;
+        self.set_times(interval, c);
+        self.dynamics.jacobian(&self.times[..interval.t.len().min(LANES)], y, matrix)
+    }
+
+    fn set_times(&mut self, interval: Interval<'_>, c: f64) {
         let lanes = self.times.iter_mut().zip(interval.t.iter().zip(interval.h));
         lanes.for_each(|(time, (t, h))| *time = t + c * h);
-        self.dynamics.field(&self.times[..width], y, rates)
     }
 }
 

@@ -3,9 +3,10 @@
 use crate::error::RunError;
 use crate::step::Work;
 use leastaction_mechanics::{Dynamics, EvalError, ShareKind, State, System};
+use std::fmt;
 
 /// The samples of a run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Trajectory {
     degrees: usize,
     dimension: usize,
@@ -103,6 +104,14 @@ impl Trajectory {
         let Some((start, first)) = self.state(0).zip(energies.first()) else { return Ok(0.0) };
         let largest = energies.iter().map(|e| (e - first).abs()).fold(0.0, f64::max);
         Ok(largest / energy_scale(dynamics, &start)?)
+    }
+}
+
+impl fmt::Debug for Trajectory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ends = self.times.first().zip(self.times.last());
+        let (start, end) = ends.unwrap_or((&f64::NAN, &f64::NAN));
+        write!(f, "Trajectory({} samples of {} numbers, t = {start} to {end})", self.len(), self.dimension)
     }
 }
 

@@ -6,8 +6,9 @@
 
 use crate::block::{Block, scale};
 use crate::card::{Card, Keeps, Kind, Needs};
-use crate::fixpoint::Fixpoint;
+use crate::implicit::{Equation, Solver};
 use crate::step::{Interval, Motion, Step, StepError};
+use leastaction_mechanics::EvalError;
 
 pub(super) const CARD: Card = Card {
     name: "implicit-midpoint",
@@ -21,7 +22,7 @@ pub(super) const CARD: Card = Card {
 };
 
 struct ImplicitMidpoint {
-    solver: Fixpoint,
+    solver: Solver,
     /// The increment Δ.
     change: Vec<f64>,
     at: Vec<f64>,
@@ -35,7 +36,7 @@ impl ImplicitMidpoint {
     fn new(block: &Block) -> ImplicitMidpoint {
         let memory = || vec![0.0; block.values().len()];
         ImplicitMidpoint {
-            solver: Fixpoint::new(block.values().len(), block.width()),
+            solver: Solver::new(block.values().len()),
             change: memory(),
             at: memory(),
             slope: memory(),
@@ -82,16 +83,44 @@ impl Step for ImplicitMidpoint {
     ) -> Result<(), StepError> {
         self.guess(motion, interval, block)?;
         let ImplicitMidpoint { solver, change, at, .. } = self;
-        let (y, h) = (block.values(), interval.h);
-        let iterations = solver.solve(interval.t, y, change, |change, image| {
-            at.iter_mut().zip(y.iter().zip(change)).for_each(|(at, (y, change))| *at = y + 0.5 * change);
-            motion.rates(interval, 0.5, at, image)?;
-            scale(image, h);
-            Ok(())
-        })?;
+        let y = block.values();
+        let mut equation = Midpoint { motion, interval, y, at };
+        let iterations = solver.solve(interval.t, y, change, &mut equation)?;
         motion.count_iterations(iterations);
         block.add(0, &self.change);
         self.remember(interval);
+        Ok(())
+    }
+}
+
+/// Δ = h f(t + h/2, y + Δ/2).
+struct Midpoint<'a, 'd> {
+    motion: &'a mut Motion<'d>,
+    interval: Interval<'a>,
+    y: &'a [f64],
+    at: &'a mut [f64],
+}
+
+impl Midpoint<'_, '_> {
+    fn go(&mut self, change: &[f64]) {
+        let halves = self.y.iter().zip(change).map(|(y, change)| y + 0.5 * change);
+        self.at.iter_mut().zip(halves).for_each(|(at, y)| *at = y);
+    }
+}
+
+impl Equation for Midpoint<'_, '_> {
+    fn image(&mut self, change: &[f64], image: &mut [f64]) -> Result<(), EvalError> {
+        self.go(change);
+        self.motion.rates(self.interval, 0.5, self.at, image)?;
+        scale(image, self.interval.h);
+        Ok(())
+    }
+
+    fn slope(&mut self, change: &[f64], matrix: &mut [f64]) -> Result<(), EvalError> {
+        self.go(change);
+        self.motion.slopes(self.interval, 0.5, self.at, matrix)?;
+        scale(matrix, self.interval.h);
+        matrix.iter_mut().for_each(|entry| *entry *= 0.5);
         Ok(())
     }
 }
