@@ -10,10 +10,11 @@
 
 use crate::engine::{Engine, check};
 use crate::error::{EvalError, SettingError};
+use crate::facts::Form;
 use crate::input::Input;
 use crate::inverse::{Failure, Solver, grow};
 use crate::matrices::Matrices;
-use crate::system::{Form, Quantity, System};
+use crate::system::{Quantity, System};
 
 /// Rows of the ledger after the shares.
 #[derive(Clone, Copy)]

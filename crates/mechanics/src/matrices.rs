@@ -3,9 +3,10 @@
 use crate::dynamics::Dynamics;
 use crate::engine::check;
 use crate::error::EvalError;
+use crate::facts::Form;
 use crate::inverse::{Failure, fill, grow};
 use crate::solve::lu;
-use crate::system::{Form, Quantity};
+use crate::system::Quantity;
 
 /// Working memory. It grows when it is first used, and then no more.
 #[derive(Clone, Default)]
