@@ -8,13 +8,12 @@ mod timing;
 
 use leastaction_compile::LANES;
 use leastaction_expr::Graph;
-use leastaction_mechanics::{Dynamics, EvalError, Model, Quantity, System};
+use leastaction_mechanics::{Dynamics, Model, Quantity, Query, System};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 use timing::{Candidate, ROUNDS, time};
 
 type Hand = fn(&[f64], &mut [f64]);
-type Query = fn(&mut Dynamics, &[f64], &[f64], &mut [f64]) -> Result<(), EvalError>;
 
 /// A chain of pendulums, said by where its masses are; unit masses and lengths, as numbers or as parameters.
 fn chain(graph: &Graph, links: usize, parameters: bool) -> Model<'_> {

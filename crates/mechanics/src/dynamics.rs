@@ -31,6 +31,9 @@ impl Row {
     const COUNT: usize = Row::Supplied as usize + 1;
 }
 
+/// One of the quantities of [`Dynamics`]: of times and a block of states or configurations, into a slice.
+pub type Query = fn(&mut Dynamics, &[f64], &[f64], &mut [f64]) -> Result<(), EvalError>;
+
 /// A system with values for its parameters and inputs. One thread uses it at a time; clone it for others.
 ///
 /// See the [module](self) for the layout of blocks.
@@ -301,12 +304,7 @@ impl Dynamics {
     }
 
     /// Fills `other` with the block in the other picture, by way of [`Dynamics::velocities`] or [`Dynamics::momenta`].
-    pub(crate) fn turn(
-        &mut self,
-        find: fn(&mut Dynamics, &[f64], &[f64], &mut [f64]) -> Result<(), EvalError>,
-        t: &[f64],
-        block: &[f64],
-    ) -> Result<(), EvalError> {
+    pub(crate) fn turn(&mut self, find: Query, t: &[f64], block: &[f64]) -> Result<(), EvalError> {
         let half = block.len() / 2;
         let mut beside = std::mem::take(&mut self.beside);
         grow(&mut beside, half);

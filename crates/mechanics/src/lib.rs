@@ -66,7 +66,7 @@ mod system;
 #[doc = include_str!("../../../docs/five-ways.md")]
 pub mod five_ways {}
 
-pub use dynamics::Dynamics;
+pub use dynamics::{Dynamics, Query};
 pub use equations::{Equations, Statement};
 pub use error::{EvalError, ModelError, SettingError, StartError, TableError};
 pub use facts::{Facts, Form, Place, Share, ShareKind};

@@ -4,7 +4,7 @@ mod common;
 
 use common::zoo::zoo;
 use leastaction_compile::LANES;
-use leastaction_mechanics::{Dynamics, EvalError};
+use leastaction_mechanics::{Dynamics, Query};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -30,8 +30,6 @@ unsafe impl GlobalAlloc for Counting {
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
-
-type Query = fn(&mut Dynamics, &[f64], &[f64], &mut [f64]) -> Result<(), EvalError>;
 
 #[test]
 fn evaluations_allocate_nothing() {

@@ -2,13 +2,9 @@
 
 mod common;
 
-use common::{assert_close, energy, field, run, velocities};
+use common::{assert_close, dynamics, energy, field, run, velocities};
 use leastaction_expr::{Expr, Graph};
-use leastaction_mechanics::{Dynamics, Input, Model, Table};
-
-fn dynamics(model: &Model<'_>) -> Dynamics {
-    model.system().unwrap().dynamics().unwrap()
-}
+use leastaction_mechanics::{Input, Model, Table};
 
 /// A double pendulum of unit rods and masses as a map, by its Lagrangian, and by its Hamiltonian.
 fn double_pendulum(graph: &Graph) -> [Model<'_>; 3] {

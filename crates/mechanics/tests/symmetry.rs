@@ -1,5 +1,7 @@
 //! Brackets, conserved quantities and the facts recorded about a system; and how equations of motion are written.
 
+#![allow(clippy::unwrap_used)] // helpers of tests too
+
 mod common;
 
 use common::{assert_close, run};
