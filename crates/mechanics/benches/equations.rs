@@ -1,6 +1,7 @@
 //! What do energies cost? The vector field of pendulums written as a map, against closed forms written by hand; and the way
 //! from a model to a system.
 
+#[allow(clippy::needless_range_loop)] // indices as in the formulas
 #[path = "../../compile/benches/pendulum/hand.rs"]
 mod hand;
 #[path = "../../compile/benches/pendulum/timing.rs"]
@@ -80,9 +81,9 @@ fn report(name: &str, links: usize, hand: Hand, hand_lanes: Option<Hand>) {
     ];
     let evaluations = 2000;
     let (mut single, mut lanes): (Vec<Candidate<'_>>, Vec<Candidate<'_>>) = (Vec::new(), Vec::new());
-    single.push(("by hand".into(), Box::new(feed(&start, evaluations, move |y, f| hand(y, f)))));
+    single.push(("by hand".into(), Box::new(feed(&start, evaluations, hand))));
     if let Some(hand) = hand_lanes {
-        lanes.push(("by hand".into(), Box::new(feed(&block, evaluations, move |y, f| hand(y, f)))));
+        lanes.push(("by hand".into(), Box::new(feed(&block, evaluations, hand))));
     }
     let mut instructions = vec![String::new()];
     for parameters in [false, true] {

@@ -1,7 +1,4 @@
-//! The system: what is compiled from a model. Immutable, shared between threads, cheap to clone.
-//!
-//! A system keeps a copy of the graph with the expressions of every [`Quantity`], and compiles each to a [`Kernel`] when it
-//! is first asked for. It borrows nothing from the model.
+//! The system: what is compiled from a model.
 
 use crate::dynamics::Dynamics;
 use crate::error::{EvalError, ModelError, SettingError};
@@ -140,7 +137,10 @@ struct Source {
     parameters: Vec<Id>,
 }
 
-/// A compiled system. See the [module](self) for what it holds, and [`Dynamics`] for what it computes.
+/// A compiled system: immutable, shared between threads, cheap to clone. [`Dynamics`] evaluates it.
+///
+/// It borrows nothing from the model. It keeps a copy of the graph with the expressions of every [`Quantity`], and compiles each to a
+/// [`Kernel`] when it is first asked for.
 #[derive(Clone)]
 pub struct System {
     inner: Arc<Inner>,
