@@ -3,6 +3,7 @@
 //! A product is fused where it is used once. Products of values that no lane changes are left alone; hoisting
 //! makes them free. Negation of a difference or a product is absorbed as well.
 
+use crate::arithmetic::Arithmetic;
 use crate::builder::Builder;
 use crate::instruction::{Code, Instruction, Operand};
 use crate::program::Program;

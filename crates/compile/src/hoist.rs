@@ -1,12 +1,12 @@
 //! Removes what no output needs, and moves what no lane changes out of the lanes.
 
-use crate::instruction::{Code, Instruction, Operand};
+use crate::instruction::{Code, Operand};
 use crate::program::Program;
 
 pub(crate) fn hoist(program: Program) -> Program {
     let needed = needed(&program);
     let mut places: Vec<Operand> = Vec::with_capacity(program.body.len());
-    let (mut uniforms, mut body): (Vec<Instruction>, Vec<Instruction>) = (Vec::new(), Vec::new());
+    let (mut uniforms, mut body) = (program.uniforms.clone(), Vec::new());
     for (&instruction, needed) in program.body.iter().zip(needed) {
         let instruction = instruction.map(|operand| crate::fuse::moved(operand, &places));
         if !needed {

@@ -1,5 +1,6 @@
 //! Instructions: what a program is made of, and what each one means.
 
+use crate::math;
 use leastaction_expr::Op;
 use std::fmt;
 
@@ -136,8 +137,10 @@ pub enum Code {
         /// The largest b for which a is good, by its place among the constants.
         limit: u32,
     },
-    /// An operator that is not expanded yet.
+    /// an operator as a whole, as [`crate::math`] writes it out; native code has that expansion in its place
     Math(Op),
+    /// the sine or the cosine of an argument of which the program needs both, so that they share their work
+    Paired(Op),
 }
 
 impl Code {
@@ -149,7 +152,7 @@ impl Code {
             Code::MulAdd | Code::MulSub | Code::NegMulAdd | Code::NegMulSub => 3,
             Code::SelectSign | Code::XorAnd => 3,
             Code::Select(_) => 4,
-            Code::Call(op) | Code::Math(op) => op.row().arity,
+            Code::Call(op) | Code::Math(op) | Code::Paired(op) => op.row().arity,
             Code::Repair { op, .. } => 2 + op.row().arity,
             _ => 2,
         }
@@ -210,12 +213,14 @@ impl Code {
                     c
                 }
             }
-            Code::Call(op) | Code::Math(op) => call(op, [a, b, c]),
+            Code::Call(op) => call(op, &[a, b, c][..op.row().arity]),
+            Code::Math(op) => math::value(op, &[a, b, c], false),
+            Code::Paired(op) => math::value(op, &[a, b, c], true),
             Code::Repair { op, .. } => {
                 if Test::LessEqual.holds(b, limit) {
                     a
                 } else {
-                    call(op, [c, d, 0.0])
+                    call(op, &[c, d][..op.row().arity])
                 }
             }
         }
@@ -223,9 +228,8 @@ impl Code {
 }
 
 /// An operator's value from the table.
-pub(crate) fn call(op: Op, arguments: [f64; 3]) -> f64 {
-    let row = op.row();
-    (row.value)(&arguments[..row.arity])
+pub(crate) fn call(op: Op, arguments: &[f64]) -> f64 {
+    (op.row().value)(arguments)
 }
 
 /// An instruction: its code and its arguments, padded by repeating the first.

@@ -112,6 +112,7 @@ pub struct Kernel {
 }
 
 struct Compiled {
+    /// The program as its backend runs it: functions whole for the interpreter, written out for native code.
     program: Program,
     backend: Backend,
     engine: Engine,
@@ -146,17 +147,22 @@ impl Kernel {
         if !backend.is_available() {
             return Err(CompileError::Unavailable { backend });
         }
-        let engine = match backend.isa() {
-            None => Engine::Interpreter(Interpreter::new(&program)),
-            Some(isa) => match Native::compile(&program, isa) {
-                Ok(native) => Engine::Native(native),
-                Err(source) => return Err(CompileError::Native { backend, source }),
-            },
+        let (program, engine) = match backend.isa() {
+            None => {
+                let tape = Interpreter::new(&program);
+                (program, Engine::Interpreter(tape))
+            }
+            Some(isa) => {
+                let program = program.expanded();
+                let native = Native::compile(&program, isa);
+                let native = native.map_err(|source| CompileError::Native { backend, source })?;
+                (program, Engine::Native(native))
+            }
         };
         Ok(Kernel { compiled: Arc::new(Compiled { program, backend, engine }) })
     }
 
-    /// The program it was compiled from.
+    /// The program as its backend runs it.
     #[must_use]
     pub fn program(&self) -> &Program {
         &self.compiled.program

@@ -1,5 +1,6 @@
 //! Expressions to instructions: arithmetic as it stands, functions left for [`crate::expand`].
 
+use crate::arithmetic::Arithmetic;
 use crate::builder::Builder;
 use crate::instruction::{Code, Operand, Test};
 use crate::program::{BuildError, Program};

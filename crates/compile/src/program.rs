@@ -21,12 +21,10 @@ use std::fmt;
 /// assert_eq!(
 ///     program.to_string(),
 ///     "program (q; g, l) -> 1\n\
-///      c0 = -0\n\
 ///      u0 = Div g l\n\
-///      t0 = AndNot c0 q\n\
-///      t1 = Mul u0 t0\n\
-///      t2 = Xor c0 t1\n\
-///      out t2\n"
+///      t0 = abs q\n\
+///      t1 = NegMulSub u0 t0 0.0\n\
+///      out t1\n"
 /// );
 /// # Ok::<(), leastaction_compile::BuildError>(())
 /// ```
@@ -88,7 +86,13 @@ impl Program {
         outputs: &[Expr<'_>],
     ) -> Result<Program, BuildError> {
         let lowered = lower::lower(inputs, parameters, outputs)?;
-        Ok(hoist::hoist(expand::expand(fuse::fuse(lowered))))
+        Ok(hoist::hoist(expand::pair(expand::constant_powers(fuse::fuse(lowered)))))
+    }
+
+    /// The same program with functions written out in primitives, as native code runs it.
+    #[must_use]
+    pub fn expanded(&self) -> Program {
+        hoist::hoist(expand::expand(self.clone()))
     }
 
     /// The inputs, one value per lane each.
@@ -154,12 +158,22 @@ impl Program {
         match operand {
             Operand::Input(i) => self.inputs[i as usize].to_string(),
             Operand::Parameter(i) => self.parameters[i as usize].to_string(),
+            Operand::Constant(i) => format!("{:?}", self.constants[i as usize]),
             other => format!("{other:?}"),
         }
     }
 
     fn write(&self, f: &mut fmt::Formatter<'_>, result: Operand, instruction: &Instruction) -> fmt::Result {
-        write!(f, "{result:?} = {:?}", instruction.code)?;
+        write!(f, "{result:?} = ")?;
+        match instruction.code {
+            Code::Math(op) => f.write_str(op.row().name)?,
+            Code::Paired(op) => write!(f, "paired {}", op.row().name)?,
+            Code::Call(op) => write!(f, "call {}", op.row().name)?,
+            code @ Code::Repair { op, .. } => {
+                write!(f, "repair {} above {:?}:", op.row().name, self.limit(code))?
+            }
+            code => write!(f, "{code:?}")?,
+        }
         instruction.arguments().iter().try_for_each(|&a| write!(f, " {}", self.name(a)))?;
         writeln!(f)
     }
@@ -176,9 +190,6 @@ impl fmt::Display for Program {
             list(&self.parameters),
             self.outputs.len()
         )?;
-        for (i, value) in self.constants.iter().enumerate() {
-            writeln!(f, "c{i} = {value:?}")?;
-        }
         for (i, instruction) in self.uniforms.iter().enumerate() {
             self.write(f, Operand::Uniform(i as u32), instruction)?;
         }

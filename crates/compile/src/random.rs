@@ -3,6 +3,7 @@
 //! A backend must agree with [`Code::value`] bit for bit. Only the bits of a NaN that arithmetic made are free, so
 //! the oracle follows where those bits go ([`Expected`]).
 
+use crate::arithmetic::Arithmetic;
 use crate::builder::Builder;
 use crate::instruction::{Code, Instruction, Operand, Test};
 use crate::program::Program;

@@ -4,18 +4,7 @@
 //! or brought to a common denominator. Signs and powers of two move outwards through products, quotients, odd and
 //! even functions, because that is exact and lets equal parts meet: `sin(a - b)` and `sin(b - a)` share one sine.
 //!
-//! Exact in IEEE arithmetic (NaN payloads aside): constant folding of finite results of + − × ÷ √, x·1, x/1, x^1,
-//! x^0, −(−x), x+x → 2x, x·x → x^2, a+(−b) → a−b, moving signs, division by a power of two as a product; and
-//! moving a power of two, unless an intermediate result leaves the normal range.
-//!
-//! Not exact:
-//! - the sign of a zero result may change (x+0, 0−x, −(1−x));
-//! - x·0, 0/x and x−x become 0 also where x is infinite or NaN;
-//! - a product with a branch of `select` that is 0 is 0 even if the other factor is infinite, so that
-//!   derivatives see nothing of the branch not taken;
-//! - like terms 2x+3x → 5x are rounded once instead of three times;
-//! - (x cos t)² + (x sin t)² is x², free of the rounding of sine and cosine;
-//! - functions of constants are rounded by the table's `value`, which may differ from compiled code by 2 ulp.
+//! What is exact in IEEE arithmetic and what is not, is listed on the crate's front page.
 
 use crate::graph::{Id, Node, Store};
 use crate::op::{Op, Parity};

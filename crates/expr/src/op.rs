@@ -159,12 +159,12 @@ operators! {
         Acos acos(x) -> y "The arccosine, in [0, π]." | libm::acos(x) ; d [-1.0 / ((1.0 - x) * (1.0 + x)).sqrt()] ; r"\arccos\left(#1\right)" ; "acos(#1)" ; "#1.acos()" .
         Atan atan(x) -> y "The arctangent, in [−π/2, π/2]." | libm::atan(x) ; d [1.0 / (1.0 + x * x)] ; r"\arctan\left(#1\right)" ; "atan(#1)" ; "#1.atan()" .
         Atan2 atan2(a, b) -> y "The angle of the point (b, a), in [−π, π]: `y.atan2(x)`." | libm::atan2(a, b) ; d [b * (1.0 / (a * a + b * b)), -(a * (1.0 / (a * a + b * b)))] ; r"\operatorname{atan2}\left(#1, #2\right)" ; "atan2(#1, #2)" ; "#1.atan2(#2)" .
-        Sinh sinh(x) -> y "The hyperbolic sine." | libm::sinh(x) ; d [x.cosh()] ; r"\sinh\left(#1\right)" ; "sinh(#1)" ; "#1.sinh()" .
+        Sinh sinh(x) -> y "The hyperbolic sine." | value::sinh(x) ; d [x.cosh()] ; r"\sinh\left(#1\right)" ; "sinh(#1)" ; "#1.sinh()" .
         Cosh cosh(x) -> y "The hyperbolic cosine." | libm::cosh(x) ; d [x.sinh()] ; r"\cosh\left(#1\right)" ; "cosh(#1)" ; "#1.cosh()" .
-        Tanh tanh(x) -> y "The hyperbolic tangent." | libm::tanh(x) ; d [1.0 - y * y] ; r"\tanh\left(#1\right)" ; "tanh(#1)" ; "#1.tanh()" .
-        Asinh asinh(x) -> y "The inverse hyperbolic sine." | libm::asinh(x) ; d [1.0 / x.hypot(1.0)] ; r"\operatorname{arsinh}\left(#1\right)" ; "asinh(#1)" ; "#1.asinh()" .
+        Tanh tanh(x) -> y "The hyperbolic tangent." | value::tanh(x) ; d [1.0 - y * y] ; r"\tanh\left(#1\right)" ; "tanh(#1)" ; "#1.tanh()" .
+        Asinh asinh(x) -> y "The inverse hyperbolic sine." | value::asinh(x) ; d [1.0 / x.hypot(1.0)] ; r"\operatorname{arsinh}\left(#1\right)" ; "asinh(#1)" ; "#1.asinh()" .
         Acosh acosh(x) -> y "The inverse hyperbolic cosine; NaN below 1." | value::acosh(x) ; d [1.0 / ((x - 1.0).sqrt() * (x + 1.0).sqrt())] ; r"\operatorname{arcosh}\left(#1\right)" ; "acosh(#1)" ; "@acosh(#1)" .
-        Atanh atanh(x) -> y "The inverse hyperbolic tangent; NaN outside [−1, 1]." | libm::atanh(x) ; d [1.0 / ((1.0 - x) * (1.0 + x))] ; r"\operatorname{artanh}\left(#1\right)" ; "atanh(#1)" ; "#1.atanh()" .
+        Atanh atanh(x) -> y "The inverse hyperbolic tangent; NaN outside [−1, 1]." | value::atanh(x) ; d [1.0 / ((1.0 - x) * (1.0 + x))] ; r"\operatorname{artanh}\left(#1\right)" ; "atanh(#1)" ; "#1.atanh()" .
         Logistic logistic(x) -> y "The logistic function 1/(1 + e⁻ˣ)." | value::logistic(x) ; d [y * (1.0 - y)] ; r"\sigma\left(#1\right)" ; "@logistic(#1)" ; "@logistic(#1)" .
         Erf erf(x) -> y "The error function." | libm::erf(x) ; d [std::f64::consts::FRAC_2_SQRT_PI * (-(x * x)).exp()] ; r"\operatorname{erf}\left(#1\right)" ; "erf(#1)" ; "@erf(#1)" .
         Abs abs(x) -> y "The absolute value; its derivative at 0 is 0." | x.abs() ; d [x.sign()] ; r"\left|#1\right|" ; "fabs(#1)" ; "#1.abs()" .

@@ -5,7 +5,7 @@ use leastaction_expr::{Entry, Expr, Graph, jacobian, jvp, operations, vjp};
 /// Kinetic less potential energy of a chain of unit pendulums, by positions and velocities.
 fn chain_energy<'g>(graph: &'g Graph, n: usize) -> (Vec<Expr<'g>>, Vec<Expr<'g>>, Expr<'g>) {
     let angles: Vec<_> = (0..n).map(|i| graph.symbol(&format!("q{i}"))).collect();
-    let rates: Vec<_> = angles.iter().map(|q| q.dot().unwrap()).collect();
+    let rates: Vec<_> = angles.iter().filter_map(|q| q.dot()).collect();
     let (mut x, mut y, mut positions, mut potential) =
         (graph.number(0.0), graph.number(0.0), Vec::new(), graph.number(0.0));
     for q in &angles {

@@ -1,12 +1,13 @@
 //! From equations to a system: which expressions become kernels.
 
-use crate::check;
 use crate::equations::{Equations, Statement, depend};
 use crate::error::ModelError;
+use crate::facts::{Facts, Form, Place, Share, ShareKind};
+use crate::inertia;
 use crate::lagrangian::{Inversion, Lagrangian};
 use crate::matrix::Symmetric;
 use crate::model::Term;
-use crate::system::{Beside, Blueprint, Facts, Form, Inverse, Place, Quantity, Share, ShareKind, System};
+use crate::system::{Beside, Blueprint, Inverse, Quantity, System};
 use leastaction_expr::{Entry, Expr, jvp, substitute};
 
 type Plans<'g> = Vec<(Quantity, Beside, Vec<Expr<'g>>)>;
@@ -139,7 +140,8 @@ impl<'g> Equations<'g> {
             (Quantity::Accelerations, Momenta, accelerations),
             (Quantity::Ledger, Momenta, ledger),
         ];
-        if let (true, Ok(Inversion::Unrolled(order))) = (linear, check::inversion(&tangent, &self.probe())) {
+        if let (true, Ok(Inversion::Unrolled(order))) = (linear, inertia::inversion(&tangent, &self.probe()))
+        {
             // H is quadratic in p: v = W p + b, and p is written out.
             let rest = substitute(&rates, &rest);
             let moving: Vec<_> = self.velocities.iter().zip(rest).map(|(&v, b)| v - b).collect();

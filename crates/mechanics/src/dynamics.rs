@@ -1,19 +1,12 @@
 //! Dynamics: a system bound to parameter values and inputs, with the working memory of one thread.
-//!
-//! Every quantity is computed for one state or for a block of eight, in the layout of
-//! [`leastaction_compile::Evaluator::eval_lanes`]: component-major, lanes innermost. The number of times given says which: 1 or 8.
-//! A *state block* y is \[q…, p…\]; a *configuration block* z is \[q…, v…\] with velocities v = q̇.
-//!
-//! A quantity is compiled, and its memory allocated, when it is first asked for ([`Dynamics::prepare`] does it ahead); after that nothing
-//! allocates. If something cannot be computed in a lane, its results are NaN there, the other lanes are right, and the error
-//! tells of the first such lane.
 
 use crate::engine::{Engine, check};
 use crate::error::{EvalError, SettingError};
+use crate::facts::Form;
 use crate::input::Input;
 use crate::inverse::{Failure, Solver, grow};
 use crate::matrices::Matrices;
-use crate::system::{Form, Quantity, System};
+use crate::system::{Quantity, System};
 
 /// Rows of the ledger after the shares.
 #[derive(Clone, Copy)]
@@ -30,9 +23,18 @@ impl Row {
     const COUNT: usize = Row::Supplied as usize + 1;
 }
 
-/// A system with values for its parameters and inputs. One thread uses it at a time; clone it for others.
+/// One of the quantities of [`Dynamics`]: of times and a block of states or configurations, into a slice.
+pub type Query = fn(&mut Dynamics, &[f64], &[f64], &mut [f64]) -> Result<(), EvalError>;
+
+/// A system with values for its parameters and inputs, and the working memory of one thread. Clone it for others.
 ///
-/// See the [module](self) for the layout of blocks.
+/// Every quantity is computed for one state or for a block of eight, in the layout of
+/// [`leastaction_compile::Evaluator::eval_lanes`]: component-major, lanes innermost. The number of times given says which: 1 or 8.
+/// A *state block* y is \[q…, p…\]; a *configuration block* z is \[q…, v…\] with velocities v = q̇.
+///
+/// A quantity is compiled, and its memory allocated, when it is first asked for ([`Dynamics::prepare`] compiles ahead); after that
+/// nothing allocates. If something cannot be computed in a lane, its results are NaN there, the other lanes are right, and the
+/// error tells of the first such lane.
 #[derive(Clone)]
 pub struct Dynamics {
     pub(crate) engine: Engine,
@@ -300,12 +302,7 @@ impl Dynamics {
     }
 
     /// Fills `other` with the block in the other picture, by way of [`Dynamics::velocities`] or [`Dynamics::momenta`].
-    pub(crate) fn turn(
-        &mut self,
-        find: fn(&mut Dynamics, &[f64], &[f64], &mut [f64]) -> Result<(), EvalError>,
-        t: &[f64],
-        block: &[f64],
-    ) -> Result<(), EvalError> {
+    pub(crate) fn turn(&mut self, find: Query, t: &[f64], block: &[f64]) -> Result<(), EvalError> {
         let half = block.len() / 2;
         let mut beside = std::mem::take(&mut self.beside);
         grow(&mut beside, half);

@@ -1,6 +1,6 @@
 //! What can be wrong with a model.
 
-use crate::system::Form;
+use crate::facts::Form;
 use leastaction_compile::{BuildError, CompileError, LANES};
 
 /// Why a model has no equations of motion.

@@ -4,13 +4,13 @@
 //! M = Jᵀ m J, p = Jᵀ m ẋ is one reverse sweep, and so is the configuration-space load Jᵀ m (g − ẍ₀), where ẍ₀ = d²f/dt² at
 //! q̈ = 0 is a second forward sweep.
 
-use crate::check;
 use crate::equations::{along, depend, rate};
 use crate::error::ModelError;
+use crate::inertia;
 use crate::matrix::Symmetric;
 use crate::model::{Model, Term};
 use crate::probe::Probe;
-use leastaction_expr::{Entry, Expr, jacobian, substitute, vjp};
+use leastaction_expr::{Entry, Expr, jacobian, operations, substitute, vjp};
 use std::collections::BTreeMap;
 
 /// What follows from a Lagrangian.
@@ -55,9 +55,15 @@ impl<'g> Lagrangian<'g> {
         let (q, time) = (&model.coordinates, model.time);
         let v: Vec<_> = q.iter().map(|&q| rate(q)).collect();
         let sum = |terms: &[Term<'g>]| graph.sum(terms.iter().map(|t| t.value));
-        let value = sum(kinetic) - sum(potential) + sum(&model.lagrangian);
+        let probe = Probe::new(graph, &model.parameters);
         // What particles do not cover: energies written directly.
         let direct = sum(&model.kinetic) + sum(&model.lagrangian);
+        let mut mass = particle_mass(model, &probe);
+        let of_particles = &kinetic[..kinetic.len() - model.kinetic.len()];
+        let moving = kinetic_energy(model, &mass, sum(of_particles), &v);
+        direct.hessian(&v).into_iter().for_each(|Entry { row, column, value }| mass.add(row, column, value));
+        let value = moving + direct - sum(potential);
+        let slopes = value.gradient(q);
 
         // Masses last first, so that the masses beyond a link of a chain are sums that share their parts.
         let massive = || model.particles.iter().rev().filter(|p| !p.inertias.is_empty());
@@ -67,29 +73,31 @@ impl<'g> Lagrangian<'g> {
         let weighted =
             |rates: Vec<Expr<'g>>| inertias.iter().zip(rates).map(|(&m, x)| m * x).collect::<Vec<_>>();
 
+        // By way of positions, one reverse sweep for all loads: particles push with m (g − ẍ₀), the rest with its slope.
         let direct_momenta = direct.gradient(&v);
-        let moving = vjp(&positions, q, &weighted(speeds.clone()));
-        let momenta = match positions.is_empty() {
-            true => direct_momenta.clone(),
-            false => moving.iter().zip(&direct_momenta).map(|(&a, &b)| a + b).collect(),
-        };
-        let mass = mass_matrix(model, direct.hessian(&v));
-
-        // One reverse sweep for all loads: particles push with m (g − ẍ₀), the rest with its slope.
+        let carried = vjp(&positions, q, &weighted(speeds.clone()));
+        let momenta =
+            (0..q.len()).map(|i| carried.get(i).map_or(direct_momenta[i], |&p| p + direct_momenta[i]));
         let falling = massive().flat_map(|p| (0..p.position.len()).map(|d| model.gravity.get(d)));
         let falling = along(&speeds, q, time).into_iter().zip(falling);
         let mut seeds = weighted(falling.map(|(a, g)| g.map_or(-a, |&g| g - a)).collect());
-        let outputs: Vec<_> = positions.iter().copied().chain([direct - sum(&model.potential)]).collect();
         seeds.push(graph.number(1.0));
-        let inertial = along(&direct_momenta, q, time);
-        let loads = vjp(&outputs, q, &seeds).into_iter().zip(inertial).map(|(load, i)| load - i).collect();
+        let outputs: Vec<_> = positions.iter().copied().chain([direct - sum(&model.potential)]).collect();
+        let pulls = vjp(&outputs, q, &seeds).into_iter().zip(along(&direct_momenta, q, time));
+        let loads = pulls.map(|(pull, rate)| pull - rate).collect();
+        // By way of L as a whole, which is shorter where the kinetic energy folds.
+        let whole_momenta = value.gradient(&v);
+        let whole_loads =
+            slopes.iter().zip(along(&whole_momenta, q, time)).map(|(&slope, rate)| slope - rate);
+        let loads = shorter(loads, whole_loads.collect());
+        let momenta = shorter(momenta.collect(), whole_momenta);
 
         let entries: Vec<_> = mass.entries().map(|(.., value)| value).collect();
         let quadratic = !depend(&entries, &v);
-        let probe = Probe::new(graph, &model.parameters);
-        let inversion = check::inertia(model, &mass, value, &probe)?;
-        let energy = energy(model, kinetic, &v, &probe) + sum(potential);
-        let slopes = value.gradient(q);
+        let inversion = inertia::check(model, &mass, value, &probe)?;
+        let rest = model.kinetic.iter().chain(&model.lagrangian).map(|term| term.value);
+        let energy = graph.sum([moving].into_iter().chain(rest).map(|part| energy(part, &v, &probe)));
+        let energy = energy + sum(potential);
         Ok(Lagrangian { value, energy, momenta, slopes, mass, loads, quadratic, inversion })
     }
 
@@ -108,20 +116,40 @@ impl<'g> Lagrangian<'g> {
     }
 }
 
-/// v·∂T/∂v − T summed over kinetic energies and Lagrangian terms. For what is a quadratic form in v, as nearly always, that is
-/// T itself.
-fn energy<'g>(model: &Model<'g>, kinetic: &[Term<'g>], v: &[Expr<'g>], probe: &Probe<'g>) -> Expr<'g> {
-    let graph = model.graph;
-    let share = |term: &Term<'g>| {
-        let products = term.value.gradient(v).into_iter().zip(v).map(|(p, &v)| p * v);
-        let twice = graph.sum(products);
-        if probe.is_zero(twice - 2.0 * term.value) { term.value } else { twice - term.value }
-    };
-    graph.sum(kinetic.iter().chain(&model.lagrangian).map(share))
+/// Of two lists of expressions for the same, the one with fewer operations.
+fn shorter<'g>(a: Vec<Expr<'g>>, b: Vec<Expr<'g>>) -> Vec<Expr<'g>> {
+    if operations(&a) <= operations(&b) { a } else { b }
 }
 
-/// Jᵀ m J of the particles plus the second derivatives of what is written directly.
-fn mass_matrix<'g>(model: &Model<'g>, direct: Vec<Entry<'g>>) -> Symmetric<'g> {
+/// v·∂T/∂v − T, which for a quadratic form in v, as it nearly always is, is T itself.
+fn energy<'g>(value: Expr<'g>, v: &[Expr<'g>], probe: &Probe<'g>) -> Expr<'g> {
+    let products = value.gradient(v).into_iter().zip(v).map(|(p, &v)| p * v);
+    let twice = value.graph().sum(products);
+    if probe.is_zero(twice - 2.0 * value) { value } else { twice - value }
+}
+
+/// The kinetic energy of the particles: by their speeds, or as ½ vᵀ M v where that is shorter, as in coordinates whose lines
+/// cross at right angles.
+fn kinetic_energy<'g>(
+    model: &Model<'g>,
+    mass: &Symmetric<'g>,
+    by_speeds: Expr<'g>,
+    v: &[Expr<'g>],
+) -> Expr<'g> {
+    let positions: Vec<_> = model.particles.iter().flat_map(|p| p.position.iter().copied()).collect();
+    if depend(&positions, &[model.time]) {
+        return by_speeds;
+    }
+    let products = mass.entries().map(|(i, j, m)| {
+        let product = m * (v[i] * v[j]);
+        if i == j { 0.5 * product } else { product }
+    });
+    let by_mass = model.graph.sum(products);
+    if by_mass.operations() < by_speeds.operations() { by_mass } else { by_speeds }
+}
+
+/// Jᵀ m J of the particles, without entries that vanish everywhere.
+fn particle_mass<'g>(model: &Model<'g>, probe: &Probe<'g>) -> Symmetric<'g> {
     let q = &model.coordinates;
     // Products of slopes before masses: where particles share a product, as those beyond a link do, their masses add up first.
     let mut products: BTreeMap<(usize, usize), Vec<(Expr<'g>, Expr<'g>)>> = BTreeMap::new();
@@ -152,11 +180,17 @@ fn mass_matrix<'g>(model: &Model<'g>, direct: Vec<Entry<'g>>) -> Symmetric<'g> {
             }
         }
     }
+    let sums = products.into_iter().map(|(place, parts)| {
+        let terms: Vec<_> = parts.into_iter().map(|(product, m)| m * product).collect();
+        (place, terms.into_iter().reduce(|a, b| a + b).unwrap_or_else(|| model.number(0.0)))
+    });
+    let (places, sums): (Vec<_>, Vec<_>) = sums.unzip();
     let mut mass = Symmetric::zero(q.len());
-    for ((i, j), parts) in products {
-        parts.into_iter().for_each(|(product, m)| mass.add(i, j, m * product));
+    for ((&(i, j), &value), vanishes) in places.iter().zip(&sums).zip(probe.zeros(&sums)) {
+        if !vanishes {
+            mass.add(i, j, value);
+        }
     }
-    direct.into_iter().for_each(|Entry { row, column, value }| mass.add(row, column, value));
     mass
 }
 

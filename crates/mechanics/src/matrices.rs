@@ -3,9 +3,13 @@
 use crate::dynamics::Dynamics;
 use crate::engine::check;
 use crate::error::EvalError;
+use crate::facts::Form;
 use crate::inverse::{Failure, fill, grow};
 use crate::solve::lu;
-use crate::system::{Form, Quantity};
+use crate::system::Quantity;
+
+/// Up to so many coordinates the written-out inverse of the mass matrix is differentiated; beyond, that would be more than solving with it.
+const DIFFERENTIATED: usize = 12;
 
 /// Working memory. It grows when it is first used, and then no more.
 #[derive(Clone, Default)]
@@ -75,7 +79,7 @@ impl Dynamics {
 
     /// The derivatives of the vector field by (q, p) at y, all (2n)² entries by rows; for ports, by the states.
     ///
-    /// Where velocities follow from momenta by solving p = ∂L/∂v =: P(q, v), with S(q, v) = ∂L/∂q + Q,
+    /// Where velocities follow from momenta by solving p = ∂L/∂v =: P(q, v), or there are many of them, with S(q, v) = ∂L/∂q + Q,
     ///
     /// $$\frac{\partial v}{\partial p} = M^{-1},\quad \frac{\partial v}{\partial q} = -M^{-1}\frac{\partial P}{\partial q},\quad
     /// \frac{\partial\dot p}{\partial q} = \frac{\partial S}{\partial q} + \frac{\partial S}{\partial v}\frac{\partial v}{\partial q},\quad
@@ -84,7 +88,8 @@ impl Dynamics {
     /// # Errors
     /// As [`Dynamics::field`].
     pub fn jacobian(&mut self, t: &[f64], y: &[f64], j: &mut [f64]) -> Result<(), EvalError> {
-        if self.system().facts().closed {
+        let tangents = self.engine.has(Quantity::Pushes) && self.system().degrees() > DIFFERENTIATED;
+        if self.system().facts().closed && !tangents {
             return self.engine.eval(Quantity::Jacobian, t, y, j);
         }
         let (n, width) = (self.system().degrees(), t.len());

@@ -3,9 +3,10 @@
 use leastaction_expr::{Expr, substitute};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The cost, in multiplications, up to which a factorisation is written out whatever the structure: that of a full
-/// matrix of 12 rows. Beyond it straight-line code grows with n³, and a loop over numbers is better.
-const UNROLLED: usize = 352;
+/// The cost, in multiplications, up to which a factorisation is written out whatever the structure: that of a full matrix of
+/// 32 rows. Up to there straight-line code in lanes is several times faster than loops over numbers and compiles in less than 100 ms
+/// (`make bench`); both grow with n³.
+const UNROLLED: usize = 5952;
 
 /// Sparse matrices may cost this much more for each row: enough for blocks of bodies in space.
 const UNROLLED_PER_ROW: usize = 16;

@@ -9,9 +9,10 @@
 use crate::check::{self, Kind};
 use crate::equations::depend;
 use crate::error::{ModelError, StartError};
+use crate::facts::{Facts, Form, Share, ShareKind};
 use crate::model::Term;
 use crate::symmetry::Conserved;
-use crate::system::{Beside, Blueprint, Facts, Form, Inverse, Quantity, Share, ShareKind, System};
+use crate::system::{Beside, Blueprint, Inverse, Quantity, System};
 use leastaction_expr::{Expr, Graph, IntoExpr};
 
 type Matrix<'g> = Vec<Vec<Expr<'g>>>;

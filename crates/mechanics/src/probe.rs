@@ -24,27 +24,41 @@ impl<'g> Probe<'g> {
     }
 
     /// Whether an expression is zero everywhere: folded to zero, or nothing but rounding at every point tried.
+    pub(crate) fn is_zero(&self, e: Expr<'g>) -> bool {
+        self.zeros(&[e]) == [true]
+    }
+
+    /// Which expressions are zero everywhere.
     ///
     /// What is rounding shows when every operation is disturbed a little: a value that changes by as much as itself
     /// carries no information (J. Vignes, A stochastic arithmetic for reliable scientific computation,
     /// Math. Comput. Simul. 35, 1993).
-    pub(crate) fn is_zero(&self, e: Expr<'g>) -> bool {
-        if let Some(value) = e.as_number() {
-            return value == 0.0;
-        }
-        let mut agreeing = 0;
+    pub(crate) fn zeros(&self, expressions: &[Expr<'g>]) -> Vec<bool> {
+        let mut zero: Vec<bool> =
+            expressions.iter().map(|e| e.as_number().is_none_or(|v| v == 0.0)).collect();
+        let mut agreeing = vec![0; expressions.len()];
         for point in 0..POINTS {
-            let value = self.values(&[e], point, 0)[0];
-            if !value.is_finite() {
-                continue;
+            let open: Vec<usize> =
+                (0..expressions.len()).filter(|&i| zero[i] && expressions[i].as_number().is_none()).collect();
+            if open.is_empty() {
+                break;
             }
-            let moved = (1..=DISTURBANCES).map(|k| (self.values(&[e], point, k)[0] - value).abs());
-            if value.abs() > moved.fold(0.0, f64::max) {
-                return false;
+            let roots: Vec<_> = open.iter().map(|&i| expressions[i]).collect();
+            let values = self.values(&roots, point, 0);
+            let mut moved = vec![0.0f64; open.len()];
+            for disturbance in 1..=DISTURBANCES {
+                let disturbed = self.values(&roots, point, disturbance);
+                for (m, (d, v)) in moved.iter_mut().zip(disturbed.iter().zip(&values)) {
+                    *m = m.max((d - v).abs());
+                }
             }
-            agreeing += 1;
+            for (k, &i) in open.iter().enumerate().filter(|(k, _)| values[*k].is_finite()) {
+                zero[i] = values[k].abs() <= moved[k];
+                agreeing[i] += 1;
+            }
         }
-        agreeing >= ENOUGH
+        let undecided = |i: usize| expressions[i].as_number().is_none() && agreeing[i] < ENOUGH;
+        (0..expressions.len()).map(|i| zero[i] && !undecided(i)).collect()
     }
 
     /// The values of several expressions at a point, with each operation disturbed if `disturbance` is not 0.

@@ -2,7 +2,8 @@
 
 use crate::dynamics::Dynamics;
 use crate::error::StartError;
-use crate::system::{Form, Quantity};
+use crate::facts::Form;
+use crate::system::Quantity;
 use leastaction_expr::nearest;
 
 /// Where a system is: time, coordinates and momenta.

@@ -84,7 +84,7 @@ impl<'g> Equations<'g> {
             Statement::Hamiltonian(h) => h.gradient(&self.coordinates),
             Statement::Lagrangian(l) => l.slopes.clone(),
         };
-        (0..self.degrees()).filter(|&i| probe.is_zero(slopes[i])).collect()
+        indices(&probe.zeros(&slopes))
     }
 
     /// The conserved quantities that follow from symmetries: energy if nothing depends on time and no force acts, and the momenta
@@ -97,10 +97,10 @@ impl<'g> Equations<'g> {
             Statement::Hamiltonian(h) => *h,
             Statement::Lagrangian(l) => l.value,
         };
-        let free = forces.iter().all(|&f| probe.is_zero(f));
+        let unforced = probe.zeros(&forces);
+        let free = unforced.iter().all(|&zero| zero);
         let energy = free && probe.is_zero(value.derivative(self.time));
-        let momenta =
-            self.cyclic().into_iter().filter(|&i| probe.is_zero(forces[i])).map(Conserved::Momentum);
+        let momenta = self.cyclic().into_iter().filter(|&i| unforced[i]).map(Conserved::Momentum);
         energy.then_some(Conserved::Energy).into_iter().chain(momenta).collect()
     }
 
@@ -112,8 +112,8 @@ impl<'g> Equations<'g> {
             // p must not mix q and v: neither the mass matrix nor the momenta at rest may depend on q.
             Statement::Lagrangian(l) => jacobian(&l.momenta, &self.coordinates),
         };
-        let probe = self.probe();
-        mixed.iter().all(|entry| probe.is_zero(entry.value))
+        let entries: Vec<_> = mixed.iter().map(|entry| entry.value).collect();
+        self.probe().zeros(&entries).iter().all(|&zero| zero)
     }
 
     /// Whether a generalized force depends on velocities.
@@ -136,4 +136,9 @@ impl<'g> Equations<'g> {
         let pairs: Vec<_> = pairs.chain([(self.time, self.graph.number(1.0))]).collect();
         jvp(&[self.graph.adopt(f)], &pairs).first().copied()
     }
+}
+
+/// The places that are true.
+fn indices(flags: &[bool]) -> Vec<usize> {
+    (0..flags.len()).filter(|&i| flags[i]).collect()
 }

@@ -1,90 +1,13 @@
-//! The system: what is compiled from a model. Immutable, shared between threads, cheap to clone.
-//!
-//! A system keeps a copy of the graph with the expressions of every [`Quantity`], and compiles each to a [`Kernel`] when it
-//! is first asked for. It borrows nothing from the model.
+//! The system: what is compiled from a model.
 
 use crate::dynamics::Dynamics;
 use crate::error::{EvalError, ModelError, SettingError};
+use crate::facts::{Facts, Place, Share};
 use crate::symmetry::Conserved;
 use leastaction_compile::{Kernel, Program};
 use leastaction_expr::{Expr, Graph, Id, jacobian};
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-
-/// How the motion was stated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// By energies, or any Lagrangian.
-    Lagrangian,
-    /// By a Hamiltonian.
-    Hamiltonian,
-    /// As a port-Hamiltonian system: its states are `coordinates`, and it has no momenta.
-    Ports,
-}
-
-impl fmt::Display for Form {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Form::Lagrangian => "Lagrangian",
-            Form::Hamiltonian => "Hamiltonian",
-            Form::Ports => "ports",
-        })
-    }
-}
-
-/// What was found out about a system from its expressions.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Facts {
-    /// How the motion was stated.
-    pub form: Form,
-    /// Whether H = T(p, t) + V(q, t): what explicit symplectic methods need.
-    pub separable: bool,
-    /// Whether neither time nor an input appears anywhere.
-    pub autonomous: bool,
-    /// Whether there is dissipation.
-    pub dissipative: bool,
-    /// Whether generalized forces other than dissipation act.
-    pub forced: bool,
-    /// Whether a force, or dissipation, depends on velocities.
-    pub forces_depend_on_velocities: bool,
-    /// Whether the whole vector field is one kernel; if not, velocities follow from momenta by factoring or iterating.
-    pub closed: bool,
-    /// Coordinates that the energies do not depend on, by index.
-    pub cyclic: Vec<usize>,
-    /// What is conserved because of a symmetry.
-    pub conserved: Vec<Conserved>,
-}
-
-/// A named share of the energy.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Share {
-    /// The name.
-    pub name: String,
-    /// What the share is of.
-    pub kind: ShareKind,
-}
-
-/// What a named term belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ShareKind {
-    /// The kinetic energy.
-    Kinetic,
-    /// The potential energy.
-    Potential,
-    /// The Lagrangian.
-    Lagrangian,
-    /// The Hamiltonian.
-    Hamiltonian,
-}
-
-/// A particle, or a point without mass, in a compiled system.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The name.
-    pub name: String,
-    /// How many Cartesian coordinates it has.
-    pub dimensions: usize,
-}
 
 /// What kernels compute. Each takes the block \[q…, p…\] or \[q…, v…\], then time and inputs unless the system is autonomous.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -214,7 +137,10 @@ struct Source {
     parameters: Vec<Id>,
 }
 
-/// A compiled system. See the [module](self) for what it holds, and [`Dynamics`] for what it computes.
+/// A compiled system: immutable, shared between threads, cheap to clone. [`Dynamics`] evaluates it.
+///
+/// It borrows nothing from the model. It keeps a copy of the graph with the expressions of every [`Quantity`], and compiles each to a
+/// [`Kernel`] when it is first asked for.
 #[derive(Clone)]
 pub struct System {
     inner: Arc<Inner>,

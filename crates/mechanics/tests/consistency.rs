@@ -5,7 +5,7 @@ mod common;
 use common::zoo::{Case, zoo};
 use common::{assert_close, energy, field, velocities};
 use leastaction_compile::LANES;
-use leastaction_mechanics::{Dynamics, EvalError, Form, State};
+use leastaction_mechanics::{Dynamics, EvalError, Form, Query, State};
 
 /// A function of a block evaluated with one number changed by ±h and ±2h: its derivative by that number to fourth order.
 fn difference(block: &[f64], place: usize, h: f64, mut f: impl FnMut(&[f64]) -> Vec<f64>) -> Vec<f64> {
@@ -33,7 +33,7 @@ fn the_zoo_has_systems_of_every_kind() {
     assert_eq!(
         open,
         [
-            "map: chain of fifteen, factored at run time",
+            "map: chain of thirty-four, factored at run time",
             "Lagrangian: relativistic particle",
             "Lagrangian: Bateman's oscillators, indefinite"
         ]
@@ -85,7 +85,8 @@ fn momenta_and_velocities_belong_together() {
         let v = velocities(&mut dynamics, &state);
         let mut p = vec![0.0; v.len()];
         dynamics.momenta(&[state.t], &[state.q.clone(), v].concat(), &mut p).unwrap();
-        assert_close(&p, &state.p, 1e-14);
+        let size = p.iter().fold(1.0f64, |m, p| m.max(p.abs()));
+        assert!(p.iter().zip(&state.p).all(|(a, b)| (a - b).abs() <= 1e-14 * size), "{p:?} {:?}", state.p);
     }
 }
 
@@ -98,7 +99,7 @@ fn accelerations_are_rates_of_velocities() {
         let mut found = vec![0.0; n];
         dynamics.accelerations(&[state.t], &[state.q.clone(), v].concat(), &mut found).unwrap();
         let slope = field(&mut dynamics, &state);
-        let expected = difference(&[0.0], 0, 1e-3, |s| {
+        let expected = difference(&[0.0], 0, 1e-4, |s| {
             let y: Vec<f64> = state.block().iter().zip(&slope).map(|(y, k)| y + s[0] * k).collect();
             velocities(&mut dynamics, &State::from_block(state.t + s[0], &y, n))
         });
@@ -141,7 +142,7 @@ fn energy_changes_by_what_is_supplied_lost_and_driven() {
         };
         // Along the motion at a fixed time: what depends on time explicitly is left out.
         let rate = difference(&[0.0], 0, 2e-4, |s| vec![at(&mut dynamics, state.t, s[0])]);
-        assert_close(&rate, &[gained[0] - lost[0]], 1e-9);
+        assert_close(&rate, &[gained[0] - lost[0]], 1e-8);
         assert_eq!(lost[0] > 0.0, dynamics.system().facts().dissipative, "{name}");
     }
 }
@@ -176,7 +177,6 @@ fn lanes_are_single_states_bit_for_bit() {
         let singles: Vec<Vec<f64>> =
             (0..LANES).map(|l| state.block().iter().map(|y| y * (1.0 - 0.05 * l as f64)).collect()).collect();
         let places: usize = system.places().iter().map(|p| p.dimensions).sum();
-        type Query = fn(&mut Dynamics, &[f64], &[f64], &mut [f64]) -> Result<(), EvalError>;
         let queries: [(&str, usize, Query); 18] = [
             ("field", 2 * n, Dynamics::field),
             ("drift", n, Dynamics::drift),

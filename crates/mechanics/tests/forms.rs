@@ -2,13 +2,9 @@
 
 mod common;
 
-use common::{assert_close, energy, field, run, velocities};
+use common::{assert_close, dynamics, energy, field, run, velocities};
 use leastaction_expr::{Expr, Graph};
-use leastaction_mechanics::{Dynamics, Input, Model, Table};
-
-fn dynamics(model: &Model<'_>) -> Dynamics {
-    model.system().unwrap().dynamics().unwrap()
-}
+use leastaction_mechanics::{Input, Model, Table};
 
 /// A double pendulum of unit rods and masses as a map, by its Lagrangian, and by its Hamiltonian.
 fn double_pendulum(graph: &Graph) -> [Model<'_>; 3] {
@@ -49,8 +45,10 @@ fn map_lagrangian_and_hamiltonian_move_alike() {
     }
 }
 
+type Map<'g> = fn([Expr<'g>; 2]) -> [Expr<'g>; 2];
+
 /// A particle of mass 1.3 that two fixed centres at (±1, 0) attract, in coordinates given by a map.
-fn two_centres<'g>(graph: &'g Graph, names: [&str; 2], map: fn([Expr<'g>; 2]) -> [Expr<'g>; 2]) -> Model<'g> {
+fn two_centres<'g>(graph: &'g Graph, names: [&str; 2], map: Map<'g>) -> Model<'g> {
     let mut model = Model::new(graph);
     let coordinates = model.coordinates(names);
     let [x, y] = map(coordinates);
@@ -64,7 +62,7 @@ fn two_centres<'g>(graph: &'g Graph, names: [&str; 2], map: fn([Expr<'g>; 2]) ->
 #[test]
 fn cartesian_polar_and_elliptic_coordinates_agree() {
     let graph = Graph::new();
-    let maps: [([&str; 2], fn([Expr<'_>; 2]) -> [Expr<'_>; 2]); 3] = [
+    let maps: [([&str; 2], Map<'_>); 3] = [
         (["x", "y"], |q| q),
         (["r", "th"], |[r, th]| [r * th.cos(), r * th.sin()]),
         (["mu", "nu"], |[mu, nu]| [mu.cosh() * nu.cos(), mu.sinh() * nu.sin()]),
@@ -90,19 +88,22 @@ fn cartesian_polar_and_elliptic_coordinates_agree() {
         let start: Vec<(&str, f64)> = names.into_iter().zip(values).collect();
         let state = dynamics.start(&start).unwrap();
         let mut facts = vec![energy(dynamics, &state)];
-        // The velocity in space, by differences of the map along the field.
-        let slope = field(dynamics, &state);
+        // Velocity and acceleration in space, by differences of the map along q + s q̇ + s²/2 q̈.
+        let v = velocities(dynamics, &state);
+        let mut a = [0.0; 2];
+        dynamics.accelerations(&[0.0], &[state.q.clone(), v.clone()].concat(), &mut a).unwrap();
         let mut at = |s: f64| {
-            let y: Vec<f64> = state.block().iter().zip(&slope).map(|(y, k)| y + s * k).collect();
-            let mut place = vec![0.0; 2];
-            dynamics.positions(&[0.0], &y, &mut place).unwrap();
+            let moved = |i: usize| state.q[i] + s * v[i] + s * s / 2.0 * a[i];
+            let mut place = [0.0; 2];
+            dynamics.positions(&[0.0], &[moved(0), moved(1), 0.0, 0.0], &mut place).unwrap();
             place
         };
         let h = 1e-3;
-        let stencil = [at(-2.0 * h), at(-h), at(h), at(2.0 * h)];
-        for axis in 0..2 {
-            let [a, b, c, d] = [0, 1, 2, 3].map(|k| stencil[k][axis]);
-            facts.push((a - 8.0 * b + 8.0 * c - d) / (12.0 * h));
+        let [left, before, here, after, right] = [-2.0, -1.0, 0.0, 1.0, 2.0].map(|k| at(k * h));
+        for (i, &centre) in here.iter().enumerate() {
+            facts.push((left[i] - 8.0 * before[i] + 8.0 * after[i] - right[i]) / (12.0 * h));
+            let second = -left[i] + 16.0 * before[i] - 30.0 * centre + 16.0 * after[i] - right[i];
+            facts.push(second / (12.0 * h * h));
         }
         for end in [0.5, 1.0, 2.0] {
             let state = run(dynamics, &state, end, 16_000);
@@ -112,11 +113,19 @@ fn cartesian_polar_and_elliptic_coordinates_agree() {
         }
         seen.push(facts);
     }
-    assert_close(&seen[0][1..3], &[vx, vy], 1e-9);
-    assert_close(&seen[1], &seen[0], 1e-9);
-    assert_close(&seen[2], &seen[0], 1e-9);
-    assert_close(&seen[1][3..], &seen[0][3..], 1e-11);
-    assert_close(&seen[2][3..], &seen[0][3..], 1e-11);
+    // In Cartesian coordinates the acceleration is the force by hand.
+    let pull = |centre: f64| (x - centre).hypot(y).powi(-3) * 0.7 / 1.3;
+    let (ax, ay) = (-pull(1.0) * (x - 1.0) - pull(-1.0) * (x + 1.0), -(pull(1.0) + pull(-1.0)) * y);
+    for seen in &seen {
+        assert_close(&seen[1..5], &[vx, ax, vy, ay], 1e-8);
+        assert_close(&seen[..1], &all_energy(x, y, vx, vy), 1e-13);
+    }
+    assert_close(&seen[1][5..], &seen[0][5..], 1e-11);
+    assert_close(&seen[2][5..], &seen[0][5..], 1e-11);
+}
+
+fn all_energy(x: f64, y: f64, vx: f64, vy: f64) -> [f64; 1] {
+    [0.65 * (vx * vx + vy * vy) - 0.7 / (x - 1.0).hypot(y) - 0.7 / (x + 1.0).hypot(y)]
 }
 
 #[test]

@@ -4,14 +4,10 @@
 
 mod common;
 
-use common::{assert_close, energy, run, velocities};
+use common::{assert_close, dynamics, energy, run, velocities};
 use leastaction_expr::{Expr, Graph};
-use leastaction_mechanics::{Dynamics, Model};
+use leastaction_mechanics::Model;
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, TAU};
-
-fn dynamics(model: &Model<'_>) -> Dynamics {
-    model.system().unwrap().dynamics().unwrap()
-}
 
 /// A wall of a height at a place, a tenth of which is reached a width before it.
 fn wall<'g>(place: f64, height: f64, width: f64, x: Expr<'g>) -> Expr<'g> {

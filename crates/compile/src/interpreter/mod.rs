@@ -11,6 +11,7 @@ use crate::aligned::Aligned;
 use crate::instruction::{Code, Operand};
 use crate::program::Program;
 use row::{Level, Run};
+use rustc_hash::FxHashMap;
 
 /// Lanes of a tile. Long enough that the loop over a row outweighs the way to it.
 const TILE: usize = 64;
@@ -24,8 +25,12 @@ struct Step {
     /// Runs it for a single state, and for a tile.
     run: [Run; 2],
     code: Code,
+    /// The set of arguments that are the same in all lanes, as a bit mask.
+    shared: u8,
     result: u32,
     arguments: [u32; 4],
+    /// The slot of the second result of a pair.
+    partner: u32,
     limit: f64,
 }
 
@@ -75,17 +80,31 @@ impl Interpreter {
             shared => program.pool_place(shared).unwrap_or_default() as u32,
         };
         let level = Level::detect();
+        let partners = partners(program);
+        let mut taken: Vec<Option<u32>> = vec![None; program.body.len()];
         let mut steps = Vec::with_capacity(program.body.len());
         for (at, instruction) in program.body.iter().enumerate() {
+            if let Some(slot) = taken[at] {
+                temporaries.push(slot); // its partner computed it
+                continue;
+            }
             // The result's slot is taken before the arguments' are freed, so that they never coincide.
-            let result = free.pop().unwrap_or_else(|| {
-                slots += 1;
-                slots as u32 - 1
-            });
+            let mut take = || {
+                free.pop().unwrap_or_else(|| {
+                    slots += 1;
+                    slots as u32 - 1
+                })
+            };
+            let result = take();
+            let partner = partners[at].map_or(result, |second| *taken[second].insert(take()));
             let arguments = instruction.operands.map(|o| slot(o, &temporaries));
-            let run = [level.run::<1>(instruction), level.run::<TILE>(instruction)];
-            let limit = program.limit(instruction.code);
-            steps.push(Step { run, code: instruction.code, result, arguments, limit });
+            // Commuting arguments are in order, shared ones first, so that not every set of them occurs.
+            let shared =
+                instruction.arguments().iter().rev().fold(0, |set, a| 2 * set + u8::from(a.is_uniform()));
+            let code = instruction.code;
+            let run = [level.run::<1>(code, shared), level.run::<TILE>(code, shared)];
+            let limit = program.limit(code);
+            steps.push(Step { run, code, shared, result, arguments, partner, limit });
             temporaries.push(result);
             let mut seen = [None; 4];
             for (k, &argument) in instruction.arguments().iter().enumerate() {
@@ -101,8 +120,8 @@ impl Interpreter {
         let outputs = program.outputs.iter().map(|&o| slot(o, &temporaries)).collect();
         let tile = if slots <= TILE_SLOTS { TILE } else { LANES };
         if tile == LANES {
-            for (step, instruction) in steps.iter_mut().zip(&program.body) {
-                step.run[1] = level.run::<LANES>(instruction);
+            for step in &mut steps {
+                step.run[1] = level.run::<LANES>(step.code, step.shared);
             }
         }
         Interpreter { steps, outputs, slots, pool, inputs, tile }
@@ -167,4 +186,17 @@ impl Interpreter {
             unsafe { (step.run[mode])(step, rows.as_mut_ptr()) }
         }
     }
+}
+
+/// For the first instruction of each pair, the place of the second.
+fn partners(program: &Program) -> Vec<Option<usize>> {
+    let mut first: FxHashMap<Operand, usize> = FxHashMap::default();
+    let mut partners = vec![None; program.body.len()];
+    for (at, instruction) in program.body.iter().enumerate() {
+        if let Code::Paired(_) = instruction.code {
+            let one = *first.entry(instruction.operands[0]).or_insert(at);
+            partners[one] = (one != at).then_some(at);
+        }
+    }
+    partners
 }

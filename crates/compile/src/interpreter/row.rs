@@ -1,7 +1,10 @@
 //! The loops of the interpreter: one instruction over one row of lanes.
 
 use super::Step;
-use crate::instruction::{Code, Instruction, Test, call};
+use crate::arithmetic::{Exact, Fast};
+use crate::instruction::{Code, Test, call};
+use crate::math;
+use leastaction_expr::Op;
 
 /// A loop over the rows of a step.
 ///
@@ -38,13 +41,13 @@ impl Level {
     }
 
     /// The loop for an instruction over rows of `L` lanes.
-    pub(super) fn run<const L: usize>(self, instruction: &Instruction) -> Run {
+    pub(super) fn run<const L: usize>(self, code: Code, shared: u8) -> Run {
         match self {
-            Level::Baseline => baseline::run::<L>(instruction),
+            Level::Baseline => baseline::run::<L>(code, shared),
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => avx2::run::<L>(instruction),
+            Level::Avx2 => avx2::run::<L>(code, shared),
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => avx512::run::<L>(instruction),
+            Level::Avx512 => avx512::run::<L>(code, shared),
         }
     }
 }
@@ -65,6 +68,18 @@ macro_rules! primitives {
 
 primitives! { Add Sub Mul Div MulAdd MulSub NegMulAdd NegMulSub }
 
+/// An array of a function's instances for all operators, in table order. The compiler says if their number changes.
+macro_rules! each_operator {
+    ($function:ident, $lanes:ident) => {
+        each_operator!(@ $function $lanes
+            0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37)
+    };
+    (@ $function:ident $lanes:ident $($op:literal)*) => {{
+        let all: [Run; Op::ALL.len()] = [$($function::<$op, $lanes>),*];
+        all
+    }};
+}
+
 /// Builds the loops for one instruction set.
 macro_rules! level {
     ($name:ident $(, $features:literal)?) => {
@@ -83,10 +98,20 @@ macro_rules! level {
                 unsafe { super::general::<L>(step, rows) }
             }
 
-            pub(super) fn run<const L: usize>(instruction: &Instruction) -> Run {
-                // Commuting arguments are in order, shared ones first, so that not every set occurs.
-                let shared = instruction.arguments().iter().rev().fold(0, |set, a| 2 * set + u8::from(a.is_uniform()));
-                match (instruction.code, shared) {
+            $(#[target_feature(enable = $features)])?
+            unsafe fn function<const OP: usize, const L: usize>(step: &Step, rows: *mut f64) {
+                // SAFETY: passed on from the caller.
+                unsafe { super::function::<OP, L>(step, rows) }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            unsafe fn pair<const L: usize>(step: &Step, rows: *mut f64) {
+                // SAFETY: passed on from the caller.
+                unsafe { super::pair::<L>(step, rows) }
+            }
+
+            pub(super) fn run<const L: usize>(code: Code, shared: u8) -> Run {
+                match (code, shared) {
                     (Code::Add, 0) => special::<Add, 0, L>,
                     (Code::Add, 1) => special::<Add, 1, L>,
                     (Code::Mul, 0) => special::<Mul, 0, L>,
@@ -107,6 +132,8 @@ macro_rules! level {
                     (Code::NegMulAdd, 4) => special::<NegMulAdd, 4, L>,
                     (Code::NegMulAdd, 5) => special::<NegMulAdd, 5, L>,
                     (Code::NegMulSub, 0) => special::<NegMulSub, 0, L>,
+                    (Code::Math(op), _) => each_operator!(function, L)[op as usize],
+                    (Code::Paired(_), _) => pair::<L>,
                     _ => general::<L>,
                 }
             }
@@ -202,15 +229,74 @@ unsafe fn general<const L: usize>(step: &Step, base: *mut f64) {
         Code::Select(Test::NotLess) => each!(Code::Select(Test::NotLess)),
         Code::Select(Test::NotLessEqual) => each!(Code::Select(Test::NotLessEqual)),
         Code::SelectSign => each!(Code::SelectSign),
-        Code::Call(op) | Code::Math(op) => each(y, [a, b, c, d], |[a, b, c, _]| call(op, [a, b, c])),
+        Code::Math(_) | Code::Paired(_) => unreachable!("functions have loops of their own"),
+        Code::Call(op) => each(y, [a, b, c, d], |[a, b, c, _]| call(op, &[a, b, c][..op.row().arity])),
         Code::Repair { op, .. } => {
             *y = *a;
             let bad = |&b: &f64| Test::NotLessEqual.holds(b, step.limit);
             if b.iter().fold(false, |any, b| any | bad(b)) {
                 for i in (0..L).filter(|&i| bad(&b[i])) {
-                    y[i] = call(op, [c[i], d[i], 0.0]);
+                    y[i] = call(op, &[c[i], d[i]][..op.row().arity]);
                 }
             }
+        }
+    }
+}
+
+/// A whole function: the fast path in all lanes without a branch, and once more with repairs if any lane needs one.
+///
+/// # Safety
+/// As for [`Run`].
+#[inline(always)]
+unsafe fn function<const OP: usize, const L: usize>(step: &Step, base: *mut f64) {
+    /// Whether a lane needs a repair.
+    #[inline(always)]
+    fn fast<const OP: usize, const L: usize>(y: &mut [f64; L], [a, b, c]: [&[f64; L]; 3]) -> bool {
+        let op = Op::ALL[OP];
+        let mut due = false;
+        for i in 0..L {
+            let mut fast = Fast::default();
+            let arguments = &[a[i], b[i], c[i]][..op.row().arity];
+            match math::expand(&mut fast, op, arguments, false) {
+                Some(value) => y[i] = value,
+                None => return true, // for every lane alike
+            }
+            due |= fast.due;
+        }
+        due
+    }
+    // SAFETY: passed on from the caller.
+    let (y, [a, b, c, _]) = unsafe { rows::<L>(step, base) };
+    if fast::<OP, L>(y, [a, b, c]) {
+        each(y, [a, b, c, c], |[a, b, c, _]| math::value(Op::ALL[OP], &[a, b, c], false));
+    }
+}
+
+/// The sine and the cosine of one argument.
+///
+/// # Safety
+/// As for [`Run`], also for the second result.
+#[inline(always)]
+unsafe fn pair<const L: usize>(step: &Step, base: *mut f64) {
+    /// Whether a lane needs a repair.
+    #[inline(always)]
+    fn fast<const L: usize>(sines: &mut [f64; L], cosines: &mut [f64; L], x: &[f64; L]) -> bool {
+        let mut due = false;
+        for i in 0..L {
+            let mut fast = Fast::default();
+            (sines[i], cosines[i]) = math::sine_and_cosine(&mut fast, x[i]);
+            due |= fast.due;
+        }
+        due
+    }
+    // SAFETY: passed on from the caller.
+    let (y, [x, ..]) = unsafe { rows::<L>(step, base) };
+    // SAFETY: the second result's row is there, and is neither the first's nor the argument's.
+    let other = unsafe { &mut *base.add(step.partner as usize * L).cast::<[f64; L]>() };
+    let (sines, cosines) = if step.code == Code::Paired(Op::Sin) { (y, other) } else { (other, y) };
+    if fast(sines, cosines, x) {
+        for i in 0..L {
+            (sines[i], cosines[i]) = math::sine_and_cosine(&mut Exact::default(), x[i]);
         }
     }
 }

@@ -153,7 +153,7 @@ impl<T: Target> Allocator<'_, T> {
         /// Registers beyond the living temporaries that an instruction's operands and result can ask for.
         const ROOM: usize = 5;
         let registers = self.pinned as usize;
-        let calls = |i: &Instruction| matches!(i.code, Code::Call(_) | Code::Math(_));
+        let calls = |i: &Instruction| matches!(i.code, Code::Call(_));
         if uses.pressure + ROOM >= registers || program.body.iter().any(calls) {
             return;
         }
@@ -179,7 +179,7 @@ impl<T: Target> Allocator<'_, T> {
                 self.locked |= 1 << value.register;
             }
         }
-        let to = if let Code::Call(op) | Code::Math(op) = code {
+        let to = if let Code::Call(op) = code {
             let sources = arguments.map(|argument| self.source(argument));
             self.spill_all();
             self.target.call(op, &sources[..arity]);

@@ -9,6 +9,8 @@
 #[cfg(target_arch = "x86_64")]
 mod allocate;
 #[cfg(target_arch = "x86_64")]
+mod schedule;
+#[cfg(target_arch = "x86_64")]
 mod target;
 #[cfg(test)]
 #[cfg(target_arch = "x86_64")]
@@ -22,7 +24,7 @@ use std::io;
 
 /// The instructions to use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Isa {
+pub enum Isa {
     /// 256-bit vectors with fused products.
     Avx2,
     /// 512-bit vectors and 32 registers.
@@ -44,6 +46,14 @@ impl Isa {
         }
         #[cfg(not(target_arch = "x86_64"))]
         false
+    }
+
+    /// How many registers hold lanes.
+    pub(crate) fn registers(self) -> usize {
+        match self {
+            Isa::Avx2 => 16,
+            Isa::Avx512 => 32,
+        }
     }
 
     /// How many times a pool entry is repeated in memory.
@@ -117,6 +127,7 @@ impl Native {
             return Err(NativeError::TooLarge { what, count, limit: Self::LIMIT });
         }
         let mut code = Vec::new();
+        let program = &schedule::schedule(program, isa.registers() - 10);
         let scalar = x86::compile(&mut code, program, isa, false);
         let lanes = x86::compile(&mut code, program, isa, true);
         let bytes = code.len();

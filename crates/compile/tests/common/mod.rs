@@ -3,10 +3,10 @@
 use leastaction_expr::{Expr, Form, Graph, Op};
 
 /// SplitMix64 (Steele, Lea and Flood, doi:10.1145/2714064.2660195): small, seeded, good enough for tests.
-pub struct Random(pub u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -14,24 +14,24 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    pub fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         (self.next() % n as u64) as usize
     }
 
-    pub fn uniform(&mut self, low: f64, high: f64) -> f64 {
+    pub(crate) fn uniform(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    pub fn chance(&mut self, probability: f64) -> bool {
+    pub(crate) fn chance(&mut self, probability: f64) -> bool {
         self.uniform(0.0, 1.0) < probability
     }
 
-    pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+    pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.below(from.len())]
     }
 
     /// Mostly ordinary numbers, some integers, some of any size, some special.
-    pub fn number(&mut self) -> f64 {
+    pub(crate) fn number(&mut self) -> f64 {
         const SPECIAL: [f64; 12] = [
             0.0,
             -0.0,
@@ -58,7 +58,7 @@ impl Random {
 /// Expressions of the given symbols, grown by random operators of the table.
 ///
 /// Half of the arguments are tamed into (−2, 2), so that values neither overflow nor leave the domains at once.
-pub fn expressions<'g>(
+pub(crate) fn expressions<'g>(
     graph: &'g Graph,
     random: &mut Random,
     symbols: &[Expr<'g>],

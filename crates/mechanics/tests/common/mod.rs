@@ -4,7 +4,12 @@
 
 pub(crate) mod zoo;
 
-use leastaction_mechanics::{Dynamics, State};
+use leastaction_mechanics::{Dynamics, Model, State};
+
+/// The dynamics of a model with its defaults.
+pub(crate) fn dynamics(model: &Model<'_>) -> Dynamics {
+    model.system().unwrap().dynamics().unwrap()
+}
 
 /// Classical Runge–Kutta steps from a state to a time.
 pub(crate) fn run(dynamics: &mut Dynamics, start: &State, end: f64, steps: usize) -> State {

@@ -9,13 +9,14 @@ pub(crate) struct Case {
     pub(crate) state: State,
 }
 
-/// What a builder returns: the start, by name.
-type Start = Vec<(&'static str, f64)>;
+/// Writes a model and returns a start, by name.
+type Build = fn(&mut Model<'_>) -> Start;
+type Start = Vec<(String, f64)>;
 
 pub(crate) fn zoo() -> Vec<Case> {
-    let builders: [(&'static str, fn(&mut Model<'_>) -> Start); 11] = [
+    let builders: [(&'static str, Build); 11] = [
         ("map: chain of three", |model| chain(model, 3)),
-        ("map: chain of fifteen, factored at run time", |model| chain(model, 15)),
+        ("map: chain of thirty-four, factored at run time", |model| chain(model, 34)),
         ("map in time: rotating frame", rotating_frame),
         ("energies: cart-pole, damped and driven", cart_pole),
         ("energies: spring on a rail", spring_on_rail),
@@ -29,7 +30,7 @@ pub(crate) fn zoo() -> Vec<Case> {
     builders.into_iter().map(|(name, build)| case(name, build)).collect()
 }
 
-fn case(name: &'static str, build: fn(&mut Model<'_>) -> Start) -> Case {
+fn case(name: &'static str, build: Build) -> Case {
     let graph = Graph::new();
     let mut model = Model::new(&graph);
     let start = build(&mut model);
@@ -37,27 +38,31 @@ fn case(name: &'static str, build: fn(&mut Model<'_>) -> Start) -> Case {
     if !dynamics.system().inputs().is_empty() {
         dynamics.set_input("u", Input::function(|t| (3.0 * t).sin())).unwrap();
     }
+    let start: Vec<(&str, f64)> = start.iter().map(|(name, value)| (name.as_str(), *value)).collect();
     let state = dynamics.start_at(0.7, &start).unwrap();
     Case { name, dynamics, state }
 }
 
-const ANGLES: [&str; 15] = ["a", "b", "c", "d", "e", "f", "h", "i", "j", "k", "l", "m", "n", "o", "q"];
+fn start<const N: usize>(values: [(&str, f64); N]) -> Start {
+    values.map(|(name, value)| (name.to_owned(), value)).to_vec()
+}
 
 /// Pendulums hanging from each other, with masses and lengths that differ.
 pub(crate) fn chain(model: &mut Model<'_>, links: usize) -> Start {
     let (mut x, mut y) = (model.number(0.0), model.number(0.0));
-    for (i, name) in ANGLES.iter().enumerate().take(links) {
-        let m = model.parameter(&format!("mass{i}"), 1.0 + 0.1 * i as f64);
-        let r = model.parameter(&format!("rod{i}"), 1.0 - 0.03 * i as f64);
-        let angle = model.coordinate(name);
+    // However many links, about the same size and weight.
+    let share = 3.0 / links as f64;
+    for i in 0..links {
+        let m = model.parameter(&format!("mass{i}"), share * (1.0 + 0.1 * i as f64));
+        let r = model.parameter(&format!("rod{i}"), share * (1.0 - 0.02 * i as f64));
+        let angle = model.coordinate(&format!("a{i}"));
         x += r * angle.sin();
         y -= r * angle.cos();
         model.particle(&format!("bob{i}"), m, [x, y]);
     }
     model.gravity([0.0, -9.81]);
-    let mut start: Start = (0..links).map(|i| (ANGLES[i], 0.4 - 0.13 * i as f64)).collect();
-    start.extend([("a'", 0.7), ("b'", -1.1), ("c'", 0.4)]);
-    start
+    let angles = (0..links).map(|i| (format!("a{i}"), 0.4 - 0.13 * i as f64));
+    angles.chain(start([("a0'", 0.7), ("a1'", -1.1), ("a2'", 0.4)])).collect()
 }
 
 /// A particle on a spring, seen from a turning table.
@@ -68,7 +73,7 @@ fn rotating_frame(model: &mut Model<'_>) -> Start {
     let position = [turn.cos() * x - turn.sin() * y, turn.sin() * x + turn.cos() * y];
     model.particle("bead", m, position);
     model.potential("spring", k * (x * x + y * y) / 2.0);
-    vec![("x", 0.5), ("y", -0.2), ("x'", 0.3), ("y'", 1.0)]
+    start([("x", 0.5), ("y", -0.2), ("x'", 0.3), ("y'", 1.0)])
 }
 
 fn cart_pole(model: &mut Model<'_>) -> Start {
@@ -81,7 +86,7 @@ fn cart_pole(model: &mut Model<'_>) -> Start {
     model.dissipation("axle", c * vx * vx / 2.0 + 0.01 * w.pow(4.0));
     let u = model.input("u");
     model.force(x, u + 0.2 * (2.0 * model.time()).cos() - 0.1 * x);
-    vec![("th", 0.3), ("x'", 0.5), ("th'", -1.0)]
+    start([("th", 0.3), ("x'", 0.5), ("th'", -1.0)])
 }
 
 fn spring_on_rail(model: &mut Model<'_>) -> Start {
@@ -93,7 +98,7 @@ fn spring_on_rail(model: &mut Model<'_>) -> Start {
     model.potential("spring", 5.0 * x * x);
     model.potential("walls", 1.0 - wall(-1.5) + wall(1.5));
     model.potential("gravity", -reach * th.cos());
-    vec![("x", 0.1), ("r", 1.4), ("r'", 1.0), ("th'", -0.5)]
+    start([("x", 0.1), ("r", 1.4), ("r'", 1.0), ("th'", -0.5)])
 }
 
 /// A charge in a magnetic field along z that grows with x, and an electric field that turns with time.
@@ -105,7 +110,7 @@ fn charge(model: &mut Model<'_>) -> Start {
     let [ax, ay] = [-b * y / 2.0 * (1.0 + 0.1 * x), b * x / 2.0];
     model.kinetic("motion", m * (vx * vx + vy * vy + vz * vz) / 2.0);
     model.lagrangian("field", charge * (vx * ax + vy * ay) - charge * (x * t.cos() + z * t.sin()));
-    vec![("x", 0.2), ("y", 0.1), ("x'", 0.3), ("y'", 1.0), ("z'", -0.4)]
+    start([("x", 0.2), ("y", 0.1), ("x'", 0.3), ("y'", 1.0), ("z'", -0.4)])
 }
 
 fn relativistic(model: &mut Model<'_>) -> Start {
@@ -114,7 +119,7 @@ fn relativistic(model: &mut Model<'_>) -> Start {
     let [vx, vy] = model.velocities([x, y]);
     model.lagrangian("free", -m * c * c * (1.0 - (vx * vx + vy * vy) / (c * c)).sqrt());
     model.potential("pull", k * (x * x + 2.0 * y * y) / 2.0);
-    vec![("x", 1.0), ("y", 0.2), ("x'", 0.6), ("y'", -0.75)]
+    start([("x", 1.0), ("y", 0.2), ("x'", 0.6), ("y'", -0.75)])
 }
 
 /// A damped oscillator and the image that takes up its energy (H. Bateman, Phys. Rev. 38, 1931).
@@ -122,7 +127,7 @@ fn bateman(model: &mut Model<'_>) -> Start {
     let [x, y] = model.coordinates(["x", "y"]);
     let [vx, vy] = model.velocities([x, y]);
     model.lagrangian("pair", vx * vy + 0.1 * (x * vy - y * vx) - 2.0 * x * y);
-    vec![("x", 1.0), ("y", 0.2), ("x'", 0.6), ("y'", -0.75)]
+    start([("x", 1.0), ("y", 0.2), ("x'", 0.6), ("y'", -0.75)])
 }
 
 fn not_separable(model: &mut Model<'_>) -> Start {
@@ -131,7 +136,7 @@ fn not_separable(model: &mut Model<'_>) -> Start {
     let curved = (px * px + 0.5 * px * py + py * py) * (1.0 + x * x) / 2.0 + px * y;
     model.hamiltonian("curved", curved);
     model.potential("well", x.pow(4.0) + y * y);
-    vec![("x", 0.3), ("y", 0.4), ("px", 0.5), ("py", -0.8)]
+    start([("x", 0.3), ("y", 0.4), ("px", 0.5), ("py", -0.8)])
 }
 
 fn relativistic_hamiltonian(model: &mut Model<'_>) -> Start {
@@ -139,7 +144,7 @@ fn relativistic_hamiltonian(model: &mut Model<'_>) -> Start {
     let [px, py] = model.momenta(["px", "py"]);
     model.hamiltonian("free", (1.0 + px * px + py * py).sqrt());
     model.potential("pull", 0.2 * (x * x + 2.0 * y * y));
-    vec![("x", 1.0), ("y", 0.2), ("px", 1.5), ("py", -2.0)]
+    start([("x", 1.0), ("y", 0.2), ("px", 1.5), ("py", -2.0)])
 }
 
 fn henon_heiles(model: &mut Model<'_>) -> Start {
@@ -150,5 +155,5 @@ fn henon_heiles(model: &mut Model<'_>) -> Start {
     model.potential("well", (x * x + y * y) / 2.0 + x * x * y - y.pow(3.0) / 3.0);
     model.dissipation("friction", 0.05 * (vx * vx + vy * vy));
     model.force(y, 0.1 * model.time().sin());
-    vec![("x", 0.3), ("y", 0.1), ("px", 0.2), ("py", 0.35)]
+    start([("x", 0.3), ("y", 0.1), ("px", 0.2), ("py", 0.35)])
 }

@@ -188,7 +188,7 @@ extern "sysv64" fn operator_lanes<const W: usize>(frame: *mut f64, op: usize, ma
         for (i, argument) in arguments[..arity].iter_mut().enumerate() {
             *argument = frame[(1 + i) * W + lane];
         }
-        frame[lane] = call(op, arguments);
+        frame[lane] = call(op, &arguments[..arity]);
     }
     #[cfg(test)]
     super::tests::spoil_registers();

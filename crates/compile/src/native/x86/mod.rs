@@ -299,10 +299,7 @@ impl Writer {
 
 impl Target for Writer {
     fn registers(&self) -> u8 {
-        match self.isa {
-            Isa::Avx2 => 16,
-            Isa::Avx512 => 32,
-        }
+        self.isa.registers() as u8
     }
 
     fn shape(&self, code: Code) -> Shape {
@@ -340,7 +337,7 @@ impl Target for Writer {
             Code::Repair { .. } => {
                 Shape { folds: [any(0b0100), any(0b1000), any(0)], tied: 0b0001, apart: 0 }
             }
-            Code::Call(_) | Code::Math(_) => Shape::default(),
+            Code::Call(_) | Code::Math(_) | Code::Paired(_) => Shape::default(),
         }
     }
 
@@ -423,7 +420,8 @@ impl Target for Writer {
                 self.blend(to, register(c), b, a);
             }
             Code::Repair { op, limit } => self.repair(op, limit, to, *sources),
-            Code::Call(_) | Code::Math(_) => unreachable!("calls are written by `call`"),
+            Code::Call(_) => unreachable!("calls are written by `call`"),
+            Code::Math(_) | Code::Paired(_) => unreachable!("functions are expanded before"),
         }
         self.written(Rm::Register(to));
     }
