@@ -19,3 +19,4 @@ test-long:
 # Generated code against code written by hand, as a Markdown table.
 bench:
 	$(CARGO) bench --package leastaction-compile --bench pendulum
+	$(CARGO) bench --package leastaction-mechanics --bench equations

@@ -163,25 +163,7 @@ impl<'g> Expr<'g> {
     /// ```
     #[must_use]
     pub fn substitute(self, replacements: &[(Expr<'g>, Expr<'g>)]) -> Expr<'g> {
-        let graph = self.graph;
-        let mut images: FxHashMap<Id, Expr<'g>> =
-            replacements.iter().map(|&(from, to)| (graph.adopt(from).id, graph.adopt(to))).collect();
-        for id in graph.order(&[self.id]) {
-            if images.contains_key(&id) {
-                continue;
-            }
-            let node = graph.node(id);
-            let changed = node.arguments().iter().any(|a| images[a].id != *a);
-            let image = match node {
-                Node::Apply(op, _) if changed => {
-                    let arguments: Vec<Expr<'g>> = node.arguments().iter().map(|a| images[a]).collect();
-                    graph.apply(op, &arguments)
-                }
-                _ => Expr { graph, id },
-            };
-            images.insert(id, image);
-        }
-        images[&self.id]
+        substitute(&[self], replacements)[0]
     }
 
     /// The value where symbols have these values.
@@ -237,6 +219,31 @@ pub fn operations(expressions: &[Expr<'_>]) -> usize {
     let ids: Vec<Id> = expressions.iter().map(|&e| first.graph.adopt(e).id).collect();
     let store = first.graph.store();
     store.order(&ids).into_iter().filter(|&id| matches!(store.node(id), Node::Apply(..))).count()
+}
+
+/// Several expressions with parts replaced, as by [`Expr::substitute`], in one pass over what they share.
+#[must_use]
+pub fn substitute<'g>(expressions: &[Expr<'g>], replacements: &[(Expr<'g>, Expr<'g>)]) -> Vec<Expr<'g>> {
+    let Some(graph) = expressions.first().map(|e| e.graph) else { return Vec::new() };
+    let roots: Vec<Id> = expressions.iter().map(|&e| graph.adopt(e).id).collect();
+    let mut images: FxHashMap<Id, Expr<'g>> =
+        replacements.iter().map(|&(from, to)| (graph.adopt(from).id, graph.adopt(to))).collect();
+    for id in graph.order(&roots) {
+        if images.contains_key(&id) {
+            continue;
+        }
+        let node = graph.node(id);
+        let changed = node.arguments().iter().any(|a| images[a].id != *a);
+        let image = match node {
+            Node::Apply(op, _) if changed => {
+                let arguments: Vec<Expr<'g>> = node.arguments().iter().map(|a| images[a]).collect();
+                graph.apply(op, &arguments)
+            }
+            _ => Expr { graph, id },
+        };
+        images.insert(id, image);
+    }
+    roots.iter().map(|id| images[id]).collect()
 }
 
 impl PartialEq for Expr<'_> {

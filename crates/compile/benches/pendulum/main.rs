@@ -6,14 +6,15 @@
 
 mod derived;
 mod hand;
+mod timing;
 
 use leastaction_compile::{Backend, Evaluator, Kernel, Program};
 use leastaction_expr::{Graph, operations};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
+use timing::{Candidate, ROUNDS, time};
 
 const STATES: usize = 512;
-const ROUNDS: usize = 15;
 
 type Hand = fn(&[f64], &mut [f64]);
 
@@ -26,9 +27,6 @@ struct Case {
 
 /// Evaluates one state.
 type Step = Box<dyn FnMut(&[f64], &mut [f64])>;
-
-/// Something to time: a name, and a function that runs a number of evaluations.
-type Candidate<'a> = (String, Box<dyn FnMut() + 'a>);
 
 fn main() {
     println!(
@@ -173,27 +171,6 @@ fn check(case: &Case, evaluators: &mut [Evaluator], start: &[f64], blocks: &[f64
         evaluator.eval_lanes(blocks, &mut found).expect("the lengths fit");
         assert!(close(&found, &expected_lanes), "{}: lanes differ", case.name);
     }
-}
-
-/// The best time in ns of each candidate, per evaluation.
-fn time(mut candidates: Vec<Candidate<'_>>, evaluations: usize) -> Vec<(String, f64)> {
-    let mut best = vec![Duration::MAX; candidates.len()];
-    let mut calls = vec![1; candidates.len()];
-    for round in 0..=ROUNDS {
-        for (i, (_, run)) in candidates.iter_mut().enumerate() {
-            let begin = Instant::now();
-            (0..calls[i]).for_each(|_| run());
-            let spent = begin.elapsed() / calls[i];
-            if round == 0 {
-                // The first round warms up and decides how many calls make about four milliseconds.
-                calls[i] = (4_000_000 / spent.as_nanos().max(1) + 1) as u32;
-            } else {
-                best[i] = best[i].min(spent);
-            }
-        }
-    }
-    let ns = |t: &Duration| t.as_secs_f64() * 1e9 / evaluations as f64;
-    candidates.into_iter().zip(&best).map(|((name, _), t)| (name, ns(t))).collect()
 }
 
 fn report_compilation(links: usize) {

@@ -27,6 +27,7 @@ pub use error::ParseError;
 pub use lexer::{Kind, Span, Token, tokens};
 pub use parser::Parser;
 pub use scope::{Scope, Value};
+pub use suggest::nearest;
 
 pub(crate) use expression::needs_quotes;
 pub(crate) use lexer::is_identifier;

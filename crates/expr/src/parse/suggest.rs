@@ -4,7 +4,7 @@
 const LONGEST: usize = 64;
 
 /// The candidate nearest to a misspelt name, if one is near: about one slip in three characters.
-pub(super) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
+pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
     let name: Vec<char> = name.chars().take(LONGEST + 1).collect();
     if name.len() > LONGEST {
         return None;

@@ -1,0 +1,93 @@
+//! How a system is drawn, as plain data.
+
+/// The parts of a drawing, back to front. Lengths are those of the model.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Drawing {
+    /// The parts.
+    pub parts: Vec<Part>,
+}
+
+/// A part of a drawing.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Part {
+    /// A straight line between two spots.
+    Rod(Spot, Spot),
+    /// A zigzag between two spots.
+    Spring(Spot, Spot),
+    /// A disc at a spot, with an area in proportion to the mass.
+    Dot {
+        /// Where.
+        at: Spot,
+        /// What its area stands for.
+        mass: f64,
+    },
+    /// The path a spot has left behind.
+    Trail(Spot),
+    /// Something that stands still: a line through these points.
+    Line(Vec<[f64; 2]>),
+}
+
+/// A place in a drawing.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Spot {
+    /// Where a particle or point of the model is, by its name.
+    Of(String),
+    /// A fixed position.
+    At([f64; 2]),
+}
+
+impl From<&str> for Spot {
+    fn from(name: &str) -> Spot {
+        Spot::Of(name.to_owned())
+    }
+}
+
+impl From<[f64; 2]> for Spot {
+    fn from(position: [f64; 2]) -> Spot {
+        Spot::At(position)
+    }
+}
+
+impl Drawing {
+    pub(crate) fn new() -> Drawing {
+        Drawing::default()
+    }
+
+    fn with(mut self, part: Part) -> Drawing {
+        self.parts.push(part);
+        self
+    }
+
+    pub(crate) fn rod(self, from: impl Into<Spot>, to: impl Into<Spot>) -> Drawing {
+        self.with(Part::Rod(from.into(), to.into()))
+    }
+
+    pub(crate) fn spring(self, from: impl Into<Spot>, to: impl Into<Spot>) -> Drawing {
+        self.with(Part::Spring(from.into(), to.into()))
+    }
+
+    pub(crate) fn dot(self, at: impl Into<Spot>, mass: f64) -> Drawing {
+        self.with(Part::Dot { at: at.into(), mass })
+    }
+
+    pub(crate) fn trail(self, of: impl Into<Spot>) -> Drawing {
+        self.with(Part::Trail(of.into()))
+    }
+
+    pub(crate) fn line(self, points: impl IntoIterator<Item = [f64; 2]>) -> Drawing {
+        self.with(Part::Line(points.into_iter().collect()))
+    }
+}
+
+impl Part {
+    /// The spots the part is drawn at; none for a line.
+    #[must_use]
+    pub fn spots(&self) -> Vec<&Spot> {
+        match self {
+            Part::Rod(from, to) | Part::Spring(from, to) => vec![from, to],
+            Part::Dot { at, .. } => vec![at],
+            Part::Trail(of) => vec![of],
+            Part::Line(_) => Vec::new(),
+        }
+    }
+}

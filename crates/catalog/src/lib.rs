@@ -1,0 +1,24 @@
+//! Reference systems, ready to run.
+//!
+//! ```
+//! use leastaction_catalog::Entry;
+//! use leastaction_expr::Graph;
+//!
+//! let graph = Graph::new();
+//! let setup = Entry::named("double-pendulum")?.setup(&graph);
+//! let mut dynamics = setup.model.system()?.dynamics()?;
+//! let start = dynamics.start(&setup.start())?;
+//! let mut energy = [0.0];
+//! dynamics.energy(&[start.t], &start.block(), &mut energy)?;
+//! assert!((energy[0] - 7.5).abs() < 1e-14);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod drawing;
+mod entry;
+mod system;
+mod wall;
+
+pub use drawing::{Drawing, Part, Spot};
+pub use entry::{Entry, EntryError, Plan, Setup};
+pub use system::ALL;

@@ -1,0 +1,27 @@
+//! The systems, one file each.
+
+mod bezier_bead;
+mod coupled_chain;
+mod double_pendulum;
+mod harmonic_oscillator;
+mod outer_solar_system;
+mod pendulum;
+mod room;
+mod spring_on_rail;
+mod two_body;
+
+use crate::entry::Entry;
+
+/// Every system of the catalog.
+pub const ALL: &[Entry] = &[
+    pendulum::ENTRY,
+    double_pendulum::ENTRY,
+    double_pendulum::UNEQUAL,
+    room::ENTRY,
+    two_body::ENTRY,
+    spring_on_rail::ENTRY,
+    bezier_bead::ENTRY,
+    harmonic_oscillator::ENTRY,
+    outer_solar_system::ENTRY,
+    coupled_chain::ENTRY,
+];

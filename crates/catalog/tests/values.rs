@@ -1,0 +1,106 @@
+//! The reference values of the catalog.
+//!
+//! Numbers with eight or fewer digits were computed independently, from closed forms of the equations of motion; they are given
+//! to the last digit, so each is compared to half a unit of it.
+
+mod common;
+
+use common::{assert_near, begin, energy, run, velocities};
+use leastaction_expr::Graph;
+
+/// Half a unit of the seventh decimal.
+const SEVEN: f64 = 0.5001e-7;
+
+#[test]
+fn pendulum() {
+    let graph = Graph::new();
+    let (_, mut dynamics, start) = begin(&graph, "pendulum");
+    assert_near(&[energy(&mut dynamics, &start)], &[0.0], 1e-16);
+}
+
+#[test]
+fn double_pendulum() {
+    let graph = Graph::new();
+    let (_, mut dynamics, start) = begin(&graph, "double-pendulum");
+    assert_near(&[energy(&mut dynamics, &start)], &[7.5], 1e-14);
+    let end = run(&mut dynamics, &start, "rk4", 5e-4, 1.0).end();
+    assert_near(&end.q, &[-0.4953648, 0.3951171], SEVEN);
+    assert_near(&velocities(&mut dynamics, &end), &[-1.3307365, -5.9072989], SEVEN);
+}
+
+#[test]
+fn double_pendulum_unequal() {
+    let graph = Graph::new();
+    let (_, mut dynamics, start) = begin(&graph, "double-pendulum-unequal");
+    assert_near(&start.p, &[0.2701512, 0.25], SEVEN);
+    assert_near(&[energy(&mut dynamics, &start)], &[-13.0420346], SEVEN);
+    let end = run(&mut dynamics, &start, "rk4", 5e-4, 1.0).end();
+    assert_near(&end.q, &[-0.0538722, -0.4882148], SEVEN);
+    assert_near(&end.p, &[-4.2271690, -2.5122975], SEVEN);
+}
+
+#[test]
+fn room() {
+    let graph = Graph::new();
+    let (_, mut dynamics, start) = begin(&graph, "room");
+    assert_near(&[energy(&mut dynamics, &start)], &[-17.0], 0.5e-4);
+}
+
+/// a = 11/9, e = 7/11, so r between a(1−e) = 4/9 and a(1+e) = 2, and Kepler's third law for the period.
+#[test]
+fn two_body() {
+    let graph = Graph::new();
+    let (_, mut dynamics, start) = begin(&graph, "two-body");
+    assert_near(&[energy(&mut dynamics, &start), start.p[1]], &[-1.0227273, 0.9090909], SEVEN);
+    let a: f64 = 11.0 / 9.0;
+    let period = std::f64::consts::TAU * (a.powi(3) / 5.5).sqrt();
+    assert_near(&[period], &[3.62013], 0.5e-5);
+
+    let orbit = run(&mut dynamics, &start, "rk4", period / 20_000.0, period);
+    assert_near(&orbit.end().q, &[2.0, std::f64::consts::TAU], 1e-10);
+    assert_near(&orbit.end().p, &start.p, 1e-10);
+    let radii: Vec<f64> = orbit.samples().map(|(_, y)| y[0]).collect();
+    let [least, most] =
+        [radii.iter().copied().fold(9.0, f64::min), radii.iter().copied().fold(0.0, f64::max)];
+    assert_near(&[least, most], &[4.0 / 9.0, 2.0], 1e-10);
+}
+
+/// A published version pulls the weight with the mass of the block; then H = −25.04875. The energy with the weight's own mass follows by hand:
+/// T = ½·2·1² + ½(1 − 0.55)², V = ½·10·0.1² + (1 − 25) − 1.1.
+#[test]
+fn spring_on_rail() {
+    let graph = Graph::new();
+    let (_, mut dynamics, start) = begin(&graph, "spring-on-rail");
+    assert_near(&[energy(&mut dynamics, &start)], &[-23.94875], 1e-12);
+    let slip = energy(&mut dynamics, &start) - (2.0 - 1.0) * 1.1;
+    assert_near(&[slip], &[-25.04875], 1e-12);
+
+    let swing = run(&mut dynamics, &start, "rk4", 1e-4, 10.0);
+    assert!(swing.energy_drift(&mut dynamics).unwrap() < 1e-11);
+    let rail = swing.samples().map(|(_, y)| y[0]);
+    let [least, most] = [rail.clone().fold(0.0, f64::min), rail.fold(0.0, f64::max)];
+    assert!(most > 1.3 && most < 1.5 && least < -0.5, "the block should bounce: {least} to {most}");
+}
+
+#[test]
+fn bezier_bead() {
+    let graph = Graph::new();
+    let (_, mut dynamics, start) = begin(&graph, "bezier-bead");
+    assert_near(&[energy(&mut dynamics, &start)], &[-3.3359375], 1e-8);
+    let slide = run(&mut dynamics, &start, "rk4", 1e-4, 10.0);
+    let mut kinetic = [0.0];
+    let mut away_from_ends = 0;
+    for (t, y) in slide.samples().filter(|(_, y)| (0.4..0.6).contains(&y[0])) {
+        dynamics.kinetic_energy(&[t], y, &mut kinetic).unwrap();
+        assert_near(&[(2.0 * kinetic[0]).sqrt()], &[1.152443], 0.5e-6);
+        away_from_ends += 1;
+    }
+    assert!(away_from_ends > 1000);
+}
+
+#[test]
+fn outer_solar_system() {
+    let graph = Graph::new();
+    let (_, mut dynamics, start) = begin(&graph, "outer-solar-system");
+    assert_near(&[energy(&mut dynamics, &start)], &[-3.2154532e-8], 0.5e-15);
+}

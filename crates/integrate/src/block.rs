@@ -1,0 +1,168 @@
+//! Blocks of states, and the arithmetic between evaluations.
+//!
+//! A block holds the states of one trajectory or of eight, component-major, lanes innermost: component i of lane j is number
+//! i·W + j. One set of plain loops serves both widths, and each lane gets the bits it would get alone.
+
+use leastaction_compile::LANES;
+
+/// The states of 1 or [`LANES`] trajectories, with what rounding has left over.
+///
+/// Changes are added by compensated summation, so that rounding does not grow with the number of steps
+/// (E. Hairer, C. Lubich and G. Wanner, *Geometric Numerical Integration*, 2006, section VIII.5).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block {
+    values: Vec<f64>,
+    carry: Vec<f64>,
+    width: usize,
+}
+
+impl Block {
+    /// A block of one state.
+    #[must_use]
+    pub fn one(state: &[f64]) -> Block {
+        Block { values: state.to_vec(), carry: vec![0.0; state.len()], width: 1 }
+    }
+
+    /// A block of eight states of the same length; numbers that a shorter state lacks are NaN.
+    #[must_use]
+    pub fn lanes(states: [&[f64]; LANES]) -> Block {
+        let dimension = states.iter().map(|s| s.len()).max().unwrap_or(0);
+        let at = |i: usize| states.map(|s| s.get(i).copied().unwrap_or(f64::NAN));
+        let values: Vec<f64> = (0..dimension).flat_map(at).collect();
+        Block { carry: vec![0.0; values.len()], values, width: LANES }
+    }
+
+    /// The number of lanes: 1 or 8.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The length of one state.
+    #[must_use]
+    pub fn dimension(&self) -> usize {
+        self.values.len() / self.width
+    }
+
+    /// The states.
+    #[must_use]
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// The state in a lane.
+    #[must_use]
+    pub fn lane(&self, lane: usize) -> Vec<f64> {
+        self.values.iter().skip(lane).step_by(self.width).copied().collect()
+    }
+
+    /// Adds a change to the components from `first` on, with compensation.
+    #[inline]
+    pub fn add(&mut self, first: usize, change: &[f64]) {
+        let from = first * self.width;
+        let (values, carry) = (&mut self.values[from..], &mut self.carry[from..]);
+        for ((y, e), change) in values.iter_mut().zip(carry).zip(change) {
+            let before = *y;
+            *e += change;
+            *y = before + *e;
+            *e += before - *y;
+        }
+    }
+
+    /// The component and lane of a number that is infinite or NaN.
+    #[inline]
+    pub(crate) fn not_finite(&self) -> Option<(usize, usize)> {
+        // Zero times a finite number is zero, and the sum needs no branches.
+        if self.values.iter().map(|y| 0.0 * y).sum::<f64>() == 0.0 {
+            return None;
+        }
+        let place = self.values.iter().position(|y| !y.is_finite())?;
+        Some((place / self.width, place % self.width))
+    }
+}
+
+/// out = y + c·h·slope in each lane.
+#[inline]
+pub(crate) fn shift(out: &mut [f64], y: &[f64], c: f64, h: &[f64], slope: &[f64]) {
+    if let Some(h) = h.first_chunk::<LANES>() {
+        let rows = out.as_chunks_mut::<LANES>().0.iter_mut();
+        for ((out, y), slope) in rows.zip(y.as_chunks::<LANES>().0).zip(slope.as_chunks::<LANES>().0) {
+            for j in 0..LANES {
+                out[j] = y[j] + c * h[j] * slope[j];
+            }
+        }
+    } else if let [h] = h {
+        for ((out, y), slope) in out.iter_mut().zip(y).zip(slope) {
+            *out = y + c * h * slope;
+        }
+    }
+}
+
+/// out = h·Σ wᵢ kᵢ in each lane, for weights wᵢ and slopes kᵢ.
+#[inline]
+pub(crate) fn combine<const N: usize>(out: &mut [f64], h: &[f64], weights: [f64; N], slopes: [&[f64]; N]) {
+    out.fill(0.0);
+    for (weight, slope) in weights.into_iter().zip(slopes) {
+        out.iter_mut().zip(slope).for_each(|(out, slope)| *out += weight * slope);
+    }
+    scale(out, h);
+}
+
+/// Multiplies each lane by its h.
+#[inline]
+pub(crate) fn scale(out: &mut [f64], h: &[f64]) {
+    if let Some(h) = h.first_chunk::<LANES>() {
+        for row in out.as_chunks_mut::<LANES>().0 {
+            row.iter_mut().zip(h).for_each(|(out, h)| *out *= h);
+        }
+    } else if let [h] = h {
+        out.iter_mut().for_each(|out| *out *= h);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compensation_keeps_what_plain_sums_lose() {
+        let mut block = Block::one(&[1.0]);
+        for _ in 0..10_000_000 {
+            block.add(0, &[1e-17]);
+        }
+        assert_eq!(block.values(), [1.0 + 1e-10]);
+    }
+
+    #[test]
+    fn lanes_stand_innermost() {
+        let states: [[f64; 2]; LANES] = std::array::from_fn(|j| [j as f64, 10.0 + j as f64]);
+        let mut block = Block::lanes(states.each_ref().map(|s| s.as_slice()));
+        assert_eq!((block.width(), block.dimension(), block.values()[9]), (8, 2, 11.0));
+        block.add(1, &[1.0; LANES]);
+        assert_eq!(block.lane(3), [3.0, 14.0]);
+    }
+
+    #[test]
+    fn names_what_is_not_finite() {
+        let mut states = [[1.0, 2.0, 3.0]; LANES];
+        states[5][1] = f64::NEG_INFINITY;
+        assert_eq!(Block::lanes(states.each_ref().map(|s| s.as_slice())).not_finite(), Some((1, 5)));
+        assert_eq!(Block::one(&[1.0, f64::MAX]).not_finite(), None);
+    }
+
+    #[test]
+    fn both_widths_do_the_same_arithmetic() {
+        let (y, k, h) = ([0.1, 0.7], [1.3, -2.9], [0.3, 0.03, 1.7, 0.5, 0.9, 1e-3, -0.1, 2.0]);
+        let wide = |x: [f64; 2]| [[x[0]; LANES], [x[1]; LANES]].concat();
+        let (mut shifted, mut sum) = ([0.0; 16], [0.0; 16]);
+        shift(&mut shifted, &wide(y), 0.7, &h, &wide(k));
+        combine(&mut sum, &h, [0.3, 0.6], [&wide(k), &wide(y)]);
+        for lane in 0..LANES {
+            let (mut one, mut other) = ([0.0; 2], [0.0; 2]);
+            shift(&mut one, &y, 0.7, &h[lane..=lane], &k);
+            combine(&mut other, &h[lane..=lane], [0.3, 0.6], [&k, &y]);
+            assert_eq!([shifted[lane], shifted[8 + lane]], one);
+            assert_eq!([sum[lane], sum[8 + lane]], other);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Solves x = g(x), the equation of an implicit step, down to rounding.
+//!
+//! Accelerated iteration comes first, as it needs nothing but g; lanes it does not solve, because the step is long for the
+//! system's fastest motion, go to Newton's method. Both stop where residuals no longer shrink, not at a tolerance: what
+//! is left then is noise without a trend, and energy does not drift (E. Hairer, R. I. McLachlan and A. Razakarivony,
+//! BIT 48 (2008) 231, doi:10.1007/s10543-008-0170-3).
+//!
+//! Each lane is solved by itself: its iterates are what they would be alone, and it rests when it is done.
+
+mod anderson;
+mod newton;
+
+use crate::step::StepError;
+use anderson::Anderson;
+use leastaction_compile::LANES;
+use leastaction_mechanics::EvalError;
+use newton::Newton;
+
+/// A residual this small, relative to the state, is rounding once it no longer halves.
+const ROUNDING: f64 = 16.0 * f64::EPSILON;
+/// So is this one, once it has not halved for a while: fields whose terms cancel are noisy.
+const NOISE: f64 = 1e-11;
+const PATIENCE: u32 = 8;
+
+/// An equation x = g(x) for the change x of a state over a step.
+pub(crate) trait Equation {
+    /// g(x).
+    fn image(&mut self, x: &[f64], image: &mut [f64]) -> Result<(), EvalError>;
+
+    /// The derivatives of g at x, by rows.
+    fn slope(&mut self, x: &[f64], matrix: &mut [f64]) -> Result<(), EvalError>;
+}
+
+/// The memory of the iterations.
+pub(crate) struct Solver {
+    anderson: Anderson,
+    /// Made when it is first needed: most runs never do.
+    newton: Option<Newton>,
+    /// Residuals g(x) − x, relative to the scale of the state.
+    residual: Vec<f64>,
+    image: Vec<f64>,
+}
+
+impl Solver {
+    /// Memory for unknowns of this length, all lanes counted.
+    pub(crate) fn new(len: usize) -> Solver {
+        Solver { anderson: Anderson::new(len), newton: None, residual: vec![0.0; len], image: vec![0.0; len] }
+    }
+
+    /// Solves x = g(x) from the guess in `x`, which is a change of the state `y`. Returns how many iterations were made.
+    pub(crate) fn solve(
+        &mut self,
+        t: &[f64],
+        y: &[f64],
+        x: &mut [f64],
+        equation: &mut impl Equation,
+    ) -> Result<u32, StepError> {
+        match t.len() {
+            1 => self.solve_lanes::<1>(t, y, x, equation),
+            _ => self.solve_lanes::<LANES>(t, y, x, equation),
+        }
+    }
+
+    fn solve_lanes<const W: usize>(
+        &mut self,
+        t: &[f64],
+        y: &[f64],
+        x: &mut [f64],
+        equation: &mut impl Equation,
+    ) -> Result<u32, StepError> {
+        let Solver { anderson, newton, residual, image } = self;
+        let mut front =
+            Front::<W> { progress: [Progress::default(); W], weights: [[0.0; W]; 2], residual, image };
+        let mut iterations = anderson.iterate(y, x, &mut front, equation)?;
+        if !front.is_done() {
+            let newton = newton.get_or_insert_with(|| Newton::new(x.len() / W, W));
+            iterations += newton.iterate(x, &mut front, equation)?;
+        }
+        match front.progress.iter().position(|lane| lane.state == Lane::Open) {
+            None => Ok(iterations),
+            Some(lane) => {
+                let (t, residual) = (t.get(lane).copied().unwrap_or(f64::NAN), front.progress[lane].size);
+                Err(StepError::NoConvergence { t, lane, residual, iterations })
+            }
+        }
+    }
+}
+
+/// Where an iteration stands, lane by lane.
+struct Front<'m, const W: usize> {
+    progress: [Progress; W],
+    /// One over the scale of coordinates, and of momenta.
+    weights: [[f64; W]; 2],
+    residual: &'m mut [f64],
+    image: &'m mut [f64],
+}
+
+impl<const W: usize> Front<'_, W> {
+    /// Takes the scale of the unknowns from a state and its change.
+    fn weigh(&mut self, y: &[f64]) {
+        let sizes = [largest::<W>(y), largest::<W>(self.image)];
+        for (half, weights) in self.weights.iter_mut().enumerate() {
+            for (j, weight) in weights.iter_mut().enumerate() {
+                let scale = sizes[0][half][j] + sizes[1][half][j];
+                *weight = if scale > 0.0 { 1.0 / scale } else { 1.0 };
+            }
+        }
+    }
+
+    /// Compares x with its image, and puts lanes to rest that are done.
+    fn compare(&mut self, x: &[f64]) {
+        let mut sizes = [0.0_f64; W];
+        let half = x.len() / W / 2;
+        let rows = self.residual.as_chunks_mut::<W>().0.iter_mut();
+        let pairs = self.image.as_chunks::<W>().0.iter().zip(x.as_chunks::<W>().0);
+        for (i, (residual, (image, x))) in rows.zip(pairs).enumerate() {
+            let weight = &self.weights[usize::from(i >= half)];
+            for j in 0..W {
+                residual[j] = weight[j] * (image[j] - x[j]);
+                let size = residual[j].abs();
+                // Not `f64::max`, which would lose a NaN.
+                if size > sizes[j] || size.is_nan() {
+                    sizes[j] = size;
+                }
+            }
+        }
+        for (lane, size) in self.progress.iter_mut().zip(sizes) {
+            lane.update(size);
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.progress.iter().all(|lane| lane.state != Lane::Open)
+    }
+
+    /// Gives lanes that are still open another chance.
+    fn restart(&mut self) {
+        for lane in self.progress.iter_mut().filter(|lane| lane.state == Lane::Open) {
+            *lane = Progress::default();
+        }
+    }
+
+    /// Whether no open lane can be brought further by going on: residuals are infinite or NaN.
+    fn is_lost(&self) -> bool {
+        self.progress.iter().all(|lane| lane.state != Lane::Open || !lane.size.is_finite())
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Lane {
+    /// Not solved.
+    Open,
+    /// Solved in this iteration: the image is the solution.
+    Closing,
+    /// Solved before: x is the solution, and stays.
+    Resting,
+}
+
+/// How far a lane has come.
+#[derive(Clone, Copy)]
+struct Progress {
+    size: f64,
+    best: f64,
+    stale: u32,
+    state: Lane,
+}
+
+impl Default for Progress {
+    fn default() -> Progress {
+        Progress { size: f64::INFINITY, best: f64::INFINITY, stale: 0, state: Lane::Open }
+    }
+}
+
+impl Progress {
+    fn update(&mut self, size: f64) {
+        if self.state != Lane::Open {
+            self.state = Lane::Resting;
+            return;
+        }
+        self.size = size;
+        self.stale = if size < 0.5 * self.best { 0 } else { self.stale + 1 };
+        self.best = self.best.min(size);
+        let rounding = self.stale > 0 && size <= ROUNDING;
+        let noise = self.stale >= PATIENCE && size <= NOISE;
+        if size == 0.0 || rounding || noise {
+            self.state = Lane::Closing;
+        }
+    }
+}
+
+/// The largest sizes of coordinates, and of momenta.
+fn largest<const W: usize>(block: &[f64]) -> [[f64; W]; 2] {
+    let rows = block.as_chunks::<W>().0;
+    let mut largest = [[0.0_f64; W]; 2];
+    for (i, row) in rows.iter().enumerate() {
+        let half = &mut largest[usize::from(i >= rows.len() / 2)];
+        half.iter_mut().zip(row).for_each(|(size, y)| *size = size.max(y.abs()));
+    }
+    largest
+}

@@ -1,0 +1,142 @@
+//! A trajectory: states at times.
+
+use crate::error::RunError;
+use crate::step::Work;
+use leastaction_mechanics::{Dynamics, EvalError, ShareKind, State, System};
+use std::fmt;
+
+/// The samples of a run.
+#[derive(Clone, PartialEq)]
+pub struct Trajectory {
+    degrees: usize,
+    dimension: usize,
+    times: Vec<f64>,
+    blocks: Vec<f64>,
+    pub(crate) work: Work,
+}
+
+impl Trajectory {
+    /// An empty trajectory with room for so many samples.
+    pub(crate) fn with_room(system: &System, samples: u64) -> Result<Trajectory, RunError> {
+        let dimension = system.dimension();
+        let (mut times, mut blocks) = (Vec::new(), Vec::new());
+        let room = usize::try_from(samples).unwrap_or(usize::MAX);
+        let reserved = times
+            .try_reserve_exact(room)
+            .and_then(|()| blocks.try_reserve_exact(room.saturating_mul(dimension)));
+        if reserved.is_err() {
+            return Err(RunError::TooManySamples { samples, dimension });
+        }
+        Ok(Trajectory { degrees: system.degrees(), dimension, times, blocks, work: Work::default() })
+    }
+
+    pub(crate) fn push(&mut self, t: f64, block: &[f64]) {
+        self.times.push(t);
+        self.blocks.extend_from_slice(block);
+    }
+
+    /// The number of samples.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.times.len()
+    }
+
+    /// Whether there are no samples.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.times.is_empty()
+    }
+
+    /// The times.
+    #[must_use]
+    pub fn times(&self) -> &[f64] {
+        &self.times
+    }
+
+    /// The state blocks \[q…, p…\], one after the other.
+    #[must_use]
+    pub fn blocks(&self) -> &[f64] {
+        &self.blocks
+    }
+
+    /// Times with their state blocks.
+    pub fn samples(&self) -> impl ExactSizeIterator<Item = (f64, &[f64])> + Clone {
+        self.times.iter().copied().zip(self.blocks.chunks_exact(self.dimension.max(1)))
+    }
+
+    /// A sample as a state.
+    #[must_use]
+    pub fn state(&self, sample: usize) -> Option<State> {
+        let (t, block) = self.samples().nth(sample)?;
+        Some(State::from_block(t, block, self.degrees))
+    }
+
+    /// The last state.
+    #[must_use]
+    pub fn end(&self) -> State {
+        self.state(self.len().saturating_sub(1)).unwrap_or_default()
+    }
+
+    /// The work it took.
+    #[must_use]
+    pub fn work(&self) -> Work {
+        self.work
+    }
+
+    /// The energy at every sample.
+    ///
+    /// # Errors
+    /// [`EvalError`] if it cannot be computed, as for a system that the samples do not belong to.
+    pub fn energies(&self, dynamics: &mut Dynamics) -> Result<Vec<f64>, EvalError> {
+        let mut energies = vec![0.0; self.len()];
+        for ((t, block), energy) in self.samples().zip(energies.chunks_exact_mut(1)) {
+            dynamics.energy(&[t], block, energy)?;
+        }
+        Ok(energies)
+    }
+
+    /// The largest change of the energy since the start, relative to its [scale](energy_scale).
+    ///
+    /// # Errors
+    /// As [`Trajectory::energies`].
+    pub fn energy_drift(&self, dynamics: &mut Dynamics) -> Result<f64, EvalError> {
+        let energies = self.energies(dynamics)?;
+        let Some((start, first)) = self.state(0).zip(energies.first()) else { return Ok(0.0) };
+        let largest = energies.iter().map(|e| (e - first).abs()).fold(0.0, f64::max);
+        Ok(largest / energy_scale(dynamics, &start)?)
+    }
+}
+
+impl fmt::Debug for Trajectory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ends = self.times.first().zip(self.times.last());
+        let (start, end) = ends.unwrap_or((&f64::NAN, &f64::NAN));
+        write!(f, "Trajectory({} samples of {} numbers, t = {start} to {end})", self.len(), self.dimension)
+    }
+}
+
+/// What changes of the energy are relative to: its size at a state, or where its terms cancel there, the sum of their sizes.
+///
+/// # Errors
+/// [`EvalError`] if the energy cannot be computed there.
+pub fn energy_scale(dynamics: &mut Dynamics, state: &State) -> Result<f64, EvalError> {
+    const CANCELLED: f64 = 1e-6;
+    let (t, y) = ([state.t], state.block());
+    let mut energy = [0.0];
+    dynamics.energy(&t, &y, &mut energy)?;
+    let mut shares = vec![0.0; dynamics.system().shares().len()];
+    dynamics.shares(&t, &y, &mut shares)?;
+    let kinds = dynamics.system().shares().iter().map(|share| share.kind);
+    let terms: f64 = shares
+        .iter()
+        .zip(kinds)
+        .filter(|(_, kind)| *kind != ShareKind::Lagrangian)
+        .map(|(e, _)| e.abs())
+        .sum();
+    let size = energy[0].abs();
+    Ok(match (size > CANCELLED * terms, terms > 0.0) {
+        (true, _) => size,
+        (false, true) => terms,
+        (false, false) => 1.0,
+    })
+}

@@ -1,0 +1,185 @@
+//! From equations to a system: which expressions become kernels.
+
+use crate::equations::{Equations, Statement, depend};
+use crate::error::ModelError;
+use crate::facts::{Facts, Form, Place, Share, ShareKind};
+use crate::inertia;
+use crate::lagrangian::{Inversion, Lagrangian};
+use crate::matrix::Symmetric;
+use crate::model::Term;
+use crate::system::{Beside, Blueprint, Inverse, Quantity, System};
+use leastaction_expr::{Entry, Expr, jvp, substitute};
+
+type Plans<'g> = Vec<(Quantity, Beside, Vec<Expr<'g>>)>;
+
+impl<'g> Equations<'g> {
+    /// Compiles the equations of motion.
+    ///
+    /// # Errors
+    /// [`ModelError`] if an expression has a constant that is not finite, or a backend was asked for that is not available.
+    pub fn system(&self) -> Result<System, ModelError> {
+        let (mut plans, inverse, form) = match &self.statement {
+            Statement::Lagrangian(l) => (self.lagrangian_plans(l), l.inverse(), Form::Lagrangian),
+            Statement::Hamiltonian(h) => {
+                let (plans, inverse) = self.hamiltonian_plans(*h);
+                (plans, inverse, Form::Hamiltonian)
+            }
+        };
+        let field = self.phase_field();
+        let closed = field.is_some();
+        if let Some((rates, pushes)) = field {
+            plans.push((Quantity::Field, Beside::Momenta, [rates.clone(), pushes.clone()].concat()));
+            plans.push((Quantity::Drift, Beside::Momenta, rates));
+            plans.push((Quantity::Kick, Beside::Momenta, pushes));
+            plans.extend(self.hamiltonian().map(|h| (Quantity::Energy, Beside::Momenta, vec![h])));
+        }
+        let positions = self.particles.iter().flat_map(|p| p.position.iter().copied()).collect();
+        plans.push((Quantity::Positions, Beside::Momenta, positions));
+        let inertias = self.particles.iter().flat_map(|p| p.inertias.iter().copied()).collect();
+        plans.push((Quantity::Masses, Beside::Nothing, inertias));
+
+        let all: Vec<_> = plans.iter().flat_map(|(.., outputs)| outputs.iter().copied()).collect();
+        let nonzero = |forces: &[Expr<'g>]| forces.iter().any(|f| f.as_number() != Some(0.0));
+        let facts = Facts {
+            form,
+            separable: self.is_separable(),
+            autonomous: self.inputs.is_empty() && !depend(&all, &[self.time]),
+            dissipative: nonzero(&self.resistances),
+            forced: nonzero(&self.drives),
+            forces_depend_on_velocities: self.forces_depend_on_velocities(),
+            closed,
+            cyclic: self.cyclic(),
+            conserved: self.conserved(),
+        };
+        let place = |p: &crate::Particle<'g>| Place { name: p.name.clone(), dimensions: p.position.len() };
+        let owner = |p: &crate::Particle<'g>| vec![p.name.clone(); p.inertias.len()];
+        System::compile(Blueprint {
+            graph: self.graph,
+            facts,
+            time: self.time,
+            parameters: self.parameters.clone(),
+            inputs: self.inputs.clone(),
+            coordinates: self.coordinates.clone(),
+            velocities: self.velocities.clone(),
+            momenta: self.momenta.clone(),
+            places: self.particles.iter().map(place).collect(),
+            shares: self.shares(form),
+            massive: self.particles.iter().flat_map(owner).collect(),
+            inverse,
+            plans,
+        })
+    }
+
+    fn shares(&self, form: Form) -> Vec<Share> {
+        let direct = match form {
+            Form::Lagrangian => ShareKind::Lagrangian,
+            Form::Hamiltonian | Form::Ports => ShareKind::Hamiltonian,
+        };
+        let kinds = [
+            (&self.kinetic, ShareKind::Kinetic),
+            (&self.potential, ShareKind::Potential),
+            (&self.direct, direct),
+        ];
+        let share = |(terms, kind): (&Vec<Term<'g>>, ShareKind)| {
+            terms.iter().map(|t| Share { name: t.name.clone(), kind }).collect::<Vec<_>>()
+        };
+        kinds.into_iter().flat_map(share).collect()
+    }
+
+    fn lagrangian_plans(&self, l: &Lagrangian<'g>) -> Plans<'g> {
+        use Beside::Velocities;
+        let at_rest = || l.momenta_at_rest(&self.velocities);
+        let mut inertia = if l.quadratic { at_rest() } else { l.momenta.clone() };
+        inertia.extend(l.mass.entries().map(|(.., value)| value));
+        let mut plans = vec![
+            (Quantity::Momenta, Velocities, l.momenta.clone()),
+            (Quantity::Pushes, Velocities, self.pushes()),
+            (Quantity::Inertia, Velocities, inertia),
+        ];
+        match self.accelerations() {
+            Some(accelerations) => plans.push((Quantity::Accelerations, Velocities, accelerations)),
+            None => {
+                let loads = l.loads.iter().zip(self.forces()).map(|(&load, force)| load + force).collect();
+                plans.push((Quantity::Loads, Velocities, loads));
+            }
+        }
+        // At rest a Lagrangian term is −V; what moving adds to its energy is kinetic.
+        let rest: Vec<_> = self.velocities.iter().map(|&v| (v, self.graph.number(0.0))).collect();
+        let hidden = -self.total(&self.direct).substitute(&rest);
+        let potential = self.total(&self.potential) + hidden;
+        let moving = self.total(&self.direct).gradient(&self.velocities);
+        let moving = self.products(&moving, &self.velocities) - self.total(&self.direct) - hidden;
+        let kinetic = self.total(&self.kinetic) + moving;
+        let ledger = self.ledger(kinetic, potential, l.value, l.energy, &self.velocities);
+        plans.push((Quantity::Ledger, Velocities, ledger));
+        plans
+    }
+
+    fn hamiltonian_plans(&self, h: Expr<'g>) -> (Plans<'g>, Inverse) {
+        use Beside::Momenta;
+        let (q, p) = (&self.coordinates, &self.momenta);
+        let rates = h.gradient(p);
+        let mut tangent = Symmetric::zero(self.degrees());
+        h.hessian(p).into_iter().for_each(|Entry { row, column, value }| tangent.add(row, column, value));
+        let entries: Vec<_> = tangent.entries().map(|(.., value)| value).collect();
+        let linear = !depend(&entries, p);
+        let pattern = tangent.entries().map(|(i, j, _)| (i, j)).collect();
+        let pushes = self.in_phase_space(&self.pushes(), &rates);
+
+        let moving = q.iter().zip(&rates).chain(p.iter().zip(&pushes)).map(|(&x, &dx)| (x, dx));
+        let direction: Vec<_> = moving.chain([(self.time, self.graph.number(1.0))]).collect();
+        let accelerations = jvp(&rates, &direction);
+
+        let rest: Vec<_> = p.iter().map(|&p| (p, self.graph.number(0.0))).collect();
+        let potential = self.total(&self.potential) + self.total(&self.direct).substitute(&rest);
+        let lagrangian = self.products(p, &rates) - h;
+        let ledger = self.ledger(h - potential, potential, lagrangian, h, &rates);
+        let ledger = self.in_phase_space(&ledger, &rates);
+        let mut plans = vec![
+            (Quantity::Inertia, Momenta, rates.iter().copied().chain(entries).collect()),
+            (Quantity::Accelerations, Momenta, accelerations),
+            (Quantity::Ledger, Momenta, ledger),
+        ];
+        if let (true, Ok(Inversion::Unrolled(order))) = (linear, inertia::inversion(&tangent, &self.probe()))
+        {
+            // H is quadratic in p: v = W p + b, and p is written out.
+            let rest = substitute(&rates, &rest);
+            let moving: Vec<_> = self.velocities.iter().zip(rest).map(|(&v, b)| v - b).collect();
+            let momenta = tangent.factor(&order).map(|factor| factor.solve(&moving));
+            plans.extend(momenta.map(|momenta| (Quantity::Momenta, Beside::Velocities, momenta)));
+        }
+        (plans, Inverse { pattern, linear: false, definite: false })
+    }
+
+    /// The shares of the energy, then T, V, L, H, the dissipated and the supplied power.
+    fn ledger(
+        &self,
+        kinetic: Expr<'g>,
+        potential: Expr<'g>,
+        l: Expr<'g>,
+        h: Expr<'g>,
+        v: &[Expr<'g>],
+    ) -> Vec<Expr<'g>> {
+        let shares = [&self.kinetic, &self.potential, &self.direct].into_iter().flatten().map(|t| t.value);
+        let (lost, gained) = (-self.products(&self.resistances, v), self.products(&self.drives, v));
+        shares.chain([kinetic, potential, l, h, lost, gained]).collect()
+    }
+
+    fn total(&self, terms: &[Term<'g>]) -> Expr<'g> {
+        self.graph.sum(terms.iter().map(|t| t.value))
+    }
+
+    fn products(&self, a: &[Expr<'g>], b: &[Expr<'g>]) -> Expr<'g> {
+        self.graph.sum(a.iter().zip(b).map(|(&a, &b)| a * b))
+    }
+}
+
+impl Lagrangian<'_> {
+    fn inverse(&self) -> Inverse {
+        Inverse {
+            pattern: self.mass.entries().map(|(i, j, _)| (i, j)).collect(),
+            linear: self.quadratic,
+            definite: self.inversion != Inversion::Indefinite,
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! What is wrong with a model, found before anything is compiled.
+
+use crate::equations::{rate, symbols_of};
+use crate::error::ModelError;
+use crate::model::Model;
+use leastaction_expr::{Expr, Id, nearest};
+use std::collections::HashMap;
+
+/// Declared symbols.
+pub(crate) type Declared<'g> = HashMap<Id, (Expr<'g>, Kind)>;
+
+/// What a declared name stands for, and so where it may be used.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Parameter,
+    Time,
+    Coordinate,
+    Velocity,
+    Momentum,
+    Input,
+    Definition,
+}
+
+impl Kind {
+    fn what(self) -> &'static str {
+        match self {
+            Kind::Parameter => "a parameter",
+            Kind::Time => "the time",
+            Kind::Coordinate => "a coordinate",
+            Kind::Velocity => "a velocity",
+            Kind::Momentum => "a momentum",
+            Kind::Input => "an input",
+            Kind::Definition => "a definition",
+        }
+    }
+
+    /// What to do where the name cannot stand.
+    fn remedy(self) -> &'static str {
+        match self {
+            Kind::Velocity => "state a velocity-dependent energy as a Lagrangian term",
+            Kind::Momentum => "momenta belong into a Hamiltonian",
+            Kind::Input => "inputs act through forces",
+            Kind::Parameter | Kind::Time | Kind::Coordinate | Kind::Definition => "it must be constant",
+        }
+    }
+}
+
+/// Checks everything that can be seen from names alone.
+pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
+    if model.coordinates.is_empty() {
+        return Err(ModelError::NoCoordinates);
+    }
+    let declared = declared(symbols(model))?;
+    parameters(&model.parameters)?;
+    statement(model)?;
+    use Kind::{Coordinate, Input, Momentum, Parameter, Time, Velocity};
+    let check = |place: String, e, allowed: &[Kind]| uses(&declared, place, e, allowed);
+    for particle in &model.particles {
+        let name = &particle.name;
+        if !(1..=3).contains(&particle.position.len()) {
+            let found = particle.position.len();
+            return Err(ModelError::Dimensions {
+                particle: name.clone(),
+                found,
+                expected: "1, 2 or 3".into(),
+            });
+        }
+        if !model.gravity.is_empty() && model.gravity.len() != particle.position.len() {
+            let expected = format!("{} (those of gravity)", model.gravity.len());
+            let found = particle.position.len();
+            return Err(ModelError::Dimensions { particle: name.clone(), found, expected });
+        }
+        if !particle.inertias.is_empty() && particle.inertias.len() != particle.position.len() {
+            let expected = format!("{} (as many as inertias)", particle.inertias.len());
+            let found = particle.position.len();
+            return Err(ModelError::Dimensions { particle: name.clone(), found, expected });
+        }
+        for &mass in &particle.inertias {
+            check(format!("the mass of particle `{name}`"), mass, &[Parameter])?;
+            if let Some(value) = mass.eval(&model.parameters).ok().filter(|m| !(*m > 0.0 && m.is_finite())) {
+                return Err(ModelError::BadMass { particle: name.clone(), value });
+            }
+        }
+        for &x in &particle.position {
+            check(format!("the position of particle `{name}`"), x, &[Parameter, Time, Coordinate])?;
+        }
+    }
+    for &g in &model.gravity {
+        check("gravity".into(), g, &[Parameter, Time])?;
+    }
+    let moving: &[Kind] = &[Parameter, Time, Coordinate, Velocity];
+    let groups: [(&str, &[_], &[Kind]); 5] = [
+        ("kinetic energy", &model.kinetic, moving),
+        ("potential energy", &model.potential, &[Parameter, Time, Coordinate]),
+        ("Lagrangian term", &model.lagrangian, moving),
+        ("Hamiltonian term", &model.hamiltonian, &[Parameter, Time, Coordinate, Momentum]),
+        ("dissipation", &model.dissipation, moving),
+    ];
+    for (what, terms, allowed) in groups {
+        for term in terms {
+            check(format!("the {what} `{}`", term.name), term.value, allowed)?;
+        }
+    }
+    for &(coordinate, force) in &model.forces {
+        if !model.coordinates.contains(&coordinate) {
+            return Err(ModelError::ForceOnUnknown { name: coordinate.to_string() });
+        }
+        let allowed = &[Parameter, Time, Coordinate, Velocity, Input];
+        check(format!("the force on `{coordinate}`"), force, allowed)?;
+    }
+    Ok(())
+}
+
+/// The symbols of a model with their kinds.
+fn symbols<'g>(model: &Model<'g>) -> impl Iterator<Item = (Expr<'g>, Kind)> {
+    let parameters = model.parameters.iter().map(|(s, _)| (*s, Kind::Parameter));
+    let coordinates = model.coordinates.iter().map(|&s| (s, Kind::Coordinate));
+    let velocities = model.coordinates.iter().map(|&q| (rate(q), Kind::Velocity));
+    let momenta = model.all_momenta().into_iter().map(|s| (s, Kind::Momentum));
+    let inputs = model.inputs.iter().map(|&s| (s, Kind::Input));
+    let definitions = model.definitions.iter().map(|(s, _)| (*s, Kind::Definition));
+    let time = [(model.time, Kind::Time)].into_iter();
+    time.chain(parameters)
+        .chain(coordinates)
+        .chain(velocities)
+        .chain(momenta)
+        .chain(inputs)
+        .chain(definitions)
+}
+
+/// Every declared symbol with its kind; an error if a name is declared twice.
+pub(crate) fn declared<'g>(
+    symbols: impl Iterator<Item = (Expr<'g>, Kind)>,
+) -> Result<Declared<'g>, ModelError> {
+    let mut all = Declared::default();
+    for (symbol, kind) in symbols {
+        if let Some((_, first)) = all.insert(symbol.id(), (symbol, kind)) {
+            let (first, second) = (first.what(), kind.what());
+            return Err(ModelError::DuplicateName { name: symbol.to_string(), first, second });
+        }
+    }
+    Ok(all)
+}
+
+/// Checks that all defaults are finite.
+pub(crate) fn parameters(list: &[(Expr<'_>, f64)]) -> Result<(), ModelError> {
+    match list.iter().find(|(_, value)| !value.is_finite()) {
+        Some((symbol, value)) => Err(ModelError::BadParameter { name: symbol.to_string(), value: *value }),
+        None => Ok(()),
+    }
+}
+
+/// Checks that the motion is stated, and one way only.
+fn statement(model: &Model<'_>) -> Result<(), ModelError> {
+    if model.momenta.len() > model.coordinates.len() {
+        let (momenta, coordinates) = (model.momenta.len(), model.coordinates.len());
+        return Err(ModelError::MomentaCount { momenta, coordinates });
+    }
+    let other = [&model.kinetic, &model.lagrangian].into_iter().flatten().map(|t| t.name.clone());
+    let other =
+        other.chain(model.particles.iter().filter(|p| !p.inertias.is_empty()).map(|p| p.name.clone())).next();
+    match (model.hamiltonian.is_empty(), other) {
+        (true, None) => Err(ModelError::NoEnergy),
+        (false, Some(name)) => Err(ModelError::MixedForms { what: format!("`{name}`") }),
+        _ => Ok(()),
+    }
+}
+
+/// Checks that an expression uses only names that are declared, and of kinds that are allowed there.
+pub(crate) fn uses<'g>(
+    declared: &Declared<'g>,
+    place: String,
+    e: Expr<'g>,
+    allowed: &[Kind],
+) -> Result<(), ModelError> {
+    for symbol in symbols_of(&[e]) {
+        let name = symbol.to_string();
+        match declared.get(&symbol.id()) {
+            None => {
+                let known: Vec<String> = declared.values().map(|(s, _)| s.to_string()).collect();
+                let nearest = nearest(&name, known.iter().map(String::as_str));
+                return Err(ModelError::UnknownName { place, name, nearest });
+            }
+            Some((_, kind)) if !allowed.contains(kind) => {
+                let (what, remedy) = (kind.what(), kind.remedy());
+                return Err(ModelError::MisplacedName { place, name, what, remedy });
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Checks that an energy depends on every coordinate or on what stands beside it.
+pub(crate) fn all_used(
+    coordinates: &[Expr<'_>],
+    beside: &[Expr<'_>],
+    energy: Expr<'_>,
+) -> Result<(), ModelError> {
+    let used = symbols_of(&[energy]);
+    match coordinates.iter().zip(beside).find(|(q, other)| !used.contains(q) && !used.contains(other)) {
+        Some((q, _)) => Err(ModelError::UnusedCoordinate { name: q.to_string() }),
+        None => Ok(()),
+    }
+}

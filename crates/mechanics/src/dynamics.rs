@@ -1,0 +1,356 @@
+//! Dynamics: a system bound to parameter values and inputs, with the working memory of one thread.
+
+use crate::engine::{Engine, check};
+use crate::error::{EvalError, SettingError};
+use crate::facts::Form;
+use crate::input::Input;
+use crate::inverse::{Failure, Solver, grow};
+use crate::matrices::Matrices;
+use crate::system::{Quantity, System};
+
+/// Rows of the ledger after the shares.
+#[derive(Clone, Copy)]
+enum Row {
+    Kinetic,
+    Potential,
+    Lagrangian,
+    Energy,
+    Dissipated,
+    Supplied,
+}
+
+impl Row {
+    const COUNT: usize = Row::Supplied as usize + 1;
+}
+
+/// One of the quantities of [`Dynamics`]: of times and a block of states or configurations, into a slice.
+pub type Query = fn(&mut Dynamics, &[f64], &[f64], &mut [f64]) -> Result<(), EvalError>;
+
+/// A system with values for its parameters and inputs, and the working memory of one thread. Clone it for others.
+///
+/// Every quantity is computed for one state or for a block of eight, in the layout of
+/// [`leastaction_compile::Evaluator::eval_lanes`]: component-major, lanes innermost. The number of times given says which: 1 or 8.
+/// A *state block* y is \[q…, p…\]; a *configuration block* z is \[q…, v…\] with velocities v = q̇.
+///
+/// A quantity is compiled, and its memory allocated, when it is first asked for ([`Dynamics::prepare`] compiles ahead); after that
+/// nothing allocates. If something cannot be computed in a lane, its results are NaN there, the other lanes are right, and the
+/// error tells of the first such lane.
+#[derive(Clone)]
+pub struct Dynamics {
+    pub(crate) engine: Engine,
+    solver: Solver,
+    /// The state in the other picture: \[q…, v…\] where \[q…, p…\] is given, or the other way round.
+    pub(crate) other: Vec<f64>,
+    /// The second half of `other`, while it is being found.
+    beside: Vec<f64>,
+    ledger: Vec<f64>,
+    pub(crate) matrices: Matrices,
+}
+
+impl Dynamics {
+    pub(crate) fn new(system: System) -> Result<Dynamics, SettingError> {
+        let dynamics = Dynamics {
+            engine: Engine::new(system)?,
+            solver: Solver::default(),
+            other: Vec::new(),
+            beside: Vec::new(),
+            ledger: Vec::new(),
+            matrices: Matrices::default(),
+        };
+        Ok(dynamics)
+    }
+
+    /// The system.
+    #[must_use]
+    pub fn system(&self) -> &System {
+        &self.engine.system
+    }
+
+    /// The values of the parameters, in the system's order.
+    #[must_use]
+    pub fn parameters(&self) -> &[f64] {
+        self.engine.parameters()
+    }
+
+    /// Sets all parameters, in the system's order.
+    ///
+    /// # Errors
+    /// [`SettingError`] if a value is not finite or makes a mass that is not positive; the old values then stay.
+    pub fn set_parameters(&mut self, values: &[f64]) -> Result<(), SettingError> {
+        self.engine.set_parameters(values)
+    }
+
+    /// Sets one parameter.
+    ///
+    /// # Errors
+    /// [`SettingError`] if there is no such parameter, or as for [`Dynamics::set_parameters`].
+    pub fn set_parameter(&mut self, name: &str, value: f64) -> Result<(), SettingError> {
+        self.engine.set_parameter(name, value)
+    }
+
+    /// Sets an input: a number, a [`Table`](crate::Table), or [`Input::function`]. Inputs are zero until they are set.
+    ///
+    /// # Errors
+    /// [`SettingError::Unknown`] if there is no such input.
+    pub fn set_input(&mut self, name: &str, input: impl Into<Input>) -> Result<(), SettingError> {
+        self.engine.set_input(name, input.into())
+    }
+
+    /// Compiles and allocates ahead what these quantities need.
+    ///
+    /// # Errors
+    /// [`EvalError`] if the system does not have one of them.
+    pub fn prepare(&mut self, quantities: &[Quantity]) -> Result<(), EvalError> {
+        quantities.iter().try_for_each(|&quantity| self.engine.prepare(quantity))
+    }
+
+    /// The vector field in phase space: (q̇, ṗ) at y.
+    ///
+    /// # Errors
+    /// [`EvalError`] if a slice does not fit, or velocities do not follow from momenta.
+    #[inline]
+    pub fn field(&mut self, t: &[f64], y: &[f64], dy: &mut [f64]) -> Result<(), EvalError> {
+        if self.system().facts().closed {
+            return self.engine.eval(Quantity::Field, t, y, dy);
+        }
+        self.engine.check_block(t, y)?;
+        check("field", y.len(), dy.len())?;
+        let half = y.len() / 2;
+        let (rates, pushes) = dy.split_at_mut(half);
+        let found = self.velocities(t, y, rates);
+        self.put_beside(&y[..half], rates);
+        self.engine.eval(Quantity::Pushes, t, &self.other[..2 * half], pushes).and(found)
+    }
+
+    /// The first half of the field: q̇ at y.
+    ///
+    /// # Errors
+    /// As [`Dynamics::field`].
+    #[inline]
+    pub fn drift(&mut self, t: &[f64], y: &[f64], rates: &mut [f64]) -> Result<(), EvalError> {
+        self.velocities(t, y, rates)
+    }
+
+    /// The second half of the field: ṗ at y. If H is separable and no force depends on velocities, it does not depend on p.
+    ///
+    /// # Errors
+    /// As [`Dynamics::field`].
+    pub fn kick(&mut self, t: &[f64], y: &[f64], pushes: &mut [f64]) -> Result<(), EvalError> {
+        let facts = self.system().facts();
+        if facts.closed {
+            return self.engine.eval(Quantity::Kick, t, y, pushes);
+        }
+        if facts.separable && !facts.forces_depend_on_velocities {
+            return self.engine.eval(Quantity::Pushes, t, y, pushes); // whatever stands beside q is not read
+        }
+        self.engine.check_block(t, y)?;
+        let found = self.turn(Dynamics::velocities, t, y);
+        self.engine.eval(Quantity::Pushes, t, &self.other[..y.len()], pushes).and(found)
+    }
+
+    /// Velocities at y.
+    ///
+    /// # Errors
+    /// [`EvalError`] if a slice does not fit, the mass matrix is singular there, or no velocities belong to these momenta.
+    #[inline]
+    pub fn velocities(&mut self, t: &[f64], y: &[f64], v: &mut [f64]) -> Result<(), EvalError> {
+        if self.system().facts().closed {
+            return self.engine.eval(Quantity::Drift, t, y, v);
+        }
+        self.invert("velocities for these momenta", t, y, v)
+    }
+
+    /// Momenta at z.
+    ///
+    /// # Errors
+    /// [`EvalError`] if a slice does not fit, or no momenta belong to these velocities.
+    pub fn momenta(&mut self, t: &[f64], z: &[f64], p: &mut [f64]) -> Result<(), EvalError> {
+        if self.engine.has(Quantity::Momenta) {
+            return self.engine.eval(Quantity::Momenta, t, z, p);
+        }
+        self.invert("momenta for these velocities", t, z, p)
+    }
+
+    /// ∂L/∂q + Q at z: the rate at which momenta change, given velocities.
+    ///
+    /// # Errors
+    /// [`EvalError`] if a slice does not fit, or no momenta belong to these velocities.
+    pub fn pushes(&mut self, t: &[f64], z: &[f64], pushes: &mut [f64]) -> Result<(), EvalError> {
+        if self.engine.has(Quantity::Pushes) {
+            return self.engine.eval(Quantity::Pushes, t, z, pushes);
+        }
+        self.check_mechanical(t, z)?;
+        let found = self.turn(Dynamics::momenta, t, z);
+        self.engine.eval(Quantity::Kick, t, &self.other[..z.len()], pushes).and(found)
+    }
+
+    /// The positions of particles and points at y, one after the other.
+    ///
+    /// # Errors
+    /// [`EvalError`] if a slice does not fit.
+    pub fn positions(&mut self, t: &[f64], y: &[f64], x: &mut [f64]) -> Result<(), EvalError> {
+        self.engine.eval(Quantity::Positions, t, y, x)
+    }
+
+    /// The energy H at y, one number per lane.
+    ///
+    /// # Errors
+    /// [`EvalError`] if a slice does not fit, or velocities do not follow from momenta.
+    pub fn energy(&mut self, t: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
+        if self.engine.has(Quantity::Energy) {
+            return self.engine.eval(Quantity::Energy, t, y, out);
+        }
+        self.entry(Row::Energy, t, y, out)
+    }
+
+    /// The kinetic energy at y: kinetic terms, and what moving adds to the energy of Lagrangian or Hamiltonian terms.
+    ///
+    /// # Errors
+    /// As [`Dynamics::energy`].
+    pub fn kinetic_energy(&mut self, t: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
+        self.entry(Row::Kinetic, t, y, out)
+    }
+
+    /// The potential energy at y: potential terms, and the energy of Lagrangian terms at v = 0, or of Hamiltonian terms at p = 0.
+    ///
+    /// # Errors
+    /// As [`Dynamics::energy`].
+    pub fn potential_energy(&mut self, t: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
+        self.entry(Row::Potential, t, y, out)
+    }
+
+    /// The Lagrangian at y.
+    ///
+    /// # Errors
+    /// As [`Dynamics::energy`].
+    pub fn lagrangian(&mut self, t: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
+        self.entry(Row::Lagrangian, t, y, out)
+    }
+
+    /// The power that dissipation takes out at y: v·∂D/∂v; for ports ∇HᵀR∇H.
+    ///
+    /// # Errors
+    /// As [`Dynamics::energy`].
+    pub fn dissipated_power(&mut self, t: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
+        self.entry(Row::Dissipated, t, y, out)
+    }
+
+    /// The power that forces bring in at y: v·Q; for ports the outputs times the inputs.
+    ///
+    /// # Errors
+    /// As [`Dynamics::energy`].
+    pub fn supplied_power(&mut self, t: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
+        self.entry(Row::Supplied, t, y, out)
+    }
+
+    /// The named terms of the energy at y, in the order of [`System::shares`].
+    ///
+    /// # Errors
+    /// As [`Dynamics::energy`].
+    pub fn shares(&mut self, t: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
+        self.engine.check_block(t, y)?;
+        let len = self.system().shares().len() * t.len();
+        check("shares", len, out.len())?;
+        let found = self.fill_ledger(t, y);
+        out.copy_from_slice(&self.ledger[..len]);
+        found
+    }
+
+    /// The outputs of a port-Hamiltonian system: Bᵀ∇H.
+    ///
+    /// # Errors
+    /// [`EvalError::Undefined`] for other systems.
+    pub fn outputs(&mut self, t: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
+        self.engine.eval(Quantity::Outputs, t, y, out)
+    }
+
+    /// J and R of a port-Hamiltonian system, by rows.
+    pub(crate) fn structure(&mut self, t: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
+        self.engine.eval(Quantity::Structure, t, y, out)
+    }
+
+    fn entry(&mut self, row: Row, t: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
+        self.engine.check_block(t, y)?;
+        check("energies", t.len(), out.len())?;
+        let form = self.system().facts().form;
+        if form == Form::Ports && matches!(row, Row::Kinetic | Row::Potential | Row::Lagrangian) {
+            return Err(EvalError::Undefined { what: "kinetic and potential energies", form });
+        }
+        let found = self.fill_ledger(t, y);
+        let start = (self.system().shares().len() + row as usize) * t.len();
+        out.copy_from_slice(&self.ledger[start..][..t.len()]);
+        found
+    }
+
+    fn fill_ledger(&mut self, t: &[f64], y: &[f64]) -> Result<(), EvalError> {
+        let len = (self.system().shares().len() + Row::COUNT) * t.len();
+        grow(&mut self.ledger, len);
+        if self.system().facts().form != Form::Lagrangian {
+            return self.engine.eval(Quantity::Ledger, t, y, &mut self.ledger[..len]);
+        }
+        let found = self.turn(Dynamics::velocities, t, y);
+        let z = &self.other[..y.len()];
+        self.engine.eval(Quantity::Ledger, t, z, &mut self.ledger[..len]).and(found)
+    }
+
+    /// Checks that there are velocities at all, and a block for every lane.
+    pub(crate) fn check_mechanical(&self, t: &[f64], block: &[f64]) -> Result<(), EvalError> {
+        match self.system().facts().form {
+            Form::Ports => Err(EvalError::Undefined { what: "velocities and momenta", form: Form::Ports }),
+            Form::Lagrangian | Form::Hamiltonian => self.engine.check_block(t, block),
+        }
+    }
+
+    /// Fills `other` with the block in the other picture, by way of [`Dynamics::velocities`] or [`Dynamics::momenta`].
+    pub(crate) fn turn(&mut self, find: Query, t: &[f64], block: &[f64]) -> Result<(), EvalError> {
+        let half = block.len() / 2;
+        let mut beside = std::mem::take(&mut self.beside);
+        grow(&mut beside, half);
+        let found = find(self, t, block, &mut beside[..half]);
+        self.put_beside(&block[..half], &beside[..half]);
+        self.beside = beside;
+        found
+    }
+
+    /// Fills `other` with coordinates and what belongs beside them.
+    fn put_beside(&mut self, q: &[f64], beside: &[f64]) {
+        grow(&mut self.other, 2 * q.len());
+        self.other[..q.len()].copy_from_slice(q);
+        self.other[q.len()..][..beside.len()].copy_from_slice(beside);
+    }
+
+    fn invert(
+        &mut self,
+        what: &'static str,
+        t: &[f64],
+        block: &[f64],
+        out: &mut [f64],
+    ) -> Result<(), EvalError> {
+        self.check_mechanical(t, block)?;
+        let half = block.len() / 2;
+        check("result", half, out.len())?;
+        let (q, target) = block.split_at(half);
+        let Dynamics { engine, solver, other, .. } = self;
+        grow(other, 2 * half);
+        other[..half].copy_from_slice(q);
+        let inverse = engine.system.clone();
+        let found = solver.solve(inverse.inverse(), t.len(), target, out, |trial, image| {
+            other[half..2 * half].copy_from_slice(trial);
+            engine.eval(Quantity::Inertia, t, &other[..2 * half], image)
+        });
+        found.map_err(|failure| self.explain(what, t, failure))
+    }
+
+    pub(crate) fn explain(&self, what: &'static str, t: &[f64], failure: Failure) -> EvalError {
+        match failure {
+            Failure::Eval(error) => error,
+            Failure::Singular { lane, index } => {
+                let coordinate = self.system().coordinates()[index].clone();
+                EvalError::SingularMass { t: t[lane], lane, coordinate }
+            }
+            Failure::NoConvergence { lane, residual, iterations } => {
+                EvalError::NoConvergence { what, t: t[lane], lane, residual, iterations }
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Kernels with their parameters and inputs, evaluated on blocks.
+
+use crate::error::{EvalError, SettingError};
+use crate::input::Input;
+use crate::system::{Quantity, System};
+use leastaction_compile::{ArgumentError, Evaluator, LANES};
+use leastaction_expr::nearest;
+
+/// The evaluators of a system's kernels.
+#[derive(Clone)]
+pub(crate) struct Engine {
+    pub(crate) system: System,
+    parameters: Vec<f64>,
+    inputs: Vec<Input>,
+    evaluators: [Option<Evaluator>; Quantity::COUNT],
+    /// A state block with time and inputs after it, for systems that are not autonomous.
+    block: Vec<f64>,
+}
+
+impl Engine {
+    pub(crate) fn new(system: System) -> Result<Engine, SettingError> {
+        let parameters: Vec<f64> = system.parameters().iter().map(|(_, value)| *value).collect();
+        let inputs = vec![Input::Constant(0.0); system.inputs().len()];
+        let extended = system.dimension() + 1 + inputs.len();
+        let block = if system.facts().autonomous { Vec::new() } else { vec![0.0; extended * LANES] };
+        let evaluators = [const { None }; Quantity::COUNT];
+        let mut engine = Engine { system, parameters, inputs, evaluators, block };
+        engine.check_masses(&engine.parameters.clone())?;
+        Ok(engine)
+    }
+
+    pub(crate) fn parameters(&self) -> &[f64] {
+        &self.parameters
+    }
+
+    pub(crate) fn set_parameters(&mut self, values: &[f64]) -> Result<(), SettingError> {
+        let names = self.system.parameters();
+        if values.len() != names.len() {
+            return Err(SettingError::Count { expected: names.len(), found: values.len() });
+        }
+        if let Some(((name, _), &value)) = names.iter().zip(values).find(|(_, v)| !v.is_finite()) {
+            return Err(SettingError::NotFinite { name: name.clone(), value });
+        }
+        self.check_masses(values)?;
+        self.parameters.copy_from_slice(values);
+        for evaluator in self.evaluators.iter_mut().flatten() {
+            evaluator.set_parameters(values).map_err(wrong_length)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn set_parameter(&mut self, name: &str, value: f64) -> Result<(), SettingError> {
+        let names: Vec<&str> = self.system.parameters().iter().map(|(name, _)| name.as_str()).collect();
+        let place = find("parameter", name, &names)?;
+        let mut values = self.parameters.clone();
+        values[place] = value;
+        self.set_parameters(&values)
+    }
+
+    pub(crate) fn set_input(&mut self, name: &str, input: Input) -> Result<(), SettingError> {
+        let names: Vec<&str> = self.system.inputs().iter().map(String::as_str).collect();
+        let place = find("input", name, &names)?;
+        self.inputs[place] = input;
+        Ok(())
+    }
+
+    fn check_masses(&mut self, parameters: &[f64]) -> Result<(), SettingError> {
+        let particles = self.system.massive();
+        if particles.is_empty() {
+            return Ok(());
+        }
+        let mut masses = vec![0.0; particles.len()];
+        let mut evaluator =
+            self.system.kernel(Quantity::Masses)?.evaluator(parameters).map_err(wrong_length)?;
+        evaluator.eval(&[], &mut masses).map_err(wrong_length)?;
+        match masses.into_iter().zip(particles).find(|(m, _)| !(*m > 0.0 && m.is_finite())) {
+            Some((value, particle)) => Err(SettingError::BadMass { particle: particle.clone(), value }),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the system has a kernel for a quantity.
+    pub(crate) fn has(&self, quantity: Quantity) -> bool {
+        self.system.has(quantity)
+    }
+
+    pub(crate) fn prepare(&mut self, quantity: Quantity) -> Result<(), EvalError> {
+        if self.evaluators[quantity as usize].is_none() {
+            let evaluator =
+                self.system.kernel(quantity)?.evaluator(&self.parameters).map_err(wrong_length)?;
+            self.evaluators[quantity as usize] = Some(evaluator);
+        }
+        Ok(())
+    }
+
+    /// Checks that there are 1 or 8 lanes, and a state for each.
+    #[inline]
+    pub(crate) fn check_block(&self, t: &[f64], states: &[f64]) -> Result<(), EvalError> {
+        if t.len() != 1 && t.len() != LANES {
+            return Err(EvalError::Width { found: t.len() });
+        }
+        check("state block", self.system.dimension() * t.len(), states.len())
+    }
+
+    /// Evaluates a quantity at a block of states.
+    #[inline]
+    pub(crate) fn eval(
+        &mut self,
+        quantity: Quantity,
+        t: &[f64],
+        states: &[f64],
+        out: &mut [f64],
+    ) -> Result<(), EvalError> {
+        self.check_block(t, states)?;
+        let width = t.len();
+        self.prepare(quantity)?;
+        let inputs = if self.block.is_empty() {
+            states
+        } else {
+            // One copy of the state: a small part of what any kernel costs.
+            let (head, tail) = self.block.split_at_mut(states.len());
+            head.copy_from_slice(states);
+            let (time, driven) = tail.split_at_mut(width);
+            time.copy_from_slice(t);
+            for (row, input) in driven.chunks_exact_mut(width).zip(&self.inputs) {
+                row.iter_mut().zip(t).for_each(|(u, &t)| *u = input.at(t));
+            }
+            &self.block[..(self.system.dimension() + 1 + self.inputs.len()) * width]
+        };
+        let Some(evaluator) = &mut self.evaluators[quantity as usize] else { return Ok(()) };
+        match width {
+            1 => evaluator.eval(inputs, out),
+            _ => evaluator.eval_lanes(inputs, out),
+        }
+        .map_err(wrong_length)
+    }
+}
+
+#[inline]
+pub(crate) fn check(what: &'static str, expected: usize, found: usize) -> Result<(), EvalError> {
+    if expected == found { Ok(()) } else { Err(EvalError::WrongLength { what, expected, found }) }
+}
+
+/// What a kernel refuses, once widths and parameters are checked: outputs of the wrong length.
+#[cold]
+fn wrong_length(error: ArgumentError) -> EvalError {
+    match error {
+        ArgumentError::WrongLength { what, expected, found } => {
+            EvalError::WrongLength { what, expected, found }
+        }
+        other => EvalError::Compile { what: "arguments", reason: other.to_string() },
+    }
+}
+
+fn find(what: &'static str, name: &str, names: &[&str]) -> Result<usize, SettingError> {
+    names.iter().position(|n| *n == name).ok_or_else(|| {
+        let nearest = nearest(name, names.iter().copied());
+        SettingError::Unknown { what, name: name.to_owned(), nearest }
+    })
+}

@@ -1,0 +1,210 @@
+//! Equations of motion, derived from a model by differentiation.
+//!
+//! For a Lagrangian L(q, v, t) with v = q̇, M = ∂²L/∂v² and generalized forces Q:
+//!
+//! - momenta p = ∂L/∂v; where L is quadratic in v, p = M v + a(q, t), and v = M⁻¹(p − a) by one factorisation;
+//! - in phase space ṗ = ∂L/∂q + Q at v(q, p): because ∂H/∂q at fixed p is −∂L/∂q at fixed v, this is one reverse sweep;
+//! - in configuration space M q̈ = ∂L/∂q + Q − (∂p/∂q) v − ∂p/∂t, the last two being one forward sweep.
+//!
+//! For a Hamiltonian H(q, p, t): q̇ = ∂H/∂p, ṗ = −∂H/∂q + Q, two reverse sweeps.
+//!
+//! (Goldstein, Poole and Safko, *Classical Mechanics*, 3rd ed., ch. 1, 2 and 8.)
+
+use crate::check;
+use crate::error::ModelError;
+use crate::lagrangian::Lagrangian;
+use crate::model::{Model, Particle, Term};
+use crate::probe::Probe;
+use leastaction_expr::{Expr, Graph, Node, jvp, substitute};
+
+/// The equations of motion of a model, as expressions.
+#[derive(Clone, Debug)]
+pub struct Equations<'g> {
+    /// The graph of all expressions.
+    pub graph: &'g Graph,
+    /// Time.
+    pub time: Expr<'g>,
+    /// Parameters with their defaults.
+    pub parameters: Vec<(Expr<'g>, f64)>,
+    /// Inputs.
+    pub inputs: Vec<Expr<'g>>,
+    /// Coordinates q.
+    pub coordinates: Vec<Expr<'g>>,
+    /// Velocities v = q̇.
+    pub velocities: Vec<Expr<'g>>,
+    /// Momenta p.
+    pub momenta: Vec<Expr<'g>>,
+    /// Particles, and points without mass.
+    pub particles: Vec<Particle<'g>>,
+    /// Kinetic energies T(q, v, t): those of particles, then those written directly.
+    pub kinetic: Vec<Term<'g>>,
+    /// Potential energies V(q, t): those of particles in gravity, then those written directly.
+    pub potential: Vec<Term<'g>>,
+    /// Terms of a Lagrangian or of a Hamiltonian written directly.
+    pub direct: Vec<Term<'g>>,
+    /// The generalized force of dissipation on each coordinate, −∂D/∂v.
+    pub resistances: Vec<Expr<'g>>,
+    /// The other generalized forces Q(q, v, t, u) on each coordinate.
+    pub drives: Vec<Expr<'g>>,
+    /// How the motion is stated.
+    pub statement: Statement<'g>,
+}
+
+/// How the motion is stated: by a Lagrangian or by a Hamiltonian.
+#[derive(Clone, Debug)]
+pub enum Statement<'g> {
+    /// By a Lagrangian.
+    Lagrangian(Lagrangian<'g>),
+    /// By a Hamiltonian H(q, p, t).
+    Hamiltonian(Expr<'g>),
+}
+
+impl<'g> Equations<'g> {
+    pub(crate) fn derive(model: &Model<'g>) -> Result<Equations<'g>, ModelError> {
+        let model = &model.resolved()?;
+        check::names(model)?;
+        let graph = model.graph;
+        let coordinates = model.coordinates.clone();
+        let velocities: Vec<_> = coordinates.iter().map(|&q| rate(q)).collect();
+        let momenta = model.all_momenta();
+
+        let zero = graph.number(0.0);
+        let mut resistances = vec![zero; coordinates.len()];
+        for term in &model.dissipation {
+            let slopes = term.value.gradient(&velocities);
+            resistances.iter_mut().zip(slopes).for_each(|(force, slope)| *force -= slope);
+        }
+        let mut drives = vec![zero; coordinates.len()];
+        for &(coordinate, value) in &model.forces {
+            let hit = drives.iter_mut().zip(&coordinates).filter(|(_, q)| **q == coordinate);
+            hit.for_each(|(force, _)| *force += value);
+        }
+
+        let kinetic = model.kinetic_terms();
+        let potential = model.potential_terms();
+        let statement = if model.hamiltonian.is_empty() {
+            Statement::Lagrangian(Lagrangian::derive(model, &kinetic, &potential)?)
+        } else {
+            let terms = model.hamiltonian.iter().chain(&potential).map(|t| t.value);
+            let h = graph.sum(terms);
+            check::all_used(&coordinates, &momenta, h)?;
+            Statement::Hamiltonian(h)
+        };
+        Ok(Equations {
+            graph,
+            time: model.time,
+            parameters: model.parameters.clone(),
+            inputs: model.inputs.clone(),
+            coordinates,
+            velocities,
+            momenta,
+            particles: model.particles.clone(),
+            kinetic,
+            potential,
+            direct: model.lagrangian.iter().chain(&model.hamiltonian).cloned().collect(),
+            resistances,
+            drives,
+            statement,
+        })
+    }
+
+    /// The number of coordinates.
+    #[must_use]
+    pub fn degrees(&self) -> usize {
+        self.coordinates.len()
+    }
+
+    /// All generalized forces Q(q, v, t, u), those of dissipation included.
+    #[must_use]
+    pub fn forces(&self) -> Vec<Expr<'g>> {
+        self.resistances.iter().zip(&self.drives).map(|(&a, &b)| a + b).collect()
+    }
+
+    /// v(q, p, t), where it can be written down: always for a Hamiltonian, and for a Lagrangian that is quadratic in v
+    /// and whose mass matrix is small or sparse.
+    #[must_use]
+    pub fn velocities_of_momenta(&self) -> Option<Vec<Expr<'g>>> {
+        match &self.statement {
+            Statement::Hamiltonian(h) => Some(h.gradient(&self.momenta)),
+            Statement::Lagrangian(l) if l.quadratic => {
+                let rest = self.momenta.iter().zip(l.momenta_at_rest(&self.velocities));
+                let moving: Vec<_> = rest.map(|(&p, a)| p - a).collect();
+                l.solve(&moving)
+            }
+            Statement::Lagrangian(_) => None,
+        }
+    }
+
+    /// (q̇, ṗ) as functions of (q, p, t, u), where they can be written down.
+    #[must_use]
+    pub fn phase_field(&self) -> Option<(Vec<Expr<'g>>, Vec<Expr<'g>>)> {
+        let rates = self.velocities_of_momenta()?;
+        let pushes = self.in_phase_space(&self.pushes(), &rates);
+        Some((rates, pushes))
+    }
+
+    /// ∂L/∂q + Q as functions of (q, v, t, u), or −∂H/∂q + Q with ∂H/∂q in (q, p, t): what ṗ is.
+    #[must_use]
+    pub fn pushes(&self) -> Vec<Expr<'g>> {
+        let slopes = match &self.statement {
+            Statement::Hamiltonian(h) => h.gradient(&self.coordinates).into_iter().map(|s| -s).collect(),
+            Statement::Lagrangian(l) => l.slopes.clone(),
+        };
+        slopes.into_iter().zip(self.forces()).map(|(slope, force)| slope + force).collect()
+    }
+
+    /// H(q, p, t), where it can be written down.
+    #[must_use]
+    pub fn hamiltonian(&self) -> Option<Expr<'g>> {
+        match &self.statement {
+            Statement::Hamiltonian(h) => Some(*h),
+            Statement::Lagrangian(l) => {
+                let rates = self.velocities_of_momenta()?;
+                self.in_phase_space(&[l.energy], &rates).first().copied()
+            }
+        }
+    }
+
+    /// q̈ as functions of (q, v, t, u), where they can be written down: for a Lagrangian whose mass matrix is small or sparse.
+    #[must_use]
+    pub fn accelerations(&self) -> Option<Vec<Expr<'g>>> {
+        let Statement::Lagrangian(l) = &self.statement else { return None };
+        let loads: Vec<_> = l.loads.iter().zip(self.forces()).map(|(&load, force)| load + force).collect();
+        l.solve(&loads)
+    }
+
+    /// Functions of (q, v, t, u) as functions of (q, p, t, u), given v(q, p, t).
+    pub(crate) fn in_phase_space(&self, expressions: &[Expr<'g>], rates: &[Expr<'g>]) -> Vec<Expr<'g>> {
+        let known: Vec<_> = self.velocities.iter().copied().zip(rates.iter().copied()).collect();
+        substitute(expressions, &known)
+    }
+
+    pub(crate) fn probe(&self) -> Probe<'g> {
+        Probe::new(self.graph, &self.parameters)
+    }
+}
+
+/// The rate of change along the motion at constant velocity: ∂/∂q · v + ∂/∂t.
+pub(crate) fn along<'g>(expressions: &[Expr<'g>], coordinates: &[Expr<'g>], time: Expr<'g>) -> Vec<Expr<'g>> {
+    let moving = coordinates.iter().map(|&q| (q, rate(q)));
+    let direction: Vec<_> = moving.chain([(time, time.like(1.0))]).collect();
+    jvp(expressions, &direction)
+}
+
+/// The velocity of a coordinate.
+pub(crate) fn rate(coordinate: Expr<'_>) -> Expr<'_> {
+    coordinate.dot().unwrap_or(coordinate)
+}
+
+/// The symbols that expressions depend on, in one walk over what they share.
+pub(crate) fn symbols_of<'g>(expressions: &[Expr<'g>]) -> Vec<Expr<'g>> {
+    let Some(graph) = expressions.first().map(|e| e.graph()) else { return Vec::new() };
+    let ids: Vec<_> = expressions.iter().map(|e| e.id()).collect();
+    let symbols = graph.order(&ids).into_iter().filter(|&id| matches!(graph.node(id), Node::Symbol(_)));
+    symbols.map(|id| graph.at(id)).collect()
+}
+
+/// Whether any of the expressions depends on any of the symbols.
+pub(crate) fn depend<'g>(expressions: &[Expr<'g>], symbols: &[Expr<'g>]) -> bool {
+    symbols_of(expressions).iter().any(|s| symbols.contains(s))
+}

@@ -1,0 +1,350 @@
+//! What can be wrong with a model.
+
+use crate::facts::Form;
+use leastaction_compile::{BuildError, CompileError, LANES};
+
+/// Why a model has no equations of motion.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    /// There is nothing that could move.
+    #[error("the model has no coordinates: declare at least one")]
+    NoCoordinates,
+    /// There is no energy.
+    #[error("the model has no energy: add particles, a kinetic energy, a Lagrangian or a Hamiltonian")]
+    NoEnergy,
+    /// A name is declared twice.
+    #[error("`{name}` is declared twice, as {first} and as {second}: rename one of them")]
+    DuplicateName {
+        /// The name.
+        name: String,
+        /// What it was declared as first.
+        first: &'static str,
+        /// What it was declared as again.
+        second: &'static str,
+    },
+    /// An expression uses a name that is not declared.
+    #[error("{place} uses `{name}`, which is not declared{}", suggestion(.nearest))]
+    UnknownName {
+        /// Where it is used.
+        place: String,
+        /// The name.
+        name: String,
+        /// A declared name that is spelt alike.
+        nearest: Option<String>,
+    },
+    /// An expression uses a quantity that it cannot depend on, such as velocities in a Hamiltonian.
+    #[error("{place} uses `{name}`, {what}: {remedy}")]
+    MisplacedName {
+        /// Where it is used.
+        place: String,
+        /// The name.
+        name: String,
+        /// What the name stands for.
+        what: &'static str,
+        /// What to do instead.
+        remedy: &'static str,
+    },
+    /// A force acts on something that is not a coordinate.
+    #[error("a force acts on `{name}`, which is not a coordinate")]
+    ForceOnUnknown {
+        /// The expression it acts on.
+        name: String,
+    },
+    /// A model states both a Lagrangian part and a Hamiltonian.
+    #[error(
+        "the model states a Hamiltonian and also {what}: state the motion one way (potentials may be added to a Hamiltonian)"
+    )]
+    MixedForms {
+        /// The other part.
+        what: String,
+    },
+    /// The number of momenta is not the number of coordinates.
+    #[error("{momenta} momenta are named for {coordinates} coordinates: name at most one for each")]
+    MomentaCount {
+        /// How many momenta are named.
+        momenta: usize,
+        /// How many coordinates there are.
+        coordinates: usize,
+    },
+    /// A particle's inertia is a number that is not positive.
+    #[error("the mass of particle `{particle}` is {value}: masses must be positive")]
+    BadMass {
+        /// The particle.
+        particle: String,
+        /// The mass.
+        value: f64,
+    },
+    /// A particle has more than three dimensions, or gravity has other dimensions than a particle.
+    #[error("particle `{particle}` has {found} dimensions, {expected} are expected")]
+    Dimensions {
+        /// The particle.
+        particle: String,
+        /// How many dimensions it has.
+        found: usize,
+        /// What is expected.
+        expected: String,
+    },
+    /// A coordinate enters no energy.
+    #[error("the coordinate `{name}` appears in no energy: remove it, or use it")]
+    UnusedCoordinate {
+        /// The coordinate.
+        name: String,
+    },
+    /// The mass matrix is singular whatever the state: coordinates repeat each other.
+    #[error("the mass matrix is singular: {} move nothing independently; remove or replace one of them", list(.coordinates))]
+    SingularMass {
+        /// The coordinates involved.
+        coordinates: Vec<String>,
+    },
+    /// A coordinate enters the Lagrangian, but not with a second power of its velocity.
+    #[error(
+        "the coordinate `{name}` has no inertia: the Lagrangian is degenerate, as it does not determine `{name}'`"
+    )]
+    NoInertia {
+        /// The coordinate.
+        name: String,
+    },
+    /// A parameter's default is infinite or NaN.
+    #[error("the parameter `{name}` is {value}: parameters must be finite")]
+    BadParameter {
+        /// The parameter.
+        name: String,
+        /// Its value.
+        value: f64,
+    },
+    /// Definitions use each other in a circle.
+    #[error("the definitions of {} use each other in a circle: define one of them without the others", list(.names))]
+    Cycle {
+        /// The names, each of which uses the next.
+        names: Vec<String>,
+    },
+    /// A matrix of a port-Hamiltonian system does not fit its states and inputs.
+    #[error(
+        "{name} has {} rows and {} columns, {} and {} are expected",
+        found.0, found.1, expected.0, expected.1
+    )]
+    MatrixSize {
+        /// J, R or B.
+        name: &'static str,
+        /// Its rows and columns.
+        found: (usize, usize),
+        /// What fits.
+        expected: (usize, usize),
+    },
+    /// The expressions could not become programs.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// The programs could not be compiled.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+}
+
+/// Why something cannot be computed at a state.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum EvalError {
+    /// The number of times, which is the number of lanes, is neither 1 nor 8.
+    #[error("{found} times were given: give 1 for one state, or {LANES} for a block of lanes")]
+    Width {
+        /// How many were given.
+        found: usize,
+    },
+    /// A slice has the wrong length.
+    #[error("{what}: {expected} numbers are expected, {found} were given")]
+    WrongLength {
+        /// What the slice holds.
+        what: &'static str,
+        /// The length that is right.
+        expected: usize,
+        /// The length that was found.
+        found: usize,
+    },
+    /// The form of the system does not have the quantity: port-Hamiltonian systems have no velocities, for example.
+    #[error("{what} are not defined for a system stated by its {form}")]
+    Undefined {
+        /// The quantity.
+        what: &'static str,
+        /// The form.
+        form: Form,
+    },
+    /// The mass matrix is singular at this state.
+    #[error("the mass matrix is singular at t = {t}: the motion of `{coordinate}` is not determined there")]
+    SingularMass {
+        /// The time.
+        t: f64,
+        /// The lane.
+        lane: usize,
+        /// The coordinate where elimination failed.
+        coordinate: String,
+    },
+    /// Velocities did not follow from momenta, or momenta from velocities.
+    #[error(
+        "no {what} were found at t = {t} (residual {residual:.1e} after {iterations} iterations): the state may be outside \
+             the range where they are defined"
+    )]
+    NoConvergence {
+        /// "velocities for these momenta" or "momenta for these velocities".
+        what: &'static str,
+        /// The time.
+        t: f64,
+        /// The lane.
+        lane: usize,
+        /// What is left.
+        residual: f64,
+        /// How many iterations were made.
+        iterations: u32,
+    },
+    /// Code could not be made for the quantity.
+    #[error("{what} cannot be compiled: {reason}")]
+    Compile {
+        /// The quantity.
+        what: &'static str,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Why parameters or inputs cannot be set.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SettingError {
+    /// The system has no such parameter or input.
+    #[error("there is no {what} `{name}`{}", suggestion(.nearest))]
+    Unknown {
+        /// "parameter" or "input".
+        what: &'static str,
+        /// The name.
+        name: String,
+        /// A name that is spelt alike.
+        nearest: Option<String>,
+    },
+    /// The number of parameters is wrong.
+    #[error("{expected} parameters are expected, {found} were given")]
+    Count {
+        /// How many there are.
+        expected: usize,
+        /// How many were given.
+        found: usize,
+    },
+    /// A parameter is infinite or NaN.
+    #[error("the parameter `{name}` is {value}: parameters must be finite")]
+    NotFinite {
+        /// The parameter.
+        name: String,
+        /// Its value.
+        value: f64,
+    },
+    /// With these parameters a particle's mass is not positive.
+    #[error("the mass of particle `{particle}` is {value} with these parameters: masses must be positive")]
+    BadMass {
+        /// The particle.
+        particle: String,
+        /// The mass.
+        value: f64,
+    },
+    /// The masses could not be computed.
+    #[error(transparent)]
+    Eval(#[from] EvalError),
+}
+
+/// Why there is no such starting state.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum StartError {
+    /// A name is neither a coordinate, nor a velocity, nor a momentum.
+    #[error("the start sets `{name}`, which is no coordinate, velocity or momentum{}", suggestion(.nearest))]
+    UnknownName {
+        /// The name.
+        name: String,
+        /// A name that is spelt alike.
+        nearest: Option<String>,
+    },
+    /// A name is given twice.
+    #[error("the start sets `{name}` twice")]
+    Twice {
+        /// The name.
+        name: String,
+    },
+    /// Velocities and momenta are both given.
+    #[error(
+        "the start sets the velocity `{velocity}` and the momentum `{momentum}`: give velocities or momenta, not both"
+    )]
+    Mixed {
+        /// A velocity that is set.
+        velocity: String,
+        /// A momentum that is set.
+        momentum: String,
+    },
+    /// A value, or something that follows from the values, is infinite or NaN.
+    #[error("{what} is {value} at the start: check the start and the parameters")]
+    NotFinite {
+        /// The quantity.
+        what: String,
+        /// Its value.
+        value: f64,
+    },
+    /// J is not skew at the start.
+    #[error(
+        "J is not skew-symmetric at the start: J[{row}][{column}] = {value} and J[{column}][{row}] = {mirror}"
+    )]
+    NotSkew {
+        /// The row.
+        row: usize,
+        /// The column.
+        column: usize,
+        /// The entry.
+        value: f64,
+        /// The entry mirrored at the diagonal.
+        mirror: f64,
+    },
+    /// R is not symmetric positive semidefinite at the start.
+    #[error("R is not positive semidefinite at the start ({found}): dissipation would create energy")]
+    NotDissipative {
+        /// What shows it.
+        found: String,
+    },
+    /// Something could not be computed there.
+    #[error(transparent)]
+    Eval(#[from] EvalError),
+}
+
+/// Why a table cannot be an input.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum TableError {
+    /// The table is empty.
+    #[error("the table is empty: it needs at least one time")]
+    Empty,
+    /// There are not as many values as times.
+    #[error("the table has {times} times and {values} values")]
+    Lengths {
+        /// The number of times.
+        times: usize,
+        /// The number of values.
+        values: usize,
+    },
+    /// A time or a value is not finite.
+    #[error("row {row} of the table is ({time}, {value}): both must be finite")]
+    NotFinite {
+        /// The row.
+        row: usize,
+        /// The time.
+        time: f64,
+        /// The value.
+        value: f64,
+    },
+    /// Times do not increase.
+    #[error("times must increase, but row {row} of the table has {time} after {before}")]
+    NotIncreasing {
+        /// The row.
+        row: usize,
+        /// Its time.
+        time: f64,
+        /// The time before it.
+        before: f64,
+    },
+}
+
+fn suggestion(nearest: &Option<String>) -> String {
+    nearest.as_ref().map_or_else(String::new, |name| format!(": did you mean `{name}`?"))
+}
+
+fn list(names: &[String]) -> String {
+    names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,79 @@
+//! What is known about a system beside its kernels: how it was stated, what was found out, what its parts are called.
+
+use crate::symmetry::Conserved;
+use std::fmt;
+
+/// How the motion was stated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// By energies, or any Lagrangian.
+    Lagrangian,
+    /// By a Hamiltonian.
+    Hamiltonian,
+    /// As a port-Hamiltonian system: its states are `coordinates`, and it has no momenta.
+    Ports,
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Form::Lagrangian => "Lagrangian",
+            Form::Hamiltonian => "Hamiltonian",
+            Form::Ports => "ports",
+        })
+    }
+}
+
+/// What was found out about a system from its expressions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// How the motion was stated.
+    pub form: Form,
+    /// Whether H = T(p, t) + V(q, t): what explicit symplectic methods need.
+    pub separable: bool,
+    /// Whether neither time nor an input appears anywhere.
+    pub autonomous: bool,
+    /// Whether there is dissipation.
+    pub dissipative: bool,
+    /// Whether generalized forces other than dissipation act.
+    pub forced: bool,
+    /// Whether a force, or dissipation, depends on velocities.
+    pub forces_depend_on_velocities: bool,
+    /// Whether the whole vector field is one kernel; if not, velocities follow from momenta by factoring or iterating.
+    pub closed: bool,
+    /// Coordinates that the energies do not depend on, by index.
+    pub cyclic: Vec<usize>,
+    /// What is conserved because of a symmetry.
+    pub conserved: Vec<Conserved>,
+}
+
+/// A named share of the energy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// The name.
+    pub name: String,
+    /// What the share is of.
+    pub kind: ShareKind,
+}
+
+/// What a named term belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShareKind {
+    /// The kinetic energy.
+    Kinetic,
+    /// The potential energy.
+    Potential,
+    /// The Lagrangian.
+    Lagrangian,
+    /// The Hamiltonian.
+    Hamiltonian,
+}
+
+/// A particle, or a point without mass, in a compiled system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The name.
+    pub name: String,
+    /// How many Cartesian coordinates it has.
+    pub dimensions: usize,
+}

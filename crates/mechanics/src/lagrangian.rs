@@ -1,0 +1,227 @@
+//! What follows from a Lagrangian by differentiation, and how its mass matrix is inverted.
+//!
+//! Particles at x = f(q, t) of inertias m need no second derivatives of f: ẋ = ∂f/∂q v + ∂f/∂t is one forward sweep,
+//! M = Jᵀ m J, p = Jᵀ m ẋ is one reverse sweep, and so is the configuration-space load Jᵀ m (g − ẍ₀), where ẍ₀ = d²f/dt² at
+//! q̈ = 0 is a second forward sweep.
+
+use crate::equations::{along, depend, rate};
+use crate::error::ModelError;
+use crate::inertia;
+use crate::matrix::Symmetric;
+use crate::model::{Model, Term};
+use crate::probe::Probe;
+use leastaction_expr::{Entry, Expr, jacobian, operations, substitute, vjp};
+use std::collections::BTreeMap;
+
+/// What follows from a Lagrangian.
+#[derive(Clone, Debug)]
+pub struct Lagrangian<'g> {
+    /// L(q, v, t).
+    pub value: Expr<'g>,
+    /// The energy v·∂L/∂v − L as a function of (q, v, t).
+    pub energy: Expr<'g>,
+    /// p(q, v, t) = ∂L/∂v.
+    pub momenta: Vec<Expr<'g>>,
+    /// ∂L/∂q at fixed v.
+    pub slopes: Vec<Expr<'g>>,
+    /// M(q, t), or M(q, v, t) if L is not quadratic in v.
+    pub mass: Symmetric<'g>,
+    /// ∂L/∂q − (∂p/∂q) v − ∂p/∂t: what M q̈ is without generalized forces.
+    pub loads: Vec<Expr<'g>>,
+    /// Whether L is quadratic in v, so that v follows from p by a linear solve.
+    pub quadratic: bool,
+    /// How to solve with M.
+    pub(crate) inversion: Inversion,
+}
+
+/// How to solve with the mass matrix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Inversion {
+    /// By LDLᵀ written out as expressions, in this order.
+    Unrolled(Vec<usize>),
+    /// By LDLᵀ of numbers.
+    Definite,
+    /// By LU with pivots, of numbers.
+    Indefinite,
+}
+
+impl<'g> Lagrangian<'g> {
+    pub(crate) fn derive(
+        model: &Model<'g>,
+        kinetic: &[Term<'g>],
+        potential: &[Term<'g>],
+    ) -> Result<Lagrangian<'g>, ModelError> {
+        let graph = model.graph;
+        let (q, time) = (&model.coordinates, model.time);
+        let v: Vec<_> = q.iter().map(|&q| rate(q)).collect();
+        let sum = |terms: &[Term<'g>]| graph.sum(terms.iter().map(|t| t.value));
+        let probe = Probe::new(graph, &model.parameters);
+        // What particles do not cover: energies written directly.
+        let direct = sum(&model.kinetic) + sum(&model.lagrangian);
+        let mut mass = particle_mass(model, &probe);
+        let of_particles = &kinetic[..kinetic.len() - model.kinetic.len()];
+        let moving = kinetic_energy(model, &mass, sum(of_particles), &v);
+        direct.hessian(&v).into_iter().for_each(|Entry { row, column, value }| mass.add(row, column, value));
+        let value = moving + direct - sum(potential);
+        let slopes = value.gradient(q);
+
+        // Masses last first, so that the masses beyond a link of a chain are sums that share their parts.
+        let massive = || model.particles.iter().rev().filter(|p| !p.inertias.is_empty());
+        let positions: Vec<_> = massive().flat_map(|p| p.position.iter().copied()).collect();
+        let inertias: Vec<_> = massive().flat_map(|p| p.inertias.iter().copied()).collect();
+        let speeds = along(&positions, q, time);
+        let weighted =
+            |rates: Vec<Expr<'g>>| inertias.iter().zip(rates).map(|(&m, x)| m * x).collect::<Vec<_>>();
+
+        // By way of positions, one reverse sweep for all loads: particles push with m (g − ẍ₀), the rest with its slope.
+        let direct_momenta = direct.gradient(&v);
+        let carried = vjp(&positions, q, &weighted(speeds.clone()));
+        let momenta =
+            (0..q.len()).map(|i| carried.get(i).map_or(direct_momenta[i], |&p| p + direct_momenta[i]));
+        let falling = massive().flat_map(|p| (0..p.position.len()).map(|d| model.gravity.get(d)));
+        let falling = along(&speeds, q, time).into_iter().zip(falling);
+        let mut seeds = weighted(falling.map(|(a, g)| g.map_or(-a, |&g| g - a)).collect());
+        seeds.push(graph.number(1.0));
+        let outputs: Vec<_> = positions.iter().copied().chain([direct - sum(&model.potential)]).collect();
+        let pulls = vjp(&outputs, q, &seeds).into_iter().zip(along(&direct_momenta, q, time));
+        let loads = pulls.map(|(pull, rate)| pull - rate).collect();
+        // By way of L as a whole, which is shorter where the kinetic energy folds.
+        let whole_momenta = value.gradient(&v);
+        let whole_loads =
+            slopes.iter().zip(along(&whole_momenta, q, time)).map(|(&slope, rate)| slope - rate);
+        let loads = shorter(loads, whole_loads.collect());
+        let momenta = shorter(momenta.collect(), whole_momenta);
+
+        let entries: Vec<_> = mass.entries().map(|(.., value)| value).collect();
+        let quadratic = !depend(&entries, &v);
+        let inversion = inertia::check(model, &mass, value, &probe)?;
+        let rest = model.kinetic.iter().chain(&model.lagrangian).map(|term| term.value);
+        let energy = graph.sum([moving].into_iter().chain(rest).map(|part| energy(part, &v, &probe)));
+        let energy = energy + sum(potential);
+        Ok(Lagrangian { value, energy, momenta, slopes, mass, loads, quadratic, inversion })
+    }
+
+    /// a(q, t) = p at v = 0.
+    pub(crate) fn momenta_at_rest(&self, velocities: &[Expr<'g>]) -> Vec<Expr<'g>> {
+        let rest: Vec<_> = velocities.iter().map(|&v| (v, v.like(0.0))).collect();
+        substitute(&self.momenta, &rest)
+    }
+
+    /// The solution of M x = b, where it can be written down.
+    pub(crate) fn solve(&self, b: &[Expr<'g>]) -> Option<Vec<Expr<'g>>> {
+        match &self.inversion {
+            Inversion::Unrolled(order) => Some(self.mass.factor(order)?.solve(b)),
+            Inversion::Definite | Inversion::Indefinite => None,
+        }
+    }
+}
+
+/// Of two lists of expressions for the same, the one with fewer operations.
+fn shorter<'g>(a: Vec<Expr<'g>>, b: Vec<Expr<'g>>) -> Vec<Expr<'g>> {
+    if operations(&a) <= operations(&b) { a } else { b }
+}
+
+/// v·∂T/∂v − T, which for a quadratic form in v, as it nearly always is, is T itself.
+fn energy<'g>(value: Expr<'g>, v: &[Expr<'g>], probe: &Probe<'g>) -> Expr<'g> {
+    let products = value.gradient(v).into_iter().zip(v).map(|(p, &v)| p * v);
+    let twice = value.graph().sum(products);
+    if probe.is_zero(twice - 2.0 * value) { value } else { twice - value }
+}
+
+/// The kinetic energy of the particles: by their speeds, or as ½ vᵀ M v where that is shorter, as in coordinates whose lines
+/// cross at right angles.
+fn kinetic_energy<'g>(
+    model: &Model<'g>,
+    mass: &Symmetric<'g>,
+    by_speeds: Expr<'g>,
+    v: &[Expr<'g>],
+) -> Expr<'g> {
+    let positions: Vec<_> = model.particles.iter().flat_map(|p| p.position.iter().copied()).collect();
+    if depend(&positions, &[model.time]) {
+        return by_speeds;
+    }
+    let products = mass.entries().map(|(i, j, m)| {
+        let product = m * (v[i] * v[j]);
+        if i == j { 0.5 * product } else { product }
+    });
+    let by_mass = model.graph.sum(products);
+    if by_mass.operations() < by_speeds.operations() { by_mass } else { by_speeds }
+}
+
+/// Jᵀ m J of the particles, without entries that vanish everywhere.
+fn particle_mass<'g>(model: &Model<'g>, probe: &Probe<'g>) -> Symmetric<'g> {
+    let q = &model.coordinates;
+    // Products of slopes before masses: where particles share a product, as those beyond a link do, their masses add up first.
+    let mut products: BTreeMap<(usize, usize), Vec<(Expr<'g>, Expr<'g>)>> = BTreeMap::new();
+    for particle in model.particles.iter().rev().filter(|p| !p.inertias.is_empty()) {
+        let mut rows: Vec<Vec<(usize, Expr<'g>)>> = vec![Vec::new(); particle.position.len()];
+        for Entry { row, column, value } in jacobian(&particle.position, q) {
+            rows[row].push((column, value));
+        }
+        let mut own: BTreeMap<(usize, usize), Vec<(Expr<'g>, Expr<'g>)>> = BTreeMap::new();
+        for (row, &m) in rows.iter().zip(&particle.inertias) {
+            for &(i, a) in row {
+                for &(j, b) in row.iter().filter(|(j, _)| *j <= i) {
+                    let parts = own.entry((i, j)).or_default();
+                    match parts.last_mut().filter(|(_, inertia)| *inertia == m) {
+                        Some((product, _)) => *product += a * b,
+                        None => parts.push((a * b, m)),
+                    }
+                }
+            }
+        }
+        for (place, parts) in own {
+            let all = products.entry(place).or_default();
+            for (product, m) in parts {
+                match all.last_mut().filter(|(other, _)| *other == product) {
+                    Some((_, inertia)) => *inertia += m,
+                    None => all.push((product, m)),
+                }
+            }
+        }
+    }
+    let sums = products.into_iter().map(|(place, parts)| {
+        let terms: Vec<_> = parts.into_iter().map(|(product, m)| m * product).collect();
+        (place, terms.into_iter().reduce(|a, b| a + b).unwrap_or_else(|| model.number(0.0)))
+    });
+    let (places, sums): (Vec<_>, Vec<_>) = sums.unzip();
+    let mut mass = Symmetric::zero(q.len());
+    for ((&(i, j), &value), vanishes) in places.iter().zip(&sums).zip(probe.zeros(&sums)) {
+        if !vanishes {
+            mass.add(i, j, value);
+        }
+    }
+    mass
+}
+
+impl<'g> Model<'g> {
+    /// Kinetic energies: ½ Σ m ẋ² of each particle, then those written directly.
+    pub(crate) fn kinetic_terms(&self) -> Vec<Term<'g>> {
+        let massive = self.particles.iter().filter(|p| !p.inertias.is_empty());
+        let of_particles = massive.map(|particle| {
+            let squares = along(&particle.position, &self.coordinates, self.time).into_iter().map(|v| v * v);
+            // Squares are added before they are weighted, so that turning vectors fold.
+            let mut parts: Vec<(Expr<'g>, Expr<'g>)> = Vec::new();
+            for (&m, square) in particle.inertias.iter().zip(squares) {
+                match parts.last_mut().filter(|(inertia, _)| *inertia == m) {
+                    Some((_, sum)) => *sum += square,
+                    None => parts.push((m, square)),
+                }
+            }
+            let value = 0.5 * self.graph.sum(parts.into_iter().map(|(m, sum)| m * sum));
+            Term { name: particle.name.clone(), value }
+        });
+        of_particles.chain(self.kinetic.iter().cloned()).collect()
+    }
+
+    /// Potential energies: −Σ m g·x of each particle in gravity, then those written directly.
+    pub(crate) fn potential_terms(&self) -> Vec<Term<'g>> {
+        let falling = self.particles.iter().filter(|p| !self.gravity.is_empty() && !p.inertias.is_empty());
+        let of_gravity = falling.map(|particle| {
+            let parts = particle.inertias.iter().zip(&particle.position).zip(&self.gravity);
+            let value = -self.graph.sum(parts.map(|((&m, &x), &g)| m * g * x));
+            Term { name: format!("gravity on {}", particle.name), value }
+        });
+        of_gravity.chain(self.potential.iter().cloned()).collect()
+    }
+}

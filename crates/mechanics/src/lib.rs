@@ -1,0 +1,80 @@
+//! Energies to equations of motion: write a [`Model`], get a [`System`].
+//!
+//! ```
+//! use leastaction_expr::Graph;
+//! use leastaction_mechanics::Model;
+//!
+//! let graph = Graph::new();
+//! let mut model = Model::new(&graph);
+//! let [m, l] = model.parameters([("m", 1.0), ("l", 1.0)]);
+//! let [a, b] = model.coordinates(["a", "b"]);
+//! let elbow = [l * a.sin(), -l * a.cos()];
+//! model.particle("elbow", m, elbow);
+//! model.particle("hand", m, [elbow[0] + l * b.sin(), elbow[1] - l * b.cos()]);
+//! model.gravity([0.0, -9.81]);
+//!
+//! let mut dynamics = model.system()?.dynamics()?;
+//! let start = dynamics.start(&[("a", 2.0), ("b", 1.5)])?;
+//! let (mut energy, mut rates) = ([0.0], [0.0; 4]);
+//! dynamics.energy(&[start.t], &start.block(), &mut energy)?;
+//! dynamics.field(&[start.t], &start.block(), &mut rates)?;
+//! assert!((energy[0] - 9.81 * (-2.0 * 2f64.cos() - 1.5f64.cos())).abs() < 1e-14);
+//! assert_eq!(rates[..2], [0.0, 0.0]); // at rest
+//! assert_eq!(dynamics.system().conserved(), ["energy"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # The way of a model
+//!
+//! ```text
+//! Model ──derive──► Equations ──compile──► System ──bind──► Dynamics
+//! energies          expressions            kernels, facts   parameters, inputs, memory of a thread
+//! ```
+//!
+//! - A [`Model`] is what a person writes: coordinates, and [particles, energies, any Lagrangian or Hamiltonian, dissipation,
+//!   forces](five_ways). [`Ports`] states a port-Hamiltonian system.
+//! - [`Equations`] are what follows by differentiation: accelerations, fields, brackets, conserved quantities, printed as text and
+//!   LaTeX. They borrow the model's graph.
+//! - A [`System`] is what is compiled from them: it borrows nothing, is immutable, shared between threads and cheap to clone.
+//! - A [`Dynamics`] evaluates a system, for one state or for a block of eight, and allocates nothing while it does.
+//!
+//! Every force is the derivative of something declared, or declared itself.
+
+mod blueprint;
+mod check;
+mod definitions;
+mod dynamics;
+mod engine;
+mod equations;
+mod error;
+mod facts;
+mod inertia;
+mod input;
+mod inverse;
+mod lagrangian;
+mod matrices;
+mod matrix;
+mod model;
+mod ports;
+mod print;
+mod probe;
+mod solve;
+mod state;
+mod symmetry;
+mod system;
+
+#[doc = include_str!("../../../docs/five-ways.md")]
+pub mod five_ways {}
+
+pub use dynamics::{Dynamics, Query};
+pub use equations::{Equations, Statement};
+pub use error::{EvalError, ModelError, SettingError, StartError, TableError};
+pub use facts::{Facts, Form, Place, Share, ShareKind};
+pub use input::{Input, Table};
+pub use lagrangian::Lagrangian;
+pub use matrix::Symmetric;
+pub use model::{Model, Particle, Term};
+pub use ports::Ports;
+pub use state::State;
+pub use symmetry::Conserved;
+pub use system::{Quantity, System};

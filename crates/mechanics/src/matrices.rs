@@ -1,0 +1,169 @@
+//! What dynamics needs matrices for: accelerations, the mass matrix, and derivatives of the vector field.
+
+use crate::dynamics::Dynamics;
+use crate::engine::check;
+use crate::error::EvalError;
+use crate::facts::Form;
+use crate::inverse::{Failure, fill, grow};
+use crate::solve::lu;
+use crate::system::Quantity;
+
+/// Up to so many coordinates the written-out inverse of the mass matrix is differentiated; beyond, that would be more than solving with it.
+const DIFFERENTIATED: usize = 12;
+
+/// Working memory. It grows when it is first used, and then no more.
+#[derive(Clone, Default)]
+pub(crate) struct Matrices {
+    /// The values of [`Quantity::Inertia`], in lanes.
+    inertia: Vec<f64>,
+    /// The values of [`Quantity::Tangents`], in lanes.
+    tangents: Vec<f64>,
+    /// A matrix and right sides of one lane, by rows.
+    matrix: Vec<f64>,
+    right: Vec<f64>,
+}
+
+impl Dynamics {
+    /// Accelerations q̈ at z: with v, the vector field in configuration space.
+    ///
+    /// # Errors
+    /// [`EvalError`] if a slice does not fit, or the mass matrix is singular there.
+    pub fn accelerations(&mut self, t: &[f64], z: &[f64], a: &mut [f64]) -> Result<(), EvalError> {
+        self.check_mechanical(t, z)?;
+        if self.system().facts().form == Form::Hamiltonian {
+            let found = self.turn(Dynamics::momenta, t, z);
+            return self.engine.eval(Quantity::Accelerations, t, &self.other[..z.len()], a).and(found);
+        }
+        if self.engine.has(Quantity::Accelerations) {
+            return self.engine.eval(Quantity::Accelerations, t, z, a);
+        }
+        let (n, width) = (self.system().degrees(), t.len());
+        self.engine.eval(Quantity::Loads, t, z, a)?;
+        grow(&mut self.other, z.len());
+        self.other[..z.len()].copy_from_slice(z);
+        self.fill_inertia(t)?;
+        self.solve_lanes("accelerations", t, 1, |lane, _, right| match right {
+            Right::Given(right) => (0..n).for_each(|i| right[i] = a[i * width + lane]),
+            Right::Solved(x) => (0..n).for_each(|i| a[i * width + lane] = x[i]),
+        })
+    }
+
+    /// The mass matrix ∂p/∂v at z, all n² entries by rows. Where p is linear in v it does not depend on v.
+    ///
+    /// # Errors
+    /// [`EvalError`] if a slice does not fit, or for a Hamiltonian if ∂²H/∂p² is singular there.
+    pub fn mass_matrix(&mut self, t: &[f64], z: &[f64], m: &mut [f64]) -> Result<(), EvalError> {
+        let (n, width) = (self.system().degrees(), t.len());
+        self.check_mechanical(t, z)?;
+        check("mass matrix", n * n * width, m.len())?;
+        if self.system().facts().form == Form::Lagrangian {
+            grow(&mut self.other, z.len());
+            self.other[..z.len()].copy_from_slice(z);
+            self.fill_inertia(t)?;
+            m.fill(0.0);
+            let entries = self.matrices.inertia[n * width..].chunks_exact(width);
+            for (&(i, j), entry) in self.engine.system.inverse().pattern.iter().zip(entries) {
+                m[(i * n + j) * width..][..width].copy_from_slice(entry);
+                m[(j * n + i) * width..][..width].copy_from_slice(entry);
+            }
+            return Ok(());
+        }
+        let found = self.turn(Dynamics::momenta, t, z);
+        self.fill_inertia(t)?;
+        let inverted = self.solve_lanes("mass matrix", t, n, |lane, _, right| match right {
+            Right::Given(right) => (0..n).for_each(|i| right[i * n + i] = 1.0),
+            Right::Solved(x) => (0..n * n).for_each(|k| m[k * width + lane] = x[k]),
+        });
+        found.and(inverted)
+    }
+
+    /// The derivatives of the vector field by (q, p) at y, all (2n)² entries by rows; for ports, by the states.
+    ///
+    /// Where velocities follow from momenta by solving p = ∂L/∂v =: P(q, v), or there are many of them, with S(q, v) = ∂L/∂q + Q,
+    ///
+    /// $$\frac{\partial v}{\partial p} = M^{-1},\quad \frac{\partial v}{\partial q} = -M^{-1}\frac{\partial P}{\partial q},\quad
+    /// \frac{\partial\dot p}{\partial q} = \frac{\partial S}{\partial q} + \frac{\partial S}{\partial v}\frac{\partial v}{\partial q},\quad
+    /// \frac{\partial\dot p}{\partial p} = \frac{\partial S}{\partial v}\frac{\partial v}{\partial p}.$$
+    ///
+    /// # Errors
+    /// As [`Dynamics::field`].
+    pub fn jacobian(&mut self, t: &[f64], y: &[f64], j: &mut [f64]) -> Result<(), EvalError> {
+        let tangents = self.engine.has(Quantity::Pushes) && self.system().degrees() > DIFFERENTIATED;
+        if self.system().facts().closed && !tangents {
+            return self.engine.eval(Quantity::Jacobian, t, y, j);
+        }
+        let (n, width) = (self.system().degrees(), t.len());
+        self.engine.check_block(t, y)?;
+        check("derivatives", 4 * n * n * width, j.len())?;
+        let found = self.turn(Dynamics::velocities, t, y);
+        self.fill_inertia(t)?;
+        let len = 3 * n * n * width;
+        grow(&mut self.matrices.tangents, len);
+        let tangents = &mut self.matrices.tangents[..len];
+        self.engine.eval(Quantity::Tangents, t, &self.other[..y.len()], tangents)?;
+        let solved = self.solve_lanes("derivatives", t, 2 * n, |lane, tangents, right| {
+            let block = |b: usize, i: usize, k: usize| tangents[((b * n + i) * n + k) * width + lane];
+            match right {
+                Right::Given(right) => {
+                    for i in 0..n {
+                        (0..n).for_each(|k| right[i * 2 * n + k] = -block(0, i, k));
+                        right[i * 2 * n + n + i] = 1.0;
+                    }
+                }
+                Right::Solved(x) => {
+                    for i in 0..n {
+                        for k in 0..2 * n {
+                            let through: f64 = (0..n).map(|l| block(2, i, l) * x[l * 2 * n + k]).sum();
+                            let direct = if k < n { block(1, i, k) } else { 0.0 };
+                            j[(i * 2 * n + k) * width + lane] = x[i * 2 * n + k];
+                            j[((n + i) * 2 * n + k) * width + lane] = direct + through;
+                        }
+                    }
+                }
+            }
+        });
+        found.and(solved)
+    }
+
+    /// p at v, or v at p, and the matrix that connects them, at `other`.
+    fn fill_inertia(&mut self, t: &[f64]) -> Result<(), EvalError> {
+        let n = self.system().degrees();
+        let len = (n + self.system().inverse().pattern.len()) * t.len();
+        grow(&mut self.matrices.inertia, len);
+        let inertia = &mut self.matrices.inertia[..len];
+        self.engine.eval(Quantity::Inertia, t, &self.other[..2 * n * t.len()], inertia)
+    }
+
+    /// Solves with the matrix of every lane: `exchange` first gives the right sides (which start as zeros), then takes the solution.
+    fn solve_lanes(
+        &mut self,
+        what: &'static str,
+        t: &[f64],
+        columns: usize,
+        mut exchange: impl FnMut(usize, &[f64], Right<'_>),
+    ) -> Result<(), EvalError> {
+        let (n, width) = (self.system().degrees(), t.len());
+        let Matrices { inertia, tangents, matrix, right } = &mut self.matrices;
+        grow(matrix, n * n);
+        grow(right, n * columns);
+        let (matrix, right) = (&mut matrix[..n * n], &mut right[..n * columns]);
+        let mut failure = None;
+        for lane in 0..width {
+            fill(matrix, n, &self.engine.system.inverse().pattern, &inertia[n * width..], width, lane);
+            right.fill(0.0);
+            exchange(lane, tangents, Right::Given(right));
+            if let Err(index) = lu(matrix, right, n) {
+                right.fill(f64::NAN);
+                failure.get_or_insert(Failure::Singular { lane, index });
+            }
+            exchange(lane, tangents, Right::Solved(right));
+        }
+        failure.map_or(Ok(()), |failure| Err(self.explain(what, t, failure)))
+    }
+}
+
+/// Right sides before and after solving, by rows.
+enum Right<'a> {
+    Given(&'a mut [f64]),
+    Solved(&'a [f64]),
+}

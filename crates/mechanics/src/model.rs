@@ -1,0 +1,247 @@
+//! The model: what a person writes.
+
+use crate::equations::{Equations, rate};
+use crate::error::ModelError;
+use crate::system::System;
+use leastaction_expr::{Expr, Graph, IntoExpr};
+
+/// A named term of an energy.
+#[derive(Clone, Debug)]
+pub struct Term<'g> {
+    /// The name under which its share is reported.
+    pub name: String,
+    /// The energy.
+    pub value: Expr<'g>,
+}
+
+/// A particle: an inertia for each Cartesian coordinate, and a position.
+#[derive(Clone, Debug)]
+pub struct Particle<'g> {
+    /// The name.
+    pub name: String,
+    /// The inertia of each Cartesian coordinate; for an ordinary particle its mass, repeated. Empty for a point that
+    /// has a position but no mass.
+    pub inertias: Vec<Expr<'g>>,
+    /// The Cartesian position as a function of the coordinates and time.
+    pub position: Vec<Expr<'g>>,
+}
+
+/// A mechanical model: coordinates and energies, in any combination.
+///
+/// The Lagrangian is the sum of what is declared: kinetic energies (of particles, and written directly) less potential energies
+/// (written directly, and of particles in gravity) plus Lagrangian terms. A model may instead state a
+/// Hamiltonian; potentials add to it. Dissipation and forces act on either.
+///
+/// Nothing is checked while a model is written; [`Model::system`] checks everything at once.
+#[derive(Clone, Debug)]
+pub struct Model<'g> {
+    pub(crate) graph: &'g Graph,
+    pub(crate) time: Expr<'g>,
+    pub(crate) parameters: Vec<(Expr<'g>, f64)>,
+    pub(crate) definitions: Vec<(Expr<'g>, Expr<'g>)>,
+    pub(crate) coordinates: Vec<Expr<'g>>,
+    pub(crate) momenta: Vec<Expr<'g>>,
+    pub(crate) inputs: Vec<Expr<'g>>,
+    pub(crate) particles: Vec<Particle<'g>>,
+    pub(crate) gravity: Vec<Expr<'g>>,
+    pub(crate) kinetic: Vec<Term<'g>>,
+    pub(crate) potential: Vec<Term<'g>>,
+    pub(crate) lagrangian: Vec<Term<'g>>,
+    pub(crate) hamiltonian: Vec<Term<'g>>,
+    pub(crate) dissipation: Vec<Term<'g>>,
+    pub(crate) forces: Vec<(Expr<'g>, Expr<'g>)>,
+}
+
+impl<'g> Model<'g> {
+    /// An empty model whose expressions live in this graph. Time is the symbol `t`.
+    #[must_use]
+    pub fn new(graph: &'g Graph) -> Model<'g> {
+        Model {
+            graph,
+            time: graph.symbol("t"),
+            parameters: Vec::new(),
+            definitions: Vec::new(),
+            coordinates: Vec::new(),
+            momenta: Vec::new(),
+            inputs: Vec::new(),
+            particles: Vec::new(),
+            gravity: Vec::new(),
+            kinetic: Vec::new(),
+            potential: Vec::new(),
+            lagrangian: Vec::new(),
+            hamiltonian: Vec::new(),
+            dissipation: Vec::new(),
+            forces: Vec::new(),
+        }
+    }
+
+    /// The graph of the model's expressions.
+    #[must_use]
+    pub fn graph(&self) -> &'g Graph {
+        self.graph
+    }
+
+    /// A number as an expression.
+    #[must_use]
+    pub fn number(&self, value: f64) -> Expr<'g> {
+        self.graph.number(value)
+    }
+
+    /// Time, the symbol `t`.
+    #[must_use]
+    pub fn time(&self) -> Expr<'g> {
+        self.time
+    }
+
+    /// Declares a parameter and its default.
+    pub fn parameter(&mut self, name: &str, value: f64) -> Expr<'g> {
+        let symbol = self.graph.symbol(name);
+        self.parameters.push((symbol, value));
+        symbol
+    }
+
+    /// Gives an expression a name. The name may be used before it is defined, and so may its time derivative.
+    pub fn define(&mut self, name: &str, value: impl IntoExpr<'g>) -> Expr<'g> {
+        let symbol = self.graph.symbol(name);
+        self.definitions.push((symbol, value.into_expr(self.graph)));
+        symbol
+    }
+
+    /// Declares parameters and their defaults.
+    pub fn parameters<const N: usize>(&mut self, list: [(&str, f64); N]) -> [Expr<'g>; N] {
+        list.map(|(name, value)| self.parameter(name, value))
+    }
+
+    /// Declares a coordinate.
+    pub fn coordinate(&mut self, name: &str) -> Expr<'g> {
+        let symbol = self.graph.symbol(name);
+        self.coordinates.push(symbol);
+        symbol
+    }
+
+    /// Declares coordinates.
+    pub fn coordinates<const N: usize>(&mut self, names: [&str; N]) -> [Expr<'g>; N] {
+        names.map(|name| self.coordinate(name))
+    }
+
+    /// The velocity of a coordinate: `x'` for `x`.
+    #[must_use]
+    pub fn velocity(&self, coordinate: Expr<'g>) -> Expr<'g> {
+        rate(coordinate)
+    }
+
+    /// The velocities of coordinates.
+    #[must_use]
+    pub fn velocities<const N: usize>(&self, coordinates: [Expr<'g>; N]) -> [Expr<'g>; N] {
+        coordinates.map(rate)
+    }
+
+    /// Names the momentum of the next coordinate that has none yet, for use in a Hamiltonian. Momenta without a name are
+    /// called `p_` and the coordinate's name.
+    pub fn momentum(&mut self, name: &str) -> Expr<'g> {
+        let symbol = self.graph.symbol(name);
+        self.momenta.push(symbol);
+        symbol
+    }
+
+    /// Names the momenta of the coordinates, in their order.
+    pub fn momenta<const N: usize>(&mut self, names: [&str; N]) -> [Expr<'g>; N] {
+        names.map(|name| self.momentum(name))
+    }
+
+    /// Declares an input u(t), whose value is given when the system runs.
+    pub fn input(&mut self, name: &str) -> Expr<'g> {
+        let symbol = self.graph.symbol(name);
+        self.inputs.push(symbol);
+        symbol
+    }
+
+    /// Adds a particle of a mass at a position in 1, 2 or 3 dimensions.
+    pub fn particle<const D: usize>(&mut self, name: &str, mass: impl IntoExpr<'g>, position: [Expr<'g>; D]) {
+        let mass = mass.into_expr(self.graph);
+        self.particle_with_inertias(name, [mass; D], position);
+    }
+
+    /// Adds a particle with an inertia for each Cartesian coordinate.
+    pub fn particle_with_inertias<const D: usize>(
+        &mut self,
+        name: &str,
+        inertias: [impl IntoExpr<'g>; D],
+        position: [Expr<'g>; D],
+    ) {
+        let inertias = inertias.map(|m| m.into_expr(self.graph)).to_vec();
+        self.push_particle(Particle { name: name.into(), inertias, position: position.to_vec() });
+    }
+
+    /// Adds a point without mass, whose position is reported with those of the particles.
+    pub fn point<const D: usize>(&mut self, name: &str, position: [Expr<'g>; D]) {
+        self.push_particle(Particle { name: name.into(), inertias: Vec::new(), position: position.to_vec() });
+    }
+
+    /// Adds a particle whose number of dimensions is known only when the program runs.
+    pub fn push_particle(&mut self, particle: Particle<'g>) {
+        self.particles.push(particle);
+    }
+
+    /// Puts all particles into uniform gravity with this acceleration, such as `[0.0, -9.81]`.
+    pub fn gravity<const D: usize>(&mut self, acceleration: [impl IntoExpr<'g>; D]) {
+        self.gravity = acceleration.map(|a| a.into_expr(self.graph)).to_vec();
+    }
+
+    /// Adds a kinetic energy T(q, q̇, t).
+    pub fn kinetic(&mut self, name: &str, energy: impl IntoExpr<'g>) {
+        self.kinetic.push(self.term(name, energy));
+    }
+
+    /// Adds a potential energy V(q, t). Cartesian positions of particles are expressions of the coordinates too.
+    pub fn potential(&mut self, name: &str, energy: impl IntoExpr<'g>) {
+        self.potential.push(self.term(name, energy));
+    }
+
+    /// Adds a term to the Lagrangian, of any form in q̇.
+    pub fn lagrangian(&mut self, name: &str, value: impl IntoExpr<'g>) {
+        self.lagrangian.push(self.term(name, value));
+    }
+
+    /// Adds a term to the Hamiltonian H(q, p, t).
+    pub fn hamiltonian(&mut self, name: &str, value: impl IntoExpr<'g>) {
+        self.hamiltonian.push(self.term(name, value));
+    }
+
+    /// Adds a Rayleigh dissipation function D(q, q̇): the force −∂D/∂q̇.
+    pub fn dissipation(&mut self, name: &str, value: impl IntoExpr<'g>) {
+        self.dissipation.push(self.term(name, value));
+    }
+
+    /// Adds a generalized force Q(q, q̇, t) on a coordinate.
+    pub fn force(&mut self, coordinate: Expr<'g>, value: impl IntoExpr<'g>) {
+        self.forces.push((coordinate, value.into_expr(self.graph)));
+    }
+
+    /// The momentum of every coordinate, named or not.
+    pub(crate) fn all_momenta(&self) -> Vec<Expr<'g>> {
+        let unnamed = self.coordinates.iter().skip(self.momenta.len());
+        let unnamed = unnamed.map(|q| self.graph.symbol(&format!("p_{q}")));
+        self.momenta.iter().copied().chain(unnamed).collect()
+    }
+
+    fn term(&self, name: &str, value: impl IntoExpr<'g>) -> Term<'g> {
+        Term { name: name.into(), value: value.into_expr(self.graph) }
+    }
+
+    /// Derives the equations of motion.
+    ///
+    /// # Errors
+    /// [`ModelError`] says what is wrong with the model.
+    pub fn equations(&self) -> Result<Equations<'g>, ModelError> {
+        Equations::derive(self)
+    }
+
+    /// Derives the equations of motion and compiles them.
+    ///
+    /// # Errors
+    /// [`ModelError`] says what is wrong with the model.
+    pub fn system(&self) -> Result<System, ModelError> {
+        self.equations()?.system()
+    }
+}

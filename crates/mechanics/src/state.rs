@@ -1,0 +1,120 @@
+//! States, and how a start is written by names.
+
+use crate::dynamics::Dynamics;
+use crate::error::StartError;
+use crate::facts::Form;
+use crate::system::Quantity;
+use leastaction_expr::nearest;
+
+/// Where a system is: time, coordinates and momenta.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct State {
+    /// The time.
+    pub t: f64,
+    /// The coordinates; the states of a port-Hamiltonian system.
+    pub q: Vec<f64>,
+    /// The momenta; none for a port-Hamiltonian system.
+    pub p: Vec<f64>,
+}
+
+impl State {
+    /// The state block \[q…, p…\].
+    #[must_use]
+    pub fn block(&self) -> Vec<f64> {
+        [self.q.as_slice(), &self.p].concat()
+    }
+
+    /// The state of a time and a block \[q…, p…\] of a system with so many coordinates.
+    #[must_use]
+    pub fn from_block(t: f64, block: &[f64], degrees: usize) -> State {
+        let (q, p) = block.split_at(degrees.min(block.len()));
+        State { t, q: q.to_vec(), p: p.to_vec() }
+    }
+}
+
+impl Dynamics {
+    /// The state at time 0 with these values, given by name: coordinates, and velocities (`x'`) or momenta. What is not named is 0; if neither
+    /// velocities nor momenta are named, the system is at rest (or, stated by a Hamiltonian, without momentum).
+    ///
+    /// # Errors
+    /// [`StartError`] for a name that is unknown or given twice, for velocities together with momenta, and if energy or
+    /// vector field are not finite there.
+    pub fn start(&mut self, values: &[(&str, f64)]) -> Result<State, StartError> {
+        self.start_at(0.0, values)
+    }
+
+    /// As [`Dynamics::start`], at a time.
+    ///
+    /// # Errors
+    /// As [`Dynamics::start`].
+    pub fn start_at(&mut self, t: f64, values: &[(&str, f64)]) -> Result<State, StartError> {
+        let system = self.system().clone();
+        let n = system.degrees();
+        let kinds = [system.coordinates(), system.velocities(), system.momenta()];
+        let mut given = kinds.map(|names| vec![None; names.len()]);
+        for &(name, value) in values {
+            let place = |names: &[String]| names.iter().position(|n| n == name);
+            let Some((kind, i)) = (0..3).find_map(|kind| Some((kind, place(kinds[kind])?))) else {
+                let nearest = nearest(name, kinds.into_iter().flatten().map(String::as_str));
+                return Err(StartError::UnknownName { name: name.to_owned(), nearest });
+            };
+            if given[kind][i].replace(value).is_some() {
+                return Err(StartError::Twice { name: name.to_owned() });
+            }
+            finite(|| format!("`{name}`"), value)?;
+        }
+        finite(|| "the time".into(), t)?;
+        let [q, v, p] = given;
+        let named = |kind: usize, values: &[Option<f64>]| {
+            values.iter().position(Option::is_some).map(|i| kinds[kind][i].clone())
+        };
+        let or_zero =
+            |values: Vec<Option<f64>>| values.into_iter().map(Option::unwrap_or_default).collect::<Vec<_>>();
+        let by_velocities = match (named(1, &v), named(2, &p)) {
+            (Some(velocity), Some(momentum)) => return Err(StartError::Mixed { velocity, momentum }),
+            (velocity, momentum) => {
+                velocity.is_some() || momentum.is_none() && system.facts().form == Form::Lagrangian
+            }
+        };
+        let mut state = State { t, q: or_zero(q), p: or_zero(p) };
+        if by_velocities {
+            let z = [state.q.as_slice(), &or_zero(v)].concat();
+            self.momenta(&[t], &z, &mut state.p)?;
+            for (name, &p) in system.momenta().iter().zip(&state.p) {
+                finite(|| format!("the momentum `{name}`"), p)?;
+            }
+        }
+        self.check_start(&state, n)?;
+        Ok(state)
+    }
+
+    fn check_start(&mut self, state: &State, n: usize) -> Result<(), StartError> {
+        let (t, y) = ([state.t], state.block());
+        let system = self.system().clone();
+        let mut shares = vec![0.0; system.shares().len()];
+        self.shares(&t, &y, &mut shares)?;
+        for (share, &value) in system.shares().iter().zip(&shares) {
+            finite(|| format!("the energy `{}`", share.name), value)?;
+        }
+        let mut energy = [0.0];
+        self.energy(&t, &y, &mut energy)?;
+        finite(|| "the energy".into(), energy[0])?;
+        let mut field = vec![0.0; y.len()];
+        self.field(&t, &y, &mut field)?;
+        let names = system.coordinates().iter().chain(system.momenta());
+        for (name, &value) in names.zip(&field) {
+            finite(|| format!("the rate of `{name}`"), value)?;
+        }
+        if system.facts().form == Form::Ports {
+            let mut structure = vec![0.0; 2 * n * n];
+            self.prepare(&[Quantity::Structure])?;
+            self.structure(&t, &y, &mut structure)?;
+            crate::ports::check_structure(&structure, n)?;
+        }
+        Ok(())
+    }
+}
+
+fn finite(what: impl Fn() -> String, value: f64) -> Result<(), StartError> {
+    if value.is_finite() { Ok(()) } else { Err(StartError::NotFinite { what: what(), value }) }
+}

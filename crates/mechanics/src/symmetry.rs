@@ -1,0 +1,144 @@
+//! Brackets, rates of change, and what is conserved.
+//!
+//! $$\{f, g\} = \sum_i \frac{\partial f}{\partial q_i}\frac{\partial g}{\partial p_i} - \frac{\partial f}{\partial
+//! p_i}\frac{\partial g}{\partial q_i}, \qquad \frac{df}{dt} = \{f, H\} + \frac{\partial f}{\partial p}\cdot Q +
+//! \frac{\partial f}{\partial t}$$
+//!
+//! A coordinate that L does not depend on is cyclic, and its momentum is conserved; energy is, where L does not depend on time
+//! (E. Noether, *Invariante Variationsprobleme*, 1918). Whether an expression vanishes is decided by folding,
+//! and where folding cannot see it, by values at points without pattern.
+
+use crate::equations::{Equations, Statement, depend};
+use leastaction_expr::{Expr, jacobian, jvp};
+
+/// A quantity that the motion conserves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conserved {
+    /// The energy v·∂L/∂v − L, or H.
+    Energy,
+    /// The momentum of the coordinate with this index, which is cyclic.
+    Momentum(usize),
+}
+
+impl<'g> Equations<'g> {
+    /// The Poisson bracket of two expressions of (q, p, t). Velocities in them count as functions of (q, p, t).
+    ///
+    /// `None` if there are velocities that cannot be written as functions of the momenta.
+    #[must_use]
+    pub fn bracket(&self, f: Expr<'g>, g: Expr<'g>) -> Option<Expr<'g>> {
+        let (f, g) = (self.of_momenta(f)?, self.of_momenta(g)?);
+        let (q, p) = (&self.coordinates, &self.momenta);
+        let (f_q, f_p) = (f.gradient(q), f.gradient(p));
+        let (g_q, g_p) = (g.gradient(q), g.gradient(p));
+        let terms = (0..self.degrees()).map(|i| f_q[i] * g_p[i] - f_p[i] * g_q[i]);
+        Some(self.graph.sum(terms))
+    }
+
+    /// The rate of change df/dt along the motion of an expression of (q, v, p, t), forces included. It is a function of
+    /// (q, v, t, u) if the motion is stated by a Lagrangian, else of (q, p, t, u).
+    ///
+    /// `None` if that needs accelerations that cannot be written down.
+    #[must_use]
+    pub fn rate_of_change(&self, f: Expr<'g>) -> Option<Expr<'g>> {
+        match &self.statement {
+            Statement::Hamiltonian(_) => {
+                let (rates, pushes) = self.phase_field()?;
+                let f = self.of_momenta(f)?;
+                self.derivative_along(f, &[(&self.coordinates, &rates), (&self.momenta, &pushes)])
+            }
+            Statement::Lagrangian(l) => {
+                let accelerations = match depend(&[f], &self.velocities) {
+                    true => self.accelerations()?,
+                    false => self.velocities.clone(), // not looked at
+                };
+                let pushes = self.pushes();
+                let directions: [(&[_], &[_]); 3] = [
+                    (&self.coordinates, &self.velocities),
+                    (&self.velocities, &accelerations),
+                    (&self.momenta, &pushes),
+                ];
+                let rate = self.derivative_along(f, &directions)?;
+                let known: Vec<_> = self.momenta.iter().copied().zip(l.momenta.iter().copied()).collect();
+                Some(rate.substitute(&known))
+            }
+        }
+    }
+
+    /// Whether the motion conserves an expression of (q, v, p, t). `None` if that cannot be decided.
+    #[must_use]
+    pub fn is_conserved(&self, f: Expr<'g>) -> Option<bool> {
+        Some(self.probe().is_zero(self.rate_of_change(f)?))
+    }
+
+    /// Whether an expression is zero wherever it is defined.
+    #[must_use]
+    pub fn is_zero(&self, f: Expr<'g>) -> bool {
+        self.probe().is_zero(f)
+    }
+
+    /// The coordinates that L, or H, does not depend on, by index.
+    #[must_use]
+    pub fn cyclic(&self) -> Vec<usize> {
+        let probe = self.probe();
+        let slopes = match &self.statement {
+            Statement::Hamiltonian(h) => h.gradient(&self.coordinates),
+            Statement::Lagrangian(l) => l.slopes.clone(),
+        };
+        indices(&probe.zeros(&slopes))
+    }
+
+    /// The conserved quantities that follow from symmetries: energy if nothing depends on time and no force acts, and the momenta
+    /// of cyclic coordinates without a force.
+    #[must_use]
+    pub fn conserved(&self) -> Vec<Conserved> {
+        let probe = self.probe();
+        let forces = self.forces();
+        let value = match &self.statement {
+            Statement::Hamiltonian(h) => *h,
+            Statement::Lagrangian(l) => l.value,
+        };
+        let unforced = probe.zeros(&forces);
+        let free = unforced.iter().all(|&zero| zero);
+        let energy = free && probe.is_zero(value.derivative(self.time));
+        let momenta = self.cyclic().into_iter().filter(|&i| unforced[i]).map(Conserved::Momentum);
+        energy.then_some(Conserved::Energy).into_iter().chain(momenta).collect()
+    }
+
+    /// Whether H = T(p, t) + V(q, t): what explicit symplectic methods need.
+    #[must_use]
+    pub fn is_separable(&self) -> bool {
+        let mixed = match &self.statement {
+            Statement::Hamiltonian(h) => jacobian(&h.gradient(&self.momenta), &self.coordinates),
+            // p must not mix q and v: neither the mass matrix nor the momenta at rest may depend on q.
+            Statement::Lagrangian(l) => jacobian(&l.momenta, &self.coordinates),
+        };
+        let entries: Vec<_> = mixed.iter().map(|entry| entry.value).collect();
+        self.probe().zeros(&entries).iter().all(|&zero| zero)
+    }
+
+    /// Whether a generalized force depends on velocities.
+    #[must_use]
+    pub fn forces_depend_on_velocities(&self) -> bool {
+        depend(&self.forces(), &self.velocities)
+    }
+
+    /// The expression with velocities written as functions of (q, p, t).
+    fn of_momenta(&self, f: Expr<'g>) -> Option<Expr<'g>> {
+        let f = self.graph.adopt(f);
+        if !depend(&[f], &self.velocities) {
+            return Some(f);
+        }
+        self.in_phase_space(&[f], &self.velocities_of_momenta()?).first().copied()
+    }
+
+    fn derivative_along(&self, f: Expr<'g>, directions: &[(&[Expr<'g>], &[Expr<'g>])]) -> Option<Expr<'g>> {
+        let pairs = directions.iter().flat_map(|(x, dx)| x.iter().copied().zip(dx.iter().copied()));
+        let pairs: Vec<_> = pairs.chain([(self.time, self.graph.number(1.0))]).collect();
+        jvp(&[self.graph.adopt(f)], &pairs).first().copied()
+    }
+}
+
+/// The places that are true.
+fn indices(flags: &[bool]) -> Vec<usize> {
+    (0..flags.len()).filter(|&i| flags[i]).collect()
+}

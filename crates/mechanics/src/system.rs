@@ -1,0 +1,376 @@
+//! The system: what is compiled from a model.
+
+use crate::dynamics::Dynamics;
+use crate::error::{EvalError, ModelError, SettingError};
+use crate::facts::{Facts, Place, Share};
+use crate::symmetry::Conserved;
+use leastaction_compile::{Kernel, Program};
+use leastaction_expr::{Expr, Graph, Id, jacobian};
+use std::fmt;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// What kernels compute. Each takes the block \[q…, p…\] or \[q…, v…\], then time and inputs unless the system is autonomous.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// (q̇, ṗ) of (q, p).
+    Field,
+    /// q̇ of (q, p).
+    Drift,
+    /// ṗ of (q, p).
+    Kick,
+    /// The derivatives of the field by (q, p), by rows.
+    Jacobian,
+    /// H of (q, p).
+    Energy,
+    /// p of (q, v).
+    Momenta,
+    /// ∂L/∂q + Q of (q, v).
+    Pushes,
+    /// What M q̈ is, of (q, v).
+    Loads,
+    /// q̈ of (q, v); of (q, p) for a Hamiltonian.
+    Accelerations,
+    /// p and the nonzeros of M of (q, v), v = 0 if L is quadratic; for a Hamiltonian v and ∂²H/∂p² of (q, p).
+    Inertia,
+    /// ∂p/∂q, ∂(∂L/∂q + Q)/∂q and ∂(∂L/∂q + Q)/∂v of (q, v), each by rows.
+    Tangents,
+    /// The positions of particles and points.
+    Positions,
+    /// The shares of the energy, then T, V, L, H, the dissipated and the supplied power, of (q, v); of (q, p) for a Hamiltonian.
+    Ledger,
+    /// The inertias of the particles.
+    Masses,
+    /// The outputs of a port-Hamiltonian system.
+    Outputs,
+    /// J, then R, of a port-Hamiltonian system, by rows.
+    Structure,
+}
+
+impl Quantity {
+    pub(crate) const COUNT: usize = Quantity::Structure as usize + 1;
+
+    fn name(self) -> &'static str {
+        match self {
+            Quantity::Field => "the vector field",
+            Quantity::Drift => "velocities",
+            Quantity::Kick | Quantity::Pushes => "forces",
+            Quantity::Jacobian | Quantity::Tangents => "derivatives of the vector field",
+            Quantity::Energy | Quantity::Ledger => "energies",
+            Quantity::Momenta => "momenta",
+            Quantity::Loads | Quantity::Accelerations => "accelerations",
+            Quantity::Inertia => "mass matrices",
+            Quantity::Positions => "positions",
+            Quantity::Masses => "masses",
+            Quantity::Outputs => "outputs",
+            Quantity::Structure => "structure matrices",
+        }
+    }
+}
+
+/// What stands beside q in a kernel's block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Beside {
+    Momenta,
+    Velocities,
+    /// Nothing is read: parameters only.
+    Nothing,
+}
+
+/// Everything a system is made of, as expressions.
+pub(crate) struct Blueprint<'g> {
+    pub(crate) graph: &'g Graph,
+    pub(crate) facts: Facts,
+    pub(crate) time: Expr<'g>,
+    pub(crate) parameters: Vec<(Expr<'g>, f64)>,
+    pub(crate) inputs: Vec<Expr<'g>>,
+    pub(crate) coordinates: Vec<Expr<'g>>,
+    pub(crate) velocities: Vec<Expr<'g>>,
+    pub(crate) momenta: Vec<Expr<'g>>,
+    pub(crate) places: Vec<Place>,
+    pub(crate) shares: Vec<Share>,
+    /// The particle of each inertia in [`Quantity::Masses`].
+    pub(crate) massive: Vec<String>,
+    pub(crate) inverse: Inverse,
+    pub(crate) plans: Vec<(Quantity, Beside, Vec<Expr<'g>>)>,
+}
+
+/// How velocities follow from momenta (or momenta from velocities, for a Hamiltonian) where there is no kernel for it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Inverse {
+    /// Rows and columns of the nonzeros in [`Quantity::Inertia`].
+    pub(crate) pattern: Vec<(usize, usize)>,
+    /// Whether one linear solve does it.
+    pub(crate) linear: bool,
+    /// Whether elimination needs no pivots.
+    pub(crate) definite: bool,
+}
+
+struct Plan {
+    beside: Beside,
+    outputs: Vec<Id>,
+}
+
+struct Inner {
+    facts: Facts,
+    parameters: Vec<(String, f64)>,
+    inputs: Vec<String>,
+    coordinates: Vec<String>,
+    velocities: Vec<String>,
+    momenta: Vec<String>,
+    places: Vec<Place>,
+    shares: Vec<Share>,
+    massive: Vec<String>,
+    inverse: Inverse,
+    has: [bool; Quantity::COUNT],
+    source: Mutex<Source>,
+    kernels: [OnceLock<Kernel>; Quantity::COUNT],
+}
+
+/// The expressions, with a graph of their own.
+struct Source {
+    graph: Graph,
+    plans: [Option<Plan>; Quantity::COUNT],
+    coordinates: Vec<Id>,
+    velocities: Vec<Id>,
+    momenta: Vec<Id>,
+    time_and_inputs: Vec<Id>,
+    parameters: Vec<Id>,
+}
+
+/// A compiled system: immutable, shared between threads, cheap to clone. [`Dynamics`] evaluates it.
+///
+/// It borrows nothing from the model. It keeps a copy of the graph with the expressions of every [`Quantity`], and compiles each to a
+/// [`Kernel`] when it is first asked for.
+#[derive(Clone)]
+pub struct System {
+    inner: Arc<Inner>,
+}
+
+impl System {
+    /// Compiles the vector field, so that what cannot be compiled shows now; the rest follows when it is needed.
+    pub(crate) fn compile(blueprint: Blueprint<'_>) -> Result<System, ModelError> {
+        let names = |list: &[Expr<'_>]| list.iter().map(Expr::to_string).collect::<Vec<_>>();
+        let ids = |list: &[Expr<'_>]| list.iter().map(|e| e.id()).collect::<Vec<_>>();
+        let mut plans = [const { None }; Quantity::COUNT];
+        for (quantity, beside, outputs) in &blueprint.plans {
+            plans[*quantity as usize] = Some(Plan { beside: *beside, outputs: ids(outputs) });
+        }
+        let mut time_and_inputs = Vec::new();
+        if !blueprint.facts.autonomous {
+            time_and_inputs.push(blueprint.time.id());
+            time_and_inputs.extend(ids(&blueprint.inputs));
+        }
+        let source = Source {
+            graph: blueprint.graph.clone(),
+            plans,
+            coordinates: ids(&blueprint.coordinates),
+            velocities: ids(&blueprint.velocities),
+            momenta: ids(&blueprint.momenta),
+            time_and_inputs,
+            parameters: blueprint.parameters.iter().map(|(p, _)| p.id()).collect(),
+        };
+        let first = if blueprint.facts.closed { Quantity::Field } else { Quantity::Pushes };
+        let kernel = Kernel::compile(source.program(first)?)?;
+        let system = System {
+            inner: Arc::new(Inner {
+                facts: blueprint.facts,
+                parameters: blueprint.parameters.iter().map(|(p, value)| (p.to_string(), *value)).collect(),
+                inputs: names(&blueprint.inputs),
+                coordinates: names(&blueprint.coordinates),
+                velocities: names(&blueprint.velocities),
+                momenta: names(&blueprint.momenta),
+                places: blueprint.places,
+                shares: blueprint.shares,
+                massive: blueprint.massive,
+                inverse: blueprint.inverse,
+                has: std::array::from_fn(|i| source.plans[i].is_some()),
+                source: Mutex::new(source),
+                kernels: [const { OnceLock::new() }; Quantity::COUNT],
+            }),
+        };
+        system.inner.kernels[first as usize].get_or_init(|| kernel);
+        Ok(system)
+    }
+
+    /// The number of coordinates; for a port-Hamiltonian system, of states.
+    #[must_use]
+    pub fn degrees(&self) -> usize {
+        self.inner.coordinates.len()
+    }
+
+    /// The length of a state block: coordinates and momenta.
+    #[must_use]
+    pub fn dimension(&self) -> usize {
+        self.inner.coordinates.len() + self.inner.momenta.len()
+    }
+
+    /// What was found out from the expressions.
+    #[must_use]
+    pub fn facts(&self) -> &Facts {
+        &self.inner.facts
+    }
+
+    /// The names of the parameters and their defaults.
+    #[must_use]
+    pub fn parameters(&self) -> &[(String, f64)] {
+        &self.inner.parameters
+    }
+
+    /// The names of the inputs.
+    #[must_use]
+    pub fn inputs(&self) -> &[String] {
+        &self.inner.inputs
+    }
+
+    /// The names of the coordinates.
+    #[must_use]
+    pub fn coordinates(&self) -> &[String] {
+        &self.inner.coordinates
+    }
+
+    /// The names of the velocities.
+    #[must_use]
+    pub fn velocities(&self) -> &[String] {
+        &self.inner.velocities
+    }
+
+    /// The names of the momenta; none for a port-Hamiltonian system.
+    #[must_use]
+    pub fn momenta(&self) -> &[String] {
+        &self.inner.momenta
+    }
+
+    /// The particles and points whose positions are known, in the order of their declaration.
+    #[must_use]
+    pub fn places(&self) -> &[Place] {
+        &self.inner.places
+    }
+
+    /// The named shares of the energy.
+    #[must_use]
+    pub fn shares(&self) -> &[Share] {
+        &self.inner.shares
+    }
+
+    /// The names of what is conserved: `energy`, or a momentum.
+    #[must_use]
+    pub fn conserved(&self) -> Vec<&str> {
+        let name = |c: &Conserved| match *c {
+            Conserved::Energy => "energy",
+            Conserved::Momentum(i) => self.inner.momenta[i].as_str(),
+        };
+        self.inner.facts.conserved.iter().map(name).collect()
+    }
+
+    /// The system with its default parameters and all inputs zero, ready to be evaluated by one thread.
+    ///
+    /// # Errors
+    /// [`SettingError`] if the masses are not positive.
+    pub fn dynamics(&self) -> Result<Dynamics, SettingError> {
+        Dynamics::new(self.clone())
+    }
+
+    /// The kernel of a quantity, compiled if this is the first time it is asked for.
+    ///
+    /// # Errors
+    /// [`EvalError::Undefined`] if the system has no such kernel.
+    pub fn kernel(&self, quantity: Quantity) -> Result<Kernel, EvalError> {
+        let cell = &self.inner.kernels[quantity as usize];
+        if let Some(kernel) = cell.get() {
+            return Ok(kernel.clone());
+        }
+        let program = {
+            let mut source = self.inner.source.lock().unwrap_or_else(PoisonError::into_inner);
+            source.derive(quantity, self.facts().closed);
+            let undefined = EvalError::Undefined { what: quantity.name(), form: self.facts().form };
+            source.plan(quantity).ok_or(undefined)?;
+            source.program(quantity)
+        };
+        let reason = |e: ModelError| EvalError::Compile { what: quantity.name(), reason: e.to_string() };
+        let kernel = program.and_then(|p| Ok(Kernel::compile(p)?)).map_err(reason)?;
+        Ok(cell.get_or_init(|| kernel).clone())
+    }
+
+    /// Whether there is a kernel for a quantity, compiled or not.
+    pub(crate) fn has(&self, quantity: Quantity) -> bool {
+        self.inner.has[quantity as usize]
+    }
+
+    pub(crate) fn massive(&self) -> &[String] {
+        &self.inner.massive
+    }
+
+    pub(crate) fn inverse(&self) -> &Inverse {
+        &self.inner.inverse
+    }
+}
+
+impl Source {
+    fn plan(&self, quantity: Quantity) -> Option<&Plan> {
+        self.plans[quantity as usize].as_ref()
+    }
+
+    fn expressions(&self, ids: &[Id]) -> Vec<Expr<'_>> {
+        ids.iter().map(|&id| self.graph.at(id)).collect()
+    }
+
+    fn program(&self, quantity: Quantity) -> Result<Program, ModelError> {
+        let (mut inputs, mut outputs): (Vec<Id>, &[Id]) = (Vec::new(), &[]);
+        if let Some(plan) = self.plan(quantity) {
+            let beside: &[Id] = match plan.beside {
+                Beside::Momenta => &self.momenta,
+                Beside::Velocities => &self.velocities,
+                Beside::Nothing => &[],
+            };
+            if plan.beside != Beside::Nothing {
+                inputs = [&self.coordinates, beside, &self.time_and_inputs].concat();
+            }
+            outputs = &plan.outputs;
+        }
+        let parameters = self.expressions(&self.parameters);
+        Ok(Program::build(&self.expressions(&inputs), &parameters, &self.expressions(outputs))?)
+    }
+
+    /// Plans the derivatives of the field, which are many and seldom needed.
+    fn derive(&mut self, quantity: Quantity, closed: bool) {
+        if self.plan(quantity).is_some() {
+            return;
+        }
+        let outputs = |quantity: Quantity| self.plan(quantity).map(|plan| self.expressions(&plan.outputs));
+        let (q, p, v) =
+            (&self.coordinates, self.expressions(&self.momenta), self.expressions(&self.velocities));
+        let q = self.expressions(q);
+        let (beside, blocks) = match quantity {
+            Quantity::Jacobian if closed => {
+                let state: Vec<_> = q.iter().chain(&p).copied().collect();
+                (Beside::Momenta, outputs(Quantity::Field).map(|f| dense(&self.graph, &f, &state)))
+            }
+            Quantity::Tangents => {
+                let (momenta, pushes) = (outputs(Quantity::Momenta), outputs(Quantity::Pushes));
+                let blocks = momenta.zip(pushes).map(|(momenta, pushes)| {
+                    let parts = [(&momenta, &q), (&pushes, &q), (&pushes, &v)];
+                    parts.map(|(f, x)| dense(&self.graph, f, x)).concat()
+                });
+                (Beside::Velocities, blocks)
+            }
+            _ => return,
+        };
+        self.plans[quantity as usize] =
+            blocks.map(|blocks| Plan { beside, outputs: blocks.iter().map(|e| e.id()).collect() });
+    }
+}
+
+/// All derivatives of outputs by variables, by rows, zeros included.
+fn dense<'g>(graph: &'g Graph, outputs: &[Expr<'g>], variables: &[Expr<'g>]) -> Vec<Expr<'g>> {
+    let mut entries = vec![graph.number(0.0); outputs.len() * variables.len()];
+    for entry in jacobian(outputs, variables) {
+        entries[entry.row * variables.len() + entry.column] = entry.value;
+    }
+    entries
+}
+
+impl fmt::Debug for System {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "System({}; {})", self.coordinates().join(", "), self.facts().form)
+    }
+}

@@ -1,0 +1,228 @@
+//! Brackets, conserved quantities and the facts recorded about a system; and how equations of motion are written.
+
+#![allow(clippy::unwrap_used)] // helpers of tests too
+
+mod common;
+
+use common::{assert_close, run};
+use leastaction_expr::{Expr, Graph};
+use leastaction_mechanics::{Conserved, Equations, Model};
+
+/// A planet in space, by its Hamiltonian.
+fn kepler(graph: &Graph) -> Equations<'_> {
+    let mut model = Model::new(graph);
+    let [x, y, z] = model.coordinates(["x", "y", "z"]);
+    let [px, py, pz] = model.momenta(["px", "py", "pz"]);
+    let [m, k] = model.parameters([("m", 1.3), ("k", 0.7)]);
+    model.hamiltonian("motion", (px * px + py * py + pz * pz) / (2.0 * m));
+    model.potential("pull", -k / (x * x + y * y + z * z).sqrt());
+    model.equations().unwrap()
+}
+
+fn cross<'g>(a: &[Expr<'g>], b: &[Expr<'g>]) -> [Expr<'g>; 3] {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+#[test]
+fn brackets_of_coordinates_momenta_and_angular_momenta() {
+    let graph = Graph::new();
+    let kepler = kepler(&graph);
+    let (q, p) = (&kepler.coordinates, &kepler.momenta);
+    for i in 0..3 {
+        for j in 0..3 {
+            let expected = f64::from(u8::from(i == j));
+            assert_eq!(kepler.bracket(q[i], p[j]).unwrap().as_number(), Some(expected));
+            assert_eq!(kepler.bracket(q[i], q[j]).unwrap().as_number(), Some(0.0));
+        }
+    }
+    let l = cross(q, p);
+    for i in 0..3 {
+        let [j, k] = [(i + 1) % 3, (i + 2) % 3];
+        let algebra = kepler.bracket(l[i], l[j]).unwrap();
+        assert!(kepler.is_zero(algebra - l[k]), "{{L{i}, L{j}}} = L{k}");
+        assert!(!kepler.is_zero(algebra + l[k]));
+    }
+}
+
+#[test]
+fn kepler_conserves_energy_angular_momentum_and_the_direction_of_its_axis() {
+    let graph = Graph::new();
+    let kepler = kepler(&graph);
+    let h = kepler.hamiltonian().unwrap();
+    let (q, p) = (&kepler.coordinates, &kepler.momenta);
+    let l = cross(q, p);
+    let turned = cross(p, &l);
+    let r = graph.sum(q.iter().map(|&x| x * x)).sqrt();
+    let [m, k] = [kepler.parameters[0].0, kepler.parameters[1].0];
+    for i in 0..3 {
+        let axis = turned[i] - m * k * q[i] / r;
+        for f in [l[i], axis] {
+            assert!(kepler.is_zero(kepler.bracket(f, h).unwrap()));
+            assert_eq!(kepler.is_conserved(f), Some(true));
+        }
+        assert_eq!(kepler.is_conserved(axis + 1e-6 * p[i]), Some(false));
+        assert_eq!(kepler.is_conserved(q[i]), Some(false));
+    }
+    assert_eq!(kepler.is_conserved(h), Some(true));
+    assert_eq!(kepler.conserved(), [Conserved::Energy]);
+    assert!(kepler.is_separable());
+}
+
+#[test]
+fn velocities_stand_in_brackets_for_what_they_are() {
+    // For a charge in a magnetic field {m vx, m vy} = charge·B.
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let [x, y] = model.coordinates(["x", "y"]);
+    let [vx, vy] = model.velocities([x, y]);
+    let [m, b] = model.parameters([("m", 1.5), ("B", 2.0)]);
+    model.kinetic("motion", m * (vx * vx + vy * vy) / 2.0);
+    model.lagrangian("field", b * x * vy);
+    let equations = model.equations().unwrap();
+    let bracket = equations.bracket(m * vx, m * vy).unwrap();
+    assert!(equations.is_zero(bracket - b), "{bracket}");
+    assert_eq!(equations.cyclic(), [1]);
+    // The rate of any expression, forces included, along the motion.
+    assert!(equations.is_zero(equations.rate_of_change(m * vx).unwrap() - b * vy));
+    assert!(equations.is_zero(equations.rate_of_change(model.time() * x).unwrap() - x - model.time() * vx));
+}
+
+#[test]
+fn noether_needs_no_force_on_the_coordinate() {
+    let graph = Graph::new();
+    let base = || {
+        let mut model = Model::new(&graph);
+        let [x, y] = model.coordinates(["x", "y"]);
+        model.particle("puck", 2.0, [x, y]);
+        model
+    };
+    let [x, y] = graph.symbols(["x", "y"]);
+    let conserved = |model: Model<'_>| {
+        let system = model.system().unwrap();
+        (system.facts().cyclic.clone(), system.conserved().into_iter().map(str::to_owned).collect::<Vec<_>>())
+    };
+    assert_eq!(conserved(base()), (vec![0, 1], vec!["energy".into(), "p_x".into(), "p_y".into()]));
+    let mut model = base();
+    model.dissipation("ice", 0.1 * model.velocity(x).pow(2.0));
+    assert_eq!(conserved(model), (vec![0, 1], vec!["p_y".to_owned()]));
+    let mut model = base();
+    model.force(y, 1.0);
+    assert_eq!(conserved(model), (vec![0, 1], vec!["p_x".to_owned()]));
+    let mut model = base();
+    model.potential("wave", (x - model.time()).cos());
+    assert_eq!(conserved(model), (vec![1], vec!["p_y".to_owned()]));
+}
+
+#[test]
+fn facts_are_read_from_the_expressions() {
+    let graph = Graph::new();
+    let facts = |build: fn(&mut Model<'_>)| {
+        let mut model = Model::new(&graph);
+        build(&mut model);
+        model.system().unwrap().facts().clone()
+    };
+    let oscillator = facts(|model| {
+        let x = model.coordinate("x");
+        let p = model.momentum("p");
+        // Written so that only values show that it separates: (p + x)² − 2xp.
+        model.hamiltonian("all", (p + x).pow(2.0) - 2.0 * x * p);
+    });
+    assert!(oscillator.separable && oscillator.autonomous && oscillator.closed);
+    assert!(!oscillator.dissipative && !oscillator.forced);
+    let mixed = facts(|model| {
+        let x = model.coordinate("x");
+        let p = model.momentum("p");
+        model.hamiltonian("all", p * p / 2.0 + x * p);
+    });
+    assert!(!mixed.separable);
+    let driven = facts(|model| {
+        let x = model.coordinate("x");
+        let v = model.velocity(x);
+        model.particle("bead", 1.0, [x]);
+        model.force(x, model.time().sin() - v);
+    });
+    assert!(driven.separable && !driven.autonomous && driven.forced && driven.forces_depend_on_velocities);
+    assert!(!driven.dissipative && driven.conserved.is_empty());
+}
+
+#[test]
+fn large_sparse_systems_are_written_out() {
+    // Particles joined by springs: the mass matrix is diagonal however many there are.
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let m = model.parameter("m", 2.0);
+    let beads: Vec<_> = (0..200).map(|i| model.coordinate(&format!("x{i}"))).collect();
+    for (i, &x) in beads.iter().enumerate() {
+        model.particle(&format!("bead{i}"), m, [x]);
+    }
+    for (i, pair) in beads.windows(2).enumerate() {
+        model.potential(&format!("spring{i}"), 3.0 * (pair[1] - pair[0]).pow(2.0) / 2.0);
+    }
+    // One cart carries all of them: an arrow of couplings, which fills in unless it is eliminated last.
+    let cart = model.coordinate("cart");
+    let v = model.velocity(cart);
+    model.kinetic(
+        "cart",
+        v * v + beads.iter().fold(model.number(0.0), |sum, &x| sum + 0.01 * v * model.velocity(x)),
+    );
+    let system = model.system().unwrap();
+    assert!(system.facts().closed && system.facts().separable);
+    let mut dynamics = system.dynamics().unwrap();
+    let start = dynamics.start(&[("x0", 0.3), ("x100'", 1.0), ("cart'", 0.2)]).unwrap();
+    let end = run(&mut dynamics, &start, 1.0, 100);
+    assert_close(&[common::energy(&mut dynamics, &end)], &[common::energy(&mut dynamics, &start)], 1e-9);
+    // The springs pull inside, and the cart is free: both total momenta stay.
+    assert_eq!(system.conserved(), ["energy", "p_cart"]);
+    assert_close(&[end.p[..200].iter().sum()], &[start.p[..200].iter().sum()], 1e-12);
+}
+
+#[test]
+fn equations_are_written_as_text_and_latex() {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let [m, l, g, c] = model.parameters([("m", 1.0), ("l", 1.0), ("g", 9.81), ("c", 0.1)]);
+    let theta = model.coordinate("theta");
+    let w = model.velocity(theta);
+    model.kinetic("motion", m * l * l * w * w / 2.0);
+    model.potential("weight", -m * g * l * theta.cos());
+    model.dissipation("air", c * w * w / 2.0);
+    let equations = model.equations().unwrap();
+    assert_eq!(equations.to_string(), "m*l*l*theta'' = -(c*theta' + m*g*l*sin(theta))");
+    assert_eq!(
+        equations.latex(),
+        "\\begin{aligned}\n  m\\,l^{2}\\,\\ddot{\\theta} &= -c\\,\\dot{\\theta} - m\\,g\\,l\\,\\sin\\left(\\theta\\right)\n\\end{aligned}"
+    );
+    let mut model = Model::new(&graph);
+    let x = model.coordinate("x");
+    let p = model.momentum("p");
+    model.hamiltonian("motion", p * p / (2.0 * m));
+    model.potential("spring", g * x * x / 2.0);
+    model.parameters([("m", 1.0), ("g", 2.0)]);
+    assert_eq!(model.equations().unwrap().to_string(), "x' = 1/m*p\np' = -g*x");
+}
+
+#[test]
+fn systems_are_shared_between_threads() {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let x = model.coordinate("x");
+    model.particle("bead", 1.0, [x]);
+    model.potential("spring", x * x / 2.0);
+    let system = model.system().unwrap();
+    drop(model);
+    let energies: Vec<f64> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4)
+            .map(|_| {
+                let system = system.clone();
+                scope.spawn(move || {
+                    let mut dynamics = system.dynamics().unwrap();
+                    let start = dynamics.start(&[("x", 1.0)]).unwrap();
+                    let end = run(&mut dynamics, &start, 1.0, 100);
+                    common::energy(&mut dynamics, &end)
+                })
+            })
+            .collect();
+        threads.into_iter().map(|t| t.join().unwrap()).collect()
+    });
+    assert!(energies.iter().all(|e| *e == energies[0]));
+}

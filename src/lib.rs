@@ -1,0 +1,33 @@
+//! Write the energy, get the motion.
+//!
+//! A [`Model`] is coordinates and energies; its [`System`] is compiled from it; an [`Integrator`] turns a start into a
+//! [`Trajectory`].
+//!
+//! ```
+//! use leastaction::{Graph, Integrator, Model};
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let graph = Graph::new();
+//! let mut model = Model::new(&graph);
+//! let [a, b] = model.coordinates(["a", "b"]);
+//! let elbow = [a.sin(), -a.cos()];
+//! model.particle("elbow", 1.0, elbow);
+//! model.particle("hand", 1.0, [elbow[0] + b.sin(), elbow[1] - b.cos()]);
+//! model.gravity([0.0, -9.81]);
+//!
+//! let mut dynamics = model.system()?.dynamics()?;
+//! let start = dynamics.start(&[("a", 2.0), ("b", 1.5)])?;
+//! let swing = Integrator::named("implicit-midpoint", 0.001)?.run(&mut dynamics, &start, 10.0)?;
+//! println!("the energy drifts by {:.0e} of itself", swing.energy_drift(&mut dynamics)?);
+//! # assert!(swing.energy_drift(&mut dynamics)? < 1e-4 && swing.len() == 10_001);
+//! # Ok(())
+//! # }
+//! ```
+
+pub use leastaction_catalog as catalog;
+pub use leastaction_compile::{Backend, Kernel, LANES, Program};
+pub use leastaction_expr::{Expr, Graph, IntoExpr};
+pub use leastaction_integrate::{
+    ALL as METHODS, Block, Card, End, Integrator, Keeps, Kind, Needs, RunError, Sample, StepError,
+    Trajectory, Work, energy_scale,
+};
+pub use leastaction_mechanics::*;
