@@ -248,16 +248,13 @@ fn observables_see_states_velocities_time_inputs_and_parameters() {
         system.parameters().iter().for_each(|(name, _)| text += &format!(" - {name}"));
         system.inputs().iter().for_each(|name| text += &format!(" + {name}"));
         let seen = dynamics.observable(&text).unwrap();
-        let v = velocities(&mut dynamics, &state);
-        let sum: f64 = (0..v.len()).map(|i| (state.q[i] + state.p[i]) * v[i]).sum();
         let push = if system.inputs().is_empty() { 0.0 } else { (3.0 * state.t).sin() };
         let mut values = dynamics.parameters().to_vec();
         for scale in [1.0, 1.25] {
             values.iter_mut().for_each(|value| *value *= scale);
             dynamics.set_parameters(&values).unwrap();
             let v = velocities(&mut dynamics, &state);
-            let sum =
-                if scale == 1.0 { sum } else { (0..v.len()).map(|i| (state.q[i] + state.p[i]) * v[i]).sum() };
+            let sum: f64 = (0..v.len()).map(|i| (state.q[i] + state.p[i]) * v[i]).sum();
             let expected = state.t + sum - values.iter().sum::<f64>() + push;
             let mut single = [0.0];
             dynamics.observe(seen, &[state.t], &state.block(), &mut single).unwrap();
