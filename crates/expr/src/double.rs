@@ -1,6 +1,7 @@
 //! Numbers as unevaluated sums of two doubles, for values that need more than the working precision on the way.
 //!
-//! The algorithms are those of Dekker (doi:10.1007/BF01397083) with fused multiply-add; results have 70 bits or more.
+//! The algorithms are those of Dekker (doi:10.1007/BF01397083) with fused multiply-add; results have 70 bits or
+//! more.
 
 use std::f64::consts::{LOG2_E, SQRT_2};
 use std::ops::{Add, Div, Mul, Neg, Sub};

@@ -4,8 +4,8 @@ use crate::arithmetic::Arithmetic;
 
 /// The polynomial `c[0] + c[1] x + c[2] x² + …` of at most 24 terms.
 ///
-/// Neighbours are joined, then neighbouring pairs, and so on (Estrin's scheme), until at most three terms are left for
-/// Horner's rule: as short a chain as Estrin's, with one squaring less. Written without loops, so that in the
+/// Neighbours are joined, then neighbouring pairs, and so on (Estrin's scheme), until at most three terms are left
+/// for Horner's rule: as short a chain as Estrin's, with one squaring less. Written without loops, so that in the
 /// interpreter nothing stands in the way of vectorising over lanes.
 #[inline(always)]
 pub(super) fn polynomial<A: Arithmetic, const N: usize>(
