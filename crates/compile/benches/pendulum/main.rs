@@ -24,6 +24,9 @@ struct Case {
     hand_lanes: Option<Hand>,
 }
 
+/// Evaluates one state.
+type Step = Box<dyn FnMut(&[f64], &mut [f64])>;
+
 /// Something to time: a name, and a function that runs a number of evaluations.
 type Candidate<'a> = (String, Box<dyn FnMut() + 'a>);
 
@@ -79,7 +82,7 @@ fn report(case: &Case) {
     check(case, &mut evaluators(), &start, &blocks);
 
     let count = 2 * case.links;
-    let chain = |mut step: Box<dyn FnMut(&[f64], &mut [f64])>, evaluations: usize| {
+    let chain = |mut step: Step, evaluations: usize| {
         let (mut y, mut f) = (start.clone(), vec![0.0; count]);
         move || {
             for _ in 0..evaluations {

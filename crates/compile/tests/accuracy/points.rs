@@ -2,7 +2,7 @@
 
 use crate::common::Random;
 use leastaction_expr::Op;
-use std::f64::consts::PI;
+use std::f64::consts::{FRAC_1_SQRT_2, PI, SQRT_2};
 
 /// Where to look closer at a function of one argument.
 struct Places {
@@ -35,10 +35,7 @@ fn places(op: Op) -> Places {
             ],
         ),
         Op::Tanh => (&[(-1.0, 1.0), (-25.0, 25.0)], &[0.0, 0.17328679513998632, 0.5, 19.06, 20.0, 22.0]),
-        Op::Ln => (
-            &[(0.0, 3.0), (0.5, 1.6)],
-            &[1.0, 0.7071067811865476, 1.4142135623730951, f64::MIN_POSITIVE, f64::MAX],
-        ),
+        Op::Ln => (&[(0.0, 3.0), (0.5, 1.6)], &[1.0, FRAC_1_SQRT_2, SQRT_2, f64::MIN_POSITIVE, f64::MAX]),
         Op::Ln1p => {
             (&[(-1.0, 2.0), (-0.4, 0.6)], &[0.0, -1.0, -0.2928932188134524, 0.41421356237309515, f64::MAX])
         }
@@ -69,7 +66,7 @@ const SPECIAL: [f64; 12] = [
 ];
 
 /// Arguments for a function of the table; `exponent` is the second argument where it is a constant of the program.
-pub fn arguments(op: Op, exponent: Option<f64>, random: &mut Random) -> [f64; 2] {
+pub(crate) fn arguments(op: Op, exponent: Option<f64>, random: &mut Random) -> [f64; 2] {
     match (op, exponent) {
         (Op::Pow, Some(y)) => [base(y, random), y],
         (Op::Pow, None) => power(random),
