@@ -1,6 +1,7 @@
 //! Numbers as unevaluated sums of two doubles, for values that need more than the working precision on the way.
 //!
-//! The algorithms are those of Dekker (doi:10.1007/BF01397083) with fused multiply-add; results have about 100 bits.
+//! The algorithms are those of Dekker (doi:10.1007/BF01397083) with fused multiply-add; results have 70 bits or
+//! more.
 
 use std::f64::consts::{LOG2_E, SQRT_2};
 use std::ops::{Add, Div, Mul, Neg, Sub};
@@ -57,12 +58,11 @@ impl Double {
         let k = (self.high * LOG2_E).round_ties_even();
         let r = self - Double::from(k * LN_2_HIGH) - LN_2_LOW * Double::from(k);
         let r = r.scaled(1.0 / 256.0);
-        // eʳ − 1 = r (1 + r/2 (1 + r/3 (1 + …)))
-        let mut p = Double::from(1.0);
-        for n in (2..13).rev() {
-            p = Double::from(1.0) + r * p / Double::from(f64::from(n));
-        }
-        p = r * p;
+        // r + r²/2 + r³/6 + …, where the last need no low part
+        let x = r.high;
+        let tail = 1.0 / 24.0 + x * (1.0 / 120.0 + x * (1.0 / 720.0 + x * (1.0 / 5040.0)));
+        let tail = x * x * x * (1.0 / 6.0 + x * tail);
+        let mut p = r + ((r * r).scaled(0.5) + Double::from(tail));
         for _ in 0..8 {
             p = p * (p + Double::from(2.0));
         }
@@ -87,8 +87,7 @@ impl Double {
         let m = f64::from_bits(x.to_bits() & ((1 << 52) - 1) | 1023 << 52);
         let (m, k) = if m > SQRT_2 { (0.5 * m, exponent + 1) } else { (m, exponent) };
         let first = libm::log(m);
-        let (p, _) = Double::from(-first).exp(); // |first| < ln(2)/2, so that the power is 2⁰
-        let rest = Double::from(m - 1.0) + Double::from(m) * p; // m e^−first − 1
+        let rest = Double::from(m - 1.0) + Double::from(m) * Double::from(-first).exp_m1(); // m e^−first − 1
         let k = Double::from(f64::from(k));
         k * Double::from(LN_2_HIGH) + (k * LN_2_LOW + (Double::from(first) + rest))
     }
@@ -143,8 +142,6 @@ impl Div for Double {
     fn div(self, other: Double) -> Double {
         let first = self.high / other.high;
         let rest = self - other * Double::from(first);
-        let second = rest.high / other.high;
-        let rest = rest - other * Double::from(second);
-        Double::normalized(first, second) + Double::from(rest.high / other.high)
+        Double::normalized(first, rest.high / other.high)
     }
 }

@@ -14,7 +14,8 @@ pub(crate) fn power(x: f64, y: f64) -> f64 {
         return f64::NAN;
     }
     if x == 0.0 || y == 0.0 || !x.is_finite() || !y.is_finite() {
-        // The library's power knows the special values. Its others are off by hundreds of ulp for x near 1 and large y.
+        // The library's power knows the special values. Its others are off by hundreds of ulp for x near 1 and
+        // large y.
         return libm::pow(if integer { x } else { x.abs() }, y);
     }
     let size = x.abs();

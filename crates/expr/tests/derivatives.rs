@@ -1,8 +1,9 @@
 //! The derivatives in the operator table are those of the values in the operator table.
 //!
-//! Checked by central differences, extrapolated twice (Richardson): with steps of 2⁻⁷ and its halves, the error is about
-//! 10⁻¹⁴ f⁽⁷⁾/7! from the formula and 3·10⁻¹³ f from rounding. The points keep 0.3 away from singularities, where f⁽⁷⁾/7! is
-//! below 10⁴, so that 10⁻⁹ is a tolerance that no correct derivative misses and hardly a wrong one meets.
+//! Checked by central differences, extrapolated twice (Richardson): with steps of 2⁻⁷ and its halves, the error is
+//! about 10⁻¹⁴ f⁽⁷⁾/7! from the formula and 3·10⁻¹³ f from rounding. The points keep 0.3 away from singularities,
+//! where f⁽⁷⁾/7! is below 10⁴, so that 10⁻⁹ is a tolerance that no correct derivative misses and hardly a wrong one
+//! meets.
 
 use leastaction_expr::{Graph, Op};
 

@@ -1,4 +1,8 @@
 //! Powers with a constant exponent: products and roots instead of logarithms.
+//!
+//! With about twice the working precision inside, they are within 0.51 ulp, and 1.5 ulp where the result is
+//! subnormal. Where plain arithmetic stays within 2 ulp it is taken: x^−2 (1.92 ulp at most), x^−1/2 and x^3/2 (1.5
+//! ulp).
 
 use super::double::Double;
 use crate::arithmetic::Arithmetic;
@@ -22,8 +26,8 @@ pub(crate) fn constant_power(b: &mut Builder, x: Operand, y: Operand) -> Option<
     }
 }
 
-/// xⁿ, as a product with about twice the working precision, but for the shortest, where plain products stay below 2 ulp.
-/// The inverse comes first for negative n, so that the powers overflow and underflow where they should.
+/// xⁿ, as a product with about twice the working precision, but for the shortest, where plain products stay below 2
+/// ulp. The inverse comes first for negative n, so that the powers overflow and underflow where they should.
 fn integer(b: &mut Builder, x: Operand, n: f64) -> Operand {
     let count = n.abs() as u32;
     if n == -2.0 {
@@ -34,8 +38,8 @@ fn integer(b: &mut Builder, x: Operand, n: f64) -> Operand {
     base.power(b, count).rounded(b)
 }
 
-/// xⁿ⁺¹ᐟ² for integer n, from x^(3/2) = x·√x with about twice the working precision: for s = √x rounded and d = x − s², which is exact,
-/// x·√x = x·s + d·s/2.
+/// xⁿ⁺¹ᐟ² for integer n, from x^(3/2) = x·√x with about twice the working precision: for s = √x rounded and d = x −
+/// s², which is exact, x·√x = x·s + d·s/2.
 fn half_integer(b: &mut Builder, x: Operand, y: Operand, exponent: f64) -> Operand {
     let root = b.sqrt(x);
     if exponent == 0.5 {

@@ -1,8 +1,8 @@
 //! Numbers as unevaluated sums of two doubles, with about twice the precision.
 //!
 //! Products are exact with fused multiply-add (Dekker, doi:10.1007/BF01397083; Muller et al., *Handbook of
-//! Floating-Point Arithmetic*, 2018, chapters 4 and 14). The low part may grow to a few ulp of the high one: nothing is
-//! renormalised before the end.
+//! Floating-Point Arithmetic*, 2018, chapters 4 and 14). The low part may grow to a few ulp of the high one:
+//! nothing is renormalised before the end.
 
 use crate::arithmetic::Arithmetic;
 use crate::builder::Builder;
@@ -52,8 +52,8 @@ impl Double {
         result
     }
 
-    /// The nearest double. Where the high part is infinite or zero, it alone counts: the low part makes no sense then, and
-    /// a zero keeps its sign.
+    /// The nearest double. Where the high part is infinite or zero, it alone counts: the low part makes no sense
+    /// then, and a zero keeps its sign.
     pub(super) fn rounded(self, b: &mut Builder) -> Operand {
         let Some(low) = self.low else { return self.high };
         let sum = b.add(self.high, low);

