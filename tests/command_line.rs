@@ -126,10 +126,11 @@ fn wrong_usage_is_2_and_says_what_to_do() {
 
 #[test]
 fn a_failing_run_is_1_and_says_where() {
-    let fall = ["run", "two-body", "--start", "th'=0", "--method"];
-    let (code, text) = fails(&[&fall[..], &["implicit-midpoint"]].concat());
+    let unstable = ["run", "harmonic-oscillator", "--method", "rk4", "--step", "100", "--until", "1e5"];
+    let (code, text) = fails(&unstable);
     assert_eq!(code, 1, "{text}");
-    assert!(text.starts_with("error: the implicit step at t = "), "{text}");
+    assert!(text.starts_with("error: `th` became ") && text.contains(" in the step to t = "), "{text}");
+    assert!(text.trim_end().ends_with("try a smaller step, or look for a singularity"), "{text}");
 }
 
 #[test]
