@@ -10,6 +10,7 @@ test:
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 	$(CARGO) test --workspace
+	$(CARGO) test --quiet --package leastaction-compile --test fuzz -- --nocapture
 
 # The same sweeps over millions of points and programs; takes a while.
 test-long:

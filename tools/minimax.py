@@ -36,7 +36,7 @@ TABLES = {
                   (0, RATIO), 7),
     "LOGARITHM_TAIL": ("2 atanh s = 2 s + 2/3 s^3 + s^5 P(s^2), |s| <= 3 - sqrt(8), relative",
                        of_square(lambda s: (2 * atanh(s) - 2 * s - 2 * s**3 / 3) / s**5),
-                       of_square(lambda s: s**5 / (2 * atanh(s))), (0, RATIO), 7),
+                       of_square(lambda s: s**5 / (2 * atanh(s))), (0, RATIO), 8),
     "HYPERBOLIC_SINE": ("sinh r = r + r^3 P(r^2), |r| <= ln(2)/2, relative",
                         of_square(lambda r: (sinh(r) - r) / r**3), of_square(lambda r: r**3 / sinh(r)),
                         (0, LN2_2**2), 5),

@@ -137,7 +137,7 @@ pub enum Code {
         /// The largest b for which a is good, by its place among the constants.
         limit: u32,
     },
-    /// an operator as a whole, as [`crate::math`] writes it out; native code has that expansion in its place
+    /// an operator as a whole; native code has its vector expansion instead
     Math(Op),
     /// the sine or the cosine of an argument of which the program needs both, so that they share their work
     Paired(Op),

@@ -65,15 +65,15 @@ fn fuzz(programs: usize, seed: u64) {
                 seen.insert(op);
             }
         }
-        let program = Program::build(&inputs, &parameters, &outputs).unwrap();
+        let program = Program::build(&inputs, &parameters, &outputs).expect("all symbols are given");
         let given: Vec<f64> = parameters.iter().map(|_| random.uniform(-3.0, 3.0)).collect();
         let blocks = 1 + random.below(3) * random.below(5);
         let states: Vec<Vec<f64>> =
             (0..blocks * LANES).map(|_| inputs.iter().map(|_| random.number()).collect()).collect();
         let expected: Vec<Vec<f64>> = states.iter().map(|s| reference(&program, &given, s)).collect();
         for (backend, tally) in backends.iter().zip(&mut tallies) {
-            let kernel = Kernel::with_backend(program.clone(), *backend).unwrap();
-            let mut evaluator = kernel.evaluator(&given).unwrap();
+            let kernel = Kernel::with_backend(program.clone(), *backend).expect("the backend is available");
+            let mut evaluator = kernel.evaluator(&given).expect("parameters fit");
             let found = run_both(&mut evaluator, &states, outputs.len());
             for ((mode, found), tally) in MODES.iter().zip(found).zip(tally) {
                 tally.programs += 1;
@@ -109,7 +109,7 @@ fn fuzz(programs: usize, seed: u64) {
 fn run_both(evaluator: &mut Evaluator, states: &[Vec<f64>], outputs: usize) -> [Vec<Vec<f64>>; 2] {
     let single = states.iter().map(|state| {
         let mut out = vec![0.0; outputs];
-        evaluator.eval(state, &mut out).unwrap();
+        evaluator.eval(state, &mut out).expect("the lengths fit");
         out
     });
     let single: Vec<_> = single.collect();
@@ -121,7 +121,7 @@ fn run_both(evaluator: &mut Evaluator, states: &[Vec<f64>], outputs: usize) -> [
         }
     }
     let mut out = vec![0.0; states.len() * outputs];
-    evaluator.eval_lanes(&packed, &mut out).unwrap();
+    evaluator.eval_lanes(&packed, &mut out).expect("the lengths fit");
     let lane = |s: usize| (0..outputs).map(|o| out[(s / LANES * outputs + o) * LANES + s % LANES]).collect();
     [single, (0..states.len()).map(lane).collect()]
 }

@@ -1,6 +1,8 @@
 //! Kernels as a user meets them: values, lanes, parameters, and every way to get them wrong.
 
-use leastaction_compile::{ArgumentError, Backend, BuildError, CompileError, Kernel, LANES, Program};
+use leastaction_compile::{
+    ArgumentError, BACKEND_VARIABLE, Backend, BuildError, CompileError, Kernel, LANES, Program,
+};
 use leastaction_expr::{Expr, Graph};
 
 fn backends() -> impl Iterator<Item = Backend> {
@@ -130,6 +132,38 @@ fn backends_have_names() {
     let error = "gpu".parse::<Backend>().unwrap_err();
     assert!(matches!(error, CompileError::UnknownBackend { .. }));
     assert!(error.to_string().contains("LEASTACTION_BACKEND"));
+}
+
+/// Compiles something and prints the backend; run by [`the_variable_forces_a_backend`] in a process of its own.
+#[test]
+#[ignore = "a helper of another test"]
+fn print_backend() {
+    let graph = Graph::new();
+    match Kernel::compile(Program::build(&[], &[], &[graph.number(1.0)]).unwrap()) {
+        Ok(kernel) => println!("backend: {}", kernel.backend()),
+        Err(error) => println!("error: {error}"),
+    }
+}
+
+#[test]
+fn the_variable_forces_a_backend() {
+    let run = |value: Option<&str>| {
+        let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "print_backend", "--ignored", "--nocapture"]).env_remove(BACKEND_VARIABLE);
+        if let Some(value) = value {
+            command.env(BACKEND_VARIABLE, value);
+        }
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    };
+    for backend in Backend::ALL {
+        let said = run(Some(&backend.to_string()));
+        let expected = if backend.is_available() { "backend: " } else { "error: this machine cannot run" };
+        assert!(said.contains(expected) && said.contains(&backend.to_string()), "{said}");
+    }
+    assert!(run(Some("gpu")).contains("error: there is no backend `gpu`"));
+    for unset in [None, Some("")] {
+        assert!(run(unset).contains(&format!("backend: {}", Backend::best())));
+    }
 }
 
 #[test]

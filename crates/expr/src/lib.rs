@@ -52,6 +52,8 @@
 //! - (x cos t)² + (x sin t)² is x², free of the rounding of sine and cosine;
 //! - functions of constants are rounded by the table's `value`, which may differ from compiled code by 2 ulp.
 
+#![forbid(unsafe_code)]
+
 mod derivative;
 mod double;
 mod expr;

@@ -1,6 +1,6 @@
 //! Graphs as values: several of them, moved between threads, and very large ones.
 
-use leastaction_expr::{Graph, jvp, operations};
+use leastaction_expr::{Graph, c_function, jvp, operations, rust_function};
 
 #[test]
 fn expressions_of_two_graphs_mix() {
@@ -68,4 +68,6 @@ fn a_chain_of_a_million_operations() {
     assert_eq!(moved.operations(), MILLION);
     assert!(chain.to_string().len() > MILLION);
     assert!(chain.latex().len() > MILLION);
+    assert!(c_function("chain", &[x], &[chain]).unwrap().len() > MILLION);
+    assert!(rust_function("chain", &[x], &[chain]).unwrap().len() > MILLION);
 }

@@ -1,11 +1,12 @@
 //! Dynamics: a system bound to parameter values and inputs, with the working memory of one thread.
 
-use crate::engine::{Engine, check};
+use crate::engine::{Engine, check, wrong_length};
 use crate::error::{EvalError, SettingError};
 use crate::facts::Form;
 use crate::input::Input;
 use crate::inverse::{Failure, Solver, grow};
 use crate::matrices::Matrices;
+use crate::observe::Observatory;
 use crate::system::{Quantity, System};
 
 /// Rows of the ledger after the shares.
@@ -45,6 +46,7 @@ pub struct Dynamics {
     beside: Vec<f64>,
     ledger: Vec<f64>,
     pub(crate) matrices: Matrices,
+    pub(crate) observatory: Observatory,
 }
 
 impl Dynamics {
@@ -56,6 +58,7 @@ impl Dynamics {
             beside: Vec::new(),
             ledger: Vec::new(),
             matrices: Matrices::default(),
+            observatory: Observatory::default(),
         };
         Ok(dynamics)
     }
@@ -77,7 +80,8 @@ impl Dynamics {
     /// # Errors
     /// [`SettingError`] if a value is not finite or makes a mass that is not positive; the old values then stay.
     pub fn set_parameters(&mut self, values: &[f64]) -> Result<(), SettingError> {
-        self.engine.set_parameters(values)
+        self.engine.set_parameters(values)?;
+        self.update_observables()
     }
 
     /// Sets one parameter.
@@ -85,7 +89,14 @@ impl Dynamics {
     /// # Errors
     /// [`SettingError`] if there is no such parameter, or as for [`Dynamics::set_parameters`].
     pub fn set_parameter(&mut self, name: &str, value: f64) -> Result<(), SettingError> {
-        self.engine.set_parameter(name, value)
+        self.engine.set_parameter(name, value)?;
+        self.update_observables()
+    }
+
+    fn update_observables(&mut self) -> Result<(), SettingError> {
+        let values = self.engine.parameters();
+        let mut evaluators = self.observatory.evaluators();
+        Ok(evaluators.try_for_each(|e| e.set_parameters(values)).map_err(wrong_length)?)
     }
 
     /// Sets an input: a number, a [`Table`](crate::Table), or [`Input::function`]. Inputs are zero until they are set.

@@ -79,6 +79,11 @@ impl Engine {
         }
     }
 
+    /// The values of the inputs, in lanes.
+    pub(crate) fn fill_inputs(&self, t: &[f64], rows: &mut [f64]) {
+        fill_inputs(&self.inputs, t, rows);
+    }
+
     /// Whether the system has a kernel for a quantity.
     pub(crate) fn has(&self, quantity: Quantity) -> bool {
         self.system.has(quantity)
@@ -122,9 +127,7 @@ impl Engine {
             head.copy_from_slice(states);
             let (time, driven) = tail.split_at_mut(width);
             time.copy_from_slice(t);
-            for (row, input) in driven.chunks_exact_mut(width).zip(&self.inputs) {
-                row.iter_mut().zip(t).for_each(|(u, &t)| *u = input.at(t));
-            }
+            fill_inputs(&self.inputs, t, driven);
             &self.block[..(self.system.dimension() + 1 + self.inputs.len()) * width]
         };
         let Some(evaluator) = &mut self.evaluators[quantity as usize] else { return Ok(()) };
@@ -136,6 +139,12 @@ impl Engine {
     }
 }
 
+fn fill_inputs(inputs: &[Input], t: &[f64], rows: &mut [f64]) {
+    for (row, input) in rows.chunks_exact_mut(t.len()).zip(inputs) {
+        row.iter_mut().zip(t).for_each(|(u, &t)| *u = input.at(t));
+    }
+}
+
 #[inline]
 pub(crate) fn check(what: &'static str, expected: usize, found: usize) -> Result<(), EvalError> {
     if expected == found { Ok(()) } else { Err(EvalError::WrongLength { what, expected, found }) }
@@ -143,7 +152,7 @@ pub(crate) fn check(what: &'static str, expected: usize, found: usize) -> Result
 
 /// What a kernel refuses, once widths and parameters are checked: outputs of the wrong length.
 #[cold]
-fn wrong_length(error: ArgumentError) -> EvalError {
+pub(crate) fn wrong_length(error: ArgumentError) -> EvalError {
     match error {
         ArgumentError::WrongLength { what, expected, found } => {
             EvalError::WrongLength { what, expected, found }

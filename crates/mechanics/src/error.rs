@@ -2,6 +2,7 @@
 
 use crate::facts::Form;
 use leastaction_compile::{BuildError, CompileError, LANES};
+use leastaction_expr::ParseError;
 
 /// Why a model has no equations of motion.
 #[derive(Debug, thiserror::Error)]
@@ -198,6 +199,28 @@ pub enum EvalError {
     Compile {
         /// The quantity.
         what: &'static str,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Why an expression cannot be observed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ObserveError {
+    /// The text is not an expression.
+    #[error(transparent)]
+    Parse(#[from] ParseError),
+    /// The expression uses a name that the system does not have.
+    #[error("the expression uses `{name}`, which the system does not have{}", suggestion(.nearest))]
+    UnknownName {
+        /// The name.
+        name: String,
+        /// A name that is spelt alike.
+        nearest: Option<String>,
+    },
+    /// Code could not be made for the expression.
+    #[error("the expression cannot be compiled: {reason}")]
+    Compile {
         /// Why.
         reason: String,
     },

@@ -55,6 +55,7 @@ mod lagrangian;
 mod matrices;
 mod matrix;
 mod model;
+mod observe;
 mod ports;
 mod print;
 mod probe;
@@ -68,12 +69,13 @@ pub mod five_ways {}
 
 pub use dynamics::{Dynamics, Query};
 pub use equations::{Equations, Statement};
-pub use error::{EvalError, ModelError, SettingError, StartError, TableError};
+pub use error::{EvalError, ModelError, ObserveError, SettingError, StartError, TableError};
 pub use facts::{Facts, Form, Place, Share, ShareKind};
 pub use input::{Input, Table};
 pub use lagrangian::Lagrangian;
 pub use matrix::Symmetric;
 pub use model::{Model, Particle, Term};
+pub use observe::Observable;
 pub use ports::Ports;
 pub use state::State;
 pub use symmetry::Conserved;

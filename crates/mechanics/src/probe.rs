@@ -12,7 +12,7 @@ const ENOUGH: usize = 2;
 const NOISE: f64 = 1e-12;
 const DISTURBANCES: u64 = 4;
 
-/// Where to evaluate: parameters near their defaults, everything else at sizes from 1/8 to 1, positive at the even points.
+/// Where to evaluate: parameters near their defaults, everything else at sizes from 1/8 to 1, positive at the even points, all negative at the first odd one.
 pub(crate) struct Probe<'g> {
     graph: &'g Graph,
     parameters: HashMap<Id, f64>,
@@ -74,7 +74,8 @@ impl<'g> Probe<'g> {
                     match self.parameters.get(&id) {
                         Some(&default) if default != 0.0 => default * (0.75 + 0.5 * r),
                         _ => {
-                            let negative = point % 2 == 1 && random(id.index() as u64, !point) < 0.5;
+                            let mixed = point % 2 == 1 && random(id.index() as u64, !point) < 0.5;
+                            let negative = point == 1 || mixed;
                             let size = if point % 4 < 2 { 0.5 } else { 1.0 };
                             size * (0.25 + 0.75 * r) * if negative { -1.0 } else { 1.0 }
                         }

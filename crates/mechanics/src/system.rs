@@ -1,11 +1,12 @@
 //! The system: what is compiled from a model.
 
 use crate::dynamics::Dynamics;
-use crate::error::{EvalError, ModelError, SettingError};
+use crate::equations::symbols_of;
+use crate::error::{EvalError, ModelError, ObserveError, SettingError};
 use crate::facts::{Facts, Place, Share};
 use crate::symmetry::Conserved;
 use leastaction_compile::{Kernel, Program};
-use leastaction_expr::{Expr, Graph, Id, jacobian};
+use leastaction_expr::{Expr, Graph, Id, jacobian, nearest};
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -133,7 +134,9 @@ struct Source {
     coordinates: Vec<Id>,
     velocities: Vec<Id>,
     momenta: Vec<Id>,
-    time_and_inputs: Vec<Id>,
+    time: Id,
+    inputs: Vec<Id>,
+    autonomous: bool,
     parameters: Vec<Id>,
 }
 
@@ -155,18 +158,15 @@ impl System {
         for (quantity, beside, outputs) in &blueprint.plans {
             plans[*quantity as usize] = Some(Plan { beside: *beside, outputs: ids(outputs) });
         }
-        let mut time_and_inputs = Vec::new();
-        if !blueprint.facts.autonomous {
-            time_and_inputs.push(blueprint.time.id());
-            time_and_inputs.extend(ids(&blueprint.inputs));
-        }
         let source = Source {
             graph: blueprint.graph.clone(),
             plans,
             coordinates: ids(&blueprint.coordinates),
             velocities: ids(&blueprint.velocities),
             momenta: ids(&blueprint.momenta),
-            time_and_inputs,
+            time: blueprint.time.id(),
+            inputs: ids(&blueprint.inputs),
+            autonomous: blueprint.facts.autonomous,
             parameters: blueprint.parameters.iter().map(|(p, _)| p.id()).collect(),
         };
         let first = if blueprint.facts.closed { Quantity::Field } else { Quantity::Pushes };
@@ -291,6 +291,27 @@ impl System {
         Ok(cell.get_or_init(|| kernel).clone())
     }
 
+    /// A kernel for an expression of \[q…, p…, v…, t, u…\].
+    pub(crate) fn observation(&self, text: &str) -> Result<Kernel, ObserveError> {
+        let source = self.inner.source.lock().unwrap_or_else(PoisonError::into_inner);
+        let value = source.graph.parse(text)?;
+        let time = [source.time];
+        let inputs =
+            [&source.coordinates, &source.momenta, &source.velocities, &time[..], &source.inputs].concat();
+        let known = source.expressions(&[inputs.as_slice(), &source.parameters].concat());
+        if let Some(unknown) = symbols_of(&[value]).into_iter().find(|symbol| !known.contains(symbol)) {
+            let names: Vec<String> = known.iter().map(Expr::to_string).collect();
+            let name = unknown.to_string();
+            let nearest = nearest(&name, names.iter().map(String::as_str));
+            return Err(ObserveError::UnknownName { name, nearest });
+        }
+        let reason = |reason: String| ObserveError::Compile { reason };
+        let parameters = source.expressions(&source.parameters);
+        let program = Program::build(&source.expressions(&inputs), &parameters, &[value]);
+        let program = program.map_err(|e| reason(e.to_string()))?;
+        Kernel::compile(program).map_err(|e| reason(e.to_string()))
+    }
+
     /// Whether there is a kernel for a quantity, compiled or not.
     pub(crate) fn has(&self, quantity: Quantity) -> bool {
         self.inner.has[quantity as usize]
@@ -323,7 +344,11 @@ impl Source {
                 Beside::Nothing => &[],
             };
             if plan.beside != Beside::Nothing {
-                inputs = [&self.coordinates, beside, &self.time_and_inputs].concat();
+                inputs = [&self.coordinates, beside].concat();
+                if !self.autonomous {
+                    inputs.push(self.time);
+                    inputs.extend(&self.inputs);
+                }
             }
             outputs = &plan.outputs;
         }

@@ -237,6 +237,37 @@ fn the_halves_of_the_field_are_drift_and_kick() {
 }
 
 #[test]
+fn observables_see_states_velocities_time_inputs_and_parameters() {
+    for Case { name, mut dynamics, state } in zoo() {
+        let system = dynamics.system().clone();
+        let mut text = "t".to_owned();
+        for i in 0..system.degrees() {
+            let (q, v, p) = (&system.coordinates()[i], &system.velocities()[i], &system.momenta()[i]);
+            text += &format!(" + {q}*{v} + {v}*{p}");
+        }
+        system.parameters().iter().for_each(|(name, _)| text += &format!(" - {name}"));
+        system.inputs().iter().for_each(|name| text += &format!(" + {name}"));
+        let seen = dynamics.observable(&text).unwrap();
+        let push = if system.inputs().is_empty() { 0.0 } else { (3.0 * state.t).sin() };
+        let mut values = dynamics.parameters().to_vec();
+        for scale in [1.0, 1.25] {
+            values.iter_mut().for_each(|value| *value *= scale);
+            dynamics.set_parameters(&values).unwrap();
+            let v = velocities(&mut dynamics, &state);
+            let sum: f64 = (0..v.len()).map(|i| (state.q[i] + state.p[i]) * v[i]).sum();
+            let expected = state.t + sum - values.iter().sum::<f64>() + push;
+            let mut single = [0.0];
+            dynamics.observe(seen, &[state.t], &state.block(), &mut single).unwrap();
+            assert_close(&single, &[expected], 1e-13);
+            let block: Vec<f64> = state.block().iter().flat_map(|&y| [y; LANES]).collect();
+            let mut lanes = [0.0; LANES];
+            dynamics.observe(seen, &[state.t; LANES], &block, &mut lanes).unwrap();
+            assert_eq!(lanes, [single[0]; LANES], "{name}");
+        }
+    }
+}
+
+#[test]
 fn a_lane_that_fails_leaves_the_others_alone() {
     // Velocities beyond light have no momenta: in lane 3 only.
     let Some(mut case) = zoo().into_iter().find(|case| case.name == "Hamiltonian: relativistic") else {

@@ -7,8 +7,8 @@ mod common;
 use common::zoo::zoo;
 use leastaction_expr::Graph;
 use leastaction_mechanics::{
-    Dynamics, EvalError, Form, Model, ModelError, Particle, Ports, Quantity, Query, SettingError, StartError,
-    Table,
+    Dynamics, EvalError, Form, Model, ModelError, ObserveError, Particle, Ports, Quantity, Query,
+    SettingError, StartError, Table,
 };
 
 /// What is wrong with a model.
@@ -359,6 +359,21 @@ fn settings_are_checked() {
     assert!(Table::new(&[0.0, 1.0], &[0.0]).is_err());
     assert!(Table::new(&[0.0, f64::NAN], &[0.0, 1.0]).is_err());
     assert!(Table::new(&[0.0, 1.0], &[0.0, f64::INFINITY]).is_err());
+}
+
+#[test]
+fn observables_are_checked() {
+    let mut dynamics = pendulum();
+    let error = dynamics.observable("thta^2").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the expression uses `thta`, which the system does not have: did you mean `theta`?"
+    );
+    assert!(matches!(dynamics.observable("2 theta"), Err(ObserveError::Parse(_))));
+    let here = dynamics.observable("theta").unwrap();
+    assert!(dynamics.observe(here, &[0.0], &[0.0], &mut [0.0]).is_err());
+    assert!(dynamics.observe(here, &[0.0], &[0.0; 2], &mut [0.0; 2]).is_err());
+    assert!(pendulum().observe(here, &[0.0], &[0.0; 2], &mut [0.0]).is_err());
 }
 
 #[test]

@@ -88,6 +88,18 @@ fn velocities_stand_in_brackets_for_what_they_are() {
 }
 
 #[test]
+fn small_is_not_zero_and_undefined_is_not_zero() {
+    let graph = Graph::new();
+    let kepler = kepler(&graph);
+    let x = kepler.coordinates[0];
+    let expanded = (x + 1.0).pow(2.0) - x * x - 2.0 * x - 1.0;
+    assert!(kepler.is_zero(expanded));
+    assert!(!kepler.is_zero(expanded + 1e-9 * x));
+    assert!(!kepler.is_zero(x - x.abs()), "zero only where x is positive");
+    assert!(!kepler.is_zero((-1.0 - x * x).sqrt()), "defined nowhere");
+}
+
+#[test]
 fn noether_needs_no_force_on_the_coordinate() {
     let graph = Graph::new();
     let base = || {

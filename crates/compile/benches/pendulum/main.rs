@@ -25,6 +25,9 @@ struct Case {
     hand_lanes: Option<Hand>,
 }
 
+/// Evaluates one state.
+type Step = Box<dyn FnMut(&[f64], &mut [f64])>;
+
 fn main() {
     println!(
         "vector field of n-link pendulums; ns per evaluation, best of {ROUNDS} rounds; × is the ratio to hand-written code\n"
@@ -77,7 +80,7 @@ fn report(case: &Case) {
     check(case, &mut evaluators(), &start, &blocks);
 
     let count = 2 * case.links;
-    let chain = |mut step: Box<dyn FnMut(&[f64], &mut [f64])>, evaluations: usize| {
+    let chain = |mut step: Step, evaluations: usize| {
         let (mut y, mut f) = (start.clone(), vec![0.0; count]);
         move || {
             for _ in 0..evaluations {

@@ -68,14 +68,19 @@ macro_rules! primitives {
 
 primitives! { Add Sub Mul Div MulAdd MulSub NegMulAdd NegMulSub }
 
-/// An array of a function's instances for all operators, in table order. The compiler says if their number changes.
+/// Room for operators in [`each_operator`].
+const MOST_OPERATORS: usize = 64;
+const _: () = assert!(Op::ALL.len() <= MOST_OPERATORS, "add numbers to `each_operator`");
+
+/// An array of a function's instances for all operators, in table order. Entries beyond the table are never asked for.
 macro_rules! each_operator {
     ($function:ident, $lanes:ident) => {
         each_operator!(@ $function $lanes
-            0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37)
+            0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
+            32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63)
     };
     (@ $function:ident $lanes:ident $($op:literal)*) => {{
-        let all: [Run; Op::ALL.len()] = [$($function::<$op, $lanes>),*];
+        let all: [Run; MOST_OPERATORS] = [$($function::<$op, $lanes>),*];
         all
     }};
 }

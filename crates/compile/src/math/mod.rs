@@ -2,7 +2,7 @@
 //!
 //! An expansion is branch-free code for all lanes. Where a rare argument needs another method (a huge angle, a
 //! subnormal logarithm), [`Arithmetic::repair`] redoes those lanes with the operator's `value` from the table.
-//! Every expansion is within 2 ulp of the exact value on the whole domain; `tests/accuracy.rs` measures it. The
+//! Every expansion is within 2 ulp of the exact value on the whole domain; `tests/accuracy` measures it. The
 //! polynomials are printed by `tools/minimax.py`.
 
 mod constant_power;

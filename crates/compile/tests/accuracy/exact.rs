@@ -9,7 +9,7 @@ const ROUNDING: RoundingMode = RoundingMode::None;
 /// The correctly rounded value, where a library gives it; it decides at once which results need a closer look.
 ///
 /// CORE-MATH (Sibidanov, Zimmermann and Glondu, doi:10.1109/ARITH54963.2022.00014) has all functions but the logistic one.
-pub fn rounded(op: Op, [x, y]: [f64; 2]) -> Option<f64> {
+pub(crate) fn rounded(op: Op, [x, y]: [f64; 2]) -> Option<f64> {
     Some(match op {
         Op::Sqrt => x.sqrt(),
         Op::Cbrt => core_math::cbrt(x),
@@ -45,18 +45,18 @@ pub fn rounded(op: Op, [x, y]: [f64; 2]) -> Option<f64> {
 }
 
 /// Computes in many bits. One per thread.
-pub struct Exact {
+pub(crate) struct Exact {
     constants: Consts,
 }
 
 impl Exact {
-    pub fn new() -> Exact {
+    pub(crate) fn new() -> Exact {
         Exact { constants: Consts::new().expect("memory for constants") }
     }
 
     /// The distance of `found` from the exact value of a function at finite arguments, in units in the last place of
     /// the exact value. Infinity counts as 2¹⁰²⁴.
-    pub fn error(&mut self, op: Op, arguments: [f64; 2], found: f64) -> f64 {
+    pub(crate) fn error(&mut self, op: Op, arguments: [f64; 2], found: f64) -> f64 {
         let exact = self.value(op, arguments);
         assert!(!exact.is_nan(), "{}{arguments:?}", op.row().name);
         if exact.is_inf() {
@@ -79,7 +79,7 @@ impl Exact {
     }
 
     /// The exact value in double precision, rounded twice at worst.
-    pub fn nearest(&mut self, op: Op, arguments: [f64; 2]) -> f64 {
+    pub(crate) fn nearest(&mut self, op: Op, arguments: [f64; 2]) -> f64 {
         let value = self.value(op, arguments);
         let (size, exponent) = parts(&value);
         let size = if value.sign() == Some(Sign::Neg) { -size } else { size };
@@ -171,7 +171,7 @@ impl Exact {
                 let size = a.abs().pow(&b, p, r, c);
                 if x < 0.0 && y % 2.0 != 0.0 { size.neg() } else { size }
             }
-            _ => panic!("no exact value of {}", op.row().name),
+            _ => panic!("give the exact value of {} in tests/accuracy/exact.rs", op.row().name),
         }
     }
 }

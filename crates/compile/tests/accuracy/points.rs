@@ -2,7 +2,7 @@
 
 use crate::common::Random;
 use leastaction_expr::Op;
-use std::f64::consts::PI;
+use std::f64::consts::{FRAC_1_SQRT_2, PI, SQRT_2};
 
 /// Where to look closer at a function of one argument.
 struct Places {
@@ -14,9 +14,11 @@ struct Places {
 
 fn places(op: Op) -> Places {
     let (spans, centers): (&'static [(f64, f64)], &'static [f64]) = match op {
-        Op::Sin | Op::Cos | Op::Tan => {
-            (&[(-8.0, 8.0), (-1e3, 1e3), (-2e7, 2e7)], &[0.0, PI / 4.0, PI / 2.0, PI, 16_777_216.0])
-        }
+        // The last one is, of all doubles, the closest to a multiple of π/2 (Muller et al., Handbook, chapter 11).
+        Op::Sin | Op::Cos | Op::Tan => (
+            &[(-8.0, 8.0), (-1e3, 1e3), (-2e7, 2e7)],
+            &[0.0, PI / 4.0, PI / 2.0, PI, 16_777_216.0, 5.319372648326541e255],
+        ),
         Op::Exp | Op::Expm1 | Op::Sinh | Op::Cosh | Op::Logistic => (
             &[(-2.0, 2.0), (-40.0, 40.0), (-750.0, 720.0), (-746.0, -707.0), (707.0, 711.0)],
             &[
@@ -33,10 +35,7 @@ fn places(op: Op) -> Places {
             ],
         ),
         Op::Tanh => (&[(-1.0, 1.0), (-25.0, 25.0)], &[0.0, 0.17328679513998632, 0.5, 19.06, 20.0, 22.0]),
-        Op::Ln => (
-            &[(0.0, 3.0), (0.5, 1.6)],
-            &[1.0, 0.7071067811865476, 1.4142135623730951, f64::MIN_POSITIVE, f64::MAX],
-        ),
+        Op::Ln => (&[(0.0, 3.0), (0.5, 1.6)], &[1.0, FRAC_1_SQRT_2, SQRT_2, f64::MIN_POSITIVE, f64::MAX]),
         Op::Ln1p => {
             (&[(-1.0, 2.0), (-0.4, 0.6)], &[0.0, -1.0, -0.2928932188134524, 0.41421356237309515, f64::MAX])
         }
@@ -51,7 +50,7 @@ fn places(op: Op) -> Places {
     Places { spans, centers }
 }
 
-pub const SPECIAL: [f64; 12] = [
+const SPECIAL: [f64; 12] = [
     0.0,
     -0.0,
     1.0,
@@ -67,7 +66,7 @@ pub const SPECIAL: [f64; 12] = [
 ];
 
 /// Arguments for a function of the table; `exponent` is the second argument where it is a constant of the program.
-pub fn arguments(op: Op, exponent: Option<f64>, random: &mut Random) -> [f64; 2] {
+pub(crate) fn arguments(op: Op, exponent: Option<f64>, random: &mut Random) -> [f64; 2] {
     match (op, exponent) {
         (Op::Pow, Some(y)) => [base(y, random), y],
         (Op::Pow, None) => power(random),
@@ -155,12 +154,12 @@ fn power(random: &mut Random) -> [f64; 2] {
             let x = random.uniform(-700.0, 700.0).exp();
             [x, random.uniform(-750.0, 715.0) / x.ln()]
         }
-        60..70 => {
-            let x = near(random, 1.0);
+        60..75 => {
+            let x = if random.chance(0.5) { near(random, 1.0) } else { random.uniform(0.5, 2.0) };
             let y = random.uniform(-750.0, 715.0) / x.ln();
             [x, if y.is_finite() { y } else { random.uniform(-1e300, 1e300) }]
         }
-        70..80 => [random.uniform(-10.0, 10.0), random.below(401) as f64 - 200.0],
+        75..80 => [random.uniform(-10.0, 10.0), random.below(401) as f64 - 200.0],
         80..85 => [random.uniform(-2.0, 2.0), near(random, 0.5) * random.below(9) as f64],
         85..93 => [any(random), random.uniform(-3.0, 3.0)],
         93..97 => [any(random), any(random)],

@@ -301,6 +301,11 @@ impl Encoder {
         self.bytes.extend([0xC5, 0xF9, 0x98, 0xC9]);
     }
 
+    /// `rax` = 0, and the zero flag is set.
+    pub(super) fn clear_rax(&mut self) {
+        self.bytes.extend([0x31, 0xC0]);
+    }
+
     /// A jump on a condition, to be [`landed`](Encoder::land).
     pub(super) fn jump_if(&mut self, condition: Condition) -> Jump {
         self.bytes.extend([0x0F, 0x80 | condition as u8]);

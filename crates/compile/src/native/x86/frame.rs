@@ -145,6 +145,7 @@ impl Writer {
         all().take(count).for_each(|(slot, register)| self.load(register, slot));
         if self.isa == Isa::Avx512 && self.lanes {
             self.encoder.r11_to_mask();
+            self.encoder.test_mask(); // the next repair may rely on the flags
         }
         self.encoder.ret();
     }
@@ -171,6 +172,9 @@ impl Writer {
         };
         self.encoder.move_wide(General::Rax, function as usize as u64);
         self.encoder.call_rax();
+        if cfg!(test) {
+            self.encoder.clear_rax(); // spoils the flags, as a callee may
+        }
         SAVED.iter().rev().for_each(|&register| self.encoder.pop(register));
     }
 }

@@ -65,6 +65,8 @@ struct Writer {
     loop_start: usize,
     /// What the mask register holds.
     mask: Option<Mask>,
+    /// Whether the zero flag says that the mask register is empty.
+    tested: bool,
     cold: Vec<Cold>,
     /// Calls of the routine that calls an operator, to be landed.
     calls: Vec<Jump>,
@@ -107,6 +109,7 @@ impl Writer {
             empty: None,
             loop_start: 0,
             mask: None,
+            tested: false,
             cold: Vec::new(),
             calls: Vec::new(),
         }
@@ -190,6 +193,7 @@ impl Writer {
                     return;
                 }
                 self.mask = Some(mask);
+                self.tested = false;
                 let form = if self.lanes { forms::CMP } else { forms::scalar(forms::CMP) };
                 self.encoder.evex(form, self.length, 0, 1, left, right);
             }
@@ -203,6 +207,7 @@ impl Writer {
         let mask = Some(Mask::Signs(register));
         if self.mask != mask {
             self.mask = mask;
+            self.tested = false;
             self.encoder.evex(forms::SIGN_MASK, self.length, 0, 1, 0, Rm::Register(register));
         }
     }
@@ -278,7 +283,10 @@ impl Writer {
             }
             (true, Isa::Avx512) => {
                 self.compare(Test::NotLessEqual, to, b, limit);
-                self.encoder.test_mask();
+                // Repairs of several values by one test come one after the other; vector instructions keep the flags.
+                if !std::mem::replace(&mut self.tested, true) {
+                    self.encoder.test_mask();
+                }
                 [Some(self.encoder.jump_if(Condition::NotZero)), None]
             }
             (true, Isa::Avx2) => {

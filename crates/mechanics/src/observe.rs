@@ -1,0 +1,101 @@
+//! Observables: any expression of time, coordinates, velocities, momenta, inputs and parameters, evaluated along a motion.
+
+use crate::dynamics::Dynamics;
+use crate::engine::check;
+use crate::error::{EvalError, ObserveError};
+use crate::facts::Form;
+use crate::inverse::grow;
+use crate::system::System;
+use leastaction_compile::{Evaluator, Kernel, LANES};
+
+/// An observable of one [`Dynamics`] and its clones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Observable(usize);
+
+/// The observables that were asked for.
+#[derive(Clone, Default)]
+pub(crate) struct Observatory {
+    evaluators: Vec<Evaluator>,
+    /// States, velocities, time and inputs, in lanes.
+    block: Vec<f64>,
+}
+
+impl Observatory {
+    pub(crate) fn evaluators(&mut self) -> impl Iterator<Item = &mut Evaluator> {
+        self.evaluators.iter_mut()
+    }
+}
+
+impl Dynamics {
+    /// Compiles an expression, such as `x'*p_x - 2*t`, to be evaluated by [`Dynamics::observe`].
+    ///
+    /// ```
+    /// # use leastaction_expr::Graph;
+    /// # use leastaction_mechanics::Model;
+    /// let graph = Graph::new();
+    /// let mut model = Model::new(&graph);
+    /// let m = model.parameter("m", 2.0);
+    /// let x = model.coordinate("x");
+    /// model.particle("bead", m, [x]);
+    /// let mut dynamics = model.system()?.dynamics()?;
+    /// let height = dynamics.observable("m*x'^2/2 + x*t")?;
+    /// let mut out = [0.0];
+    /// dynamics.observe(height, &[10.0], &[0.5, 6.0], &mut out)?;
+    /// assert_eq!(out, [9.0 + 5.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ObserveError`] if it is not an expression, or uses a name that the system does not have.
+    pub fn observable(&mut self, text: &str) -> Result<Observable, ObserveError> {
+        let kernel: Kernel = self.system().observation(text)?;
+        let evaluator = kernel.evaluator(self.parameters());
+        self.observatory
+            .evaluators
+            .push(evaluator.map_err(|e| ObserveError::Compile { reason: e.to_string() })?);
+        Ok(Observable(self.observatory.evaluators.len() - 1))
+    }
+
+    /// The value of an observable at y, one number per lane.
+    ///
+    /// # Errors
+    /// [`EvalError`] if a slice does not fit, or velocities do not follow from momenta.
+    pub fn observe(
+        &mut self,
+        observable: Observable,
+        t: &[f64],
+        y: &[f64],
+        out: &mut [f64],
+    ) -> Result<(), EvalError> {
+        self.engine.check_block(t, y)?;
+        check("observable", t.len(), out.len())?;
+        let width = t.len();
+        let system: &System = &self.engine.system;
+        let moving = system.facts().form != Form::Ports;
+        let rows = [system.dimension(), system.velocities().len(), 1, system.inputs().len()];
+        let mut found = Ok(());
+        if moving {
+            found = self.turn(Dynamics::velocities, t, y);
+        }
+        let size = rows.iter().sum::<usize>() * width;
+        grow(&mut self.observatory.block, size);
+        let block = &mut self.observatory.block[..size];
+        let (states, rest) = block.split_at_mut(rows[0] * width);
+        let (velocities, rest) = rest.split_at_mut(rows[1] * width);
+        let (time, inputs) = rest.split_at_mut(width);
+        states.copy_from_slice(y);
+        if moving {
+            velocities.copy_from_slice(&self.other[velocities.len()..][..velocities.len()]);
+        }
+        time.copy_from_slice(t);
+        self.engine.fill_inputs(t, inputs);
+        let Some(evaluator) = self.observatory.evaluators.get_mut(observable.0) else {
+            let what = "observables of another system";
+            return Err(EvalError::Undefined { what, form: self.system().facts().form });
+        };
+        let block = &self.observatory.block[..size];
+        let evaluated =
+            if width == LANES { evaluator.eval_lanes(block, out) } else { evaluator.eval(block, out) };
+        evaluated.map_err(crate::engine::wrong_length).and(found)
+    }
+}
