@@ -70,8 +70,8 @@ impl Needs {
 impl fmt::Display for Needs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            Needs::Field => "any system",
-            Needs::Separable => "separable H",
+            Needs::Field => "a vector field",
+            Needs::Separable => "a separable Hamiltonian",
         })
     }
 }

@@ -66,12 +66,14 @@ pub enum RunError {
         value: f64,
     },
     /// The method does not apply to the system.
-    #[error("{method} needs {needs}, which this system is not: use implicit-midpoint")]
+    #[error("{method} needs {needs}, which this system does not have: use {instead}")]
     NotApplicable {
         /// The method.
         method: &'static str,
         /// What it needs.
         needs: Needs,
+        /// A method that does apply.
+        instead: &'static str,
     },
     /// The state became infinite or NaN.
     #[error("`{name}` became {value} in the step to t = {t}: try a smaller step, or look for a singularity")]

@@ -4,7 +4,7 @@ use crate::block::Block;
 use crate::card::Card;
 use crate::error::RunError;
 use crate::grid::Grid;
-use crate::method::UnknownMethod;
+use crate::method::{ALL, UnknownMethod};
 use crate::step::{Interval, Motion, Work};
 use crate::trajectory::Trajectory;
 use leastaction_compile::LANES;
@@ -188,7 +188,8 @@ impl Integrator {
 
     fn check(&self, system: &System, block: &Block) -> Result<(), RunError> {
         if !self.card.needs.met_by(system.facts()) {
-            return Err(RunError::NotApplicable { method: self.card.name, needs: self.card.needs });
+            let Card { name: method, needs, .. } = *self.card;
+            return Err(RunError::NotApplicable { method, needs, instead: applicable(system) });
         }
         if block.dimension() != system.dimension() {
             return Err(RunError::WrongLength { expected: system.dimension(), found: block.dimension() });
@@ -201,6 +202,12 @@ impl Integrator {
             }
         }
     }
+}
+
+/// A method that applies to a system: the one that keeps most.
+fn applicable(system: &System) -> &'static str {
+    let fitting = ALL.iter().filter(|card| card.needs.met_by(system.facts()));
+    fitting.max_by_key(|card| card.keeps.len()).map_or("another method", |card| card.name)
 }
 
 /// The name of a component of the state.

@@ -38,6 +38,17 @@ pub(crate) fn kepler(e: f64) -> (Dynamics, State) {
     begin(&model, &[("x", 1.0 - e), ("y'", ((1.0 + e) / (1.0 - e)).sqrt())])
 }
 
+/// A pendulum on a spring that is stiff: its fast oscillation has ω = 100.
+pub(crate) fn stiff_pendulum() -> (Dynamics, State) {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let [x, y] = model.coordinates(["x", "y"]);
+    model.particle("bob", 1.0, [x, y]);
+    model.potential("spring", 5000.0 * ((x * x + y * y).sqrt() - 1.0).pow(2.0));
+    model.gravity([0.0, -9.81]);
+    begin(&model, &[("x", 1.0)])
+}
+
 pub(crate) fn begin(model: &Model<'_>, start: &[(&str, f64)]) -> (Dynamics, State) {
     let mut dynamics = model.system().unwrap().dynamics().unwrap();
     let start = dynamics.start(start).unwrap();
