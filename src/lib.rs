@@ -31,3 +31,8 @@ pub use leastaction_integrate::{
     Trajectory, Work, energy_scale,
 };
 pub use leastaction_mechanics::*;
+
+/// The code in the README, tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
