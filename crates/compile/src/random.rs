@@ -9,77 +9,41 @@ use crate::instruction::{Code, Instruction, Operand, Test};
 use crate::program::Program;
 use leastaction_expr::{Op, Symbol};
 
-/// A small generator of random numbers (splitmix64).
-#[derive(Clone)]
-pub(crate) struct Random(u64);
+pub(crate) use leastaction_testing::Random;
 
-impl Random {
-    pub(crate) fn new(seed: u64) -> Random {
-        Random(seed)
-    }
-
-    pub(crate) fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// A number from 0 to n − 1.
-    pub(crate) fn below(&mut self, n: usize) -> usize {
-        (self.bits() % n as u64) as usize
-    }
-
-    /// True in so many of a hundred cases.
-    pub(crate) fn percent(&mut self, n: usize) -> bool {
-        self.below(100) < n
-    }
-
-    /// An element of a list that is not empty.
-    pub(crate) fn pick<T: Copy>(&mut self, list: &[T]) -> T {
-        list[self.below(list.len())]
-    }
-
-    /// A number between −4 and 4.
-    pub(crate) fn tame(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 / (1u64 << 50) as f64 - 4.0
-    }
-
-    /// Any kind of number: ordinary, whole, huge, tiny, subnormal, infinite, NaN, or random bits.
-    pub(crate) fn wild(&mut self) -> f64 {
-        const SPECIAL: [f64; 14] = [
-            0.0,
-            -0.0,
-            f64::INFINITY,
-            f64::NEG_INFINITY,
-            f64::NAN,
-            f64::MIN_POSITIVE,
-            -5e-324,
-            1e300,
-            -1e300,
-            1e-300,
-            0.5,
-            -2.5,
-            4503599627370497.5,
-            -1.0,
-        ];
-        match self.below(10) {
-            0..4 => self.tame(),
-            4..6 => self.below(40) as f64 / 2.0 - 10.0,
-            6..9 => self.pick(&SPECIAL),
-            _ => match f64::from_bits(self.bits()) {
-                x if x.is_nan() => f64::from_bits(x.to_bits() | 1 << 51), // a signalling one would be made quiet
-                x => x,
-            },
-        }
+/// Any kind of number: ordinary, whole, huge, tiny, subnormal, infinite, NaN, or random bits.
+pub(crate) fn wild(random: &mut Random) -> f64 {
+    const SPECIAL: [f64; 14] = [
+        0.0,
+        -0.0,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+        f64::MIN_POSITIVE,
+        -5e-324,
+        1e300,
+        -1e300,
+        1e-300,
+        0.5,
+        -2.5,
+        4503599627370497.5,
+        -1.0,
+    ];
+    match random.below(10) {
+        0..4 => random.between(-4.0, 4.0),
+        4..6 => random.below(40) as f64 / 2.0 - 10.0,
+        6..9 => random.pick(&SPECIAL),
+        _ => match f64::from_bits(random.bits()) {
+            x if x.is_nan() => f64::from_bits(x.to_bits() | 1 << 51), // a signalling one would be made quiet
+            x => x,
+        },
     }
 }
 
 /// A program of random instructions over all codes.
 pub(crate) fn program(random: &mut Random) -> Program {
     let size = |random: &mut Random, usual: usize, large: usize| {
-        if random.percent(5) { random.below(large) } else { random.below(usual) }
+        if random.chance(0.05) { random.below(large) } else { random.below(usual) }
     };
     let names = |count: usize, letter: &str| -> Vec<Symbol> {
         (0..count).map(|i| Symbol { name: format!("{letter}{i}").into(), dots: 0 }).collect()
@@ -95,7 +59,7 @@ pub(crate) fn program(random: &mut Random) -> Program {
 
     let mut draft = Draft::default();
     for _ in 0..constants {
-        let value = if random.percent(70) { random.tame() } else { random.wild() };
+        let value = if random.chance(0.7) { random.between(-4.0, 4.0) } else { wild(random) };
         let constant = draft.builder.constant(value);
         draft.leaves.push(constant);
     }
@@ -106,8 +70,8 @@ pub(crate) fn program(random: &mut Random) -> Program {
     }
     draft.reach = random.pick(&[3, 10, 40, usize::MAX]);
     // Values that wait long for their use make registers scarce.
-    draft.old = random.pick(&[0, 10, 50, 90]);
-    let wide = random.percent(30);
+    draft.old = random.pick(&[0.0, 0.1, 0.5, 0.9]);
+    let wide = random.chance(0.3);
     for i in 0..length {
         let only_leaves = wide && i < length / 2;
         draft.push(random, only_leaves);
@@ -115,13 +79,13 @@ pub(crate) fn program(random: &mut Random) -> Program {
 
     let Draft { builder: Builder { constants, body, .. }, leaves, unused, .. } = draft;
     let mut outputs: Vec<Operand> = Vec::new();
-    if random.percent(70) {
+    if random.chance(0.7) {
         outputs.extend(&unused);
     }
     for _ in 0..size(random, 12, 300) {
         let operand = match body.len() {
             0 => random.pick(&leaves),
-            _ if random.percent(20) => random.pick(&leaves),
+            _ if random.chance(0.2) => random.pick(&leaves),
             count => Operand::Temporary(random.below(count) as u32),
         };
         outputs.push(operand);
@@ -134,7 +98,7 @@ pub(crate) fn program(random: &mut Random) -> Program {
         body,
         outputs,
     };
-    if random.percent(50) { crate::hoist::hoist(program) } else { program }
+    if random.chance(0.5) { crate::hoist::hoist(program) } else { program }
 }
 
 /// A program in the making.
@@ -146,8 +110,8 @@ struct Draft {
     unused: Vec<Operand>,
     /// How many instructions back an argument may lie.
     reach: usize,
-    /// How often in a hundred an argument is the oldest that nothing reads yet.
-    old: usize,
+    /// How often an argument is the oldest that nothing reads yet.
+    old: f64,
     /// The last instruction that chose by a condition.
     choice: Option<Instruction>,
 }
@@ -192,7 +156,7 @@ impl Draft {
         let mut arguments: Vec<Operand> = Vec::with_capacity(4);
         // One condition often serves several choices.
         let code = match self.choice {
-            Some(Instruction { code, operands: [a, b, ..] }) if !only_leaves && random.percent(5) => {
+            Some(Instruction { code, operands: [a, b, ..] }) if !only_leaves && random.chance(0.05) => {
                 arguments.push(a);
                 if code != Code::SelectSign {
                     arguments.push(b);
@@ -203,7 +167,7 @@ impl Draft {
         };
         for _ in arguments.len()..code.arity() {
             let argument = match arguments.last() {
-                Some(_) if random.percent(12) => random.pick(&arguments),
+                Some(_) if random.chance(0.12) => random.pick(&arguments),
                 _ => self.argument(random, only_leaves),
             };
             arguments.push(argument);
@@ -221,11 +185,11 @@ impl Draft {
 
     fn argument(&mut self, random: &mut Random, only_leaves: bool) -> Operand {
         let count = self.builder.body.len();
-        if only_leaves || count == 0 || random.percent(30) {
+        if only_leaves || count == 0 || random.chance(0.3) {
             return random.pick(&self.leaves);
         }
         match self.unused.first() {
-            Some(&oldest) if random.percent(self.old) => oldest,
+            Some(&oldest) if random.chance(self.old) => oldest,
             _ => Operand::Temporary((count - 1 - random.below(count.min(self.reach))) as u32),
         }
     }

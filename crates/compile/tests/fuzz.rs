@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Random, expressions};
+use common::{Random, expressions, number};
 use leastaction_compile::{Backend, Code, Evaluator, Instruction, Kernel, LANES, Operand, Program};
 use leastaction_expr::{Expr, Graph, Op};
 use std::collections::BTreeSet;
@@ -48,7 +48,7 @@ fn fuzz(programs: usize, seed: u64) {
     let mut tallies: Vec<[Tally; 2]> = backends.iter().map(|_| Default::default()).collect();
     let mut seen: BTreeSet<Op> = BTreeSet::new();
     for index in 0..programs {
-        let mut random = Random(seed.wrapping_add(index as u64));
+        let mut random = Random::new(seed.wrapping_add(index as u64));
         let graph = Graph::new();
         let inputs: Vec<_> = (0..1 + random.below(5)).map(|i| graph.symbol(&format!("x{i}"))).collect();
         let parameters: Vec<_> = (0..random.below(4)).map(|i| graph.symbol(&format!("k{i}"))).collect();
@@ -66,10 +66,10 @@ fn fuzz(programs: usize, seed: u64) {
             }
         }
         let program = Program::build(&inputs, &parameters, &outputs).expect("all symbols are given");
-        let given: Vec<f64> = parameters.iter().map(|_| random.uniform(-3.0, 3.0)).collect();
+        let given: Vec<f64> = parameters.iter().map(|_| random.between(-3.0, 3.0)).collect();
         let blocks = 1 + random.below(3) * random.below(5);
         let states: Vec<Vec<f64>> =
-            (0..blocks * LANES).map(|_| inputs.iter().map(|_| random.number()).collect()).collect();
+            (0..blocks * LANES).map(|_| inputs.iter().map(|_| number(&mut random)).collect()).collect();
         let expected: Vec<Vec<f64>> = states.iter().map(|s| reference(&program, &given, s)).collect();
         for (backend, tally) in backends.iter().zip(&mut tallies) {
             let kernel = Kernel::with_backend(program.clone(), *backend).expect("the backend is available");

@@ -126,13 +126,13 @@ fn mechanics(graph: &Graph) -> Case<'_> {
     let inputs = [angles, rates].concat();
     let mut outputs = energy.gradient(&inputs);
     outputs.push(energy);
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     let points = (0..50).map(|_| inputs.iter().map(|_| random.between(-2.0, 2.0)).collect()).collect();
     Case { what: "pendulums".into(), inputs, outputs, points, tolerance: 1e-13 }
 }
 
 fn cases(graph: &Graph) -> Vec<Case<'_>> {
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     let mut cases = operators(graph, &mut random);
     cases.extend(exact(graph, &mut random));
     cases.extend(odd(graph));

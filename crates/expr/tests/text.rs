@@ -70,7 +70,7 @@ fn random_expressions_parse_back() {
     let mut checked = 0;
     for seed in 0..2000 {
         let graph = Graph::new();
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let leaves = graph.symbols(["x", "y", "z'", "sin", "t1", "a b"]);
         // Few operators at a time, so that folding meets itself.
         let all =

@@ -3,7 +3,7 @@
 use super::{Isa, Native};
 use crate::instruction::Operand;
 use crate::program::Program;
-use crate::random::{self, Expected, Random};
+use crate::random::{self, Expected, Random, wild};
 use std::fmt;
 use std::fs::File;
 
@@ -97,11 +97,11 @@ impl Data {
     fn new(program: &Program, random: &mut Random, lanes: usize) -> Data {
         let mut inputs = Vec::with_capacity(lanes);
         for _ in 0..lanes {
-            let tame = random.percent(60);
-            let value = |_| if tame { random.tame() } else { random.wild() };
+            let tame = random.chance(0.6);
+            let value = |_| if tame { random.between(-4.0, 4.0) } else { wild(random) };
             inputs.push((0..program.inputs.len()).map(value).collect());
         }
-        let value = |_| if random.percent(80) { random.tame() } else { random.wild() };
+        let value = |_| if random.chance(0.8) { random.between(-4.0, 4.0) } else { wild(random) };
         let parameters: Vec<f64> = (0..program.parameters.len()).map(value).collect();
         Data { inputs, pool: random::pool(program, &parameters), offset: random.below(8) }
     }

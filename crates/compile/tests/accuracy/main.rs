@@ -182,7 +182,7 @@ fn sweep(count: usize) {
                 loop {
                     let Some((i, case)) = queue.lock().expect("no panic").pop() else { break };
                     let mut compiled = Compiled::new(case);
-                    let mut random = Random(i as u64);
+                    let mut random = Random::new(i as u64);
                     let mut worst = [Worst::NONE; 2];
                     let mut left = count;
                     while left > 0 {
@@ -247,7 +247,7 @@ fn odd_and_even_functions_are_exactly_so() {
     let cases = Case::all().into_iter().filter_map(|case| case.op.parity().map(|parity| (case, parity)));
     for (case, parity) in cases {
         let mut compiled = Compiled::new(&case);
-        let mut random = Random(7);
+        let mut random = Random::new(7);
         let points: Vec<_> = (0..8192).map(|_| points::arguments(case.op, None, &mut random)).collect();
         let opposite: Vec<_> = points.iter().map(|p| [-p[0], p[1]]).collect();
         let table = |points: &[[f64; 2]]| points.iter().map(|&p| case.table(p)).collect::<Vec<_>>();
@@ -271,10 +271,10 @@ fn odd_and_even_functions_are_exactly_so() {
 fn bounded_functions_stay_in_bounds() {
     let bounded = [Op::Sin, Op::Cos, Op::Tanh, Op::Logistic, Op::Erf];
     for case in Case::all().into_iter().filter(|case| bounded.contains(&case.op)) {
-        let mut random = Random(11);
+        let mut random = Random::new(11);
         // Near the multiples of π/2, where rounding errors could lead over 1, and everywhere else.
         let extremes =
-            (0..1 << 16).map(|k| [f64::from(k - (1 << 15)) * FRAC_PI_2 + random.uniform(-2e-8, 2e-8), 0.0]);
+            (0..1 << 16).map(|k| [f64::from(k - (1 << 15)) * FRAC_PI_2 + random.between(-2e-8, 2e-8), 0.0]);
         let mut points: Vec<_> = extremes.collect();
         points.extend((0..1 << 14).map(|_| points::arguments(case.op, None, &mut random)));
         let table = points.iter().map(|&p| case.table(p)).collect();

@@ -77,7 +77,7 @@ pub(crate) fn arguments(op: Op, exponent: Option<f64>, random: &mut Random) -> [
 
 /// A number of any size and sign, all exponents alike; infinities and NaN among them.
 fn any(random: &mut Random) -> f64 {
-    f64::from_bits(random.next())
+    f64::from_bits(random.bits())
 }
 
 /// A number close to another: off by some ulps, or by a small part of it.
@@ -86,7 +86,7 @@ fn near(random: &mut Random, center: f64) -> f64 {
         let steps = random.below(33) as i64 - 16;
         f64::from_bits(center.to_bits().wrapping_add_signed(steps))
     } else {
-        center * (1.0 + random.uniform(-1.0, 1.0) * 0.5f64.powi(random.below(50) as i32))
+        center * (1.0 + random.between(-1.0, 1.0) * 0.5f64.powi(random.below(50) as i32))
     }
 }
 
@@ -95,17 +95,17 @@ fn line(op: Op, random: &mut Random) -> f64 {
     match random.below(100) {
         0..45 => {
             let (low, high) = random.pick(places.spans);
-            random.uniform(low, high)
+            random.between(low, high)
         }
         45..70 => {
             let mut center = random.pick(places.centers);
             if matches!(op, Op::Sin | Op::Cos | Op::Tan) && random.chance(0.7) {
-                center = PI / 2.0 * 2f64.powf(random.uniform(0.0, 26.0)).round();
+                center = PI / 2.0 * 2f64.powf(random.between(0.0, 26.0)).round();
             }
             let sign = random.pick(&[1.0, -1.0]);
             sign * near(random, center)
         }
-        70..82 => random.uniform(-1.0, 1.0) * 0.5f64.powi(random.below(60) as i32),
+        70..82 => random.between(-1.0, 1.0) * 0.5f64.powi(random.below(60) as i32),
         82..99 => any(random),
         _ => random.pick(&SPECIAL),
     }
@@ -114,22 +114,22 @@ fn line(op: Op, random: &mut Random) -> f64 {
 /// Points of the plane, at all scales, with some near the axes and the diagonals.
 fn plane(random: &mut Random) -> [f64; 2] {
     let [a, b] = match random.below(100) {
-        0..40 => [random.uniform(-3.0, 3.0), random.uniform(-3.0, 3.0)],
+        0..40 => [random.between(-3.0, 3.0), random.between(-3.0, 3.0)],
         40..60 => {
-            let a = random.uniform(0.5, 2.0);
+            let a = random.between(0.5, 2.0);
             [a, random.pick(&[1.0, -1.0]) * near(random, a)]
         }
         60..75 => {
-            [random.uniform(-3.0, 3.0), random.uniform(-3.0, 3.0) * 0.5f64.powi(random.below(80) as i32)]
+            [random.between(-3.0, 3.0), random.between(-3.0, 3.0) * 0.5f64.powi(random.below(80) as i32)]
         }
         75..85 => {
             let scale = 2f64.powi(random.below(2090) as i32 - 1073);
-            [random.uniform(-2.0, 2.0) * scale, random.uniform(-2.0, 2.0) * scale]
+            [random.between(-2.0, 2.0) * scale, random.between(-2.0, 2.0) * scale]
         }
         85..96 => [any(random), any(random)],
         _ => [
             random.pick(&SPECIAL),
-            if random.chance(0.5) { random.pick(&SPECIAL) } else { random.uniform(-3.0, 3.0) },
+            if random.chance(0.5) { random.pick(&SPECIAL) } else { random.between(-3.0, 3.0) },
         ],
     };
     if random.chance(0.5) { [a, b] } else { [b, a] }
@@ -138,8 +138,8 @@ fn plane(random: &mut Random) -> [f64; 2] {
 /// Bases for a constant exponent, most of them with a finite power.
 fn base(y: f64, random: &mut Random) -> f64 {
     let size = match random.below(100) {
-        0..40 => random.uniform(0.0, 4.0),
-        40..75 => (random.uniform(-750.0, 715.0) / y).exp(),
+        0..40 => random.between(0.0, 4.0),
+        40..75 => (random.between(-750.0, 715.0) / y).exp(),
         75..85 => near(random, 1.0),
         85..98 => any(random),
         _ => random.pick(&SPECIAL),
@@ -149,23 +149,23 @@ fn base(y: f64, random: &mut Random) -> f64 {
 
 fn power(random: &mut Random) -> [f64; 2] {
     match random.below(100) {
-        0..30 => [random.uniform(0.0, 10.0), random.uniform(-20.0, 20.0)],
+        0..30 => [random.between(0.0, 10.0), random.between(-20.0, 20.0)],
         30..60 => {
-            let x = random.uniform(-700.0, 700.0).exp();
-            [x, random.uniform(-750.0, 715.0) / x.ln()]
+            let x = random.between(-700.0, 700.0).exp();
+            [x, random.between(-750.0, 715.0) / x.ln()]
         }
         60..75 => {
-            let x = if random.chance(0.5) { near(random, 1.0) } else { random.uniform(0.5, 2.0) };
-            let y = random.uniform(-750.0, 715.0) / x.ln();
-            [x, if y.is_finite() { y } else { random.uniform(-1e300, 1e300) }]
+            let x = if random.chance(0.5) { near(random, 1.0) } else { random.between(0.5, 2.0) };
+            let y = random.between(-750.0, 715.0) / x.ln();
+            [x, if y.is_finite() { y } else { random.between(-1e300, 1e300) }]
         }
-        75..80 => [random.uniform(-10.0, 10.0), random.below(401) as f64 - 200.0],
-        80..85 => [random.uniform(-2.0, 2.0), near(random, 0.5) * random.below(9) as f64],
-        85..93 => [any(random), random.uniform(-3.0, 3.0)],
+        75..80 => [random.between(-10.0, 10.0), random.below(401) as f64 - 200.0],
+        80..85 => [random.between(-2.0, 2.0), near(random, 0.5) * random.below(9) as f64],
+        85..93 => [any(random), random.between(-3.0, 3.0)],
         93..97 => [any(random), any(random)],
         _ => [
             random.pick(&SPECIAL),
-            if random.chance(0.5) { random.pick(&SPECIAL) } else { random.uniform(-3.0, 3.0) },
+            if random.chance(0.5) { random.pick(&SPECIAL) } else { random.between(-3.0, 3.0) },
         ],
     }
 }
