@@ -30,7 +30,11 @@ pub use leastaction_integrate::{
     ALL as METHODS, Block, Card, End, Integrator, Keeps, Kind, Needs, RunError, Sample, StepError,
     Trajectory, Work, energy_scale,
 };
-pub use leastaction_mechanics::*;
+pub use leastaction_mechanics::{
+    Conserved, Dynamics, Equations, EvalError, Facts, Form, Input, Lagrangian, Model, ModelError, Observable,
+    ObserveError, Particle, Place, Ports, Quantity, Query, SettingError, Share, ShareKind, StartError, State,
+    Statement, Symmetric, System, Table, TableError, Term,
+};
 
 /// The code in the README, tested.
 #[cfg(doctest)]

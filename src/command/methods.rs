@@ -3,7 +3,9 @@
 use leastaction::{Card, Keeps, METHODS};
 
 pub(super) fn text() -> String {
-    let heads = ["name", "order", "kind", "needs", "keeps", "what it is"].map(str::to_owned).to_vec();
+    let heads = ["name", "order", "kind", "needs", "keeps", "what it is", "where to read about it"]
+        .map(str::to_owned)
+        .to_vec();
     let row = |card: &Card| {
         vec![
             card.name.to_owned(),
@@ -11,7 +13,8 @@ pub(super) fn text() -> String {
             card.kind.to_string(),
             card.needs.to_string(),
             keeps(card),
-            format!("{} ({})", card.about, card.cite),
+            card.about.to_owned(),
+            card.cite.to_owned(),
         ]
     };
     let rows: Vec<_> = std::iter::once(heads).chain(METHODS.iter().map(row)).collect();

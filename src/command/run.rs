@@ -3,12 +3,14 @@
 use super::{Failure, methods, table};
 use clap::Args;
 use leastaction::catalog::{Entry, Setup};
-use leastaction::{Card, Dynamics, End, Graph, Integrator, RunError, State, energy_scale};
+use leastaction::{
+    Card, Dynamics, End, Equations, Graph, Integrator, Observable, RunError, State, System, energy_scale,
+};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-/// The energy is looked at about so many times in a run, so that watching it costs little.
-const SAMPLES: u64 = 10_000;
+/// Conserved quantities are looked at about so many times in a run, so that watching them costs little.
+const SAMPLES: u64 = 1000;
 
 #[derive(Args)]
 pub(crate) struct Run {
@@ -44,6 +46,15 @@ fn assignment(text: &str) -> Result<(String, f64), String> {
     }
 }
 
+/// A quantity that should not change, watched along a run.
+struct Watch {
+    name: String,
+    what: Observable,
+    first: Option<f64>,
+    /// The largest change since the start.
+    change: f64,
+}
+
 /// What became of a run.
 struct Outcome {
     start: State,
@@ -77,12 +88,9 @@ impl Run {
         let start = dynamics.start(&self.start_values(&setup, system.momenta())).map_err(Failure::usage)?;
         let integrator = self.integrator(&setup)?;
         let until = self.until.unwrap_or(setup.plan.until);
-        let outcome = run(&mut dynamics, &integrator, start, until)?;
-
-        let kept = setup.invariants.iter().filter(|term| equations.is_conserved(term.value) == Some(true));
-        let conserved: Vec<&str> =
-            system.conserved().into_iter().chain(kept.map(|term| term.name.as_str())).collect();
-        summary(entry, &integrator, &mut dynamics, &outcome, compile, &conserved)
+        let mut watches = watches(&setup, &equations, &system, &mut dynamics)?;
+        let outcome = run(&mut dynamics, &integrator, start, until, &mut watches)?;
+        summary(entry, &integrator, &mut dynamics, &outcome, compile, &watches)
     }
 
     /// The start of the catalog with what was asked for in its place. Momenta take the place of velocities.
@@ -108,11 +116,30 @@ impl Run {
     }
 }
 
+/// Watches over what a symmetry conserves, and the invariants of the catalog that are found to be conserved.
+fn watches(
+    setup: &Setup<'_>,
+    equations: &Equations<'_>,
+    system: &System,
+    dynamics: &mut Dynamics,
+) -> Result<Vec<Watch>, Failure> {
+    let momenta = system.conserved().into_iter().filter(|name| *name != "energy");
+    let momenta = momenta.map(|name| (name.to_owned(), name.to_owned()));
+    let kept = setup.invariants.iter().filter(|term| equations.is_conserved(term.value) == Some(true));
+    let kept = kept.map(|term| (term.name.clone(), term.value.to_string()));
+    let watch = |(name, text): (String, String)| {
+        let what = dynamics.observable(&text).map_err(Failure::run)?;
+        Ok(Watch { name, what, first: None, change: 0.0 })
+    };
+    momenta.chain(kept).map(watch).collect()
+}
+
 fn run(
     dynamics: &mut Dynamics,
     integrator: &Integrator,
     start: State,
     until: f64,
+    watches: &mut [Watch],
 ) -> Result<Outcome, Failure> {
     let steps = integrator.steps_between(start.t, until).map_err(Failure::usage)?;
     let scale = energy_scale(dynamics, &start).map_err(Failure::run)?;
@@ -124,6 +151,11 @@ fn run(
         sample.dynamics.energy(&[sample.t], sample.block.values(), &mut last)?;
         largest = largest.max((last[0] - *first.get_or_insert(last[0])).abs());
         samples += 1;
+        for watch in &mut *watches {
+            let mut value = [0.0];
+            sample.dynamics.observe(watch.what, &[sample.t], sample.block.values(), &mut value)?;
+            watch.change = watch.change.max((value[0] - *watch.first.get_or_insert(value[0])).abs());
+        }
         if sample.step == steps {
             end = State::from_block(sample.t, sample.block.values(), degrees);
         }
@@ -144,7 +176,7 @@ fn summary(
     dynamics: &mut Dynamics,
     outcome: &Outcome,
     compile: Duration,
-    conserved: &[&str],
+    watches: &[Watch],
 ) -> Result<String, Failure> {
     let (card, work) = (integrator.card(), outcome.ending.work);
     let system = dynamics.system().clone();
@@ -152,7 +184,8 @@ fn summary(
     dynamics.velocities(&[outcome.end.t], &outcome.end.block(), &mut velocities).map_err(Failure::run)?;
     let row = |name: &str, text: String| vec![name.to_owned(), text];
     let parameters = system.parameters().iter().zip(dynamics.parameters());
-    let parameters: Vec<_> = parameters.map(|((name, _), value)| format!("{name} = {value}")).collect();
+    let parameters: Vec<_> =
+        parameters.map(|((name, _), value)| format!("{name} = {}", number(*value))).collect();
     let rows = [
         row("system", format!("{}: {}", entry.name, entry.about)),
         row("parameters", parameters.join(", ")),
@@ -177,13 +210,13 @@ fn summary(
             "energy",
             format!(
                 "{} to {}, at most {:.2e} off (relative, {} samples)",
-                outcome.energy[0], outcome.energy[1], outcome.drift, outcome.samples
+                number(outcome.energy[0]),
+                number(outcome.energy[1]),
+                outcome.drift,
+                outcome.samples
             ),
         ),
-        row(
-            "conserved",
-            if conserved.is_empty() { "nothing found".to_owned() } else { conserved.join(", ") },
-        ),
+        row("conserved", conserved(&system, watches)),
         row("end", values(system.coordinates(), &outcome.end.q)),
         row("", values(system.velocities(), &velocities)),
         row("", values(system.momenta(), &outcome.end.p)),
@@ -191,6 +224,24 @@ fn summary(
     Ok(table(&rows))
 }
 
+/// What is conserved, and how well it was.
+fn conserved(system: &System, watches: &[Watch]) -> String {
+    let energy = system.conserved().contains(&"energy").then(|| "energy".to_owned());
+    let watched = watches.iter().map(|watch| format!("{} (to {:.1e})", watch.name, watch.change));
+    let all: Vec<String> = energy.into_iter().chain(watched).collect();
+    if all.is_empty() { "nothing found".to_owned() } else { all.join(", ") }
+}
+
 fn values(names: &[String], values: &[f64]) -> String {
-    names.iter().zip(values).map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ")
+    names
+        .iter()
+        .zip(values)
+        .map(|(name, value)| format!("{name} = {}", number(*value)))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// All digits of a number, with an exponent where it is very small or very large.
+fn number(value: f64) -> String {
+    if value == 0.0 || (1e-4..1e15).contains(&value.abs()) { value.to_string() } else { format!("{value:e}") }
 }

@@ -67,6 +67,9 @@ mod system;
 #[doc = include_str!("../../../docs/five-ways.md")]
 pub mod five_ways {}
 
+/// The nearest of several names, for "did you mean".
+pub use leastaction_expr::nearest;
+
 pub use dynamics::{Dynamics, Query};
 pub use equations::{Equations, Statement};
 pub use error::{EvalError, ModelError, ObserveError, SettingError, StartError, TableError};

@@ -4,7 +4,7 @@ mod implicit_midpoint;
 mod rk4;
 
 use crate::card::Card;
-use leastaction_expr::nearest;
+use leastaction_mechanics::nearest;
 
 /// Every method.
 pub const ALL: &[Card] = &[rk4::CARD, implicit_midpoint::CARD];
