@@ -6,6 +6,7 @@ use crate::interpreter::{Interpreter, Rows};
 use crate::native::{Isa, Native, NativeError};
 use crate::program::Program;
 use leastaction_expr::Symbol;
+use rustc_hash::FxHashMap;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -186,18 +187,23 @@ impl Kernel {
     /// Parameter values in the program's order, from names.
     ///
     /// # Errors
-    /// [`ArgumentError`] for a parameter that is missing, and for a name the program does not have.
+    /// [`ArgumentError`] for a parameter that is missing or given twice, and for a name the program does not have.
     pub fn parameters(&self, values: &[(&str, f64)]) -> Result<Vec<f64>, ArgumentError> {
-        let symbols = self.program().parameters();
-        let known = |name: &str| symbols.iter().any(|s| s.to_string() == name);
-        if let Some((name, _)) = values.iter().find(|(name, _)| !known(name)) {
-            return Err(ArgumentError::UnknownParameter { name: (*name).to_owned() });
+        let mut given: FxHashMap<&str, f64> = FxHashMap::default();
+        for &(name, value) in values {
+            if given.insert(name, value).is_some() {
+                return Err(ArgumentError::DuplicateParameter { name: name.to_owned() });
+            }
         }
-        let value = |symbol: &Symbol| {
-            let found = values.iter().find(|(name, _)| symbol.to_string() == *name);
-            found.map(|(_, v)| *v).ok_or_else(|| ArgumentError::MissingParameter { symbol: symbol.clone() })
+        let mut take = |symbol: &Symbol| {
+            let value = given.remove(symbol.to_string().as_str());
+            value.ok_or_else(|| ArgumentError::MissingParameter { symbol: symbol.clone() })
         };
-        symbols.iter().map(value).collect()
+        let ordered = self.program().parameters().iter().map(&mut take).collect::<Result<_, _>>()?;
+        match values.iter().find(|(name, _)| given.contains_key(name)) {
+            Some((name, _)) => Err(ArgumentError::UnknownParameter { name: (*name).to_owned() }),
+            None => Ok(ordered),
+        }
     }
 
     /// An evaluator with these parameters, for one thread.
@@ -270,6 +276,12 @@ pub enum ArgumentError {
     #[error("there is no parameter `{name}`")]
     UnknownParameter {
         /// The name that was given.
+        name: String,
+    },
+    /// A parameter has two values.
+    #[error("the parameter `{name}` is given twice")]
+    DuplicateParameter {
+        /// The name.
         name: String,
     },
     /// A parameter is infinite or NaN.

@@ -34,6 +34,7 @@
 //! ```text
 //! Expr ── lower ──► arithmetic and whole functions
 //!      ── fuse ───► products taken into sums (one rounding less each)
+//!      ── expand ─► constant powers written out, sines paired with cosines
 //!      ── hoist ──► what only parameters change is computed when they are set
 //!      = Program ─► interpreter: loops over rows of lanes, on every platform
 //!               └─► expand ─► native: functions in primitives, registers, x86-64 with AVX-512 or AVX2

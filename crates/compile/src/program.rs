@@ -76,7 +76,7 @@ impl Program {
     /// Compiles expressions of inputs and parameters into a program with one output per expression.
     ///
     /// The passes, each linear in its input: lowering (the graph has no common subexpressions), fusion of products
-    /// with sums, expansion of functions into primitives, hoisting of what no lane changes.
+    /// with sums, writing out constant powers and pairing sines with cosines, hoisting of what no lane changes.
     ///
     /// # Errors
     /// [`BuildError`] if a symbol is unknown or given twice, or a constant is not finite.

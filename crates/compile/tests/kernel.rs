@@ -105,6 +105,8 @@ fn wrong_arguments_are_refused() {
         assert_eq!(missing.to_string(), "the parameter `k` has no value");
         let unknown = kernel.parameters(&[("k", 1.0), ("z", 1.0)]).unwrap_err();
         assert_eq!(unknown.to_string(), "there is no parameter `z`");
+        let twice = kernel.parameters(&[("k", 1.0), ("k", 2.0)]).unwrap_err();
+        assert_eq!(twice.to_string(), "the parameter `k` is given twice");
         let few = kernel.evaluator(&[]).err().unwrap();
         assert_eq!(few, ArgumentError::WrongLength { what: "parameters", expected: 1, found: 0 });
         assert!(matches!(kernel.evaluator(&[f64::NAN]), Err(ArgumentError::NonFiniteParameter { .. })));

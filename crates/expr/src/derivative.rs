@@ -60,7 +60,7 @@ impl<'g> Expr<'g> {
     }
 
     /// The product of the Hessian with a direction: forward over reverse, at a small multiple of the function's
-    /// cost whatever the number of variables. Entries of `direction` beyond the variables are not read.
+    /// cost whatever the number of variables. Entries of `direction` beyond the variables are not read; missing ones count as 0.
     #[must_use]
     pub fn hessian_vector(self, variables: &[Expr<'g>], direction: &[Expr<'g>]) -> Vec<Expr<'g>> {
         let along: Vec<_> = variables.iter().copied().zip(direction.iter().copied()).collect();
@@ -68,7 +68,8 @@ impl<'g> Expr<'g> {
     }
 }
 
-/// The derivatives of the outputs along a direction, given as pairs of a variable and its rate of change.
+/// The derivatives of the outputs along a direction, given as pairs of a variable and its rate of change. Variables that are
+/// not named stay as they are; the rates of one that is named twice add up.
 ///
 /// ```
 /// # use leastaction_expr::jvp;
@@ -81,8 +82,11 @@ impl<'g> Expr<'g> {
 #[must_use]
 pub fn jvp<'g>(outputs: &[Expr<'g>], direction: &[(Expr<'g>, Expr<'g>)]) -> Vec<Expr<'g>> {
     let Some(graph) = outputs.first().map(|e| e.graph) else { return Vec::new() };
-    let mut tangents: FxHashMap<Id, Expr<'g>> =
-        direction.iter().map(|&(x, dx)| (graph.adopt(x).id, graph.adopt(dx))).collect();
+    let mut tangents: FxHashMap<Id, Expr<'g>> = FxHashMap::default();
+    for &(x, dx) in direction {
+        let dx = graph.adopt(dx);
+        tangents.entry(graph.adopt(x).id).and_modify(|sum| *sum += dx).or_insert(dx);
+    }
     let seeds: FxHashSet<Id> = tangents.keys().copied().collect();
     let outputs: Vec<Id> = outputs.iter().map(|&e| graph.adopt(e).id).collect();
     for id in graph.order(&outputs) {
@@ -100,7 +104,7 @@ pub fn jvp<'g>(outputs: &[Expr<'g>], direction: &[(Expr<'g>, Expr<'g>)]) -> Vec<
     outputs.iter().map(|id| tangents.get(id).copied().unwrap_or(zero)).collect()
 }
 
-/// The derivatives by all variables of Σ seedᵢ · outputᵢ, in one reverse sweep.
+/// The derivatives by all variables of Σ seedᵢ · outputᵢ, in one reverse sweep. The sum ends with the shorter of the two lists.
 #[must_use]
 pub fn vjp<'g>(outputs: &[Expr<'g>], variables: &[Expr<'g>], seeds: &[Expr<'g>]) -> Vec<Expr<'g>> {
     let Some(graph) = outputs.first().or(variables.first()).map(|e| e.graph) else { return Vec::new() };
@@ -139,12 +143,13 @@ pub fn vjp<'g>(outputs: &[Expr<'g>], variables: &[Expr<'g>], seeds: &[Expr<'g>])
     variables.iter().map(|id| adjoints.get(id).copied().unwrap_or(zero)).collect()
 }
 
-/// The Jacobian without its structural zeros, by rows: forward if there are at least as many outputs as
-/// variables, else reverse.
+/// The Jacobian without its structural zeros, by rows: a reverse sweep for each of a few outputs, else one forward sweep.
 #[must_use]
 pub fn jacobian<'g>(outputs: &[Expr<'g>], variables: &[Expr<'g>]) -> Vec<Entry<'g>> {
     let Some(graph) = outputs.first().map(|e| e.graph) else { return Vec::new() };
-    if outputs.len() >= variables.len() {
+    /// A reverse sweep visits all it depends on, so that many of them are dear even where the matrix is sparse.
+    const FEW: usize = 8;
+    if outputs.len() > FEW || outputs.len() >= variables.len() {
         return forward_jacobian(graph, outputs, variables, |_, _| true);
     }
     let mut entries = Vec::new();

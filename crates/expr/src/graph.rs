@@ -143,7 +143,7 @@ impl Store {
 /// let graph = Graph::new();
 /// let [m, v] = graph.symbols(["m", "v"]);
 /// let energy = 0.5 * m * v * v;
-/// assert_eq!(energy.to_string(), "0.5*m*v*v");
+/// assert_eq!(energy.to_string(), "0.5*m*v^2");
 /// assert_eq!(energy.derivative(v).to_string(), "m*v");
 /// ```
 #[derive(Default, Clone)]
@@ -158,7 +158,8 @@ impl Graph {
         Graph::default()
     }
 
-    /// The symbol of this name; the same name gives the same symbol. Primes at its end mean time derivatives.
+    /// The symbol of this name; the same name gives the same symbol. Primes at its end mean time
+    /// derivatives, 255 at most.
     pub fn symbol(&self, name: &str) -> Expr<'_> {
         let base = name.trim_end_matches('\'');
         let dots = (name.len() - base.len()).min(u8::MAX.into()) as u8;

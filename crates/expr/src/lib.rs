@@ -40,15 +40,17 @@
 //! denominator, because that makes derivatives dearer.
 //!
 //! Exact in IEEE arithmetic (NaN payloads aside): constant folding of finite results of + − × ÷ √, x·1, x/1, x^1,
-//! x^0, −(−x), x+x → 2x, x·x → x^2, a+(−b) → a−b, moving signs, division by a power of two as a product; and
+//! x^0, x^−1 → 1/x, −(−x), x+x → 2x, x·x → x^2, a+(−b) → a−b, moving signs, division by a power of two as a product; and
 //! moving a power of two, unless an intermediate result leaves the normal range.
 //!
 //! Not exact:
-//! - the sign of a zero result may change (x+0, 0−x, −(1−x));
+//! - the sign of a zero result may change (x+0, 0−x, −(1−x), x^0.5 → √x), and with it what is made of it: 1/x, or
+//!   `atan2(0, x)` for negative x;
 //! - x·0, 0/x and x−x become 0 also where x is infinite or NaN;
-//! - a product with a branch of `select` that is 0 is 0 even if the other factor is infinite, so that
+//! - a branch of `select` that is 0 stays 0 in a product or a quotient, whatever the other factor, so that
 //!   derivatives see nothing of the branch not taken;
 //! - like terms 2x+3x → 5x are rounded once instead of three times;
+//! - x·(x·y) → x²·y for a symbol x, rounded in another order;
 //! - (x cos t)² + (x sin t)² is x², free of the rounding of sine and cosine;
 //! - functions of constants are rounded by the table's `value`, which may differ from compiled code by 2 ulp.
 

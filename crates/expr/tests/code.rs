@@ -342,3 +342,15 @@ fn large_functions_are_written_statement_by_statement() {
         assert!(longest < 400 && code.len() < 40_000_000, "{longest} {}", code.len());
     }
 }
+
+#[test]
+fn names_of_the_mathematical_library_are_refused_in_c() {
+    let graph = Graph::new();
+    let x = graph.symbol("x");
+    for name in ["round", "gamma", "y0", "fmaf", "log2l", "isnan", "sin"] {
+        assert!(c_function(name, &[x], &[2.0 * x]).is_err(), "{name}");
+    }
+    for name in ["field", "shelf", "rounds"] {
+        assert!(c_function(name, &[x], &[2.0 * x]).is_ok(), "{name}");
+    }
+}

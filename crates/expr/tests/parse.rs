@@ -131,7 +131,7 @@ fn mistakes_are_named_at_their_place() {
     let cases = [
         ("2 x", "2 x", "an operator is missing; for a product write `2*x`"),
         ("1 + 2θ", "2θ", "an operator is missing; for a product write `2*θ`"),
-        ("(a)(b)", ")(", "an operator is missing; for a product write `)*(`"),
+        ("(a)(b)", ")(", "an operator is missing; for a product write `*(`"),
         ("f(a b)", "f", "unknown function `f`"),
         ("sin(a b)", "a b", "an operator is missing; for a product write `a*b`"),
         ("a < b < c", "<", "comparisons do not chain: multiply them, as in `(a < b)*(b < c)`"),

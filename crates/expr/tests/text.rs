@@ -19,7 +19,7 @@ fn reads_like_mathematics() {
     let graph = Graph::new();
     // Already in the form in which they are written.
     for text in [
-        "0.5*m*v*v",
+        "0.5*m*v^2",
         "a - b",
         "b - a",
         "a - b - c - d + e",

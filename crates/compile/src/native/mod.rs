@@ -24,7 +24,7 @@ use std::io;
 
 /// The instructions to use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Isa {
+pub(crate) enum Isa {
     /// 256-bit vectors with fused products.
     Avx2,
     /// 512-bit vectors and 32 registers.
@@ -70,11 +70,8 @@ impl Isa {
 #[derive(Debug, thiserror::Error)]
 pub enum NativeError {
     /// The processor lacks the instructions.
-    #[error("this processor has no {isa:?} instructions: use the interpreter")]
-    Unavailable {
-        /// The instructions asked for.
-        isa: Isa,
-    },
+    #[error("this processor lacks the instructions: use the interpreter")]
+    Unavailable,
     /// An address would not fit an instruction.
     #[cfg(target_arch = "x86_64")]
     #[error("the program has {count} {what}, native code at most {limit}: use the interpreter")]
@@ -115,7 +112,7 @@ impl Native {
     /// Writes a program's machine code.
     pub(crate) fn compile(program: &Program, isa: Isa) -> Result<Native, NativeError> {
         if !isa.available() {
-            return Err(NativeError::Unavailable { isa });
+            return Err(NativeError::Unavailable);
         }
         let sizes = [
             ("inputs", program.inputs.len()),
@@ -209,8 +206,8 @@ pub(crate) enum Native {}
 
 #[cfg(not(target_arch = "x86_64"))]
 impl Native {
-    pub(crate) fn compile(_: &Program, isa: Isa) -> Result<Native, NativeError> {
-        Err(NativeError::Unavailable { isa })
+    pub(crate) fn compile(_: &Program, _: Isa) -> Result<Native, NativeError> {
+        Err(NativeError::Unavailable)
     }
 
     pub(crate) fn pool_stride(&self) -> usize {

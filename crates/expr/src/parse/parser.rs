@@ -119,7 +119,8 @@ impl<'g, 's> Parser<'g, 's> {
             )
             && matches!(token.kind, Kind::Number(_) | Kind::Name | Kind::Quoted | Kind::Sign("(" | "["))
         {
-            let product = format!("{}*{}", self.text(before.span), self.text(token.span));
+            let left = if let Kind::Sign(_) = before.kind { "" } else { self.text(before.span) };
+            let product = format!("{left}*{}", self.text(token.span));
             return ParseError::MissingOperator { span: before.span.to(token.span), product };
         }
         let found = match token.kind {

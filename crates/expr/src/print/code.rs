@@ -151,7 +151,7 @@ fn body(
     inputs: &[Expr<'_>],
     outputs: &[Expr<'_>],
 ) -> Result<Body, PrintError> {
-    if !is_plain_identifier(name) || language.is_reserved(name) {
+    if !is_plain_identifier(name) || !language.can_name_function(name) {
         return Err(PrintError::InvalidName { name: name.into() });
     }
     let symbols = distinct_symbols(inputs)?;
@@ -168,13 +168,13 @@ fn body(
     }
 
     let helpers = language.helpers.iter().map(|(helper, _)| format!("{prefix}{helper}"));
-    let mut taken: FxHashSet<String> = helpers.collect();
+    let mut taken: FxHashMap<String, u32> = helpers.map(|helper| (helper, 1)).collect();
     let variables: FxHashMap<Symbol, String> = inputs
         .iter()
         .filter_map(|input| input.as_symbol())
         .map(|symbol| (symbol.clone(), variable(&symbol, language, &mut taken)))
         .collect();
-    let names = number_names(&statements(&dag), "t", |name| taken.contains(name));
+    let names = number_names(&statements(&dag), "t", |name| taken.contains_key(name));
     let mut code = Code { language, prefix, dag, variables, names, used: BTreeSet::new() };
     let statements = code.write(inputs);
     Ok(Body { helpers: code.helpers(), statements })
@@ -199,7 +199,7 @@ fn is_plain_identifier(name: &str) -> bool {
 }
 
 /// A variable for a symbol, unlike any other: `theta_dot` for `θ'`.
-fn variable(symbol: &Symbol, language: &Language, taken: &mut FxHashSet<String>) -> String {
+fn variable(symbol: &Symbol, language: &Language, taken: &mut FxHashMap<String, u32>) -> String {
     let mut name = String::new();
     for c in symbol.name.trim_start_matches('_').chars() {
         match (greek::name(c), digit(c)) {
@@ -219,9 +219,16 @@ fn variable(symbol: &Symbol, language: &Language, taken: &mut FxHashSet<String>)
     if language.is_reserved(&name) {
         name.push('_');
     }
-    let others = (2..).map(|number: u32| format!("{name}_{number}"));
-    let free = std::iter::once(name.clone()).chain(others).find(|name| !taken.contains(name)).unwrap_or(name);
-    taken.insert(free.clone());
+    // For each name that is taken, the number that was last put behind it.
+    let mut free = name.clone();
+    while taken.contains_key(&free) {
+        let number = taken.get_mut(&name).map_or(1, |last| {
+            *last += 1;
+            *last
+        });
+        free = format!("{name}_{number}");
+    }
+    taken.insert(free.clone(), 1);
     free
 }
 

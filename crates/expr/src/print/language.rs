@@ -9,6 +9,8 @@ pub(super) struct Language {
     /// Words that cannot name a variable, between spaces: keywords, what the generated code uses, and what the
     /// language's own headers or prelude define so that it cannot be redefined.
     pub(super) reserved: &'static str,
+    /// Words that cannot name a function besides: those of the library that is included.
+    pub(super) library: &'static str,
     /// Functions that the language does not have, by name; `@` stands before each such name.
     pub(super) helpers: &'static [(&'static str, &'static str)],
     /// What makes a number's type plain where the language asks for it.
@@ -25,6 +27,18 @@ impl Language {
     pub(super) fn is_reserved(&self, name: &str) -> bool {
         self.reserved.split_ascii_whitespace().any(|word| word == name)
     }
+
+    /// Whether a function can have this name. Library functions exist for other precisions too, with `f` or `l` at the end.
+    pub(super) fn can_name_function(&self, name: &str) -> bool {
+        let known = |name: &str| {
+            self.reserved
+                .split_ascii_whitespace()
+                .chain(self.library.split_ascii_whitespace())
+                .any(|word| word == name)
+        };
+        let shorter = name.strip_suffix(['f', 'l']);
+        !known(name) && (self.library.is_empty() || !shorter.is_some_and(known))
+    }
 }
 
 pub(super) const C: Language = Language {
@@ -40,6 +54,13 @@ pub(super) const C: Language = Language {
         FP_ILOGB0 FP_ILOGBNAN FP_INT_UPWARD FP_INT_DOWNWARD FP_INT_TOWARDZERO FP_INT_TONEARESTFROMZERO
         FP_INT_TONEAREST FP_FAST_FMA FP_FAST_FMAF FP_FAST_FMAL M_E M_LOG2E M_LOG10E M_LN2 M_LN10 M_PI M_PI_2
         M_PI_4 M_1_PI M_2_PI M_2_SQRTPI M_SQRT2 M_SQRT1_2",
+    library: "
+        ceil copysign drem erfc exp10 exp2 fdim finite fma fmax fmaxmag fmin fminmag fmod fpclassify frexp
+        fromfp fromfpx gamma getpayload ilogb isfinite isgreater isgreaterequal isinf isless islessequal
+        islessgreater isnan isnormal isunordered iseqsig issignaling issubnormal iszero j0 j1 jn ldexp lgamma
+        lgamma_r llogb llrint llround log10 log2 logb lrint lround modf nan nearbyint nextafter nextdown
+        nexttoward nextup remainder remquo rint round roundeven scalb scalbln scalbn setpayload setpayloadsig
+        signbit signgam significand sincos tgamma totalorder totalordermag trunc ufromfp ufromfpx y0 y1 yn",
     helpers: &[
         (
             "logistic",
@@ -110,6 +131,7 @@ pub(super) const RUST: Language = Language {
         for gen if impl in let loop macro match mod move mut override priv pub ref return self Self static
         struct super trait true try type typeof unsafe unsized use virtual where while yield main None Some
         Ok Err input output",
+    library: "",
     helpers: &[
         (
             "logistic",

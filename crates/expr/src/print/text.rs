@@ -37,11 +37,11 @@ const ATOM: u8 = 7;
 /// # let graph = leastaction_expr::Graph::new();
 /// let [m, v] = graph.symbols(["m", "v"]);
 /// let mut e = -(0.5 * m * v * v - 1e-9);
-/// assert_eq!(e.to_string(), "1e-9 - 0.5*m*v*v");
+/// assert_eq!(e.to_string(), "1e-9 - 0.5*m*v^2");
 /// for _ in 0..9 {
 ///     e = e.sin() + e.cos();
 /// }
-/// assert!(e.to_string().starts_with("let t1 = 1e-9 - 0.5*m*v*v;\n"));
+/// assert!(e.to_string().starts_with("let t1 = 1e-9 - 0.5*m*v^2;\n"));
 /// assert_eq!(graph.parse(&e.to_string())?, e);
 /// # Ok::<(), leastaction_expr::ParseError>(())
 /// ```
