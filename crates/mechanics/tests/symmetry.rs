@@ -199,7 +199,7 @@ fn equations_are_written_as_text_and_latex() {
     model.potential("weight", -m * g * l * theta.cos());
     model.dissipation("air", c * w * w / 2.0);
     let equations = model.equations().unwrap();
-    assert_eq!(equations.to_string(), "m*l*l*theta'' = -(c*theta' + m*g*l*sin(theta))");
+    assert_eq!(equations.to_string(), "m*l^2*theta'' = -(c*theta' + m*g*l*sin(theta))");
     assert_eq!(
         equations.latex(),
         "\\begin{aligned}\n  m\\,l^{2}\\,\\ddot{\\theta} &= -c\\,\\dot{\\theta} - m\\,g\\,l\\,\\sin\\left(\\theta\\right)\n\\end{aligned}"

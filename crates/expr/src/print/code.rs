@@ -86,7 +86,7 @@ pub enum PrintError {
 /// void kinetic(const double *in, double *out) {
 ///     const double l = in[0];
 ///     const double theta_dot = in[1]; // `theta'`
-///     out[0] = 0.5 * (l * l * theta_dot * theta_dot);
+///     out[0] = 0.5 * (l * l * (theta_dot * theta_dot));
 /// }
 /// ");
 /// # Ok::<(), leastaction_expr::PrintError>(())
