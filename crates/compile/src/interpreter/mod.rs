@@ -57,67 +57,50 @@ pub(crate) struct Rows {
 impl Interpreter {
     pub(crate) fn new(program: &Program) -> Interpreter {
         let (pool, inputs) = (program.pool_len(), program.inputs.len());
-        let mut last_use = vec![usize::MAX; program.body.len()];
-        for (at, instruction) in program.body.iter().enumerate() {
-            for &argument in instruction.arguments() {
-                if let Operand::Temporary(i) = argument {
-                    last_use[i as usize] = at;
-                }
-            }
-        }
-        for &output in &program.outputs {
-            if let Operand::Temporary(i) = output {
-                last_use[i as usize] = usize::MAX;
-            }
-        }
-
-        let mut slots = pool + inputs;
-        let mut free: Vec<u32> = Vec::new();
-        let mut temporaries: Vec<u32> = Vec::with_capacity(program.body.len());
+        let (last_use, partners, level) = (last_uses(program), partners(program), Level::detect());
+        let mut slots = Slots { count: (pool + inputs) as u32, free: Vec::new() };
         let slot = |operand: Operand, temporaries: &[u32]| match operand {
             Operand::Temporary(i) => temporaries[i as usize],
             Operand::Input(i) => pool as u32 + i,
             shared => program.pool_place(shared).unwrap_or_default() as u32,
         };
-        let level = Level::detect();
-        let partners = partners(program);
-        let mut taken: Vec<Option<u32>> = vec![None; program.body.len()];
+        let mut temporaries: Vec<u32> = Vec::with_capacity(program.body.len());
+        let mut computed: Vec<Option<u32>> = vec![None; program.body.len()];
         let mut steps = Vec::with_capacity(program.body.len());
         for (at, instruction) in program.body.iter().enumerate() {
-            if let Some(slot) = taken[at] {
-                temporaries.push(slot); // its partner computed it
-                continue;
-            }
-            // The result's slot is taken before the arguments' are freed, so that they never coincide.
-            let mut take = || {
-                free.pop().unwrap_or_else(|| {
-                    slots += 1;
-                    slots as u32 - 1
-                })
-            };
-            let result = take();
-            let partner = partners[at].map_or(result, |second| *taken[second].insert(take()));
-            let arguments = instruction.operands.map(|o| slot(o, &temporaries));
-            // Commuting arguments are in order, shared ones first, so that not every set of them occurs.
-            let shared =
-                instruction.arguments().iter().rev().fold(0, |set, a| 2 * set + u8::from(a.is_uniform()));
-            let code = instruction.code;
-            let run = [level.run::<1>(code, shared), level.run::<TILE>(code, shared)];
-            let limit = program.limit(code);
-            steps.push(Step { run, code, shared, result, arguments, partner, limit });
+            let result = computed[at].unwrap_or_else(|| {
+                // Slots of results are taken before those of arguments are freed, so that they never coincide.
+                let result = slots.take();
+                let partner = partners[at].map_or(result, |second| *computed[second].insert(slots.take()));
+                let arguments = instruction.operands.map(|o| slot(o, &temporaries));
+                // Commuting arguments are in order, shared ones first, so that not every set of them occurs.
+                let shared = |set, a: &Operand| 2 * set + u8::from(a.is_uniform());
+                let shared = instruction.arguments().iter().rev().fold(0, shared);
+                let code = instruction.code;
+                let run = [level.run::<1>(code, shared), level.run::<TILE>(code, shared)];
+                steps.push(Step {
+                    run,
+                    code,
+                    shared,
+                    result,
+                    arguments,
+                    partner,
+                    limit: program.limit(code),
+                });
+                result
+            });
             temporaries.push(result);
-            let mut seen = [None; 4];
             for (k, &argument) in instruction.arguments().iter().enumerate() {
                 if let Operand::Temporary(i) = argument
                     && last_use[i as usize] == at
-                    && !seen.contains(&Some(i))
+                    && !instruction.arguments()[..k].contains(&argument)
                 {
-                    seen[k] = Some(i);
-                    free.push(temporaries[i as usize]);
+                    slots.free.push(temporaries[i as usize]);
                 }
             }
         }
         let outputs = program.outputs.iter().map(|&o| slot(o, &temporaries)).collect();
+        let slots = slots.count as usize;
         let tile = if slots <= TILE_SLOTS { TILE } else { LANES };
         if tile == LANES {
             for step in &mut steps {
@@ -188,6 +171,34 @@ impl Interpreter {
     }
 }
 
+/// Slots for temporaries, used again once they are free.
+struct Slots {
+    count: u32,
+    free: Vec<u32>,
+}
+
+impl Slots {
+    fn take(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.count += 1;
+            self.count - 1
+        })
+    }
+}
+
+/// Where each temporary is read last; outputs are never done with.
+fn last_uses(program: &Program) -> Vec<usize> {
+    let mut last = vec![usize::MAX; program.body.len()];
+    let reads =
+        program.body.iter().enumerate().flat_map(|(at, i)| i.arguments().iter().map(move |&a| (at, a)));
+    for (at, operand) in reads.chain(program.outputs.iter().map(|&o| (usize::MAX, o))) {
+        if let Operand::Temporary(i) = operand {
+            last[i as usize] = at;
+        }
+    }
+    last
+}
+
 /// For the first instruction of each pair, the place of the second.
 fn partners(program: &Program) -> Vec<Option<usize>> {
     let mut first: FxHashMap<Operand, usize> = FxHashMap::default();
@@ -199,4 +210,46 @@ fn partners(program: &Program) -> Vec<Option<usize>> {
         }
     }
     partners
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{self, Random, wild};
+
+    #[test]
+    fn random_programs_agree_with_the_meaning_of_each_instruction() {
+        let (mut values, mut numbers) = (0, 0);
+        for seed in 0..2500 {
+            let mut random = Random::new(seed);
+            let program = random::program(&mut random);
+            let tape = Interpreter::new(&program);
+            let parameters: Vec<f64> = program.parameters.iter().map(|_| random.between(-4.0, 4.0)).collect();
+            let pool = random::pool(&program, &parameters);
+            let mut rows = tape.rows(&pool);
+            let (each, produced, blocks) =
+                (program.inputs.len(), program.outputs.len(), 1 + random.below(12));
+            let number = |_| if random.chance(0.8) { random.between(-4.0, 4.0) } else { wild(&mut random) };
+            let inputs: Vec<f64> = (0..blocks * each * LANES).map(number).collect();
+            let mut lanes = vec![0.0; blocks * produced * LANES];
+            tape.run_lanes(&mut rows, blocks, &inputs, &mut lanes);
+            for lane in 0..blocks * LANES {
+                let place = |i: usize, count: usize| (lane / LANES * count + i) * LANES + lane % LANES;
+                let state: Vec<f64> = (0..each).map(|i| inputs[place(i, each)]).collect();
+                let mut single = vec![0.0; produced];
+                tape.run_single(&mut rows, &state, &mut single);
+                for (o, expected) in random::expect(&program, &pool, &state).into_iter().enumerate() {
+                    values += 1;
+                    numbers += usize::from(expected.is_number());
+                    for found in [single[o], lanes[place(o, produced)]] {
+                        assert!(
+                            expected.allows(found),
+                            "seed {seed}: output {o} is {found:e}, not {expected:?}\n{program}"
+                        );
+                    }
+                }
+            }
+        }
+        assert!(10 * numbers > 7 * values, "too few numbers: {numbers} of {values}");
+    }
 }
