@@ -27,8 +27,8 @@ pub use leastaction_catalog as catalog;
 pub use leastaction_compile::{Backend, Kernel, LANES, Program};
 pub use leastaction_expr::{Expr, Graph, IntoExpr};
 pub use leastaction_integrate::{
-    ALL as METHODS, Block, Card, End, Integrator, Keeps, Kind, Needs, RunError, Sample, StepError,
-    Trajectory, Work, energy_scale,
+    ALL as METHODS, Block, Card, DriftError, End, Integrator, Keeps, Kind, Needs, RunError, Sample,
+    StepError, Trajectory, Work, energy_scale,
 };
 pub use leastaction_mechanics::{
     Conserved, Dynamics, Equations, EvalError, Facts, Form, Input, Lagrangian, Model, ModelError, Observable,

@@ -1,4 +1,4 @@
-//! Why a run cannot begin, or ended early.
+//! Why a run cannot begin, or ended early, and why a drift cannot be told.
 
 use crate::card::Needs;
 use crate::step::StepError;
@@ -91,6 +91,22 @@ pub enum RunError {
     #[error(transparent)]
     Step(#[from] StepError),
     /// A quantity could not be evaluated outside a step.
+    #[error(transparent)]
+    Eval(#[from] EvalError),
+}
+
+/// Why the drift of a quantity along a trajectory cannot be told.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum DriftError {
+    /// The quantity is infinite or NaN at a sample.
+    #[error("the quantity is {value} at t = {t}: the motion has left the range where it is defined")]
+    NotFinite {
+        /// The time of the sample.
+        t: f64,
+        /// The value.
+        value: f64,
+    },
+    /// The quantity could not be evaluated.
     #[error(transparent)]
     Eval(#[from] EvalError),
 }

@@ -1,6 +1,6 @@
 //! A trajectory: states at times.
 
-use crate::error::RunError;
+use crate::error::{DriftError, RunError};
 use crate::step::Work;
 use leastaction_mechanics::{Dynamics, EvalError, ShareKind, State, System};
 use std::fmt;
@@ -98,12 +98,20 @@ impl Trajectory {
     /// The largest change of the energy since the start, relative to its [scale](energy_scale).
     ///
     /// # Errors
-    /// As [`Trajectory::energies`].
-    pub fn energy_drift(&self, dynamics: &mut Dynamics) -> Result<f64, EvalError> {
-        let energies = self.energies(dynamics)?;
-        let Some((start, first)) = self.state(0).zip(energies.first()) else { return Ok(0.0) };
-        let largest = energies.iter().map(|e| (e - first).abs()).fold(0.0, f64::max);
-        Ok(largest / energy_scale(dynamics, &start)?)
+    /// [`DriftError`] if it cannot be computed, or is not finite somewhere.
+    pub fn energy_drift(&self, dynamics: &mut Dynamics) -> Result<f64, DriftError> {
+        let change = self.largest_change(&self.energies(dynamics)?)?;
+        let Some(start) = self.state(0) else { return Ok(0.0) };
+        Ok(change / energy_scale(dynamics, &start)?)
+    }
+
+    /// The largest change since the start. Maxima pass over NaN, so every value is looked at first.
+    fn largest_change(&self, values: &[f64]) -> Result<f64, DriftError> {
+        if let Some(at) = values.iter().position(|value| !value.is_finite()) {
+            return Err(DriftError::NotFinite { t: self.times[at], value: values[at] });
+        }
+        let first = values.first().copied().unwrap_or(0.0);
+        Ok(values.iter().map(|value| (value - first).abs()).fold(0.0, f64::max))
     }
 }
 

@@ -6,7 +6,7 @@ mod common;
 use common::{begin, distance, double_pendulum, driven_pendulum, kepler, stiff_pendulum};
 use leastaction_compile::LANES;
 use leastaction_expr::Graph;
-use leastaction_integrate::{ALL, Block, Card, Integrator, Kind, Needs, RunError, StepError};
+use leastaction_integrate::{ALL, Block, Card, DriftError, Integrator, Kind, Needs, RunError, StepError};
 use leastaction_mechanics::{Model, State};
 use std::ops::ControlFlow;
 
@@ -193,4 +193,18 @@ fn quadratic_invariants_do_not_drift() {
     assert_eq!(end.unwrap().work.steps, 1_000_000);
     println!("angular momentum wanders by {worst:.1e}");
     assert!(worst < 2e-15, "{worst:e}");
+}
+
+/// A potential of time alone moves nothing, so the run goes on where the energy is no number.
+#[test]
+fn drift_does_not_hide_nan() {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let (t, x) = (model.time(), model.coordinate("x"));
+    model.particle("ball", 1.0, [x]);
+    model.potential("clock", (1.0 - t).sqrt());
+    let (mut dynamics, start) = begin(&model, &[("x'", 1.0)]);
+    let flight = Integrator::named("rk4", 0.25).unwrap().run(&mut dynamics, &start, 2.0).unwrap();
+    let error = flight.energy_drift(&mut dynamics).unwrap_err();
+    assert!(matches!(error, DriftError::NotFinite { t: 1.25, value } if value.is_nan()), "{error}");
 }
