@@ -208,3 +208,37 @@ fn drift_does_not_hide_nan() {
     let error = flight.energy_drift(&mut dynamics).unwrap_err();
     assert!(matches!(error, DriftError::NotFinite { t: 1.25, value } if value.is_nan()), "{error}");
 }
+
+#[test]
+fn drift_tells_what_is_conserved() {
+    let (mut dynamics, start) = kepler(0.2);
+    let orbit =
+        Integrator::named("implicit-midpoint", 0.01).unwrap().run(&mut dynamics, &start, 6.0).unwrap();
+    let mut drift = |text: &str| {
+        let what = dynamics.observable(text).unwrap();
+        orbit.drift(&mut dynamics, what).unwrap()
+    };
+    assert!(drift("x*y' - y*x'") < 1e-14);
+    // The momentum turns round: its change is about twice its size at the start, or all of it where it starts from 0.
+    assert!(drift("p_y") > 1.0 && (0.9..=1.0).contains(&drift("p_x")), "{} {}", drift("p_y"), drift("p_x"));
+    assert_eq!(drift("3"), 0.0);
+    // What points to the perihelion has no part along y there, because two terms cancel; the orbit turns by a part of h².
+    assert!(drift("-p_x*(x*p_y - y*p_x) - y/sqrt(x^2 + y^2)") < 1e-3);
+}
+
+/// Two bodies pushed apart from rest: the sum of their momenta is 0 but for rounding, and each of them is not.
+#[test]
+fn drift_from_rest_is_relative_to_what_moves() {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let [a, b] = model.coordinates(["a", "b"]);
+    model.particle("left", 0.3, [a]);
+    model.particle("right", 1.7, [b]);
+    model.potential("spring", (b - a).pow(4.0));
+    let (mut dynamics, start) = begin(&model, &[("a", 0.1), ("b", 1.3)]);
+    let swing = Integrator::named("rk4", 0.01).unwrap().run(&mut dynamics, &start, 6.0).unwrap();
+    let sum = dynamics.observable("p_a + p_b").unwrap();
+    let one = dynamics.observable("p_a").unwrap();
+    assert!(swing.drift(&mut dynamics, sum).unwrap() < 1e-13);
+    assert!(swing.drift(&mut dynamics, one).unwrap() > 0.9);
+}
