@@ -44,6 +44,8 @@ fn samples_are_those_asked_for() {
     assert_eq!(times(run.every(4), &mut dynamics), [0.0, 0.4, 0.8, 1.04]);
     assert_eq!(times(run.ends_only(), &mut dynamics), [0.0, 1.04]);
     assert_eq!(times(run.every(0), &mut dynamics).len(), 12);
+    assert!((run.last_step_between(0.0, 1.04).unwrap() - 0.04).abs() < 1e-15);
+    assert_eq!(run.last_step_between(0.0, 1.0).unwrap(), 0.1);
     let still = run.run(&mut dynamics, &start, 0.0).unwrap();
     assert_eq!((still.len(), still.work().steps, still.end()), (1, 0, start.clone()));
     let all = run.run(&mut dynamics, &start, 1.0).unwrap();
