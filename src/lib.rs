@@ -1,7 +1,8 @@
 //! Write the energy, get the motion.
 //!
 //! A [`Model`] is coordinates and energies; its [`System`] is compiled from it; an [`Integrator`] turns a start into a
-//! [`Trajectory`].
+//! [`Trajectory`]. What most programs need is here; the crates are whole in [`expr`], [`compile`], [`mechanics`], [`integrate`] and
+//! [`catalog`].
 //!
 //! ```
 //! use leastaction::{Graph, Integrator, Model};
@@ -23,12 +24,24 @@
 //! # }
 //! ```
 
+// Each crate whole, under its own name.
 pub use leastaction_catalog as catalog;
-pub use leastaction_compile::{Backend, Kernel, LANES, Program};
-pub use leastaction_expr::{Expr, Graph, IntoExpr};
+pub use leastaction_compile as compile;
+pub use leastaction_expr as expr;
+pub use leastaction_integrate as integrate;
+pub use leastaction_mechanics as mechanics;
+
+// What most programs name.
+pub use leastaction_compile::{
+    ArgumentError, Backend, BuildError, CompileError, Evaluator, Kernel, LANES, NativeError, Program,
+};
+pub use leastaction_expr::{
+    Expr, Graph, IntoExpr, Op, ParseError, Parser, PrintError, Scope, Span, Symbol, c_function, jacobian,
+    jvp, operations, rust_function, substitute, vjp,
+};
 pub use leastaction_integrate::{
-    ALL as METHODS, Block, Card, End, Integrator, Keeps, Kind, Needs, RunError, Sample, StepError,
-    Trajectory, Work, energy_scale,
+    ALL as METHODS, Block, Card, DriftError, End, Integrator, Keeps, Kind, Needs, RunError, Sample,
+    StepError, Trajectory, UnknownMethod, Work, energy_scale,
 };
 pub use leastaction_mechanics::{
     Conserved, Dynamics, Equations, EvalError, Facts, Form, Input, Lagrangian, Model, ModelError, Observable,

@@ -3,16 +3,18 @@
 use super::{Failure, methods, table};
 use clap::Args;
 use leastaction::catalog::{Entry, Setup};
-use leastaction::{
-    Card, Dynamics, End, Equations, Graph, Integrator, Observable, RunError, State, System, energy_scale,
-};
-use std::ops::ControlFlow;
+use leastaction::{Card, Dynamics, Equations, Graph, Integrator, Observable, RunError, System, Trajectory};
 use std::time::{Duration, Instant};
 
 /// Conserved quantities are looked at about so many times in a run, so that watching them costs little.
 const SAMPLES: u64 = 1000;
 
+/// A conserved quantity that drifts by more than this, relatively, makes the run worthless.
+const WRONG: f64 = 1e-2;
+
 #[derive(Args)]
+#[command(after_help = "Examples:\n  leastaction run two-body --start \"th'=0.7\" --set m1=1 --until 10\n  \
+                  leastaction run coupled-chain --size 3 --method rk4 --step 1e-3")]
 pub(crate) struct Run {
     /// A system of the catalog (see `leastaction list`)
     system: String,
@@ -29,11 +31,14 @@ pub(crate) struct Run {
     #[arg(long, value_name = "NAME")]
     method: Option<String>,
     /// Use a step
-    #[arg(long, value_name = "H", allow_negative_numbers = true)]
+    #[arg(long, value_name = "H", allow_hyphen_values = true)]
     step: Option<f64>,
     /// Run until a time; before 0 leads back in time
-    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     until: Option<f64>,
+    /// Allow so many steps
+    #[arg(long, value_name = "N", default_value_t = Integrator::STEP_LIMIT)]
+    max_steps: u64,
 }
 
 /// Reads `NAME=VALUE`.
@@ -46,26 +51,16 @@ fn assignment(text: &str) -> Result<(String, f64), String> {
     }
 }
 
-/// A quantity that should not change, watched along a run.
-struct Watch {
-    name: String,
-    what: Observable,
-    first: Option<f64>,
-    /// The largest change since the start.
-    change: f64,
-}
-
 /// What became of a run.
 struct Outcome {
-    start: State,
-    end: State,
-    ending: End,
-    /// The energy at the start and at the end.
-    energy: [f64; 2],
-    /// The largest relative change of the energy, and at how many samples.
-    drift: f64,
-    samples: u64,
+    compile: Duration,
     wall: Duration,
+    trajectory: Trajectory,
+    /// The length of the last step.
+    last_step: f64,
+    energy_drift: f64,
+    /// What should not change, by name, and by how much of itself it did.
+    conserved: Vec<(String, f64)>,
 }
 
 impl Run {
@@ -88,9 +83,28 @@ impl Run {
         let start = dynamics.start(&self.start_values(&setup, system.momenta())).map_err(Failure::usage)?;
         let integrator = self.integrator(&setup)?;
         let until = self.until.unwrap_or(setup.plan.until);
-        let mut watches = watches(&setup, &equations, &system, &mut dynamics)?;
-        let outcome = run(&mut dynamics, &integrator, start, until, &mut watches)?;
-        summary(entry, &integrator, &mut dynamics, &outcome, compile, &watches)
+        let watched = watched(&setup, &equations, &system, &mut dynamics)?;
+        let steps = integrator.steps_between(start.t, until).map_err(too_many)?;
+        let last_step = integrator.last_step_between(start.t, until).map_err(Failure::usage)?;
+        let before = Instant::now();
+        let trajectory = integrator.every(steps / SAMPLES).run(&mut dynamics, &start, until);
+        let wall = before.elapsed();
+        let trajectory = trajectory.map_err(|error| match error {
+            RunError::NotApplicable { .. } => Failure::usage(error),
+            other => Failure::run(other),
+        })?;
+
+        let drifted =
+            |name: &str, error| Failure::run(format!("the drift of the {name} cannot be told: {error}"));
+        let energy_drift = trajectory.energy_drift(&mut dynamics).map_err(|e| drifted("energy", e))?;
+        let energy = system.conserved().contains(&"energy").then(|| ("energy".to_owned(), energy_drift));
+        let mut conserved: Vec<_> = energy.into_iter().collect();
+        for (name, what) in watched {
+            let drift = trajectory.drift(&mut dynamics, what).map_err(|e| drifted(&name, e))?;
+            conserved.push((name, drift));
+        }
+        let outcome = Outcome { compile, wall, trajectory, last_step, energy_drift, conserved };
+        summary(entry, &integrator, &mut dynamics, &outcome)
     }
 
     /// The start of the catalog with what was asked for in its place. Momenta take the place of velocities.
@@ -112,62 +126,32 @@ impl Run {
         // A step that nobody asked for goes the way that was asked for.
         let back = self.until.is_some_and(|t| t < 0.0);
         let usual = if back { -setup.plan.step } else { setup.plan.step };
-        Ok(Integrator::new(card, self.step.unwrap_or(usual)))
+        Ok(Integrator::new(card, self.step.unwrap_or(usual)).at_most(self.max_steps))
     }
 }
 
-/// Watches over what a symmetry conserves, and the invariants of the catalog that are found to be conserved.
-fn watches(
+/// What a symmetry conserves besides the energy, and the invariants of the catalog that are found to be conserved.
+fn watched(
     setup: &Setup<'_>,
     equations: &Equations<'_>,
     system: &System,
     dynamics: &mut Dynamics,
-) -> Result<Vec<Watch>, Failure> {
+) -> Result<Vec<(String, Observable)>, Failure> {
     let momenta = system.conserved().into_iter().filter(|name| *name != "energy");
     let momenta = momenta.map(|name| (name.to_owned(), name.to_owned()));
     let kept = setup.invariants.iter().filter(|term| equations.is_conserved(term.value) == Some(true));
     let kept = kept.map(|term| (term.name.clone(), term.value.to_string()));
-    let watch = |(name, text): (String, String)| {
-        let what = dynamics.observable(&text).map_err(Failure::run)?;
-        Ok(Watch { name, what, first: None, change: 0.0 })
-    };
+    let watch =
+        |(name, text): (String, String)| Ok((name, dynamics.observable(&text).map_err(Failure::run)?));
     momenta.chain(kept).map(watch).collect()
 }
 
-fn run(
-    dynamics: &mut Dynamics,
-    integrator: &Integrator,
-    start: State,
-    until: f64,
-    watches: &mut [Watch],
-) -> Result<Outcome, Failure> {
-    let steps = integrator.steps_between(start.t, until).map_err(Failure::usage)?;
-    let scale = energy_scale(dynamics, &start).map_err(Failure::run)?;
-    let integrator = integrator.every(steps / SAMPLES);
-    let (mut first, mut last, mut largest, mut samples) = (None, [0.0], 0.0_f64, 0);
-    let (degrees, mut end) = (dynamics.system().degrees(), start.clone());
-    let before = Instant::now();
-    let ending = integrator.observe(dynamics, &start, until, |sample| {
-        sample.dynamics.energy(&[sample.t], sample.block.values(), &mut last)?;
-        largest = largest.max((last[0] - *first.get_or_insert(last[0])).abs());
-        samples += 1;
-        for watch in &mut *watches {
-            let mut value = [0.0];
-            sample.dynamics.observe(watch.what, &[sample.t], sample.block.values(), &mut value)?;
-            watch.change = watch.change.max((value[0] - *watch.first.get_or_insert(value[0])).abs());
-        }
-        if sample.step == steps {
-            end = State::from_block(sample.t, sample.block.values(), degrees);
-        }
-        Ok(ControlFlow::Continue(()))
-    });
-    let wall = before.elapsed();
-    let ending = ending.map_err(|error| match error {
-        RunError::NotApplicable { .. } => Failure::usage(error),
-        other => Failure::run(other),
-    })?;
-    let energy = [first.unwrap_or(f64::NAN), last[0]];
-    Ok(Outcome { start, end, ending, energy, drift: largest / scale, samples, wall })
+/// On the command line, more steps are allowed by an option.
+fn too_many(error: RunError) -> Failure {
+    match error {
+        RunError::TooManySteps { .. } => Failure::usage(format!("{error} (--max-steps)")),
+        other => Failure::usage(other),
+    }
 }
 
 fn summary(
@@ -175,60 +159,80 @@ fn summary(
     integrator: &Integrator,
     dynamics: &mut Dynamics,
     outcome: &Outcome,
-    compile: Duration,
-    watches: &[Watch],
 ) -> Result<String, Failure> {
-    let (card, work) = (integrator.card(), outcome.ending.work);
-    let system = dynamics.system().clone();
+    let (card, trajectory) = (integrator.card(), &outcome.trajectory);
+    let (system, work, end) = (dynamics.system().clone(), trajectory.work(), trajectory.end());
     let mut velocities = vec![0.0; system.velocities().len()];
-    dynamics.velocities(&[outcome.end.t], &outcome.end.block(), &mut velocities).map_err(Failure::run)?;
+    dynamics.velocities(&[end.t], &end.block(), &mut velocities).map_err(Failure::run)?;
+    let energies = trajectory.energies(dynamics).map_err(Failure::run)?;
+    let [first, last] = [energies.first(), energies.last()].map(|e| number(e.copied().unwrap_or(f64::NAN)));
     let row = |name: &str, text: String| vec![name.to_owned(), text];
     let parameters = system.parameters().iter().zip(dynamics.parameters());
     let parameters: Vec<_> =
         parameters.map(|((name, _), value)| format!("{name} = {}", number(*value))).collect();
-    let rows = [
+    let mut rows = vec![
         row("system", format!("{}: {}", entry.name, entry.about)),
         row("parameters", parameters.join(", ")),
         row("method", format!("{} (order {}, keeps: {})", card.name, card.order, methods::keeps(card))),
         row(
             "run",
             format!(
-                "t = {} to {} in {} steps of {}, {} evaluations{}",
-                outcome.start.t,
-                outcome.end.t,
-                work.steps,
-                integrator.step(),
+                "t = {} to {} in {}, {} evaluations{}",
+                number(trajectory.times()[0]),
+                number(end.t),
+                steps(work.steps, integrator.step(), outcome.last_step),
                 work.evaluations,
                 if work.iterations > 0 { format!(", {} iterations", work.iterations) } else { String::new() },
             ),
         ),
         row(
             "time",
-            format!("{:.3} s to compile, {:.3} s to run", compile.as_secs_f64(), outcome.wall.as_secs_f64()),
+            format!(
+                "{:.3} s to compile, {:.3} s to run",
+                outcome.compile.as_secs_f64(),
+                outcome.wall.as_secs_f64()
+            ),
         ),
         row(
             "energy",
             format!(
-                "{} to {}, at most {:.2e} off (relative, {} samples)",
-                number(outcome.energy[0]),
-                number(outcome.energy[1]),
-                outcome.drift,
-                outcome.samples
+                "{first} to {last}, at most {:.2e} off (relative, {} samples)",
+                outcome.energy_drift,
+                trajectory.len()
             ),
         ),
-        row("conserved", conserved(&system, watches)),
-        row("end", values(system.coordinates(), &outcome.end.q)),
+        row("conserved", conserved(&outcome.conserved)),
+        row("end", values(system.coordinates(), &end.q)),
         row("", values(system.velocities(), &velocities)),
-        row("", values(system.momenta(), &outcome.end.p)),
+        row("", values(system.momenta(), &end.p)),
     ];
+    for (name, drift) in outcome.conserved.iter().filter(|(_, drift)| *drift > WRONG) {
+        rows.push(row(
+            "warning",
+            format!("{name} should not change, and drifted by {drift:.1e} of itself: do not trust this result, try a smaller step"),
+        ));
+    }
     Ok(table(&rows))
 }
 
+/// How many steps of which length.
+fn steps(count: u64, step: f64, last: f64) -> String {
+    let (step, last, even) = (number(step), number(last), step == last);
+    match count {
+        1 => format!("1 step of {last}"),
+        2 if !even => format!("1 step of {step} and one of {last}"),
+        _ if !even => format!("{} steps of {step} and one of {last}", count - 1),
+        _ => format!("{count} steps of {step}"),
+    }
+}
+
 /// What is conserved, and how well it was.
-fn conserved(system: &System, watches: &[Watch]) -> String {
-    let energy = system.conserved().contains(&"energy").then(|| "energy".to_owned());
-    let watched = watches.iter().map(|watch| format!("{} (to {:.1e})", watch.name, watch.change));
-    let all: Vec<String> = energy.into_iter().chain(watched).collect();
+fn conserved(quantities: &[(String, f64)]) -> String {
+    let told = |(name, drift): &(String, f64)| match *drift {
+        0.0 => format!("{name} (exactly)"),
+        drift => format!("{name} (to {drift:.1e})"),
+    };
+    let all: Vec<_> = quantities.iter().map(told).collect();
     if all.is_empty() { "nothing found".to_owned() } else { all.join(", ") }
 }
 
@@ -243,5 +247,9 @@ fn values(names: &[String], values: &[f64]) -> String {
 
 /// All digits of a number, with an exponent where it is very small or very large.
 fn number(value: f64) -> String {
-    if value == 0.0 || (1e-4..1e15).contains(&value.abs()) { value.to_string() } else { format!("{value:e}") }
+    if value == 0.0 || (1e-4..1e15).contains(&value.abs()) || !value.is_finite() {
+        value.to_string()
+    } else {
+        format!("{value:e}")
+    }
 }

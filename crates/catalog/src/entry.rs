@@ -27,7 +27,8 @@ pub struct Setup<'g> {
     pub start: Vec<(String, f64)>,
     /// How it is run by default.
     pub plan: Plan,
-    /// What the motion conserves, as expressions of coordinates and velocities, besides the energy.
+    /// What the motion conserves, as expressions of coordinates and velocities, besides what its system finds by itself: the energy,
+    /// and the momenta of coordinates that nothing depends on.
     pub invariants: Vec<Term<'g>>,
     /// How it is drawn.
     pub drawing: Drawing,

@@ -1,4 +1,4 @@
-//! Why a run cannot begin, or ended early.
+//! Why a run cannot begin, or ended early, and why a drift cannot be told.
 
 use crate::card::Needs;
 use crate::step::StepError;
@@ -22,7 +22,10 @@ pub enum RunError {
         value: f64,
     },
     /// The step leads away from the end.
-    #[error("a step of {step} from t = {start} leads away from the end at t = {end}: use {}", -.step)]
+    #[error(
+        "a step of {} from t = {} leads away from the end at t = {}: use {}",
+        number(.step), number(.start), number(.end), number(&-.step)
+    )]
     WrongWay {
         /// The step.
         step: f64,
@@ -76,7 +79,9 @@ pub enum RunError {
         instead: &'static str,
     },
     /// The state became infinite or NaN.
-    #[error("`{name}` became {value} in the step to t = {t}: try a smaller step, or look for a singularity")]
+    #[error(
+        "`{name}` became {value} in the step to t = {}: try a smaller step, or look for a singularity", number(.t)
+    )]
     NotFinite {
         /// The time at the end of the step.
         t: f64,
@@ -93,4 +98,26 @@ pub enum RunError {
     /// A quantity could not be evaluated outside a step.
     #[error(transparent)]
     Eval(#[from] EvalError),
+}
+
+/// Why the drift of a quantity along a trajectory cannot be told.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum DriftError {
+    /// The quantity is infinite or NaN at a sample.
+    #[error("the quantity is {value} at t = {}: the motion has left the range where it is defined", number(.t))]
+    NotFinite {
+        /// The time of the sample.
+        t: f64,
+        /// The value.
+        value: f64,
+    },
+    /// The quantity could not be evaluated.
+    #[error(transparent)]
+    Eval(#[from] EvalError),
+}
+
+/// All digits of a number, with an exponent where it would be mostly zeros.
+pub(crate) fn number(value: &f64) -> String {
+    let plain = *value == 0.0 || (1e-4..1e15).contains(&value.abs()) || !value.is_finite();
+    if plain { value.to_string() } else { format!("{value:e}") }
 }

@@ -114,6 +114,15 @@ impl Integrator {
         Ok(Grid::new(start, end, self.step, self.limit)?.steps)
     }
 
+    /// The length of the last step from one time to another: shorter than the others if they would not end there.
+    ///
+    /// # Errors
+    /// [`RunError`] if no steps lead there.
+    pub fn last_step_between(&self, start: f64, end: f64) -> Result<f64, RunError> {
+        let grid = Grid::new(start, end, self.step, self.limit)?;
+        Ok(grid.step(grid.steps.saturating_sub(1)))
+    }
+
     /// Runs from a start to an end time, and keeps the samples.
     ///
     /// # Errors

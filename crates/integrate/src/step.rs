@@ -124,7 +124,8 @@ pub enum StepError {
     Eval(#[from] EvalError),
     /// The equations of an implicit step were not solved.
     #[error(
-        "the implicit step at t = {t} was not solved (residual {residual:.1e} after {iterations} iterations): try a smaller step"
+        "the implicit step at t = {} was not solved (residual {residual:.1e} after {iterations} iterations): try a smaller step",
+        crate::error::number(.t)
     )]
     NoConvergence {
         /// The time at which the step begins.

@@ -1,9 +1,12 @@
 //! A trajectory: states at times.
 
-use crate::error::RunError;
+use crate::error::{DriftError, RunError};
 use crate::step::Work;
-use leastaction_mechanics::{Dynamics, EvalError, ShareKind, State, System};
+use leastaction_mechanics::{Dynamics, EvalError, Observable, ShareKind, State, System};
 use std::fmt;
+
+/// A sum this much smaller than its terms is what is left when they cancel, and no measure of them.
+const CANCELLED: f64 = 1e-6;
 
 /// The samples of a run.
 #[derive(Clone, PartialEq)]
@@ -98,12 +101,74 @@ impl Trajectory {
     /// The largest change of the energy since the start, relative to its [scale](energy_scale).
     ///
     /// # Errors
-    /// As [`Trajectory::energies`].
-    pub fn energy_drift(&self, dynamics: &mut Dynamics) -> Result<f64, EvalError> {
-        let energies = self.energies(dynamics)?;
-        let Some((start, first)) = self.state(0).zip(energies.first()) else { return Ok(0.0) };
-        let largest = energies.iter().map(|e| (e - first).abs()).fold(0.0, f64::max);
-        Ok(largest / energy_scale(dynamics, &start)?)
+    /// [`DriftError`] if it cannot be computed, or is not finite somewhere.
+    pub fn energy_drift(&self, dynamics: &mut Dynamics) -> Result<f64, DriftError> {
+        let change = self.largest_change(&self.energies(dynamics)?)?;
+        let Some(start) = self.state(0) else { return Ok(0.0) };
+        Ok(change / energy_scale(dynamics, &start)?)
+    }
+
+    /// An observable at every sample.
+    ///
+    /// # Errors
+    /// [`EvalError`] if it cannot be computed, as for an observable of another system.
+    pub fn observations(&self, dynamics: &mut Dynamics, what: Observable) -> Result<Vec<f64>, EvalError> {
+        let mut values = vec![0.0; self.len()];
+        for ((t, block), value) in self.samples().zip(values.chunks_exact_mut(1)) {
+            dynamics.observe(what, &[t], block, value)?;
+        }
+        Ok(values)
+    }
+
+    /// The largest change of an observable since the start: next to nothing if it is conserved.
+    ///
+    /// It is relative to the observable's size at the start. Where that is nothing, or what is left of terms that cancel, it
+    /// is relative to the largest sum of its terms' sizes along the run.
+    ///
+    /// ```
+    /// # use leastaction_expr::Graph;
+    /// # use leastaction_integrate::Integrator;
+    /// # use leastaction_mechanics::Model;
+    /// let graph = Graph::new();
+    /// let mut model = Model::new(&graph);
+    /// let [x, y] = model.coordinates(["x", "y"]);
+    /// model.particle("planet", 1.0, [x, y]);
+    /// model.potential("gravity", -1.0 / (x * x + y * y).sqrt());
+    /// let mut dynamics = model.system()?.dynamics()?;
+    /// let start = dynamics.start(&[("x", 1.0), ("y'", 0.9)])?;
+    /// let orbit = Integrator::named("implicit-midpoint", 0.01)?.run(&mut dynamics, &start, 5.0)?;
+    /// let spin = dynamics.observable("x*y' - y*x'")?;
+    /// assert!(orbit.drift(&mut dynamics, spin)? < 1e-14);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`DriftError`] if it cannot be computed, or is not finite somewhere.
+    pub fn drift(&self, dynamics: &mut Dynamics, what: Observable) -> Result<f64, DriftError> {
+        let values = self.observations(dynamics, what)?;
+        let change = self.largest_change(&values)?;
+        if change == 0.0 {
+            return Ok(0.0);
+        }
+        let (mut terms, size) = (0.0_f64, values[0].abs());
+        // Terms vary slowly on the scale of a run, and each look at them costs two evaluations per number of the state.
+        for (i, (t, block)) in self.samples().step_by(self.len().div_ceil(16)).enumerate() {
+            terms = terms.max(terms_of(dynamics, what, t, block)?);
+            if i == 0 && size > CANCELLED * terms {
+                return Ok(change / size);
+            }
+        }
+        // Terms that are nothing wherever they were looked at: the change is all there is.
+        Ok(change / terms.max(change))
+    }
+
+    /// The largest change since the start. Maxima pass over NaN, so every value is looked at first.
+    fn largest_change(&self, values: &[f64]) -> Result<f64, DriftError> {
+        if let Some(at) = values.iter().position(|value| !value.is_finite()) {
+            return Err(DriftError::NotFinite { t: self.times[at], value: values[at] });
+        }
+        let first = values.first().copied().unwrap_or(0.0);
+        Ok(values.iter().map(|value| (value - first).abs()).fold(0.0, f64::max))
     }
 }
 
@@ -120,7 +185,6 @@ impl fmt::Debug for Trajectory {
 /// # Errors
 /// [`EvalError`] if the energy cannot be computed there.
 pub fn energy_scale(dynamics: &mut Dynamics, state: &State) -> Result<f64, EvalError> {
-    const CANCELLED: f64 = 1e-6;
     let (t, y) = ([state.t], state.block());
     let mut energy = [0.0];
     dynamics.energy(&t, &y, &mut energy)?;
@@ -139,4 +203,22 @@ pub fn energy_scale(dynamics: &mut Dynamics, state: &State) -> Result<f64, EvalE
         (false, true) => terms,
         (false, false) => 1.0,
     })
+}
+
+/// The size of what an observable is made of, $\sum_i|y_i\,\partial f/\partial y_i|$, by differences: |a| + |b| for a − b, whether or not they
+/// cancel. Numbers of the state around which it is not finite are left out.
+fn terms_of(dynamics: &mut Dynamics, what: Observable, t: f64, block: &[f64]) -> Result<f64, EvalError> {
+    const NUDGE: f64 = 1.0 / 4096.0;
+    let (mut y, mut sum) = (block.to_vec(), 0.0);
+    for i in 0..y.len() {
+        let (mut above, mut below) = ([0.0], [0.0]);
+        y[i] = block[i] * (1.0 + NUDGE);
+        dynamics.observe(what, &[t], &y, &mut above)?;
+        y[i] = block[i] * (1.0 - NUDGE);
+        dynamics.observe(what, &[t], &y, &mut below)?;
+        y[i] = block[i];
+        let term = (above[0] - below[0]).abs() / (2.0 * NUDGE);
+        sum += if term.is_finite() { term } else { 0.0 };
+    }
+    Ok(sum)
 }

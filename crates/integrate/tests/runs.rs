@@ -6,7 +6,7 @@ mod common;
 use common::{begin, distance, double_pendulum, driven_pendulum, kepler, stiff_pendulum};
 use leastaction_compile::LANES;
 use leastaction_expr::Graph;
-use leastaction_integrate::{ALL, Block, Card, Integrator, Kind, Needs, RunError, StepError};
+use leastaction_integrate::{ALL, Block, Card, DriftError, Integrator, Kind, Needs, RunError, StepError};
 use leastaction_mechanics::{Model, State};
 use std::ops::ControlFlow;
 
@@ -44,6 +44,8 @@ fn samples_are_those_asked_for() {
     assert_eq!(times(run.every(4), &mut dynamics), [0.0, 0.4, 0.8, 1.04]);
     assert_eq!(times(run.ends_only(), &mut dynamics), [0.0, 1.04]);
     assert_eq!(times(run.every(0), &mut dynamics).len(), 12);
+    assert!((run.last_step_between(0.0, 1.04).unwrap() - 0.04).abs() < 1e-15);
+    assert_eq!(run.last_step_between(0.0, 1.0).unwrap(), 0.1);
     let still = run.run(&mut dynamics, &start, 0.0).unwrap();
     assert_eq!((still.len(), still.work().steps, still.end()), (1, 0, start.clone()));
     let all = run.run(&mut dynamics, &start, 1.0).unwrap();
@@ -193,4 +195,52 @@ fn quadratic_invariants_do_not_drift() {
     assert_eq!(end.unwrap().work.steps, 1_000_000);
     println!("angular momentum wanders by {worst:.1e}");
     assert!(worst < 2e-15, "{worst:e}");
+}
+
+/// A potential of time alone moves nothing, so the run goes on where the energy is no number.
+#[test]
+fn drift_does_not_hide_nan() {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let (t, x) = (model.time(), model.coordinate("x"));
+    model.particle("ball", 1.0, [x]);
+    model.potential("clock", (1.0 - t).sqrt());
+    let (mut dynamics, start) = begin(&model, &[("x'", 1.0)]);
+    let flight = Integrator::named("rk4", 0.25).unwrap().run(&mut dynamics, &start, 2.0).unwrap();
+    let error = flight.energy_drift(&mut dynamics).unwrap_err();
+    assert!(matches!(error, DriftError::NotFinite { t: 1.25, value } if value.is_nan()), "{error}");
+}
+
+#[test]
+fn drift_tells_what_is_conserved() {
+    let (mut dynamics, start) = kepler(0.2);
+    let orbit =
+        Integrator::named("implicit-midpoint", 0.01).unwrap().run(&mut dynamics, &start, 6.0).unwrap();
+    let mut drift = |text: &str| {
+        let what = dynamics.observable(text).unwrap();
+        orbit.drift(&mut dynamics, what).unwrap()
+    };
+    assert!(drift("x*y' - y*x'") < 1e-14);
+    // The momentum turns round: its change is about twice its size at the start, or all of it where it starts from 0.
+    assert!(drift("p_y") > 1.0 && (0.9..=1.0).contains(&drift("p_x")), "{} {}", drift("p_y"), drift("p_x"));
+    assert_eq!(drift("3"), 0.0);
+    // What points to the perihelion has no part along y there, because two terms cancel; the orbit turns by a part of h².
+    assert!(drift("-p_x*(x*p_y - y*p_x) - y/sqrt(x^2 + y^2)") < 1e-3);
+}
+
+/// Two bodies pushed apart from rest: the sum of their momenta is 0 but for rounding, and each of them is not.
+#[test]
+fn drift_from_rest_is_relative_to_what_moves() {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let [a, b] = model.coordinates(["a", "b"]);
+    model.particle("left", 0.3, [a]);
+    model.particle("right", 1.7, [b]);
+    model.potential("spring", (b - a).pow(4.0));
+    let (mut dynamics, start) = begin(&model, &[("a", 0.1), ("b", 1.3)]);
+    let swing = Integrator::named("rk4", 0.01).unwrap().run(&mut dynamics, &start, 6.0).unwrap();
+    let sum = dynamics.observable("p_a + p_b").unwrap();
+    let one = dynamics.observable("p_a").unwrap();
+    assert!(swing.drift(&mut dynamics, sum).unwrap() < 1e-13);
+    assert!(swing.drift(&mut dynamics, one).unwrap() > 0.9);
 }

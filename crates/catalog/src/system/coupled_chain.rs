@@ -11,7 +11,7 @@ use leastaction_mechanics::Model;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "coupled-chain",
-    about: "a row of pendulums joined by springs, the first one pulled aside (any number: --size)",
+    about: "a row of pendulums joined by springs, the first one pulled aside",
     size: Some(8),
     build,
 };
