@@ -3,6 +3,7 @@
 use super::{Failure, methods, table};
 use clap::Args;
 use leastaction::catalog::{Entry, Setup};
+use leastaction::integrate::number;
 use leastaction::{Card, Dynamics, Equations, Graph, Integrator, Observable, RunError, System, Trajectory};
 use std::time::{Duration, Instant};
 
@@ -165,11 +166,11 @@ fn summary(
     let mut velocities = vec![0.0; system.velocities().len()];
     dynamics.velocities(&[end.t], &end.block(), &mut velocities).map_err(Failure::run)?;
     let energies = trajectory.energies(dynamics).map_err(Failure::run)?;
-    let [first, last] = [energies.first(), energies.last()].map(|e| number(e.copied().unwrap_or(f64::NAN)));
+    let [first, last] = [energies.first(), energies.last()].map(|e| number(e.unwrap_or(&f64::NAN)));
     let row = |name: &str, text: String| vec![name.to_owned(), text];
     let parameters = system.parameters().iter().zip(dynamics.parameters());
     let parameters: Vec<_> =
-        parameters.map(|((name, _), value)| format!("{name} = {}", number(*value))).collect();
+        parameters.map(|((name, _), value)| format!("{name} = {}", number(value))).collect();
     let mut rows = vec![
         row("system", format!("{}: {}", entry.name, entry.about)),
         row("parameters", parameters.join(", ")),
@@ -178,8 +179,8 @@ fn summary(
             "run",
             format!(
                 "t = {} to {} in {}, {} evaluations{}",
-                number(trajectory.times()[0]),
-                number(end.t),
+                number(&trajectory.times()[0]),
+                number(&end.t),
                 steps(work.steps, integrator.step(), outcome.last_step),
                 work.evaluations,
                 if work.iterations > 0 { format!(", {} iterations", work.iterations) } else { String::new() },
@@ -217,7 +218,7 @@ fn summary(
 
 /// How many steps of which length.
 fn steps(count: u64, step: f64, last: f64) -> String {
-    let (step, last, even) = (number(step), number(last), step == last);
+    let (step, last, even) = (number(&step), number(&last), step == last);
     match count {
         1 => format!("1 step of {last}"),
         2 if !even => format!("1 step of {step} and one of {last}"),
@@ -240,16 +241,7 @@ fn values(names: &[String], values: &[f64]) -> String {
     names
         .iter()
         .zip(values)
-        .map(|(name, value)| format!("{name} = {}", number(*value)))
+        .map(|(name, value)| format!("{name} = {}", number(value)))
         .collect::<Vec<_>>()
         .join(", ")
-}
-
-/// All digits of a number, with an exponent where it is very small or very large.
-fn number(value: f64) -> String {
-    if value == 0.0 || (1e-4..1e15).contains(&value.abs()) || !value.is_finite() {
-        value.to_string()
-    } else {
-        format!("{value:e}")
-    }
 }

@@ -117,7 +117,8 @@ pub enum DriftError {
 }
 
 /// All digits of a number, with an exponent where it would be mostly zeros.
-pub(crate) fn number(value: &f64) -> String {
+#[must_use]
+pub fn number(value: &f64) -> String {
     let plain = *value == 0.0 || (1e-4..1e15).contains(&value.abs()) || !value.is_finite();
     if plain { value.to_string() } else { format!("{value:e}") }
 }

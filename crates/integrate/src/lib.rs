@@ -27,7 +27,7 @@ mod trajectory;
 
 pub use block::Block;
 pub use card::{Card, Keeps, Kind, Needs};
-pub use error::{DriftError, RunError};
+pub use error::{DriftError, RunError, number};
 pub use integrator::{End, Integrator, Sample};
 pub use method::{ALL, UnknownMethod};
 pub use step::{Interval, Motion, Step, StepError, Work};

@@ -5,31 +5,10 @@ mod common;
 use common::zoo::zoo;
 use leastaction_compile::LANES;
 use leastaction_mechanics::{Dynamics, Query};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-thread_local! {
-    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
-}
-
-struct Counting;
-
-// SAFETY: every call is passed on to the system's allocator as it is.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller's promise.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
+use leastaction_testing::{CountingAllocator, allocations};
 
 #[global_allocator]
-static COUNTING: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 #[test]
 fn evaluations_allocate_nothing() {
@@ -57,9 +36,9 @@ fn evaluations_allocate_nothing() {
                 let block: Vec<f64> = case.state.block().iter().flat_map(|y| vec![0.3 * y; width]).collect();
                 let (times, mut out) = (vec![case.state.t; width], vec![0.0; rows * width]);
                 query(&mut case.dynamics, &times, &block, &mut out).unwrap();
-                let before = ALLOCATIONS.with(Cell::get);
+                let before = allocations();
                 query(&mut case.dynamics, &times, &block, &mut out).unwrap();
-                let count = ALLOCATIONS.with(Cell::get) - before;
+                let count = allocations() - before;
                 assert_eq!(count, 0, "{}: {what} in {width} lanes", case.name);
             }
         }

@@ -1,6 +1,8 @@
-//! What the tests of several crates share: random choices that a seed repeats.
+//! What the tests of several crates share: random choices that a seed repeats, and a count of allocations.
 
-#![forbid(unsafe_code)]
+mod allocations;
+
+pub use allocations::{CountingAllocator, allocations};
 
 /// SplitMix64 (Steele, Lea and Flood, doi:10.1145/2714064.2660195): small, seeded, good enough for tests.
 ///
