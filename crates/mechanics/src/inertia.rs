@@ -74,7 +74,7 @@ fn inertia_at(
 ) -> Option<Found> {
     let entries: Vec<_> = mass.entries().collect();
     let values: Vec<_> = entries.iter().map(|&(.., value)| value).collect();
-    let values = probe.values(&values, point, 0);
+    let values = probe.values(&values, point);
     if values.iter().any(|v| !v.is_finite()) {
         return None;
     }
