@@ -126,10 +126,12 @@ impl<'g> Probe<'g> {
         verdicts.into_iter().zip(agreeing).map(|(v, agreeing)| v.unwrap_or(decided(agreeing))).collect()
     }
 
-    /// The values of several expressions at one of the first points.
-    pub(crate) fn values(&self, roots: &[Expr<'g>], point: u64) -> Vec<f64> {
+    /// The values of several expressions at one of the first points; and whether nothing is lost in any of them.
+    pub(crate) fn values(&self, roots: &[Expr<'g>], point: u64) -> (Vec<f64>, bool) {
         let roots: Vec<Id> = roots.iter().map(|e| e.id()).collect();
-        self.look(&roots, point).into_iter().map(|seen| seen.value).collect()
+        let seen = self.look(&roots, point);
+        let clear = seen.iter().all(|seen| seen.trust == Trust::Full);
+        (seen.into_iter().map(|seen| seen.value).collect(), clear)
     }
 
     fn look(&self, roots: &[Id], point: u64) -> Vec<Seen> {
@@ -185,7 +187,7 @@ impl<'g> Probe<'g> {
             }
             _ => {
                 // One scale for all symbols at every other point: sums of very different sizes would hide a part of themselves.
-                let chooser = if point % 2 == 0 { point } else { seed };
+                let chooser = if point.is_multiple_of(2) { point } else { seed };
                 let choice = random(chooser, point ^ 0x5ca1e) * scales.len() as f64;
                 let scale = scales[(choice as usize).min(scales.len() - 1)];
                 scale * (0.25 + 3.75 * r) * if coin { -1.0 } else { 1.0 }
