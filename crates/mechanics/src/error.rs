@@ -303,6 +303,18 @@ pub enum StartError {
         /// Its value.
         value: f64,
     },
+    /// The mass matrix is singular at the start, as at the pole of polar coordinates, or with a length that is zero.
+    #[error(
+        "the mass matrix is singular at the start (t = {t}): the motion of {} is not determined there; start elsewhere, or \
+             change the parameters",
+        list(.coordinates)
+    )]
+    SingularMass {
+        /// The time.
+        t: f64,
+        /// The coordinates that move without inertia.
+        coordinates: Vec<String>,
+    },
     /// J is not skew at the start.
     #[error(
         "J is not skew-symmetric at the start: J[{row}][{column}] = {value} and J[{column}][{row}] = {mirror}"

@@ -10,10 +10,14 @@ use crate::probe::{POINTS, Probe};
 use leastaction_expr::Expr;
 
 /// Checks that every coordinate has inertia of its own, and decides how to solve with the mass matrix.
+///
+/// `shape` gives the mass matrix with all masses 1, if particles are all that has inertia: it has the same rank, whatever masses
+/// are lost in the rounding of others.
 pub(crate) fn check<'g>(
     model: &Model<'g>,
     mass: &Symmetric<'g>,
     lagrangian: Expr<'g>,
+    shape: impl FnOnce() -> Option<Symmetric<'g>>,
     probe: &Probe<'g>,
 ) -> Result<Inversion, ModelError> {
     let velocities: Vec<_> = model.coordinates.iter().map(|&q| rate(q)).collect();
@@ -25,6 +29,7 @@ pub(crate) fn check<'g>(
     }
     match inversion(mass, probe) {
         Ok(inversion) => Ok(inversion),
+        Err(_) if shape().is_some_and(|shape| inversion(&shape, probe).is_ok()) => Ok(Inversion::Indefinite),
         Err(idle) => {
             let coordinates = idle.into_iter().map(|i| model.coordinates[i].to_string()).collect();
             Err(ModelError::SingularMass { coordinates })
@@ -65,7 +70,8 @@ enum Found {
     Singular(Vec<usize>),
 }
 
-/// What the mass matrix is at a point; `None` if it is not finite there.
+/// What the mass matrix is at a point; `None` if it is not finite there, or seems singular only because a part of it is
+/// lost in the rounding of another.
 fn inertia_at(
     mass: &Symmetric<'_>,
     order: &Option<Vec<usize>>,
@@ -73,37 +79,75 @@ fn inertia_at(
     point: u64,
 ) -> Option<Found> {
     let entries: Vec<_> = mass.entries().collect();
-    let values: Vec<_> = entries.iter().map(|&(.., value)| value).collect();
-    let values = probe.values(&values, point, 0);
+    let expressions: Vec<_> = entries.iter().map(|&(.., value)| value).collect();
+    let (values, clear) = probe.values(&expressions, point);
+    let pattern: Vec<_> = entries.iter().map(|&(i, j, _)| (i, j)).collect();
+    let natural: Vec<usize> = (0..mass.size()).collect();
+    match judge(&pattern, &values, order.as_ref().unwrap_or(&natural)) {
+        Some(Found::Singular(_)) if !clear => None,
+        found => found,
+    }
+}
+
+/// The coordinates that move without inertia, if a symmetric matrix of numbers is singular to rounding.
+pub(crate) fn idle(size: usize, pattern: &[(usize, usize)], values: &[f64]) -> Option<Vec<usize>> {
+    match judge(pattern, values, &(0..size).collect::<Vec<_>>()) {
+        Some(Found::Singular(idle)) => Some(idle),
+        _ => None,
+    }
+}
+
+/// What a symmetric matrix of numbers is, eliminated in this order; `None` if it is not finite.
+fn judge(pattern: &[(usize, usize)], values: &[f64], order: &[usize]) -> Option<Found> {
     if values.iter().any(|v| !v.is_finite()) {
         return None;
     }
-    let natural: Vec<usize> = (0..mass.size()).collect();
-    let mut definite = true;
-    for block in blocks(mass.size(), &entries, order.as_ref().unwrap_or(&natural)) {
-        let mut place = vec![None; mass.size()];
+    let (mut definite, mut idle) = (true, Vec::new());
+    for block in blocks(pattern, order) {
+        let mut place = vec![None; order.len()];
         block.iter().enumerate().for_each(|(k, &i)| place[i] = Some(k));
         let mut a = vec![vec![0.0; block.len()]; block.len()];
-        for (&(i, j, _), &value) in entries.iter().zip(&values) {
+        for (&(i, j), &value) in pattern.iter().zip(values) {
             if let (Some(i), Some(j)) = (place[i], place[j]) {
                 (a[i][j], a[j][i]) = (value, value);
             }
         }
+        balance(&mut a);
         if has_pivots(a.clone()) {
             continue;
         }
         definite = false;
-        if let Some(idle) = null_direction(a) {
-            let mut idle: Vec<usize> = idle.into_iter().map(|k| block[k]).collect();
-            idle.sort_unstable();
-            return Some(Found::Singular(idle));
-        }
+        idle.extend(null_space(a).into_iter().map(|k| block[k]));
     }
-    Some(if definite { Found::Definite } else { Found::Regular })
+    idle.sort_unstable();
+    Some(match (idle.is_empty(), definite) {
+        (false, _) => Found::Singular(idle),
+        (true, true) => Found::Definite,
+        (true, false) => Found::Regular,
+    })
+}
+
+/// Rounding, relative to a diagonal of ones.
+fn rounding(n: usize) -> f64 {
+    16.0 * n as f64 * f64::EPSILON
+}
+
+/// Measures every coordinate in units that make its own inertia 1, so that light and heavy are judged alike.
+fn balance(a: &mut [Vec<f64>]) {
+    let unit = |(i, row): (usize, &Vec<f64>)| {
+        let largest = row.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        let own = if row[i] == 0.0 { largest } else { row[i].abs() };
+        if own == 0.0 { 1.0 } else { own.sqrt() }
+    };
+    let units: Vec<f64> = a.iter().enumerate().map(unit).collect();
+    for (i, row) in a.iter_mut().enumerate() {
+        row.iter_mut().zip(&units).for_each(|(v, unit)| *v = *v / units[i] / unit);
+    }
 }
 
 /// The coordinates in groups that the mass matrix does not couple, each in the given order.
-fn blocks<T>(size: usize, entries: &[(usize, usize, T)], order: &[usize]) -> Vec<Vec<usize>> {
+fn blocks(pattern: &[(usize, usize)], order: &[usize]) -> Vec<Vec<usize>> {
+    let size = order.len();
     let mut group: Vec<usize> = (0..size).collect();
     fn root(group: &mut [usize], mut i: usize) -> usize {
         while group[i] != i {
@@ -112,7 +156,7 @@ fn blocks<T>(size: usize, entries: &[(usize, usize, T)], order: &[usize]) -> Vec
         }
         i
     }
-    for &(i, j, _) in entries {
+    for &(i, j) in pattern {
         let (a, b) = (root(&mut group, i), root(&mut group, j));
         group[a.max(b)] = a.min(b);
     }
@@ -121,20 +165,20 @@ fn blocks<T>(size: usize, entries: &[(usize, usize, T)], order: &[usize]) -> Vec
     members.into_iter().filter(|m| !m.is_empty()).collect()
 }
 
-/// The coordinates of a direction that a matrix maps to zero, by Gauss–Jordan elimination with full pivoting.
-fn null_direction(mut a: Vec<Vec<f64>>) -> Option<Vec<usize>> {
+/// The coordinates in directions that a balanced matrix maps to zero, by Gauss–Jordan elimination with full pivoting.
+fn null_space(mut a: Vec<Vec<f64>>) -> Vec<usize> {
     let n = a.len();
     let size = a.iter().flatten().fold(0.0f64, |m, v| m.max(v.abs()));
     let mut columns: Vec<usize> = (0..n).collect();
     for k in 0..n {
-        let (i, j) = (k..n)
-            .flat_map(|i| (k..n).map(move |j| (i, j)))
-            .max_by(|&(i, j), &(r, s)| a[i][columns[j]].abs().total_cmp(&a[r][columns[s]].abs()))?;
-        if a[i][columns[j]].abs() <= 1e-12 * size {
+        let open = (k..n).flat_map(|i| (k..n).map(move |j| (i, j)));
+        let largest =
+            open.max_by(|&(i, j), &(r, s)| a[i][columns[j]].abs().total_cmp(&a[r][columns[s]].abs()));
+        let (i, j) = largest.unwrap_or((k, k));
+        if a[i][columns[j]].abs() <= rounding(n) * size {
             // What is left without a pivot is free; the rows above say which columns move with it.
-            let free = columns[k];
-            let coupled = (0..k).filter(|&r| a[r][free].abs() > 1e-9).map(|r| columns[r]);
-            return Some(coupled.chain([free]).collect());
+            let moves = |&r: &usize| columns[k..].iter().any(|&free| a[r][free].abs() > 1e-9);
+            return (0..k).filter(moves).map(|r| columns[r]).chain(columns[k..].iter().copied()).collect();
         }
         a.swap(k, i);
         columns.swap(k, j);
@@ -146,15 +190,19 @@ fn null_direction(mut a: Vec<Vec<f64>>) -> Option<Vec<usize>> {
             a[other].iter_mut().zip(&row).for_each(|(v, p)| *v -= factor * p);
         }
     }
-    None
+    Vec::new()
 }
 
-/// Whether elimination without exchanges meets no small pivot.
+/// Whether elimination of a balanced matrix without exchanges is safe: all pivots are positive, or none is small.
 fn has_pivots(mut a: Vec<Vec<f64>>) -> bool {
+    let n = a.len();
     let sizes: Vec<f64> = a.iter().map(|row| row.iter().fold(0.0f64, |m, v| m.max(v.abs()))).collect();
-    for k in 0..a.len() {
+    let (mut positive, mut large) = (true, true);
+    for k in 0..n {
         let pivot = a[k][k];
-        if pivot.abs() <= 1e-8 * sizes[k] {
+        positive &= pivot > rounding(n) * sizes[k];
+        large &= pivot.abs() > 1e-8 * sizes[k];
+        if !positive && !large {
             return false;
         }
         let row = a[k].clone();

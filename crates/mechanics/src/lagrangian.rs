@@ -94,7 +94,13 @@ impl<'g> Lagrangian<'g> {
 
         let entries: Vec<_> = mass.entries().map(|(.., value)| value).collect();
         let quadratic = !depend(&entries, &v);
-        let inversion = inertia::check(model, &mass, value, &probe)?;
+        let shape = || {
+            let mut equal = model.clone();
+            let inertias = equal.particles.iter_mut().flat_map(|p| &mut p.inertias);
+            inertias.for_each(|m| *m = m.like(1.0));
+            direct.hessian(&v).is_empty().then(|| particle_mass(&equal, &probe))
+        };
+        let inversion = inertia::check(model, &mass, value, shape, &probe)?;
         let rest = model.kinetic.iter().chain(&model.lagrangian).map(|term| term.value);
         let energy = graph.sum([moving].into_iter().chain(rest).map(|part| energy(part, &v, &probe)));
         let energy = energy + sum(potential);

@@ -4,6 +4,7 @@ use crate::dynamics::Dynamics;
 use crate::engine::check;
 use crate::error::EvalError;
 use crate::facts::Form;
+use crate::inertia;
 use crate::inverse::{Failure, fill, grow};
 use crate::solve::lu;
 use crate::system::Quantity;
@@ -46,6 +47,20 @@ impl Dynamics {
             Right::Given(right) => (0..n).for_each(|i| right[i] = a[i * width + lane]),
             Right::Solved(x) => (0..n).for_each(|i| a[i * width + lane] = x[i]),
         })
+    }
+
+    /// The coordinates that move without inertia at these coordinates, where the mass matrix does not depend on velocities.
+    pub(crate) fn idle(&mut self, t: f64, q: &[f64]) -> Result<Option<Vec<usize>>, EvalError> {
+        let (n, system) = (q.len(), self.system().clone());
+        if system.facts().form != Form::Lagrangian || !system.inverse().linear {
+            return Ok(None);
+        }
+        grow(&mut self.other, 2 * n);
+        self.other[..n].copy_from_slice(q);
+        self.other[n..2 * n].fill(0.0);
+        self.fill_inertia(&[t])?;
+        let pattern = &system.inverse().pattern;
+        Ok(inertia::idle(n, pattern, &self.matrices.inertia[n..][..pattern.len()]))
     }
 
     /// The mass matrix ∂p/∂v at z, all n² entries by rows. Where p is linear in v it does not depend on v.

@@ -1,9 +1,9 @@
 //! The model: what a person writes.
 
-use crate::equations::{Equations, rate};
+use crate::equations::{Equations, rate, symbols_of};
 use crate::error::ModelError;
 use crate::system::System;
-use leastaction_expr::{Expr, Graph, IntoExpr};
+use leastaction_expr::{Expr, Graph, IntoExpr, jvp};
 
 /// A named term of an energy.
 #[derive(Clone, Debug)]
@@ -124,16 +124,35 @@ impl<'g> Model<'g> {
         names.map(|name| self.coordinate(name))
     }
 
-    /// The velocity of a coordinate: `x'` for `x`.
+    /// The velocity of a coordinate, `x'` for `x`; of any expression its rate of change along the motion, where time passes at
+    /// rate 1 and the parameters declared so far are constant.
+    ///
+    /// The rate of a velocity would be an acceleration, and an input has none: [`Model::system`] then says that `x''`, or
+    /// `u'`, is not declared.
+    ///
+    /// ```
+    /// # let graph = leastaction_expr::Graph::new();
+    /// # let mut model = leastaction_mechanics::Model::new(&graph);
+    /// let l = model.parameter("l", 1.0);
+    /// let theta = model.coordinate("theta");
+    /// assert_eq!(model.velocity(l * theta.sin()).to_string(), "theta'*cos(theta)*l");
+    /// ```
     #[must_use]
-    pub fn velocity(&self, coordinate: Expr<'g>) -> Expr<'g> {
-        rate(coordinate)
+    pub fn velocity(&self, expression: Expr<'g>) -> Expr<'g> {
+        let expression = self.graph.adopt(expression);
+        let passing = |symbol: Expr<'g>| match symbol {
+            time if time == self.time => time.like(1.0),
+            constant if self.parameters.iter().any(|(p, _)| *p == constant) => constant.like(0.0),
+            moving => rate(moving),
+        };
+        let direction: Vec<_> = symbols_of(&[expression]).into_iter().map(|s| (s, passing(s))).collect();
+        jvp(&[expression], &direction).first().copied().unwrap_or_else(|| self.number(0.0))
     }
 
-    /// The velocities of coordinates.
+    /// The velocities of coordinates, or the rates of change of expressions, as [`Model::velocity`] gives them.
     #[must_use]
-    pub fn velocities<const N: usize>(&self, coordinates: [Expr<'g>; N]) -> [Expr<'g>; N] {
-        coordinates.map(rate)
+    pub fn velocities<const N: usize>(&self, expressions: [Expr<'g>; N]) -> [Expr<'g>; N] {
+        expressions.map(|e| self.velocity(e))
     }
 
     /// Names the momentum of the next coordinate that has none yet, for use in a Hamiltonian. Momenta without a name are

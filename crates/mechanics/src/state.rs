@@ -37,8 +37,8 @@ impl Dynamics {
     /// velocities nor momenta are named, the system is at rest (or, stated by a Hamiltonian, without momentum).
     ///
     /// # Errors
-    /// [`StartError`] for a name that is unknown or given twice, for velocities together with momenta, and if energy or
-    /// vector field are not finite there.
+    /// [`StartError`] for a name that is unknown or given twice, for velocities together with momenta, and if the mass
+    /// matrix is singular there, or energy or vector field are not finite.
     pub fn start(&mut self, values: &[(&str, f64)]) -> Result<State, StartError> {
         self.start_at(0.0, values)
     }
@@ -91,6 +91,10 @@ impl Dynamics {
     fn check_start(&mut self, state: &State, n: usize) -> Result<(), StartError> {
         let (t, y) = ([state.t], state.block());
         let system = self.system().clone();
+        if let Some(idle) = self.idle(state.t, &state.q)? {
+            let coordinates = idle.into_iter().map(|i| system.coordinates()[i].clone()).collect();
+            return Err(StartError::SingularMass { t: state.t, coordinates });
+        }
         let mut shares = vec![0.0; system.shares().len()];
         self.shares(&t, &y, &mut shares)?;
         for (share, &value) in system.shares().iter().zip(&shares) {

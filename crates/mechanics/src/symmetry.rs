@@ -6,10 +6,12 @@
 //!
 //! A coordinate that L does not depend on is cyclic, and its momentum is conserved; energy is, where L does not depend on time
 //! (E. Noether, *Invariante Variationsprobleme*, 1918). Whether an expression vanishes is decided by folding,
-//! and where folding cannot see it, by values at points without pattern.
+//! and where folding cannot see it, by values at points without pattern; what those may miss is not claimed.
 
 use crate::equations::{Equations, Statement, depend};
-use leastaction_expr::{Expr, jacobian, jvp};
+use crate::probe::Verdict;
+use leastaction_expr::{Expr, Id, Node, Op, jacobian, jvp};
+use std::collections::HashSet;
 
 /// A quantity that the motion conserves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,28 +69,36 @@ impl<'g> Equations<'g> {
     /// Whether the motion conserves an expression of (q, v, p, t). `None` if that cannot be decided.
     #[must_use]
     pub fn is_conserved(&self, f: Expr<'g>) -> Option<bool> {
-        Some(self.probe().is_zero(self.rate_of_change(f)?))
+        let verdict = self.probe().verdicts(&[self.rate_of_change(f)?]);
+        let moving = [&self.coordinates[..], &self.velocities, &self.momenta, &[self.time]].concat();
+        match verdict[..] {
+            [Verdict::Zero] if jumps(&[f], &moving) => None,
+            [Verdict::Zero] => Some(true),
+            [Verdict::NotZero] => Some(false),
+            _ => None,
+        }
     }
 
-    /// Whether an expression is zero wherever it is defined.
+    /// Whether an expression is certainly zero wherever it is defined.
     #[must_use]
     pub fn is_zero(&self, f: Expr<'g>) -> bool {
         self.probe().is_zero(f)
     }
 
-    /// The coordinates that L, or H, does not depend on, by index.
+    /// The coordinates that L, or H, certainly does not depend on, by index.
     #[must_use]
     pub fn cyclic(&self) -> Vec<usize> {
-        let probe = self.probe();
-        let slopes = match &self.statement {
-            Statement::Hamiltonian(h) => h.gradient(&self.coordinates),
-            Statement::Lagrangian(l) => l.slopes.clone(),
+        let (value, slopes) = match &self.statement {
+            Statement::Hamiltonian(h) => (*h, h.gradient(&self.coordinates)),
+            Statement::Lagrangian(l) => (l.value, l.slopes.clone()),
         };
-        indices(&probe.zeros(&slopes))
+        let flat = self.probe().zeros(&slopes);
+        let cyclic = |&i: &usize| flat[i] && !jumps(&[value], &self.coordinates[i..=i]);
+        (0..self.degrees()).filter(cyclic).collect()
     }
 
     /// The conserved quantities that follow from symmetries: energy if nothing depends on time and no force acts, and the momenta
-    /// of cyclic coordinates without a force.
+    /// of cyclic coordinates without a force. What is in doubt is left out.
     #[must_use]
     pub fn conserved(&self) -> Vec<Conserved> {
         let probe = self.probe();
@@ -99,21 +109,22 @@ impl<'g> Equations<'g> {
         };
         let unforced = probe.zeros(&forces);
         let free = unforced.iter().all(|&zero| zero);
-        let energy = free && probe.is_zero(value.derivative(self.time));
+        let timeless = !jumps(&[value], &[self.time]) && probe.is_zero(value.derivative(self.time));
+        let energy = free && timeless;
         let momenta = self.cyclic().into_iter().filter(|&i| unforced[i]).map(Conserved::Momentum);
         energy.then_some(Conserved::Energy).into_iter().chain(momenta).collect()
     }
 
-    /// Whether H = T(p, t) + V(q, t): what explicit symplectic methods need.
+    /// Whether H = T(p, t) + V(q, t): what explicit symplectic methods need. In doubt the answer is no.
     #[must_use]
     pub fn is_separable(&self) -> bool {
-        let mixed = match &self.statement {
-            Statement::Hamiltonian(h) => jacobian(&h.gradient(&self.momenta), &self.coordinates),
+        let moving = match &self.statement {
+            Statement::Hamiltonian(h) => h.gradient(&self.momenta),
             // p must not mix q and v: neither the mass matrix nor the momenta at rest may depend on q.
-            Statement::Lagrangian(l) => jacobian(&l.momenta, &self.coordinates),
+            Statement::Lagrangian(l) => l.momenta.clone(),
         };
-        let entries: Vec<_> = mixed.iter().map(|entry| entry.value).collect();
-        self.probe().zeros(&entries).iter().all(|&zero| zero)
+        let entries: Vec<_> = jacobian(&moving, &self.coordinates).iter().map(|entry| entry.value).collect();
+        !jumps(&moving, &self.coordinates) && self.probe().zeros(&entries).iter().all(|&zero| zero)
     }
 
     /// Whether a generalized force depends on velocities.
@@ -138,7 +149,22 @@ impl<'g> Equations<'g> {
     }
 }
 
-/// The places that are true.
-fn indices(flags: &[bool]) -> Vec<usize> {
-    (0..flags.len()).filter(|&i| flags[i]).collect()
+/// Whether expressions may jump where one of these symbols changes: derivatives do not see a jump.
+fn jumps<'g>(expressions: &[Expr<'g>], symbols: &[Expr<'g>]) -> bool {
+    let Some(graph) = expressions.first().map(|e| e.graph()) else { return false };
+    let ids: Vec<_> = expressions.iter().map(|&e| graph.adopt(e).id()).collect();
+    let mut moving: HashSet<Id> = symbols.iter().map(|s| s.id()).collect();
+    for id in graph.order(&ids) {
+        let node = graph.node(id);
+        if !node.arguments().iter().any(|a| moving.contains(a)) {
+            continue;
+        }
+        moving.insert(id);
+        match node {
+            Node::Apply(Op::Lt | Op::Le | Op::Eq | Op::Ne | Op::Sign | Op::Floor, _) => return true,
+            Node::Apply(Op::Select, [condition, ..]) if moving.contains(&condition) => return true,
+            _ => {}
+        }
+    }
+    false
 }

@@ -297,3 +297,40 @@ fn definitions_stand_for_what_they_name() {
     assert_close(&start.p, &[0.2], 1e-15);
     assert_close(&field(&mut written, &start), &[0.2, -9.81 * 0.4f64.sin()], 1e-15);
 }
+
+#[test]
+fn expressions_have_velocities_too() {
+    // A bead on a rod that grows, by the speeds of its place and by a particle.
+    let graph = Graph::new();
+    let build = |by_speeds: bool| {
+        let mut model = Model::new(&graph);
+        let m = model.parameter("m", 1.3);
+        let th = model.coordinate("th");
+        let reach = graph.symbol("reach");
+        let place = [reach * th.sin(), -reach * th.cos()];
+        if by_speeds {
+            let [vx, vy] = model.velocities(place);
+            model.kinetic("bead", 0.5 * m * (vx * vx + vy * vy));
+        } else {
+            model.particle("bead", m, place);
+        }
+        model.define("reach", m + model.time().pow(2.0));
+        let system = model.system().unwrap();
+        let mut dynamics = system.dynamics().unwrap();
+        let start = dynamics.start_at(0.7, &[("th", 0.4), ("th'", 1.1)]).unwrap();
+        let mut rates = [0.0; 2];
+        dynamics.field(&[start.t], &start.block(), &mut rates).unwrap();
+        [start.p[0], rates[0], rates[1], energy(&mut dynamics, &start)]
+    };
+    assert_close(&build(true), &build(false), 1e-13);
+    let mut model = Model::new(&graph);
+    let [m, x] = [model.parameter("m", 1.0), model.coordinate("x")];
+    assert_eq!(model.velocity(model.time()).as_number(), Some(1.0));
+    assert_eq!(model.velocity(m).as_number(), Some(0.0));
+    assert_eq!(model.velocity(2.0 * model.number(3.0)).as_number(), Some(0.0));
+    model.kinetic("jerky", model.velocity(x * model.velocity(x)).pow(2.0));
+    assert_eq!(
+        model.system().unwrap_err().to_string(),
+        "the kinetic energy `jerky` uses `x''`, which is not declared: did you mean `x'`?"
+    );
+}

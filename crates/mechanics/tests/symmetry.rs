@@ -51,6 +51,7 @@ fn kepler_conserves_energy_angular_momentum_and_the_direction_of_its_axis() {
     let h = kepler.hamiltonian().unwrap();
     let (q, p) = (&kepler.coordinates, &kepler.momenta);
     let l = cross(q, p);
+    assert_eq!(kepler.is_conserved(q[0].floor()), None, "it jumps");
     let turned = cross(p, &l);
     let r = graph.sum(q.iter().map(|&x| x * x)).sqrt();
     let [m, k] = [kepler.parameters[0].0, kepler.parameters[1].0];
@@ -97,6 +98,84 @@ fn small_is_not_zero_and_undefined_is_not_zero() {
     assert!(!kepler.is_zero(expanded + 1e-9 * x));
     assert!(!kepler.is_zero(x - x.abs()), "zero only where x is positive");
     assert!(!kepler.is_zero((-1.0 - x * x).sqrt()), "defined nowhere");
+}
+
+/// What is claimed of a model: cyclic coordinates, conserved quantities, and whether it is separable.
+fn claims(build: impl FnOnce(&mut Model<'_>)) -> (Vec<usize>, Vec<Conserved>, bool) {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    build(&mut model);
+    let equations = model.equations().unwrap();
+    (equations.cyclic(), equations.conserved(), equations.is_separable())
+}
+
+#[test]
+fn what_underflows_is_not_zero() {
+    // A hydrogen molecule in SI units: the bond is flat to rounding at everyday distances.
+    let bond = claims(|model| {
+        let [mu, depth, a, re] =
+            model.parameters([("mu", 1.6e-27), ("De", 7e-19), ("a", 5e-11), ("re", 7e-11)]);
+        let r = model.coordinate("r");
+        model.particle("atom", mu, [r]);
+        model.potential("bond", depth * (1.0 - (-(r - re) / a).exp()).pow(2.0));
+    });
+    assert_eq!(bond, (vec![], vec![Conserved::Energy], true));
+    let far = claims(|model| {
+        let [x, y] = model.coordinates(["x", "y"]);
+        model.particle("bead", 1.0, [x, y]);
+        model.potential("wall", (x - 100.0).max(0.0).pow(2.0) + (y - 1e6).exp());
+    });
+    assert_eq!(far, (vec![], vec![Conserved::Energy], true));
+    // Flat, or noise, at everyday distances.
+    for potential in [
+        |x: Expr<'_>| (1e6 * x).tanh().to_string(),
+        |x: Expr<'_>| (1e20 * x).cos().to_string(),
+        |x: Expr<'_>| (1e9 - x * x).logistic().to_string(),
+        |x: Expr<'_>| ((x - 1e7).pow(2.0).sqrt() + x).to_string(),
+    ] {
+        let (cyclic, ..) = claims(|model| {
+            let x = model.coordinate("x");
+            model.particle("bead", 1.0, [x]);
+            let potential = model.graph().parse(&potential(x)).unwrap();
+            model.potential("step", potential);
+        });
+        assert!(cyclic.is_empty());
+    }
+}
+
+#[test]
+fn branches_that_are_not_taken_count() {
+    let stiffening = claims(|model| {
+        let x = model.coordinate("x");
+        model.particle("bead", 1.0, [x]);
+        let late = model.number(10.0).lt(model.time());
+        model.potential("spring", 0.5 * x * x * (1.0 + late.select(3.0, 0.0)));
+    });
+    assert_eq!(stiffening, (vec![], vec![], true));
+    let mixed = claims(|model| {
+        let x = model.coordinate("x");
+        let p = model.momentum("p");
+        model.hamiltonian("all", p * p / 2.0 + x * x / 2.0 + p * p * (x - 100.0).max(0.0));
+    });
+    assert_eq!(mixed, (vec![], vec![Conserved::Energy], false));
+    // Derivatives do not see a jump.
+    let stairs = claims(|model| {
+        let x = model.coordinate("x");
+        let p = model.momentum("p");
+        model.hamiltonian("all", p * p / 2.0 * (2.0 + x.sign()) + x.floor());
+    });
+    assert_eq!(stairs, (vec![], vec![Conserved::Energy], false));
+    // Whatever the branch, a force along the radius does not turn.
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let [x, y] = model.coordinates(["x", "y"]);
+    let [vx, vy] = model.velocities([x, y]);
+    model.particle("bead", 2.0, [x, y]);
+    model.potential("shell", ((x * x + y * y).sqrt() - 100.0).max(0.0).pow(2.0));
+    let equations = model.equations().unwrap();
+    assert_eq!(equations.is_conserved(x * vy - y * vx), Some(true));
+    assert_eq!(equations.is_conserved(vx), None, "no values tell where the shell begins");
+    assert_eq!(equations.conserved(), [Conserved::Energy]);
 }
 
 #[test]
