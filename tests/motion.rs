@@ -226,7 +226,8 @@ fn the_pleiades_reach_the_published_places() {
     for i in 0..7 {
         for j in 0..i {
             let [dx, dy] = [0, 1].map(|axis| stars[i][axis] - stars[j][axis]);
-            model.potential("gravity", -(((i + 1) * (j + 1)) as f64) / (dx * dx + dy * dy).sqrt());
+            let pull = -(((i + 1) * (j + 1)) as f64) / (dx * dx + dy * dy).sqrt();
+            model.potential(&format!("gravity {} {}", j + 1, i + 1), pull);
         }
     }
     for (name, value) in [("x6'", 1.75), ("x7'", -1.5), ("y4'", -1.25), ("y5'", 1.0)] {

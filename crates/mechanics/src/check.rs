@@ -3,8 +3,8 @@
 use crate::equations::{rate, symbols_of};
 use crate::error::ModelError;
 use crate::model::Model;
-use leastaction_expr::{Expr, Id, nearest};
-use std::collections::HashMap;
+use leastaction_expr::{Expr, Id, Kind as TokenKind, Span, nearest, tokens};
+use std::collections::{HashMap, HashSet};
 
 /// Declared symbols.
 pub(crate) type Declared<'g> = HashMap<Id, (Expr<'g>, Kind)>;
@@ -53,6 +53,7 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
     let declared = declared(symbols(model))?;
     parameters(&model.parameters)?;
     statement(model)?;
+    distinct("particle", model.particles.iter().map(|p| p.name.as_str()))?;
     use Kind::{Coordinate, Input, Momentum, Parameter, Time, Velocity};
     let check = |place: String, e, allowed: &[Kind]| uses(&declared, place, e, allowed);
     for particle in &model.particles {
@@ -65,9 +66,9 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
                 expected: "1, 2 or 3".into(),
             });
         }
-        if !model.gravity.is_empty() && model.gravity.len() != particle.position.len() {
-            let expected = format!("{} (those of gravity)", model.gravity.len());
-            let found = particle.position.len();
+        let found = particle.position.len();
+        if let Some(expected) = model.gravity_dimensions.iter().find(|&&d| d != found) {
+            let expected = format!("{expected} (those of gravity)");
             return Err(ModelError::Dimensions { particle: name.clone(), found, expected });
         }
         if !particle.inertias.is_empty() && particle.inertias.len() != particle.position.len() {
@@ -85,6 +86,9 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
             check(format!("the position of particle `{name}`"), x, &[Parameter, Time, Coordinate])?;
         }
     }
+    if !model.gravity_dimensions.is_empty() && model.particles.iter().all(|p| p.inertias.is_empty()) {
+        return Err(ModelError::IdleGravity);
+    }
     for &g in &model.gravity {
         check("gravity".into(), g, &[Parameter, Time])?;
     }
@@ -96,7 +100,17 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
         ("Hamiltonian term", &model.hamiltonian, &[Parameter, Time, Coordinate, Momentum]),
         ("dissipation", &model.dissipation, moving),
     ];
+    let massive = || model.particles.iter().filter(|p| !p.inertias.is_empty());
+    let of_particles = massive().map(|p| p.name.clone());
+    let of_gravity = massive().filter(|_| !model.gravity.is_empty()).map(|p| gravity_on(&p.name));
     for (what, terms, allowed) in groups {
+        let others: Vec<String> = match what {
+            "kinetic energy" => of_particles.clone().collect(),
+            "potential energy" => of_gravity.clone().collect(),
+            _ => Vec::new(),
+        };
+        let names = others.iter().map(String::as_str).chain(terms.iter().map(|t| t.name.as_str()));
+        distinct(what, names)?;
         for term in terms {
             check(format!("the {what} `{}`", term.name), term.value, allowed)?;
         }
@@ -107,6 +121,25 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
         }
         let allowed = &[Parameter, Time, Coordinate, Velocity, Input];
         check(format!("the force on `{coordinate}`"), force, allowed)?;
+    }
+    Ok(())
+}
+
+/// The name of the potential energy of a particle in gravity.
+pub(crate) fn gravity_on(particle: &str) -> String {
+    format!("gravity on {particle}")
+}
+
+/// Checks that names are distinct.
+pub(crate) fn distinct<'a>(
+    what: &'static str,
+    names: impl Iterator<Item = &'a str>,
+) -> Result<(), ModelError> {
+    let mut seen = HashSet::new();
+    for name in names {
+        if !seen.insert(name) {
+            return Err(ModelError::DuplicateTerm { what, name: name.to_owned() });
+        }
     }
     Ok(())
 }
@@ -128,18 +161,29 @@ fn symbols<'g>(model: &Model<'g>) -> impl Iterator<Item = (Expr<'g>, Kind)> {
         .chain(definitions)
 }
 
-/// Every declared symbol with its kind; an error if a name is declared twice.
+/// Every declared symbol with its kind; an error if a name is declared twice, or is no name.
 pub(crate) fn declared<'g>(
     symbols: impl Iterator<Item = (Expr<'g>, Kind)>,
 ) -> Result<Declared<'g>, ModelError> {
     let mut all = Declared::default();
     for (symbol, kind) in symbols {
+        if kind != Kind::Velocity && !is_plain(symbol) {
+            return Err(ModelError::BadName { name: symbol.to_string(), what: kind.what() });
+        }
         if let Some((_, first)) = all.insert(symbol.id(), (symbol, kind)) {
             let (first, second) = (first.what(), kind.what());
             return Err(ModelError::DuplicateName { name: symbol.to_string(), first, second });
         }
     }
     Ok(all)
+}
+
+/// Whether a symbol is named by one identifier, without primes.
+fn is_plain(symbol: Expr<'_>) -> bool {
+    let Some(symbol) = symbol.as_symbol() else { return false };
+    let whole = Span { start: 0, end: symbol.name.len() };
+    let first = tokens(&symbol.name).ok().and_then(|tokens| tokens.first().copied());
+    symbol.dots == 0 && first.is_some_and(|token| token.kind == TokenKind::Name && token.span == whole)
 }
 
 /// Checks that all defaults are finite.
@@ -166,13 +210,18 @@ fn statement(model: &Model<'_>) -> Result<(), ModelError> {
     }
 }
 
-/// Checks that an expression uses only names that are declared, and of kinds that are allowed there.
+/// Checks that an expression uses only finite numbers, and names that are declared, of kinds that are allowed there.
 pub(crate) fn uses<'g>(
     declared: &Declared<'g>,
     place: String,
     e: Expr<'g>,
     allowed: &[Kind],
 ) -> Result<(), ModelError> {
+    let graph = e.graph();
+    let numbers = graph.order(&[e.id()]).into_iter().filter_map(|id| graph.at(id).as_number());
+    if let Some(value) = numbers.into_iter().find(|v| !v.is_finite()) {
+        return Err(ModelError::NotFinite { place, value });
+    }
     for symbol in symbols_of(&[e]) {
         let name = symbol.to_string();
         match declared.get(&symbol.id()) {

@@ -102,7 +102,7 @@ impl Dynamics {
     /// Sets an input: a number, a [`Table`](crate::Table), or [`Input::function`]. Inputs are zero until they are set.
     ///
     /// # Errors
-    /// [`SettingError::Unknown`] if there is no such input.
+    /// [`SettingError`] if there is no such input, or its constant value is not finite; the old input then stays.
     pub fn set_input(&mut self, name: &str, input: impl Into<Input>) -> Result<(), SettingError> {
         self.engine.set_input(name, input.into())
     }

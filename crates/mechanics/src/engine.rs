@@ -39,7 +39,7 @@ impl Engine {
             return Err(SettingError::Count { expected: names.len(), found: values.len() });
         }
         if let Some(((name, _), &value)) = names.iter().zip(values).find(|(_, v)| !v.is_finite()) {
-            return Err(SettingError::NotFinite { name: name.clone(), value });
+            return Err(SettingError::NotFinite { what: "parameter", name: name.clone(), value });
         }
         self.check_masses(values)?;
         self.parameters.copy_from_slice(values);
@@ -60,6 +60,11 @@ impl Engine {
     pub(crate) fn set_input(&mut self, name: &str, input: Input) -> Result<(), SettingError> {
         let names: Vec<&str> = self.system.inputs().iter().map(String::as_str).collect();
         let place = find("input", name, &names)?;
+        if let Input::Constant(value) = input
+            && !value.is_finite()
+        {
+            return Err(SettingError::NotFinite { what: "input", name: name.to_owned(), value });
+        }
         self.inputs[place] = input;
         Ok(())
     }

@@ -23,6 +23,37 @@ pub enum ModelError {
         /// What it was declared as again.
         second: &'static str,
     },
+    /// Two terms of one kind, or two particles, have the same name.
+    #[error("the {what} `{name}` is declared twice: rename one of them")]
+    DuplicateTerm {
+        /// What they are.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// A declared name is not an identifier. Primes are for velocities.
+    #[error(
+        "{name} cannot be {what}: a name is letters, digits and underscores, without primes, and no digit first"
+    )]
+    BadName {
+        /// The name, as it is printed.
+        name: String,
+        /// What it was declared as.
+        what: &'static str,
+    },
+    /// A number in an expression is infinite or NaN.
+    #[error("{place} has {value} in it: numbers must be finite")]
+    NotFinite {
+        /// Where.
+        place: String,
+        /// The number.
+        value: f64,
+    },
+    /// There is gravity, but no particle for it to act on.
+    #[error(
+        "the model has gravity but no particles with mass: gravity acts on particles; state other weights as potentials"
+    )]
+    IdleGravity,
     /// An expression uses a name that is not declared.
     #[error("{place} uses `{name}`, which is not declared{}", suggestion(.nearest))]
     UnknownName {
@@ -247,10 +278,12 @@ pub enum SettingError {
         /// How many were given.
         found: usize,
     },
-    /// A parameter is infinite or NaN.
-    #[error("the parameter `{name}` is {value}: parameters must be finite")]
+    /// A parameter, or a constant input, is infinite or NaN.
+    #[error("the {what} `{name}` is {value}: {what}s must be finite")]
     NotFinite {
-        /// The parameter.
+        /// "parameter" or "input".
+        what: &'static str,
+        /// The parameter or input.
         name: String,
         /// Its value.
         value: f64,

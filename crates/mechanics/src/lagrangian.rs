@@ -4,6 +4,7 @@
 //! M = Jᵀ m J, p = Jᵀ m ẋ is one reverse sweep, and so is the configuration-space load Jᵀ m (g − ẍ₀), where ẍ₀ = d²f/dt² at
 //! q̈ = 0 is a second forward sweep.
 
+use crate::check::gravity_on;
 use crate::equations::{along, depend, rate};
 use crate::error::ModelError;
 use crate::inertia;
@@ -226,7 +227,7 @@ impl<'g> Model<'g> {
         let of_gravity = falling.map(|particle| {
             let parts = particle.inertias.iter().zip(&particle.position).zip(&self.gravity);
             let value = -self.graph.sum(parts.map(|((&m, &x), &g)| m * g * x));
-            Term { name: format!("gravity on {}", particle.name), value }
+            Term { name: gravity_on(&particle.name), value }
         });
         of_gravity.chain(self.potential.iter().cloned()).collect()
     }

@@ -43,7 +43,9 @@ pub struct Model<'g> {
     pub(crate) momenta: Vec<Expr<'g>>,
     pub(crate) inputs: Vec<Expr<'g>>,
     pub(crate) particles: Vec<Particle<'g>>,
+    /// The sum of all gravity, and the dimensions of each part of it.
     pub(crate) gravity: Vec<Expr<'g>>,
+    pub(crate) gravity_dimensions: Vec<usize>,
     pub(crate) kinetic: Vec<Term<'g>>,
     pub(crate) potential: Vec<Term<'g>>,
     pub(crate) lagrangian: Vec<Term<'g>>,
@@ -66,6 +68,7 @@ impl<'g> Model<'g> {
             inputs: Vec::new(),
             particles: Vec::new(),
             gravity: Vec::new(),
+            gravity_dimensions: Vec::new(),
             kinetic: Vec::new(),
             potential: Vec::new(),
             lagrangian: Vec::new(),
@@ -202,9 +205,13 @@ impl<'g> Model<'g> {
         self.particles.push(particle);
     }
 
-    /// Puts all particles into uniform gravity with this acceleration, such as `[0.0, -9.81]`.
+    /// Puts all particles into uniform gravity with this acceleration, such as `[0.0, -9.81]`. It adds to what was given before.
     pub fn gravity<const D: usize>(&mut self, acceleration: [impl IntoExpr<'g>; D]) {
-        self.gravity = acceleration.map(|a| a.into_expr(self.graph)).to_vec();
+        self.gravity_dimensions.push(D);
+        self.gravity.resize(self.gravity.len().max(D), self.number(0.0));
+        for (sum, a) in self.gravity.iter_mut().zip(acceleration) {
+            *sum += a.into_expr(self.graph);
+        }
     }
 
     /// Adds a kinetic energy T(q, q̇, t).

@@ -225,6 +225,7 @@ impl<'g> Ports<'g> {
         let declared = check::declared(symbols)?;
         check::parameters(&self.parameters)?;
         let allowed = &[Kind::Parameter, Kind::Time, Kind::Coordinate];
+        check::distinct("Hamiltonian term", self.hamiltonian.iter().map(|t| t.name.as_str()))?;
         for term in &self.hamiltonian {
             check::uses(&declared, format!("the Hamiltonian term `{}`", term.name), term.value, allowed)?;
         }

@@ -283,7 +283,82 @@ fn numbers_must_be_finite() {
         model.particle("bead", 1.0, [x]);
         model.potential("well", f64::INFINITY * x);
     });
-    assert!(matches!(error, ModelError::Build(_)), "{error}");
+    assert_eq!(error.to_string(), "the potential energy `well` has inf in it: numbers must be finite");
+    let graph = Graph::new();
+    let wrongs: [fn(&mut Model<'_>); 3] = [
+        |model| model.gravity([f64::NAN]),
+        |model| model.force(model.graph().symbol("x"), f64::NAN),
+        |model| model.lagrangian("odd", f64::INFINITY),
+    ];
+    for wrong in wrongs {
+        let mut model = Model::new(&graph);
+        let x = model.coordinate("x");
+        model.particle("bead", 1.0, [x]);
+        wrong(&mut model);
+        assert!(matches!(model.equations(), Err(ModelError::NotFinite { .. })));
+    }
+}
+
+#[test]
+fn gravity_adds_up_and_needs_particles() {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let x = model.coordinate("x");
+    model.particle("bead", 2.0, [x]);
+    model.gravity([-9.0]);
+    model.gravity([1.0]);
+    let mut dynamics = model.system().unwrap().dynamics().unwrap();
+    let mut rates = [0.0; 2];
+    dynamics.field(&[0.0], &[0.0; 2], &mut rates).unwrap();
+    assert_eq!(rates, [0.0, -16.0]);
+    model.gravity([0.0, 1.0]);
+    assert!(matches!(model.system(), Err(ModelError::Dimensions { found: 1, .. })));
+    let error = refused(|model| {
+        let x = model.coordinate("x");
+        let v = model.velocity(x);
+        model.kinetic("motion", v * v);
+        model.gravity([-9.81]);
+    });
+    assert!(matches!(error, ModelError::IdleGravity), "{error}");
+}
+
+#[test]
+fn parts_are_told_apart_by_name() {
+    let adds: [fn(&mut Model<'_>); 5] = [
+        |model| model.particle("bead", 1.0, [model.graph().symbol("x")]),
+        |model| model.kinetic("bead", model.graph().symbol("x'").pow(2.0)),
+        |model| model.potential("spring", model.graph().symbol("x")),
+        |model| model.potential("gravity on bead", model.graph().symbol("x")),
+        |model| model.point("bead", [model.graph().symbol("x")]),
+    ];
+    for add in adds {
+        let error = refused(|model| {
+            let x = model.coordinate("x");
+            model.particle("bead", 1.0, [x]);
+            model.gravity([-9.81]);
+            model.potential("spring", x * x);
+            add(model);
+        });
+        assert!(matches!(error, ModelError::DuplicateTerm { .. }), "{error}");
+        assert!(error.to_string().ends_with("` is declared twice: rename one of them"), "{error}");
+    }
+}
+
+#[test]
+fn names_are_identifiers() {
+    for name in ["", "x'", "2x", "a b", "x-y", "`x`"] {
+        let error = refused(|model| {
+            let x = model.coordinate(name);
+            model.particle("bead", 1.0, [x]);
+        });
+        assert!(matches!(error, ModelError::BadName { what: "a coordinate", .. }), "{name}: {error}");
+        let error = refused(|model| {
+            let x = model.coordinate("y");
+            let m = model.parameter(name, 1.0);
+            model.particle("bead", m, [x]);
+        });
+        assert!(matches!(error, ModelError::BadName { what: "a parameter", .. }), "{name}: {error}");
+    }
 }
 
 #[test]
@@ -399,6 +474,10 @@ fn settings_are_checked() {
     assert!(matches!(error, SettingError::Unknown { what: "input", .. }));
     assert!(matches!(dynamics.set_parameters(&[1.0]), Err(SettingError::Count { expected: 2, found: 1 })));
     assert!(matches!(dynamics.set_parameter("length", f64::NAN), Err(SettingError::NotFinite { .. })));
+    assert_eq!(
+        dynamics.set_input("push", f64::NAN).unwrap_err().to_string(),
+        "the input `push` is NaN: inputs must be finite"
+    );
     assert!(Table::new(&[], &[]).is_err());
     assert!(Table::new(&[0.0, 1.0], &[0.0]).is_err());
     assert!(Table::new(&[0.0, f64::NAN], &[0.0, 1.0]).is_err());

@@ -53,8 +53,8 @@ fn two_centres<'g>(graph: &'g Graph, names: [&str; 2], map: Map<'g>) -> Model<'g
     let coordinates = model.coordinates(names);
     let [x, y] = map(coordinates);
     model.particle("planet", 1.3, [x, y]);
-    for centre in [-1.0, 1.0] {
-        model.potential("centre", -0.7 / ((x - centre).pow(2.0) + y * y).sqrt());
+    for (name, centre) in [("left", -1.0), ("right", 1.0)] {
+        model.potential(name, -0.7 / ((x - centre).pow(2.0) + y * y).sqrt());
     }
     model
 }
