@@ -1,7 +1,6 @@
 //! What do energies cost? The vector field of pendulums written as a map, against closed forms written by hand; and the way
 //! from a model to a system.
 
-#[allow(clippy::needless_range_loop)] // indices as in the formulas
 #[path = "../../compile/benches/pendulum/hand.rs"]
 mod hand;
 #[path = "../../compile/benches/pendulum/timing.rs"]

@@ -4,14 +4,11 @@
 //! doubles; with fused multiply-add the first difference is exact. The number k appears as the low bits of
 //! x/ln 2 + 1.5·2⁵², from where it is shifted into the exponent.
 
-use super::MAGIC;
 use super::polynomial::polynomial;
+use super::{LN_2_LOW, MAGIC};
 use crate::arithmetic::Arithmetic;
 use leastaction_expr::Op;
 use std::f64::consts::{LN_2, LOG2_E};
-
-/// ln 2 − [`LN_2`].
-const LN_2_LOW: f64 = 2.3190468138462996e-17;
 
 // sinh r = r + r^3 P(r^2), |r| <= ln(2)/2, relative: 2^-61.7
 const HYPERBOLIC_SINE: [f64; 5] = [

@@ -3,13 +3,11 @@
 //! A positive x is 2ᵏ m with √½ ≤ m < √2. With f = m − 1 and s = f/(2 + f), ln m = 2 atanh s = 2s + s³P(s²); the
 //! leading part is written f − f²/2 + s·f²/2, which is exact enough where f is small.
 
+use super::LN_2_LOW;
 use super::polynomial::polynomial;
 use crate::arithmetic::Arithmetic;
 use leastaction_expr::Op;
 use std::f64::consts::{FRAC_1_SQRT_2, LN_2};
-
-/// ln 2 − [`LN_2`].
-const LN_2_LOW: f64 = 2.3190468138462996e-17;
 
 // 2 atanh s = 2 s + s^3 P(s^2), |s| <= 3 - sqrt(8), relative: 2^-59.5
 const LOGARITHM: [f64; 7] = [

@@ -23,6 +23,9 @@ pub(crate) use trigonometric::sine_and_cosine;
 /// 1.5·2⁵²: added to a number of size below 2⁵¹, it leaves the nearest integer in the low bits.
 const MAGIC: f64 = 6_755_399_441_055_744.0;
 
+/// ln 2 − [`LN_2`](std::f64::consts::LN_2).
+const LN_2_LOW: f64 = 2.3190468138462996e-17;
+
 /// The operator written out, or `None` if it has no vector expansion and is to be called lane by lane. `paired` for
 /// a sine or cosine if the other is needed as well.
 #[inline(always)]
