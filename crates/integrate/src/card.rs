@@ -1,8 +1,9 @@
 //! The card: what a method declares about itself.
 
-use crate::block::Block;
+use crate::error::RunError;
+use crate::pace::Pace;
 use crate::step::Step;
-use leastaction_mechanics::Facts;
+use leastaction_mechanics::{Dynamics, Facts, Form};
 use std::fmt;
 
 /// A method's facts, from which tables, help texts and test sweeps are made.
@@ -20,10 +21,12 @@ pub struct Card {
     pub needs: Needs,
     /// Whether a step is computed in one go or found by iteration.
     pub kind: Kind,
+    /// Whether the method can find its step from a tolerance.
+    pub sizing: Sizing,
     /// Where the method is described.
     pub cite: &'static str,
-    /// Makes the method's memory for blocks of this size.
-    pub stepper: fn(&Block) -> Box<dyn Step>,
+    /// Makes the method's memory for a system in so many lanes, at a pace.
+    pub stepper: fn(&mut Dynamics, usize, &Pace) -> Result<Box<dyn Step>, RunError>,
 }
 
 /// What a method keeps of the motion's geometry, up to rounding.
@@ -35,6 +38,8 @@ pub enum Keeps {
     Reversible,
     /// Invariants that are quadratic in the state, such as angular momentum in Cartesian coordinates.
     Quadratic,
+    /// The energy of a system in which nothing depends on time and nothing is lost.
+    Energy,
 }
 
 impl fmt::Display for Keeps {
@@ -43,6 +48,7 @@ impl fmt::Display for Keeps {
             Keeps::Symplectic => "symplectic form",
             Keeps::Reversible => "time reversal",
             Keeps::Quadratic => "quadratic invariants",
+            Keeps::Energy => "energy",
         })
     }
 }
@@ -52,8 +58,16 @@ impl fmt::Display for Keeps {
 pub enum Needs {
     /// Any vector field.
     Field,
+    /// A vector field in closed form, without inputs.
+    Closed,
+    /// H(q, p, t), and neither dissipation nor other forces.
+    Hamiltonian,
     /// H = T(p, t) + V(q, t), and forces that do not depend on velocities.
     Separable,
+    /// H = ½pᵀM⁻¹p + V(q, t) with M constant, and forces that do not depend on velocities.
+    ConstantMass,
+    /// Energies or a Lagrangian.
+    Lagrangian,
 }
 
 impl Needs {
@@ -62,7 +76,11 @@ impl Needs {
     pub fn met_by(self, facts: &Facts) -> bool {
         match self {
             Needs::Field => true,
+            Needs::Closed => facts.closed && !facts.driven,
+            Needs::Hamiltonian => facts.form != Form::Ports && !facts.dissipative && !facts.forced,
             Needs::Separable => facts.separable && !facts.forces_depend_on_velocities,
+            Needs::ConstantMass => Needs::Separable.met_by(facts) && facts.constant_mass,
+            Needs::Lagrangian => facts.form == Form::Lagrangian,
         }
     }
 }
@@ -71,7 +89,11 @@ impl fmt::Display for Needs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Needs::Field => "a vector field",
+            Needs::Closed => "a vector field in closed form",
+            Needs::Hamiltonian => "a Hamiltonian without dissipation or forces",
             Needs::Separable => "a separable Hamiltonian",
+            Needs::ConstantMass => "a separable Hamiltonian with constant masses",
+            Needs::Lagrangian => "a Lagrangian",
         })
     }
 }
@@ -90,6 +112,29 @@ impl fmt::Display for Kind {
         f.pad(match self {
             Kind::Explicit => "explicit",
             Kind::Implicit => "implicit",
+        })
+    }
+}
+
+/// Whether a method can find its step from a tolerance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sizing {
+    /// It needs a step.
+    Given,
+    /// It estimates its error after a step, and steps too long are tried again.
+    Estimated {
+        /// The power of the step with which the estimate shrinks.
+        order: u32,
+    },
+    /// It knows beforehand how far it can go.
+    Foreseen,
+}
+
+impl fmt::Display for Sizing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Sizing::Given => "fixed",
+            Sizing::Estimated { .. } | Sizing::Foreseen => "adaptive",
         })
     }
 }

@@ -1,6 +1,8 @@
 //! A trajectory: states at times.
 
+use crate::checkpoint::Checkpoint;
 use crate::error::{DriftError, RunError};
+use crate::integrator::Reason;
 use crate::step::Work;
 use leastaction_mechanics::{Dynamics, EvalError, Observable, ShareKind, State, System};
 use std::fmt;
@@ -16,6 +18,8 @@ pub struct Trajectory {
     times: Vec<f64>,
     blocks: Vec<f64>,
     pub(crate) work: Work,
+    pub(crate) reason: Reason,
+    pub(crate) checkpoint: Option<Checkpoint>,
 }
 
 impl Trajectory {
@@ -30,7 +34,8 @@ impl Trajectory {
         if reserved.is_err() {
             return Err(RunError::TooManySamples { samples, dimension });
         }
-        Ok(Trajectory { degrees: system.degrees(), dimension, times, blocks, work: Work::default() })
+        let (work, reason, checkpoint) = (Work::default(), Reason::Complete, None);
+        Ok(Trajectory { degrees: system.degrees(), dimension, times, blocks, work, reason, checkpoint })
     }
 
     pub(crate) fn push(&mut self, t: f64, block: &[f64]) {
@@ -84,6 +89,18 @@ impl Trajectory {
     #[must_use]
     pub fn work(&self) -> Work {
         self.work
+    }
+
+    /// Why the run ended.
+    #[must_use]
+    pub fn reason(&self) -> Reason {
+        self.reason
+    }
+
+    /// Where the run was left, if it was [recorded](crate::Integrator::run): from here it can go on.
+    #[must_use]
+    pub fn checkpoint(&self) -> Option<&Checkpoint> {
+        self.checkpoint.as_ref()
     }
 
     /// The energy at every sample.

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{begin, distance, double_pendulum, driven_pendulum, kepler, stiff_pendulum};
+use common::{begin, distance, double_pendulum, kepler, stiff_pendulum, suited};
 use leastaction_compile::LANES;
 use leastaction_expr::Graph;
 use leastaction_integrate::{ALL, Block, Card, DriftError, Integrator, Kind, Needs, RunError, StepError};
@@ -14,10 +14,12 @@ use std::ops::ControlFlow;
 #[test]
 fn lanes_do_not_disturb_each_other() {
     for card in ALL {
-        let systems = [(double_pendulum(), 0.02), (driven_pendulum(), 0.02), (stiff_pendulum(), 0.05)];
-        for ((mut dynamics, start), step) in systems {
-            let n = start.q.len();
-            let step = if card.kind == Kind::Implicit { step } else { 0.02 };
+        let stiff = (card.kind == Kind::Implicit).then(stiff_pendulum).into_iter();
+        for (mut dynamics, start) in suited(card).into_iter().chain(stiff) {
+            if !card.needs.met_by(dynamics.system().facts()) {
+                continue;
+            }
+            let (n, step) = (start.q.len(), if start.p == [0.0, 0.0] { 0.05 } else { 0.02 });
             let run = Integrator::new(card, step).every(7);
             let states: [Vec<f64>; LANES] = std::array::from_fn(|lane| {
                 let mut y = start.block();
@@ -40,12 +42,12 @@ fn samples_are_those_asked_for() {
     let (mut dynamics, start) = kepler(0.2);
     let run = Integrator::named("rk4", 0.1).unwrap();
     let times = |run: Integrator, dynamics: &mut _| run.run(dynamics, &start, 1.04).unwrap().times().to_vec();
-    assert_eq!(times(run, &mut dynamics).len(), 12);
-    assert_eq!(times(run.every(4), &mut dynamics), [0.0, 0.4, 0.8, 1.04]);
-    assert_eq!(times(run.ends_only(), &mut dynamics), [0.0, 1.04]);
-    assert_eq!(times(run.every(0), &mut dynamics).len(), 12);
-    assert!((run.last_step_between(0.0, 1.04).unwrap() - 0.04).abs() < 1e-15);
-    assert_eq!(run.last_step_between(0.0, 1.0).unwrap(), 0.1);
+    assert_eq!(times(run.clone(), &mut dynamics).len(), 12);
+    assert_eq!(times(run.clone().every(4), &mut dynamics), [0.0, 0.4, 0.8, 1.04]);
+    assert_eq!(times(run.clone().ends_only(), &mut dynamics), [0.0, 1.04]);
+    assert_eq!(times(run.clone().every(0), &mut dynamics).len(), 12);
+    assert!((run.last_step_between(0.0, 1.04).unwrap().unwrap() - 0.04).abs() < 1e-15);
+    assert_eq!(run.last_step_between(0.0, 1.0).unwrap(), Some(0.1));
     let still = run.run(&mut dynamics, &start, 0.0).unwrap();
     assert_eq!((still.len(), still.work().steps, still.end()), (1, 0, start.clone()));
     let all = run.run(&mut dynamics, &start, 1.0).unwrap();
@@ -127,7 +129,7 @@ fn bad_runs_are_refused() {
     let rk4 = Integrator::named("rk4", 0.1).unwrap();
     let short = State { t: 0.0, q: vec![1.0], p: vec![] };
     assert_eq!(
-        rk4.run(&mut dynamics, &short, 1.0).unwrap_err(),
+        rk4.run(&mut dynamics, &short, 1.0).unwrap_err().error,
         RunError::WrongLength { expected: 4, found: 1 }
     );
     let nowhere = State { t: 0.0, q: vec![1.0, f64::NAN], p: vec![0.0, 0.0] };
@@ -135,8 +137,8 @@ fn bad_runs_are_refused() {
         rk4.run(&mut dynamics, &nowhere, 1.0).unwrap_err().to_string(),
         "`y` is NaN at the start: it must be finite"
     );
-    let huge = rk4.at_most(u64::MAX).run(&mut dynamics, &start, 1e17);
-    assert!(matches!(huge, Err(RunError::TooManySamples { .. })), "{huge:?}");
+    let huge = rk4.at_most(u64::MAX).run(&mut dynamics, &start, 1e17).unwrap_err();
+    assert!(matches!(huge.error, RunError::TooManySamples { .. }), "{huge}");
 }
 
 /// A fall off the edge of where the energy is defined.
@@ -148,8 +150,9 @@ fn singularities_are_reported() {
     model.particle("stone", 1.0, [x, y]);
     model.potential("slope", 5.0 * y.sqrt());
     let (mut dynamics, start) = begin(&model, &[("y", 1.0)]);
-    let mut failed =
-        |name: &str| Integrator::named(name, 0.125).unwrap().run(&mut dynamics, &start, 100.0).unwrap_err();
+    let mut failed = |name: &str| {
+        Integrator::named(name, 0.125).unwrap().run(&mut dynamics, &start, 100.0).unwrap_err().error
+    };
     let RunError::NotFinite { t, name, value, .. } = failed("rk4") else { panic!() };
     assert!((t, name.as_str(), value.is_nan()) == (0.875, "p_y", true), "{name} is {value} at {t}");
     let error = failed("implicit-midpoint");
