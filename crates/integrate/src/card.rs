@@ -26,8 +26,11 @@ pub struct Card {
     /// Where the method is described.
     pub cite: &'static str,
     /// Makes the method's memory for a system in so many lanes, at a pace.
-    pub stepper: fn(&mut Dynamics, usize, &Pace) -> Result<Box<dyn Step>, RunError>,
+    pub stepper: Stepper,
 }
+
+/// Makes a method's memory for a system in so many lanes, at a pace.
+pub type Stepper = fn(&mut Dynamics, usize, &Pace) -> Result<Box<dyn Step>, RunError>;
 
 /// What a method keeps of the motion's geometry, up to rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -219,7 +219,7 @@ impl<'d> Course<'d> {
             let (t, h) = (&self.t[..width], &mut self.h[..width]);
             self.method.foresee(&mut self.motion, t, &self.block, h)?;
         }
-        let short = |j: &usize| self.t[*j] != self.end && !(self.h[*j].abs() > SHORTEST * self.t[*j].abs());
+        let short = |&j: &usize| self.t[j] != self.end && self.h[j].abs() <= SHORTEST * self.t[j].abs();
         if let Some(lane) = (0..width).find(short) {
             return Err(RunError::StepTooShort { t: self.t[lane], step: self.h[lane], lane });
         }

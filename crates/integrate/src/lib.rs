@@ -31,7 +31,7 @@ mod step;
 mod trajectory;
 
 pub use block::Block;
-pub use card::{Card, Keeps, Kind, Needs, Sizing};
+pub use card::{Card, Keeps, Kind, Needs, Sizing, Stepper};
 pub use checkpoint::Checkpoint;
 pub use dense::{Basis, Polynomial};
 pub use error::{CheckpointError, DriftError, Failed, RunError, number};
