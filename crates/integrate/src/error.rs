@@ -151,6 +151,9 @@ pub enum RunError {
     /// Lanes with steps of their own are sampled between their ends.
     #[error("lanes with steps of their own meet only at the ends: sample ends only, or give a step")]
     LanesApart,
+    /// Events are wanted of several trajectories at once.
+    #[error("events are found in runs of one trajectory: run the lanes one by one")]
+    EventsInLanes,
     /// A checkpoint does not fit.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),

@@ -5,6 +5,7 @@ use crate::card::Card;
 use crate::checkpoint::Checkpoint;
 use crate::course::Course;
 use crate::error::{CheckpointError, Failed, RunError};
+use crate::event::{Event, Hit, Lookout};
 use crate::grid::Grid;
 use crate::method::UnknownMethod;
 use crate::pace::Pace;
@@ -38,6 +39,7 @@ pub struct Integrator {
     card: &'static Card,
     pace: Pace,
     output: Output,
+    events: Vec<Event>,
     limit: u64,
 }
 
@@ -47,6 +49,8 @@ pub struct Sample<'a> {
     pub step: u64,
     /// The time.
     pub t: f64,
+    /// The event that happens here; `None` for a sample that was asked for.
+    pub event: Option<Hit>,
     /// The state block \[q…, p…\] of each lane.
     pub block: &'a Block,
     /// The system, to compute what is wanted of the state.
@@ -103,6 +107,8 @@ pub enum Reason {
     Complete,
     /// Its observer broke off, or who watched over it.
     Interrupted,
+    /// A terminal event happened: this one, by its place.
+    Event(usize),
 }
 
 impl Integrator {
@@ -112,7 +118,8 @@ impl Integrator {
     /// A method with a pace: a step, or a [`Tolerance`](crate::Tolerance). Negative steps lead back in time.
     #[must_use]
     pub fn new(card: &'static Card, pace: impl Into<Pace>) -> Integrator {
-        Integrator { card, pace: pace.into(), output: Output::Every(1), limit: Integrator::STEP_LIMIT }
+        let (output, events, limit) = (Output::Every(1), Vec::new(), Integrator::STEP_LIMIT);
+        Integrator { card, pace: pace.into(), output, events, limit }
     }
 
     /// The method with this name, with a pace.
@@ -145,6 +152,13 @@ impl Integrator {
     #[must_use]
     pub fn spaced(self, spacing: f64) -> Integrator {
         Integrator { output: Output::Spaced(spacing), ..self }
+    }
+
+    /// Looks for an event. Events are counted from 0, in the order in which they are asked for.
+    #[must_use]
+    pub fn event(mut self, event: Event) -> Integrator {
+        self.events.push(event);
+        self
     }
 
     /// Allows so many steps.
@@ -254,11 +268,16 @@ impl Integrator {
         watch: impl FnMut(&mut Moment<'_, '_>) -> ControlFlow<()>,
     ) -> Result<Trajectory, Failed> {
         let driven = self.drive(&mut course, watch, |sample| {
-            trajectory.push(sample.t, sample.block.values());
+            if let Some(hit) = sample.event {
+                trajectory.cross(hit, sample.t, sample.block.values());
+            }
+            if sample.event.is_none_or(|hit| hit.terminal) {
+                trajectory.push(sample.t, sample.block.values());
+            }
             Ok(ControlFlow::Continue(()))
         });
         let reached = course.times()[0];
-        let cut = driven.as_ref().map_or(true, |reason| *reason != Reason::Complete);
+        let cut = driven.as_ref().map_or(true, |reason| *reason == Reason::Interrupted);
         if cut && trajectory.times().last() != Some(&reached) {
             trajectory.push(reached, course.block.values());
         }
@@ -316,12 +335,13 @@ impl Integrator {
         mut observer: impl FnMut(Sample<'_>) -> Result<ControlFlow<()>, EvalError>,
     ) -> Result<Reason, RunError> {
         let mut schedule = self.schedule(course)?;
+        let mut lookout = Lookout::new(&self.events, course)?;
         let mut inside = course.block.clone();
         loop {
             let (step, t) = (course.count(), course.times()[0]);
             if schedule.is_due(step, t, course.is_done()) {
-                let sample = Sample { step, t, block: &course.block, dynamics: course.motion.dynamics() };
-                if observer(sample)?.is_break() {
+                let (block, dynamics) = (&course.block, course.motion.dynamics());
+                if observer(Sample { step, t, event: None, block, dynamics })?.is_break() {
                     return Ok(if course.is_done() { Reason::Complete } else { Reason::Interrupted });
                 }
             }
@@ -333,15 +353,30 @@ impl Integrator {
             }
             course.propose()?;
             let end = course.ends()[0];
-            if schedule.is_before(end) {
+            if lookout.is_on() || schedule.next_before(end).is_some() {
                 course.weave()?;
             }
-            while let Some(t) = schedule.next_before(end) {
-                let tau = (t - course.times()[0]) / (end - course.times()[0]);
+            if lookout.is_on() {
+                lookout.look(course)?;
+            }
+            // Samples and events of the step, in the order of time.
+            loop {
+                let of_sample = schedule.next_before(end).map(|time| ((time - t) / (end - t), time));
+                let of_event = lookout.next();
+                let (tau, time, event) = match (of_sample, of_event) {
+                    (Some((tau, time)), hit) if hit.is_none_or(|(at, _)| tau < at) => (tau, time, None),
+                    (_, Some((tau, hit))) => (tau, t + tau * (end - t), Some(hit)),
+                    (_, None) => break,
+                };
                 course.polynomial.at(&[tau; LANES][..inside.width()], inside.values_mut());
-                let sample = Sample { step, t, block: &inside, dynamics: course.motion.dynamics() };
-                if observer(sample)?.is_break() {
+                let (block, dynamics) = (&inside, course.motion.dynamics());
+                if observer(Sample { step, t: time, event, block, dynamics })?.is_break() {
                     return Ok(Reason::Interrupted);
+                }
+                match event {
+                    None => schedule.pass(),
+                    Some(hit) if hit.terminal => return Ok(Reason::Event(hit.event)),
+                    Some(_) => lookout.pass(),
                 }
             }
             course.take();

@@ -2,6 +2,7 @@
 
 use crate::checkpoint::Checkpoint;
 use crate::error::{DriftError, RunError};
+use crate::event::{Crossing, Hit};
 use crate::integrator::Reason;
 use crate::step::Work;
 use leastaction_mechanics::{Dynamics, EvalError, Observable, ShareKind, State, System};
@@ -20,6 +21,7 @@ pub struct Trajectory {
     pub(crate) work: Work,
     pub(crate) reason: Reason,
     pub(crate) checkpoint: Option<Checkpoint>,
+    crossings: Vec<Crossing>,
 }
 
 impl Trajectory {
@@ -35,12 +37,24 @@ impl Trajectory {
             return Err(RunError::TooManySamples { samples, dimension });
         }
         let (work, reason, checkpoint) = (Work::default(), Reason::Complete, None);
-        Ok(Trajectory { degrees: system.degrees(), dimension, times, blocks, work, reason, checkpoint })
+        let (degrees, crossings) = (system.degrees(), Vec::new());
+        Ok(Trajectory { degrees, dimension, times, blocks, work, reason, checkpoint, crossings })
     }
 
     pub(crate) fn push(&mut self, t: f64, block: &[f64]) {
         self.times.push(t);
         self.blocks.extend_from_slice(block);
+    }
+
+    pub(crate) fn cross(&mut self, hit: Hit, t: f64, block: &[f64]) {
+        let state = State::from_block(t, block, self.degrees);
+        self.crossings.push(Crossing { event: hit.event, t, rising: hit.rising, state });
+    }
+
+    /// The events that happened, in the order of the run.
+    #[must_use]
+    pub fn crossings(&self) -> &[Crossing] {
+        &self.crossings
     }
 
     /// The number of samples.
