@@ -276,6 +276,10 @@ impl Integrator {
             }
             Ok(ControlFlow::Continue(()))
         });
+        let driven = match driven {
+            Err(error) if trajectory.is_empty() && course.count() == 0 => return Err(error.into()),
+            driven => driven,
+        };
         let reached = course.times()[0];
         let cut = driven.as_ref().map_or(true, |reason| *reason == Reason::Interrupted);
         if cut && trajectory.times().last() != Some(&reached) {
