@@ -1,6 +1,6 @@
 //! Why a run cannot begin, or ended early, and why a drift cannot be told.
 
-use crate::card::Needs;
+use crate::card::{Keeps, Needs};
 use crate::step::StepError;
 use crate::trajectory::Trajectory;
 use leastaction_mechanics::EvalError;
@@ -117,6 +117,24 @@ pub enum RunError {
         needs: Needs,
         /// A method that does apply.
         instead: &'static str,
+    },
+    /// The method does not keep what it should.
+    #[error("{method} does not keep the {what}{}", instead.map_or(String::new(), |name| format!(": use {name}")))]
+    NotKept {
+        /// The method.
+        method: &'static str,
+        /// What it should keep.
+        what: Keeps,
+        /// A method that does, if one applies.
+        instead: Option<&'static str>,
+    },
+    /// The motion itself does not have what should be kept.
+    #[error(
+        "no method keeps the {what} here: time, dissipation or forces change it. Run without this demand"
+    )]
+    NothingToKeep {
+        /// What should be kept.
+        what: Keeps,
     },
     /// The state became infinite or NaN.
     #[error(

@@ -1,13 +1,13 @@
 //! The run loop.
 
 use crate::block::Block;
-use crate::card::Card;
+use crate::card::{Card, Keeps};
 use crate::checkpoint::Checkpoint;
 use crate::course::Course;
 use crate::error::{CheckpointError, Failed, RunError};
 use crate::event::{Event, Hit, Lookout};
 use crate::grid::Grid;
-use crate::method::UnknownMethod;
+use crate::method::{ALL, UnknownMethod};
 use crate::pace::Pace;
 use crate::schedule::{Output, Schedule};
 use crate::step::Work;
@@ -40,6 +40,7 @@ pub struct Integrator {
     pace: Pace,
     output: Output,
     events: Vec<Event>,
+    keeping: Vec<Keeps>,
     limit: u64,
 }
 
@@ -118,8 +119,14 @@ impl Integrator {
     /// A method with a pace: a step, or a [`Tolerance`](crate::Tolerance). Negative steps lead back in time.
     #[must_use]
     pub fn new(card: &'static Card, pace: impl Into<Pace>) -> Integrator {
-        let (output, events, limit) = (Output::Every(1), Vec::new(), Integrator::STEP_LIMIT);
-        Integrator { card, pace: pace.into(), output, events, limit }
+        Integrator {
+            card,
+            pace: pace.into(),
+            output: Output::Every(1),
+            events: Vec::new(),
+            keeping: Vec::new(),
+            limit: Integrator::STEP_LIMIT,
+        }
     }
 
     /// The method with this name, with a pace.
@@ -158,6 +165,13 @@ impl Integrator {
     #[must_use]
     pub fn event(mut self, event: Event) -> Integrator {
         self.events.push(event);
+        self
+    }
+
+    /// Refuses to run unless this is kept: by the method, and by the system itself.
+    #[must_use]
+    pub fn keeping(mut self, what: Keeps) -> Integrator {
+        self.keeping.push(what);
         self
     }
 
@@ -224,7 +238,7 @@ impl Integrator {
     ) -> Result<Trajectory, Failed> {
         let block = Block::one(&start.block());
         let trajectory = Trajectory::with_room(dynamics.system(), self.samples_between(start.t, end)?)?;
-        let course = Course::new(self.card, &self.pace, self.limit, dynamics, start.t, block, end)?;
+        let course = self.course(dynamics, start.t, block, end)?;
         self.record(course, trajectory, watch)
     }
 
@@ -255,10 +269,30 @@ impl Integrator {
         }
         let trajectory = Trajectory::with_room(&system, self.samples_between(from.t(), from.end)?)?;
         let block = Block::one(&vec![0.0; system.dimension()]);
-        let mut course =
-            Course::new(self.card, &self.pace, self.limit, dynamics, from.start, block, from.end)?;
+        let mut course = self.course(dynamics, from.start, block, from.end)?;
         from.restore(&mut course).map_err(RunError::from)?;
         self.record(course, trajectory, watch)
+    }
+
+    fn course<'d>(
+        &self,
+        dynamics: &'d mut Dynamics,
+        start: f64,
+        block: Block,
+        end: f64,
+    ) -> Result<Course<'d>, RunError> {
+        let facts = dynamics.system().facts();
+        for &what in &self.keeping {
+            if !what.is_there(facts) {
+                return Err(RunError::NothingToKeep { what });
+            }
+            if !self.card.keeps.contains(&what) {
+                let fits = |card: &Card| card.keeps.contains(&what) && card.needs.met_by(facts);
+                let instead = ALL.iter().find(|card| fits(card)).map(|card| card.name);
+                return Err(RunError::NotKept { method: self.card.name, what, instead });
+            }
+        }
+        Course::new(self.card, &self.pace, self.limit, dynamics, start, block, end)
     }
 
     fn record(
