@@ -34,10 +34,12 @@
 //! ```text
 //! Expr ── lower ──► arithmetic and whole functions
 //!      ── fuse ───► products taken into sums (one rounding less each)
-//!      ── expand ─► constant powers written out, sines paired with cosines
+//!      ── pair ───► sines with the cosines of the same argument
 //!      ── hoist ──► what only parameters change is computed when they are set
-//!      = Program ─► interpreter: loops over rows of lanes, on every platform
-//!               └─► expand ─► native: functions in primitives, registers, x86-64 with AVX-512 or AVX2
+//!      = Program ─► powers ─► interpreter: loops over rows of lanes, on every platform
+//!               ├─► expand ─► native: functions in primitives, registers, x86-64 with AVX-512 or AVX2
+//!               ├─► assembly: programs called by programs, such as a whole step of an integrator
+//!               └─► series: the Taylor coefficients of the motion
 //! ```
 //!
 //! Equal instructions are one from the start. [`Code::value`] defines every instruction; the interpreter runs it, native
@@ -47,6 +49,7 @@
 
 mod aligned;
 mod arithmetic;
+mod assembly;
 mod builder;
 mod expand;
 mod fuse;
@@ -60,8 +63,11 @@ mod native;
 mod program;
 #[cfg(test)]
 mod random;
+mod series;
 
+pub use assembly::{Assembly, AssemblyError};
 pub use instruction::{Code, Instruction, Operand, Test};
 pub use kernel::{ArgumentError, BACKEND_VARIABLE, Backend, CompileError, Evaluator, Kernel, LANES};
 pub use native::NativeError;
 pub use program::{BuildError, Program};
+pub use series::{Form, Series, SeriesError, SeriesEvaluator};
