@@ -42,7 +42,8 @@
 //!               └─► series: the Taylor coefficients of the motion
 //! ```
 //!
-//! Equal instructions are one from the start. [`Code::value`] defines every instruction; the interpreter runs it, native
+//! Equal instructions are one from the start. Constant powers stay whole in a Program, which may be differentiated, and are
+//! written out for every backend alike. [`Code::value`] defines every instruction; the interpreter runs it, native
 //! code is fuzzed against it, and all [`Backend`]s agree to the last bit (NaN payloads aside). Every function is within
 //! 2 ulp of the exact value on its whole domain. The environment variable `LEASTACTION_BACKEND` forces a backend:
 //! `interpreter`, `avx2` or `avx512`.
