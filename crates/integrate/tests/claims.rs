@@ -8,6 +8,7 @@ use leastaction_integrate::{
     ALL, Card, Integrator, Keeps, Kind, Needs, RunError, Sizing, Tolerance, Trajectory,
 };
 use leastaction_mechanics::{Dynamics, State};
+use std::sync::Mutex;
 
 #[test]
 fn methods_have_their_order() {
@@ -82,6 +83,27 @@ fn run(card: &'static Card, (dynamics, start): &mut (Dynamics, State), step: f64
     Integrator::new(card, step).ends_only().run(dynamics, start, end).unwrap()
 }
 
+/// The state at t = 1 but for rounding: two runs with `rk4`, extrapolated. Known states are kept, as every method asks for them.
+fn reference(dynamics: &mut Dynamics, start: &State) -> Vec<f64> {
+    static KNOWN: Mutex<Vec<(State, Vec<f64>)>> = Mutex::new(Vec::new());
+    let found = KNOWN.lock().unwrap().iter().find(|(from, _)| from == start).map(|(_, end)| end.clone());
+    found.unwrap_or_else(|| {
+        let [coarse, fine] = [8192.0, 16384.0].map(|n| {
+            let rk4 = Integrator::named("rk4", 1.0 / n).unwrap().ends_only();
+            rk4.run(dynamics, start, 1.0).unwrap().end().block()
+        });
+        let end: Vec<f64> =
+            fine.iter().zip(&coarse).map(|(fine, coarse)| fine + (fine - coarse) / 15.0).collect();
+        KNOWN.lock().unwrap().push((start.clone(), end.clone()));
+        end
+    })
+}
+
+/// The Euclidean distance, which has no kinks where one component takes over from another.
+fn separation(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+}
+
 /// Numbers of steps such that errors of a method shrink by about eight from one to the next.
 fn ladder(order: u32) -> impl Iterator<Item = u32> {
     let ratio = 8.0_f64.powf(1.0 / f64::from(order));
@@ -102,25 +124,38 @@ fn slope(points: &[(f64, f64)]) -> f64 {
     xy / xx
 }
 
-/// The slope of log error over log step, over the smallest steps above the plateau of rounding.
+/// The slope of log error over log step, over the smallest steps above the plateau of rounding. Errors are summed over three starts:
+/// on one motion, their leading terms may cancel. On some systems they are so small that the next ones hide them, until rounding does:
+/// a method has its order if errors shrink as fast on every system, and no faster on one.
 fn order(card: &'static Card) {
     let allowed = if card.order >= 10 { 0.35 } else { 0.2 };
-    for mut system in suited(card) {
-        let exact = run(Card::named("rk4").unwrap(), &mut system, 1.0 / 8192.0, 1.0).end().block();
+    let (claimed, mut least) = (f64::from(card.order), f64::INFINITY);
+    for (mut dynamics, start) in suited(card) {
+        let starts = [0.0, 0.05, 0.1].map(|by| {
+            let mut y = start.block();
+            y[0] += by;
+            State::from_block(0.0, &y, start.q.len())
+        });
+        let exact = starts.each_ref().map(|start| reference(&mut dynamics, start));
         let errors = ladder(card.order).map_while(|n| {
             let step = 1.0 / f64::from(n);
             let failed = |n: u32| assert!(n < 16, "{}: fails with {n} steps", card.name);
-            let end = Integrator::new(card, step).ends_only().run(&mut system.0, &system.1, 1.0);
-            let end = end.map_err(|_| failed(n)).ok();
-            let error = end.map_or(f64::INFINITY, |end| distance(&end.end().block(), &exact));
-            (error > 1e-12).then_some((step, error))
+            let error = starts.iter().zip(&exact).map(|(start, exact)| {
+                let end = Integrator::new(card, step).ends_only().run(&mut dynamics, start, 1.0);
+                let end = end.map_err(|_| failed(n)).ok();
+                end.map_or(f64::INFINITY, |end| separation(&end.end().block(), exact))
+            });
+            let error = error.sum();
+            (error > 3e-14).then_some((step, error))
         });
-        let seen: Vec<(f64, f64)> = errors.filter(|(_, error)| (3e-12..1e-3).contains(error)).collect();
+        let seen: Vec<(f64, f64)> = errors.filter(|(_, error)| (1e-13..1e-3).contains(error)).collect();
         assert!(seen.len() >= 3, "{}: only {seen:?} between the plateaus", card.name);
         let found = slope(&seen[seen.len().saturating_sub(4)..]);
         println!("{:20} order {} measured {found:.3} over {} steps", card.name, card.order, seen.len());
-        assert!((found - f64::from(card.order)).abs() < allowed, "{}: slope {found} in {seen:?}", card.name);
+        assert!(found > claimed - allowed, "{}: slope {found} in {seen:?}", card.name);
+        least = least.min(found);
     }
+    assert!(least < claimed + allowed, "{} is of higher order: {least}", card.name);
 }
 
 /// Errors between steps shrink with the order less one, at least.
@@ -256,7 +291,7 @@ fn needs_a_step(card: &'static Card) {
 /// Errors follow the tolerance.
 fn tolerance(card: &'static Card) {
     for mut system in suited(card) {
-        let exact = run(Card::named("rk4").unwrap(), &mut system, 1.0 / 8192.0, 1.0).end().block();
+        let exact = reference(&mut system.0, &system.1);
         for exponent in [-4, -6, -8, -10, -12] {
             let tolerance = 10.0_f64.powi(exponent);
             let adaptive = Integrator::new(card, Tolerance::relative(tolerance)).ends_only();
