@@ -41,6 +41,7 @@ pub struct Integrator {
     output: Output,
     events: Vec<Event>,
     keeping: Vec<Keeps>,
+    compiled: Option<bool>,
     limit: u64,
 }
 
@@ -125,6 +126,7 @@ impl Integrator {
             output: Output::Every(1),
             events: Vec::new(),
             keeping: Vec::new(),
+            compiled: None,
             limit: Integrator::STEP_LIMIT,
         }
     }
@@ -173,6 +175,12 @@ impl Integrator {
     pub fn keeping(mut self, what: Keeps) -> Integrator {
         self.keeping.push(what);
         self
+    }
+
+    /// Compiles steps of explicit methods as a whole, or does not. Left alone, runs of many steps do. The bits are the same.
+    #[must_use]
+    pub fn compiled(self, whole: bool) -> Integrator {
+        Integrator { compiled: Some(whole), ..self }
     }
 
     /// Allows so many steps.
@@ -292,7 +300,7 @@ impl Integrator {
                 return Err(RunError::NotKept { method: self.card.name, what, instead });
             }
         }
-        Course::new(self.card, &self.pace, self.limit, dynamics, start, block, end)
+        Course::new(self.card, &self.pace, (self.limit, self.compiled), dynamics, start, block, end)
     }
 
     fn record(
@@ -359,7 +367,7 @@ impl Integrator {
         end: f64,
         observer: impl FnMut(Sample<'_>) -> Result<ControlFlow<()>, EvalError>,
     ) -> Result<End, RunError> {
-        let mut course = Course::new(self.card, &self.pace, self.limit, dynamics, start, block.clone(), end)?;
+        let mut course = self.course(dynamics, start, block.clone(), end)?;
         let driven = self.drive(&mut course, |_| ControlFlow::Continue(()), observer);
         block.clone_from(&course.block);
         Ok(End { reason: driven?, t: course.times()[0], work: course.motion.work() })
