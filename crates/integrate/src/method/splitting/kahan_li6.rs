@@ -15,7 +15,7 @@ pub(in crate::method) const CARD: Card = Card {
     stepper: |dynamics, width, _| Splitting::boxed(dynamics, width, TABLE),
 };
 
-const TABLE: Table = Table::OfVerlet(&[
+pub(super) const TABLE: Table = Table::OfVerlet(&[
     0.3921614440073141,
     0.33259913678935943,
     -0.7062461725576393,
