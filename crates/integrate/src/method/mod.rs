@@ -3,6 +3,7 @@
 mod implicit_midpoint;
 mod rk4;
 mod splitting;
+mod tao;
 
 use crate::card::Card;
 use leastaction_mechanics::nearest;
@@ -25,6 +26,9 @@ pub const ALL: &[Card] = &[
     splitting::yoshida8::CARD,
     splitting::kahan_li8::CARD,
     splitting::sofroniou_spaletta10::CARD,
+    tao::tao2::CARD,
+    tao::tao4::CARD,
+    tao::tao6::CARD,
     implicit_midpoint::CARD,
 ];
 
