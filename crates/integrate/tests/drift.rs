@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::henon_heiles;
+use common::{double_pendulum, henon_heiles};
 use leastaction_integrate::{ALL, Card, Integrator, Keeps};
 use std::ops::ControlFlow;
 
@@ -59,5 +59,32 @@ fn symplectic_methods_do_not_drift() {
 fn symplectic_methods_do_not_drift_for_long() {
     for card in ALL.iter().filter(|card| card.keeps.contains(&Keeps::Symplectic)) {
         assert!(!drifts(card, 0.1, 100_000.0), "{}", card.name);
+    }
+}
+
+/// In the doubled phase space the energy of one copy is nearly kept, for as long as the copies stay together: the error of
+/// the double pendulum in later parts of a run is no larger than in the first. Unbound copies part within a few swings, with errors
+/// as large as the energy.
+#[test]
+fn bound_copies_stay_together() {
+    for (name, step, bound) in [("tao2", 0.004, 0.1), ("tao4", 0.004, 1e-4), ("tao6", 0.005, 1e-4)] {
+        for start in [[0.9, -0.4, 0.3, 0.8], [1.6, 0.0, 0.0, 0.0]] {
+            let (mut dynamics, _) = double_pendulum();
+            let names = ["a", "b", "a'", "b'"];
+            let start: Vec<_> = names.into_iter().zip(start).collect();
+            let start = dynamics.start(&start).unwrap();
+            let (end, mut worst, mut first) = (400.0, [0.0_f64; 4], None);
+            let run = Integrator::named(name, step).unwrap().every(11);
+            let observed = run.observe(&mut dynamics, &start, end, |sample| {
+                let mut energy = [0.0];
+                sample.dynamics.energy(&[sample.t], sample.block.values(), &mut energy)?;
+                let part = ((4.0 * sample.t / end) as usize).min(3);
+                worst[part] = worst[part].max((energy[0] - *first.get_or_insert(energy[0])).abs());
+                Ok(ControlFlow::Continue(()))
+            });
+            observed.unwrap();
+            println!("{name}: {worst:?}");
+            assert!(worst.iter().all(|&error| error < bound), "{name}: {worst:?}");
+        }
     }
 }

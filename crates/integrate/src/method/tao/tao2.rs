@@ -15,4 +15,4 @@ pub(in crate::method) const CARD: Card = Card {
     stepper: |dynamics, width, _| Tao::boxed(dynamics, width, HALF),
 };
 
-const HALF: &[f64] = &[1.0];
+pub(super) const HALF: &[f64] = &[1.0];

@@ -19,4 +19,4 @@ pub(in crate::method) const CARD: Card = Card {
     stepper: |dynamics, width, _| Tao::boxed(dynamics, width, HALF),
 };
 
-const HALF: &[f64] = &[0.4144907717943757, 0.4144907717943757, -0.6579630871775028];
+pub(super) const HALF: &[f64] = &[0.4144907717943757, 0.4144907717943757, -0.6579630871775028];

@@ -17,5 +17,5 @@ pub(in crate::method) const CARD: Card = Card {
     stepper: |dynamics, width, _| Tao::boxed(dynamics, width, HALF),
 };
 
-const HALF: &[f64] =
+pub(super) const HALF: &[f64] =
     &[0.39216144400731413, 0.33259913678935946, -0.7062461725576394, 0.0822135962935508, 0.79854399093483];
