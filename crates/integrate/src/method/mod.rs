@@ -1,5 +1,6 @@
 //! The methods, one file each.
 
+mod conformal;
 mod implicit_midpoint;
 mod rk4;
 mod splitting;
@@ -29,6 +30,8 @@ pub const ALL: &[Card] = &[
     tao::tao2::CARD,
     tao::tao4::CARD,
     tao::tao6::CARD,
+    conformal::conformal2::CARD,
+    conformal::conformal4::CARD,
     implicit_midpoint::CARD,
 ];
 
