@@ -1,5 +1,6 @@
 //! The methods, one file each.
 
+mod composition;
 mod conformal;
 mod implicit_midpoint;
 mod rk4;

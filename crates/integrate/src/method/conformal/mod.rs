@@ -18,6 +18,7 @@ mod damper;
 use crate::block::Block;
 use crate::card::Keeps;
 use crate::error::RunError;
+use crate::method::composition::mirror;
 use crate::step::{Interval, Motion, Step, StepError};
 use damper::Damper;
 use leastaction_compile::LANES;
@@ -58,7 +59,7 @@ impl Conformal {
         if dynamics.system().facts().closed {
             dynamics.prepare(&[Quantity::Drift, Quantity::Kick])?;
         }
-        let steps: Vec<f64> = half.iter().chain(half.iter().rev().skip(1)).copied().collect();
+        let steps = mirror(half);
         let ends = steps.iter().scan(0.0, |end, weight| {
             *end += weight;
             Some(*end)

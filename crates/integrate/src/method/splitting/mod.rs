@@ -28,6 +28,7 @@ pub(super) mod yoshida8;
 use crate::block::{Block, scale};
 use crate::card::Keeps;
 use crate::error::RunError;
+use crate::method::composition::mirror;
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
 use leastaction_mechanics::{Dynamics, EvalError, Quantity};
@@ -122,11 +123,6 @@ fn make_exact(weights: &mut [f64], symmetric: bool) {
         weights[len - 1] += 1.0 - sum(weights, (len - 1) % 2);
         weights[len - 2] += 1.0 - sum(weights, len % 2);
     }
-}
-
-/// A palindrome from its first half, up to the middle.
-fn mirror(half: &[f64]) -> Vec<f64> {
-    half.iter().chain(half.iter().rev().skip(1)).copied().collect()
 }
 
 /// A product of kicks and drifts, at work.

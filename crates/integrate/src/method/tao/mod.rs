@@ -24,6 +24,7 @@ pub(super) mod tao6;
 
 use crate::block::{Block, shift};
 use crate::error::RunError;
+use crate::method::composition::mirror;
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
 use leastaction_mechanics::{Dynamics, EvalError, Quantity};
@@ -59,7 +60,6 @@ struct Stage {
 
 /// Steps of order two one after the other, a palindrome by its first half. Where A meets A they are one.
 fn stages(half: &[f64]) -> Vec<Stage> {
-    let steps: Vec<f64> = half.iter().chain(half.iter().rev().skip(1)).copied().collect();
     let (mut stages, mut before) = (Vec::new(), 0.0);
     let mut times = [0.0; 2];
     let mut push = |part: Part, weight: f64| {
@@ -73,7 +73,7 @@ fn stages(half: &[f64]) -> Vec<Stage> {
         }
         stages.push(Stage { part, weight, c });
     };
-    for step in steps {
+    for step in mirror(half) {
         push(Part::A, 0.5 * (before + step));
         push(Part::B, 0.5 * step);
         push(Part::C, step);
@@ -282,6 +282,7 @@ mod tests {
     #![allow(clippy::unwrap_used)] // a test may panic
 
     use super::*;
+    use crate::method::composition::{KAHAN_LI6, SUZUKI4};
     use leastaction_expr::Graph;
     use leastaction_mechanics::Model;
 
@@ -308,7 +309,7 @@ mod tests {
         let (x, p) = (model.coordinate("x"), model.momentum("p_x"));
         model.hamiltonian("H", 0.5 * (1.0 + x * x) * (1.0 + p * p));
         let mut dynamics = model.system().unwrap().dynamics().unwrap();
-        for half in [&[1.0][..], tao4::HALF, tao6::HALF] {
+        for half in [&[1.0][..], SUZUKI4, KAHAN_LI6] {
             let (start, d) = ([0.4, 0.3, 0.5, 0.1], 2e-3);
             let columns: Vec<Vec<f64>> = (0..4)
                 .map(|j| {

@@ -12,7 +12,5 @@ pub(in crate::method) const CARD: Card = Card {
     kind: Kind::Explicit,
     sizing: Sizing::Given,
     cite: CITE,
-    stepper: |dynamics, width, _| Tao::boxed(dynamics, width, HALF),
+    stepper: |dynamics, width, _| Tao::boxed(dynamics, width, &[1.0]),
 };
-
-pub(super) const HALF: &[f64] = &[1.0];

@@ -1,11 +1,8 @@
-//! The method of order four in the doubled phase space: five steps of order two, none of them long.
-//!
-//! $$\gamma_1=\gamma_2=\gamma_4=\gamma_5=\frac1{4-4^{1/3}},\qquad\gamma_3=1-4\gamma_1$$
-//!
-//! (M. Suzuki, Phys. Lett. A 146 (1990) 319, doi:10.1016/0375-9601(90)90962-N.)
+//! The method of order four in the doubled phase space: Suzuki's five steps of order two.
 
 use super::{CITE, Tao};
 use crate::card::{Card, Kind, Needs, Sizing};
+use crate::method::composition::SUZUKI4;
 
 pub(in crate::method) const CARD: Card = Card {
     name: "tao4",
@@ -16,7 +13,5 @@ pub(in crate::method) const CARD: Card = Card {
     kind: Kind::Explicit,
     sizing: Sizing::Given,
     cite: CITE,
-    stepper: |dynamics, width, _| Tao::boxed(dynamics, width, HALF),
+    stepper: |dynamics, width, _| Tao::boxed(dynamics, width, SUZUKI4),
 };
-
-pub(super) const HALF: &[f64] = &[0.4144907717943757, 0.4144907717943757, -0.6579630871775028];
