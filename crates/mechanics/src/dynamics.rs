@@ -267,6 +267,26 @@ impl Dynamics {
         found
     }
 
+    /// The matrix Γ by rows, where dissipation is −Γp: see [`Facts::linear_damping`](crate::Facts::linear_damping).
+    ///
+    /// # Errors
+    /// [`EvalError`] if the slice does not fit, or dissipation is not of this kind.
+    pub fn damping(&self, matrix: &mut [f64]) -> Result<(), EvalError> {
+        let (system, form) = (self.system(), self.system().facts().form);
+        if !system.facts().linear_damping {
+            return Err(EvalError::Undefined { what: "rates of damping", form });
+        }
+        let n = system.degrees();
+        check("matrix", n * n, matrix.len())?;
+        matrix.fill(0.0);
+        let mut values = vec![0.0; system.damped().len()];
+        if !values.is_empty() {
+            self.engine.constants(Quantity::Damping, self.parameters(), &mut values)?;
+        }
+        system.damped().iter().zip(values).for_each(|(&(i, j), value)| matrix[i * n + j] = value);
+        Ok(())
+    }
+
     /// The outputs of a port-Hamiltonian system: Bᵀ∇H.
     ///
     /// # Errors

@@ -173,6 +173,7 @@ impl<'g> Ports<'g> {
                 dissipative,
                 forced,
                 forces_depend_on_velocities: false,
+                linear_damping: false,
                 closed: true,
                 cyclic: Vec::new(),
                 conserved: conserved.then_some(Conserved::Energy).into_iter().collect(),
@@ -191,6 +192,7 @@ impl<'g> Ports<'g> {
                 .collect(),
             massive: Vec::new(),
             inverse: Inverse::default(),
+            damped: Vec::new(),
             plans,
         })
     }

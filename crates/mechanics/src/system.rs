@@ -42,6 +42,8 @@ pub enum Quantity {
     Ledger,
     /// The inertias of the particles.
     Masses,
+    /// The nonzeros of Γ, where dissipation is −Γp.
+    Damping,
     /// The outputs of a port-Hamiltonian system.
     Outputs,
     /// J, then R, of a port-Hamiltonian system, by rows.
@@ -63,6 +65,7 @@ impl Quantity {
             Quantity::Inertia => "mass matrices",
             Quantity::Positions => "positions",
             Quantity::Masses => "masses",
+            Quantity::Damping => "rates of damping",
             Quantity::Outputs => "outputs",
             Quantity::Structure => "structure matrices",
         }
@@ -93,6 +96,8 @@ pub(crate) struct Blueprint<'g> {
     /// The particle of each inertia in [`Quantity::Masses`].
     pub(crate) massive: Vec<String>,
     pub(crate) inverse: Inverse,
+    /// Rows and columns of the nonzeros in [`Quantity::Damping`].
+    pub(crate) damped: Vec<(usize, usize)>,
     pub(crate) plans: Vec<(Quantity, Beside, Vec<Expr<'g>>)>,
 }
 
@@ -123,6 +128,7 @@ struct Inner {
     shares: Vec<Share>,
     massive: Vec<String>,
     inverse: Inverse,
+    damped: Vec<(usize, usize)>,
     has: [bool; Quantity::COUNT],
     source: Mutex<Source>,
     kernels: [OnceLock<Kernel>; Quantity::COUNT],
@@ -186,6 +192,7 @@ impl System {
                 shares: blueprint.shares,
                 massive: blueprint.massive,
                 inverse: blueprint.inverse,
+                damped: blueprint.damped,
                 has: std::array::from_fn(|i| source.plans[i].is_some()),
                 source: Mutex::new(source),
                 kernels: [const { OnceLock::new() }; Quantity::COUNT],
@@ -345,6 +352,10 @@ impl System {
 
     pub(crate) fn inverse(&self) -> &Inverse {
         &self.inner.inverse
+    }
+
+    pub(crate) fn damped(&self) -> &[(usize, usize)] {
+        &self.inner.damped
     }
 }
 

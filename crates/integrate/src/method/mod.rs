@@ -1,11 +1,14 @@
 //! The methods, one file each.
 
+mod composition;
+mod conformal;
 mod dop853;
 mod dormand_prince5;
 mod explicit;
 mod implicit_midpoint;
 mod rk4;
 mod splitting;
+mod tao;
 mod tsit5;
 mod vern9;
 
@@ -34,6 +37,11 @@ pub const ALL: &[Card] = &[
     splitting::yoshida8::CARD,
     splitting::kahan_li8::CARD,
     splitting::sofroniou_spaletta10::CARD,
+    tao::tao2::CARD,
+    tao::tao4::CARD,
+    tao::tao6::CARD,
+    conformal::conformal2::CARD,
+    conformal::conformal4::CARD,
     implicit_midpoint::CARD,
 ];
 

@@ -59,6 +59,29 @@ pub(crate) fn oscillator() -> (Dynamics, State) {
     begin(&model, &[("x", 1.0), ("x'", 0.3)])
 }
 
+/// A pendulum with linear friction: masses and damping are constant.
+pub(crate) fn damped_pendulum() -> (Dynamics, State) {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let a = model.coordinate("a");
+    model.particle("bob", 1.0, [a.sin(), -a.cos()]);
+    model.gravity([0.0, -4.0]);
+    model.dissipation("friction", 0.15 * model.velocity(a).pow(2.0));
+    begin(&model, &[("a", 1.0), ("a'", 0.5)])
+}
+
+/// The chaotic orbit of Hénon and Heiles with friction γ = 0.3 in all directions.
+pub(crate) fn damped_henon_heiles() -> (Dynamics, State) {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let [x, y] = model.coordinates(["x", "y"]);
+    model.particle("star", 2.0, [x, y]);
+    model.potential("well", 0.5 * (x * x + y * y) + x * x * y - y.pow(3.0) / 3.0);
+    let [u, v] = model.velocities([x, y]);
+    model.dissipation("friction", 0.3 * (u * u + v * v));
+    begin(&model, &[("x", 0.1), ("y", 0.4), ("x'", 0.35), ("y'", -0.1)])
+}
+
 /// A relativistic particle in a quartic well that breathes: separable, but its kinetic energy is not quadratic, and both energies
 /// depend on time.
 pub(crate) fn relativistic() -> (Dynamics, State) {
@@ -75,8 +98,8 @@ type System = (Dynamics, State);
 
 /// Systems that are not linear, on which a method that applies must show what it claims.
 pub(crate) fn suited(card: &Card) -> Vec<System> {
-    let all: [fn() -> System; 5] =
-        [double_pendulum, driven_pendulum, relativistic, henon_heiles, || kepler(0.3)];
+    let all: [fn() -> System; 6] =
+        [double_pendulum, driven_pendulum, damped_pendulum, relativistic, henon_heiles, || kepler(0.3)];
     all.iter()
         .map(|make| make())
         .filter(|(dynamics, _)| card.needs.met_by(dynamics.system().facts()))

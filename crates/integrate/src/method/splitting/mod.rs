@@ -28,6 +28,7 @@ pub(super) mod yoshida8;
 use crate::block::{Block, scale};
 use crate::card::Keeps;
 use crate::error::RunError;
+use crate::method::composition::mirror;
 use crate::step::{Interval, Motion, Step, StepError};
 use crate::whole::{Draft, Whole};
 use leastaction_compile::{AssemblyError, LANES, Operand};
@@ -85,7 +86,7 @@ struct Stage {
 impl Table {
     /// Kicks and drifts in order, with their times.
     fn stages(self) -> Vec<Stage> {
-        let (first, weights) = match self {
+        let (first, mut weights) = match self {
             Table::Plain(first, weights) => (first, weights.to_vec()),
             Table::Symmetric(first, half) => (first, mirror(half)),
             Table::OfVerlet(half) => {
@@ -96,26 +97,40 @@ impl Table {
                 (Part::Kick, [outer].into_iter().chain(inner).chain([last, outer]).collect())
             }
         };
-        let symmetric = !matches!(self, Table::Plain(..));
-        let (mut sums, len) = ([0.0; 2], weights.len());
+        let (symmetric, len) = (!matches!(self, Table::Plain(..)), weights.len());
+        make_exact(&mut weights, symmetric);
+        let mut sums = [0.0; 2];
         let mut stages: Vec<Stage> = Vec::with_capacity(len);
         let mut part = first;
-        for (i, &weight) in weights.iter().enumerate() {
-            // The time at which one part happens is moved by the other. Seen from the end, a palindrome is the same.
-            let time = sums[part.other() as usize];
-            let c = if symmetric && 2 * i >= len { 1.0 - stages[len - 1 - i].c } else { time };
+        for weight in weights {
+            // The time at which one part happens is moved by the other.
+            let c = sums[part.other() as usize];
             sums[part as usize] += weight;
-            let sum = if i + 2 >= len { 1.0 } else { sums[part as usize] };
-            stages.push(Stage { part, weight, sum, c });
+            stages.push(Stage { part, weight, sum: sums[part as usize], c });
             part = part.other();
         }
         stages
     }
 }
 
-/// A palindrome from its first half, up to the middle.
-fn mirror(half: &[f64]) -> Vec<f64> {
-    half.iter().chain(half.iter().rev().skip(1)).copied().collect()
+/// Rounds weights to multiples of 2⁻⁵⁰, which changes nothing that can be seen, such that the sums of kicks and of drifts have no
+/// rounding and end at 1. Errors of weights and sums would be the same in every step, and the energy would drift.
+fn make_exact(weights: &mut [f64], symmetric: bool) {
+    const UNIT: f64 = 1.0 / (1_u64 << 50) as f64;
+    weights.iter_mut().for_each(|weight| *weight = (*weight / UNIT).round() * UNIT);
+    let sum = |weights: &[f64], first: usize| weights.iter().skip(first).step_by(2).sum::<f64>();
+    let len = weights.len();
+    if symmetric {
+        // What is missing goes to the middle, and to both of its neighbours.
+        let middle = len / 2;
+        weights[middle] += 1.0 - sum(weights, middle % 2);
+        let missing = 0.5 * (1.0 - sum(weights, (middle + 1) % 2));
+        weights[middle - 1] += missing;
+        weights[middle + 1] += missing;
+    } else {
+        weights[len - 1] += 1.0 - sum(weights, (len - 1) % 2);
+        weights[len - 2] += 1.0 - sum(weights, len % 2);
+    }
 }
 
 /// A product of kicks and drifts, at work.
@@ -179,8 +194,8 @@ impl Splitting {
         let change = moved(part, self.half, change).as_chunks_mut::<W>().0.iter_mut();
         for (((at, change), (rate, base)), (y, e)) in at.zip(change).zip(rates).zip(starts) {
             for j in 0..W {
-                change[j] += weight * h[j] * (rate[j] - base[j]);
-                at[j] = y[j] + (e[j] + (change[j] + sum * (base[j] * h[j])));
+                change[j] += weight * (h[j] * (rate[j] - base[j]));
+                at[j] = y[j] + (e[j] + (change[j] + sum * (h[j] * base[j])));
             }
         }
     }
@@ -205,10 +220,10 @@ impl Splitting {
                 lengths[which] = rate.iter().map(|&r| draft.mul(r, h)).collect();
             } else {
                 let weight = draft.number(weight);
-                let length = draft.mul(weight, h);
                 let mut more = |k: usize| {
                     let difference = draft.sub(rate[k], base[which][k]);
-                    let term = draft.mul(length, difference);
+                    let apart = draft.mul(h, difference);
+                    let term = draft.mul(weight, apart);
                     change[which].get(k).map_or(term, |&before| draft.add(before, term))
                 };
                 change[which] = (0..n).map(&mut more).collect();
@@ -380,5 +395,81 @@ fn fixed(part: Part, half: usize, at: &[f64]) -> &[f64] {
     match part {
         Part::Kick => &at[..half],
         Part::Drift => &at[half..],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLES: [Table; 15] = [
+        symplectic_euler::TABLE,
+        verlet::TABLE,
+        verlet_position::TABLE,
+        ruth3::TABLE,
+        forest_ruth4::TABLE,
+        mclachlan4::TABLE,
+        blanes_moan4::TABLE,
+        blanes_moan4_rkn::TABLE,
+        blanes_moan6::TABLE,
+        blanes_moan6_rkn::TABLE,
+        yoshida6::TABLE,
+        kahan_li6::TABLE,
+        yoshida8::TABLE,
+        kahan_li8::TABLE,
+        sofroniou_spaletta10::TABLE,
+    ];
+
+    #[test]
+    fn sums_have_no_rounding() {
+        for table in TABLES {
+            let stages = table.stages();
+            for part in [Part::Kick, Part::Drift] {
+                let mut before = 0.0;
+                for stage in stages.iter().filter(|stage| stage.part == part) {
+                    assert_eq!(stage.sum - before, stage.weight);
+                    before = stage.sum;
+                }
+                assert_eq!(before, 1.0, "{table:?}");
+            }
+        }
+    }
+
+    /// Rounding and closing sums moves no weight by more than its table's own rounding.
+    #[test]
+    fn weights_are_those_of_the_table() {
+        for table in TABLES {
+            let stages = table.stages();
+            let (weights, step) = match table {
+                Table::Plain(_, weights) => (weights.to_vec(), 1),
+                Table::Symmetric(_, half) => (mirror(half), 1),
+                Table::OfVerlet(half) => (mirror(half), 2),
+            };
+            let found = stages.iter().skip(step - 1).step_by(step);
+            for (found, weight) in found.zip(weights) {
+                assert!((found.weight - weight).abs() < 4e-15, "{table:?}: {} for {weight}", found.weight);
+            }
+        }
+    }
+
+    #[test]
+    fn palindromes_are_symmetric() {
+        for table in TABLES.into_iter().filter(|table| !matches!(table, Table::Plain(..))) {
+            let stages = table.stages();
+            for (a, b) in stages.iter().zip(stages.iter().rev()) {
+                assert_eq!((a.part, a.weight, a.c), (b.part, b.weight, 1.0 - b.c), "{table:?}");
+            }
+        }
+    }
+
+    /// Composed of three steps of `verlet`, the method of Forest and Ruth has four kicks and three drifts.
+    #[test]
+    fn kicks_that_meet_are_one() {
+        let gamma = 1.0 / (2.0 - 2.0_f64.cbrt());
+        let kicks = [0.5 * gamma, 0.5 * (1.0 - gamma), 0.5 * (1.0 - gamma), 0.5 * gamma];
+        let stages = forest_ruth4::TABLE.stages();
+        let found = stages.iter().filter(|stage| stage.part == Part::Kick);
+        assert!(found.zip(kicks).all(|(stage, kick)| (stage.weight - kick).abs() < 2e-15));
+        assert_eq!(stages.len(), 7);
     }
 }
