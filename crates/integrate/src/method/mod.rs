@@ -3,6 +3,8 @@
 mod dop853;
 mod dormand_prince5;
 mod explicit;
+mod gauss_radau;
+mod ias15;
 mod implicit_midpoint;
 mod rk4;
 mod tsit5;
@@ -12,8 +14,15 @@ use crate::card::Card;
 use leastaction_mechanics::nearest;
 
 /// Every method.
-pub const ALL: &[Card] =
-    &[rk4::CARD, dormand_prince5::CARD, tsit5::CARD, dop853::CARD, vern9::CARD, implicit_midpoint::CARD];
+pub const ALL: &[Card] = &[
+    rk4::CARD,
+    dormand_prince5::CARD,
+    tsit5::CARD,
+    dop853::CARD,
+    vern9::CARD,
+    ias15::CARD,
+    implicit_midpoint::CARD,
+];
 
 impl Card {
     /// The method with this name.

@@ -61,6 +61,27 @@ pub(crate) fn relativistic() -> (Dynamics, State) {
     begin(&model, &[("x", 1.1), ("p_x", 0.4)])
 }
 
+/// An oscillator of unit frequency from unit amplitude: q = cos t.
+pub(crate) fn oscillator() -> (Dynamics, State) {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let x = model.coordinate("x");
+    model.particle("mass", 1.0, [x]);
+    model.potential("spring", 0.5 * x * x);
+    begin(&model, &[("x", 1.0)])
+}
+
+/// A charge in a magnetic field, circling about the origin: q = (cos t, −sin t). Its Hamiltonian is not separable.
+pub(crate) fn cyclotron() -> (Dynamics, State) {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let [x, y] = model.coordinates(["x", "y"]);
+    let [u, v] = model.velocities([x, y]);
+    model.particle("charge", 1.0, [x, y]);
+    model.lagrangian("field", 0.5 * (x * v - y * u));
+    begin(&model, &[("x", 1.0), ("y'", -1.0)])
+}
+
 type System = (Dynamics, State);
 
 /// Systems that are not linear, on which a method that applies must show what it claims.
