@@ -142,9 +142,9 @@ fn the_energy_of_the_outer_solar_system_is_kept_to_rounding_for_a_million_days()
 fn energy_error_of_ias15(until: f64) -> f64 {
     let graph = Graph::new();
     let (_, mut dynamics, start) = begin(&graph, "outer-solar-system");
-    let ias15 = Integrator::named("ias15", Tolerance::relative(1e-15)).unwrap();
-    let orbits = ias15.run(&mut dynamics, &start, until).unwrap();
-    let energies = orbits.energies(&mut dynamics).unwrap();
+    let ias15 = Integrator::named("ias15", Tolerance::relative(1e-15)).expect("the run is sound");
+    let orbits = ias15.run(&mut dynamics, &start, until).expect("the run is sound");
+    let energies = orbits.energies(&mut dynamics).expect("the run is sound");
     let worst = energies.iter().map(|e| ((e - energies[0]) / energies[0]).abs()).fold(0.0, f64::max);
     println!("energy error {worst:.1e} in {:?}", orbits.work());
     worst
