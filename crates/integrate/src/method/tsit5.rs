@@ -1,7 +1,6 @@
 //! Tsitouras's pair of orders 5 and 4, which has small errors for few evaluations.
 //!
 //! Six evaluations a step; the slope at the end makes the error estimate, and dense output of order 4 for nothing.
-//! Coefficients to 60 digits, rounded; they satisfy all order conditions.
 
 use super::explicit::{Dense, Estimate, Tableau};
 use crate::card::{Card, Kind, Needs, Sizing};
