@@ -148,14 +148,15 @@ fn a_turning_frame_shows_the_same_motion() {
     assert!(distance(&end.q, &[0.994, 0.0]) < 1e-9, "{end:?}");
 }
 
-/// Errors at a step and at half of it, against a closed form: as small as the order says.
+/// Errors at a step and at half of it, against a closed form: as small as the order says, until rounding hides that.
 fn converges(system: &mut (Dynamics, State), end: f64, step: f64, exact: &[f64]) {
     for card in METHODS {
         let errors = [step, step / 2.0].map(|h| distance(&run(card, system, h, end).q, exact));
         let slope = (errors[0] / errors[1]).log2();
-        let bound = 100.0 * step.powi(card.order as i32);
+        let bound = (100.0 * step.powi(card.order as i32)).max(1e-12);
+        let hidden = errors[1] < 1e-12;
         assert!(
-            errors[0] < bound && (slope - f64::from(card.order)).abs() < 0.2,
+            errors[0] < bound && (hidden || (slope - f64::from(card.order)).abs() < 0.2),
             "{}: {errors:?}",
             card.name
         );

@@ -5,6 +5,8 @@ mod conformal;
 mod dop853;
 mod dormand_prince5;
 mod explicit;
+mod gauss_radau;
+mod ias15;
 mod implicit_midpoint;
 mod rk4;
 mod splitting;
@@ -42,6 +44,7 @@ pub const ALL: &[Card] = &[
     tao::tao6::CARD,
     conformal::conformal2::CARD,
     conformal::conformal4::CARD,
+    ias15::CARD,
     implicit_midpoint::CARD,
 ];
 

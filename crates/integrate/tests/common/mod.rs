@@ -49,16 +49,6 @@ pub(crate) fn henon_heiles() -> (Dynamics, State) {
     begin(&model, &[("x", 0.1), ("y", 0.4), ("x'", 0.35), ("y'", -0.1)])
 }
 
-/// A mass on a spring, ω = 1.
-pub(crate) fn oscillator() -> (Dynamics, State) {
-    let graph = Graph::new();
-    let mut model = Model::new(&graph);
-    let x = model.coordinate("x");
-    model.particle("mass", 1.0, [x]);
-    model.potential("spring", 0.5 * x * x);
-    begin(&model, &[("x", 1.0), ("x'", 0.3)])
-}
-
 /// A pendulum with linear friction: masses and damping are constant.
 pub(crate) fn damped_pendulum() -> (Dynamics, State) {
     let graph = Graph::new();
@@ -92,6 +82,27 @@ pub(crate) fn relativistic() -> (Dynamics, State) {
     let motion = (1.0 + (1.0 + 0.2 * t.sin()) * p * p).sqrt();
     model.hamiltonian("H", motion + (1.0 + 0.3 * (2.0 * t).cos()) * x.pow(4.0) / 4.0);
     begin(&model, &[("x", 1.1), ("p_x", 0.4)])
+}
+
+/// An oscillator of unit frequency from unit amplitude: q = cos t.
+pub(crate) fn oscillator() -> (Dynamics, State) {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let x = model.coordinate("x");
+    model.particle("mass", 1.0, [x]);
+    model.potential("spring", 0.5 * x * x);
+    begin(&model, &[("x", 1.0)])
+}
+
+/// A charge in a magnetic field, circling about the origin: q = (cos t, −sin t). Its Hamiltonian is not separable.
+pub(crate) fn cyclotron() -> (Dynamics, State) {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let [x, y] = model.coordinates(["x", "y"]);
+    let [u, v] = model.velocities([x, y]);
+    model.particle("charge", 1.0, [x, y]);
+    model.lagrangian("field", 0.5 * (x * v - y * u));
+    begin(&model, &[("x", 1.0), ("y'", -1.0)])
 }
 
 type System = (Dynamics, State);
