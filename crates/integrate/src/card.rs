@@ -41,6 +41,8 @@ pub enum Keeps {
     Reversible,
     /// Invariants that are quadratic in the state, such as angular momentum in Cartesian coordinates.
     Quadratic,
+    /// The momenta of symmetries that act linearly, by Noether's theorem: linear and angular momentum in Cartesian coordinates.
+    Momentum,
     /// The energy of a system in which nothing depends on time and nothing is lost.
     Energy,
 }
@@ -51,6 +53,7 @@ impl fmt::Display for Keeps {
             Keeps::Symplectic => "symplectic form",
             Keeps::Reversible => "time reversal",
             Keeps::Quadratic => "quadratic invariants",
+            Keeps::Momentum => "momenta of symmetries",
             Keeps::Energy => "energy",
         })
     }

@@ -26,7 +26,7 @@ fn methods_keep_what_they_claim() {
             match claim {
                 Keeps::Symplectic => symplectic(card),
                 Keeps::Reversible => reversible(card),
-                Keeps::Quadratic => quadratic(card),
+                Keeps::Quadratic | Keeps::Momentum => quadratic(card),
                 Keeps::Energy => energy(card),
             }
         }

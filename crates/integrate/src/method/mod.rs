@@ -1,13 +1,24 @@
 //! The methods, one file each.
 
+mod forecast;
+mod galerkin;
 mod implicit_midpoint;
 mod rk4;
+mod variational;
+mod variational_midpoint;
 
 use crate::card::Card;
 use leastaction_mechanics::nearest;
 
 /// Every method.
-pub const ALL: &[Card] = &[rk4::CARD, implicit_midpoint::CARD];
+pub const ALL: &[Card] = &[
+    rk4::CARD,
+    implicit_midpoint::CARD,
+    variational_midpoint::CARD,
+    variational::ORDER_4,
+    variational::ORDER_6,
+    variational::ORDER_8,
+];
 
 impl Card {
     /// The method with this name.
