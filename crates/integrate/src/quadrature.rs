@@ -137,9 +137,14 @@ mod tests {
     fn rules_integrate_powers_up_to_their_degree() {
         let cases = (1..=32).map(|m| (Rule::gauss(m), 2 * m - 1));
         for (rule, degree) in cases.chain((2..=24).map(|m| (Rule::lobatto(m), 2 * m - 3))) {
-            let sum = |k: i32| -> f64 { rule.nodes.iter().zip(&rule.weights).map(|(c, b)| b * c.powi(k)).sum() };
+            let sum =
+                |k: i32| -> f64 { rule.nodes.iter().zip(&rule.weights).map(|(c, b)| b * c.powi(k)).sum() };
             for k in 0..=degree as i32 {
-                assert!((sum(k) - 1.0 / f64::from(k + 1)).abs() < 2e-15, "{} points, degree {k}", rule.nodes.len());
+                assert!(
+                    (sum(k) - 1.0 / f64::from(k + 1)).abs() < 2e-15,
+                    "{} points, degree {k}",
+                    rule.nodes.len()
+                );
             }
             assert!(rule.nodes.windows(2).all(|pair| pair[0] < pair[1]), "{:?}", rule.nodes);
             if rule.nodes.len() < 8 {

@@ -102,25 +102,45 @@ fn slope(points: &[(f64, f64)]) -> f64 {
     xy / xx
 }
 
+/// How far the last points lie from a line of this slope, in logarithms.
+fn bend(points: &[(f64, f64)]) -> f64 {
+    let found = slope(points);
+    let n = points.len() as f64;
+    let level = points.iter().map(|(h, e)| (e.ln() - found * h.ln()) / n).sum::<f64>();
+    points.iter().map(|(h, e)| (e.ln() - found * h.ln() - level).abs()).fold(0.0, f64::max)
+}
+
 /// The slope of log error over log step, over the smallest steps above the plateau of rounding.
 fn order(card: &'static Card) {
     let allowed = if card.order >= 10 { 0.35 } else { 0.2 };
+    // Where errors of high order are seen between the plateaus, their leading term may not rule yet, or happen to vanish at the end: of
+    // runs of several lengths, the one counts whose points lie on a line.
+    let spans: &[f64] = if card.order <= 4 { &[1.0] } else { &[0.5, 1.0, 2.0, 4.0] };
     for mut system in suited(card) {
-        let exact = run(Card::named("rk4").unwrap(), &mut system, 1.0 / 8192.0, 1.0).end().block();
-        let errors = ladder(card.order).map_while(|n| {
-            let step = 1.0 / f64::from(n);
-            let failed = |n: u32| assert!(n < 16, "{}: fails with {n} steps", card.name);
-            let end = Integrator::new(card, step).ends_only().run(&mut system.0, &system.1, 1.0);
-            let end = end.map_err(|_| failed(n)).ok();
-            let error = end.map_or(f64::INFINITY, |end| distance(&end.end().block(), &exact));
-            (error > 1e-12).then_some((step, error))
+        let fits = spans.iter().filter_map(|&span| {
+            let seen = errors(card, &mut system, span);
+            (seen.len() >= 3).then(|| seen[seen.len().saturating_sub(4)..].to_vec())
         });
-        let seen: Vec<(f64, f64)> = errors.filter(|(_, error)| (3e-12..1e-3).contains(error)).collect();
-        assert!(seen.len() >= 3, "{}: only {seen:?} between the plateaus", card.name);
-        let found = slope(&seen[seen.len().saturating_sub(4)..]);
+        let best = fits.min_by(|a, b| bend(a).total_cmp(&bend(b)));
+        let seen = best.unwrap_or_else(|| panic!("{}: too few points between the plateaus", card.name));
+        let found = slope(&seen);
         println!("{:20} order {} measured {found:.3} over {} steps", card.name, card.order, seen.len());
         assert!((found - f64::from(card.order)).abs() < allowed, "{}: slope {found} in {seen:?}", card.name);
     }
+}
+
+/// Steps and errors after a time, between the plateaus.
+fn errors(card: &'static Card, system: &mut (Dynamics, State), span: f64) -> Vec<(f64, f64)> {
+    let exact = run(Card::named("rk4").unwrap(), system, 1.0 / 8192.0, span).end().block();
+    let errors = ladder(card.order).map_while(|n| {
+        let step = span / f64::from(n);
+        let failed = || assert!(step > 1.0 / 16.0, "{}: fails with steps {step}", card.name);
+        let end = Integrator::new(card, step).ends_only().run(&mut system.0, &system.1, span);
+        let end = end.map_err(|_| failed()).ok();
+        let error = end.map_or(f64::INFINITY, |end| distance(&end.end().block(), &exact));
+        (error > 1e-12).then_some((step, error))
+    });
+    errors.filter(|(_, error)| (3e-12..1e-3).contains(error)).collect()
 }
 
 /// Errors between steps shrink with the order less one, at least.

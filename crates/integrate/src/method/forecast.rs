@@ -4,6 +4,8 @@
 //! which is ρ times as long:
 //!
 //! $$a'_j=\sum_k T_{jk}(\rho)\,a_k,\qquad T_{jk}(\rho)=\int_0^1\varphi_j(\xi)\,\varphi_k(1+\rho\xi)\,d\xi.$$
+//!
+//! Where there is but one coefficient, its change since the step before goes on as well.
 
 use crate::quadrature::{Rule, basis};
 use leastaction_compile::LANES;
@@ -14,9 +16,13 @@ pub(super) struct Forecast {
     /// The coefficients of the last try and of the last step: for each of the parts, terms × rows × lanes.
     tried: Vec<f64>,
     taken: Vec<f64>,
+    /// Those of the step before, as rates; empty if there is more than one term.
+    earlier: Vec<f64>,
     /// The step of the last try, and of the last step: 0 if there was none.
     trial: [f64; LANES],
     last: [f64; LANES],
+    /// Whether there was a step before: 1, or 0.
+    before: [f64; LANES],
     /// T(ρ) of each lane, and the ρ it belongs to.
     carry: Vec<[f64; LANES]>,
     ratio: [f64; LANES],
@@ -29,8 +35,10 @@ impl Forecast {
             rule: Rule::gauss(terms),
             tried: vec![0.0; len],
             taken: vec![0.0; len],
+            earlier: vec![0.0; if terms == 1 { len } else { 0 }],
             trial: [0.0; LANES],
             last: [0.0; LANES],
+            before: [0.0; LANES],
             carry: vec![[0.0; LANES]; terms * terms],
             ratio: [f64::NAN; LANES],
         }
@@ -58,7 +66,11 @@ impl Forecast {
                 if self.last[lane] != 0.0 {
                     let at = |k: usize| start + k * rows + i;
                     let carried = |k: usize| self.carry[j * terms + k][lane] * self.taken[at(k)];
-                    x[at(j)] = self.ratio[lane] * (0..terms).map(carried).sum::<f64>();
+                    let mut sum = (0..terms).map(carried).sum::<f64>();
+                    if let Some(earlier) = self.earlier.get(at(j)).filter(|_| self.before[lane] != 0.0) {
+                        sum += sum - self.last[lane] * earlier;
+                    }
+                    x[at(j)] = self.ratio[lane] * sum;
                 }
             }
             start += terms * rows;
@@ -87,6 +99,14 @@ impl Forecast {
 
     /// It was taken in these lanes.
     pub(super) fn accept(&mut self, lanes: &[bool]) {
+        let width = lanes.len();
+        for (earlier, taken) in self.earlier.chunks_exact_mut(width).zip(self.taken.chunks_exact(width)) {
+            let older = |j: &usize| lanes[*j] && self.last[*j] != 0.0;
+            (0..width).filter(older).for_each(|j| earlier[j] = taken[j] / self.last[j]);
+        }
+        for lane in (0..width).filter(|&j| lanes[j]) {
+            self.before[lane] = f64::from(self.last[lane] != 0.0);
+        }
         let rows = self.taken.chunks_exact_mut(lanes.len()).zip(self.tried.chunks_exact(lanes.len()));
         for (taken, tried) in rows {
             (0..lanes.len()).filter(|&j| lanes[j]).for_each(|j| taken[j] = tried[j]);
@@ -96,7 +116,9 @@ impl Forecast {
 
     pub(super) fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
         visit(&mut self.taken);
+        visit(&mut self.earlier);
         visit(&mut self.last);
+        visit(&mut self.before);
     }
 }
 

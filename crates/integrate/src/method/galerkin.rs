@@ -301,8 +301,8 @@ impl Equation for Stationary<'_, '_> {
             }
         }
         let Action { inverse, one: [column, product], .. } = &mut *self.action;
-        for (j, c, lane) in (0..degree)
-            .flat_map(|j| (0..side).flat_map(move |c| (0..width).map(move |lane| (j, c, lane))))
+        for (j, c, lane) in
+            (0..degree).flat_map(|j| (0..side).flat_map(move |c| (0..width).map(move |lane| (j, c, lane))))
         {
             let place = |r: usize| ((j * n + r) * side + c) * width + lane;
             (0..n).for_each(|r| column[r] = matrix[place(r)]);

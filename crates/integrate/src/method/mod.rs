@@ -1,5 +1,6 @@
 //! The methods, one file each.
 
+mod discrete_gradient;
 mod forecast;
 mod galerkin;
 mod implicit_midpoint;
@@ -18,6 +19,7 @@ pub const ALL: &[Card] = &[
     variational::ORDER_4,
     variational::ORDER_6,
     variational::ORDER_8,
+    discrete_gradient::CARD,
 ];
 
 impl Card {
