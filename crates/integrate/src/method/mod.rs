@@ -1,9 +1,12 @@
 //! The methods, one file each.
 
+mod average_vector_field;
 mod discrete_gradient;
+mod energy_collocation;
 mod forecast;
 mod galerkin;
 mod implicit_midpoint;
+mod mean_field;
 mod rk4;
 mod variational;
 mod variational_midpoint;
@@ -20,6 +23,9 @@ pub const ALL: &[Card] = &[
     variational::ORDER_6,
     variational::ORDER_8,
     discrete_gradient::CARD,
+    average_vector_field::CARD,
+    energy_collocation::ORDER_4,
+    energy_collocation::ORDER_6,
 ];
 
 impl Card {
