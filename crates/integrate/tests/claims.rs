@@ -152,7 +152,7 @@ fn dense(card: &'static Card) {
         Integrator::new(card, step).at(&times).run(dynamics, start, 1.0).map(|run| run.blocks().to_vec())
     };
     let exact = samples(Card::named("rk4").unwrap(), &mut system, 1.0 / 8192.0).unwrap();
-    let errors = ladder(card.order).filter(|n| n % 2 == 1 || *n > 32).map_while(|n| {
+    let errors = ladder(card.order).map(|n| n | 1).map_while(|n| {
         let step = 1.0 / f64::from(n);
         let error = samples(card, &mut system, step).map_or(f64::INFINITY, |found| distance(&found, &exact));
         (error > 1e-12).then_some((step, error))
@@ -239,8 +239,12 @@ fn spin_error(card: &'static Card, step: f64) -> f64 {
 
 /// The energy, along a run with steps that are not short.
 fn energy(card: &'static Card) {
-    let found = energy_error(card, 0.1);
-    println!("{:20} energy: {found:.1e}", card.name);
+    // The double pendulum whips, and the equations of a step that long may have no solution.
+    let (mut dynamics, start) = undisturbed(card);
+    let mut solved = |step: &f64| Integrator::new(card, *step).run(&mut dynamics, &start, 100.0).is_ok();
+    let step = [0.1, 0.05].into_iter().find(|step| solved(step)).unwrap();
+    let found = energy_error(card, step);
+    println!("{:20} energy: {found:.1e} with steps of {step}", card.name);
     assert!(found < 1e-13, "{}: the energy changes by {found:e}", card.name);
 }
 

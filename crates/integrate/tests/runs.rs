@@ -19,16 +19,19 @@ fn lanes_do_not_disturb_each_other() {
             if !card.needs.met_by(dynamics.system().facts()) {
                 continue;
             }
-            let (n, step) = (start.q.len(), if start.p == [0.0, 0.0] { 0.05 } else { 0.02 });
+            // The stiff spring is hardly pulled: a step ten times as wide would be one across the centre, which has no solution.
+            let (step, nudge) = if start.p == [0.0, 0.0] { (0.05, 0.003) } else { (0.02, 0.03) };
+            let n = start.q.len();
             let run = Integrator::new(card, step).every(7);
             let states: [Vec<f64>; LANES] = std::array::from_fn(|lane| {
                 let mut y = start.block();
-                y[0] += 0.03 * lane as f64;
+                y[0] += nudge * lane as f64;
                 y
             });
             let mut block = Block::lanes(states.each_ref().map(Vec::as_slice));
             let go_on = |_: leastaction_integrate::Sample<'_>| Ok(ControlFlow::Continue(()));
-            run.march(&mut dynamics, 0.0, &mut block, 4.99, go_on).unwrap();
+            let done = run.march(&mut dynamics, 0.0, &mut block, 4.99, go_on);
+            assert!(done.is_ok(), "{}: {done:?}", card.name);
             for (lane, state) in states.iter().enumerate() {
                 let alone = run.run(&mut dynamics, &State::from_block(0.0, state, n), 4.99).unwrap();
                 assert_eq!(block.lane(lane), alone.end().block(), "{} lane {lane}", card.name);
@@ -93,7 +96,8 @@ fn rounding_does_not_grow_with_steps() {
     model.particle("ball", 1.0, [x]);
     let (mut dynamics, start) = begin(&model, &[("x'", 0.1)]);
     for card in ALL {
-        let end = Integrator::new(card, 1e-3).ends_only().run(&mut dynamics, &start, 1000.0).unwrap().end();
+        let step = if card.kind == Kind::Implicit { 1e-2 } else { 1e-3 };
+        let end = Integrator::new(card, step).ends_only().run(&mut dynamics, &start, 1000.0).unwrap().end();
         assert!((end.q[0] - 100.0).abs() < 2e-14, "{}: {}", card.name, end.q[0]);
     }
 }

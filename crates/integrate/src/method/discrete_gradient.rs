@@ -10,9 +10,11 @@
 //! α is the small difference of large numbers over a smaller one. Three things keep its noise down: (1) where the
 //! energy is conserved, H(y₀) is the energy at the start of the run, so that rounding does not add up; (2) H(y₀ + Δ) is taken
 //! at the very numbers that the state will have; (3) α is left as it is once the balance holds to the rounding of H, which
-//! near an equilibrium, where nothing else could be seen, makes this the implicit midpoint rule.
+//! near an equilibrium or a turning point, where nothing else could be seen, makes this the implicit midpoint rule.
 //!
-//! One norm measures coordinates and momenta: units should make them alike.
+//! Where H = ½pᵀM⁻¹p + V(q) with M constant, the middle is exact for the first term, and only coordinates are turned: α Δ is (α Δq, 0), and |Δ|² is
+//! |Δq|². These are the energy-momentum methods; steps that are long for a stiff force have solutions. Elsewhere one norm measures
+//! coordinates and momenta: units should make them alike.
 
 use super::forecast::Forecast;
 use crate::block::{Block, scale};
@@ -37,6 +39,9 @@ pub(super) const CARD: Card = Card {
 
 /// The energy is known to so many units in the last place of what it is the sum of.
 const ULPS: f64 = 2.0 * f64::EPSILON;
+/// A push that is so small, relative to the step, does no harm. Where rounding would push more, the balance has more room: up to this.
+const GENTLE: f64 = 1e-10;
+const MOST_ROOM: f64 = 64.0;
 /// How near Δ must be to its image, relatively, for α to follow.
 const NEAR: f64 = 0.25;
 /// α converges in fewer changes than this; after so many it follows noise, and is given twice the room with every few.
@@ -56,6 +61,8 @@ struct Balance {
     ports: bool,
     conserved: bool,
     powered: bool,
+    /// Whether only coordinates are turned.
+    partial: bool,
     at: Vec<f64>,
     rates: Vec<f64>,
     /// ∇H at the middle, and S Δ.
@@ -88,6 +95,7 @@ impl DiscreteGradient {
             balance: Balance {
                 ports,
                 powered,
+                partial: facts.separable && facts.constant_mass && !ports,
                 conserved: facts.autonomous && !powered,
                 at: memory(),
                 rates: memory(),
@@ -170,11 +178,35 @@ impl Balance {
         Ok(())
     }
 
+    /// Takes from ∇H(y₁) what ∇H would be there if it were linear about the middle.
+    fn bend(&mut self, change: &[f64], jacobian: &[f64], width: usize) {
+        self.bent.iter_mut().zip(&self.gradient).for_each(|(bent, middle)| *bent -= middle);
+        if self.ports {
+            return;
+        }
+        let d = change.len() / width;
+        for (i, rows) in jacobian.chunks_exact(change.len()).enumerate() {
+            // ∇H = (−p′, q′).
+            let (to, sign) = if i < d / 2 { (i + d / 2, 0.5) } else { (i - d / 2, -0.5) };
+            for (place, (entry, change)) in rows.iter().zip(change).enumerate() {
+                self.bent[to * width + place % width] -= sign * entry * change;
+            }
+        }
+    }
+
+    /// Whether a number of the state is turned.
+    fn counts(&self, place: usize) -> bool {
+        !self.partial || place < self.at.len() / 2
+    }
+
     /// S x: of canonical coordinates, or with J − R.
     fn turn(&mut self, x: &[f64], width: usize) {
         if !self.ports {
             let half = x.len() / 2;
-            self.turned[..half].copy_from_slice(&x[half..]);
+            match self.partial {
+                true => self.turned[..half].fill(0.0),
+                false => self.turned[..half].copy_from_slice(&x[half..]),
+            }
             self.turned[half..].iter_mut().zip(x).for_each(|(turned, q)| *turned = -q);
             return;
         }
@@ -242,21 +274,26 @@ impl Balanced<'_, '_> {
         for lane in 0..width {
             let places = (lane..change.len()).step_by(width);
             let (mut along, mut square, mut terms) = (0.0, 0.0, balance.size[lane]);
-            let mut off = 0.0;
+            let (mut off, mut whole) = (0.0, 0.0);
             for i in places {
                 let image = h[lane] * (balance.rates[i] + balance.alpha[lane] * balance.turned[i]);
                 off += (image - change[i]) * (image - change[i]);
                 along += balance.gradient[i] * change[i];
-                square += change[i] * change[i];
+                whole += change[i] * change[i];
+                square += if balance.counts(i) { change[i] * change[i] } else { 0.0 };
                 terms += (balance.gradient[i] * balance.at[i]).abs();
             }
             let power = gained[lane] - lost[lane];
             let numerator = (end[lane] - balance.target[lane]) - h[lane] * power - along;
             let left = numerator - balance.alpha[lane] * square;
-            let room = 2.0_f64.powi((balance.changes[lane] - MANY_CHANGES).max(0) / 4);
-            let balanced = left.abs() <= room * ULPS * terms;
+            let rounding = ULPS * terms;
+            // What rounding would push by, relative to the step.
+            let push = h[lane].abs() * rounding / (square * whole).sqrt();
+            let patience = 2.0_f64.powi((balance.changes[lane] - MANY_CHANGES).max(0) / 4);
+            let room = patience * (push / GENTLE).clamp(1.0, MOST_ROOM);
+            let balanced = left.abs() <= room * rounding;
             // Far from the solution, an energy says nothing about it.
-            balance.moving[lane] = !balanced && off < NEAR * NEAR * square;
+            balance.moving[lane] = !balanced && off < NEAR * NEAR * whole && square > 0.0;
             if balance.moving[lane] {
                 balance.alpha[lane] = numerator / square;
                 balance.changes[lane] += 1;
@@ -281,20 +318,25 @@ impl Equation for Balanced<'_, '_> {
         Ok(())
     }
 
-    /// h (½ f′(m) + α S + SΔ ⊗ α′), with α′ = (½∇H(y₀) + ½∇H(y₁) − ∇H(m) − 2αΔ)/|Δ|² up to a term of third order.
+    /// h (½ f′(m) + α S + SΔ ⊗ α′), with α′ = (∇H(y₁) − ∇H(m) − ½H″(m)Δ − 2αΔ)/|Δ|².
     fn slope(&mut self, change: &[f64], matrix: &mut [f64]) -> Result<(), EvalError> {
-        self.balance.bent.fill(0.0);
-        for (c, weight) in [(0.0, 0.5), (1.0, 0.5), (0.5, -1.0)] {
-            self.look(c, change)?;
+        let width = self.times.len();
+        self.look(1.0, change)?;
+        self.balance.bent.copy_from_slice(&self.balance.gradient);
+        if self.balance.ports {
+            // H″ is not at hand: H″(m)Δ is ∇H(y₁) − ∇H(y₀) up to a term of third order.
+            self.look(0.0, change)?;
             let Balance { bent, gradient, .. } = &mut *self.balance;
-            bent.iter_mut().zip(&*gradient).for_each(|(bent, slope)| *bent += weight * slope);
+            bent.iter_mut().zip(&*gradient).for_each(|(bent, start)| *bent = 0.5 * (*bent + start));
         }
-        self.motion.slopes(self.interval, 0.5, &self.balance.at, matrix)?;
         self.go(change)?;
-        let (width, d) = (self.times.len(), self.block.dimension());
-        let Balance { ports, structure, alpha, turned, bent, moving, .. } = &*self.balance;
+        self.motion.slopes(self.interval, 0.5, &self.balance.at, matrix)?;
+        self.balance.bend(change, matrix, width);
+        let d = self.block.dimension();
+        let Balance { ports, partial, structure, alpha, turned, bent, moving, .. } = &*self.balance;
         let mut squares = [0.0; LANES];
-        for change in change.chunks_exact(width) {
+        let rows = if *partial { change.len() / 2 } else { change.len() };
+        for change in change[..rows].chunks_exact(width) {
             squares.iter_mut().zip(change).for_each(|(square, change)| *square += change * change);
         }
         for (place, row) in matrix.chunks_exact_mut(width).enumerate() {
@@ -303,11 +345,12 @@ impl Equation for Balanced<'_, '_> {
                 let turn = if *ports {
                     structure[place * width + lane] - structure[(d * d + place) * width + lane]
                 } else {
-                    f64::from(k == i + d / 2) - f64::from(i == k + d / 2)
+                    f64::from(k == i + d / 2 && !partial) - f64::from(i == k + d / 2)
                 };
                 let at = k * width + lane;
                 let share = if moving[lane] { 1.0 / squares[lane] } else { 0.0 };
-                let bend = share * (bent[at] - 2.0 * alpha[lane] * change[at]);
+                let turned_by = if at < rows { 2.0 * alpha[lane] * change[at] } else { 0.0 };
+                let bend = share * (bent[at] - turned_by);
                 row[lane] = 0.5 * row[lane] + alpha[lane] * turn + turned[i * width + lane] * bend;
             }
         }
