@@ -319,3 +319,46 @@ impl Equation for Stationary<'_, '_> {
 fn add(out: &mut [f64], factor: f64, x: &[f64]) {
     out.iter_mut().zip(x).for_each(|(out, x)| *out += factor * x);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use leastaction_expr::Graph;
+    use leastaction_mechanics::Model;
+
+    /// The derivatives of x − h M⁻¹F(x) are those that differences show: where p depends on q, and forces on velocities and time.
+    #[test]
+    fn slopes_are_those_of_the_image() {
+        let graph = Graph::new();
+        let mut model = Model::new(&graph);
+        let [a, b] = model.coordinates(["a", "b"]);
+        let t = model.time();
+        model.particle("elbow", 1.0, [a.sin() + 0.3 * t.sin(), -a.cos()]);
+        model.particle("hand", 1.5, [a.sin() + b.sin(), -a.cos() - b.cos()]);
+        model.gravity([0.0, -9.81]);
+        model.dissipation("friction", 0.3 * model.velocity(a).pow(2.0) * b.cos());
+        let system = model.system().expect("a double pendulum");
+        let mut dynamics = system.dynamics().expect("it has parameters");
+        let (y, x) = ([0.9, -0.4, 1.0, 0.7], [0.3, -0.2, 0.05, 0.07, -0.02, 0.03]);
+        let mut action = Action::new(2, 1, 3, Rule::lobatto(4));
+        let mut motion = Motion::new(&mut dynamics);
+        let interval = Interval { t: &[0.4], h: &[0.2] };
+        let mut equation = Stationary { motion: &mut motion, interval, y: &y, action: &mut action };
+        equation.weigh(&x).expect("masses");
+        let mut matrix = [0.0; 36];
+        equation.slope(&x, &mut matrix).expect("slopes");
+        for column in 0..6 {
+            let mut image = |by: f64| {
+                let (mut x, mut image) = (x, [0.0; 6]);
+                x[column] += by;
+                equation.image(&x, &mut image).expect("an image");
+                image
+            };
+            let (above, below) = (image(1e-5), image(-1e-5));
+            for row in 0..6 {
+                let (found, exact) = ((above[row] - below[row]) / 2e-5, matrix[row * 6 + column]);
+                assert!((found - exact).abs() < 1e-8, "{row} {column}: {found} {exact}");
+            }
+        }
+    }
+}

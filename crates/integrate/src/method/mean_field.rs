@@ -202,26 +202,33 @@ impl Path {
         self.at.iter_mut().zip(y).for_each(|(at, y)| *at += y);
     }
 
-    /// h ∫φₖ f for all k, from the field at the nodes. What is constant in it is left out of sums, so that it has no rounding.
+    /// h ∫φₖ f for all k, from the field at the nodes.
+    ///
+    /// The mean of the outermost nodes is left out of sums: what is constant then has no rounding, and weights stay symmetric, so that those of
+    /// finite precision are still those of a symmetric method, whose energy does not drift.
     fn average(&mut self, h: &[f64]) {
         let (width, len) = (h.len(), self.at.len());
+        for place in 0..len {
+            let last = (self.points[place % width] - 1) * len;
+            self.at[place] = 0.5 * (self.slopes[place] + self.slopes[last + place]);
+        }
         self.image.fill(0.0);
         for k in 0..self.degree {
-            for node in 1..self.most(width) {
+            for node in 0..self.most(width) {
                 let shares = self.lanes(node, true, |table, node| table.shares[node * self.degree + k]);
                 for i in 0..self.dimension {
-                    let at = self.row(k, i) * width;
+                    let to = self.row(k, i) * width;
                     for lane in 0..width {
-                        let change =
-                            self.slopes[node * len + i * width + lane] - self.slopes[i * width + lane];
-                        self.image[at + lane] += shares[lane] * change;
+                        let from = i * width + lane;
+                        let change = self.slopes[node * len + from] - self.at[from];
+                        self.image[to + lane] += shares[lane] * change;
                     }
                 }
             }
         }
         for i in 0..self.dimension {
-            let at = self.row(0, i) * width;
-            (0..width).for_each(|lane| self.image[at + lane] += self.slopes[i * width + lane]);
+            let to = self.row(0, i) * width;
+            (0..width).for_each(|lane| self.image[to + lane] += self.at[i * width + lane]);
         }
         scale(&mut self.image, h);
     }

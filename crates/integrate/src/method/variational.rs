@@ -1,7 +1,8 @@
 //! Variational integrators of high order: polynomials of degree s through the s + 1 points of Lobatto's quadrature, order 2s.
 //!
 //! With s = 1 this would be Störmer–Verlet; the order is proved in S. Ober-Blöbaum and N. Saake, Adv. Comput. Math. 41 (2015) 955,
-//! doi:10.1007/s10444-014-9394-8.
+//! doi:10.1007/s10444-014-9394-8. As for Störmer–Verlet, steps that are long for an oscillation of frequency ω are unstable: from hω = 2.8 on for order
+//! 4, 3.1 for order 6, 6.0 for order 8. Implicit as they are, these are not methods for stiff systems.
 
 use super::galerkin;
 use crate::card::{Card, Keeps, Kind, Needs, Sizing, Stepper};
