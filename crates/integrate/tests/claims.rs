@@ -186,8 +186,12 @@ fn spin_error(card: &'static Card, step: f64) -> f64 {
 
 /// The energy, along a run with steps that are not short.
 fn energy(card: &'static Card) {
-    let found = energy_error(card, 0.1);
-    println!("{:20} energy: {found:.1e}", card.name);
+    // The double pendulum whips, and the equations of a step that long may have no solution.
+    let (mut dynamics, start) = undisturbed(card);
+    let mut solved = |step: &f64| Integrator::new(card, *step).run(&mut dynamics, &start, 100.0).is_ok();
+    let step = [0.1, 0.05].into_iter().find(|step| solved(step)).unwrap();
+    let found = energy_error(card, step);
+    println!("{:20} energy: {found:.1e} with steps of {step}", card.name);
     assert!(found < 1e-13, "{}: the energy changes by {found:e}", card.name);
 }
 

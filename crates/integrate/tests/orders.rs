@@ -51,10 +51,10 @@ fn reference(dynamics: &mut Dynamics, start: &State, times: &[f64], span: f64) -
     fine.iter().zip(&coarse).map(|(fine, coarse)| fine + (fine - coarse) / 15.0).collect()
 }
 
-/// Numbers of steps such that errors of a method shrink by about eight from one to the next, or steps by two.
+/// Odd numbers of steps such that errors of a method shrink by about eight from one to the next, or steps by two.
 fn ladder(order: u32) -> impl Iterator<Item = u32> {
     let ratio = 8.0_f64.powf(1.0 / f64::from(order)).min(2.0);
-    let counts = (0..60).map(move |k| (2.0 * ratio.powi(k)).round() as u32).take_while(|&n| n <= 20_000);
+    let counts = (0..60).map(move |k| (2.0 * ratio.powi(k)).round() as u32 | 1).take_while(|&n| n <= 20_000);
     let mut last = 0;
     counts.filter(move |&n| std::mem::replace(&mut last, n) != n)
 }
@@ -94,9 +94,9 @@ fn errors(
     best
 }
 
-/// The Euclidean distance, which has no kinks where one component takes over from another.
+/// The root of the mean square, which has no kinks where one component takes over from another.
 fn separation(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+    (a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>() / a.len() as f64).sqrt()
 }
 
 /// The smallest steps: at least four of them, and so many that the longest is so many times the shortest.
@@ -164,7 +164,7 @@ fn high_order(card: &'static Card) {
     for mut system in suited(card) {
         let seen = errors(card, &mut system, &[1.0]);
         if seen.len() > 2 {
-            let found = slope(&seen);
+            let found = slope(smallest(&seen, 1.0));
             println!("{:20} order {} shows as {found:.3} over {} steps", card.name, card.order, seen.len());
             assert!(found > 0.75 * claimed, "{}: slope {found} in {seen:?}", card.name);
         }
@@ -173,8 +173,8 @@ fn high_order(card: &'static Card) {
 
 /// Errors between steps shrink with the order less one, at least.
 fn dense(card: &'static Card) {
-    // No step ends at one of these.
-    let fractions: Vec<f64> = (0..32).map(|k| (f64::from(k) + 0.618) / 32.0).collect();
+    // Steps of the reference end at these, and of an odd number of steps none does.
+    let fractions: Vec<f64> = (0..128).map(|k| (f64::from(k) + 0.5) / 128.0).collect();
     let seen = errors(card, &mut undisturbed(card), &fractions);
     let found = slope(smallest(&seen, 4.0));
     println!("{:20} dense output of order {found:.3} over {} steps", card.name, seen.len());

@@ -295,8 +295,19 @@ impl Dynamics {
         self.engine.eval(Quantity::Outputs, t, y, out)
     }
 
-    /// J and R of a port-Hamiltonian system, by rows.
-    pub(crate) fn structure(&mut self, t: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
+    /// The gradient ∇H of a port-Hamiltonian system.
+    ///
+    /// # Errors
+    /// [`EvalError::Undefined`] for other systems.
+    pub fn gradient(&mut self, t: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
+        self.engine.eval(Quantity::Gradient, t, y, out)
+    }
+
+    /// J, then R, of a port-Hamiltonian system, by rows.
+    ///
+    /// # Errors
+    /// [`EvalError::Undefined`] for other systems.
+    pub fn structure(&mut self, t: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
         self.engine.eval(Quantity::Structure, t, y, out)
     }
 

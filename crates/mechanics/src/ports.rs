@@ -156,6 +156,7 @@ impl<'g> Ports<'g> {
             (Quantity::Ledger, Beside::Momenta, ledger),
             (Quantity::Outputs, Beside::Momenta, outputs),
             (Quantity::Structure, Beside::Momenta, structure),
+            (Quantity::Gradient, Beside::Momenta, slopes.clone()),
         ];
         let all: Vec<_> = plans.iter().flat_map(|(.., outputs)| outputs.iter().copied()).collect();
         let nonzero = |matrix: &Matrix<'g>| matrix.iter().flatten().any(|e| e.as_number() != Some(0.0));

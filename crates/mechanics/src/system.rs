@@ -48,10 +48,12 @@ pub enum Quantity {
     Outputs,
     /// J, then R, of a port-Hamiltonian system, by rows.
     Structure,
+    /// ∇H of a port-Hamiltonian system.
+    Gradient,
 }
 
 impl Quantity {
-    pub(crate) const COUNT: usize = Quantity::Structure as usize + 1;
+    pub(crate) const COUNT: usize = Quantity::Gradient as usize + 1;
 
     fn name(self) -> &'static str {
         match self {
@@ -68,6 +70,7 @@ impl Quantity {
             Quantity::Damping => "rates of damping",
             Quantity::Outputs => "outputs",
             Quantity::Structure => "structure matrices",
+            Quantity::Gradient => "the gradient of the energy",
         }
     }
 }

@@ -1,17 +1,25 @@
 //! The methods, one file each.
 
+mod average_vector_field;
 mod composition;
 mod conformal;
+mod discrete_gradient;
 mod dop853;
 mod dormand_prince5;
+mod energy_collocation;
 mod explicit;
+mod forecast;
+mod galerkin;
 mod gauss_radau;
 mod ias15;
 mod implicit_midpoint;
+mod mean_field;
 mod rk4;
 mod splitting;
 mod tao;
 mod tsit5;
+mod variational;
+mod variational_midpoint;
 mod vern9;
 
 use crate::card::Card;
@@ -46,6 +54,14 @@ pub const ALL: &[Card] = &[
     conformal::conformal4::CARD,
     ias15::CARD,
     implicit_midpoint::CARD,
+    variational_midpoint::CARD,
+    variational::ORDER_4,
+    variational::ORDER_6,
+    variational::ORDER_8,
+    discrete_gradient::CARD,
+    average_vector_field::CARD,
+    energy_collocation::ORDER_4,
+    energy_collocation::ORDER_6,
 ];
 
 impl Card {
