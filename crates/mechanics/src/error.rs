@@ -249,6 +249,12 @@ pub enum ObserveError {
         /// A name that is spelt alike.
         nearest: Option<String>,
     },
+    /// How fast the expression changes along the motion is not known.
+    #[error("the rate along the motion is not known: {reason}")]
+    NoRate {
+        /// Why, and what to do.
+        reason: &'static str,
+    },
     /// Code could not be made for the expression.
     #[error("the expression cannot be compiled: {reason}")]
     Compile {
