@@ -49,11 +49,11 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Density {
     /// The wanted step, up to a factor, as an expression; none for the natural time of the motion.
-    pub wanted: Option<String>,
+    pub(crate) wanted: Option<String>,
     /// Steps are about this multiple of what is wanted.
-    pub epsilon: f64,
+    pub(crate) epsilon: f64,
     /// The density to begin with; 1/Q if it is not given.
-    pub from: Option<f64>,
+    pub(crate) from: Option<f64>,
 }
 
 impl Density {
@@ -61,7 +61,9 @@ impl Density {
     /// `(x^2 + y^2)^(3/4)`.
     #[must_use]
     pub fn of(wanted: &str, epsilon: f64) -> Density {
-        Density { wanted: Some(wanted.to_owned()), epsilon, from: None }
+        // As it will be read back from a checkpoint, which has it on one line.
+        let wanted = wanted.split_whitespace().collect::<Vec<_>>().join(" ");
+        Density { wanted: Some(wanted), epsilon, from: None }
     }
 
     /// Steps of about ε times the [natural time](Dynamics::natural_time) of the motion: near ε radians of its fastest oscillation. Made for
@@ -100,7 +102,8 @@ pub(crate) struct Control {
     wanted: Rated,
     /// ε, negative if the run leads back in time.
     epsilon: f64,
-    /// z in the middle of the last step, or at the start; and half the ε of that step, or 0.
+    from: Option<f64>,
+    /// z in the middle of the last step, and half the ε of that step; 0 at the start.
     middle: [f64; LANES],
     behind: [f64; LANES],
     /// The same for the step that is proposed.
@@ -109,13 +112,12 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    /// Checks the pace, and finds the densities at the start.
+    /// Checks the pace.
     pub(crate) fn new(
         density: &Density,
         card: &'static Card,
         dynamics: &mut Dynamics,
         (start, end): (f64, f64),
-        block: &Block,
     ) -> Result<Control, RunError> {
         let reversible = |card: &Card| card.keeps.contains(&Keeps::Reversible);
         if !reversible(card) {
@@ -127,7 +129,7 @@ impl Control {
             return Err(RunError::BadEpsilon { epsilon });
         }
         if let Some(density) = density.from.filter(|z| !(*z > 0.0 && z.is_finite())) {
-            return Err(RunError::BadDensity { t: start, density, lane: 0 });
+            return Err(RunError::BadFirstDensity { density });
         }
         let wanted = match &density.wanted {
             Some(text) => dynamics.rated(text)?,
@@ -135,44 +137,38 @@ impl Control {
         };
         let epsilon = if end < start { -epsilon } else { epsilon };
         let zero = [0.0; LANES];
-        let mut control = Control { wanted, epsilon, middle: zero, behind: zero, next: zero, ahead: zero };
-        // A block that is to be filled from a checkpoint is all zeros, and so is what is found of it.
-        if block.values().iter().any(|&y| y != 0.0) {
-            let (times, width) = ([start; LANES], block.width());
-            let (wanted, _) = control.look(dynamics, &times[..width], block)?;
-            control.middle = wanted.map(|q| density.from.unwrap_or(1.0 / q));
-        }
-        Ok(control)
+        let from = density.from;
+        Ok(Control { wanted, epsilon, from, middle: zero, behind: zero, next: zero, ahead: zero })
     }
 
-    /// Q and G = −Q̇/Q at the states.
+    /// z and G = −Q̇/Q at the states of the lanes that still move.
     fn look(
         &self,
         dynamics: &mut Dynamics,
         t: &[f64],
         block: &Block,
+        moves: [bool; LANES],
     ) -> Result<([f64; LANES], [f64; LANES]), RunError> {
         let (width, mut wanted, mut trend) = (block.width(), [1.0; LANES], [0.0; LANES]);
         let (values, rates) = (&mut wanted[..width], &mut trend[..width]);
         dynamics.observe_rated(self.wanted, t, block.values(), values, rates)?;
-        for j in 0..width {
+        let mut density = [0.0; LANES];
+        for j in (0..width).filter(|&j| moves[j]) {
             if !(wanted[j] > 0.0 && wanted[j].is_finite() && trend[j].is_finite()) {
                 return Err(RunError::BadWanted { t: t[j], value: wanted[j], rate: trend[j], lane: j });
             }
             trend[j] = -trend[j] / wanted[j];
+            density[j] = match self.middle[j] {
+                0.0 => self.from.unwrap_or(1.0 / wanted[j]),
+                middle => middle + self.behind[j] * trend[j],
+            };
         }
-        Ok((wanted, trend))
+        Ok((density, trend))
     }
 
-    /// The densities where the lanes are.
-    pub(crate) fn densities(
-        &self,
-        dynamics: &mut Dynamics,
-        t: &[f64],
-        block: &Block,
-    ) -> Result<[f64; LANES], RunError> {
-        let (_, trend) = self.look(dynamics, t, block)?;
-        Ok(std::array::from_fn(|j| self.middle[j] + self.behind[j] * trend[j]))
+    /// The density where the first lane is.
+    pub(crate) fn density(&self, dynamics: &mut Dynamics, t: &[f64], block: &Block) -> Result<f64, RunError> {
+        Ok(self.look(dynamics, t, block, [true; LANES])?.0[0])
     }
 
     /// The next step of each lane, given what is left to go.
@@ -184,14 +180,13 @@ impl Control {
         block: &Block,
         steps: &mut [f64; LANES],
     ) -> Result<(), RunError> {
-        let (_, trend) = self.look(motion.dynamics(), t, block)?;
+        let (density, trend) = self.look(motion.dynamics(), t, block, left.map(|left| left != 0.0))?;
         for j in 0..block.width() {
             if left[j] == 0.0 {
                 steps[j] = 0.0;
                 continue;
             }
-            let here = self.middle[j] + self.behind[j] * trend[j];
-            let half = 0.5 * self.epsilon;
+            let (here, half) = (density[j], 0.5 * self.epsilon);
             let density = here + half * trend[j];
             steps[j] = self.epsilon / density;
             (self.next[j], self.ahead[j]) = (density, half);

@@ -3,7 +3,7 @@
 use crate::card::Needs;
 use crate::step::StepError;
 use crate::trajectory::Trajectory;
-use leastaction_mechanics::EvalError;
+use leastaction_mechanics::{EvalError, ObserveError};
 use std::path::PathBuf;
 
 /// Why a run cannot begin, or ended early.
@@ -33,9 +33,9 @@ pub enum RunError {
         /// A method that can.
         instead: &'static str,
     },
-    /// The tolerance asks for steps that no longer move the time.
+    /// The pace asks for steps that no longer move the time.
     #[error(
-        "at t = {} the tolerance asks for steps of {step:.1e}: look for a singularity, or tolerate more", number(.t)
+        "at t = {} the pace asks for steps of {step:.1e}: look for a singularity, or tolerate more", number(.t)
     )]
     StepTooShort {
         /// The time.
@@ -45,8 +45,64 @@ pub enum RunError {
         /// The lane.
         lane: usize,
     },
+    /// The method does not keep time reversal, which steps from a density are made for.
+    #[error(
+        "{method} does not keep time reversal, so a step density is wasted on it: use {instead}, or a tolerance or a step"
+    )]
+    NotReversible {
+        /// The method.
+        method: &'static str,
+        /// A method that does.
+        instead: &'static str,
+    },
+    /// ε is not positive, infinite or NaN.
+    #[error(
+        "epsilon is {epsilon}: it must be a finite number above 0 (the way in time follows from the end)"
+    )]
+    BadEpsilon {
+        /// ε.
+        epsilon: f64,
+    },
+    /// The density to begin with is not positive, infinite or NaN.
+    #[error("the step density to begin with is {density}: it must be a finite number above 0")]
+    BadFirstDensity {
+        /// The density.
+        density: f64,
+    },
+    /// The step that is wanted is not positive, or not finite.
+    #[error(
+        "the wanted step is {value}, changing by {rate} per unit of time, at t = {}: it must be positive and finite all along \
+             the motion; name another one",
+        number(.t)
+    )]
+    BadWanted {
+        /// The time.
+        t: f64,
+        /// The wanted step, up to a factor.
+        value: f64,
+        /// Its rate.
+        rate: f64,
+        /// The lane.
+        lane: usize,
+    },
+    /// The step density is not positive, or not finite.
+    #[error(
+        "the step density is {density} at t = {}: the wanted step changes too fast for this epsilon; use a smaller one",
+        number(.t)
+    )]
+    BadDensity {
+        /// The time.
+        t: f64,
+        /// The density.
+        density: f64,
+        /// The lane.
+        lane: usize,
+    },
+    /// What a density follows is not known.
+    #[error(transparent)]
+    Wanted(#[from] ObserveError),
     /// The run took as many steps as allowed.
-    #[error("{limit} steps led to t = {}, and no more are allowed: tolerate more error, or allow more steps", number(.t))]
+    #[error("{limit} steps led to t = {}, and no more are allowed: choose another pace, or allow more steps", number(.t))]
     OutOfSteps {
         /// The time that was reached.
         t: f64,

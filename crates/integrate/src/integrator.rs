@@ -109,7 +109,7 @@ impl Integrator {
     /// More steps than this are not made unless [`Integrator::at_most`] allows them.
     pub const STEP_LIMIT: u64 = 1_000_000_000;
 
-    /// A method with a pace: a step, or a [`Tolerance`](crate::Tolerance). Negative steps lead back in time.
+    /// A method with a pace: a step, a [`Tolerance`](crate::Tolerance), or a [`Density`](crate::Density). Negative steps lead back in time.
     #[must_use]
     pub fn new(card: &'static Card, pace: impl Into<Pace>) -> Integrator {
         Integrator { card, pace: pace.into(), output: Output::Every(1), limit: Integrator::STEP_LIMIT }
@@ -161,11 +161,11 @@ impl Integrator {
 
     /// The pace.
     #[must_use]
-    pub fn pace(&self) -> Pace {
-        self.pace
+    pub fn pace(&self) -> &Pace {
+        &self.pace
     }
 
-    /// How many steps of one length lead from one time to another; unknown if a tolerance sets them.
+    /// How many steps of one length lead from one time to another; unknown if something else sets them.
     ///
     /// # Errors
     /// [`RunError`] if none do.
@@ -184,7 +184,7 @@ impl Integrator {
     fn grid(&self, start: f64, end: f64) -> Result<Option<Grid>, RunError> {
         match self.pace {
             Pace::Step(step) => Grid::new(start, end, step, self.limit).map(Some),
-            Pace::Tolerance(_) => Ok(None),
+            Pace::Tolerance(_) | Pace::Density(_) => Ok(None),
         }
     }
 
@@ -263,6 +263,7 @@ impl Integrator {
             trajectory.push(reached, course.block.values());
         }
         trajectory.work = course.motion.work();
+        trajectory.density = course.density();
         trajectory.checkpoint = Some(Checkpoint::of(&mut course, &self.pace));
         match driven {
             Ok(reason) => {
@@ -350,7 +351,7 @@ impl Integrator {
 
     fn schedule(&self, course: &Course<'_>) -> Result<Schedule<'_>, RunError> {
         let (start, now, end) = (course.start, course.times()[0], course.end);
-        let apart = matches!(self.pace, Pace::Tolerance(_)) && course.block.width() > 1;
+        let apart = !matches!(self.pace, Pace::Step(_)) && course.block.width() > 1;
         if apart && self.output != Output::Every(u64::MAX) {
             return Err(RunError::LanesApart);
         }

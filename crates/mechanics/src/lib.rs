@@ -62,6 +62,7 @@ mod probe;
 mod rated;
 mod solve;
 mod state;
+mod sundman;
 mod symmetry;
 mod system;
 
@@ -83,5 +84,6 @@ pub use observe::Observable;
 pub use ports::Ports;
 pub use rated::Rated;
 pub use state::State;
+pub use sundman::Sundman;
 pub use symmetry::Conserved;
 pub use system::{Quantity, System};

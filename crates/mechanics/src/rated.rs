@@ -167,7 +167,8 @@ impl System {
 fn natural_time(source: &Source) -> Result<Expr<'_>, ObserveError> {
     let energy = source.outputs(Quantity::Energy).and_then(|h| h.first().copied());
     let Some(energy) = energy.filter(|_| !source.momenta.is_empty()) else {
-        let reason = "there is no H(q, p) in closed form to find a natural time from: name a quantity instead";
+        let reason =
+            "there is no H(q, p) in closed form to find a natural time from: name a quantity instead";
         return Err(ObserveError::NoRate { reason });
     };
     let n = source.coordinates.len();
