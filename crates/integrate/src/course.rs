@@ -131,6 +131,13 @@ impl<'d> Course<'d> {
         })
     }
 
+    /// What a component of the first lane will be after the proposed step.
+    pub(crate) fn after(&self, component: usize) -> f64 {
+        let (mut after, place) = ([0.0], component * self.block.width());
+        self.block.after(component, &self.change[place..], &mut after);
+        after[0]
+    }
+
     /// Whether every lane has come to the end.
     pub(crate) fn is_done(&self) -> bool {
         match &self.pacing {

@@ -3,7 +3,7 @@
 use crate::card::Needs;
 use crate::step::StepError;
 use crate::trajectory::Trajectory;
-use leastaction_mechanics::{EvalError, ObserveError};
+use leastaction_mechanics::{EvalError, ObserveError, SettingError};
 use std::path::PathBuf;
 
 /// Why a run cannot begin, or ended early.
@@ -188,6 +188,27 @@ pub enum RunError {
         /// Its value.
         value: f64,
     },
+    /// A run in fictitious time was asked for with another pace than a step.
+    #[error("fictitious time passes in steps of one length, not by {pace}: give a step in s")]
+    NeedsStep {
+        /// The pace.
+        pace: String,
+    },
+    /// Fictitious time stands still, or runs back.
+    #[error(
+        "time passes at a rate of {rate} in fictitious time at t = {}: it must be positive and finite all along the motion; \
+             choose another g, or a smaller step",
+        number(.t)
+    )]
+    BadClock {
+        /// The time.
+        t: f64,
+        /// The rate dt/ds.
+        rate: f64,
+    },
+    /// Fictitious time was made from the equations of another system.
+    #[error("the system in fictitious time is another one: make it from the equations of this system")]
+    OtherSystem,
     /// Times of samples do not lead from start to end.
     #[error("a sample is wanted at t = {}, which does not lie after {} on the way to {}", number(.t), number(.after), number(.end))]
     BadSample {
@@ -213,6 +234,9 @@ pub enum RunError {
     /// A step failed.
     #[error(transparent)]
     Step(#[from] StepError),
+    /// A parameter could not be set.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
     /// A quantity could not be evaluated outside a step.
     #[error(transparent)]
     Eval(#[from] EvalError),

@@ -35,10 +35,10 @@ use std::ops::ControlFlow;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Integrator {
-    card: &'static Card,
-    pace: Pace,
-    output: Output,
-    limit: u64,
+    pub(crate) card: &'static Card,
+    pub(crate) pace: Pace,
+    pub(crate) output: Output,
+    pub(crate) limit: u64,
 }
 
 /// A moment of a run, as its observer sees it.

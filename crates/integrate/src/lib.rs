@@ -22,6 +22,7 @@ mod course;
 mod dense;
 mod density;
 mod error;
+mod fictitious;
 mod grid;
 mod implicit;
 mod integrator;

@@ -10,6 +10,7 @@
 //! VIII.2; B. Leimkuhler and S. Reich, *Simulating Hamiltonian Dynamics*, 2004, chapter 9).
 
 use crate::dynamics::Dynamics;
+use crate::engine::check;
 use crate::equations::{Equations, depend};
 use crate::error::{EvalError, ModelError, SettingError};
 use crate::model::{Model, Term};
@@ -18,7 +19,7 @@ use crate::system::System;
 use leastaction_expr::{Expr, IntoExpr};
 
 /// A system in fictitious time s, with dt = g ds: its coordinates are \[q…, t\], its momenta \[p…, p_t\].
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Sundman {
     original: System,
     system: System,
@@ -113,11 +114,16 @@ impl Sundman {
         Ok(State { t: 0.0, q, p })
     }
 
-    /// The time and the state block \[q…, p…\] of the original, from a state block \[q…, t, p…, p_t\] in fictitious time.
-    #[must_use]
-    pub fn project(&self, block: &[f64]) -> (f64, Vec<f64>) {
-        let n = self.original.degrees().min(block.len().saturating_sub(1));
-        let momenta = block.get(n + 1..2 * n + 1).unwrap_or_default();
-        (block[n], [&block[..n], momenta].concat())
+    /// The time of the original, and its state block \[q…, p…\], from a state block \[q…, t, p…, p_t\] in fictitious time.
+    ///
+    /// # Errors
+    /// [`EvalError::WrongLength`] if a slice does not fit.
+    pub fn project(&self, block: &[f64], out: &mut [f64]) -> Result<f64, EvalError> {
+        let n = self.original.degrees();
+        check("state block", 2 * n + 2, block.len())?;
+        check("state block", 2 * n, out.len())?;
+        out[..n].copy_from_slice(&block[..n]);
+        out[n..].copy_from_slice(&block[n + 1..2 * n + 1]);
+        Ok(block[n])
     }
 }
