@@ -39,8 +39,11 @@ pub enum Keeps {
     Symplectic,
     /// Time reversal: a step h followed by a step −h leads back.
     Reversible,
-    /// Invariants that are quadratic in the state, such as angular momentum in Cartesian coordinates.
+    /// Invariants that are quadratic in the state, such as angular momentum in Cartesian coordinates, or the energy of a linear
+    /// oscillator.
     Quadratic,
+    /// Invariants that are linear in coordinates and linear in momenta, such as angular momentum in Cartesian coordinates.
+    Bilinear,
     /// The energy of a system in which nothing depends on time and nothing is lost.
     Energy,
 }
@@ -51,6 +54,7 @@ impl fmt::Display for Keeps {
             Keeps::Symplectic => "symplectic form",
             Keeps::Reversible => "time reversal",
             Keeps::Quadratic => "quadratic invariants",
+            Keeps::Bilinear => "bilinear invariants",
             Keeps::Energy => "energy",
         })
     }

@@ -78,7 +78,8 @@ fn ends_are_hit_exactly() {
         let fine = Integrator::named("rk4", 1e-4).unwrap().run(&mut dynamics, &start, 1.0).unwrap().end();
         let end = Integrator::new(card, 0.003).run(&mut dynamics, &start, 1.0).unwrap().end();
         assert_eq!(end.t, 1.0);
-        assert!(distance(&end.block(), &fine.block()) < 1e-4);
+        let allowed = if card.order == 1 { 1e-2 } else { 1e-4 };
+        assert!(distance(&end.block(), &fine.block()) < allowed, "{}", card.name);
         let one = Integrator::new(card, 5.0).run(&mut dynamics, &start, 0.01).unwrap();
         assert_eq!((one.end().t, one.work().steps), (0.01, 1));
     }

@@ -49,6 +49,16 @@ pub(crate) fn henon_heiles() -> (Dynamics, State) {
     begin(&model, &[("x", 0.1), ("y", 0.4), ("x'", 0.35), ("y'", -0.1)])
 }
 
+/// A mass on a spring, ω = 1.
+pub(crate) fn oscillator() -> (Dynamics, State) {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let x = model.coordinate("x");
+    model.particle("mass", 1.0, [x]);
+    model.potential("spring", 0.5 * x * x);
+    begin(&model, &[("x", 1.0), ("x'", 0.3)])
+}
+
 /// A relativistic particle in a quartic well that breathes: separable, but its kinetic energy is not quadratic, and both energies
 /// depend on time.
 pub(crate) fn relativistic() -> (Dynamics, State) {
