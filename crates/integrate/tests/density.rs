@@ -78,14 +78,14 @@ fn methods_keep_their_order() {
     for card in reversible() {
         let (mut dynamics, start) = undisturbed(card);
         let reference = Integrator::named("rk4", 1.0 / 8192.0).unwrap().ends_only();
-        let exact = reference.run(&mut dynamics, &start, 1.0).unwrap().end().block();
+        let exact = reference.run(&mut dynamics, &start, 2.0).unwrap().end().block();
         let wanted = format!("1/(2 + sin({}))", dynamics.system().coordinates()[0]);
         let ratio = 4.0_f64.powf(1.0 / f64::from(card.order));
-        let runs = (0..60).map(|k| 0.5 * ratio.powi(-k)).map_while(|epsilon| {
+        let runs = (0..60).map(|k| 4.0 * ratio.powi(-k)).map_while(|epsilon| {
             let run = Integrator::new(card, Density::of(&wanted, epsilon)).ends_only();
-            let end = run.run(&mut dynamics, &start, 1.0).ok()?.end();
-            let error = distance(&end.block(), &exact);
-            (error > 1e-11).then_some((epsilon, error))
+            let end = run.run(&mut dynamics, &start, 2.0);
+            let error = end.map_or(f64::INFINITY, |end| distance(&end.end().block(), &exact));
+            (error > 1e-9).then_some((epsilon, error))
         });
         let seen: Vec<(f64, f64)> = runs.filter(|(_, error)| *error < 1e-3).collect();
         assert!(seen.len() >= 3, "{}: only {seen:?}", card.name);
@@ -243,13 +243,13 @@ fn refuses_what_is_no_density() {
     let fall = |pace: Density| Integrator::named("implicit-midpoint", pace).unwrap();
     let failed = fall(Density::natural(0.1)).run(&mut dynamics, &start, 1.0).unwrap_err();
     assert!(matches!(failed.error, RunError::BadWanted { t: 0.0, .. }), "{failed}");
-    let fell = fall(of("1 + x^2")).run(&mut dynamics, &start, 1.0).unwrap();
+    let fell = fall(Density::of("1 + x^2", 0.01)).run(&mut dynamics, &start, 1.0).unwrap();
     assert!((fell.end().q[0] + 9.81 / 2.0).abs() < 1e-14);
     // A wanted step that grows so fast that the density cannot follow with these steps, but can with shorter ones.
     let growing =
-        |epsilon: f64| fall(Density::of("exp(-x)", epsilon)).run(&mut dynamics.clone(), &start, 1.0);
-    assert!(matches!(growing(1.0).unwrap_err().error, RunError::BadDensity { t, .. } if t > 0.0));
-    assert!(growing(0.001).is_ok());
-    let limited = fall(of("1 + x^2")).at_most(3).run(&mut dynamics, &start, 1.0).unwrap_err();
+        |epsilon: f64| fall(Density::of("exp(-5*x)", epsilon)).run(&mut dynamics.clone(), &start, 0.5);
+    assert!(matches!(growing(0.2).unwrap_err().error, RunError::BadDensity { t, .. } if t > 0.0));
+    assert!(growing(1e-5).is_ok());
+    let limited = fall(Density::of("1 + x^2", 0.01)).at_most(3).run(&mut dynamics, &start, 1.0).unwrap_err();
     assert!(matches!(limited.error, RunError::OutOfSteps { limit: 3, .. }));
 }
