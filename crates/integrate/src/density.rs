@@ -45,7 +45,7 @@ use std::fmt;
 ///
 /// The last step is cut where the run should end. It is a step of the same kind with a smaller ε, and the steps before it are as if
 /// the run went on. To go back over the very same steps, [begin](Density::from_density) with the density that the run
-/// [ended with](crate::Trajectory::density).
+/// [ended with](crate::Trajectory::density), and go back to where the cut step began first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Density {
     /// The wanted step, up to a factor, as an expression; none for the natural time of the motion.
