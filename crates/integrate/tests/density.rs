@@ -165,6 +165,49 @@ fn slope(x: &[f64], y: &[f64]) -> f64 {
     pairs().map(|(x, y)| x * y).sum::<f64>() / pairs().map(|(x, _)| x * x).sum::<f64>()
 }
 
+/// Three bodies of masses 3, 4 and 5 at the corners of a right triangle, at rest. The natural time knows nothing of bodies, and still
+/// leads through their encounters, of which the closest is near t = 15.83 at a distance of about 4e−4 (C. Burrau's problem; V. Szebehely
+/// and C. F. Peters, Astron. J. 72 (1967) 876, doi:10.1086/110355). Ten times as many fixed steps do not.
+#[test]
+fn close_encounters_set_the_pace_by_themselves() {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let bodies = [("a", 3.0), ("b", 4.0), ("c", 5.0)];
+    let places = bodies
+        .map(|(name, _)| [model.coordinate(&format!("x{name}")), model.coordinate(&format!("y{name}"))]);
+    for (i, (name, mass)) in bodies.into_iter().enumerate() {
+        model.particle(name, mass, places[i]);
+        for j in 0..i {
+            let [dx, dy] = [places[i][0] - places[j][0], places[i][1] - places[j][1]];
+            model.potential(
+                &format!("{name}{}", bodies[j].0),
+                -mass * bodies[j].1 / (dx * dx + dy * dy).sqrt(),
+            );
+        }
+    }
+    let corners = [("xa", 1.0), ("ya", 3.0), ("xb", -2.0), ("yb", -1.0), ("xc", 1.0), ("yc", -1.0)];
+    let (mut dynamics, start) = begin(&model, &corners);
+    let distance = |y: &[f64], i: usize, j: usize| (y[i] - y[j]).hypot(y[i + 1] - y[j + 1]);
+    let closest = |run: &Trajectory| {
+        let nearest = |y: &[f64]| distance(y, 0, 2).min(distance(y, 0, 4)).min(distance(y, 2, 4));
+        let pairs = run.samples().map(|(t, y)| (nearest(y), t));
+        pairs.fold((f64::MAX, 0.0), |a, b| if b.0 < a.0 { b } else { a })
+    };
+    for (name, epsilon, energy) in [("kahan-li8", 0.05, 1e-8), ("blanes-moan6", 0.05, 1e-7)] {
+        let run = Integrator::named(name, Density::natural(epsilon)).unwrap();
+        let run = run.run(&mut dynamics, &start, 20.0).unwrap();
+        let ((r, t), drift) = (closest(&run), run.energy_drift(&mut dynamics).unwrap());
+        println!("{name}: {drift:.1e} in {} steps, {r:.2e} at {t:.4}", run.work().steps);
+        assert!((t - 15.83).abs() < 1e-3 && (3.5e-4..4.5e-4).contains(&r), "{r} at {t}");
+        assert!(drift < energy, "{name}: {drift}");
+        let step = 2.0 / run.work().steps as f64;
+        let fixed = Integrator::named(name, step).unwrap().run(&mut dynamics, &start, 20.0).unwrap();
+        let drift = fixed.energy_drift(&mut dynamics).unwrap();
+        println!("{name}: {drift:.1e} in {} fixed steps", fixed.work().steps);
+        assert!(drift > 1e-2);
+    }
+}
+
 #[test]
 fn lanes_have_densities_of_their_own() {
     let (mut dynamics, start) = kepler(0.5);

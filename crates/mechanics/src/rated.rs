@@ -7,11 +7,11 @@
 
 use crate::dynamics::Dynamics;
 use crate::engine::{check, wrong_length};
-use crate::equations::{depend, rate};
+use crate::equations::{Equations, depend, rate};
 use crate::error::{EvalError, ObserveError};
 use crate::inverse::grow;
 use crate::matrix::Symmetric;
-use crate::system::{Quantity, Source, System};
+use crate::system::{Quantity, System};
 use leastaction_compile::{Evaluator, Kernel, LANES, Program};
 use leastaction_expr::{Entry, Expr, jvp};
 
@@ -28,6 +28,9 @@ pub(crate) struct Entrant {
 
 /// So many second derivatives of H are worth writing out to learn the natural time.
 const WORTHWHILE: usize = 1000;
+
+const TIMELESS: &str = "the natural time needs an H(q, p) in closed form with not too many second derivatives: \
+                        name a quantity instead";
 
 impl Dynamics {
     /// Compiles an expression together with its rate along the motion, to be evaluated by [`Dynamics::observe_rated`]. What was asked for
@@ -131,7 +134,13 @@ impl System {
         self.with_source(|source| {
             let mut value = match text {
                 Some(text) => source.read(text)?,
-                None => natural_time(source)?,
+                None => {
+                    let energy = source.outputs(Quantity::Energy).and_then(|h| h.first().copied());
+                    let (q, p) = (&source.coordinates, source.expressions(&source.momenta));
+                    let energy = energy.filter(|_| !p.is_empty());
+                    let time = energy.and_then(|h| turning_time(h, &source.expressions(q), &p));
+                    time.ok_or(ObserveError::NoRate { reason: TIMELESS })?
+                }
             };
             if let Some(drift) = source.outputs(Quantity::Drift) {
                 let velocities = source.expressions(&source.velocities);
@@ -163,35 +172,36 @@ impl System {
     }
 }
 
-/// 1/ω with ω⁴ = tr (∂²H/∂p² ∂²H/∂q²)².
-fn natural_time(source: &Source) -> Result<Expr<'_>, ObserveError> {
-    let energy = source.outputs(Quantity::Energy).and_then(|h| h.first().copied());
-    let Some(energy) = energy.filter(|_| !source.momenta.is_empty()) else {
-        let reason =
-            "there is no H(q, p) in closed form to find a natural time from: name a quantity instead";
-        return Err(ObserveError::NoRate { reason });
-    };
-    let n = source.coordinates.len();
-    let stiffness = hessian(energy, &source.expressions(&source.coordinates));
-    let mobility = hessian(energy, &source.expressions(&source.momenta));
+/// 1/ω with ω⁴ = tr (∂²H/∂p² ∂²H/∂q²)², unless H has too many second derivatives.
+fn turning_time<'g>(energy: Expr<'g>, q: &[Expr<'g>], p: &[Expr<'g>]) -> Option<Expr<'g>> {
+    let (n, graph) = (q.len(), energy.graph());
+    let (stiffness, mobility) = (hessian(energy, q), hessian(energy, p));
     if stiffness.entries().count() + mobility.entries().count() > WORTHWHILE {
-        let reason = "H has too many second derivatives to find a natural time from: name a quantity instead";
-        return Err(ObserveError::NoRate { reason });
+        return None;
     }
-    let zero = source.graph.number(0.0);
     let product = |i: usize, j: usize| {
         let pairs = (0..n).filter_map(|k| Some(mobility.get(i, k)? * stiffness.get(k, j)?));
-        source.graph.sum(pairs)
+        graph.sum(pairs)
     };
     let rows: Vec<Vec<Expr<'_>>> = (0..n).map(|i| (0..n).map(|j| product(i, j)).collect()).collect();
-    let mut trace = zero;
+    let mut trace = graph.number(0.0);
     for i in 0..n {
         trace += rows[i][i] * rows[i][i];
         for j in 0..i {
             trace += 2.0 * rows[i][j] * rows[j][i];
         }
     }
-    Ok(trace.pow(-0.25))
+    Some(trace.pow(-0.25))
+}
+
+impl<'g> Equations<'g> {
+    /// The time in which the motion turns, as [`Dynamics::natural_time`] has it; as a clock for
+    /// [fictitious time](Equations::in_fictitious_time), for example. None if H is not known in closed form, or has too many second
+    /// derivatives.
+    #[must_use]
+    pub fn natural_time(&self) -> Option<Expr<'g>> {
+        turning_time(self.hamiltonian()?, &self.coordinates, &self.momenta)
+    }
 }
 
 fn hessian<'g>(energy: Expr<'g>, variables: &[Expr<'g>]) -> Symmetric<'g> {
