@@ -190,7 +190,15 @@ fn summary(
     let mut rows = vec![
         row("system", format!("{}: {}", entry.name, entry.about)),
         row("parameters", parameters.join(", ")),
-        row("method", format!("{} (order {}, keeps: {})", card.name, card.order, methods::keeps(card))),
+        row(
+            "method",
+            format!(
+                "{} (order {}, keeps: {})",
+                card.name,
+                card.order,
+                methods::keeps(card.kept_in(system.facts()))
+            ),
+        ),
         row(
             "run",
             format!(

@@ -41,6 +41,11 @@ pub(crate) fn expand(program: Program) -> Program {
             Code::Paired(op) => (op, true),
             _ => return None,
         };
+        if let (Op::Pow, &[x, y]) = (op, arguments)
+            && let Some(power) = math::constant_power(builder, x, y)
+        {
+            return Some(power);
+        }
         let expansion = math::expand(builder, op, arguments, paired);
         Some(expansion.unwrap_or_else(|| builder.push(Code::Call(op), arguments)))
     })

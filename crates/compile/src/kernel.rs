@@ -1,7 +1,6 @@
 //! The kernel: a program compiled for a backend, and the evaluator that runs it.
 
 use crate::aligned::Aligned;
-use crate::instruction::Operand;
 use crate::interpreter::{Interpreter, Rows};
 use crate::native::{Isa, Native, NativeError};
 use crate::program::Program;
@@ -113,6 +112,8 @@ pub struct Kernel {
 }
 
 struct Compiled {
+    /// The program as it was given.
+    source: Program,
     /// The program as its backend runs it: functions whole for the interpreter, written out for native code.
     program: Program,
     backend: Backend,
@@ -148,25 +149,33 @@ impl Kernel {
         if !backend.is_available() {
             return Err(CompileError::Unavailable { backend });
         }
+        let source = program;
         let (program, engine) = match backend.isa() {
             None => {
+                let program = source.clone().with_powers_expanded();
                 let tape = Interpreter::new(&program);
                 (program, Engine::Interpreter(tape))
             }
             Some(isa) => {
-                let program = program.expanded();
+                let program = source.expanded();
                 let native = Native::compile(&program, isa);
                 let native = native.map_err(|source| CompileError::Native { backend, source })?;
                 (program, Engine::Native(native))
             }
         };
-        Ok(Kernel { compiled: Arc::new(Compiled { program, backend, engine }) })
+        Ok(Kernel { compiled: Arc::new(Compiled { source, program, backend, engine }) })
     }
 
     /// The program as its backend runs it.
     #[must_use]
     pub fn program(&self) -> &Program {
         &self.compiled.program
+    }
+
+    /// The program as it was given, with its functions whole: what [`crate::Assembly`] and [`crate::Series`] take.
+    #[must_use]
+    pub fn source(&self) -> &Program {
+        &self.compiled.source
     }
 
     /// The backend that runs it.
@@ -325,21 +334,8 @@ impl Evaluator {
     /// [`ArgumentError`] if the number of parameters is wrong or one is not finite; the old ones then stay.
     pub fn set_parameters(&mut self, parameters: &[f64]) -> Result<(), ArgumentError> {
         let program = &self.kernel.compiled.program;
-        check("parameters", program.parameters.len(), parameters.len())?;
-        if let Some((symbol, &value)) =
-            program.parameters.iter().zip(parameters).find(|(_, v)| !v.is_finite())
-        {
-            return Err(ArgumentError::NonFiniteParameter { symbol: symbol.clone(), value });
-        }
-        let constants = program.constants.len();
-        self.pool[..constants].copy_from_slice(&program.constants);
-        self.pool[constants..][..parameters.len()].copy_from_slice(parameters);
-        for (i, instruction) in program.uniforms.iter().enumerate() {
-            let place = |operand: Operand| program.pool_place(operand).unwrap_or_default();
-            let arguments = instruction.operands.map(|o| self.pool[place(o)]);
-            let limit = program.limit(instruction.code);
-            self.pool[constants + parameters.len() + i] = instruction.code.value(arguments, limit);
-        }
+        program.check_parameters(parameters)?;
+        program.fill_pool(parameters, &mut self.pool);
         for (row, &value) in self.spread.as_mut_slice().chunks_exact_mut(self.stride).zip(&self.pool) {
             row.fill(value);
         }
@@ -404,6 +400,6 @@ impl Evaluator {
 }
 
 #[inline]
-fn check(what: &'static str, expected: usize, found: usize) -> Result<(), ArgumentError> {
+pub(crate) fn check(what: &'static str, expected: usize, found: usize) -> Result<(), ArgumentError> {
     if expected == found { Ok(()) } else { Err(ArgumentError::WrongLength { what, expected, found }) }
 }

@@ -34,19 +34,23 @@
 //! ```text
 //! Expr ── lower ──► arithmetic and whole functions
 //!      ── fuse ───► products taken into sums (one rounding less each)
-//!      ── expand ─► constant powers written out, sines paired with cosines
+//!      ── pair ───► sines with the cosines of the same argument
 //!      ── hoist ──► what only parameters change is computed when they are set
-//!      = Program ─► interpreter: loops over rows of lanes, on every platform
-//!               └─► expand ─► native: functions in primitives, registers, x86-64 with AVX-512 or AVX2
+//!      = Program ─► powers ─► interpreter: loops over rows of lanes, on every platform
+//!               ├─► expand ─► native: functions in primitives, registers, x86-64 with AVX-512 or AVX2
+//!               ├─► assembly: programs called by programs, such as a whole step of an integrator
+//!               └─► series: the Taylor coefficients of the motion
 //! ```
 //!
-//! Equal instructions are one from the start. [`Code::value`] defines every instruction; the interpreter runs it, native
+//! Equal instructions are one from the start. Constant powers stay whole in a Program, which may be differentiated, and are
+//! written out for every backend alike. [`Code::value`] defines every instruction; the interpreter runs it, native
 //! code is fuzzed against it, and all [`Backend`]s agree to the last bit (NaN payloads aside). Every function is within
 //! 2 ulp of the exact value on its whole domain. The environment variable `LEASTACTION_BACKEND` forces a backend:
 //! `interpreter`, `avx2` or `avx512`.
 
 mod aligned;
 mod arithmetic;
+mod assembly;
 mod builder;
 mod expand;
 mod fuse;
@@ -60,8 +64,11 @@ mod native;
 mod program;
 #[cfg(test)]
 mod random;
+mod series;
 
+pub use assembly::{Assembly, AssemblyError};
 pub use instruction::{Code, Instruction, Operand, Test};
 pub use kernel::{ArgumentError, BACKEND_VARIABLE, Backend, CompileError, Evaluator, Kernel, LANES};
 pub use native::NativeError;
 pub use program::{BuildError, Program};
+pub use series::{Form, Series, SeriesError, SeriesEvaluator};

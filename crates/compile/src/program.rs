@@ -1,6 +1,7 @@
 //! The program: straight-line code in single-assignment form, over lanes of `f64`.
 
 use crate::instruction::{Code, Instruction, Operand};
+use crate::kernel::ArgumentError;
 use crate::{expand, fuse, hoist, lower};
 use leastaction_expr::{Expr, Symbol};
 use std::fmt;
@@ -76,7 +77,7 @@ impl Program {
     /// Compiles expressions of inputs and parameters into a program with one output per expression.
     ///
     /// The passes, each linear in its input: lowering (the graph has no common subexpressions), fusion of products
-    /// with sums, writing out constant powers and pairing sines with cosines, hoisting of what no lane changes.
+    /// with sums, pairing sines with cosines, hoisting of what no lane changes.
     ///
     /// # Errors
     /// [`BuildError`] if a symbol is unknown or given twice, or a constant is not finite.
@@ -86,13 +87,18 @@ impl Program {
         outputs: &[Expr<'_>],
     ) -> Result<Program, BuildError> {
         let lowered = lower::lower(inputs, parameters, outputs)?;
-        Ok(hoist::hoist(expand::pair(expand::constant_powers(fuse::fuse(lowered)))))
+        Ok(hoist::hoist(expand::pair(fuse::fuse(lowered))))
     }
 
     /// The same program with functions written out in primitives, as native code runs it.
     #[must_use]
     pub fn expanded(&self) -> Program {
         hoist::hoist(expand::expand(self.clone()))
+    }
+
+    /// The same program with constant powers written out, as the interpreter runs it.
+    pub(crate) fn with_powers_expanded(self) -> Program {
+        hoist::hoist(expand::constant_powers(self))
     }
 
     /// The inputs, one value per lane each.
@@ -143,6 +149,33 @@ impl Program {
             Operand::Parameter(i) => Some(self.constants.len() + i as usize),
             Operand::Uniform(i) => Some(self.constants.len() + self.parameters.len() + i as usize),
             Operand::Input(_) | Operand::Temporary(_) => None,
+        }
+    }
+
+    /// Constants, parameters and uniforms for these parameters, into a slice of [`Program::pool_len`] values.
+    pub(crate) fn fill_pool(&self, parameters: &[f64], pool: &mut [f64]) {
+        let constants = self.constants.len();
+        pool[..constants].copy_from_slice(&self.constants);
+        pool[constants..][..parameters.len()].copy_from_slice(parameters);
+        for (i, instruction) in self.uniforms.iter().enumerate() {
+            let place = |operand: Operand| self.pool_place(operand).unwrap_or_default();
+            let arguments = instruction.operands.map(|o| pool[place(o)]);
+            let limit = self.limit(instruction.code);
+            pool[constants + parameters.len() + i] = instruction.code.value(arguments, limit);
+        }
+    }
+
+    /// Checks parameters: their number, and that all are finite.
+    pub(crate) fn check_parameters(&self, parameters: &[f64]) -> Result<(), ArgumentError> {
+        let (expected, found) = (self.parameters.len(), parameters.len());
+        if expected != found {
+            return Err(ArgumentError::WrongLength { what: "parameters", expected, found });
+        }
+        match self.parameters.iter().zip(parameters).find(|(_, v)| !v.is_finite()) {
+            Some((symbol, &value)) => {
+                Err(ArgumentError::NonFiniteParameter { symbol: symbol.clone(), value })
+            }
+            None => Ok(()),
         }
     }
 

@@ -32,6 +32,13 @@ pub struct Card {
 /// Makes a method's memory for a system in so many lanes, at a pace.
 pub type Stepper = fn(&mut Dynamics, usize, &Pace) -> Result<Box<dyn Step>, RunError>;
 
+impl Card {
+    /// What the method keeps of the motion of such a system: less than the card says if the system has lost it already.
+    pub fn kept_in(&self, facts: &Facts) -> impl Iterator<Item = Keeps> {
+        self.keeps.iter().copied().filter(move |what| what.is_there(facts))
+    }
+}
+
 /// What a method keeps of the motion's geometry, up to rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keeps {
@@ -46,6 +53,19 @@ pub enum Keeps {
     Bilinear,
     /// The energy of a system in which nothing depends on time and nothing is lost.
     Energy,
+}
+
+impl Keeps {
+    /// Whether the motion of such a system has this at all: nothing keeps a symplectic form that dissipation shrinks.
+    #[must_use]
+    pub fn is_there(self, facts: &Facts) -> bool {
+        let free = !facts.dissipative && !facts.forced;
+        match self {
+            Keeps::Symplectic => free && facts.form != Form::Ports,
+            Keeps::Energy => free && facts.autonomous,
+            Keeps::Reversible | Keeps::Quadratic | Keeps::Bilinear => true,
+        }
+    }
 }
 
 impl fmt::Display for Keeps {

@@ -9,6 +9,7 @@
 //! for a method of order p; what then differs at the end of the step is spread over it, so that pieces join.
 
 use crate::block::{Block, scale};
+use crate::roots::weight;
 use crate::step::{Interval, Motion, StepError};
 use leastaction_compile::LANES;
 use std::f64::consts::PI;
@@ -194,13 +195,6 @@ impl Weaver {
         }
         Ok(())
     }
-}
-
-/// What the value at point k contributes to the coefficient of Tₙ, of m + 1 Chebyshev points −cos(πk/m).
-fn weight(n: usize, k: usize, m: usize) -> f64 {
-    let half = |i: usize| if i == 0 || i == m { 0.5 } else { 1.0 };
-    let angle = PI * ((n * (m - k)) % (2 * m)) as f64 / m as f64;
-    2.0 / m as f64 * half(n) * half(k) * angle.cos()
 }
 
 #[cfg(test)]

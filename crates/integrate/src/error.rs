@@ -1,6 +1,6 @@
 //! Why a run cannot begin, or ended early, and why a drift cannot be told.
 
-use crate::card::Needs;
+use crate::card::{Keeps, Needs};
 use crate::step::StepError;
 use crate::trajectory::Trajectory;
 use leastaction_mechanics::{EvalError, ObserveError, SettingError};
@@ -174,6 +174,24 @@ pub enum RunError {
         /// A method that does apply.
         instead: &'static str,
     },
+    /// The method does not keep what it should.
+    #[error("{method} does not keep the {what}{}", instead.map_or(String::new(), |name| format!(": use {name}")))]
+    NotKept {
+        /// The method.
+        method: &'static str,
+        /// What it should keep.
+        what: Keeps,
+        /// A method that does, if one applies.
+        instead: Option<&'static str>,
+    },
+    /// The motion itself does not have what should be kept.
+    #[error(
+        "no method keeps the {what} here: time, dissipation or forces change it. Run without this demand"
+    )]
+    NothingToKeep {
+        /// What should be kept.
+        what: Keeps,
+    },
     /// The state became infinite or NaN.
     #[error(
         "`{name}` became {value} in the step to t = {}: try a smaller step, or look for a singularity", number(.t)
@@ -188,6 +206,19 @@ pub enum RunError {
         /// Its value.
         value: f64,
     },
+    /// Steps of changing length do not keep what should be kept.
+    #[error(
+        "{pace} do not keep the {what}, whatever the method: give a step; one in fictitious time follows the motion and keeps it"
+    )]
+    LostByPace {
+        /// What should be kept.
+        what: Keeps,
+        /// The pace.
+        pace: String,
+    },
+    /// Events were to be found in fictitious time.
+    #[error("events are not looked for in fictitious time: run without them, or by a step density")]
+    NoEvents,
     /// A run in fictitious time was asked for with another pace than a step.
     #[error("fictitious time passes in steps of one length, not by {pace}: give a step in s")]
     NeedsStep {
@@ -228,6 +259,9 @@ pub enum RunError {
     /// Lanes with steps of their own are sampled between their ends.
     #[error("lanes with steps of their own meet only at the ends: sample ends only, or give a step")]
     LanesApart,
+    /// Events are wanted of several trajectories at once.
+    #[error("events are found in runs of one trajectory: run the lanes one by one")]
+    EventsInLanes,
     /// A checkpoint does not fit.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),

@@ -52,6 +52,10 @@ impl Integrator {
         let Pace::Step(step) = self.pace else {
             return Err(RunError::NeedsStep { pace: self.pace.to_string() }.into());
         };
+        if !self.events.is_empty() {
+            return Err(RunError::NoEvents.into());
+        }
+        self.check_keeping(sundman.system().facts())?;
         Grid::check_times(start.t, end)?;
         let (original, system) = (sundman.original(), dynamics.system());
         let names = |s: &leastaction_mechanics::System| {
@@ -148,12 +152,13 @@ fn run(
         }
         let passes = way * after > way * end;
         let until = if passes { end } else { after };
-        if passes || schedule.is_before(until) {
+        if passes || schedule.next_before(until).is_some() {
             course.weave()?;
         }
         while let Some(t) = schedule.next_before(until) {
             find(&course.polynomial, clock, t, &mut inside);
             tape.push(t, &inside)?;
+            schedule.pass();
         }
         course.take();
         tape.trajectory.work = course.motion.work();

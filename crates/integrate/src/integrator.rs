@@ -1,18 +1,19 @@
 //! The run loop.
 
 use crate::block::Block;
-use crate::card::Card;
+use crate::card::{Card, Keeps};
 use crate::checkpoint::Checkpoint;
 use crate::course::Course;
 use crate::error::{CheckpointError, Failed, RunError};
+use crate::event::{Event, Hit, Lookout};
 use crate::grid::Grid;
-use crate::method::UnknownMethod;
+use crate::method::{ALL, UnknownMethod};
 use crate::pace::Pace;
 use crate::schedule::{Output, Schedule};
 use crate::step::Work;
 use crate::trajectory::Trajectory;
 use leastaction_compile::LANES;
-use leastaction_mechanics::{Dynamics, EvalError, State};
+use leastaction_mechanics::{Dynamics, EvalError, Facts, State};
 use std::ops::ControlFlow;
 
 /// A method with its step: what turns a start into a trajectory.
@@ -38,6 +39,8 @@ pub struct Integrator {
     pub(crate) card: &'static Card,
     pub(crate) pace: Pace,
     pub(crate) output: Output,
+    pub(crate) events: Vec<Event>,
+    pub(crate) keeping: Vec<Keeps>,
     pub(crate) limit: u64,
 }
 
@@ -47,6 +50,8 @@ pub struct Sample<'a> {
     pub step: u64,
     /// The time.
     pub t: f64,
+    /// The event that happens here; `None` for a sample that was asked for.
+    pub event: Option<Hit>,
     /// The state block \[q…, p…\] of each lane.
     pub block: &'a Block,
     /// The system, to compute what is wanted of the state.
@@ -103,6 +108,8 @@ pub enum Reason {
     Complete,
     /// Its observer broke off, or who watched over it.
     Interrupted,
+    /// A terminal event happened: this one, by its place.
+    Event(usize),
 }
 
 impl Integrator {
@@ -112,7 +119,14 @@ impl Integrator {
     /// A method with a pace: a step, a [`Tolerance`](crate::Tolerance), or a [`Density`](crate::Density). Negative steps lead back in time.
     #[must_use]
     pub fn new(card: &'static Card, pace: impl Into<Pace>) -> Integrator {
-        Integrator { card, pace: pace.into(), output: Output::Every(1), limit: Integrator::STEP_LIMIT }
+        Integrator {
+            card,
+            pace: pace.into(),
+            output: Output::Every(1),
+            events: Vec::new(),
+            keeping: Vec::new(),
+            limit: Integrator::STEP_LIMIT,
+        }
     }
 
     /// The method with this name, with a pace.
@@ -145,6 +159,20 @@ impl Integrator {
     #[must_use]
     pub fn spaced(self, spacing: f64) -> Integrator {
         Integrator { output: Output::Spaced(spacing), ..self }
+    }
+
+    /// Looks for an event. Events are counted from 0, in the order in which they are asked for.
+    #[must_use]
+    pub fn event(mut self, event: Event) -> Integrator {
+        self.events.push(event);
+        self
+    }
+
+    /// Refuses to run unless this is kept: by the method, and by the system itself.
+    #[must_use]
+    pub fn keeping(mut self, what: Keeps) -> Integrator {
+        self.keeping.push(what);
+        self
     }
 
     /// Allows so many steps.
@@ -210,7 +238,7 @@ impl Integrator {
     ) -> Result<Trajectory, Failed> {
         let block = Block::one(&start.block());
         let trajectory = Trajectory::with_room(dynamics.system(), self.samples_between(start.t, end)?)?;
-        let course = Course::new(self.card, &self.pace, self.limit, dynamics, start.t, block, end)?;
+        let course = self.course(dynamics, start.t, block, end)?;
         self.record(course, trajectory, watch)
     }
 
@@ -241,10 +269,43 @@ impl Integrator {
         }
         let trajectory = Trajectory::with_room(&system, self.samples_between(from.t(), from.end)?)?;
         let block = Block::one(&vec![0.0; system.dimension()]);
-        let mut course =
-            Course::new(self.card, &self.pace, self.limit, dynamics, from.start, block, from.end)?;
+        let mut course = self.course(dynamics, from.start, block, from.end)?;
         from.restore(&mut course).map_err(RunError::from)?;
         self.record(course, trajectory, watch)
+    }
+
+    fn course<'d>(
+        &self,
+        dynamics: &'d mut Dynamics,
+        start: f64,
+        block: Block,
+        end: f64,
+    ) -> Result<Course<'d>, RunError> {
+        self.check_keeping(dynamics.system().facts())?;
+        Course::new(self.card, &self.pace, self.limit, dynamics, start, block, end)
+    }
+
+    /// Whether all that is demanded is kept by method and pace, and is there to be kept.
+    pub(crate) fn check_keeping(&self, facts: &Facts) -> Result<(), RunError> {
+        for &what in &self.keeping {
+            let lost = match self.pace {
+                Pace::Step(_) => false,
+                Pace::Density(_) => what == Keeps::Symplectic,
+                Pace::Tolerance(_) => matches!(what, Keeps::Symplectic | Keeps::Reversible),
+            };
+            if lost {
+                return Err(RunError::LostByPace { what, pace: self.pace.to_string() });
+            }
+            if !what.is_there(facts) {
+                return Err(RunError::NothingToKeep { what });
+            }
+            if !self.card.keeps.contains(&what) {
+                let fits = |card: &Card| card.keeps.contains(&what) && card.needs.met_by(facts);
+                let instead = ALL.iter().find(|card| fits(card)).map(|card| card.name);
+                return Err(RunError::NotKept { method: self.card.name, what, instead });
+            }
+        }
+        Ok(())
     }
 
     fn record(
@@ -254,11 +315,20 @@ impl Integrator {
         watch: impl FnMut(&mut Moment<'_, '_>) -> ControlFlow<()>,
     ) -> Result<Trajectory, Failed> {
         let driven = self.drive(&mut course, watch, |sample| {
-            trajectory.push(sample.t, sample.block.values());
+            if let Some(hit) = sample.event {
+                trajectory.cross(hit, sample.t, sample.block.values());
+            }
+            if sample.event.is_none_or(|hit| hit.terminal) {
+                trajectory.push(sample.t, sample.block.values());
+            }
             Ok(ControlFlow::Continue(()))
         });
+        let driven = match driven {
+            Err(error) if trajectory.is_empty() && course.count() == 0 => return Err(error.into()),
+            driven => driven,
+        };
         let reached = course.times()[0];
-        let cut = driven.as_ref().map_or(true, |reason| *reason != Reason::Complete);
+        let cut = driven.as_ref().map_or(true, |reason| *reason == Reason::Interrupted);
         if cut && trajectory.times().last() != Some(&reached) {
             trajectory.push(reached, course.block.values());
         }
@@ -317,12 +387,13 @@ impl Integrator {
         mut observer: impl FnMut(Sample<'_>) -> Result<ControlFlow<()>, EvalError>,
     ) -> Result<Reason, RunError> {
         let mut schedule = self.schedule(course)?;
+        let mut lookout = Lookout::new(&self.events, course)?;
         let mut inside = course.block.clone();
         loop {
             let (step, t) = (course.count(), course.times()[0]);
             if schedule.is_due(step, t, course.is_done()) {
-                let sample = Sample { step, t, block: &course.block, dynamics: course.motion.dynamics() };
-                if observer(sample)?.is_break() {
+                let (block, dynamics) = (&course.block, course.motion.dynamics());
+                if observer(Sample { step, t, event: None, block, dynamics })?.is_break() {
                     return Ok(if course.is_done() { Reason::Complete } else { Reason::Interrupted });
                 }
             }
@@ -334,15 +405,30 @@ impl Integrator {
             }
             course.propose()?;
             let end = course.ends()[0];
-            if schedule.is_before(end) {
+            if lookout.is_on() || schedule.next_before(end).is_some() {
                 course.weave()?;
             }
-            while let Some(t) = schedule.next_before(end) {
-                let tau = (t - course.times()[0]) / (end - course.times()[0]);
+            if lookout.is_on() {
+                lookout.look(course)?;
+            }
+            // Samples and events of the step, in the order of time.
+            loop {
+                let of_sample = schedule.next_before(end).map(|time| ((time - t) / (end - t), time));
+                let of_event = lookout.next();
+                let (tau, time, event) = match (of_sample, of_event) {
+                    (Some((tau, time)), hit) if hit.is_none_or(|(at, _)| tau < at) => (tau, time, None),
+                    (_, Some((tau, hit))) => (tau, t + tau * (end - t), Some(hit)),
+                    (_, None) => break,
+                };
                 course.polynomial.at(&[tau; LANES][..inside.width()], inside.values_mut());
-                let sample = Sample { step, t, block: &inside, dynamics: course.motion.dynamics() };
-                if observer(sample)?.is_break() {
+                let (block, dynamics) = (&inside, course.motion.dynamics());
+                if observer(Sample { step, t: time, event, block, dynamics })?.is_break() {
                     return Ok(Reason::Interrupted);
+                }
+                match event {
+                    None => schedule.pass(),
+                    Some(hit) if hit.terminal => return Ok(Reason::Event(hit.event)),
+                    Some(_) => lookout.pass(),
                 }
             }
             course.take();

@@ -88,15 +88,12 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    /// Whether a sample is due before a step ends.
-    pub(crate) fn is_before(&self, end: f64) -> bool {
-        self.next().is_some_and(|t| self.way * t < self.way * end)
+    /// The next sample before a step ends.
+    pub(crate) fn next_before(&self, end: f64) -> Option<f64> {
+        self.next().filter(|t| self.way * t < self.way * end)
     }
 
-    /// The next sample before a step ends.
-    pub(crate) fn next_before(&mut self, end: f64) -> Option<f64> {
-        let t = self.next().filter(|t| self.way * t < self.way * end);
-        self.passed += u64::from(t.is_some());
-        t
+    pub(crate) fn pass(&mut self) {
+        self.passed += 1;
     }
 }

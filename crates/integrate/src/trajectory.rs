@@ -2,6 +2,7 @@
 
 use crate::checkpoint::Checkpoint;
 use crate::error::{DriftError, RunError};
+use crate::event::{Crossing, Hit};
 use crate::integrator::Reason;
 use crate::step::Work;
 use leastaction_mechanics::{Dynamics, EvalError, Observable, ShareKind, State, System};
@@ -21,6 +22,7 @@ pub struct Trajectory {
     pub(crate) reason: Reason,
     pub(crate) density: Option<f64>,
     pub(crate) checkpoint: Option<Checkpoint>,
+    crossings: Vec<Crossing>,
 }
 
 impl Trajectory {
@@ -44,12 +46,24 @@ impl Trajectory {
             reason: Reason::Complete,
             density: None,
             checkpoint: None,
+            crossings: Vec::new(),
         })
     }
 
     pub(crate) fn push(&mut self, t: f64, block: &[f64]) {
         self.times.push(t);
         self.blocks.extend_from_slice(block);
+    }
+
+    pub(crate) fn cross(&mut self, hit: Hit, t: f64, block: &[f64]) {
+        let state = State::from_block(t, block, self.degrees);
+        self.crossings.push(Crossing { event: hit.event, t, rising: hit.rising, state });
+    }
+
+    /// The events that happened, in the order of the run.
+    #[must_use]
+    pub fn crossings(&self) -> &[Crossing] {
+        &self.crossings
     }
 
     /// The number of samples.

@@ -12,16 +12,6 @@ use leastaction_integrate::{
 use leastaction_mechanics::{Dynamics, State};
 
 #[test]
-fn methods_have_their_order() {
-    ALL.iter().for_each(order);
-}
-
-#[test]
-fn dense_output_has_the_order_less_one() {
-    ALL.iter().for_each(dense);
-}
-
-#[test]
 fn methods_keep_what_they_claim() {
     for card in ALL {
         for claim in card.keeps {
@@ -85,115 +75,6 @@ fn checkers_can_say_no() {
 
 fn run(card: &'static Card, (dynamics, start): &mut (Dynamics, State), step: f64, end: f64) -> Trajectory {
     Integrator::new(card, step).ends_only().run(dynamics, start, end).unwrap()
-}
-
-/// Numbers of steps such that errors of a method shrink by about eight from one to the next, or steps by two.
-fn ladder(order: u32) -> impl Iterator<Item = u32> {
-    let ratio = 8.0_f64.powf(1.0 / f64::from(order)).min(2.0);
-    let counts = (0..60).map(move |k| (2.0 * ratio.powi(k)).round() as u32).take_while(|&n| n <= 20_000);
-    let mut last = 0;
-    counts.filter(move |&n| std::mem::replace(&mut last, n) != n)
-}
-
-/// The slope of lines through log error over log step, one slope for all series; and how far points lie from their lines.
-fn slope(series: &[&[(f64, f64)]]) -> (f64, f64) {
-    let (mut xx, mut xy, mut yy, mut count) = (0.0, 0.0, 0.0, 0.0);
-    for points in series {
-        let n = points.len() as f64;
-        let logs = || points.iter().map(|(h, e)| (h.ln(), e.ln()));
-        let mean = logs().fold((0.0, 0.0), |sum, (x, y)| (sum.0 + x / n, sum.1 + y / n));
-        for (dx, dy) in logs().map(|(x, y)| (x - mean.0, y - mean.1)) {
-            (xx, xy, yy, count) = (xx + dx * dx, xy + dx * dy, yy + dy * dy, count + 1.0);
-        }
-    }
-    (xy / xx, ((yy - xy * xy / xx).max(0.0) / count).sqrt())
-}
-
-/// Spans of time over which errors are measured: the longer ones for methods that are too good for the first.
-const SPANS: [f64; 3] = [1.0, 2.0, 4.0];
-
-/// Steps and errors between the plateaus: over the shortest span that shows enough of them; or over all spans for an order so high
-/// that errors fall from one plateau to the other while steps are still long.
-fn errors(card: &Card, mut error: impl FnMut(usize, f64, u32) -> f64) -> Vec<Vec<(f64, f64)>> {
-    // Where an order is that high, a step may be too long to show it, and errors small all the same.
-    let (floor, longest) = if card.order < 10 { (3e-12, f64::INFINITY) } else { (3e-13, 0.7) };
-    let mut series: Vec<Vec<(f64, f64)>> = Vec::new();
-    for (k, span) in SPANS.iter().enumerate() {
-        let points = ladder(card.order).map_while(|n| {
-            let step = span / f64::from(n);
-            Some((step, error(k, step, n))).filter(|(_, error)| *error > 0.3 * floor)
-        });
-        let between = |&(step, error): &(f64, f64)| step < longest && (floor..1e-3).contains(&error);
-        let points: Vec<_> = points.filter(between).collect();
-        if card.order < 10 && series.iter().all(|seen| seen.len() < points.len()) {
-            series.clear();
-        }
-        if card.order >= 10 || series.is_empty() {
-            series.push(points);
-        }
-        if card.order < 10 && series.iter().any(|seen| seen.len() >= 6) {
-            break;
-        }
-    }
-    assert!(series.iter().any(|seen| seen.len() >= 3), "{}: only {series:?} between the plateaus", card.name);
-    series
-}
-
-/// The last of the points in each series, or all for a high order.
-fn latest<'a>(card: &Card, series: &'a [Vec<(f64, f64)>], count: usize) -> Vec<&'a [(f64, f64)]> {
-    let skipped = |seen: &[_]| if card.order < 10 { seen.len().saturating_sub(count) } else { 0 };
-    series.iter().map(|seen| &seen[skipped(seen)..]).collect()
-}
-
-/// The slope of log error over log step, over the smallest steps above the plateau of rounding.
-fn order(card: &'static Card) {
-    let (allowed, mut settled) = (if card.order >= 10 { 0.35 } else { 0.2 }, 0);
-    for mut system in suited(card) {
-        let rk4 = Card::named("rk4").unwrap();
-        let exact = SPANS.map(|span| run(rk4, &mut system, 1.0 / 16384.0, span).end().block());
-        let seen = errors(card, |k, step, n| {
-            let failed = |n: u32| assert!(step > 0.0625, "{}: fails with {n} steps", card.name);
-            let end = Integrator::new(card, step).ends_only().run(&mut system.0, &system.1, SPANS[k]);
-            let end = end.map_err(|_| failed(n)).ok();
-            end.map_or(f64::INFINITY, |end| distance(&end.end().block(), &exact[k]))
-        });
-        let (found, scatter) = slope(&latest(card, &seen, 4));
-        let count: usize = seen.iter().map(Vec::len).sum();
-        println!(
-            "{:20} order {} measured {found:.3} ± {scatter:.2} over {count} steps",
-            card.name, card.order
-        );
-        // Where steps are long between the plateaus, errors of several orders may interfere, and there is no slope yet.
-        if card.order >= 10 && scatter > 0.4 {
-            continue;
-        }
-        settled += 1;
-        assert!((found - f64::from(card.order)).abs() < allowed, "{}: slope {found} in {seen:?}", card.name);
-    }
-    assert!(settled > 0, "{}: its order shows on no system", card.name);
-}
-
-/// Errors between steps shrink with the order less one, at least.
-fn dense(card: &'static Card) {
-    let mut system = undisturbed(card);
-    let mut samples = |card: &'static Card, span: f64, step: f64| {
-        // Times that lie between steps, and on steps of the reference.
-        let times: Vec<f64> = (0..32).map(|k| span * (f64::from(k) + 0.5) / 32.0).collect();
-        let run = Integrator::new(card, step).at(&times).run(&mut system.0, &system.1, span);
-        run.map(|run| run.blocks().to_vec())
-    };
-    let rk4 = Card::named("rk4").unwrap();
-    let exact = SPANS.map(|span| samples(rk4, span, 1.0 / 16384.0).unwrap());
-    let seen = errors(card, |k, step, n| {
-        if n % 2 == 0 && n <= 32 {
-            return f64::INFINITY; // samples would lie on steps
-        }
-        samples(card, SPANS[k], step).map_or(f64::INFINITY, |found| distance(&found, &exact[k]))
-    });
-    let (found, _) = slope(&latest(card, &seen, 6));
-    let count: usize = seen.iter().map(Vec::len).sum();
-    println!("{:20} dense output of order {found:.3} over {count} steps", card.name);
-    assert!(found > f64::from(card.order) - 1.35, "{}: slope {found} in {seen:?}", card.name);
 }
 
 /// MᵀΩM = Ω for the derivative M of the step map.

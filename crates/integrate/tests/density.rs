@@ -284,6 +284,11 @@ fn refuses_what_is_no_density() {
     assert!(matches!(refused(of("1/y")), RunError::BadWanted { t: 0.0, .. }));
     let crossed = refused(Density::of("x + 0.5", 0.01));
     assert!(matches!(crossed, RunError::BadWanted { t, .. } | RunError::StepTooShort { t, .. } if t > 0.0));
+    // Steps of changing length keep time reversal, but not the symplectic form.
+    let run = Integrator::named("implicit-midpoint", of(KEPLER)).unwrap();
+    assert!(run.clone().keeping(Keeps::Reversible).run(&mut dynamics, &start, 1.0).is_ok());
+    let lost = run.keeping(Keeps::Symplectic).run(&mut dynamics, &start, 1.0).unwrap_err();
+    assert!(matches!(lost.error, RunError::LostByPace { what: Keeps::Symplectic, .. }), "{lost}");
     let adaptive = Integrator::named("implicit-midpoint", Tolerance::relative(1e-6)).unwrap();
     assert!(adaptive.run(&mut dynamics, &start, 10.0).is_err());
     // A stone in uniform gravity has no natural time, and says so; at rest at the origin a wanted step may still be given.

@@ -5,7 +5,7 @@ mod common;
 
 use common::distance;
 use leastaction_expr::{Expr, Graph};
-use leastaction_integrate::{ALL, Card, Density, Integrator, Keeps, Needs, RunError};
+use leastaction_integrate::{ALL, Card, Density, Event, Integrator, Keeps, Needs, RunError};
 use leastaction_mechanics::{Dynamics, Model, ModelError, State, Sundman};
 use std::f64::consts::TAU;
 
@@ -168,11 +168,15 @@ fn samples_are_at_the_times_asked_for() {
 fn refuses_what_has_no_clock() {
     let (sundman, mut dynamics, start) = kepler(0.5, 1.0);
     let run = |pace: f64| Integrator::named("implicit-midpoint", pace).unwrap();
+    let keeping = run(0.1).keeping(Keeps::Symplectic);
+    assert!(keeping.run_in_fictitious_time(&sundman, &mut dynamics, &start, 1.0).is_ok());
+    let crossing = Event::new(dynamics.observable("y").unwrap());
     let mut refused = |run: Integrator, end: f64| {
         run.run_in_fictitious_time(&sundman, &mut dynamics, &start, end).unwrap_err().error
     };
     let density = Integrator::named("implicit-midpoint", Density::natural(0.1)).unwrap();
     assert!(matches!(refused(density, 1.0), RunError::NeedsStep { .. }));
+    assert!(matches!(refused(run(0.1).event(crossing), 1.0), RunError::NoEvents));
     assert!(matches!(refused(run(0.0), 1.0), RunError::BadStep { .. }));
     assert!(matches!(refused(run(f64::NAN), 1.0), RunError::BadStep { .. }));
     assert!(matches!(refused(run(0.1), -1.0), RunError::WrongWay { .. }));

@@ -3,10 +3,14 @@
 
 mod common;
 
-use common::{begin, distance, double_pendulum, kepler, stiff_pendulum, suited};
+use common::{
+    begin, distance, double_pendulum, driven_pendulum, kepler, stiff_pendulum, suited, undisturbed,
+};
 use leastaction_compile::LANES;
 use leastaction_expr::Graph;
-use leastaction_integrate::{ALL, Block, Card, DriftError, Integrator, Kind, Needs, RunError, StepError};
+use leastaction_integrate::{
+    ALL, Block, Card, DriftError, Integrator, Keeps, Kind, Needs, RunError, StepError,
+};
 use leastaction_mechanics::{Model, State};
 use std::ops::ControlFlow;
 
@@ -85,7 +89,7 @@ fn ends_are_hit_exactly() {
     }
 }
 
-/// One part in 10¹⁶ a step would be 10⁻¹⁰ after a million steps if it were not compensated.
+/// One part in 10¹⁶ a step would be 10⁻¹¹ after so many steps if it were not compensated.
 #[test]
 fn rounding_does_not_grow_with_steps() {
     let graph = Graph::new();
@@ -94,7 +98,7 @@ fn rounding_does_not_grow_with_steps() {
     model.particle("ball", 1.0, [x]);
     let (mut dynamics, start) = begin(&model, &[("x'", 0.1)]);
     for card in ALL {
-        let end = Integrator::new(card, 1e-3).ends_only().run(&mut dynamics, &start, 1000.0).unwrap().end();
+        let end = Integrator::new(card, 5e-3).ends_only().run(&mut dynamics, &start, 1000.0).unwrap().end();
         assert!((end.q[0] - 100.0).abs() < 2e-14, "{}: {}", card.name, end.q[0]);
     }
 }
@@ -182,6 +186,47 @@ fn methods_that_do_not_apply_are_refused() {
     );
     let (mut dynamics, start) = kepler(0.2);
     assert!(Integrator::new(&PICKY, 0.1).run(&mut dynamics, &start, 1.0).is_ok());
+}
+
+/// A claim that does not hold for the system is refused, not made.
+#[test]
+fn demands_are_met_or_refused() {
+    let (mut dynamics, start) = driven_pendulum();
+    let mut refused = |name: &str, what: Keeps| {
+        let run = Integrator::named(name, 0.1).unwrap().keeping(what);
+        run.run(&mut dynamics, &start, 1.0).map_err(|failed| failed.error)
+    };
+    let nothing = RunError::NothingToKeep { what: Keeps::Symplectic };
+    assert_eq!(refused("implicit-midpoint", Keeps::Symplectic), Err(nothing.clone()));
+    assert_eq!(
+        nothing.to_string(),
+        "no method keeps the symplectic form here: time, dissipation or forces change it. Run without this demand"
+    );
+    assert!(refused("implicit-midpoint", Keeps::Reversible).is_ok());
+    let unkept = refused("rk4", Keeps::Reversible).unwrap_err();
+    assert!(unkept.to_string().starts_with("rk4 does not keep the time reversal: use "), "{unkept}");
+    let (mut dynamics, start) = double_pendulum();
+    let run = Integrator::named("implicit-midpoint", 0.1).unwrap().keeping(Keeps::Symplectic);
+    assert!(run.run(&mut dynamics, &start, 1.0).is_ok());
+}
+
+/// What a run computes does not depend on what other threads do.
+#[test]
+fn threads_do_not_change_bits() {
+    for card in ALL {
+        let (mut dynamics, start) = undisturbed(card);
+        let run = Integrator::new(card, 0.02).ends_only();
+        let alone = run.run(&mut dynamics, &start, 2.0).unwrap().end();
+        std::thread::scope(|scope| {
+            let threads = [(); 4].map(|()| {
+                let (mut dynamics, run, start) = (dynamics.clone(), &run, &start);
+                scope.spawn(move || run.run(&mut dynamics, start, 2.0).unwrap().end())
+            });
+            for thread in threads {
+                assert_eq!(thread.join().unwrap(), alone, "{}", card.name);
+            }
+        });
+    }
 }
 
 /// A million steps: what the method keeps exactly wanders by rounding, and does not drift. An iteration that stops one

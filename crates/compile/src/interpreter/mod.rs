@@ -10,7 +10,8 @@ use crate::LANES;
 use crate::aligned::Aligned;
 use crate::instruction::{Code, Operand};
 use crate::program::Program;
-use row::{Level, Run};
+pub(crate) use row::Level;
+use row::Run;
 use rustc_hash::FxHashMap;
 
 /// Lanes of a tile. Long enough that the loop over a row outweighs the way to it.

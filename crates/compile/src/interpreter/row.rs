@@ -15,7 +15,7 @@ pub(super) type Run = unsafe fn(step: &Step, rows: *mut f64);
 
 /// The instruction set that loops are built for.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Level {
+pub(crate) enum Level {
     Baseline,
     #[cfg(target_arch = "x86_64")]
     Avx2,
@@ -24,7 +24,7 @@ pub(super) enum Level {
 }
 
 impl Level {
-    pub(super) fn detect() -> Level {
+    pub(crate) fn detect() -> Level {
         #[cfg(target_arch = "x86_64")]
         {
             if is_x86_feature_detected!("avx512f")

@@ -1,8 +1,13 @@
 //! The methods, one file each.
 
+mod dop853;
+mod dormand_prince5;
+mod explicit;
 mod implicit_midpoint;
 mod rk4;
 mod splitting;
+mod tsit5;
+mod vern9;
 
 use crate::card::Card;
 use leastaction_mechanics::nearest;
@@ -10,6 +15,10 @@ use leastaction_mechanics::nearest;
 /// Every method.
 pub const ALL: &[Card] = &[
     rk4::CARD,
+    dormand_prince5::CARD,
+    tsit5::CARD,
+    dop853::CARD,
+    vern9::CARD,
     splitting::symplectic_euler::CARD,
     splitting::verlet::CARD,
     splitting::verlet_position::CARD,

@@ -1,0 +1,279 @@
+//! Taylor coefficients of the motion, from the program of its vector field.
+//!
+//! ```text
+//! Program ── tape ──► series: one rule per value, from a handful of rules for all operators
+//!                ├──► unrolled: one straight-line program, compiled like any other
+//!                └──► compact: loops over the tape, for long programs and without native code
+//! ```
+//!
+//! The recurrences stand once, in `recurrence.rs`; both ways agree to the last bit.
+
+mod compact;
+mod recurrence;
+mod tape;
+#[cfg(test)]
+mod tests;
+mod unrolled;
+
+use crate::instruction::Instruction;
+use crate::kernel::{ArgumentError, Backend, CompileError, Evaluator, Kernel, LANES, check};
+use crate::program::Program;
+use compact::{Compact, Rows};
+use std::fmt;
+use std::sync::Arc;
+use tape::Tape;
+
+/// The most products that are unrolled. Longer code takes long to compile and no longer runs from the caches.
+const LARGEST_UNROLLED: usize = 200_000;
+
+/// The highest order.
+const HIGHEST: usize = 128;
+
+/// The normalised Taylor coefficients cₖ = y⁽ᵏ⁾/k!, k = 1, 2, …, of the solution of y' = f(y, t).
+///
+/// Made from a program of f, whose first inputs are y, the next the time if there is one, and any further ones are held
+/// constant. Coefficients come by order, as summing the polynomial wants them: `out[(k − 1)·n + i]` is the coefficient of order
+/// k of state i of n; with lanes, `out[((k − 1)·n + i)·LANES + lane]`.
+///
+/// Where a program branches (`abs`, `min`, `select`, `floor`, …) the branch at the point itself is continued.
+///
+/// ```
+/// use leastaction_compile::{Program, Series};
+/// use leastaction_expr::Graph;
+///
+/// // x' = x²: x = 1/(1 − t), all of whose coefficients are 1.
+/// let graph = Graph::new();
+/// let x = graph.symbol("x");
+/// let series = Series::new(&Program::build(&[x], &[], &[x * x])?, 1, 10)?;
+/// let mut coefficients = [0.0; 10];
+/// series.evaluator(&[])?.eval(&[1.0], &mut coefficients)?;
+/// assert_eq!(coefficients, [1.0; 10]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Series {
+    engine: Engine,
+    states: usize,
+    inputs: usize,
+    order: usize,
+}
+
+#[derive(Clone)]
+enum Engine {
+    Unrolled(Kernel),
+    Compact(Arc<Compact>),
+}
+
+/// How coefficients are computed. The results are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// By one straight-line program.
+    Unrolled(Backend),
+    /// By loops over a table of series.
+    Compact,
+}
+
+/// Why a program has no series.
+#[derive(Debug, thiserror::Error)]
+pub enum SeriesError {
+    /// The program does not compute the rates of its first inputs.
+    #[error(
+        "a field of {states} states needs {states} inputs and outputs or more, the program has {inputs} and {outputs}"
+    )]
+    Shape {
+        /// The number of states.
+        states: usize,
+        /// The number of inputs.
+        inputs: usize,
+        /// The number of outputs.
+        outputs: usize,
+    },
+    /// The order is 0 or too high.
+    #[error("order {order} is not between 1 and {HIGHEST}")]
+    Order {
+        /// The order that was asked for.
+        order: usize,
+    },
+    /// An instruction that works on the bits of numbers has no series.
+    #[error("instruction {at}, {}, has no Taylor series: take the program before its functions are written out", SeriesError::name(.instruction))]
+    NoSeries {
+        /// The place of the instruction.
+        at: usize,
+        /// The instruction.
+        instruction: Instruction,
+    },
+    /// The unrolled program cannot be compiled.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+}
+
+impl Series {
+    /// The series of the field's solution up to an order, unrolled unless that is too long or there is no native code.
+    ///
+    /// # Errors
+    /// [`SeriesError`] if the program is not a field of so many states, or works on the bits of numbers.
+    pub fn new(program: &Program, states: usize, order: usize) -> Result<Series, SeriesError> {
+        Series::choose(program, states, order, |tape| {
+            if tape.work(order) > LARGEST_UNROLLED {
+                return Ok(None);
+            }
+            let kernel = Kernel::compile(unrolled::unroll(tape, order))?;
+            Ok((kernel.backend() != Backend::Interpreter).then_some(kernel))
+        })
+    }
+
+    /// The series in one form.
+    ///
+    /// # Errors
+    /// As [`Series::new`], and if this machine cannot run the backend.
+    pub fn with_form(
+        program: &Program,
+        states: usize,
+        order: usize,
+        form: Form,
+    ) -> Result<Series, SeriesError> {
+        Series::choose(program, states, order, |tape| match form {
+            Form::Unrolled(backend) => {
+                Ok(Some(Kernel::with_backend(unrolled::unroll(tape, order), backend)?))
+            }
+            Form::Compact => Ok(None),
+        })
+    }
+
+    fn choose(
+        program: &Program,
+        states: usize,
+        order: usize,
+        kernel: impl FnOnce(&Tape) -> Result<Option<Kernel>, SeriesError>,
+    ) -> Result<Series, SeriesError> {
+        let (inputs, outputs) = (program.inputs.len(), program.outputs.len());
+        if inputs < states || outputs < states {
+            return Err(SeriesError::Shape { states, inputs, outputs });
+        }
+        if order == 0 || order > HIGHEST {
+            return Err(SeriesError::Order { order });
+        }
+        let tape = Tape::new(program, states)?;
+        let engine = match kernel(&tape)? {
+            Some(kernel) => Engine::Unrolled(kernel),
+            None => Engine::Compact(Arc::new(Compact::new(tape, order)?)),
+        };
+        Ok(Series { engine, states, inputs, order })
+    }
+
+    /// The highest order.
+    #[must_use]
+    pub fn order(&self) -> usize {
+        self.order
+    }
+
+    /// The number of states.
+    #[must_use]
+    pub fn states(&self) -> usize {
+        self.states
+    }
+
+    /// How the coefficients are computed.
+    #[must_use]
+    pub fn form(&self) -> Form {
+        match &self.engine {
+            Engine::Unrolled(kernel) => Form::Unrolled(kernel.backend()),
+            Engine::Compact(_) => Form::Compact,
+        }
+    }
+
+    /// The kernel of the unrolled form.
+    #[must_use]
+    pub fn kernel(&self) -> Option<&Kernel> {
+        match &self.engine {
+            Engine::Unrolled(kernel) => Some(kernel),
+            Engine::Compact(_) => None,
+        }
+    }
+
+    /// An evaluator with these parameters, for one thread.
+    ///
+    /// # Errors
+    /// [`ArgumentError`] if the number of parameters is wrong or one is not finite.
+    pub fn evaluator(&self, parameters: &[f64]) -> Result<SeriesEvaluator, ArgumentError> {
+        let work = match &self.engine {
+            Engine::Unrolled(kernel) => Work::Unrolled(kernel.evaluator(parameters)?),
+            Engine::Compact(compact) => Work::Compact(compact.clone(), compact.rows(parameters)?),
+        };
+        Ok(SeriesEvaluator { work, inputs: self.inputs, outputs: self.states * self.order })
+    }
+}
+
+impl fmt::Debug for Series {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Series({} states, order {}, {:?})", self.states, self.order, self.form())
+    }
+}
+
+/// Computes Taylor coefficients: the parameters and the working memory of one thread. Running allocates nothing.
+#[derive(Clone)]
+pub struct SeriesEvaluator {
+    work: Work,
+    inputs: usize,
+    outputs: usize,
+}
+
+#[derive(Clone)]
+enum Work {
+    Unrolled(Evaluator),
+    Compact(Arc<Compact>, Rows),
+}
+
+impl SeriesEvaluator {
+    /// Sets the parameters.
+    ///
+    /// # Errors
+    /// [`ArgumentError`] if the number of parameters is wrong or one is not finite; the old ones then stay.
+    pub fn set_parameters(&mut self, parameters: &[f64]) -> Result<(), ArgumentError> {
+        match &mut self.work {
+            Work::Unrolled(evaluator) => evaluator.set_parameters(parameters),
+            Work::Compact(_, rows) => rows.set_parameters(parameters),
+        }
+    }
+
+    /// The coefficients at one state, given with what follows it among the field's inputs.
+    ///
+    /// # Errors
+    /// [`ArgumentError::WrongLength`] if a slice does not fit.
+    #[inline]
+    pub fn eval(&mut self, inputs: &[f64], out: &mut [f64]) -> Result<(), ArgumentError> {
+        match &mut self.work {
+            Work::Unrolled(evaluator) => evaluator.eval(inputs, out),
+            Work::Compact(compact, rows) => {
+                check("inputs", self.inputs, inputs.len())?;
+                check("outputs", self.outputs, out.len())?;
+                compact.run::<1>(rows, inputs, out)
+            }
+        }
+    }
+
+    /// The coefficients at blocks of [`LANES`] states, laid out as for [`Evaluator::eval_lanes`].
+    ///
+    /// # Errors
+    /// [`ArgumentError`] if the inputs do not fill whole blocks or the outputs do not match them.
+    #[inline]
+    pub fn eval_lanes(&mut self, inputs: &[f64], out: &mut [f64]) -> Result<(), ArgumentError> {
+        match &mut self.work {
+            Work::Unrolled(evaluator) => evaluator.eval_lanes(inputs, out),
+            Work::Compact(compact, rows) => {
+                let (wide_in, wide_out) = (self.inputs * LANES, self.outputs * LANES);
+                let blocks = inputs.len().checked_div(wide_in).unwrap_or(0);
+                if inputs.len() != blocks * wide_in {
+                    return Err(ArgumentError::PartialBlock { each: self.inputs, found: inputs.len() });
+                }
+                check("outputs", blocks * wide_out, out.len())?;
+                if wide_in > 0 && wide_out > 0 {
+                    for (inputs, out) in inputs.chunks_exact(wide_in).zip(out.chunks_exact_mut(wide_out)) {
+                        compact.run::<LANES>(rows, inputs, out)?;
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Unrolled code: the coefficients as one straight-line program.
+//!
+//! Every order first sums the inner terms of all convolutions, several sums side by side, then computes what waits for
+//! the order itself: so no sum is a chain that the processor waits for.
+
+use super::recurrence::{Table, finish, inner, more};
+use super::tape::{Node, Start, Tape};
+use crate::arithmetic::Arithmetic;
+use crate::builder::Builder;
+use crate::hoist;
+use crate::instruction::Operand;
+use crate::program::Program;
+
+/// Sums that grow side by side: twice the latency of a product, so that two units are busy, and fewer than registers.
+const SIDE_BY_SIDE: usize = 8;
+
+/// Coefficients by series and order.
+struct Known {
+    orders: usize,
+    values: Vec<Operand>,
+}
+
+impl Known {
+    fn set(&mut self, node: Node, order: usize, value: Operand) {
+        self.values[node as usize * self.orders + order] = value;
+    }
+}
+
+impl Table<Builder> for Known {
+    fn get(&self, node: Node, order: usize) -> Operand {
+        self.values[node as usize * self.orders + order]
+    }
+}
+
+/// Writes the coefficients of order 0.
+fn begin(tape: &Tape, orders: usize) -> (Builder, Known) {
+    let mut builder = Builder::with_constants(&tape.frame.constants, tape.work(orders));
+    let zero = builder.constant(0.0);
+    let mut known = Known { orders, values: vec![zero; orders * tape.rules.len()] };
+    let mut uniforms: Vec<Operand> = Vec::with_capacity(tape.frame.uniforms.len());
+    for instruction in &tape.frame.uniforms {
+        let moved = instruction.map(|o| match o {
+            Operand::Uniform(i) => uniforms[i as usize],
+            other => other,
+        });
+        uniforms.push(builder.push(moved.code, moved.arguments()));
+    }
+    for &node in &tape.order {
+        let value = match tape.starts[node as usize] {
+            Start::Zero => continue,
+            Start::Given(Operand::Uniform(i)) => uniforms[i as usize],
+            Start::Given(operand) => operand,
+            Start::Apply(code, nodes) => {
+                let operands = nodes.map(|n| known.get(n, 0));
+                builder.push(code, &operands[..code.arity()])
+            }
+        };
+        known.set(node, 0, value);
+    }
+    (builder, known)
+}
+
+fn end(tape: &Tape, builder: Builder, outputs: Vec<Operand>) -> Program {
+    let Builder { constants, body, .. } = builder;
+    hoist::hoist(Program { constants, body, outputs, uniforms: Vec::new(), ..tape.frame.clone() })
+}
+
+/// The program of the coefficients of order 0 of all series.
+pub(super) fn start(tape: &Tape) -> Program {
+    let (builder, known) = begin(tape, 1);
+    end(tape, builder, known.values)
+}
+
+/// The program of all coefficients up to an order: those of order 1 of all states, then those of order 2, and so on.
+pub(super) fn unroll(tape: &Tape, order: usize) -> Program {
+    let (mut builder, mut known) = begin(tape, order + 1);
+    let mut sums = vec![None; tape.rules.len()];
+    let mut terms: Vec<Vec<(Operand, Operand)>> = Vec::new();
+    for k in 1..=order {
+        let running = || tape.running.iter().copied().filter(|&node| tape.has(node, k));
+        let mut group: Vec<Node> = Vec::new();
+        let mut flush = |builder: &mut Builder, group: &mut Vec<Node>, known: &Known| {
+            terms.resize(SIDE_BY_SIDE.max(group.len()), Vec::new());
+            for (terms, &node) in terms.iter_mut().zip(group.iter()) {
+                terms.clear();
+                inner(tape, node, k, |u, i, v, j| terms.push((known.get(u, i), known.get(v, j))));
+                sums[node as usize] = None;
+            }
+            let longest = terms[..group.len()].iter().map(Vec::len).max().unwrap_or(0);
+            for i in 0..longest {
+                for (terms, &node) in terms.iter().zip(group.iter()) {
+                    // Sums end together, so that a short one does not hold a register for long.
+                    let Some(at) = (i + terms.len()).checked_sub(longest) else { continue };
+                    let (u, v) = terms[at];
+                    sums[node as usize] = Some(more(builder, sums[node as usize], u, v));
+                }
+            }
+            group.clear();
+        };
+        for node in running().filter(|&node| tape.convolves(node)) {
+            group.push(node);
+            if group.len() == SIDE_BY_SIDE {
+                flush(&mut builder, &mut group, &known);
+            }
+        }
+        flush(&mut builder, &mut group, &known);
+        for node in running() {
+            let value = finish(&mut builder, tape, &known, node, k, sums[node as usize]);
+            known.set(node, k, value);
+        }
+    }
+    let zero = builder.constant(0.0);
+    let coefficient = |k: usize, node: Node| if tape.has(node, k) { known.get(node, k) } else { zero };
+    let outputs = (1..=order).flat_map(|k| tape.states.iter().map(move |&node| coefficient(k, node)));
+    let outputs: Vec<Operand> = outputs.collect();
+    end(tape, builder, outputs)
+}
