@@ -43,6 +43,9 @@ enum Pacing {
     Density(Control),
 }
 
+/// Steps are not compiled as a whole for a run of fewer: that would take longer than the run.
+const FEW_STEPS: u64 = 500;
+
 /// A step this short, relative to the time, no longer moves the time.
 const SHORTEST: f64 = 4.0 * f64::EPSILON;
 
@@ -50,7 +53,7 @@ impl<'d> Course<'d> {
     pub(crate) fn new(
         card: &'static Card,
         pace: &Pace,
-        limit: u64,
+        (limit, compile): (u64, Option<bool>),
         dynamics: &'d mut Dynamics,
         start: f64,
         block: Block,
@@ -81,7 +84,14 @@ impl<'d> Course<'d> {
         if dynamics.system().facts().closed {
             dynamics.prepare(&[Quantity::Field])?;
         }
-        let method = (card.stepper)(dynamics, width, pace)?;
+        let mut method = (card.stepper)(dynamics, width, pace)?;
+        let many = match &pacing {
+            Pacing::Fixed { grid, .. } => grid.steps > FEW_STEPS,
+            Pacing::Adaptive { .. } | Pacing::Density(_) => true,
+        };
+        if compile.unwrap_or(many) {
+            method.compile(dynamics, width)?;
+        }
         let mut course = Course {
             card,
             method,

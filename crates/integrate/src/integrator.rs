@@ -41,6 +41,7 @@ pub struct Integrator {
     pub(crate) output: Output,
     pub(crate) events: Vec<Event>,
     pub(crate) keeping: Vec<Keeps>,
+    pub(crate) compiled: Option<bool>,
     pub(crate) limit: u64,
 }
 
@@ -125,6 +126,7 @@ impl Integrator {
             output: Output::Every(1),
             events: Vec::new(),
             keeping: Vec::new(),
+            compiled: None,
             limit: Integrator::STEP_LIMIT,
         }
     }
@@ -173,6 +175,12 @@ impl Integrator {
     pub fn keeping(mut self, what: Keeps) -> Integrator {
         self.keeping.push(what);
         self
+    }
+
+    /// Compiles steps of explicit methods as a whole, or does not. Left alone, runs of many steps do. The bits are the same.
+    #[must_use]
+    pub fn compiled(self, whole: bool) -> Integrator {
+        Integrator { compiled: Some(whole), ..self }
     }
 
     /// Allows so many steps.
@@ -282,7 +290,7 @@ impl Integrator {
         end: f64,
     ) -> Result<Course<'d>, RunError> {
         self.check_keeping(dynamics.system().facts())?;
-        Course::new(self.card, &self.pace, self.limit, dynamics, start, block, end)
+        Course::new(self.card, &self.pace, (self.limit, self.compiled), dynamics, start, block, end)
     }
 
     /// Whether all that is demanded is kept by method and pace, and is there to be kept.
@@ -373,7 +381,7 @@ impl Integrator {
         end: f64,
         observer: impl FnMut(Sample<'_>) -> Result<ControlFlow<()>, EvalError>,
     ) -> Result<End, RunError> {
-        let mut course = Course::new(self.card, &self.pace, self.limit, dynamics, start, block.clone(), end)?;
+        let mut course = self.course(dynamics, start, block.clone(), end)?;
         let driven = self.drive(&mut course, |_| ControlFlow::Continue(()), observer);
         block.clone_from(&course.block);
         Ok(End { reason: driven?, t: course.times()[0], work: course.motion.work() })

@@ -33,6 +33,7 @@ mod roots;
 mod schedule;
 mod step;
 mod trajectory;
+mod whole;
 
 pub use block::Block;
 pub use card::{Card, Keeps, Kind, Needs, Sizing, Stepper};

@@ -210,6 +210,31 @@ fn demands_are_met_or_refused() {
     assert!(run.run(&mut dynamics, &start, 1.0).is_ok());
 }
 
+/// A step that is compiled as a whole has the bits of its stages one by one, in one lane and in eight.
+#[test]
+fn whole_steps_have_the_same_bits() {
+    for card in ALL {
+        for (mut dynamics, start) in suited(card) {
+            let states: [Vec<f64>; LANES] = std::array::from_fn(|lane| {
+                let mut y = start.block();
+                y[0] += 0.03 * lane as f64;
+                y
+            });
+            let lanes = Block::lanes(states.each_ref().map(Vec::as_slice));
+            for block in [Block::one(&states[0]), lanes] {
+                let mut ends = [true, false].map(|whole| {
+                    let (mut block, run) = (block.clone(), Integrator::new(card, 0.02).compiled(whole));
+                    let go_on = |_: leastaction_integrate::Sample<'_>| Ok(ControlFlow::Continue(()));
+                    let end = run.ends_only().march(&mut dynamics, 0.0, &mut block, 2.0, go_on).unwrap();
+                    (block, end.work)
+                });
+                let [whole, apart] = &mut ends;
+                assert_eq!(whole, apart, "{} in {} lanes", card.name, block.width());
+            }
+        }
+    }
+}
+
 /// What a run computes does not depend on what other threads do.
 #[test]
 fn threads_do_not_change_bits() {

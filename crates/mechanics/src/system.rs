@@ -5,8 +5,9 @@ use crate::equations::symbols_of;
 use crate::error::{EvalError, ModelError, ObserveError, SettingError};
 use crate::facts::{Facts, Place, Share};
 use crate::symmetry::Conserved;
-use leastaction_compile::{Kernel, Program};
+use leastaction_compile::{CompileError, Kernel, Program};
 use leastaction_expr::{Expr, Graph, Id, jacobian, nearest};
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -125,6 +126,8 @@ struct Inner {
     has: [bool; Quantity::COUNT],
     source: Mutex<Source>,
     kernels: [OnceLock<Kernel>; Quantity::COUNT],
+    /// Kernels that others have made of these, by name.
+    made: Mutex<HashMap<String, Kernel>>,
 }
 
 /// The expressions, with a graph of their own.
@@ -186,6 +189,7 @@ impl System {
                 has: std::array::from_fn(|i| source.plans[i].is_some()),
                 source: Mutex::new(source),
                 kernels: [const { OnceLock::new() }; Quantity::COUNT],
+                made: Mutex::default(),
             }),
         };
         system.inner.kernels[first as usize].get_or_init(|| kernel);
@@ -289,6 +293,24 @@ impl System {
         let reason = |e: ModelError| EvalError::Compile { what: quantity.name(), reason: e.to_string() };
         let kernel = program.and_then(|p| Ok(Kernel::compile(p)?)).map_err(reason)?;
         Ok(cell.get_or_init(|| kernel).clone())
+    }
+
+    /// A kernel made of this system's programs, such as a whole step of a method. It is made when it is first asked for by this name.
+    ///
+    /// # Errors
+    /// [`EvalError::Compile`] if it cannot be made or compiled.
+    pub fn kernel_made(
+        &self,
+        name: &str,
+        make: impl FnOnce() -> Result<Program, EvalError>,
+    ) -> Result<Kernel, EvalError> {
+        let made = || self.inner.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kernel) = made().get(name) {
+            return Ok(kernel.clone());
+        }
+        let reason = |e: CompileError| EvalError::Compile { what: "whole steps", reason: e.to_string() };
+        let kernel = Kernel::compile(make()?).map_err(reason)?;
+        Ok(made().entry(name.to_owned()).or_insert(kernel).clone())
     }
 
     /// A kernel for an expression of \[q…, p…, v…, t, u…\].

@@ -9,8 +9,9 @@ use crate::block::Block;
 use crate::dense::{Basis, Polynomial};
 use crate::pace::Tolerance;
 use crate::step::{Interval, Motion, Step, StepError};
-use leastaction_compile::LANES;
-use leastaction_mechanics::Dynamics;
+use crate::whole::{Draft, Whole};
+use leastaction_compile::{AssemblyError, LANES, Operand};
+use leastaction_mechanics::{Dynamics, EvalError, Quantity};
 
 /// Weights of slopes, by their numbers. Those that are left out are zero.
 pub(super) type Row = &'static [(usize, f64)];
@@ -59,6 +60,7 @@ pub(super) struct Explicit {
     h: [f64; LANES],
     /// 1 once the first slope is known from the step before.
     begun: [f64; 1],
+    whole: Option<Whole>,
 }
 
 impl Tableau {
@@ -71,6 +73,7 @@ impl Tableau {
             at: vec![0.0; len],
             h: [0.0; LANES],
             begun: [0.0],
+            whole: None,
         })
     }
 
@@ -108,7 +111,67 @@ impl Explicit {
     }
 }
 
+/// The step as the kernel makes it, operation for operation as [`gather`] and [`advance`] do: from the states, their carries and the first slopes.
+/// Gives the change and the other slopes.
+fn write(
+    tableau: &Tableau,
+    draft: &mut Draft,
+    inputs: &[Vec<Operand>],
+) -> Result<Vec<Operand>, AssemblyError> {
+    let [y, e, first] = inputs else { return Ok(Vec::new()) };
+    let (n, h) = (y.len(), draft.h());
+    let mut slopes = vec![first.clone()];
+    for &(c, row) in tableau.stages {
+        let mut state = Vec::with_capacity(n);
+        for i in 0..n {
+            let sum = sum(draft, row, |_, j| slopes[j][i]);
+            let change = sum.map_or(h, |sum| draft.mul(h, sum));
+            state.push(draft.add(y[i], change));
+        }
+        slopes.push(draft.quantity(Quantity::Field, c, &state)?);
+    }
+    let mut change = Vec::with_capacity(n);
+    for i in 0..n {
+        let apart = |draft: &mut Draft, j: usize| draft.sub(slopes[j][i], first[i]);
+        // The first slope differs by nothing from itself.
+        let sum = sum(draft, tableau.weights, apart);
+        let mean = sum.map_or(first[i], |sum| draft.add(first[i], sum));
+        change.push(draft.mul(h, mean));
+    }
+    if tableau.ends {
+        let mut state = Vec::with_capacity(n);
+        for i in 0..n {
+            let moved = draft.add(e[i], change[i]);
+            state.push(draft.add(y[i], moved));
+        }
+        slopes.push(draft.quantity(Quantity::Field, 1.0, &state)?);
+    }
+    Ok(change.into_iter().chain(slopes.into_iter().skip(1).flatten()).collect())
+}
+
+/// Σ wⱼ xⱼ, from left to right.
+fn sum(draft: &mut Draft, row: Row, mut value: impl FnMut(&mut Draft, usize) -> Operand) -> Option<Operand> {
+    let mut sum = None;
+    for &(j, weight) in row {
+        let (weight, value) = (draft.number(weight), value(draft, j));
+        let term = draft.mul(weight, value);
+        sum = Some(sum.map_or(term, |sum| draft.add(sum, term)));
+    }
+    sum
+}
+
 impl Step for Explicit {
+    fn compile(&mut self, dynamics: &Dynamics, width: usize) -> Result<(), EvalError> {
+        let (tableau, n) = (self.tableau, self.at.len() / width);
+        let calls = tableau.stages.len() + usize::from(tableau.ends);
+        let name = format!("{:?}{:?}", tableau.stages, tableau.weights);
+        let quantities = [(Quantity::Field, calls)];
+        self.whole = Whole::compile(dynamics, width, &name, &quantities, &[n, n, n], |draft, inputs| {
+            write(tableau, draft, inputs)
+        })?;
+        Ok(())
+    }
+
     fn step(
         &mut self,
         motion: &mut Motion<'_>,
@@ -122,6 +185,15 @@ impl Step for Explicit {
         if self.begun == [0.0] {
             motion.rates(interval, 0.0, block.values(), &mut self.slopes[..len])?;
             self.begun = [f64::from(tableau.ends)];
+        }
+        if let Some(whole) = &mut self.whole {
+            let (first, others) = self.slopes.split_at_mut(len);
+            let outputs = whole.step(interval, &[block.values(), block.carry(), first])?;
+            let (moved, slopes) = outputs.split_at(len);
+            change.copy_from_slice(moved);
+            others[..slopes.len()].copy_from_slice(slopes);
+            motion.work_mut().evaluations += (slopes.len() / len) as u64;
+            return Ok(());
         }
         for (i, &stage) in tableau.stages.iter().enumerate() {
             self.find(motion, interval, block, i + 1, stage)?;

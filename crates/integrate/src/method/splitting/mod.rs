@@ -29,7 +29,8 @@ use crate::block::{Block, scale};
 use crate::card::Keeps;
 use crate::error::RunError;
 use crate::step::{Interval, Motion, Step, StepError};
-use leastaction_compile::LANES;
+use crate::whole::{Draft, Whole};
+use leastaction_compile::{AssemblyError, LANES, Operand};
 use leastaction_mechanics::{Dynamics, EvalError, Quantity};
 
 /// What symmetric products of kicks and drifts keep.
@@ -43,6 +44,13 @@ enum Part {
 }
 
 impl Part {
+    fn rate(self) -> Quantity {
+        match self {
+            Part::Kick => Quantity::Kick,
+            Part::Drift => Quantity::Drift,
+        }
+    }
+
     fn other(self) -> Part {
         match self {
             Part::Kick => Part::Drift,
@@ -120,6 +128,8 @@ struct Splitting {
     /// The first rate of each part in this step.
     base: Vec<f64>,
     end: End,
+    whole: Option<Whole>,
+    name: String,
 }
 
 /// The rate at the end of the last step, which is that at the start of the next if both are kicks, or drifts.
@@ -145,6 +155,8 @@ impl Splitting {
             rate: memory(),
             base: vec![0.0; 2 * half],
             end: End { rate: memory(), place: memory(), known: [0.0; LANES] },
+            whole: None,
+            name: format!("{table:?}"),
         }))
     }
 
@@ -171,6 +183,80 @@ impl Splitting {
                 at[j] = y[j] + (e[j] + (change[j] + sum * (base[j] * h[j])));
             }
         }
+    }
+
+    /// The step as the kernel makes it, operation for operation as [`Splitting::advance`] does: from the states, their carries and, if steps join,
+    /// the first rate. Gives the change, and the last rate with the place where it was found.
+    fn write(&self, draft: &mut Draft, inputs: &[Vec<Operand>]) -> Result<Vec<Operand>, AssemblyError> {
+        let [y, e, first] = inputs else { return Ok(Vec::new()) };
+        let (n, h) = (y.len() / 2, draft.h());
+        let (mut at, mut rate) = (y.clone(), Vec::new());
+        let mut base: [Vec<Operand>; 2] = [const { Vec::new() }; 2];
+        let mut lengths: [Vec<Operand>; 2] = [const { Vec::new() }; 2];
+        let mut change: [Vec<Operand>; 2] = [const { Vec::new() }; 2];
+        for (i, &Stage { part, weight, sum, c }) in self.stages.iter().enumerate() {
+            rate = match (i, self.joins()) {
+                (0, true) => first.clone(),
+                _ => draft.quantity(part.rate(), c, &at)?,
+            };
+            let which = part as usize;
+            if i < 2 {
+                base[which].clone_from(&rate);
+                lengths[which] = rate.iter().map(|&r| draft.mul(r, h)).collect();
+            } else {
+                let weight = draft.number(weight);
+                let length = draft.mul(weight, h);
+                let mut more = |k: usize| {
+                    let difference = draft.sub(rate[k], base[which][k]);
+                    let term = draft.mul(length, difference);
+                    change[which].get(k).map_or(term, |&before| draft.add(before, term))
+                };
+                change[which] = (0..n).map(&mut more).collect();
+            }
+            let (sum, from) = (draft.number(sum), if part == Part::Kick { n } else { 0 });
+            for k in 0..n {
+                let whole = draft.mul(sum, lengths[which][k]);
+                let moved = change[which].get(k).map_or(whole, |&change| draft.add(change, whole));
+                let carried = draft.add(e[from + k], moved);
+                at[from + k] = draft.add(y[from + k], carried);
+            }
+        }
+        let mut outputs = Vec::with_capacity(4 * n);
+        for which in [Part::Drift as usize, Part::Kick as usize] {
+            for k in 0..n {
+                let length = lengths[which][k];
+                outputs.push(change[which].get(k).map_or(length, |&change| draft.add(change, length)));
+            }
+        }
+        let place = if self.stages[0].part == Part::Kick { &at[..n] } else { &at[n..] };
+        Ok(outputs.into_iter().chain(rate).chain(place.iter().copied()).collect())
+    }
+
+    fn step_as_whole(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+        change: &mut [f64],
+    ) -> Result<(), EvalError> {
+        let known = if self.joins() {
+            self.begin(motion, interval)?;
+            self.rate.as_slice()
+        } else {
+            &[]
+        };
+        let Some(whole) = &mut self.whole else { return Ok(()) };
+        let outputs = whole.step(interval, &[block.values(), block.carry(), known])?;
+        let (moved, rest) = outputs.split_at(2 * self.half);
+        let (rate, place) = rest.split_at(self.half);
+        change.copy_from_slice(moved);
+        self.rate.copy_from_slice(rate);
+        match self.stages[0].part {
+            Part::Kick => self.at[..self.half].copy_from_slice(place),
+            Part::Drift => self.at[self.half..].copy_from_slice(place),
+        }
+        motion.work_mut().evaluations += (self.stages.len() - usize::from(self.joins())) as u64;
+        Ok(())
     }
 
     /// The rate of the first stage: that of the last stage before it, where there is one.
@@ -200,6 +286,17 @@ impl Splitting {
 }
 
 impl Step for Splitting {
+    fn compile(&mut self, dynamics: &Dynamics, width: usize) -> Result<(), EvalError> {
+        let n = self.half / width;
+        let calls = self.stages.len().div_ceil(2);
+        let quantities = [(Quantity::Kick, calls), (Quantity::Drift, calls)];
+        let rows = [2 * n, 2 * n, if self.joins() { n } else { 0 }];
+        self.whole = Whole::compile(dynamics, width, &self.name, &quantities, &rows, |draft, inputs| {
+            self.write(draft, inputs)
+        })?;
+        Ok(())
+    }
+
     fn step(
         &mut self,
         motion: &mut Motion<'_>,
@@ -207,8 +304,11 @@ impl Step for Splitting {
         block: &Block,
         change: &mut [f64],
     ) -> Result<(), StepError> {
-        change.fill(0.0);
         self.at.copy_from_slice(block.values());
+        if self.whole.is_some() {
+            return Ok(self.step_as_whole(motion, interval, block, change)?);
+        }
+        change.fill(0.0);
         for i in 0..self.stages.len() {
             let stage = self.stages[i];
             match i {
