@@ -164,6 +164,23 @@ fn samples_are_at_the_times_asked_for() {
     assert_eq!((still.len(), still.work().steps), (1, 0));
 }
 
+/// A free particle whose coordinate is the time, whatever the clock: states between steps are at their times to rounding.
+#[test]
+fn times_between_steps_are_found_to_rounding() {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let x = model.coordinate("x");
+    model.particle("hand", 1.0, [x]);
+    let equations = model.equations().unwrap();
+    let mut dynamics = equations.system().unwrap().dynamics().unwrap();
+    let start = dynamics.start(&[("x'", 1.0)]).unwrap();
+    let sundman = equations.in_fictitious_time(1.0 + 0.9 * (3.0 * x).sin()).unwrap();
+    let run = Integrator::named("implicit-midpoint", 0.3).unwrap().spaced(0.01);
+    let run = run.run_in_fictitious_time(&sundman, &mut dynamics, &start, 5.0).unwrap();
+    assert!(run.len() == 501 && run.work().steps < 50);
+    assert!(run.samples().all(|(t, y)| (y[0] - t).abs() < 1e-14));
+}
+
 #[test]
 fn refuses_what_has_no_clock() {
     let (sundman, mut dynamics, start) = kepler(0.5, 1.0);
