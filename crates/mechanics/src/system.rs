@@ -140,16 +140,16 @@ struct Inner {
 }
 
 /// The expressions, with a graph of their own.
-struct Source {
-    graph: Graph,
+pub(crate) struct Source {
+    pub(crate) graph: Graph,
     plans: [Option<Plan>; Quantity::COUNT],
-    coordinates: Vec<Id>,
-    velocities: Vec<Id>,
-    momenta: Vec<Id>,
-    time: Id,
-    inputs: Vec<Id>,
+    pub(crate) coordinates: Vec<Id>,
+    pub(crate) velocities: Vec<Id>,
+    pub(crate) momenta: Vec<Id>,
+    pub(crate) time: Id,
+    pub(crate) inputs: Vec<Id>,
     autonomous: bool,
-    parameters: Vec<Id>,
+    pub(crate) parameters: Vec<Id>,
 }
 
 /// A compiled system: immutable, shared between threads, cheap to clone. [`Dynamics`] evaluates it.
@@ -325,23 +325,19 @@ impl System {
 
     /// A kernel for an expression of \[q…, p…, v…, t, u…\].
     pub(crate) fn observation(&self, text: &str) -> Result<Kernel, ObserveError> {
-        let source = self.inner.source.lock().unwrap_or_else(PoisonError::into_inner);
-        let value = source.graph.parse(text)?;
-        let time = [source.time];
-        let inputs =
-            [&source.coordinates, &source.momenta, &source.velocities, &time[..], &source.inputs].concat();
-        let known = source.expressions(&[inputs.as_slice(), &source.parameters].concat());
-        if let Some(unknown) = symbols_of(&[value]).into_iter().find(|symbol| !known.contains(symbol)) {
-            let names: Vec<String> = known.iter().map(Expr::to_string).collect();
-            let name = unknown.to_string();
-            let nearest = nearest(&name, names.iter().map(String::as_str));
-            return Err(ObserveError::UnknownName { name, nearest });
-        }
-        let reason = |reason: String| ObserveError::Compile { reason };
-        let parameters = source.expressions(&source.parameters);
-        let program = Program::build(&source.expressions(&inputs), &parameters, &[value]);
-        let program = program.map_err(|e| reason(e.to_string()))?;
-        Kernel::compile(program).map_err(|e| reason(e.to_string()))
+        self.with_source(|source| {
+            let value = source.read(text)?;
+            let reason = |reason: String| ObserveError::Compile { reason };
+            let parameters = source.expressions(&source.parameters);
+            let program = Program::build(&source.expressions(&source.observed()), &parameters, &[value]);
+            let program = program.map_err(|e| reason(e.to_string()))?;
+            Kernel::compile(program).map_err(|e| reason(e.to_string()))
+        })
+    }
+
+    /// Looks at the expressions.
+    pub(crate) fn with_source<T>(&self, look: impl FnOnce(&Source) -> T) -> T {
+        look(&self.inner.source.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Whether there is a kernel for a quantity, compiled or not.
@@ -367,8 +363,36 @@ impl Source {
         self.plans[quantity as usize].as_ref()
     }
 
-    fn expressions(&self, ids: &[Id]) -> Vec<Expr<'_>> {
+    pub(crate) fn expressions(&self, ids: &[Id]) -> Vec<Expr<'_>> {
         ids.iter().map(|&id| self.graph.at(id)).collect()
+    }
+
+    /// \[q…, p…\].
+    pub(crate) fn states(&self) -> Vec<Expr<'_>> {
+        self.expressions(&[self.coordinates.as_slice(), &self.momenta].concat())
+    }
+
+    /// What a quantity is, where that is planned.
+    pub(crate) fn outputs(&self, quantity: Quantity) -> Option<Vec<Expr<'_>>> {
+        self.plan(quantity).map(|plan| self.expressions(&plan.outputs))
+    }
+
+    /// What an observable is a function of: \[q…, p…, v…, t, u…\].
+    fn observed(&self) -> Vec<Id> {
+        [&self.coordinates, &self.momenta, &self.velocities, &[self.time][..], &self.inputs].concat()
+    }
+
+    /// Reads an expression of what can be observed, and of parameters.
+    pub(crate) fn read(&self, text: &str) -> Result<Expr<'_>, ObserveError> {
+        let value = self.graph.parse(text)?;
+        let known = self.expressions(&[self.observed().as_slice(), &self.parameters].concat());
+        if let Some(unknown) = symbols_of(&[value]).into_iter().find(|symbol| !known.contains(symbol)) {
+            let names: Vec<String> = known.iter().map(Expr::to_string).collect();
+            let name = unknown.to_string();
+            let nearest = nearest(&name, names.iter().map(String::as_str));
+            return Err(ObserveError::UnknownName { name, nearest });
+        }
+        Ok(value)
     }
 
     fn program(&self, quantity: Quantity) -> Result<Program, ModelError> {
@@ -397,7 +421,7 @@ impl Source {
         if self.plan(quantity).is_some() {
             return;
         }
-        let outputs = |quantity: Quantity| self.plan(quantity).map(|plan| self.expressions(&plan.outputs));
+        let outputs = |quantity: Quantity| self.outputs(quantity);
         let (q, p, v) =
             (&self.coordinates, self.expressions(&self.momenta), self.expressions(&self.velocities));
         let q = self.expressions(q);
