@@ -46,7 +46,7 @@ fn resumed_runs_have_the_same_bits() {
         let tolerance = (card.sizing != Sizing::Given).then_some(Pace::from(Tolerance::relative(1e-8)));
         for pace in step.into_iter().chain(tolerance) {
             for (mut dynamics, start) in suited(card) {
-                let run = Integrator::new(card, pace);
+                let run = Integrator::new(card, pace.clone());
                 let whole = run.run(&mut dynamics, &start, 4.0).unwrap();
                 let breaks = |at: u64| {
                     move |moment: &mut Moment<'_, '_>| match moment.work().steps {

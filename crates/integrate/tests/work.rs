@@ -60,7 +60,7 @@ fn standard_runs_take_as_much_work_as_before() {
     let head = "method              pace                    system            span   steps rejected evaluations jacobians iterations";
     let lines = runs().into_iter().map(|(method, pace, name, span)| {
         let (mut dynamics, start) = system(name);
-        let run = Integrator::new(Card::named(method).unwrap(), pace).ends_only();
+        let run = Integrator::new(Card::named(method).unwrap(), pace.clone()).ends_only();
         let Work { steps, rejected, evaluations, jacobians, iterations } =
             run.run(&mut dynamics, &start, span).unwrap().work();
         let pace = pace.to_string();

@@ -94,7 +94,7 @@ struct Seen {
 impl Ias15 {
     fn new(len: usize, pace: &Pace, twice: bool) -> Ias15 {
         let (sweeps, unseen) = match pace {
-            Pace::Step(_) => (SWEEPS, UNSEEN),
+            Pace::Step(_) | Pace::Density(_) => (SWEEPS, UNSEEN),
             Pace::Tolerance(tolerance) => (SWEEPS_TO_SPARE, UNSEEN.max(0.01 * tolerance.relative)),
         };
         let row = if twice { len / 2 } else { len };
