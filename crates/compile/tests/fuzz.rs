@@ -71,7 +71,8 @@ fn fuzz(programs: usize, seed: u64) {
         let states: Vec<Vec<f64>> =
             (0..blocks * LANES).map(|_| inputs.iter().map(|_| number(&mut random)).collect()).collect();
         // The program as the interpreter runs it, with constant powers written out, is what each instruction means.
-        let meaning = Kernel::with_backend(program.clone(), Backend::Interpreter).expect("it runs everywhere");
+        let meaning =
+            Kernel::with_backend(program.clone(), Backend::Interpreter).expect("it runs everywhere");
         let expected: Vec<Vec<f64>> =
             states.iter().map(|s| reference(meaning.program(), &given, s)).collect();
         for (backend, tally) in backends.iter().zip(&mut tallies) {

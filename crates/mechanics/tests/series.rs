@@ -84,7 +84,8 @@ fn cost() {
             let one = best(Box::new(|| {
                 evaluator.eval(black_box(&[1.0, 1.3, 0.2, 0.1]), &mut out[..4 * order]).unwrap();
             }));
-            let eight = best(Box::new(|| evaluator.eval_lanes(black_box(&[0.7; 4 * LANES]), &mut out).unwrap()));
+            let eight =
+                best(Box::new(|| evaluator.eval_lanes(black_box(&[0.7; 4 * LANES]), &mut out).unwrap()));
             let (body, bytes) = series.kernel().map_or((0, 0), |k| (k.program().body().len(), k.code_len()));
             println!(
                 "order {order} {form:?}: {one:.0} ns, {eight:.0} ns for eight, {body} instructions, {bytes} bytes, compiled in {compile:?}"

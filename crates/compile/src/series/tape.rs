@@ -129,13 +129,6 @@ impl Tape {
         (self.first[node as usize] as usize, (self.length[node as usize] - 1) as usize)
     }
 
-    /// Whether a coefficient is a sum of products.
-    #[inline(always)]
-    pub(super) fn convolves(&self, node: Node) -> bool {
-        use Rule::{Product, Quotient, Root, Square};
-        matches!(self.rules[node as usize], Product(..) | Square(..) | Quotient { .. } | Root(_))
-    }
-
     /// The number of products in the convolutions up to an order: what unrolled code is mostly made of.
     pub(super) fn work(&self, order: usize) -> usize {
         let each = |rule: &Rule| match rule {
