@@ -9,6 +9,7 @@
 //! The recurrences stand once, in `recurrence.rs`; both ways agree to the last bit.
 
 mod compact;
+mod draft;
 mod recurrence;
 mod tape;
 #[cfg(test)]

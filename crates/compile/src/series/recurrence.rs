@@ -69,7 +69,7 @@ pub(super) fn inner(shape: Shape, k: usize, visit: &mut impl Visit) {
             visit.term(j, k - j);
         }
     } else if low <= 1 && high + 1 >= k {
-        if k % 2 == 0 {
+        if k.is_multiple_of(2) {
             visit.term(k / 2, k / 2);
         }
         for j in (1..k.div_ceil(2)).rev() {
@@ -310,7 +310,7 @@ fn doubled<A: Arithmetic, T: Table<A>>(
     k: usize,
     half: Option<A::Value>,
 ) -> Option<A::Value> {
-    let middle = (k % 2 == 0 && tape.has(u, k / 2)).then(|| table.get(u, k / 2));
+    let middle = (k.is_multiple_of(2) && tape.has(u, k / 2)).then(|| table.get(u, k / 2));
     let square = middle.map(|u| a.mul(u, u));
     match (half, square) {
         (Some(half), Some(square)) => Some(a.mul_add(half, 2.0, square)),
