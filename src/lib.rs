@@ -40,8 +40,9 @@ pub use leastaction_expr::{
     jvp, operations, rust_function, substitute, vjp,
 };
 pub use leastaction_integrate::{
-    ALL as METHODS, Block, Card, DriftError, End, Integrator, Keeps, Kind, Needs, RunError, Sample,
-    StepError, Trajectory, UnknownMethod, Work, energy_scale,
+    ALL as METHODS, Block, Card, Checkpoint, CheckpointError, Crossing, DriftError, End, Event, Failed,
+    Integrator, Keeps, Kind, Moment, Needs, Pace, Reason, RunError, Sample, Sizing, StepError, Tolerance,
+    Trajectory, UnknownMethod, Work, energy_scale,
 };
 pub use leastaction_mechanics::{
     Conserved, Dynamics, Equations, EvalError, Facts, Form, Input, Lagrangian, Model, ModelError, Observable,

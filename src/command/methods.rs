@@ -3,7 +3,7 @@
 use leastaction::{Card, Keeps, METHODS};
 
 pub(super) fn text() -> String {
-    let heads = ["name", "order", "kind", "needs", "keeps", "what it is", "where to read about it"]
+    let heads = ["name", "order", "kind", "step", "needs", "keeps", "what it is", "where to read about it"]
         .map(str::to_owned)
         .to_vec();
     let row = |card: &Card| {
@@ -11,8 +11,9 @@ pub(super) fn text() -> String {
             card.name.to_owned(),
             card.order.to_string(),
             card.kind.to_string(),
+            card.sizing.to_string(),
             card.needs.to_string(),
-            keeps(card),
+            keeps(card.keeps.iter().copied()),
             card.about.to_owned(),
             card.cite.to_owned(),
         ]
@@ -21,10 +22,8 @@ pub(super) fn text() -> String {
     super::table(&rows)
 }
 
-/// What a method keeps, in words.
-pub(super) fn keeps(card: &Card) -> String {
-    match card.keeps {
-        [] => "–".to_owned(),
-        kept => kept.iter().map(Keeps::to_string).collect::<Vec<_>>().join(", "),
-    }
+/// What is kept, in words.
+pub(super) fn keeps(kept: impl Iterator<Item = Keeps>) -> String {
+    let words: Vec<_> = kept.map(|what| what.to_string()).collect();
+    if words.is_empty() { "–".to_owned() } else { words.join(", ") }
 }

@@ -4,7 +4,10 @@ use super::{Failure, methods, table};
 use clap::Args;
 use leastaction::catalog::{Entry, Setup};
 use leastaction::integrate::number;
-use leastaction::{Card, Dynamics, Equations, Graph, Integrator, Observable, RunError, System, Trajectory};
+use leastaction::{
+    Card, Dynamics, Equations, Graph, Integrator, Observable, Pace, RunError, System, Tolerance, Trajectory,
+    Work,
+};
 use std::time::{Duration, Instant};
 
 /// Conserved quantities are looked at about so many times in a run, so that watching them costs little.
@@ -34,6 +37,9 @@ pub(crate) struct Run {
     /// Use a step
     #[arg(long, value_name = "H", allow_hyphen_values = true)]
     step: Option<f64>,
+    /// Let the method find its steps from a relative tolerance
+    #[arg(long, value_name = "TOL", conflicts_with = "step")]
+    tol: Option<f64>,
     /// Run until a time; before 0 leads back in time
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     until: Option<f64>,
@@ -57,8 +63,8 @@ struct Outcome {
     compile: Duration,
     wall: Duration,
     trajectory: Trajectory,
-    /// The length of the last step.
-    last_step: f64,
+    /// The length of the last step, if steps have one length.
+    last_step: Option<f64>,
     energy_drift: f64,
     /// What should not change, by name, and by how much of itself it did.
     conserved: Vec<(String, f64)>,
@@ -87,11 +93,17 @@ impl Run {
         let watched = watched(&setup, &equations, &system, &mut dynamics)?;
         let steps = integrator.steps_between(start.t, until).map_err(too_many)?;
         let last_step = integrator.last_step_between(start.t, until).map_err(Failure::usage)?;
+        let integrator = match steps {
+            Some(steps) => integrator.every(steps / SAMPLES),
+            None => integrator.spaced((until - start.t).abs() / SAMPLES as f64),
+        };
         let before = Instant::now();
-        let trajectory = integrator.every(steps / SAMPLES).run(&mut dynamics, &start, until);
+        let trajectory = integrator.run(&mut dynamics, &start, until);
         let wall = before.elapsed();
-        let trajectory = trajectory.map_err(|error| match error {
-            RunError::NotApplicable { .. } => Failure::usage(error),
+        let trajectory = trajectory.map_err(|failed| match failed.error {
+            RunError::NotApplicable { .. } | RunError::NotAdaptive { .. } | RunError::BadTolerance { .. } => {
+                Failure::usage(failed.error)
+            }
             other => Failure::run(other),
         })?;
 
@@ -127,7 +139,11 @@ impl Run {
         // A step that nobody asked for goes the way that was asked for.
         let back = self.until.is_some_and(|t| t < 0.0);
         let usual = if back { -setup.plan.step } else { setup.plan.step };
-        Ok(Integrator::new(card, self.step.unwrap_or(usual)).at_most(self.max_steps))
+        let pace = match self.tol {
+            Some(tolerance) => Pace::Tolerance(Tolerance::relative(tolerance)),
+            None => Pace::Step(self.step.unwrap_or(usual)),
+        };
+        Ok(Integrator::new(card, pace).at_most(self.max_steps))
     }
 }
 
@@ -174,14 +190,22 @@ fn summary(
     let mut rows = vec![
         row("system", format!("{}: {}", entry.name, entry.about)),
         row("parameters", parameters.join(", ")),
-        row("method", format!("{} (order {}, keeps: {})", card.name, card.order, methods::keeps(card))),
+        row(
+            "method",
+            format!(
+                "{} (order {}, keeps: {})",
+                card.name,
+                card.order,
+                methods::keeps(card.kept_in(system.facts()))
+            ),
+        ),
         row(
             "run",
             format!(
                 "t = {} to {} in {}, {} evaluations{}",
                 number(&trajectory.times()[0]),
                 number(&end.t),
-                steps(work.steps, integrator.step(), outcome.last_step),
+                steps(work, integrator.pace(), outcome.last_step),
                 work.evaluations,
                 if work.iterations > 0 { format!(", {} iterations", work.iterations) } else { String::new() },
             ),
@@ -217,7 +241,11 @@ fn summary(
 }
 
 /// How many steps of which length.
-fn steps(count: u64, step: f64, last: f64) -> String {
+fn steps(work: Work, pace: Pace, last: Option<f64>) -> String {
+    let count = work.steps;
+    let (Pace::Step(step), Some(last)) = (pace, last) else {
+        return format!("{count} steps ({} rejected) by {pace}", work.rejected);
+    };
     let (step, last, even) = (number(&step), number(&last), step == last);
     match count {
         1 => format!("1 step of {last}"),

@@ -50,23 +50,69 @@ impl Block {
         &self.values
     }
 
+    pub(crate) fn values_mut(&mut self) -> &mut [f64] {
+        &mut self.values
+    }
+
     /// The state in a lane.
     #[must_use]
     pub fn lane(&self, lane: usize) -> Vec<f64> {
         self.values.iter().skip(lane).step_by(self.width).copied().collect()
     }
 
-    /// Adds a change to the components from `first` on, with compensation.
+    /// What rounding has left over: the states are `values` + `carry`.
+    #[must_use]
+    pub fn carry(&self) -> &[f64] {
+        &self.carry
+    }
+
+    /// Adds a change, with compensation.
     #[inline]
-    pub fn add(&mut self, first: usize, change: &[f64]) {
-        let from = first * self.width;
-        let (values, carry) = (&mut self.values[from..], &mut self.carry[from..]);
-        for ((y, e), change) in values.iter_mut().zip(carry).zip(change) {
+    pub fn add(&mut self, change: &[f64]) {
+        for ((y, e), change) in self.values.iter_mut().zip(&mut self.carry).zip(change) {
             let before = *y;
             *e += change;
             *y = before + *e;
             *e += before - *y;
         }
+    }
+
+    /// Adds a change in some lanes.
+    pub fn add_in(&mut self, lanes: &[bool], change: &[f64]) {
+        if lanes.iter().all(|&taken| taken) {
+            return self.add(change);
+        }
+        let rows = self.values.chunks_exact_mut(self.width).zip(self.carry.chunks_exact_mut(self.width));
+        for ((y, e), change) in rows.zip(change.chunks_exact(self.width)) {
+            for j in (0..y.len()).filter(|&j| lanes[j]) {
+                let before = y[j];
+                e[j] += change[j];
+                y[j] = before + e[j];
+                e[j] += before - y[j];
+            }
+        }
+    }
+
+    /// The values after a change from `first` on, to the last bit: where the last stage of a step is also the first of the next.
+    #[inline]
+    pub fn after(&self, first: usize, change: &[f64], out: &mut [f64]) {
+        let from = first * self.width;
+        let rows = self.values[from..].iter().zip(&self.carry[from..]).zip(change);
+        out.iter_mut().zip(rows).for_each(|(out, ((y, e), change))| *out = y + (e + change));
+    }
+
+    /// Puts a state into a lane.
+    pub fn set_lane(&mut self, lane: usize, state: &[f64]) {
+        let places = (lane..self.values.len()).step_by(self.width);
+        for (place, value) in places.zip(state) {
+            (self.values[place], self.carry[place]) = (*value, 0.0);
+        }
+    }
+
+    /// All numbers, to be written down and read back.
+    pub(crate) fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
+        visit(&mut self.values);
+        visit(&mut self.carry);
     }
 
     /// The component and lane of a number that is infinite or NaN.
@@ -128,9 +174,20 @@ mod tests {
     fn compensation_keeps_what_plain_sums_lose() {
         let mut block = Block::one(&[1.0]);
         for _ in 0..10_000_000 {
-            block.add(0, &[1e-17]);
+            block.add(&[1e-17]);
         }
         assert_eq!(block.values(), [1.0 + 1e-10]);
+    }
+
+    #[test]
+    fn what_comes_after_is_known_to_the_last_bit() {
+        let (mut block, mut after) = (Block::one(&[0.1, 0.7]), [0.0]);
+        for k in 1..1000 {
+            let change = [1.0 / 3.0, 1e-3 / f64::from(k)];
+            block.after(1, &change[1..], &mut after);
+            block.add(&change);
+            assert_eq!(block.values()[1], after[0]);
+        }
     }
 
     #[test]
@@ -138,8 +195,12 @@ mod tests {
         let states: [[f64; 2]; LANES] = std::array::from_fn(|j| [j as f64, 10.0 + j as f64]);
         let mut block = Block::lanes(states.each_ref().map(|s| s.as_slice()));
         assert_eq!((block.width(), block.dimension(), block.values()[9]), (8, 2, 11.0));
-        block.add(1, &[1.0; LANES]);
-        assert_eq!(block.lane(3), [3.0, 14.0]);
+        block.add(&[1.0; 2 * LANES]);
+        assert_eq!(block.lane(3), [4.0, 14.0]);
+        block.add_in(&std::array::from_fn::<bool, LANES, _>(|j| j == 3), &[1.0; 2 * LANES]);
+        assert_eq!((block.lane(3), block.lane(4)), (vec![5.0, 15.0], vec![5.0, 15.0]));
+        block.set_lane(4, &[0.5, 0.25]);
+        assert_eq!((block.lane(3), block.lane(4)), (vec![5.0, 15.0], vec![0.5, 0.25]));
     }
 
     #[test]

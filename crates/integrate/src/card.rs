@@ -1,8 +1,9 @@
 //! The card: what a method declares about itself.
 
-use crate::block::Block;
+use crate::error::RunError;
+use crate::pace::Pace;
 use crate::step::Step;
-use leastaction_mechanics::Facts;
+use leastaction_mechanics::{Dynamics, Facts, Form};
 use std::fmt;
 
 /// A method's facts, from which tables, help texts and test sweeps are made.
@@ -20,10 +21,22 @@ pub struct Card {
     pub needs: Needs,
     /// Whether a step is computed in one go or found by iteration.
     pub kind: Kind,
+    /// Whether the method can find its step from a tolerance.
+    pub sizing: Sizing,
     /// Where the method is described.
     pub cite: &'static str,
-    /// Makes the method's memory for blocks of this size.
-    pub stepper: fn(&Block) -> Box<dyn Step>,
+    /// Makes the method's memory for a system in so many lanes, at a pace.
+    pub stepper: Stepper,
+}
+
+/// Makes a method's memory for a system in so many lanes, at a pace.
+pub type Stepper = fn(&mut Dynamics, usize, &Pace) -> Result<Box<dyn Step>, RunError>;
+
+impl Card {
+    /// What the method keeps of the motion of such a system: less than the card says if the system has lost it already.
+    pub fn kept_in(&self, facts: &Facts) -> impl Iterator<Item = Keeps> {
+        self.keeps.iter().copied().filter(move |what| what.is_there(facts))
+    }
 }
 
 /// What a method keeps of the motion's geometry, up to rounding.
@@ -33,8 +46,26 @@ pub enum Keeps {
     Symplectic,
     /// Time reversal: a step h followed by a step −h leads back.
     Reversible,
-    /// Invariants that are quadratic in the state, such as angular momentum in Cartesian coordinates.
+    /// Invariants that are quadratic in the state, such as angular momentum in Cartesian coordinates, or the energy of a linear
+    /// oscillator.
     Quadratic,
+    /// Invariants that are linear in coordinates and linear in momenta, such as angular momentum in Cartesian coordinates.
+    Bilinear,
+    /// The energy of a system in which nothing depends on time and nothing is lost.
+    Energy,
+}
+
+impl Keeps {
+    /// Whether the motion of such a system has this at all: nothing keeps a symplectic form that dissipation shrinks.
+    #[must_use]
+    pub fn is_there(self, facts: &Facts) -> bool {
+        let free = !facts.dissipative && !facts.forced;
+        match self {
+            Keeps::Symplectic => free && facts.form != Form::Ports,
+            Keeps::Energy => free && facts.autonomous,
+            Keeps::Reversible | Keeps::Quadratic => true,
+        }
+    }
 }
 
 impl fmt::Display for Keeps {
@@ -43,6 +74,8 @@ impl fmt::Display for Keeps {
             Keeps::Symplectic => "symplectic form",
             Keeps::Reversible => "time reversal",
             Keeps::Quadratic => "quadratic invariants",
+            Keeps::Bilinear => "bilinear invariants",
+            Keeps::Energy => "energy",
         })
     }
 }
@@ -52,8 +85,16 @@ impl fmt::Display for Keeps {
 pub enum Needs {
     /// Any vector field.
     Field,
+    /// A vector field in closed form, without inputs.
+    Closed,
+    /// H(q, p, t), and neither dissipation nor other forces.
+    Hamiltonian,
     /// H = T(p, t) + V(q, t), and forces that do not depend on velocities.
     Separable,
+    /// H = ½pᵀM⁻¹p + V(q, t) with M constant, and forces that do not depend on velocities.
+    ConstantMass,
+    /// Energies or a Lagrangian.
+    Lagrangian,
 }
 
 impl Needs {
@@ -62,7 +103,11 @@ impl Needs {
     pub fn met_by(self, facts: &Facts) -> bool {
         match self {
             Needs::Field => true,
+            Needs::Closed => facts.closed && !facts.driven,
+            Needs::Hamiltonian => facts.form != Form::Ports && !facts.dissipative && !facts.forced,
             Needs::Separable => facts.separable && !facts.forces_depend_on_velocities,
+            Needs::ConstantMass => Needs::Separable.met_by(facts) && facts.constant_mass,
+            Needs::Lagrangian => facts.form == Form::Lagrangian,
         }
     }
 }
@@ -71,7 +116,11 @@ impl fmt::Display for Needs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Needs::Field => "a vector field",
+            Needs::Closed => "a vector field in closed form",
+            Needs::Hamiltonian => "a Hamiltonian without dissipation or forces",
             Needs::Separable => "a separable Hamiltonian",
+            Needs::ConstantMass => "a separable Hamiltonian with constant masses",
+            Needs::Lagrangian => "a Lagrangian",
         })
     }
 }
@@ -90,6 +139,29 @@ impl fmt::Display for Kind {
         f.pad(match self {
             Kind::Explicit => "explicit",
             Kind::Implicit => "implicit",
+        })
+    }
+}
+
+/// Whether a method can find its step from a tolerance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sizing {
+    /// It needs a step.
+    Given,
+    /// It estimates its error after a step, and steps too long are tried again.
+    Estimated {
+        /// The power of the step with which the estimate shrinks.
+        order: u32,
+    },
+    /// It knows beforehand how far it can go.
+    Foreseen,
+}
+
+impl fmt::Display for Sizing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Sizing::Given => "fixed",
+            Sizing::Estimated { .. } | Sizing::Foreseen => "adaptive",
         })
     }
 }

@@ -1,8 +1,10 @@
 //! Why a run cannot begin, or ended early, and why a drift cannot be told.
 
-use crate::card::Needs;
+use crate::card::{Keeps, Needs};
 use crate::step::StepError;
+use crate::trajectory::Trajectory;
 use leastaction_mechanics::EvalError;
+use std::path::PathBuf;
 
 /// Why a run cannot begin, or ended early.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -12,6 +14,44 @@ pub enum RunError {
     BadStep {
         /// The step.
         step: f64,
+    },
+    /// A tolerance is negative, infinite or NaN, or tolerates nothing, or everything.
+    #[error(
+        "the tolerance is {relative} relative and {absolute} absolute: one must be above 0, and the relative one below 1"
+    )]
+    BadTolerance {
+        /// The relative tolerance.
+        relative: f64,
+        /// The absolute tolerance.
+        absolute: f64,
+    },
+    /// The method cannot find its step from a tolerance.
+    #[error("{method} needs a step and cannot find one from a tolerance: give a step, or use {instead}")]
+    NotAdaptive {
+        /// The method.
+        method: &'static str,
+        /// A method that can.
+        instead: &'static str,
+    },
+    /// The tolerance asks for steps that no longer move the time.
+    #[error(
+        "at t = {} the tolerance asks for steps of {step:.1e}: look for a singularity, or tolerate more", number(.t)
+    )]
+    StepTooShort {
+        /// The time.
+        t: f64,
+        /// The step.
+        step: f64,
+        /// The lane.
+        lane: usize,
+    },
+    /// The run took as many steps as allowed.
+    #[error("{limit} steps led to t = {}, and no more are allowed: tolerate more error, or allow more steps", number(.t))]
+    OutOfSteps {
+        /// The time that was reached.
+        t: f64,
+        /// How many are allowed.
+        limit: u64,
     },
     /// A time is infinite or NaN.
     #[error("the {what} of the run is at t = {value}: it must be finite")]
@@ -78,6 +118,24 @@ pub enum RunError {
         /// A method that does apply.
         instead: &'static str,
     },
+    /// The method does not keep what it should.
+    #[error("{method} does not keep the {what}{}", instead.map_or(String::new(), |name| format!(": use {name}")))]
+    NotKept {
+        /// The method.
+        method: &'static str,
+        /// What it should keep.
+        what: Keeps,
+        /// A method that does, if one applies.
+        instead: Option<&'static str>,
+    },
+    /// The motion itself does not have what should be kept.
+    #[error(
+        "no method keeps the {what} here: time, dissipation or forces change it. Run without this demand"
+    )]
+    NothingToKeep {
+        /// What should be kept.
+        what: Keeps,
+    },
     /// The state became infinite or NaN.
     #[error(
         "`{name}` became {value} in the step to t = {}: try a smaller step, or look for a singularity", number(.t)
@@ -92,12 +150,114 @@ pub enum RunError {
         /// Its value.
         value: f64,
     },
+    /// Times of samples do not lead from start to end.
+    #[error("a sample is wanted at t = {}, which does not lie after {} on the way to {}", number(.t), number(.after), number(.end))]
+    BadSample {
+        /// The time of the sample.
+        t: f64,
+        /// The sample before it, or the start.
+        after: f64,
+        /// The end.
+        end: f64,
+    },
+    /// The spacing of samples is zero, negative, infinite or NaN.
+    #[error("the spacing of samples is {spacing}: it must be a finite number above 0")]
+    BadSpacing {
+        /// The spacing.
+        spacing: f64,
+    },
+    /// Lanes with steps of their own are sampled between their ends.
+    #[error("lanes with steps of their own meet only at the ends: sample ends only, or give a step")]
+    LanesApart,
+    /// Events are wanted of several trajectories at once.
+    #[error("events are found in runs of one trajectory: run the lanes one by one")]
+    EventsInLanes,
+    /// A checkpoint does not fit.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
     /// A step failed.
     #[error(transparent)]
     Step(#[from] StepError),
     /// A quantity could not be evaluated outside a step.
     #[error(transparent)]
     Eval(#[from] EvalError),
+}
+
+/// A run that failed, with what it had computed until then.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{error}{}", kept(.trajectory))]
+pub struct Failed {
+    /// Why.
+    #[source]
+    pub error: RunError,
+    /// The samples until then, and the last good state; nothing if the run could not begin.
+    pub trajectory: Option<Box<Trajectory>>,
+}
+
+impl From<RunError> for Failed {
+    fn from(error: RunError) -> Failed {
+        Failed { error, trajectory: None }
+    }
+}
+
+fn kept(trajectory: &Option<Box<Trajectory>>) -> String {
+    let reached = trajectory.as_ref().and_then(|kept| kept.times().last());
+    reached.map_or_else(String::new, |t| format!(" (what was computed until t = {} is kept)", number(t)))
+}
+
+/// Why a run cannot be resumed from a checkpoint.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum CheckpointError {
+    /// A file cannot be read or written.
+    #[error("{}: {reason}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// This is not a checkpoint.
+    #[error("line {line} of the checkpoint: expected {expected}")]
+    Format {
+        /// The line, from 1.
+        line: usize,
+        /// What should stand there.
+        expected: &'static str,
+    },
+    /// It belongs to another system.
+    #[error("the checkpoint is of a system with the states {}, and this one has {}", found.join(", "), expected.join(", "))]
+    System {
+        /// The states of the system.
+        expected: Vec<String>,
+        /// The states in the checkpoint.
+        found: Vec<String>,
+    },
+    /// A parameter has another value now.
+    #[error("`{name}` was {then} in the checkpoint's run, and is {now} now: set it back to go on")]
+    Parameter {
+        /// The parameter.
+        name: String,
+        /// Its value.
+        now: f64,
+        /// Its value in the checkpoint.
+        then: f64,
+    },
+    /// It is not of a run of this integrator.
+    #[error("the checkpoint is of a run by {found}, and this integrator is {expected}")]
+    Integrator {
+        /// This one.
+        expected: String,
+        /// The one in the checkpoint.
+        found: String,
+    },
+    /// It has too few or too many numbers.
+    #[error(
+        "the checkpoint has {found} numbers, which is not what this method keeps: it was written by another version"
+    )]
+    Count {
+        /// How many there are.
+        found: usize,
+    },
 }
 
 /// Why the drift of a quantity along a trajectory cannot be told.

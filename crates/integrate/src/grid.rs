@@ -18,11 +18,7 @@ impl Grid {
         if !step.is_finite() || step == 0.0 {
             return Err(RunError::BadStep { step });
         }
-        for (what, value) in [("start", start), ("end", end)] {
-            if !value.is_finite() {
-                return Err(RunError::BadTime { what, value });
-            }
-        }
+        Grid::check_times(start, end)?;
         if start == end {
             return Ok(Grid { start, end, step, last_step: step, steps: 0 });
         }
@@ -40,6 +36,11 @@ impl Grid {
         let steps = if even { whole } else { ratio.ceil() };
         let last_step = if even { step } else { end - (start + (steps - 1.0) * step) };
         Ok(Grid { start, end, step, last_step, steps: steps as u64 })
+    }
+
+    pub(crate) fn check_times(start: f64, end: f64) -> Result<(), RunError> {
+        let bad = [("start", start), ("end", end)].into_iter().find(|(_, value)| !value.is_finite());
+        bad.map_or(Ok(()), |(what, value)| Err(RunError::BadTime { what, value }))
     }
 
     /// The time after so many steps.

@@ -1,14 +1,19 @@
 //! The run loop.
 
 use crate::block::Block;
-use crate::card::Card;
-use crate::error::RunError;
+use crate::card::{Card, Keeps};
+use crate::checkpoint::Checkpoint;
+use crate::course::Course;
+use crate::error::{CheckpointError, Failed, RunError};
+use crate::event::{Event, Hit, Lookout};
 use crate::grid::Grid;
 use crate::method::{ALL, UnknownMethod};
-use crate::step::{Interval, Motion, Work};
+use crate::pace::Pace;
+use crate::schedule::{Output, Schedule};
+use crate::step::Work;
 use crate::trajectory::Trajectory;
 use leastaction_compile::LANES;
-use leastaction_mechanics::{Dynamics, EvalError, Quantity, State, System};
+use leastaction_mechanics::{Dynamics, EvalError, State};
 use std::ops::ControlFlow;
 
 /// A method with its step: what turns a start into a trajectory.
@@ -29,11 +34,13 @@ use std::ops::ControlFlow;
 /// assert!((flight.end().q[0] - (5.0 - 9.81 / 2.0)).abs() < 1e-15);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Integrator {
     card: &'static Card,
-    step: f64,
-    every: u64,
+    pace: Pace,
+    output: Output,
+    events: Vec<Event>,
+    keeping: Vec<Keeps>,
     limit: u64,
 }
 
@@ -43,49 +50,129 @@ pub struct Sample<'a> {
     pub step: u64,
     /// The time.
     pub t: f64,
+    /// The event that happens here; `None` for a sample that was asked for.
+    pub event: Option<Hit>,
     /// The state block \[q…, p…\] of each lane.
     pub block: &'a Block,
     /// The system, to compute what is wanted of the state.
     pub dynamics: &'a mut Dynamics,
 }
 
+/// A run between two steps, as who watches over it sees it.
+pub struct Moment<'a, 'd> {
+    course: &'a mut Course<'d>,
+    pace: &'a Pace,
+}
+
+impl Moment<'_, '_> {
+    /// The time that was reached.
+    #[must_use]
+    pub fn t(&self) -> f64 {
+        self.course.times()[0]
+    }
+
+    /// How much of the way is done, from 0 to 1.
+    #[must_use]
+    pub fn fraction(&self) -> f64 {
+        let span = self.course.end - self.course.start;
+        if span == 0.0 { 1.0 } else { (self.t() - self.course.start) / span }
+    }
+
+    /// The work so far.
+    #[must_use]
+    pub fn work(&self) -> Work {
+        self.course.motion.work()
+    }
+
+    /// All that the rest of the run depends on.
+    pub fn checkpoint(&mut self) -> Checkpoint {
+        Checkpoint::of(self.course, self.pace)
+    }
+}
+
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct End {
-    /// The time that was reached: the end, unless the observer broke off.
+    /// The time that was reached.
     pub t: f64,
+    /// Why it ended there.
+    pub reason: Reason,
     /// The work it took.
     pub work: Work,
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// It came to its end.
+    Complete,
+    /// Its observer broke off, or who watched over it.
+    Interrupted,
+    /// A terminal event happened: this one, by its place.
+    Event(usize),
 }
 
 impl Integrator {
     /// More steps than this are not made unless [`Integrator::at_most`] allows them.
     pub const STEP_LIMIT: u64 = 1_000_000_000;
 
-    /// A method with a step. Negative steps lead back in time.
+    /// A method with a pace: a step, or a [`Tolerance`](crate::Tolerance). Negative steps lead back in time.
     #[must_use]
-    pub fn new(card: &'static Card, step: f64) -> Integrator {
-        Integrator { card, step, every: 1, limit: Integrator::STEP_LIMIT }
+    pub fn new(card: &'static Card, pace: impl Into<Pace>) -> Integrator {
+        Integrator {
+            card,
+            pace: pace.into(),
+            output: Output::Every(1),
+            events: Vec::new(),
+            keeping: Vec::new(),
+            limit: Integrator::STEP_LIMIT,
+        }
     }
 
-    /// The method with this name, with a step.
+    /// The method with this name, with a pace.
     ///
     /// # Errors
     /// [`UnknownMethod`] if there is none.
-    pub fn named(name: &str, step: f64) -> Result<Integrator, UnknownMethod> {
-        Ok(Integrator::new(Card::named(name)?, step))
+    pub fn named(name: &str, pace: impl Into<Pace>) -> Result<Integrator, UnknownMethod> {
+        Ok(Integrator::new(Card::named(name)?, pace))
     }
 
     /// Samples every so many steps, besides start and end.
     #[must_use]
     pub fn every(self, steps: u64) -> Integrator {
-        Integrator { every: steps.max(1), ..self }
+        Integrator { output: Output::Every(steps.max(1)), ..self }
     }
 
     /// Samples start and end only.
     #[must_use]
     pub fn ends_only(self) -> Integrator {
         self.every(u64::MAX)
+    }
+
+    /// Samples at these times, in the order of the run. States between steps come from the step's polynomial.
+    #[must_use]
+    pub fn at(self, times: &[f64]) -> Integrator {
+        Integrator { output: Output::Times(times.to_vec()), ..self }
+    }
+
+    /// Samples at times with this spacing from the start on, and at the end.
+    #[must_use]
+    pub fn spaced(self, spacing: f64) -> Integrator {
+        Integrator { output: Output::Spaced(spacing), ..self }
+    }
+
+    /// Looks for an event. Events are counted from 0, in the order in which they are asked for.
+    #[must_use]
+    pub fn event(mut self, event: Event) -> Integrator {
+        self.events.push(event);
+        self
+    }
+
+    /// Refuses to run unless this is kept: by the method, and by the system itself.
+    #[must_use]
+    pub fn keeping(mut self, what: Keeps) -> Integrator {
+        self.keeping.push(what);
+        self
     }
 
     /// Allows so many steps.
@@ -100,43 +187,150 @@ impl Integrator {
         self.card
     }
 
-    /// The step.
+    /// The pace.
     #[must_use]
-    pub fn step(&self) -> f64 {
-        self.step
+    pub fn pace(&self) -> Pace {
+        self.pace
     }
 
-    /// How many steps lead from one time to another.
+    /// How many steps of one length lead from one time to another; unknown if a tolerance sets them.
     ///
     /// # Errors
     /// [`RunError`] if none do.
-    pub fn steps_between(&self, start: f64, end: f64) -> Result<u64, RunError> {
-        Ok(Grid::new(start, end, self.step, self.limit)?.steps)
+    pub fn steps_between(&self, start: f64, end: f64) -> Result<Option<u64>, RunError> {
+        Ok(self.grid(start, end)?.map(|grid| grid.steps))
     }
 
     /// The length of the last step from one time to another: shorter than the others if they would not end there.
     ///
     /// # Errors
     /// [`RunError`] if no steps lead there.
-    pub fn last_step_between(&self, start: f64, end: f64) -> Result<f64, RunError> {
-        let grid = Grid::new(start, end, self.step, self.limit)?;
-        Ok(grid.step(grid.steps.saturating_sub(1)))
+    pub fn last_step_between(&self, start: f64, end: f64) -> Result<Option<f64>, RunError> {
+        Ok(self.grid(start, end)?.map(|grid| grid.step(grid.steps.saturating_sub(1))))
+    }
+
+    fn grid(&self, start: f64, end: f64) -> Result<Option<Grid>, RunError> {
+        match self.pace {
+            Pace::Step(step) => Grid::new(start, end, step, self.limit).map(Some),
+            Pace::Tolerance(_) => Ok(None),
+        }
     }
 
     /// Runs from a start to an end time, and keeps the samples.
     ///
     /// # Errors
-    /// [`RunError`] says why the run cannot begin, or where it failed.
-    pub fn run(&self, dynamics: &mut Dynamics, start: &State, end: f64) -> Result<Trajectory, RunError> {
-        let steps = self.steps_between(start.t, end)?;
-        let samples = steps.div_ceil(self.every) + 1;
-        let mut trajectory = Trajectory::with_room(dynamics.system(), samples)?;
-        let ending = self.observe(dynamics, start, end, |sample| {
-            trajectory.push(sample.t, sample.block.values());
+    /// [`Failed`] says why the run cannot begin, or where it failed, and has the samples until then.
+    pub fn run(&self, dynamics: &mut Dynamics, start: &State, end: f64) -> Result<Trajectory, Failed> {
+        self.run_watched(dynamics, start, end, |_| ControlFlow::Continue(()))
+    }
+
+    /// Runs, keeps the samples, and shows each step to somebody who may report progress, write checkpoints, or break off. What was
+    /// computed until then is kept, and the last sample is where the run was left.
+    ///
+    /// # Errors
+    /// As [`Integrator::run`].
+    pub fn run_watched(
+        &self,
+        dynamics: &mut Dynamics,
+        start: &State,
+        end: f64,
+        watch: impl FnMut(&mut Moment<'_, '_>) -> ControlFlow<()>,
+    ) -> Result<Trajectory, Failed> {
+        let block = Block::one(&start.block());
+        let trajectory = Trajectory::with_room(dynamics.system(), self.samples_between(start.t, end)?)?;
+        let course = self.course(dynamics, start.t, block, end)?;
+        self.record(course, trajectory, watch)
+    }
+
+    /// Goes on with a run where it was left. Samples begin after the checkpoint.
+    ///
+    /// # Errors
+    /// As [`Integrator::run`]; and if the checkpoint is not of a run of this integrator, with this system and these parameters.
+    pub fn resume(&self, dynamics: &mut Dynamics, from: &Checkpoint) -> Result<Trajectory, Failed> {
+        self.resume_watched(dynamics, from, |_| ControlFlow::Continue(()))
+    }
+
+    /// Goes on with a run where it was left, watched over as by [`Integrator::run_watched`].
+    ///
+    /// # Errors
+    /// As [`Integrator::resume`].
+    pub fn resume_watched(
+        &self,
+        dynamics: &mut Dynamics,
+        from: &Checkpoint,
+        watch: impl FnMut(&mut Moment<'_, '_>) -> ControlFlow<()>,
+    ) -> Result<Trajectory, Failed> {
+        let (system, parameters) = (dynamics.system().clone(), dynamics.parameters().to_vec());
+        from.check(&system, &parameters).map_err(RunError::from)?;
+        if from.method != self.card.name || from.pace != self.pace || from.width != 1 {
+            let expected = format!("{} with {}", self.card.name, self.pace);
+            let found = format!("{} with {} in {} lanes", from.method, from.pace, from.width);
+            return Err(RunError::from(CheckpointError::Integrator { expected, found }).into());
+        }
+        let trajectory = Trajectory::with_room(&system, self.samples_between(from.t(), from.end)?)?;
+        let block = Block::one(&vec![0.0; system.dimension()]);
+        let mut course = self.course(dynamics, from.start, block, from.end)?;
+        from.restore(&mut course).map_err(RunError::from)?;
+        self.record(course, trajectory, watch)
+    }
+
+    fn course<'d>(
+        &self,
+        dynamics: &'d mut Dynamics,
+        start: f64,
+        block: Block,
+        end: f64,
+    ) -> Result<Course<'d>, RunError> {
+        let facts = dynamics.system().facts();
+        for &what in &self.keeping {
+            if !what.is_there(facts) {
+                return Err(RunError::NothingToKeep { what });
+            }
+            if !self.card.keeps.contains(&what) {
+                let fits = |card: &Card| card.keeps.contains(&what) && card.needs.met_by(facts);
+                let instead = ALL.iter().find(|card| fits(card)).map(|card| card.name);
+                return Err(RunError::NotKept { method: self.card.name, what, instead });
+            }
+        }
+        Course::new(self.card, &self.pace, self.limit, dynamics, start, block, end)
+    }
+
+    fn record(
+        &self,
+        mut course: Course<'_>,
+        mut trajectory: Trajectory,
+        watch: impl FnMut(&mut Moment<'_, '_>) -> ControlFlow<()>,
+    ) -> Result<Trajectory, Failed> {
+        let driven = self.drive(&mut course, watch, |sample| {
+            if let Some(hit) = sample.event {
+                trajectory.cross(hit, sample.t, sample.block.values());
+            }
+            if sample.event.is_none_or(|hit| hit.terminal) {
+                trajectory.push(sample.t, sample.block.values());
+            }
             Ok(ControlFlow::Continue(()))
-        })?;
-        trajectory.work = ending.work;
-        Ok(trajectory)
+        });
+        let driven = match driven {
+            Err(error) if trajectory.is_empty() && course.count() == 0 => return Err(error.into()),
+            driven => driven,
+        };
+        let reached = course.times()[0];
+        let cut = driven.as_ref().map_or(true, |reason| *reason == Reason::Interrupted);
+        if cut && trajectory.times().last() != Some(&reached) {
+            trajectory.push(reached, course.block.values());
+        }
+        trajectory.work = course.motion.work();
+        trajectory.checkpoint = Some(Checkpoint::of(&mut course, &self.pace));
+        match driven {
+            Ok(reason) => {
+                trajectory.reason = reason;
+                Ok(trajectory)
+            }
+            Err(error) => {
+                trajectory.reason = Reason::Interrupted;
+                Err(Failed { error, trajectory: Some(Box::new(trajectory)) })
+            }
+        }
     }
 
     /// Runs from a start to an end time, and shows an observer the samples. The observer may break off.
@@ -163,64 +357,87 @@ impl Integrator {
         start: f64,
         block: &mut Block,
         end: f64,
-        mut observer: impl FnMut(Sample<'_>) -> Result<ControlFlow<()>, EvalError>,
+        observer: impl FnMut(Sample<'_>) -> Result<ControlFlow<()>, EvalError>,
     ) -> Result<End, RunError> {
-        let grid = Grid::new(start, end, self.step, self.limit)?;
-        self.check(dynamics.system(), block)?;
-        let mut method = (self.card.stepper)(block);
-        if dynamics.system().facts().closed {
-            dynamics.prepare(&[Quantity::Field])?;
-        }
-        let mut motion = Motion::new(dynamics);
-        let width = block.width();
-        let (mut t, mut h) = ([start; LANES], [self.step; LANES]);
-        for i in 0..=grid.steps {
-            let now = grid.time(i);
-            if i == grid.steps || i % self.every == 0 {
-                let sample = Sample { step: i, t: now, block, dynamics: motion.dynamics() };
-                if observer(sample)?.is_break() || i == grid.steps {
-                    return Ok(End { t: now, work: motion.work() });
+        let mut course = Course::new(self.card, &self.pace, self.limit, dynamics, start, block.clone(), end)?;
+        let driven = self.drive(&mut course, |_| ControlFlow::Continue(()), observer);
+        block.clone_from(&course.block);
+        Ok(End { reason: driven?, t: course.times()[0], work: course.motion.work() })
+    }
+
+    /// The loop: propose a step, look into it, take it.
+    fn drive(
+        &self,
+        course: &mut Course<'_>,
+        mut watch: impl FnMut(&mut Moment<'_, '_>) -> ControlFlow<()>,
+        mut observer: impl FnMut(Sample<'_>) -> Result<ControlFlow<()>, EvalError>,
+    ) -> Result<Reason, RunError> {
+        let mut schedule = self.schedule(course)?;
+        let mut lookout = Lookout::new(&self.events, course)?;
+        let mut inside = course.block.clone();
+        loop {
+            let (step, t) = (course.count(), course.times()[0]);
+            if schedule.is_due(step, t, course.is_done()) {
+                let (block, dynamics) = (&course.block, course.motion.dynamics());
+                if observer(Sample { step, t, event: None, block, dynamics })?.is_break() {
+                    return Ok(if course.is_done() { Reason::Complete } else { Reason::Interrupted });
                 }
             }
-            t.fill(now);
-            h.fill(grid.step(i));
-            method.advance(&mut motion, Interval { t: &t[..width], h: &h[..width] }, block)?;
-            motion.count_step();
-            if let Some((component, lane)) = block.not_finite() {
-                let name = name(motion.dynamics().system(), component);
-                let value = block.lane(lane)[component];
-                return Err(RunError::NotFinite { t: grid.time(i + 1), name, lane, value });
+            if course.is_done() {
+                return Ok(Reason::Complete);
             }
+            if watch(&mut Moment { course, pace: &self.pace }).is_break() {
+                return Ok(Reason::Interrupted);
+            }
+            course.propose()?;
+            let end = course.ends()[0];
+            if lookout.is_on() || schedule.next_before(end).is_some() {
+                course.weave()?;
+            }
+            if lookout.is_on() {
+                lookout.look(course)?;
+            }
+            // Samples and events of the step, in the order of time.
+            loop {
+                let of_sample = schedule.next_before(end).map(|time| ((time - t) / (end - t), time));
+                let of_event = lookout.next();
+                let (tau, time, event) = match (of_sample, of_event) {
+                    (Some((tau, time)), hit) if hit.is_none_or(|(at, _)| tau < at) => (tau, time, None),
+                    (_, Some((tau, hit))) => (tau, t + tau * (end - t), Some(hit)),
+                    (_, None) => break,
+                };
+                course.polynomial.at(&[tau; LANES][..inside.width()], inside.values_mut());
+                let (block, dynamics) = (&inside, course.motion.dynamics());
+                if observer(Sample { step, t: time, event, block, dynamics })?.is_break() {
+                    return Ok(Reason::Interrupted);
+                }
+                match event {
+                    None => schedule.pass(),
+                    Some(hit) if hit.terminal => return Ok(Reason::Event(hit.event)),
+                    Some(_) => lookout.pass(),
+                }
+            }
+            course.take();
         }
-        Ok(End { t: end, work: motion.work() })
     }
 
-    fn check(&self, system: &System, block: &Block) -> Result<(), RunError> {
-        if !self.card.needs.met_by(system.facts()) {
-            let Card { name: method, needs, .. } = *self.card;
-            return Err(RunError::NotApplicable { method, needs, instead: applicable(system) });
+    fn schedule(&self, course: &Course<'_>) -> Result<Schedule<'_>, RunError> {
+        let (start, now, end) = (course.start, course.times()[0], course.end);
+        let apart = matches!(self.pace, Pace::Tolerance(_)) && course.block.width() > 1;
+        if apart && self.output != Output::Every(u64::MAX) {
+            return Err(RunError::LanesApart);
         }
-        if block.dimension() != system.dimension() {
-            return Err(RunError::WrongLength { expected: system.dimension(), found: block.dimension() });
-        }
-        match block.not_finite() {
-            None => Ok(()),
-            Some((component, lane)) => {
-                let value = block.lane(lane)[component];
-                Err(RunError::BadStart { name: name(system, component), value })
-            }
-        }
+        // A run that goes on has shown the sample where it was left.
+        let seen = (course.count() > 0).then_some(now);
+        Schedule::new(&self.output, start, end, seen)
     }
-}
 
-/// A method that applies to a system: the one that keeps most.
-fn applicable(system: &System) -> &'static str {
-    let fitting = ALL.iter().filter(|card| card.needs.met_by(system.facts()));
-    fitting.max_by_key(|card| card.keeps.len()).map_or("another method", |card| card.name)
-}
-
-/// The name of a component of the state.
-fn name(system: &System, component: usize) -> String {
-    let names = system.coordinates().iter().chain(system.momenta());
-    names.skip(component).take(1).cloned().collect()
+    /// About how many samples a run will have.
+    fn samples_between(&self, start: f64, end: f64) -> Result<u64, RunError> {
+        Ok(match &self.output {
+            Output::Every(k) => self.grid(start, end)?.map_or(0, |grid| grid.steps.div_ceil(*k) + 1),
+            Output::Times(times) => times.len() as u64,
+            Output::Spaced(_) => 0,
+        })
+    }
 }

@@ -17,18 +17,29 @@
 
 mod block;
 mod card;
+mod checkpoint;
+mod course;
+mod dense;
 mod error;
+mod event;
 mod grid;
 mod implicit;
 mod integrator;
 mod method;
+mod pace;
+mod roots;
+mod schedule;
 mod step;
 mod trajectory;
 
 pub use block::Block;
-pub use card::{Card, Keeps, Kind, Needs};
-pub use error::{DriftError, RunError, number};
-pub use integrator::{End, Integrator, Sample};
+pub use card::{Card, Keeps, Kind, Needs, Sizing, Stepper};
+pub use checkpoint::Checkpoint;
+pub use dense::{Basis, Polynomial};
+pub use error::{CheckpointError, DriftError, Failed, RunError, number};
+pub use event::{Crossing, Event, Hit};
+pub use integrator::{End, Integrator, Moment, Reason, Sample};
 pub use method::{ALL, UnknownMethod};
+pub use pace::{Pace, Tolerance};
 pub use step::{Interval, Motion, Step, StepError, Work};
 pub use trajectory::{Trajectory, energy_scale};

@@ -1,24 +1,79 @@
 //! One step of a method, and what it may ask of the system.
 
 use crate::block::Block;
+use crate::dense::Polynomial;
+use crate::pace::Tolerance;
 use leastaction_compile::LANES;
-use leastaction_mechanics::{Dynamics, EvalError};
+use leastaction_mechanics::{Dynamics, EvalError, System};
 
 /// A method at work: its memory, and its step.
 ///
-/// The same code serves one trajectory and eight lanes: the block and the interval say how many there are.
-/// A step allocates nothing and leaves the block as it was if it fails.
+/// The same code serves one trajectory and eight lanes: the block and the interval say how many there are, and every lane has
+/// a step of its own. A lane that rests has the step 0. A method never moves the block: it says how the block would change, and
+/// the run loop adds that, or tries again with a shorter step. Nothing here allocates.
 pub trait Step {
-    /// Advances a block over an interval.
+    /// How a block changes over an interval.
     ///
     /// # Errors
     /// [`StepError`] if the field cannot be evaluated or the equations of the step cannot be solved.
-    fn advance(
+    fn step(
         &mut self,
         motion: &mut Motion<'_>,
         interval: Interval<'_>,
-        block: &mut Block,
+        block: &Block,
+        change: &mut [f64],
     ) -> Result<(), StepError>;
+
+    /// The error of the last step, lane by lane, as a multiple of what is tolerated. Asked of methods whose card says
+    /// [`Sizing::Estimated`](crate::Sizing::Estimated).
+    fn error(&mut self, tolerance: Tolerance, block: &Block, change: &[f64], ratios: &mut [f64]) {
+        let _ = (tolerance, block, change);
+        ratios.fill(0.0);
+    }
+
+    /// Shortens steps that would be too long for the tolerance, before they are made. Asked of methods whose card says
+    /// [`Sizing::Foreseen`](crate::Sizing::Foreseen).
+    ///
+    /// # Errors
+    /// [`StepError`] as for a step.
+    fn foresee(
+        &mut self,
+        motion: &mut Motion<'_>,
+        t: &[f64],
+        block: &Block,
+        steps: &mut [f64],
+    ) -> Result<(), StepError> {
+        let _ = (motion, t, block, steps);
+        Ok(())
+    }
+
+    /// The motion within the last step as a polynomial, if the method has one that is good to its order less one.
+    /// Returns whether it has; if not, one is made from the vector field. Asked between a step and its acceptance.
+    ///
+    /// # Errors
+    /// [`StepError`] as for a step.
+    fn polynomial(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+        change: &[f64],
+        polynomial: &mut Polynomial,
+    ) -> Result<bool, StepError> {
+        let _ = (motion, interval, block, change, polynomial);
+        Ok(false)
+    }
+
+    /// The last step was taken in these lanes: what it computed may serve the next one. In the others it will be tried again from
+    /// the same states.
+    fn accept(&mut self, lanes: &[bool]) {
+        let _ = lanes;
+    }
+
+    /// Shows everything that one step leaves to the next, so that it can be written down, and a resumed run has the same bits.
+    fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
+        let _ = visit;
+    }
 }
 
 /// The time and the step of each lane.
@@ -33,8 +88,10 @@ pub struct Interval<'a> {
 /// The work of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Work {
-    /// Steps.
+    /// Steps that were taken.
     pub steps: u64,
+    /// Steps that were tried and found too long.
+    pub rejected: u64,
     /// Evaluations of the vector field, whole or half, each for a whole block.
     pub evaluations: u64,
     /// Evaluations of the field's derivatives.
@@ -63,18 +120,20 @@ impl<'d> Motion<'d> {
         self.dynamics
     }
 
+    /// The system, to look at.
+    #[must_use]
+    pub fn system(&self) -> &System {
+        self.dynamics.system()
+    }
+
     /// The work so far.
     #[must_use]
     pub fn work(&self) -> Work {
         self.work
     }
 
-    pub(crate) fn count_step(&mut self) {
-        self.work.steps += 1;
-    }
-
-    pub(crate) fn count_iterations(&mut self, iterations: u32) {
-        self.work.iterations += u64::from(iterations);
+    pub(crate) fn work_mut(&mut self) -> &mut Work {
+        &mut self.work
     }
 
     /// The vector field (q̇, ṗ) at y, at the times t + c·h.
@@ -92,6 +151,41 @@ impl<'d> Motion<'d> {
         self.work.evaluations += 1;
         self.set_times(interval, c);
         self.dynamics.field(&self.times[..interval.t.len().min(LANES)], y, rates)
+    }
+
+    /// The first half of the vector field, q̇ at y, at the times t + c·h. It does not depend on q if H is separable.
+    ///
+    /// # Errors
+    /// [`EvalError`] as [`Dynamics::drift`].
+    #[inline]
+    pub fn drift(
+        &mut self,
+        interval: Interval<'_>,
+        c: f64,
+        y: &[f64],
+        rates: &mut [f64],
+    ) -> Result<(), EvalError> {
+        self.work.evaluations += 1;
+        self.set_times(interval, c);
+        self.dynamics.drift(&self.times[..interval.t.len().min(LANES)], y, rates)
+    }
+
+    /// The second half of the vector field, ṗ at y, at the times t + c·h. It does not depend on p if H is separable and no force
+    /// depends on velocities.
+    ///
+    /// # Errors
+    /// [`EvalError`] as [`Dynamics::kick`].
+    #[inline]
+    pub fn kick(
+        &mut self,
+        interval: Interval<'_>,
+        c: f64,
+        y: &[f64],
+        pushes: &mut [f64],
+    ) -> Result<(), EvalError> {
+        self.work.evaluations += 1;
+        self.set_times(interval, c);
+        self.dynamics.kick(&self.times[..interval.t.len().min(LANES)], y, pushes)
     }
 
     /// The derivatives of the vector field at y, at the times t + c·h.
@@ -113,6 +207,17 @@ impl<'d> Motion<'d> {
     fn set_times(&mut self, interval: Interval<'_>, c: f64) {
         let lanes = self.times.iter_mut().zip(interval.t.iter().zip(interval.h));
         lanes.for_each(|(time, (t, h))| *time = t + c * h);
+    }
+}
+
+impl StepError {
+    /// The lane in which it failed.
+    #[must_use]
+    pub fn lane(&self) -> Option<usize> {
+        match self {
+            StepError::Eval(error) => error.lane(),
+            StepError::NoConvergence { lane, .. } => Some(*lane),
+        }
     }
 }
 

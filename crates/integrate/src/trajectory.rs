@@ -1,6 +1,9 @@
 //! A trajectory: states at times.
 
+use crate::checkpoint::Checkpoint;
 use crate::error::{DriftError, RunError};
+use crate::event::{Crossing, Hit};
+use crate::integrator::Reason;
 use crate::step::Work;
 use leastaction_mechanics::{Dynamics, EvalError, Observable, ShareKind, State, System};
 use std::fmt;
@@ -16,6 +19,9 @@ pub struct Trajectory {
     times: Vec<f64>,
     blocks: Vec<f64>,
     pub(crate) work: Work,
+    pub(crate) reason: Reason,
+    pub(crate) checkpoint: Option<Checkpoint>,
+    crossings: Vec<Crossing>,
 }
 
 impl Trajectory {
@@ -30,12 +36,25 @@ impl Trajectory {
         if reserved.is_err() {
             return Err(RunError::TooManySamples { samples, dimension });
         }
-        Ok(Trajectory { degrees: system.degrees(), dimension, times, blocks, work: Work::default() })
+        let (work, reason, checkpoint) = (Work::default(), Reason::Complete, None);
+        let (degrees, crossings) = (system.degrees(), Vec::new());
+        Ok(Trajectory { degrees, dimension, times, blocks, work, reason, checkpoint, crossings })
     }
 
     pub(crate) fn push(&mut self, t: f64, block: &[f64]) {
         self.times.push(t);
         self.blocks.extend_from_slice(block);
+    }
+
+    pub(crate) fn cross(&mut self, hit: Hit, t: f64, block: &[f64]) {
+        let state = State::from_block(t, block, self.degrees);
+        self.crossings.push(Crossing { event: hit.event, t, rising: hit.rising, state });
+    }
+
+    /// The events that happened, in the order of the run.
+    #[must_use]
+    pub fn crossings(&self) -> &[Crossing] {
+        &self.crossings
     }
 
     /// The number of samples.
@@ -84,6 +103,18 @@ impl Trajectory {
     #[must_use]
     pub fn work(&self) -> Work {
         self.work
+    }
+
+    /// Why the run ended.
+    #[must_use]
+    pub fn reason(&self) -> Reason {
+        self.reason
+    }
+
+    /// Where the run was left, if it was [recorded](crate::Integrator::run): from here it can go on.
+    #[must_use]
+    pub fn checkpoint(&self) -> Option<&Checkpoint> {
+        self.checkpoint.as_ref()
     }
 
     /// The energy at every sample.

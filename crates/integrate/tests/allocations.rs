@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{double_pendulum, driven_pendulum};
+use common::suited;
 use leastaction_compile::LANES;
 use leastaction_integrate::{ALL, Block, Integrator};
 use leastaction_testing::{CountingAllocator, allocations};
@@ -15,7 +15,7 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 #[test]
 fn steps_allocate_nothing() {
     for card in ALL {
-        for (mut dynamics, start) in [double_pendulum(), driven_pendulum()] {
+        for (mut dynamics, start) in suited(card) {
             let state = start.block();
             for mut block in [Block::one(&state), Block::lanes([state.as_slice(); LANES])] {
                 let (mut before, mut during) = (None, 0);

@@ -3,10 +3,14 @@
 
 mod common;
 
-use common::{begin, distance, double_pendulum, driven_pendulum, kepler, stiff_pendulum};
+use common::{
+    begin, distance, double_pendulum, driven_pendulum, kepler, stiff_pendulum, suited, undisturbed,
+};
 use leastaction_compile::LANES;
 use leastaction_expr::Graph;
-use leastaction_integrate::{ALL, Block, Card, DriftError, Integrator, Kind, Needs, RunError, StepError};
+use leastaction_integrate::{
+    ALL, Block, Card, DriftError, Integrator, Keeps, Kind, Needs, RunError, StepError,
+};
 use leastaction_mechanics::{Model, State};
 use std::ops::ControlFlow;
 
@@ -14,10 +18,12 @@ use std::ops::ControlFlow;
 #[test]
 fn lanes_do_not_disturb_each_other() {
     for card in ALL {
-        let systems = [(double_pendulum(), 0.02), (driven_pendulum(), 0.02), (stiff_pendulum(), 0.05)];
-        for ((mut dynamics, start), step) in systems {
-            let n = start.q.len();
-            let step = if card.kind == Kind::Implicit { step } else { 0.02 };
+        let stiff = (card.kind == Kind::Implicit).then(stiff_pendulum).into_iter();
+        for (mut dynamics, start) in suited(card).into_iter().chain(stiff) {
+            if !card.needs.met_by(dynamics.system().facts()) {
+                continue;
+            }
+            let (n, step) = (start.q.len(), if start.p == [0.0, 0.0] { 0.05 } else { 0.02 });
             let run = Integrator::new(card, step).every(7);
             let states: [Vec<f64>; LANES] = std::array::from_fn(|lane| {
                 let mut y = start.block();
@@ -40,12 +46,12 @@ fn samples_are_those_asked_for() {
     let (mut dynamics, start) = kepler(0.2);
     let run = Integrator::named("rk4", 0.1).unwrap();
     let times = |run: Integrator, dynamics: &mut _| run.run(dynamics, &start, 1.04).unwrap().times().to_vec();
-    assert_eq!(times(run, &mut dynamics).len(), 12);
-    assert_eq!(times(run.every(4), &mut dynamics), [0.0, 0.4, 0.8, 1.04]);
-    assert_eq!(times(run.ends_only(), &mut dynamics), [0.0, 1.04]);
-    assert_eq!(times(run.every(0), &mut dynamics).len(), 12);
-    assert!((run.last_step_between(0.0, 1.04).unwrap() - 0.04).abs() < 1e-15);
-    assert_eq!(run.last_step_between(0.0, 1.0).unwrap(), 0.1);
+    assert_eq!(times(run.clone(), &mut dynamics).len(), 12);
+    assert_eq!(times(run.clone().every(4), &mut dynamics), [0.0, 0.4, 0.8, 1.04]);
+    assert_eq!(times(run.clone().ends_only(), &mut dynamics), [0.0, 1.04]);
+    assert_eq!(times(run.clone().every(0), &mut dynamics).len(), 12);
+    assert!((run.last_step_between(0.0, 1.04).unwrap().unwrap() - 0.04).abs() < 1e-15);
+    assert_eq!(run.last_step_between(0.0, 1.0).unwrap(), Some(0.1));
     let still = run.run(&mut dynamics, &start, 0.0).unwrap();
     assert_eq!((still.len(), still.work().steps, still.end()), (1, 0, start.clone()));
     let all = run.run(&mut dynamics, &start, 1.0).unwrap();
@@ -76,7 +82,8 @@ fn ends_are_hit_exactly() {
         let fine = Integrator::named("rk4", 1e-4).unwrap().run(&mut dynamics, &start, 1.0).unwrap().end();
         let end = Integrator::new(card, 0.003).run(&mut dynamics, &start, 1.0).unwrap().end();
         assert_eq!(end.t, 1.0);
-        assert!(distance(&end.block(), &fine.block()) < 1e-4);
+        let allowed = if card.order == 1 { 1e-2 } else { 1e-4 };
+        assert!(distance(&end.block(), &fine.block()) < allowed, "{}", card.name);
         let one = Integrator::new(card, 5.0).run(&mut dynamics, &start, 0.01).unwrap();
         assert_eq!((one.end().t, one.work().steps), (0.01, 1));
     }
@@ -127,7 +134,7 @@ fn bad_runs_are_refused() {
     let rk4 = Integrator::named("rk4", 0.1).unwrap();
     let short = State { t: 0.0, q: vec![1.0], p: vec![] };
     assert_eq!(
-        rk4.run(&mut dynamics, &short, 1.0).unwrap_err(),
+        rk4.run(&mut dynamics, &short, 1.0).unwrap_err().error,
         RunError::WrongLength { expected: 4, found: 1 }
     );
     let nowhere = State { t: 0.0, q: vec![1.0, f64::NAN], p: vec![0.0, 0.0] };
@@ -135,8 +142,8 @@ fn bad_runs_are_refused() {
         rk4.run(&mut dynamics, &nowhere, 1.0).unwrap_err().to_string(),
         "`y` is NaN at the start: it must be finite"
     );
-    let huge = rk4.at_most(u64::MAX).run(&mut dynamics, &start, 1e17);
-    assert!(matches!(huge, Err(RunError::TooManySamples { .. })), "{huge:?}");
+    let huge = rk4.at_most(u64::MAX).run(&mut dynamics, &start, 1e17).unwrap_err();
+    assert!(matches!(huge.error, RunError::TooManySamples { .. }), "{huge}");
 }
 
 /// A fall off the edge of where the energy is defined.
@@ -148,8 +155,9 @@ fn singularities_are_reported() {
     model.particle("stone", 1.0, [x, y]);
     model.potential("slope", 5.0 * y.sqrt());
     let (mut dynamics, start) = begin(&model, &[("y", 1.0)]);
-    let mut failed =
-        |name: &str| Integrator::named(name, 0.125).unwrap().run(&mut dynamics, &start, 100.0).unwrap_err();
+    let mut failed = |name: &str| {
+        Integrator::named(name, 0.125).unwrap().run(&mut dynamics, &start, 100.0).unwrap_err().error
+    };
     let RunError::NotFinite { t, name, value, .. } = failed("rk4") else { panic!() };
     assert!((t, name.as_str(), value.is_nan()) == (0.875, "p_y", true), "{name} is {value} at {t}");
     let error = failed("implicit-midpoint");
@@ -178,6 +186,47 @@ fn methods_that_do_not_apply_are_refused() {
     );
     let (mut dynamics, start) = kepler(0.2);
     assert!(Integrator::new(&PICKY, 0.1).run(&mut dynamics, &start, 1.0).is_ok());
+}
+
+/// A claim that does not hold for the system is refused, not made.
+#[test]
+fn demands_are_met_or_refused() {
+    let (mut dynamics, start) = driven_pendulum();
+    let mut refused = |name: &str, what: Keeps| {
+        let run = Integrator::named(name, 0.1).unwrap().keeping(what);
+        run.run(&mut dynamics, &start, 1.0).map_err(|failed| failed.error)
+    };
+    let nothing = RunError::NothingToKeep { what: Keeps::Symplectic };
+    assert_eq!(refused("implicit-midpoint", Keeps::Symplectic), Err(nothing.clone()));
+    assert_eq!(
+        nothing.to_string(),
+        "no method keeps the symplectic form here: time, dissipation or forces change it. Run without this demand"
+    );
+    assert!(refused("implicit-midpoint", Keeps::Reversible).is_ok());
+    let unkept = refused("rk4", Keeps::Reversible).unwrap_err();
+    assert!(unkept.to_string().starts_with("rk4 does not keep the time reversal: use "), "{unkept}");
+    let (mut dynamics, start) = double_pendulum();
+    let run = Integrator::named("implicit-midpoint", 0.1).unwrap().keeping(Keeps::Symplectic);
+    assert!(run.run(&mut dynamics, &start, 1.0).is_ok());
+}
+
+/// What a run computes does not depend on what other threads do.
+#[test]
+fn threads_do_not_change_bits() {
+    for card in ALL {
+        let (mut dynamics, start) = undisturbed(card);
+        let run = Integrator::new(card, 0.02).ends_only();
+        let alone = run.run(&mut dynamics, &start, 2.0).unwrap().end();
+        std::thread::scope(|scope| {
+            let threads = [(); 4].map(|()| {
+                let (mut dynamics, run, start) = (dynamics.clone(), &run, &start);
+                scope.spawn(move || run.run(&mut dynamics, start, 2.0).unwrap().end())
+            });
+            for thread in threads {
+                assert_eq!(thread.join().unwrap(), alone, "{}", card.name);
+            }
+        });
+    }
 }
 
 /// A million steps: what the method keeps exactly wanders by rounding, and does not drift. An iteration that stops one

@@ -43,6 +43,8 @@ impl<'g> Equations<'g> {
         let facts = Facts {
             form,
             separable: self.is_separable(),
+            constant_mass: self.has_constant_mass(),
+            driven: !self.inputs.is_empty(),
             autonomous: self.inputs.is_empty() && !depend(&all, &[self.time]),
             dissipative: nonzero(&self.resistances),
             forced: nonzero(&self.drives),

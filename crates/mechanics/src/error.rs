@@ -416,3 +416,17 @@ fn suggestion(nearest: &Option<String>) -> String {
 fn list(names: &[String]) -> String {
     names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
 }
+
+impl EvalError {
+    /// The lane in which something could not be computed.
+    #[must_use]
+    pub fn lane(&self) -> Option<usize> {
+        match self {
+            EvalError::SingularMass { lane, .. } | EvalError::NoConvergence { lane, .. } => Some(*lane),
+            EvalError::Width { .. }
+            | EvalError::WrongLength { .. }
+            | EvalError::Undefined { .. }
+            | EvalError::Compile { .. } => None,
+        }
+    }
+}

@@ -31,6 +31,10 @@ pub struct Facts {
     pub form: Form,
     /// Whether H = T(p, t) + V(q, t): what explicit symplectic methods need.
     pub separable: bool,
+    /// Whether velocities are M⁻¹p with a constant matrix M: what Runge–Kutta–Nyström methods need.
+    pub constant_mass: bool,
+    /// Whether there are inputs.
+    pub driven: bool,
     /// Whether neither time nor an input appears anywhere.
     pub autonomous: bool,
     /// Whether there is dissipation.

@@ -167,6 +167,8 @@ impl<'g> Ports<'g> {
             facts: Facts {
                 form: Form::Ports,
                 separable: false,
+                constant_mass: false,
+                driven: !self.inputs.is_empty(),
                 autonomous: !timed && self.inputs.is_empty(),
                 dissipative,
                 forced,

@@ -127,6 +127,24 @@ impl<'g> Equations<'g> {
         !jumps(&moving, &self.coordinates) && self.probe().zeros(&entries).iter().all(|&zero| zero)
     }
 
+    /// Whether velocities are M⁻¹p with a constant matrix M: what Runge–Kutta–Nyström methods need. In doubt the answer is no.
+    #[must_use]
+    pub fn has_constant_mass(&self) -> bool {
+        if !self.is_separable() {
+            return false;
+        }
+        let (moving, beside) = match &self.statement {
+            Statement::Hamiltonian(h) => (h.gradient(&self.momenta), &self.momenta),
+            Statement::Lagrangian(l) => (l.momenta.clone(), &self.velocities),
+        };
+        let outside = [&[self.time], self.inputs.as_slice()].concat();
+        let masses: Vec<_> = jacobian(&moving, beside).iter().map(|entry| entry.value).collect();
+        let bent = jacobian(&masses, beside).into_iter().chain(jacobian(&moving, &outside));
+        let entries: Vec<_> = bent.map(|entry| entry.value).collect();
+        let moved = [beside.as_slice(), &outside].concat();
+        !jumps(&moving, &moved) && self.probe().zeros(&entries).iter().all(|&zero| zero)
+    }
+
     /// Whether a generalized force depends on velocities.
     #[must_use]
     pub fn forces_depend_on_velocities(&self) -> bool {

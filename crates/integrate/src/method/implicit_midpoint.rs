@@ -5,9 +5,10 @@
 //! It is symplectic, symmetric, and keeps quadratic invariants, because its equation is symmetric in y₀ and y₁.
 
 use crate::block::{Block, scale};
-use crate::card::{Card, Keeps, Kind, Needs};
+use crate::card::{Card, Keeps, Kind, Needs, Sizing};
 use crate::implicit::{Equation, Solver};
 use crate::step::{Interval, Motion, Step, StepError};
+use leastaction_compile::LANES;
 use leastaction_mechanics::EvalError;
 
 pub(super) const CARD: Card = Card {
@@ -17,31 +18,32 @@ pub(super) const CARD: Card = Card {
     keeps: &[Keeps::Symplectic, Keeps::Reversible, Keeps::Quadratic],
     needs: Needs::Field,
     kind: Kind::Implicit,
+    sizing: Sizing::Given,
     cite: "doi:10.1007/3-540-30666-8, sections II.1.3, V.2, VI.4",
-    stepper: |block| Box::new(ImplicitMidpoint::new(block)),
+    stepper: |dynamics, width, _| Ok(Box::new(ImplicitMidpoint::new(dynamics.system().dimension() * width))),
 };
 
 struct ImplicitMidpoint {
     solver: Solver,
-    /// The increment Δ.
-    change: Vec<f64>,
     at: Vec<f64>,
-    /// Δ/h of the last step and of the one before it, from which the next is guessed.
+    /// Δ/h of the last try, of the last step, and of the one before it, from which the next is guessed.
     slope: Vec<f64>,
-    slope_before: Vec<f64>,
-    steps: u32,
+    before: Vec<f64>,
+    earlier: Vec<f64>,
+    /// How many steps each lane has behind it, up to two.
+    steps: [f64; LANES],
 }
 
 impl ImplicitMidpoint {
-    fn new(block: &Block) -> ImplicitMidpoint {
-        let memory = || vec![0.0; block.values().len()];
+    fn new(len: usize) -> ImplicitMidpoint {
+        let memory = || vec![0.0; len];
         ImplicitMidpoint {
-            solver: Solver::new(block.values().len()),
-            change: memory(),
+            solver: Solver::new(len),
             at: memory(),
             slope: memory(),
-            slope_before: memory(),
-            steps: 0,
+            before: memory(),
+            earlier: memory(),
+            steps: [0.0; LANES],
         }
     }
 
@@ -51,45 +53,63 @@ impl ImplicitMidpoint {
         motion: &mut Motion<'_>,
         interval: Interval<'_>,
         block: &Block,
+        change: &mut [f64],
     ) -> Result<(), StepError> {
-        match self.steps {
-            0 => motion.rates(interval, 0.5, block.values(), &mut self.change)?,
-            1 => self.change.copy_from_slice(&self.slope),
-            _ => {
-                let slopes = self.slope.iter().zip(&self.slope_before);
-                self.change.iter_mut().zip(slopes).for_each(|(guess, (s, before))| *guess = 2.0 * s - before);
+        let width = interval.h.len();
+        if self.steps[..width].contains(&0.0) {
+            motion.rates(interval, 0.5, block.values(), change)?;
+        }
+        let rows = self.before.chunks_exact(width).zip(self.earlier.chunks_exact(width));
+        for (guess, (before, earlier)) in change.chunks_exact_mut(width).zip(rows) {
+            for j in 0..width {
+                guess[j] = match self.steps[j] {
+                    0.0 => guess[j],
+                    1.0 => before[j],
+                    _ => 2.0 * before[j] - earlier[j],
+                };
             }
         }
-        scale(&mut self.change, interval.h);
+        scale(change, interval.h);
         Ok(())
-    }
-
-    fn remember(&mut self, interval: Interval<'_>) {
-        std::mem::swap(&mut self.slope, &mut self.slope_before);
-        let mut lanes = interval.h.iter().cycle();
-        for (slope, change) in self.slope.iter_mut().zip(&self.change) {
-            *slope = change / lanes.next().unwrap_or(&1.0);
-        }
-        self.steps = self.steps.saturating_add(1);
     }
 }
 
 impl Step for ImplicitMidpoint {
-    fn advance(
+    fn step(
         &mut self,
         motion: &mut Motion<'_>,
         interval: Interval<'_>,
-        block: &mut Block,
+        block: &Block,
+        change: &mut [f64],
     ) -> Result<(), StepError> {
-        self.guess(motion, interval, block)?;
-        let ImplicitMidpoint { solver, change, at, .. } = self;
+        self.guess(motion, interval, block, change)?;
+        let ImplicitMidpoint { solver, at, slope, .. } = self;
         let y = block.values();
-        let mut equation = Midpoint { motion, interval, y, at };
-        let iterations = solver.solve(interval.t, y, change, &mut equation)?;
-        motion.count_iterations(iterations);
-        block.add(0, &self.change);
-        self.remember(interval);
+        let iterations = solver.solve(interval.t, y, change, &mut Midpoint { motion, interval, y, at })?;
+        motion.work_mut().iterations += u64::from(iterations);
+        let mut lanes = interval.h.iter().cycle();
+        for (slope, change) in slope.iter_mut().zip(change.iter()) {
+            *slope = change / lanes.next().unwrap_or(&1.0);
+        }
         Ok(())
+    }
+
+    fn accept(&mut self, lanes: &[bool]) {
+        let width = lanes.len();
+        for i in 0..self.slope.len() {
+            if lanes[i % width] {
+                self.earlier[i] = self.before[i];
+                self.before[i] = self.slope[i];
+            }
+        }
+        let taken = self.steps.iter_mut().zip(lanes).filter(|(_, taken)| **taken);
+        taken.for_each(|(steps, _)| *steps = (*steps + 1.0).min(2.0));
+    }
+
+    fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
+        visit(&mut self.before);
+        visit(&mut self.earlier);
+        visit(&mut self.steps);
     }
 }
 

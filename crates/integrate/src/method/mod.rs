@@ -2,12 +2,31 @@
 
 mod implicit_midpoint;
 mod rk4;
+mod splitting;
 
 use crate::card::Card;
 use leastaction_mechanics::nearest;
 
 /// Every method.
-pub const ALL: &[Card] = &[rk4::CARD, implicit_midpoint::CARD];
+pub const ALL: &[Card] = &[
+    rk4::CARD,
+    splitting::symplectic_euler::CARD,
+    splitting::verlet::CARD,
+    splitting::verlet_position::CARD,
+    splitting::ruth3::CARD,
+    splitting::forest_ruth4::CARD,
+    splitting::mclachlan4::CARD,
+    splitting::blanes_moan4::CARD,
+    splitting::blanes_moan4_rkn::CARD,
+    splitting::blanes_moan6::CARD,
+    splitting::blanes_moan6_rkn::CARD,
+    splitting::yoshida6::CARD,
+    splitting::kahan_li6::CARD,
+    splitting::yoshida8::CARD,
+    splitting::kahan_li8::CARD,
+    splitting::sofroniou_spaletta10::CARD,
+    implicit_midpoint::CARD,
+];
 
 impl Card {
     /// The method with this name.

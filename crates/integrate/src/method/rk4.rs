@@ -4,7 +4,7 @@
 //! $$y_1=y+\tfrac h6(k_1+2k_2+2k_3+k_4)$$
 
 use crate::block::{Block, combine, shift};
-use crate::card::{Card, Kind, Needs};
+use crate::card::{Card, Kind, Needs, Sizing};
 use crate::step::{Interval, Motion, Step, StepError};
 
 pub(super) const CARD: Card = Card {
@@ -14,8 +14,9 @@ pub(super) const CARD: Card = Card {
     keeps: &[],
     needs: Needs::Field,
     kind: Kind::Explicit,
+    sizing: Sizing::Given,
     cite: "W. Kutta, Z. Math. Phys. 46 (1901) 435",
-    stepper: |block| Box::new(Rk4::new(block.values().len())),
+    stepper: |dynamics, width, _| Ok(Box::new(Rk4::new(dynamics.system().dimension() * width))),
 };
 
 struct Rk4 {
@@ -30,11 +31,12 @@ impl Rk4 {
 }
 
 impl Step for Rk4 {
-    fn advance(
+    fn step(
         &mut self,
         motion: &mut Motion<'_>,
         interval: Interval<'_>,
-        block: &mut Block,
+        block: &Block,
+        change: &mut [f64],
     ) -> Result<(), StepError> {
         let Rk4 { slopes: [k1, k2, k3, k4], at } = self;
         let (y, h) = (block.values(), interval.h);
@@ -45,8 +47,7 @@ impl Step for Rk4 {
         motion.rates(interval, 0.5, at, k3)?;
         shift(at, y, 1.0, h, k3);
         motion.rates(interval, 1.0, at, k4)?;
-        combine(at, h, [1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0], [k1, k2, k3, k4]);
-        block.add(0, at);
+        combine(change, h, [1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0], [k1, k2, k3, k4]);
         Ok(())
     }
 }

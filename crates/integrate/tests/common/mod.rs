@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // a test may panic
 
 use leastaction_expr::Graph;
+use leastaction_integrate::Card;
 use leastaction_mechanics::{Dynamics, Model, State};
 
 /// The double pendulum, chaotic and not separable, well on its way.
@@ -36,6 +37,59 @@ pub(crate) fn kepler(e: f64) -> (Dynamics, State) {
     model.particle("planet", 1.0, [x, y]);
     model.potential("gravity", -1.0 / (x * x + y * y).sqrt());
     begin(&model, &[("x", 1.0 - e), ("y'", ((1.0 + e) / (1.0 - e)).sqrt())])
+}
+
+/// The Hénon–Heiles system on a chaotic orbit (M. Hénon and C. Heiles, Astron. J. 69 (1964) 73, doi:10.1086/109234).
+pub(crate) fn henon_heiles() -> (Dynamics, State) {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let [x, y] = model.coordinates(["x", "y"]);
+    model.particle("star", 1.0, [x, y]);
+    model.potential("well", 0.5 * (x * x + y * y) + x * x * y - y.pow(3.0) / 3.0);
+    begin(&model, &[("x", 0.1), ("y", 0.4), ("x'", 0.35), ("y'", -0.1)])
+}
+
+/// A mass on a spring, ω = 1.
+pub(crate) fn oscillator() -> (Dynamics, State) {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let x = model.coordinate("x");
+    model.particle("mass", 1.0, [x]);
+    model.potential("spring", 0.5 * x * x);
+    begin(&model, &[("x", 1.0), ("x'", 0.3)])
+}
+
+/// A relativistic particle in a quartic well that breathes: separable, but its kinetic energy is not quadratic, and both energies
+/// depend on time.
+pub(crate) fn relativistic() -> (Dynamics, State) {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let (t, x) = (model.time(), model.coordinate("x"));
+    let p = model.momentum("p_x");
+    let motion = (1.0 + (1.0 + 0.2 * t.sin()) * p * p).sqrt();
+    model.hamiltonian("H", motion + (1.0 + 0.3 * (2.0 * t).cos()) * x.pow(4.0) / 4.0);
+    begin(&model, &[("x", 1.1), ("p_x", 0.4)])
+}
+
+type System = (Dynamics, State);
+
+/// Systems that are not linear, on which a method that applies must show what it claims.
+pub(crate) fn suited(card: &Card) -> Vec<System> {
+    let all: [fn() -> System; 5] =
+        [double_pendulum, driven_pendulum, relativistic, henon_heiles, || kepler(0.3)];
+    all.iter()
+        .map(|make| make())
+        .filter(|(dynamics, _)| card.needs.met_by(dynamics.system().facts()))
+        .collect()
+}
+
+/// The first of them that nothing drives or damps.
+pub(crate) fn undisturbed(card: &Card) -> System {
+    let calm = |(dynamics, _): &System| {
+        let facts = dynamics.system().facts();
+        facts.autonomous && !facts.dissipative && !facts.forced
+    };
+    suited(card).into_iter().find(calm).expect("every method applies to an undisturbed system")
 }
 
 /// A pendulum on a spring that is stiff: its fast oscillation has ω = 100.

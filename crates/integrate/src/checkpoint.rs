@@ -1,0 +1,184 @@
+//! Checkpoints: all that the rest of a run depends on, so that it can go on later with the same bits.
+
+use crate::course::Course;
+use crate::error::CheckpointError;
+use crate::pace::{Pace, Tolerance};
+use leastaction_mechanics::System;
+use std::fmt;
+use std::path::Path;
+use std::str::{FromStr, SplitWhitespace};
+
+/// The state of a run between two steps, to be [resumed](crate::Integrator::resume).
+///
+/// As text it is lines of words; numbers are written such that they are read back to the last bit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checkpoint {
+    pub(crate) method: String,
+    pub(crate) states: Vec<String>,
+    pub(crate) parameters: Vec<f64>,
+    pub(crate) pace: Pace,
+    pub(crate) start: f64,
+    pub(crate) end: f64,
+    pub(crate) width: usize,
+    t: f64,
+    numbers: Vec<f64>,
+}
+
+const TITLE: &str = "leastaction checkpoint 1";
+
+impl Checkpoint {
+    pub(crate) fn of(course: &mut Course<'_>, pace: &Pace) -> Checkpoint {
+        let mut numbers = Vec::new();
+        course.memory(&mut |part| numbers.extend_from_slice(part));
+        Checkpoint {
+            method: course.card.name.to_owned(),
+            states: state_names(course.motion.system()),
+            parameters: course.motion.dynamics().parameters().to_vec(),
+            pace: *pace,
+            start: course.start,
+            end: course.end,
+            width: course.block.width(),
+            t: course.times()[0],
+            numbers,
+        }
+    }
+
+    /// Puts a course where this one was.
+    pub(crate) fn restore(&self, course: &mut Course<'_>) -> Result<(), CheckpointError> {
+        let mut rest = self.numbers.as_slice();
+        let mut complete = true;
+        course.memory(&mut |part| match rest.split_at_checked(part.len()) {
+            Some((numbers, after)) => {
+                part.copy_from_slice(numbers);
+                rest = after;
+            }
+            None => complete = false,
+        });
+        if complete && rest.is_empty() {
+            Ok(())
+        } else {
+            Err(CheckpointError::Count { found: self.numbers.len() })
+        }
+    }
+
+    /// Whether this is of a run of such a system, with such parameters.
+    pub(crate) fn check(&self, system: &System, parameters: &[f64]) -> Result<(), CheckpointError> {
+        let states = state_names(system);
+        if states != self.states {
+            return Err(CheckpointError::System { expected: states, found: self.states.clone() });
+        }
+        let names = system.parameters().iter().map(|(name, _)| name);
+        for ((name, now), then) in names.zip(parameters).zip(&self.parameters) {
+            if now.to_bits() != then.to_bits() {
+                return Err(CheckpointError::Parameter { name: name.clone(), now: *now, then: *then });
+            }
+        }
+        Ok(())
+    }
+
+    /// The time that was reached.
+    #[must_use]
+    pub fn t(&self) -> f64 {
+        self.t
+    }
+
+    /// Writes the checkpoint to a file, which is replaced as a whole or not at all.
+    ///
+    /// # Errors
+    /// [`CheckpointError::File`] if it cannot be written.
+    pub fn save(&self, path: &Path) -> Result<(), CheckpointError> {
+        let failed = |error: std::io::Error| CheckpointError::File {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        };
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".{}.new", std::process::id()));
+        let beside = path.with_file_name(name);
+        std::fs::write(&beside, self.to_string()).map_err(failed)?;
+        std::fs::rename(&beside, path).map_err(failed)
+    }
+
+    /// Reads a checkpoint from a file.
+    ///
+    /// # Errors
+    /// [`CheckpointError`] if there is none in it.
+    pub fn load(path: &Path) -> Result<Checkpoint, CheckpointError> {
+        let failed = |error: std::io::Error| CheckpointError::File {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        };
+        std::fs::read_to_string(path).map_err(failed)?.parse()
+    }
+}
+
+fn state_names(system: &System) -> Vec<String> {
+    system.coordinates().iter().chain(system.momenta()).cloned().collect()
+}
+
+impl fmt::Display for Checkpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{TITLE}\nmethod {}\nstates {}", self.method, self.states.join(" "))?;
+        writeln!(f, "parameters{}", words(&self.parameters))?;
+        match self.pace {
+            Pace::Step(step) => writeln!(f, "step {step:e}")?,
+            Pace::Tolerance(Tolerance { relative, absolute }) => {
+                writeln!(f, "tolerance {relative:e} {absolute:e}")?;
+            }
+        }
+        writeln!(f, "span {:e} {:e}\nlanes {}\nt {:e}", self.start, self.end, self.width, self.t)?;
+        writeln!(f, "numbers{}", words(&self.numbers))
+    }
+}
+
+/// Numbers with as many digits as it takes to read them back to the last bit.
+fn words(numbers: &[f64]) -> String {
+    numbers.iter().map(|x| format!(" {x:e}")).collect()
+}
+
+impl FromStr for Checkpoint {
+    type Err = CheckpointError;
+
+    fn from_str(text: &str) -> Result<Checkpoint, CheckpointError> {
+        let mut lines = text.lines();
+        if lines.next() != Some(TITLE) {
+            return Err(CheckpointError::Format { line: 1, expected: TITLE });
+        }
+        let mut lines = lines.zip(2..);
+        let mut take = |keys: &[&'static str]| {
+            let (line, number) = lines.next().unwrap_or_default();
+            let mut words = line.split_whitespace();
+            let key = words.next().and_then(|word| keys.iter().find(|key| **key == word));
+            let key = *key.ok_or(CheckpointError::Format { line: number, expected: keys[0] })?;
+            Ok::<_, CheckpointError>((key, words, number))
+        };
+        let (_, mut method, line) = take(&["method"])?;
+        let method = method.next().ok_or(CheckpointError::Format { line, expected: "a method" })?.to_owned();
+        let states = take(&["states"])?.1.map(str::to_owned).collect();
+        let (_, parameters, line) = take(&["parameters"])?;
+        let parameters = numbers(parameters, line)?;
+        let (key, pace, line) = take(&["step", "tolerance"])?;
+        let pace = match (key, numbers(pace, line)?.as_slice()) {
+            ("step", &[step]) => Pace::Step(step),
+            ("tolerance", &[relative, absolute]) => Pace::Tolerance(Tolerance { relative, absolute }),
+            _ => return Err(CheckpointError::Format { line, expected: "a step or a tolerance" }),
+        };
+        let (_, span, line) = take(&["span"])?;
+        let [start, end] = exactly(span, line)?;
+        let (_, width, line) = take(&["lanes"])?;
+        let [width] = exactly(width, line)?;
+        let (_, t, line) = take(&["t"])?;
+        let [t] = exactly(t, line)?;
+        let (_, rest, line) = take(&["numbers"])?;
+        let numbers = numbers(rest, line)?;
+        Ok(Checkpoint { method, states, parameters, pace, start, end, width: width as usize, t, numbers })
+    }
+}
+
+fn numbers(words: SplitWhitespace<'_>, line: usize) -> Result<Vec<f64>, CheckpointError> {
+    let number = |word: &str| word.parse().map_err(|_| CheckpointError::Format { line, expected: "numbers" });
+    words.map(number).collect()
+}
+
+fn exactly<const N: usize>(words: SplitWhitespace<'_>, line: usize) -> Result<[f64; N], CheckpointError> {
+    numbers(words, line)?.try_into().map_err(|_| CheckpointError::Format { line, expected: "other numbers" })
+}

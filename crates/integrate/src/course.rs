@@ -1,0 +1,347 @@
+//! The course of a run: one step after the other, of one length or as long as a tolerance allows.
+//!
+//! A step is first proposed, and then taken: in between, the run loop may look into it by its polynomial.
+
+use crate::block::Block;
+use crate::card::{Card, Sizing};
+use crate::dense::{Polynomial, Weaver};
+use crate::error::RunError;
+use crate::grid::Grid;
+use crate::method::ALL;
+use crate::pace::{Controller, Pace, Tolerance, first_steps};
+use crate::step::{Interval, Motion, Step, StepError, Work};
+use leastaction_compile::LANES;
+use leastaction_mechanics::{Dynamics, Quantity, System};
+
+/// A block on its way from one time to another.
+pub(crate) struct Course<'d> {
+    pub(crate) card: &'static Card,
+    method: Box<dyn Step>,
+    pub(crate) motion: Motion<'d>,
+    pub(crate) block: Block,
+    pub(crate) polynomial: Polynomial,
+    weaver: Weaver,
+    change: Vec<f64>,
+    pacing: Pacing,
+    /// Where each lane is, and what rounding left of that.
+    t: [f64; LANES],
+    late: [f64; LANES],
+    /// The step that is proposed, in which lanes it will be taken, and the step to try next.
+    h: [f64; LANES],
+    taken: [bool; LANES],
+    next: [f64; LANES],
+    pub(crate) start: f64,
+    pub(crate) end: f64,
+    limit: u64,
+}
+
+/// What sets the steps.
+enum Pacing {
+    Fixed { grid: Grid, done: u64 },
+    Adaptive { tolerance: Tolerance, controller: Option<Controller> },
+}
+
+/// A step this short, relative to the time, no longer moves the time.
+const SHORTEST: f64 = 4.0 * f64::EPSILON;
+
+impl<'d> Course<'d> {
+    pub(crate) fn new(
+        card: &'static Card,
+        pace: &Pace,
+        limit: u64,
+        dynamics: &'d mut Dynamics,
+        start: f64,
+        block: Block,
+        end: f64,
+    ) -> Result<Course<'d>, RunError> {
+        let (width, len) = (block.width(), block.values().len());
+        let pacing = match *pace {
+            Pace::Step(step) => Pacing::Fixed { grid: Grid::new(start, end, step, limit)?, done: 0 },
+            Pace::Tolerance(tolerance) => {
+                tolerance.check()?;
+                Grid::check_times(start, end)?;
+                let controller = match card.sizing {
+                    Sizing::Given => {
+                        let instead = applicable(dynamics.system(), |card| card.sizing != Sizing::Given);
+                        return Err(RunError::NotAdaptive { method: card.name, instead });
+                    }
+                    Sizing::Estimated { order } => Some(Controller::new(order)),
+                    Sizing::Foreseen => None,
+                };
+                Pacing::Adaptive { tolerance, controller }
+            }
+        };
+        check(card, dynamics.system(), &block)?;
+        if dynamics.system().facts().closed {
+            dynamics.prepare(&[Quantity::Field])?;
+        }
+        let method = (card.stepper)(dynamics, width, pace)?;
+        let mut course = Course {
+            card,
+            method,
+            motion: Motion::new(dynamics),
+            polynomial: Polynomial::new(&block),
+            weaver: Weaver::new(card.order, len),
+            change: vec![0.0; len],
+            pacing,
+            t: [start; LANES],
+            late: [0.0; LANES],
+            h: [0.0; LANES],
+            taken: [false; LANES],
+            next: [0.0; LANES],
+            start,
+            end,
+            limit,
+            block,
+        };
+        if let Pacing::Adaptive { tolerance, controller } = &course.pacing
+            && start != end
+        {
+            let (t, y, span) = (&course.t[..width], course.block.values(), end - start);
+            course.next = match controller {
+                Some(_) => first_steps(&mut course.motion, *tolerance, card.order, t, y, span)?,
+                None => [span; LANES],
+            };
+        }
+        Ok(course)
+    }
+
+    /// The time of each lane.
+    pub(crate) fn times(&self) -> &[f64] {
+        &self.t[..self.block.width()]
+    }
+
+    /// How many steps were taken.
+    pub(crate) fn count(&self) -> u64 {
+        self.motion.work().steps
+    }
+
+    /// The times at which the proposed steps end.
+    pub(crate) fn ends(&self) -> [f64; LANES] {
+        std::array::from_fn(|j| match &self.pacing {
+            Pacing::Fixed { grid, done } => grid.time(*done + 1),
+            Pacing::Adaptive { .. } if self.reaches_end(j) => self.end,
+            Pacing::Adaptive { .. } => self.t[j] + (self.late[j] + self.h[j]),
+        })
+    }
+
+    /// Whether every lane has come to the end.
+    pub(crate) fn is_done(&self) -> bool {
+        match &self.pacing {
+            Pacing::Fixed { grid, done } => *done == grid.steps,
+            Pacing::Adaptive { .. } => self.times().iter().all(|t| *t == self.end),
+        }
+    }
+
+    /// Finds a step that can be taken, in at least one lane.
+    pub(crate) fn propose(&mut self) -> Result<(), RunError> {
+        match &self.pacing {
+            Pacing::Fixed { grid, done } => {
+                self.t.fill(grid.time(*done));
+                self.h.fill(grid.step(*done));
+                self.taken.fill(true);
+                self.try_step()?;
+                match self.not_finite() {
+                    None => Ok(()),
+                    Some((component, lane)) => Err(self.broken(component, lane)),
+                }
+            }
+            &Pacing::Adaptive { tolerance, .. } => loop {
+                let work = self.motion.work();
+                if work.steps + work.rejected >= self.limit {
+                    return Err(RunError::OutOfSteps { t: self.t[0], limit: self.limit });
+                }
+                if self.try_adaptive(tolerance)? {
+                    return Ok(());
+                }
+            },
+        }
+    }
+
+    /// The polynomial of the proposed step.
+    pub(crate) fn weave(&mut self) -> Result<(), RunError> {
+        let Course { motion, block, change, polynomial, .. } = self;
+        let interval = interval(&self.t, &self.h, block.width());
+        if !self.method.polynomial(motion, interval, block, change, polynomial)? {
+            self.weaver.weave(motion, interval, block, change, polynomial)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the proposed step.
+    pub(crate) fn take(&mut self) {
+        let width = self.block.width();
+        let ends = self.ends();
+        self.block.add_in(&self.taken[..width], &self.change);
+        self.method.accept(&self.taken[..width]);
+        for j in (0..width).filter(|&j| self.taken[j]) {
+            if matches!(self.pacing, Pacing::Adaptive { .. }) {
+                let moved = self.late[j] + self.h[j];
+                self.late[j] = if ends[j] == self.end { 0.0 } else { moved - (ends[j] - self.t[j]) };
+            }
+            self.t[j] = ends[j];
+        }
+        if let Pacing::Fixed { done, .. } = &mut self.pacing {
+            *done += 1;
+        }
+        self.motion.work_mut().steps += 1;
+    }
+
+    /// Shows every number that the rest of the run depends on.
+    pub(crate) fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
+        self.block.memory(visit);
+        for lanes in [&mut self.t, &mut self.late, &mut self.h, &mut self.next] {
+            visit(lanes);
+        }
+        match &mut self.pacing {
+            Pacing::Fixed { done, .. } => visit_count(done, visit),
+            Pacing::Adaptive { controller: Some(controller), .. } => controller.memory(visit),
+            Pacing::Adaptive { controller: None, .. } => {}
+        }
+        let Work { steps, rejected, evaluations, jacobians, iterations } = self.motion.work_mut();
+        for count in [steps, rejected, evaluations, jacobians, iterations] {
+            visit_count(count, visit);
+        }
+        self.method.memory(visit);
+    }
+
+    fn try_step(&mut self) -> Result<(), StepError> {
+        let interval = interval(&self.t, &self.h, self.block.width());
+        self.method.step(&mut self.motion, interval, &self.block, &mut self.change)
+    }
+
+    /// Tries a step of a length of its own in every lane; returns whether one can be taken.
+    fn try_adaptive(&mut self, tolerance: Tolerance) -> Result<bool, RunError> {
+        let width = self.block.width();
+        (0..width).for_each(|j| self.h[j] = self.fitted(j));
+        let foreseen = self.card.sizing == Sizing::Foreseen;
+        if foreseen {
+            let (t, h) = (&self.t[..width], &mut self.h[..width]);
+            self.method.foresee(&mut self.motion, t, &self.block, h)?;
+        }
+        let short = |&j: &usize| self.t[j] != self.end && self.h[j].abs() <= SHORTEST * self.t[j].abs();
+        if let Some(lane) = (0..width).find(short) {
+            return Err(RunError::StepTooShort { t: self.t[lane], step: self.h[lane], lane });
+        }
+        let mut ratios = [0.0; LANES];
+        if let Err(error) = self.try_step() {
+            // A step that cannot be solved is too long, unless it cannot be shorter.
+            let Some(lane) = error.lane().filter(|&lane| self.h[lane] != 0.0 && !foreseen) else {
+                return Err(error.into());
+            };
+            self.next[lane] = 0.25 * self.h[lane];
+            self.motion.work_mut().rejected += 1;
+            return Ok(false);
+        }
+        if !foreseen {
+            self.method.error(tolerance, &self.block, &self.change, &mut ratios[..width]);
+        }
+        for (j, ratio) in ratios.iter_mut().enumerate().take(width) {
+            let finite = (j..self.change.len()).step_by(width).all(|i| self.change[i].is_finite());
+            *ratio = if finite { *ratio } else { f64::NAN };
+            self.judge(j, *ratio)?;
+        }
+        let taken = self.taken[..width].iter().any(|&taken| taken);
+        if !taken {
+            self.motion.work_mut().rejected += 1;
+        }
+        Ok(taken)
+    }
+
+    /// Whether a lane takes its step, and which it tries next.
+    fn judge(&mut self, lane: usize, ratio: f64) -> Result<(), RunError> {
+        let resting = self.h[lane] == 0.0;
+        self.taken[lane] = !resting && ratio <= 1.0;
+        if resting {
+            return Ok(());
+        }
+        let Pacing::Adaptive { controller, .. } = &mut self.pacing else { return Ok(()) };
+        match controller {
+            Some(controller) => self.next[lane] = self.h[lane] * controller.factor(lane, ratio),
+            None if ratio.is_nan() => {
+                let component = self.not_finite().map_or(0, |(component, _)| component);
+                return Err(self.broken(component, lane));
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// What is left to go in a lane.
+    fn left(&self, lane: usize) -> f64 {
+        if self.t[lane] == self.end { 0.0 } else { (self.end - self.t[lane]) - self.late[lane] }
+    }
+
+    fn reaches_end(&self, lane: usize) -> bool {
+        self.h[lane].abs() >= self.left(lane).abs()
+    }
+
+    /// The next step of a lane, such that none much shorter remains for the end.
+    fn fitted(&self, lane: usize) -> f64 {
+        let (left, next) = (self.left(lane), self.next[lane]);
+        match left.abs() / next.abs() {
+            ratio if ratio > 2.0 => next,
+            ratio if ratio > 1.0 => 0.5 * left,
+            _ => left,
+        }
+    }
+
+    /// The component and lane in which the proposed step leads to an infinity or a NaN.
+    fn not_finite(&self) -> Option<(usize, usize)> {
+        let moved = self.block.values().iter().zip(&self.change).map(|(y, change)| y + change);
+        // Zero times a finite number is zero, and the sum needs no branches.
+        if moved.clone().map(|y| 0.0 * y).sum::<f64>() == 0.0 {
+            return None;
+        }
+        let place = moved.clone().position(|y| !y.is_finite())?;
+        Some((place / self.block.width(), place % self.block.width()))
+    }
+
+    fn broken(&self, component: usize, lane: usize) -> RunError {
+        let place = component * self.block.width() + lane;
+        let value = self.block.values()[place] + self.change[place];
+        let name = component_name(self.motion.system(), component);
+        RunError::NotFinite { t: self.ends()[lane], name, lane, value }
+    }
+}
+
+/// Counts stay below 2⁵³, where every whole number is a float.
+fn visit_count(count: &mut u64, visit: &mut dyn FnMut(&mut [f64])) {
+    let mut number = [*count as f64];
+    visit(&mut number);
+    *count = number[0] as u64;
+}
+
+fn interval<'a>(t: &'a [f64; LANES], h: &'a [f64; LANES], width: usize) -> Interval<'a> {
+    Interval { t: &t[..width], h: &h[..width] }
+}
+
+/// Whether a method applies to a system, and the start to both.
+fn check(card: &'static Card, system: &System, block: &Block) -> Result<(), RunError> {
+    if !card.needs.met_by(system.facts()) {
+        let Card { name: method, needs, .. } = *card;
+        return Err(RunError::NotApplicable { method, needs, instead: applicable(system, |_| true) });
+    }
+    if block.dimension() != system.dimension() {
+        return Err(RunError::WrongLength { expected: system.dimension(), found: block.dimension() });
+    }
+    match block.not_finite() {
+        None => Ok(()),
+        Some((component, lane)) => {
+            let value = block.lane(lane)[component];
+            Err(RunError::BadStart { name: component_name(system, component), value })
+        }
+    }
+}
+
+/// A method that applies to a system: the one that keeps most.
+fn applicable(system: &System, also: fn(&Card) -> bool) -> &'static str {
+    let fitting = ALL.iter().filter(|card| card.needs.met_by(system.facts()) && also(card));
+    fitting.max_by_key(|card| card.keeps.len()).map_or("another method", |card| card.name)
+}
+
+/// The name of a component of the state.
+fn component_name(system: &System, component: usize) -> String {
+    let names = system.coordinates().iter().chain(system.momenta());
+    names.skip(component).take(1).cloned().collect()
+}

@@ -1,0 +1,229 @@
+//! Dense output: the motion within a step, as a polynomial.
+//!
+//! Methods that have a polynomial of their own give that. For all others one is made from the vector field: the cubic that has
+//! the values and slopes of both ends is in error by O(h⁴), and each sweep
+//!
+//! $$y(\tau)\leftarrow y_0+h\int_0^\tau\! P_m\bigl[f(y)\bigr]\,d\tau'$$
+//!
+//! with the interpolant P of degree m at Chebyshev points raises that by one order. Sweeps are made until the error is O(hᵖ⁻¹)
+//! for a method of order p; what then differs at the end of the step is spread over it, so that pieces join.
+
+use crate::block::{Block, scale};
+use crate::roots::weight;
+use crate::step::{Interval, Motion, StepError};
+use leastaction_compile::LANES;
+use std::f64::consts::PI;
+
+/// The motion within a step: the states at the fractions τ of the step, 0 ≤ τ ≤ 1.
+#[derive(Clone, Debug)]
+pub struct Polynomial {
+    width: usize,
+    basis: Basis,
+    values: Vec<f64>,
+    carry: Vec<f64>,
+    /// Rows as long as the block, one per term.
+    terms: Vec<f64>,
+    count: usize,
+}
+
+/// What the coefficients of a polynomial belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// τ, τ², …
+    Powers,
+    /// Chebyshev polynomials T₀, T₁, … of 2τ − 1.
+    Chebyshev,
+}
+
+impl Polynomial {
+    /// A polynomial that does not move, for blocks like this one.
+    #[must_use]
+    pub fn new(block: &Block) -> Polynomial {
+        Polynomial {
+            width: block.width(),
+            basis: Basis::Powers,
+            values: block.values().to_vec(),
+            carry: block.carry().to_vec(),
+            terms: Vec::new(),
+            count: 0,
+        }
+    }
+
+    /// Begins anew at a block, and returns rows for the coefficients of its change, one as long as the block per term.
+    pub fn begin(&mut self, block: &Block, basis: Basis, terms: usize) -> &mut [f64] {
+        let len = block.values().len();
+        self.values.copy_from_slice(block.values());
+        self.carry.copy_from_slice(block.carry());
+        (self.basis, self.count) = (basis, terms);
+        if self.terms.len() < terms * len {
+            self.terms.resize(terms * len, 0.0);
+        }
+        &mut self.terms[..terms * len]
+    }
+
+    /// The states at a fraction of the step, one fraction per lane.
+    pub fn at(&self, tau: &[f64], out: &mut [f64]) {
+        match self.width {
+            1 => self.at_in::<1>(tau, out),
+            _ => self.at_in::<LANES>(tau, out),
+        }
+    }
+
+    fn at_in<const W: usize>(&self, tau: &[f64], out: &mut [f64]) {
+        let Some(tau) = tau.first_chunk::<W>() else { return };
+        let rows = self.values.len() / W;
+        let terms = self.terms.as_chunks::<W>().0;
+        let (values, carry) = (self.values.as_chunks::<W>().0, self.carry.as_chunks::<W>().0);
+        for (i, out) in out.as_chunks_mut::<W>().0.iter_mut().enumerate() {
+            let term = |k: usize| &terms[k * rows + i];
+            let mut sum = [0.0; W];
+            match self.basis {
+                Basis::Powers => {
+                    for k in (0..self.count).rev() {
+                        (0..W).for_each(|j| sum[j] = (sum[j] + term(k)[j]) * tau[j]);
+                    }
+                }
+                Basis::Chebyshev => {
+                    let mut later = [0.0; W];
+                    for k in (1..self.count).rev() {
+                        for j in 0..W {
+                            let next = term(k)[j] + 2.0 * (2.0 * tau[j] - 1.0) * sum[j] - later[j];
+                            later[j] = std::mem::replace(&mut sum[j], next);
+                        }
+                    }
+                    if self.count > 0 {
+                        (0..W).for_each(|j| sum[j] = term(0)[j] + (2.0 * tau[j] - 1.0) * sum[j] - later[j]);
+                    }
+                }
+            }
+            (0..W).for_each(|j| out[j] = values[i][j] + (carry[i][j] + sum[j]));
+        }
+    }
+}
+
+/// Makes polynomials of steps from the vector field.
+pub(crate) struct Weaver {
+    /// The degree m of the interpolant, and how many sweeps are made.
+    degree: usize,
+    sweeps: usize,
+    /// h·f at the points, one row each.
+    slopes: Vec<f64>,
+    at: Vec<f64>,
+}
+
+impl Weaver {
+    /// For a method of this order, and blocks of this length, all lanes counted.
+    pub(crate) fn new(order: u32, len: usize) -> Weaver {
+        let (degree, sweeps) = match order as usize {
+            0..=5 => (1, 0),
+            p => (p - 3, p - 5),
+        };
+        Weaver { degree, sweeps, slopes: vec![0.0; (degree + 1) * len], at: vec![0.0; len] }
+    }
+
+    /// The polynomial of a step from its ends and the vector field.
+    pub(crate) fn weave(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+        change: &[f64],
+        polynomial: &mut Polynomial,
+    ) -> Result<(), StepError> {
+        let (m, len) = (self.degree, change.len());
+        motion.rates(interval, 0.0, block.values(), &mut self.slopes[..len])?;
+        block.after(0, change, &mut self.at);
+        motion.rates(interval, 1.0, &self.at, &mut self.slopes[m * len..])?;
+        scale(&mut self.slopes[..len], interval.h);
+        scale(&mut self.slopes[m * len..], interval.h);
+        let terms = polynomial.begin(block, Basis::Powers, 3);
+        for i in 0..len {
+            let (d, s0, s1) = (change[i], self.slopes[i], self.slopes[m * len + i]);
+            terms[i] = s0;
+            terms[len + i] = 3.0 * d - 2.0 * s0 - s1;
+            terms[2 * len + i] = s0 + s1 - 2.0 * d;
+        }
+        for _ in 0..self.sweeps {
+            self.sweep(motion, interval, block, change, polynomial)?;
+        }
+        Ok(())
+    }
+
+    /// Integrates the field along the polynomial.
+    fn sweep(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+        change: &[f64],
+        polynomial: &mut Polynomial,
+    ) -> Result<(), StepError> {
+        let (m, len) = (self.degree, change.len());
+        for k in 1..m {
+            let tau = 0.5 - 0.5 * (PI * k as f64 / m as f64).cos();
+            polynomial.at(&[tau; LANES][..interval.t.len()], &mut self.at);
+            let slope = &mut self.slopes[k * len..][..len];
+            motion.rates(interval, tau, &self.at, slope)?;
+            scale(slope, interval.h);
+        }
+        let terms = polynomial.begin(block, Basis::Chebyshev, m + 2);
+        terms.fill(0.0);
+        for n in 0..=m {
+            for k in 0..=m {
+                let weight = weight(n, k, m);
+                for i in 0..len {
+                    let part = weight * self.slopes[k * len + i];
+                    // ∫ Tₙ dτ, with dτ = dx/2, is a sum of Tₙ₊₁ and Tₙ₋₁.
+                    terms[(n + 1) * len + i] += part / if n == 0 { 2.0 } else { 4.0 * (n as f64 + 1.0) };
+                    if n > 1 {
+                        terms[(n - 1) * len + i] -= part / (4.0 * (n as f64 - 1.0));
+                    }
+                }
+            }
+        }
+        for i in 0..len {
+            // Tₙ(1) = 1 and Tₙ(−1) = (−1)ⁿ: begin at nothing, end at the change.
+            let (mut start, mut end) = (0.0, 0.0);
+            for n in (1..m + 2).rev() {
+                let term = terms[n * len + i];
+                start += if n % 2 == 0 { term } else { -term };
+                end += term;
+            }
+            let miss = change[i] - (end - start);
+            terms[i] = -start + 0.5 * miss;
+            terms[len + i] += 0.5 * miss;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn polynomials_are_what_their_coefficients_say() {
+        let block = Block::one(&[1.0, 2.0]);
+        let mut polynomial = Polynomial::new(&block);
+        polynomial.begin(&block, Basis::Powers, 2).copy_from_slice(&[3.0, 5.0, 0.5, 0.25]);
+        let mut out = [0.0; 2];
+        polynomial.at(&[0.5], &mut out);
+        assert_eq!(out, [1.0 + 1.5 + 0.125, 2.0 + 2.5 + 0.0625]);
+        // T₀ + 2 T₁ + 3 T₂ at x = 2τ − 1 = 1/2: 1 + 1 − 3/2.
+        polynomial.begin(&block, Basis::Chebyshev, 3).copy_from_slice(&[1.0, 0.0, 2.0, 0.0, 3.0, 0.0]);
+        polynomial.at(&[0.75], &mut out);
+        assert_eq!(out, [1.0 + 0.5, 2.0]);
+    }
+
+    #[test]
+    fn weights_find_chebyshev_coefficients() {
+        // x³ = (3 T₁ + T₃)/4.
+        let m = 5;
+        for n in 0..=m {
+            let value = |k: usize| (-(PI * k as f64 / m as f64).cos()).powi(3);
+            let found: f64 = (0..=m).map(|k| weight(n, k, m) * value(k)).sum();
+            let expected = [0.0, 0.75, 0.0, 0.25, 0.0, 0.0][n];
+            assert!((found - expected).abs() < 1e-15, "T{n}: {found}");
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Events: zero crossings of observables, found on the polynomial of each step.
+
+use crate::course::Course;
+use crate::error::RunError;
+use crate::roots::{Root, sign_changes};
+use leastaction_mechanics::{EvalError, Observable, State};
+
+/// A zero crossing to look for: of any expression of time, coordinates, velocities, momenta and parameters.
+///
+/// ```
+/// # use leastaction_expr::Graph;
+/// # use leastaction_mechanics::Model;
+/// use leastaction_integrate::{Event, Integrator};
+///
+/// # let graph = Graph::new();
+/// # let mut model = Model::new(&graph);
+/// # let x = model.coordinate("x");
+/// # model.particle("ball", 1.0, [x]);
+/// # model.gravity([-9.81]);
+/// let mut dynamics = model.system()?.dynamics()?;
+/// let start = dynamics.start(&[("x'", 5.0)])?;
+/// let top = Event::new(dynamics.observable("x'")?).falling();
+/// let ground = Event::new(dynamics.observable("x")?).falling().terminal();
+/// let flight = Integrator::named("implicit-midpoint", 0.1)?.event(top).event(ground).run(&mut dynamics, &start, 10.0)?;
+/// let times: Vec<f64> = flight.crossings().iter().map(|crossing| crossing.t).collect();
+/// assert!((times[0] - 5.0 / 9.81).abs() < 1e-15 && (times[1] - 10.0 / 9.81).abs() < 1e-15);
+/// assert_eq!(flight.end().t, times[1]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Event {
+    what: Observable,
+    rising: bool,
+    falling: bool,
+    terminal: bool,
+}
+
+impl Event {
+    /// Crossings of an observable in both directions; the run goes on.
+    #[must_use]
+    pub fn new(what: Observable) -> Event {
+        Event { what, rising: true, falling: true, terminal: false }
+    }
+
+    /// Only crossings from below, as the run goes.
+    #[must_use]
+    pub fn rising(self) -> Event {
+        Event { rising: true, falling: false, ..self }
+    }
+
+    /// Only crossings from above, as the run goes.
+    #[must_use]
+    pub fn falling(self) -> Event {
+        Event { rising: false, falling: true, ..self }
+    }
+
+    /// The run ends where it happens.
+    #[must_use]
+    pub fn terminal(self) -> Event {
+        Event { terminal: true, ..self }
+    }
+
+    fn admits(&self, root: Root) -> bool {
+        if root.rising { self.rising } else { self.falling }
+    }
+}
+
+/// An event that happened.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Crossing {
+    /// Which of the events, by its place.
+    pub event: usize,
+    /// The time.
+    pub t: f64,
+    /// Whether the observable grew.
+    pub rising: bool,
+    /// The state.
+    pub state: State,
+}
+
+/// An event as an observer sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// Which of the events, by its place.
+    pub event: usize,
+    /// Whether the observable grew.
+    pub rising: bool,
+    /// Whether the run ends here.
+    pub terminal: bool,
+}
+
+/// The events of a run at work.
+pub(crate) struct Lookout<'a> {
+    events: &'a [Event],
+    /// The sign of each observable where the run is: 0 until it has one.
+    signs: Vec<f64>,
+    /// What happens in the proposed step, in order, by fraction of the step.
+    hits: Vec<(f64, Hit)>,
+    passed: usize,
+    at: Vec<f64>,
+}
+
+impl<'a> Lookout<'a> {
+    pub(crate) fn new(events: &'a [Event], course: &mut Course<'_>) -> Result<Lookout<'a>, RunError> {
+        if !events.is_empty() && course.block.width() > 1 {
+            return Err(RunError::EventsInLanes);
+        }
+        let (t, mut signs) = (course.times()[0], Vec::new());
+        for event in events {
+            let mut value = [0.0];
+            course.motion.dynamics().observe(event.what, &[t], course.block.values(), &mut value)?;
+            signs.push(if value[0] == 0.0 { 0.0 } else { value[0].signum() });
+        }
+        let at = course.block.values().to_vec();
+        Ok(Lookout { events, signs, hits: Vec::with_capacity(16), passed: 0, at })
+    }
+
+    /// Whether the proposed step has to be looked into.
+    pub(crate) fn is_on(&self) -> bool {
+        !self.events.is_empty()
+    }
+
+    /// Finds what happens in the proposed step.
+    pub(crate) fn look(&mut self, course: &mut Course<'_>) -> Result<(), EvalError> {
+        let (start, end) = (course.times()[0], course.ends()[0]);
+        self.hits.clear();
+        self.passed = 0;
+        for (i, event) in self.events.iter().enumerate() {
+            let (polynomial, dynamics) = (&course.polynomial, course.motion.dynamics());
+            let mut value = |tau: f64| {
+                let mut out = [0.0];
+                polynomial.at(&[tau], &mut self.at);
+                dynamics.observe(event.what, &[start + tau * (end - start)], &self.at, &mut out)?;
+                Ok::<f64, EvalError>(out[0])
+            };
+            let hits = &mut self.hits;
+            sign_changes(&mut value, &mut self.signs[i], |root| {
+                if event.admits(root) {
+                    let hit = Hit { event: i, rising: root.rising, terminal: event.terminal };
+                    hits.push((root.at, hit));
+                }
+            })?;
+        }
+        self.hits.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Ok(())
+    }
+
+    /// What happens next in the proposed step, at which fraction of it.
+    pub(crate) fn next(&self) -> Option<(f64, Hit)> {
+        self.hits.get(self.passed).copied()
+    }
+
+    pub(crate) fn pass(&mut self) {
+        self.passed += 1;
+    }
+}

@@ -1,0 +1,254 @@
+//! All sign changes of a smooth function on an interval.
+//!
+//! The function is sampled at Chebyshev points, 5, 9 or 17 of them, until the coefficients of its interpolant have died away; an interval where
+//! they do not is halved. On each piece the interpolant
+//!
+//! $$f(x)\approx\sum_k c_kT_k(x),\qquad |T_k|\le1,$$
+//!
+//! has no zero if |c₀| exceeds the sum of the other |cₖ|, and at most one if the same holds for its derivative; else the piece is halved.
+//! What remains are brackets with one sign change each, which bisection and secants close to the last bit.
+
+use std::f64::consts::PI;
+
+/// The largest number of intervals between samples.
+const MOST: usize = 16;
+/// How often a piece is halved because its interpolant has not died away, or because it may have several zeros.
+const BLURRED: u32 = 6;
+const TANGLED: u32 = 40;
+/// Coefficients smaller than this, relative to the largest, have died away.
+const DEAD: f64 = 1e-9;
+
+/// A sign change.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Root {
+    /// Where, from 0 to 1.
+    pub(crate) at: f64,
+    /// Whether the function grows there.
+    pub(crate) rising: bool,
+}
+
+/// Finds all sign changes of `f` on [0, 1]. `sign` is that of the function before 0 (0 if it has not had one), and then that at 1.
+///
+/// # Errors
+/// What `f` fails with.
+pub(crate) fn sign_changes<E>(
+    f: &mut impl FnMut(f64) -> Result<f64, E>,
+    sign: &mut f64,
+    mut found: impl FnMut(Root),
+) -> Result<(), E> {
+    let mut last = 0.0;
+    pieces(f, 0.0, 1.0, 0, &mut |f, b| {
+        let value = f(b)?;
+        if value != 0.0 && !value.is_nan() {
+            if *sign != 0.0 && value.signum() != *sign {
+                found(Root { at: close(f, last, b, *sign)?, rising: value > 0.0 });
+            }
+            (last, *sign) = (b, value.signum());
+        }
+        Ok(())
+    })
+}
+
+/// Calls `piece` with the ends of pieces that have at most one zero each, from left to right.
+fn pieces<E, F: FnMut(f64) -> Result<f64, E>>(
+    f: &mut F,
+    a: f64,
+    b: f64,
+    depth: u32,
+    piece: &mut impl FnMut(&mut F, f64) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut values = [0.0; MOST + 1];
+    let mut n = 4;
+    loop {
+        // Points of the coarser grid are among those of the finer.
+        let stride = MOST / n;
+        for k in (0..=n).filter(|k| n == 4 || k % 2 == 1) {
+            let x = -(PI * k as f64 / n as f64).cos();
+            values[k * stride] = f(a + 0.5 * (b - a) * (1.0 + x))?;
+        }
+        let mut coefficients = [0.0; MOST + 1];
+        for (j, c) in coefficients.iter_mut().enumerate().take(n + 1) {
+            *c = (0..=n).map(|k| weight(j, k, n) * values[k * stride]).sum();
+        }
+        let series = &coefficients[..=n];
+        let largest = series.iter().fold(0.0_f64, |m, c| m.max(c.abs()));
+        let tail = series[n].abs() + series[n - 1].abs();
+        // A coarse look is enough where it leaves no doubt.
+        if !(largest.is_finite())
+            || series[0].abs() > series[1..].iter().map(|c| c.abs()).sum::<f64>() + 4.0 * tail
+        {
+            return piece(f, b);
+        }
+        if tail <= DEAD * largest {
+            return untangle(f, series, a, b, depth, piece);
+        }
+        if n == MOST {
+            break;
+        }
+        n *= 2;
+    }
+    if depth == BLURRED {
+        // A kink or a jump: what the samples show is all there is to see.
+        return (1..=MOST).try_for_each(|k| {
+            let x = -(PI * k as f64 / MOST as f64).cos();
+            piece(f, a + 0.5 * (b - a) * (1.0 + x))
+        });
+    }
+    let middle = 0.5 * (a + b);
+    pieces(f, a, middle, depth + 1, piece)?;
+    pieces(f, middle, b, depth + 1, piece)
+}
+
+/// Splits an interval until its series has at most one zero in each piece.
+fn untangle<E, F: FnMut(f64) -> Result<f64, E>>(
+    f: &mut F,
+    series: &[f64],
+    a: f64,
+    b: f64,
+    depth: u32,
+    piece: &mut impl FnMut(&mut F, f64) -> Result<(), E>,
+) -> Result<(), E> {
+    let n = series.len() - 1;
+    let clear = |c: &[f64]| c[0].abs() > c[1..].iter().map(|c| c.abs()).sum::<f64>();
+    let mut slopes = [0.0; MOST + 2];
+    // cₖ′ = cₖ₊₂′ + 2(k + 1)cₖ₊₁, halved for k = 0.
+    for k in (0..n).rev() {
+        slopes[k] = slopes[k + 2] + 2.0 * (k as f64 + 1.0) * series[k + 1];
+    }
+    slopes[0] *= 0.5;
+    if clear(series) || clear(&slopes[..n.max(1)]) || depth == TANGLED {
+        return piece(f, b);
+    }
+    let middle = 0.5 * (a + b);
+    for (half, from, to) in [(-0.5, a, middle), (0.5, middle, b)] {
+        let mut values = [0.0; MOST + 1];
+        for (k, value) in values.iter_mut().enumerate().take(n + 1) {
+            *value = clenshaw(series, half - 0.5 * (PI * k as f64 / n as f64).cos());
+        }
+        let mut part = [0.0; MOST + 1];
+        for (j, c) in part.iter_mut().enumerate().take(n + 1) {
+            *c = (0..=n).map(|k| weight(j, k, n) * values[k]).sum();
+        }
+        untangle(f, &part[..=n], from, to, depth + 1, piece)?;
+    }
+    Ok(())
+}
+
+fn clenshaw(series: &[f64], x: f64) -> f64 {
+    let (mut sum, mut later) = (0.0, 0.0);
+    for c in series[1..].iter().rev() {
+        (sum, later) = (c + 2.0 * x * sum - later, sum);
+    }
+    series[0] + x * sum - later
+}
+
+/// What the value at −cos(πk/n) contributes to the coefficient of Tⱼ.
+pub(crate) fn weight(j: usize, k: usize, n: usize) -> f64 {
+    let half = |i: usize| if i == 0 || i == n { 0.5 } else { 1.0 };
+    let angle = PI * ((j * (n - k)) % (2 * n)) as f64 / n as f64;
+    2.0 / n as f64 * half(j) * half(k) * angle.cos()
+}
+
+/// Closes a bracket at whose left end the function has the given sign, and at whose right end the other, to the last bit: secants of the Illinois kind
+/// (M. Dowell and P. Jarratt, BIT 11 (1971) 168, doi:10.1007/BF01934364), and a bisection wherever three of them have not halved it.
+fn close<E>(f: &mut impl FnMut(f64) -> Result<f64, E>, mut a: f64, mut b: f64, sign: f64) -> Result<f64, E> {
+    let (mut fa, mut fb) = (f(a)?, f(b)?);
+    // The step before may have ended on the other side of zero, by rounding.
+    if fa == 0.0 || fa.signum() != sign {
+        return Ok(a);
+    }
+    let (mut width, mut secants, mut kept) = (b - a, 0, 0);
+    while b - a > 2.0 * f64::EPSILON * b.abs().max(f64::MIN_POSITIVE) {
+        let middle = 0.5 * (a + b);
+        let mut x = b - fb * (b - a) / (fb - fa);
+        if secants == 3 || !(x > a && x < b) {
+            x = middle;
+            secants = 0;
+        }
+        if x <= a || x >= b {
+            break;
+        }
+        let value = f(x)?;
+        if value == 0.0 || value.is_nan() {
+            return Ok(x);
+        }
+        if value.signum() == sign {
+            (a, fa) = (x, value);
+            fb *= if kept == 1 { 0.5 } else { 1.0 };
+            kept = 1;
+        } else {
+            (b, fb) = (x, value);
+            fa *= if kept == -1 { 0.5 } else { 1.0 };
+            kept = -1;
+        }
+        secants = if b - a < 0.5 * width { 0 } else { secants + 1 };
+        width = if secants == 0 { b - a } else { width };
+    }
+    Ok(b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+
+    fn roots(f: impl Fn(f64) -> f64) -> (Vec<Root>, usize) {
+        let (mut found, mut sign, mut calls) = (Vec::new(), f(0.0).signum(), 0);
+        let mut counted = |x: f64| {
+            calls += 1;
+            Ok::<f64, Infallible>(f(x))
+        };
+        let Ok(()) = sign_changes(&mut counted, &mut sign, |root| found.push(root));
+        (found, calls)
+    }
+
+    #[test]
+    fn all_roots_of_a_polynomial_are_found_to_the_last_bit() {
+        let places = [0.05, 0.051, 0.3, 0.300_001, 0.301, 0.77, 0.99, 0.999];
+        let (found, _) = roots(|x| places.iter().map(|p| x - p).product());
+        assert_eq!(found.len(), places.len(), "{found:?}");
+        for (i, (root, place)) in found.iter().zip(places).enumerate() {
+            assert!((root.at - place).abs() <= 4.0 * f64::EPSILON, "{} for {place}", root.at);
+            assert_eq!(root.rising, i % 2 == 1);
+        }
+    }
+
+    #[test]
+    fn fast_oscillations_are_counted() {
+        for k in [1, 7, 40, 101] {
+            let (found, _) = roots(|x| (PI * f64::from(k) * (x + 0.25 / f64::from(k))).cos());
+            assert_eq!(found.len(), k as usize);
+        }
+    }
+
+    #[test]
+    fn touching_is_no_crossing() {
+        assert_eq!(roots(|x| (x - 0.37).powi(2)).0, []);
+        assert_eq!(roots(|x| (x - 0.37).powi(2) + 1e-12).0, []);
+        assert_eq!(roots(|x| (x - 0.37).powi(2) - 1e-12).0.len(), 2);
+        assert_eq!(roots(|x| (x - 0.37).powi(3)).0.len(), 1);
+        assert_eq!(roots(|x| (x - 0.37).abs() - 1e-3).0.len(), 2);
+    }
+
+    #[test]
+    fn clear_cases_are_cheap() {
+        let (found, calls) = roots(|x| 2.0 + x + x * x);
+        assert!(found.is_empty() && calls <= 6, "{calls}");
+        let (found, calls) = roots(|x| x.exp() - 1.5);
+        assert!((found[0].at - 1.5_f64.ln()).abs() < 1e-15 && calls < 40, "{calls}");
+    }
+
+    /// A zero at the border of two steps is found once.
+    #[test]
+    fn borders_belong_to_one_step() {
+        for shift in [0.0, 1e-17, -1e-17, 1e-16, -1e-16] {
+            let (mut sign, mut count) = (-1.0, 0);
+            for step in 0..2 {
+                let offset = if step == 0 { 0.0 } else { shift };
+                let mut f = |x: f64| Ok::<f64, Infallible>(x + f64::from(step) - 1.0 + offset);
+                let Ok(()) = sign_changes(&mut f, &mut sign, |_| count += 1);
+            }
+            assert_eq!(count, 1, "{shift:e}");
+        }
+    }
+}
