@@ -63,7 +63,7 @@ impl Keeps {
         match self {
             Keeps::Symplectic => free && facts.form != Form::Ports,
             Keeps::Energy => free && facts.autonomous,
-            Keeps::Reversible | Keeps::Quadratic => true,
+            Keeps::Reversible | Keeps::Quadratic | Keeps::Bilinear => true,
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::equations::symbols_of;
 use crate::error::{EvalError, ModelError, ObserveError, SettingError};
 use crate::facts::{Facts, Place, Share};
 use crate::symmetry::Conserved;
-use leastaction_compile::{Kernel, Program};
+use leastaction_compile::{Kernel, Program, Series, SeriesError};
 use leastaction_expr::{Expr, Graph, Id, jacobian, nearest};
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -125,6 +125,8 @@ struct Inner {
     has: [bool; Quantity::COUNT],
     source: Mutex<Source>,
     kernels: [OnceLock<Kernel>; Quantity::COUNT],
+    /// Taylor series of the motion, of the orders that were asked for.
+    series: Mutex<Vec<Series>>,
 }
 
 /// The expressions, with a graph of their own.
@@ -186,6 +188,7 @@ impl System {
                 has: std::array::from_fn(|i| source.plans[i].is_some()),
                 source: Mutex::new(source),
                 kernels: [const { OnceLock::new() }; Quantity::COUNT],
+                series: Mutex::new(Vec::new()),
             }),
         };
         system.inner.kernels[first as usize].get_or_init(|| kernel);
@@ -289,6 +292,22 @@ impl System {
         let reason = |e: ModelError| EvalError::Compile { what: quantity.name(), reason: e.to_string() };
         let kernel = program.and_then(|p| Ok(Kernel::compile(p)?)).map_err(reason)?;
         Ok(cell.get_or_init(|| kernel).clone())
+    }
+
+    /// The Taylor series of the motion up to an order, compiled if this is the first time it is asked for.
+    ///
+    /// # Errors
+    /// [`EvalError::Undefined`] if the vector field is not in closed form.
+    pub fn series(&self, order: usize) -> Result<Series, EvalError> {
+        let field = self.kernel(Quantity::Field)?;
+        let mut known = self.inner.series.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(series) = known.iter().find(|series| series.order() == order) {
+            return Ok(series.clone());
+        }
+        let reason = |e: SeriesError| EvalError::Compile { what: "Taylor series", reason: e.to_string() };
+        let series = Series::new(field.source(), self.dimension(), order).map_err(reason)?;
+        known.push(series.clone());
+        Ok(series)
     }
 
     /// A kernel for an expression of \[q…, p…, v…, t, u…\].

@@ -1,6 +1,6 @@
 //! Compact code: loops over the tape and its orders, for programs whose unrolled code would be too long.
 
-use super::recurrence::{Shape, Table, Visit, convolution, finish, inner};
+use super::recurrence::{Shape, Table, Visit, convolution, finish, inner, sum};
 use super::tape::{Node, Tape};
 use super::unrolled;
 use crate::LANES;
@@ -147,6 +147,22 @@ impl Compact {
         Ok(Rows { start: self.start.evaluator(parameters)?, first: Aligned::zeros(count), values })
     }
 
+    /// The sums of the states' polynomials, in `W` lanes.
+    pub(super) fn sum<const W: usize>(&self, coefficients: &[f64], h: &[f64], out: &mut [f64]) {
+        let (coefficients, _) = coefficients.as_chunks::<W>();
+        let (out, _) = out.as_chunks_mut::<W>();
+        let Some(h) = h.first_chunk::<W>() else { return };
+        match self.level {
+            Level::Baseline => sums(self.order, coefficients, *h, out),
+            // SAFETY: the machine has the instructions of its level.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => unsafe { sums_avx2(self.order, coefficients, *h, out) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => unsafe { sums_avx512(self.order, coefficients, *h, out) },
+        }
+    }
+
     /// The coefficients in `W` lanes.
     pub(super) fn run<const W: usize>(
         &self,
@@ -237,4 +253,24 @@ fn groups(tape: &Tape) -> Vec<Group> {
         }
     }
     groups
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn sums_avx2<const W: usize>(order: usize, coefficients: &[[f64; W]], h: [f64; W], out: &mut [[f64; W]]) {
+    sums(order, coefficients, h, out);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma")]
+fn sums_avx512<const W: usize>(order: usize, coefficients: &[[f64; W]], h: [f64; W], out: &mut [[f64; W]]) {
+    sums(order, coefficients, h, out);
+}
+
+#[inline(always)]
+fn sums<const W: usize>(order: usize, coefficients: &[[f64; W]], h: [f64; W], out: &mut [[f64; W]]) {
+    let states = out.len();
+    for (i, out) in out.iter_mut().enumerate() {
+        *out = sum(&mut Lanes, order, h, |k| coefficients[(k - 1) * states + i]);
+    }
 }

@@ -318,3 +318,44 @@ fn doubled<A: Arithmetic, T: Table<A>>(
         (None, square) => square,
     }
 }
+
+/// The orders whose sum is compensated. Beyond, terms are too small for their rounding to matter.
+const COMPENSATED: usize = 6;
+
+/// Σ cₖ hᵏ from order 1 on, by Horner's rule. The rounding of each product and sum of low order is computed too and carried
+/// along (Graillat, Langlois and Louvet, doi:10.1007/BF03186531), so that the result is as good as its last bit.
+#[inline(always)]
+pub(super) fn sum<A: Arithmetic>(
+    a: &mut A,
+    order: usize,
+    h: A::Value,
+    coefficient: impl Fn(usize) -> A::Value,
+) -> A::Value {
+    let mut sum = coefficient(order);
+    for k in (COMPENSATED + 1..order).rev() {
+        sum = a.mul_add(sum, h, coefficient(k));
+    }
+    let mut low: Option<A::Value> = None;
+    for k in (1..order.min(COMPENSATED + 1)).rev() {
+        let term = coefficient(k);
+        let product = a.mul(sum, h);
+        let lost = a.mul_sub(sum, h, product);
+        sum = a.add(product, term);
+        let moved = a.sub(sum, product);
+        let kept = a.sub(sum, moved);
+        let (first, second) = (a.sub(product, kept), a.sub(term, moved));
+        let rest = a.add(first, second);
+        let rest = a.add(rest, lost);
+        low = Some(match low {
+            Some(low) => a.mul_add(low, h, rest),
+            None => rest,
+        });
+    }
+    let product = a.mul(sum, h);
+    let lost = a.mul_sub(sum, h, product);
+    let lost = match low {
+        Some(low) => a.mul_add(low, h, lost),
+        None => lost,
+    };
+    a.add(product, lost)
+}

@@ -14,6 +14,7 @@ use super::SeriesError;
 use super::draft::Draft;
 use crate::instruction::{Code, Instruction, Operand, Test};
 use crate::program::Program;
+use leastaction_expr::Op;
 
 /// A series, by its place.
 pub(super) type Node = u32;
@@ -123,6 +124,16 @@ impl Tape {
         (self.first[node as usize] as usize, (self.length[node as usize] - 1) as usize)
     }
 
+    /// Whether the field has branches, beyond which its series do not reach.
+    pub(super) fn branches(&self) -> bool {
+        let jumps = |start: &Start| {
+            use Code::{Call, Floor, Math, Max, Min, Round, Select, SelectSign};
+            matches!(start, Start::Apply(Floor | Round | Min | Max | Select(_) | SelectSign, _))
+                || matches!(start, Start::Apply(Math(op) | Call(op), _) if is_piecewise(*op))
+        };
+        self.starts.iter().any(jumps)
+    }
+
     /// The number of products in the convolutions up to an order: what unrolled code is mostly made of.
     pub(super) fn work(&self, order: usize) -> usize {
         let each = |rule: &Rule| match rule {
@@ -158,6 +169,12 @@ impl Tape {
         let runs = |&node: &Node| needed[node as usize] && self.length[node as usize] > 1;
         self.running = self.order.iter().copied().filter(runs).collect();
     }
+}
+
+/// Whether an operator is not analytic inside its domain.
+fn is_piecewise(op: Op) -> bool {
+    use Op::{Abs, Eq, Floor, Le, Lt, Max, Min, Ne, Select, Sign};
+    matches!(op, Abs | Eq | Floor | Le | Lt | Max | Min | Ne | Select | Sign)
 }
 
 impl SeriesError {

@@ -3,13 +3,14 @@
 //! Every order first sums the inner terms of all convolutions, several sums side by side, then computes what waits for
 //! the order itself: so no sum is a chain that the processor waits for.
 
-use super::recurrence::{Convolution, Table, convolution, finish, inner, more};
+use super::recurrence::{Convolution, Table, convolution, finish, inner, more, sum};
 use super::tape::{Node, Start, Tape};
 use crate::arithmetic::Arithmetic;
 use crate::builder::Builder;
 use crate::hoist;
 use crate::instruction::Operand;
 use crate::program::Program;
+use leastaction_expr::Symbol;
 
 /// Sums that grow side by side: twice the latency of a product, so that two units are busy, and fewer than registers.
 const SIDE_BY_SIDE: usize = 8;
@@ -106,4 +107,17 @@ pub(super) fn unroll(tape: &Tape, order: usize) -> Program {
     let outputs = (1..=order).flat_map(|k| tape.states.iter().map(move |&node| coefficient(k, node)));
     let outputs: Vec<Operand> = outputs.collect();
     end(tape, builder, outputs)
+}
+
+/// The program that sums the polynomials of some states: inputs are the coefficients, by order, and the step.
+pub(super) fn polynomials(states: usize, order: usize) -> Program {
+    let mut builder = Builder::default();
+    let count = states * order;
+    let h = Operand::Input(count as u32);
+    let coefficient = |i: usize, k: usize| Operand::Input(((k - 1) * states + i) as u32);
+    let outputs = (0..states).map(|i| sum(&mut builder, order, h, |k| coefficient(i, k))).collect();
+    let symbol = |i: usize| Symbol { name: format!("c{i}").into(), dots: 0 };
+    let inputs = (0..=count).map(symbol).collect();
+    let Builder { constants, body, .. } = builder;
+    Program { inputs, parameters: Vec::new(), constants, uniforms: Vec::new(), body, outputs }
 }

@@ -3,6 +3,7 @@
 mod implicit_midpoint;
 mod rk4;
 mod splitting;
+mod taylor;
 
 use crate::card::Card;
 use leastaction_mechanics::nearest;
@@ -10,6 +11,7 @@ use leastaction_mechanics::nearest;
 /// Every method.
 pub const ALL: &[Card] = &[
     rk4::CARD,
+    taylor::CARD,
     splitting::symplectic_euler::CARD,
     splitting::verlet::CARD,
     splitting::verlet_position::CARD,
