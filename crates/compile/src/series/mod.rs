@@ -160,8 +160,7 @@ impl Series {
         let branches = tape.branches();
         let engine = match kernel(&tape)? {
             Some(kernel) => {
-                let sums =
-                    Kernel::with_backend(unrolled::polynomials(states, order), kernel.backend())?;
+                let sums = Kernel::with_backend(unrolled::polynomials(states, order), kernel.backend())?;
                 Engine::Unrolled(kernel, sums)
             }
             None => Engine::Compact(Arc::new(Compact::new(tape, order)?)),
