@@ -1,9 +1,14 @@
 //! The methods, one file each.
 
+mod dop853;
+mod dormand_prince5;
+mod explicit;
 mod implicit_midpoint;
 mod rk4;
 mod splitting;
 mod taylor;
+mod tsit5;
+mod vern9;
 
 use crate::card::Card;
 use leastaction_mechanics::nearest;
@@ -11,6 +16,10 @@ use leastaction_mechanics::nearest;
 /// Every method.
 pub const ALL: &[Card] = &[
     rk4::CARD,
+    dormand_prince5::CARD,
+    tsit5::CARD,
+    dop853::CARD,
+    vern9::CARD,
     taylor::CARD,
     splitting::symplectic_euler::CARD,
     splitting::verlet::CARD,

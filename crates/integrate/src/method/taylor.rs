@@ -46,7 +46,7 @@ const MEASURES: usize = 3;
 const SMALL: f64 = -6.64;
 
 /// By how much the defect of a step may exceed the tolerance where it is checked: only what a series cannot see is meant.
-const GROSS: f64 = 1e3;
+const GROSS: f64 = 1e2;
 
 struct Taylor {
     series: SeriesEvaluator,
@@ -118,7 +118,7 @@ impl Taylor {
             0 => log2(values[i][lane]),
             k => log2(coefficients[(k - 1) * rows + i][lane]),
         };
-        let telling = n.saturating_sub(TELLING).max(MEASURES).min(n - 1) + 1;
+        let telling = n.saturating_sub(TELLING).max(1) + 1;
         let (relative, absolute) = (log2(tolerance.relative), log2(tolerance.absolute));
         let mut reach = f64::INFINITY;
         let half = rows.div_ceil(2);
@@ -137,7 +137,7 @@ impl Taylor {
                         return None;
                     }
                     let mut furthest = (absolute - size) / k as f64;
-                    for (j, measure) in sizes.iter().enumerate() {
+                    for (j, measure) in sizes.iter().enumerate().take(k) {
                         let radius = (measure - size) / (k - j) as f64;
                         furthest = furthest.max(radius + relative / (n + 1 - j) as f64);
                     }

@@ -1,0 +1,371 @@
+//! Explicit Runge–Kutta methods: one engine for all tableaux.
+//!
+//! $$k_i=f\Bigl(t+c_ih,\;y+h\sum_{j<i}a_{ij}k_j\Bigr),\qquad y_1=y+h\sum_i b_ik_i$$
+//!
+//! Where a tableau says so, the slope at the end of a step is the first of the next: it costs nothing if the step is taken, and
+//! serves the error estimate and the dense output.
+
+use crate::block::Block;
+use crate::dense::{Basis, Polynomial};
+use crate::pace::Tolerance;
+use crate::step::{Interval, Motion, Step, StepError};
+use leastaction_compile::LANES;
+use leastaction_mechanics::Dynamics;
+
+/// Weights of slopes, by their numbers. Those that are left out are zero.
+pub(super) type Row = &'static [(usize, f64)];
+
+/// The coefficients of a method.
+pub(super) struct Tableau {
+    /// c and the row of A for every stage but the first, which is at the start.
+    pub(super) stages: &'static [(f64, Row)],
+    /// b.
+    pub(super) weights: Row,
+    /// Whether the slope at the end is a stage too, and the first of the next step.
+    pub(super) ends: bool,
+    pub(super) estimate: Estimate,
+    pub(super) dense: Option<Dense>,
+}
+
+/// How the error of a step is estimated.
+pub(super) enum Estimate {
+    None,
+    /// By the difference b − b̂ to a method of lower order.
+    Embedded(Row),
+    /// By the differences to methods of orders 5 and 3: e₅²/√(e₅² + e₃²/100), which shrinks as h⁸
+    /// (E. Hairer, S. P. Nørsett and G. Wanner, *Solving Ordinary Differential Equations I*, 1993, section II.10).
+    Pair {
+        fifth: Row,
+        third: Row,
+    },
+}
+
+/// The motion within a step.
+pub(super) struct Dense {
+    /// c and the row of A for stages that only this needs.
+    pub(super) extra: &'static [(f64, Row)],
+    pub(super) basis: Basis,
+    /// The weights of slopes in each term.
+    pub(super) terms: &'static [Row],
+}
+
+/// A tableau at work.
+pub(super) struct Explicit {
+    tableau: &'static Tableau,
+    /// Rows as long as the block, one per stage.
+    slopes: Vec<f64>,
+    at: Vec<f64>,
+    /// The steps of the last try.
+    h: [f64; LANES],
+    /// 1 once the first slope is known from the step before.
+    begun: [f64; 1],
+}
+
+impl Tableau {
+    /// The memory for a system in so many lanes.
+    pub(super) fn stepper(&'static self, dynamics: &Dynamics, width: usize) -> Box<dyn Step> {
+        let len = dynamics.system().dimension() * width;
+        Box::new(Explicit {
+            tableau: self,
+            slopes: vec![0.0; len * self.slopes()],
+            at: vec![0.0; len],
+            h: [0.0; LANES],
+            begun: [0.0],
+        })
+    }
+
+    /// The number of stages of a step.
+    fn steps(&self) -> usize {
+        1 + self.stages.len()
+    }
+
+    /// The number of slopes, with those at the end and for dense output.
+    fn slopes(&self) -> usize {
+        let extra = self.dense.as_ref().map_or(0, |dense| dense.extra.len());
+        self.steps() + usize::from(self.ends) + extra
+    }
+}
+
+impl Explicit {
+    /// Finds slope number `i` at y + h Σ aᵢⱼ kⱼ.
+    fn find(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+        i: usize,
+        (c, row): (f64, Row),
+    ) -> Result<(), StepError> {
+        let (y, len) = (block.values(), self.at.len());
+        gather(&mut self.at, &self.h, row, &self.slopes, |place, change| y[place] + change);
+        Ok(motion.rates(interval, c, &self.at, &mut self.slopes[i * len..][..len])?)
+    }
+
+    /// Errors as multiples of what is tolerated, for the difference that a row stands for.
+    fn measure(&mut self, row: Row, tolerance: Tolerance, block: &Block, change: &[f64], ratios: &mut [f64]) {
+        gather(&mut self.at, &self.h, row, &self.slopes, |_, error| error);
+        tolerance.ratios(&self.at, block.values(), change, ratios);
+    }
+}
+
+impl Step for Explicit {
+    fn step(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+        change: &mut [f64],
+    ) -> Result<(), StepError> {
+        let (tableau, len) = (self.tableau, change.len());
+        // With one lane, all components have its step.
+        self.h = std::array::from_fn(|j| interval.h[j % interval.h.len()]);
+        if self.begun == [0.0] {
+            motion.rates(interval, 0.0, block.values(), &mut self.slopes[..len])?;
+            self.begun = [f64::from(tableau.ends)];
+        }
+        for (i, &stage) in tableau.stages.iter().enumerate() {
+            self.find(motion, interval, block, i + 1, stage)?;
+        }
+        advance(change, &self.h, tableau.weights, &self.slopes);
+        if tableau.ends {
+            block.after(0, change, &mut self.at);
+            motion.rates(interval, 1.0, &self.at, &mut self.slopes[tableau.steps() * len..][..len])?;
+        }
+        Ok(())
+    }
+
+    fn error(&mut self, tolerance: Tolerance, block: &Block, change: &[f64], ratios: &mut [f64]) {
+        match self.tableau.estimate {
+            Estimate::None => ratios.fill(0.0),
+            Estimate::Embedded(row) => self.measure(row, tolerance, block, change, ratios),
+            Estimate::Pair { fifth, third } => {
+                let mut others = [0.0; LANES];
+                self.measure(third, tolerance, block, change, &mut others[..ratios.len()]);
+                self.measure(fifth, tolerance, block, change, ratios);
+                for (ratio, third) in ratios.iter_mut().zip(others) {
+                    let scale = ratio.hypot(0.1 * third);
+                    *ratio *= if scale == 0.0 { 0.0 } else { *ratio / scale };
+                }
+            }
+        }
+    }
+
+    fn polynomial(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+        _: &[f64],
+        polynomial: &mut Polynomial,
+    ) -> Result<bool, StepError> {
+        let (tableau, len) = (self.tableau, self.at.len());
+        let Some(dense) = &tableau.dense else { return Ok(false) };
+        for (i, &stage) in dense.extra.iter().enumerate() {
+            self.find(motion, interval, block, tableau.steps() + usize::from(tableau.ends) + i, stage)?;
+        }
+        let terms = polynomial.begin(block, dense.basis, dense.terms.len());
+        for (term, row) in terms.chunks_exact_mut(len).zip(dense.terms) {
+            gather(term, &self.h, row, &self.slopes, |_, change| change);
+        }
+        Ok(true)
+    }
+
+    fn accept(&mut self, lanes: &[bool]) {
+        if !self.tableau.ends {
+            return;
+        }
+        let (width, len) = (lanes.len(), self.at.len());
+        let (first, rest) = self.slopes.split_at_mut(len);
+        let last = &rest[(self.tableau.steps() - 1) * len..][..len];
+        if lanes.iter().all(|&taken| taken) {
+            return first.copy_from_slice(last);
+        }
+        for (first, last) in first.chunks_exact_mut(width).zip(last.chunks_exact(width)) {
+            (0..width).filter(|&j| lanes[j]).for_each(|j| first[j] = last[j]);
+        }
+    }
+
+    fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
+        if self.tableau.ends {
+            visit(&mut self.begun);
+            visit(&mut self.slopes[..self.at.len()]);
+        }
+    }
+}
+
+/// out = put(place, h·Σ wⱼ kⱼ) at every place. Places go in chunks of eight: the lanes of a component, or components of one lane.
+#[inline]
+fn gather(out: &mut [f64], h: &[f64; LANES], row: Row, slopes: &[f64], put: impl Fn(usize, f64) -> f64) {
+    let len = out.len();
+    let (chunks, rest) = out.as_chunks_mut::<LANES>();
+    let whole = LANES * chunks.len();
+    for (place, out) in (0..).step_by(LANES).zip(chunks) {
+        let mut sum = [0.0; LANES];
+        for &(j, weight) in row {
+            let Some(slope) = slopes[j * len + place..].first_chunk::<LANES>() else { continue };
+            (0..LANES).for_each(|l| sum[l] += weight * slope[l]);
+        }
+        (0..LANES).for_each(|l| out[l] = put(place + l, h[l] * sum[l]));
+    }
+    for (place, out) in (whole..).zip(rest) {
+        let sum = row.iter().fold(0.0, |sum, &(j, weight)| sum + weight * slopes[j * len + place]);
+        *out = put(place, h[0] * sum);
+    }
+}
+
+/// change = h·(k₀ + Σ bⱼ (kⱼ − k₀)), which is h·Σ bⱼ kⱼ: but rounding of the weights, which is the same in every step and would
+/// add up, meets only differences.
+#[inline]
+fn advance(change: &mut [f64], h: &[f64; LANES], weights: Row, slopes: &[f64]) {
+    let len = change.len();
+    let first = &slopes[..len];
+    let (chunks, rest) = change.as_chunks_mut::<LANES>();
+    let (firsts, others) = first.as_chunks::<LANES>();
+    let whole = LANES * chunks.len();
+    for (place, (change, first)) in (0..).step_by(LANES).zip(chunks.iter_mut().zip(firsts)) {
+        let mut sum = [0.0; LANES];
+        for &(j, weight) in weights {
+            let Some(slope) = slopes[j * len + place..].first_chunk::<LANES>() else { continue };
+            (0..LANES).for_each(|l| sum[l] += weight * (slope[l] - first[l]));
+        }
+        (0..LANES).for_each(|l| change[l] = h[l] * (first[l] + sum[l]));
+    }
+    for (place, (change, first)) in (whole..).zip(rest.iter_mut().zip(others)) {
+        let term = |&(j, weight): &(usize, f64)| weight * (slopes[j * len + place] - first);
+        *change = h[0] * (first + weights.iter().fold(0.0, |sum, pair| sum + term(pair)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::method::{dop853, dormand_prince5, rk4, tsit5, vern9};
+
+    /// A rooted tree by its branches.
+    #[derive(Clone, PartialEq, PartialOrd)]
+    struct Tree(Vec<Tree>);
+
+    /// Every tree with so many nodes: a root with a multiset of smaller trees.
+    fn trees(nodes: usize) -> Vec<Tree> {
+        fn branches(
+            left: usize,
+            largest: Option<&Tree>,
+            known: &[Vec<Tree>],
+            all: &mut Vec<Tree>,
+            some: &Tree,
+        ) {
+            if left == 0 {
+                return all.push(some.clone());
+            }
+            for tree in known[..left].iter().flatten().filter(|tree| largest.is_none_or(|top| *tree <= top)) {
+                let mut more = some.clone();
+                more.0.push(tree.clone());
+                branches(left - tree.nodes(), Some(tree), known, all, &more);
+            }
+        }
+        let mut known: Vec<Vec<Tree>> = Vec::new();
+        for n in 0..nodes {
+            let mut all = Vec::new();
+            branches(n, None, &known, &mut all, &Tree(Vec::new()));
+            known.push(all);
+        }
+        known.pop().unwrap_or_default()
+    }
+
+    impl Tree {
+        fn nodes(&self) -> usize {
+            1 + self.0.iter().map(Tree::nodes).sum::<usize>()
+        }
+
+        /// γ: the density.
+        fn density(&self) -> f64 {
+            self.nodes() as f64 * self.0.iter().map(Tree::density).product::<f64>()
+        }
+
+        /// Φ: what the tree contributes at every stage.
+        fn weights(&self, rows: &[Row]) -> Vec<f64> {
+            let below: Vec<Vec<f64>> = self.0.iter().map(|branch| branch.weights(rows)).collect();
+            rows.iter().map(|row| below.iter().map(|b| dot(row, b)).product()).collect()
+        }
+    }
+
+    fn dot(row: Row, values: &[f64]) -> f64 {
+        row.iter().map(|&(j, weight)| weight * values[j]).sum()
+    }
+
+    /// The largest defect Σ b Φ − τⁿ/γ among trees with so many nodes.
+    fn defect(rows: &[Row], nodes: usize, tau: f64, weigh: impl Fn(&[f64]) -> f64) -> f64 {
+        let defects = trees(nodes).into_iter().map(|tree| {
+            let exact = tau.powi(nodes as i32) / tree.density();
+            (weigh(&tree.weights(rows)) - exact).abs()
+        });
+        defects.fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn trees_are_all_there() {
+        // https://oeis.org/A000081
+        assert_eq!([1, 2, 3, 4, 5, 6, 7, 8, 9].map(|n| trees(n).len()), [1, 1, 2, 4, 9, 20, 48, 115, 286]);
+    }
+
+    /// All order conditions, of the method, of the methods it is compared with, and of its dense output; and not one order more,
+    /// or the conditions see nothing.
+    #[test]
+    fn order_conditions_hold() {
+        let all: [(&str, &Tableau, usize, &[usize], usize); 5] = [
+            ("rk4", &rk4::TABLEAU, 4, &[], 0),
+            ("dormand-prince5", &dormand_prince5::TABLEAU, 5, &[4], 4),
+            ("tsit5", &tsit5::TABLEAU, 5, &[4], 4),
+            ("dop853", &dop853::TABLEAU, 8, &[5, 3], 7),
+            ("vern9", &vern9::TABLEAU, 9, &[8], 8),
+        ];
+        for (name, tableau, order, embedded, dense) in all {
+            let mut rows: Vec<Row> = vec![&[]];
+            let mut nodes = vec![0.0];
+            let extra = tableau.dense.as_ref().map_or(&[][..], |dense| dense.extra);
+            let end = tableau.ends.then_some((1.0, tableau.weights));
+            for (c, row) in tableau.stages.iter().copied().chain(end).chain(extra.iter().copied()) {
+                rows.push(row);
+                nodes.push(c);
+            }
+            assert_eq!(rows.len(), tableau.slopes());
+            for (row, c) in rows.iter().zip(&nodes) {
+                let sum: f64 = row.iter().map(|(_, a)| a).sum();
+                assert!((sum - c).abs() < 1e-13, "{name}: a row sums to {sum}, not {c}");
+                assert!(row.iter().all(|(_, a)| a.is_finite()) && row.is_sorted_by_key(|(j, _)| *j));
+            }
+            let holds = |what: &str, order: usize, tau: f64, weigh: &dyn Fn(&[f64]) -> f64| {
+                for nodes in 1..=order {
+                    let found = defect(&rows, nodes, tau, weigh);
+                    assert!(
+                        found < 5e-14,
+                        "{name}, {what}: a condition of order {nodes} is off by {found:e}"
+                    );
+                }
+                let more = defect(&rows, order + 1, tau, weigh);
+                println!("{name:16} {what:10} order {order}, off by {more:.1e} in the next");
+                assert!(more > 1e-7, "{name}, {what}: of higher order than {order}");
+            };
+            holds("step", order, 1.0, &|phi| dot(tableau.weights, phi));
+            let rows_of = match tableau.estimate {
+                Estimate::None => vec![],
+                Estimate::Embedded(row) => vec![row],
+                Estimate::Pair { fifth, third } => vec![fifth, third],
+            };
+            assert_eq!(rows_of.len(), embedded.len());
+            for (row, &order) in rows_of.into_iter().zip(embedded) {
+                holds("embedded", order, 1.0, &|phi| dot(tableau.weights, phi) - dot(row, phi));
+            }
+            let Some(Dense { basis, terms, .. }) = &tableau.dense else { continue };
+            for tau in [0.3_f64, 0.77] {
+                let base = |k: usize| match basis {
+                    Basis::Powers => tau.powi(k as i32 + 1),
+                    Basis::Chebyshev => (k as f64 * (2.0 * tau - 1.0).acos()).cos(),
+                };
+                let weigh =
+                    |phi: &[f64]| terms.iter().enumerate().map(|(k, row)| base(k) * dot(row, phi)).sum();
+                holds("dense", dense, tau, &weigh);
+            }
+        }
+    }
+}

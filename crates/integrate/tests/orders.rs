@@ -1,0 +1,172 @@
+//! The orders of all methods, of steps and between steps, measured on motions that are not linear.
+#![allow(clippy::unwrap_used)] // a test may panic
+
+mod common;
+
+use common::{kepler, suited, undisturbed};
+use leastaction_integrate::{ALL, Card, Integrator};
+use leastaction_mechanics::{Dynamics, State};
+
+#[test]
+fn methods_have_their_order() {
+    ALL.iter().for_each(order);
+}
+
+#[test]
+fn dense_output_has_the_order_less_one() {
+    ALL.iter().for_each(dense);
+}
+
+/// Spans of time over which errors are measured: the longer ones for methods that are too good for the first.
+const SPANS: [f64; 3] = [1.0, 2.0, 4.0];
+
+/// Errors below this are those of the reference.
+const FLOOR: f64 = 3e-13;
+
+/// Errors above this are too large to show an order.
+fn ceiling(card: &Card) -> f64 {
+    if card.order == 1 { 1e-2 } else { 1e-3 }
+}
+
+/// Three motions that begin apart: on one alone, terms of the error may cancel at some steps.
+fn starts(start: &State) -> [State; 3] {
+    [0.0, 0.05, 0.1].map(|by| {
+        let mut y = start.block();
+        y[0] += by;
+        State::from_block(start.t, &y, start.q.len())
+    })
+}
+
+/// What a run must be sampled at: its end, or times that lie between steps.
+fn samples(run: &Integrator, dynamics: &mut Dynamics, start: &State, span: f64) -> Option<Vec<f64>> {
+    run.run(dynamics, start, span).ok().map(|run| run.blocks().to_vec())
+}
+
+/// The same but for rounding: two runs with `rk4`, extrapolated.
+fn reference(dynamics: &mut Dynamics, start: &State, times: &[f64], span: f64) -> Vec<f64> {
+    let [coarse, fine] = [4096.0, 8192.0].map(|n| {
+        let rk4 = Integrator::named("rk4", 1.0 / n).unwrap().at(times);
+        samples(&rk4, dynamics, start, span).unwrap()
+    });
+    fine.iter().zip(&coarse).map(|(fine, coarse)| fine + (fine - coarse) / 15.0).collect()
+}
+
+/// Numbers of steps such that errors of a method shrink by about eight from one to the next, or steps by two.
+fn ladder(order: u32) -> impl Iterator<Item = u32> {
+    let ratio = 8.0_f64.powf(1.0 / f64::from(order)).min(2.0);
+    let counts = (0..60).map(move |k| (2.0 * ratio.powi(k)).round() as u32).take_while(|&n| n <= 20_000);
+    let mut last = 0;
+    counts.filter(move |&n| std::mem::replace(&mut last, n) != n)
+}
+
+/// Steps and errors between the plateaus, over the shortest span that shows enough of them, at fractions of the span.
+fn errors(
+    card: &'static Card,
+    (dynamics, start): &mut (Dynamics, State),
+    fractions: &[f64],
+) -> Vec<(f64, f64)> {
+    let starts = starts(start);
+    let mut best: Vec<(f64, f64)> = Vec::new();
+    for span in SPANS {
+        let times: Vec<f64> = fractions.iter().map(|x| x * span).collect();
+        let exact = starts.each_ref().map(|start| reference(dynamics, start, &times, span));
+        let mut error = |n: u32| {
+            let run = Integrator::new(card, span / f64::from(n)).at(&times);
+            let parts = starts.iter().zip(&exact).map(|(start, exact)| {
+                let found = samples(&run, dynamics, start, span);
+                assert!(found.is_some() || span / f64::from(n) > 0.05, "{}: fails with {n} steps", card.name);
+                found.map_or(f64::INFINITY, |found| separation(&found, exact))
+            });
+            parts.sum::<f64>()
+        };
+        let points = ladder(card.order).map(|n| (span / f64::from(n), error(n)));
+        let points = points.take_while(|(_, error)| *error > 0.3 * FLOOR);
+        let between = |(_, error): &(f64, f64)| (FLOOR..ceiling(card)).contains(error);
+        let seen: Vec<_> = points.filter(between).collect();
+        if seen.len() > best.len() {
+            best = seen;
+        }
+        if best.len() >= 6 {
+            break;
+        }
+    }
+    assert!(best.len() >= 3, "{}: only {best:?} between the plateaus", card.name);
+    best
+}
+
+/// The Euclidean distance, which has no kinks where one component takes over from another.
+fn separation(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+}
+
+/// The smallest steps: at least four of them, and so many that the longest is so many times the shortest.
+fn smallest(points: &[(f64, f64)], range: f64) -> &[(f64, f64)] {
+    let shortest = points.last().unwrap().0;
+    let used = points.iter().filter(|(h, _)| *h <= range * shortest).count().max(4);
+    &points[points.len().saturating_sub(used)..]
+}
+
+/// The slope of a line through log error over log step.
+fn slope(points: &[(f64, f64)]) -> f64 {
+    let n = points.len() as f64;
+    let logs = || points.iter().map(|(h, e)| (h.ln(), e.ln()));
+    let mean = logs().fold((0.0, 0.0), |sum, (x, y)| (sum.0 + x / n, sum.1 + y / n));
+    let (xy, xx) = logs().fold((0.0, 0.0), |sum, (x, y)| {
+        let (dx, dy) = (x - mean.0, y - mean.1);
+        (sum.0 + dx * dy, sum.1 + dx * dx)
+    });
+    xy / xx
+}
+
+/// Errors of an order as high as this fall from one plateau to the other while steps are still long.
+const VERY_HIGH: u32 = 16;
+
+/// The order on a circle about the sun: the field is not linear, and yet the motion has no singularities even for complex times,
+/// so that errors follow the order from the longest steps on.
+fn order_on_a_circle(card: &'static Card) {
+    let (mut dynamics, start) = kepler(0.0);
+    let points = (0..8).map(|k| {
+        let (step, end) = (1.6 * 1.03_f64.powi(k), 60.0_f64);
+        let found = samples(&Integrator::new(card, step).ends_only(), &mut dynamics, &start, end).unwrap();
+        (step, separation(&found[4..], &[end.cos(), end.sin(), -end.sin(), end.cos()]))
+    });
+    let points: Vec<_> = points.collect();
+    let found = slope(&points);
+    println!("{:20} order {} measured {found:.3} on a circle", card.name, card.order);
+    assert!((found - f64::from(card.order)).abs() < 0.35, "{}: slope {found} in {points:?}", card.name);
+}
+
+/// The slope of log error over log step, over the smallest steps above the plateau of rounding. On some systems leading terms are so small
+/// that the next ones hide them: a method has its order if errors shrink as fast on every system, and no faster on one.
+fn order(card: &'static Card) {
+    if card.order >= VERY_HIGH {
+        return order_on_a_circle(card);
+    }
+    let allowed = if card.order >= 10 { 0.35 } else { 0.2 };
+    let (claimed, mut least) = (f64::from(card.order), f64::INFINITY);
+    for mut system in suited(card) {
+        let seen = errors(card, &mut system, &[1.0]);
+        // Few steps may mislead where terms of the error cancel, many where they are too long to show the order.
+        let [few, many] = [1.0, 4.0].map(|range| slope(smallest(&seen, range)));
+        let found = few.max(many);
+        println!(
+            "{:20} order {} measured {few:.3}, {many:.3} over {} steps",
+            card.name,
+            card.order,
+            seen.len()
+        );
+        assert!(found > claimed - allowed, "{}: slope {found} in {seen:?}", card.name);
+        least = least.min(few.min(many));
+    }
+    assert!(least < claimed + allowed, "{} is of higher order: {least}", card.name);
+}
+
+/// Errors between steps shrink with the order less one, at least.
+fn dense(card: &'static Card) {
+    // No step ends at one of these.
+    let fractions: Vec<f64> = (0..32).map(|k| (f64::from(k) + 0.618) / 32.0).collect();
+    let seen = errors(card, &mut undisturbed(card), &fractions);
+    let found = slope(smallest(&seen, 4.0));
+    println!("{:20} dense output of order {found:.3} over {} steps", card.name, seen.len());
+    assert!(found > f64::from(card.order) - 1.35, "{}: slope {found} in {seen:?}", card.name);
+}
