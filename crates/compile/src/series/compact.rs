@@ -269,8 +269,9 @@ fn sums_avx512<const W: usize>(order: usize, coefficients: &[[f64; W]], h: [f64;
 
 #[inline(always)]
 fn sums<const W: usize>(order: usize, coefficients: &[[f64; W]], h: [f64; W], out: &mut [[f64; W]]) {
-    let states = out.len();
-    for (i, out) in out.iter_mut().enumerate() {
-        *out = sum(&mut Lanes, order, h, |k| coefficients[(k - 1) * states + i]);
+    let states = out.len() / 2;
+    let (high, low) = out.split_at_mut(states);
+    for (i, (high, low)) in high.iter_mut().zip(low).enumerate() {
+        [*high, *low] = sum(&mut Lanes, order, h, |k| coefficients[(k - 1) * states + i]);
     }
 }

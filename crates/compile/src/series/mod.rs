@@ -301,8 +301,8 @@ impl SeriesEvaluator {
         }
     }
 
-    /// The change of the states over a step h: Σ cₖ hᵏ, summed with compensation. For coefficients of one state and one step,
-    /// or of [`LANES`] states and as many steps.
+    /// The change of the states over a step h: Σ cₖ hᵏ, summed with compensation, and then what these sums still lack. For
+    /// coefficients of one state and one step, or of [`LANES`] states and as many steps.
     ///
     /// # Errors
     /// [`ArgumentError::WrongLength`] if a slice does not fit.
@@ -311,7 +311,7 @@ impl SeriesEvaluator {
         let width = if h.len() == 1 { 1 } else { LANES };
         check("steps", width, h.len())?;
         check("coefficients", self.states * self.order * width, coefficients.len())?;
-        check("outputs", self.states * width, change.len())?;
+        check("outputs", 2 * self.states * width, change.len())?;
         match &mut self.work {
             Work::Unrolled { sums, terms, .. } => {
                 terms[..coefficients.len()].copy_from_slice(coefficients);

@@ -323,14 +323,15 @@ fn doubled<A: Arithmetic, T: Table<A>>(
 const COMPENSATED: usize = 6;
 
 /// Σ cₖ hᵏ from order 1 on, by Horner's rule. The rounding of each product and sum of low order is computed too and carried
-/// along (Graillat, Langlois and Louvet, doi:10.1007/BF03186531), so that the result is as good as its last bit.
+/// along (Graillat, Langlois and Louvet, doi:10.1007/BF03186531), so that the result is as good as its last bit; what is left beyond
+/// that bit is the second result.
 #[inline(always)]
 pub(super) fn sum<A: Arithmetic>(
     a: &mut A,
     order: usize,
     h: A::Value,
     coefficient: impl Fn(usize) -> A::Value,
-) -> A::Value {
+) -> [A::Value; 2] {
     let mut sum = coefficient(order);
     for k in (COMPENSATED + 1..order).rev() {
         sum = a.mul_add(sum, h, coefficient(k));
@@ -357,5 +358,7 @@ pub(super) fn sum<A: Arithmetic>(
         Some(low) => a.mul_add(low, h, lost),
         None => lost,
     };
-    a.add(product, lost)
+    let high = a.add(product, lost);
+    let kept = a.sub(high, product);
+    [high, a.sub(lost, kept)]
 }

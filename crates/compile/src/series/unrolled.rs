@@ -109,13 +109,18 @@ pub(super) fn unroll(tape: &Tape, order: usize) -> Program {
     end(tape, builder, outputs)
 }
 
-/// The program that sums the polynomials of some states: inputs are the coefficients, by order, and the step.
+/// The program that sums the polynomials of some states: inputs are the coefficients, by order, and the step; outputs are the sums,
+/// then what they lack.
 pub(super) fn polynomials(states: usize, order: usize) -> Program {
     let mut builder = Builder::default();
     let count = states * order;
     let h = Operand::Input(count as u32);
     let coefficient = |i: usize, k: usize| Operand::Input(((k - 1) * states + i) as u32);
-    let outputs = (0..states).map(|i| sum(&mut builder, order, h, |k| coefficient(i, k))).collect();
+    let mut outputs = vec![h; 2 * states];
+    for i in 0..states {
+        let [high, low] = sum(&mut builder, order, h, |k| coefficient(i, k));
+        (outputs[i], outputs[states + i]) = (high, low);
+    }
     let symbol = |i: usize| Symbol { name: format!("c{i}").into(), dots: 0 };
     let inputs = (0..=count).map(symbol).collect();
     let Builder { constants, body, .. } = builder;

@@ -60,7 +60,10 @@ struct Taylor {
     coefficients: Vec<f64>,
     /// Whether the coefficients are those of the step to come.
     fresh: bool,
-    at: Vec<f64>,
+    /// The sums of the series, then what rounding left of them.
+    sums: Vec<f64>,
+    /// What rounding left of the last step that was taken.
+    left: Vec<f64>,
     rates: Vec<f64>,
 }
 
@@ -84,7 +87,8 @@ impl Taylor {
             inputs: vec![0.0; len + extra * width],
             coefficients: vec![0.0; order * len],
             fresh: false,
-            at: vec![0.0; len],
+            sums: vec![0.0; 2 * len],
+            left: vec![0.0; len],
             rates: vec![0.0; len],
         })
     }
@@ -168,11 +172,11 @@ impl Taylor {
                 let mut h = [0.0; LANES];
                 h.iter_mut().zip(steps.iter()).for_each(|(h, step)| *h = part * step);
                 let h = &h[..width];
-                let Taylor { series, coefficients, at, rates, .. } = self;
-                series.sum(coefficients, h, at).map_err(refused)?;
-                let change = &mut self.inputs[..at.len()];
-                change.copy_from_slice(at);
-                at.iter_mut().zip(block.values()).for_each(|(at, y)| *at += y);
+                let Taylor { series, coefficients, sums, rates, .. } = self;
+                series.sum(coefficients, h, sums).map_err(refused)?;
+                let change = &sums[..rates.len()];
+                let at = &mut self.inputs[..rates.len()];
+                at.iter_mut().zip(change).zip(block.values()).for_each(|((at, change), y)| *at = y + change);
                 motion.rates(Interval { t, h }, 1.0, at, rates)?;
                 for (place, rate) in rates.iter_mut().enumerate() {
                     let (len, h) = (change.len(), h[place % width]);
@@ -209,7 +213,26 @@ impl Step for Taylor {
             self.expand(motion, interval.t, block)?;
         }
         self.fresh = false;
-        Ok(self.series.sum(&self.coefficients, interval.h, change).map_err(refused)?)
+        self.series.sum(&self.coefficients, interval.h, &mut self.sums).map_err(refused)?;
+        let (sums, lost) = self.sums.split_at_mut(change.len());
+        for (((change, lost), sum), left) in change.iter_mut().zip(lost).zip(sums).zip(&self.left) {
+            *change = *sum + left;
+            *lost += left - (*change - *sum);
+        }
+        Ok(())
+    }
+
+    fn accept(&mut self, lanes: &[bool]) {
+        let lost = &self.sums[self.left.len()..];
+        for (place, (left, lost)) in self.left.iter_mut().zip(lost).enumerate() {
+            if lanes[place % lanes.len()] {
+                *left = *lost;
+            }
+        }
+    }
+
+    fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
+        visit(&mut self.left);
     }
 
     fn foresee(
