@@ -232,3 +232,28 @@ fn pleiades() {
     println!("Pleiades: {error:.1e} in {} steps", run.work().steps);
     assert!(error < 1e-11, "{error:e}");
 }
+
+/// Prints errors and times of a double pendulum over ten seconds.
+#[test]
+#[ignore = "long"]
+fn cost() {
+    let mut system = equal_pendulums(&[("a", FRAC_PI_2), ("b", FRAC_PI_2)]);
+    let exact = end(&taylor(1e-19), &mut system, 10.0).end().block();
+    for exponent in 6..=17 {
+        let run = taylor(10f64.powi(-exponent));
+        let found = end(&run, &mut system, 10.0);
+        let mut best = f64::INFINITY;
+        for _ in 0..100 {
+            let clock = std::time::Instant::now();
+            end(&run, &mut system, 10.0);
+            best = best.min(clock.elapsed().as_secs_f64());
+        }
+        let error = distance(&found.end().block(), &exact);
+        let steps = found.work().steps;
+        println!(
+            "1e-{exponent}: error {error:.1e}, {:.1} µs, {steps} steps of {:.0} ns",
+            1e6 * best,
+            1e9 * best / steps as f64
+        );
+    }
+}

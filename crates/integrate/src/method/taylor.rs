@@ -52,7 +52,7 @@ struct Taylor {
     series: SeriesEvaluator,
     order: usize,
     parameters: Vec<f64>,
-    tolerance: Option<Tolerance>,
+    foresight: Option<Foresight>,
     /// Whether the field has branches, which a series does not see.
     branches: bool,
     /// The state, and the time if the field depends on it.
@@ -67,11 +67,48 @@ struct Taylor {
     rates: Vec<f64>,
 }
 
+/// What the longest step follows from, beside the coefficients. All logarithms are of base 2.
+struct Foresight {
+    tolerance: Tolerance,
+    absolute: f64,
+    /// What the relative tolerance allows beyond the radius of convergence, by the term that the remainder is measured against.
+    shares: [f64; MEASURES],
+    /// The first order that tells.
+    telling: usize,
+    weights: Vec<Weights>,
+}
+
+/// Exponents of the roots that coefficients of one order are taken to.
+struct Weights {
+    of_order: f64,
+    between: [f64; MEASURES],
+}
+
+impl Foresight {
+    fn new(order: usize, tolerance: Tolerance) -> Foresight {
+        let telling = order.saturating_sub(TELLING).max(1) + 1;
+        let weights = |k: usize| Weights {
+            of_order: 1.0 / k as f64,
+            between: std::array::from_fn(|j| 1.0 / (k as f64 - j as f64)),
+        };
+        Foresight {
+            tolerance,
+            absolute: log2(tolerance.absolute),
+            shares: std::array::from_fn(|j| log2(tolerance.relative) / (order + 1 - j) as f64),
+            telling,
+            weights: (telling..=order).map(weights).collect(),
+        }
+    }
+}
+
 impl Taylor {
     fn new(dynamics: &mut Dynamics, width: usize, pace: &Pace) -> Result<Taylor, RunError> {
-        let (order, tolerance) = match *pace {
+        let (order, foresight) = match *pace {
             Pace::Step(_) => (ORDER, None),
-            Pace::Tolerance(tolerance) => (order(tolerance), Some(tolerance)),
+            Pace::Tolerance(tolerance) => {
+                let order = order(tolerance);
+                (order, Some(Foresight::new(order, tolerance)))
+            }
         };
         let system = dynamics.system().clone();
         let series = system.series(order)?;
@@ -83,7 +120,7 @@ impl Taylor {
             series: series.evaluator(&parameters).map_err(refused)?,
             order,
             parameters,
-            tolerance,
+            foresight,
             inputs: vec![0.0; len + extra * width],
             coefficients: vec![0.0; order * len],
             fresh: false,
@@ -114,36 +151,33 @@ impl Taylor {
     }
 
     /// The logarithm (of base 2) of the longest step in one lane, infinite if the series ends; `None` if it is not finite.
-    fn reach<const W: usize>(&self, tolerance: Tolerance, block: &Block, lane: usize) -> Option<f64> {
+    fn reach<const W: usize>(&self, foresight: &Foresight, block: &Block, lane: usize) -> Option<f64> {
         let (n, rows) = (self.order, block.dimension());
         let values = block.values().as_chunks::<W>().0;
         let coefficients = self.coefficients.as_chunks::<W>().0;
-        let log = |k: usize, i: usize| match k {
-            0 => log2(values[i][lane]),
-            k => log2(coefficients[(k - 1) * rows + i][lane]),
-        };
-        let telling = n.saturating_sub(TELLING).max(1) + 1;
-        let (relative, absolute) = (log2(tolerance.relative), log2(tolerance.absolute));
+        let row = |k: usize| if k == 0 { values } else { &coefficients[(k - 1) * rows..][..rows] };
+        let first: [&[[f64; W]]; MEASURES] = std::array::from_fn(row);
         let mut reach = f64::INFINITY;
         let half = rows.div_ceil(2);
         for part in [0..half, half..rows] {
-            let largest: [f64; MEASURES] = std::array::from_fn(|j| {
-                part.clone().map(|i| log(j, i)).fold(f64::NEG_INFINITY, f64::max) + SMALL
-            });
-            for i in part {
-                let sizes: [f64; MEASURES] = std::array::from_fn(|j| log(j, i).max(largest[j]));
-                for k in telling..=n {
-                    let size = log(k, i);
+            let mut largest = [f64::NEG_INFINITY; MEASURES];
+            for i in part.clone() {
+                (0..MEASURES).for_each(|j| largest[j] = largest[j].max(log2(first[j][i][lane]) + SMALL));
+            }
+            for (weights, k) in foresight.weights.iter().zip(foresight.telling..=n) {
+                let row = row(k);
+                for i in part.clone() {
+                    let size = log2(row[i][lane]);
                     if size == f64::NEG_INFINITY {
                         continue;
                     }
                     if size == f64::INFINITY {
                         return None;
                     }
-                    let mut furthest = (absolute - size) / k as f64;
-                    for (j, measure) in sizes.iter().enumerate().take(k) {
-                        let radius = (measure - size) / (k - j) as f64;
-                        furthest = furthest.max(radius + relative / (n + 1 - j) as f64);
+                    let mut furthest = (foresight.absolute - size) * weights.of_order;
+                    for j in 0..MEASURES.min(k) {
+                        let measure = log2(first[j][i][lane]).max(largest[j]);
+                        furthest = furthest.max((measure - size) * weights.between[j] + foresight.shares[j]);
                     }
                     // There may be nothing to measure by.
                     if furthest > f64::NEG_INFINITY {
@@ -244,12 +278,13 @@ impl Step for Taylor {
     ) -> Result<(), StepError> {
         self.expand(motion, t, block)?;
         self.fresh = true;
-        let Some(tolerance) = self.tolerance else { return Ok(()) };
+        let Some(foresight) = &self.foresight else { return Ok(()) };
+        let tolerance = foresight.tolerance;
         let mut endless = false;
         for (j, step) in steps.iter_mut().enumerate() {
             let reach = match t.len() {
-                1 => self.reach::<1>(tolerance, block, j),
-                _ => self.reach::<LANES>(tolerance, block, j),
+                1 => self.reach::<1>(foresight, block, j),
+                _ => self.reach::<LANES>(foresight, block, j),
             };
             // Where a coefficient is not finite, the step is neither, and the run ends with that.
             let Some(reach) = reach else { continue };
@@ -300,7 +335,7 @@ fn log2(x: f64) -> f64 {
         return f64::INFINITY;
     }
     // The exponent, and the fraction after it as if the logarithm were linear between powers of two.
-    x.to_bits() as f64 / (1u64 << 52) as f64 - 1023.0
+    x.to_bits() as i64 as f64 * (1.0 / (1u64 << 52) as f64) - 1023.0
 }
 
 /// What the kernels refuse: nothing, for lengths are made to fit and parameters were checked.
