@@ -239,6 +239,35 @@ fn pleiades() {
 fn cost() {
     let mut system = equal_pendulums(&[("a", FRAC_PI_2), ("b", FRAC_PI_2)]);
     let exact = end(&taylor(1e-19), &mut system, 10.0).end().block();
+    for order in [8, 12, 14, 20] {
+        let series = system.0.system().series(order).unwrap();
+        let mut e = series.evaluator(&[]).unwrap();
+        let mut c = vec![0.0; 4 * order];
+        let mut s = vec![0.0; 8];
+        let mut b = [f64::INFINITY; 3];
+        for _ in 0..300 {
+            let clock = std::time::Instant::now();
+            for _ in 0..50 { e.eval(std::hint::black_box(&[1.0, 1.3, 0.2, 0.1]), &mut c).unwrap(); }
+            b[0] = b[0].min(clock.elapsed().as_secs_f64() / 50.0);
+            let clock = std::time::Instant::now();
+            for _ in 0..50 { e.sum(std::hint::black_box(&c), &[0.1], &mut s).unwrap(); }
+            b[1] = b[1].min(clock.elapsed().as_secs_f64() / 50.0);
+            let clock = std::time::Instant::now();
+            for _ in 0..50 { e.eval(std::hint::black_box(&[1.0, 1.3, 0.2, 0.1]), &mut c).unwrap();e.sum(std::hint::black_box(&c), &[0.1], &mut s).unwrap(); }
+            b[2] = b[2].min(clock.elapsed().as_secs_f64() / 50.0);
+        }
+        println!("µs order {order}: eval {:.0} sum {:.0} both {:.0}", 1e9*b[0], 1e9*b[1], 1e9*b[2]);
+    }
+    {
+        let run = taylor(1e-11);
+        let mut best = f64::INFINITY;
+        for _ in 0..1000 {
+            let clock = std::time::Instant::now();
+            end(&run, &mut system, 1e-3);
+            best = best.min(clock.elapsed().as_secs_f64());
+        }
+        println!("µs one step {:.2}", 1e6 * best);
+    }
     for exponent in 6..=17 {
         let run = taylor(10f64.powi(-exponent));
         let found = end(&run, &mut system, 10.0);

@@ -71,8 +71,6 @@ struct Taylor {
 struct Foresight {
     tolerance: Tolerance,
     absolute: f64,
-    /// What the relative tolerance allows beyond the radius of convergence, by the term that the remainder is measured against.
-    shares: [f64; MEASURES],
     /// The first order that tells.
     telling: usize,
     weights: Vec<Weights>,
@@ -81,23 +79,23 @@ struct Foresight {
 /// Exponents of the roots that coefficients of one order are taken to.
 struct Weights {
     of_order: f64,
+    /// By the term that the remainder is measured against.
     between: [f64; MEASURES],
+    /// What the relative tolerance allows beyond the radius of convergence.
+    shares: [f64; MEASURES],
 }
 
 impl Foresight {
     fn new(order: usize, tolerance: Tolerance) -> Foresight {
         let telling = order.saturating_sub(TELLING).max(1) + 1;
+        let relative = |j: usize| tolerance.relative.log2() / (order + 1 - j) as f64;
         let weights = |k: usize| Weights {
             of_order: 1.0 / k as f64,
-            between: std::array::from_fn(|j| 1.0 / (k as f64 - j as f64)),
+            between: std::array::from_fn(|j| if j < k { 1.0 / (k - j) as f64 } else { 0.0 }),
+            shares: std::array::from_fn(|j| if j < k { relative(j) } else { f64::NEG_INFINITY }),
         };
-        Foresight {
-            tolerance,
-            absolute: log2(tolerance.absolute),
-            shares: std::array::from_fn(|j| log2(tolerance.relative) / (order + 1 - j) as f64),
-            telling,
-            weights: (telling..=order).map(weights).collect(),
-        }
+        let weights = (telling..=order).map(weights).collect();
+        Foresight { tolerance, absolute: tolerance.absolute.log2(), telling, weights }
     }
 }
 
@@ -152,41 +150,44 @@ impl Taylor {
 
     /// The logarithm (of base 2) of the longest step in one lane, infinite if the series ends; `None` if it is not finite.
     fn reach<const W: usize>(&self, foresight: &Foresight, block: &Block, lane: usize) -> Option<f64> {
-        let (n, rows) = (self.order, block.dimension());
+        let rows = block.dimension();
         let values = block.values().as_chunks::<W>().0;
         let coefficients = self.coefficients.as_chunks::<W>().0;
         let row = |k: usize| if k == 0 { values } else { &coefficients[(k - 1) * rows..][..rows] };
         let first: [&[[f64; W]]; MEASURES] = std::array::from_fn(row);
-        let mut reach = f64::INFINITY;
+        let telling = &coefficients[(foresight.telling - 1) * rows..];
+        let (mut reach, mut top) = (f64::INFINITY, ZERO);
         let half = rows.div_ceil(2);
         for part in [0..half, half..rows] {
-            let mut largest = [f64::NEG_INFINITY; MEASURES];
+            let mut largest = [ZERO; MEASURES];
             for i in part.clone() {
-                (0..MEASURES).for_each(|j| largest[j] = largest[j].max(log2(first[j][i][lane]) + SMALL));
+                (0..MEASURES).for_each(|j| largest[j] = larger(largest[j], log2(first[j][i][lane]) + SMALL));
             }
-            for (weights, k) in foresight.weights.iter().zip(foresight.telling..=n) {
-                let row = row(k);
-                for i in part.clone() {
+            for i in part {
+                let measures: [f64; MEASURES] =
+                    std::array::from_fn(|j| larger(log2(first[j][i][lane]), largest[j]));
+                if measures.iter().all(|m| *m == ZERO) && foresight.absolute == f64::NEG_INFINITY {
+                    continue; // there is nothing to measure by
+                }
+                for (weights, row) in foresight.weights.iter().zip(telling.chunks_exact(rows)) {
                     let size = log2(row[i][lane]);
-                    if size == f64::NEG_INFINITY {
-                        continue;
-                    }
-                    if size == f64::INFINITY {
-                        return None;
-                    }
+                    top = larger(top, size);
                     let mut furthest = (foresight.absolute - size) * weights.of_order;
-                    for j in 0..MEASURES.min(k) {
-                        let measure = log2(first[j][i][lane]).max(largest[j]);
-                        furthest = furthest.max((measure - size) * weights.between[j] + foresight.shares[j]);
+                    for j in 0..MEASURES {
+                        let radius = (measures[j] - size) * weights.between[j];
+                        furthest = larger(furthest, radius + weights.shares[j]);
                     }
-                    // There may be nothing to measure by.
-                    if furthest > f64::NEG_INFINITY {
-                        reach = reach.min(furthest);
+                    if furthest < reach {
+                        reach = furthest;
                     }
                 }
             }
         }
-        Some(reach)
+        match top {
+            ZERO => Some(f64::INFINITY),
+            top if top >= NOT_FINITE => None,
+            _ => Some(reach),
+        }
     }
 
     /// Halves steps over which the series does not satisfy the equations of motion: it has run past a branch of the field.
@@ -325,17 +326,21 @@ fn order(tolerance: Tolerance) -> usize {
     best.clamp(LEAST as f64, MOST as f64) as usize
 }
 
-/// The logarithm of a size, to a tenth: taken to a high root, it need not be better. −∞ for 0, +∞ for what is not finite.
+/// [`log2`] of 0.
+const ZERO: f64 = -1023.0;
+
+/// [`log2`] of an infinity; that of a NaN is larger.
+const NOT_FINITE: f64 = 1024.0;
+
+/// The logarithm of a size, to a tenth: taken to a high root, it need not be better. It is the exponent, with the fraction after it as
+/// if the logarithm were linear between powers of two.
 fn log2(x: f64) -> f64 {
-    let x = x.abs();
-    if x == 0.0 {
-        return f64::NEG_INFINITY;
-    }
-    if !x.is_finite() {
-        return f64::INFINITY;
-    }
-    // The exponent, and the fraction after it as if the logarithm were linear between powers of two.
-    x.to_bits() as i64 as f64 * (1.0 / (1u64 << 52) as f64) - 1023.0
+    x.abs().to_bits() as i64 as f64 * (1.0 / (1u64 << 52) as f64) + ZERO
+}
+
+/// The larger of two numbers, without a thought for NaN.
+fn larger(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
 }
 
 /// What the kernels refuse: nothing, for lengths are made to fit and parameters were checked.
