@@ -5,7 +5,7 @@ use crate::equations::symbols_of;
 use crate::error::{EvalError, ModelError, ObserveError, SettingError};
 use crate::facts::{Facts, Place, Share};
 use crate::symmetry::Conserved;
-use leastaction_compile::{CompileError, Kernel, Program};
+use leastaction_compile::{CompileError, Kernel, Program, Series, SeriesError};
 use leastaction_expr::{Expr, Graph, Id, jacobian, nearest};
 use std::collections::HashMap;
 use std::fmt;
@@ -137,6 +137,8 @@ struct Inner {
     kernels: [OnceLock<Kernel>; Quantity::COUNT],
     /// Kernels that others have made of these, by name.
     made: Mutex<HashMap<String, Kernel>>,
+    /// Taylor series of the motion, of the orders that were asked for.
+    series: Mutex<Vec<Series>>,
 }
 
 /// The expressions, with a graph of their own.
@@ -200,6 +202,7 @@ impl System {
                 source: Mutex::new(source),
                 kernels: [const { OnceLock::new() }; Quantity::COUNT],
                 made: Mutex::default(),
+                series: Mutex::new(Vec::new()),
             }),
         };
         system.inner.kernels[first as usize].get_or_init(|| kernel);
@@ -321,6 +324,22 @@ impl System {
         let reason = |e: CompileError| EvalError::Compile { what: "whole steps", reason: e.to_string() };
         let kernel = Kernel::compile(make()?).map_err(reason)?;
         Ok(made().entry(name.to_owned()).or_insert(kernel).clone())
+    }
+
+    /// The Taylor series of the motion up to an order, compiled if this is the first time it is asked for.
+    ///
+    /// # Errors
+    /// [`EvalError::Undefined`] if the vector field is not in closed form.
+    pub fn series(&self, order: usize) -> Result<Series, EvalError> {
+        let field = self.kernel(Quantity::Field)?;
+        let mut known = self.inner.series.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(series) = known.iter().find(|series| series.order() == order) {
+            return Ok(series.clone());
+        }
+        let reason = |e: SeriesError| EvalError::Compile { what: "Taylor series", reason: e.to_string() };
+        let series = Series::new(field.source(), self.dimension(), order).map_err(reason)?;
+        known.push(series.clone());
+        Ok(series)
     }
 
     /// A kernel for an expression of \[q…, p…, v…, t, u…\].

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // a test may panic
 
-use leastaction_compile::{Form, LANES, Series};
+use leastaction_compile::{Backend, Form, LANES, Series};
 use leastaction_expr::Graph;
 use leastaction_mechanics::{Model, Quantity, System};
 use std::hint::black_box;
@@ -56,40 +56,74 @@ fn the_series_of_a_double_pendulum_is_its_motion() {
     }
 }
 
+/// Points that attract each other, in space.
+fn bodies(count: usize) -> System {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let constant = model.parameter("G", 1.0);
+    let places: Vec<_> = (0..count)
+        .map(|i| {
+            let place = ["x", "y", "z"].map(|axis| model.coordinate(&format!("{axis}{i}")));
+            model.particle(&format!("body{i}"), 1.0, place);
+            place
+        })
+        .collect();
+    for (i, a) in places.iter().enumerate() {
+        for (j, b) in places.iter().enumerate().skip(i + 1) {
+            let square = |k: usize| (a[k] - b[k]).pow(2.0);
+            let distance = (square(0) + square(1) + square(2)).sqrt();
+            model.potential(&format!("{i}–{j}"), -(constant / distance));
+        }
+    }
+    model.system().unwrap()
+}
+
 /// Prints what coefficients cost.
 #[test]
 #[ignore = "long"]
 fn cost() {
-    let system = double_pendulum();
-    let kernel = system.kernel(Quantity::Field).unwrap();
-    let parameters = [1.0, 1.0, 9.81];
-    println!("field: {} instructions\n{}", kernel.source().body().len(), kernel.source());
-    for order in [8, 12, 16, 18, 20, 24] {
-        let best = Series::new(kernel.source(), 4, order).unwrap().form();
-        for form in [best, Form::Compact] {
+    let best = |mut run: Box<dyn FnMut() + '_>, few: u32| {
+        let mut best = f64::INFINITY;
+        for _ in 0..100 {
             let clock = Instant::now();
-            let series = Series::with_form(kernel.source(), 4, order, form).unwrap();
-            let compile = clock.elapsed();
-            let mut evaluator = series.evaluator(&parameters).unwrap();
-            let mut out = vec![0.0; 4 * order * LANES];
-            let best = |mut run: Box<dyn FnMut() + '_>| {
-                let mut best = f64::INFINITY;
-                for _ in 0..200 {
-                    let clock = Instant::now();
-                    (0..50).for_each(|_| run());
-                    best = best.min(clock.elapsed().as_secs_f64() / 50.0);
-                }
-                best * 1e9
-            };
-            let one = best(Box::new(|| {
-                evaluator.eval(black_box(&[1.0, 1.3, 0.2, 0.1]), &mut out[..4 * order]).unwrap();
-            }));
-            let eight =
-                best(Box::new(|| evaluator.eval_lanes(black_box(&[0.7; 4 * LANES]), &mut out).unwrap()));
-            let (body, bytes) = series.kernel().map_or((0, 0), |k| (k.program().body().len(), k.code_len()));
-            println!(
-                "order {order} {form:?}: {one:.0} ns, {eight:.0} ns for eight, {body} instructions, {bytes} bytes, compiled in {compile:?}"
-            );
+            (0..few).for_each(|_| run());
+            best = best.min(clock.elapsed().as_secs_f64() / f64::from(few));
+        }
+        best * 1e9
+    };
+    let systems = [
+        ("double pendulum", double_pendulum(), vec![1.0, 1.0, 9.81], 50),
+        ("6 bodies", bodies(6), vec![1.0], 5),
+        ("12 bodies", bodies(12), vec![1.0], 2),
+        ("24 bodies", bodies(24), vec![1.0], 1),
+    ];
+    for (name, system, parameters, few) in systems {
+        let field = system.kernel(Quantity::Field).unwrap();
+        let states = system.dimension();
+        println!("{name}: {} instructions", field.source().body().len());
+        for order in [12, 20] {
+            for form in [Form::Unrolled(Backend::best()), Form::Compact] {
+                let clock = Instant::now();
+                let series = Series::with_form(field.source(), states, order, form).unwrap();
+                let compile = clock.elapsed();
+                let mut evaluator = series.evaluator(&parameters).unwrap();
+                let mut out = vec![0.0; states * order * LANES];
+                let inputs: Vec<f64> = (0..states * LANES).map(|i| 0.1 + (i as f64).sin()).collect();
+                let one = best(
+                    Box::new(|| {
+                        evaluator.eval(black_box(&inputs[..states]), &mut out[..states * order]).unwrap();
+                    }),
+                    few,
+                );
+                let eight =
+                    best(Box::new(|| evaluator.eval_lanes(black_box(&inputs), &mut out).unwrap()), few);
+                let (body, bytes) =
+                    series.kernel().map_or((0, 0), |k| (k.program().body().len(), k.code_len()));
+                println!(
+                    "  order {order}, {form:?}: {one:.0} ns, {eight:.0} ns for eight lanes, {body} instructions, \
+                     {bytes} bytes, compiled in {compile:?}"
+                );
+            }
         }
     }
 }

@@ -9,6 +9,7 @@
 //! The recurrences stand once, in `recurrence.rs`; both ways agree to the last bit.
 
 mod compact;
+mod draft;
 mod recurrence;
 mod tape;
 #[cfg(test)]
@@ -56,11 +57,13 @@ pub struct Series {
     states: usize,
     inputs: usize,
     order: usize,
+    branches: bool,
 }
 
 #[derive(Clone)]
 enum Engine {
-    Unrolled(Kernel),
+    /// The kernels of the coefficients and of the polynomials.
+    Unrolled(Kernel, Kernel),
     Compact(Arc<Compact>),
 }
 
@@ -154,11 +157,22 @@ impl Series {
             return Err(SeriesError::Order { order });
         }
         let tape = Tape::new(program, states)?;
+        let branches = tape.branches();
         let engine = match kernel(&tape)? {
-            Some(kernel) => Engine::Unrolled(kernel),
+            Some(kernel) => {
+                let sums = Kernel::with_backend(unrolled::polynomials(states, order), kernel.backend())?;
+                Engine::Unrolled(kernel, sums)
+            }
             None => Engine::Compact(Arc::new(Compact::new(tape, order)?)),
         };
-        Ok(Series { engine, states, inputs, order })
+        Ok(Series { engine, states, inputs, order, branches })
+    }
+
+    /// Whether the field has branches (`abs`, `min`, `select`, `floor`, …). A series continues the branch at its point, and is
+    /// wrong beyond the place where the field takes another one.
+    #[must_use]
+    pub fn branches(&self) -> bool {
+        self.branches
     }
 
     /// The highest order.
@@ -177,7 +191,7 @@ impl Series {
     #[must_use]
     pub fn form(&self) -> Form {
         match &self.engine {
-            Engine::Unrolled(kernel) => Form::Unrolled(kernel.backend()),
+            Engine::Unrolled(kernel, _) => Form::Unrolled(kernel.backend()),
             Engine::Compact(_) => Form::Compact,
         }
     }
@@ -186,7 +200,7 @@ impl Series {
     #[must_use]
     pub fn kernel(&self) -> Option<&Kernel> {
         match &self.engine {
-            Engine::Unrolled(kernel) => Some(kernel),
+            Engine::Unrolled(kernel, _) => Some(kernel),
             Engine::Compact(_) => None,
         }
     }
@@ -197,10 +211,14 @@ impl Series {
     /// [`ArgumentError`] if the number of parameters is wrong or one is not finite.
     pub fn evaluator(&self, parameters: &[f64]) -> Result<SeriesEvaluator, ArgumentError> {
         let work = match &self.engine {
-            Engine::Unrolled(kernel) => Work::Unrolled(kernel.evaluator(parameters)?),
-            Engine::Compact(compact) => Work::Compact(compact.clone(), compact.rows(parameters)?),
+            Engine::Unrolled(kernel, sums) => Work::Unrolled {
+                coefficients: Box::new(kernel.evaluator(parameters)?),
+                sums: Box::new(sums.evaluator(&[])?),
+                terms: vec![0.0; (self.states * self.order + 1) * LANES],
+            },
+            Engine::Compact(compact) => Work::Compact(compact.clone(), Box::new(compact.rows(parameters)?)),
         };
-        Ok(SeriesEvaluator { work, inputs: self.inputs, outputs: self.states * self.order })
+        Ok(SeriesEvaluator { work, inputs: self.inputs, states: self.states, order: self.order })
     }
 }
 
@@ -215,13 +233,19 @@ impl fmt::Debug for Series {
 pub struct SeriesEvaluator {
     work: Work,
     inputs: usize,
-    outputs: usize,
+    states: usize,
+    order: usize,
 }
 
 #[derive(Clone)]
 enum Work {
-    Unrolled(Evaluator),
-    Compact(Arc<Compact>, Rows),
+    /// `terms` holds what the sums read: coefficients and a step.
+    Unrolled {
+        coefficients: Box<Evaluator>,
+        sums: Box<Evaluator>,
+        terms: Vec<f64>,
+    },
+    Compact(Arc<Compact>, Box<Rows>),
 }
 
 impl SeriesEvaluator {
@@ -231,7 +255,7 @@ impl SeriesEvaluator {
     /// [`ArgumentError`] if the number of parameters is wrong or one is not finite; the old ones then stay.
     pub fn set_parameters(&mut self, parameters: &[f64]) -> Result<(), ArgumentError> {
         match &mut self.work {
-            Work::Unrolled(evaluator) => evaluator.set_parameters(parameters),
+            Work::Unrolled { coefficients, .. } => coefficients.set_parameters(parameters),
             Work::Compact(_, rows) => rows.set_parameters(parameters),
         }
     }
@@ -243,10 +267,10 @@ impl SeriesEvaluator {
     #[inline]
     pub fn eval(&mut self, inputs: &[f64], out: &mut [f64]) -> Result<(), ArgumentError> {
         match &mut self.work {
-            Work::Unrolled(evaluator) => evaluator.eval(inputs, out),
+            Work::Unrolled { coefficients, .. } => coefficients.eval(inputs, out),
             Work::Compact(compact, rows) => {
                 check("inputs", self.inputs, inputs.len())?;
-                check("outputs", self.outputs, out.len())?;
+                check("outputs", self.states * self.order, out.len())?;
                 compact.run::<1>(rows, inputs, out)
             }
         }
@@ -259,9 +283,9 @@ impl SeriesEvaluator {
     #[inline]
     pub fn eval_lanes(&mut self, inputs: &[f64], out: &mut [f64]) -> Result<(), ArgumentError> {
         match &mut self.work {
-            Work::Unrolled(evaluator) => evaluator.eval_lanes(inputs, out),
+            Work::Unrolled { coefficients, .. } => coefficients.eval_lanes(inputs, out),
             Work::Compact(compact, rows) => {
-                let (wide_in, wide_out) = (self.inputs * LANES, self.outputs * LANES);
+                let (wide_in, wide_out) = (self.inputs * LANES, self.states * self.order * LANES);
                 let blocks = inputs.len().checked_div(wide_in).unwrap_or(0);
                 if inputs.len() != blocks * wide_in {
                     return Err(ArgumentError::PartialBlock { each: self.inputs, found: inputs.len() });
@@ -271,6 +295,35 @@ impl SeriesEvaluator {
                     for (inputs, out) in inputs.chunks_exact(wide_in).zip(out.chunks_exact_mut(wide_out)) {
                         compact.run::<LANES>(rows, inputs, out)?;
                     }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The change of the states over a step h: Σ cₖ hᵏ, summed with compensation, and then what these sums still lack. For
+    /// coefficients of one state and one step, or of [`LANES`] states and as many steps.
+    ///
+    /// # Errors
+    /// [`ArgumentError::WrongLength`] if a slice does not fit.
+    #[inline]
+    pub fn sum(&mut self, coefficients: &[f64], h: &[f64], change: &mut [f64]) -> Result<(), ArgumentError> {
+        let width = if h.len() == 1 { 1 } else { LANES };
+        check("steps", width, h.len())?;
+        check("coefficients", self.states * self.order * width, coefficients.len())?;
+        check("outputs", 2 * self.states * width, change.len())?;
+        match &mut self.work {
+            Work::Unrolled { sums, terms, .. } => {
+                terms[..coefficients.len()].copy_from_slice(coefficients);
+                terms[coefficients.len()..][..width].copy_from_slice(h);
+                let terms = &terms[..coefficients.len() + width];
+                if width == 1 { sums.eval(terms, change) } else { sums.eval_lanes(terms, change) }
+            }
+            Work::Compact(compact, _) => {
+                if width == 1 {
+                    compact.sum::<1>(coefficients, h, change);
+                } else {
+                    compact.sum::<LANES>(coefficients, h, change);
                 }
                 Ok(())
             }

@@ -15,34 +15,70 @@ pub(super) trait Table<A: Arithmetic> {
     fn get(&self, node: Node, order: usize) -> A::Value;
 }
 
-/// Visits the inner terms of the convolution of a series at an order: u, j, v and k − j.
-#[inline(always)]
-pub(super) fn inner(tape: &Tape, node: Node, k: usize, mut visit: impl FnMut(Node, usize, Node, usize)) {
+/// A convolution Σ uⱼ vₖ₋ⱼ.
+#[derive(Clone, Copy)]
+pub(super) struct Convolution {
+    pub(super) u: Node,
+    pub(super) v: Node,
+    pub(super) shape: Shape,
+}
+
+/// Which terms a convolution has.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Shape {
+    /// Whether u and v are the same, so that half of the terms is enough.
+    halves: bool,
+    /// The first and the last order of u and of v that can be nonzero.
+    spans: [(usize, usize); 2],
+}
+
+/// The convolution in a series' rule.
+pub(super) fn convolution(tape: &Tape, node: Node) -> Option<Convolution> {
     let (u, v, halves) = match tape.rules[node as usize] {
         Rule::Product(_, [u, v, _]) => (u, v, false),
         Rule::Square(_, [u, _]) => (u, u, true),
         Rule::Quotient { arguments: [_, d, ..], .. } => (d, node, false),
         Rule::Root(_) => (node, node, true),
-        _ => return,
+        _ => return None,
     };
-    let ((first_u, last_u), (first_v, last_v)) = (tape.span(u), tape.span(v));
+    Some(Convolution { u, v, shape: Shape { halves, spans: [tape.span(u), tape.span(v)] } })
+}
+
+/// What is done with a term of a convolution. A trait rather than a closure, which might stay a function of its own,
+/// without the instruction set of the loop around it.
+pub(super) trait Visit {
+    /// The term uⱼ vᵢ.
+    fn term(&mut self, j: usize, i: usize);
+}
+
+impl<F: FnMut(usize, usize)> Visit for F {
+    #[inline(always)]
+    fn term(&mut self, j: usize, i: usize) {
+        self(j, i);
+    }
+}
+
+/// Visits the inner terms of a convolution at an order: j and i = k − j.
+#[inline(always)]
+pub(super) fn inner(shape: Shape, k: usize, visit: &mut impl Visit) {
+    let Shape { halves, spans: [(first_u, last_u), (first_v, last_v)] } = shape;
     let (low, high) = (first_u.max(k.saturating_sub(last_v)), last_u.min(k.saturating_sub(first_v)));
     if halves {
         // Of a square, each pair of equal terms once.
         for j in (low.max(1)..k.div_ceil(2)).rev() {
-            visit(u, j, v, k - j);
+            visit.term(j, k - j);
         }
     } else if low <= 1 && high + 1 >= k {
-        if k % 2 == 0 && k > 0 {
-            visit(u, k / 2, v, k / 2);
+        if k.is_multiple_of(2) {
+            visit.term(k / 2, k / 2);
         }
         for j in (1..k.div_ceil(2)).rev() {
-            visit(u, j, v, k - j);
-            visit(u, k - j, v, j);
+            visit.term(j, k - j);
+            visit.term(k - j, j);
         }
     } else {
         for j in low.max(1)..=high.min(k - 1) {
-            visit(u, j, v, k - j);
+            visit.term(j, k - j);
         }
     }
 }
@@ -66,12 +102,11 @@ pub(super) fn finish<A: Arithmetic, T: Table<A>>(
     k: usize,
     inner: Option<A::Value>,
 ) -> A::Value {
-    let over = |a: &mut A, value: A::Value| if k == 1 { value } else { a.mul(value, 1.0 / k as f64) };
     match tape.rules[node as usize] {
         Rule::Constant | Rule::Time => a.constant(1.0),
         Rule::State(i) => {
             let rate = table.get(tape.rates[i as usize], k - 1);
-            over(a, rate)
+            over(a, rate, k)
         }
         Rule::Rate(i) => table.get(tape.rates[i as usize], k - 1),
         Rule::Derivative(u) => {
@@ -80,7 +115,7 @@ pub(super) fn finish<A: Arithmetic, T: Table<A>>(
         }
         Rule::Integral(z) => {
             let value = table.get(z, k);
-            over(a, value)
+            over(a, value, k)
         }
         Rule::Same(u) => table.get(u, k),
         Rule::Neg(u) => {
@@ -173,6 +208,12 @@ pub(super) fn finish<A: Arithmetic, T: Table<A>>(
         }
         Rule::Flip([u, sign]) => a.flip_sign(table.get(u, k), table.get(sign, 0)),
     }
+}
+
+/// A value over k.
+#[inline(always)]
+fn over<A: Arithmetic>(a: &mut A, value: A::Value, k: usize) -> A::Value {
+    if k == 1 { value } else { a.mul(value, 1.0 / k as f64) }
 }
 
 /// The third argument of a fused product, if it has this order.
@@ -269,11 +310,55 @@ fn doubled<A: Arithmetic, T: Table<A>>(
     k: usize,
     half: Option<A::Value>,
 ) -> Option<A::Value> {
-    let middle = (k % 2 == 0 && tape.has(u, k / 2)).then(|| table.get(u, k / 2));
+    let middle = (k.is_multiple_of(2) && tape.has(u, k / 2)).then(|| table.get(u, k / 2));
     let square = middle.map(|u| a.mul(u, u));
     match (half, square) {
         (Some(half), Some(square)) => Some(a.mul_add(half, 2.0, square)),
         (Some(half), None) => Some(a.add(half, half)),
         (None, square) => square,
     }
+}
+
+/// The orders whose sum is compensated. Beyond, terms are too small for their rounding to matter.
+const COMPENSATED: usize = 6;
+
+/// Σ cₖ hᵏ from order 1 on, by Horner's rule. The rounding of each product and sum of low order is computed too and carried
+/// along (Graillat, Langlois and Louvet, doi:10.1007/BF03186531), so that the result is as good as its last bit; what is left beyond
+/// that bit is the second result.
+#[inline(always)]
+pub(super) fn sum<A: Arithmetic>(
+    a: &mut A,
+    order: usize,
+    h: A::Value,
+    coefficient: impl Fn(usize) -> A::Value,
+) -> [A::Value; 2] {
+    let mut sum = coefficient(order);
+    for k in (COMPENSATED + 1..order).rev() {
+        sum = a.mul_add(sum, h, coefficient(k));
+    }
+    let mut low: Option<A::Value> = None;
+    for k in (1..order.min(COMPENSATED + 1)).rev() {
+        let term = coefficient(k);
+        let product = a.mul(sum, h);
+        let lost = a.mul_sub(sum, h, product);
+        sum = a.add(product, term);
+        let moved = a.sub(sum, product);
+        let kept = a.sub(sum, moved);
+        let (first, second) = (a.sub(product, kept), a.sub(term, moved));
+        let rest = a.add(first, second);
+        let rest = a.add(rest, lost);
+        low = Some(match low {
+            Some(low) => a.mul_add(low, h, rest),
+            None => rest,
+        });
+    }
+    let product = a.mul(sum, h);
+    let lost = a.mul_sub(sum, h, product);
+    let lost = match low {
+        Some(low) => a.mul_add(low, h, lost),
+        None => lost,
+    };
+    let high = a.add(product, lost);
+    let kept = a.sub(high, product);
+    [high, a.sub(lost, kept)]
 }

@@ -3,13 +3,14 @@
 //! Every order first sums the inner terms of all convolutions, several sums side by side, then computes what waits for
 //! the order itself: so no sum is a chain that the processor waits for.
 
-use super::recurrence::{Table, finish, inner, more};
+use super::recurrence::{Convolution, Table, convolution, finish, inner, more, sum};
 use super::tape::{Node, Start, Tape};
 use crate::arithmetic::Arithmetic;
 use crate::builder::Builder;
 use crate::hoist;
 use crate::instruction::Operand;
 use crate::program::Program;
+use leastaction_expr::Symbol;
 
 /// Sums that grow side by side: twice the latency of a product, so that two units are busy, and fewer than registers.
 const SIDE_BY_SIDE: usize = 8;
@@ -74,36 +75,28 @@ pub(super) fn start(tape: &Tape) -> Program {
 /// The program of all coefficients up to an order: those of order 1 of all states, then those of order 2, and so on.
 pub(super) fn unroll(tape: &Tape, order: usize) -> Program {
     let (mut builder, mut known) = begin(tape, order + 1);
+    let convolutions: Vec<(Node, Convolution)> =
+        tape.running.iter().filter_map(|&node| Some((node, convolution(tape, node)?))).collect();
     let mut sums = vec![None; tape.rules.len()];
-    let mut terms: Vec<Vec<(Operand, Operand)>> = Vec::new();
+    let mut terms: Vec<Vec<(Operand, Operand)>> = vec![Vec::new(); SIDE_BY_SIDE];
     for k in 1..=order {
         let running = || tape.running.iter().copied().filter(|&node| tape.has(node, k));
-        let mut group: Vec<Node> = Vec::new();
-        let mut flush = |builder: &mut Builder, group: &mut Vec<Node>, known: &Known| {
-            terms.resize(SIDE_BY_SIDE.max(group.len()), Vec::new());
-            for (terms, &node) in terms.iter_mut().zip(group.iter()) {
+        for group in convolutions.chunks(SIDE_BY_SIDE) {
+            for (terms, &(node, Convolution { u, v, shape })) in terms.iter_mut().zip(group) {
                 terms.clear();
-                inner(tape, node, k, |u, i, v, j| terms.push((known.get(u, i), known.get(v, j))));
+                inner(shape, k, &mut |j, i| terms.push((known.get(u, j), known.get(v, i))));
                 sums[node as usize] = None;
             }
             let longest = terms[..group.len()].iter().map(Vec::len).max().unwrap_or(0);
             for i in 0..longest {
-                for (terms, &node) in terms.iter().zip(group.iter()) {
+                for (terms, (node, _)) in terms.iter().zip(group) {
                     // Sums end together, so that a short one does not hold a register for long.
                     let Some(at) = (i + terms.len()).checked_sub(longest) else { continue };
                     let (u, v) = terms[at];
-                    sums[node as usize] = Some(more(builder, sums[node as usize], u, v));
+                    sums[*node as usize] = Some(more(&mut builder, sums[*node as usize], u, v));
                 }
             }
-            group.clear();
-        };
-        for node in running().filter(|&node| tape.convolves(node)) {
-            group.push(node);
-            if group.len() == SIDE_BY_SIDE {
-                flush(&mut builder, &mut group, &known);
-            }
         }
-        flush(&mut builder, &mut group, &known);
         for node in running() {
             let value = finish(&mut builder, tape, &known, node, k, sums[node as usize]);
             known.set(node, k, value);
@@ -114,4 +107,22 @@ pub(super) fn unroll(tape: &Tape, order: usize) -> Program {
     let outputs = (1..=order).flat_map(|k| tape.states.iter().map(move |&node| coefficient(k, node)));
     let outputs: Vec<Operand> = outputs.collect();
     end(tape, builder, outputs)
+}
+
+/// The program that sums the polynomials of some states: inputs are the coefficients, by order, and the step; outputs are the sums,
+/// then what they lack.
+pub(super) fn polynomials(states: usize, order: usize) -> Program {
+    let mut builder = Builder::default();
+    let count = states * order;
+    let h = Operand::Input(count as u32);
+    let coefficient = |i: usize, k: usize| Operand::Input(((k - 1) * states + i) as u32);
+    let mut outputs = vec![h; 2 * states];
+    for i in 0..states {
+        let [high, low] = sum(&mut builder, order, h, |k| coefficient(i, k));
+        (outputs[i], outputs[states + i]) = (high, low);
+    }
+    let symbol = |i: usize| Symbol { name: format!("c{i}").into(), dots: 0 };
+    let inputs = (0..=count).map(symbol).collect();
+    let Builder { constants, body, .. } = builder;
+    Program { inputs, parameters: Vec::new(), constants, uniforms: Vec::new(), body, outputs }
 }

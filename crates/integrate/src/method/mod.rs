@@ -17,6 +17,7 @@ mod mean_field;
 mod rk4;
 mod splitting;
 mod tao;
+mod taylor;
 mod tsit5;
 mod variational;
 mod variational_midpoint;
@@ -32,6 +33,7 @@ pub const ALL: &[Card] = &[
     tsit5::CARD,
     dop853::CARD,
     vern9::CARD,
+    taylor::CARD,
     splitting::symplectic_euler::CARD,
     splitting::verlet::CARD,
     splitting::verlet_position::CARD,
