@@ -4,7 +4,7 @@
 //!
 //! which on linear problems is GMRES (H. F. Walker and P. Ni, SIAM J. Numer. Anal. 49 (2011) 1715, doi:10.1137/10078356X).
 
-use super::{Equation, Front, Lane};
+use super::{Front, Lane};
 use leastaction_mechanics::EvalError;
 
 /// How many differences are kept. Four would save an evaluation in ten, and cost more than they save.
@@ -40,10 +40,10 @@ impl Anderson {
         y: &[f64],
         x: &mut [f64],
         front: &mut Front<'_, W>,
-        equation: &mut impl Equation,
+        mut equation: impl FnMut(&[f64], &mut [f64]) -> Result<(), EvalError>,
     ) -> Result<u32, EvalError> {
         for k in 0..MAX_ITERATIONS {
-            equation.image(x, front.image)?;
+            equation(x, front.image)?;
             if k == 0 {
                 front.weigh(y);
             }
@@ -115,7 +115,7 @@ impl Anderson {
                 *x = match states[j] {
                     Lane::Open => next[j],
                     Lane::Closing => image[j],
-                    Lane::Resting => *x,
+                    Lane::Resting | Lane::Stiff => *x,
                 };
             }
         }

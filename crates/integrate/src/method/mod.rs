@@ -1,13 +1,26 @@
 //! The methods, one file each.
 
+mod gauss;
 mod implicit_midpoint;
+mod lobatto;
 mod rk4;
 
 use crate::card::Card;
 use leastaction_mechanics::nearest;
 
 /// Every method.
-pub const ALL: &[Card] = &[rk4::CARD, implicit_midpoint::CARD];
+pub const ALL: &[Card] = &[
+    rk4::CARD,
+    implicit_midpoint::CARD,
+    gauss::GAUSS4,
+    gauss::GAUSS6,
+    gauss::GAUSS8,
+    gauss::GAUSS10,
+    gauss::GAUSS12,
+    lobatto::STORMER_VERLET,
+    lobatto::LOBATTO_PAIR4,
+    lobatto::LOBATTO_PAIR6,
+];
 
 impl Card {
     /// The method with this name.
