@@ -3,7 +3,7 @@
 //! A step is first proposed, and then taken: in between, the run loop may look into it by its polynomial.
 
 use crate::block::Block;
-use crate::card::{Card, Sizing};
+use crate::card::{Card, Kind, Sizing};
 use crate::dense::{Polynomial, Weaver};
 use crate::error::RunError;
 use crate::grid::Grid;
@@ -41,6 +41,8 @@ enum Pacing {
     Adaptive { tolerance: Tolerance, controller: Option<Controller> },
 }
 
+/// Implicit methods keep their step where it could grow by less than this.
+const KEPT: std::ops::RangeInclusive<f64> = 1.0..=1.2;
 /// A step this short, relative to the time, no longer moves the time.
 const SHORTEST: f64 = 4.0 * f64::EPSILON;
 
@@ -257,7 +259,12 @@ impl<'d> Course<'d> {
         }
         let Pacing::Adaptive { controller, .. } = &mut self.pacing else { return Ok(()) };
         match controller {
-            Some(controller) => self.next[lane] = self.h[lane] * controller.factor(lane, ratio),
+            Some(controller) => {
+                let factor = controller.factor(lane, ratio);
+                // What an implicit method has factored serves while its step stays.
+                let stays = self.card.kind == Kind::Implicit && KEPT.contains(&factor);
+                self.next[lane] = if stays { self.h[lane] } else { self.h[lane] * factor };
+            }
             None if ratio.is_nan() => {
                 let component = self.not_finite().map_or(0, |(component, _)| component);
                 return Err(self.broken(component, lane));

@@ -12,6 +12,7 @@ mod linear;
 mod newton;
 mod operator;
 mod past;
+mod radau;
 
 mod spectrum;
 mod stages;
@@ -24,6 +25,7 @@ use leastaction_mechanics::EvalError;
 use newton::Newton;
 
 
+pub(crate) use radau::Radau;
 pub(crate) use stages::Stages;
 pub(crate) use tableau::Tableau;
 

@@ -77,16 +77,14 @@ impl Operator {
         self.held[lane] != 0.0
     }
 
-    /// Makes the factors of a lane for a step, unless it has those of a step that is near enough. Returns whether they were made.
-    pub(crate) fn prepare(&mut self, lane: usize, h: f64, near: f64) -> bool {
-        if (self.step[lane] - h).abs() > near * h.abs() {
+    /// Makes the factors of a lane for a step, unless it has them.
+    pub(crate) fn prepare(&mut self, lane: usize, h: f64) {
+        if self.step[lane] != h {
             (self.step[lane], self.stale[lane]) = (h, true);
         }
-        let made = std::mem::take(&mut self.stale[lane]);
-        if made {
+        if std::mem::take(&mut self.stale[lane]) {
             self.factor(lane);
         }
-        made
     }
 
     fn factor(&mut self, lane: usize) {
@@ -148,6 +146,14 @@ impl Operator {
         }
     }
 
+    /// The eigenvalue of the first mode.
+    pub(crate) fn first_value(&self) -> f64 {
+        match &self.shape {
+            Shape::Modes { modes, .. } => modes[0].value.re,
+            Shape::Whole { .. } => 0.0,
+        }
+    }
+
     /// Solves (1 − hλJ) x = r for the first mode, which must be real, in one lane of a block; r is replaced by x.
     pub(crate) fn filter(&mut self, lane: usize, r: &mut [f64]) {
         let (d, width) = (self.rows, self.width);
@@ -188,7 +194,7 @@ mod tests {
         for (operator, x) in [&mut split, &mut whole].into_iter().zip(&mut found) {
             operator.fresh().iter_mut().enumerate().for_each(|(k, slope)| *slope = 3.0 * number(k + 7));
             operator.renew(lane);
-            assert!(operator.prepare(lane, h, 0.0) && !operator.prepare(lane, h, 0.0));
+            operator.prepare(lane, h);
             operator.solve(lane, &r, x);
         }
         for row in 0..s * d {

@@ -16,8 +16,9 @@ use leastaction_compile::LANES;
 use leastaction_mechanics::EvalError;
 
 const MAX_CORRECTIONS: u32 = 50;
-/// Corrections that shrink more slowly than this ask for new slopes.
+/// Corrections that shrink more slowly than this ask for slopes of this step, and where they hardly shrink, of this iterate.
 const SLOW: f64 = 0.1;
+const HARDLY: f64 = 0.5;
 /// For so many steps a lane stays with Newton's method.
 const STIFF_STEPS: f64 = 50.0;
 
@@ -196,6 +197,7 @@ fn newton<const W: usize>(
 ) -> Result<u32, EvalError> {
     let h = field.interval.h;
     let open = |front: &Front<'_, W>, j: usize| front.progress[j].state == Lane::Open;
+    let mut renewed = [false; W];
     let mut renew: [bool; W] = std::array::from_fn(|j| open(front, j) && !operator.holds(j));
     for j in (0..W).filter(|&j| open(front, j)) {
         x.iter_mut().skip(j).step_by(W).for_each(|x| *x = 0.0);
@@ -203,7 +205,10 @@ fn newton<const W: usize>(
     for k in 0..MAX_CORRECTIONS {
         if renew.contains(&true) {
             field.slopes(x, operator.fresh())?;
-            (0..W).filter(|&j| renew[j]).for_each(|j| operator.renew(j));
+            for j in (0..W).filter(|&j| renew[j]) {
+                operator.renew(j);
+                renewed[j] = k > 0;
+            }
         }
         field.image(x, front.image)?;
         for (residual, (image, x)) in front.residual.iter_mut().zip(front.image.iter().zip(x.iter())) {
@@ -211,7 +216,7 @@ fn newton<const W: usize>(
         }
         for j in 0..W {
             if open(front, j) {
-                operator.prepare(j, h[j], 0.0);
+                operator.prepare(j, h[j]);
                 operator.solve(j, front.residual, correction);
                 (j..x.len()).step_by(W).for_each(|i| x[i] += correction[i]);
             } else {
@@ -221,8 +226,8 @@ fn newton<const W: usize>(
         let before = front.progress.map(|lane| lane.size);
         front.judge(field.block.values(), x, correction);
         for j in 0..W {
-            let slow = front.progress[j].size > SLOW * before[j];
-            renew[j] = slow && open(front, j);
+            let limit = if renewed[j] { HARDLY } else { SLOW };
+            renew[j] = open(front, j) && front.progress[j].size > limit * before[j];
         }
         if front.is_done() || front.is_lost() {
             return Ok(k + 1);

@@ -3,6 +3,7 @@
 mod gauss;
 mod implicit_midpoint;
 mod lobatto;
+mod radau5;
 mod rk4;
 
 use crate::card::Card;
@@ -20,6 +21,7 @@ pub const ALL: &[Card] = &[
     lobatto::STORMER_VERLET,
     lobatto::LOBATTO_PAIR4,
     lobatto::LOBATTO_PAIR6,
+    radau5::CARD,
 ];
 
 impl Card {
