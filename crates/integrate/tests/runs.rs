@@ -84,7 +84,7 @@ fn ends_are_hit_exactly() {
     }
 }
 
-/// One part in 10¹⁶ a step would be 10⁻¹⁰ after a million steps if it were not compensated.
+/// One part in 10¹⁶ a step would be 10⁻¹¹ after a hundred thousand steps if it were not compensated.
 #[test]
 fn rounding_does_not_grow_with_steps() {
     let graph = Graph::new();
@@ -93,7 +93,7 @@ fn rounding_does_not_grow_with_steps() {
     model.particle("ball", 1.0, [x]);
     let (mut dynamics, start) = begin(&model, &[("x'", 0.1)]);
     for card in ALL {
-        let end = Integrator::new(card, 1e-3).ends_only().run(&mut dynamics, &start, 1000.0).unwrap().end();
+        let end = Integrator::new(card, 1e-2).ends_only().run(&mut dynamics, &start, 1000.0).unwrap().end();
         assert!((end.q[0] - 100.0).abs() < 2e-14, "{}: {}", card.name, end.q[0]);
     }
 }
@@ -177,7 +177,7 @@ fn methods_that_do_not_apply_are_refused() {
     let refused = Integrator::new(&PICKY, 0.1).run(&mut dynamics, &start, 1.0).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "picky needs a separable Hamiltonian, which this system does not have: use implicit-midpoint"
+        "picky needs a separable Hamiltonian, which this system does not have: use gauss12"
     );
     let (mut dynamics, start) = kepler(0.2);
     assert!(Integrator::new(&PICKY, 0.1).run(&mut dynamics, &start, 1.0).is_ok());

@@ -74,7 +74,7 @@ fn damped_springs_come_to_rest() {
 /// Steps of one length, far longer than what oscillates fast: solved to rounding, by slopes that are kept.
 #[test]
 fn long_steps_are_solved() {
-    for (name, step) in [("gauss4", 0.05), ("gauss8", 0.05), ("radau5", 0.05), ("lobatto-pair4", 0.025)] {
+    for (name, step) in [("gauss4", 0.05), ("gauss8", 0.05), ("radau5", 0.05), ("lobatto-pair6", 0.05)] {
         let (mut dynamics, start) = stiff_pendulum();
         let swing = Integrator::named(name, step).unwrap().run(&mut dynamics, &start, 10.0).unwrap();
         println!("{name} with steps of {step}: {:?}", swing.work());

@@ -19,7 +19,7 @@ mod stages;
 mod tableau;
 
 use crate::step::StepError;
-use anderson::Anderson;
+use anderson::{Anderson, MOST};
 use leastaction_compile::LANES;
 use leastaction_mechanics::EvalError;
 use newton::Newton;
@@ -82,7 +82,7 @@ impl Solver {
     ) -> Result<u32, StepError> {
         let Solver { anderson, newton, residual, image } = self;
         let mut front = Front::<W>::new(y.len() / W, residual, image);
-        let mut iterations = anderson.iterate(y, x, &mut front, |x, image| equation.image(x, image))?;
+        let mut iterations = anderson.iterate(MOST, y, x, &mut front, |x, image| equation.image(x, image))?;
         if !front.is_done() {
             let newton = newton.get_or_insert_with(|| Newton::new(x.len() / W, W));
             iterations += newton.iterate(x, &mut front, equation)?;
@@ -109,7 +109,7 @@ impl<'m, const W: usize> Front<'m, W> {
 
     /// How many iterations were made, unless a lane is still open.
     fn outcome(&self, t: &[f64], iterations: u32) -> Result<u32, StepError> {
-        match self.progress.iter().position(|lane| lane.state == Lane::Open) {
+        match self.progress.iter().position(|lane| matches!(lane.state, Lane::Open | Lane::Waiting)) {
             None => Ok(iterations),
             Some(lane) => {
                 let (t, residual) = (t.get(lane).copied().unwrap_or(f64::NAN), self.progress[lane].size);
@@ -157,7 +157,7 @@ impl<'m, const W: usize> Front<'m, W> {
 
     /// Gives lanes that are not solved another chance.
     fn restart(&mut self) {
-        let unsolved = |lane: &&mut Progress| matches!(lane.state, Lane::Open | Lane::Stiff);
+        let unsolved = |lane: &&mut Progress| matches!(lane.state, Lane::Open | Lane::Waiting);
         for lane in self.progress.iter_mut().filter(unsolved) {
             *lane = Progress::default();
         }
@@ -177,8 +177,8 @@ enum Lane {
     Closing,
     /// Solved before: x is the solution, and stays.
     Resting,
-    /// Not to be solved by iteration.
-    Stiff,
+    /// Not solved, and left out of the iteration.
+    Waiting,
 }
 
 /// How far a lane has come.
@@ -200,7 +200,7 @@ impl Progress {
     fn update(&mut self, size: f64) {
         match self.state {
             Lane::Open => {}
-            Lane::Stiff => return,
+            Lane::Waiting => return,
             Lane::Closing | Lane::Resting => {
                 self.state = Lane::Resting;
                 return;

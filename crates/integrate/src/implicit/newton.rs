@@ -52,7 +52,7 @@ impl Newton {
                 match front.progress[j].state {
                     Lane::Open => self.correct::<W>(j, x, front.image),
                     Lane::Closing => (j..x.len()).step_by(W).for_each(|i| x[i] = front.image[i]),
-                    Lane::Resting | Lane::Stiff => {}
+                    Lane::Resting | Lane::Waiting => {}
                 }
             }
             if front.is_done() || front.is_lost() {

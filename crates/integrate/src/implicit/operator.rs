@@ -77,6 +77,11 @@ impl Operator {
         self.held[lane] != 0.0
     }
 
+    /// A lane will need new slopes.
+    pub(crate) fn expire(&mut self, lane: usize) {
+        self.held[lane] = 0.0;
+    }
+
     /// Makes the factors of a lane for a step, unless it has them.
     pub(crate) fn prepare(&mut self, lane: usize, h: f64) {
         if self.step[lane] != h {

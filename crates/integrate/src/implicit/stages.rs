@@ -5,20 +5,21 @@
 //! that are kept while they serve, and stay with it for a while. Iterations begin from the polynomial through the
 //! increments of the last steps, and end where corrections are rounding.
 
-use super::anderson::Anderson;
+use super::anderson::{Anderson, MOST};
 use super::operator::Operator;
 use super::tableau::Tableau;
-use super::{Front, Lane, largest};
+use super::{Front, Lane, Progress};
 use crate::block::{Block, scale};
 use super::past::Past;
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
 use leastaction_mechanics::EvalError;
 
-const MAX_CORRECTIONS: u32 = 50;
-/// Corrections that shrink more slowly than this ask for slopes of this step, and where they hardly shrink, of this iterate.
-const SLOW: f64 = 0.1;
-const HARDLY: f64 = 0.5;
+/// How many iterations are made with slopes that were kept; with new ones, from the start of the step, and then from its middle.
+const WITH_KEPT: u32 = 15;
+const WITH_NEW: [u32; 4] = [2, 25, 25, 25];
+/// Corrections this small, relative to the state, are of something near the solution.
+const NEAR: f64 = 1e-3;
 /// For so many steps a lane stays with Newton's method.
 const STIFF_STEPS: f64 = 50.0;
 
@@ -28,11 +29,11 @@ pub(crate) struct Stages {
     anderson: Anderson,
     operator: Operator,
     past: Past,
-    /// L, its image, the residual, and the correction: s blocks each.
+    /// L, its image, the residual, and another one: s blocks each.
     increments: Vec<f64>,
     image: Vec<f64>,
     residual: Vec<f64>,
-    correction: Vec<f64>,
+    scratch: Vec<f64>,
     at: Vec<f64>,
     /// h·bᵢ of each stage.
     weights: Vec<[f64; LANES]>,
@@ -59,7 +60,7 @@ impl Stages {
             increments: memory(),
             image: memory(),
             residual: memory(),
-            correction: memory(),
+            scratch: memory(),
             at: vec![0.0; len],
             weights: vec![[0.0; LANES]; s],
             stiff: [0.0; LANES],
@@ -73,26 +74,24 @@ impl Stages {
         interval: Interval<'_>,
         block: &Block,
     ) -> Result<u32, StepError> {
-        let Stages { tableau, anderson, operator, increments: x, image, residual, correction, .. } = self;
-        let rows = block.dimension();
+        let Stages { tableau, anderson, operator, increments: x, image, residual, scratch, .. } = self;
         let mut field = StageField { tableau, weights: &self.weights, motion, interval, block, at: &mut self.at };
-        let mut front = Front::<W>::new(rows, residual, image);
+        let mut front = Front::<W>::new(block.dimension(), residual, image);
         for (lane, stiff) in front.progress.iter_mut().zip(&self.stiff) {
-            lane.state = if *stiff > 0.0 { Lane::Stiff } else { Lane::Open };
+            lane.state = if *stiff > 0.0 { Lane::Waiting } else { Lane::Open };
         }
         let mut iterations = 0;
         if !front.is_done() {
-            iterations = anderson.iterate(block.values(), x, &mut front, |x, image| field.image(x, image))?;
+            let y = block.values();
+            iterations = anderson.iterate(MOST, y, x, &mut front, |x, image| field.image(x, image))?;
         }
-        let unsolved = |state: Lane| matches!(state, Lane::Open | Lane::Stiff);
-        for (stiff, lane) in self.stiff.iter_mut().zip(&front.progress) {
+        for (stiff, lane) in self.stiff.iter_mut().zip(&mut front.progress) {
             if lane.state == Lane::Open {
-                *stiff = STIFF_STEPS + 1.0;
+                (*stiff, lane.state) = (STIFF_STEPS + 1.0, Lane::Waiting);
             }
         }
-        if front.progress.iter().any(|lane| unsolved(lane.state)) {
-            front.restart();
-            iterations += newton(x, correction, &mut front, operator, &mut field)?;
+        if front.progress.iter().any(|lane| lane.state == Lane::Waiting) {
+            iterations += Newton { anderson, operator, field, residual: scratch }.solve(x, &mut front)?;
         }
         front.outcome(interval.t, iterations)
     }
@@ -186,68 +185,83 @@ fn add(at: &mut [f64], share: f64, x: &[f64]) {
     at.iter_mut().zip(x).for_each(|(at, x)| *at += share * x);
 }
 
-/// Newton's method with the slopes of the middle of the step for all stages, from no increments. It ends where corrections no longer
-/// shrink: in stiff systems residuals are large however good the solution is. Returns how many iterations were made.
-fn newton<const W: usize>(
-    x: &mut [f64],
-    correction: &mut [f64],
-    front: &mut Front<'_, W>,
-    operator: &mut Operator,
-    field: &mut StageField<'_, '_>,
-) -> Result<u32, EvalError> {
-    let h = field.interval.h;
-    let open = |front: &Front<'_, W>, j: usize| front.progress[j].state == Lane::Open;
-    let mut renewed = [false; W];
-    let mut renew: [bool; W] = std::array::from_fn(|j| open(front, j) && !operator.holds(j));
-    for j in (0..W).filter(|&j| open(front, j)) {
-        x.iter_mut().skip(j).step_by(W).for_each(|x| *x = 0.0);
-    }
-    for k in 0..MAX_CORRECTIONS {
-        if renew.contains(&true) {
-            field.slopes(x, operator.fresh())?;
-            for j in (0..W).filter(|&j| renew[j]) {
-                operator.renew(j);
-                renewed[j] = k > 0;
-            }
-        }
-        field.image(x, front.image)?;
-        for (residual, (image, x)) in front.residual.iter_mut().zip(front.image.iter().zip(x.iter())) {
-            *residual = image - x;
-        }
-        for j in 0..W {
-            if open(front, j) {
-                operator.prepare(j, h[j]);
-                operator.solve(j, front.residual, correction);
-                (j..x.len()).step_by(W).for_each(|i| x[i] += correction[i]);
-            } else {
-                (j..x.len()).step_by(W).for_each(|i| correction[i] = 0.0);
-            }
-        }
-        let before = front.progress.map(|lane| lane.size);
-        front.judge(field.block.values(), x, correction);
-        for j in 0..W {
-            let limit = if renewed[j] { HARDLY } else { SLOW };
-            renew[j] = open(front, j) && front.progress[j].size > limit * before[j];
-        }
-        if front.is_done() || front.is_lost() {
-            return Ok(k + 1);
-        }
-    }
-    Ok(MAX_CORRECTIONS)
+/// Newton's method with the same slopes for all stages, accelerated: δ solves (1 − hB⊗J) δ = g(x) − x, and x ↦ x + δ is iterated. It
+/// ends where corrections no longer shrink: in stiff systems residuals are large however good the solution is.
+struct Newton<'a, 'd, const W: usize> {
+    anderson: &'a mut Anderson,
+    operator: &'a mut Operator,
+    field: StageField<'a, 'd>,
+    residual: &'a mut [f64],
 }
 
-impl<const W: usize> Front<'_, W> {
-    /// Compares corrections with the state and its increments, and puts lanes to rest that are done.
-    fn judge(&mut self, y: &[f64], x: &[f64], correction: &[f64]) {
-        let scales = [largest::<W>(y, self.rows), largest::<W>(x, self.rows)];
-        let sizes = largest::<W>(correction, self.rows);
-        for (j, lane) in self.progress.iter_mut().enumerate() {
-            let part = |half: usize| {
-                let scale = scales[0][half][j] + scales[1][half][j];
-                if sizes[half][j] == 0.0 { 0.0 } else { sizes[half][j] / scale }
-            };
-            let sound = correction.iter().skip(j).step_by(W).all(|x| x.is_finite());
-            lane.update(if sound { part(0).max(part(1)) } else { f64::NAN });
+impl<const W: usize> Newton<'_, '_, W> {
+    /// Solves lanes that wait. Returns how many iterations were made.
+    fn solve(&mut self, x: &mut [f64], front: &mut Front<'_, W>) -> Result<u32, EvalError> {
+        let waiting = |front: &Front<'_, W>, j: usize| front.progress[j].state == Lane::Waiting;
+        let mut iterations = 0;
+        let kept: [bool; W] = std::array::from_fn(|j| waiting(front, j) && self.operator.holds(j));
+        if kept.contains(&true) {
+            clear(x, kept);
+            iterations += self.iterate(x, front, kept, WITH_KEPT)?;
         }
+        // What old slopes have nearly solved is a good start.
+        let near = |j: usize| kept[j] && front.progress[j].size < NEAR;
+        let far: [bool; W] = std::array::from_fn(|j| waiting(front, j) && !near(j));
+        clear(x, far);
+        for most in WITH_NEW {
+            let unsolved: [bool; W] = std::array::from_fn(|j| waiting(front, j));
+            if !unsolved.contains(&true) {
+                break;
+            }
+            self.field.slopes(x, self.operator.fresh())?;
+            (0..W).filter(|&j| unsolved[j]).for_each(|j| self.operator.renew(j));
+            iterations += self.iterate(x, front, unsolved, most)?;
+        }
+        Ok(iterations)
+    }
+
+    /// Iterates in some lanes with the slopes that they have. Lanes that are not solved wait again.
+    fn iterate(
+        &mut self,
+        x: &mut [f64],
+        front: &mut Front<'_, W>,
+        lanes: [bool; W],
+        most: u32,
+    ) -> Result<u32, EvalError> {
+        let Newton { anderson, operator, field, residual } = self;
+        for j in (0..W).filter(|&j| lanes[j]) {
+            front.progress[j] = Progress::default();
+            operator.prepare(j, field.interval.h[j]);
+        }
+        let y = field.block.values();
+        let iterations = anderson.iterate(most, y, x, front, |x, image| {
+            field.image(x, image)?;
+            for (residual, (image, x)) in residual.iter_mut().zip(image.iter().zip(x)) {
+                *residual = image - x;
+            }
+            for j in 0..W {
+                if lanes[j] {
+                    operator.solve(j, residual, image);
+                    (j..x.len()).step_by(W).for_each(|i| image[i] += x[i]);
+                } else {
+                    (j..x.len()).step_by(W).for_each(|i| image[i] = x[i]);
+                }
+            }
+            Ok(())
+        })?;
+        for j in (0..W).filter(|&j| lanes[j]) {
+            let lane = &mut front.progress[j];
+            if lane.state == Lane::Open {
+                lane.state = Lane::Waiting;
+                operator.expire(j);
+            }
+        }
+        Ok(iterations)
+    }
+}
+
+fn clear<const W: usize>(x: &mut [f64], lanes: [bool; W]) {
+    for row in x.as_chunks_mut::<W>().0 {
+        (0..W).filter(|&j| lanes[j]).for_each(|j| row[j] = 0.0);
     }
 }

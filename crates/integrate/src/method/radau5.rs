@@ -21,5 +21,11 @@ pub(super) const CARD: Card = Card {
     kind: Kind::Implicit,
     sizing: Sizing::Estimated { order: 4 },
     cite: "E. Hairer and G. Wanner, Solving Ordinary Differential Equations II (1996), section IV.8, doi:10.1007/978-3-642-05221-7",
-    stepper: |dynamics, width, pace| Ok(Box::new(Radau::new(dynamics.system().dimension(), width, pace))),
+    stepper: |dynamics, width, pace| {
+        let rows = dynamics.system().dimension();
+        // Slopes are compiled before the first step asks for them; whether they exist at 0 does not matter.
+        let (t, y, mut slopes) = (vec![0.0; width], vec![0.0; rows * width], vec![0.0; rows * rows * width]);
+        let _ = dynamics.jacobian(&t, &y, &mut slopes);
+        Ok(Box::new(Radau::new(rows, width, pace)))
+    },
 };
