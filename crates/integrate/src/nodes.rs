@@ -174,10 +174,10 @@ mod tests {
         let fraction = |a: f64, b: f64| number(a) / number(b);
         near(&gauss.b, &[fraction(5.0, 18.0), fraction(4.0, 9.0), fraction(5.0, 18.0)]);
         near(&gauss.c, &[half - fifteen / number(10.0), half, half + fifteen / number(10.0)]);
-        near(&gauss.a[1..3], &[
-            fraction(2.0, 9.0) - fifteen / number(15.0),
-            fraction(5.0, 36.0) - fifteen / number(30.0),
-        ]);
+        near(
+            &gauss.a[1..3],
+            &[fraction(2.0, 9.0) - fifteen / number(15.0), fraction(5.0, 36.0) - fifteen / number(30.0)],
+        );
 
         let lobatto = Nodes::lobatto(3);
         near(&lobatto.c, &[number(0.0), half, number(1.0)]);
@@ -187,19 +187,18 @@ mod tests {
         let radau = Nodes::radau(3);
         let six = root(6.0);
         near(&radau.c[..2], &[(number(4.0) - six) / number(10.0), (number(4.0) + six) / number(10.0)]);
-        near(&radau.b, &[
-            (number(16.0) - six) / number(36.0),
-            (number(16.0) + six) / number(36.0),
-            fraction(1.0, 9.0),
-        ]);
+        near(
+            &radau.b,
+            &[(number(16.0) - six) / number(36.0), (number(16.0) + six) / number(36.0), fraction(1.0, 9.0)],
+        );
         near(&radau.a[..1], &[(number(88.0) - number(7.0) * six) / number(360.0)]);
     }
 
     /// B(p): Σ bᵢ cᵢᵏ⁻¹ = 1/k. C(s): Σ aᵢⱼ cⱼᵏ⁻¹ = cᵢᵏ/k. D(r): Σ bᵢ cᵢᵏ⁻¹ aᵢⱼ = bⱼ(1 − cⱼᵏ)/k.
     #[test]
     fn simplifying_assumptions_hold() {
-        let families: [(fn(usize) -> Nodes, usize, usize); 3] =
-            [(Nodes::gauss, 0, 0), (Nodes::radau, 1, 1), (Nodes::lobatto, 2, 2)];
+        type Family = (fn(usize) -> Nodes, usize, usize);
+        let families: [Family; 3] = [(Nodes::gauss, 0, 0), (Nodes::radau, 1, 1), (Nodes::lobatto, 2, 2)];
         for (make, less, short) in families {
             for s in 2..=8 {
                 let Nodes { c, b, a } = make(s);

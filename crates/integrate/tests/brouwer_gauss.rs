@@ -44,6 +44,14 @@ fn energy_walks_at_random() {
     }
 }
 
+/// An iteration that ends with an accelerated iterate, however near rounding it is, leaves a bias of 2·10⁻²⁰ a step: after half a
+/// million steps, 8e−15 in one direction. One plain iteration takes it away.
+#[test]
+fn angular_momentum_has_no_bias() {
+    let [_, spin] = walk("implicit-midpoint", 500_000);
+    assert!(spin.1 < 4e-15, "{spin:?}");
+}
+
 #[test]
 #[ignore = "long"]
 fn energy_walks_at_random_for_ten_million_steps() {

@@ -5,8 +5,9 @@ mod common;
 
 use common::{begin, distance, stiff_pendulum};
 use leastaction_expr::Graph;
-use leastaction_integrate::{Integrator, Tolerance};
+use leastaction_integrate::{Integrator, Pace, Tolerance};
 use leastaction_mechanics::{Dynamics, Model, State};
+use std::ops::ControlFlow;
 
 /// The equation of van der Pol, ε ẍ = (1 − x²)ẋ − x, as a mass ε with friction that is negative near the middle.
 fn van_der_pol(epsilon: f64) -> (Dynamics, State) {
@@ -81,5 +82,54 @@ fn long_steps_are_solved() {
         assert!(swing.work().jacobians > 0 && swing.work().jacobians < 6 * swing.work().steps, "{name}");
         let energies = swing.energies(&mut dynamics).unwrap();
         assert!(energies.iter().all(|e| e.abs() < 30.0), "{name}: {energies:?}");
+    }
+}
+
+/// A chain of fifty masses on springs that harden: a state of a hundred numbers, solved through the modes of the method. The waves
+/// that cross it fast are not resolved by these steps, and its energy is kept nevertheless.
+#[test]
+fn large_systems_are_solved() {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let names: Vec<String> = (0..50).map(|k| format!("x{k}")).collect();
+    let x: Vec<_> = names.iter().map(|name| model.coordinate(name)).collect();
+    for (k, place) in x.iter().enumerate() {
+        model.particle(&format!("m{k}"), 1.0, [*place]);
+        let stretch = if k == 0 { *place } else { *place - x[k - 1] };
+        model.potential(&format!("s{k}"), 0.5 * 400.0 * stretch * stretch + 100.0 * stretch.pow(4.0));
+    }
+    let start: Vec<(&str, f64)> =
+        names.iter().enumerate().map(|(k, name)| (name.as_str(), 0.1 * (0.3 * k as f64).sin())).collect();
+    let (mut dynamics, start) = begin(&model, &start);
+    for name in ["gauss4", "radau5"] {
+        let run = Integrator::named(name, 0.25).unwrap().run(&mut dynamics, &start, 2.5).unwrap();
+        println!("{name}: {:?}", run.work());
+        assert!(run.work().jacobians > 0, "{name}: {:?}", run.work());
+        let energies = run.energies(&mut dynamics).unwrap();
+        assert!(energies.iter().all(|e| *e < 1.2 * energies[0]), "{name}: {energies:?}");
+    }
+}
+
+/// What is kept from step to step is written down, and a run that goes on has the same bits.
+#[test]
+fn stiff_runs_are_resumed() {
+    for (name, pace) in [
+        ("gauss4", Pace::Step(0.05)),
+        ("lobatto-pair6", Pace::Step(0.05)),
+        ("radau5", Pace::Step(0.05)),
+        ("radau5", Pace::Tolerance(Tolerance::relative(1e-5))),
+    ] {
+        let (mut dynamics, start) = stiff_pendulum();
+        let run = Integrator::named(name, pace).unwrap().ends_only();
+        let whole = run.run(&mut dynamics, &start, 3.0).unwrap();
+        let mut steps = 0;
+        let half = run.run_watched(&mut dynamics, &start, 3.0, |_| {
+            steps += 1;
+            if steps > 25 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        let half = half.unwrap();
+        assert!(half.end().t < 3.0);
+        let rest = run.resume(&mut dynamics, half.checkpoint().unwrap()).unwrap();
+        assert_eq!((rest.end(), rest.work()), (whole.end(), whole.work()), "{name}");
     }
 }

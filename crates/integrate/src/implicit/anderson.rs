@@ -116,7 +116,7 @@ impl Anderson {
             for (j, x) in x.iter_mut().enumerate() {
                 *x = match states[j] {
                     Lane::Open => next[j],
-                    Lane::Closing => image[j],
+                    Lane::Settling | Lane::Closing => image[j],
                     Lane::Resting | Lane::Waiting => *x,
                 };
             }

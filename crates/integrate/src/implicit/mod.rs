@@ -24,7 +24,6 @@ use leastaction_compile::LANES;
 use leastaction_mechanics::EvalError;
 use newton::Newton;
 
-
 pub(crate) use radau::Radau;
 pub(crate) use stages::Stages;
 pub(crate) use tableau::Tableau;
@@ -34,6 +33,8 @@ const ROUNDING: f64 = 16.0 * f64::EPSILON;
 /// So is this one, once it has not halved for a while: fields whose terms cancel are noisy.
 const NOISE: f64 = 1e-11;
 const PATIENCE: u32 = 8;
+/// A residual this small, relative to increments, is lost in their rounding.
+const UNSEEN: f64 = f64::EPSILON / 64.0;
 
 /// An equation x = g(x) for the change x of a state over a step.
 pub(crate) trait Equation {
@@ -98,13 +99,18 @@ struct Front<'m, const W: usize> {
     rows: usize,
     /// One over the scale of coordinates, and of momenta.
     weights: [[f64; W]; 2],
+    /// The part of the scale that is increments.
+    shares: [f64; W],
+    /// Whether lanes close when their next residual can be foreseen to be lost in rounding.
+    foresees: bool,
     residual: &'m mut [f64],
     image: &'m mut [f64],
 }
 
 impl<'m, const W: usize> Front<'m, W> {
     fn new(rows: usize, residual: &'m mut [f64], image: &'m mut [f64]) -> Front<'m, W> {
-        Front { progress: [Progress::default(); W], rows, weights: [[0.0; W]; 2], residual, image }
+        let (progress, weights, shares) = ([Progress::default(); W], [[0.0; W]; 2], [0.0; W]);
+        Front { progress, rows, weights, shares, foresees: false, residual, image }
     }
 
     /// How many iterations were made, unless a lane is still open.
@@ -121,10 +127,12 @@ impl<'m, const W: usize> Front<'m, W> {
     /// Takes the scale of the unknowns from a state and its change.
     fn weigh(&mut self, y: &[f64]) {
         let sizes = [largest::<W>(y, self.rows), largest::<W>(self.image, self.rows)];
+        self.shares = [0.0; W];
         for (half, weights) in self.weights.iter_mut().enumerate() {
             for (j, weight) in weights.iter_mut().enumerate() {
                 let scale = sizes[0][half][j] + sizes[1][half][j];
                 *weight = if scale > 0.0 { 1.0 / scale } else { 1.0 };
+                self.shares[j] = self.shares[j].max(sizes[1][half][j] * *weight);
             }
         }
     }
@@ -146,13 +154,19 @@ impl<'m, const W: usize> Front<'m, W> {
                 }
             }
         }
-        for (lane, size) in self.progress.iter_mut().zip(sizes) {
-            lane.update(size);
+        for ((lane, size), share) in self.progress.iter_mut().zip(sizes).zip(&self.shares) {
+            let before = lane.size;
+            lane.update(size, *share);
+            let foreseen = size * (size / before);
+            let seen = before.is_finite() && size <= 0.1 * before;
+            if self.foresees && seen && lane.state == Lane::Open && foreseen <= UNSEEN * share {
+                lane.state = Lane::Settling;
+            }
         }
     }
 
     fn is_done(&self) -> bool {
-        self.progress.iter().all(|lane| lane.state != Lane::Open)
+        self.progress.iter().all(|lane| !matches!(lane.state, Lane::Open | Lane::Settling))
     }
 
     /// Gives lanes that are not solved another chance.
@@ -165,7 +179,11 @@ impl<'m, const W: usize> Front<'m, W> {
 
     /// Whether no open lane can be brought further by going on: residuals are infinite or NaN.
     fn is_lost(&self) -> bool {
-        self.progress.iter().all(|lane| lane.state != Lane::Open || !lane.size.is_finite())
+        self.progress.iter().all(|lane| match lane.state {
+            Lane::Open => !lane.size.is_finite(),
+            Lane::Settling => false,
+            Lane::Closing | Lane::Resting | Lane::Waiting => true,
+        })
     }
 }
 
@@ -173,6 +191,8 @@ impl<'m, const W: usize> Front<'m, W> {
 enum Lane {
     /// Not solved.
     Open,
+    /// Solved but for what acceleration makes of rounding, which a plain iteration takes away.
+    Settling,
     /// Solved in this iteration: the image is the solution.
     Closing,
     /// Solved before: x is the solution, and stays.
@@ -197,9 +217,14 @@ impl Default for Progress {
 }
 
 impl Progress {
-    fn update(&mut self, size: f64) {
+    /// `share` is the part of the scale that is increments.
+    fn update(&mut self, size: f64, share: f64) {
         match self.state {
             Lane::Open => {}
+            Lane::Settling => {
+                (self.size, self.state) = (size, Lane::Closing);
+                return;
+            }
             Lane::Waiting => return,
             Lane::Closing | Lane::Resting => {
                 self.state = Lane::Resting;
@@ -209,10 +234,13 @@ impl Progress {
         self.size = size;
         self.stale = if size < 0.5 * self.best { 0 } else { self.stale + 1 };
         self.best = self.best.min(size);
-        let rounding = self.stale > 0 && size <= ROUNDING;
+        // Increments are rounded less coarsely than the state. Where an iteration halts above that, it may only have stumbled.
+        let rounding = self.stale > 0 && size <= ROUNDING * share || self.stale > 1 && size <= ROUNDING;
         let noise = self.stale >= PATIENCE && size <= NOISE;
-        if size == 0.0 || rounding || noise {
+        if size == 0.0 {
             self.state = Lane::Closing;
+        } else if rounding || noise {
+            self.state = Lane::Settling;
         }
     }
 }

@@ -50,7 +50,7 @@ impl Newton {
             }
             for j in 0..W {
                 match front.progress[j].state {
-                    Lane::Open => self.correct::<W>(j, x, front.image),
+                    Lane::Open | Lane::Settling => self.correct::<W>(j, x, front.image),
                     Lane::Closing => (j..x.len()).step_by(W).for_each(|i| x[i] = front.image[i]),
                     Lane::Resting | Lane::Waiting => {}
                 }

@@ -4,7 +4,7 @@
 use leastaction_compile::LANES;
 
 /// Polynomials through more values than this, and more than one step, lose to rounding what they gain.
-const VALUES: usize = 6;
+const VALUES: usize = 8;
 
 /// The increments Lᵢ = hbᵢfᵢ of the last steps, lane by lane.
 pub(crate) struct Past {

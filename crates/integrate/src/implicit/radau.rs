@@ -143,7 +143,8 @@ impl Radau {
         let ratio = if before == 0.0 { 0.0 } else { self.step[lane] / before };
         for i in 0..STAGES {
             let at = |tau: f64, row: &Vec<f64>| tau * row.iter().rev().fold(0.0, |sum, x| sum * tau + x);
-            let share = |row| if before == 0.0 { 0.0 } else { at(1.0 + self.c[i] * ratio, row) - at(1.0, row) };
+            let share =
+                |row| if before == 0.0 { 0.0 } else { at(1.0 + self.c[i] * ratio, row) - at(1.0, row) };
             let shares: [f64; STAGES] = std::array::from_fn(|k| share(&self.powers[k]));
             for place in (lane..len).step_by(self.width) {
                 let part = |k: usize| shares[k] * self.memory.z[k * len + place];
@@ -194,7 +195,12 @@ impl Radau {
     }
 
     /// Gives lanes new slopes that need them: those at the start of the step, or if these were not good enough, on the way.
-    fn renew(&mut self, motion: &mut Motion<'_>, interval: Interval<'_>, block: &Block) -> Result<(), EvalError> {
+    fn renew(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+    ) -> Result<(), EvalError> {
         let wants = |lane: &Solving| lane.state == State::Open && lane.renew;
         if !self.lanes[..self.width].iter().any(wants) {
             return Ok(());
@@ -218,7 +224,12 @@ impl Radau {
     }
 
     /// One correction in all lanes that are open.
-    fn correct(&mut self, motion: &mut Motion<'_>, interval: Interval<'_>, block: &Block) -> Result<(), EvalError> {
+    fn correct(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+    ) -> Result<(), EvalError> {
         let len = self.at.len();
         for i in 0..STAGES {
             let places = self.at.iter_mut().zip(&self.z[i * len..]);
@@ -295,8 +306,7 @@ impl Radau {
         let left = FEW.saturating_sub(lane.count);
         if lane.count > 1 {
             let theta = lane.theta;
-            // Also catches NaN.
-            if !(theta < 0.99) {
+            if theta >= 0.99 || theta.is_nan() {
                 lane.state = if lane.size <= self.fraction { State::Solved } else { State::Lost };
                 return;
             }
@@ -318,7 +328,7 @@ impl Radau {
     /// Whether corrections are rounding.
     fn judge_fixed(&mut self, j: usize) {
         let lane = &mut self.lanes[j];
-        lane.progress.update(lane.size);
+        lane.progress.update(lane.size, 1.0);
         if lane.progress.state != Lane::Open {
             lane.state = State::Solved;
         } else if !lane.size.is_finite() || lane.count == MANY {

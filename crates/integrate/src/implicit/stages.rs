@@ -7,10 +7,10 @@
 
 use super::anderson::{Anderson, MOST};
 use super::operator::Operator;
+use super::past::Past;
 use super::tableau::Tableau;
 use super::{Front, Lane, Progress};
 use crate::block::{Block, scale};
-use super::past::Past;
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
 use leastaction_mechanics::EvalError;
@@ -75,16 +75,19 @@ impl Stages {
         block: &Block,
     ) -> Result<u32, StepError> {
         let Stages { tableau, anderson, operator, increments: x, image, residual, scratch, .. } = self;
-        let mut field = StageField { tableau, weights: &self.weights, motion, interval, block, at: &mut self.at };
+        let mut field =
+            StageField { tableau, weights: &self.weights, motion, interval, block, at: &mut self.at };
         let mut front = Front::<W>::new(block.dimension(), residual, image);
         for (lane, stiff) in front.progress.iter_mut().zip(&self.stiff) {
             lane.state = if *stiff > 0.0 { Lane::Waiting } else { Lane::Open };
         }
+        front.foresees = true;
         let mut iterations = 0;
         if !front.is_done() {
             let y = block.values();
             iterations = anderson.iterate(MOST, y, x, &mut front, |x, image| field.image(x, image))?;
         }
+        front.foresees = false;
         for (stiff, lane) in self.stiff.iter_mut().zip(&mut front.progress) {
             if lane.state == Lane::Open {
                 (*stiff, lane.state) = (STIFF_STEPS + 1.0, Lane::Waiting);

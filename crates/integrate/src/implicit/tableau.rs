@@ -76,9 +76,8 @@ mod tests {
     /// Exactly: no tolerance anywhere but in what rounding does to each coefficient.
     #[test]
     fn rounded_coefficients_are_symplectic_and_symmetric() {
-        for (s, tableau) in (1..=10)
-            .map(|s| (s, Tableau::gauss(s)))
-            .chain((2..=8).map(|s| (s, Tableau::lobatto(s))))
+        for (s, tableau) in
+            (1..=10).map(|s| (s, Tableau::gauss(s))).chain((2..=8).map(|s| (s, Tableau::lobatto(s))))
         {
             let Tableau { c, b, first, second } = &tableau;
             assert_eq!(b.iter().sum::<f64>(), 1.0, "{s}");

@@ -14,7 +14,9 @@ use crate::step::Step;
 use leastaction_mechanics::Dynamics;
 
 pub(super) const STORMER_VERLET: Card =
-    card("stormer-verlet", "Störmer–Verlet for any H (Lobatto IIIA–IIIB, two stages)", 2, |d, w, _| pair(2, d, w));
+    card("stormer-verlet", "Störmer–Verlet for any H (Lobatto IIIA–IIIB, two stages)", 2, |d, w, _| {
+        pair(2, d, w)
+    });
 pub(super) const LOBATTO_PAIR4: Card =
     card("lobatto-pair4", "Lobatto IIIA–IIIB, three stages", 4, |d, w, _| pair(3, d, w));
 pub(super) const LOBATTO_PAIR6: Card =
