@@ -40,8 +40,8 @@ pub use leastaction_expr::{
     jvp, operations, rust_function, substitute, vjp,
 };
 pub use leastaction_integrate::{
-    ALL as METHODS, Block, Card, Checkpoint, CheckpointError, Crossing, Density, DriftError, End, Event,
-    Failed, Integrator, Keeps, Kind, Moment, Needs, Pace, Reason, RunError, Sample, Sizing, StepError,
+    ALL as METHODS, Block, Card, Checkpoint, CheckpointError, Choice, Crossing, Density, DriftError, End,
+    Event, Failed, Integrator, Keeps, Kind, Moment, Needs, Pace, Reason, RunError, Sample, Sizing, StepError,
     Tolerance, Trajectory, UnknownMethod, Work, energy_scale,
 };
 pub use leastaction_mechanics::{

@@ -45,7 +45,8 @@ fn run_prints_a_summary() {
     assert!(line(&text, "end").contains("th1 = -0.495364") && line(&text, "end").contains("th2 = 0.395117"));
     assert!(text.contains("th1' = -1.33073") && text.contains("p_th1 = "));
     let default = prints(&["run", "double-pendulum"]);
-    assert!(line(&default, "method").contains("implicit-midpoint (order 2, keeps: symplectic form"));
+    assert!(line(&default, "method").contains("gauss4 (order 4, keeps: symplectic form"));
+    assert!(line(&default, "because").contains("H is not separable, so symplectic steps are implicit"));
 }
 
 #[test]

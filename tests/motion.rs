@@ -55,7 +55,7 @@ fn map_lagrangian_and_hamiltonian_move_alike() {
     hamiltonian.hamiltonian("motion", top / (2.0 * m2 * l1 * l1 * l2 * l2 * (m1 + m2 * s * s)));
     hamiltonian.potential("weight", weight);
 
-    let facts = begin(&map, &[]).0.system().facts().clone();
+    let facts = begin(&hamiltonian, &[]).0.system().facts().clone();
     for card in METHODS.iter().filter(|card| card.needs.met_by(&facts)) {
         let ends = [&map, &lagrangian, &hamiltonian].map(|model| {
             let mut system = begin(model, &[("th1", 1.0), ("th2'", 0.5)]);

@@ -5,8 +5,8 @@ use clap::Args;
 use leastaction::catalog::{Entry, Setup};
 use leastaction::integrate::number;
 use leastaction::{
-    Card, Dynamics, Equations, Graph, Integrator, Observable, Pace, RunError, System, Tolerance, Trajectory,
-    Work,
+    Card, Choice, Dynamics, Equations, Graph, Integrator, Observable, Pace, RunError, State, System,
+    Tolerance, Trajectory, Work,
 };
 use std::time::{Duration, Instant};
 
@@ -31,7 +31,7 @@ pub(crate) struct Run {
     /// Build the system with a number of pieces, where it can be chosen
     #[arg(long, value_name = "N")]
     size: Option<usize>,
-    /// Integrate with a method (see `leastaction methods`)
+    /// Integrate with a method (see `leastaction methods`); left out, one is chosen
     #[arg(long, value_name = "NAME")]
     method: Option<String>,
     /// Use a step
@@ -63,6 +63,8 @@ struct Outcome {
     compile: Duration,
     wall: Duration,
     trajectory: Trajectory,
+    /// Why the method was chosen, if it was.
+    why: Option<String>,
     /// The length of the last step, if steps have one length.
     last_step: Option<f64>,
     energy_drift: f64,
@@ -88,8 +90,8 @@ impl Run {
             dynamics.set_parameter(name, *value).map_err(Failure::usage)?;
         }
         let start = dynamics.start(&self.start_values(&setup, system.momenta())).map_err(Failure::usage)?;
-        let integrator = self.integrator(&setup)?;
         let until = self.until.unwrap_or(setup.plan.until);
+        let (integrator, why) = self.integrator(&setup, &mut dynamics, &start, until)?;
         let watched = watched(&setup, &equations, &system, &mut dynamics)?;
         let steps = integrator.steps_between(start.t, until).map_err(too_many)?;
         let last_step = integrator.last_step_between(start.t, until).map_err(Failure::usage)?;
@@ -116,7 +118,7 @@ impl Run {
             let drift = trajectory.drift(&mut dynamics, what).map_err(|e| drifted(&name, e))?;
             conserved.push((name, drift));
         }
-        let outcome = Outcome { compile, wall, trajectory, last_step, energy_drift, conserved };
+        let outcome = Outcome { compile, wall, trajectory, why, last_step, energy_drift, conserved };
         summary(entry, &integrator, &mut dynamics, &outcome)
     }
 
@@ -133,17 +135,28 @@ impl Run {
         kept.collect::<Vec<_>>().into_iter().chain(asked.iter().copied()).collect()
     }
 
-    fn integrator(&self, setup: &Setup<'_>) -> Result<Integrator, Failure> {
-        let method = self.method.as_deref().unwrap_or(setup.plan.method);
-        let card = Card::named(method).map_err(Failure::usage)?;
+    /// The method and the pace that were asked for. A method that nobody asked for is chosen, and why is said.
+    fn integrator(
+        &self,
+        setup: &Setup<'_>,
+        dynamics: &mut Dynamics,
+        start: &State,
+        until: f64,
+    ) -> Result<(Integrator, Option<String>), Failure> {
         // A step that nobody asked for goes the way that was asked for.
-        let back = self.until.is_some_and(|t| t < 0.0);
-        let usual = if back { -setup.plan.step } else { setup.plan.step };
+        let usual = if until < start.t { -setup.plan.step } else { setup.plan.step };
         let pace = match self.tol {
             Some(tolerance) => Pace::Tolerance(Tolerance::relative(tolerance)),
             None => Pace::Step(self.step.unwrap_or(usual)),
         };
-        Ok(Integrator::new(card, pace).at_most(self.max_steps))
+        let (integrator, why) = match &self.method {
+            Some(method) => (Integrator::new(Card::named(method).map_err(Failure::usage)?, pace), None),
+            None => {
+                let choice = Choice::new(dynamics, start, until, Some(pace)).map_err(Failure::usage)?;
+                (choice.integrator, Some(choice.why))
+            }
+        };
+        Ok((integrator.at_most(self.max_steps), why))
     }
 }
 
@@ -187,6 +200,7 @@ fn summary(
     let parameters = system.parameters().iter().zip(dynamics.parameters());
     let parameters: Vec<_> =
         parameters.map(|((name, _), value)| format!("{name} = {}", number(value))).collect();
+    let because = outcome.why.iter().map(|why| row("because", why.clone()));
     let mut rows = vec![
         row("system", format!("{}: {}", entry.name, entry.about)),
         row("parameters", parameters.join(", ")),
@@ -231,6 +245,8 @@ fn summary(
         row("", values(system.velocities(), &velocities)),
         row("", values(system.momenta(), &end.p)),
     ];
+    let after = rows.iter().position(|row| row[0] == "method").map_or(0, |method| method + 1);
+    rows.splice(after..after, because);
     for (name, drift) in outcome.conserved.iter().filter(|(_, drift)| *drift > WRONG) {
         rows.push(row(
             "warning",

@@ -37,8 +37,6 @@ pub struct Setup<'g> {
 /// How a system is run by default.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plan {
-    /// The method.
-    pub method: &'static str,
     /// The step.
     pub step: f64,
     /// The time at the end; runs start at 0.

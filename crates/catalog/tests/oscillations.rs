@@ -16,7 +16,7 @@ fn harmonic_oscillator_lags_as_the_midpoint_rule_must() {
     let graph = Graph::new();
     let (setup, mut dynamics, start) = begin(&graph, "harmonic-oscillator");
     let plan = setup.plan;
-    let swing = run(&mut dynamics, &start, plan.method, plan.step, plan.until);
+    let swing = run(&mut dynamics, &start, "implicit-midpoint", plan.step, plan.until);
     assert_eq!((swing.work().steps, swing.end().t), (30_000, 300.0));
 
     let omega = 9.81_f64.sqrt();

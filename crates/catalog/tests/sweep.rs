@@ -5,7 +5,7 @@ mod common;
 use common::begin;
 use leastaction_catalog::{ALL, Entry, EntryError, Spot};
 use leastaction_expr::Graph;
-use leastaction_integrate::{Card, Integrator, Keeps};
+use leastaction_integrate::{Choice, Keeps, Pace};
 
 #[test]
 fn names_are_unique_and_found() {
@@ -74,16 +74,16 @@ fn plans_conserve_energy_and_invariants() {
         kept.extend(setup.invariants.iter().map(|term| term.value.to_string()));
 
         let plan = setup.plan;
-        let card = Card::named(plan.method).unwrap();
-        assert!(card.keeps.contains(&Keeps::Symplectic));
-        let run = Integrator::new(card, plan.step).every(10).run(&mut dynamics, &start, plan.until).unwrap();
+        let chosen = Choice::new(&mut dynamics, &start, plan.until, Some(Pace::Step(plan.step))).unwrap();
+        assert!(chosen.integrator.card().keeps.contains(&Keeps::Symplectic));
+        let run = chosen.integrator.every(10).run(&mut dynamics, &start, plan.until).unwrap();
         for text in kept {
             let what = dynamics.observable(&text).unwrap();
             let drift = run.drift(&mut dynamics, what).unwrap();
             assert!(drift < 1e-12, "{}: {text} drifts by {drift:e}", entry.name);
         }
         let worst_energy = run.energy_drift(&mut dynamics).unwrap();
-        println!("{:24} energy error {worst_energy:.1e}", entry.name);
+        println!("{:24} energy error {worst_energy:.1e}: {}", entry.name, chosen.why);
         assert!(worst_energy < 1e-2, "{}: energy changes by {worst_energy}", entry.name);
     }
 }

@@ -9,7 +9,8 @@
 //! | a step | loses energy at one rate: separable with linear damping | `conformal4` |
 //! | a step | separable, the step is short for its fastest motion | `blanes-moan4` |
 //! | a step | else | `gauss4` |
-//! | neither | nothing is lost, and the run is longer than a thousand of its fastest periods | as for a step, of high order |
+//! | a density | separable, or not | `blanes-moan6`, `gauss6` |
+//! | neither | nothing is lost, and the run is longer than a thousand of its fastest periods | `blanes-moan6`, or `gauss8` if not separable |
 //! | neither | else | as for a tolerance of 1e−10 |
 //!
 //! How fast a system moves is looked up: by the largest eigenvalue of the field's derivatives, along a short trial run.
@@ -35,7 +36,7 @@ pub struct Choice {
 /// A run longer than so many periods of its fastest motion should keep its geometry.
 const LONG: f64 = 1000.0;
 /// Steps of a run that nobody gave a step, per period of the fastest motion.
-const STEPS_PER_PERIOD: f64 = 30.0;
+const STEPS_PER_PERIOD: f64 = 50.0;
 /// The tolerance of a run that nobody gave one.
 const USUAL: Tolerance = Tolerance { relative: 1e-10, absolute: 0.0 };
 /// A step that turns the fastest motion by more than this many radians is long.
@@ -63,19 +64,25 @@ impl Choice {
         let span = (end - start.t).abs();
         let free = !facts.dissipative && !facts.forced;
         let (name, pace, why) = match pace {
-            Some(pace @ Pace::Tolerance(tolerance)) => {
+            Some(Pace::Tolerance(tolerance)) => {
                 let (name, why) = by_tolerance(&facts, tempo, tolerance.relative.max(tolerance.absolute));
-                (name, pace, why)
+                (name, Pace::Tolerance(tolerance), why)
             }
-            Some(pace @ Pace::Step(step)) => {
+            Some(Pace::Step(step)) => {
                 let (name, why) = by_step(&facts, tempo, step);
-                (name, pace, why)
+                (name, Pace::Step(step), why)
+            }
+            Some(Pace::Density(density)) => {
+                let (name, why) = by_density(&facts);
+                (name, Pace::Density(density), why)
             }
             None if free && tempo.is_known() && tempo.fastest * span > LONG * TAU => {
                 let step = (end - start.t).signum() * TAU / tempo.fastest / STEPS_PER_PERIOD;
                 let periods = (tempo.fastest * span / TAU).round();
                 let name = if Needs::Separable.met_by(&facts) { "blanes-moan6" } else { "gauss8" };
-                let why = format!("nothing is lost over some {periods} periods of the fastest motion, so its geometry is kept");
+                let why = format!(
+                    "nothing is lost over some {periods} periods of the fastest motion, so its geometry is kept"
+                );
                 (name, Pace::Step(step), why)
             }
             None => {
@@ -90,14 +97,19 @@ impl Choice {
 
 fn by_tolerance(facts: &Facts, tempo: Tempo, tolerance: f64) -> (&'static str, String) {
     if tempo.is_stiff(facts) {
-        let (fast, slow) = (number(&tempo.fastest.round()), number(&tempo.slow.round()));
-        return ("radau5", format!("the motion decays at rates up to {fast} and changes at {slow}: it is stiff"));
+        let (fast, slow) = (number(&tempo.fastest.round()), number(&tempo.slow().round()));
+        return (
+            "radau5",
+            format!("the motion decays at rates up to {fast} and changes at {slow}: it is stiff"),
+        );
     }
     let digits = -tolerance.log10();
     match () {
-        () if Needs::Closed.met_by(facts) && digits >= 5.0 => {
-            ("taylor", "the field is in closed form, and its Taylor series is the cheapest way to many digits".to_owned())
-        }
+        () if Needs::Closed.met_by(facts) && digits >= 5.0 => (
+            "taylor",
+            "the field is in closed form, and its Taylor series is the cheapest way to many digits"
+                .to_owned(),
+        ),
         () if digits >= 11.0 => ("vern9", "many digits of any vector field".to_owned()),
         () if digits >= 6.0 => ("dop853", "good accuracy of any vector field".to_owned()),
         () => ("tsit5", "few digits of any vector field".to_owned()),
@@ -110,7 +122,7 @@ fn by_step(facts: &Facts, tempo: Tempo, step: f64) -> (&'static str, String) {
     if facts.dissipative && long {
         return ("radau5", format!("energy is lost, and a step is {turn} tenths of the fastest time"));
     }
-    if Needs::LinearDamping.met_by(facts) && !long {
+    if facts.dissipative && Needs::LinearDamping.met_by(facts) && !long {
         return ("conformal4", "damping is linear: what it does to the geometry is kept".to_owned());
     }
     if Needs::Separable.met_by(facts) && !long {
@@ -126,13 +138,24 @@ fn by_step(facts: &Facts, tempo: Tempo, step: f64) -> (&'static str, String) {
     ("gauss4", why)
 }
 
+fn by_density(facts: &Facts) -> (&'static str, String) {
+    if Needs::Separable.met_by(facts) {
+        return (
+            "blanes-moan6",
+            "H is separable, so steps are explicit; they are symmetric, as a density needs".to_owned(),
+        );
+    }
+    ("gauss6", "H is not separable, so steps are implicit; they are symmetric, as a density needs".to_owned())
+}
+
 /// How fast a system moves.
 #[derive(Clone, Copy, Debug)]
 struct Tempo {
     /// The largest size of an eigenvalue of the field's derivatives; 0 if it is not known.
     fastest: f64,
-    /// The rate at which the state changes, relative to its size.
-    slow: f64,
+    /// The largest size and rate of coordinates, and of momenta.
+    sizes: [f64; 2],
+    rates: [f64; 2],
 }
 
 impl Tempo {
@@ -140,21 +163,27 @@ impl Tempo {
         self.fastest > 0.0 && self.fastest.is_finite()
     }
 
+    /// The rate at which the state changes, relative to its size.
+    fn slow(self) -> f64 {
+        let relative =
+            self.rates.iter().zip(self.sizes).map(|(rate, size)| if size > 0.0 { rate / size } else { 0.0 });
+        relative.fold(f64::MIN_POSITIVE, f64::max)
+    }
+
     fn is_stiff(self, facts: &Facts) -> bool {
-        facts.dissipative && self.is_known() && self.fastest > STIFF * self.slow.max(f64::MIN_POSITIVE)
+        facts.dissipative && self.is_known() && self.fastest > STIFF * self.slow()
     }
 
     /// Looks along a short trial run. Where that fails, what was seen until then must do.
     fn look(dynamics: &mut Dynamics, start: &State, end: f64) -> Result<Tempo, RunError> {
         let d = dynamics.system().dimension();
-        let mut tempo = Tempo { fastest: 0.0, slow: 0.0 };
+        let mut tempo = Tempo { fastest: 0.0, sizes: [0.0; 2], rates: [0.0; 2] };
         if d > LARGEST {
             return Ok(tempo);
         }
         tempo.see(dynamics, start.t, &start.block())?;
-        let trial = Integrator::named("dormand-prince5", Tolerance::relative(1e-3)).map(|run| {
-            run.at_most(TRIAL_STEPS).every(TRIAL_STEPS / TRIAL_LOOKS)
-        });
+        let trial = Integrator::named("dormand-prince5", Tolerance::relative(1e-3))
+            .map(|run| run.at_most(TRIAL_STEPS).every(TRIAL_STEPS / TRIAL_LOOKS));
         let Ok(trial) = trial else { return Ok(tempo) };
         let mut seen: Vec<(f64, Vec<f64>)> = Vec::new();
         // A trial that ends early, for whatever reason, has shown what it has shown.
@@ -176,11 +205,9 @@ impl Tempo {
         dynamics.jacobian(&[t], y, &mut matrix)?;
         dynamics.field(&[t], y, &mut rates)?;
         let largest = |part: &[f64]| part.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
-        for half in [0..d.div_ceil(2), d.div_ceil(2)..d] {
-            let (size, rate) = (largest(&y[half.clone()]), largest(&rates[half]));
-            if size > 0.0 && rate.is_finite() {
-                self.slow = self.slow.max(rate / size);
-            }
+        for (k, half) in [0..d.div_ceil(2), d.div_ceil(2)..d].into_iter().enumerate() {
+            self.sizes[k] = self.sizes[k].max(largest(&y[half.clone()]));
+            self.rates[k] = self.rates[k].max(largest(&rates[half]));
         }
         let radius = spectral_radius(&mut matrix, d);
         if radius.is_finite() {

@@ -18,6 +18,7 @@
 mod block;
 mod card;
 mod checkpoint;
+mod choose;
 mod course;
 mod dense;
 mod density;
@@ -42,6 +43,7 @@ mod whole;
 pub use block::Block;
 pub use card::{Card, Keeps, Kind, Needs, Sizing, Stepper};
 pub use checkpoint::Checkpoint;
+pub use choose::Choice;
 pub use dense::{Basis, Polynomial};
 pub use density::Density;
 pub use error::{CheckpointError, DriftError, Failed, RunError, number};

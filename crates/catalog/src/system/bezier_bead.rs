@@ -25,7 +25,7 @@ fn build(graph: &Graph) -> Setup<'_> {
     model.particle("bead", m, [0, 1].map(|axis| curve(s, axis)));
     model.potential("ends", 1.0 - wall(s, 0.0, height, width) + wall(s, 1.0, height, width));
     let points = (0..=60).map(|i| [0, 1].map(|axis| point(f64::from(i) / 60.0, axis)));
-    Setup::new(model, Plan { method: "implicit-midpoint", step: 0.001, until: 20.0 })
+    Setup::new(model, Plan { step: 0.001, until: 20.0 })
         .starting([("s", 0.5), ("s'", 0.25)])
         .drawn(Drawing::new().line(points).dot("bead", 1.0))
 }

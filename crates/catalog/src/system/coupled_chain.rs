@@ -41,7 +41,7 @@ fn build(graph: &Graph, size: usize) -> Setup<'_> {
     let dot = |drawing: Drawing, i: usize| drawing.dot(bob(i).as_str(), 1.0);
     let drawing = (0..size).fold(Drawing::new(), rod);
     let drawing = (1..size).fold(drawing, spring);
-    Setup::new(model, Plan { method: "implicit-midpoint", step: 0.005, until: 20.0 })
+    Setup::new(model, Plan { step: 0.005, until: 20.0 })
         .starting([("th1", 0.5)])
         .drawn((0..size).fold(drawing, dot))
 }

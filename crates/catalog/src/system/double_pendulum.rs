@@ -31,7 +31,7 @@ fn build(graph: &Graph, m2: f64, height: f64) -> Setup<'_> {
     model.particle("elbow", m1, elbow);
     model.particle("hand", m2, hand);
     model.gravity([graph.number(0.0), -g]);
-    Setup::new(model, Plan { method: "implicit-midpoint", step: 0.002, until: 20.0 }).drawn(
+    Setup::new(model, Plan { step: 0.002, until: 20.0 }).drawn(
         Drawing::new()
             .trail("hand")
             .rod([0.0, height], "elbow")

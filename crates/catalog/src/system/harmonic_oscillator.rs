@@ -22,7 +22,7 @@ fn build(graph: &Graph) -> Setup<'_> {
     model.kinetic("motion", m * l * l * rate * rate / 2.0);
     model.potential("gravity", m * g * l * th * th / 2.0);
     model.point("bob", [l * th.sin(), -(l * th.cos())]);
-    Setup::new(model, Plan { method: "implicit-midpoint", step: 0.01, until: 300.0 })
+    Setup::new(model, Plan { step: 0.01, until: 300.0 })
         .starting([("th", 0.1)])
         .drawn(Drawing::new().rod([0.0, 0.0], "bob").dot("bob", 1.0))
 }

@@ -62,7 +62,7 @@ fn build(graph: &Graph) -> Setup<'_> {
             model.potential(&name, -(constant * a.mass * b.mass / distance));
         }
     }
-    let mut setup = Setup::new(model, Plan { method: "implicit-midpoint", step: 10.0, until: 200_000.0 });
+    let mut setup = Setup::new(model, Plan { step: 10.0, until: 200_000.0 });
     for (k, axis) in ["x", "y", "z"].iter().enumerate() {
         let momentum = graph.sum(bodies.iter().map(|b| b.mass * b.velocity[k]));
         setup = setup.conserving(&format!("momentum along {axis}"), momentum);

@@ -18,7 +18,7 @@ fn build(graph: &Graph) -> Setup<'_> {
     let th = model.coordinate("th");
     model.particle("bob", m, [l * th.sin(), 0.5 - l * th.cos()]);
     model.gravity([graph.number(0.0), -g]);
-    Setup::new(model, Plan { method: "implicit-midpoint", step: 0.01, until: 20.0 })
+    Setup::new(model, Plan { step: 0.01, until: 20.0 })
         .starting([("th'", 1.0)])
         .drawn(Drawing::new().trail("bob").rod([0.0, 0.5], "bob").dot("bob", 1.0))
 }

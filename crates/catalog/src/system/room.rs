@@ -24,7 +24,7 @@ fn build(graph: &Graph) -> Setup<'_> {
     model.potential("ceiling", wall(y, 1.0, height, width));
     model.potential("left wall", 1.0 - wall(x, -2.0, height, width));
     model.potential("right wall", wall(x, 2.0, height, width));
-    Setup::new(model, Plan { method: "implicit-midpoint", step: 0.001, until: 20.0 })
+    Setup::new(model, Plan { step: 0.001, until: 20.0 })
         .starting([("x", -1.0), ("y", 0.25), ("x'", FRAC_1_SQRT_2), ("y'", FRAC_1_SQRT_2)])
         .drawn(
             Drawing::new()

@@ -28,7 +28,7 @@ fn build(graph: &Graph) -> Setup<'_> {
     model.potential("spring", k * x * x / 2.0);
     model.potential("left stop", 1.0 - wall(r, -1.5, 25.0, 0.1));
     model.potential("right stop", wall(r, 1.5, 25.0, 0.1));
-    Setup::new(model, Plan { method: "implicit-midpoint", step: 0.001, until: 20.0 })
+    Setup::new(model, Plan { step: 0.001, until: 20.0 })
         .starting([("x", 0.1), ("r'", 1.0), ("th'", -0.5)])
         .drawn(
             Drawing::new()

@@ -21,7 +21,7 @@ fn build(graph: &Graph) -> Setup<'_> {
     model.particle("sun", m1, [near * th.cos(), near * th.sin()]);
     model.particle("planet", m2, [far * th.cos(), far * th.sin()]);
     model.potential("gravity", -(m1 * m2 / r));
-    Setup::new(model, Plan { method: "implicit-midpoint", step: 0.001, until: 20.0 })
+    Setup::new(model, Plan { step: 0.001, until: 20.0 })
         .starting([("r", 2.0), ("th'", 0.5)])
         .drawn(Drawing::new().trail("sun").trail("planet").dot("sun", 5.0).dot("planet", 0.5))
 }

@@ -1,0 +1,108 @@
+//! Which method is chosen when none is named, and that it does what is expected of it.
+#![allow(clippy::unwrap_used)] // a test may panic
+
+mod common;
+
+use common::{
+    begin, damped_pendulum, double_pendulum, driven_pendulum, henon_heiles, kepler, stiff_pendulum,
+};
+use leastaction_expr::Graph;
+use leastaction_integrate::{Choice, Density, Keeps, Pace, Tolerance};
+use leastaction_mechanics::{Dynamics, Model, State};
+
+type System = (Dynamics, State);
+
+fn chosen((mut dynamics, start): System, end: f64, pace: Option<Pace>) -> (&'static str, String) {
+    let choice = Choice::new(&mut dynamics, &start, end, pace).unwrap();
+    assert!(choice.integrator.card().needs.met_by(dynamics.system().facts()));
+    (choice.integrator.card().name, choice.why)
+}
+
+/// A spring of rate 1e4 with friction that stops it in 1e−4: stiff.
+fn damped_spring() -> System {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let [x, y] = model.coordinates(["x", "y"]);
+    model.particle("bob", 1.0, [x, y]);
+    model.potential("spring", 0.5 * x * x + 0.5 * y * y);
+    model.dissipation("friction", 5000.0 * model.velocity(y).pow(2.0) * (1.0 + x * x));
+    begin(&model, &[("x", 1.0), ("y", 0.1)])
+}
+
+/// A mass pushed by an input.
+fn pushed() -> System {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let x = model.coordinate("x");
+    let u = model.input("u");
+    model.particle("mass", 1.0, [x]);
+    model.potential("spring", x.pow(4.0));
+    model.force(x, u);
+    begin(&model, &[("x", 1.0)])
+}
+
+#[test]
+fn a_step_asks_for_the_geometry() {
+    let with = |system: System, step: f64| chosen(system, 10.0, Some(Pace::Step(step))).0;
+    assert_eq!(with(double_pendulum(), 0.01), "gauss4");
+    assert_eq!(with(kepler(0.3), 0.01), "blanes-moan4");
+    assert_eq!(with(driven_pendulum(), 0.01), "gauss4");
+    assert_eq!(with(damped_pendulum(), 0.01), "conformal4");
+    assert_eq!(with(damped_spring(), 0.01), "radau5");
+    // ωh = 5: an explicit method would not even be stable.
+    let (name, why) = chosen(stiff_pendulum(), 10.0, Some(Pace::Step(0.05)));
+    assert_eq!(name, "gauss4");
+    assert!(why.contains("too long for an explicit method"), "{why}");
+    assert_eq!(with(stiff_pendulum(), 0.001), "blanes-moan4");
+}
+
+#[test]
+fn a_tolerance_asks_for_digits() {
+    let with = |system: System, tolerance: f64| {
+        chosen(system, 10.0, Some(Pace::Tolerance(Tolerance::relative(tolerance)))).0
+    };
+    assert_eq!(with(double_pendulum(), 1e-12), "taylor");
+    assert_eq!(with(double_pendulum(), 1e-3), "tsit5");
+    assert_eq!(with(pushed(), 1e-12), "vern9");
+    assert_eq!(with(pushed(), 1e-8), "dop853");
+    assert_eq!(with(damped_spring(), 1e-6), "radau5");
+    assert_eq!(with(damped_pendulum(), 1e-8), "taylor");
+}
+
+#[test]
+fn a_density_asks_for_symmetry() {
+    let with = |system: System| chosen(system, 10.0, Some(Pace::from(Density::natural(0.05)))).0;
+    assert_eq!((with(kepler(0.9)), with(double_pendulum())), ("blanes-moan6", "gauss6"));
+}
+
+/// Short runs adapt, long ones keep their geometry; both are accurate without any number from the user.
+#[test]
+fn nothing_given_is_enough() {
+    for (system, end, name) in [
+        (kepler(0.5), 30.0, "taylor"),
+        (henon_heiles(), 20_000.0, "blanes-moan6"),
+        (kepler(0.2), 20_000.0, "blanes-moan6"),
+        (double_pendulum(), 5000.0, "gauss8"),
+        (damped_pendulum(), 5000.0, "taylor"),
+    ] {
+        let (mut dynamics, start) = system;
+        let Choice { integrator, why } = Choice::new(&mut dynamics, &start, end, None).unwrap();
+        assert_eq!(integrator.card().name, name, "{why}");
+        if dynamics.system().conserved().contains(&"energy") {
+            let run = integrator.clone().spaced(end / 500.0).run(&mut dynamics, &start, end).unwrap();
+            let drift = run.energy_drift(&mut dynamics).unwrap();
+            println!("{name:16} {drift:.1e}: {}", integrator.pace());
+            assert!(drift < 1e-7, "{name}: {drift:e}");
+            let long = integrator.card().keeps.contains(&Keeps::Symplectic);
+            assert_eq!(long, end > 1000.0);
+        }
+    }
+}
+
+/// A run back in time gets steps that lead back.
+#[test]
+fn the_way_back_is_chosen_too() {
+    let (mut dynamics, start) = kepler(0.2);
+    let choice = Choice::new(&mut dynamics, &start, -20_000.0, None).unwrap();
+    assert!(choice.integrator.ends_only().run(&mut dynamics, &start, -20_000.0).is_ok());
+}
