@@ -40,14 +40,14 @@ pub use leastaction_expr::{
     jvp, operations, rust_function, substitute, vjp,
 };
 pub use leastaction_integrate::{
-    ALL as METHODS, Block, Card, Checkpoint, CheckpointError, Crossing, DriftError, End, Event, Failed,
-    Integrator, Keeps, Kind, Moment, Needs, Pace, Reason, RunError, Sample, Sizing, StepError, Tolerance,
-    Trajectory, UnknownMethod, Work, energy_scale,
+    ALL as METHODS, Block, Card, Checkpoint, CheckpointError, Crossing, Density, DriftError, End, Event,
+    Failed, Integrator, Keeps, Kind, Moment, Needs, Pace, Reason, RunError, Sample, Sizing, StepError,
+    Tolerance, Trajectory, UnknownMethod, Work, energy_scale,
 };
 pub use leastaction_mechanics::{
     Conserved, Dynamics, Equations, EvalError, Facts, Form, Input, Lagrangian, Model, ModelError, Observable,
-    ObserveError, Particle, Place, Ports, Quantity, Query, SettingError, Share, ShareKind, StartError, State,
-    Statement, Symmetric, System, Table, TableError, Term,
+    ObserveError, Particle, Place, Ports, Quantity, Query, Rated, SettingError, Share, ShareKind, StartError,
+    State, Statement, Sundman, Symmetric, System, Table, TableError, Term,
 };
 
 /// The code in the README, tested.

@@ -55,7 +55,8 @@ fn map_lagrangian_and_hamiltonian_move_alike() {
     hamiltonian.hamiltonian("motion", top / (2.0 * m2 * l1 * l1 * l2 * l2 * (m1 + m2 * s * s)));
     hamiltonian.potential("weight", weight);
 
-    for card in METHODS {
+    let facts = begin(&map, &[]).0.system().facts().clone();
+    for card in METHODS.iter().filter(|card| card.needs.met_by(&facts)) {
         let ends = [&map, &lagrangian, &hamiltonian].map(|model| {
             let mut system = begin(model, &[("th1", 1.0), ("th2'", 0.5)]);
             run(card, &mut system, 0.002, 2.0).block()
@@ -148,14 +149,17 @@ fn a_turning_frame_shows_the_same_motion() {
     assert!(distance(&end.q, &[0.994, 0.0]) < 1e-9, "{end:?}");
 }
 
-/// Errors at a step and at half of it, against a closed form: as small as the order says.
+/// Errors at a step and at half of it, against a closed form: as small as the order says, until rounding hides that.
 fn converges(system: &mut (Dynamics, State), end: f64, step: f64, exact: &[f64]) {
-    for card in METHODS {
+    let facts = system.0.system().facts().clone();
+    for card in METHODS.iter().filter(|card| card.needs.met_by(&facts)) {
         let errors = [step, step / 2.0].map(|h| distance(&run(card, system, h, end).q, exact));
         let slope = (errors[0] / errors[1]).log2();
-        let bound = 100.0 * step.powi(card.order as i32);
+        let bound = 100.0 * (2.0 * step).powi(card.order as i32) + 1e-12;
+        // Below that there is rounding, and no slope.
+        let rounded = errors[1] < 1e-12;
         assert!(
-            errors[0] < bound && (slope - f64::from(card.order)).abs() < 0.2,
+            errors[0] < bound && (rounded || (slope - f64::from(card.order)).abs() < 0.2),
             "{}: {errors:?}",
             card.name
         );

@@ -241,9 +241,9 @@ fn summary(
 }
 
 /// How many steps of which length.
-fn steps(work: Work, pace: Pace, last: Option<f64>) -> String {
+fn steps(work: Work, pace: &Pace, last: Option<f64>) -> String {
     let count = work.steps;
-    let (Pace::Step(step), Some(last)) = (pace, last) else {
+    let (&Pace::Step(step), Some(last)) = (pace, last) else {
         return format!("{count} steps ({} rejected) by {pace}", work.rejected);
     };
     let (step, last, even) = (number(&step), number(&last), step == last);

@@ -7,6 +7,7 @@ mod common;
 
 use common::{assert_near, begin, energy, run, velocities};
 use leastaction_expr::Graph;
+use leastaction_integrate::{Integrator, Tolerance};
 
 /// Half a unit of the seventh decimal.
 const SEVEN: f64 = 0.5001e-7;
@@ -122,4 +123,29 @@ fn the_energy_of_the_outer_solar_system_does_not_drift() {
     println!("swing {:.2e}, drift {drift:.1e}", orbits.energy_drift(&mut dynamics).unwrap());
     assert!(errors.iter().all(|error| error.abs() < 1.4e-5));
     assert!(drift.abs() < 5e-8, "{drift:e}");
+}
+
+/// Rounding alone: no method keeps the energy of this system better than a few units in the last place
+/// (H. Rein and D. S. Spiegel, doi:10.1093/mnras/stu2164, section 3).
+#[test]
+fn the_energy_of_the_outer_solar_system_is_kept_to_rounding() {
+    assert!(energy_error_of_ias15(100_000.0) < 4e-15);
+}
+
+#[test]
+#[ignore = "long"]
+fn the_energy_of_the_outer_solar_system_is_kept_to_rounding_for_a_million_days() {
+    assert!(energy_error_of_ias15(1e6) < 5e-15);
+}
+
+/// The largest relative energy error along a run.
+fn energy_error_of_ias15(until: f64) -> f64 {
+    let graph = Graph::new();
+    let (_, mut dynamics, start) = begin(&graph, "outer-solar-system");
+    let ias15 = Integrator::named("ias15", Tolerance::relative(1e-15)).expect("the run is sound");
+    let orbits = ias15.run(&mut dynamics, &start, until).expect("the run is sound");
+    let energies = orbits.energies(&mut dynamics).expect("the run is sound");
+    let worst = energies.iter().map(|e| ((e - energies[0]) / energies[0]).abs()).fold(0.0, f64::max);
+    println!("energy error {worst:.1e} in {:?}", orbits.work());
+    worst
 }

@@ -96,6 +96,16 @@ impl Assembly {
         Ok(Assembly { inputs, parameters, places, ..Assembly::default() })
     }
 
+    /// An empty program with so many inputs that have no names of their own.
+    ///
+    /// # Errors
+    /// [`BuildError::DuplicateSymbol`] if a parameter stands twice.
+    pub fn with_inputs(count: usize, parameters: &[Symbol]) -> Result<Assembly, BuildError> {
+        // No parameter is spelt like this.
+        let name = |i: usize| Symbol { name: format!("#{i}").into(), dots: 0 };
+        Assembly::new(&(0..count).map(name).collect::<Vec<_>>(), parameters)
+    }
+
     /// An input, by its place.
     ///
     /// # Panics

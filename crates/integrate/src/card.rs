@@ -51,6 +51,8 @@ pub enum Keeps {
     Quadratic,
     /// Invariants that are linear in coordinates and linear in momenta, such as angular momentum in Cartesian coordinates.
     Bilinear,
+    /// The contraction of the symplectic form by damping −γp: MᵀΩM = e^{−γh}Ω.
+    Conformal,
     /// The energy of a system in which nothing depends on time and nothing is lost.
     Energy,
 }
@@ -62,6 +64,7 @@ impl Keeps {
         let free = !facts.dissipative && !facts.forced;
         match self {
             Keeps::Symplectic => free && facts.form != Form::Ports,
+            Keeps::Conformal => facts.linear_damping && !facts.forced,
             Keeps::Energy => free && facts.autonomous,
             Keeps::Reversible | Keeps::Quadratic | Keeps::Bilinear => true,
         }
@@ -75,6 +78,7 @@ impl fmt::Display for Keeps {
             Keeps::Reversible => "time reversal",
             Keeps::Quadratic => "quadratic invariants",
             Keeps::Bilinear => "bilinear invariants",
+            Keeps::Conformal => "contraction of the symplectic form",
             Keeps::Energy => "energy",
         })
     }
@@ -93,6 +97,8 @@ pub enum Needs {
     Separable,
     /// H = ½pᵀM⁻¹p + V(q, t) with M constant, and forces that do not depend on velocities.
     ConstantMass,
+    /// H = ½pᵀM⁻¹p + V(q, t) with M constant, dissipation −Γp with Γ constant, and other forces that do not depend on velocities.
+    LinearDamping,
     /// Energies or a Lagrangian.
     Lagrangian,
 }
@@ -107,6 +113,7 @@ impl Needs {
             Needs::Hamiltonian => facts.form != Form::Ports && !facts.dissipative && !facts.forced,
             Needs::Separable => facts.separable && !facts.forces_depend_on_velocities,
             Needs::ConstantMass => Needs::Separable.met_by(facts) && facts.constant_mass,
+            Needs::LinearDamping => facts.linear_damping,
             Needs::Lagrangian => facts.form == Form::Lagrangian,
         }
     }
@@ -120,6 +127,7 @@ impl fmt::Display for Needs {
             Needs::Hamiltonian => "a Hamiltonian without dissipation or forces",
             Needs::Separable => "a separable Hamiltonian",
             Needs::ConstantMass => "a separable Hamiltonian with constant masses",
+            Needs::LinearDamping => "constant masses and linear damping",
             Needs::Lagrangian => "a Lagrangian",
         })
     }

@@ -1,6 +1,7 @@
 //! Checkpoints: all that the rest of a run depends on, so that it can go on later with the same bits.
 
 use crate::course::Course;
+use crate::density::Density;
 use crate::error::CheckpointError;
 use crate::pace::{Pace, Tolerance};
 use leastaction_mechanics::System;
@@ -34,7 +35,7 @@ impl Checkpoint {
             method: course.card.name.to_owned(),
             states: state_names(course.motion.system()),
             parameters: course.motion.dynamics().parameters().to_vec(),
-            pace: *pace,
+            pace: pace.clone(),
             start: course.start,
             end: course.end,
             width: course.block.width(),
@@ -119,10 +120,16 @@ impl fmt::Display for Checkpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{TITLE}\nmethod {}\nstates {}", self.method, self.states.join(" "))?;
         writeln!(f, "parameters{}", words(&self.parameters))?;
-        match self.pace {
+        match &self.pace {
             Pace::Step(step) => writeln!(f, "step {step:e}")?,
             Pace::Tolerance(Tolerance { relative, absolute }) => {
                 writeln!(f, "tolerance {relative:e} {absolute:e}")?;
+            }
+            Pace::Density(Density { wanted, epsilon, from }) => {
+                // An expression may run over lines; to it they are spaces. 0 is no density.
+                let wanted = wanted.iter().flat_map(|text| text.split_whitespace());
+                let wanted: String = wanted.map(|word| format!(" {word}")).collect();
+                writeln!(f, "density {epsilon:e} {:e}{wanted}", from.unwrap_or(0.0))?;
             }
         }
         writeln!(f, "span {:e} {:e}\nlanes {}\nt {:e}", self.start, self.end, self.width, self.t)?;
@@ -156,11 +163,19 @@ impl FromStr for Checkpoint {
         let states = take(&["states"])?.1.map(str::to_owned).collect();
         let (_, parameters, line) = take(&["parameters"])?;
         let parameters = numbers(parameters, line)?;
-        let (key, pace, line) = take(&["step", "tolerance"])?;
-        let pace = match (key, numbers(pace, line)?.as_slice()) {
-            ("step", &[step]) => Pace::Step(step),
-            ("tolerance", &[relative, absolute]) => Pace::Tolerance(Tolerance { relative, absolute }),
-            _ => return Err(CheckpointError::Format { line, expected: "a step or a tolerance" }),
+        let (key, mut pace, line) = take(&["step", "tolerance", "density"])?;
+        let first: Vec<f64> =
+            pace.by_ref().take(2).map(|word| number(word, line)).collect::<Result<_, _>>()?;
+        let rest: Vec<&str> = pace.collect();
+        let pace = match (key, first.as_slice(), rest.as_slice()) {
+            ("step", &[step], []) => Pace::Step(step),
+            ("tolerance", &[relative, absolute], []) => Pace::Tolerance(Tolerance { relative, absolute }),
+            ("density", &[epsilon, from], words) => Pace::Density(Density {
+                wanted: (!words.is_empty()).then(|| words.join(" ")),
+                epsilon,
+                from: (from != 0.0).then_some(from),
+            }),
+            _ => return Err(CheckpointError::Format { line, expected: "a step, a tolerance or a density" }),
         };
         let (_, span, line) = take(&["span"])?;
         let [start, end] = exactly(span, line)?;
@@ -175,8 +190,11 @@ impl FromStr for Checkpoint {
 }
 
 fn numbers(words: SplitWhitespace<'_>, line: usize) -> Result<Vec<f64>, CheckpointError> {
-    let number = |word: &str| word.parse().map_err(|_| CheckpointError::Format { line, expected: "numbers" });
-    words.map(number).collect()
+    words.map(|word| number(word, line)).collect()
+}
+
+fn number(word: &str, line: usize) -> Result<f64, CheckpointError> {
+    word.parse().map_err(|_| CheckpointError::Format { line, expected: "numbers" })
 }
 
 fn exactly<const N: usize>(words: SplitWhitespace<'_>, line: usize) -> Result<[f64; N], CheckpointError> {

@@ -1,10 +1,11 @@
-//! The course of a run: one step after the other, of one length or as long as a tolerance allows.
+//! The course of a run: one step after the other, of one length, as long as a tolerance allows, or from a density.
 //!
 //! A step is first proposed, and then taken: in between, the run loop may look into it by its polynomial.
 
 use crate::block::Block;
 use crate::card::{Card, Sizing};
 use crate::dense::{Polynomial, Weaver};
+use crate::density::Control;
 use crate::error::RunError;
 use crate::grid::Grid;
 use crate::method::ALL;
@@ -39,7 +40,11 @@ pub(crate) struct Course<'d> {
 enum Pacing {
     Fixed { grid: Grid, done: u64 },
     Adaptive { tolerance: Tolerance, controller: Option<Controller> },
+    Density(Control),
 }
+
+/// Steps are not compiled as a whole for a run of fewer: that would take longer than the run.
+const FEW_STEPS: u64 = 500;
 
 /// A step this short, relative to the time, no longer moves the time.
 const SHORTEST: f64 = 4.0 * f64::EPSILON;
@@ -48,16 +53,20 @@ impl<'d> Course<'d> {
     pub(crate) fn new(
         card: &'static Card,
         pace: &Pace,
-        limit: u64,
+        (limit, compile): (u64, Option<bool>),
         dynamics: &'d mut Dynamics,
         start: f64,
         block: Block,
         end: f64,
     ) -> Result<Course<'d>, RunError> {
         let (width, len) = (block.width(), block.values().len());
-        let pacing = match *pace {
-            Pace::Step(step) => Pacing::Fixed { grid: Grid::new(start, end, step, limit)?, done: 0 },
-            Pace::Tolerance(tolerance) => {
+        let pacing = match pace {
+            &Pace::Step(step) => Pacing::Fixed { grid: Grid::new(start, end, step, limit)?, done: 0 },
+            Pace::Density(density) => {
+                Grid::check_times(start, end)?;
+                Pacing::Density(Control::new(density, card, dynamics, (start, end))?)
+            }
+            &Pace::Tolerance(tolerance) => {
                 tolerance.check()?;
                 Grid::check_times(start, end)?;
                 let controller = match card.sizing {
@@ -75,7 +84,14 @@ impl<'d> Course<'d> {
         if dynamics.system().facts().closed {
             dynamics.prepare(&[Quantity::Field])?;
         }
-        let method = (card.stepper)(dynamics, width, pace)?;
+        let mut method = (card.stepper)(dynamics, width, pace)?;
+        let many = match &pacing {
+            Pacing::Fixed { grid, .. } => grid.steps > FEW_STEPS,
+            Pacing::Adaptive { .. } | Pacing::Density(_) => true,
+        };
+        if compile.unwrap_or(many) {
+            method.compile(dynamics, width)?;
+        }
         let mut course = Course {
             card,
             method,
@@ -120,16 +136,23 @@ impl<'d> Course<'d> {
     pub(crate) fn ends(&self) -> [f64; LANES] {
         std::array::from_fn(|j| match &self.pacing {
             Pacing::Fixed { grid, done } => grid.time(*done + 1),
-            Pacing::Adaptive { .. } if self.reaches_end(j) => self.end,
-            Pacing::Adaptive { .. } => self.t[j] + (self.late[j] + self.h[j]),
+            _ if self.reaches_end(j) => self.end,
+            _ => self.t[j] + (self.late[j] + self.h[j]),
         })
+    }
+
+    /// What a component of the first lane will be after the proposed step.
+    pub(crate) fn after(&self, component: usize) -> f64 {
+        let (mut after, place) = ([0.0], component * self.block.width());
+        self.block.after(component, &self.change[place..], &mut after);
+        after[0]
     }
 
     /// Whether every lane has come to the end.
     pub(crate) fn is_done(&self) -> bool {
         match &self.pacing {
             Pacing::Fixed { grid, done } => *done == grid.steps,
-            Pacing::Adaptive { .. } => self.times().iter().all(|t| *t == self.end),
+            _ => self.times().iter().all(|t| *t == self.end),
         }
     }
 
@@ -140,17 +163,20 @@ impl<'d> Course<'d> {
                 self.t.fill(grid.time(*done));
                 self.h.fill(grid.step(*done));
                 self.taken.fill(true);
-                self.try_step()?;
-                match self.not_finite() {
-                    None => Ok(()),
-                    Some((component, lane)) => Err(self.broken(component, lane)),
-                }
+                self.try_surely()
+            }
+            Pacing::Density(_) => {
+                self.check_limit()?;
+                let left = std::array::from_fn(|j| self.left(j));
+                let width = self.block.width();
+                let Pacing::Density(control) = &mut self.pacing else { return Ok(()) };
+                control.propose(&mut self.motion, &self.t[..width], &left, &self.block, &mut self.h)?;
+                self.check_lengths()?;
+                self.taken = self.h.map(|h| h != 0.0);
+                self.try_surely()
             }
             &Pacing::Adaptive { tolerance, .. } => loop {
-                let work = self.motion.work();
-                if work.steps + work.rejected >= self.limit {
-                    return Err(RunError::OutOfSteps { t: self.t[0], limit: self.limit });
-                }
+                self.check_limit()?;
                 if self.try_adaptive(tolerance)? {
                     return Ok(());
                 }
@@ -175,7 +201,10 @@ impl<'d> Course<'d> {
         self.block.add_in(&self.taken[..width], &self.change);
         self.method.accept(&self.taken[..width]);
         for j in (0..width).filter(|&j| self.taken[j]) {
-            if matches!(self.pacing, Pacing::Adaptive { .. }) {
+            if let Pacing::Density(control) = &mut self.pacing {
+                control.accept(j);
+            }
+            if !matches!(self.pacing, Pacing::Fixed { .. }) {
                 let moved = self.late[j] + self.h[j];
                 self.late[j] = if ends[j] == self.end { 0.0 } else { moved - (ends[j] - self.t[j]) };
             }
@@ -197,6 +226,7 @@ impl<'d> Course<'d> {
             Pacing::Fixed { done, .. } => visit_count(done, visit),
             Pacing::Adaptive { controller: Some(controller), .. } => controller.memory(visit),
             Pacing::Adaptive { controller: None, .. } => {}
+            Pacing::Density(control) => control.memory(visit),
         }
         let Work { steps, rejected, evaluations, jacobians, iterations } = self.motion.work_mut();
         for count in [steps, rejected, evaluations, jacobians, iterations] {
@@ -210,6 +240,40 @@ impl<'d> Course<'d> {
         self.method.step(&mut self.motion, interval, &self.block, &mut self.change)
     }
 
+    /// A step that must be good, as no other will be tried.
+    fn try_surely(&mut self) -> Result<(), RunError> {
+        self.try_step()?;
+        match self.not_finite() {
+            None => Ok(()),
+            Some((component, lane)) => Err(self.broken(component, lane)),
+        }
+    }
+
+    /// Whether another step is allowed.
+    fn check_limit(&self) -> Result<(), RunError> {
+        let work = self.motion.work();
+        if work.steps + work.rejected >= self.limit {
+            return Err(RunError::OutOfSteps { t: self.t[0], limit: self.limit });
+        }
+        Ok(())
+    }
+
+    /// Whether the steps to try move the time.
+    fn check_lengths(&self) -> Result<(), RunError> {
+        let short = |&j: &usize| self.t[j] != self.end && self.h[j].abs() <= SHORTEST * self.t[j].abs();
+        match (0..self.block.width()).find(short) {
+            Some(lane) => Err(RunError::StepTooShort { t: self.t[lane], step: self.h[lane], lane }),
+            None => Ok(()),
+        }
+    }
+
+    /// The density of steps where the first lane is, if a density sets them.
+    pub(crate) fn density(&mut self) -> Option<f64> {
+        let Pacing::Density(control) = &self.pacing else { return None };
+        let t = &self.t[..self.block.width()];
+        control.density(self.motion.dynamics(), t, &self.block).ok()
+    }
+
     /// Tries a step of a length of its own in every lane; returns whether one can be taken.
     fn try_adaptive(&mut self, tolerance: Tolerance) -> Result<bool, RunError> {
         let width = self.block.width();
@@ -219,10 +283,7 @@ impl<'d> Course<'d> {
             let (t, h) = (&self.t[..width], &mut self.h[..width]);
             self.method.foresee(&mut self.motion, t, &self.block, h)?;
         }
-        let short = |&j: &usize| self.t[j] != self.end && self.h[j].abs() <= SHORTEST * self.t[j].abs();
-        if let Some(lane) = (0..width).find(short) {
-            return Err(RunError::StepTooShort { t: self.t[lane], step: self.h[lane], lane });
-        }
+        self.check_lengths()?;
         let mut ratios = [0.0; LANES];
         if let Err(error) = self.try_step() {
             // A step that cannot be solved is too long, unless it cannot be shorter.
@@ -335,7 +396,7 @@ fn check(card: &'static Card, system: &System, block: &Block) -> Result<(), RunE
 }
 
 /// A method that applies to a system: the one that keeps most.
-fn applicable(system: &System, also: fn(&Card) -> bool) -> &'static str {
+pub(crate) fn applicable(system: &System, also: fn(&Card) -> bool) -> &'static str {
     let fitting = ALL.iter().filter(|card| card.needs.met_by(system.facts()) && also(card));
     fitting.max_by_key(|card| card.keeps.len()).map_or("another method", |card| card.name)
 }

@@ -131,11 +131,7 @@ impl Weaver {
         polynomial: &mut Polynomial,
     ) -> Result<(), StepError> {
         let (m, len) = (self.degree, change.len());
-        motion.rates(interval, 0.0, block.values(), &mut self.slopes[..len])?;
-        block.after(0, change, &mut self.at);
-        motion.rates(interval, 1.0, &self.at, &mut self.slopes[m * len..])?;
-        scale(&mut self.slopes[..len], interval.h);
-        scale(&mut self.slopes[m * len..], interval.h);
+        self.look_at_ends(motion, interval, block, change)?;
         let terms = polynomial.begin(block, Basis::Powers, 3);
         for i in 0..len {
             let (d, s0, s1) = (change[i], self.slopes[i], self.slopes[m * len + i]);
@@ -146,6 +142,37 @@ impl Weaver {
         for _ in 0..self.sweeps {
             self.sweep(motion, interval, block, change, polynomial)?;
         }
+        Ok(())
+    }
+
+    /// Makes a polynomial better, by one order with each sweep.
+    pub(crate) fn refine(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+        change: &[f64],
+        polynomial: &mut Polynomial,
+        sweeps: usize,
+    ) -> Result<(), StepError> {
+        self.look_at_ends(motion, interval, block, change)?;
+        (0..sweeps).try_for_each(|_| self.sweep(motion, interval, block, change, polynomial))
+    }
+
+    /// Finds the slopes at both ends.
+    fn look_at_ends(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+        change: &[f64],
+    ) -> Result<(), StepError> {
+        let (m, len) = (self.degree, change.len());
+        motion.rates(interval, 0.0, block.values(), &mut self.slopes[..len])?;
+        block.after(0, change, &mut self.at);
+        motion.rates(interval, 1.0, &self.at, &mut self.slopes[m * len..])?;
+        scale(&mut self.slopes[..len], interval.h);
+        scale(&mut self.slopes[m * len..], interval.h);
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use crate::card::{Keeps, Needs};
 use crate::step::StepError;
 use crate::trajectory::Trajectory;
-use leastaction_mechanics::EvalError;
+use leastaction_mechanics::{EvalError, ObserveError, SettingError};
 use std::path::PathBuf;
 
 /// Why a run cannot begin, or ended early.
@@ -33,9 +33,9 @@ pub enum RunError {
         /// A method that can.
         instead: &'static str,
     },
-    /// The tolerance asks for steps that no longer move the time.
+    /// The pace asks for steps that no longer move the time.
     #[error(
-        "at t = {} the tolerance asks for steps of {step:.1e}: look for a singularity, or tolerate more", number(.t)
+        "at t = {} the pace asks for steps of {step:.1e}: look for a singularity, or tolerate more", number(.t)
     )]
     StepTooShort {
         /// The time.
@@ -45,8 +45,64 @@ pub enum RunError {
         /// The lane.
         lane: usize,
     },
+    /// The method does not keep time reversal, which steps from a density are made for.
+    #[error(
+        "{method} does not keep time reversal, so a step density is wasted on it: use {instead}, or a tolerance or a step"
+    )]
+    NotReversible {
+        /// The method.
+        method: &'static str,
+        /// A method that does.
+        instead: &'static str,
+    },
+    /// ε is not positive, infinite or NaN.
+    #[error(
+        "epsilon is {epsilon}: it must be a finite number above 0 (the way in time follows from the end)"
+    )]
+    BadEpsilon {
+        /// ε.
+        epsilon: f64,
+    },
+    /// The density to begin with is not positive, infinite or NaN.
+    #[error("the step density to begin with is {density}: it must be a finite number above 0")]
+    BadFirstDensity {
+        /// The density.
+        density: f64,
+    },
+    /// The step that is wanted is not positive, or not finite.
+    #[error(
+        "the wanted step is {value}, changing by {rate} per unit of time, at t = {}: it must be positive and finite all along \
+             the motion; name another one",
+        number(.t)
+    )]
+    BadWanted {
+        /// The time.
+        t: f64,
+        /// The wanted step, up to a factor.
+        value: f64,
+        /// Its rate.
+        rate: f64,
+        /// The lane.
+        lane: usize,
+    },
+    /// The step density is not positive, or not finite.
+    #[error(
+        "the step density is {density} at t = {}: the wanted step changes too fast for this epsilon; use a smaller one",
+        number(.t)
+    )]
+    BadDensity {
+        /// The time.
+        t: f64,
+        /// The density.
+        density: f64,
+        /// The lane.
+        lane: usize,
+    },
+    /// What a density follows is not known.
+    #[error(transparent)]
+    Wanted(#[from] ObserveError),
     /// The run took as many steps as allowed.
-    #[error("{limit} steps led to t = {}, and no more are allowed: tolerate more error, or allow more steps", number(.t))]
+    #[error("{limit} steps led to t = {}, and no more are allowed: choose another pace, or allow more steps", number(.t))]
     OutOfSteps {
         /// The time that was reached.
         t: f64,
@@ -150,6 +206,40 @@ pub enum RunError {
         /// Its value.
         value: f64,
     },
+    /// Steps of changing length do not keep what should be kept.
+    #[error(
+        "{pace} do not keep the {what}, whatever the method: give a step; one in fictitious time follows the motion and keeps it"
+    )]
+    LostByPace {
+        /// What should be kept.
+        what: Keeps,
+        /// The pace.
+        pace: String,
+    },
+    /// Events were to be found in fictitious time.
+    #[error("events are not looked for in fictitious time: run without them, or by a step density")]
+    NoEvents,
+    /// A run in fictitious time was asked for with another pace than a step.
+    #[error("fictitious time passes in steps of one length, not by {pace}: give a step in s")]
+    NeedsStep {
+        /// The pace.
+        pace: String,
+    },
+    /// Fictitious time stands still, or runs back.
+    #[error(
+        "time passes at a rate of {rate} in fictitious time at t = {}: it must be positive and finite all along the motion; \
+             choose another g, or a smaller step",
+        number(.t)
+    )]
+    BadClock {
+        /// The time.
+        t: f64,
+        /// The rate dt/ds.
+        rate: f64,
+    },
+    /// Fictitious time was made from the equations of another system.
+    #[error("the system in fictitious time is another one: make it from the equations of this system")]
+    OtherSystem,
     /// Times of samples do not lead from start to end.
     #[error("a sample is wanted at t = {}, which does not lie after {} on the way to {}", number(.t), number(.after), number(.end))]
     BadSample {
@@ -178,6 +268,9 @@ pub enum RunError {
     /// A step failed.
     #[error(transparent)]
     Step(#[from] StepError),
+    /// A parameter could not be set.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
     /// A quantity could not be evaluated outside a step.
     #[error(transparent)]
     Eval(#[from] EvalError),

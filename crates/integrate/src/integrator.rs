@@ -13,7 +13,7 @@ use crate::schedule::{Output, Schedule};
 use crate::step::Work;
 use crate::trajectory::Trajectory;
 use leastaction_compile::LANES;
-use leastaction_mechanics::{Dynamics, EvalError, State};
+use leastaction_mechanics::{Dynamics, EvalError, Facts, State};
 use std::ops::ControlFlow;
 
 /// A method with its step: what turns a start into a trajectory.
@@ -36,12 +36,13 @@ use std::ops::ControlFlow;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Integrator {
-    card: &'static Card,
-    pace: Pace,
-    output: Output,
-    events: Vec<Event>,
-    keeping: Vec<Keeps>,
-    limit: u64,
+    pub(crate) card: &'static Card,
+    pub(crate) pace: Pace,
+    pub(crate) output: Output,
+    pub(crate) events: Vec<Event>,
+    pub(crate) keeping: Vec<Keeps>,
+    pub(crate) compiled: Option<bool>,
+    pub(crate) limit: u64,
 }
 
 /// A moment of a run, as its observer sees it.
@@ -116,7 +117,7 @@ impl Integrator {
     /// More steps than this are not made unless [`Integrator::at_most`] allows them.
     pub const STEP_LIMIT: u64 = 1_000_000_000;
 
-    /// A method with a pace: a step, or a [`Tolerance`](crate::Tolerance). Negative steps lead back in time.
+    /// A method with a pace: a step, a [`Tolerance`](crate::Tolerance), or a [`Density`](crate::Density). Negative steps lead back in time.
     #[must_use]
     pub fn new(card: &'static Card, pace: impl Into<Pace>) -> Integrator {
         Integrator {
@@ -125,6 +126,7 @@ impl Integrator {
             output: Output::Every(1),
             events: Vec::new(),
             keeping: Vec::new(),
+            compiled: None,
             limit: Integrator::STEP_LIMIT,
         }
     }
@@ -175,6 +177,12 @@ impl Integrator {
         self
     }
 
+    /// Compiles steps of explicit methods as a whole, or does not. Left alone, runs of many steps do. The bits are the same.
+    #[must_use]
+    pub fn compiled(self, whole: bool) -> Integrator {
+        Integrator { compiled: Some(whole), ..self }
+    }
+
     /// Allows so many steps.
     #[must_use]
     pub fn at_most(self, steps: u64) -> Integrator {
@@ -189,11 +197,11 @@ impl Integrator {
 
     /// The pace.
     #[must_use]
-    pub fn pace(&self) -> Pace {
-        self.pace
+    pub fn pace(&self) -> &Pace {
+        &self.pace
     }
 
-    /// How many steps of one length lead from one time to another; unknown if a tolerance sets them.
+    /// How many steps of one length lead from one time to another; unknown if something else sets them.
     ///
     /// # Errors
     /// [`RunError`] if none do.
@@ -212,7 +220,7 @@ impl Integrator {
     fn grid(&self, start: f64, end: f64) -> Result<Option<Grid>, RunError> {
         match self.pace {
             Pace::Step(step) => Grid::new(start, end, step, self.limit).map(Some),
-            Pace::Tolerance(_) => Ok(None),
+            Pace::Tolerance(_) | Pace::Density(_) => Ok(None),
         }
     }
 
@@ -281,8 +289,21 @@ impl Integrator {
         block: Block,
         end: f64,
     ) -> Result<Course<'d>, RunError> {
-        let facts = dynamics.system().facts();
+        self.check_keeping(dynamics.system().facts())?;
+        Course::new(self.card, &self.pace, (self.limit, self.compiled), dynamics, start, block, end)
+    }
+
+    /// Whether all that is demanded is kept by method and pace, and is there to be kept.
+    pub(crate) fn check_keeping(&self, facts: &Facts) -> Result<(), RunError> {
         for &what in &self.keeping {
+            let lost = match self.pace {
+                Pace::Step(_) => false,
+                Pace::Density(_) => what == Keeps::Symplectic,
+                Pace::Tolerance(_) => matches!(what, Keeps::Symplectic | Keeps::Reversible),
+            };
+            if lost {
+                return Err(RunError::LostByPace { what, pace: self.pace.to_string() });
+            }
             if !what.is_there(facts) {
                 return Err(RunError::NothingToKeep { what });
             }
@@ -292,7 +313,7 @@ impl Integrator {
                 return Err(RunError::NotKept { method: self.card.name, what, instead });
             }
         }
-        Course::new(self.card, &self.pace, self.limit, dynamics, start, block, end)
+        Ok(())
     }
 
     fn record(
@@ -320,6 +341,7 @@ impl Integrator {
             trajectory.push(reached, course.block.values());
         }
         trajectory.work = course.motion.work();
+        trajectory.density = course.density();
         trajectory.checkpoint = Some(Checkpoint::of(&mut course, &self.pace));
         match driven {
             Ok(reason) => {
@@ -359,7 +381,7 @@ impl Integrator {
         end: f64,
         observer: impl FnMut(Sample<'_>) -> Result<ControlFlow<()>, EvalError>,
     ) -> Result<End, RunError> {
-        let mut course = Course::new(self.card, &self.pace, self.limit, dynamics, start, block.clone(), end)?;
+        let mut course = self.course(dynamics, start, block.clone(), end)?;
         let driven = self.drive(&mut course, |_| ControlFlow::Continue(()), observer);
         block.clone_from(&course.block);
         Ok(End { reason: driven?, t: course.times()[0], work: course.motion.work() })
@@ -423,7 +445,7 @@ impl Integrator {
 
     fn schedule(&self, course: &Course<'_>) -> Result<Schedule<'_>, RunError> {
         let (start, now, end) = (course.start, course.times()[0], course.end);
-        let apart = matches!(self.pace, Pace::Tolerance(_)) && course.block.width() > 1;
+        let apart = !matches!(self.pace, Pace::Step(_)) && course.block.width() > 1;
         if apart && self.output != Output::Every(u64::MAX) {
             return Err(RunError::LanesApart);
         }

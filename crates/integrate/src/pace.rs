@@ -1,17 +1,20 @@
-//! The pace of a run: a step, or a tolerance from which steps are found.
+//! The pace of a run: a step, or a tolerance or a density from which steps are found.
 
+use crate::density::Density;
 use crate::error::{RunError, number};
 use crate::step::{Interval, Motion, StepError};
 use leastaction_compile::LANES;
 use std::fmt;
 
 /// How far a method goes at a time.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Pace {
     /// Steps of one length. Negative ones lead back in time.
     Step(f64),
     /// Steps as long as a tolerance allows.
     Tolerance(Tolerance),
+    /// Steps that follow the motion, and keep time reversal.
+    Density(Density),
 }
 
 impl fmt::Display for Pace {
@@ -24,6 +27,7 @@ impl fmt::Display for Pace {
             Pace::Tolerance(Tolerance { relative, absolute }) => {
                 write!(f, "a tolerance of {} relative and {} absolute", number(relative), number(absolute))
             }
+            Pace::Density(density) => density.fmt(f),
         }
     }
 }
@@ -37,6 +41,12 @@ impl From<f64> for Pace {
 impl From<Tolerance> for Pace {
     fn from(tolerance: Tolerance) -> Pace {
         Pace::Tolerance(tolerance)
+    }
+}
+
+impl From<Density> for Pace {
+    fn from(density: Density) -> Pace {
+        Pace::Density(density)
     }
 }
 

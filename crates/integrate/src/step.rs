@@ -12,6 +12,15 @@ use leastaction_mechanics::{Dynamics, EvalError, System};
 /// a step of its own. A lane that rests has the step 0. A method never moves the block: it says how the block would change, and
 /// the run loop adds that, or tries again with a shorter step. Nothing here allocates.
 pub trait Step {
+    /// Compiles the step as a whole, if that can be done. It then has the same bits, and is faster. Asked of methods that will make many steps.
+    ///
+    /// # Errors
+    /// [`EvalError`] if it cannot be compiled although it should.
+    fn compile(&mut self, dynamics: &Dynamics, width: usize) -> Result<(), EvalError> {
+        let _ = (dynamics, width);
+        Ok(())
+    }
+
     /// How a block changes over an interval.
     ///
     /// # Errors

@@ -20,6 +20,7 @@ pub struct Trajectory {
     blocks: Vec<f64>,
     pub(crate) work: Work,
     pub(crate) reason: Reason,
+    pub(crate) density: Option<f64>,
     pub(crate) checkpoint: Option<Checkpoint>,
     crossings: Vec<Crossing>,
 }
@@ -36,9 +37,17 @@ impl Trajectory {
         if reserved.is_err() {
             return Err(RunError::TooManySamples { samples, dimension });
         }
-        let (work, reason, checkpoint) = (Work::default(), Reason::Complete, None);
-        let (degrees, crossings) = (system.degrees(), Vec::new());
-        Ok(Trajectory { degrees, dimension, times, blocks, work, reason, checkpoint, crossings })
+        Ok(Trajectory {
+            degrees: system.degrees(),
+            dimension,
+            times,
+            blocks,
+            work: Work::default(),
+            reason: Reason::Complete,
+            density: None,
+            checkpoint: None,
+            crossings: Vec::new(),
+        })
     }
 
     pub(crate) fn push(&mut self, t: f64, block: &[f64]) {
@@ -109,6 +118,12 @@ impl Trajectory {
     #[must_use]
     pub fn reason(&self) -> Reason {
         self.reason
+    }
+
+    /// The step density where the run was left, if a [`Density`](crate::Density) set its steps: with it a run can go back over them.
+    #[must_use]
+    pub fn density(&self) -> Option<f64> {
+        self.density
     }
 
     /// Where the run was left, if it was [recorded](crate::Integrator::run): from here it can go on.

@@ -5,7 +5,7 @@ mod common;
 
 use common::suited;
 use leastaction_compile::LANES;
-use leastaction_integrate::{ALL, Block, Integrator};
+use leastaction_integrate::{ALL, Block, Density, Integrator, Keeps, Sample};
 use leastaction_testing::{CountingAllocator, allocations};
 use std::ops::ControlFlow;
 
@@ -28,6 +28,23 @@ fn steps_allocate_nothing() {
                 .unwrap();
                 assert_eq!(during, 0, "{} in {} lanes", card.name, block.width());
             }
+        }
+    }
+    for card in ALL.iter().filter(|card| card.keeps.contains(&Keeps::Reversible)) {
+        let (mut dynamics, start) = suited(card).pop().unwrap();
+        let state = start.block();
+        for mut block in [Block::one(&state), Block::lanes([state.as_slice(); LANES])] {
+            let run = Integrator::new(card, Density::natural(0.01)).ends_only();
+            let mut counts = Vec::with_capacity(4);
+            // The first run makes room for what the density is evaluated of.
+            for start in [0.0, 1.0] {
+                let mut count = |_: Sample<'_>| {
+                    counts.push(allocations());
+                    Ok(ControlFlow::Continue(()))
+                };
+                run.march(&mut dynamics, start, &mut block, start + 1.0, &mut count).unwrap();
+            }
+            assert_eq!(counts[3] - counts[2], 0, "{} in {} lanes", card.name, block.width());
         }
     }
     let before = allocations();

@@ -3,23 +3,13 @@
 
 mod common;
 
-use common::{begin, henon_heiles, kepler, undisturbed};
+use common::{begin, henon_heiles, kepler, oscillator, undisturbed};
 use leastaction_compile::LANES;
 use leastaction_expr::Graph;
 use leastaction_integrate::{ALL, Block, Event, Integrator, Reason, RunError, Sizing, Tolerance};
 use leastaction_mechanics::{Dynamics, Model, State};
 use std::f64::consts::PI;
 use std::ops::ControlFlow;
-
-/// x = cos t, exactly: errors are those of the method, and of where the zero is found.
-fn oscillator() -> (Dynamics, State) {
-    let graph = Graph::new();
-    let mut model = Model::new(&graph);
-    let x = model.coordinate("x");
-    model.particle("bob", 1.0, [x]);
-    model.potential("spring", x * x / 2.0);
-    begin(&model, &[("x", 1.0)])
-}
 
 fn crossings(run: Integrator, (dynamics, start): &mut (Dynamics, State), text: &str, end: f64) -> Vec<f64> {
     let event = Event::new(dynamics.observable(text).unwrap());

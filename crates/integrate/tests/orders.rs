@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{kepler, suited, undisturbed};
+use common::{cyclotron, oscillator, suited, undisturbed};
 use leastaction_integrate::{ALL, Card, Integrator};
 use leastaction_mechanics::{Dynamics, State};
 
@@ -51,10 +51,10 @@ fn reference(dynamics: &mut Dynamics, start: &State, times: &[f64], span: f64) -
     fine.iter().zip(&coarse).map(|(fine, coarse)| fine + (fine - coarse) / 15.0).collect()
 }
 
-/// Numbers of steps such that errors of a method shrink by about eight from one to the next, or steps by two.
+/// Odd numbers of steps such that errors of a method shrink by about eight from one to the next, or steps by two.
 fn ladder(order: u32) -> impl Iterator<Item = u32> {
     let ratio = 8.0_f64.powf(1.0 / f64::from(order)).min(2.0);
-    let counts = (0..60).map(move |k| (2.0 * ratio.powi(k)).round() as u32).take_while(|&n| n <= 20_000);
+    let counts = (0..60).map(move |k| (2.0 * ratio.powi(k)).round() as u32 | 1).take_while(|&n| n <= 20_000);
     let mut last = 0;
     counts.filter(move |&n| std::mem::replace(&mut last, n) != n)
 }
@@ -90,13 +90,13 @@ fn errors(
             break;
         }
     }
-    assert!(best.len() >= 3, "{}: only {best:?} between the plateaus", card.name);
+    assert!(best.len() >= 3 || card.order > 12, "{}: only {best:?} between the plateaus", card.name);
     best
 }
 
-/// The Euclidean distance, which has no kinks where one component takes over from another.
+/// The root of the mean square, which has no kinks where one component takes over from another.
 fn separation(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+    (a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>() / a.len() as f64).sqrt()
 }
 
 /// The smallest steps: at least four of them, and so many that the longest is so many times the shortest.
@@ -118,29 +118,11 @@ fn slope(points: &[(f64, f64)]) -> f64 {
     xy / xx
 }
 
-/// Errors of an order as high as this fall from one plateau to the other while steps are still long.
-const VERY_HIGH: u32 = 16;
-
-/// The order on a circle about the sun: the field is not linear, and yet the motion has no singularities even for complex times,
-/// so that errors follow the order from the longest steps on.
-fn order_on_a_circle(card: &'static Card) {
-    let (mut dynamics, start) = kepler(0.0);
-    let points = (0..8).map(|k| {
-        let (step, end) = (1.6 * 1.03_f64.powi(k), 60.0_f64);
-        let found = samples(&Integrator::new(card, step).ends_only(), &mut dynamics, &start, end).unwrap();
-        (step, separation(&found[4..], &[end.cos(), end.sin(), -end.sin(), end.cos()]))
-    });
-    let points: Vec<_> = points.collect();
-    let found = slope(&points);
-    println!("{:20} order {} measured {found:.3} on a circle", card.name, card.order);
-    assert!((found - f64::from(card.order)).abs() < 0.35, "{}: slope {found} in {points:?}", card.name);
-}
-
 /// The slope of log error over log step, over the smallest steps above the plateau of rounding. On some systems leading terms are so small
 /// that the next ones hide them: a method has its order if errors shrink as fast on every system, and no faster on one.
 fn order(card: &'static Card) {
-    if card.order >= VERY_HIGH {
-        return order_on_a_circle(card);
+    if card.order > 12 {
+        return high_order(card);
     }
     let allowed = if card.order >= 10 { 0.35 } else { 0.2 };
     let (claimed, mut least) = (f64::from(card.order), f64::INFINITY);
@@ -161,12 +143,44 @@ fn order(card: &'static Card) {
     assert!(least < claimed + allowed, "{} is of higher order: {least}", card.name);
 }
 
+/// On nonlinear systems, motions have poles in the complex plane. At a distance of z steps from one, errors of a method of high order p
+/// shrink only as the power p√((z−1)/(z+1)) of the step, and steps that are short enough to show p itself have errors of 10⁻³⁰. So the
+/// order is measured on motions without poles, oscillation and cyclotron, for long times; and elsewhere, errors must shrink nearly as fast.
+fn high_order(card: &'static Card) {
+    let claimed = f64::from(card.order);
+    let turning = |t: f64| vec![t.cos(), -t.sin()];
+    let circling = |t: f64| vec![t.cos(), -t.sin(), -0.5 * t.sin(), -0.5 * t.cos()];
+    let motions: [(_, &dyn Fn(f64) -> Vec<f64>); 2] = [(oscillator(), &turning), (cyclotron(), &circling)];
+    for ((mut dynamics, start), exact) in motions {
+        let errors = [2.0, 1.9, 1.8, 1.7, 1.6, 1.5].map(|step| {
+            // As long as it takes for errors above rounding.
+            let step = step * claimed / 15.0;
+            let run =
+                Integrator::new(card, step).ends_only().run(&mut dynamics, &start, 500.0 * step).unwrap();
+            (step, separation(&run.end().block(), &exact(run.end().t)) / run.end().t)
+        });
+        let found = slope(&errors);
+        println!("{:20} order {} measured {found:.3} in {errors:?}", card.name, card.order);
+        assert!((found - claimed).abs() < 0.35, "{}: slope {found} in {errors:?}", card.name);
+    }
+    for mut system in suited(card) {
+        let seen = errors(card, &mut system, &[1.0]);
+        if seen.len() > 2 {
+            let found = slope(smallest(&seen, 1.0));
+            println!("{:20} order {} shows as {found:.3} over {} steps", card.name, card.order, seen.len());
+            assert!(found > 0.75 * claimed, "{}: slope {found} in {seen:?}", card.name);
+        }
+    }
+}
+
 /// Errors between steps shrink with the order less one, at least.
 fn dense(card: &'static Card) {
-    // No step ends at one of these.
-    let fractions: Vec<f64> = (0..32).map(|k| (f64::from(k) + 0.618) / 32.0).collect();
+    // Steps of the reference end at these, and of an odd number of steps none does.
+    let fractions: Vec<f64> = (0..128).map(|k| (f64::from(k) + 0.5) / 128.0).collect();
     let seen = errors(card, &mut undisturbed(card), &fractions);
     let found = slope(smallest(&seen, 4.0));
     println!("{:20} dense output of order {found:.3} over {} steps", card.name, seen.len());
-    assert!(found > f64::from(card.order) - 1.35, "{}: slope {found} in {seen:?}", card.name);
+    // Very high orders do not show on nonlinear motions, as said above.
+    let least = if card.order > 12 { 0.75 * f64::from(card.order - 1) } else { f64::from(card.order) - 1.35 };
+    assert!(found > least, "{}: slope {found} in {seen:?}", card.name);
 }

@@ -7,19 +7,25 @@ use common::{begin, distance, double_pendulum, kepler, suited, undisturbed};
 use leastaction_compile::LANES;
 use leastaction_expr::Graph;
 use leastaction_integrate::{
-    ALL, Block, Card, Checkpoint, CheckpointError, Integrator, Pace, Reason, RunError, Sizing, Tolerance,
+    ALL, Block, Card, Checkpoint, CheckpointError, Density, Integrator, Keeps, Pace, Reason, RunError,
+    Sizing, Tolerance,
 };
 use leastaction_mechanics::{Model, State};
 use std::ops::ControlFlow;
 
 /// Every pace that a method can go at.
 fn paces(card: &Card) -> Vec<Pace> {
+    let mut paces = vec![Pace::Step(0.03)];
     match card.sizing {
-        Sizing::Given => vec![Pace::Step(0.03)],
+        Sizing::Given => {}
         Sizing::Estimated { .. } | Sizing::Foreseen => {
-            vec![Pace::Step(0.03), Pace::Tolerance(Tolerance::relative(1e-8))]
+            paces.push(Pace::Tolerance(Tolerance::relative(1e-8)));
         }
     }
+    if card.keeps.contains(&Keeps::Reversible) {
+        paces.push(Pace::Density(Density::of("1/(2 + sin(t))", 0.06)));
+    }
+    paces
 }
 
 /// A run that was broken off, written down, read back and resumed is the run that was not broken off, to the last bit.
@@ -28,7 +34,7 @@ fn resumed_runs_have_the_same_bits() {
     for card in ALL {
         for pace in paces(card) {
             for (mut dynamics, start) in suited(card) {
-                let run = Integrator::new(card, pace).every(3);
+                let run = Integrator::new(card, pace.clone()).every(3);
                 let whole = run.run(&mut dynamics, &start, 3.0).unwrap();
                 let broken = run.run_watched(&mut dynamics, &start, 3.0, |moment| {
                     if moment.fraction() > 0.4 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

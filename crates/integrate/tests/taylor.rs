@@ -1,9 +1,9 @@
-//! The Taylor method: where series are delicate, and published problems.
+//! The Taylor method: where series are delicate.
 #![allow(clippy::unwrap_used)] // a test may panic
 
 mod common;
 
-use common::{distance, double_pendulum, henon_heiles, kepler};
+use common::{distance, double_pendulum, henon_heiles};
 use leastaction_compile::LANES;
 use leastaction_expr::Graph;
 use leastaction_integrate::{Block, Card, Integrator, RunError, Tolerance, Trajectory};
@@ -170,90 +170,6 @@ fn what_has_no_series_is_refused() {
         let failed = run.run(&mut dynamics, &start, 1.0).unwrap_err();
         assert!(matches!(failed.error, RunError::NotFinite { .. }), "{failed}");
     }
-}
-
-/// Kepler's orbits, problems D1 and D3 of DETEST (T. E. Hull et al., SIAM J. Numer. Anal. 9 (1972) 603).
-#[test]
-fn detest_orbits() {
-    let known = [
-        (0.1, [0.2198835352008397, 0.9427076846341813, -0.9787659841058176, 0.3287977990962036]),
-        (0.5, [-0.5780432953035361, 0.8633840009194193, -0.9595083730380727, -0.06504915126712089]),
-    ];
-    for (e, expected) in known {
-        let run = end(&taylor(1e-16), &mut kepler(e), 20.0);
-        let error = distance(&run.end().block(), &expected);
-        println!("e = {e}: {error:.1e} in {} steps", run.work().steps);
-        assert!(error < 5e-14, "{error:e}");
-    }
-}
-
-/// The orbit of R. F. Arenstorf in the frame that turns with earth and moon (E. Hairer, S. P. Nørsett and G. Wanner, *Solving Ordinary
-/// Differential Equations I*, 1993, section II.0): it closes. Errors grow a millionfold on the way.
-#[test]
-fn the_arenstorf_orbit_closes() {
-    let graph = Graph::new();
-    let mut model = Model::new(&graph);
-    let [x, y] = model.coordinates(["x", "y"]);
-    let [p, q] = ["p_x", "p_y"].map(|name| model.momentum(name));
-    let moon = 0.012277471;
-    let earth = 1.0 - moon;
-    let distance_to = |place: f64| ((x - place).pow(2.0) + y * y).sqrt();
-    let pull = earth / distance_to(-moon) + moon / distance_to(earth);
-    model.hamiltonian("H", 0.5 * (p * p + q * q) + y * p - x * q - pull);
-    let speed = -2.001_585_106_379_082_5;
-    let start = [0.994, 0.0, 0.0, speed + 0.994];
-    let mut dynamics = model.system().unwrap().dynamics().unwrap();
-    let state = State::from_block(0.0, &start, 2);
-    let run = taylor(1e-16).run(&mut dynamics, &state, 17.065_216_560_157_963).unwrap();
-    let error = distance(&run.end().block()[..2], &start[..2]);
-    println!("Arenstorf: closes to {error:.1e} in {} steps", run.work().steps);
-    assert!(error < 1e-9, "{error:e}");
-}
-
-/// Seven stars in a plane (E. Hairer, S. P. Nørsett and G. Wanner, *Solving Ordinary Differential Equations I*, 1993, section II.10; digits of
-/// the Test Set for IVP Solvers).
-#[test]
-fn pleiades() {
-    let graph = Graph::new();
-    let mut model = Model::new(&graph);
-    let places: Vec<_> = (1..=7)
-        .map(|i| {
-            let place = [format!("x{i}"), format!("y{i}")].map(|name| model.coordinate(&name));
-            model.particle(&format!("star{i}"), f64::from(i), place);
-            place
-        })
-        .collect();
-    for (i, a) in places.iter().enumerate() {
-        for (j, b) in places.iter().enumerate().skip(i + 1) {
-            let apart = ((a[0] - b[0]).pow(2.0) + (a[1] - b[1]).pow(2.0)).sqrt();
-            model.potential(&format!("{i}–{j}"), -((i + 1) as f64 * (j + 1) as f64) / apart);
-        }
-    }
-    let x = [3.0, 3.0, -1.0, -3.0, 2.0, -2.0, 2.0];
-    let y = [3.0, -3.0, 2.0, 0.0, 0.0, -4.0, 4.0];
-    let mut start: Vec<(String, f64)> = Vec::new();
-    for i in 0..7 {
-        start.extend([(format!("x{}", i + 1), x[i]), (format!("y{}", i + 1), y[i])]);
-    }
-    for (name, rate) in [("x6'", 1.75), ("x7'", -1.5), ("y4'", -1.25), ("y5'", 1.0)] {
-        start.push((name.to_owned(), rate));
-    }
-    let start: Vec<(&str, f64)> = start.iter().map(|(name, value)| (name.as_str(), *value)).collect();
-    let run = end(&taylor(1e-16), &mut begin(&model, &start), 3.0);
-    let end = run.end();
-    let expected = [
-        (0.3706139143970502, -3.943437585517392),
-        (3.237284092057233, -3.271380973972550),
-        (-3.222559032418324, 5.225081843456543),
-        (0.6597091455775310, -2.590612434977470),
-        (0.3425581707156584, 1.198213693392275),
-        (1.562172101400631, -0.2429682344935824),
-        (-0.7003092922212495, 1.091449240428980),
-    ];
-    let expected: Vec<f64> = expected.iter().flat_map(|(x, y)| [*x, *y]).collect();
-    let error = distance(&end.q, &expected);
-    println!("Pleiades: {error:.1e} in {} steps", run.work().steps);
-    assert!(error < 1e-11, "{error:e}");
 }
 
 /// Prints errors and times of a double pendulum over ten seconds.

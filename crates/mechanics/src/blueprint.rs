@@ -37,6 +37,11 @@ impl<'g> Equations<'g> {
         plans.push((Quantity::Positions, Beside::Momenta, positions));
         let inertias = self.particles.iter().flat_map(|p| p.inertias.iter().copied()).collect();
         plans.push((Quantity::Masses, Beside::Nothing, inertias));
+        let damping = self.damping();
+        let linear_damping = damping.is_some();
+        let damping = damping.unwrap_or_default();
+        let damped = damping.iter().map(|entry| (entry.row, entry.column)).collect();
+        plans.push((Quantity::Damping, Beside::Nothing, damping.iter().map(|entry| entry.value).collect()));
 
         let all: Vec<_> = plans.iter().flat_map(|(.., outputs)| outputs.iter().copied()).collect();
         let nonzero = |forces: &[Expr<'g>]| forces.iter().any(|f| f.as_number() != Some(0.0));
@@ -49,6 +54,7 @@ impl<'g> Equations<'g> {
             dissipative: nonzero(&self.resistances),
             forced: nonzero(&self.drives),
             forces_depend_on_velocities: self.forces_depend_on_velocities(),
+            linear_damping,
             closed,
             cyclic: self.cyclic(),
             conserved: self.conserved(),
@@ -68,6 +74,7 @@ impl<'g> Equations<'g> {
             shares: self.shares(form),
             massive: self.particles.iter().flat_map(owner).collect(),
             inverse,
+            damped,
             plans,
         })
     }

@@ -267,6 +267,26 @@ impl Dynamics {
         found
     }
 
+    /// The matrix Γ by rows, where dissipation is −Γp: see [`Facts::linear_damping`](crate::Facts::linear_damping).
+    ///
+    /// # Errors
+    /// [`EvalError`] if the slice does not fit, or dissipation is not of this kind.
+    pub fn damping(&self, matrix: &mut [f64]) -> Result<(), EvalError> {
+        let (system, form) = (self.system(), self.system().facts().form);
+        if !system.facts().linear_damping {
+            return Err(EvalError::Undefined { what: "rates of damping", form });
+        }
+        let n = system.degrees();
+        check("matrix", n * n, matrix.len())?;
+        matrix.fill(0.0);
+        let mut values = vec![0.0; system.damped().len()];
+        if !values.is_empty() {
+            self.engine.constants(Quantity::Damping, self.parameters(), &mut values)?;
+        }
+        system.damped().iter().zip(values).for_each(|(&(i, j), value)| matrix[i * n + j] = value);
+        Ok(())
+    }
+
     /// The outputs of a port-Hamiltonian system: Bᵀ∇H.
     ///
     /// # Errors
@@ -275,8 +295,19 @@ impl Dynamics {
         self.engine.eval(Quantity::Outputs, t, y, out)
     }
 
-    /// J and R of a port-Hamiltonian system, by rows.
-    pub(crate) fn structure(&mut self, t: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
+    /// The gradient ∇H of a port-Hamiltonian system.
+    ///
+    /// # Errors
+    /// [`EvalError::Undefined`] for other systems.
+    pub fn gradient(&mut self, t: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
+        self.engine.eval(Quantity::Gradient, t, y, out)
+    }
+
+    /// J, then R, of a port-Hamiltonian system, by rows.
+    ///
+    /// # Errors
+    /// [`EvalError::Undefined`] for other systems.
+    pub fn structure(&mut self, t: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
         self.engine.eval(Quantity::Structure, t, y, out)
     }
 

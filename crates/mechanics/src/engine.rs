@@ -75,13 +75,22 @@ impl Engine {
             return Ok(());
         }
         let mut masses = vec![0.0; particles.len()];
-        let mut evaluator =
-            self.system.kernel(Quantity::Masses)?.evaluator(parameters).map_err(wrong_length)?;
-        evaluator.eval(&[], &mut masses).map_err(wrong_length)?;
+        self.constants(Quantity::Masses, parameters, &mut masses)?;
         match masses.into_iter().zip(particles).find(|(m, _)| !(*m > 0.0 && m.is_finite())) {
             Some((value, particle)) => Err(SettingError::BadMass { particle: particle.clone(), value }),
             None => Ok(()),
         }
+    }
+
+    /// Evaluates a quantity that depends on parameters only.
+    pub(crate) fn constants(
+        &self,
+        quantity: Quantity,
+        parameters: &[f64],
+        out: &mut [f64],
+    ) -> Result<(), EvalError> {
+        let mut evaluator = self.system.kernel(quantity)?.evaluator(parameters).map_err(wrong_length)?;
+        evaluator.eval(&[], out).map_err(wrong_length)
     }
 
     /// The values of the inputs, in lanes.

@@ -150,6 +150,12 @@ pub enum ModelError {
         /// The names, each of which uses the next.
         names: Vec<String>,
     },
+    /// The system cannot run by another clock and stay Hamiltonian.
+    #[error("there is no fictitious time without H(q, p, t) in closed form: {reason}")]
+    NoFictitiousTime {
+        /// What stands against it.
+        reason: &'static str,
+    },
     /// A matrix of a port-Hamiltonian system does not fit its states and inputs.
     #[error(
         "{name} has {} rows and {} columns, {} and {} are expected",
@@ -248,6 +254,12 @@ pub enum ObserveError {
         name: String,
         /// A name that is spelt alike.
         nearest: Option<String>,
+    },
+    /// How fast the expression changes along the motion is not known.
+    #[error("the rate along the motion is not known: {reason}")]
+    NoRate {
+        /// Why, and what to do.
+        reason: &'static str,
     },
     /// Code could not be made for the expression.
     #[error("the expression cannot be compiled: {reason}")]

@@ -43,6 +43,9 @@ pub struct Facts {
     pub forced: bool,
     /// Whether a force, or dissipation, depends on velocities.
     pub forces_depend_on_velocities: bool,
+    /// Whether masses are constant, dissipation is −Γp with a constant matrix Γ, and no other force depends on velocities: what
+    /// conformal symplectic methods need. Without dissipation Γ is zero.
+    pub linear_damping: bool,
     /// Whether the whole vector field is one kernel; if not, velocities follow from momenta by factoring or iterating.
     pub closed: bool,
     /// Coordinates that the energies do not depend on, by index.

@@ -92,6 +92,14 @@ impl Dynamics {
         found.and(inverted)
     }
 
+    /// ∂p/∂q, ∂S/∂q and ∂S/∂v at z with S = ∂L/∂q + Q, n² entries each, by rows.
+    ///
+    /// # Errors
+    /// [`EvalError`] if a slice does not fit, or the motion was not stated by energies or a Lagrangian.
+    pub fn tangents(&mut self, t: &[f64], z: &[f64], tangents: &mut [f64]) -> Result<(), EvalError> {
+        self.engine.eval(Quantity::Tangents, t, z, tangents)
+    }
+
     /// The derivatives of the vector field by (q, p) at y, all (2n)² entries by rows; for ports, by the states.
     ///
     /// Where velocities follow from momenta by solving p = ∂L/∂v =: P(q, v), or there are many of them, with S(q, v) = ∂L/∂q + Q,

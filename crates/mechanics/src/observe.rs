@@ -5,6 +5,7 @@ use crate::engine::check;
 use crate::error::{EvalError, ObserveError};
 use crate::facts::Form;
 use crate::inverse::grow;
+use crate::rated::Entrant;
 use crate::system::System;
 use leastaction_compile::{Evaluator, Kernel, LANES};
 
@@ -18,11 +19,14 @@ pub(crate) struct Observatory {
     evaluators: Vec<Evaluator>,
     /// States, velocities, time and inputs, in lanes.
     block: Vec<f64>,
+    /// Quantities with their rates, and what those are evaluated of.
+    pub(crate) rated: Vec<Entrant>,
+    pub(crate) rates: Vec<f64>,
 }
 
 impl Observatory {
     pub(crate) fn evaluators(&mut self) -> impl Iterator<Item = &mut Evaluator> {
-        self.evaluators.iter_mut()
+        self.evaluators.iter_mut().chain(self.rated.iter_mut().map(|entrant| &mut entrant.evaluator))
     }
 }
 

@@ -156,6 +156,7 @@ impl<'g> Ports<'g> {
             (Quantity::Ledger, Beside::Momenta, ledger),
             (Quantity::Outputs, Beside::Momenta, outputs),
             (Quantity::Structure, Beside::Momenta, structure),
+            (Quantity::Gradient, Beside::Momenta, slopes.clone()),
         ];
         let all: Vec<_> = plans.iter().flat_map(|(.., outputs)| outputs.iter().copied()).collect();
         let nonzero = |matrix: &Matrix<'g>| matrix.iter().flatten().any(|e| e.as_number() != Some(0.0));
@@ -173,6 +174,7 @@ impl<'g> Ports<'g> {
                 dissipative,
                 forced,
                 forces_depend_on_velocities: false,
+                linear_damping: false,
                 closed: true,
                 cyclic: Vec::new(),
                 conserved: conserved.then_some(Conserved::Energy).into_iter().collect(),
@@ -191,6 +193,7 @@ impl<'g> Ports<'g> {
                 .collect(),
             massive: Vec::new(),
             inverse: Inverse::default(),
+            damped: Vec::new(),
             plans,
         })
     }

@@ -10,7 +10,7 @@
 
 use crate::equations::{Equations, Statement, depend};
 use crate::probe::Verdict;
-use leastaction_expr::{Expr, Id, Node, Op, jacobian, jvp};
+use leastaction_expr::{Entry, Expr, Id, Node, Op, jacobian, jvp};
 use std::collections::HashSet;
 
 /// A quantity that the motion conserves.
@@ -149,6 +149,30 @@ impl<'g> Equations<'g> {
     #[must_use]
     pub fn forces_depend_on_velocities(&self) -> bool {
         depend(&self.forces(), &self.velocities)
+    }
+
+    /// The nonzeros of Γ, if masses are constant, dissipation is −Γp with a constant matrix Γ, and no other force depends on
+    /// velocities. In doubt there is none.
+    #[must_use]
+    pub fn damping(&self) -> Option<Vec<Entry<'g>>> {
+        if !self.has_constant_mass() || depend(&self.drives, &self.velocities) {
+            return None;
+        }
+        if self.resistances.iter().all(|force| force.as_number() == Some(0.0)) {
+            return Some(Vec::new());
+        }
+        let resistances = self.in_phase_space(&self.resistances, &self.velocities_of_momenta()?);
+        let slopes = jacobian(&resistances, &self.momenta).into_iter();
+        let damping: Vec<_> = slopes.map(|entry| Entry { value: -entry.value, ..entry }).collect();
+        let values: Vec<_> = damping.iter().map(|entry| entry.value).collect();
+        let moving = [&self.coordinates[..], &self.momenta, &[self.time], &self.inputs].concat();
+        if depend(&values, &moving) {
+            return None;
+        }
+        // Nothing is left beside what is linear, such as dry friction.
+        let mut rest = resistances;
+        damping.iter().for_each(|entry| rest[entry.row] += entry.value * self.momenta[entry.column]);
+        self.probe().zeros(&rest).iter().all(|&zero| zero).then_some(damping)
     }
 
     /// The expression with velocities written as functions of (q, p, t).

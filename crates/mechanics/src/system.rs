@@ -5,8 +5,9 @@ use crate::equations::symbols_of;
 use crate::error::{EvalError, ModelError, ObserveError, SettingError};
 use crate::facts::{Facts, Place, Share};
 use crate::symmetry::Conserved;
-use leastaction_compile::{Kernel, Program, Series, SeriesError};
+use leastaction_compile::{CompileError, Kernel, Program, Series, SeriesError};
 use leastaction_expr::{Expr, Graph, Id, jacobian, nearest};
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -41,14 +42,18 @@ pub enum Quantity {
     Ledger,
     /// The inertias of the particles.
     Masses,
+    /// The nonzeros of Γ, where dissipation is −Γp.
+    Damping,
     /// The outputs of a port-Hamiltonian system.
     Outputs,
     /// J, then R, of a port-Hamiltonian system, by rows.
     Structure,
+    /// ∇H of a port-Hamiltonian system.
+    Gradient,
 }
 
 impl Quantity {
-    pub(crate) const COUNT: usize = Quantity::Structure as usize + 1;
+    pub(crate) const COUNT: usize = Quantity::Gradient as usize + 1;
 
     fn name(self) -> &'static str {
         match self {
@@ -62,8 +67,10 @@ impl Quantity {
             Quantity::Inertia => "mass matrices",
             Quantity::Positions => "positions",
             Quantity::Masses => "masses",
+            Quantity::Damping => "rates of damping",
             Quantity::Outputs => "outputs",
             Quantity::Structure => "structure matrices",
+            Quantity::Gradient => "the gradient of the energy",
         }
     }
 }
@@ -92,6 +99,8 @@ pub(crate) struct Blueprint<'g> {
     /// The particle of each inertia in [`Quantity::Masses`].
     pub(crate) massive: Vec<String>,
     pub(crate) inverse: Inverse,
+    /// Rows and columns of the nonzeros in [`Quantity::Damping`].
+    pub(crate) damped: Vec<(usize, usize)>,
     pub(crate) plans: Vec<(Quantity, Beside, Vec<Expr<'g>>)>,
 }
 
@@ -122,24 +131,27 @@ struct Inner {
     shares: Vec<Share>,
     massive: Vec<String>,
     inverse: Inverse,
+    damped: Vec<(usize, usize)>,
     has: [bool; Quantity::COUNT],
     source: Mutex<Source>,
     kernels: [OnceLock<Kernel>; Quantity::COUNT],
     /// Taylor series of the motion, of the orders that were asked for.
     series: Mutex<Vec<Series>>,
+    /// Kernels that others have made of these, by name.
+    made: Mutex<HashMap<String, Kernel>>,
 }
 
 /// The expressions, with a graph of their own.
-struct Source {
-    graph: Graph,
+pub(crate) struct Source {
+    pub(crate) graph: Graph,
     plans: [Option<Plan>; Quantity::COUNT],
-    coordinates: Vec<Id>,
-    velocities: Vec<Id>,
-    momenta: Vec<Id>,
-    time: Id,
-    inputs: Vec<Id>,
+    pub(crate) coordinates: Vec<Id>,
+    pub(crate) velocities: Vec<Id>,
+    pub(crate) momenta: Vec<Id>,
+    pub(crate) time: Id,
+    pub(crate) inputs: Vec<Id>,
     autonomous: bool,
-    parameters: Vec<Id>,
+    pub(crate) parameters: Vec<Id>,
 }
 
 /// A compiled system: immutable, shared between threads, cheap to clone. [`Dynamics`] evaluates it.
@@ -185,10 +197,12 @@ impl System {
                 shares: blueprint.shares,
                 massive: blueprint.massive,
                 inverse: blueprint.inverse,
+                damped: blueprint.damped,
                 has: std::array::from_fn(|i| source.plans[i].is_some()),
                 source: Mutex::new(source),
                 kernels: [const { OnceLock::new() }; Quantity::COUNT],
                 series: Mutex::new(Vec::new()),
+                made: Mutex::default(),
             }),
         };
         system.inner.kernels[first as usize].get_or_init(|| kernel);
@@ -310,25 +324,39 @@ impl System {
         Ok(series)
     }
 
+    /// A kernel made of this system's programs, such as a whole step of a method. It is made when it is first asked for by this name.
+    ///
+    /// # Errors
+    /// [`EvalError::Compile`] if it cannot be made or compiled.
+    pub fn kernel_made(
+        &self,
+        name: &str,
+        make: impl FnOnce() -> Result<Program, EvalError>,
+    ) -> Result<Kernel, EvalError> {
+        let made = || self.inner.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kernel) = made().get(name) {
+            return Ok(kernel.clone());
+        }
+        let reason = |e: CompileError| EvalError::Compile { what: "whole steps", reason: e.to_string() };
+        let kernel = Kernel::compile(make()?).map_err(reason)?;
+        Ok(made().entry(name.to_owned()).or_insert(kernel).clone())
+    }
+
     /// A kernel for an expression of \[q…, p…, v…, t, u…\].
     pub(crate) fn observation(&self, text: &str) -> Result<Kernel, ObserveError> {
-        let source = self.inner.source.lock().unwrap_or_else(PoisonError::into_inner);
-        let value = source.graph.parse(text)?;
-        let time = [source.time];
-        let inputs =
-            [&source.coordinates, &source.momenta, &source.velocities, &time[..], &source.inputs].concat();
-        let known = source.expressions(&[inputs.as_slice(), &source.parameters].concat());
-        if let Some(unknown) = symbols_of(&[value]).into_iter().find(|symbol| !known.contains(symbol)) {
-            let names: Vec<String> = known.iter().map(Expr::to_string).collect();
-            let name = unknown.to_string();
-            let nearest = nearest(&name, names.iter().map(String::as_str));
-            return Err(ObserveError::UnknownName { name, nearest });
-        }
-        let reason = |reason: String| ObserveError::Compile { reason };
-        let parameters = source.expressions(&source.parameters);
-        let program = Program::build(&source.expressions(&inputs), &parameters, &[value]);
-        let program = program.map_err(|e| reason(e.to_string()))?;
-        Kernel::compile(program).map_err(|e| reason(e.to_string()))
+        self.with_source(|source| {
+            let value = source.read(text)?;
+            let reason = |reason: String| ObserveError::Compile { reason };
+            let parameters = source.expressions(&source.parameters);
+            let program = Program::build(&source.expressions(&source.observed()), &parameters, &[value]);
+            let program = program.map_err(|e| reason(e.to_string()))?;
+            Kernel::compile(program).map_err(|e| reason(e.to_string()))
+        })
+    }
+
+    /// Looks at the expressions.
+    pub(crate) fn with_source<T>(&self, look: impl FnOnce(&Source) -> T) -> T {
+        look(&self.inner.source.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Whether there is a kernel for a quantity, compiled or not.
@@ -343,6 +371,10 @@ impl System {
     pub(crate) fn inverse(&self) -> &Inverse {
         &self.inner.inverse
     }
+
+    pub(crate) fn damped(&self) -> &[(usize, usize)] {
+        &self.inner.damped
+    }
 }
 
 impl Source {
@@ -350,8 +382,36 @@ impl Source {
         self.plans[quantity as usize].as_ref()
     }
 
-    fn expressions(&self, ids: &[Id]) -> Vec<Expr<'_>> {
+    pub(crate) fn expressions(&self, ids: &[Id]) -> Vec<Expr<'_>> {
         ids.iter().map(|&id| self.graph.at(id)).collect()
+    }
+
+    /// \[q…, p…\].
+    pub(crate) fn states(&self) -> Vec<Expr<'_>> {
+        self.expressions(&[self.coordinates.as_slice(), &self.momenta].concat())
+    }
+
+    /// What a quantity is, where that is planned.
+    pub(crate) fn outputs(&self, quantity: Quantity) -> Option<Vec<Expr<'_>>> {
+        self.plan(quantity).map(|plan| self.expressions(&plan.outputs))
+    }
+
+    /// What an observable is a function of: \[q…, p…, v…, t, u…\].
+    fn observed(&self) -> Vec<Id> {
+        [&self.coordinates, &self.momenta, &self.velocities, &[self.time][..], &self.inputs].concat()
+    }
+
+    /// Reads an expression of what can be observed, and of parameters.
+    pub(crate) fn read(&self, text: &str) -> Result<Expr<'_>, ObserveError> {
+        let value = self.graph.parse(text)?;
+        let known = self.expressions(&[self.observed().as_slice(), &self.parameters].concat());
+        if let Some(unknown) = symbols_of(&[value]).into_iter().find(|symbol| !known.contains(symbol)) {
+            let names: Vec<String> = known.iter().map(Expr::to_string).collect();
+            let name = unknown.to_string();
+            let nearest = nearest(&name, names.iter().map(String::as_str));
+            return Err(ObserveError::UnknownName { name, nearest });
+        }
+        Ok(value)
     }
 
     fn program(&self, quantity: Quantity) -> Result<Program, ModelError> {
@@ -380,7 +440,7 @@ impl Source {
         if self.plan(quantity).is_some() {
             return;
         }
-        let outputs = |quantity: Quantity| self.plan(quantity).map(|plan| self.expressions(&plan.outputs));
+        let outputs = |quantity: Quantity| self.outputs(quantity);
         let (q, p, v) =
             (&self.coordinates, self.expressions(&self.momenta), self.expressions(&self.velocities));
         let q = self.expressions(q);

@@ -305,3 +305,27 @@ fn nearly_light_is_not_too_fast_for_newton() {
         assert!((p[0] - momentum).abs() < 1e-15 * momentum * (1.0 + momentum * momentum));
     }
 }
+
+/// Where damping is linear, Γ is what the force loses by the momenta.
+#[test]
+fn linear_damping_is_the_slope_of_the_force() {
+    let mut damped = Vec::new();
+    for Case { name, mut dynamics, state } in zoo() {
+        let (n, facts) = (state.q.len(), dynamics.system().facts().clone());
+        let mut gamma = vec![0.0; n * n];
+        if !facts.linear_damping {
+            assert!(dynamics.damping(&mut gamma).is_err());
+            continue;
+        }
+        dynamics.damping(&mut gamma).unwrap();
+        damped.extend(facts.dissipative.then_some(name));
+        for column in 0..n {
+            let slopes = difference(&state.block(), n + column, 1e-2, |y| {
+                field(&mut dynamics, &State::from_block(state.t, y, n))[n..].to_vec()
+            });
+            let expected: Vec<f64> = (0..n).map(|row| -gamma[row * n + column]).collect();
+            assert_close(&slopes, &expected, 1e-10);
+        }
+    }
+    assert_eq!(damped, ["Hamiltonian: separable, friction and force"]);
+}

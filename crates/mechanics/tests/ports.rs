@@ -45,6 +45,9 @@ fn the_power_is_balanced() {
     let (k, [a, b, c]) = (1.7, [0.6, -0.9, 1.1f64]);
     let s = (a * c).sin();
     let slopes = [k * a - c * s, b * b * b, 2.0 * c - a * s];
+    let mut gradient = [0.0; 3];
+    dynamics.gradient(&t, &y, &mut gradient).unwrap();
+    assert_close(&gradient, &slopes, 1e-15);
     let rate: f64 = field(&mut dynamics, &start).iter().zip(slopes).map(|(x, g)| x * g).sum();
     assert_close(&[rate], &[gained[0] - lost[0]], 1e-14);
     let mut shares = [0.0; 2];

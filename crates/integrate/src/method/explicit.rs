@@ -2,42 +2,37 @@
 //!
 //! $$k_i=f\Bigl(t+c_ih,\;y+h\sum_{j<i}a_{ij}k_j\Bigr),\qquad y_1=y+h\sum_i b_ik_i$$
 //!
-//! Where a tableau says so, the slope at the end of a step is the first of the next: it costs nothing if the step is taken, and
-//! serves the error estimate and the dense output.
+//! The slope at the end of a step is the first of the next: it costs nothing if the step is taken, and serves the error estimate and
+//! the dense output.
 
 use crate::block::Block;
 use crate::dense::{Basis, Polynomial};
 use crate::pace::Tolerance;
 use crate::step::{Interval, Motion, Step, StepError};
-use leastaction_compile::LANES;
-use leastaction_mechanics::Dynamics;
+use crate::whole::{Draft, Whole};
+use leastaction_compile::{AssemblyError, LANES, Operand};
+use leastaction_mechanics::{Dynamics, EvalError, Quantity};
 
 /// Weights of slopes, by their numbers. Those that are left out are zero.
 pub(super) type Row = &'static [(usize, f64)];
 
 /// The coefficients of a method.
 pub(super) struct Tableau {
-    /// c and the row of A for every stage but the first, which is at the start.
+    /// c and the row of A for every stage but the first, which is at the start, and the last, which is at the end.
     pub(super) stages: &'static [(f64, Row)],
     /// b.
     pub(super) weights: Row,
-    /// Whether the slope at the end is a stage too, and the first of the next step.
-    pub(super) ends: bool,
     pub(super) estimate: Estimate,
-    pub(super) dense: Option<Dense>,
+    pub(super) dense: Dense,
 }
 
 /// How the error of a step is estimated.
 pub(super) enum Estimate {
-    None,
     /// By the difference b − b̂ to a method of lower order.
     Embedded(Row),
     /// By the differences to methods of orders 5 and 3: e₅²/√(e₅² + e₃²/100), which shrinks as h⁸
     /// (E. Hairer, S. P. Nørsett and G. Wanner, *Solving Ordinary Differential Equations I*, 1993, section II.10).
-    Pair {
-        fifth: Row,
-        third: Row,
-    },
+    Pair { fifth: Row, third: Row },
 }
 
 /// The motion within a step.
@@ -59,6 +54,7 @@ pub(super) struct Explicit {
     h: [f64; LANES],
     /// 1 once the first slope is known from the step before.
     begun: [f64; 1],
+    whole: Option<Whole>,
 }
 
 impl Tableau {
@@ -71,18 +67,18 @@ impl Tableau {
             at: vec![0.0; len],
             h: [0.0; LANES],
             begun: [0.0],
+            whole: None,
         })
     }
 
-    /// The number of stages of a step.
-    fn steps(&self) -> usize {
+    /// The number of the slope at the end.
+    fn last(&self) -> usize {
         1 + self.stages.len()
     }
 
-    /// The number of slopes, with those at the end and for dense output.
+    /// The number of slopes, with those for dense output.
     fn slopes(&self) -> usize {
-        let extra = self.dense.as_ref().map_or(0, |dense| dense.extra.len());
-        self.steps() + usize::from(self.ends) + extra
+        self.last() + 1 + self.dense.extra.len()
     }
 }
 
@@ -96,19 +92,77 @@ impl Explicit {
         i: usize,
         (c, row): (f64, Row),
     ) -> Result<(), StepError> {
-        let (y, len) = (block.values(), self.at.len());
-        gather(&mut self.at, &self.h, row, &self.slopes, |place, change| y[place] + change);
+        let len = self.at.len();
+        gather(&mut self.at, Some(block.values()), &self.h, row, &self.slopes);
         Ok(motion.rates(interval, c, &self.at, &mut self.slopes[i * len..][..len])?)
     }
 
     /// Errors as multiples of what is tolerated, for the difference that a row stands for.
     fn measure(&mut self, row: Row, tolerance: Tolerance, block: &Block, change: &[f64], ratios: &mut [f64]) {
-        gather(&mut self.at, &self.h, row, &self.slopes, |_, error| error);
+        gather(&mut self.at, None, &self.h, row, &self.slopes);
         tolerance.ratios(&self.at, block.values(), change, ratios);
     }
 }
 
+/// The step as the kernel makes it, operation for operation as [`gather`] and [`advance`] do: from the states, their carries and the first slopes.
+/// Gives the change and the other slopes.
+fn write(
+    tableau: &Tableau,
+    draft: &mut Draft,
+    inputs: &[Vec<Operand>],
+) -> Result<Vec<Operand>, AssemblyError> {
+    let [y, e, first] = inputs else { return Ok(Vec::new()) };
+    let (n, h) = (y.len(), draft.h());
+    let mut slopes = vec![first.clone()];
+    for &(c, row) in tableau.stages {
+        let mut state = Vec::with_capacity(n);
+        for i in 0..n {
+            let sum = sum(draft, row, |_, j| slopes[j][i]);
+            let change = sum.map_or(h, |sum| draft.mul(h, sum));
+            state.push(draft.add(y[i], change));
+        }
+        slopes.push(draft.quantity(Quantity::Field, c, &state)?);
+    }
+    let mut change = Vec::with_capacity(n);
+    for i in 0..n {
+        let apart = |draft: &mut Draft, j: usize| draft.sub(slopes[j][i], first[i]);
+        // The first slope differs by nothing from itself.
+        let sum = sum(draft, tableau.weights, apart);
+        let mean = sum.map_or(first[i], |sum| draft.add(first[i], sum));
+        change.push(draft.mul(h, mean));
+    }
+    let mut end = Vec::with_capacity(n);
+    for i in 0..n {
+        let moved = draft.add(e[i], change[i]);
+        end.push(draft.add(y[i], moved));
+    }
+    slopes.push(draft.quantity(Quantity::Field, 1.0, &end)?);
+    Ok(change.into_iter().chain(slopes.into_iter().skip(1).flatten()).collect())
+}
+
+/// Σ wⱼ xⱼ, from left to right.
+fn sum(draft: &mut Draft, row: Row, mut value: impl FnMut(&mut Draft, usize) -> Operand) -> Option<Operand> {
+    let mut sum = None;
+    for &(j, weight) in row {
+        let (weight, value) = (draft.number(weight), value(draft, j));
+        let term = draft.mul(weight, value);
+        sum = Some(sum.map_or(term, |sum| draft.add(sum, term)));
+    }
+    sum
+}
+
 impl Step for Explicit {
+    fn compile(&mut self, dynamics: &Dynamics, width: usize) -> Result<(), EvalError> {
+        let (tableau, n) = (self.tableau, self.at.len() / width);
+        let calls = tableau.stages.len() + 1;
+        let name = format!("{:?}{:?}", tableau.stages, tableau.weights);
+        let quantities = [(Quantity::Field, calls)];
+        self.whole = Whole::compile(dynamics, width, &name, &quantities, &[n, n, n], |draft, inputs| {
+            write(tableau, draft, inputs)
+        })?;
+        Ok(())
+    }
+
     fn step(
         &mut self,
         motion: &mut Motion<'_>,
@@ -121,22 +175,27 @@ impl Step for Explicit {
         self.h = std::array::from_fn(|j| interval.h[j % interval.h.len()]);
         if self.begun == [0.0] {
             motion.rates(interval, 0.0, block.values(), &mut self.slopes[..len])?;
-            self.begun = [f64::from(tableau.ends)];
+            self.begun = [1.0];
+        }
+        if let Some(whole) = &mut self.whole {
+            let (first, others) = self.slopes.split_at_mut(len);
+            let outputs = whole.step(interval, &[block.values(), block.carry(), first])?;
+            let (moved, slopes) = outputs.split_at(len);
+            change.copy_from_slice(moved);
+            others[..slopes.len()].copy_from_slice(slopes);
+            motion.work_mut().evaluations += (slopes.len() / len) as u64;
+            return Ok(());
         }
         for (i, &stage) in tableau.stages.iter().enumerate() {
             self.find(motion, interval, block, i + 1, stage)?;
         }
         advance(change, &self.h, tableau.weights, &self.slopes);
-        if tableau.ends {
-            block.after(0, change, &mut self.at);
-            motion.rates(interval, 1.0, &self.at, &mut self.slopes[tableau.steps() * len..][..len])?;
-        }
-        Ok(())
+        block.after(0, change, &mut self.at);
+        Ok(motion.rates(interval, 1.0, &self.at, &mut self.slopes[tableau.last() * len..][..len])?)
     }
 
     fn error(&mut self, tolerance: Tolerance, block: &Block, change: &[f64], ratios: &mut [f64]) {
         match self.tableau.estimate {
-            Estimate::None => ratios.fill(0.0),
             Estimate::Embedded(row) => self.measure(row, tolerance, block, change, ratios),
             Estimate::Pair { fifth, third } => {
                 let mut others = [0.0; LANES];
@@ -159,24 +218,21 @@ impl Step for Explicit {
         polynomial: &mut Polynomial,
     ) -> Result<bool, StepError> {
         let (tableau, len) = (self.tableau, self.at.len());
-        let Some(dense) = &tableau.dense else { return Ok(false) };
+        let dense = &tableau.dense;
         for (i, &stage) in dense.extra.iter().enumerate() {
-            self.find(motion, interval, block, tableau.steps() + usize::from(tableau.ends) + i, stage)?;
+            self.find(motion, interval, block, tableau.last() + 1 + i, stage)?;
         }
         let terms = polynomial.begin(block, dense.basis, dense.terms.len());
         for (term, row) in terms.chunks_exact_mut(len).zip(dense.terms) {
-            gather(term, &self.h, row, &self.slopes, |_, change| change);
+            gather(term, None, &self.h, row, &self.slopes);
         }
         Ok(true)
     }
 
     fn accept(&mut self, lanes: &[bool]) {
-        if !self.tableau.ends {
-            return;
-        }
         let (width, len) = (lanes.len(), self.at.len());
         let (first, rest) = self.slopes.split_at_mut(len);
-        let last = &rest[(self.tableau.steps() - 1) * len..][..len];
+        let last = &rest[(self.tableau.last() - 1) * len..][..len];
         if lanes.iter().all(|&taken| taken) {
             return first.copy_from_slice(last);
         }
@@ -186,30 +242,39 @@ impl Step for Explicit {
     }
 
     fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
-        if self.tableau.ends {
-            visit(&mut self.begun);
-            visit(&mut self.slopes[..self.at.len()]);
-        }
+        visit(&mut self.begun);
+        visit(&mut self.slopes[..self.at.len()]);
     }
 }
 
-/// out = put(place, h·Σ wⱼ kⱼ) at every place. Places go in chunks of eight: the lanes of a component, or components of one lane.
+/// out = y + h·Σ wⱼ kⱼ, or without y. Places go in chunks of eight: the lanes of a component, or components of one lane.
 #[inline]
-fn gather(out: &mut [f64], h: &[f64; LANES], row: Row, slopes: &[f64], put: impl Fn(usize, f64) -> f64) {
+fn gather(out: &mut [f64], y: Option<&[f64]>, h: &[f64; LANES], row: Row, slopes: &[f64]) {
     let len = out.len();
     let (chunks, rest) = out.as_chunks_mut::<LANES>();
     let whole = LANES * chunks.len();
     for (place, out) in (0..).step_by(LANES).zip(chunks) {
-        let mut sum = [0.0; LANES];
+        *out = [0.0; LANES];
         for &(j, weight) in row {
-            let Some(slope) = slopes[j * len + place..].first_chunk::<LANES>() else { continue };
-            (0..LANES).for_each(|l| sum[l] += weight * slope[l]);
+            let slope = chunk(slopes, j * len + place);
+            (0..LANES).for_each(|l| out[l] += weight * slope[l]);
         }
-        (0..LANES).for_each(|l| out[l] = put(place + l, h[l] * sum[l]));
+        (0..LANES).for_each(|l| out[l] *= h[l]);
+        if let Some(y) = y {
+            let y = chunk(y, place);
+            (0..LANES).for_each(|l| out[l] += y[l]);
+        }
     }
-    for (place, out) in (whole..).zip(rest) {
-        let sum = row.iter().fold(0.0, |sum, &(j, weight)| sum + weight * slopes[j * len + place]);
-        *out = put(place, h[0] * sum);
+    if rest.is_empty() {
+        return;
+    }
+    rest.fill(0.0);
+    for &(j, weight) in row {
+        rest.iter_mut().zip(&slopes[j * len + whole..]).for_each(|(out, slope)| *out += weight * slope);
+    }
+    rest.iter_mut().for_each(|out| *out *= h[0]);
+    if let Some(y) = y {
+        rest.iter_mut().zip(&y[whole..]).for_each(|(out, y)| *out += y);
     }
 }
 
@@ -218,28 +283,38 @@ fn gather(out: &mut [f64], h: &[f64; LANES], row: Row, slopes: &[f64], put: impl
 #[inline]
 fn advance(change: &mut [f64], h: &[f64; LANES], weights: Row, slopes: &[f64]) {
     let len = change.len();
-    let first = &slopes[..len];
     let (chunks, rest) = change.as_chunks_mut::<LANES>();
-    let (firsts, others) = first.as_chunks::<LANES>();
     let whole = LANES * chunks.len();
-    for (place, (change, first)) in (0..).step_by(LANES).zip(chunks.iter_mut().zip(firsts)) {
-        let mut sum = [0.0; LANES];
+    for (place, change) in (0..).step_by(LANES).zip(chunks) {
+        *change = [0.0; LANES];
+        let first = chunk(slopes, place);
         for &(j, weight) in weights {
-            let Some(slope) = slopes[j * len + place..].first_chunk::<LANES>() else { continue };
-            (0..LANES).for_each(|l| sum[l] += weight * (slope[l] - first[l]));
+            let slope = chunk(slopes, j * len + place);
+            (0..LANES).for_each(|l| change[l] += weight * (slope[l] - first[l]));
         }
-        (0..LANES).for_each(|l| change[l] = h[l] * (first[l] + sum[l]));
+        (0..LANES).for_each(|l| change[l] = h[l] * (first[l] + change[l]));
     }
-    for (place, (change, first)) in (whole..).zip(rest.iter_mut().zip(others)) {
-        let term = |&(j, weight): &(usize, f64)| weight * (slopes[j * len + place] - first);
-        *change = h[0] * (first + weights.iter().fold(0.0, |sum, pair| sum + term(pair)));
+    if rest.is_empty() {
+        return;
     }
+    let first = &slopes[whole..len];
+    rest.fill(0.0);
+    for &(j, weight) in weights {
+        let others = slopes[j * len + whole..].iter().zip(first);
+        rest.iter_mut().zip(others).for_each(|(out, (slope, first))| *out += weight * (slope - first));
+    }
+    rest.iter_mut().zip(first).for_each(|(out, first)| *out = h[0] * (first + *out));
+}
+
+#[inline]
+fn chunk(values: &[f64], place: usize) -> &[f64; LANES] {
+    values[place..].first_chunk().unwrap_or(&[0.0; LANES])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::method::{dop853, dormand_prince5, rk4, tsit5, vern9};
+    use crate::method::{dop853, dormand_prince5, tsit5, vern9};
 
     /// A rooted tree by its branches.
     #[derive(Clone, PartialEq, PartialOrd)]
@@ -312,8 +387,7 @@ mod tests {
     /// or the conditions see nothing.
     #[test]
     fn order_conditions_hold() {
-        let all: [(&str, &Tableau, usize, &[usize], usize); 5] = [
-            ("rk4", &rk4::TABLEAU, 4, &[], 0),
+        let all: [(&str, &Tableau, usize, &[usize], usize); 4] = [
             ("dormand-prince5", &dormand_prince5::TABLEAU, 5, &[4], 4),
             ("tsit5", &tsit5::TABLEAU, 5, &[4], 4),
             ("dop853", &dop853::TABLEAU, 8, &[5, 3], 7),
@@ -322,9 +396,8 @@ mod tests {
         for (name, tableau, order, embedded, dense) in all {
             let mut rows: Vec<Row> = vec![&[]];
             let mut nodes = vec![0.0];
-            let extra = tableau.dense.as_ref().map_or(&[][..], |dense| dense.extra);
-            let end = tableau.ends.then_some((1.0, tableau.weights));
-            for (c, row) in tableau.stages.iter().copied().chain(end).chain(extra.iter().copied()) {
+            let end = [(1.0, tableau.weights)];
+            for &(c, row) in tableau.stages.iter().chain(&end).chain(tableau.dense.extra) {
                 rows.push(row);
                 nodes.push(c);
             }
@@ -348,7 +421,6 @@ mod tests {
             };
             holds("step", order, 1.0, &|phi| dot(tableau.weights, phi));
             let rows_of = match tableau.estimate {
-                Estimate::None => vec![],
                 Estimate::Embedded(row) => vec![row],
                 Estimate::Pair { fifth, third } => vec![fifth, third],
             };
@@ -356,7 +428,7 @@ mod tests {
             for (row, &order) in rows_of.into_iter().zip(embedded) {
                 holds("embedded", order, 1.0, &|phi| dot(tableau.weights, phi) - dot(row, phi));
             }
-            let Some(Dense { basis, terms, .. }) = &tableau.dense else { continue };
+            let Dense { basis, terms, .. } = &tableau.dense;
             for tau in [0.3_f64, 0.77] {
                 let base = |k: usize| match basis {
                     Basis::Powers => tau.powi(k as i32 + 1),

@@ -1,13 +1,26 @@
 //! The methods, one file each.
 
+mod average_vector_field;
+mod composition;
+mod conformal;
+mod discrete_gradient;
 mod dop853;
 mod dormand_prince5;
+mod energy_collocation;
 mod explicit;
+mod forecast;
+mod galerkin;
+mod gauss_radau;
+mod ias15;
 mod implicit_midpoint;
+mod mean_field;
 mod rk4;
 mod splitting;
+mod tao;
 mod taylor;
 mod tsit5;
+mod variational;
+mod variational_midpoint;
 mod vern9;
 
 use crate::card::Card;
@@ -36,7 +49,21 @@ pub const ALL: &[Card] = &[
     splitting::yoshida8::CARD,
     splitting::kahan_li8::CARD,
     splitting::sofroniou_spaletta10::CARD,
+    tao::tao2::CARD,
+    tao::tao4::CARD,
+    tao::tao6::CARD,
+    conformal::conformal2::CARD,
+    conformal::conformal4::CARD,
+    ias15::CARD,
     implicit_midpoint::CARD,
+    variational_midpoint::CARD,
+    variational::ORDER_4,
+    variational::ORDER_6,
+    variational::ORDER_8,
+    discrete_gradient::CARD,
+    average_vector_field::CARD,
+    energy_collocation::ORDER_4,
+    energy_collocation::ORDER_6,
 ];
 
 impl Card {

@@ -104,7 +104,7 @@ impl Foresight {
 impl Taylor {
     fn new(dynamics: &mut Dynamics, width: usize, pace: &Pace) -> Result<Taylor, RunError> {
         let (order, foresight) = match *pace {
-            Pace::Step(_) => (ORDER, None),
+            Pace::Step(_) | Pace::Density(_) => (ORDER, None),
             Pace::Tolerance(tolerance) => {
                 let order = order(tolerance);
                 (order, Some(Foresight::new(order, tolerance)))

@@ -1,7 +1,6 @@
 //! Tsitouras's pair of orders 5 and 4, which has small errors for few evaluations.
 //!
 //! Six evaluations a step; the slope at the end makes the error estimate, and dense output of order 4 for nothing.
-//! Coefficients to 60 digits, rounded; they satisfy all order conditions.
 
 use super::explicit::{Dense, Estimate, Tableau};
 use crate::card::{Card, Kind, Needs, Sizing};
@@ -32,10 +31,9 @@ pub(super) static TABLEAU: Tableau = Tableau {
     ],
     weights: &[(0, 0.09646076681806523), (1, 0.01), (2, 0.4798896504144996), (3, 1.379008574103742),
         (4, -3.290069515436081), (5, 2.324710524099774)],
-    ends: true,
     estimate: Estimate::Embedded(&[(0, -0.0017800110522257714), (1, -0.0008164344596567469), (2, 0.007880878010261995),
         (3, -0.1447110071732629), (4, 0.5823571654525552), (5, -0.45808210592918697), (6, 0.015151515151515152)]),
-    dense: Some(Dense {
+    dense: Dense {
         extra: &[],
         basis: Basis::Powers,
         terms: &[
@@ -47,5 +45,5 @@ pub(super) static TABLEAU: Tableau = Tableau {
             &[(0, -1.0530884977290216), (1, 0.1017), (2, 2.490627285651253), (3, -16.548102889244902),
                 (4, 47.37952196281928), (5, -34.87065786149661), (6, 2.5)],
         ],
-    }),
+    },
 };

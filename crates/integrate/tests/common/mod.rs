@@ -49,14 +49,27 @@ pub(crate) fn henon_heiles() -> (Dynamics, State) {
     begin(&model, &[("x", 0.1), ("y", 0.4), ("x'", 0.35), ("y'", -0.1)])
 }
 
-/// A mass on a spring, ω = 1.
-pub(crate) fn oscillator() -> (Dynamics, State) {
+/// A pendulum with linear friction: masses and damping are constant.
+pub(crate) fn damped_pendulum() -> (Dynamics, State) {
     let graph = Graph::new();
     let mut model = Model::new(&graph);
-    let x = model.coordinate("x");
-    model.particle("mass", 1.0, [x]);
-    model.potential("spring", 0.5 * x * x);
-    begin(&model, &[("x", 1.0), ("x'", 0.3)])
+    let a = model.coordinate("a");
+    model.particle("bob", 1.0, [a.sin(), -a.cos()]);
+    model.gravity([0.0, -4.0]);
+    model.dissipation("friction", 0.15 * model.velocity(a).pow(2.0));
+    begin(&model, &[("a", 1.0), ("a'", 0.5)])
+}
+
+/// The chaotic orbit of Hénon and Heiles with friction γ = 0.3 in all directions.
+pub(crate) fn damped_henon_heiles() -> (Dynamics, State) {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let [x, y] = model.coordinates(["x", "y"]);
+    model.particle("star", 2.0, [x, y]);
+    model.potential("well", 0.5 * (x * x + y * y) + x * x * y - y.pow(3.0) / 3.0);
+    let [u, v] = model.velocities([x, y]);
+    model.dissipation("friction", 0.3 * (u * u + v * v));
+    begin(&model, &[("x", 0.1), ("y", 0.4), ("x'", 0.35), ("y'", -0.1)])
 }
 
 /// A relativistic particle in a quartic well that breathes: separable, but its kinetic energy is not quadratic, and both energies
@@ -71,12 +84,33 @@ pub(crate) fn relativistic() -> (Dynamics, State) {
     begin(&model, &[("x", 1.1), ("p_x", 0.4)])
 }
 
+/// An oscillator of unit frequency from unit amplitude: q = cos t.
+pub(crate) fn oscillator() -> (Dynamics, State) {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let x = model.coordinate("x");
+    model.particle("mass", 1.0, [x]);
+    model.potential("spring", 0.5 * x * x);
+    begin(&model, &[("x", 1.0)])
+}
+
+/// A charge in a magnetic field, circling about the origin: q = (cos t, −sin t). Its Hamiltonian is not separable.
+pub(crate) fn cyclotron() -> (Dynamics, State) {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let [x, y] = model.coordinates(["x", "y"]);
+    let [u, v] = model.velocities([x, y]);
+    model.particle("charge", 1.0, [x, y]);
+    model.lagrangian("field", 0.5 * (x * v - y * u));
+    begin(&model, &[("x", 1.0), ("y'", -1.0)])
+}
+
 type System = (Dynamics, State);
 
 /// Systems that are not linear, on which a method that applies must show what it claims.
 pub(crate) fn suited(card: &Card) -> Vec<System> {
-    let all: [fn() -> System; 5] =
-        [double_pendulum, driven_pendulum, relativistic, henon_heiles, || kepler(0.3)];
+    let all: [fn() -> System; 6] =
+        [double_pendulum, driven_pendulum, damped_pendulum, relativistic, henon_heiles, || kepler(0.3)];
     all.iter()
         .map(|make| make())
         .filter(|(dynamics, _)| card.needs.met_by(dynamics.system().facts()))

@@ -18,7 +18,7 @@ pub(in crate::method) const CARD: Card = Card {
     stepper: |dynamics, width, _| Splitting::boxed(dynamics, width, TABLE),
 };
 
-const TABLE: Table = Table::Symmetric(
+pub(super) const TABLE: Table = Table::Symmetric(
     Part::Kick,
     &[
         0.08298440641740498,

@@ -17,7 +17,7 @@ pub(in crate::method) const CARD: Card = Card {
     stepper: |dynamics, width, _| Splitting::boxed(dynamics, width, TABLE),
 };
 
-const TABLE: Table = Table::Symmetric(
+pub(super) const TABLE: Table = Table::Symmetric(
     Part::Kick,
     &[
         0.05026276440039272,

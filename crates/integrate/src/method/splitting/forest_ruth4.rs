@@ -19,4 +19,4 @@ pub(in crate::method) const CARD: Card = Card {
     stepper: |dynamics, width, _| Splitting::boxed(dynamics, width, TABLE),
 };
 
-const TABLE: Table = Table::OfVerlet(&[1.3512071919596576, -1.7024143839193152]);
+pub(super) const TABLE: Table = Table::OfVerlet(&[1.3512071919596576, -1.702414383919315]);

@@ -2,6 +2,7 @@
 
 use super::{SYMMETRIC, Splitting, Table};
 use crate::card::{Card, Kind, Needs, Sizing};
+use crate::method::composition::KAHAN_LI6;
 
 pub(in crate::method) const CARD: Card = Card {
     name: "kahan-li6",
@@ -15,10 +16,4 @@ pub(in crate::method) const CARD: Card = Card {
     stepper: |dynamics, width, _| Splitting::boxed(dynamics, width, TABLE),
 };
 
-const TABLE: Table = Table::OfVerlet(&[
-    0.3921614440073141,
-    0.33259913678935943,
-    -0.7062461725576393,
-    0.0822135962935508,
-    0.79854399093483,
-]);
+pub(super) const TABLE: Table = Table::OfVerlet(KAHAN_LI6);

@@ -15,7 +15,7 @@ pub(in crate::method) const CARD: Card = Card {
     stepper: |dynamics, width, _| Splitting::boxed(dynamics, width, TABLE),
 };
 
-const TABLE: Table = Table::OfVerlet(&[
+pub(super) const TABLE: Table = Table::OfVerlet(&[
     0.13020248308889007,
     0.5611629817751084,
     -0.38947496264484727,

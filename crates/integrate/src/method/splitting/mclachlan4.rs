@@ -17,7 +17,7 @@ pub(in crate::method) const CARD: Card = Card {
     stepper: |dynamics, width, _| Splitting::boxed(dynamics, width, TABLE),
 };
 
-const TABLE: Table = Table::Symmetric(
+pub(super) const TABLE: Table = Table::Symmetric(
     Part::Drift,
     &[0.08926945422647524, 0.4, -0.0973360426368955, -0.1, 0.5080665884104203, 0.4],
 );

@@ -28,8 +28,10 @@ pub(super) mod yoshida8;
 use crate::block::{Block, scale};
 use crate::card::Keeps;
 use crate::error::RunError;
+use crate::method::composition::mirror;
 use crate::step::{Interval, Motion, Step, StepError};
-use leastaction_compile::LANES;
+use crate::whole::{Draft, Whole};
+use leastaction_compile::{AssemblyError, LANES, Operand};
 use leastaction_mechanics::{Dynamics, EvalError, Quantity};
 
 /// What symmetric products of kicks and drifts keep.
@@ -43,6 +45,13 @@ enum Part {
 }
 
 impl Part {
+    fn rate(self) -> Quantity {
+        match self {
+            Part::Kick => Quantity::Kick,
+            Part::Drift => Quantity::Drift,
+        }
+    }
+
     fn other(self) -> Part {
         match self {
             Part::Kick => Part::Drift,
@@ -77,7 +86,7 @@ struct Stage {
 impl Table {
     /// Kicks and drifts in order, with their times.
     fn stages(self) -> Vec<Stage> {
-        let (first, weights) = match self {
+        let (first, mut weights) = match self {
             Table::Plain(first, weights) => (first, weights.to_vec()),
             Table::Symmetric(first, half) => (first, mirror(half)),
             Table::OfVerlet(half) => {
@@ -88,26 +97,40 @@ impl Table {
                 (Part::Kick, [outer].into_iter().chain(inner).chain([last, outer]).collect())
             }
         };
-        let symmetric = !matches!(self, Table::Plain(..));
-        let (mut sums, len) = ([0.0; 2], weights.len());
+        let (symmetric, len) = (!matches!(self, Table::Plain(..)), weights.len());
+        make_exact(&mut weights, symmetric);
+        let mut sums = [0.0; 2];
         let mut stages: Vec<Stage> = Vec::with_capacity(len);
         let mut part = first;
-        for (i, &weight) in weights.iter().enumerate() {
-            // The time at which one part happens is moved by the other. Seen from the end, a palindrome is the same.
-            let time = sums[part.other() as usize];
-            let c = if symmetric && 2 * i >= len { 1.0 - stages[len - 1 - i].c } else { time };
+        for weight in weights {
+            // The time at which one part happens is moved by the other.
+            let c = sums[part.other() as usize];
             sums[part as usize] += weight;
-            let sum = if i + 2 >= len { 1.0 } else { sums[part as usize] };
-            stages.push(Stage { part, weight, sum, c });
+            stages.push(Stage { part, weight, sum: sums[part as usize], c });
             part = part.other();
         }
         stages
     }
 }
 
-/// A palindrome from its first half, up to the middle.
-fn mirror(half: &[f64]) -> Vec<f64> {
-    half.iter().chain(half.iter().rev().skip(1)).copied().collect()
+/// Rounds weights to multiples of 2⁻⁵⁰, which changes nothing that can be seen, such that the sums of kicks and of drifts have no
+/// rounding and end at 1. Errors of weights and sums would be the same in every step, and the energy would drift.
+fn make_exact(weights: &mut [f64], symmetric: bool) {
+    const UNIT: f64 = 1.0 / (1_u64 << 50) as f64;
+    weights.iter_mut().for_each(|weight| *weight = (*weight / UNIT).round() * UNIT);
+    let sum = |weights: &[f64], first: usize| weights.iter().skip(first).step_by(2).sum::<f64>();
+    let len = weights.len();
+    if symmetric {
+        // What is missing goes to the middle, and to both of its neighbours.
+        let middle = len / 2;
+        weights[middle] += 1.0 - sum(weights, middle % 2);
+        let missing = 0.5 * (1.0 - sum(weights, (middle + 1) % 2));
+        weights[middle - 1] += missing;
+        weights[middle + 1] += missing;
+    } else {
+        weights[len - 1] += 1.0 - sum(weights, (len - 1) % 2);
+        weights[len - 2] += 1.0 - sum(weights, len % 2);
+    }
 }
 
 /// A product of kicks and drifts, at work.
@@ -120,6 +143,8 @@ struct Splitting {
     /// The first rate of each part in this step.
     base: Vec<f64>,
     end: End,
+    whole: Option<Whole>,
+    name: String,
 }
 
 /// The rate at the end of the last step, which is that at the start of the next if both are kicks, or drifts.
@@ -145,6 +170,8 @@ impl Splitting {
             rate: memory(),
             base: vec![0.0; 2 * half],
             end: End { rate: memory(), place: memory(), known: [0.0; LANES] },
+            whole: None,
+            name: format!("{table:?}"),
         }))
     }
 
@@ -167,10 +194,84 @@ impl Splitting {
         let change = moved(part, self.half, change).as_chunks_mut::<W>().0.iter_mut();
         for (((at, change), (rate, base)), (y, e)) in at.zip(change).zip(rates).zip(starts) {
             for j in 0..W {
-                change[j] += weight * h[j] * (rate[j] - base[j]);
-                at[j] = y[j] + (e[j] + (change[j] + sum * (base[j] * h[j])));
+                change[j] += weight * (h[j] * (rate[j] - base[j]));
+                at[j] = y[j] + (e[j] + (change[j] + sum * (h[j] * base[j])));
             }
         }
+    }
+
+    /// The step as the kernel makes it, operation for operation as [`Splitting::advance`] does: from the states, their carries and, if steps join,
+    /// the first rate. Gives the change, and the last rate with the place where it was found.
+    fn write(&self, draft: &mut Draft, inputs: &[Vec<Operand>]) -> Result<Vec<Operand>, AssemblyError> {
+        let [y, e, first] = inputs else { return Ok(Vec::new()) };
+        let (n, h) = (y.len() / 2, draft.h());
+        let (mut at, mut rate) = (y.clone(), Vec::new());
+        let mut base: [Vec<Operand>; 2] = [const { Vec::new() }; 2];
+        let mut lengths: [Vec<Operand>; 2] = [const { Vec::new() }; 2];
+        let mut change: [Vec<Operand>; 2] = [const { Vec::new() }; 2];
+        for (i, &Stage { part, weight, sum, c }) in self.stages.iter().enumerate() {
+            rate = match (i, self.joins()) {
+                (0, true) => first.clone(),
+                _ => draft.quantity(part.rate(), c, &at)?,
+            };
+            let which = part as usize;
+            if i < 2 {
+                base[which].clone_from(&rate);
+                lengths[which] = rate.iter().map(|&r| draft.mul(r, h)).collect();
+            } else {
+                let weight = draft.number(weight);
+                let mut more = |k: usize| {
+                    let difference = draft.sub(rate[k], base[which][k]);
+                    let apart = draft.mul(h, difference);
+                    let term = draft.mul(weight, apart);
+                    change[which].get(k).map_or(term, |&before| draft.add(before, term))
+                };
+                change[which] = (0..n).map(&mut more).collect();
+            }
+            let (sum, from) = (draft.number(sum), if part == Part::Kick { n } else { 0 });
+            for k in 0..n {
+                let whole = draft.mul(sum, lengths[which][k]);
+                let moved = change[which].get(k).map_or(whole, |&change| draft.add(change, whole));
+                let carried = draft.add(e[from + k], moved);
+                at[from + k] = draft.add(y[from + k], carried);
+            }
+        }
+        let mut outputs = Vec::with_capacity(4 * n);
+        for which in [Part::Drift as usize, Part::Kick as usize] {
+            for k in 0..n {
+                let length = lengths[which][k];
+                outputs.push(change[which].get(k).map_or(length, |&change| draft.add(change, length)));
+            }
+        }
+        let place = if self.stages[0].part == Part::Kick { &at[..n] } else { &at[n..] };
+        Ok(outputs.into_iter().chain(rate).chain(place.iter().copied()).collect())
+    }
+
+    fn step_as_whole(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+        change: &mut [f64],
+    ) -> Result<(), EvalError> {
+        let known = if self.joins() {
+            self.begin(motion, interval)?;
+            self.rate.as_slice()
+        } else {
+            &[]
+        };
+        let Some(whole) = &mut self.whole else { return Ok(()) };
+        let outputs = whole.step(interval, &[block.values(), block.carry(), known])?;
+        let (moved, rest) = outputs.split_at(2 * self.half);
+        let (rate, place) = rest.split_at(self.half);
+        change.copy_from_slice(moved);
+        self.rate.copy_from_slice(rate);
+        match self.stages[0].part {
+            Part::Kick => self.at[..self.half].copy_from_slice(place),
+            Part::Drift => self.at[self.half..].copy_from_slice(place),
+        }
+        motion.work_mut().evaluations += (self.stages.len() - usize::from(self.joins())) as u64;
+        Ok(())
     }
 
     /// The rate of the first stage: that of the last stage before it, where there is one.
@@ -200,6 +301,17 @@ impl Splitting {
 }
 
 impl Step for Splitting {
+    fn compile(&mut self, dynamics: &Dynamics, width: usize) -> Result<(), EvalError> {
+        let n = self.half / width;
+        let calls = self.stages.len().div_ceil(2);
+        let quantities = [(Quantity::Kick, calls), (Quantity::Drift, calls)];
+        let rows = [2 * n, 2 * n, if self.joins() { n } else { 0 }];
+        self.whole = Whole::compile(dynamics, width, &self.name, &quantities, &rows, |draft, inputs| {
+            self.write(draft, inputs)
+        })?;
+        Ok(())
+    }
+
     fn step(
         &mut self,
         motion: &mut Motion<'_>,
@@ -207,8 +319,11 @@ impl Step for Splitting {
         block: &Block,
         change: &mut [f64],
     ) -> Result<(), StepError> {
-        change.fill(0.0);
         self.at.copy_from_slice(block.values());
+        if self.whole.is_some() {
+            return Ok(self.step_as_whole(motion, interval, block, change)?);
+        }
+        change.fill(0.0);
         for i in 0..self.stages.len() {
             let stage = self.stages[i];
             match i {
@@ -280,5 +395,81 @@ fn fixed(part: Part, half: usize, at: &[f64]) -> &[f64] {
     match part {
         Part::Kick => &at[..half],
         Part::Drift => &at[half..],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLES: [Table; 15] = [
+        symplectic_euler::TABLE,
+        verlet::TABLE,
+        verlet_position::TABLE,
+        ruth3::TABLE,
+        forest_ruth4::TABLE,
+        mclachlan4::TABLE,
+        blanes_moan4::TABLE,
+        blanes_moan4_rkn::TABLE,
+        blanes_moan6::TABLE,
+        blanes_moan6_rkn::TABLE,
+        yoshida6::TABLE,
+        kahan_li6::TABLE,
+        yoshida8::TABLE,
+        kahan_li8::TABLE,
+        sofroniou_spaletta10::TABLE,
+    ];
+
+    #[test]
+    fn sums_have_no_rounding() {
+        for table in TABLES {
+            let stages = table.stages();
+            for part in [Part::Kick, Part::Drift] {
+                let mut before = 0.0;
+                for stage in stages.iter().filter(|stage| stage.part == part) {
+                    assert_eq!(stage.sum - before, stage.weight);
+                    before = stage.sum;
+                }
+                assert_eq!(before, 1.0, "{table:?}");
+            }
+        }
+    }
+
+    /// Rounding and closing sums moves no weight by more than its table's own rounding.
+    #[test]
+    fn weights_are_those_of_the_table() {
+        for table in TABLES {
+            let stages = table.stages();
+            let (weights, step) = match table {
+                Table::Plain(_, weights) => (weights.to_vec(), 1),
+                Table::Symmetric(_, half) => (mirror(half), 1),
+                Table::OfVerlet(half) => (mirror(half), 2),
+            };
+            let found = stages.iter().skip(step - 1).step_by(step);
+            for (found, weight) in found.zip(weights) {
+                assert!((found.weight - weight).abs() < 4e-15, "{table:?}: {} for {weight}", found.weight);
+            }
+        }
+    }
+
+    #[test]
+    fn palindromes_are_symmetric() {
+        for table in TABLES.into_iter().filter(|table| !matches!(table, Table::Plain(..))) {
+            let stages = table.stages();
+            for (a, b) in stages.iter().zip(stages.iter().rev()) {
+                assert_eq!((a.part, a.weight, a.c), (b.part, b.weight, 1.0 - b.c), "{table:?}");
+            }
+        }
+    }
+
+    /// Composed of three steps of `verlet`, the method of Forest and Ruth has four kicks and three drifts.
+    #[test]
+    fn kicks_that_meet_are_one() {
+        let gamma = 1.0 / (2.0 - 2.0_f64.cbrt());
+        let kicks = [0.5 * gamma, 0.5 * (1.0 - gamma), 0.5 * (1.0 - gamma), 0.5 * gamma];
+        let stages = forest_ruth4::TABLE.stages();
+        let found = stages.iter().filter(|stage| stage.part == Part::Kick);
+        assert!(found.zip(kicks).all(|(stage, kick)| (stage.weight - kick).abs() < 2e-15));
+        assert_eq!(stages.len(), 7);
     }
 }

@@ -17,5 +17,5 @@ pub(in crate::method) const CARD: Card = Card {
     stepper: |dynamics, width, _| Splitting::boxed(dynamics, width, TABLE),
 };
 
-const TABLE: Table =
+pub(super) const TABLE: Table =
     Table::Plain(Part::Kick, &[7.0 / 24.0, 2.0 / 3.0, 3.0 / 4.0, -2.0 / 3.0, -1.0 / 24.0, 1.0]);

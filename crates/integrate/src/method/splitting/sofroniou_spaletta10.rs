@@ -15,7 +15,7 @@ pub(in crate::method) const CARD: Card = Card {
     stepper: |dynamics, width, _| Splitting::boxed(dynamics, width, TABLE),
 };
 
-const TABLE: Table = Table::OfVerlet(&[
+pub(super) const TABLE: Table = Table::OfVerlet(&[
     0.07879572252168641,
     0.3130961034151085,
     0.027918383235078066,

@@ -17,4 +17,4 @@ pub(in crate::method) const CARD: Card = Card {
     stepper: |dynamics, width, _| Splitting::boxed(dynamics, width, TABLE),
 };
 
-const TABLE: Table = Table::Plain(Part::Kick, &[1.0, 1.0]);
+pub(super) const TABLE: Table = Table::Plain(Part::Kick, &[1.0, 1.0]);

@@ -19,4 +19,4 @@ pub(in crate::method) const CARD: Card = Card {
     stepper: |dynamics, width, _| Splitting::boxed(dynamics, width, TABLE),
 };
 
-const TABLE: Table = Table::Symmetric(Part::Kick, &[0.5, 1.0]);
+pub(super) const TABLE: Table = Table::Symmetric(Part::Kick, &[0.5, 1.0]);

@@ -17,4 +17,4 @@ pub(in crate::method) const CARD: Card = Card {
     stepper: |dynamics, width, _| Splitting::boxed(dynamics, width, TABLE),
 };
 
-const TABLE: Table = Table::Symmetric(Part::Drift, &[0.5, 1.0]);
+pub(super) const TABLE: Table = Table::Symmetric(Part::Drift, &[0.5, 1.0]);

@@ -17,5 +17,5 @@ pub(in crate::method) const CARD: Card = Card {
     stepper: |dynamics, width, _| Splitting::boxed(dynamics, width, TABLE),
 };
 
-const TABLE: Table =
+pub(super) const TABLE: Table =
     Table::OfVerlet(&[0.7845136104775573, 0.23557321335935813, -1.177679984178871, 1.3151863206839112]);

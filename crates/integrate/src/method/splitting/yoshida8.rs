@@ -17,7 +17,7 @@ pub(in crate::method) const CARD: Card = Card {
     stepper: |dynamics, width, _| Splitting::boxed(dynamics, width, TABLE),
 };
 
-const TABLE: Table = Table::OfVerlet(&[
+pub(super) const TABLE: Table = Table::OfVerlet(&[
     0.9148442462297915,
     0.25369333656621135,
     -1.4448522368606052,

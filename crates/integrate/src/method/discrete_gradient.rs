@@ -1,0 +1,360 @@
+//! The midpoint discrete gradient of Gonzalez: the implicit midpoint rule, turned so that the energy balances exactly.
+//!
+//! $$\Delta=h\,S\,\overline\nabla H,\qquad \overline\nabla H=\nabla H(m)+\alpha\,\Delta,\qquad
+//! \alpha=\frac{H(y_0+\Delta)-H(y_0)-\nabla H(m)\cdot\Delta}{|\Delta|^2},\qquad m=y_0+\tfrac12\Delta$$
+//!
+//! with y′ = S∇H, so that H(y₁) − H(y₀) = ∇̄H·Δ = 0 if S is skew. Forces f act with their values at the middle: Δ = h (S∇̄H + f), and
+//! the energy changes by h times their power there; for ports S = J − R at the middle, and it changes by
+//! h ∇̄H·(Bu − R∇̄H). In what depends on time, H is that of the middle of the step.
+//!
+//! α is the small difference of large numbers over a smaller one. Three things keep its noise down: (1) where the
+//! energy is conserved, H(y₀) is the energy at the start of the run, so that rounding does not add up; (2) H(y₀ + Δ) is taken
+//! at the very numbers that the state will have; (3) α is left as it is once the balance holds to the rounding of H, which
+//! near an equilibrium or a turning point, where nothing else could be seen, makes this the implicit midpoint rule.
+//!
+//! Where H = ½pᵀM⁻¹p + V(q) with M constant, the middle is exact for the first term, and only coordinates are turned: α Δ is (α Δq, 0), and |Δ|² is
+//! |Δq|². These are the energy-momentum methods; steps that are long for a stiff force have solutions. Elsewhere one norm measures
+//! coordinates and momenta: units should make them alike.
+
+use super::forecast::Forecast;
+use crate::block::{Block, scale};
+use crate::card::{Card, Keeps, Kind, Needs, Sizing};
+use crate::error::RunError;
+use crate::implicit::{Equation, Solver};
+use crate::step::{Interval, Motion, Step, StepError};
+use leastaction_compile::LANES;
+use leastaction_mechanics::{Dynamics, EvalError, Form, Quantity};
+
+pub(super) const CARD: Card = Card {
+    name: "discrete-gradient",
+    about: "midpoint discrete gradient of Gonzalez",
+    order: 2,
+    keeps: &[Keeps::Reversible, Keeps::Energy],
+    needs: Needs::Field,
+    kind: Kind::Implicit,
+    sizing: Sizing::Given,
+    cite: "doi:10.1007/BF02440162",
+    stepper: |dynamics, width, _| DiscreteGradient::stepper(dynamics, width),
+};
+
+/// The energy is known to so many units in the last place of what it is the sum of.
+const ULPS: f64 = 2.0 * f64::EPSILON;
+/// A push that is so small, relative to the step, does no harm. Where rounding would push more, the balance has more room: up to this.
+const GENTLE: f64 = 1e-10;
+const MOST_ROOM: f64 = 64.0;
+/// How near Δ must be to its image, relatively, for α to follow.
+const NEAR: f64 = 0.25;
+/// α converges in fewer changes than this; after so many it follows noise, and is given twice the room with every few.
+const MANY_CHANGES: i32 = 24;
+
+struct DiscreteGradient {
+    solver: Solver,
+    forecast: Forecast,
+    balance: Balance,
+    /// The energy at the start of the run, and whether it is known: 1, or 0.
+    energy: [f64; LANES],
+    known: [f64; LANES],
+}
+
+/// What the energy of a step must become, and what it takes to find out.
+struct Balance {
+    ports: bool,
+    conserved: bool,
+    powered: bool,
+    /// Whether only coordinates are turned.
+    partial: bool,
+    at: Vec<f64>,
+    rates: Vec<f64>,
+    /// ∇H at the middle, and S Δ.
+    gradient: Vec<f64>,
+    turned: Vec<f64>,
+    /// What ∇H bends by over the step.
+    bent: Vec<f64>,
+    /// J and R of ports.
+    structure: Vec<f64>,
+    shares: Vec<f64>,
+    target: [f64; LANES],
+    size: [f64; LANES],
+    alpha: [f64; LANES],
+    changes: [i32; LANES],
+    moving: [bool; LANES],
+}
+
+impl DiscreteGradient {
+    fn stepper(dynamics: &mut Dynamics, width: usize) -> Result<Box<dyn Step>, RunError> {
+        let facts = dynamics.system().facts().clone();
+        let (d, count) = (dynamics.system().dimension(), dynamics.system().shares().len());
+        let (ports, powered) = (facts.form == Form::Ports, facts.dissipative || facts.forced);
+        if ports {
+            dynamics.prepare(&[Quantity::Structure, Quantity::Gradient])?;
+        }
+        let memory = || vec![0.0; d * width];
+        let mut method = DiscreteGradient {
+            solver: Solver::new(d * width),
+            forecast: Forecast::new(1, d * width),
+            balance: Balance {
+                ports,
+                powered,
+                partial: facts.separable && facts.constant_mass && !ports,
+                conserved: facts.autonomous && !powered,
+                at: memory(),
+                rates: memory(),
+                gradient: memory(),
+                turned: memory(),
+                bent: memory(),
+                structure: vec![0.0; if ports { 2 * d * d * width } else { 0 }],
+                shares: vec![0.0; count * width],
+                target: [0.0; LANES],
+                size: [0.0; LANES],
+                alpha: [0.0; LANES],
+                changes: [0; LANES],
+                moving: [false; LANES],
+            },
+            energy: [0.0; LANES],
+            known: [0.0; LANES],
+        };
+        // Energies make room when they are first asked for; what they are here does not matter.
+        let (t, Balance { at, shares, target, .. }) = (&[0.0; LANES][..width], &mut method.balance);
+        let _ = dynamics.shares(t, at, shares);
+        let _ = dynamics.energy(t, at, &mut target[..width]);
+        Ok(Box::new(method))
+    }
+}
+
+impl Step for DiscreteGradient {
+    fn step(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+        change: &mut [f64],
+    ) -> Result<(), StepError> {
+        let DiscreteGradient { solver, forecast, balance, energy, known } = self;
+        let width = interval.h.len();
+        let y = block.values();
+        if (0..width).any(|lane| forecast.begins(lane)) {
+            motion.rates(interval, 0.5, y, change)?;
+            scale(change, interval.h);
+        }
+        forecast.guess(interval.h, [block.dimension(), 0], change);
+        let times: [f64; LANES] =
+            std::array::from_fn(|j| if j < width { interval.t[j] + 0.5 * interval.h[j] } else { 0.0 });
+        let times = &times[..width];
+        balance.begin(motion.dynamics(), times, y)?;
+        for lane in (0..width).filter(|_| balance.conserved) {
+            if known[lane] == 0.0 {
+                (energy[lane], known[lane]) = (balance.target[lane], 1.0);
+            }
+            balance.target[lane] = energy[lane];
+        }
+        let mut equation = Balanced { motion, interval, times, block, balance };
+        let iterations = solver.solve(interval.t, y, change, &mut equation)?;
+        motion.work_mut().iterations += u64::from(iterations);
+        forecast.note(interval.h, change);
+        Ok(())
+    }
+
+    fn accept(&mut self, lanes: &[bool]) {
+        self.forecast.accept(lanes);
+    }
+
+    fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
+        self.forecast.memory(visit);
+        visit(&mut self.energy);
+        visit(&mut self.known);
+    }
+}
+
+impl Balance {
+    /// The energy, and the size of its terms, where a step begins.
+    fn begin(&mut self, dynamics: &mut Dynamics, t: &[f64], y: &[f64]) -> Result<(), EvalError> {
+        dynamics.energy(t, y, &mut self.target[..t.len()])?;
+        dynamics.shares(t, y, &mut self.shares)?;
+        self.size = self.target.map(f64::abs);
+        for shares in self.shares.chunks_exact(t.len()) {
+            self.size.iter_mut().zip(shares).for_each(|(size, share)| *size += share.abs());
+        }
+        (self.alpha, self.changes) = ([0.0; LANES], [0; LANES]);
+        Ok(())
+    }
+
+    /// Takes from ∇H(y₁) what ∇H would be there if it were linear about the middle.
+    fn bend(&mut self, change: &[f64], jacobian: &[f64], width: usize) {
+        self.bent.iter_mut().zip(&self.gradient).for_each(|(bent, middle)| *bent -= middle);
+        if self.ports {
+            return;
+        }
+        let d = change.len() / width;
+        for (i, rows) in jacobian.chunks_exact(change.len()).enumerate() {
+            // ∇H = (−p′, q′).
+            let (to, sign) = if i < d / 2 { (i + d / 2, 0.5) } else { (i - d / 2, -0.5) };
+            for (place, (entry, change)) in rows.iter().zip(change).enumerate() {
+                self.bent[to * width + place % width] -= sign * entry * change;
+            }
+        }
+    }
+
+    /// Whether a number of the state is turned.
+    fn counts(&self, place: usize) -> bool {
+        !self.partial || place < self.at.len() / 2
+    }
+
+    /// S x: of canonical coordinates, or with J − R.
+    fn turn(&mut self, x: &[f64], width: usize) {
+        if !self.ports {
+            let half = x.len() / 2;
+            match self.partial {
+                true => self.turned[..half].fill(0.0),
+                false => self.turned[..half].copy_from_slice(&x[half..]),
+            }
+            self.turned[half..].iter_mut().zip(x).for_each(|(turned, q)| *turned = -q);
+            return;
+        }
+        let d = x.len() / width;
+        let (j, r) = self.structure.split_at(d * d * width);
+        for (i, turned) in self.turned.chunks_exact_mut(width).enumerate() {
+            turned.fill(0.0);
+            for (k, x) in x.chunks_exact(width).enumerate() {
+                let at = (i * d + k) * width;
+                (0..width).for_each(|lane| turned[lane] += (j[at + lane] - r[at + lane]) * x[lane]);
+            }
+        }
+    }
+}
+
+/// Δ = h (f(m) + α S Δ), with the α that balances the energy.
+struct Balanced<'a, 'd> {
+    motion: &'a mut Motion<'d>,
+    interval: Interval<'a>,
+    /// The middle of the step.
+    times: &'a [f64],
+    block: &'a Block,
+    balance: &'a mut Balance,
+}
+
+impl Balanced<'_, '_> {
+    /// The field and ∇H at y₀ + c Δ, at the middle's time.
+    fn look(&mut self, c: f64, change: &[f64]) -> Result<(), EvalError> {
+        let balance = &mut *self.balance;
+        let points = self.block.values().iter().zip(change).map(|(y, change)| y + c * change);
+        balance.at.iter_mut().zip(points).for_each(|(at, y)| *at = y);
+        self.motion.rates(self.interval, 0.5, &balance.at, &mut balance.rates)?;
+        if balance.ports {
+            return self.motion.dynamics().gradient(self.times, &balance.at, &mut balance.gradient);
+        }
+        // What forces add to this is what they do along Δ, and is taken out as power.
+        let (velocities, pushes) = balance.rates.split_at(change.len() / 2);
+        balance.gradient[pushes.len()..].copy_from_slice(velocities);
+        balance.gradient.iter_mut().zip(pushes).for_each(|(slope, push)| *slope = -push);
+        Ok(())
+    }
+
+    /// The field and ∇H in the middle, and S Δ.
+    fn go(&mut self, change: &[f64]) -> Result<(), EvalError> {
+        self.look(0.5, change)?;
+        if self.balance.ports {
+            let Balance { at, structure, .. } = &mut *self.balance;
+            self.motion.dynamics().structure(self.times, at, structure)?;
+        }
+        self.balance.turn(change, self.times.len());
+        Ok(())
+    }
+
+    /// Changes α in lanes where the energy does not balance.
+    fn weigh(&mut self, change: &[f64]) -> Result<(), EvalError> {
+        let (width, h) = (self.times.len(), self.interval.h);
+        let balance = &mut *self.balance;
+        let [mut end, mut lost, mut gained] = [[0.0; LANES]; 3];
+        if balance.powered && !balance.ports {
+            self.motion.dynamics().dissipated_power(self.times, &balance.at, &mut lost[..width])?;
+            self.motion.dynamics().supplied_power(self.times, &balance.at, &mut gained[..width])?;
+        }
+        self.block.after(0, change, &mut balance.at);
+        self.motion.dynamics().energy(self.times, &balance.at, &mut end[..width])?;
+        for lane in 0..width {
+            let places = (lane..change.len()).step_by(width);
+            let (mut along, mut square, mut terms) = (0.0, 0.0, balance.size[lane]);
+            let (mut off, mut whole) = (0.0, 0.0);
+            for i in places {
+                let image = h[lane] * (balance.rates[i] + balance.alpha[lane] * balance.turned[i]);
+                off += (image - change[i]) * (image - change[i]);
+                along += balance.gradient[i] * change[i];
+                whole += change[i] * change[i];
+                square += if balance.counts(i) { change[i] * change[i] } else { 0.0 };
+                terms += (balance.gradient[i] * balance.at[i]).abs();
+            }
+            let power = gained[lane] - lost[lane];
+            let numerator = (end[lane] - balance.target[lane]) - h[lane] * power - along;
+            let left = numerator - balance.alpha[lane] * square;
+            let rounding = ULPS * terms;
+            // What rounding would push by, relative to the step.
+            let push = h[lane].abs() * rounding / (square * whole).sqrt();
+            let patience = 2.0_f64.powi((balance.changes[lane] - MANY_CHANGES).max(0) / 4);
+            let room = patience * (push / GENTLE).clamp(1.0, MOST_ROOM);
+            let balanced = left.abs() <= room * rounding;
+            // Far from the solution, an energy says nothing about it.
+            balance.moving[lane] = !balanced && off < NEAR * NEAR * whole && square > 0.0;
+            if balance.moving[lane] {
+                balance.alpha[lane] = numerator / square;
+                balance.changes[lane] += 1;
+            } else if square == 0.0 {
+                balance.alpha[lane] = 0.0;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Equation for Balanced<'_, '_> {
+    fn image(&mut self, change: &[f64], image: &mut [f64]) -> Result<(), EvalError> {
+        self.go(change)?;
+        self.weigh(change)?;
+        let (width, Balance { rates, turned, alpha, .. }) = (self.times.len(), &*self.balance);
+        let rows = rates.chunks_exact(width).zip(turned.chunks_exact(width));
+        for (image, (rates, turned)) in image.chunks_exact_mut(width).zip(rows) {
+            (0..width).for_each(|lane| image[lane] = rates[lane] + alpha[lane] * turned[lane]);
+        }
+        scale(image, self.interval.h);
+        Ok(())
+    }
+
+    /// h (½ f′(m) + α S + SΔ ⊗ α′), with α′ = (∇H(y₁) − ∇H(m) − ½H″(m)Δ − 2αΔ)/|Δ|².
+    fn slope(&mut self, change: &[f64], matrix: &mut [f64]) -> Result<(), EvalError> {
+        let width = self.times.len();
+        self.look(1.0, change)?;
+        self.balance.bent.copy_from_slice(&self.balance.gradient);
+        if self.balance.ports {
+            // H″ is not at hand: H″(m)Δ is ∇H(y₁) − ∇H(y₀) up to a term of third order.
+            self.look(0.0, change)?;
+            let Balance { bent, gradient, .. } = &mut *self.balance;
+            bent.iter_mut().zip(&*gradient).for_each(|(bent, start)| *bent = 0.5 * (*bent + start));
+        }
+        self.go(change)?;
+        self.motion.slopes(self.interval, 0.5, &self.balance.at, matrix)?;
+        self.balance.bend(change, matrix, width);
+        let d = self.block.dimension();
+        let Balance { ports, partial, structure, alpha, turned, bent, moving, .. } = &*self.balance;
+        let mut squares = [0.0; LANES];
+        let rows = if *partial { change.len() / 2 } else { change.len() };
+        for change in change[..rows].chunks_exact(width) {
+            squares.iter_mut().zip(change).for_each(|(square, change)| *square += change * change);
+        }
+        for (place, row) in matrix.chunks_exact_mut(width).enumerate() {
+            let (i, k) = (place / d, place % d);
+            for lane in 0..width {
+                let turn = if *ports {
+                    structure[place * width + lane] - structure[(d * d + place) * width + lane]
+                } else {
+                    f64::from(k == i + d / 2 && !partial) - f64::from(i == k + d / 2)
+                };
+                let at = k * width + lane;
+                let share = if moving[lane] { 1.0 / squares[lane] } else { 0.0 };
+                let turned_by = if at < rows { 2.0 * alpha[lane] * change[at] } else { 0.0 };
+                let bend = share * (bent[at] - turned_by);
+                row[lane] = 0.5 * row[lane] + alpha[lane] * turn + turned[i * width + lane] * bend;
+            }
+        }
+        scale(matrix, self.interval.h);
+        Ok(())
+    }
+}

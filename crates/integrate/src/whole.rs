@@ -1,0 +1,131 @@
+//! Whole steps: all stages of an explicit step, compiled into one kernel.
+//!
+//! The kernel does the operations of the loops between stages one by one, in their order, so that a step has the same bits either way. It
+//! saves the calls and the memory between them, which for small systems is most of a step.
+
+use crate::step::Interval;
+use leastaction_compile::{Assembly, AssemblyError, Evaluator, LANES, Operand, Program};
+use leastaction_mechanics::{Dynamics, EvalError, Quantity, System};
+
+/// Larger steps than this are not compiled: their code would not stay in the cache, and the calls cost them little.
+const MOST_INSTRUCTIONS: usize = 20_000;
+
+/// A step as it is being written.
+pub(crate) struct Draft {
+    assembly: Assembly,
+    programs: Vec<(Quantity, Program)>,
+    timed: bool,
+    t: Operand,
+    h: Operand,
+}
+
+/// A whole step, ready to be made.
+pub(crate) struct Whole {
+    evaluator: Evaluator,
+    inputs: Vec<f64>,
+    outputs: Vec<f64>,
+}
+
+impl Draft {
+    /// A number.
+    pub(crate) fn number(&mut self, value: f64) -> Operand {
+        self.assembly.constant(value)
+    }
+
+    pub(crate) fn add(&mut self, a: Operand, b: Operand) -> Operand {
+        self.assembly.add(a, b)
+    }
+
+    pub(crate) fn sub(&mut self, a: Operand, b: Operand) -> Operand {
+        self.assembly.sub(a, b)
+    }
+
+    pub(crate) fn mul(&mut self, a: Operand, b: Operand) -> Operand {
+        self.assembly.mul(a, b)
+    }
+
+    /// The length of the step.
+    pub(crate) fn h(&self) -> Operand {
+        self.h
+    }
+
+    /// A quantity of the system at a state, at the time t + c·h.
+    pub(crate) fn quantity(
+        &mut self,
+        quantity: Quantity,
+        c: f64,
+        state: &[Operand],
+    ) -> Result<Vec<Operand>, AssemblyError> {
+        let mut arguments = state.to_vec();
+        if self.timed {
+            let c = self.number(c);
+            let later = self.mul(c, self.h);
+            arguments.push(self.add(self.t, later));
+        }
+        let found = self.programs.iter().find(|(q, _)| *q == quantity);
+        found.map_or(Ok(Vec::new()), |(_, program)| self.assembly.call(program, &arguments))
+    }
+}
+
+impl Whole {
+    /// Compiles a step with rows of inputs, of these lengths, besides time and step; `write` says what it gives. `None` if the system's field is
+    /// not in closed form, or has inputs, or the step would be too large.
+    pub(crate) fn compile(
+        dynamics: &Dynamics,
+        width: usize,
+        name: &str,
+        quantities: &[(Quantity, usize)],
+        rows: &[usize],
+        write: impl FnOnce(&mut Draft, &[Vec<Operand>]) -> Result<Vec<Operand>, AssemblyError>,
+    ) -> Result<Option<Whole>, EvalError> {
+        let system: &System = dynamics.system();
+        let facts = system.facts();
+        if !facts.closed || facts.driven {
+            return Ok(None);
+        }
+        let (mut programs, mut size) = (Vec::new(), 0);
+        for &(quantity, times) in quantities {
+            let program = system.kernel(quantity)?.program().clone();
+            size += times * program.body().len();
+            programs.push((quantity, program));
+        }
+        if size > MOST_INSTRUCTIONS {
+            return Ok(None);
+        }
+        let count = rows.iter().sum::<usize>() + 2;
+        let failed = |reason: String| EvalError::Compile { what: "whole steps", reason };
+        let kernel = system.kernel_made(name, || {
+            let parameters = programs[0].1.parameters().to_vec();
+            let assembly = Assembly::with_inputs(count, &parameters).map_err(|e| failed(e.to_string()))?;
+            let (t, h) = (assembly.input(count - 2), assembly.input(count - 1));
+            let mut places = 0..;
+            let inputs: Vec<Vec<Operand>> =
+                rows.iter().map(|&n| places.by_ref().take(n).map(|i| assembly.input(i)).collect()).collect();
+            let mut draft = Draft { assembly, programs, timed: !facts.autonomous, t, h };
+            let outputs = write(&mut draft, &inputs).map_err(|e| failed(e.to_string()))?;
+            draft.assembly.finish(&outputs).map_err(|e| failed(e.to_string()))
+        })?;
+        let evaluator = kernel.evaluator(dynamics.parameters()).map_err(|e| failed(e.to_string()))?;
+        let outputs = vec![0.0; kernel.program().outputs().len() * width];
+        Ok(Some(Whole { evaluator, inputs: vec![0.0; count * width], outputs }))
+    }
+
+    /// Makes the step: gives what was written, for these rows of inputs.
+    #[inline]
+    pub(crate) fn step(&mut self, interval: Interval<'_>, rows: &[&[f64]]) -> Result<&[f64], EvalError> {
+        let mut rest = self.inputs.as_mut_slice();
+        for row in rows.iter().copied().chain([interval.t, interval.h]) {
+            let (head, tail) = std::mem::take(&mut rest).split_at_mut(row.len());
+            head.copy_from_slice(row);
+            rest = tail;
+        }
+        let evaluated = match interval.t.len() {
+            LANES => self.evaluator.eval_lanes(&self.inputs, &mut self.outputs),
+            _ => self.evaluator.eval(&self.inputs, &mut self.outputs),
+        };
+        match evaluated {
+            Ok(()) => Ok(&self.outputs),
+            Err(error) => Err(EvalError::Compile { what: "whole steps", reason: error.to_string() }),
+        }
+    }
+}
