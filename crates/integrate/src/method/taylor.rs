@@ -50,6 +50,9 @@ const SMALL: f64 = -6.64;
 /// By how much the defect of a step may exceed the tolerance where it is checked: only what a series cannot see is meant.
 const GROSS: f64 = 1e2;
 
+/// How often a step that fails the check is halved.
+const HALVINGS: usize = 100;
+
 struct Taylor {
     series: SeriesEvaluator,
     order: usize,
@@ -217,7 +220,7 @@ impl Taylor {
     ) -> Result<(), StepError> {
         let width = t.len();
         let mut ratios = [0.0; LANES];
-        loop {
+        for _ in 0..HALVINGS {
             let mut halved = false;
             for part in [0.5, 1.0] {
                 let mut h = [0.0; LANES];
@@ -237,9 +240,8 @@ impl Taylor {
                     *rate = (*rate - slope) * h;
                 }
                 tolerance.ratios(rates, block.values(), change, &mut ratios[..width]);
-                for (j, step) in steps.iter_mut().enumerate() {
-                    let smallest = 4.0 * f64::EPSILON * t[j].abs();
-                    if !(ratios[j] <= GROSS) && step.abs() > smallest.max(f64::MIN_POSITIVE) {
+                for (step, ratio) in steps.iter_mut().zip(ratios) {
+                    if ratio > GROSS || ratio.is_nan() {
                         *step *= 0.5;
                         halved = true;
                     }
@@ -249,6 +251,13 @@ impl Taylor {
                 return Ok(());
             }
         }
+        // No step is short enough, and the run will say so.
+        for (step, ratio) in steps.iter_mut().zip(ratios) {
+            if ratio > GROSS || ratio.is_nan() {
+                *step = 0.0;
+            }
+        }
+        Ok(())
     }
 }
 
