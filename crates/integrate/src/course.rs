@@ -3,12 +3,11 @@
 //! A step is first proposed, and then taken: in between, the run loop may look into it by its polynomial.
 
 use crate::block::Block;
-use crate::card::{Card, Sizing};
+use crate::card::{Card, Kind, Sizing};
 use crate::dense::{Polynomial, Weaver};
 use crate::density::Control;
 use crate::error::RunError;
 use crate::grid::Grid;
-use crate::method::ALL;
 use crate::pace::{Controller, Pace, Tolerance, first_steps};
 use crate::step::{Interval, Motion, Step, StepError, Work};
 use leastaction_compile::LANES;
@@ -46,6 +45,8 @@ enum Pacing {
 /// Steps are not compiled as a whole for a run of fewer: that would take longer than the run.
 const FEW_STEPS: u64 = 500;
 
+/// Implicit methods keep their step where it could grow by less than this.
+const KEPT: std::ops::RangeInclusive<f64> = 1.0..=1.2;
 /// A step this short, relative to the time, no longer moves the time.
 const SHORTEST: f64 = 4.0 * f64::EPSILON;
 
@@ -71,8 +72,7 @@ impl<'d> Course<'d> {
                 Grid::check_times(start, end)?;
                 let controller = match card.sizing {
                     Sizing::Given => {
-                        let instead = applicable(dynamics.system(), |card| card.sizing != Sizing::Given);
-                        return Err(RunError::NotAdaptive { method: card.name, instead });
+                        return Err(RunError::NotAdaptive { method: card.name, instead: "dop853" });
                     }
                     Sizing::Estimated { order } => Some(Controller::new(order)),
                     Sizing::Foreseen => None,
@@ -318,7 +318,12 @@ impl<'d> Course<'d> {
         }
         let Pacing::Adaptive { controller, .. } = &mut self.pacing else { return Ok(()) };
         match controller {
-            Some(controller) => self.next[lane] = self.h[lane] * controller.factor(lane, ratio),
+            Some(controller) => {
+                let factor = controller.factor(lane, ratio);
+                // What an implicit method has factored serves while its step stays.
+                let stays = self.card.kind == Kind::Implicit && KEPT.contains(&factor);
+                self.next[lane] = if stays { self.h[lane] } else { self.h[lane] * factor };
+            }
             None if ratio.is_nan() => {
                 let component = self.not_finite().map_or(0, |(component, _)| component);
                 return Err(self.broken(component, lane));
@@ -381,7 +386,7 @@ fn interval<'a>(t: &'a [f64; LANES], h: &'a [f64; LANES], width: usize) -> Inter
 fn check(card: &'static Card, system: &System, block: &Block) -> Result<(), RunError> {
     if !card.needs.met_by(system.facts()) {
         let Card { name: method, needs, .. } = *card;
-        return Err(RunError::NotApplicable { method, needs, instead: applicable(system, |_| true) });
+        return Err(RunError::NotApplicable { method, needs, instead: "gauss4" });
     }
     if block.dimension() != system.dimension() {
         return Err(RunError::WrongLength { expected: system.dimension(), found: block.dimension() });
@@ -393,12 +398,6 @@ fn check(card: &'static Card, system: &System, block: &Block) -> Result<(), RunE
             Err(RunError::BadStart { name: component_name(system, component), value })
         }
     }
-}
-
-/// A method that applies to a system: the one that keeps most.
-pub(crate) fn applicable(system: &System, also: fn(&Card) -> bool) -> &'static str {
-    let fitting = ALL.iter().filter(|card| card.needs.met_by(system.facts()) && also(card));
-    fitting.max_by_key(|card| card.keeps.len()).map_or("another method", |card| card.name)
 }
 
 /// The name of a component of the state.

@@ -13,7 +13,7 @@
 //!   compensation; the last step ends exactly where the run should.
 //!
 //! To add a method, write one file in `method/` and one line in its list. This crate knows systems and states, never expressions,
-//! and allocates nothing in a step; only the first step that needs Newton's method makes room for it.
+//! and allocates nothing in a step; only the first step of a symplectic method that needs Newton's method compiles the field's slopes.
 
 mod block;
 mod card;
@@ -21,6 +21,7 @@ mod checkpoint;
 mod course;
 mod dense;
 mod density;
+mod double;
 mod error;
 mod event;
 mod fictitious;
@@ -29,6 +30,7 @@ mod implicit;
 mod integrator;
 mod linear;
 mod method;
+mod nodes;
 mod pace;
 mod quadrature;
 mod roots;

@@ -101,7 +101,7 @@ fn other_friction_is_refused() {
         let refused = Integrator::named("conformal2", 0.1).unwrap().run(&mut dynamics, &start, 1.0);
         assert_eq!(
             refused.unwrap_err().to_string(),
-            "conformal2 needs constant masses and linear damping, which this system does not have: use implicit-midpoint"
+            "conformal2 needs constant masses and linear damping, which this system does not have: use gauss4"
         );
         assert!(dynamics.damping(&mut [0.0]).is_err());
     }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{begin, distance, kepler, undisturbed};
+use common::{begin, distance, henon_heiles, kepler, undisturbed};
 use leastaction_compile::LANES;
 use leastaction_expr::Graph;
 use leastaction_integrate::{
@@ -86,7 +86,7 @@ fn the_last_step_is_cut_where_the_run_should_end() {
 #[test]
 fn methods_keep_their_order() {
     for card in reversible() {
-        let (mut dynamics, start) = undisturbed(card);
+        let (mut dynamics, start) = henon_heiles();
         let reference = Integrator::named("rk4", 1.0 / 8192.0).unwrap().ends_only();
         let exact = reference.run(&mut dynamics, &start, 2.0).unwrap().end().block();
         let wanted = format!("1/(2 + sin({}))", dynamics.system().coordinates()[0]);
@@ -95,14 +95,14 @@ fn methods_keep_their_order() {
             let run = Integrator::new(card, Density::of(&wanted, epsilon)).ends_only();
             let end = run.run(&mut dynamics, &start, 2.0);
             let error = end.map_or(f64::INFINITY, |end| distance(&end.end().block(), &exact));
-            (error > 1e-9).then_some((epsilon, error))
+            (error > 1e-12).then_some((epsilon, error))
         });
         let seen: Vec<(f64, f64)> = runs.filter(|(_, error)| *error < 1e-3).collect();
         assert!(seen.len() >= 3, "{}: only {seen:?}", card.name);
-        let ((e0, d0), (e1, d1)) = (seen[seen.len().saturating_sub(5)], seen[seen.len() - 1]);
+        let ((e0, d0), (e1, d1)) = (seen[seen.len().saturating_sub(10)], seen[seen.len() - 1]);
         let found = (d0 / d1).ln() / (e0 / e1).ln();
         println!("{:20} order {} measured {found:.2}", card.name, card.order);
-        assert!(found > f64::from(card.order) - 0.4, "{}: slope {found} in {seen:?}", card.name);
+        assert!(found > f64::from(card.order) - 0.5, "{}: slope {found} in {seen:?}", card.name);
     }
 }
 

@@ -118,29 +118,33 @@ fn slope(points: &[(f64, f64)]) -> f64 {
     xy / xx
 }
 
-/// The slope of log error over log step, over the smallest steps above the plateau of rounding. On some systems leading terms are so small
-/// that the next ones hide them: a method has its order if errors shrink as fast on every system, and no faster on one.
+/// The slope of log error over log step, over the smallest steps above the plateau of rounding.
+///
+/// On some systems leading terms are so small that the next ones hide them, and for high orders steps between the plateaus are too long for a
+/// sharp slope everywhere. So errors must shrink as fast on every system, by half an order less if it is high; and with the order on one.
 fn order(card: &'static Card) {
     if card.order > 12 {
         return high_order(card);
     }
+    let claimed = f64::from(card.order);
     let allowed = if card.order >= 10 { 0.35 } else { 0.2 };
-    let (claimed, mut least) = (f64::from(card.order), f64::INFINITY);
+    let everywhere = if card.order >= 8 { 0.5 } else { 0.2 };
+    let mut best = f64::INFINITY;
     for mut system in suited(card) {
         let seen = errors(card, &mut system, &[1.0]);
         // Few steps may mislead where terms of the error cancel, many where they are too long to show the order.
-        let [few, many] = [1.0, 4.0].map(|range| slope(smallest(&seen, range)));
-        let found = few.max(many);
+        let found = [1.0, 4.0].map(|range| slope(smallest(&seen, range)));
+        let [few, many] = found;
         println!(
             "{:20} order {} measured {few:.3}, {many:.3} over {} steps",
             card.name,
             card.order,
             seen.len()
         );
-        assert!(found > claimed - allowed, "{}: slope {found} in {seen:?}", card.name);
-        least = least.min(few.min(many));
+        assert!(few.max(many) > claimed - everywhere, "{}: slope {found:?} in {seen:?}", card.name);
+        best = found.iter().map(|slope| (slope - claimed).abs()).fold(best, f64::min);
     }
-    assert!(least < claimed + allowed, "{} is of higher order: {least}", card.name);
+    assert!(best < allowed, "{}: no slope nearer to its order than {best}", card.name);
 }
 
 /// On nonlinear systems, motions have poles in the complex plane. At a distance of z steps from one, errors of a method of high order p
@@ -178,7 +182,7 @@ fn dense(card: &'static Card) {
     // Steps of the reference end at these, and of an odd number of steps none does.
     let fractions: Vec<f64> = (0..128).map(|k| (f64::from(k) + 0.5) / 128.0).collect();
     let seen = errors(card, &mut undisturbed(card), &fractions);
-    let found = slope(smallest(&seen, 4.0));
+    let found = slope(smallest(&seen, 16.0));
     println!("{:20} dense output of order {found:.3} over {} steps", card.name, seen.len());
     // Very high orders do not show on nonlinear motions, as said above.
     let least = if card.order > 12 { 0.75 * f64::from(card.order - 1) } else { f64::from(card.order) - 1.35 };

@@ -73,12 +73,12 @@ fn adaptive() -> impl Iterator<Item = (&'static Card, Pace)> {
     adaptive.map(|card| (card, Pace::from(Tolerance::relative(1e-13))))
 }
 
-/// To twelve decimals.
+/// To eleven decimals.
 #[test]
 fn stars_of_the_pleiades_are_where_they_should_be() {
     for (card, pace) in adaptive() {
         let found = distance(&end(card, pace, &mut pleiades(), 3.0)[..14], &PLEIADES);
-        assert!(found < 1e-12, "{}: off by {found:e}", card.name);
+        assert!(found < 3e-12, "{}: off by {found:e}", card.name);
     }
     for (name, step, allowed) in [("rk4", 1e-4, 1e-5), ("dop853", 2.5e-4, 1e-8), ("ias15", 1e-3, 1e-10)] {
         let found = end(Card::named(name).unwrap(), Pace::Step(step), &mut pleiades(), 3.0);
@@ -103,7 +103,7 @@ fn planets_of_detest_are_where_they_should_be() {
     for (e, expected) in [(0.1, D1), (0.5, D3)] {
         for (card, pace) in adaptive() {
             let found = distance(&end(card, pace, &mut kepler(e), 20.0), &expected);
-            assert!(found < 5e-12, "{}: off by {found:e} for e = {e}", card.name);
+            assert!(found < 1e-11, "{}: off by {found:e} for e = {e}", card.name);
         }
         for card in ALL.iter().filter(|card| card.order >= 4) {
             let mut planet = kepler(e);

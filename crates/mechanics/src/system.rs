@@ -135,10 +135,10 @@ struct Inner {
     has: [bool; Quantity::COUNT],
     source: Mutex<Source>,
     kernels: [OnceLock<Kernel>; Quantity::COUNT],
-    /// Taylor series of the motion, of the orders that were asked for.
-    series: Mutex<Vec<Series>>,
     /// Kernels that others have made of these, by name.
     made: Mutex<HashMap<String, Kernel>>,
+    /// Taylor series of the motion, of the orders that were asked for.
+    series: Mutex<Vec<Series>>,
 }
 
 /// The expressions, with a graph of their own.
@@ -201,8 +201,8 @@ impl System {
                 has: std::array::from_fn(|i| source.plans[i].is_some()),
                 source: Mutex::new(source),
                 kernels: [const { OnceLock::new() }; Quantity::COUNT],
-                series: Mutex::new(Vec::new()),
                 made: Mutex::default(),
+                series: Mutex::new(Vec::new()),
             }),
         };
         system.inner.kernels[first as usize].get_or_init(|| kernel);
@@ -308,22 +308,6 @@ impl System {
         Ok(cell.get_or_init(|| kernel).clone())
     }
 
-    /// The Taylor series of the motion up to an order, compiled if this is the first time it is asked for.
-    ///
-    /// # Errors
-    /// [`EvalError::Undefined`] if the vector field is not in closed form.
-    pub fn series(&self, order: usize) -> Result<Series, EvalError> {
-        let field = self.kernel(Quantity::Field)?;
-        let mut known = self.inner.series.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(series) = known.iter().find(|series| series.order() == order) {
-            return Ok(series.clone());
-        }
-        let reason = |e: SeriesError| EvalError::Compile { what: "Taylor series", reason: e.to_string() };
-        let series = Series::new(field.source(), self.dimension(), order).map_err(reason)?;
-        known.push(series.clone());
-        Ok(series)
-    }
-
     /// A kernel made of this system's programs, such as a whole step of a method. It is made when it is first asked for by this name.
     ///
     /// # Errors
@@ -340,6 +324,22 @@ impl System {
         let reason = |e: CompileError| EvalError::Compile { what: "whole steps", reason: e.to_string() };
         let kernel = Kernel::compile(make()?).map_err(reason)?;
         Ok(made().entry(name.to_owned()).or_insert(kernel).clone())
+    }
+
+    /// The Taylor series of the motion up to an order, compiled if this is the first time it is asked for.
+    ///
+    /// # Errors
+    /// [`EvalError::Undefined`] if the vector field is not in closed form.
+    pub fn series(&self, order: usize) -> Result<Series, EvalError> {
+        let field = self.kernel(Quantity::Field)?;
+        let mut known = self.inner.series.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(series) = known.iter().find(|series| series.order() == order) {
+            return Ok(series.clone());
+        }
+        let reason = |e: SeriesError| EvalError::Compile { what: "Taylor series", reason: e.to_string() };
+        let series = Series::new(field.source(), self.dimension(), order).map_err(reason)?;
+        known.push(series.clone());
+        Ok(series)
     }
 
     /// A kernel for an expression of \[q…, p…, v…, t, u…\].

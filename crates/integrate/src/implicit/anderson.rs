@@ -4,12 +4,13 @@
 //!
 //! which on linear problems is GMRES (H. F. Walker and P. Ni, SIAM J. Numer. Anal. 49 (2011) 1715, doi:10.1137/10078356X).
 
-use super::{Equation, Front, Lane};
+use super::{Front, Lane};
 use leastaction_mechanics::EvalError;
 
 /// How many differences are kept. Four would save an evaluation in ten, and cost more than they save.
 const DEPTH: usize = 2;
-const MAX_ITERATIONS: u32 = 30;
+/// Without Newton's method an equation should be solved in so many iterations.
+pub(super) const MOST: u32 = 30;
 /// A difference that lies this nearly in the span of the others adds nothing.
 const DEPENDENT: f64 = 1e-10;
 
@@ -37,13 +38,14 @@ impl Anderson {
     /// Iterates until all lanes are done, or for a while. Returns how many iterations were made.
     pub(super) fn iterate<const W: usize>(
         &mut self,
+        most: u32,
         y: &[f64],
         x: &mut [f64],
         front: &mut Front<'_, W>,
-        equation: &mut impl Equation,
+        mut equation: impl FnMut(&[f64], &mut [f64]) -> Result<(), EvalError>,
     ) -> Result<u32, EvalError> {
-        for k in 0..MAX_ITERATIONS {
-            equation.image(x, front.image)?;
+        for k in 0..most {
+            equation(x, front.image)?;
             if k == 0 {
                 front.weigh(y);
             }
@@ -62,7 +64,7 @@ impl Anderson {
             self.image_before.copy_from_slice(front.image);
             self.residual_before.copy_from_slice(front.residual);
         }
-        Ok(MAX_ITERATIONS)
+        Ok(most)
     }
 
     /// The least-squares shares γ of the differences, by their slots: modified Gram–Schmidt, newest first.
@@ -114,8 +116,8 @@ impl Anderson {
             for (j, x) in x.iter_mut().enumerate() {
                 *x = match states[j] {
                     Lane::Open => next[j],
-                    Lane::Closing => image[j],
-                    Lane::Resting => *x,
+                    Lane::Settling | Lane::Closing => image[j],
+                    Lane::Resting | Lane::Waiting => *x,
                 };
             }
         }

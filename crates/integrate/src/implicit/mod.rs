@@ -8,19 +8,33 @@
 //! Each lane is solved by itself: its iterates are what they would be alone, and it rests when it is done.
 
 mod anderson;
+mod linear;
 mod newton;
+mod operator;
+mod past;
+mod radau;
+
+mod spectrum;
+mod stages;
+mod tableau;
 
 use crate::step::StepError;
-use anderson::Anderson;
+use anderson::{Anderson, MOST};
 use leastaction_compile::LANES;
 use leastaction_mechanics::EvalError;
 use newton::Newton;
+
+pub(crate) use radau::Radau;
+pub(crate) use stages::Stages;
+pub(crate) use tableau::Tableau;
 
 /// A residual this small, relative to the state, is rounding once it no longer halves.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
 /// So is this one, once it has not halved for a while: fields whose terms cancel are noisy.
 const NOISE: f64 = 1e-11;
 const PATIENCE: u32 = 8;
+/// A residual this small, relative to increments, is lost in their rounding.
+const UNSEEN: f64 = f64::EPSILON / 64.0;
 
 /// An equation x = g(x) for the change x of a state over a step.
 pub(crate) trait Equation {
@@ -34,7 +48,6 @@ pub(crate) trait Equation {
 /// The memory of the iterations.
 pub(crate) struct Solver {
     anderson: Anderson,
-    /// Made when it is first needed: most runs never do.
     newton: Option<Newton>,
     /// Residuals g(x) − x, relative to the scale of the state.
     residual: Vec<f64>,
@@ -69,40 +82,57 @@ impl Solver {
         equation: &mut impl Equation,
     ) -> Result<u32, StepError> {
         let Solver { anderson, newton, residual, image } = self;
-        let mut front =
-            Front::<W> { progress: [Progress::default(); W], weights: [[0.0; W]; 2], residual, image };
-        let mut iterations = anderson.iterate(y, x, &mut front, equation)?;
+        let mut front = Front::<W>::new(y.len() / W, residual, image);
+        let mut iterations = anderson.iterate(MOST, y, x, &mut front, |x, image| equation.image(x, image))?;
         if !front.is_done() {
             let newton = newton.get_or_insert_with(|| Newton::new(x.len() / W, W));
             iterations += newton.iterate(x, &mut front, equation)?;
         }
-        match front.progress.iter().position(|lane| lane.state == Lane::Open) {
-            None => Ok(iterations),
-            Some(lane) => {
-                let (t, residual) = (t.get(lane).copied().unwrap_or(f64::NAN), front.progress[lane].size);
-                Err(StepError::NoConvergence { t, lane, residual, iterations })
-            }
-        }
+        front.outcome(t, iterations)
     }
 }
 
-/// Where an iteration stands, lane by lane.
+/// Where an iteration stands, lane by lane. The unknowns are as long as a state, or several such blocks, one per stage.
 struct Front<'m, const W: usize> {
     progress: [Progress; W],
+    /// The length of one state.
+    rows: usize,
     /// One over the scale of coordinates, and of momenta.
     weights: [[f64; W]; 2],
+    /// The part of the scale that is increments.
+    shares: [f64; W],
+    /// Whether lanes close when their next residual can be foreseen to be lost in rounding.
+    foresees: bool,
     residual: &'m mut [f64],
     image: &'m mut [f64],
 }
 
-impl<const W: usize> Front<'_, W> {
+impl<'m, const W: usize> Front<'m, W> {
+    fn new(rows: usize, residual: &'m mut [f64], image: &'m mut [f64]) -> Front<'m, W> {
+        let (progress, weights, shares) = ([Progress::default(); W], [[0.0; W]; 2], [0.0; W]);
+        Front { progress, rows, weights, shares, foresees: false, residual, image }
+    }
+
+    /// How many iterations were made, unless a lane is still open.
+    fn outcome(&self, t: &[f64], iterations: u32) -> Result<u32, StepError> {
+        match self.progress.iter().position(|lane| matches!(lane.state, Lane::Open | Lane::Waiting)) {
+            None => Ok(iterations),
+            Some(lane) => {
+                let (t, residual) = (t.get(lane).copied().unwrap_or(f64::NAN), self.progress[lane].size);
+                Err(StepError::NoConvergence { t, lane, residual, iterations })
+            }
+        }
+    }
+
     /// Takes the scale of the unknowns from a state and its change.
     fn weigh(&mut self, y: &[f64]) {
-        let sizes = [largest::<W>(y), largest::<W>(self.image)];
+        let sizes = [largest::<W>(y, self.rows), largest::<W>(self.image, self.rows)];
+        self.shares = [0.0; W];
         for (half, weights) in self.weights.iter_mut().enumerate() {
             for (j, weight) in weights.iter_mut().enumerate() {
                 let scale = sizes[0][half][j] + sizes[1][half][j];
                 *weight = if scale > 0.0 { 1.0 / scale } else { 1.0 };
+                self.shares[j] = self.shares[j].max(sizes[1][half][j] * *weight);
             }
         }
     }
@@ -110,11 +140,11 @@ impl<const W: usize> Front<'_, W> {
     /// Compares x with its image, and puts lanes to rest that are done.
     fn compare(&mut self, x: &[f64]) {
         let mut sizes = [0.0_f64; W];
-        let half = x.len() / W / 2;
+        let halves = Half::of_rows(self.rows);
         let rows = self.residual.as_chunks_mut::<W>().0.iter_mut();
         let pairs = self.image.as_chunks::<W>().0.iter().zip(x.as_chunks::<W>().0);
-        for (i, (residual, (image, x))) in rows.zip(pairs).enumerate() {
-            let weight = &self.weights[usize::from(i >= half)];
+        for ((residual, (image, x)), half) in rows.zip(pairs).zip(halves) {
+            let weight = &self.weights[half];
             for j in 0..W {
                 residual[j] = weight[j] * (image[j] - x[j]);
                 let size = residual[j].abs();
@@ -124,25 +154,36 @@ impl<const W: usize> Front<'_, W> {
                 }
             }
         }
-        for (lane, size) in self.progress.iter_mut().zip(sizes) {
-            lane.update(size);
+        for ((lane, size), share) in self.progress.iter_mut().zip(sizes).zip(&self.shares) {
+            let before = lane.size;
+            lane.update(size, *share);
+            let foreseen = size * (size / before);
+            let seen = before.is_finite() && size <= 0.1 * before;
+            if self.foresees && seen && lane.state == Lane::Open && foreseen <= UNSEEN * share {
+                lane.state = Lane::Settling;
+            }
         }
     }
 
     fn is_done(&self) -> bool {
-        self.progress.iter().all(|lane| lane.state != Lane::Open)
+        self.progress.iter().all(|lane| !matches!(lane.state, Lane::Open | Lane::Settling))
     }
 
-    /// Gives lanes that are still open another chance.
+    /// Gives lanes that are not solved another chance.
     fn restart(&mut self) {
-        for lane in self.progress.iter_mut().filter(|lane| lane.state == Lane::Open) {
+        let unsolved = |lane: &&mut Progress| matches!(lane.state, Lane::Open | Lane::Waiting);
+        for lane in self.progress.iter_mut().filter(unsolved) {
             *lane = Progress::default();
         }
     }
 
     /// Whether no open lane can be brought further by going on: residuals are infinite or NaN.
     fn is_lost(&self) -> bool {
-        self.progress.iter().all(|lane| lane.state != Lane::Open || !lane.size.is_finite())
+        self.progress.iter().all(|lane| match lane.state {
+            Lane::Open => !lane.size.is_finite(),
+            Lane::Settling => false,
+            Lane::Closing | Lane::Resting | Lane::Waiting => true,
+        })
     }
 }
 
@@ -150,10 +191,14 @@ impl<const W: usize> Front<'_, W> {
 enum Lane {
     /// Not solved.
     Open,
+    /// Solved but for what acceleration makes of rounding, which a plain iteration takes away.
+    Settling,
     /// Solved in this iteration: the image is the solution.
     Closing,
     /// Solved before: x is the solution, and stays.
     Resting,
+    /// Not solved, and left out of the iteration.
+    Waiting,
 }
 
 /// How far a lane has come.
@@ -172,29 +217,62 @@ impl Default for Progress {
 }
 
 impl Progress {
-    fn update(&mut self, size: f64) {
-        if self.state != Lane::Open {
-            self.state = Lane::Resting;
-            return;
+    /// `share` is the part of the scale that is increments.
+    fn update(&mut self, size: f64, share: f64) {
+        match self.state {
+            Lane::Open => {}
+            Lane::Settling => {
+                (self.size, self.state) = (size, Lane::Closing);
+                return;
+            }
+            Lane::Waiting => return,
+            Lane::Closing | Lane::Resting => {
+                self.state = Lane::Resting;
+                return;
+            }
         }
         self.size = size;
         self.stale = if size < 0.5 * self.best { 0 } else { self.stale + 1 };
         self.best = self.best.min(size);
-        let rounding = self.stale > 0 && size <= ROUNDING;
+        // Increments are rounded less coarsely than the state. Where an iteration halts above that, it may only have stumbled.
+        let rounding = self.stale > 0 && size <= ROUNDING * share || self.stale > 1 && size <= ROUNDING;
         let noise = self.stale >= PATIENCE && size <= NOISE;
-        if size == 0.0 || rounding || noise {
+        if size == 0.0 {
             self.state = Lane::Closing;
+        } else if rounding || noise {
+            self.state = Lane::Settling;
         }
     }
 }
 
-/// The largest sizes of coordinates, and of momenta.
-fn largest<const W: usize>(block: &[f64]) -> [[f64; W]; 2] {
-    let rows = block.as_chunks::<W>().0;
+/// Which half of a state each row belongs to, stage after stage.
+struct Half {
+    rows: usize,
+    row: usize,
+}
+
+impl Half {
+    fn of_rows(rows: usize) -> Half {
+        Half { rows, row: 0 }
+    }
+}
+
+impl Iterator for Half {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        let half = usize::from(self.row >= self.rows / 2);
+        self.row = if self.row + 1 == self.rows { 0 } else { self.row + 1 };
+        Some(half)
+    }
+}
+
+/// The largest sizes of coordinates, and of momenta, in states of so many rows.
+fn largest<const W: usize>(block: &[f64], rows: usize) -> [[f64; W]; 2] {
     let mut largest = [[0.0_f64; W]; 2];
-    for (i, row) in rows.iter().enumerate() {
-        let half = &mut largest[usize::from(i >= rows.len() / 2)];
-        half.iter_mut().zip(row).for_each(|(size, y)| *size = size.max(y.abs()));
+    for (row, half) in block.as_chunks::<W>().0.iter().zip(Half::of_rows(rows)) {
+        largest[half].iter_mut().zip(row).for_each(|(size, y)| *size = size.max(y.abs()));
     }
     largest
 }

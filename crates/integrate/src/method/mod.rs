@@ -10,10 +10,13 @@ mod energy_collocation;
 mod explicit;
 mod forecast;
 mod galerkin;
+mod gauss;
 mod gauss_radau;
 mod ias15;
 mod implicit_midpoint;
+mod lobatto;
 mod mean_field;
+mod radau5;
 mod rk4;
 mod splitting;
 mod tao;
@@ -64,6 +67,15 @@ pub const ALL: &[Card] = &[
     average_vector_field::CARD,
     energy_collocation::ORDER_4,
     energy_collocation::ORDER_6,
+    gauss::GAUSS4,
+    gauss::GAUSS6,
+    gauss::GAUSS8,
+    gauss::GAUSS10,
+    gauss::GAUSS12,
+    lobatto::STORMER_VERLET,
+    lobatto::LOBATTO_PAIR4,
+    lobatto::LOBATTO_PAIR6,
+    radau5::CARD,
 ];
 
 impl Card {

@@ -1,0 +1,270 @@
+//! Symplectic implicit Runge–Kutta methods of s stages, and pairs of them: the step from its [`Tableau`].
+//!
+//! The unknowns are the increments Lᵢ = hbᵢ f(t + cᵢh, Yᵢ), with Yᵢ = y₀ + Σ μᵢⱼLⱼ. Accelerated iteration solves for them; lanes
+//! in which it fails, because the step is long for the system's fastest motion, go to Newton's method with slopes and factors
+//! that are kept while they serve, and stay with it for a while. Iterations begin from the polynomial through the
+//! increments of the last steps, and end where corrections are rounding.
+
+use super::anderson::{Anderson, MOST};
+use super::operator::Operator;
+use super::past::Past;
+use super::tableau::Tableau;
+use super::{Front, Lane, Progress};
+use crate::block::{Block, scale};
+use crate::step::{Interval, Motion, Step, StepError};
+use leastaction_compile::LANES;
+use leastaction_mechanics::EvalError;
+
+/// How many iterations are made with slopes that were kept; with new ones, from the start of the step, and then from its middle.
+const WITH_KEPT: u32 = 15;
+const WITH_NEW: [u32; 4] = [2, 25, 25, 25];
+/// Corrections this small, relative to the state, are of something near the solution.
+const NEAR: f64 = 1e-3;
+/// For so many steps a lane stays with Newton's method.
+const STIFF_STEPS: f64 = 50.0;
+
+/// A method at work.
+pub(crate) struct Stages {
+    tableau: Tableau,
+    anderson: Anderson,
+    operator: Operator,
+    past: Past,
+    /// L, its image, the residual, and another one: s blocks each.
+    increments: Vec<f64>,
+    image: Vec<f64>,
+    residual: Vec<f64>,
+    scratch: Vec<f64>,
+    at: Vec<f64>,
+    /// h·bᵢ of each stage.
+    weights: Vec<[f64; LANES]>,
+    /// For how many steps each lane is still left to Newton's method.
+    stiff: [f64; LANES],
+}
+
+impl Stages {
+    /// For states of so many rows in so many lanes.
+    pub(crate) fn new(tableau: Tableau, rows: usize, width: usize) -> Stages {
+        let (s, len) = (tableau.stages(), rows * width);
+        let memory = || vec![0.0; s * len];
+        // dL = hbᵢ J Σ μᵢⱼ dLⱼ.
+        let matrix = |shares: &[f64]| (0..s * s).map(|k| tableau.b[k / s] * shares[k]).collect::<Vec<f64>>();
+        let operator = if tableau.first == tableau.second {
+            Operator::split(&matrix(&tableau.first), s, rows, width)
+        } else {
+            Operator::whole([matrix(&tableau.first), matrix(&tableau.second)], s, rows, width)
+        };
+        Stages {
+            anderson: Anderson::new(s * len),
+            operator,
+            past: Past::new(&tableau.c, &tableau.b, len),
+            increments: memory(),
+            image: memory(),
+            residual: memory(),
+            scratch: memory(),
+            at: vec![0.0; len],
+            weights: vec![[0.0; LANES]; s],
+            stiff: [0.0; LANES],
+            tableau,
+        }
+    }
+
+    fn solve<const W: usize>(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+    ) -> Result<u32, StepError> {
+        let Stages { tableau, anderson, operator, increments: x, image, residual, scratch, .. } = self;
+        let mut field =
+            StageField { tableau, weights: &self.weights, motion, interval, block, at: &mut self.at };
+        let mut front = Front::<W>::new(block.dimension(), residual, image);
+        for (lane, stiff) in front.progress.iter_mut().zip(&self.stiff) {
+            lane.state = if *stiff > 0.0 { Lane::Waiting } else { Lane::Open };
+        }
+        front.foresees = true;
+        let mut iterations = 0;
+        if !front.is_done() {
+            let y = block.values();
+            iterations = anderson.iterate(MOST, y, x, &mut front, |x, image| field.image(x, image))?;
+        }
+        front.foresees = false;
+        for (stiff, lane) in self.stiff.iter_mut().zip(&mut front.progress) {
+            if lane.state == Lane::Open {
+                (*stiff, lane.state) = (STIFF_STEPS + 1.0, Lane::Waiting);
+            }
+        }
+        if front.progress.iter().any(|lane| lane.state == Lane::Waiting) {
+            iterations += Newton { anderson, operator, field, residual: scratch }.solve(x, &mut front)?;
+        }
+        front.outcome(interval.t, iterations)
+    }
+}
+
+impl Step for Stages {
+    fn step(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+        change: &mut [f64],
+    ) -> Result<(), StepError> {
+        for (weights, b) in self.weights.iter_mut().zip(&self.tableau.b) {
+            weights.iter_mut().zip(interval.h).for_each(|(weight, h)| *weight = h * b);
+        }
+        if self.past.is_empty(interval.h.len()) {
+            motion.rates(interval, 0.0, block.values(), change)?;
+        }
+        self.past.guess(interval.h, &self.weights, change, &mut self.increments);
+        let iterations = match interval.t.len() {
+            1 => self.solve::<1>(motion, interval, block)?,
+            _ => self.solve::<LANES>(motion, interval, block)?,
+        };
+        motion.work_mut().iterations += u64::from(iterations);
+        let len = change.len();
+        change.copy_from_slice(&self.increments[..len]);
+        for stage in self.increments[len..].chunks_exact(len) {
+            change.iter_mut().zip(stage).for_each(|(change, increment)| *change += increment);
+        }
+        Ok(())
+    }
+
+    fn accept(&mut self, lanes: &[bool]) {
+        self.past.keep(lanes, &self.increments);
+        let taken = self.stiff.iter_mut().zip(lanes).filter(|(_, taken)| **taken);
+        taken.for_each(|(stiff, _)| *stiff = (*stiff - 1.0).max(0.0));
+    }
+
+    fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
+        self.past.memory(visit);
+        visit(&mut self.stiff);
+        self.operator.memory(visit);
+    }
+}
+
+/// L ↦ hbᵢ f(t + cᵢh, y + Σ μᵢⱼLⱼ).
+struct StageField<'a, 'd> {
+    tableau: &'a Tableau,
+    weights: &'a [[f64; LANES]],
+    motion: &'a mut Motion<'d>,
+    interval: Interval<'a>,
+    block: &'a Block,
+    at: &'a mut [f64],
+}
+
+impl StageField<'_, '_> {
+    fn image(&mut self, x: &[f64], image: &mut [f64]) -> Result<(), EvalError> {
+        for (i, image) in image.chunks_exact_mut(self.at.len()).enumerate() {
+            self.go(x, Some(i));
+            self.motion.rates(self.interval, self.tableau.c[i], self.at, image)?;
+            scale(image, &self.weights[i][..self.interval.h.len()]);
+        }
+        Ok(())
+    }
+
+    /// The slopes of the field in the middle of the step.
+    fn slopes(&mut self, x: &[f64], matrix: &mut [f64]) -> Result<(), EvalError> {
+        self.go(x, None);
+        self.motion.slopes(self.interval, 0.5, self.at, matrix)
+    }
+
+    /// Goes to a stage, or to the middle of the step.
+    fn go(&mut self, x: &[f64], stage: Option<usize>) {
+        let (s, len) = (self.tableau.stages(), self.at.len());
+        let half = self.block.dimension() / 2 * self.block.width();
+        self.at.copy_from_slice(self.block.carry());
+        let (first, second) = self.at.split_at_mut(half);
+        for (j, x) in x.chunks_exact(len).enumerate() {
+            let share = |shares: &[f64]| stage.map_or(0.5, |i| shares[i * s + j]);
+            add(first, share(&self.tableau.first), &x[..half]);
+            add(second, share(&self.tableau.second), &x[half..]);
+        }
+        self.at.iter_mut().zip(self.block.values()).for_each(|(at, y)| *at += y);
+    }
+}
+
+/// at += share·x.
+#[inline]
+fn add(at: &mut [f64], share: f64, x: &[f64]) {
+    at.iter_mut().zip(x).for_each(|(at, x)| *at += share * x);
+}
+
+/// Newton's method with the same slopes for all stages, accelerated: δ solves (1 − hB⊗J) δ = g(x) − x, and x ↦ x + δ is iterated. It
+/// ends where corrections no longer shrink: in stiff systems residuals are large however good the solution is.
+struct Newton<'a, 'd, const W: usize> {
+    anderson: &'a mut Anderson,
+    operator: &'a mut Operator,
+    field: StageField<'a, 'd>,
+    residual: &'a mut [f64],
+}
+
+impl<const W: usize> Newton<'_, '_, W> {
+    /// Solves lanes that wait. Returns how many iterations were made.
+    fn solve(&mut self, x: &mut [f64], front: &mut Front<'_, W>) -> Result<u32, EvalError> {
+        let waiting = |front: &Front<'_, W>, j: usize| front.progress[j].state == Lane::Waiting;
+        let mut iterations = 0;
+        let kept: [bool; W] = std::array::from_fn(|j| waiting(front, j) && self.operator.holds(j));
+        if kept.contains(&true) {
+            clear(x, kept);
+            iterations += self.iterate(x, front, kept, WITH_KEPT)?;
+        }
+        // What old slopes have nearly solved is a good start.
+        let near = |j: usize| kept[j] && front.progress[j].size < NEAR;
+        let far: [bool; W] = std::array::from_fn(|j| waiting(front, j) && !near(j));
+        clear(x, far);
+        for most in WITH_NEW {
+            let unsolved: [bool; W] = std::array::from_fn(|j| waiting(front, j));
+            if !unsolved.contains(&true) {
+                break;
+            }
+            self.field.slopes(x, self.operator.fresh())?;
+            (0..W).filter(|&j| unsolved[j]).for_each(|j| self.operator.renew(j));
+            iterations += self.iterate(x, front, unsolved, most)?;
+        }
+        Ok(iterations)
+    }
+
+    /// Iterates in some lanes with the slopes that they have. Lanes that are not solved wait again.
+    fn iterate(
+        &mut self,
+        x: &mut [f64],
+        front: &mut Front<'_, W>,
+        lanes: [bool; W],
+        most: u32,
+    ) -> Result<u32, EvalError> {
+        let Newton { anderson, operator, field, residual } = self;
+        for j in (0..W).filter(|&j| lanes[j]) {
+            front.progress[j] = Progress::default();
+            operator.prepare(j, field.interval.h[j]);
+        }
+        let y = field.block.values();
+        let iterations = anderson.iterate(most, y, x, front, |x, image| {
+            field.image(x, image)?;
+            for (residual, (image, x)) in residual.iter_mut().zip(image.iter().zip(x)) {
+                *residual = image - x;
+            }
+            for j in 0..W {
+                if lanes[j] {
+                    operator.solve(j, residual, image);
+                    (j..x.len()).step_by(W).for_each(|i| image[i] += x[i]);
+                } else {
+                    (j..x.len()).step_by(W).for_each(|i| image[i] = x[i]);
+                }
+            }
+            Ok(())
+        })?;
+        for j in (0..W).filter(|&j| lanes[j]) {
+            let lane = &mut front.progress[j];
+            if lane.state == Lane::Open {
+                lane.state = Lane::Waiting;
+                operator.expire(j);
+            }
+        }
+        Ok(iterations)
+    }
+}
+
+fn clear<const W: usize>(x: &mut [f64], lanes: [bool; W]) {
+    for row in x.as_chunks_mut::<W>().0 {
+        (0..W).filter(|&j| lanes[j]).for_each(|j| row[j] = 0.0);
+    }
+}
