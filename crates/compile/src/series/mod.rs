@@ -58,6 +58,7 @@ pub struct Series {
     inputs: usize,
     order: usize,
     branches: bool,
+    ends: bool,
 }
 
 #[derive(Clone)]
@@ -157,7 +158,7 @@ impl Series {
             return Err(SeriesError::Order { order });
         }
         let tape = Tape::new(program, states)?;
-        let branches = tape.branches();
+        let (branches, ends) = (tape.branches(), tape.ends(order));
         let engine = match kernel(&tape)? {
             Some(kernel) => {
                 let sums = Kernel::with_backend(unrolled::polynomials(states, order), kernel.backend())?;
@@ -165,7 +166,13 @@ impl Series {
             }
             None => Engine::Compact(Arc::new(Compact::new(tape, order)?)),
         };
-        Ok(Series { engine, states, inputs, order, branches })
+        Ok(Series { engine, states, inputs, order, branches, ends })
+    }
+
+    /// Whether the series ends with its order, whatever the state: the motion is a polynomial of the time.
+    #[must_use]
+    pub fn ends(&self) -> bool {
+        self.ends
     }
 
     /// Whether the field has branches (`abs`, `min`, `select`, `floor`, …). A series continues the branch at its point, and is

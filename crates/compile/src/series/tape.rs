@@ -124,6 +124,11 @@ impl Tape {
         (self.first[node as usize] as usize, (self.length[node as usize] - 1) as usize)
     }
 
+    /// Whether all coefficients of the states beyond an order are zero by their form.
+    pub(super) fn ends(&self, order: usize) -> bool {
+        self.states.iter().all(|&node| self.length[node as usize] as usize <= order + 1)
+    }
+
     /// Whether the field has branches, beyond which its series do not reach.
     pub(super) fn branches(&self) -> bool {
         let jumps = |start: &Start| {

@@ -226,6 +226,54 @@ fn powers_fused_products_and_negations() {
     );
 }
 
+/// Sums of e^h − 1 and of h/(1 − h) to their last bit, with what they lack, in every form and width.
+#[test]
+fn polynomials_are_summed_to_the_last_bit() {
+    let graph = Graph::new();
+    let [x, y] = graph.symbols(["x", "y"]);
+    let program = Program::build(&[x, y], &[], &[x, y * y]).unwrap();
+    let order = 24;
+    // h/(1 − h) by its own coefficients, which are exactly 1; exact but for its remainder h²⁵ < 1e−25.
+    for step in (1..=60).map(|k| 0.0013 * f64::from(k)) {
+        let mut first = None;
+        for form in forms() {
+            let series = Series::with_form(&program, 2, order, form).unwrap();
+            assert!(!series.ends() && !series.branches());
+            let mut evaluator = series.evaluator(&[]).unwrap();
+            let mut c = vec![0.0; 2 * order];
+            evaluator.eval(&[1.0, 1.0], &mut c).unwrap();
+            let mut sums = [0.0; 4];
+            evaluator.sum(&c, &[step], &mut sums).unwrap();
+            let wide: Vec<f64> = c.iter().flat_map(|c| [*c; LANES]).collect();
+            let mut steps = [0.5 * step; LANES];
+            steps[5] = step;
+            let mut many = [0.0; 4 * LANES];
+            evaluator.sum(&wide, &steps, &mut many).unwrap();
+            assert_eq!([0, 1, 2, 3].map(|i| many[i * LANES + 5]), sums);
+            assert_eq!(*first.get_or_insert(sums), sums, "{form:?}");
+            // h/(1 − h) = s + r: with q = 1 − h rounded and its error, r = (h − s q − s e)/q.
+            let q = 1.0 - step;
+            let e = (1.0 - q) - step;
+            let rest = ((-sums[1]).mul_add(q, step) - sums[1] * e) / q;
+            assert!(
+                (rest - sums[3]).abs() <= 1e-3 * f64::EPSILON * sums[1],
+                "{step}: {rest:e} {:e}",
+                sums[3]
+            );
+            assert!(rest.abs() <= 0.51 * f64::EPSILON * sums[1]);
+            assert!((sums[0] - step.exp_m1()).abs() <= 2.0 * f64::EPSILON * sums[0]);
+        }
+    }
+    let mut evaluator = Series::new(&program, 2, order).unwrap().evaluator(&[]).unwrap();
+    assert!(evaluator.sum(&[0.0; 48], &[0.1, 0.2], &mut [0.0; 4]).is_err());
+    assert!(evaluator.sum(&[0.0; 47], &[0.1], &mut [0.0; 4]).is_err());
+    assert!(evaluator.sum(&[0.0; 48], &[0.1], &mut [0.0; 2]).is_err());
+    let flight = Program::build(&[x, y], &[], &[y, graph.number(-9.81)]).unwrap();
+    assert!(Series::new(&flight, 2, 3).unwrap().ends());
+    let wedge = Program::build(&[x, y], &[], &[y, -x.sign()]).unwrap();
+    assert!(Series::new(&wedge, 2, 3).unwrap().branches());
+}
+
 /// A power of a state that is zero has a series if its exponent is a whole number.
 #[test]
 fn whole_powers_of_zero() {

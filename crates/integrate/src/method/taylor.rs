@@ -3,7 +3,7 @@
 //! $$y(t+h)=y+\sum_{k=1}^N c_kh^k,\qquad c_k=\tfrac1{k!}y^{(k)}(t)$$
 //!
 //! The coefficients come from recurrences that are generated from the vector field and compiled. The work of a step grows as N²,
-//! and the step that a tolerance ε allows as ε^{1/(N+1)}, so that N ≈ −½ ln ε is best. Where one coefficient is larger than
+//! and the step that a tolerance ε allows as ε^{1/(N+1)}, so that N is best near −½ ln ε; measured, a little below. Where one coefficient is larger than
 //! another, ρ = (|cⱼ|/|cₖ|)^{1/(k−j)} is about the radius of convergence, and h = ρ ε^{1/(N+1−j)} leaves a remainder of ε relative to
 //! the term of order j. The smallest of these over several high orders k is taken, because at a point of symmetry any one of them
 //! may vanish, and the largest over the first few j, because a component may pass through zero.
@@ -36,8 +36,10 @@ const ORDER: usize = 20;
 const LEAST: usize = 4;
 const MOST: usize = 40;
 
-/// How many of the highest orders tell the radius of convergence. Symmetries make every other coefficient vanish, or three of four.
-const TELLING: usize = 6;
+/// How many of the highest orders tell the radius of convergence, at least; and how many of these must not vanish in all components.
+/// From a point of symmetry only every other order may be there, or every fourth, or fewer.
+const TELLING: usize = 4;
+const PRESENT: usize = 2;
 
 /// Terms that the remainder is measured against: the first few.
 const MEASURES: usize = 3;
@@ -48,6 +50,9 @@ const SMALL: f64 = -6.64;
 /// By how much the defect of a step may exceed the tolerance where it is checked: only what a series cannot see is meant.
 const GROSS: f64 = 1e2;
 
+/// How often a step that fails the check is halved.
+const HALVINGS: usize = 100;
+
 struct Taylor {
     series: SeriesEvaluator,
     order: usize,
@@ -55,6 +60,8 @@ struct Taylor {
     foresight: Option<Foresight>,
     /// Whether the field has branches, which a series does not see.
     branches: bool,
+    /// Whether the motion is a polynomial.
+    ends: bool,
     /// The state, and the time if the field depends on it.
     inputs: Vec<f64>,
     coefficients: Vec<f64>,
@@ -71,8 +78,7 @@ struct Taylor {
 struct Foresight {
     tolerance: Tolerance,
     absolute: f64,
-    /// The first order that tells.
-    telling: usize,
+    /// By order.
     weights: Vec<Weights>,
 }
 
@@ -87,15 +93,14 @@ struct Weights {
 
 impl Foresight {
     fn new(order: usize, tolerance: Tolerance) -> Foresight {
-        let telling = order.saturating_sub(TELLING).max(1) + 1;
         let relative = |j: usize| tolerance.relative.log2() / (order + 1 - j) as f64;
         let weights = |k: usize| Weights {
-            of_order: 1.0 / k as f64,
+            of_order: 1.0 / k.max(1) as f64,
             between: std::array::from_fn(|j| if j < k { 1.0 / (k - j) as f64 } else { 0.0 }),
             shares: std::array::from_fn(|j| if j < k { relative(j) } else { f64::NEG_INFINITY }),
         };
-        let weights = (telling..=order).map(weights).collect();
-        Foresight { tolerance, absolute: tolerance.absolute.log2(), telling, weights }
+        let weights = (0..=order).map(weights).collect();
+        Foresight { tolerance, absolute: tolerance.absolute.log2(), weights }
     }
 }
 
@@ -115,6 +120,7 @@ impl Taylor {
         let len = system.dimension() * width;
         Ok(Taylor {
             branches: series.branches(),
+            ends: series.ends(),
             series: series.evaluator(&parameters).map_err(refused)?,
             order,
             parameters,
@@ -148,6 +154,18 @@ impl Taylor {
         Ok(found.map_err(refused)?)
     }
 
+    /// The lowest order that is asked about the radius of convergence.
+    fn telling(&self, is_present: impl Fn(usize) -> bool) -> usize {
+        let mut present = 0;
+        for k in (2..=self.order).rev() {
+            present += usize::from(is_present(k));
+            if present >= PRESENT && k + TELLING <= self.order + 1 {
+                return k;
+            }
+        }
+        2
+    }
+
     /// The logarithm (of base 2) of the longest step in one lane, infinite if the series ends; `None` if it is not finite.
     fn reach<const W: usize>(&self, foresight: &Foresight, block: &Block, lane: usize) -> Option<f64> {
         let rows = block.dimension();
@@ -155,7 +173,8 @@ impl Taylor {
         let coefficients = self.coefficients.as_chunks::<W>().0;
         let row = |k: usize| if k == 0 { values } else { &coefficients[(k - 1) * rows..][..rows] };
         let first: [&[[f64; W]]; MEASURES] = std::array::from_fn(row);
-        let telling = &coefficients[(foresight.telling - 1) * rows..];
+        let from = self.telling(|k| row(k).iter().any(|c| c[lane] != 0.0));
+        let telling = &coefficients[(from - 1) * rows..];
         let (mut reach, mut top) = (f64::INFINITY, ZERO);
         let half = rows.div_ceil(2);
         for part in [0..half, half..rows] {
@@ -169,7 +188,7 @@ impl Taylor {
                 if measures.iter().all(|m| *m == ZERO) && foresight.absolute == f64::NEG_INFINITY {
                     continue; // there is nothing to measure by
                 }
-                for (weights, row) in foresight.weights.iter().zip(telling.chunks_exact(rows)) {
+                for (weights, row) in foresight.weights[from..].iter().zip(telling.chunks_exact(rows)) {
                     let size = log2(row[i][lane]);
                     top = larger(top, size);
                     let mut furthest = (foresight.absolute - size) * weights.of_order;
@@ -201,7 +220,7 @@ impl Taylor {
     ) -> Result<(), StepError> {
         let width = t.len();
         let mut ratios = [0.0; LANES];
-        loop {
+        for _ in 0..HALVINGS {
             let mut halved = false;
             for part in [0.5, 1.0] {
                 let mut h = [0.0; LANES];
@@ -221,9 +240,8 @@ impl Taylor {
                     *rate = (*rate - slope) * h;
                 }
                 tolerance.ratios(rates, block.values(), change, &mut ratios[..width]);
-                for (j, step) in steps.iter_mut().enumerate() {
-                    let smallest = 4.0 * f64::EPSILON * t[j].abs();
-                    if !(ratios[j] <= GROSS) && step.abs() > smallest.max(f64::MIN_POSITIVE) {
+                for (step, ratio) in steps.iter_mut().zip(ratios) {
+                    if ratio > GROSS || ratio.is_nan() {
                         *step *= 0.5;
                         halved = true;
                     }
@@ -233,6 +251,13 @@ impl Taylor {
                 return Ok(());
             }
         }
+        // No step is short enough, and the run will say so.
+        for (step, ratio) in steps.iter_mut().zip(ratios) {
+            if ratio > GROSS || ratio.is_nan() {
+                *step = 0.0;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -284,6 +309,7 @@ impl Step for Taylor {
         let mut endless = false;
         for (j, step) in steps.iter_mut().enumerate() {
             let reach = match t.len() {
+                _ if self.ends => Some(f64::INFINITY),
                 1 => self.reach::<1>(foresight, block, j),
                 _ => self.reach::<LANES>(foresight, block, j),
             };
@@ -319,10 +345,10 @@ impl Step for Taylor {
     }
 }
 
-/// The order for a tolerance: N ≈ −½ ln ε.
+/// The order for a tolerance.
 fn order(tolerance: Tolerance) -> usize {
     let finest = if tolerance.relative > 0.0 { tolerance.relative } else { tolerance.absolute };
-    let best = (-0.5 * finest.min(1.0).ln()).ceil() + 1.0;
+    let best = (-0.45 * finest.min(1.0).ln()).ceil() + 1.0;
     best.clamp(LEAST as f64, MOST as f64) as usize
 }
 
