@@ -154,7 +154,9 @@ fn measure(problem: &mut Problem, card: &'static Card) -> Curve {
     Curve { card, points }
 }
 
-const PANEL: (u32, u32) = (440, 360);
+const PANEL: (u32, u32) = (520, 380);
+/// The room for names beside a panel.
+const NAMES: u32 = 150;
 
 fn draw(file: &str, rows: &[(&str, Vec<Curve>)]) -> Fallible<()> {
     let size = (PANEL.0 * FAMILIES.len() as u32, PANEL.1 * rows.len() as u32 + 40);
@@ -194,10 +196,11 @@ fn panel(
     let mut chart = ChartBuilder::on(area)
         .caption(format!("{problem}: {}", FAMILIES[column]), ("sans-serif", 15))
         .margin(8)
+        .margin_right(NAMES)
         .x_label_area_size(32)
         .y_label_area_size(52)
         .build_cartesian_2d((2e-6..0.5_f64).log_scale(), (1e-15..1.0_f64).log_scale())?;
-    let power = |x: &f64| format!("1e{}", x.log10().round());
+    let power = |x: &f64| format!("1e{}", x.log10().round() as i32);
     chart
         .configure_mesh()
         .light_line_style(WHITE)
@@ -206,6 +209,10 @@ fn panel(
         .x_desc("seconds")
         .y_desc("error")
         .draw()?;
+    if curves.iter().all(|curve| family(curve.card) != column) {
+        let font = ("sans-serif", 13).into_text_style(area);
+        area.draw(&Text::new("none of these applies", (90, 60), font))?;
+    }
     for curve in curves.iter().filter(|curve| family(curve.card) != column) {
         chart.draw_series(LineSeries::new(curve.points.iter().copied(), RGBColor(225, 225, 225)))?;
     }
@@ -213,25 +220,13 @@ fn panel(
         let color = COLORS[i % COLORS.len()];
         // Beyond ten curves, hollow points tell those of one colour apart.
         let point: ShapeStyle = if i < COLORS.len() { color.filled() } else { color.stroke_width(1) };
-        chart
-            .draw_series(LineSeries::new(curve.points.iter().copied(), color.stroke_width(2)))?
-            .label(curve.card.name)
-            .legend(move |(x, y)| {
-                EmptyElement::at((x, y))
-                    + PathElement::new([(0, 0), (14, 0)], color.stroke_width(2))
-                    + Circle::new((7, 0), 3, point)
-            });
+        chart.draw_series(LineSeries::new(curve.points.iter().copied(), color.stroke_width(2)))?;
         chart.draw_series(curve.points.iter().map(|&at| Circle::new(at, 3, point)))?;
+        let (x, y) = ((PANEL.0 - NAMES + 4) as i32, 44 + 18 * i as i32);
+        area.draw(&PathElement::new([(x, y), (x + 16, y)], color.stroke_width(2)))?;
+        area.draw(&Circle::new((x + 8, y), 3, point))?;
+        let font = ("sans-serif", 12).into_text_style(area);
+        area.draw(&Text::new(curve.card.name, (x + 22, y - 6), font))?;
     }
-    if curves.iter().all(|curve| family(curve.card) != column) {
-        return Ok(());
-    }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::UpperRight)
-        .label_font(("sans-serif", 11))
-        .background_style(WHITE.mix(0.8))
-        .border_style(RGBColor(200, 200, 200))
-        .draw()?;
     Ok(())
 }
