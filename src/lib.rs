@@ -54,3 +54,10 @@ pub use leastaction_mechanics::{
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+#[doc = include_str!("../docs/choosing-an-integrator.md")]
+pub mod choosing_an_integrator {
+    // What the page names.
+    #[allow(unused_imports)]
+    use crate::{Checkpoint, Choice, integrate};
+}

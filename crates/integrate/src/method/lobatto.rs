@@ -27,7 +27,7 @@ const fn card(name: &'static str, about: &'static str, order: u32, stepper: Step
         name,
         about,
         order,
-        keeps: &[Keeps::Symplectic, Keeps::Reversible],
+        keeps: &[Keeps::Symplectic, Keeps::Reversible, Keeps::Bilinear],
         needs: Needs::Field,
         kind: Kind::Implicit,
         sizing: Sizing::Given,
