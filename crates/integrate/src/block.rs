@@ -118,12 +118,28 @@ impl Block {
     /// The component and lane of a number that is infinite or NaN.
     #[inline]
     pub(crate) fn not_finite(&self) -> Option<(usize, usize)> {
-        // Zero times a finite number is zero, and the sum needs no branches.
-        if self.values.iter().map(|y| 0.0 * y).sum::<f64>() == 0.0 {
+        if all_finite(self.values.iter().copied()) {
             return None;
         }
         let place = self.values.iter().position(|y| !y.is_finite())?;
         Some((place / self.width, place % self.width))
+    }
+}
+
+/// Whether all numbers are finite, looked at without branches.
+#[inline]
+pub(crate) fn all_finite(numbers: impl Iterator<Item = f64>) -> bool {
+    numbers.fold(true, |all, y| all & y.is_finite())
+}
+
+/// Copies some lanes.
+#[inline]
+pub(crate) fn copy_in(lanes: &[bool], from: &[f64], to: &mut [f64]) {
+    if lanes.iter().all(|&chosen| chosen) {
+        return to.copy_from_slice(from);
+    }
+    for (to, from) in to.chunks_exact_mut(lanes.len()).zip(from.chunks_exact(lanes.len())) {
+        (0..lanes.len()).filter(|&j| lanes[j]).for_each(|j| to[j] = from[j]);
     }
 }
 

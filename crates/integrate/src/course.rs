@@ -2,7 +2,7 @@
 //!
 //! A step is first proposed, and then taken: in between, the run loop may look into it by its polynomial.
 
-use crate::block::Block;
+use crate::block::{Block, all_finite};
 use crate::card::{Card, Kind, Sizing};
 use crate::dense::{Polynomial, Weaver};
 use crate::density::Control;
@@ -132,13 +132,14 @@ impl<'d> Course<'d> {
         self.motion.work().steps
     }
 
-    /// The times at which the proposed steps end.
-    pub(crate) fn ends(&self) -> [f64; LANES] {
-        std::array::from_fn(|j| match &self.pacing {
+    /// The time at which the proposed step of a lane ends.
+    #[inline]
+    pub(crate) fn end_of(&self, lane: usize) -> f64 {
+        match &self.pacing {
             Pacing::Fixed { grid, done } => grid.time(*done + 1),
-            _ if self.reaches_end(j) => self.end,
-            _ => self.t[j] + (self.late[j] + self.h[j]),
-        })
+            _ if self.reaches_end(lane) => self.end,
+            _ => self.t[lane] + (self.late[lane] + self.h[lane]),
+        }
     }
 
     /// What a component of the first lane will be after the proposed step.
@@ -197,18 +198,18 @@ impl<'d> Course<'d> {
     /// Takes the proposed step.
     pub(crate) fn take(&mut self) {
         let width = self.block.width();
-        let ends = self.ends();
         self.block.add_in(&self.taken[..width], &self.change);
         self.method.accept(&self.taken[..width]);
         for j in (0..width).filter(|&j| self.taken[j]) {
+            let end = self.end_of(j);
             if let Pacing::Density(control) = &mut self.pacing {
                 control.accept(j);
             }
             if !matches!(self.pacing, Pacing::Fixed { .. }) {
                 let moved = self.late[j] + self.h[j];
-                self.late[j] = if ends[j] == self.end { 0.0 } else { moved - (ends[j] - self.t[j]) };
+                self.late[j] = if end == self.end { 0.0 } else { moved - (end - self.t[j]) };
             }
-            self.t[j] = ends[j];
+            self.t[j] = end;
         }
         if let Pacing::Fixed { done, .. } = &mut self.pacing {
             *done += 1;
@@ -355,8 +356,7 @@ impl<'d> Course<'d> {
     /// The component and lane in which the proposed step leads to an infinity or a NaN.
     fn not_finite(&self) -> Option<(usize, usize)> {
         let moved = self.block.values().iter().zip(&self.change).map(|(y, change)| y + change);
-        // Zero times a finite number is zero, and the sum needs no branches.
-        if moved.clone().map(|y| 0.0 * y).sum::<f64>() == 0.0 {
+        if all_finite(moved.clone()) {
             return None;
         }
         let place = moved.clone().position(|y| !y.is_finite())?;
@@ -367,7 +367,7 @@ impl<'d> Course<'d> {
         let place = component * self.block.width() + lane;
         let value = self.block.values()[place] + self.change[place];
         let name = component_name(self.motion.system(), component);
-        RunError::NotFinite { t: self.ends()[lane], name, lane, value }
+        RunError::NotFinite { t: self.end_of(lane), name, lane, value }
     }
 }
 

@@ -122,7 +122,7 @@ impl<'a> Lookout<'a> {
 
     /// Finds what happens in the proposed step.
     pub(crate) fn look(&mut self, course: &mut Course<'_>) -> Result<(), EvalError> {
-        let (start, end) = (course.times()[0], course.ends()[0]);
+        let (start, end) = (course.times()[0], course.end_of(0));
         self.hits.clear();
         self.passed = 0;
         for (i, event) in self.events.iter().enumerate() {

@@ -149,7 +149,7 @@ fn run(
         course.propose()?;
         let after = course.after(clock);
         if way * after <= way * t {
-            return Err(RunError::BadClock { t, rate: (after - t) / (course.ends()[0] - before) });
+            return Err(RunError::BadClock { t, rate: (after - t) / (course.end_of(0) - before) });
         }
         let passes = way * after > way * end;
         let until = if passes { end } else { after };

@@ -412,7 +412,7 @@ impl Integrator {
                 return Ok(Reason::Interrupted);
             }
             course.propose()?;
-            let end = course.ends()[0];
+            let end = course.end_of(0);
             if lookout.is_on() || schedule.next_before(end).is_some() {
                 course.weave()?;
             }

@@ -7,32 +7,29 @@
 use super::{Front, Lane};
 use leastaction_mechanics::EvalError;
 
-/// How many differences are kept. Four would save an evaluation in ten, and cost more than they save.
-const DEPTH: usize = 2;
 /// Without Newton's method an equation should be solved in so many iterations.
 pub(super) const MOST: u32 = 30;
-/// A difference that lies this nearly in the span of the others adds nothing.
+/// A difference that lies this nearly in the span of the other adds nothing.
 const DEPENDENT: f64 = 1e-10;
 
-/// The memory of the iteration: the last iterate, and differences of iterates.
+/// The memory of the iteration: the last iterate, and two differences of iterates. Four would save an evaluation in ten, and cost more
+/// than they save.
 pub(super) struct Anderson {
-    image_before: Vec<f64>,
-    residual_before: Vec<f64>,
-    image_changes: [Vec<f64>; DEPTH],
-    residual_changes: [Vec<f64>; DEPTH],
-    basis: [Vec<f64>; DEPTH],
+    before: Pair,
+    newer: Pair,
+    older: Pair,
+}
+
+/// An image and a residual, or differences of them.
+struct Pair {
+    image: Vec<f64>,
+    residual: Vec<f64>,
 }
 
 impl Anderson {
     pub(super) fn new(len: usize) -> Anderson {
-        let memory = || vec![0.0; len];
-        Anderson {
-            image_before: memory(),
-            residual_before: memory(),
-            image_changes: std::array::from_fn(|_| memory()),
-            residual_changes: std::array::from_fn(|_| memory()),
-            basis: std::array::from_fn(|_| memory()),
-        }
+        let pair = || Pair { image: vec![0.0; len], residual: vec![0.0; len] };
+        Anderson { before: pair(), newer: pair(), older: pair() }
     }
 
     /// Iterates until all lanes are done, or for a while. Returns how many iterations were made.
@@ -50,99 +47,85 @@ impl Anderson {
                 front.weigh(y);
             }
             front.compare(x);
-            if k > 0 {
-                let slot = (k as usize - 1) % DEPTH;
-                subtract(&mut self.image_changes[slot], front.image, &self.image_before);
-                subtract(&mut self.residual_changes[slot], front.residual, &self.residual_before);
-            }
-            let done = front.is_done();
-            let shares = if done { [[0.0; W]; DEPTH] } else { self.fit::<W>(k as usize, front.residual) };
-            self.advance(x, &shares, front);
-            if done || front.is_lost() {
+            if front.is_done() {
+                front.settle(x);
                 return Ok(k + 1);
             }
-            self.image_before.copy_from_slice(front.image);
-            self.residual_before.copy_from_slice(front.residual);
+            if k == 0 {
+                self.begin(front.image, front.residual);
+                front.settle(x);
+                continue;
+            }
+            std::mem::swap(&mut self.newer, &mut self.older);
+            differ(&mut self.newer.image, &mut self.before.image, front.image);
+            differ(&mut self.newer.residual, &mut self.before.residual, front.residual);
+            let shares = self.fit(front.residual);
+            self.advance(x, &shares, front);
+            if front.is_lost() {
+                return Ok(k + 1);
+            }
         }
         Ok(most)
     }
 
-    /// The least-squares shares γ of the differences, by their slots: modified Gram–Schmidt, newest first.
-    fn fit<const W: usize>(&mut self, k: usize, residual: &[f64]) -> [[f64; W]; DEPTH] {
-        let columns = k.min(DEPTH);
-        let slot = |age: usize| (k - 1 - age) % DEPTH;
-        let mut triangle = [[[0.0; W]; DEPTH]; DEPTH];
-        let mut shares = [[0.0; W]; DEPTH];
-        for c in 0..columns {
-            let (units, rest) = self.basis.split_at_mut(c);
-            let column = &mut rest[0];
-            column.copy_from_slice(&self.residual_changes[slot(c)]);
-            let whole = dot::<W>(column, column);
-            for (d, unit) in units.iter().enumerate() {
-                triangle[d][c] = dot::<W>(unit, column);
-                remove(column, &triangle[d][c], unit);
-            }
-            let left = dot::<W>(column, column);
-            let keeps = |j: usize| left[j] > DEPENDENT * DEPENDENT * whole[j];
-            let inverse = std::array::from_fn(|j| if keeps(j) { 1.0 / left[j].sqrt() } else { 0.0 });
-            triangle[c][c] = inverse;
-            for row in column.as_chunks_mut::<W>().0 {
-                row.iter_mut().zip(&inverse).for_each(|(x, s)| *x *= s);
-            }
-            shares[c] = dot::<W>(column, residual);
-        }
-        let mut by_slot = [[0.0; W]; DEPTH];
-        for c in (0..columns).rev() {
+    /// There are no differences yet: none counts as zero.
+    fn begin(&mut self, image: &[f64], residual: &[f64]) {
+        self.before.image.copy_from_slice(image);
+        self.before.residual.copy_from_slice(residual);
+        self.newer.image.fill(0.0);
+        self.newer.residual.fill(0.0);
+    }
+
+    /// The least-squares shares γ of both differences: the older one counts by what is orthogonal to the newer.
+    fn fit<const W: usize>(&self, residual: &[f64]) -> [[f64; W]; 2] {
+        let (newer, older) = (self.newer.residual.as_chunks::<W>().0, self.older.residual.as_chunks::<W>().0);
+        let residual = residual.as_chunks::<W>().0;
+        let [mut whole, mut common, mut along, mut whole_older] = [[0.0; W]; 4];
+        for ((a, b), r) in newer.iter().zip(older).zip(residual) {
             for j in 0..W {
-                let later: f64 = (c + 1..columns).map(|d| triangle[c][d][j] * shares[d][j]).sum();
-                shares[c][j] = (shares[c][j] - later) * triangle[c][c][j];
+                whole[j] += a[j] * a[j];
+                common[j] += a[j] * b[j];
+                along[j] += a[j] * r[j];
+                whole_older[j] += b[j] * b[j];
             }
-            by_slot[slot(c)] = shares[c];
         }
-        by_slot
+        let share = |part: f64, whole: f64, keeps: bool| if keeps { part / whole } else { 0.0 };
+        let overlap: [f64; W] = std::array::from_fn(|j| share(common[j], whole[j], whole[j] > 0.0));
+        let [mut left, mut along_left] = [[0.0; W]; 2];
+        for ((a, b), r) in newer.iter().zip(older).zip(residual) {
+            for j in 0..W {
+                let rest = b[j] - overlap[j] * a[j];
+                left[j] += rest * rest;
+                along_left[j] += rest * r[j];
+            }
+        }
+        let keeps = |j: usize| left[j] > DEPENDENT * DEPENDENT * whole_older[j];
+        let second: [f64; W] = std::array::from_fn(|j| share(along_left[j], left[j], keeps(j)));
+        let first = |j: usize| share(along[j], whole[j], whole[j] > 0.0) - overlap[j] * second[j];
+        [std::array::from_fn(first), second]
     }
 
     /// Moves open lanes to the accelerated iterate, and closing ones to the image.
-    fn advance<const W: usize>(&self, x: &mut [f64], shares: &[[f64; W]; DEPTH], front: &Front<'_, W>) {
-        let states = front.progress.map(|lane| lane.state);
+    fn advance<const W: usize>(&self, x: &mut [f64], shares: &[[f64; W]; 2], front: &Front<'_, W>) {
+        let open = front.progress.map(|lane| lane.state == Lane::Open);
+        let moves = front.progress.map(|lane| lane.moves());
+        let changes = self.newer.image.as_chunks::<W>().0.iter().zip(self.older.image.as_chunks::<W>().0);
         let rows = x.as_chunks_mut::<W>().0.iter_mut().zip(front.image.as_chunks::<W>().0);
-        for (i, (x, image)) in rows.enumerate() {
-            let mut next = *image;
-            for (share, changes) in shares.iter().zip(&self.image_changes) {
-                for (j, next) in next.iter_mut().enumerate() {
-                    *next -= share[j] * changes[i * W + j];
-                }
-            }
-            for (j, x) in x.iter_mut().enumerate() {
-                *x = match states[j] {
-                    Lane::Open => next[j],
-                    Lane::Settling | Lane::Closing => image[j],
-                    Lane::Resting | Lane::Waiting => *x,
-                };
+        let [first, second] = shares;
+        for ((x, image), (newer, older)) in rows.zip(changes) {
+            for j in 0..W {
+                let next = image[j] - first[j] * newer[j] - second[j] * older[j];
+                let next = if open[j] { next } else { image[j] };
+                x[j] = if moves[j] { next } else { x[j] };
             }
         }
     }
 }
 
-fn dot<const W: usize>(a: &[f64], b: &[f64]) -> [f64; W] {
-    let mut sum = [0.0; W];
-    for (a, b) in a.as_chunks::<W>().0.iter().zip(b.as_chunks::<W>().0) {
-        for j in 0..W {
-            sum[j] += a[j] * b[j];
-        }
+/// change = now − before, and now is what was before.
+fn differ(change: &mut [f64], before: &mut [f64], now: &[f64]) {
+    for (change, (before, now)) in change.iter_mut().zip(before.iter_mut().zip(now)) {
+        *change = now - *before;
+        *before = *now;
     }
-    sum
-}
-
-/// x −= s·a in each lane.
-fn remove<const W: usize>(x: &mut [f64], s: &[f64; W], a: &[f64]) {
-    for (x, a) in x.as_chunks_mut::<W>().0.iter_mut().zip(a.as_chunks::<W>().0) {
-        for j in 0..W {
-            x[j] -= s[j] * a[j];
-        }
-    }
-}
-
-fn subtract(out: &mut [f64], a: &[f64], b: &[f64]) {
-    out.iter_mut().zip(a.iter().zip(b)).for_each(|(out, (a, b))| *out = a - b);
 }

@@ -138,6 +138,7 @@ impl<'m, const W: usize> Front<'m, W> {
     }
 
     /// Compares x with its image, and puts lanes to rest that are done.
+    #[inline]
     fn compare(&mut self, x: &[f64]) {
         let mut sizes = [0.0_f64; W];
         let halves = Half::of_rows(self.rows);
@@ -149,9 +150,7 @@ impl<'m, const W: usize> Front<'m, W> {
                 residual[j] = weight[j] * (image[j] - x[j]);
                 let size = residual[j].abs();
                 // Not `f64::max`, which would lose a NaN.
-                if size > sizes[j] || size.is_nan() {
-                    sizes[j] = size;
-                }
+                sizes[j] = if (size > sizes[j]) | size.is_nan() { size } else { sizes[j] };
             }
         }
         for ((lane, size), share) in self.progress.iter_mut().zip(sizes).zip(&self.shares) {
@@ -162,6 +161,14 @@ impl<'m, const W: usize> Front<'m, W> {
             if self.foresees && seen && lane.state == Lane::Open && foreseen <= UNSEEN * share {
                 lane.state = Lane::Settling;
             }
+        }
+    }
+
+    /// Moves lanes that close to their image.
+    fn settle(&self, x: &mut [f64]) {
+        let moves = self.progress.map(|lane| lane.moves());
+        for (x, image) in x.as_chunks_mut::<W>().0.iter_mut().zip(self.image.as_chunks::<W>().0) {
+            (0..W).for_each(|j| x[j] = if moves[j] { image[j] } else { x[j] });
         }
     }
 
@@ -217,6 +224,11 @@ impl Default for Progress {
 }
 
 impl Progress {
+    /// Whether the iteration still moves it.
+    fn moves(&self) -> bool {
+        matches!(self.state, Lane::Open | Lane::Settling | Lane::Closing)
+    }
+
     /// `share` is the part of the scale that is increments.
     fn update(&mut self, size: f64, share: f64) {
         match self.state {

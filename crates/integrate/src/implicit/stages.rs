@@ -37,6 +37,8 @@ pub(crate) struct Stages {
     at: Vec<f64>,
     /// h·bᵢ of each stage.
     weights: Vec<[f64; LANES]>,
+    /// The shares of the stages in the middle of the step, as it is guessed.
+    halves: Vec<f64>,
     /// For how many steps each lane is still left to Newton's method.
     stiff: [f64; LANES],
 }
@@ -63,6 +65,7 @@ impl Stages {
             scratch: memory(),
             at: vec![0.0; len],
             weights: vec![[0.0; LANES]; s],
+            halves: vec![0.5; s],
             stiff: [0.0; LANES],
             tableau,
         }
@@ -75,8 +78,15 @@ impl Stages {
         block: &Block,
     ) -> Result<u32, StepError> {
         let Stages { tableau, anderson, operator, increments: x, image, residual, scratch, .. } = self;
-        let mut field =
-            StageField { tableau, weights: &self.weights, motion, interval, block, at: &mut self.at };
+        let mut field = StageField {
+            tableau,
+            weights: &self.weights,
+            halves: &self.halves,
+            motion,
+            interval,
+            block,
+            at: &mut self.at,
+        };
         let mut front = Front::<W>::new(block.dimension(), residual, image);
         for (lane, stiff) in front.progress.iter_mut().zip(&self.stiff) {
             lane.state = if *stiff > 0.0 { Lane::Waiting } else { Lane::Open };
@@ -145,13 +155,14 @@ impl Step for Stages {
 struct StageField<'a, 'd> {
     tableau: &'a Tableau,
     weights: &'a [[f64; LANES]],
+    halves: &'a [f64],
     motion: &'a mut Motion<'d>,
     interval: Interval<'a>,
     block: &'a Block,
     at: &'a mut [f64],
 }
 
-impl StageField<'_, '_> {
+impl<'a> StageField<'a, '_> {
     fn image(&mut self, x: &[f64], image: &mut [f64]) -> Result<(), EvalError> {
         for (i, image) in image.chunks_exact_mut(self.at.len()).enumerate() {
             self.go(x, Some(i));
@@ -169,23 +180,29 @@ impl StageField<'_, '_> {
 
     /// Goes to a stage, or to the middle of the step.
     fn go(&mut self, x: &[f64], stage: Option<usize>) {
-        let (s, len) = (self.tableau.stages(), self.at.len());
-        let half = self.block.dimension() / 2 * self.block.width();
-        self.at.copy_from_slice(self.block.carry());
-        let (first, second) = self.at.split_at_mut(half);
-        for (j, x) in x.chunks_exact(len).enumerate() {
-            let share = |shares: &[f64]| stage.map_or(0.5, |i| shares[i * s + j]);
-            add(first, share(&self.tableau.first), &x[..half]);
-            add(second, share(&self.tableau.second), &x[half..]);
+        let s = self.tableau.stages();
+        let Tableau { first, second, .. } = self.tableau;
+        let shares = |all: &'a [f64]| stage.map_or(&self.halves[..s], |i| &all[i * s..][..s]);
+        let (shares, block) = ([shares(first), shares(second)], self.block);
+        match block.width() {
+            1 => go_rows::<1>(shares, block, x, self.at),
+            _ => go_rows::<LANES>(shares, block, x, self.at),
         }
-        self.at.iter_mut().zip(self.block.values()).for_each(|(at, y)| *at += y);
     }
 }
 
-/// at += share·x.
+/// at = y + Σ μⱼLⱼ, with shares μ for coordinates and for momenta.
 #[inline]
-fn add(at: &mut [f64], share: f64, x: &[f64]) {
-    at.iter_mut().zip(x).for_each(|(at, x)| *at += share * x);
+fn go_rows<const W: usize>(shares: [&[f64]; 2], block: &Block, x: &[f64], at: &mut [f64]) {
+    let (rows, x) = (block.dimension(), x.as_chunks::<W>().0);
+    let starts = block.values().as_chunks::<W>().0.iter().zip(block.carry().as_chunks::<W>().0);
+    for (i, (at, (y, e))) in at.as_chunks_mut::<W>().0.iter_mut().zip(starts).enumerate() {
+        let mut sum = *e;
+        for (share, x) in shares[usize::from(i >= rows / 2)].iter().zip(x[i..].iter().step_by(rows)) {
+            (0..W).for_each(|j| sum[j] += share * x[j]);
+        }
+        (0..W).for_each(|j| at[j] = sum[j] + y[j]);
+    }
 }
 
 /// Newton's method with the same slopes for all stages, accelerated: δ solves (1 − hB⊗J) δ = g(x) − x, and x ↦ x + δ is iterated. It

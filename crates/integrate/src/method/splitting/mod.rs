@@ -25,7 +25,7 @@ pub(super) mod verlet_position;
 pub(super) mod yoshida6;
 pub(super) mod yoshida8;
 
-use crate::block::{Block, scale};
+use crate::block::{Block, copy_in, scale};
 use crate::card::Keeps;
 use crate::error::RunError;
 use crate::method::composition::mirror;
@@ -156,6 +156,18 @@ struct End {
     known: [f64; LANES],
 }
 
+impl End {
+    /// In which lanes it is known, and at this place to the last bit.
+    #[inline]
+    fn is_at<const W: usize>(&self, place: &[f64]) -> [bool; W] {
+        let mut known = std::array::from_fn(|j| self.known[j] == 1.0);
+        for (a, b) in place.as_chunks::<W>().0.iter().zip(self.place.as_chunks::<W>().0) {
+            (0..W).for_each(|j| known[j] &= a[j].to_bits() == b[j].to_bits());
+        }
+        known
+    }
+}
+
 impl Splitting {
     fn boxed(dynamics: &mut Dynamics, width: usize, table: Table) -> Result<Box<dyn Step>, RunError> {
         if dynamics.system().facts().closed {
@@ -280,22 +292,16 @@ impl Splitting {
         if !self.joins() {
             return rate(motion, interval, first, &self.at, &mut self.rate);
         }
-        let (width, end) = (interval.h.len(), &self.end);
         let place = fixed(first.part, self.half, &self.at);
-        let mut known = [false; LANES];
-        for (j, known) in known.iter_mut().enumerate().take(width) {
-            let mut pairs = place.iter().zip(&end.place).skip(j).step_by(width);
-            *known = end.known[j] == 1.0 && pairs.all(|(a, b)| a.to_bits() == b.to_bits());
+        let known = match interval.h.len() {
+            1 => [self.end.is_at::<1>(place)[0]; LANES],
+            _ => self.end.is_at::<LANES>(place),
+        };
+        if known != [true; LANES] {
+            rate(motion, interval, first, &self.at, &mut self.rate)?;
         }
-        if known[..width].iter().all(|&known| known) {
-            self.rate.copy_from_slice(&end.rate);
-            return Ok(());
-        }
-        rate(motion, interval, first, &self.at, &mut self.rate)?;
         // Its time may differ by rounding: a lane takes what it would take alone.
-        for (rates, ends) in self.rate.chunks_exact_mut(width).zip(end.rate.chunks_exact(width)) {
-            (0..width).filter(|&j| known[j]).for_each(|j| rates[j] = ends[j]);
-        }
+        copy_in(&known[..interval.h.len()], &self.end.rate, &mut self.rate);
         Ok(())
     }
 }
@@ -347,11 +353,9 @@ impl Step for Splitting {
         if !self.joins() {
             return;
         }
-        let (width, end) = (lanes.len(), &mut self.end);
-        let place = fixed(self.stages[0].part, self.half, &self.at);
-        for i in (0..self.half).filter(|i| lanes[i % width]) {
-            (end.rate[i], end.place[i]) = (self.rate[i], place[i]);
-        }
+        let end = &mut self.end;
+        copy_in(lanes, &self.rate, &mut end.rate);
+        copy_in(lanes, fixed(self.stages[0].part, self.half, &self.at), &mut end.place);
         end.known.iter_mut().zip(lanes).filter(|(_, taken)| **taken).for_each(|(known, _)| *known = 1.0);
     }
 
