@@ -8,12 +8,10 @@
 //! Each lane is solved by itself: its iterates are what they would be alone, and it rests when it is done.
 
 mod anderson;
-mod linear;
 mod newton;
 mod operator;
 mod past;
 mod radau;
-
 mod spectrum;
 mod stages;
 mod tableau;
@@ -24,6 +22,7 @@ use leastaction_compile::LANES;
 use leastaction_mechanics::EvalError;
 use newton::Newton;
 
+pub(crate) use past::Past;
 pub(crate) use radau::Radau;
 pub(crate) use stages::Stages;
 pub(crate) use tableau::Tableau;

@@ -1,7 +1,7 @@
 //! Newton's method for lanes that iteration does not solve: (1 − g′(x)) δ = g(x) − x, from x = 0.
 
-use super::linear::{factor, solve};
 use super::{Equation, Front, Lane};
+use crate::linear::{factor, solve};
 use leastaction_mechanics::EvalError;
 
 const MAX_ITERATIONS: u32 = 50;

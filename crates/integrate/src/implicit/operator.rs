@@ -1,7 +1,7 @@
 //! The linear part of the equations of s stages, 1 − h B⊗J, factored lane by lane and kept for later steps.
 
-use super::linear::{Complex, factor, solve};
 use super::spectrum::{Mode, modes};
+use crate::linear::{Complex, factor, solve};
 use leastaction_compile::LANES;
 
 /// 1 − h B⊗J with the slopes J of the field in each lane.

@@ -1,15 +1,18 @@
-//! First guesses of increments: the polynomial through those of the last steps, continued
+//! First guesses of what a step solves for: the polynomial through the rates of the last steps, continued
 //! (E. Hairer, C. Lubich and G. Wanner, *Geometric Numerical Integration*, 2006, section VIII.6.1).
 
+use crate::quadrature::{Rule, basis};
 use leastaction_compile::LANES;
 
 /// Polynomials through more values than this, and more than one step, lose to rounding what they gain.
 const VALUES: usize = 8;
 
-/// The increments Lᵢ = hbᵢfᵢ of the last steps, lane by lane.
+/// The increments Lᵢ = hbᵢfᵢ of the last steps, or the coefficients h∫φₖf, lane by lane.
 pub(crate) struct Past {
     c: Vec<f64>,
     b: Vec<f64>,
+    /// φₖ at the nodes, nodes × terms, if coefficients are kept.
+    phi: Vec<f64>,
     len: usize,
     /// Increments of the last step, and of those before it.
     increments: Vec<Vec<f64>>,
@@ -22,16 +25,19 @@ pub(crate) struct Past {
     /// What each kept value contributes to each guess, and for which steps that was found.
     shares: Vec<[f64; LANES]>,
     found_for: Vec<[f64; LANES]>,
+    /// Room to change from increments to coefficients.
+    product: Vec<f64>,
 }
 
 impl Past {
-    /// For a method with these nodes and weights, and blocks of this length.
-    pub(crate) fn new(c: &[f64], b: &[f64], len: usize) -> Past {
+    /// Of increments at these nodes with these weights, in blocks of this length.
+    pub(crate) fn of_increments(c: &[f64], b: &[f64], len: usize) -> Past {
         let s = c.len();
         let kept = (VALUES / s).clamp(1, 3);
         Past {
             c: c.to_vec(),
             b: b.to_vec(),
+            phi: Vec::new(),
             len,
             increments: vec![vec![0.0; s * len]; kept],
             steps: vec![[0.0; LANES]; kept],
@@ -39,7 +45,19 @@ impl Past {
             step: [0.0; LANES],
             shares: vec![[0.0; LANES]; s * s * kept],
             found_for: vec![[f64::NAN; LANES]; kept + 2],
+            product: vec![0.0; s * s],
         }
+    }
+
+    /// Of so many coefficients h∫φₖf with orthonormal Legendre polynomials, in blocks of this length.
+    pub(crate) fn of_coefficients(terms: usize, len: usize) -> Past {
+        // They are as good as increments Lᵢ at Gauss's nodes: h∫φₖf = Σ φₖ(cᵢ) Lᵢ, and Lᵢ = bᵢ Σ φₖ(cᵢ) h∫φₖf.
+        let rule = Rule::gauss(terms);
+        let mut past = Past::of_increments(&rule.nodes, &rule.weights, len);
+        past.phi = vec![0.0; terms * terms];
+        let nodes = past.phi.chunks_exact_mut(terms).zip(&rule.nodes);
+        nodes.for_each(|(phi, c)| basis(*c, phi));
+        past
     }
 
     /// Whether a lane has no past.
@@ -47,31 +65,31 @@ impl Past {
         self.count[..width].contains(&0.0)
     }
 
-    /// Guesses increments for steps h; `slopes` of the field stand in where there is no past. `weights` are hbᵢ.
-    pub(crate) fn guess(&mut self, h: &[f64], weights: &[[f64; LANES]], slopes: &[f64], out: &mut [f64]) {
+    /// Guesses for steps h, in lanes that have a past; in others `out` stays.
+    pub(crate) fn guess(&mut self, h: &[f64], out: &mut [f64]) {
         let (s, width) = (self.c.len(), h.len());
         for (j, h) in h.iter().enumerate() {
             self.step[j] = *h;
             self.find_shares(j);
         }
-        let blank = |j: usize| self.count[j] == 0.0;
-        let anyone_blank = (0..width).any(blank);
+        let blank = self.count.map(|count| count == 0.0);
+        let anyone_blank = blank[..width].contains(&true);
         for (i, out) in out.chunks_exact_mut(self.len).enumerate() {
-            out.fill(0.0);
+            if anyone_blank {
+                let known = out.iter_mut().enumerate().filter(|(place, _)| !blank[place % width]);
+                known.for_each(|(_, out)| *out = 0.0);
+            } else {
+                out.fill(0.0);
+            }
+            // Shares are 0 in lanes without a past.
             let kept = self.increments.iter().flat_map(|step| step.chunks_exact(self.len));
             for (value, share) in kept.zip(&self.shares[i * s * self.steps.len()..]) {
                 add(out, &share[..width], value);
             }
-            if anyone_blank {
-                for (place, (out, slope)) in out.iter_mut().zip(slopes).enumerate() {
-                    let j = place % width;
-                    *out = if blank(j) { weights[i][j] * slope } else { *out };
-                }
-            }
         }
     }
 
-    /// The shares of kept increments in a guess, for one lane: Lagrange polynomials of the slopes L/(hb) at the new nodes.
+    /// The shares of kept values in a guess, for one lane: Lagrange polynomials of the slopes L/(hb) at the new nodes.
     fn find_shares(&mut self, j: usize) {
         let (s, kept) = (self.c.len(), self.steps.len());
         let steps = self.steps.iter().map(|steps| steps[j]);
@@ -96,9 +114,26 @@ impl Past {
                 self.shares[i * s * kept + k][j] = if used(&k) { value() * ratio() } else { 0.0 };
             }
         }
+        if !self.phi.is_empty() {
+            (0..kept).for_each(|back| self.turn(back, j));
+        }
     }
 
-    /// The last step was taken in these lanes, with these increments.
+    /// The shares of a step back as those of coefficients in coefficients: Φᵀ S diag(b) Φ.
+    fn turn(&mut self, back: usize, j: usize) {
+        let (s, kept) = (self.c.len(), self.steps.len());
+        let place = |i: usize, k: usize| (i * kept + back) * s + k;
+        for (i, m) in (0..s).flat_map(|i| (0..s).map(move |m| (i, m))) {
+            let terms = (0..s).map(|k| self.shares[place(i, k)][j] * self.b[k] * self.phi[k * s + m]);
+            self.product[i * s + m] = terms.sum();
+        }
+        for (l, m) in (0..s).flat_map(|l| (0..s).map(move |m| (l, m))) {
+            let sum = (0..s).map(|i| self.phi[i * s + l] * self.product[i * s + m]).sum();
+            self.shares[place(l, m)][j] = sum;
+        }
+    }
+
+    /// The last step was taken in these lanes, with these values.
     pub(crate) fn keep(&mut self, lanes: &[bool], increments: &[f64]) {
         let width = lanes.len();
         let all = lanes.iter().all(|&taken| taken);
@@ -145,6 +180,12 @@ fn add(out: &mut [f64], share: &[f64], value: &[f64]) {
 mod tests {
     use super::*;
 
+    const STEPS: [f64; 4] = [0.1, 0.3, 0.2, 0.25];
+
+    fn slope(t: f64) -> f64 {
+        1.0 + t * (2.0 - t * (3.0 - 0.5 * t))
+    }
+
     /// Slopes that are a polynomial of time are continued exactly, over steps of different lengths.
     #[test]
     fn polynomials_are_continued() {
@@ -154,16 +195,48 @@ mod tests {
 
     fn continues(c: [f64; 2], steps: usize) {
         let b = [0.5, 0.5];
-        let mut past = Past::new(&c, &b, 1);
-        let slope = |t: f64| 1.0 + t * (2.0 - t * (3.0 - 0.5 * t));
+        let mut past = Past::of_increments(&c, &b, 1);
         let (mut t, mut guess) = (0.0, [0.0; 2]);
-        for (k, h) in [0.1, 0.3, 0.2, 0.25].into_iter().enumerate() {
+        for (k, h) in STEPS.into_iter().enumerate() {
             let exact = [0, 1].map(|i| h * b[i] * slope(t + c[i] * h));
-            past.guess(&[h], &[[h * b[0]; LANES], [h * b[1]; LANES]], &[slope(t)], &mut guess);
+            past.guess(&[h], &mut guess);
             let miss = (0..2).map(|i| (guess[i] - exact[i]).abs()).fold(0.0, f64::max);
             assert_eq!(miss < 1e-13, k >= steps, "step {k}: {miss:e}");
             past.keep(&[true], &exact);
             t += h;
+        }
+    }
+
+    /// So are coefficients; lanes without a past keep what they had.
+    #[test]
+    fn coefficients_are_continued() {
+        for terms in 1..=4 {
+            let rule = Rule::gauss(6);
+            let project = |t: f64, h: f64| {
+                let mut sum = vec![0.0; terms * LANES];
+                for (c, b) in rule.nodes.iter().zip(&rule.weights) {
+                    let mut phi = vec![0.0; terms];
+                    basis(*c, &mut phi);
+                    (0..terms).for_each(|k| sum[k * LANES] += h * b * phi[k] * slope(t + c * h));
+                }
+                sum
+            };
+            let mut past = Past::of_coefficients(terms, LANES);
+            let lanes: [bool; LANES] = std::array::from_fn(|lane| lane == 0);
+            let mut t = 0.0;
+            for (k, h) in STEPS.into_iter().enumerate() {
+                let (exact, mut guess) = (project(t, h), vec![7.0; terms * LANES]);
+                assert!(past.is_empty(LANES));
+                past.guess(&[h; LANES], &mut guess);
+                assert!((0..terms * LANES).all(|place| place % LANES == 0 || guess[place] == 7.0));
+                let known = terms * k.min((VALUES / terms).clamp(1, 3));
+                let miss =
+                    (0..terms).map(|i| (guess[i * LANES] - exact[i * LANES]).abs()).fold(0.0, f64::max);
+                // Of the cubic's coefficients, those beyond the last term are not known; but the first such vanishes at the nodes.
+                assert_eq!(miss < 1e-11, terms >= 3 && known >= 4, "{terms} terms, step {k}: {miss:e}");
+                past.keep(&lanes, &exact);
+                t += h;
+            }
         }
     }
 }

@@ -8,8 +8,8 @@ use super::operator::Operator;
 use super::{Lane, Progress, largest};
 use crate::block::{Block, scale};
 use crate::dense::{Basis, Polynomial};
-use crate::nodes::{Nodes, cardinals};
 use crate::pace::{Pace, Tolerance};
+use crate::quadrature::{Collocation, Double};
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
 use leastaction_mechanics::EvalError;
@@ -94,8 +94,8 @@ fn tempered(Tolerance { relative, absolute }: Tolerance) -> Tolerance {
 impl Radau {
     /// For states of so many rows in so many lanes.
     pub(crate) fn new(rows: usize, width: usize, pace: &Pace) -> Radau {
-        let nodes = Nodes::radau(STAGES);
-        let rounded = |numbers: &[crate::double::Double]| numbers.iter().map(|x| x.rounded()).collect();
+        let nodes = Collocation::radau(STAGES);
+        let rounded = |numbers: &[Double]| numbers.iter().map(|x| x.rounded()).collect();
         let (c, a): (Vec<f64>, Vec<f64>) = (rounded(&nodes.c), rounded(&nodes.a));
         let tolerance = match *pace {
             Pace::Tolerance(tolerance) => Some(tempered(tolerance)),
@@ -105,7 +105,8 @@ impl Radau {
         let len = rows * width;
         let (block, stages) = (|| vec![0.0; len], || vec![0.0; STAGES * len]);
         Radau {
-            powers: cardinals(&nodes)
+            powers: nodes
+                .cardinals()
                 .iter()
                 .zip(&c)
                 .map(|(row, c)| row.iter().map(|x| x / c).collect())

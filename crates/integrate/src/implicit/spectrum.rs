@@ -3,7 +3,7 @@
 //! With B = Σ λₖ vₖ wₖᵀ the solution of (1 − h B⊗J) x = r is Σ vₖ ⊗ (1 − hλₖJ)⁻¹ (wₖᵀ r), and pairs of conjugate eigenvalues give
 //! conjugate terms (J. C. Butcher, BIT 16 (1976) 237, doi:10.1007/BF01932265).
 
-use super::linear::{Complex, Scalar, factor, solve};
+use crate::linear::{Complex, Scalar, factor, solve};
 
 /// An eigenvalue λ with its vectors, B v = λ v and wᵀB = λwᵀ, wᵀv = 1.
 #[derive(Clone, Debug)]
@@ -110,12 +110,12 @@ fn multiply(a: &[f64], b: &[f64], s: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nodes::Nodes;
+    use crate::quadrature::Collocation;
 
     /// B is the sum of its modes, and the eigenvalues of Radau IIA are the published ones.
     #[test]
     fn modes_make_up_the_matrix() {
-        let families: [fn(usize) -> Nodes; 2] = [Nodes::gauss, Nodes::radau];
+        let families: [fn(usize) -> Collocation; 2] = [Collocation::gauss, Collocation::radau];
         for (family, s) in families.into_iter().flat_map(|family| (1..=10).map(move |s| (family, s))) {
             let matrix: Vec<f64> = family(s).a.iter().map(|a| a.rounded()).collect();
             let modes = modes(&matrix, s);
@@ -126,7 +126,7 @@ mod tests {
                 assert!((sum - entry).abs() < 1e-9, "s = {s}: {sum} is not {entry}");
             }
         }
-        let radau: Vec<f64> = Nodes::radau(3).a.iter().map(|a| a.rounded()).collect();
+        let radau: Vec<f64> = Collocation::radau(3).a.iter().map(|a| a.rounded()).collect();
         // One over the real eigenvalue of A⁻¹ (Hairer and Wanner 1996, section IV.8).
         let gamma = 3.637834252744496;
         assert!((1.0 / modes(&radau, 3)[0].value.re - gamma).abs() < 1e-14 * gamma);

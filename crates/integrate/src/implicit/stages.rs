@@ -58,7 +58,7 @@ impl Stages {
         Stages {
             anderson: Anderson::new(s * len),
             operator,
-            past: Past::new(&tableau.c, &tableau.b, len),
+            past: Past::of_increments(&tableau.c, &tableau.b, len),
             increments: memory(),
             image: memory(),
             residual: memory(),
@@ -123,8 +123,13 @@ impl Step for Stages {
         }
         if self.past.is_empty(interval.h.len()) {
             motion.rates(interval, 0.0, block.values(), change)?;
+            let stages = self.increments.chunks_exact_mut(change.len()).zip(&self.weights);
+            for (increments, weights) in stages {
+                increments.copy_from_slice(change);
+                scale(increments, &weights[..interval.h.len()]);
+            }
         }
-        self.past.guess(interval.h, &self.weights, change, &mut self.increments);
+        self.past.guess(interval.h, &mut self.increments);
         let iterations = match interval.t.len() {
             1 => self.solve::<1>(motion, interval, block)?,
             _ => self.solve::<LANES>(motion, interval, block)?,

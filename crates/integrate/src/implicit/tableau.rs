@@ -9,8 +9,7 @@
 //! Numer. Algorithms 76 (2017) 861, doi:10.1007/s11075-017-0287-z). Coefficients that are rounded one by one would let the
 //! energy drift (E. Hairer, R. I. McLachlan and A. Razakarivony, BIT 48 (2008) 231, doi:10.1007/s10543-008-0170-3).
 
-use crate::double::Double;
-use crate::nodes::Nodes;
+use crate::quadrature::{Collocation, Double};
 
 /// A symplectic method: nodes, weights, and the matrices μ for coordinates and ν for momenta, by rows.
 #[derive(Clone, Debug)]
@@ -27,15 +26,15 @@ const UNIT: f64 = f64::EPSILON / 2.0;
 impl Tableau {
     /// The Gauss method of s stages: μ = ν.
     pub(crate) fn gauss(s: usize) -> Tableau {
-        Tableau::new(&Nodes::gauss(s))
+        Tableau::new(&Collocation::gauss(s))
     }
 
     /// Lobatto IIIA for coordinates, and IIIB for momenta.
     pub(crate) fn lobatto(s: usize) -> Tableau {
-        Tableau::new(&Nodes::lobatto(s))
+        Tableau::new(&Collocation::lobatto(s))
     }
 
-    fn new(nodes: &Nodes) -> Tableau {
+    fn new(nodes: &Collocation) -> Tableau {
         let s = nodes.c.len();
         let share = |i: usize, j: usize| nodes.a[i * s + j] / nodes.b[j];
         let mut first = vec![0.0; s * s];
@@ -99,7 +98,7 @@ mod tests {
     #[test]
     fn rounded_coefficients_are_near_the_exact_ones() {
         for s in 1..=8 {
-            let (nodes, tableau) = (Nodes::gauss(s), Tableau::gauss(s));
+            let (nodes, tableau) = (Collocation::gauss(s), Tableau::gauss(s));
             assert_eq!(tableau.first, tableau.second);
             for i in 0..s {
                 assert!((nodes.b[i] - Double::from(tableau.b[i])).rounded().abs() < 2e-16);

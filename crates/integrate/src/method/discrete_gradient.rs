@@ -16,11 +16,10 @@
 //! |Δq|². These are the energy-momentum methods; steps that are long for a stiff force have solutions. Elsewhere one norm measures
 //! coordinates and momenta: units should make them alike.
 
-use super::forecast::Forecast;
 use crate::block::{Block, scale};
 use crate::card::{Card, Keeps, Kind, Needs, Sizing};
 use crate::error::RunError;
-use crate::implicit::{Equation, Solver};
+use crate::implicit::{Equation, Past, Solver};
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
 use leastaction_mechanics::{Dynamics, EvalError, Form, Quantity};
@@ -49,7 +48,9 @@ const MANY_CHANGES: i32 = 24;
 
 struct DiscreteGradient {
     solver: Solver,
-    forecast: Forecast,
+    past: Past,
+    /// Δ of the last try.
+    change: Vec<f64>,
     balance: Balance,
     /// The energy at the start of the run, and whether it is known: 1, or 0.
     energy: [f64; LANES],
@@ -91,7 +92,8 @@ impl DiscreteGradient {
         let memory = || vec![0.0; d * width];
         let mut method = DiscreteGradient {
             solver: Solver::new(d * width),
-            forecast: Forecast::new(1, d * width),
+            past: Past::of_coefficients(1, d * width),
+            change: memory(),
             balance: Balance {
                 ports,
                 powered,
@@ -129,14 +131,14 @@ impl Step for DiscreteGradient {
         block: &Block,
         change: &mut [f64],
     ) -> Result<(), StepError> {
-        let DiscreteGradient { solver, forecast, balance, energy, known } = self;
+        let DiscreteGradient { solver, past, change: kept, balance, energy, known } = self;
         let width = interval.h.len();
         let y = block.values();
-        if (0..width).any(|lane| forecast.begins(lane)) {
+        if past.is_empty(width) {
             motion.rates(interval, 0.5, y, change)?;
             scale(change, interval.h);
         }
-        forecast.guess(interval.h, [block.dimension(), 0], change);
+        past.guess(interval.h, change);
         let times: [f64; LANES] =
             std::array::from_fn(|j| if j < width { interval.t[j] + 0.5 * interval.h[j] } else { 0.0 });
         let times = &times[..width];
@@ -150,16 +152,16 @@ impl Step for DiscreteGradient {
         let mut equation = Balanced { motion, interval, times, block, balance };
         let iterations = solver.solve(interval.t, y, change, &mut equation)?;
         motion.work_mut().iterations += u64::from(iterations);
-        forecast.note(interval.h, change);
+        kept.copy_from_slice(change);
         Ok(())
     }
 
     fn accept(&mut self, lanes: &[bool]) {
-        self.forecast.accept(lanes);
+        self.past.keep(lanes, &self.change);
     }
 
     fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
-        self.forecast.memory(visit);
+        self.past.memory(visit);
         visit(&mut self.energy);
         visit(&mut self.known);
     }

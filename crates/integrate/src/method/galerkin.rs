@@ -20,10 +20,9 @@
 //! Neither is a difference of large numbers. The equations are solved for x = h a by x ← x − h M⁻¹F(x), where F is what the two
 //! sides of the first differ by, and M is the mass matrix in the middle of the step.
 
-use super::forecast::Forecast;
 use crate::block::{Block, scale};
 use crate::error::RunError;
-use crate::implicit::{Equation, Solver};
+use crate::implicit::{Equation, Past, Solver};
 use crate::linear::invert;
 use crate::quadrature::{Rule, basis, integrals};
 use crate::step::{Interval, Motion, Step, StepError};
@@ -41,7 +40,7 @@ pub(super) fn stepper(
     let n = dynamics.system().degrees();
     let mut galerkin = Galerkin {
         solver: Solver::new(degree * n * width),
-        forecast: Forecast::new(degree, degree * n * width),
+        past: Past::of_coefficients(degree, n * width),
         x: vec![0.0; degree * n * width],
         scale: vec![0.0; 2 * n * width],
         action: Action::new(n, width, degree, rule),
@@ -53,7 +52,7 @@ pub(super) fn stepper(
 
 struct Galerkin {
     solver: Solver,
-    forecast: Forecast,
+    past: Past,
     /// h a of the step.
     x: Vec<f64>,
     /// The coordinates, twice: what both halves of the unknowns are changes of.
@@ -69,16 +68,16 @@ impl Step for Galerkin {
         block: &Block,
         change: &mut [f64],
     ) -> Result<(), StepError> {
-        let Galerkin { solver, forecast, x, scale: size, action } = self;
-        let (width, half) = (interval.h.len(), change.len() / 2);
+        let Galerkin { solver, past, x, scale: size, action } = self;
+        let half = change.len() / 2;
         let y = block.values();
         let (first, later) = x.split_at_mut(half);
-        if (0..width).any(|lane| forecast.begins(lane)) {
+        if past.is_empty(interval.h.len()) {
             motion.drift(interval, 0.0, y, first)?;
             scale(first, interval.h);
             later.fill(0.0);
         }
-        forecast.guess(interval.h, [half / width, 0], x);
+        past.guess(interval.h, x);
         size[..half].copy_from_slice(&y[..half]);
         size[half..].copy_from_slice(&y[..half]);
         let mut equation = Stationary { motion, interval, y, action };
@@ -87,7 +86,6 @@ impl Step for Galerkin {
         // Once more, as S so far is that of one iteration earlier, or in lanes that rested of the last.
         equation.sweep(x)?;
         motion.work_mut().iterations += u64::from(iterations);
-        forecast.note(interval.h, x);
         let (dq, dp) = change.split_at_mut(half);
         dq.copy_from_slice(&x[..half]);
         action.impulse(dp);
@@ -96,11 +94,11 @@ impl Step for Galerkin {
     }
 
     fn accept(&mut self, lanes: &[bool]) {
-        self.forecast.accept(lanes);
+        self.past.keep(lanes, &self.x);
     }
 
     fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
-        self.forecast.memory(visit);
+        self.past.memory(visit);
     }
 }
 
@@ -122,6 +120,8 @@ struct Action {
     mass: Vec<f64>,
     inverse: Vec<f64>,
     one: [Vec<f64>; 2],
+    pivots: Vec<usize>,
+    column: Vec<f64>,
     side: Vec<f64>,
     /// ∂P/∂q, ∂S/∂q and ∂S/∂v, made when they are first needed.
     tangents: Vec<f64>,
@@ -150,6 +150,8 @@ impl Action {
             mass: memory(n * n),
             inverse: memory(n * n),
             one: std::array::from_fn(|_| vec![0.0; n * n]),
+            pivots: vec![0; n],
+            column: vec![0.0; n],
             side: memory(n),
             tangents: Vec::new(),
         }
@@ -216,11 +218,11 @@ impl Stationary<'_, '_> {
         integrals(0.5, &mut integral);
         self.go(x, &phi, &integral);
         let times = self.times(0.5);
-        let Action { z, mass, inverse, one: [matrix, inverted], .. } = &mut *self.action;
+        let Action { z, mass, inverse, one: [matrix, inverted], pivots, column, .. } = &mut *self.action;
         self.motion.dynamics().mass_matrix(&times[..width], z, mass)?;
         for lane in 0..width {
             (0..n * n).for_each(|k| matrix[k] = mass[k * width + lane]);
-            invert(matrix, inverted, n);
+            invert(matrix, pivots, column, inverted);
             (0..n * n).for_each(|k| inverse[k * width + lane] = inverted[k]);
         }
         Ok(())

@@ -31,6 +31,6 @@ const fn card(name: &'static str, about: &'static str, order: u32, stepper: Step
 }
 
 /// The Gauss method of s stages.
-fn gauss(s: usize, dynamics: &mut Dynamics, width: usize) -> Result<Box<dyn Step>, RunError> {
+pub(super) fn gauss(s: usize, dynamics: &mut Dynamics, width: usize) -> Result<Box<dyn Step>, RunError> {
     Ok(Box::new(Stages::new(Tableau::gauss(s), dynamics.system().dimension(), width)))
 }

@@ -12,10 +12,9 @@
 //! Legendre polynomials fall as ρᵏ, a sum of m points neglects those from 2m − s + 1 on, and m is such that these are below rounding. It
 //! follows the motion, lane by lane.
 
-use super::forecast::Forecast;
 use crate::block::{Block, scale};
 use crate::error::RunError;
-use crate::implicit::{Equation, Solver};
+use crate::implicit::{Equation, Past, Solver};
 use crate::quadrature::{Rule, basis, integrals};
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
@@ -36,7 +35,7 @@ pub(super) fn stepper(
     let memory = |rows: usize| vec![0.0; rows * width];
     Ok(Box::new(MeanField {
         solver: Solver::new(degree * d * width),
-        forecast: Forecast::new(degree, degree * d * width),
+        past: Past::of_coefficients(degree, d * width),
         x: memory(degree * d),
         points: [(degree + 5) as f64; LANES],
         chosen: [(degree + 5) as f64; LANES],
@@ -56,8 +55,8 @@ pub(super) fn stepper(
 
 struct MeanField {
     solver: Solver,
-    forecast: Forecast,
-    /// h ∫φₖ f of the step: first the coordinates' halves for all k, then the momenta's.
+    past: Past,
+    /// h ∫φₖ f of the step: a block for each k.
     x: Vec<f64>,
     /// How many points the integrals had in the last step, and in the last try.
     points: [f64; LANES],
@@ -73,16 +72,16 @@ impl Step for MeanField {
         block: &Block,
         change: &mut [f64],
     ) -> Result<(), StepError> {
-        let MeanField { solver, forecast, x, points, chosen, path } = self;
+        let MeanField { solver, past, x, points, chosen, path } = self;
         let width = interval.h.len();
         let y = block.values();
-        if (0..width).any(|lane| forecast.begins(lane)) {
-            motion.rates(interval, 0.0, y, change)?;
-            scale(change, interval.h);
-            x.fill(0.0);
-            path.set_mean(change, x);
+        if past.is_empty(width) {
+            let (mean, others) = x.split_at_mut(y.len());
+            motion.rates(interval, 0.0, y, mean)?;
+            scale(mean, interval.h);
+            others.fill(0.0);
         }
-        forecast.guess(interval.h, [path.half, path.dimension - path.half], x);
+        past.guess(interval.h, x);
         path.points = std::array::from_fn(|lane| points[lane] as usize);
         let mut equation = Mean { motion, interval, y, path };
         // The first iteration also tells how many points the others need.
@@ -92,18 +91,17 @@ impl Step for MeanField {
         *chosen = std::array::from_fn(|lane| equation.path.points[lane] as f64);
         let iterations = solver.solve(interval.t, y, x, &mut equation)?;
         motion.work_mut().iterations += u64::from(iterations) + 1;
-        forecast.note(interval.h, x);
-        path.mean(x, change);
+        change.copy_from_slice(&x[..change.len()]);
         Ok(())
     }
 
     fn accept(&mut self, lanes: &[bool]) {
-        self.forecast.accept(lanes);
+        self.past.keep(lanes, &self.x);
         (0..lanes.len()).filter(|&j| lanes[j]).for_each(|j| self.points[j] = self.chosen[j]);
     }
 
     fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
-        self.forecast.memory(visit);
+        self.past.memory(visit);
         visit(&mut self.points);
     }
 }
@@ -151,26 +149,6 @@ struct Path {
 }
 
 impl Path {
-    /// Where ∫φₖ of a component stands.
-    fn row(&self, k: usize, i: usize) -> usize {
-        let half = self.half;
-        if i < half { k * half + i } else { self.degree * half + k * (self.dimension - half) + i - half }
-    }
-
-    fn set_mean(&self, change: &[f64], x: &mut [f64]) {
-        let width = change.len() / self.dimension;
-        for (i, change) in change.chunks_exact(width).enumerate() {
-            x[self.row(0, i) * width..][..width].copy_from_slice(change);
-        }
-    }
-
-    fn mean(&self, x: &[f64], change: &mut [f64]) {
-        let width = change.len() / self.dimension;
-        for (i, change) in change.chunks_exact_mut(width).enumerate() {
-            change.copy_from_slice(&x[self.row(0, i) * width..][..width]);
-        }
-    }
-
     /// A number that a lane's rule has for a node: that of the first node, times 0, if it has fewer.
     fn lanes(&self, node: usize, weighs: bool, pick: impl Fn(&Table, usize) -> f64) -> [f64; LANES] {
         self.points.map(|points| {
@@ -194,7 +172,7 @@ impl Path {
         for k in (0..self.degree).rev() {
             let factors = self.lanes(node, false, |table, node| table.integrals[node * self.degree + k]);
             for i in 0..self.dimension {
-                let x = &x[self.row(k, i) * width..][..width];
+                let x = &x[(k * self.dimension + i) * width..][..width];
                 let at = &mut self.at[i * width..][..width];
                 (0..width).for_each(|lane| at[lane] += factors[lane] * x[lane]);
             }
@@ -217,7 +195,7 @@ impl Path {
             for node in 0..self.most(width) {
                 let shares = self.lanes(node, true, |table, node| table.shares[node * self.degree + k]);
                 for i in 0..self.dimension {
-                    let to = self.row(k, i) * width;
+                    let to = (k * self.dimension + i) * width;
                     for lane in 0..width {
                         let from = i * width + lane;
                         let change = self.slopes[node * len + from] - self.at[from];
@@ -226,10 +204,7 @@ impl Path {
                 }
             }
         }
-        for i in 0..self.dimension {
-            let to = self.row(0, i) * width;
-            (0..width).for_each(|lane| self.image[to + lane] += self.at[i * width + lane]);
-        }
+        self.image.iter_mut().zip(&self.at).for_each(|(mean, at)| *mean += at);
         scale(&mut self.image, h);
     }
 
@@ -316,7 +291,7 @@ impl Equation for Mean<'_, '_> {
                     table.shares[node * degree + k] * table.integrals[node * degree + l]
                 });
                 for (i, j) in (0..d).flat_map(|i| (0..d).map(move |j| (i, j))) {
-                    let place = (path.row(k, i) * degree * d + path.row(l, j)) * width;
+                    let place = ((k * d + i) * degree * d + l * d + j) * width;
                     let slopes = &path.jacobian[(i * d + j) * width..][..width];
                     (0..width).for_each(|lane| matrix[place + lane] += factors[lane] * slopes[lane]);
                 }

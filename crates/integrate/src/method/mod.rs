@@ -8,7 +8,6 @@ mod dop853;
 mod dormand_prince5;
 mod energy_collocation;
 mod explicit;
-mod forecast;
 mod galerkin;
 mod gauss;
 mod gauss_radau;

@@ -1,4 +1,13 @@
 //! Quadrature on \[0, 1\], and the polynomials that go with it.
+//!
+//! Nodes are zeros of Legendre polynomials Pₛ of x = 2τ − 1 and of their sums, found in doubled precision. There are two ways on:
+//! a [`Rule`] of any number of points, in plain doubles, and [`Collocation`], with the matrices of Runge–Kutta methods.
+
+mod collocation;
+mod double;
+
+pub(crate) use collocation::Collocation;
+pub(crate) use double::Double;
 
 /// A rule ∫₀¹ f ≈ Σ bᵢ f(cᵢ), symmetric to the last bit.
 #[derive(Clone, Debug)]
@@ -8,51 +17,30 @@ pub(crate) struct Rule {
 }
 
 impl Rule {
-    /// Gauss: exact up to degree 2m − 1 with m points, the roots of P_m.
+    /// Gauss: exact up to degree 2m − 1 with m points, with weights 1/((1 − x²) P′ₘ²).
     pub(crate) fn gauss(points: usize) -> Rule {
-        let m = points as f64;
-        let (mut nodes, mut weights) = (Vec::new(), Vec::new());
-        for i in 0..points.div_ceil(2) {
-            let guess = (std::f64::consts::PI * (i as f64 + 0.75) / (m + 0.5)).cos();
-            let x = if 2 * i + 1 == points {
-                0.0
-            } else {
-                refine(guess, |x| {
-                    let (p, slope) = legendre(points, x);
-                    p / slope
-                })
-            };
+        Rule::mirrored(&gauss(points), |x| {
             let (_, slope) = legendre(points, x);
-            nodes.push(0.5 * (1.0 - x));
-            weights.push(1.0 / ((1.0 - x * x) * slope * slope));
-        }
-        Rule::mirrored(points, nodes, weights)
+            Double::ONE / ((Double::ONE - x * x) * slope * slope)
+        })
     }
 
-    /// Lobatto: exact up to degree 2m − 3 with m ≥ 2 points, the ends and the extrema of P_{m−1}.
+    /// Lobatto: exact up to degree 2m − 3 with m ≥ 2 points, with weights 1/(m (m − 1) P²ₘ₋₁).
     pub(crate) fn lobatto(points: usize) -> Rule {
-        let n = points - 1;
-        let product = (n * points) as f64;
-        let (mut nodes, mut weights) = (vec![0.0], vec![1.0 / product]);
-        for i in 1..points.div_ceil(2) {
-            let guess = (std::f64::consts::PI * i as f64 / n as f64).cos();
-            let x = if 2 * i == n {
-                0.0
-            } else {
-                refine(guess, |x| {
-                    let (p, slope) = legendre(n, x);
-                    slope * (1.0 - x * x) / (2.0 * x * slope - product * p)
-                })
-            };
-            let (p, _) = legendre(n, x);
-            nodes.push(0.5 * (1.0 - x));
-            weights.push(1.0 / (product * p * p));
-        }
-        Rule::mirrored(points, nodes, weights)
+        let points = points.max(2);
+        let product = Double::from((points * (points - 1)) as f64);
+        Rule::mirrored(&lobatto(points), |x| {
+            let (p, _) = legendre(points - 1, x);
+            Double::ONE / (product * p * p)
+        })
     }
 
-    fn mirrored(points: usize, mut nodes: Vec<f64>, mut weights: Vec<f64>) -> Rule {
-        for i in (0..points / 2).rev() {
+    /// Of nodes that are symmetric but for rounding, with weights as a function of x.
+    fn mirrored(all: &[Double], weight: impl Fn(Double) -> Double) -> Rule {
+        let half = &all[..all.len().div_ceil(2)];
+        let mut nodes: Vec<f64> = half.iter().map(|c| c.rounded()).collect();
+        let mut weights: Vec<f64> = half.iter().map(|c| weight(*c + *c - Double::ONE).rounded()).collect();
+        for i in (0..all.len() / 2).rev() {
             nodes.push(1.0 - nodes[i]);
             weights.push(weights[i]);
         }
@@ -60,28 +48,73 @@ impl Rule {
     }
 }
 
-/// Newton's method, until a correction no longer changes anything but the last bits.
-fn refine(guess: f64, correction: impl Fn(f64) -> f64) -> f64 {
-    let mut x = guess;
-    for _ in 0..100 {
-        let by = correction(x);
-        x -= by;
-        if by.abs() <= f64::EPSILON {
-            break;
-        }
-    }
-    x
+/// The zeros of Pₛ.
+fn gauss(s: usize) -> Vec<Double> {
+    zeros(s, |x| legendre(s, x))
 }
 
-/// The Legendre polynomial P_n at x, and its derivative, for |x| < 1.
-fn legendre(n: usize, x: f64) -> (f64, f64) {
-    let (mut before, mut p) = (0.0, 1.0);
-    for k in 0..n {
-        let k = k as f64;
-        let next = ((2.0 * k + 1.0) * x * p - k * before) / (k + 1.0);
-        before = std::mem::replace(&mut p, next);
+/// 0, 1 and the zeros of P′ₛ₋₁, for s ≥ 2.
+fn lobatto(s: usize) -> Vec<Double> {
+    let s = s.max(2);
+    let inner = |x| {
+        // (x² − 1) P′ₙ = n (x Pₙ − Pₙ₋₁), and its derivative is n (n + 1) Pₙ.
+        let n = s - 1;
+        let count = Double::from(n as f64);
+        let (p, _) = legendre(n, x);
+        let (before, _) = legendre(n - 1, x);
+        (count * (x * p - before), count * (count + Double::ONE) * p)
+    };
+    let mut c = vec![Double::ZERO];
+    c.extend(zeros(s - 2, inner));
+    c.push(Double::ONE);
+    c
+}
+
+/// The zeros of Pₛ − Pₛ₋₁, of which the last is 1.
+fn radau(s: usize) -> Vec<Double> {
+    let inner = |x| {
+        let ((p, slope), (before, slope_before)) = (legendre(s, x), legendre(s - 1, x));
+        (p - before, slope - slope_before)
+    };
+    let mut c = zeros(s - 1, inner);
+    c.push(Double::ONE);
+    c
+}
+
+/// Pₙ and its derivative at x.
+fn legendre(n: usize, x: Double) -> (Double, Double) {
+    let (mut before, mut p) = (Double::ZERO, Double::ONE);
+    let (mut slope_before, mut slope) = (Double::ZERO, Double::ZERO);
+    for k in 1..=n {
+        let (k, twice) = (Double::from(k as f64), Double::from((2 * k - 1) as f64));
+        let next = (twice * x * p - (k - Double::ONE) * before) / k;
+        let next_slope = slope_before + twice * p;
+        (before, p) = (p, next);
+        (slope_before, slope) = (slope, next_slope);
     }
-    (p, n as f64 * (before - x * p) / (1.0 - x * x))
+    (p, slope)
+}
+
+/// The zeros of a function inside (−1, 1), of which there are so many, as fractions of that interval. Given are the function and
+/// its derivative.
+fn zeros(count: usize, function: impl Fn(Double) -> (Double, Double)) -> Vec<Double> {
+    // As angles, zeros are nearly evenly spaced, and none is nearer to an end than half their distance.
+    let cells = 16 * (count + 1);
+    let at = |k: usize| -(std::f64::consts::PI * (k as f64 + 0.5) / (cells + 1) as f64).cos();
+    let sign = |x: f64| function(Double::from(x)).0.rounded() > 0.0;
+    let mut found = Vec::with_capacity(count);
+    for k in 0..cells {
+        let (left, right) = (at(k), at(k + 1));
+        if found.len() < count && sign(left) != sign(right) {
+            let mut x = Double::from(0.5 * (left + right));
+            for _ in 0..8 {
+                let (value, slope) = function(x);
+                x = x - value / slope;
+            }
+            found.push((x + Double::ONE) * Double::from(0.5));
+        }
+    }
+    found
 }
 
 /// The Legendre polynomials φ₀, φ₁, … at τ, orthonormal on \[0, 1\]: as many as there is room for.
