@@ -11,7 +11,8 @@ use std::str::{FromStr, SplitWhitespace};
 
 /// The state of a run between two steps, to be [resumed](crate::Integrator::resume).
 ///
-/// As text it is lines of words; numbers are written such that they are read back to the last bit.
+/// As text it is lines of words; numbers are written such that they are read back to the last bit. The last line is a check of the
+/// others, so that a file that was cut off or changed is not taken for a checkpoint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoint {
     pub(crate) method: String,
@@ -118,6 +119,26 @@ fn state_names(system: &System) -> Vec<String> {
 
 impl fmt::Display for Checkpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = String::new();
+        self.write(&mut text)?;
+        write!(f, "{text}{CHECK}{:016x}\n", hash(&text))
+    }
+}
+
+/// What the last line begins with.
+const CHECK: &str = "check ";
+
+/// FNV-1a, 64 bits: each step is invertible, so no change of one byte goes unnoticed
+/// (G. Fowler, L. C. Noll and K.-P. Vo, isthe.com/chongo/tech/comp/fnv).
+fn hash(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+impl Checkpoint {
+    /// Writes all but the check.
+    fn write(&self, f: &mut impl fmt::Write) -> fmt::Result {
         writeln!(f, "{TITLE}\nmethod {}\nstates {}", self.method, self.states.join(" "))?;
         writeln!(f, "parameters{}", words(&self.parameters))?;
         match &self.pace {
@@ -146,9 +167,13 @@ impl FromStr for Checkpoint {
     type Err = CheckpointError;
 
     fn from_str(text: &str) -> Result<Checkpoint, CheckpointError> {
-        let mut lines = text.lines();
+        let (told, check) = text.rsplit_once(CHECK).unwrap_or((text, ""));
+        let mut lines = told.lines();
         if lines.next() != Some(TITLE) {
             return Err(CheckpointError::Format { line: 1, expected: TITLE });
+        }
+        if u64::from_str_radix(check.trim_end(), 16) != Ok(hash(told)) {
+            return Err(CheckpointError::Changed);
         }
         let mut lines = lines.zip(2..);
         let mut take = |keys: &[&'static str]| {

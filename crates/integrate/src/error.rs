@@ -250,8 +250,10 @@ pub enum RunError {
         /// The end.
         end: f64,
     },
-    /// The spacing of samples is zero, negative, infinite or NaN.
-    #[error("the spacing of samples is {spacing}: it must be a finite number above 0")]
+    /// The spacing of samples is zero, negative, infinite or NaN, or so short that times cannot tell samples apart.
+    #[error(
+        "the spacing of samples is {spacing:e}: it must be finite and above 0, and not lost in the rounding of times"
+    )]
     BadSpacing {
         /// The spacing.
         spacing: f64,
@@ -317,6 +319,11 @@ pub enum CheckpointError {
         /// What should stand there.
         expected: &'static str,
     },
+    /// It is not as it was written.
+    #[error(
+        "the checkpoint was cut off or changed after it was written: go on from another one, or start anew"
+    )]
+    Changed,
     /// It belongs to another system.
     #[error("the checkpoint is of a system with the states {}, and this one has {}", found.join(", "), expected.join(", "))]
     System {

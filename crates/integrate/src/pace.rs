@@ -53,7 +53,8 @@ impl From<Density> for Pace {
 /// The error that is tolerated in a step, component by component: `absolute` + `relative`·|y|.
 ///
 /// |y| is the larger size of the component before and after the step. Where it is less than a hundredth of the largest coordinate,
-/// or momentum, a hundredth of that is taken: so a component may pass through zero, and tolerances need no units.
+/// or momentum, a hundredth of that is taken: so a component may pass through zero, and tolerances need no units. What rounding alone
+/// makes of a step is always tolerated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
     /// Relative to the size of the state.
@@ -64,6 +65,8 @@ pub struct Tolerance {
 
 /// A component smaller than this, relative to the largest of its kind, is measured by that one.
 const SMALL: f64 = 0.01;
+/// Less than this, relatively, is not asked for: rounding makes as much of any step, and no step would be short enough.
+const FINEST: f64 = f64::EPSILON / 4.0;
 
 impl Tolerance {
     /// A relative tolerance.
@@ -89,7 +92,8 @@ impl Tolerance {
             for part in [0..half, half..before.len()] {
                 let largest = part.clone().map(|i| size(i, j)).fold(0.0, f64::max);
                 for i in part {
-                    let scale = self.absolute + self.relative * size(i, j).max(SMALL * largest);
+                    let size = size(i, j).max(SMALL * largest);
+                    let scale = (self.absolute + self.relative * size).max(FINEST * size);
                     let error = errors[i][j].abs();
                     let multiple = if error == 0.0 { 0.0 } else { error / scale };
                     // Not `f64::max`, which would lose a NaN.

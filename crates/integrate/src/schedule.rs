@@ -47,8 +47,13 @@ impl<'a> Schedule<'a> {
                     after = t;
                 }
             }
-            Output::Spaced(spacing) if *spacing > 0.0 && spacing.is_finite() => {}
-            Output::Spaced(spacing) => return Err(RunError::BadSpacing { spacing: *spacing }),
+            Output::Spaced(spacing) => {
+                // A spacing that rounding swallows would never lead to the end.
+                let samples = (end - start).abs() / spacing;
+                if !(*spacing > 0.0 && spacing.is_finite() && samples < 1.0 / f64::EPSILON) {
+                    return Err(RunError::BadSpacing { spacing: *spacing });
+                }
+            }
         }
         if let Some(seen) = seen {
             while schedule.next().is_some_and(|t| way * t <= way * seen) {
@@ -64,13 +69,19 @@ impl<'a> Schedule<'a> {
             Output::Every(_) => None,
             Output::Times(times) => times.get(usize::try_from(self.passed).ok()?).copied(),
             Output::Spaced(spacing) => {
-                let t = self.start + self.way * self.passed as f64 * spacing;
-                // What is nearer to the end than rounding is the end.
-                let near = (t - self.end).abs() <= 4.0 * f64::EPSILON * (self.start.abs() + self.end.abs());
-                let last = near || self.way * t >= self.way * self.end;
-                Some(if last { self.end } else { t })
+                // Nothing follows the end.
+                let over = self.passed > 0 && self.spaced(self.passed - 1, *spacing) == self.end;
+                (!over).then(|| self.spaced(self.passed, *spacing))
             }
         }
+    }
+
+    /// The k-th of spaced times, which stay at the end.
+    fn spaced(&self, k: u64, spacing: f64) -> f64 {
+        let t = self.start + self.way * k as f64 * spacing;
+        // What is nearer to the end than rounding is the end.
+        let near = (t - self.end).abs() <= 4.0 * f64::EPSILON * (self.start.abs() + self.end.abs());
+        if near || self.way * t >= self.way * self.end { self.end } else { t }
     }
 
     /// Whether a sample is due at the end of a step, or at the start.

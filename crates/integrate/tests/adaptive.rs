@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{begin, distance, driven_pendulum, kepler, suited};
+use common::{begin, distance, driven_pendulum, kepler, oscillator, suited};
 use leastaction_compile::LANES;
 use leastaction_expr::Graph;
 use leastaction_integrate::{
@@ -136,5 +136,18 @@ fn collisions_are_reported() {
         );
         // It falls for π/√8.
         assert!(known && (failed.trajectory.unwrap().end().t - 1.1107).abs() < 1e-3, "{}", card.name);
+    }
+}
+
+/// Nobody can meet a tolerance below rounding, and nobody is kept waiting for it: the steps stay as long as rounding allows.
+#[test]
+fn tolerances_below_rounding_come_to_an_end() {
+    for card in ALL.iter().filter(|card| matches!(card.sizing, Sizing::Estimated { .. })) {
+        for tolerance in [Tolerance::relative(1e-20), Tolerance { relative: 0.0, absolute: 1e-20 }] {
+            let (mut dynamics, start) = oscillator();
+            let run = Integrator::new(card, tolerance).at_most(5000).ends_only();
+            let end = run.run(&mut dynamics, &start, 1.0).unwrap().end();
+            assert!((end.q[0] - 1.0_f64.cos()).abs() < 1e-15, "{}", card.name);
+        }
     }
 }

@@ -57,6 +57,29 @@ fn resumed_runs_have_the_same_bits() {
     }
 }
 
+/// A run that had come to its end has nothing left to show, however it is sampled.
+#[test]
+fn complete_runs_resume_to_nothing() {
+    let (mut dynamics, start) = kepler(0.3);
+    let run = Integrator::named("gauss4", 0.1).unwrap();
+    for run in [run.clone(), run.clone().ends_only(), run.clone().at(&[0.2, 1.0]), run.spaced(0.3)] {
+        let whole = run.run(&mut dynamics, &start, 1.0).unwrap();
+        let rest = run.resume(&mut dynamics, whole.checkpoint().unwrap()).unwrap();
+        assert_eq!((rest.len(), rest.reason(), rest.work()), (0, Reason::Complete, whole.work()));
+    }
+}
+
+/// A spacing that is lost in rounding is refused: its samples would never come to an end.
+#[test]
+fn spacings_that_vanish_are_refused() {
+    let (mut dynamics, start) = kepler(0.3);
+    for spacing in [1e-300, 1e-17, f64::NAN, -1.0, f64::INFINITY] {
+        let run = Integrator::named("gauss4", 0.1).unwrap().spaced(spacing);
+        let refused = run.run(&mut dynamics, &start, 1.0).unwrap_err().error;
+        assert!(matches!(refused, RunError::BadSpacing { .. }), "{spacing}");
+    }
+}
+
 /// Lanes with steps of their own are what they would be alone.
 #[test]
 fn adaptive_lanes_do_not_disturb_each_other() {
@@ -133,7 +156,10 @@ fn bad_samples_are_refused() {
     assert_eq!(refused(rk4().at(&[0.5, 1.5])), bad);
     let twice = "a sample is wanted at t = 0.5, which does not lie after 0.5 on the way to 1";
     assert_eq!(refused(rk4().at(&[0.5, 0.5])), twice);
-    assert_eq!(refused(rk4().spaced(0.0)), "the spacing of samples is 0: it must be a finite number above 0");
+    assert_eq!(
+        refused(rk4().spaced(0.0)),
+        "the spacing of samples is 0e0: it must be finite and above 0, and not lost in the rounding of times"
+    );
 }
 
 /// What a run had computed when it failed is kept, and so is where it was.
@@ -194,8 +220,35 @@ fn checkpoints_of_other_runs_are_refused() {
         refused(&run, &mut double_pendulum().0)
             .starts_with("the checkpoint is of a system with the states x, y")
     );
-    let cut = checkpoint.to_string();
-    let cut: Checkpoint = cut.trim_end().rsplit_once(' ').unwrap().0.parse().unwrap();
-    let short = run.resume(&mut dynamics, &cut).unwrap_err().error;
+    // What another version may have written: a number less, and a check that is right.
+    let text = checkpoint.to_string();
+    let (told, _) = text.rsplit_once("check ").unwrap();
+    let told = told.trim_end().rsplit_once(' ').unwrap().0.to_owned() + "\n";
+    let step = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+    let check = told.bytes().fold(0xcbf2_9ce4_8422_2325, step);
+    let short: Checkpoint = format!("{told}check {check:x}").parse().unwrap();
+    let short = run.resume(&mut dynamics, &short).unwrap_err().error;
     assert!(matches!(short, RunError::Checkpoint(CheckpointError::Count { .. })), "{short}");
+}
+
+/// A file that ends early, or in which anything was changed, would go on with other numbers.
+#[test]
+fn checkpoints_that_were_cut_off_or_changed_are_refused() {
+    let (mut dynamics, start) = kepler(0.2);
+    let run = Integrator::named("gauss4", 0.1).unwrap();
+    let text = run.run(&mut dynamics, &start, 1.0).unwrap().checkpoint().unwrap().to_string();
+    assert!(text.parse::<Checkpoint>().is_ok());
+    for length in 0..text.len() - 1 {
+        assert!(text[..length].parse::<Checkpoint>().is_err(), "{length} of {} bytes", text.len());
+    }
+    // A shorter span, of which too many steps were made already.
+    assert_eq!(
+        text.replace("span 0e0 1e0", "span 0e0 5e-1").parse::<Checkpoint>(),
+        Err(CheckpointError::Changed)
+    );
+    for place in text.match_indices(|c: char| c.is_ascii_digit()).map(|(place, _)| place) {
+        let mut changed = text.clone().into_bytes();
+        changed[place] = if changed[place] == b'7' { b'3' } else { b'7' };
+        assert!(String::from_utf8(changed).unwrap().parse::<Checkpoint>().is_err(), "at {place}");
+    }
 }
