@@ -66,6 +66,14 @@ fn run_leads_back_in_time() {
     assert!(line(&back, "run").contains("t = 0 to -1 in 100 steps of -0.01"));
 }
 
+#[test]
+fn a_run_to_its_start_is_over_at_once() {
+    for pace in [["--tol", "1e-8"], ["--step", "0.1"]] {
+        let text = prints(&[&["run", "pendulum", "--until", "0"], &pace[..]].concat());
+        assert!(line(&text, "run").contains("t = 0 to 0 in 0 steps"), "{text}");
+    }
+}
+
 /// What a run prints about its times and steps.
 #[test]
 fn steps_are_told_as_they_are() {

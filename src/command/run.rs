@@ -97,6 +97,7 @@ impl Run {
         let last_step = integrator.last_step_between(start.t, until).map_err(Failure::usage)?;
         let integrator = match steps {
             Some(steps) => integrator.every(steps / SAMPLES),
+            None if until == start.t => integrator.ends_only(),
             None => integrator.spaced((until - start.t).abs() / SAMPLES as f64),
         };
         let before = Instant::now();

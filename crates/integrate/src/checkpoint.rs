@@ -121,7 +121,7 @@ impl fmt::Display for Checkpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = String::new();
         self.write(&mut text)?;
-        write!(f, "{text}{CHECK}{:016x}\n", hash(&text))
+        writeln!(f, "{text}{CHECK}{:016x}", hash(&text))
     }
 }
 

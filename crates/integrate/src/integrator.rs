@@ -459,7 +459,11 @@ impl Integrator {
         Ok(match &self.output {
             Output::Every(k) => self.grid(start, end)?.map_or(0, |grid| grid.steps.div_ceil(*k) + 1),
             Output::Times(times) => times.len() as u64,
-            Output::Spaced(_) => 0,
+            Output::Spaced(spacing) => match ((end - start) / spacing).abs() {
+                count if count < 1e15 => count as u64 + 2,
+                // Samples that never come to an end are refused by their spacing.
+                _ => 0,
+            },
         })
     }
 }

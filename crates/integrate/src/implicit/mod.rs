@@ -248,7 +248,8 @@ impl Progress {
         // Increments are rounded less coarsely than the state. Where an iteration halts above that, it may only have stumbled.
         let rounding = self.stale > 0 && size <= ROUNDING * share || self.stale > 1 && size <= ROUNDING;
         let noise = self.stale >= PATIENCE && size <= NOISE;
-        if size == 0.0 {
+        // A residual may shrink without ever halting, as around a solution that is zero.
+        if size == 0.0 || size <= f64::EPSILON * UNSEEN * share {
             self.state = Lane::Closing;
         } else if rounding || noise {
             self.state = Lane::Settling;

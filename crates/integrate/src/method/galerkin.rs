@@ -55,7 +55,7 @@ struct Galerkin {
     past: Past,
     /// h a of the step.
     x: Vec<f64>,
-    /// The coordinates, twice: what both halves of the unknowns are changes of.
+    /// Coordinates and h a₀, twice: what both halves of the unknowns are measured by.
     scale: Vec<f64>,
     action: Action,
 }
@@ -78,8 +78,11 @@ impl Step for Galerkin {
             later.fill(0.0);
         }
         past.guess(interval.h, x);
-        size[..half].copy_from_slice(&y[..half]);
-        size[half..].copy_from_slice(&y[..half]);
+        for i in 0..half {
+            // Rounding of a₀ reaches all of them: without it, higher coefficients of a start at zero would have no scale but themselves.
+            size[i] = y[i].abs() + x[i].abs();
+            size[half + i] = size[i];
+        }
         let mut equation = Stationary { motion, interval, y, action };
         equation.weigh(x)?;
         let iterations = solver.solve(interval.t, size, x, &mut equation)?;
