@@ -141,6 +141,8 @@ fn lists_name_everything() {
         assert!(line(&methods, card.name).contains(card.about));
     }
     assert_eq!(methods.lines().count(), leastaction::METHODS.len() + 1);
+    let verlet = prints(&["methods", "verlet"]);
+    assert_eq!(line(&verlet, "described in").trim(), "described in  doi:10.1017/S0962492902000144");
 }
 
 #[test]

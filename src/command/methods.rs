@@ -1,25 +1,52 @@
 //! `leastaction methods`: the cards of the integrators.
 
+use super::Failure;
 use leastaction::{Card, Keeps, METHODS};
 
-pub(super) fn text() -> String {
-    let heads = ["name", "order", "kind", "step", "needs", "keeps", "what it is", "where to read about it"]
-        .map(str::to_owned)
-        .to_vec();
+#[derive(clap::Args)]
+pub(crate) struct Methods {
+    /// The method to tell all about
+    name: Option<String>,
+}
+
+impl Methods {
+    pub(super) fn execute(&self) -> Result<String, Failure> {
+        match &self.name {
+            None => Ok(all()),
+            Some(name) => Card::named(name).map(one).map_err(Failure::usage),
+        }
+    }
+}
+
+fn all() -> String {
+    let heads = ["name", "order", "what it is", "kind", "step", "needs", "keeps"].map(str::to_owned).to_vec();
     let row = |card: &Card| {
         vec![
             card.name.to_owned(),
             card.order.to_string(),
+            card.about.to_owned(),
             card.kind.to_string(),
             card.sizing.to_string(),
             card.needs.to_string(),
             keeps(card.keeps.iter().copied()),
-            card.about.to_owned(),
-            card.cite.to_owned(),
         ]
     };
     let rows: Vec<_> = std::iter::once(heads).chain(METHODS.iter().map(row)).collect();
     super::table(&rows)
+}
+
+fn one(card: &Card) -> String {
+    let rows = [
+        ("name", card.name.to_owned()),
+        ("order", card.order.to_string()),
+        ("what it is", card.about.to_owned()),
+        ("kind", card.kind.to_string()),
+        ("step", card.sizing.to_string()),
+        ("needs", card.needs.to_string()),
+        ("keeps", keeps(card.keeps.iter().copied())),
+        ("described in", card.cite.to_owned()),
+    ];
+    super::table(&rows.map(|(what, value)| vec![what.to_owned(), value]))
 }
 
 /// What is kept, in words.

@@ -13,8 +13,8 @@ pub(crate) enum Command {
     Run(run::Run),
     /// List the systems of the catalog.
     List,
-    /// List the integration methods.
-    Methods,
+    /// List the integration methods, or tell all about one.
+    Methods(methods::Methods),
 }
 
 impl Command {
@@ -22,7 +22,7 @@ impl Command {
         match self {
             Command::Run(run) => run.execute(),
             Command::List => Ok(list::text()),
-            Command::Methods => Ok(methods::text()),
+            Command::Methods(methods) => methods.execute(),
         }
     }
 }

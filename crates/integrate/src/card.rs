@@ -124,9 +124,9 @@ impl fmt::Display for Needs {
         f.pad(match self {
             Needs::Field => "a vector field",
             Needs::Closed => "a vector field in closed form",
-            Needs::Hamiltonian => "a Hamiltonian without dissipation or forces",
+            Needs::Hamiltonian => "a Hamiltonian without forces",
             Needs::Separable => "a separable Hamiltonian",
-            Needs::ConstantMass => "a separable Hamiltonian with constant masses",
+            Needs::ConstantMass => "separable energies, constant masses",
             Needs::LinearDamping => "constant masses and linear damping",
             Needs::Lagrangian => "a Lagrangian",
         })

@@ -5,10 +5,10 @@
 use crate::block::{Block, all_finite};
 use crate::card::{Card, Kind, Sizing};
 use crate::dense::{Polynomial, Weaver};
-use crate::density::Control;
 use crate::error::RunError;
-use crate::grid::Grid;
 use crate::pace::{Controller, Pace, Tolerance, first_steps};
+use crate::run::density::Control;
+use crate::run::grid::Grid;
 use crate::step::{Interval, Motion, Step, StepError, Work};
 use leastaction_compile::LANES;
 use leastaction_mechanics::{Dynamics, Quantity, System};

@@ -9,7 +9,7 @@
 //! for a method of order p; what then differs at the end of the step is spread over it, so that pieces join.
 
 use crate::block::{Block, scale};
-use crate::roots::weight;
+use crate::run::roots::weight;
 use crate::step::{Interval, Motion, StepError};
 use leastaction_compile::LANES;
 use std::f64::consts::PI;

@@ -2,14 +2,14 @@
 
 use crate::block::Block;
 use crate::card::{Card, Keeps};
-use crate::checkpoint::Checkpoint;
 use crate::course::Course;
 use crate::error::{CheckpointError, Failed, RunError};
-use crate::event::{Event, Hit, Lookout};
-use crate::grid::Grid;
 use crate::method::{ALL, UnknownMethod};
 use crate::pace::Pace;
-use crate::schedule::{Output, Schedule};
+use crate::run::checkpoint::Checkpoint;
+use crate::run::event::{Event, Hit, Lookout};
+use crate::run::grid::Grid;
+use crate::run::schedule::{Output, Schedule};
 use crate::step::Work;
 use crate::trajectory::Trajectory;
 use leastaction_compile::LANES;

@@ -1,9 +1,16 @@
 //! Equations of motion to trajectories.
 //!
 //! ```text
-//! Dynamics ──► Integrator ──► Trajectory, or an observer
-//!              a Card (what the method is and keeps), a step
-//!              one run loop over Blocks of 1 or 8 states
+//! Dynamics ─► Integrator ─────► Trajectory, or an observer      integrator.rs, trajectory.rs
+//!   method: a Card, by name or by choice                        card.rs, choose.rs, method/
+//!   pace:   a step, a tolerance, or a density                   pace.rs, run/density.rs
+//!      │
+//!   Course: propose a step ─► look into it ─► take it           course.rs, dense.rs, run/
+//!      │    grid of times, samples, events, checkpoints
+//!   Step:   Motion, Interval, Block ─► change of the Block      step.rs, block.rs
+//!           by formula, or compiled as a whole                  method/, whole.rs
+//!           or as the solution of x = g(x)                      implicit/, linear.rs
+//!           coefficients from nodes and weights                 quadrature/
 //! ```
 //!
 //! - A [`Card`] declares a method: its order, what it keeps, what it needs. [`ALL`] lists them, and every table and test sweep reads it.
@@ -17,37 +24,31 @@
 
 mod block;
 mod card;
-mod checkpoint;
 mod choose;
 mod course;
 mod dense;
-mod density;
 mod error;
-mod event;
-mod fictitious;
-mod grid;
 mod implicit;
 mod integrator;
 mod linear;
 mod method;
 mod pace;
 mod quadrature;
-mod roots;
-mod schedule;
+mod run;
 mod step;
 mod trajectory;
 mod whole;
 
 pub use block::Block;
 pub use card::{Card, Keeps, Kind, Needs, Sizing, Stepper};
-pub use checkpoint::Checkpoint;
 pub use choose::Choice;
 pub use dense::{Basis, Polynomial};
-pub use density::Density;
 pub use error::{CheckpointError, DriftError, Failed, RunError, number};
-pub use event::{Crossing, Event, Hit};
 pub use integrator::{End, Integrator, Moment, Reason, Sample};
 pub use method::{ALL, UnknownMethod};
 pub use pace::{Pace, Tolerance};
+pub use run::checkpoint::Checkpoint;
+pub use run::density::Density;
+pub use run::event::{Crossing, Event, Hit};
 pub use step::{Interval, Motion, Step, StepError, Work};
 pub use trajectory::{Trajectory, energy_scale};

@@ -1,7 +1,7 @@
 //! The pace of a run: a step, or a tolerance or a density from which steps are found.
 
-use crate::density::Density;
 use crate::error::{RunError, number};
+use crate::run::density::Density;
 use crate::step::{Interval, Motion, StepError};
 use leastaction_compile::LANES;
 use std::fmt;

@@ -1,9 +1,9 @@
 //! A trajectory: states at times.
 
-use crate::checkpoint::Checkpoint;
 use crate::error::{DriftError, RunError};
-use crate::event::{Crossing, Hit};
 use crate::integrator::Reason;
+use crate::run::checkpoint::Checkpoint;
+use crate::run::event::{Crossing, Hit};
 use crate::step::Work;
 use leastaction_mechanics::{Dynamics, EvalError, Observable, ShareKind, State, System};
 use std::fmt;

@@ -1,41 +1,29 @@
-//! The methods, one file each.
+//! The methods: a file for each, or for one of each order, in folders by what their steps are made of.
 
-mod average_vector_field;
+mod collocation;
 mod composition;
 mod conformal;
-mod discrete_gradient;
-mod dop853;
-mod dormand_prince5;
-mod energy_collocation;
+mod energy;
 mod explicit;
-mod galerkin;
-mod gauss;
-mod gauss_radau;
 mod ias15;
-mod implicit_midpoint;
-mod lobatto;
-mod mean_field;
-mod radau5;
-mod rk4;
 mod splitting;
 mod tao;
 mod taylor;
-mod tsit5;
 mod variational;
-mod variational_midpoint;
-mod vern9;
 
 use crate::card::Card;
 use leastaction_mechanics::nearest;
 
-/// Every method.
+/// Every method: first those for any field, by their order, then those that keep what a system's motion keeps.
 pub const ALL: &[Card] = &[
-    rk4::CARD,
-    dormand_prince5::CARD,
-    tsit5::CARD,
-    dop853::CARD,
-    vern9::CARD,
+    explicit::rk4::CARD,
+    explicit::dormand_prince5::CARD,
+    explicit::tsit5::CARD,
+    explicit::dop853::CARD,
+    explicit::vern9::CARD,
     taylor::CARD,
+    ias15::CARD,
+    collocation::radau5::CARD,
     splitting::symplectic_euler::CARD,
     splitting::verlet::CARD,
     splitting::verlet_position::CARD,
@@ -44,10 +32,10 @@ pub const ALL: &[Card] = &[
     splitting::mclachlan4::CARD,
     splitting::blanes_moan4::CARD,
     splitting::blanes_moan4_rkn::CARD,
-    splitting::blanes_moan6::CARD,
-    splitting::blanes_moan6_rkn::CARD,
     splitting::yoshida6::CARD,
     splitting::kahan_li6::CARD,
+    splitting::blanes_moan6::CARD,
+    splitting::blanes_moan6_rkn::CARD,
     splitting::yoshida8::CARD,
     splitting::kahan_li8::CARD,
     splitting::sofroniou_spaletta10::CARD,
@@ -56,25 +44,23 @@ pub const ALL: &[Card] = &[
     tao::tao6::CARD,
     conformal::conformal2::CARD,
     conformal::conformal4::CARD,
-    ias15::CARD,
-    implicit_midpoint::CARD,
-    variational_midpoint::CARD,
-    variational::ORDER_4,
-    variational::ORDER_6,
-    variational::ORDER_8,
-    discrete_gradient::CARD,
-    average_vector_field::CARD,
-    energy_collocation::ORDER_4,
-    energy_collocation::ORDER_6,
-    gauss::GAUSS4,
-    gauss::GAUSS6,
-    gauss::GAUSS8,
-    gauss::GAUSS10,
-    gauss::GAUSS12,
-    lobatto::STORMER_VERLET,
-    lobatto::LOBATTO_PAIR4,
-    lobatto::LOBATTO_PAIR6,
-    radau5::CARD,
+    collocation::implicit_midpoint::CARD,
+    collocation::gauss::GAUSS4,
+    collocation::gauss::GAUSS6,
+    collocation::gauss::GAUSS8,
+    collocation::gauss::GAUSS10,
+    collocation::gauss::GAUSS12,
+    collocation::lobatto::STORMER_VERLET,
+    collocation::lobatto::LOBATTO_PAIR4,
+    collocation::lobatto::LOBATTO_PAIR6,
+    variational::midpoint::CARD,
+    variational::lobatto::VARIATIONAL4,
+    variational::lobatto::VARIATIONAL6,
+    variational::lobatto::VARIATIONAL8,
+    energy::discrete_gradient::CARD,
+    energy::average_vector_field::CARD,
+    energy::energy_collocation::ENERGY_COLLOCATION4,
+    energy::energy_collocation::ENERGY_COLLOCATION6,
 ];
 
 impl Card {

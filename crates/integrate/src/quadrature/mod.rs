@@ -99,7 +99,7 @@ fn legendre(n: usize, x: Double) -> (Double, Double) {
 /// its derivative.
 fn zeros(count: usize, function: impl Fn(Double) -> (Double, Double)) -> Vec<Double> {
     // As angles, zeros are nearly evenly spaced, and none is nearer to an end than half their distance.
-    let cells = 16 * (count + 1);
+    let cells = 4 * (count + 1);
     let at = |k: usize| -(std::f64::consts::PI * (k as f64 + 0.5) / (cells + 1) as f64).cos();
     let sign = |x: f64| function(Double::from(x)).0.rounded() > 0.0;
     let mut found = Vec::with_capacity(count);

@@ -5,6 +5,7 @@
 use leastaction_expr::Graph;
 use leastaction_integrate::Card;
 use leastaction_mechanics::{Dynamics, Model, State};
+use std::sync::{Mutex, PoisonError};
 
 /// The double pendulum, chaotic and not separable, well on its way.
 pub(crate) fn double_pendulum() -> (Dynamics, State) {
@@ -111,10 +112,13 @@ type System = (Dynamics, State);
 pub(crate) fn suited(card: &Card) -> Vec<System> {
     let all: [fn() -> System; 6] =
         [double_pendulum, driven_pendulum, damped_pendulum, relativistic, henon_heiles, || kepler(0.3)];
-    all.iter()
-        .map(|make| make())
-        .filter(|(dynamics, _)| card.needs.met_by(dynamics.system().facts()))
-        .collect()
+    // They are compiled once: every sweep asks for them again and again.
+    static MADE: Mutex<Vec<System>> = Mutex::new(Vec::new());
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    if made.is_empty() {
+        made.extend(all.iter().map(|make| make()));
+    }
+    made.iter().filter(|(dynamics, _)| card.needs.met_by(dynamics.system().facts())).cloned().collect()
 }
 
 /// The first of them that nothing drives or damps.

@@ -5,7 +5,7 @@ use crate::card::{Card, Kind, Needs, Sizing};
 
 pub(in crate::method) const CARD: Card = Card {
     name: "conformal2",
-    about: "damping around verlet",
+    about: "verlet between halves of the damping",
     order: 2,
     keeps: KEEPS,
     needs: Needs::LinearDamping,

@@ -6,7 +6,7 @@ use crate::method::composition::SUZUKI4;
 
 pub(in crate::method) const CARD: Card = Card {
     name: "conformal4",
-    about: "damping around verlet, five steps of order two",
+    about: "Suzuki, five steps of conformal2",
     order: 4,
     keeps: KEEPS,
     needs: Needs::LinearDamping,

@@ -7,7 +7,7 @@ use crate::card::{Card, Kind, Needs, Sizing};
 
 pub(in crate::method) const CARD: Card = Card {
     name: "blanes-moan4",
-    about: "Blanes–Moan S6",
+    about: "Blanes–Moan S6, six stages",
     order: 4,
     keeps: SYMMETRIC,
     needs: Needs::Separable,

@@ -8,7 +8,7 @@ use crate::card::{Card, Kind, Needs, Sizing};
 
 pub(in crate::method) const CARD: Card = Card {
     name: "blanes-moan4-rkn",
-    about: "Blanes–Moan SRKN6b, for constant masses",
+    about: "Blanes–Moan SRKN6b, six stages",
     order: 4,
     keeps: SYMMETRIC,
     needs: Needs::ConstantMass,

@@ -7,7 +7,7 @@ use crate::card::{Card, Kind, Needs, Sizing};
 
 pub(in crate::method) const CARD: Card = Card {
     name: "blanes-moan6",
-    about: "Blanes–Moan S10",
+    about: "Blanes–Moan S10, ten stages",
     order: 6,
     keeps: SYMMETRIC,
     needs: Needs::Separable,

@@ -8,7 +8,7 @@ use crate::card::{Card, Kind, Needs, Sizing};
 
 pub(in crate::method) const CARD: Card = Card {
     name: "blanes-moan6-rkn",
-    about: "Blanes–Moan SRKN14a, for constant masses",
+    about: "Blanes–Moan SRKN14a, fourteen stages",
     order: 6,
     keeps: SYMMETRIC,
     needs: Needs::ConstantMass,

@@ -9,7 +9,7 @@ use crate::card::{Card, Kind, Needs, Sizing};
 
 pub(in crate::method) const CARD: Card = Card {
     name: "forest-ruth4",
-    about: "Forest–Ruth, the triple jump over verlet",
+    about: "Forest–Ruth, three steps of verlet",
     order: 4,
     keeps: SYMMETRIC,
     needs: Needs::Separable,

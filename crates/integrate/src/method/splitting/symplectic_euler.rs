@@ -7,7 +7,7 @@ use crate::card::{Card, Keeps, Kind, Needs, Sizing};
 
 pub(in crate::method) const CARD: Card = Card {
     name: "symplectic-euler",
-    about: "symplectic Euler (kick, drift)",
+    about: "symplectic Euler: kick, drift",
     order: 1,
     keeps: &[Keeps::Symplectic, Keeps::Bilinear],
     needs: Needs::Separable,

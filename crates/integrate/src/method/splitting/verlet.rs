@@ -9,7 +9,7 @@ use crate::card::{Card, Kind, Needs, Sizing};
 
 pub(in crate::method) const CARD: Card = Card {
     name: "verlet",
-    about: "Störmer–Verlet, by velocities (kick, drift, kick)",
+    about: "Störmer–Verlet: kick, drift, kick",
     order: 2,
     keeps: SYMMETRIC,
     needs: Needs::Separable,

@@ -7,7 +7,7 @@ use crate::card::{Card, Kind, Needs, Sizing};
 
 pub(in crate::method) const CARD: Card = Card {
     name: "verlet-position",
-    about: "Störmer–Verlet, by positions (drift, kick, drift)",
+    about: "Störmer–Verlet: drift, kick, drift",
     order: 2,
     keeps: SYMMETRIC,
     needs: Needs::Separable,

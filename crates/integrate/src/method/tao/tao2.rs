@@ -5,7 +5,7 @@ use crate::card::{Card, Kind, Needs, Sizing};
 
 pub(in crate::method) const CARD: Card = Card {
     name: "tao2",
-    about: "extended phase space",
+    about: "Tao, doubled phase space",
     order: 2,
     keeps: &[],
     needs: Needs::Hamiltonian,

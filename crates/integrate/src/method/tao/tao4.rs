@@ -6,7 +6,7 @@ use crate::method::composition::SUZUKI4;
 
 pub(in crate::method) const CARD: Card = Card {
     name: "tao4",
-    about: "extended phase space, five steps of order two",
+    about: "Tao, five steps of tao2",
     order: 4,
     keeps: &[],
     needs: Needs::Hamiltonian,

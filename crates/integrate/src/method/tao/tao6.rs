@@ -6,7 +6,7 @@ use crate::method::composition::KAHAN_LI6;
 
 pub(in crate::method) const CARD: Card = Card {
     name: "tao6",
-    about: "extended phase space, nine steps of order two",
+    about: "Tao, nine steps of tao2",
     order: 6,
     keeps: &[],
     needs: Needs::Hamiltonian,

@@ -24,9 +24,9 @@ use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
 use leastaction_mechanics::{Dynamics, EvalError, Form, Quantity};
 
-pub(super) const CARD: Card = Card {
+pub(in crate::method) const CARD: Card = Card {
     name: "discrete-gradient",
-    about: "midpoint discrete gradient of Gonzalez",
+    about: "discrete gradient of Gonzalez, at midpoints",
     order: 2,
     keeps: &[Keeps::Reversible, Keeps::Energy],
     needs: Needs::Field,

@@ -13,13 +13,11 @@ use crate::implicit::{Stages, Tableau};
 use crate::step::Step;
 use leastaction_mechanics::Dynamics;
 
-pub(super) const STORMER_VERLET: Card =
-    card("stormer-verlet", "Störmer–Verlet for any H (Lobatto IIIA–IIIB, two stages)", 2, |d, w, _| {
-        pair(2, d, w)
-    });
-pub(super) const LOBATTO_PAIR4: Card =
+pub(in crate::method) const STORMER_VERLET: Card =
+    card("stormer-verlet", "Lobatto IIIA–IIIB, two stages: Störmer–Verlet", 2, |d, w, _| pair(2, d, w));
+pub(in crate::method) const LOBATTO_PAIR4: Card =
     card("lobatto-pair4", "Lobatto IIIA–IIIB, three stages", 4, |d, w, _| pair(3, d, w));
-pub(super) const LOBATTO_PAIR6: Card =
+pub(in crate::method) const LOBATTO_PAIR6: Card =
     card("lobatto-pair6", "Lobatto IIIA–IIIB, four stages", 6, |d, w, _| pair(4, d, w));
 
 const fn card(name: &'static str, about: &'static str, order: u32, stepper: Stepper) -> Card {
@@ -31,7 +29,7 @@ const fn card(name: &'static str, about: &'static str, order: u32, stepper: Step
         needs: Needs::Field,
         kind: Kind::Implicit,
         sizing: Sizing::Given,
-        cite: "L. O. Jay, SIAM J. Numer. Anal. 33 (1996) 368, doi:10.1137/0733019",
+        cite: "doi:10.1137/0733019",
         stepper,
     }
 }

@@ -10,11 +10,13 @@ use crate::implicit::{Stages, Tableau};
 use crate::step::Step;
 use leastaction_mechanics::Dynamics;
 
-pub(super) const GAUSS4: Card = card("gauss4", "Gauss, two stages", 4, |d, w, _| gauss(2, d, w));
-pub(super) const GAUSS6: Card = card("gauss6", "Gauss, three stages", 6, |d, w, _| gauss(3, d, w));
-pub(super) const GAUSS8: Card = card("gauss8", "Gauss, four stages", 8, |d, w, _| gauss(4, d, w));
-pub(super) const GAUSS10: Card = card("gauss10", "Gauss, five stages", 10, |d, w, _| gauss(5, d, w));
-pub(super) const GAUSS12: Card = card("gauss12", "Gauss, six stages", 12, |d, w, _| gauss(6, d, w));
+pub(in crate::method) const GAUSS4: Card = card("gauss4", "Gauss, two stages", 4, |d, w, _| gauss(2, d, w));
+pub(in crate::method) const GAUSS6: Card = card("gauss6", "Gauss, three stages", 6, |d, w, _| gauss(3, d, w));
+pub(in crate::method) const GAUSS8: Card = card("gauss8", "Gauss, four stages", 8, |d, w, _| gauss(4, d, w));
+pub(in crate::method) const GAUSS10: Card =
+    card("gauss10", "Gauss, five stages", 10, |d, w, _| gauss(5, d, w));
+pub(in crate::method) const GAUSS12: Card =
+    card("gauss12", "Gauss, six stages", 12, |d, w, _| gauss(6, d, w));
 
 const fn card(name: &'static str, about: &'static str, order: u32, stepper: Stepper) -> Card {
     Card {

@@ -2,11 +2,11 @@
 //!
 //! Six evaluations a step; the slope at the end makes the error estimate, and dense output of order 4 for nothing.
 
-use super::explicit::{Dense, Estimate, Tableau};
+use super::{Dense, Estimate, Tableau};
 use crate::card::{Card, Kind, Needs, Sizing};
 use crate::dense::Basis;
 
-pub(super) const CARD: Card = Card {
+pub(in crate::method) const CARD: Card = Card {
     name: "tsit5",
     about: "Tsitouras 5(4)",
     order: 5,

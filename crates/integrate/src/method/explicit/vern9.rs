@@ -2,11 +2,11 @@
 //!
 //! Sixteen evaluations a step, and four more for dense output of order 8.
 
-use super::explicit::{Dense, Estimate, Tableau};
+use super::{Dense, Estimate, Tableau};
 use crate::card::{Card, Kind, Needs, Sizing};
 use crate::dense::Basis;
 
-pub(super) const CARD: Card = Card {
+pub(in crate::method) const CARD: Card = Card {
     name: "vern9",
     about: "Verner 9(8)",
     order: 9,

@@ -7,12 +7,12 @@
 //! $$(1-h\gamma_0J)^{-1}\bigl(h\gamma_0f(t,y_0)+e_1Z_1+e_2Z_2+e_3Z_3\bigr),\qquad
 //! e=\tfrac{\gamma_0}3\bigl(-13-7\sqrt6,\,-13+7\sqrt6,\,-1\bigr)$$
 //!
-//! with the real eigenvalue γ₀ of a.
+//! with the real eigenvalue γ₀ of a (E. Hairer and G. Wanner, *Solving Ordinary Differential Equations II*, 1996, section IV.8).
 
 use crate::card::{Card, Kind, Needs, Sizing};
 use crate::implicit::Radau;
 
-pub(super) const CARD: Card = Card {
+pub(in crate::method) const CARD: Card = Card {
     name: "radau5",
     about: "Radau IIA, three stages, for stiff systems",
     order: 5,
@@ -20,7 +20,7 @@ pub(super) const CARD: Card = Card {
     needs: Needs::Field,
     kind: Kind::Implicit,
     sizing: Sizing::Estimated { order: 4 },
-    cite: "E. Hairer and G. Wanner, Solving Ordinary Differential Equations II (1996), section IV.8, doi:10.1007/978-3-642-05221-7",
+    cite: "doi:10.1007/978-3-642-05221-7, section IV.8",
     stepper: |dynamics, width, pace| {
         let rows = dynamics.system().dimension();
         // Slopes are compiled before the first step asks for them; whether they exist at 0 does not matter.

@@ -3,11 +3,11 @@
 //! Six evaluations a step; the slope at the end makes the error estimate, and Shampine's dense output of order 4 for nothing
 //! (E. Hairer, S. P. Nørsett and G. Wanner, *Solving Ordinary Differential Equations I*, 1993, sections II.5 and II.6).
 
-use super::explicit::{Dense, Estimate, Tableau};
+use super::{Dense, Estimate, Tableau};
 use crate::card::{Card, Kind, Needs, Sizing};
 use crate::dense::Basis;
 
-pub(super) const CARD: Card = Card {
+pub(in crate::method) const CARD: Card = Card {
     name: "dormand-prince5",
     about: "Dormand–Prince 5(4)",
     order: 5,

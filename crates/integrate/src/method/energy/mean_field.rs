@@ -19,9 +19,13 @@ use crate::quadrature::{Rule, basis, integrals};
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
 use leastaction_mechanics::{Dynamics, EvalError};
+use std::sync::LazyLock;
 
 /// More points than this are not used: what they would add lies in steps that are too long anyway.
 const MOST_POINTS: usize = 32;
+/// Gauss's rules by their points, found once.
+static RULES: LazyLock<Vec<Rule>> =
+    LazyLock::new(|| (0..=MOST_POINTS).map(|m| Rule::gauss(m.max(1))).collect());
 /// The logarithm of what integrals may neglect.
 const NEGLECTED: f64 = -39.0;
 
@@ -43,7 +47,7 @@ pub(super) fn stepper(
             degree,
             half: d / 2,
             dimension: d,
-            tables: (0..=MOST_POINTS).map(|points| Table::new(points.max(1), degree)).collect(),
+            tables: RULES.iter().map(|rule| Table::new(rule, degree)).collect(),
             points: [1; LANES],
             at: memory(d),
             slopes: memory(MOST_POINTS * d),
@@ -116,10 +120,14 @@ struct Table {
 }
 
 impl Table {
-    fn new(points: usize, degree: usize) -> Table {
-        let rule = Rule::gauss(points);
-        let mut table =
-            Table { nodes: rule.nodes, integrals: Vec::new(), shares: Vec::new(), highest: Vec::new() };
+    fn new(rule: &Rule, degree: usize) -> Table {
+        let points = rule.nodes.len();
+        let mut table = Table {
+            nodes: rule.nodes.clone(),
+            integrals: Vec::new(),
+            shares: Vec::new(),
+            highest: Vec::new(),
+        };
         for (c, b) in table.nodes.iter().zip(&rule.weights) {
             let (mut phi, mut integral) = (vec![0.0; degree.max(points)], vec![0.0; degree]);
             basis(*c, &mut phi);

@@ -7,9 +7,9 @@
 use super::gauss::gauss;
 use crate::card::{Card, Keeps, Kind, Needs, Sizing};
 
-pub(super) const CARD: Card = Card {
+pub(in crate::method) const CARD: Card = Card {
     name: "implicit-midpoint",
-    about: "implicit midpoint rule (Gauss, one stage)",
+    about: "Gauss, one stage: implicit midpoint rule",
     order: 2,
     keeps: &[Keeps::Symplectic, Keeps::Reversible, Keeps::Quadratic],
     needs: Needs::Field,

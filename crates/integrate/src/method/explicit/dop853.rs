@@ -2,11 +2,11 @@
 //!
 //! Twelve evaluations a step, and three more for dense output of order 7.
 
-use super::explicit::{Dense, Estimate, Tableau};
+use super::{Dense, Estimate, Tableau};
 use crate::card::{Card, Kind, Needs, Sizing};
 use crate::dense::Basis;
 
-pub(super) const CARD: Card = Card {
+pub(in crate::method) const CARD: Card = Card {
     name: "dop853",
     about: "Dormand–Prince 8(5,3)",
     order: 8,
@@ -14,7 +14,7 @@ pub(super) const CARD: Card = Card {
     needs: Needs::Field,
     kind: Kind::Explicit,
     sizing: Sizing::Estimated { order: 8 },
-    cite: "E. Hairer, S. P. Nørsett and G. Wanner, Solving Ordinary Differential Equations I (1993), section II.10",
+    cite: "doi:10.1007/978-3-540-78862-1, section II.10",
     stepper: |dynamics, width, _| Ok(TABLEAU.stepper(dynamics, width)),
 };
 

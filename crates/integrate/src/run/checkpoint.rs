@@ -1,9 +1,9 @@
 //! Checkpoints: all that the rest of a run depends on, so that it can go on later with the same bits.
 
 use crate::course::Course;
-use crate::density::Density;
 use crate::error::CheckpointError;
 use crate::pace::{Pace, Tolerance};
+use crate::run::density::Density;
 use leastaction_mechanics::System;
 use std::fmt;
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use crate::course::Course;
 use crate::error::RunError;
-use crate::roots::{Root, sign_changes};
+use crate::run::roots::{Root, sign_changes};
 use leastaction_mechanics::{EvalError, Observable, State};
 
 /// A zero crossing to look for: of any expression of time, coordinates, velocities, momenta and parameters.

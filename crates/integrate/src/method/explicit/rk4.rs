@@ -7,7 +7,7 @@ use crate::block::{Block, combine, shift};
 use crate::card::{Card, Kind, Needs, Sizing};
 use crate::step::{Interval, Motion, Step, StepError};
 
-pub(super) const CARD: Card = Card {
+pub(in crate::method) const CARD: Card = Card {
     name: "rk4",
     about: "classical Runge–Kutta",
     order: 4,

@@ -5,6 +5,12 @@
 //! The slope at the end of a step is the first of the next: it costs nothing if the step is taken, and serves the error estimate and
 //! the dense output.
 
+pub(super) mod dop853;
+pub(super) mod dormand_prince5;
+pub(super) mod rk4;
+pub(super) mod tsit5;
+pub(super) mod vern9;
+
 use crate::block::Block;
 use crate::dense::{Basis, Polynomial};
 use crate::pace::Tolerance;
@@ -314,7 +320,7 @@ fn chunk(values: &[f64], place: usize) -> &[f64; LANES] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::method::{dop853, dormand_prince5, tsit5, vern9};
+    use crate::method::explicit::{dop853, dormand_prince5, tsit5, vern9};
 
     /// A rooted tree by its branches.
     #[derive(Clone, PartialEq, PartialOrd)]

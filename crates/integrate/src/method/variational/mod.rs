@@ -20,6 +20,9 @@
 //! Neither is a difference of large numbers. The equations are solved for x = h a by x ← x − h M⁻¹F(x), where F is what the two
 //! sides of the first differ by, and M is the mass matrix in the middle of the step.
 
+pub(super) mod lobatto;
+pub(super) mod midpoint;
+
 use crate::block::{Block, scale};
 use crate::error::RunError;
 use crate::implicit::{Equation, Past, Solver};
@@ -30,7 +33,7 @@ use leastaction_compile::LANES;
 use leastaction_mechanics::{Dynamics, EvalError, Quantity};
 
 /// A variational integrator with polynomials of a degree, and a quadrature that is exact up to twice the degree less two.
-pub(super) fn stepper(
+fn stepper(
     dynamics: &mut Dynamics,
     width: usize,
     degree: usize,

@@ -6,13 +6,13 @@
 use super::mean_field;
 use crate::card::{Card, Keeps, Kind, Needs, Sizing, Stepper};
 
-pub(super) const ORDER_4: Card =
-    card("energy-collocation4", "energy-preserving collocation along parabolas", 4, |dynamics, width, _| {
+pub(in crate::method) const ENERGY_COLLOCATION4: Card =
+    card("energy-collocation4", "energy-preserving collocation, parabolas", 4, |dynamics, width, _| {
         mean_field::stepper(dynamics, width, 2)
     });
 
-pub(super) const ORDER_6: Card =
-    card("energy-collocation6", "energy-preserving collocation along cubics", 6, |dynamics, width, _| {
+pub(in crate::method) const ENERGY_COLLOCATION6: Card =
+    card("energy-collocation6", "energy-preserving collocation, cubics", 6, |dynamics, width, _| {
         mean_field::stepper(dynamics, width, 3)
     });
 

@@ -8,7 +8,8 @@
 //! the sums of the quadrature, which are exact for polynomials of degree 14, so that the order is 15. Its length follows from
 //! b₆, the last that is known of f, relative to f.
 
-use super::gauss_radau::{NODES, POWERS, SHIFT, TAU, WEIGHTS, difference, newton, through};
+mod nodes;
+
 use crate::block::Block;
 use crate::card::{Card, Kind, Needs, Sizing};
 use crate::dense::{Basis, Polynomial, Weaver};
@@ -16,10 +17,11 @@ use crate::pace::{Pace, Tolerance};
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
 use leastaction_mechanics::{EvalError, Quantity};
+use nodes::{NODES, POWERS, SHIFT, TAU, WEIGHTS, difference, newton, through};
 
 pub(super) const CARD: Card = Card {
     name: "ias15",
-    about: "Gauss–Radau, order 15, to rounding",
+    about: "Gauss–Radau, eight nodes, to rounding",
     order: 15,
     keeps: &[],
     needs: Needs::Field,

@@ -6,18 +6,18 @@
 //! With P = ∂L/∂v and S = ∂L/∂q + Q there, p₀ = P − hS/2 and p₁ = P + hS/2, whose mean is P: this is the implicit midpoint rule, found without
 //! solving for velocities.
 
-use super::galerkin;
+use super::stepper;
 use crate::card::{Card, Keeps, Kind, Needs, Sizing};
 use crate::quadrature::Rule;
 
-pub(super) const CARD: Card = Card {
+pub(in crate::method) const CARD: Card = Card {
     name: "variational-midpoint",
-    about: "variational integrator, the Lagrangian at midpoints",
+    about: "variational, lines and one Gauss point",
     order: 2,
     keeps: &[Keeps::Symplectic, Keeps::Reversible, Keeps::Quadratic],
     needs: Needs::Lagrangian,
     kind: Kind::Implicit,
     sizing: Sizing::Given,
     cite: "doi:10.1017/S096249290100006X, sections 1.4, 3.2",
-    stepper: |dynamics, width, _| galerkin::stepper(dynamics, width, 1, Rule::gauss(1)),
+    stepper: |dynamics, width, _| stepper(dynamics, width, 1, Rule::gauss(1)),
 };

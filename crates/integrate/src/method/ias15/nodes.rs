@@ -110,6 +110,16 @@ pub(super) fn difference(n: usize, rise: f64, g: &[f64; NODES]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::quadrature::{Collocation, Double};
+
+    /// They are those of Radau's quadrature at the other end, mirrored.
+    #[test]
+    fn nodes_and_weights_are_right_to_the_last_bit() {
+        let Collocation { c, b, .. } = Collocation::radau(NODES + 1);
+        for (i, (c, b)) in c.iter().zip(&b).rev().enumerate() {
+            assert_eq!((TAU[i], WEIGHTS[i]), ((Double::ONE - *c).rounded(), b.rounded()), "node {i}");
+        }
+    }
 
     #[test]
     fn quadrature_is_exact_to_degree_14() {

@@ -7,9 +7,9 @@
 use super::mean_field;
 use crate::card::{Card, Keeps, Kind, Needs, Sizing};
 
-pub(super) const CARD: Card = Card {
+pub(in crate::method) const CARD: Card = Card {
     name: "average-vector-field",
-    about: "average of the field along the step",
+    about: "energy-preserving collocation, lines",
     order: 2,
     keeps: &[Keeps::Reversible, Keeps::Energy],
     needs: Needs::Field,

@@ -4,10 +4,10 @@ use crate::block::Block;
 use crate::course::Course;
 use crate::dense::Polynomial;
 use crate::error::{Failed, RunError};
-use crate::grid::Grid;
 use crate::integrator::{Integrator, Reason};
 use crate::pace::Pace;
-use crate::schedule::Schedule;
+use crate::run::grid::Grid;
+use crate::run::schedule::Schedule;
 use crate::trajectory::Trajectory;
 use leastaction_mechanics::{Dynamics, State, Sundman};
 

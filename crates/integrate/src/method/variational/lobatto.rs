@@ -4,30 +4,24 @@
 //! doi:10.1007/s10444-014-9394-8. As for Störmer–Verlet, steps that are long for an oscillation of frequency ω are unstable: from hω = 2.8 on for order
 //! 4, 3.1 for order 6, 6.0 for order 8. Implicit as they are, these are not methods for stiff systems.
 
-use super::galerkin;
+use super::stepper;
 use crate::card::{Card, Keeps, Kind, Needs, Sizing, Stepper};
 use crate::quadrature::Rule;
 
-pub(super) const ORDER_4: Card = card(
-    "variational4",
-    "variational integrator, parabolas and Lobatto's three points",
-    4,
-    |dynamics, width, _| galerkin::stepper(dynamics, width, 2, Rule::lobatto(3)),
-);
+pub(in crate::method) const VARIATIONAL4: Card =
+    card("variational4", "variational, parabolas and three Lobatto points", 4, |dynamics, width, _| {
+        stepper(dynamics, width, 2, Rule::lobatto(3))
+    });
 
-pub(super) const ORDER_6: Card = card(
-    "variational6",
-    "variational integrator, cubics and Lobatto's four points",
-    6,
-    |dynamics, width, _| galerkin::stepper(dynamics, width, 3, Rule::lobatto(4)),
-);
+pub(in crate::method) const VARIATIONAL6: Card =
+    card("variational6", "variational, cubics and four Lobatto points", 6, |dynamics, width, _| {
+        stepper(dynamics, width, 3, Rule::lobatto(4))
+    });
 
-pub(super) const ORDER_8: Card = card(
-    "variational8",
-    "variational integrator, quartics and Lobatto's five points",
-    8,
-    |dynamics, width, _| galerkin::stepper(dynamics, width, 4, Rule::lobatto(5)),
-);
+pub(in crate::method) const VARIATIONAL8: Card =
+    card("variational8", "variational, quartics and five Lobatto points", 8, |dynamics, width, _| {
+        stepper(dynamics, width, 4, Rule::lobatto(5))
+    });
 
 const fn card(name: &'static str, about: &'static str, order: u32, stepper: Stepper) -> Card {
     Card {
