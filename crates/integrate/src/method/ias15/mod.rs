@@ -198,7 +198,7 @@ impl Ias15 {
             let change = new - g[n - 1];
             self.g[(n - 1) * row + i] = new;
             (0..n).for_each(|k| self.b[k * row + i] += POWERS[n - 1][k] * change);
-            let part = usize::from(!self.twice && 2 * i >= row);
+            let part = usize::from(!self.twice && 2 * (i / W) >= row / W);
             seen.size[part][j] = seen.size[part][j].max(found.abs());
             if n == NODES {
                 // Not `f64::max`, which would lose a NaN.
@@ -268,7 +268,7 @@ impl Ias15 {
         let row = self.found.len();
         let mut largest = [[0.0_f64; LANES]; 2];
         for i in (lane..row).step_by(W) {
-            let part = usize::from(!self.twice && 2 * i >= row);
+            let part = usize::from(!self.twice && 2 * (i / W) >= row / W);
             largest[part][lane] = largest[part][lane].max(self.b[(NODES - 1) * row + i].abs());
         }
         seen.relative(lane, &largest)
