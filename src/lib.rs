@@ -56,8 +56,4 @@ pub use leastaction_mechanics::{
 struct Readme;
 
 #[doc = include_str!("../docs/choosing-an-integrator.md")]
-pub mod choosing_an_integrator {
-    // What the page names.
-    #[allow(unused_imports)]
-    use crate::{Checkpoint, Choice, integrate};
-}
+pub mod choosing_an_integrator {}

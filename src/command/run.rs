@@ -18,7 +18,8 @@ const WRONG: f64 = 1e-2;
 
 #[derive(Args)]
 #[command(after_help = "Examples:\n  leastaction run two-body --start \"th'=0.7\" --set m1=1 --until 10\n  \
-                  leastaction run coupled-chain --size 3 --method rk4 --step 1e-3")]
+                  leastaction run coupled-chain --size 3 --method rk4 --step 1e-3\n  \
+                  leastaction run double-pendulum --tol 1e-12")]
 pub(crate) struct Run {
     /// A system of the catalog (see `leastaction list`)
     system: String,

@@ -53,7 +53,7 @@ pub enum Keeps {
     Bilinear,
     /// The contraction of the symplectic form by damping −γp: MᵀΩM = e^{−γh}Ω.
     Conformal,
-    /// The energy of a system in which nothing depends on time and nothing is lost.
+    /// The energy of a mechanical system in which nothing depends on time and nothing is lost.
     Energy,
 }
 
@@ -65,7 +65,8 @@ impl Keeps {
         match self {
             Keeps::Symplectic => free && facts.form != Form::Ports,
             Keeps::Conformal => facts.linear_damping && !facts.forced,
-            Keeps::Energy => free && facts.autonomous,
+            // A structure J(x) that varies along a step changes it, and whether J does is not known.
+            Keeps::Energy => free && facts.autonomous && facts.form != Form::Ports,
             Keeps::Reversible | Keeps::Quadratic | Keeps::Bilinear => true,
         }
     }

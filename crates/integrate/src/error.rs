@@ -186,7 +186,7 @@ pub enum RunError {
     },
     /// The motion itself does not have what should be kept.
     #[error(
-        "no method keeps the {what} here: time, dissipation or forces change it. Run without this demand"
+        "nothing vouches for the {what} here: time, dissipation, forces or ports may change it. Run without this demand"
     )]
     NothingToKeep {
         /// What should be kept.

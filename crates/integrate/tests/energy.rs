@@ -7,7 +7,7 @@ use common::{
     begin, distance, double_pendulum, driven_pendulum, henon_heiles, kepler, relativistic, stiff_pendulum,
 };
 use leastaction_expr::Graph;
-use leastaction_integrate::{Card, Integrator, Reason, RunError};
+use leastaction_integrate::{Card, Integrator, Keeps, Reason, RunError};
 use leastaction_mechanics::{Dynamics, Input, Model, Ports, State};
 use std::ops::ControlFlow;
 
@@ -109,6 +109,15 @@ fn discrete_gradients_keep_energy_in_any_structure() {
     };
     assert!(error("discrete-gradient", &mut dynamics) < 2e-15);
     assert!(error("average-vector-field", &mut dynamics) > 1e-6, "its structure must be constant");
+}
+
+/// Where a structure may vary along a step, no method may promise the energy.
+#[test]
+fn energies_of_ports_are_not_promised() {
+    let (mut dynamics, start) = top(0.0);
+    let run = Integrator::named("average-vector-field", 0.1).unwrap().keeping(Keeps::Energy);
+    let refused = run.run(&mut dynamics, &start, 1.0).unwrap_err().error;
+    assert_eq!(refused, RunError::NothingToKeep { what: Keeps::Energy });
 }
 
 /// H(y₁) − H(y₀) = h g·(Bu − R g), with the discrete gradient g from ∇H, H and the step, in numbers of our own.
