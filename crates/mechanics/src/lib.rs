@@ -42,12 +42,14 @@
 
 mod blueprint;
 mod check;
+mod constraint;
 mod definitions;
 mod dynamics;
 mod engine;
 mod equations;
 mod error;
 mod facts;
+mod grip;
 mod inertia;
 mod input;
 mod inverse;
@@ -59,8 +61,10 @@ mod observe;
 mod ports;
 mod print;
 mod probe;
+mod project;
 mod rated;
 mod solve;
+mod sparse;
 mod state;
 mod sundman;
 mod symmetry;
@@ -72,16 +76,19 @@ pub mod five_ways {}
 /// The nearest of several names, for "did you mean".
 pub use leastaction_expr::nearest;
 
+pub use constraint::{Constraint, Level};
 pub use dynamics::{Dynamics, Query};
 pub use equations::{Equations, Statement};
 pub use error::{EvalError, ModelError, ObserveError, SettingError, StartError, TableError};
 pub use facts::{Facts, Form, Place, Share, ShareKind};
+pub use grip::Grip;
 pub use input::{Input, Table};
 pub use lagrangian::Lagrangian;
 pub use matrix::Symmetric;
 pub use model::{Model, Particle, Term};
 pub use observe::Observable;
 pub use ports::Ports;
+pub use project::{Projection, ProjectionError};
 pub use rated::Rated;
 pub use state::State;
 pub use sundman::Sundman;
