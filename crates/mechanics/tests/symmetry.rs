@@ -323,7 +323,11 @@ fn constraints_and_their_forces_are_written_too() {
     model.hamiltonian("motion", (p * p + q * q) / 2.0);
     model.constraint("a b", a * x, b * y);
     model.constraint("a-b", x, y);
-    assert_eq!(model.equations().unwrap().to_string(), "");
+    assert_eq!(
+        model.equations().unwrap().to_string(),
+        "x' = p\ny' = q\np' = -(lambda_a_b___ + lambda_a_b*lambda_a_b__)\nq' = lambda_a_b___ + lambda_a_b_*lambda_a_b__\n\
+         x*lambda_a_b - y*lambda_a_b_ = 0\nx - y = 0"
+    );
 }
 
 /// Angular momentum is conserved by constraints that turn along, and not by others; what holds only on the constraints is not claimed.
