@@ -41,7 +41,7 @@ fn build(graph: &Graph, size: usize) -> Setup<'_> {
     let dot = |drawing: Drawing, i: usize| drawing.dot(bob(i).as_str(), 1.0);
     let drawing = (0..size).fold(Drawing::new(), rod);
     let drawing = (1..size).fold(drawing, spring);
-    let mut setup = Setup::new(model, Plan { step: 0.05, until: 5.0 })
+    let mut setup = Setup::new(model, Plan { step: 0.005, until: 5.0 })
         .drawn((0..size).fold(drawing, dot))
         .sampled(move |random| (0..size).flat_map(|i| draw(random, i)).collect());
     setup.start = place(0, [PI + 0.5, FRAC_PI_2 + 0.3], [0.0; 2]);

@@ -39,7 +39,7 @@ fn build(graph: &Graph) -> Setup<'_> {
         drawing = drawing.dot(at, 1.0);
     }
     model.constraint("rod", dot(bob, bob), l * l);
-    let mut setup = Setup::new(model, Plan { step: 0.05, until: 5.0 })
+    let mut setup = Setup::new(model, Plan { step: 0.005, until: 5.0 })
         .drawn(drawing.rod([0.0, 0.0, 0.0], "bob").dot("bob", 3.0))
         .sampled(draw);
     setup.start = place([PI + 0.3, FRAC_PI_2 + 0.2], [0.0, 0.4]);

@@ -51,7 +51,7 @@ fn build(graph: &Graph, size: usize) -> Setup<'_> {
     }
     model.gravity([graph.number(0.0), -g]);
     let dot = |drawing: Drawing, i: usize| drawing.dot(format!("bob{}", i + 1).as_str(), mass(i, size));
-    let mut setup = Setup::new(model, Plan { step: 0.03, until: 3.0 })
+    let mut setup = Setup::new(model, Plan { step: 0.003, until: 3.0 })
         .drawn((0..size).fold(drawing, dot))
         .sampled(move |random| draw(random, size));
     // It falls from where it is stretched out at a right angle to gravity.

@@ -1,4 +1,4 @@
-//! Five carts on a track that turns from a straight into a loop, each at the same distance from the next.
+//! Five carts on a track that turns from a straight into loops, each at the same distance from the next.
 //!
 //! $$x(q)=(1-f)\,30\left(\tfrac\pi2+q\right)+f\,10\left(\tfrac\pi2+q+1.8\cos q\right),\quad y(q)=f\,10(\sin q+1),\quad f=\frac1{1+e^{-5(q+\pi/2)}}$$
 //!
@@ -14,7 +14,7 @@ use std::f64::consts::{FRAC_PI_2, PI};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "rollercoaster",
-    about: "five carts, coupled at one distance, that run from a straight into a loop",
+    about: "five carts, coupled at one distance, that run from a straight into loops",
     size: None,
     build: |graph, _| build(graph),
 };
@@ -42,7 +42,7 @@ fn build(graph: &Graph) -> Setup<'_> {
         let [across, up] = [0, 1].map(|axis| pair[1][axis] - pair[0][axis]);
         model.constraint(&format!("coupling{}", i + 1), across * across + up * up, d * d);
     }
-    let rails = (0..=200).map(|i| place(-3.5 + 8.0 * f64::from(i) / 200.0));
+    let rails = (0..=400).map(|i| place(-3.5 + 19.5 * f64::from(i) / 400.0));
     let drawing =
         CARTS.windows(2).fold(Drawing::new().line(rails), |drawing, pair| drawing.rod(pair[0].0, pair[1].0));
     let mut setup = Setup::new(model, Plan { step: 0.005, until: 5.0 })
