@@ -162,8 +162,8 @@ impl Trajectory {
         let system = dynamics.system();
         let (mut values, mut rates) =
             (vec![0.0; system.position_constraints()], vec![0.0; system.constraints().len()]);
-        let mut worst = (0.0_f64, 0.0_f64);
-        for (t, block) in self.samples() {
+        let (mut worst, constrained) = ((0.0_f64, 0.0_f64), system.facts().constrained);
+        for (t, block) in self.samples().filter(|_| constrained) {
             dynamics.violations(&[t], block, &mut values, &mut rates)?;
             if let Some(&value) = values.iter().chain(&rates).find(|x| !x.is_finite()) {
                 return Err(DriftError::NotFinite { t, value });
