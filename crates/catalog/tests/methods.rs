@@ -11,12 +11,14 @@ use leastaction_mechanics::{Dynamics, State};
 
 /// A twentieth of each plan, at every pace that the method can go at: it comes to the end, constraints are kept to rounding, and the energy stays
 /// what it was, or falls as it must, as well as can be expected of the order. What a method cannot do it refuses.
-#[test]
-fn methods_run_wherever_they_apply() {
+fn sweep(constrained: bool) {
     for entry in SYSTEMS {
         let graph = Graph::new();
         let (setup, mut dynamics, start) = begin(&graph, entry.name);
         let (plan, facts) = (setup.plan, dynamics.system().facts().clone());
+        if facts.constrained != constrained {
+            continue;
+        }
         let left = energy_left(&mut dynamics, &start, plan.until / 20.0);
         for card in METHODS {
             // One binding of the copies for all coordinates does not suit masses that are a billion times apart.
@@ -71,6 +73,16 @@ fn methods_run_wherever_they_apply() {
             }
         }
     }
+}
+
+#[test]
+fn methods_run_wherever_they_apply() {
+    sweep(false);
+}
+
+#[test]
+fn methods_keep_constraints_wherever_they_apply() {
+    sweep(true);
 }
 
 /// The energy at the end of a run with nearly all digits.
