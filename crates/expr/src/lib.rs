@@ -66,7 +66,7 @@ mod parse;
 mod print;
 mod value;
 
-pub use derivative::{Entry, jacobian, jvp, vjp};
+pub use derivative::{Direction, Entry, Variables, jacobian, jvp, vjp};
 pub use expr::{Expr, IntoExpr, UnboundSymbol, operations, substitute};
 pub use graph::{Graph, Id, Node, Symbol};
 pub use op::{Form, Op, Parity, Row};

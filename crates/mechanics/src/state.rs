@@ -5,6 +5,7 @@ use crate::error::StartError;
 use crate::facts::Form;
 use crate::system::Quantity;
 use leastaction_expr::nearest;
+use std::collections::HashMap;
 
 /// Where a system is: time, coordinates and momenta.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -52,9 +53,12 @@ impl Dynamics {
         let n = system.degrees();
         let kinds = [system.coordinates(), system.velocities(), system.momenta()];
         let mut given = kinds.map(|names| vec![None; names.len()]);
+        let names =
+            kinds.iter().enumerate().flat_map(|(kind, names)| names.iter().zip(0..).map(move |n| (kind, n)));
+        let places: HashMap<&str, (usize, usize)> =
+            names.map(|(kind, (name, i))| (name.as_str(), (kind, i))).collect();
         for &(name, value) in values {
-            let place = |names: &[String]| names.iter().position(|n| n == name);
-            let Some((kind, i)) = (0..3).find_map(|kind| Some((kind, place(kinds[kind])?))) else {
+            let Some(&(kind, i)) = places.get(name) else {
                 let nearest = nearest(name, kinds.into_iter().flatten().map(String::as_str));
                 return Err(StartError::UnknownName { name: name.to_owned(), nearest });
             };
