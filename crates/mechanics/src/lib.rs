@@ -48,6 +48,7 @@ mod engine;
 mod equations;
 mod error;
 mod facts;
+mod family;
 mod inertia;
 mod input;
 mod inverse;
