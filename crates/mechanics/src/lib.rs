@@ -42,6 +42,7 @@
 
 mod blueprint;
 mod check;
+mod constraint;
 mod definitions;
 mod dynamics;
 mod engine;
@@ -49,6 +50,7 @@ mod equations;
 mod error;
 mod facts;
 mod family;
+mod grip;
 mod inertia;
 mod input;
 mod inverse;
@@ -60,8 +62,10 @@ mod observe;
 mod ports;
 mod print;
 mod probe;
+mod project;
 mod rated;
 mod solve;
+mod sparse;
 mod state;
 mod sundman;
 mod symmetry;
@@ -73,16 +77,19 @@ pub mod five_ways {}
 /// The nearest of several names, for "did you mean".
 pub use leastaction_expr::nearest;
 
+pub use constraint::{Constraint, Level};
 pub use dynamics::{Dynamics, Query};
 pub use equations::{Equations, Statement};
 pub use error::{EvalError, ModelError, ObserveError, SettingError, StartError, TableError};
 pub use facts::{Facts, Form, Place, Share, ShareKind};
+pub use grip::Grip;
 pub use input::{Input, Table};
 pub use lagrangian::Lagrangian;
 pub use matrix::Symmetric;
 pub use model::{Model, Particle, Term};
 pub use observe::Observable;
 pub use ports::Ports;
+pub use project::{Projection, ProjectionError};
 pub use rated::Rated;
 pub use state::State;
 pub use sundman::Sundman;
