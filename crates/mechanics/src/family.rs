@@ -11,9 +11,6 @@ use leastaction_expr::{Expr, Graph, Id, Node, Op};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// So many members make a family of their own; fewer are quicker in one program with everything else.
-const LARGE: usize = 16;
-
 /// Blocks of eight that are gathered at once: few enough to stay in the first-level cache.
 const GATHERED: usize = 8;
 
@@ -89,14 +86,16 @@ pub(crate) struct Places {
 }
 
 impl Families {
-    /// The families among outputs, of which each group, given by its end, is computed together; `None` if there is no large one.
+    /// The families of so many members at least among outputs, of which each group, given by its end, is computed together; `None`
+    /// if there is none.
     pub(crate) fn find<'g>(
         inputs: &[Expr<'g>],
         parameters: &[Expr<'g>],
         outputs: &[Expr<'g>],
         ends: &[usize],
+        large: usize,
     ) -> Result<Option<Families>, crate::ModelError> {
-        if ends.len() < LARGE {
+        if ends.len() < large {
             return Ok(None);
         }
         let places = |list: &[Expr<'g>]| list.iter().map(|e| e.id()).zip(0..).collect::<FxHashMap<_, _>>();
@@ -118,14 +117,14 @@ impl Families {
             }
             found[place].push(member);
         }
-        if found.iter().all(|members| members.len() < LARGE) {
+        if found.iter().all(|members| members.len() < large) {
             return Ok(None);
         }
         let mut forms: Vec<(Vec<Word>, usize)> = numbers.into_iter().collect();
         forms.sort_unstable_by_key(|&(_, place)| place);
         let (mut list, mut rest) = (Vec::new(), Vec::new());
         for ((form, _), members) in forms.iter().zip(&found) {
-            if members.len() < LARGE {
+            if members.len() < large {
                 rest.extend(members.iter().flat_map(|member| member.outputs.clone()));
             } else {
                 list.push(Family::new(form, members)?);
@@ -447,7 +446,7 @@ mod tests {
         for count in [54, 61, 67] {
             let graph = Graph::new();
             let (inputs, parameters, outputs, ends) = links(&graph, count);
-            let families = Families::find(&inputs, &parameters, &outputs, &ends).unwrap().unwrap();
+            let families = Families::find(&inputs, &parameters, &outputs, &ends, 16).unwrap().unwrap();
             // Three kinds of length and numbers; the first link, and the first that has k in it, are alone.
             assert_eq!(families.list.len(), 4);
             assert_eq!(families.rest.as_ref().unwrap().1.len(), 6);
@@ -490,6 +489,6 @@ mod tests {
     fn few_members_are_no_family() {
         let graph = Graph::new();
         let (inputs, parameters, outputs, ends) = links(&graph, 7);
-        assert!(Families::find(&inputs, &parameters, &outputs, &ends).unwrap().is_none());
+        assert!(Families::find(&inputs, &parameters, &outputs, &ends, 16).unwrap().is_none());
     }
 }

@@ -14,6 +14,10 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+/// So many constraints of one form get a kernel of their own. Fewer are two to three times faster in one program, written out one
+/// after the other; of more, the code outgrows the second-level cache, and takes seconds to compile.
+const FAMILY: usize = 16384;
+
 /// What kernels compute. Each takes the block \[q…, p…\] or \[q…, v…\], then time and inputs unless the system is autonomous.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
@@ -378,7 +382,7 @@ impl System {
                 ConstraintSlopes => self.layout().start.iter().skip(1).map(|&end| end as usize).collect(),
                 _ => (1..=outputs.len()).collect(),
             };
-            Families::find(&inputs, &source.expressions(&source.parameters), &outputs, &ends)
+            Families::find(&inputs, &source.expressions(&source.parameters), &outputs, &ends, FAMILY)
         });
         let found = found.map_err(|e| EvalError::Compile { what: quantity.name(), reason: e.to_string() })?;
         Ok(cell.get_or_init(|| found.map(Arc::new)).clone())
