@@ -5,6 +5,7 @@ use crate::engine::check;
 use crate::error::EvalError;
 use crate::facts::Form;
 use crate::inverse::grow;
+use crate::orthogonal::Orthogonal;
 use crate::solve::lu;
 use crate::sparse::{Component, Layout};
 use crate::system::{Quantity, System};
@@ -28,6 +29,9 @@ pub struct Grip {
     diagonal: Vec<f64>,
     lower: Vec<f64>,
     rank: [usize; LANES],
+    /// Better factors for small systems, and the lanes in which they are needed.
+    orthogonal: Option<Orthogonal>,
+    doubtful: [bool; LANES],
     /// Working memory: nonzeros of M, one of its parts and its inverse, a right side in the order of elimination.
     entries: Vec<f64>,
     matrix: Vec<f64>,
@@ -51,6 +55,8 @@ impl Grip {
             diagonal: numbers(layout.rows),
             lower: numbers(layout.factor_rows.len()),
             rank: [0; LANES],
+            orthogonal: Orthogonal::new(&layout, width),
+            doubtful: [false; LANES],
             entries: numbers(system.inverse().pattern.len()),
             matrix: vec![0.0; largest],
             right: vec![0.0; largest],
@@ -70,6 +76,9 @@ impl Grip {
         match self.width {
             1 => self.factor::<1>(),
             _ => self.factor::<LANES>(),
+        }
+        if self.doubtful.contains(&true) {
+            self.factor_better(dynamics, t, y)?;
         }
         Ok(())
     }
@@ -136,9 +145,39 @@ impl Grip {
             x.copy_from_slice(&b[row as usize * W..][..W]);
         }
         self.layout.solve::<W>(&self.diagonal, &self.lower, &mut self.ordered);
+        if let Some(orthogonal) = self.orthogonal.as_mut() {
+            let doubtful = (0..W).filter(|&lane| self.doubtful[lane]);
+            doubtful.for_each(|lane| orthogonal.solve(b, &mut self.ordered, &self.layout.order, (lane, W)));
+        }
         for (x, &row) in self.ordered.chunks_exact(W).zip(&self.layout.order) {
             b[row as usize * W..][..W].copy_from_slice(x);
         }
+    }
+
+    /// Factors anew, lane by lane, what elimination left in doubt. Where that cannot be, it stays as it is.
+    fn factor_better(&mut self, dynamics: &mut Dynamics, t: &[f64], y: &[f64]) -> Result<(), EvalError> {
+        let positions = dynamics.system().position_constraints();
+        let (width, half) = (self.width, y.len() / 2);
+        if positions > 0 {
+            dynamics.engine.eval(Quantity::Constraints, t, y, &mut self.ordered[..positions * width])?;
+        }
+        let doubtful = self.doubtful;
+        for lane in (0..width).filter(|&lane| doubtful[lane]) {
+            let size = y[..half].iter().skip(lane).step_by(width).fold(0.0f64, |m, q| m.max(q.abs()));
+            let relative = |k: usize| match self.ordered[k * width + lane].abs() {
+                0.0 => 0.0,
+                value => value / (self.steepness(k, lane) * size),
+            };
+            let violation = (0..positions).map(relative).fold(0.0, f64::max);
+            let Some(orthogonal) = &mut self.orthogonal else { continue };
+            let place = (lane, width);
+            let found = orthogonal.factor(&self.layout, &self.slopes, &self.inverse, violation, place);
+            match found {
+                Some(rank) => self.rank[lane] = rank,
+                None => self.doubtful[lane] = false,
+            }
+        }
+        Ok(())
     }
 
     fn factor<const W: usize>(&mut self) {
@@ -146,8 +185,11 @@ impl Grip {
         multiply::<W>(spread, &self.inverse, &self.slopes, &mut self.spread);
         multiply::<W>(diagonal, &self.slopes, &self.spread, &mut self.diagonal);
         multiply::<W>(lower, &self.slopes, &self.spread, &mut self.lower);
-        let rank = self.layout.factor::<W>(&mut self.diagonal, &mut self.lower, &mut self.ordered);
-        self.rank[..W].copy_from_slice(&rank);
+        let found = self.layout.factor::<W>(&mut self.diagonal, &mut self.lower, &mut self.ordered);
+        self.rank[..W].copy_from_slice(&found.rank);
+        if self.orthogonal.is_some() {
+            self.doubtful[..W].copy_from_slice(&found.doubtful);
+        }
     }
 
     fn invert_masses(&mut self, dynamics: &mut Dynamics, t: &[f64], y: &[f64]) -> Result<(), EvalError> {

@@ -58,6 +58,7 @@ mod matrices;
 mod matrix;
 mod model;
 mod observe;
+mod orthogonal;
 mod ports;
 mod print;
 mod probe;
