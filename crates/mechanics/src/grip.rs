@@ -117,9 +117,19 @@ impl Grip {
 
     /// Adds what velocities, or accelerations, do to constraints: out += G v.
     pub fn press(&self, v: &[f64], out: &mut [f64]) {
+        let Layout { start, columns, .. } = &*self.layout;
         match self.width {
-            1 => self.press_in::<1>(v, out),
-            _ => self.press_in::<LANES>(v, out),
+            1 => scatter::<1>(start, columns, &self.slopes, v, out),
+            _ => scatter::<LANES>(start, columns, &self.slopes, v, out),
+        }
+    }
+
+    /// Adds what impulses do to constraints: out += G M⁻¹ p.
+    pub fn jolt(&self, p: &[f64], out: &mut [f64]) {
+        let Layout { spread_start, spread_columns, .. } = &*self.layout;
+        match self.width {
+            1 => scatter::<1>(spread_start, spread_columns, &self.spread, p, out),
+            _ => scatter::<LANES>(spread_start, spread_columns, &self.spread, p, out),
         }
     }
 
@@ -127,17 +137,6 @@ impl Grip {
     #[must_use]
     pub fn steepness(&self, constraint: usize, lane: usize) -> f64 {
         self.layout.row(constraint).map(|entry| self.slopes[entry * self.width + lane].abs()).sum()
-    }
-
-    fn press_in<const W: usize>(&self, v: &[f64], out: &mut [f64]) {
-        for (row, out) in out.chunks_exact_mut(W).enumerate() {
-            for entry in self.layout.row(row) {
-                let column = self.layout.columns[entry] as usize;
-                for l in 0..W {
-                    out[l] += self.slopes[entry * W + l] * v[column * W + l];
-                }
-            }
-        }
     }
 
     fn solve_in<const W: usize>(&mut self, b: &mut [f64]) {
@@ -278,6 +277,18 @@ fn gather<const W: usize>(start: &[u32], columns: &[u32], entries: &[f64], x: &[
             let column = columns[entry] as usize;
             for l in 0..W {
                 out[column * W + l] -= entries[entry * W + l] * x[l];
+            }
+        }
+    }
+}
+
+/// out += Ax for a matrix by rows.
+fn scatter<const W: usize>(start: &[u32], columns: &[u32], entries: &[f64], x: &[f64], out: &mut [f64]) {
+    for (row, out) in out.chunks_exact_mut(W).enumerate() {
+        for entry in start[row] as usize..start[row + 1] as usize {
+            let column = columns[entry] as usize;
+            for l in 0..W {
+                out[l] += entries[entry * W + l] * x[column * W + l];
             }
         }
     }
