@@ -7,7 +7,7 @@ use crate::facts::Form;
 use crate::inverse::grow;
 use crate::orthogonal::Orthogonal;
 use crate::solve::lu;
-use crate::sparse::{Component, Layout};
+use crate::sparse::{BENT, Component, DEPENDENT, LONGEST, Layout, THERE};
 use crate::system::{Quantity, System};
 use leastaction_compile::LANES;
 use std::sync::Arc;
@@ -73,12 +73,12 @@ impl Grip {
         check("lanes", self.width, t.len())?;
         dynamics.engine.eval(Quantity::ConstraintSlopes, t, y, &mut self.slopes)?;
         self.invert_masses(dynamics, t, y)?;
-        match self.width {
-            1 => self.factor::<1>(),
-            _ => self.factor::<LANES>(),
-        }
+        let weakest = self.factor_in(&[DEPENDENT; LANES]);
+        // Without better factors, pivots tell directions from bends only.
+        let limit = if self.orthogonal.is_some() { THERE } else { LONGEST * LONGEST };
+        self.doubtful = weakest.map(|weakest| weakest < limit);
         if self.doubtful.contains(&true) {
-            self.factor_better(dynamics, t, y)?;
+            self.factor_better(dynamics, t, y, &weakest)?;
         }
         Ok(())
     }
@@ -153,42 +153,66 @@ impl Grip {
         }
     }
 
-    /// Factors anew, lane by lane, what elimination left in doubt. Where that cannot be, it stays as it is.
-    fn factor_better(&mut self, dynamics: &mut Dynamics, t: &[f64], y: &[f64]) -> Result<(), EvalError> {
+    /// Factors anew what pivots left in doubt, reckoning with the violation of constraints: by orthogonal factors if the system is small.
+    fn factor_better(
+        &mut self,
+        dynamics: &mut Dynamics,
+        t: &[f64],
+        y: &[f64],
+        weakest: &[f64; LANES],
+    ) -> Result<(), EvalError> {
         let positions = dynamics.system().position_constraints();
         let (width, half) = (self.width, y.len() / 2);
         if positions > 0 {
             dynamics.engine.eval(Quantity::Constraints, t, y, &mut self.ordered[..positions * width])?;
         }
-        let doubtful = self.doubtful;
-        for lane in (0..width).filter(|&lane| doubtful[lane]) {
+        let mut shortest = [0.0; LANES];
+        for lane in (0..width).filter(|&lane| self.doubtful[lane]) {
             let size = y[..half].iter().skip(lane).step_by(width).fold(0.0f64, |m, q| m.max(q.abs()));
-            let relative = |k: usize| match self.ordered[k * width + lane].abs() {
+            let violation = |k: usize| match self.ordered[k * width + lane].abs() {
                 0.0 => 0.0,
                 value => value / (self.steepness(k, lane) * size),
             };
-            let violation = (0..positions).map(relative).fold(0.0, f64::max);
-            let Some(orthogonal) = &mut self.orthogonal else { continue };
-            let place = (lane, width);
-            let found = orthogonal.factor(&self.layout, &self.slopes, &self.inverse, violation, place);
-            match found {
-                Some(rank) => self.rank[lane] = rank,
-                None => self.doubtful[lane] = false,
+            shortest[lane] = (BENT * (0..positions).map(violation).fold(0.0, f64::max)).min(LONGEST);
+        }
+        let Some(orthogonal) = &mut self.orthogonal else {
+            self.doubtful.fill(false);
+            if (0..width).any(|lane| weakest[lane] < shortest[lane].powi(2)) {
+                self.factor_in(&shortest.map(|shortest| (shortest * shortest).max(DEPENDENT)));
+            }
+            return Ok(());
+        };
+        for lane in 0..width {
+            if self.doubtful[lane] {
+                let place = (lane, width);
+                let found =
+                    orthogonal.factor(&self.layout, &self.slopes, &self.inverse, shortest[lane], place);
+                // Where masses are not positive, there are none.
+                self.doubtful[lane] = found.is_some();
+                self.rank[lane] = found.unwrap_or(self.rank[lane]);
             }
         }
         Ok(())
     }
 
-    fn factor<const W: usize>(&mut self) {
+    fn factor_in(&mut self, dependent: &[f64; LANES]) -> [f64; LANES] {
+        let mut weakest = [1.0; LANES];
+        match self.width {
+            1 => weakest[..1].copy_from_slice(&self.factor::<1>(&[dependent[0]])),
+            _ => weakest.copy_from_slice(&self.factor::<LANES>(dependent)),
+        }
+        weakest
+    }
+
+    fn factor<const W: usize>(&mut self, dependent: &[f64; W]) -> [f64; W] {
         let Layout { spread, diagonal, lower, .. } = &*self.layout;
         multiply::<W>(spread, &self.inverse, &self.slopes, &mut self.spread);
         multiply::<W>(diagonal, &self.slopes, &self.spread, &mut self.diagonal);
         multiply::<W>(lower, &self.slopes, &self.spread, &mut self.lower);
-        let found = self.layout.factor::<W>(&mut self.diagonal, &mut self.lower, &mut self.ordered);
+        let Grip { diagonal, lower, ordered, .. } = self;
+        let found = self.layout.factor::<W>(diagonal, lower, ordered, dependent);
         self.rank[..W].copy_from_slice(&found.rank);
-        if self.orthogonal.is_some() {
-            self.doubtful[..W].copy_from_slice(&found.doubtful);
-        }
+        found.weakest
     }
 
     fn invert_masses(&mut self, dynamics: &mut Dynamics, t: &[f64], y: &[f64]) -> Result<(), EvalError> {

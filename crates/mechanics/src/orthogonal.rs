@@ -13,12 +13,6 @@ use crate::sparse::{Component, Layout};
 
 /// A direction shorter than this is rounding.
 const SHORTEST: f64 = 1e-9;
-/// What constraints are violated by, relative to the size of the coordinates, bends their directions in proportion: a direction shorter
-/// than this multiple of it is not known, and left out. Otherwise mechanisms whose constraints are redundant only where they are met would lock.
-const BENT: f64 = 10.0;
-/// But a direction longer than this is there, however far the constraints are from being met.
-const LONGEST: f64 = 1e-3;
-
 /// The factors in every lane in which they were needed.
 #[derive(Clone, Debug)]
 pub(crate) struct Orthogonal {
@@ -58,14 +52,14 @@ impl Orthogonal {
         })
     }
 
-    /// Factors what constraints are in a lane of so many: G in `slopes`, parts of M⁻¹ in `inverse`, and by how much the constraints are
-    /// violated. Returns the rank, or nothing if M⁻¹ is not positive definite.
+    /// Factors what constraints are in a lane of so many: G in `slopes`, parts of M⁻¹ in `inverse`. Directions that are not
+    /// longer than `shortest` are left out. Returns the rank, or nothing if M⁻¹ is not positive definite.
     pub(crate) fn factor(
         &mut self,
         layout: &Layout,
         slopes: &[f64],
         inverse: &[f64],
-        violation: f64,
+        shortest: f64,
         (lane, width): (usize, usize),
     ) -> Option<usize> {
         let (m, n) = (self.rows, self.coordinates);
@@ -88,7 +82,7 @@ impl Orthogonal {
                 }
             }
         }
-        let shortest = (BENT * violation).clamp(SHORTEST, LONGEST);
+        let shortest = shortest.max(SHORTEST);
         let (lengths, order) = (&mut self.lengths[lane * m..][..m], &mut self.order[lane * m..][..m]);
         for (row, column) in self.columns.chunks_exact_mut(n).enumerate() {
             let length = length(column);

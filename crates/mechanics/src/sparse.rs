@@ -8,15 +8,21 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A pivot smaller than this, relative to what it was before elimination, is rounding: its row depends on those before it. Rows whose
 /// directions differ by less than the square root of this count as the same.
 pub(crate) const DEPENDENT: f64 = 1e-12;
-/// A pivot beyond these bounds is clearly there, or clearly rounding. One between them has lost digits.
-const THERE: f64 = 1e-3;
+/// The squares of lengths at which a direction is clearly there, and clearly rounding. Between them the pivots have lost digits.
+pub(crate) const THERE: f64 = 1e-3;
 const GONE: f64 = 1e-15;
+/// Where constraints are violated, relative to the size of the coordinates, their directions are bent in proportion: one that differs from
+/// others by less than this multiple is not known. If it were taken for real, mechanisms whose constraints are redundant
+/// wherever they are met would lock as soon as an integrator looks at a state beside them.
+pub(crate) const BENT: f64 = 10.0;
+/// But a direction longer than this is there, however far from being met constraints are.
+pub(crate) const LONGEST: f64 = 1e-3;
 
 /// What elimination found in the lanes.
 pub(crate) struct Found<const W: usize> {
     pub(crate) rank: [usize; W],
-    /// Whether there was a pivot that is neither clearly there nor clearly rounding.
-    pub(crate) doubtful: [bool; W],
+    /// The smallest pivot that is not clearly rounding, relative to what it was before elimination.
+    pub(crate) weakest: [f64; W],
 }
 
 /// An entry of a result gains the product of two others.
@@ -232,17 +238,20 @@ impl Layout {
         diagonal: &mut [f64],
         lower: &mut [f64],
         sizes: &mut [f64],
+        dependent: &[f64; W],
     ) -> Found<W> {
-        let mut found = Found { rank: [0; W], doubtful: [false; W] };
+        let mut found = Found { rank: [0; W], weakest: [1.0; W] };
         sizes.copy_from_slice(diagonal);
         for j in 0..self.rows {
             let column = self.factor_column(j);
             let mut inverse = [0.0; W];
             for l in 0..W {
                 let (pivot, size) = (diagonal[j * W + l], sizes[j * W + l]);
-                let independent = pivot.abs() > DEPENDENT * size.abs();
+                let independent = pivot.abs() > dependent[l] * size.abs();
                 found.rank[l] += usize::from(independent);
-                found.doubtful[l] |= pivot.abs() < THERE * size && pivot.abs() > GONE * size;
+                if pivot.abs() > GONE * size && pivot.abs() < found.weakest[l] * size {
+                    found.weakest[l] = pivot.abs() / size;
+                }
                 inverse[l] = if independent || pivot.is_nan() { 1.0 / pivot } else { 0.0 };
                 diagonal[j * W + l] = inverse[l];
             }
