@@ -18,15 +18,15 @@ use std::sync::Arc;
 /// What is solved for is then the same force, if the constraints do not contradict each other. Nothing allocates after the first use.
 #[derive(Clone, Debug)]
 pub struct Grip {
-    layout: Arc<Layout>,
-    width: usize,
+    pub(crate) layout: Arc<Layout>,
+    pub(crate) width: usize,
     slopes: Vec<f64>,
     /// Parts of M⁻¹, and the parameters for which they are known if M is constant.
     inverse: Vec<f64>,
     known: Option<Vec<f64>>,
     /// M⁻¹Gᵀ.
-    spread: Vec<f64>,
-    diagonal: Vec<f64>,
+    pub(crate) spread: Vec<f64>,
+    pub(crate) diagonal: Vec<f64>,
     lower: Vec<f64>,
     rank: [usize; LANES],
     /// Better factors for small systems, and the lanes in which they are needed.
@@ -278,7 +278,7 @@ fn invert(
 }
 
 /// Sums of products.
-fn multiply<const W: usize>(
+pub(crate) fn multiply<const W: usize>(
     products: &[crate::sparse::Product],
     left: &[f64],
     right: &[f64],
