@@ -421,7 +421,7 @@ pub enum TableError {
     },
 }
 
-fn suggestion(nearest: &Option<String>) -> String {
+pub(crate) fn suggestion(nearest: &Option<String>) -> String {
     nearest.as_ref().map_or_else(String::new, |name| format!(": did you mean `{name}`?"))
 }
 

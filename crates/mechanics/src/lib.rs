@@ -41,6 +41,7 @@
 //! Every force is the derivative of something declared, or declared itself.
 
 mod blueprint;
+mod body;
 mod check;
 mod definitions;
 mod dynamics;
@@ -72,6 +73,10 @@ pub mod five_ways {}
 /// The nearest of several names, for "did you mean".
 pub use leastaction_expr::nearest;
 
+pub use body::{
+    Body, BodyError, Inertia, InertiaError, Matter, Point, Pose, Rotation, RotationError, Surface,
+    SurfaceError,
+};
 pub use dynamics::{Dynamics, Query};
 pub use equations::{Equations, Statement};
 pub use error::{EvalError, ModelError, ObserveError, SettingError, StartError, TableError};
