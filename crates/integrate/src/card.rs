@@ -33,9 +33,18 @@ pub struct Card {
 pub type Stepper = fn(&mut Dynamics, usize, &Pace) -> Result<Box<dyn Step>, RunError>;
 
 impl Card {
-    /// What the method keeps of the motion of such a system: less than the card says if the system has lost it already.
+    /// What the method keeps of the motion of such a system: less than the card says if the system has lost it already, or if each step is
+    /// followed by a projection onto constraints, which keeps nothing but them.
     pub fn kept_in(&self, facts: &Facts) -> impl Iterator<Item = Keeps> {
-        self.keeps.iter().copied().filter(move |what| what.is_there(facts))
+        let projected = self.is_projected_in(facts);
+        let keeps: &'static [Keeps] = if projected { &[Keeps::Constraints] } else { self.keeps };
+        keeps.iter().copied().filter(move |what| what.is_there(facts))
+    }
+
+    /// Whether each step is followed by a projection onto constraints, as the method does not keep them by itself.
+    #[must_use]
+    pub fn is_projected_in(&self, facts: &Facts) -> bool {
+        facts.constrained && !self.keeps.contains(&Keeps::Constraints)
     }
 }
 
@@ -55,6 +64,8 @@ pub enum Keeps {
     Conformal,
     /// The energy of a mechanical system in which nothing depends on time and nothing is lost.
     Energy,
+    /// Constraints, and what follows from them for velocities.
+    Constraints,
 }
 
 impl Keeps {
@@ -63,10 +74,11 @@ impl Keeps {
     pub fn is_there(self, facts: &Facts) -> bool {
         let free = !facts.dissipative && !facts.forced;
         match self {
-            Keeps::Symplectic => free && facts.form != Form::Ports,
+            Keeps::Symplectic => free && facts.form != Form::Ports && facts.holonomic,
             Keeps::Conformal => facts.linear_damping && !facts.forced,
             // A structure J(x) that varies along a step changes it, and whether J does is not known.
             Keeps::Energy => free && facts.autonomous && facts.form != Form::Ports,
+            Keeps::Constraints => facts.constrained,
             Keeps::Reversible | Keeps::Quadratic | Keeps::Bilinear => true,
         }
     }
@@ -81,6 +93,7 @@ impl fmt::Display for Keeps {
             Keeps::Bilinear => "bilinear invariants",
             Keeps::Conformal => "contraction of the symplectic form",
             Keeps::Energy => "energy",
+            Keeps::Constraints => "constraints",
         })
     }
 }
@@ -88,8 +101,12 @@ impl fmt::Display for Keeps {
 /// What a system must be for a method to apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
-    /// Any vector field.
+    /// Any vector field. Where there are constraints, each step is followed by a projection.
     Field,
+    /// Any vector field without constraints.
+    Free,
+    /// A mechanical system whose constraints, if it has any, are all of positions.
+    Holonomic,
     /// A vector field in closed form, without inputs.
     Closed,
     /// H(q, p, t), and neither dissipation nor other forces.
@@ -110,6 +127,9 @@ impl Needs {
     pub fn met_by(self, facts: &Facts) -> bool {
         match self {
             Needs::Field => true,
+            Needs::Holonomic => facts.form != Form::Ports && facts.holonomic,
+            _ if facts.constrained => false,
+            Needs::Free => true,
             Needs::Closed => facts.closed && !facts.driven,
             Needs::Hamiltonian => facts.form != Form::Ports && !facts.dissipative && !facts.forced,
             Needs::Separable => facts.separable && !facts.forces_depend_on_velocities,
@@ -124,6 +144,8 @@ impl fmt::Display for Needs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Needs::Field => "a vector field",
+            Needs::Free => "a vector field without constraints",
+            Needs::Holonomic => "constraints of positions, or none",
             Needs::Closed => "a vector field in closed form",
             Needs::Hamiltonian => "a Hamiltonian without forces",
             Needs::Separable => "a separable Hamiltonian",

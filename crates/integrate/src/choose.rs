@@ -76,7 +76,7 @@ impl Choice {
                 let (name, why) = by_density(&facts);
                 (name, Pace::Density(density), why)
             }
-            None if free && tempo.is_known() && tempo.fastest * span > LONG * TAU => {
+            None if free && !facts.constrained && tempo.is_known() && tempo.fastest * span > LONG * TAU => {
                 let step = (end - start.t).signum() * TAU / tempo.fastest / STEPS_PER_PERIOD;
                 let periods = (tempo.fastest * span / TAU).round();
                 let name = if Needs::Separable.met_by(&facts) { "blanes-moan6" } else { "gauss8" };
@@ -124,6 +124,12 @@ fn by_step(facts: &Facts, tempo: Tempo, step: f64) -> (&'static str, String) {
     }
     if facts.dissipative && Needs::LinearDamping.met_by(facts) && !long {
         return ("conformal4", "damping is linear: what it does to the geometry is kept".to_owned());
+    }
+    if facts.constrained {
+        return (
+            "dop853",
+            "good accuracy, with a projection onto the constraints after each step".to_owned(),
+        );
     }
     if Needs::Separable.met_by(facts) && !long {
         return ("blanes-moan4", "H is separable, so steps are explicit and symplectic".to_owned());

@@ -22,6 +22,9 @@ pub(crate) struct Course<'d> {
     pub(crate) polynomial: Polynomial,
     weaver: Weaver,
     change: Vec<f64>,
+    /// Where the step leads, and by how much it is moved from there onto constraints; empty if it is not.
+    target: Vec<f64>,
+    correction: Vec<f64>,
     pacing: Pacing,
     /// Where each lane is, and what rounding left of that.
     t: [f64; LANES],
@@ -84,6 +87,7 @@ impl<'d> Course<'d> {
         if dynamics.system().facts().closed {
             dynamics.prepare(&[Quantity::Field])?;
         }
+        let projected = card.is_projected_in(dynamics.system().facts());
         let mut method = (card.stepper)(dynamics, width, pace)?;
         let many = match &pacing {
             Pacing::Fixed { grid, .. } => grid.steps > FEW_STEPS,
@@ -99,6 +103,8 @@ impl<'d> Course<'d> {
             polynomial: Polynomial::new(&block),
             weaver: Weaver::new(card.order, len),
             change: vec![0.0; len],
+            target: if projected { vec![0.0; len] } else { Vec::new() },
+            correction: if projected { vec![0.0; len] } else { Vec::new() },
             pacing,
             t: [start; LANES],
             late: [0.0; LANES],
@@ -200,6 +206,9 @@ impl<'d> Course<'d> {
         let width = self.block.width();
         self.block.add_in(&self.taken[..width], &self.change);
         self.method.accept(&self.taken[..width]);
+        if !self.target.is_empty() {
+            self.method.displaced();
+        }
         for j in (0..width).filter(|&j| self.taken[j]) {
             let end = self.end_of(j);
             if let Pacing::Density(control) = &mut self.pacing {
@@ -241,9 +250,27 @@ impl<'d> Course<'d> {
         self.method.step(&mut self.motion, interval, &self.block, &mut self.change)
     }
 
+    /// Moves the end of the step onto the constraints, where the method does not.
+    fn project(&mut self) -> Result<(), StepError> {
+        if self.target.is_empty() {
+            return Ok(());
+        }
+        let width = self.block.width();
+        let mut ends = [0.0; LANES];
+        ends.iter_mut().enumerate().take(width).for_each(|(j, end)| *end = self.end_of(j));
+        self.block.after(0, &self.change, &mut self.target);
+        if !all_finite(self.target.iter().copied()) {
+            return Ok(()); // the step has failed already
+        }
+        let found = self.motion.dynamics().project_by(&ends[..width], &mut self.target, &mut self.correction);
+        self.change.iter_mut().zip(&self.correction).for_each(|(change, correction)| *change += correction);
+        Ok(found.map(|_| ())?)
+    }
+
     /// A step that must be good, as no other will be tried.
     fn try_surely(&mut self) -> Result<(), RunError> {
         self.try_step()?;
+        self.project()?;
         match self.not_finite() {
             None => Ok(()),
             Some((component, lane)) => Err(self.broken(component, lane)),
@@ -297,6 +324,12 @@ impl<'d> Course<'d> {
         }
         if !foreseen {
             self.method.error(tolerance, &self.block, &self.change, &mut ratios[..width]);
+        }
+        if let Err(error) = self.project() {
+            // Where the end could not be moved the change is NaN, and the step was too long.
+            if error.lane().is_none_or(|lane| self.h[lane] == 0.0) {
+                return Err(error.into());
+            }
         }
         for (j, ratio) in ratios.iter_mut().enumerate().take(width) {
             let finite = (j..self.change.len()).step_by(width).all(|i| self.change[i].is_finite());
@@ -384,7 +417,12 @@ fn interval<'a>(t: &'a [f64; LANES], h: &'a [f64; LANES], width: usize) -> Inter
 
 /// Whether a method applies to a system, and the start to both.
 fn check(card: &'static Card, system: &System, block: &Block) -> Result<(), RunError> {
-    if !card.needs.met_by(system.facts()) {
+    let facts = system.facts();
+    if facts.constrained && !card.needs.met_by(facts) {
+        let instead = if facts.holonomic { "rattle" } else { "dop853" };
+        return Err(RunError::Constrained { method: card.name, instead });
+    }
+    if !card.needs.met_by(facts) {
         let Card { name: method, needs, .. } = *card;
         return Err(RunError::NotApplicable { method, needs, instead: "gauss4" });
     }

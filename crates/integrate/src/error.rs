@@ -174,6 +174,14 @@ pub enum RunError {
         /// A method that does apply.
         instead: &'static str,
     },
+    /// The method would leave constraints out of account.
+    #[error("{method} does not reckon with constraints, which this system has: use {instead}")]
+    Constrained {
+        /// The method.
+        method: &'static str,
+        /// A method that does.
+        instead: &'static str,
+    },
     /// The method does not keep what it should.
     #[error("{method} does not keep the {what}{}", instead.map_or(String::new(), |name| format!(": use {name}")))]
     NotKept {

@@ -307,8 +307,9 @@ impl Integrator {
             if !what.is_there(facts) {
                 return Err(RunError::NothingToKeep { what });
             }
-            if !self.card.keeps.contains(&what) {
-                let fits = |card: &Card| card.keeps.contains(&what) && card.needs.met_by(facts);
+            let keeps = |card: &Card| card.kept_in(facts).any(|kept| kept == what);
+            if !keeps(self.card) {
+                let fits = |card: &Card| keeps(card) && card.needs.met_by(facts);
                 let instead = ALL.iter().find(|card| fits(card)).map(|card| card.name);
                 return Err(RunError::NotKept { method: self.card.name, what, instead });
             }

@@ -4,7 +4,7 @@ use crate::block::Block;
 use crate::dense::Polynomial;
 use crate::pace::Tolerance;
 use leastaction_compile::LANES;
-use leastaction_mechanics::{Dynamics, EvalError, System};
+use leastaction_mechanics::{Dynamics, EvalError, ProjectionError, System};
 
 /// A method at work: its memory, and its step.
 ///
@@ -78,6 +78,9 @@ pub trait Step {
     fn accept(&mut self, lanes: &[bool]) {
         let _ = lanes;
     }
+
+    /// The state was moved after the step, onto constraints: what was computed at the step's end does not hold there.
+    fn displaced(&mut self) {}
 
     /// Shows everything that one step leaves to the next, so that it can be written down, and a resumed run has the same bits.
     fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
@@ -225,6 +228,7 @@ impl StepError {
     pub fn lane(&self) -> Option<usize> {
         match self {
             StepError::Eval(error) => error.lane(),
+            StepError::Projection(error) => error.lane(),
             StepError::NoConvergence { lane, .. } => Some(*lane),
         }
     }
@@ -236,6 +240,9 @@ pub enum StepError {
     /// The vector field could not be evaluated.
     #[error(transparent)]
     Eval(#[from] EvalError),
+    /// The end of the step could not be moved onto the constraints.
+    #[error(transparent)]
+    Projection(#[from] ProjectionError),
     /// The equations of an implicit step were not solved.
     #[error(
         "the implicit step at t = {} was not solved (residual {residual:.1e} after {iterations} iterations): try a smaller step",

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{
-    damped_henon_heiles, distance, double_pendulum, driven_pendulum, kepler, oscillator, relativistic,
+    damped_henon_heiles, distance, double_pendulum, driven_pendulum, kepler, links, oscillator, relativistic,
     suited, undisturbed,
 };
 use leastaction_integrate::{
@@ -23,6 +23,7 @@ fn methods_keep_what_they_claim() {
                 Keeps::Bilinear => bilinear(card),
                 Keeps::Conformal => conformal(card),
                 Keeps::Energy => energy(card),
+                Keeps::Constraints => constraints(card),
             }
         }
     }
@@ -40,7 +41,7 @@ fn methods_are_of_their_kind() {
             Sizing::Estimated { .. } | Sizing::Foreseen => tolerance(card),
         }
         match card.needs {
-            Needs::Field | Needs::Closed | Needs::Lagrangian => {
+            Needs::Field | Needs::Free | Needs::Holonomic | Needs::Closed | Needs::Lagrangian => {
                 drop(run(card, &mut driven_pendulum(), 0.01, 1.0))
             }
             Needs::Hamiltonian => refuses(card, driven_pendulum()),
@@ -75,6 +76,18 @@ fn checkers_can_say_no() {
     let verlet = Card::named("verlet").unwrap();
     assert!(oscillator_error(verlet, 0.1) > 1e-7);
     assert!(form_error(rk4, damped_henon_heiles(), 0.1, (-0.03_f64).exp()) > 1e-9);
+}
+
+/// A pendulum of two links in Cartesian coordinates stays on its constraints.
+fn constraints(card: &'static Card) {
+    let (dynamics, start) = &mut links();
+    let trajectory = Integrator::new(card, 0.01).run(dynamics, start, 5.0).unwrap();
+    let (mut positions, mut velocities) = ([0.0; 2], [0.0; 2]);
+    for state in (0..trajectory.times().len()).filter_map(|i| trajectory.state(i)) {
+        dynamics.violations(&[state.t], &state.block(), &mut positions, &mut velocities).unwrap();
+        let worst = positions.iter().chain(&velocities).fold(0.0f64, |m, x| m.max(x.abs()));
+        assert!(worst < 2e-13, "{}: {worst:e} at {}", card.name, state.t);
+    }
 }
 
 fn run(card: &'static Card, (dynamics, start): &mut (Dynamics, State), step: f64, end: f64) -> Trajectory {

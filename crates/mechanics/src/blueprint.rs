@@ -26,9 +26,12 @@ impl<'g> Equations<'g> {
             }
         };
         let field = self.phase_field();
-        let closed = field.is_some();
+        let constrained = !self.constraints.is_empty();
+        let closed = field.is_some() && !constrained;
         if let Some((rates, pushes)) = field {
-            plans.push((Quantity::Field, Beside::Momenta, [rates.clone(), pushes.clone()].concat()));
+            if closed {
+                plans.push((Quantity::Field, Beside::Momenta, [rates.clone(), pushes.clone()].concat()));
+            }
             plans.push((Quantity::Drift, Beside::Momenta, rates));
             plans.push((Quantity::Kick, Beside::Momenta, pushes));
             plans.extend(self.hamiltonian().map(|h| (Quantity::Energy, Beside::Momenta, vec![h])));
@@ -43,6 +46,16 @@ impl<'g> Equations<'g> {
         let damped = damping.iter().map(|entry| (entry.row, entry.column)).collect();
         plans.push((Quantity::Damping, Beside::Nothing, damping.iter().map(|entry| entry.value).collect()));
 
+        let demands = self.demands();
+        let slopes: Vec<_> = demands.slopes.iter().map(|entry| (entry.row, entry.column)).collect();
+        if constrained {
+            let entries = demands.slopes.iter().map(|entry| entry.value).collect();
+            plans.push((Quantity::Constraints, Beside::Velocities, demands.values));
+            plans.push((Quantity::ConstraintRates, Beside::Velocities, demands.rates));
+            plans.push((Quantity::ConstraintSlopes, Beside::Velocities, entries));
+            plans.push((Quantity::ConstraintBends, Beside::Velocities, demands.bends));
+        }
+
         let all: Vec<_> = plans.iter().flat_map(|(.., outputs)| outputs.iter().copied()).collect();
         let nonzero = |forces: &[Expr<'g>]| forces.iter().any(|f| f.as_number() != Some(0.0));
         let facts = Facts {
@@ -56,6 +69,8 @@ impl<'g> Equations<'g> {
             forces_depend_on_velocities: self.forces_depend_on_velocities(),
             linear_damping,
             closed,
+            constrained,
+            holonomic: self.is_holonomic(),
             cyclic: self.cyclic(),
             conserved: self.conserved(),
         };
@@ -75,6 +90,9 @@ impl<'g> Equations<'g> {
             massive: self.particles.iter().flat_map(owner).collect(),
             inverse,
             damped,
+            constraints: self.constraints.iter().map(|c| (c.name.clone(), c.level)).collect(),
+            held: self.held.iter().map(|(q, by)| (q.to_string(), by.clone())).collect(),
+            slopes,
             plans,
         })
     }

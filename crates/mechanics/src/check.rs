@@ -93,12 +93,13 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
         check("gravity".into(), g, &[Parameter, Time])?;
     }
     let moving: &[Kind] = &[Parameter, Time, Coordinate, Velocity];
-    let groups: [(&str, &[_], &[Kind]); 5] = [
+    let groups: [(&str, &[_], &[Kind]); 6] = [
         ("kinetic energy", &model.kinetic, moving),
         ("potential energy", &model.potential, &[Parameter, Time, Coordinate]),
         ("Lagrangian term", &model.lagrangian, moving),
         ("Hamiltonian term", &model.hamiltonian, &[Parameter, Time, Coordinate, Momentum]),
         ("dissipation", &model.dissipation, moving),
+        ("constraint", &model.constraints, moving),
     ];
     let massive = || model.particles.iter().filter(|p| !p.inertias.is_empty());
     let of_particles = massive().map(|p| p.name.clone());

@@ -8,6 +8,12 @@ use leastaction_expr::{Expr, substitute};
 impl<'g> Model<'g> {
     /// The model with every defined name, and its time derivative, replaced by what it stands for.
     pub(crate) fn resolved(&self) -> Result<Model<'g>, ModelError> {
+        let mut model = self.clone();
+        model.hold()?;
+        model.substituted()
+    }
+
+    pub(crate) fn substituted(&self) -> Result<Model<'g>, ModelError> {
         if self.definitions.is_empty() {
             return Ok(self.clone());
         }
@@ -36,6 +42,7 @@ impl<'g> Model<'g> {
             &mut model.lagrangian,
             &mut model.hamiltonian,
             &mut model.dissipation,
+            &mut model.constraints,
         ];
         for Term { value, .. } in terms.into_iter().flatten() {
             replace(value);

@@ -3,10 +3,12 @@
 use crate::engine::{Engine, check, wrong_length};
 use crate::error::{EvalError, SettingError};
 use crate::facts::Form;
+use crate::grip::Hold;
 use crate::input::Input;
 use crate::inverse::{Failure, Solver, grow};
 use crate::matrices::Matrices;
 use crate::observe::Observatory;
+use crate::project::Projection;
 use crate::system::{Quantity, System};
 
 /// Rows of the ledger after the shares.
@@ -47,6 +49,9 @@ pub struct Dynamics {
     ledger: Vec<f64>,
     pub(crate) matrices: Matrices,
     pub(crate) observatory: Observatory,
+    pub(crate) hold: Hold,
+    /// How far the last start was moved.
+    pub(crate) placed: Option<Projection>,
 }
 
 impl Dynamics {
@@ -59,6 +64,8 @@ impl Dynamics {
             ledger: Vec::new(),
             matrices: Matrices::default(),
             observatory: Observatory::default(),
+            hold: Hold::default(),
+            placed: None,
         };
         Ok(dynamics)
     }
@@ -115,7 +122,7 @@ impl Dynamics {
         quantities.iter().try_for_each(|&quantity| self.engine.prepare(quantity))
     }
 
-    /// The vector field in phase space: (q̇, ṗ) at y.
+    /// The vector field in phase space: (q̇, ṗ) at y, with the forces of constraints.
     ///
     /// # Errors
     /// [`EvalError`] if a slice does not fit, or velocities do not follow from momenta.
@@ -130,7 +137,15 @@ impl Dynamics {
         let (rates, pushes) = dy.split_at_mut(half);
         let found = self.velocities(t, y, rates);
         self.put_beside(&y[..half], rates);
-        self.engine.eval(Quantity::Pushes, t, &self.other[..2 * half], pushes).and(found)
+        let found = if self.engine.has(Quantity::Kick) {
+            self.engine.eval(Quantity::Kick, t, y, pushes).and(found)
+        } else {
+            self.engine.eval(Quantity::Pushes, t, &self.other[..2 * half], pushes).and(found)
+        };
+        if self.system().facts().constrained {
+            return self.add_constraint_forces(t, y, pushes).and(found);
+        }
+        found
     }
 
     /// The first half of the field: q̇ at y.
@@ -142,15 +157,16 @@ impl Dynamics {
         self.velocities(t, y, rates)
     }
 
-    /// The second half of the field: ṗ at y. If H is separable and no force depends on velocities, it does not depend on p.
+    /// The second half of the field without the forces of constraints: ∂L/∂q + Q at y. If H is separable and no force depends on
+    /// velocities, it does not depend on p.
     ///
     /// # Errors
     /// As [`Dynamics::field`].
     pub fn kick(&mut self, t: &[f64], y: &[f64], pushes: &mut [f64]) -> Result<(), EvalError> {
-        let facts = self.system().facts();
-        if facts.closed {
+        if self.engine.has(Quantity::Kick) {
             return self.engine.eval(Quantity::Kick, t, y, pushes);
         }
+        let facts = self.system().facts();
         if facts.separable && !facts.forces_depend_on_velocities {
             return self.engine.eval(Quantity::Pushes, t, y, pushes); // whatever stands beside q is not read
         }
@@ -165,7 +181,7 @@ impl Dynamics {
     /// [`EvalError`] if a slice does not fit, the mass matrix is singular there, or no velocities belong to these momenta.
     #[inline]
     pub fn velocities(&mut self, t: &[f64], y: &[f64], v: &mut [f64]) -> Result<(), EvalError> {
-        if self.system().facts().closed {
+        if self.engine.has(Quantity::Drift) {
             return self.engine.eval(Quantity::Drift, t, y, v);
         }
         self.invert("velocities for these momenta", t, y, v)
@@ -182,7 +198,7 @@ impl Dynamics {
         self.invert("momenta for these velocities", t, z, p)
     }
 
-    /// ∂L/∂q + Q at z: the rate at which momenta change, given velocities.
+    /// ∂L/∂q + Q at z: the rate at which momenta change, given velocities, without the forces of constraints.
     ///
     /// # Errors
     /// [`EvalError`] if a slice does not fit, or no momenta belong to these velocities.
@@ -355,7 +371,7 @@ impl Dynamics {
     }
 
     /// Fills `other` with coordinates and what belongs beside them.
-    fn put_beside(&mut self, q: &[f64], beside: &[f64]) {
+    pub(crate) fn put_beside(&mut self, q: &[f64], beside: &[f64]) {
         grow(&mut self.other, 2 * q.len());
         self.other[..q.len()].copy_from_slice(q);
         self.other[q.len()..][..beside.len()].copy_from_slice(beside);

@@ -11,6 +11,7 @@
 //! (Goldstein, Poole and Safko, *Classical Mechanics*, 3rd ed., ch. 1, 2 and 8.)
 
 use crate::check;
+use crate::constraint::{self, Constraint};
 use crate::error::ModelError;
 use crate::lagrangian::Lagrangian;
 use crate::model::{Model, Particle, Term};
@@ -46,6 +47,10 @@ pub struct Equations<'g> {
     pub resistances: Vec<Expr<'g>>,
     /// The other generalized forces Q(q, v, t, u) on each coordinate.
     pub drives: Vec<Expr<'g>>,
+    /// Constraints: those of positions, then those of velocities.
+    pub constraints: Vec<Constraint<'g>>,
+    /// Coordinates that are held, with the names of the constraints that hold them. They are not among the coordinates.
+    pub held: Vec<(Expr<'g>, String)>,
     /// How the motion is stated.
     pub statement: Statement<'g>,
 }
@@ -104,6 +109,8 @@ impl<'g> Equations<'g> {
             direct: model.lagrangian.iter().chain(&model.hamiltonian).cloned().collect(),
             resistances,
             drives,
+            constraints: constraint::derive(model)?,
+            held: model.held.clone(),
             statement,
         })
     }
@@ -135,7 +142,7 @@ impl<'g> Equations<'g> {
         }
     }
 
-    /// (q̇, ṗ) as functions of (q, p, t, u), where they can be written down.
+    /// (q̇, ṗ) as functions of (q, p, t, u), where they can be written down; without the forces of constraints.
     #[must_use]
     pub fn phase_field(&self) -> Option<(Vec<Expr<'g>>, Vec<Expr<'g>>)> {
         let rates = self.velocities_of_momenta()?;
@@ -143,7 +150,7 @@ impl<'g> Equations<'g> {
         Some((rates, pushes))
     }
 
-    /// ∂L/∂q + Q as functions of (q, v, t, u), or −∂H/∂q + Q with ∂H/∂q in (q, p, t): what ṗ is.
+    /// ∂L/∂q + Q as functions of (q, v, t, u), or −∂H/∂q + Q with ∂H/∂q in (q, p, t): what ṗ is without the forces of constraints.
     #[must_use]
     pub fn pushes(&self) -> Vec<Expr<'g>> {
         let slopes = match &self.statement {
@@ -165,7 +172,8 @@ impl<'g> Equations<'g> {
         }
     }
 
-    /// q̈ as functions of (q, v, t, u), where they can be written down: for a Lagrangian whose mass matrix is small or sparse.
+    /// q̈ as functions of (q, v, t, u), where they can be written down: for a Lagrangian whose mass matrix is small or sparse. Without
+    /// the forces of constraints.
     #[must_use]
     pub fn accelerations(&self) -> Option<Vec<Expr<'g>>> {
         let Statement::Lagrangian(l) = &self.statement else { return None };

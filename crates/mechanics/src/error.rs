@@ -1,6 +1,7 @@
 //! What can be wrong with a model.
 
 use crate::facts::Form;
+use crate::project::ProjectionError;
 use leastaction_compile::{BuildError, CompileError, LANES};
 use leastaction_expr::ParseError;
 
@@ -149,6 +150,33 @@ pub enum ModelError {
     Cycle {
         /// The names, each of which uses the next.
         names: Vec<String>,
+    },
+    /// A constraint demands something of what cannot change.
+    #[error(
+        "the constraint `{constraint}` demands that {value} = 0, where nothing can move: it contradicts the parameters or another \
+         constraint; remove one of them"
+    )]
+    Contradiction {
+        /// The constraint.
+        constraint: String,
+        /// What should be zero.
+        value: String,
+    },
+    /// A constraint of velocities is not linear in them.
+    #[error(
+        "the constraint `{constraint}` is not linear in velocities: no force without work can enforce it"
+    )]
+    NonlinearConstraint {
+        /// The constraint.
+        constraint: String,
+    },
+    /// A constraint of velocities in a model that states a Hamiltonian.
+    #[error(
+        "the constraint `{constraint}` is one of velocities, and the model states a Hamiltonian: state energies or a Lagrangian"
+    )]
+    VelocityConstraint {
+        /// The constraint.
+        constraint: String,
     },
     /// The system cannot run by another clock and stay Hamiltonian.
     #[error("there is no fictitious time without H(q, p, t) in closed form: {reason}")]
@@ -360,6 +388,30 @@ pub enum StartError {
         /// The coordinates that move without inertia.
         coordinates: Vec<String>,
     },
+    /// A coordinate that a constraint holds has no value to be chosen.
+    #[error(
+        "the start sets `{name}`, which the constraint `{constraint}` holds: leave it out, or change the constraint"
+    )]
+    Held {
+        /// The coordinate, or its velocity.
+        name: String,
+        /// The constraint.
+        constraint: String,
+    },
+    /// The start is far from what constraints allow.
+    #[error(
+        "the start is far from what the constraints allow: `{coordinate}` would have to move by {moved:.3}; start nearer, or \
+         project the state first"
+    )]
+    FarFromConstraints {
+        /// The coordinate that would have to move most.
+        coordinate: String,
+        /// By how much.
+        moved: f64,
+    },
+    /// The constraints cannot be met near the start.
+    #[error("there is no such start: {0}")]
+    Projection(#[from] ProjectionError),
     /// J is not skew at the start.
     #[error(
         "J is not skew-symmetric at the start: J[{row}][{column}] = {value} and J[{column}][{row}] = {mirror}"

@@ -46,8 +46,13 @@ pub struct Facts {
     /// Whether masses are constant, dissipation is −Γp with a constant matrix Γ, and no other force depends on velocities: what
     /// conformal symplectic methods need. Without dissipation Γ is zero.
     pub linear_damping: bool,
-    /// Whether the whole vector field is one kernel; if not, velocities follow from momenta by factoring or iterating.
+    /// Whether the whole vector field is one kernel; if not, velocities follow from momenta, or constraint forces from the motion, by
+    /// factoring or iterating.
     pub closed: bool,
+    /// Whether there are constraints.
+    pub constrained: bool,
+    /// Whether no constraint is one of velocities: constraints of positions alone leave the motion Hamiltonian.
+    pub holonomic: bool,
     /// Coordinates that the energies do not depend on, by index.
     pub cyclic: Vec<usize>,
     /// What is conserved because of a symmetry.

@@ -43,12 +43,14 @@
 mod blueprint;
 mod body;
 mod check;
+mod constraint;
 mod definitions;
 mod dynamics;
 mod engine;
 mod equations;
 mod error;
 mod facts;
+mod grip;
 mod inertia;
 mod input;
 mod inverse;
@@ -60,8 +62,10 @@ mod observe;
 mod ports;
 mod print;
 mod probe;
+mod project;
 mod rated;
 mod solve;
+mod sparse;
 mod state;
 mod sundman;
 mod symmetry;
@@ -77,16 +81,19 @@ pub use body::{
     Body, BodyError, Inertia, InertiaError, Matter, Point, Pose, Rotation, RotationError, Surface,
     SurfaceError,
 };
+pub use constraint::{Constraint, Level};
 pub use dynamics::{Dynamics, Query};
 pub use equations::{Equations, Statement};
 pub use error::{EvalError, ModelError, ObserveError, SettingError, StartError, TableError};
 pub use facts::{Facts, Form, Place, Share, ShareKind};
+pub use grip::Grip;
 pub use input::{Input, Table};
 pub use lagrangian::Lagrangian;
 pub use matrix::Symmetric;
 pub use model::{Model, Particle, Term};
 pub use observe::Observable;
 pub use ports::Ports;
+pub use project::{Projection, ProjectionError};
 pub use rated::Rated;
 pub use state::State;
 pub use sundman::Sundman;

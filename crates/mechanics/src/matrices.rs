@@ -8,6 +8,7 @@ use crate::inertia;
 use crate::inverse::{Failure, fill, grow};
 use crate::solve::lu;
 use crate::system::Quantity;
+use leastaction_compile::LANES;
 
 /// Up to so many coordinates the written-out inverse of the mass matrix is differentiated; beyond, that would be more than solving with it.
 const DIFFERENTIATED: usize = 12;
@@ -22,14 +23,43 @@ pub(crate) struct Matrices {
     /// A matrix and right sides of one lane, by rows.
     matrix: Vec<f64>,
     right: Vec<f64>,
+    /// A state block.
+    state: Vec<f64>,
 }
 
 impl Dynamics {
-    /// Accelerations q̈ at z: with v, the vector field in configuration space.
+    /// Accelerations q̈ at z, with the forces of constraints: with v, the vector field in configuration space.
     ///
     /// # Errors
     /// [`EvalError`] if a slice does not fit, or the mass matrix is singular there.
     pub fn accelerations(&mut self, t: &[f64], z: &[f64], a: &mut [f64]) -> Result<(), EvalError> {
+        if !self.system().facts().constrained {
+            return self.free_accelerations(t, z, a);
+        }
+        self.check_mechanical(t, z)?;
+        check("accelerations", z.len() / 2, a.len())?;
+        let found = self.turn(Dynamics::momenta, t, z);
+        let mut y = std::mem::take(&mut self.matrices.state);
+        grow(&mut y, z.len());
+        y[..z.len()].copy_from_slice(&self.other[..z.len()]);
+        self.put_beside(&z[..z.len() / 2], &z[z.len() / 2..]);
+        let found = found.and(self.find_multipliers(t, &y[..z.len()]));
+        self.matrices.state = y;
+        a.copy_from_slice(&self.hold.accelerations[z.len()..][..a.len()]);
+        let rows = self.system().constraints().len() * t.len();
+        if let Some(grip) = &self.hold.grips[usize::from(t.len() > 1)] {
+            grip.deflect(&self.hold.multipliers[..rows], a);
+        }
+        found
+    }
+
+    /// Accelerations at z without the forces of constraints.
+    pub(crate) fn free_accelerations(
+        &mut self,
+        t: &[f64],
+        z: &[f64],
+        a: &mut [f64],
+    ) -> Result<(), EvalError> {
         self.check_mechanical(t, z)?;
         if self.system().facts().form == Form::Hamiltonian {
             let found = self.turn(Dynamics::momenta, t, z);
@@ -61,6 +91,23 @@ impl Dynamics {
         self.fill_inertia(&[t])?;
         let pattern = &system.inverse().pattern;
         Ok(inertia::idle(n, pattern, &self.matrices.inertia[n..][..pattern.len()]))
+    }
+
+    /// The nonzeros of the mass matrix at y; for a Hamiltonian those of ∂²H/∂p².
+    pub(crate) fn inertia_at(&mut self, t: &[f64], y: &[f64], entries: &mut [f64]) -> Result<(), EvalError> {
+        let (half, system) = (y.len() / 2, self.system().clone());
+        let found = if system.facts().form == Form::Lagrangian && !system.inverse().linear {
+            self.turn(Dynamics::velocities, t, y)
+        } else {
+            self.put_beside(&y[..half], &y[half..]);
+            Ok(())
+        };
+        if system.facts().form == Form::Lagrangian && system.inverse().linear {
+            self.other[half..2 * half].fill(0.0);
+        }
+        self.fill_inertia(t)?;
+        entries.copy_from_slice(&self.matrices.inertia[half..][..entries.len()]);
+        found
     }
 
     /// The mass matrix ∂p/∂v at z, all n² entries by rows. Where p is linear in v it does not depend on v.
@@ -111,6 +158,9 @@ impl Dynamics {
     /// # Errors
     /// As [`Dynamics::field`].
     pub fn jacobian(&mut self, t: &[f64], y: &[f64], j: &mut [f64]) -> Result<(), EvalError> {
+        if self.system().facts().constrained {
+            return self.difference_field(t, y, j);
+        }
         let tangents = self.engine.has(Quantity::Pushes) && self.system().degrees() > DIFFERENTIATED;
         if self.system().facts().closed && !tangents {
             return self.engine.eval(Quantity::Jacobian, t, y, j);
@@ -148,6 +198,40 @@ impl Dynamics {
         found.and(solved)
     }
 
+    /// The derivatives of the field with constraint forces, by central differences: good to nine or ten digits.
+    fn difference_field(&mut self, t: &[f64], y: &[f64], j: &mut [f64]) -> Result<(), EvalError> {
+        let (width, d) = (t.len(), self.system().dimension());
+        self.engine.check_block(t, y)?;
+        check("derivatives", d * d * width, j.len())?;
+        let mut memory = std::mem::take(&mut self.matrices.state);
+        grow(&mut memory, 3 * y.len());
+        let (at, fields) = memory.split_at_mut(y.len());
+        let (above, below) = fields.split_at_mut(y.len());
+        let mut found = Ok(());
+        for column in 0..d {
+            let mut steps = [0.0; LANES];
+            let places = column * width..(column + 1) * width;
+            at.copy_from_slice(y);
+            let sizes = y[places.clone()].iter().map(|y| f64::EPSILON.cbrt() * y.abs().max(1.0));
+            steps.iter_mut().zip(sizes).for_each(|(step, size)| *step = size);
+            for (sign, field) in [(1.0, &mut *above), (-1.0, &mut below[..y.len()])] {
+                for (at, (y, step)) in at[places.clone()].iter_mut().zip(y[places.clone()].iter().zip(steps))
+                {
+                    *at = y + sign * step;
+                }
+                found = found.and(self.field(t, at, field));
+            }
+            for row in 0..d {
+                for lane in 0..width {
+                    let i = row * width + lane;
+                    j[(row * d + column) * width + lane] = (above[i] - below[i]) / (2.0 * steps[lane]);
+                }
+            }
+        }
+        self.matrices.state = memory;
+        found
+    }
+
     /// p at v, or v at p, and the matrix that connects them, at `other`.
     fn fill_inertia(&mut self, t: &[f64]) -> Result<(), EvalError> {
         let n = self.system().degrees();
@@ -166,7 +250,7 @@ impl Dynamics {
         mut exchange: impl FnMut(usize, &[f64], Right<'_>),
     ) -> Result<(), EvalError> {
         let (n, width) = (self.system().degrees(), t.len());
-        let Matrices { inertia, tangents, matrix, right } = &mut self.matrices;
+        let Matrices { inertia, tangents, matrix, right, .. } = &mut self.matrices;
         grow(matrix, n * n);
         grow(right, n * columns);
         let (matrix, right) = (&mut matrix[..n * n], &mut right[..n * columns]);

@@ -54,6 +54,10 @@ pub struct Model<'g> {
     pub(crate) hamiltonian: Vec<Term<'g>>,
     pub(crate) dissipation: Vec<Term<'g>>,
     pub(crate) forces: Vec<(Expr<'g>, Expr<'g>)>,
+    /// What must be zero.
+    pub(crate) constraints: Vec<Term<'g>>,
+    /// Coordinates that a constraint holds, with its name: they have become definitions.
+    pub(crate) held: Vec<(Expr<'g>, String)>,
 }
 
 impl<'g> Model<'g> {
@@ -78,6 +82,8 @@ impl<'g> Model<'g> {
             hamiltonian: Vec::new(),
             dissipation: Vec::new(),
             forces: Vec::new(),
+            constraints: Vec::new(),
+            held: Vec::new(),
         }
     }
 
@@ -245,6 +251,34 @@ impl<'g> Model<'g> {
     /// Adds a generalized force Q(q, q̇, t) on a coordinate.
     pub fn force(&mut self, coordinate: Expr<'g>, value: impl IntoExpr<'g>) {
         self.forces.push((coordinate, value.into_expr(self.graph)));
+    }
+
+    /// Demands that two expressions of coordinates, time and parameters are equal; or, if velocities appear, that the motion
+    /// obeys a relation which is linear in them, as a wheel does that rolls without slipping.
+    ///
+    /// ```
+    /// # use leastaction_expr::Graph;
+    /// # use leastaction_mechanics::Model;
+    /// let graph = Graph::new();
+    /// let mut model = Model::new(&graph);
+    /// let [x, y] = model.coordinates(["x", "y"]);
+    /// model.particle("bob", 2.0, [x, y]);
+    /// model.gravity([0.0, -9.81]);
+    /// model.constraint("rod", x * x + y * y, 1.0);
+    /// let mut dynamics = model.system()?.dynamics()?;
+    /// let start = dynamics.start(&[("y", -1.0), ("x'", 3.0)])?;
+    /// let mut tension = [0.0];
+    /// dynamics.multipliers(&[0.0], &start.block(), &mut tension)?;
+    /// // The rod pulls with 2λ r = m (g + v²/r).
+    /// assert!((2.0 * tension[0] - 2.0 * (9.81 + 9.0)).abs() < 1e-12);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// A constraint that gives one coordinate alone a value holds it: in a model of energies the coordinate then is no unknown any
+    /// more. Constraints may be redundant, but must not contradict each other.
+    pub fn constraint(&mut self, name: &str, left: impl IntoExpr<'g>, right: impl IntoExpr<'g>) {
+        let value = left.into_expr(self.graph) - right.into_expr(self.graph);
+        self.constraints.push(self.term(name, value));
     }
 
     /// The momentum of every coordinate, named or not.

@@ -176,6 +176,8 @@ impl<'g> Ports<'g> {
                 forces_depend_on_velocities: false,
                 linear_damping: false,
                 closed: true,
+                constrained: false,
+                holonomic: true,
                 cyclic: Vec::new(),
                 conserved: conserved.then_some(Conserved::Energy).into_iter().collect(),
             },
@@ -194,6 +196,9 @@ impl<'g> Ports<'g> {
             massive: Vec::new(),
             inverse: Inverse::default(),
             damped: Vec::new(),
+            constraints: Vec::new(),
+            held: Vec::new(),
+            slopes: Vec::new(),
             plans,
         })
     }

@@ -130,14 +130,14 @@ impl Dynamics {
 impl System {
     /// A kernel for a quantity and its rate, of \[q…, p…, t, u…\] and, if the field is not in closed form, \[q̇…, ṗ…\].
     fn rated(&self, text: Option<&str>) -> Result<Kernel, ObserveError> {
-        let closed = self.facts().closed;
+        let (closed, constrained) = (self.facts().closed, self.facts().constrained);
         self.with_source(|source| {
             let mut value = match text {
                 Some(text) => source.read(text)?,
                 None => {
                     let energy = source.outputs(Quantity::Energy).and_then(|h| h.first().copied());
                     let (q, p) = (&source.coordinates, source.expressions(&source.momenta));
-                    let energy = energy.filter(|_| !p.is_empty());
+                    let energy = energy.filter(|_| !p.is_empty() && !constrained);
                     let time = energy.and_then(|h| turning_time(h, &source.expressions(q), &p));
                     time.ok_or(ObserveError::NoRate { reason: TIMELESS })?
                 }
@@ -200,6 +200,9 @@ impl<'g> Equations<'g> {
     /// derivatives.
     #[must_use]
     pub fn natural_time(&self) -> Option<Expr<'g>> {
+        if !self.constraints.is_empty() {
+            return None;
+        }
         turning_time(self.hamiltonian()?, &self.coordinates, &self.momenta)
     }
 }

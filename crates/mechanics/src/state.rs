@@ -3,8 +3,12 @@
 use crate::dynamics::Dynamics;
 use crate::error::StartError;
 use crate::facts::Form;
+use crate::project::Projection;
 use crate::system::Quantity;
 use leastaction_expr::nearest;
+
+/// A start is moved onto the constraints by no more than this, relative to its largest coordinate: what is farther away was hardly meant.
+const FAR: f64 = 0.25;
 
 /// Where a system is: time, coordinates and momenta.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -34,11 +38,12 @@ impl State {
 
 impl Dynamics {
     /// The state at time 0 with these values, given by name: coordinates, and velocities (`x'`) or momenta. What is not named is 0; if neither
-    /// velocities nor momenta are named, the system is at rest (or, stated by a Hamiltonian, without momentum).
+    /// velocities nor momenta are named, the system is at rest (or, stated by a Hamiltonian, without momentum). A start that is near
+    /// what the constraints allow is moved there, and [`Dynamics::placed`] tells how far.
     ///
     /// # Errors
     /// [`StartError`] for a name that is unknown or given twice, for velocities together with momenta, and if the mass
-    /// matrix is singular there, or energy or vector field are not finite.
+    /// matrix is singular there, energy or vector field are not finite, or the constraints cannot be met near it.
     pub fn start(&mut self, values: &[(&str, f64)]) -> Result<State, StartError> {
         self.start_at(0.0, values)
     }
@@ -55,6 +60,11 @@ impl Dynamics {
         for &(name, value) in values {
             let place = |names: &[String]| names.iter().position(|n| n == name);
             let Some((kind, i)) = (0..3).find_map(|kind| Some((kind, place(kinds[kind])?))) else {
+                let held = system.held().iter().find(|(held, _)| name.trim_end_matches('\'') == held);
+                if let Some((_, constraint)) = held {
+                    let (name, constraint) = (name.to_owned(), constraint.clone());
+                    return Err(StartError::Held { name, constraint });
+                }
                 let nearest = nearest(name, kinds.into_iter().flatten().map(String::as_str));
                 return Err(StartError::UnknownName { name: name.to_owned(), nearest });
             };
@@ -84,8 +94,33 @@ impl Dynamics {
                 finite(|| format!("the momentum `{name}`"), p)?;
             }
         }
+        self.placed = None;
+        if system.facts().constrained {
+            self.place(&mut state)?;
+        }
         self.check_start(&state, n)?;
         Ok(state)
+    }
+
+    /// How far the last start was moved to meet the constraints, if there are any.
+    #[must_use]
+    pub fn placed(&self) -> Option<Projection> {
+        self.placed
+    }
+
+    /// Moves a start onto the constraints, if it is near them.
+    fn place(&mut self, state: &mut State) -> Result<(), StartError> {
+        let mut y = state.block();
+        let projection = self.project(&[state.t], &mut y)?[0];
+        let placed = State::from_block(state.t, &y, state.q.len());
+        let size = placed.q.iter().chain(&state.q).fold(0.0f64, |m, q| m.max(q.abs()));
+        if projection.moved > FAR * size {
+            let coordinate = self.system().coordinates()[projection.farthest].clone();
+            return Err(StartError::FarFromConstraints { coordinate, moved: projection.moved });
+        }
+        self.placed = Some(projection);
+        *state = placed;
+        Ok(())
     }
 
     fn check_start(&mut self, state: &State, n: usize) -> Result<(), StartError> {

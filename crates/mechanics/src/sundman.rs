@@ -53,6 +53,9 @@ impl<'g> Equations<'g> {
         if nonzero(&self.resistances) || nonzero(&self.drives) || !self.inputs.is_empty() {
             return refuse("dissipation, forces or inputs act, and no Hamiltonian tells of them");
         }
+        if !self.constraints.is_empty() {
+            return refuse("there are constraints");
+        }
         let (Some(energy), Some(rates)) = (self.hamiltonian(), self.velocities_of_momenta()) else {
             return refuse("velocities do not follow from momenta in closed form");
         };

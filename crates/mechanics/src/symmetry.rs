@@ -42,6 +42,10 @@ impl<'g> Equations<'g> {
     /// `None` if that needs accelerations that cannot be written down.
     #[must_use]
     pub fn rate_of_change(&self, f: Expr<'g>) -> Option<Expr<'g>> {
+        let turned = [&self.velocities[..], &self.momenta].concat();
+        if !self.constraints.is_empty() && depend(&[self.graph.adopt(f)], &turned) {
+            return None; // constraint forces cannot be written down
+        }
         match &self.statement {
             Statement::Hamiltonian(_) => {
                 let (rates, pushes) = self.phase_field()?;
@@ -110,8 +114,12 @@ impl<'g> Equations<'g> {
         let unforced = probe.zeros(&forces);
         let free = unforced.iter().all(|&zero| zero);
         let timeless = !jumps(&[value], &[self.time]) && probe.is_zero(value.derivative(self.time));
-        let energy = free && timeless;
-        let momenta = self.cyclic().into_iter().filter(|&i| unforced[i]).map(Conserved::Momentum);
+        let energy = free && timeless && !self.constraints_work();
+        // Forces of constraints act along the coordinates that constraints have slopes by.
+        let rates: Vec<_> = self.constraints.iter().map(|c| c.rate).collect();
+        let bound: HashSet<_> = jacobian(&rates, &self.velocities).iter().map(|entry| entry.column).collect();
+        let lone = |i: &usize| unforced[*i] && !bound.contains(i);
+        let momenta = self.cyclic().into_iter().filter(lone).map(Conserved::Momentum);
         energy.then_some(Conserved::Energy).into_iter().chain(momenta).collect()
     }
 

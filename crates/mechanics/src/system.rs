@@ -1,9 +1,11 @@
 //! The system: what is compiled from a model.
 
+use crate::constraint::Level;
 use crate::dynamics::Dynamics;
 use crate::equations::symbols_of;
 use crate::error::{EvalError, ModelError, ObserveError, SettingError};
 use crate::facts::{Facts, Place, Share};
+use crate::sparse::Layout;
 use crate::symmetry::Conserved;
 use leastaction_compile::{CompileError, Kernel, Program, Series, SeriesError};
 use leastaction_expr::{Expr, Graph, Id, jacobian, nearest};
@@ -44,6 +46,14 @@ pub enum Quantity {
     Masses,
     /// The nonzeros of Γ, where dissipation is −Γp.
     Damping,
+    /// Φ of the constraints of positions, of (q, v); v is not read.
+    Constraints,
+    /// Ψ of the constraints, of (q, v).
+    ConstraintRates,
+    /// The nonzeros of G, of (q, v); v is not read.
+    ConstraintSlopes,
+    /// γ of the constraints, of (q, v).
+    ConstraintBends,
     /// The outputs of a port-Hamiltonian system.
     Outputs,
     /// J, then R, of a port-Hamiltonian system, by rows.
@@ -68,6 +78,10 @@ impl Quantity {
             Quantity::Positions => "positions",
             Quantity::Masses => "masses",
             Quantity::Damping => "rates of damping",
+            Quantity::Constraints
+            | Quantity::ConstraintRates
+            | Quantity::ConstraintSlopes
+            | Quantity::ConstraintBends => "constraints",
             Quantity::Outputs => "outputs",
             Quantity::Structure => "structure matrices",
             Quantity::Gradient => "the gradient of the energy",
@@ -101,6 +115,12 @@ pub(crate) struct Blueprint<'g> {
     pub(crate) inverse: Inverse,
     /// Rows and columns of the nonzeros in [`Quantity::Damping`].
     pub(crate) damped: Vec<(usize, usize)>,
+    /// Constraints by name, those of positions first.
+    pub(crate) constraints: Vec<(String, Level)>,
+    /// Coordinates that are held, and by which constraint.
+    pub(crate) held: Vec<(String, String)>,
+    /// Rows and columns of the nonzeros in [`Quantity::ConstraintSlopes`].
+    pub(crate) slopes: Vec<(usize, usize)>,
     pub(crate) plans: Vec<(Quantity, Beside, Vec<Expr<'g>>)>,
 }
 
@@ -132,6 +152,10 @@ struct Inner {
     massive: Vec<String>,
     inverse: Inverse,
     damped: Vec<(usize, usize)>,
+    constraints: Vec<(String, Level)>,
+    held: Vec<(String, String)>,
+    /// How G M⁻¹ Gᵀ is put together and factored.
+    layout: Arc<Layout>,
     has: [bool; Quantity::COUNT],
     source: Mutex<Source>,
     kernels: [OnceLock<Kernel>; Quantity::COUNT],
@@ -183,8 +207,11 @@ impl System {
             autonomous: blueprint.facts.autonomous,
             parameters: blueprint.parameters.iter().map(|(p, _)| p.id()).collect(),
         };
-        let first = if blueprint.facts.closed { Quantity::Field } else { Quantity::Pushes };
+        let first = [Quantity::Field, Quantity::Pushes].into_iter().find(|&q| source.plan(q).is_some());
+        let first = first.unwrap_or(Quantity::Kick);
         let kernel = Kernel::compile(source.program(first)?)?;
+        let (n, rows) = (blueprint.coordinates.len(), blueprint.constraints.len());
+        let layout = Layout::new(n, rows, &blueprint.slopes, &blueprint.inverse.pattern);
         let system = System {
             inner: Arc::new(Inner {
                 facts: blueprint.facts,
@@ -198,6 +225,9 @@ impl System {
                 massive: blueprint.massive,
                 inverse: blueprint.inverse,
                 damped: blueprint.damped,
+                constraints: blueprint.constraints,
+                held: blueprint.held,
+                layout: Arc::new(layout),
                 has: std::array::from_fn(|i| source.plans[i].is_some()),
                 source: Mutex::new(source),
                 kernels: [const { OnceLock::new() }; Quantity::COUNT],
@@ -261,6 +291,24 @@ impl System {
     #[must_use]
     pub fn places(&self) -> &[Place] {
         &self.inner.places
+    }
+
+    /// The names of the constraints and what they demand something of: those of positions come first.
+    #[must_use]
+    pub fn constraints(&self) -> &[(String, Level)] {
+        &self.inner.constraints
+    }
+
+    /// The number of constraints of positions.
+    #[must_use]
+    pub fn position_constraints(&self) -> usize {
+        self.inner.constraints.iter().take_while(|(_, level)| *level == Level::Position).count()
+    }
+
+    /// The coordinates that are held, each with the name of the constraint that holds it. They are not among the coordinates.
+    #[must_use]
+    pub fn held(&self) -> &[(String, String)] {
+        &self.inner.held
     }
 
     /// The named shares of the energy.
@@ -370,6 +418,10 @@ impl System {
 
     pub(crate) fn inverse(&self) -> &Inverse {
         &self.inner.inverse
+    }
+
+    pub(crate) fn layout(&self) -> &Arc<Layout> {
+        &self.inner.layout
     }
 
     pub(crate) fn damped(&self) -> &[(usize, usize)] {

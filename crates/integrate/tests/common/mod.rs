@@ -130,6 +130,19 @@ pub(crate) fn undisturbed(card: &Card) -> System {
     suited(card).into_iter().find(calm).expect("every method applies to an undisturbed system")
 }
 
+/// A pendulum of two links in Cartesian coordinates: positions of two particles, and two constraints.
+pub(crate) fn links() -> System {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let [x, y, u, v] = model.coordinates(["x", "y", "u", "v"]);
+    model.particle("elbow", 1.0, [x, y]);
+    model.particle("hand", 2.0, [u, v]);
+    model.gravity([0.0, -5.0]);
+    model.constraint("upper", x * x + y * y, 1.0);
+    model.constraint("lower", (u - x).pow(2.0) + (v - y).pow(2.0), 0.25);
+    begin(&model, &[("x", 1.0), ("u", 1.0), ("v", -0.5)])
+}
+
 /// A pendulum on a spring that is stiff: its fast oscillation has ω = 100.
 pub(crate) fn stiff_pendulum() -> (Dynamics, State) {
     let graph = Graph::new();

@@ -26,7 +26,7 @@ const fn card(name: &'static str, about: &'static str, order: u32, stepper: Step
         about,
         order,
         keeps: &[Keeps::Symplectic, Keeps::Reversible, Keeps::Bilinear],
-        needs: Needs::Field,
+        needs: Needs::Free,
         kind: Kind::Implicit,
         sizing: Sizing::Given,
         cite: "doi:10.1137/0733019",

@@ -12,7 +12,7 @@ pub(in crate::method) const CARD: Card = Card {
     about: "energy-preserving collocation, lines",
     order: 2,
     keeps: &[Keeps::Reversible, Keeps::Energy],
-    needs: Needs::Field,
+    needs: Needs::Free,
     kind: Kind::Implicit,
     sizing: Sizing::Given,
     cite: "doi:10.1088/1751-8113/41/4/045206",

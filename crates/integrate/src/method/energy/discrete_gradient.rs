@@ -29,7 +29,7 @@ pub(in crate::method) const CARD: Card = Card {
     about: "discrete gradient of Gonzalez, at midpoints",
     order: 2,
     keeps: &[Keeps::Reversible, Keeps::Energy],
-    needs: Needs::Field,
+    needs: Needs::Free,
     kind: Kind::Implicit,
     sizing: Sizing::Given,
     cite: "doi:10.1007/BF02440162",

@@ -22,7 +22,7 @@ const fn card(name: &'static str, about: &'static str, order: u32, stepper: Step
         about,
         order,
         keeps: &[Keeps::Reversible, Keeps::Energy],
-        needs: Needs::Field,
+        needs: Needs::Free,
         kind: Kind::Implicit,
         sizing: Sizing::Given,
         cite: "E. Hairer, JNAIAM 5 (2010) 73",

@@ -247,6 +247,10 @@ impl Step for Explicit {
         }
     }
 
+    fn displaced(&mut self) {
+        self.begun = [0.0];
+    }
+
     fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
         visit(&mut self.begun);
         visit(&mut self.slopes[..self.at.len()]);

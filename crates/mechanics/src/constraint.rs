@@ -1,0 +1,161 @@
+//! Constraints as expressions: what they demand of positions, velocities and accelerations.
+//!
+//! A constraint of positions Φ(q, t) = 0 demands of velocities Ψ = G v + ∂Φ/∂t = 0 with G = ∂Φ/∂q; a constraint of velocities
+//! is Ψ = G v + b = 0 itself. Of accelerations both demand
+//!
+//! $$G\ddot q+\gamma=0,\qquad\gamma=\frac{\partial\Psi}{\partial q}v+\frac{\partial\Psi}{\partial t},$$
+//!
+//! and enforce it by the force −Gᵀλ, which does no work on motions that they allow (E. Hairer, C. Lubich and G. Wanner, *Geometric
+//! Numerical Integration*, 2006, section VII.1; velocities: H. Goldstein, *Classical Mechanics*, section 2.4).
+
+use crate::equations::{Equations, along, depend, rate};
+use crate::error::ModelError;
+use crate::model::{Model, Term};
+use crate::probe::Probe;
+use leastaction_expr::{Entry, Expr, jacobian};
+
+/// A constraint of a model, with what it demands of velocities.
+#[derive(Clone, Debug)]
+pub struct Constraint<'g> {
+    /// The name.
+    pub name: String,
+    /// What must be zero: Φ(q, t), or Ψ(q, v, t).
+    pub value: Expr<'g>,
+    /// What it demands of.
+    pub level: Level,
+    /// Ψ(q, v, t), which must be zero too.
+    pub rate: Expr<'g>,
+}
+
+/// What a constraint demands something of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Of positions: it is holonomic.
+    Position,
+    /// Of velocities, without following from a constraint of positions.
+    Velocity,
+}
+
+impl<'g> Model<'g> {
+    /// Replaces coordinates that a constraint gives a value by that value, and takes such constraints out, in a model of energies.
+    pub(crate) fn hold(&mut self) -> Result<(), ModelError> {
+        if !self.hamiltonian.is_empty() {
+            return Ok(());
+        }
+        loop {
+            let resolved = self.substituted()?;
+            let found: Vec<_> = resolved.constraints.iter().map(|term| self.held_by(term.value)).collect();
+            if found.iter().all(Option::is_none) {
+                return Ok(());
+            }
+            let mut found = found.into_iter();
+            let constraints = std::mem::take(&mut self.constraints);
+            for term in constraints {
+                match found.next().flatten() {
+                    // Of two constraints that hold the same coordinate, the second is left to contradict, or to agree with, the first.
+                    Some((place, value)) if self.coordinates.contains(&place) => {
+                        self.eliminate(place, value, term.name)
+                    }
+                    _ => self.constraints.push(term),
+                }
+            }
+        }
+    }
+
+    /// The coordinate that must have a value for Φ to vanish, and the value.
+    fn held_by(&self, value: Expr<'g>) -> Option<(Expr<'g>, Expr<'g>)> {
+        let mut moving = crate::equations::symbols_of(&[value]).into_iter().filter(|s| !self.is_fixed(*s));
+        let (held, None) = (moving.next()?, moving.next()) else { return None };
+        self.coordinates.contains(&held).then_some(())?;
+        let slope = value.derivative(held);
+        let number = slope.as_number().filter(|slope| *slope != 0.0)?;
+        Some((held, value.substitute(&[(held, held.like(0.0))]) / -number))
+    }
+
+    /// Whether a symbol is time or a parameter.
+    fn is_fixed(&self, symbol: Expr<'g>) -> bool {
+        symbol == self.time || self.parameters.iter().any(|(p, _)| *p == symbol)
+    }
+
+    fn eliminate(&mut self, coordinate: Expr<'g>, value: Expr<'g>, constraint: String) {
+        if let Some(place) = self.coordinates.iter().position(|q| *q == coordinate) {
+            self.coordinates.remove(place);
+            if place < self.momenta.len() {
+                self.momenta.remove(place);
+            }
+        }
+        self.forces.retain(|(on, _)| *on != coordinate);
+        self.definitions.push((coordinate, value));
+        self.held.push((coordinate, constraint));
+    }
+}
+
+/// The constraints of a model whose names are resolved, those of positions first.
+pub(crate) fn derive<'g>(model: &Model<'g>) -> Result<Vec<Constraint<'g>>, ModelError> {
+    let probe = Probe::new(model.graph, &model.parameters);
+    let velocities: Vec<_> = model.coordinates.iter().map(|&q| rate(q)).collect();
+    let moving = [model.coordinates.as_slice(), &velocities].concat();
+    let values: Vec<_> = model.constraints.iter().map(|term| term.value).collect();
+    let rates = along(&values, &model.coordinates, model.time);
+    let mut constraints = Vec::with_capacity(values.len());
+    for (Term { name, value }, along) in model.constraints.iter().zip(rates) {
+        if !depend(&[*value], &moving) {
+            if probe.is_zero(*value) {
+                continue; // redundant: what it demands is so already
+            }
+            return Err(ModelError::Contradiction { constraint: name.clone(), value: value.to_string() });
+        }
+        let level = if depend(&[*value], &velocities) { Level::Velocity } else { Level::Position };
+        let rate = if level == Level::Velocity { *value } else { along };
+        constraints.push(Constraint { name: name.clone(), value: *value, level, rate });
+    }
+    let rates: Vec<_> = constraints.iter().map(|c| c.rate).collect();
+    for Entry { row, value, .. } in jacobian(&rates, &velocities) {
+        if depend(&[value], &velocities) {
+            return Err(ModelError::NonlinearConstraint { constraint: constraints[row].name.clone() });
+        }
+    }
+    let velocity = constraints.iter().find(|c| c.level == Level::Velocity);
+    if let (Some(constraint), false) = (velocity, model.hamiltonian.is_empty()) {
+        return Err(ModelError::VelocityConstraint { constraint: constraint.name.clone() });
+    }
+    constraints.sort_by_key(|c| c.level == Level::Velocity);
+    Ok(constraints)
+}
+
+/// What kernels compute of constraints.
+pub(crate) struct Demands<'g> {
+    /// Φ of each constraint of positions.
+    pub(crate) values: Vec<Expr<'g>>,
+    /// Ψ of each constraint.
+    pub(crate) rates: Vec<Expr<'g>>,
+    /// The nonzeros of G, by rows.
+    pub(crate) slopes: Vec<Entry<'g>>,
+    /// γ of each constraint.
+    pub(crate) bends: Vec<Expr<'g>>,
+}
+
+impl<'g> Equations<'g> {
+    /// Whether no constraint is one of velocities.
+    #[must_use]
+    pub fn is_holonomic(&self) -> bool {
+        self.constraints.iter().all(|c| c.level == Level::Position)
+    }
+
+    /// Whether constraints depend on time, or drive the motion: their forces then do work.
+    pub(crate) fn constraints_work(&self) -> bool {
+        let rates: Vec<_> = self.constraints.iter().map(|c| c.rate).collect();
+        let rest: Vec<_> = self.velocities.iter().map(|&v| (v, v.like(0.0))).collect();
+        let driving = leastaction_expr::substitute(&rates, &rest);
+        depend(&rates, &[self.time]) || !self.probe().zeros(&driving).iter().all(|&zero| zero)
+    }
+
+    pub(crate) fn demands(&self) -> Demands<'g> {
+        let positions = self.constraints.iter().filter(|c| c.level == Level::Position);
+        let rates: Vec<_> = self.constraints.iter().map(|c| c.rate).collect();
+        let mut slopes = jacobian(&rates, &self.velocities);
+        slopes.sort_by_key(|entry| (entry.row, entry.column));
+        let bends = along(&rates, &self.coordinates, self.time);
+        Demands { values: positions.map(|c| c.value).collect(), rates, slopes, bends }
+    }
+}

@@ -1,0 +1,368 @@
+//! The grip of constraints on a system at one configuration: G, and the factors of G M⁻¹ Gᵀ.
+
+use crate::dynamics::Dynamics;
+use crate::engine::check;
+use crate::error::EvalError;
+use crate::facts::Form;
+use crate::inverse::grow;
+use crate::solve::lu;
+use crate::sparse::{Component, Layout};
+use crate::system::{Quantity, System};
+use leastaction_compile::LANES;
+use std::sync::Arc;
+
+/// The constraints of a system at one configuration, for one state or for a block of eight: G = ∂Ψ/∂v, and G M⁻¹ Gᵀ in factors.
+///
+/// Redundant constraints do no harm: a row of G that depends on others gets the multiplier 0, and [`Grip::rank`] tells how many do not.
+/// What is solved for is then the same force, if the constraints do not contradict each other. Nothing allocates after the first use.
+#[derive(Clone, Debug)]
+pub struct Grip {
+    layout: Arc<Layout>,
+    width: usize,
+    slopes: Vec<f64>,
+    /// Parts of M⁻¹, and the parameters for which they are known if M is constant.
+    inverse: Vec<f64>,
+    known: Option<Vec<f64>>,
+    /// M⁻¹Gᵀ.
+    spread: Vec<f64>,
+    diagonal: Vec<f64>,
+    lower: Vec<f64>,
+    rank: [usize; LANES],
+    /// Working memory: nonzeros of M, one of its parts and its inverse, a right side in the order of elimination.
+    entries: Vec<f64>,
+    matrix: Vec<f64>,
+    right: Vec<f64>,
+    ordered: Vec<f64>,
+}
+
+impl Grip {
+    /// Room for the constraints of a system in so many lanes.
+    #[must_use]
+    pub fn new(system: &System, width: usize) -> Grip {
+        let layout = system.layout().clone();
+        let largest = layout.components.iter().map(|c| c.size * c.size).max().unwrap_or(0);
+        let numbers = |len: usize| vec![0.0; len * width];
+        Grip {
+            width,
+            slopes: numbers(layout.columns.len()),
+            inverse: numbers(layout.inverse_len),
+            known: None,
+            spread: numbers(layout.spread_columns.len()),
+            diagonal: numbers(layout.rows),
+            lower: numbers(layout.factor_rows.len()),
+            rank: [0; LANES],
+            entries: numbers(system.inverse().pattern.len()),
+            matrix: vec![0.0; largest],
+            right: vec![0.0; largest],
+            ordered: numbers(layout.rows),
+            layout,
+        }
+    }
+
+    /// Takes hold of the system at y.
+    ///
+    /// # Errors
+    /// [`EvalError`] if a slice does not fit, or the mass matrix is singular there.
+    pub fn take(&mut self, dynamics: &mut Dynamics, t: &[f64], y: &[f64]) -> Result<(), EvalError> {
+        check("lanes", self.width, t.len())?;
+        dynamics.engine.eval(Quantity::ConstraintSlopes, t, y, &mut self.slopes)?;
+        self.invert_masses(dynamics, t, y)?;
+        match self.width {
+            1 => self.factor::<1>(),
+            _ => self.factor::<LANES>(),
+        }
+        Ok(())
+    }
+
+    /// How many constraints are independent, in a lane.
+    #[must_use]
+    pub fn rank(&self, lane: usize) -> usize {
+        self.rank[lane]
+    }
+
+    /// Replaces b by λ with G M⁻¹ Gᵀ λ = b.
+    pub fn solve(&mut self, b: &mut [f64]) {
+        match self.width {
+            1 => self.solve_in::<1>(b),
+            _ => self.solve_in::<LANES>(b),
+        }
+    }
+
+    /// Adds the constraint force: out −= Gᵀλ.
+    pub fn pull(&self, multipliers: &[f64], out: &mut [f64]) {
+        let Layout { start, columns, .. } = &*self.layout;
+        match self.width {
+            1 => gather::<1>(start, columns, &self.slopes, multipliers, out),
+            _ => gather::<LANES>(start, columns, &self.slopes, multipliers, out),
+        }
+    }
+
+    /// Adds what the constraint force does to velocities: out −= M⁻¹Gᵀλ.
+    pub fn deflect(&self, multipliers: &[f64], out: &mut [f64]) {
+        let Layout { spread_start, spread_columns, .. } = &*self.layout;
+        match self.width {
+            1 => gather::<1>(spread_start, spread_columns, &self.spread, multipliers, out),
+            _ => gather::<LANES>(spread_start, spread_columns, &self.spread, multipliers, out),
+        }
+    }
+
+    /// Adds what velocities, or accelerations, do to constraints: out += G v.
+    pub fn press(&self, v: &[f64], out: &mut [f64]) {
+        match self.width {
+            1 => self.press_in::<1>(v, out),
+            _ => self.press_in::<LANES>(v, out),
+        }
+    }
+
+    /// Σ |G_ki| of a constraint, in a lane: by how much it changes at most where every coordinate changes by 1.
+    #[must_use]
+    pub fn steepness(&self, constraint: usize, lane: usize) -> f64 {
+        self.layout.row(constraint).map(|entry| self.slopes[entry * self.width + lane].abs()).sum()
+    }
+
+    fn press_in<const W: usize>(&self, v: &[f64], out: &mut [f64]) {
+        for (row, out) in out.chunks_exact_mut(W).enumerate() {
+            for entry in self.layout.row(row) {
+                let column = self.layout.columns[entry] as usize;
+                for l in 0..W {
+                    out[l] += self.slopes[entry * W + l] * v[column * W + l];
+                }
+            }
+        }
+    }
+
+    fn solve_in<const W: usize>(&mut self, b: &mut [f64]) {
+        for (x, &row) in self.ordered.chunks_exact_mut(W).zip(&self.layout.order) {
+            x.copy_from_slice(&b[row as usize * W..][..W]);
+        }
+        self.layout.solve::<W>(&self.diagonal, &self.lower, &mut self.ordered);
+        for (x, &row) in self.ordered.chunks_exact(W).zip(&self.layout.order) {
+            b[row as usize * W..][..W].copy_from_slice(x);
+        }
+    }
+
+    fn factor<const W: usize>(&mut self) {
+        let Layout { spread, diagonal, lower, .. } = &*self.layout;
+        multiply::<W>(spread, &self.inverse, &self.slopes, &mut self.spread);
+        multiply::<W>(diagonal, &self.slopes, &self.spread, &mut self.diagonal);
+        multiply::<W>(lower, &self.slopes, &self.spread, &mut self.lower);
+        let rank = self.layout.factor::<W>(&mut self.diagonal, &mut self.lower, &mut self.ordered);
+        self.rank[..W].copy_from_slice(&rank);
+    }
+
+    fn invert_masses(&mut self, dynamics: &mut Dynamics, t: &[f64], y: &[f64]) -> Result<(), EvalError> {
+        let system = dynamics.system().clone();
+        let constant = system.facts().constant_mass;
+        if constant && self.known.as_deref() == Some(dynamics.parameters()) {
+            return Ok(());
+        }
+        self.known = None;
+        dynamics.inertia_at(t, y, &mut self.entries)?;
+        let (layout, width) = (&*self.layout, self.width);
+        self.inverse.fill(0.0);
+        for &(entry, places) in &layout.masses {
+            for place in places {
+                let from = entry as usize * width;
+                self.inverse[place as usize * width..][..width]
+                    .copy_from_slice(&self.entries[from..][..width]);
+            }
+        }
+        // For a Hamiltonian, ∂²H/∂p² is the inverse already.
+        if system.facts().form == Form::Lagrangian {
+            let mut failure = None;
+            for component in &layout.components {
+                for lane in 0..width {
+                    let part = &mut self.inverse[component.first * width + lane..];
+                    if !invert(component, part, width, &mut self.matrix, &mut self.right) {
+                        failure.get_or_insert(lane);
+                    }
+                }
+            }
+            if let Some(lane) = failure {
+                let coordinate = system.coordinates().first().cloned().unwrap_or_default();
+                return Err(EvalError::SingularMass { t: t[lane], lane, coordinate });
+            }
+        }
+        if constant {
+            self.known = Some(dynamics.parameters().to_vec());
+        }
+        Ok(())
+    }
+}
+
+/// Inverts one part of the mass matrix, whose entries stand `width` apart. Returns whether that was possible.
+fn invert(
+    component: &Component,
+    part: &mut [f64],
+    width: usize,
+    matrix: &mut [f64],
+    right: &mut [f64],
+) -> bool {
+    let n = component.size;
+    if n == 1 {
+        part[0] = 1.0 / part[0];
+        return part[0].is_finite();
+    }
+    let (matrix, right) = (&mut matrix[..n * n], &mut right[..n * n]);
+    right.fill(0.0);
+    (0..n).for_each(|i| right[i * n + i] = 1.0);
+    (0..n * n).for_each(|k| matrix[k] = part[k * width]);
+    let regular = lu(matrix, right, n).is_ok();
+    (0..n * n).for_each(|k| part[k * width] = if regular { right[k] } else { f64::NAN });
+    regular
+}
+
+/// Sums of products.
+fn multiply<const W: usize>(
+    products: &[crate::sparse::Product],
+    left: &[f64],
+    right: &[f64],
+    out: &mut [f64],
+) {
+    out.fill(0.0);
+    for product in products {
+        let (a, b) = (&left[product.left as usize * W..][..W], &right[product.right as usize * W..][..W]);
+        let out = &mut out[product.into as usize * W..][..W];
+        for l in 0..W {
+            out[l] += a[l] * b[l];
+        }
+    }
+}
+
+/// out −= Aᵀx for a matrix by rows.
+fn gather<const W: usize>(start: &[u32], columns: &[u32], entries: &[f64], x: &[f64], out: &mut [f64]) {
+    for (row, x) in x.chunks_exact(W).enumerate() {
+        for entry in start[row] as usize..start[row + 1] as usize {
+            let column = columns[entry] as usize;
+            for l in 0..W {
+                out[column * W + l] -= entries[entry * W + l] * x[l];
+            }
+        }
+    }
+}
+
+/// What dynamics needs to reckon with constraints. It grows when it is first used, and then no more.
+#[derive(Clone, Default)]
+pub(crate) struct Hold {
+    /// For one state, and for eight.
+    pub(crate) grips: [Option<Grip>; 2],
+    pub(crate) multipliers: Vec<f64>,
+    pub(crate) values: Vec<f64>,
+    pub(crate) accelerations: Vec<f64>,
+    pub(crate) correction: Vec<f64>,
+}
+
+impl Hold {
+    /// The grip for so many lanes, taken out to be used and put back.
+    pub(crate) fn lend(&mut self, system: &System, width: usize) -> Grip {
+        let made = || Grip::new(system, width);
+        self.grips[usize::from(width > 1)].take().unwrap_or_else(made)
+    }
+
+    pub(crate) fn put_back(&mut self, grip: Grip) {
+        let place = usize::from(grip.width > 1);
+        self.grips[place] = Some(grip);
+    }
+}
+
+impl Dynamics {
+    /// Φ of the constraints of positions and Ψ of all constraints at y: by how much they are violated.
+    ///
+    /// # Errors
+    /// [`EvalError`] if a slice does not fit, or velocities do not follow from momenta.
+    pub fn violations(
+        &mut self,
+        t: &[f64],
+        y: &[f64],
+        positions: &mut [f64],
+        velocities: &mut [f64],
+    ) -> Result<(), EvalError> {
+        self.engine.eval(Quantity::Constraints, t, y, positions)?;
+        let found = self.turn(Dynamics::velocities, t, y);
+        self.engine.eval(Quantity::ConstraintRates, t, &self.other[..y.len()], velocities).and(found)
+    }
+
+    /// Φ of the constraints of positions at y, of which only q is read.
+    ///
+    /// # Errors
+    /// [`EvalError`] if a slice does not fit.
+    pub fn constraint_values(&mut self, t: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
+        self.engine.eval(Quantity::Constraints, t, y, out)
+    }
+
+    /// Ψ of the constraints at z.
+    ///
+    /// # Errors
+    /// [`EvalError`] if a slice does not fit.
+    pub fn constraint_rates(&mut self, t: &[f64], z: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
+        self.engine.eval(Quantity::ConstraintRates, t, z, out)
+    }
+
+    /// The multipliers λ at y: constraints act with the force −Gᵀλ. Of redundant constraints some have the multiplier 0.
+    ///
+    /// # Errors
+    /// [`EvalError`] if a slice does not fit, or velocities do not follow from momenta.
+    pub fn multipliers(&mut self, t: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
+        self.engine.check_block(t, y)?;
+        check("multipliers", self.system().constraints().len() * t.len(), out.len())?;
+        let found = self.turn(Dynamics::velocities, t, y);
+        found.and(self.find_multipliers(t, y))?;
+        out.copy_from_slice(&self.hold.multipliers[..out.len()]);
+        Ok(())
+    }
+
+    /// How many constraints are independent at y, in each lane.
+    ///
+    /// # Errors
+    /// [`EvalError`] if a slice does not fit, or the mass matrix is singular there.
+    pub fn rank(&mut self, t: &[f64], y: &[f64], out: &mut [usize]) -> Result<(), EvalError> {
+        self.engine.check_block(t, y)?;
+        check("ranks", t.len(), out.len())?;
+        let system = self.system().clone();
+        let mut grip = self.hold.lend(&system, t.len());
+        let taken = grip.take(self, t, y);
+        (0..t.len()).for_each(|lane| out[lane] = grip.rank(lane));
+        self.hold.put_back(grip);
+        taken
+    }
+
+    /// The multipliers at y, whose velocities stand in `other`.
+    ///
+    /// G M⁻¹ Gᵀ λ = G a + γ, where a are the accelerations without constraints.
+    pub(crate) fn find_multipliers(&mut self, t: &[f64], y: &[f64]) -> Result<(), EvalError> {
+        let system = self.system().clone();
+        let (rows, half) = (system.constraints().len() * t.len(), y.len() / 2);
+        let mut hold = std::mem::take(&mut self.hold);
+        grow(&mut hold.multipliers, rows);
+        grow(&mut hold.accelerations, y.len() + half);
+        let mut grip = hold.lend(&system, t.len());
+        let (z, a) = hold.accelerations.split_at_mut(y.len());
+        z.copy_from_slice(&self.other[..y.len()]);
+        let multipliers = &mut hold.multipliers[..rows];
+        let found = self
+            .free_accelerations(t, z, &mut a[..half])
+            .and_then(|()| self.engine.eval(Quantity::ConstraintBends, t, z, multipliers))
+            .and_then(|()| grip.take(self, t, y));
+        grip.press(&a[..half], multipliers);
+        grip.solve(multipliers);
+        self.put_beside(&z[..half], &z[half..]);
+        hold.put_back(grip);
+        self.hold = hold;
+        found
+    }
+
+    /// Adds the forces of constraints at y to pushes. The velocities of y stand in `other`.
+    pub(crate) fn add_constraint_forces(
+        &mut self,
+        t: &[f64],
+        y: &[f64],
+        pushes: &mut [f64],
+    ) -> Result<(), EvalError> {
+        let found = self.find_multipliers(t, y);
+        let rows = self.system().constraints().len() * t.len();
+        if let Some(grip) = &self.hold.grips[usize::from(t.len() > 1)] {
+            grip.pull(&self.hold.multipliers[..rows], pushes);
+        }
+        found
+    }
+}

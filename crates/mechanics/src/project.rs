@@ -1,0 +1,282 @@
+//! Projection onto constraints, by corrections that are the shortest in the metric of the mass matrix.
+//!
+//! Positions follow Newton's method, q ← q − M⁻¹Gᵀ(G M⁻¹ Gᵀ)⁻¹Φ(q, t), down to rounding; then momenta,
+//! p ← p − Gᵀ(G M⁻¹ Gᵀ)⁻¹Ψ(q, v, t) (E. Hairer and G. Wanner, *Solving Ordinary Differential Equations II*, 1996, section VII.2).
+
+use crate::dynamics::Dynamics;
+use crate::error::EvalError;
+use crate::grip::Grip;
+use crate::inverse::grow;
+use crate::system::Quantity;
+use leastaction_compile::LANES;
+
+/// How far a projection moved a state, in one lane.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Projection {
+    /// The largest change of a coordinate.
+    pub moved: f64,
+    /// The coordinate that changed so much, by index.
+    pub farthest: usize,
+    /// The largest change of a velocity.
+    pub deflected: f64,
+    /// How many constraints are independent there.
+    pub rank: usize,
+    /// How many corrections were made.
+    pub iterations: u32,
+}
+
+/// Why a state cannot be projected onto the constraints.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ProjectionError {
+    /// Some constraints stay violated.
+    #[error(
+        "the constraints {} cannot be met near this state at t = {t}: they contradict each other, or the state is too far from \
+         what they allow",
+        violated(.constraints)
+    )]
+    Unmet {
+        /// The time.
+        t: f64,
+        /// The lane.
+        lane: usize,
+        /// The constraints, and by how much they are violated in the end.
+        constraints: Vec<(String, f64)>,
+    },
+    /// What constraints demand of velocities cannot be met.
+    #[error(
+        "no velocities meet the constraints {} at t = {t}: what they demand there contradicts each other",
+        violated(.constraints)
+    )]
+    UnmetRates {
+        /// The time.
+        t: f64,
+        /// The lane.
+        lane: usize,
+        /// The constraints, and by how much they are violated in the end.
+        constraints: Vec<(String, f64)>,
+    },
+    /// Something could not be computed there.
+    #[error(transparent)]
+    Eval(#[from] EvalError),
+}
+
+impl ProjectionError {
+    /// The lane in which it failed.
+    #[must_use]
+    pub fn lane(&self) -> Option<usize> {
+        match self {
+            ProjectionError::Unmet { lane, .. } | ProjectionError::UnmetRates { lane, .. } => Some(*lane),
+            ProjectionError::Eval(error) => error.lane(),
+        }
+    }
+}
+
+fn violated(constraints: &[(String, f64)]) -> String {
+    let each = constraints.iter().take(5).map(|(name, value)| format!("`{name}` (off by {value:.2e})"));
+    let more = constraints.len().saturating_sub(5);
+    let more = (more > 0).then(|| format!("and {more} more"));
+    each.chain(more).collect::<Vec<_>>().join(", ")
+}
+
+const ITERATIONS: u32 = 60;
+/// A correction that no longer shrinks is rounding if it is smaller than this, relative to the coordinates.
+const ROUNDING: f64 = 1e-11;
+/// A constraint is met if the state would have to move by no more than this, relative to its size.
+const MET: f64 = 1e-9;
+
+impl Dynamics {
+    /// Moves y onto the constraints, those of positions and those of velocities.
+    ///
+    /// # Errors
+    /// [`ProjectionError`] names the constraints that cannot be met; y is then where the search ended.
+    pub fn project(&mut self, t: &[f64], y: &mut [f64]) -> Result<[Projection; LANES], ProjectionError> {
+        let mut correction = std::mem::take(&mut self.hold.correction);
+        grow(&mut correction, y.len());
+        let projected = self.project_by(t, y, &mut correction[..y.len()]);
+        self.hold.correction = correction;
+        projected
+    }
+
+    /// As [`Dynamics::project`], and tells the change, which has more digits than the difference. Where there is none it is NaN, and the
+    /// other lanes are right.
+    ///
+    /// # Errors
+    /// As [`Dynamics::project`].
+    pub fn project_by(
+        &mut self,
+        t: &[f64],
+        y: &mut [f64],
+        correction: &mut [f64],
+    ) -> Result<[Projection; LANES], ProjectionError> {
+        self.engine.check_block(t, y)?;
+        crate::engine::check("correction", y.len(), correction.len())?;
+        correction.fill(0.0);
+        let system = self.system().clone();
+        let mut projections = [Projection::default(); LANES];
+        if !system.facts().constrained {
+            return Ok(projections);
+        }
+        let mut grip = self.hold.lend(&system, t.len());
+        let mut values = std::mem::take(&mut self.hold.values);
+        grow(&mut values, (system.constraints().len() + 2 * system.degrees()) * t.len());
+        let placed = self.project_positions(t, y, correction, &mut grip, &mut values, &mut projections);
+        let turned = self.project_velocities(t, y, correction, &mut grip, &mut values, &mut projections);
+        let found = placed.and(turned);
+        self.hold.put_back(grip);
+        self.hold.values = values;
+        found.map(|()| projections)
+    }
+
+    fn project_positions(
+        &mut self,
+        t: &[f64],
+        y: &mut [f64],
+        correction: &mut [f64],
+        grip: &mut Grip,
+        values: &mut [f64],
+        projections: &mut [Projection; LANES],
+    ) -> Result<(), ProjectionError> {
+        let (width, half) = (t.len(), y.len() / 2);
+        let rows = self.system().constraints().len() * width;
+        let positions = self.system().position_constraints() * width;
+        let (values, step) = values.split_at_mut(rows);
+        let step = &mut step[..half];
+        let (mut open, mut last) = ([true; LANES], [f64::INFINITY; LANES]);
+        open[width..].fill(false);
+        if positions == 0 {
+            grip.take(self, t, y)?;
+            return Ok(());
+        }
+        for iteration in 1..=ITERATIONS {
+            self.engine.eval(Quantity::Constraints, t, y, &mut values[..positions])?;
+            values[positions..].fill(0.0);
+            grip.take(self, t, y)?;
+            grip.solve(values);
+            step.fill(0.0);
+            grip.deflect(values, step);
+            for lane in 0..width {
+                let (size, change) = (largest(&y[..half], (lane, width)), largest(step, (lane, width)));
+                let stalled = change >= 0.5 * last[lane] && change <= ROUNDING * size;
+                open[lane] &= change.is_finite() && !stalled;
+                if !open[lane] {
+                    continue;
+                }
+                last[lane] = change;
+                for i in (lane..half).step_by(width) {
+                    y[i] += step[i];
+                    correction[i] += step[i];
+                }
+                projections[lane].iterations = iteration;
+                open[lane] = change > 2.0 * f64::EPSILON * size && change > f64::MIN_POSITIVE;
+            }
+            if !open.contains(&true) {
+                break;
+            }
+        }
+        self.engine.eval(Quantity::Constraints, t, y, &mut values[..positions])?;
+        grip.take(self, t, y)?;
+        let mut found = Ok(());
+        for (lane, projection) in projections.iter_mut().enumerate().take(width) {
+            let size = largest(&y[..half], (lane, width));
+            let unmet = self.unmet(&values[..positions], grip, size, (lane, width));
+            if !unmet.is_empty() {
+                correction.iter_mut().skip(lane).step_by(width).for_each(|c| *c = f64::NAN);
+                found = found.and(Err(ProjectionError::Unmet { t: t[lane], lane, constraints: unmet }));
+            }
+            for (i, change) in correction[lane..half].iter().step_by(width).enumerate() {
+                if change.abs() > projection.moved {
+                    (projection.moved, projection.farthest) = (change.abs(), i);
+                }
+            }
+            projection.rank = grip.rank(lane);
+        }
+        found
+    }
+
+    fn project_velocities(
+        &mut self,
+        t: &[f64],
+        y: &mut [f64],
+        correction: &mut [f64],
+        grip: &mut Grip,
+        values: &mut [f64],
+        projections: &mut [Projection; LANES],
+    ) -> Result<(), ProjectionError> {
+        let (width, half) = (t.len(), y.len() / 2);
+        let rows = self.system().constraints().len() * width;
+        let (values, rest) = values.split_at_mut(rows);
+        let (step, begun) = rest.split_at_mut(half);
+        let (mut open, mut last) = ([true; LANES], [f64::INFINITY; LANES]);
+        open[width..].fill(false);
+        self.turn(Dynamics::velocities, t, y)?;
+        begun[..half].copy_from_slice(&self.other[half..2 * half]);
+        // Where masses depend on velocities, so does what corrections do to them.
+        let steady = self.system().facts().constant_mass || self.system().inverse().linear;
+        for iteration in 0..ITERATIONS {
+            if iteration > 0 && !steady {
+                grip.take(self, t, y)?;
+                self.turn(Dynamics::velocities, t, y)?;
+            }
+            self.engine.eval(Quantity::ConstraintRates, t, &self.other[..2 * half], values)?;
+            grip.solve(values);
+            step.fill(0.0);
+            grip.pull(values, step);
+            for lane in 0..width {
+                let (size, change) = (largest(&y[half..], (lane, width)), largest(step, (lane, width)));
+                let stalled = change >= 0.5 * last[lane] && change <= ROUNDING * size.max(last[lane]);
+                open[lane] &= change.is_finite() && !stalled;
+                if !open[lane] {
+                    continue;
+                }
+                last[lane] = change;
+                for i in (lane..half).step_by(width) {
+                    y[half + i] += step[i];
+                    correction[half + i] += step[i];
+                }
+                open[lane] = change > 2.0 * f64::EPSILON * size && change > f64::MIN_POSITIVE;
+            }
+            self.turn(Dynamics::velocities, t, y)?;
+            if !open.contains(&true) {
+                break;
+            }
+        }
+        self.engine.eval(Quantity::ConstraintRates, t, &self.other[..2 * half], values)?;
+        let mut found = Ok(());
+        for (lane, projection) in projections.iter_mut().enumerate().take(width) {
+            let v = &self.other[half..2 * half];
+            for (now, then) in v.iter().zip(&*begun).skip(lane).step_by(width) {
+                projection.deflected = projection.deflected.max((now - then).abs());
+            }
+            let size = largest(v, (lane, width)).max(largest(&begun[..half], (lane, width)));
+            let unmet = self.unmet(values, grip, size, (lane, width));
+            if !unmet.is_empty() {
+                correction.iter_mut().skip(lane).step_by(width).for_each(|c| *c = f64::NAN);
+                found = found.and(Err(ProjectionError::UnmetRates { t: t[lane], lane, constraints: unmet }));
+            }
+        }
+        found
+    }
+
+    /// The constraints whose values in a lane are not zero up to rounding, given the size of the numbers that they are made of.
+    fn unmet(
+        &self,
+        values: &[f64],
+        grip: &Grip,
+        size: f64,
+        (lane, width): (usize, usize),
+    ) -> Vec<(String, f64)> {
+        let names = self.system().constraints();
+        let each = values.iter().skip(lane).step_by(width).enumerate();
+        let met = |k: usize, value: f64| value.abs() <= MET * grip.steepness(k, lane) * size;
+        let unmet = each.filter(|(k, value)| !met(*k, **value));
+        unmet.map(|(k, value)| (names[k].0.clone(), *value)).collect()
+    }
+}
+
+/// The largest size of a number in a lane.
+fn largest(x: &[f64], (lane, width): (usize, usize)) -> f64 {
+    x.iter()
+        .skip(lane)
+        .step_by(width)
+        .fold(0.0f64, |m, x| if m.is_nan() || x.is_nan() { f64::NAN } else { m.max(x.abs()) })
+}
