@@ -50,6 +50,7 @@ impl<'g> Model<'g> {
         for (_, force) in &mut model.forces {
             replace(force);
         }
+        model.known = known;
         Ok(model)
     }
 }

@@ -58,6 +58,8 @@ pub struct Model<'g> {
     pub(crate) constraints: Vec<Term<'g>>,
     /// Coordinates that a constraint holds, with its name: they have become definitions.
     pub(crate) held: Vec<(Expr<'g>, String)>,
+    /// Defined names, and their rates, with what they stand for; known once the model is resolved.
+    pub(crate) known: Vec<(Expr<'g>, Expr<'g>)>,
 }
 
 impl<'g> Model<'g> {
@@ -84,6 +86,7 @@ impl<'g> Model<'g> {
             forces: Vec::new(),
             constraints: Vec::new(),
             held: Vec::new(),
+            known: Vec::new(),
         }
     }
 

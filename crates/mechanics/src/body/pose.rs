@@ -257,7 +257,6 @@ impl<'g> Body<'g> {
     ) -> Result<([Option<Vector>; 4], [Option<Vector>; 4]), BodyError> {
         let mut velocities = vec![0.0; state.q.len()];
         dynamics.velocities(&[state.t], &state.block(), &mut velocities)?;
-        let system = dynamics.system();
         let mut found: [[Option<Vector>; 4]; 2] = Default::default();
         let mut names = self.names.iter();
         let present = [true].into_iter().chain(self.nodes.iter().map(Option::is_some));
@@ -267,11 +266,18 @@ impl<'g> Body<'g> {
             }
             let mut pair = [[0.0; 3]; 2];
             for d in 0..self.dimensions {
-                let Some((name, _)) = names.next() else { continue };
-                let Some(at) = system.coordinates().iter().position(|q| q == name) else {
-                    return Err(BodyError::Stranger { what: "the system".into(), body: self.name.clone() });
+                let Some((name, rate)) = names.next() else { continue };
+                let system = dynamics.system();
+                (pair[0][d], pair[1][d]) = match system.coordinates().iter().position(|q| q == name) {
+                    Some(at) => (state.q[at], velocities[at]),
+                    None if system.held().iter().any(|(held, _)| held == name) => {
+                        (dynamics.held_value(state.t, name)?, dynamics.held_value(state.t, rate)?)
+                    }
+                    None => {
+                        let (what, body) = ("the system".into(), self.name.clone());
+                        return Err(BodyError::Stranger { what, body });
+                    }
                 };
-                (pair[0][d], pair[1][d]) = (state.q[at], velocities[at]);
             }
             (found[0][slot], found[1][slot]) = (Some(pair[0]), Some(pair[1]));
         }
