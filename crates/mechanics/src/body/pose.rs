@@ -82,6 +82,18 @@ impl Pose {
         Pose { spin: rate, in_body: true, ..self }
     }
 
+    /// How the body is turned, and its angular velocity, by Euler's angles (φ, θ, ψ) of [`Rotation::zxz`] and their rates:
+    /// ω = φ̇ ẑ + θ̇ n + ψ̇ e₃ with the line of nodes n.
+    #[must_use]
+    pub fn zxz(self, [phi, theta, psi]: [f64; 3], rates: [f64; 3]) -> Pose {
+        let rotation = Rotation::zxz(phi, theta, psi);
+        let nodes = [phi.cos(), phi.sin(), 0.0];
+        let third = rotation.apply([0.0, 0.0, 1.0]);
+        let up = [0.0, 0.0, 1.0];
+        let rate = |d: usize| rates[0] * up[d] + rates[1] * nodes[d] + rates[2] * third[d];
+        self.turned(rotation).spinning(std::array::from_fn(rate))
+    }
+
     /// The angular velocity in the plane, counterclockwise.
     #[must_use]
     pub fn turning(self, rate: f64) -> Pose {
