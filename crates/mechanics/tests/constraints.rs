@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)] // a test may panic
 
 use leastaction_expr::Graph;
-use leastaction_mechanics::{Dynamics, Level, Model, ModelError, StartError, State, System};
+use leastaction_mechanics::{Dynamics, Grip, Level, Model, ModelError, StartError, State, System};
 
 /// A bob on a rod of length 2 that turns in a plane; its mass is a parameter.
 fn pendulum(graph: &Graph) -> Model<'_> {
@@ -395,4 +395,40 @@ fn redundant_constraints_change_nothing() {
     redundant.rank(&[0.0], &b.block(), &mut rank).unwrap();
     assert_eq!((rank, redundant.placed().unwrap().rank), ([1], 1));
     f.iter().zip(g).for_each(|(f, g)| close(g, *f, 1e-13));
+}
+
+/// Written out or reckoned with numbers, the forces of constraints are the same.
+#[test]
+fn fields_written_out_are_those_of_multipliers() {
+    let graph = Graph::new();
+    let mut redundant = pendulum(&graph);
+    let [x, y] = ["x", "y"].map(|name| graph.symbol(name));
+    redundant.constraint("again", (x * x + y * y).sqrt(), 2.0);
+    let mut skate = Model::new(&graph);
+    let [a, b, th] = skate.coordinates(["a", "b", "th"]);
+    skate.particle("skate", 2.0, [a, b]);
+    skate.kinetic(
+        "turning",
+        (0.25 + a * a) * skate.velocity(th).pow(2.0) + skate.velocity(a) * skate.velocity(th),
+    );
+    skate.dissipation("drag", 0.1 * skate.velocity(a).pow(4.0));
+    skate.constraint("blade", skate.velocity(a) * th.sin(), skate.velocity(b) * th.cos() + skate.time());
+    let pendulums = [pendulum(&graph), hamiltonian_pendulum(&graph), redundant, skate];
+    for (i, model) in pendulums.iter().enumerate() {
+        let mut dynamics = model.system().unwrap().dynamics().unwrap();
+        assert!(dynamics.system().facts().closed, "{i}");
+        let n = dynamics.system().degrees();
+        let mut state: Vec<f64> = [1.2, -1.6, 0.8, 0.6, 0.3, 0.4][..2 * n].to_vec();
+        dynamics.project(&[0.4], &mut state).unwrap();
+        let mut field = vec![0.0; 2 * n];
+        dynamics.field(&[0.4], &state, &mut field).unwrap();
+        let mut multipliers = vec![0.0; dynamics.system().constraints().len()];
+        dynamics.multipliers(&[0.4], &state, &mut multipliers).unwrap();
+        let mut pushes = vec![0.0; n];
+        dynamics.kick(&[0.4], &state, &mut pushes).unwrap();
+        let mut grip = Grip::new(dynamics.system(), 1);
+        grip.take(&mut dynamics, &[0.4], &state).unwrap();
+        grip.pull(&multipliers, &mut pushes);
+        pushes.iter().zip(&field[n..]).for_each(|(p, f)| close(*f, *p, 1e-13));
+    }
 }
