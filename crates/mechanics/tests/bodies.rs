@@ -100,9 +100,11 @@ fn the_energy_of_nodes_is_that_of_a_rigid_body() {
 fn momenta_are_known_to_be_conserved() {
     let graph = Graph::new();
     let mut model = Model::new(&graph);
-    let a = model.body("a", potato()).unwrap();
-    let b = model.body("b", potato()).unwrap();
-    let (at_a, at_b) = (a.point([0.3, 0.1, 0.2]).unwrap(), b.point([-0.2, 0.4, 0.1]).unwrap());
+    // In numbers that have no rounding, so that sums that vanish do.
+    let body = Inertia::second_moments(1.0, [0.25, 0.5, 0.125]).unwrap();
+    let a = model.body("a", body).unwrap();
+    let b = model.body("b", body).unwrap();
+    let (at_a, at_b) = (a.point([0.5, 0.25, 0.75]).unwrap(), b.point([-0.25, 0.5, 0.25]).unwrap());
     model.distance("link", &at_a, &at_b, 0.5).unwrap();
     model.spring("spring", &a.centre(), &b.centre(), 3.0, 0.2).unwrap();
     let verdicts = |model: &Model<'_>| {
@@ -420,6 +422,22 @@ fn joints_in_the_plane_and_of_rods_and_points() {
     let along = Pose::at(pose.position_of([0.2, 0.2, 0.0]));
     let values = [bead.start(&along).unwrap(), b.start(&pose).unwrap()].concat();
     assert_eq!(rank(&model, &values), 6 + 2);
+}
+
+#[test]
+fn rods_lie_between_two_places() {
+    let ends = |pose: Pose, half: f64| {
+        [pose.position_of([-half, 0.0, 0.0]), pose.position_of([half, 0.0, 0.0])].concat()
+    };
+    let pose = Pose::between([1.0, 2.0], [1.0, -1.0]).unwrap();
+    near(&ends(pose, 1.5), &[1.0, 2.0, 0.0, 1.0, -1.0, 0.0], 1e-15);
+    for to in [[2.0, 3.0, 0.0], [-2.0, 0.0, 0.0], [2.0, 0.0, 0.0], [-1.0, 1e-9, 0.0]] {
+        let pose = Pose::between([0.5, 0.0, 0.0], to).unwrap();
+        let half = 0.5 * ((to[0] - 0.5f64).powi(2) + to[1] * to[1]).sqrt();
+        near(&ends(pose, half), &[[0.5, 0.0, 0.0], to].concat(), 1e-15);
+    }
+    assert!(Pose::between([1.0, 2.0], [1.0, 2.0]).is_err());
+    assert!(Pose::between([1.0, 2.0], [f64::NAN, 2.0]).is_err());
 }
 
 /// Held at its centre, a wheel has only its turning left; what is held can still be given and read.

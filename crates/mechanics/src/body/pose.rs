@@ -1,8 +1,8 @@
 //! Where a body is and how it moves, in numbers: for starts, and from states.
 
 use super::error::BodyError;
-use super::rotation::Rotation;
-use super::vector::{Vector, apply, cross, minus, norm, plus, transpose};
+use super::rotation::{Rotation, RotationError};
+use super::vector::{Vector, across, apply, cross, dot, minus, norm, plus, transpose, unit};
 use super::{Body, Frame};
 use crate::dynamics::Dynamics;
 use crate::state::State;
@@ -50,6 +50,25 @@ impl Pose {
             spin: [0.0; 3],
             in_body: false,
         }
+    }
+
+    /// The origin of the body's frame is halfway between two places, and its x axis points from the first to the second: where a
+    /// rod of that length is.
+    ///
+    /// # Errors
+    /// [`RotationError`] if the places are one, or a number is not finite.
+    pub fn between<const D: usize>(from: [f64; D], to: [f64; D]) -> Result<Pose, RotationError> {
+        let (a, b) = (three(from), three(to));
+        if let Some(&value) = a.iter().chain(&b).find(|x| !x.is_finite()) {
+            return Err(RotationError::NotFinite { value });
+        }
+        let along = unit(minus(b, a)).ok_or(RotationError::Zero { what: "axis" })?;
+        let middle: [f64; D] = std::array::from_fn(|d| from[d] + 0.5 * (to[d] - from[d]));
+        let rotation = match D {
+            3 => shortest([1.0, 0.0, 0.0], along)?,
+            _ => Rotation::angle(along[1].atan2(along[0])),
+        };
+        Ok(Pose::at(middle).turned(rotation))
     }
 
     /// It is this point of the body's frame that is there, and has the velocity.
@@ -299,17 +318,17 @@ impl<'g> Body<'g> {
 }
 
 /// The shortest rotation from one unit vector to another.
-fn shortest(from: Vector, to: Vector) -> Result<Rotation, BodyError> {
+fn shortest(from: Vector, to: Vector) -> Result<Rotation, RotationError> {
     let axis = cross(from, to);
-    let cosine = from.iter().zip(to).map(|(a, b)| a * b).sum::<f64>();
+    let cosine = dot(from, to);
     let sine = norm(axis);
     if sine > 0.0 {
-        return Ok(Rotation::about(axis, sine.atan2(cosine))?);
+        return Rotation::about(axis, sine.atan2(cosine));
     }
     if cosine > 0.0 {
         return Ok(Rotation::NONE);
     }
-    Ok(Rotation::about(super::vector::across(from)[0], std::f64::consts::PI)?)
+    Rotation::about(across(from)[0], std::f64::consts::PI)
 }
 
 fn three<const D: usize>(given: [f64; D]) -> Vector {
