@@ -6,11 +6,13 @@ mod coupled_pendulums;
 mod damped_pendulum;
 mod double_pendulum;
 mod dzhanibekov;
+mod gyroscope;
 mod harmonic_oscillator;
 mod magnet_pendulum;
 mod n_pendulum;
 mod outer_solar_system;
 mod pendulum;
+mod rigid_rotor;
 mod rollercoaster;
 mod room;
 mod spring_on_rail;
@@ -36,4 +38,6 @@ pub const ALL: &[Entry] = &[
     n_pendulum::ENTRY,
     coupled_pendulums::ENTRY,
     magnet_pendulum::ENTRY,
+    gyroscope::ENTRY,
+    rigid_rotor::ENTRY,
 ];
