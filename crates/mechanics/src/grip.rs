@@ -74,6 +74,15 @@ impl Grip {
         Ok(())
     }
 
+    /// Takes G at y only, for [`Grip::pull`], [`Grip::press`] and [`Grip::steepness`]: what else is known stays as it was last taken.
+    ///
+    /// # Errors
+    /// [`EvalError`] if a slice does not fit.
+    pub fn feel(&mut self, dynamics: &mut Dynamics, t: &[f64], y: &[f64]) -> Result<(), EvalError> {
+        check("lanes", self.width, t.len())?;
+        dynamics.engine.eval(Quantity::ConstraintSlopes, t, y, &mut self.slopes)
+    }
+
     /// How many constraints are independent, in a lane.
     #[must_use]
     pub fn rank(&self, lane: usize) -> usize {
@@ -118,6 +127,13 @@ impl Grip {
     #[must_use]
     pub fn steepness(&self, constraint: usize, lane: usize) -> f64 {
         self.layout.row(constraint).map(|entry| self.slopes[entry * self.width + lane].abs()).sum()
+    }
+
+    /// The largest |(M⁻¹Gᵀ)_ik| of a constraint, in a lane: what a unit of its multiplier does to accelerations.
+    #[must_use]
+    pub fn reach(&self, constraint: usize, lane: usize) -> f64 {
+        let entries = self.layout.spread_row(constraint);
+        entries.fold(0.0f64, |m, entry| m.max(self.spread[entry * self.width + lane].abs()))
     }
 
     fn press_in<const W: usize>(&self, v: &[f64], out: &mut [f64]) {

@@ -42,6 +42,11 @@ pub(crate) trait Equation {
 
     /// The derivatives of g at x, by rows.
     fn slope(&mut self, x: &[f64], matrix: &mut [f64]) -> Result<(), EvalError>;
+
+    /// Whether there are so few unknowns that a matrix of them makes sense.
+    fn is_small(&self) -> bool {
+        true
+    }
 }
 
 /// The memory of the iterations.
@@ -83,7 +88,7 @@ impl Solver {
         let Solver { anderson, newton, residual, image } = self;
         let mut front = Front::<W>::new(y.len() / W, residual, image);
         let mut iterations = anderson.iterate(MOST, y, x, &mut front, |x, image| equation.image(x, image))?;
-        if !front.is_done() {
+        if !front.is_done() && equation.is_small() {
             let newton = newton.get_or_insert_with(|| Newton::new(x.len() / W, W));
             iterations += newton.iterate(x, &mut front, equation)?;
         }
