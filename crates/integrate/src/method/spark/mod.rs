@@ -208,7 +208,8 @@ impl Spark {
             step.fill(0.0);
             end.pull(values, step);
             for lane in 0..width {
-                let largest = |x: &[f64]| x.iter().skip(lane).step_by(width).fold(0.0f64, |m, x| m.max(x.abs()));
+                let largest =
+                    |x: &[f64]| x.iter().skip(lane).step_by(width).fold(0.0f64, |m, x| m.max(x.abs()));
                 let (size, turn) = (largest(&net.at[n..]), largest(step));
                 let stalled = turn >= 0.5 * last[lane] && turn <= ROUNDING * size.max(last[lane]);
                 open[lane] &= interval.h[lane] != 0.0 && turn.is_finite() && !stalled;
@@ -386,7 +387,8 @@ impl Equation for Constrained<'_, '_> {
             net.go(block, x, |j| mu[j]);
             net.push(block, x, |j| mu[j], |j| xi[j]);
             let (first, second) = image[i * len..][..len].split_at_mut(len / 2);
-            let (first, second) = (&mut first[..n], &mut second[..n]);
+            let (first, (second, zeros)) = (&mut first[..n], second.split_at_mut(n));
+            zeros.fill(0.0);
             motion.drift(*interval, c, &net.at, first)?;
             motion.kick(*interval, c, &net.at, second)?;
             for part in [first, second] {

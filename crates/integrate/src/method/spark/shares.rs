@@ -81,7 +81,10 @@ mod tests {
         for (found, expected) in two.nu[2..4].iter().zip([0.5 + root / 4.0, 0.5 - root / 4.0]) {
             assert!((found - expected).abs() < 1e-15, "{found}");
         }
-        assert_eq!((two.nodes.as_slice(), two.xi(0, 2), two.xi(1, 2)), ([0.0, 0.5, 1.0].as_slice(), 0.0, 0.0));
+        assert_eq!(
+            (two.nodes.as_slice(), two.xi(0, 2), two.xi(1, 2)),
+            ([0.0, 0.5, 1.0].as_slice(), 0.0, 0.0)
+        );
     }
 
     /// Σⱼ āₖⱼ cⱼᵐ⁻¹ = c̃ₖᵐ/m up to m = s, and Σₖ ãᵢₖ c̃ₖᵐ⁻¹ = cᵢᵐ/m up to m = s − 1: what the order rests on.
