@@ -107,7 +107,7 @@ pub enum Needs {
     Free,
     /// A mechanical system whose constraints, if it has any, are all of positions.
     Holonomic,
-    /// A vector field in closed form, without inputs.
+    /// A vector field in closed form, without inputs. Where there are constraints, each step is followed by a projection.
     Closed,
     /// H(q, p, t), and neither dissipation nor other forces.
     Hamiltonian,
@@ -128,9 +128,9 @@ impl Needs {
         match self {
             Needs::Field => true,
             Needs::Holonomic => facts.form != Form::Ports && facts.holonomic,
+            Needs::Closed => facts.closed && !facts.driven,
             _ if facts.constrained => false,
             Needs::Free => true,
-            Needs::Closed => facts.closed && !facts.driven,
             Needs::Hamiltonian => facts.form != Form::Ports && !facts.dissipative && !facts.forced,
             Needs::Separable => facts.separable && !facts.forces_depend_on_velocities,
             Needs::ConstantMass => Needs::Separable.met_by(facts) && facts.constant_mass,

@@ -327,7 +327,7 @@ impl<'d> Course<'d> {
         }
         if let Err(error) = self.project() {
             // Where the end could not be moved the change is NaN, and the step was too long.
-            if error.lane().is_none_or(|lane| self.h[lane] == 0.0) {
+            if foreseen || error.lane().is_none_or(|lane| self.h[lane] == 0.0) {
                 return Err(error.into());
             }
         }

@@ -25,13 +25,13 @@ impl<'g> Equations<'g> {
                 (plans, inverse, Form::Hamiltonian)
             }
         };
-        let field = self.phase_field();
         let constrained = !self.constraints.is_empty();
-        let closed = field.is_some() && !constrained;
+        let field = self.constrained_field();
+        let closed = field.is_some();
         if let Some((rates, pushes)) = field {
-            if closed {
-                plans.push((Quantity::Field, Beside::Momenta, [rates.clone(), pushes.clone()].concat()));
-            }
+            plans.push((Quantity::Field, Beside::Momenta, [rates, pushes].concat()));
+        }
+        if let Some((rates, pushes)) = self.phase_field() {
             plans.push((Quantity::Drift, Beside::Momenta, rates));
             plans.push((Quantity::Kick, Beside::Momenta, pushes));
             plans.extend(self.hamiltonian().map(|h| (Quantity::Energy, Beside::Momenta, vec![h])));

@@ -8,11 +8,16 @@
 //! and enforce it by the force −Gᵀλ, which does no work on motions that they allow (E. Hairer, C. Lubich and G. Wanner, *Geometric
 //! Numerical Integration*, 2006, section VII.1; velocities: H. Goldstein, *Classical Mechanics*, section 2.4).
 
-use crate::equations::{Equations, along, depend, rate};
+use crate::equations::{Equations, Statement, along, depend, rate};
 use crate::error::ModelError;
+use crate::matrix::Symmetric;
 use crate::model::{Model, Term};
 use crate::probe::Probe;
-use leastaction_expr::{Entry, Expr, jacobian};
+use crate::sparse::DEPENDENT;
+use leastaction_expr::{Entry, Expr, jacobian, jvp};
+
+/// The forces of so many constraints are written out.
+const WRITTEN_OUT: usize = 32;
 
 /// A constraint of a model, with what it demands of velocities.
 #[derive(Clone, Debug)]
@@ -148,6 +153,55 @@ impl<'g> Equations<'g> {
         let rest: Vec<_> = self.velocities.iter().map(|&v| (v, v.like(0.0))).collect();
         let driving = leastaction_expr::substitute(&rates, &rest);
         depend(&rates, &[self.time]) || !self.probe().zeros(&driving).iter().all(|&zero| zero)
+    }
+
+    /// (q̇, ṗ) as functions of (q, p, t, u) with the forces of constraints, where they can be written down: where velocities follow from
+    /// momenta in closed form, and constraints are few. Constraints that depend on others are left out where they do, as in
+    /// [`Grip`](crate::Grip).
+    #[must_use]
+    pub fn constrained_field(&self) -> Option<(Vec<Expr<'g>>, Vec<Expr<'g>>)> {
+        let (rates, mut pushes) = self.phase_field()?;
+        let Demands { slopes, bends, .. } = self.demands();
+        let (rows, n, zero) = (self.constraints.len(), self.degrees(), self.graph.number(0.0));
+        if rows == 0 || rows > WRITTEN_OUT {
+            return (rows == 0).then_some((rates, pushes));
+        }
+        let mut gradients = vec![vec![zero; n]; rows];
+        slopes.iter().for_each(|entry| gradients[entry.row][entry.column] = entry.value);
+        let accelerations = match &self.statement {
+            Statement::Lagrangian(_) => self.accelerations()?,
+            Statement::Hamiltonian(_) => {
+                let pairs = [(&self.coordinates, &rates), (&self.momenta, &pushes)];
+                let moving = pairs.into_iter().flat_map(|(x, dx)| x.iter().copied().zip(dx.iter().copied()));
+                jvp(&rates, &moving.chain([(self.time, self.graph.number(1.0))]).collect::<Vec<_>>())
+            }
+        };
+        let mut matrix = Symmetric::zero(rows);
+        for (k, gradient) in gradients.iter().enumerate() {
+            let spread = match &self.statement {
+                Statement::Lagrangian(l) => l.solve(gradient)?,
+                // ∂²H/∂p² Gᵀ is the change of ∂H/∂p along Gᵀ.
+                Statement::Hamiltonian(_) => jvp(
+                    &rates,
+                    &self.momenta.iter().copied().zip(gradient.iter().copied()).collect::<Vec<_>>(),
+                ),
+            };
+            for l in 0..=k {
+                matrix.add(k, l, self.dot(&gradients[l], &spread));
+            }
+        }
+        let pressing = gradients.iter().zip(&bends).map(|(g, &bend)| self.dot(g, &accelerations) + bend);
+        let pressing: Vec<_> = pressing.collect();
+        let order = matrix.elimination()?;
+        let multipliers = matrix.factor_semidefinite(&order, DEPENDENT)?.solve(&pressing);
+        for entry in &slopes {
+            pushes[entry.column] -= entry.value * multipliers[entry.row];
+        }
+        Some((rates.clone(), self.in_phase_space(&pushes, &rates)))
+    }
+
+    fn dot(&self, a: &[Expr<'g>], b: &[Expr<'g>]) -> Expr<'g> {
+        self.graph.sum(a.iter().zip(b).map(|(&a, &b)| a * b))
     }
 
     pub(crate) fn demands(&self) -> Demands<'g> {

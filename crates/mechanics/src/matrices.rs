@@ -158,10 +158,12 @@ impl Dynamics {
     /// # Errors
     /// As [`Dynamics::field`].
     pub fn jacobian(&mut self, t: &[f64], y: &[f64], j: &mut [f64]) -> Result<(), EvalError> {
-        if self.system().facts().constrained {
+        if self.system().facts().constrained && !self.system().facts().closed {
             return self.difference_field(t, y, j);
         }
-        let tangents = self.engine.has(Quantity::Pushes) && self.system().degrees() > DIFFERENTIATED;
+        let facts = self.system().facts();
+        let many = self.system().degrees() > DIFFERENTIATED && !facts.constrained;
+        let tangents = self.engine.has(Quantity::Pushes) && many;
         if self.system().facts().closed && !tangents {
             return self.engine.eval(Quantity::Jacobian, t, y, j);
         }

@@ -97,6 +97,26 @@ impl<'g> Symmetric<'g> {
 
     /// The factors L D Lᵀ, eliminating in this order; `None` if a pivot vanishes identically.
     pub(crate) fn factor(&self, order: &[usize]) -> Option<Factor<'g>> {
+        self.eliminate(order, |_, pivot| 1.0 / pivot)
+    }
+
+    /// The factors of a semidefinite matrix. Where a pivot is smaller than `dependent` times the diagonal before elimination, its row
+    /// depends on others, and takes no part.
+    pub(crate) fn factor_semidefinite(&self, order: &[usize], dependent: f64) -> Option<Factor<'g>> {
+        self.eliminate(order, |row, pivot| {
+            let size = self.get(row, row).unwrap_or(pivot);
+            if size == pivot {
+                return pivot.equals(0.0).select(0.0, 1.0 / pivot);
+            }
+            pivot.abs().le(dependent * size.abs()).select(0.0, 1.0 / pivot)
+        })
+    }
+
+    fn eliminate(
+        &self,
+        order: &[usize],
+        inverse: impl Fn(usize, Expr<'g>) -> Expr<'g>,
+    ) -> Option<Factor<'g>> {
         let mut place = vec![0; order.len()];
         order.iter().enumerate().for_each(|(k, &i)| place[i] = k);
         let mut reordered = Symmetric::zero(self.size());
@@ -109,7 +129,7 @@ impl<'g> Symmetric<'g> {
         });
         let mut inverse_pivots = Vec::with_capacity(order.len());
         for j in 0..order.len() {
-            let inverse = 1.0 / reordered.get(j, j)?;
+            let inverse = inverse(order[j], reordered.get(j, j)?);
             inverse_pivots.push(inverse);
             let column: Vec<_> = below[j].iter().filter_map(|&i| Some((i, reordered.get(i, j)?))).collect();
             for &(i, a) in &column {

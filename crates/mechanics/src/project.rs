@@ -210,7 +210,13 @@ impl Dynamics {
         open[width..].fill(false);
         self.turn(Dynamics::velocities, t, y)?;
         begun[..half].copy_from_slice(&self.other[half..2 * half]);
-        for _ in 0..ITERATIONS {
+        // Where masses depend on velocities, so does what corrections do to them.
+        let steady = self.system().facts().constant_mass || self.system().inverse().linear;
+        for iteration in 0..ITERATIONS {
+            if iteration > 0 && !steady {
+                grip.take(self, t, y)?;
+                self.turn(Dynamics::velocities, t, y)?;
+            }
             self.engine.eval(Quantity::ConstraintRates, t, &self.other[..2 * half], values)?;
             grip.solve(values);
             step.fill(0.0);

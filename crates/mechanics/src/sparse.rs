@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A pivot smaller than this, relative to what it was before elimination, is rounding: its row depends on those before it. Rows whose
 /// directions differ by less than the square root of this count as the same.
-const DEPENDENT: f64 = 1e-12;
+pub(crate) const DEPENDENT: f64 = 1e-12;
 
 /// An entry of a result gains the product of two others.
 #[derive(Clone, Copy, Debug)]
