@@ -83,7 +83,7 @@ impl<'d> Course<'d> {
                 Pacing::Adaptive { tolerance, controller }
             }
         };
-        check(card, dynamics.system(), &block)?;
+        check(card, pace, dynamics.system(), &block)?;
         if dynamics.system().facts().closed {
             dynamics.prepare(&[Quantity::Field])?;
         }
@@ -197,6 +197,19 @@ impl<'d> Course<'d> {
         let interval = interval(&self.t, &self.h, block.width());
         if !self.method.polynomial(motion, interval, block, change, polynomial)? {
             self.weaver.weave(motion, interval, block, change, polynomial)?;
+        } else if !self.target.is_empty() {
+            // A method's own polynomial does not know that its end was moved.
+            polynomial.lead_to(change);
+        }
+        Ok(())
+    }
+
+    /// The states at a fraction of the proposed step and the time there, the same in all lanes: on the constraints, if there are any.
+    pub(crate) fn inside(&mut self, tau: f64, time: f64, out: &mut [f64]) -> Result<(), StepError> {
+        let width = self.block.width();
+        self.polynomial.at(&[tau; LANES][..width], out);
+        if self.motion.system().facts().constrained {
+            self.motion.dynamics().project(&[time; LANES][..width], out)?;
         }
         Ok(())
     }
@@ -325,7 +338,9 @@ impl<'d> Course<'d> {
         if !foreseen {
             self.method.error(tolerance, &self.block, &self.change, &mut ratios[..width]);
         }
-        if let Err(error) = self.project() {
+        // What is not taken need not be moved.
+        let fails = (0..width).all(|j| self.h[j] == 0.0 || ratios[j] > 1.0);
+        if let Err(error) = if fails { Ok(()) } else { self.project() } {
             // Where the end could not be moved the change is NaN, and the step was too long.
             if foreseen || error.lane().is_none_or(|lane| self.h[lane] == 0.0) {
                 return Err(error.into());
@@ -416,10 +431,11 @@ fn interval<'a>(t: &'a [f64; LANES], h: &'a [f64; LANES], width: usize) -> Inter
 }
 
 /// Whether a method applies to a system, and the start to both.
-fn check(card: &'static Card, system: &System, block: &Block) -> Result<(), RunError> {
+fn check(card: &'static Card, pace: &Pace, system: &System, block: &Block) -> Result<(), RunError> {
     let facts = system.facts();
     if facts.constrained && !card.needs.met_by(facts) {
-        let instead = if facts.holonomic { "rattle" } else { "dop853" };
+        let steps = facts.holonomic && !matches!(pace, Pace::Tolerance(_));
+        let instead = if steps { "rattle" } else { "dop853" };
         return Err(RunError::Constrained { method: card.name, instead });
     }
     if !card.needs.met_by(facts) {

@@ -54,6 +54,7 @@ fn stepper(s: usize, dynamics: &mut Dynamics, width: usize) -> Result<Box<dyn St
         z: vec![0.0; 2 * half],
         values: vec![0.0; s * rows],
         shift: vec![0.0; rows],
+        part: vec![0.0; rows],
         differences: Vec::new(),
         shares,
     };
@@ -99,6 +100,7 @@ struct Net {
     z: Vec<f64>,
     values: Vec<f64>,
     shift: Vec<f64>,
+    part: Vec<f64>,
     /// Room for differences, made when it is first needed.
     differences: Vec<f64>,
 }
@@ -365,8 +367,8 @@ impl Constrained<'_, '_> {
             }
             for i in 0..s {
                 let share = net.shares.b[i] * net.shares.xi(i, j);
-                net.z[..m].iter_mut().zip(&net.shift).for_each(|(z, shift)| *z = share * shift);
-                net.middle.deflect(&net.z[..m], &mut image[i * len..][..n]);
+                net.part.iter_mut().zip(&net.shift).for_each(|(part, shift)| *part = share * shift);
+                net.middle.deflect(&net.part, &mut image[i * len..][..n]);
             }
         }
         Ok(())
