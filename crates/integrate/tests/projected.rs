@@ -190,7 +190,7 @@ fn resumed_runs_have_the_same_bits() {
             let run = match card.sizing {
                 Sizing::Given => Integrator::new(card, 0.01),
                 Sizing::Estimated { .. } | Sizing::Foreseen => {
-                    Integrator::new(card, Tolerance::relative(1e-6))
+                    Integrator::new(card, Tolerance::relative(1e-9))
                 }
             };
             let whole = run.run(&mut dynamics, &start, 0.3).unwrap();
