@@ -245,7 +245,13 @@ pub(crate) fn multiply<const W: usize>(
 }
 
 /// out −= Aᵀx for a matrix by rows.
-fn gather<const W: usize>(start: &[u32], columns: &[u32], entries: &[f64], x: &[f64], out: &mut [f64]) {
+pub(crate) fn gather<const W: usize>(
+    start: &[u32],
+    columns: &[u32],
+    entries: &[f64],
+    x: &[f64],
+    out: &mut [f64],
+) {
     for (row, x) in x.chunks_exact(W).enumerate() {
         for entry in start[row] as usize..start[row + 1] as usize {
             let column = columns[entry] as usize;
@@ -257,7 +263,13 @@ fn gather<const W: usize>(start: &[u32], columns: &[u32], entries: &[f64], x: &[
 }
 
 /// out += Ax for a matrix by rows.
-fn scatter<const W: usize>(start: &[u32], columns: &[u32], entries: &[f64], x: &[f64], out: &mut [f64]) {
+pub(crate) fn scatter<const W: usize>(
+    start: &[u32],
+    columns: &[u32],
+    entries: &[f64],
+    x: &[f64],
+    out: &mut [f64],
+) {
     for (row, out) in out.chunks_exact_mut(W).enumerate() {
         for entry in start[row] as usize..start[row + 1] as usize {
             let column = columns[entry] as usize;
@@ -277,6 +289,7 @@ pub(crate) struct Hold {
     pub(crate) values: Vec<f64>,
     pub(crate) accelerations: Vec<f64>,
     pub(crate) correction: Vec<f64>,
+    pub(crate) flow: Vec<f64>,
 }
 
 impl Hold {

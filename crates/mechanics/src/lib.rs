@@ -49,6 +49,7 @@ mod engine;
 mod equations;
 mod error;
 mod facts;
+mod flow;
 mod grip;
 mod inertia;
 mod input;
