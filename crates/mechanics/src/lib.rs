@@ -49,6 +49,7 @@ mod engine;
 mod equations;
 mod error;
 mod facts;
+mod family;
 mod flow;
 mod grip;
 mod inertia;
