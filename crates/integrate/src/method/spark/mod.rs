@@ -60,7 +60,7 @@ fn stepper(s: usize, dynamics: &mut Dynamics, width: usize) -> Result<Box<dyn St
     };
     let Shares { c, b, nodes, weights, .. } = &net.shares;
     Ok(Box::new(Spark {
-        solver: Solver::new(s * len),
+        solver: Solver::foreseeing(s * len),
         past: Past::of_increments(c, b, len),
         past_impulses: (m > 0).then(|| Past::of_increments(&nodes[..s], &weights[..s], rows)),
         x: vec![0.0; s * len],
