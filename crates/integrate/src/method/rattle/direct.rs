@@ -1,10 +1,11 @@
 //! A leg where H = ½pᵀM⁻¹p + V(q, t) with M constant, and forces do not depend on velocities.
 //!
 //! Then p½ and q₁ are known but for Λ, on which they depend linearly: q₁ = q₀ + h M⁻¹(p₀ + ½h S(q₀, t₀) − G(q₀)ᵀΛ). Corrections
-//! Λ ← Λ + (h G M⁻¹Gᵀ)⁻¹ Φ(q₁, t₁) need nothing but Φ. The forces and the constraints at q₁ serve the next leg.
+//! Λ ← Λ + (h G M⁻¹Gᵀ)⁻¹ Φ(q₁, t₁) need nothing but Φ, with G M⁻¹Gᵀ at q₀ as it is known; where they converge slowly, as constraints turn
+//! far in a step, they go on by Newton's method with G(q₁) M⁻¹G(q₀)ᵀ. The forces and the constraints at q₁ serve the next leg.
 
-use super::{MOST, Rattle, Shape, begun, ends, keep_in, sizes};
-use crate::block::Block;
+use super::{MOST, Progress, Rattle, Shape, ends, keep_in, sizes};
+use crate::block::{Block, copy_in};
 use crate::step::{Interval, Motion, StepError};
 
 impl Rattle {
@@ -60,11 +61,13 @@ impl Rattle {
         let half = self.shape.half;
         let (h, ends) = (interval.h, ends::<W>(interval));
         let inverse: [f64; W] = std::array::from_fn(|j| if h[j] == 0.0 { 0.0 } else { 1.0 / h[j] });
-        let mut progress = begun::<W>(h, 1.0);
+        let expected = self.shrinking[leg];
+        let mut progress: [_; W] = std::array::from_fn(|j| Progress::new(h[j], expected[j]));
+        let mut oblique = [false; W];
         for iteration in 1..=MOST {
             motion.dynamics().constraint_values(&ends, &self.at, &mut self.values)?;
             motion.work_mut().iterations += 1;
-            self.grip.solve(&mut self.values);
+            self.solve(&oblique);
             self.correction.fill(0.0);
             self.grip.deflect(&self.values, &mut self.correction);
             let (sizes, changes) = (sizes::<W>(&self.at[..half]), sizes::<W>(&self.correction));
@@ -78,10 +81,29 @@ impl Rattle {
             change.iter_mut().zip(&self.correction).for_each(|(change, x)| *change += x);
             block.after(0, &change[..half], &mut self.at[..half]);
             if !progress.iter().any(|lane| lane.open) {
+                (0..W).for_each(|j| self.shrinking[leg][j] = progress[j].expected);
                 return self.check_redundant::<W>(motion, interval, iteration);
             }
+            self.check_lost(interval, iteration, &progress, &sizes)?;
+            let slow: [bool; W] = std::array::from_fn(|j| progress[j].is_slow(sizes[j]));
+            if slow.contains(&true) {
+                motion.work_mut().jacobians += 1;
+                self.oblique.take(&self.grip, &slow, motion.dynamics(), &ends, &self.at)?;
+                (0..W).for_each(|j| oblique[j] |= slow[j]);
+            }
         }
-        self.stalled(interval, &progress, &self.at[..half])
+        self.stalled(interval, MOST, &progress, &sizes::<W>(&self.at[..half]))
+    }
+
+    /// Solves for corrections, in some lanes with the slopes that constraints have where the step leads.
+    fn solve<const W: usize>(&mut self, oblique: &[bool; W]) {
+        if !oblique.contains(&true) {
+            return self.grip.solve(&mut self.values);
+        }
+        self.aside.copy_from_slice(&self.values);
+        self.grip.solve(&mut self.values);
+        self.oblique.solve(&mut self.aside);
+        copy_in(oblique, &self.aside, &mut self.values);
     }
 
     /// p += ½h S.

@@ -22,12 +22,14 @@ use crate::implicit::{Past, Solver};
 use crate::method::composition::mirror;
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
-use leastaction_mechanics::{Dynamics, EvalError, Grip};
+use leastaction_mechanics::{Dynamics, EvalError, Grip, Oblique};
 
 /// So many steps are continued to guess the next: a polynomial through more amplifies their rounding by more than it gains.
 const PAST: usize = 5;
-/// Simplified Newton iterations converge in a few iterations or, for steps that turn constraints by half a right angle, in a few dozen.
+/// Iterations beyond this lead nowhere.
 const MOST: u32 = 60;
+/// Newton's method is worth its factors where more iterations than this would be needed without.
+const SLOW: i32 = 3;
 /// A correction that no longer shrinks is rounding if it is smaller than this, relative to the state.
 const NOISE: f64 = 1e-11;
 /// A constraint that depends on others is met if the state would have to move by no more than this, relative to its size.
@@ -50,6 +52,7 @@ struct Rattle {
     autonomous: bool,
     /// The constraints, and the forces, where the last leg ended.
     grip: Grip,
+    oblique: Oblique,
     push: Vec<f64>,
     held: Held,
     /// Where the leg is: \[q…, p…\], or \[q…, v…\].
@@ -59,12 +62,15 @@ struct Rattle {
     moved: Vec<f64>,
     /// Values of constraints, then corrections of multipliers; and what these do to the state.
     values: Vec<f64>,
+    aside: Vec<f64>,
     correction: Vec<f64>,
     /// Λ and μ of each leg; if velocities enter forces or masses depend on coordinates, the changes of q and p up to p½ instead of Λ.
     unknowns: Vec<Vec<f64>>,
     multipliers: Vec<Vec<f64>>,
     past_unknowns: Vec<Past>,
     past_multipliers: Vec<Past>,
+    /// By what corrections of Λ shrink in each leg.
+    shrinking: Vec<[f64; LANES]>,
     solver: Solver,
     start: Vec<f64>,
     /// Whether velocities are brought onto the constraints.
@@ -92,28 +98,44 @@ struct Held {
 #[derive(Clone, Copy, Debug)]
 struct Progress {
     open: bool,
+    /// The last correction, and by what corrections shrink: NaN until there were two.
     last: f64,
-    /// The part of a correction that is foreseen to remain after it.
     rate: f64,
+    /// By what they are expected to shrink at first.
+    expected: f64,
 }
 
 impl Progress {
+    /// Before the first correction. A lane that rests needs none.
+    fn new(h: f64, expected: f64) -> Progress {
+        Progress { open: h != 0.0, last: f64::NAN, rate: f64::NAN, expected }
+    }
+
     /// Whether a correction is made, given the size of what it corrects; closes the lane where nothing more is to be gained.
     fn takes(&mut self, change: f64, size: f64) -> bool {
         if !self.open {
             return false;
         }
-        let rate = if self.last.is_finite() { change / self.last } else { self.rate };
-        if rate >= 0.5 && change <= NOISE * size {
+        self.rate = change / self.last;
+        if self.rate >= 0.5 && change <= NOISE * size {
             self.open = false; // it no longer shrinks
             return false;
         }
+        if self.rate.is_finite() && change > 1e3 * f64::EPSILON * size {
+            self.expected = 2.0 * self.rate;
+        }
+        let rate = if self.rate.is_finite() { self.rate } else { self.expected };
         let done = change <= 2.0 * f64::EPSILON * size || change <= f64::MIN_POSITIVE;
         let foreseen = rate < 0.1 && rate * change <= 0.25 * f64::EPSILON * size;
-        // What is not finite is left to the run loop, which names it.
-        self.open = !done && !foreseen && change.is_finite();
+        // What is not finite from the first is left to the run loop, which names it.
+        self.open = !done && !foreseen && (change.is_finite() || self.last.is_finite());
         self.last = change;
         true
+    }
+
+    /// Whether many more corrections would be needed, going on like this.
+    fn is_slow(&self, size: f64) -> bool {
+        self.open && self.rate.powi(SLOW) * self.last > f64::EPSILON * size
     }
 }
 
@@ -149,11 +171,14 @@ impl Rattle {
             rates: vec![0.0; 2 * n],
             moved: vec![0.0; n],
             values: vec![0.0; rows],
+            aside: vec![0.0; rows],
+            oblique: Oblique::new(&system, width),
             correction: vec![0.0; n],
             unknowns: many(unknown),
             multipliers: many(rows),
             past_unknowns: pasts(unknown),
             past_multipliers: pasts(rows),
+            shrinking: vec![[1.0; LANES]; legs.len()],
             solver: Solver::new(if direct { 0 } else { 2 * n }),
             start: vec![0.0; 2 * n],
             turns,
@@ -195,18 +220,35 @@ impl Rattle {
         Ok(())
     }
 
+    /// An error for a lane whose corrections lead farther and farther away.
+    fn check_lost<const W: usize>(
+        &self,
+        interval: Interval<'_>,
+        iterations: u32,
+        progress: &[Progress; W],
+        sizes: &[f64; W],
+    ) -> Result<(), StepError> {
+        let near = |j: usize| !progress[j].open || progress[j].last <= 1e3 * sizes[j];
+        if (0..W).all(near) {
+            return Ok(());
+        }
+        let lost = std::array::from_fn(|j| Progress { open: !near(j), ..progress[j] });
+        self.stalled(interval, iterations, &lost, sizes)
+    }
+
     /// An error for a lane that is still open.
     fn stalled<const W: usize>(
         &self,
         interval: Interval<'_>,
+        iterations: u32,
         progress: &[Progress; W],
-        state: &[f64],
+        sizes: &[f64; W],
     ) -> Result<(), StepError> {
         match progress.iter().position(|lane| lane.open) {
             None => Ok(()),
             Some(lane) => {
-                let residual = progress[lane].last / sizes::<W>(state)[lane];
-                Err(StepError::NoConvergence { t: interval.t[lane], lane, residual, iterations: MOST })
+                let residual = progress[lane].last / sizes[lane];
+                Err(StepError::NoConvergence { t: interval.t[lane], lane, residual, iterations })
             }
         }
     }
@@ -254,8 +296,8 @@ impl Rattle {
         self.past_multipliers[leg].guess(interval.h, multipliers);
         self.grip.pull(multipliers, &mut change[half..]);
         // A linear solution, where velocities are linear in momenta, is off by its rounding alone.
-        let rate = if self.direct { 1e-8 } else { 1.0 };
-        let mut progress = begun::<W>(interval.h, rate);
+        let expected = if self.direct { 1e-8 } else { 1.0 };
+        let mut progress: [_; W] = std::array::from_fn(|j| Progress::new(interval.h[j], expected));
         let mut fresh = true;
         for iteration in 0..MOST {
             if fresh || !self.direct {
@@ -285,7 +327,7 @@ impl Rattle {
                 return Ok(());
             }
         }
-        self.stalled(interval, &progress, &self.rates[..half])
+        self.stalled(interval, MOST, &progress, &sizes::<W>(&self.rates[..half]))
     }
 
     fn step_in<const W: usize>(
@@ -343,6 +385,7 @@ impl Step for Rattle {
         for past in self.past_unknowns.iter_mut().chain(&mut self.past_multipliers) {
             past.memory(visit);
         }
+        self.shrinking.iter_mut().for_each(|lanes| visit(lanes));
         visit(&mut self.push);
         visit(&mut self.held.q);
         visit(&mut self.held.t);
@@ -355,11 +398,6 @@ impl Step for Rattle {
 /// The times at which a step ends.
 fn ends<const W: usize>(interval: Interval<'_>) -> [f64; W] {
     std::array::from_fn(|j| interval.t[j] + interval.h[j])
-}
-
-/// Lanes before their first correction. Those that rest need none.
-fn begun<const W: usize>(h: &[f64], rate: f64) -> [Progress; W] {
-    std::array::from_fn(|j| Progress { open: h[j] != 0.0, last: f64::INFINITY, rate })
 }
 
 /// Makes numbers zero in the lanes that do not take them.
