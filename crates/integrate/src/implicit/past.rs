@@ -37,7 +37,7 @@ impl Past {
 
     /// Of one value per step that is a smooth function of time, times the step: those of so many steps.
     pub(crate) fn of_values(kept: usize, len: usize) -> Past {
-        Past::of_steps(kept, &[0.0], &[1.0], len)
+        Past::of_steps(kept, &[0.5], &[1.0], len)
     }
 
     fn of_steps(kept: usize, c: &[f64], b: &[f64], len: usize) -> Past {

@@ -66,7 +66,10 @@ pub const ALL: &[Card] = &[
     energy::average_vector_field::CARD,
     energy::energy_collocation::ENERGY_COLLOCATION4,
     energy::energy_collocation::ENERGY_COLLOCATION6,
+    rattle::shake::CARD,
     rattle::rattle2::CARD,
+    rattle::rattle4::CARD,
+    rattle::rattle6::CARD,
 ];
 
 impl Card {
