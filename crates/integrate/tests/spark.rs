@@ -267,6 +267,23 @@ fn redundant_constraints_do_no_harm() {
     }
 }
 
+/// Constraints that come to contradict each other are named.
+#[test]
+fn contradictions_are_named() {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let t = model.time();
+    let [x, y] = model.coordinates(["x", "y"]);
+    model.particle("bob", 1.0, [x, y]);
+    model.potential("weight", y);
+    model.constraint("rod", x * x + y * y, 1.0);
+    model.constraint("stretched", 2.0 * (x * x + y * y), 2.0 + 0.1 * t.pow(4.0));
+    let (mut dynamics, start) = begin(&model, &[("x", 0.6), ("y", -0.8)]);
+    let error = Integrator::named("gauss-spark4", 0.05).unwrap().run(&mut dynamics, &start, 2.0).unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("`stretched`") && text.contains("contradict"), "{text}");
+}
+
 /// Without constraints they are the Gauss methods.
 #[test]
 fn without_constraints_they_are_gauss() {

@@ -24,7 +24,7 @@ use crate::error::RunError;
 use crate::implicit::{Equation, Past, Solver};
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
-use leastaction_mechanics::{Dynamics, EvalError, Grip};
+use leastaction_mechanics::{Dynamics, EvalError, Grip, ProjectionError};
 use shares::Shares;
 
 /// Equations with more unknowns than this are not left to Newton's method, whose matrix would be too large.
@@ -34,6 +34,8 @@ const REDUNDANT: f64 = 1e-12;
 /// Corrections of the momenta at the end, at most, and what they may not shrink below, relative to the momenta.
 const TURNS: u32 = 30;
 const ROUNDING: f64 = 1e-11;
+/// A constraint that depends on others is met if the state would have to move by no more than this, relative to its size.
+const MET: f64 = 1e-9;
 
 /// The method of s stages.
 fn stepper(s: usize, dynamics: &mut Dynamics, width: usize) -> Result<Box<dyn Step>, RunError> {
@@ -59,7 +61,7 @@ fn stepper(s: usize, dynamics: &mut Dynamics, width: usize) -> Result<Box<dyn St
         shares,
     };
     let Shares { c, b, nodes, weights, .. } = &net.shares;
-    Ok(Box::new(Spark {
+    let mut spark = Spark {
         solver: Solver::foreseeing(s * len),
         past: Past::of_increments(c, b, len),
         past_impulses: (m > 0).then(|| Past::of_increments(&nodes[..s], &weights[..s], rows)),
@@ -67,7 +69,9 @@ fn stepper(s: usize, dynamics: &mut Dynamics, width: usize) -> Result<Box<dyn St
         size: vec![0.0; len],
         end: Grip::new(&system, width),
         net,
-    }))
+    };
+    spark.prepare(dynamics, width);
+    Ok(Box::new(spark))
 }
 
 struct Spark {
@@ -147,6 +151,21 @@ impl Step for Spark {
 }
 
 impl Spark {
+    /// Quantities make room when they are first asked for; what they are here does not matter.
+    fn prepare(&mut self, dynamics: &mut Dynamics, width: usize) {
+        let Net { at, z, n, shift, middle, .. } = &mut self.net;
+        let t = &[0.0; LANES][..width];
+        let _ = dynamics.drift(t, at, &mut z[..*n]);
+        let _ = dynamics.kick(t, at, &mut z[..*n]);
+        if !shift.is_empty() {
+            let _ = dynamics.constraint_values(t, at, shift);
+            let _ = dynamics.constraint_rates(t, at, shift);
+            let _ = dynamics.multipliers(t, at, shift);
+            let _ = self.end.take(dynamics, t, at);
+            let _ = middle.take(dynamics, t, at);
+        }
+    }
+
     /// Guesses increments and impulses: from steps before, or as if nothing changed along the step.
     fn guess(
         &mut self,
@@ -199,6 +218,7 @@ impl Spark {
         let values = &mut net.values[..net.m];
         block.after(0, change, &mut net.at);
         end.take(motion.dynamics(), &times[..width], &net.at)?;
+        check_redundant(end, motion, interval, &net.at, values)?;
         let (mut open, mut last) = ([true; LANES], [f64::INFINITY; LANES]);
         for _ in 0..TURNS {
             let (q, v) = net.z.split_at_mut(n);
@@ -441,6 +461,35 @@ impl Equation for Constrained<'_, '_> {
     fn is_small(&self) -> bool {
         self.net.shares.stages * 2 * (self.net.n + self.net.m) <= SMALL * self.interval.h.len()
     }
+}
+
+/// Constraints that depend on others are met with them, or contradict them: whether they are met at the end of the step.
+fn check_redundant(
+    end: &Grip,
+    motion: &mut Motion<'_>,
+    interval: Interval<'_>,
+    at: &[f64],
+    values: &mut [f64],
+) -> Result<(), StepError> {
+    let width = interval.h.len();
+    if (0..width).all(|lane| end.rank(lane) == values.len() / width) {
+        return Ok(());
+    }
+    let times = times(interval, 1.0);
+    motion.dynamics().constraint_values(&times[..width], at, values)?;
+    for lane in (0..width).filter(|&lane| interval.h[lane] != 0.0) {
+        let q = at[..at.len() / 2].iter().skip(lane).step_by(width);
+        let size = q.fold(0.0f64, |m, q| m.max(q.abs()));
+        let each = || values.iter().skip(lane).step_by(width).enumerate();
+        let met = |(k, value): (usize, &f64)| value.abs() <= MET * end.steepness(k, lane) * size;
+        if !each().all(met) {
+            let names = motion.system().constraints();
+            let unmet = each().filter(|&each| !met(each)).map(|(k, value)| (names[k].0.clone(), *value));
+            let constraints = unmet.collect();
+            return Err(ProjectionError::Unmet { t: times[lane], lane, constraints }.into());
+        }
+    }
+    Ok(())
 }
 
 /// More stages than this there are not.
