@@ -56,7 +56,7 @@ impl<'g> Expr<'g> {
     #[must_use]
     pub fn hessian(self, variables: &[Expr<'g>]) -> Vec<Entry<'g>> {
         let gradient = self.gradient(variables);
-        forward_jacobian(self.graph, &gradient, variables, |row, column| column <= row)
+        Variables::new(self.graph, variables).forward(&gradient, |row, column| column <= row)
     }
 
     /// The product of the Hessian with a direction: forward over reverse, at a small multiple of the function's
@@ -82,26 +82,50 @@ impl<'g> Expr<'g> {
 #[must_use]
 pub fn jvp<'g>(outputs: &[Expr<'g>], direction: &[(Expr<'g>, Expr<'g>)]) -> Vec<Expr<'g>> {
     let Some(graph) = outputs.first().map(|e| e.graph) else { return Vec::new() };
-    let mut tangents: FxHashMap<Id, Expr<'g>> = FxHashMap::default();
-    for &(x, dx) in direction {
-        let dx = graph.adopt(dx);
-        tangents.entry(graph.adopt(x).id).and_modify(|sum| *sum += dx).or_insert(dx);
-    }
-    let seeds: FxHashSet<Id> = tangents.keys().copied().collect();
-    let outputs: Vec<Id> = outputs.iter().map(|&e| graph.adopt(e).id).collect();
-    for id in graph.order(&outputs) {
-        let node = graph.node(id);
-        if seeds.contains(&id) || !node.arguments().iter().any(|a| tangents.contains_key(a)) {
-            continue;
+    Direction::new(graph, direction.iter().copied()).derivatives(outputs)
+}
+
+/// A direction to differentiate along, for many outputs one after the other: each costs what it depends on, however many variables
+/// the direction has.
+#[derive(Clone, Debug)]
+pub struct Direction<'g> {
+    graph: &'g Graph,
+    rates: FxHashMap<Id, Expr<'g>>,
+}
+
+impl<'g> Direction<'g> {
+    /// The direction of pairs of a variable and its rate of change, as for [`jvp`].
+    pub fn new(graph: &'g Graph, pairs: impl IntoIterator<Item = (Expr<'g>, Expr<'g>)>) -> Direction<'g> {
+        let mut rates: FxHashMap<Id, Expr<'g>> = FxHashMap::default();
+        for (x, dx) in pairs {
+            let dx = graph.adopt(dx);
+            rates.entry(graph.adopt(x).id).and_modify(|sum| *sum += dx).or_insert(dx);
         }
-        let site = Site::new(graph, id, node);
-        let terms = node.arguments().iter().enumerate();
-        let terms = terms.filter_map(|(i, a)| Some(*tangents.get(a)? * site.partial(i)));
-        let tangent = terms.reduce(|a, b| a + b);
-        tangents.extend(tangent.map(|t| (id, t)));
+        Direction { graph, rates }
     }
-    let zero = graph.number(0.0);
-    outputs.iter().map(|id| tangents.get(id).copied().unwrap_or(zero)).collect()
+
+    /// The derivatives of outputs along this direction, in one forward sweep.
+    #[must_use]
+    pub fn derivatives(&self, outputs: &[Expr<'g>]) -> Vec<Expr<'g>> {
+        let Direction { graph, rates } = self;
+        let mut tangents: FxHashMap<Id, Expr<'g>> = FxHashMap::default();
+        let outputs: Vec<Id> = outputs.iter().map(|&e| graph.adopt(e).id).collect();
+        let tangent =
+            |tangents: &FxHashMap<Id, Expr<'g>>, id: &Id| rates.get(id).or_else(|| tangents.get(id)).copied();
+        for id in graph.order(&outputs) {
+            let node = graph.node(id);
+            if rates.contains_key(&id) || !node.arguments().iter().any(|a| tangent(&tangents, a).is_some()) {
+                continue;
+            }
+            let site = Site::new(graph, id, node);
+            let terms = node.arguments().iter().enumerate();
+            let terms = terms.filter_map(|(i, a)| Some(tangent(&tangents, a)? * site.partial(i)));
+            let sum = terms.reduce(|a, b| a + b);
+            tangents.extend(sum.map(|t| (id, t)));
+        }
+        let zero = graph.number(0.0);
+        outputs.iter().map(|id| tangent(&tangents, id).unwrap_or(zero)).collect()
+    }
 }
 
 /// The derivatives by all variables of Σ seedᵢ · outputᵢ, in one reverse sweep. The sum ends with the shorter of the two lists.
@@ -109,12 +133,24 @@ pub fn jvp<'g>(outputs: &[Expr<'g>], direction: &[(Expr<'g>, Expr<'g>)]) -> Vec<
 pub fn vjp<'g>(outputs: &[Expr<'g>], variables: &[Expr<'g>], seeds: &[Expr<'g>]) -> Vec<Expr<'g>> {
     let Some(graph) = outputs.first().or(variables.first()).map(|e| e.graph) else { return Vec::new() };
     let variables: Vec<Id> = variables.iter().map(|&e| graph.adopt(e).id).collect();
+    let independent: FxHashSet<Id> = variables.iter().copied().collect();
+    let adjoints = adjoints(graph, outputs, seeds, |id| independent.contains(&id));
+    let zero = graph.number(0.0);
+    variables.iter().map(|id| adjoints.get(id).copied().unwrap_or(zero)).collect()
+}
+
+/// The reverse sweep: the derivatives of Σ seedᵢ · outputᵢ by the nodes that count as variables.
+fn adjoints<'g>(
+    graph: &'g Graph,
+    outputs: &[Expr<'g>],
+    seeds: &[Expr<'g>],
+    is_variable: impl Fn(Id) -> bool,
+) -> FxHashMap<Id, Expr<'g>> {
     let outputs: Vec<Id> = outputs.iter().map(|&e| graph.adopt(e).id).collect();
     let order = graph.order(&outputs);
-    let independent: FxHashSet<Id> = variables.iter().copied().collect();
-    let mut active = independent.clone();
+    let mut active: FxHashSet<Id> = FxHashSet::default();
     for &id in &order {
-        if graph.node(id).arguments().iter().any(|a| active.contains(a)) {
+        if is_variable(id) || graph.node(id).arguments().iter().any(|a| active.contains(a)) {
             active.insert(id);
         }
     }
@@ -127,10 +163,10 @@ pub fn vjp<'g>(outputs: &[Expr<'g>], variables: &[Expr<'g>], seeds: &[Expr<'g>])
         accumulate(&mut adjoints, id, graph.adopt(seed));
     }
     for &id in order.iter().rev() {
-        if !active.contains(&id) || independent.contains(&id) {
+        if is_variable(id) {
             continue;
         }
-        let Some(adjoint) = adjoints.remove(&id) else { continue };
+        let Some(adjoint) = adjoints.remove(&id).filter(|_| active.contains(&id)) else { continue };
         let node = graph.node(id);
         let site = Site::new(graph, id, node);
         for (i, &a) in node.arguments().iter().enumerate() {
@@ -139,65 +175,98 @@ pub fn vjp<'g>(outputs: &[Expr<'g>], variables: &[Expr<'g>], seeds: &[Expr<'g>])
             }
         }
     }
-    let zero = graph.number(0.0);
-    variables.iter().map(|id| adjoints.get(id).copied().unwrap_or(zero)).collect()
+    adjoints
 }
 
 /// The Jacobian without its structural zeros, by rows: a reverse sweep for each of a few outputs, else one forward sweep.
 #[must_use]
 pub fn jacobian<'g>(outputs: &[Expr<'g>], variables: &[Expr<'g>]) -> Vec<Entry<'g>> {
     let Some(graph) = outputs.first().map(|e| e.graph) else { return Vec::new() };
-    /// A reverse sweep visits all it depends on, so that many of them are dear even where the matrix is sparse.
-    const FEW: usize = 8;
-    if outputs.len() > FEW || outputs.len() >= variables.len() {
-        return forward_jacobian(graph, outputs, variables, |_, _| true);
-    }
-    let mut entries = Vec::new();
-    for (row, output) in outputs.iter().enumerate() {
-        let gradient = output.gradient(variables).into_iter().enumerate();
-        let nonzero = gradient.filter(|(_, value)| value.as_number() != Some(0.0));
-        entries.extend(nonzero.map(|(column, value)| Entry { row, column, value }));
-    }
-    entries
+    Variables::new(graph, variables).jacobian(outputs)
 }
 
-/// Forward sweep with one sparse row of derivatives per node, so that a node costs as many terms as
-/// variables it depends on.
-fn forward_jacobian<'g>(
+/// Variables to differentiate by, for many outputs one after the other: each costs what it depends on, however many variables
+/// there are.
+#[derive(Clone, Debug)]
+pub struct Variables<'g> {
     graph: &'g Graph,
-    outputs: &[Expr<'g>],
-    variables: &[Expr<'g>],
-    keep: impl Fn(usize, usize) -> bool,
-) -> Vec<Entry<'g>> {
-    type Row<'g> = Vec<(usize, Expr<'g>)>;
-    let outputs: Vec<Id> = outputs.iter().map(|&e| graph.adopt(e).id).collect();
-    let one = graph.number(1.0);
-    let mut rows: FxHashMap<Id, Row<'g>> = FxHashMap::default();
-    for (column, &x) in variables.iter().enumerate() {
-        rows.entry(graph.adopt(x).id).or_default().push((column, one));
-    }
-    let seeds: FxHashSet<Id> = rows.keys().copied().collect();
-    for id in graph.order(&outputs) {
-        let node = graph.node(id);
-        if seeds.contains(&id) || !node.arguments().iter().any(|a| rows.contains_key(a)) {
-            continue;
+    count: usize,
+    /// The columns of each variable: one, unless it is named twice.
+    columns: FxHashMap<Id, Vec<usize>>,
+}
+
+impl<'g> Variables<'g> {
+    /// These variables, in the order of their columns.
+    #[must_use]
+    pub fn new(graph: &'g Graph, variables: &[Expr<'g>]) -> Variables<'g> {
+        let mut columns: FxHashMap<Id, Vec<usize>> = FxHashMap::default();
+        for (column, &x) in variables.iter().enumerate() {
+            columns.entry(graph.adopt(x).id).or_default().push(column);
         }
-        let site = Site::new(graph, id, node);
-        let mut row: Row<'g> = Vec::new();
-        for (i, a) in node.arguments().iter().enumerate() {
-            let Some(inner) = rows.get(a) else { continue };
-            let partial = site.partial(i);
-            row = merge(row, inner.iter().map(|&(column, d)| (column, d * partial)));
+        Variables { graph, count: variables.len(), columns }
+    }
+
+    /// The nonzeros of an output's gradient with their columns, in one reverse sweep.
+    #[must_use]
+    pub fn gradient(&self, output: Expr<'g>) -> Vec<(usize, Expr<'g>)> {
+        let seed = self.graph.number(1.0);
+        let adjoints = adjoints(self.graph, &[output], &[seed], |id| self.columns.contains_key(&id));
+        let nonzero = adjoints.into_iter().filter(|(_, value)| value.as_number() != Some(0.0));
+        let placed =
+            nonzero.flat_map(|(id, value)| self.columns[&id].iter().map(move |&column| (column, value)));
+        let mut gradient: Vec<_> = placed.collect();
+        gradient.sort_unstable_by_key(|&(column, _)| column);
+        gradient
+    }
+
+    /// The Jacobian of outputs, as [`jacobian`] gives it.
+    #[must_use]
+    pub fn jacobian(&self, outputs: &[Expr<'g>]) -> Vec<Entry<'g>> {
+        /// A reverse sweep visits all it depends on, so that many of them are dear even where the matrix is sparse.
+        const FEW: usize = 8;
+        if outputs.len() > FEW || outputs.len() >= self.count {
+            return self.forward(outputs, |_, _| true);
         }
-        rows.insert(id, row);
+        let rows = outputs.iter().enumerate().flat_map(|(row, &output)| {
+            self.gradient(output).into_iter().map(move |(column, value)| Entry { row, column, value })
+        });
+        rows.collect()
     }
-    let mut entries = Vec::new();
-    for (row, id) in outputs.iter().enumerate() {
-        let found = rows.get(id).map_or(&[][..], Vec::as_slice).iter();
-        let nonzero = found.filter(|(column, d)| keep(row, *column) && d.as_number() != Some(0.0));
-        entries.extend(nonzero.map(|&(column, value)| Entry { row, column, value }));
+
+    /// Forward sweep with one sparse row of derivatives per node, so that a node costs as many terms as
+    /// variables it depends on.
+    fn forward(&self, outputs: &[Expr<'g>], keep: impl Fn(usize, usize) -> bool) -> Vec<Entry<'g>> {
+        type Row<'g> = Vec<(usize, Expr<'g>)>;
+        let graph = self.graph;
+        let outputs: Vec<Id> = outputs.iter().map(|&e| graph.adopt(e).id).collect();
+        let one = graph.number(1.0);
+        let mut rows: FxHashMap<Id, Row<'g>> = FxHashMap::default();
+        for id in graph.order(&outputs) {
+            if let Some(columns) = self.columns.get(&id) {
+                rows.insert(id, columns.iter().map(|&column| (column, one)).collect());
+                continue;
+            }
+            let node = graph.node(id);
+            if !node.arguments().iter().any(|a| rows.contains_key(a)) {
+                continue;
+            }
+            let site = Site::new(graph, id, node);
+            let mut row: Row<'g> = Vec::new();
+            for (i, a) in node.arguments().iter().enumerate() {
+                let Some(inner) = rows.get(a) else { continue };
+                let partial = site.partial(i);
+                row = merge(row, inner.iter().map(|&(column, d)| (column, d * partial)));
+            }
+            rows.insert(id, row);
+        }
+        let mut entries = Vec::new();
+        for (row, id) in outputs.iter().enumerate() {
+            let found = rows.get(id).map_or(&[][..], Vec::as_slice).iter();
+            let nonzero = found.filter(|(column, d)| keep(row, *column) && d.as_number() != Some(0.0));
+            entries.extend(nonzero.map(|&(column, value)| Entry { row, column, value }));
+        }
+        entries
     }
-    entries
 }
 
 /// Adds two sparse rows that are sorted by column.

@@ -225,25 +225,54 @@ pub fn operations(expressions: &[Expr<'_>]) -> usize {
 #[must_use]
 pub fn substitute<'g>(expressions: &[Expr<'g>], replacements: &[(Expr<'g>, Expr<'g>)]) -> Vec<Expr<'g>> {
     let Some(graph) = expressions.first().map(|e| e.graph) else { return Vec::new() };
-    let roots: Vec<Id> = expressions.iter().map(|&e| graph.adopt(e).id).collect();
-    let mut images: FxHashMap<Id, Expr<'g>> =
-        replacements.iter().map(|&(from, to)| (graph.adopt(from).id, graph.adopt(to))).collect();
-    for id in graph.order(&roots) {
-        if images.contains_key(&id) {
-            continue;
-        }
-        let node = graph.node(id);
-        let changed = node.arguments().iter().any(|a| images[a].id != *a);
-        let image = match node {
-            Node::Apply(op, _) if changed => {
-                let arguments: Vec<Expr<'g>> = node.arguments().iter().map(|a| images[a]).collect();
-                graph.apply(op, &arguments)
-            }
-            _ => Expr { graph, id },
-        };
-        images.insert(id, image);
+    let mut substitution = Substitution::new(graph);
+    replacements.iter().for_each(|&(from, to)| substitution.replace(from, to));
+    substitution.apply(expressions)
+}
+
+/// Replacements for many expressions one after the other: each costs what it is made of, however many replacements there are.
+#[derive(Clone, Debug)]
+pub struct Substitution<'g> {
+    graph: &'g Graph,
+    images: FxHashMap<Id, Expr<'g>>,
+}
+
+impl<'g> Substitution<'g> {
+    /// No replacement yet.
+    #[must_use]
+    pub fn new(graph: &'g Graph) -> Substitution<'g> {
+        Substitution { graph, images: FxHashMap::default() }
     }
-    roots.iter().map(|id| images[id]).collect()
+
+    /// Adds a replacement; a later one for the same node counts.
+    pub fn replace(&mut self, from: Expr<'g>, to: Expr<'g>) {
+        self.images.insert(self.graph.adopt(from).id, self.graph.adopt(to));
+    }
+
+    /// Expressions with parts replaced, all at once, in one pass over what they share.
+    #[must_use]
+    pub fn apply(&self, expressions: &[Expr<'g>]) -> Vec<Expr<'g>> {
+        let graph = self.graph;
+        let roots: Vec<Id> = expressions.iter().map(|&e| graph.adopt(e).id).collect();
+        // What is not replaced and whose arguments stay is its own image.
+        let mut images: FxHashMap<Id, Expr<'g>> = FxHashMap::default();
+        let image = |images: &FxHashMap<Id, Expr<'g>>, id: &Id| {
+            let changed = self.images.get(id).or_else(|| images.get(id));
+            changed.copied().unwrap_or(Expr { graph, id: *id })
+        };
+        for id in graph.order(&roots) {
+            let node = graph.node(id);
+            let changed = node.arguments().iter().any(|a| image(&images, a).id != *a);
+            if let Node::Apply(op, _) = node
+                && changed
+                && !self.images.contains_key(&id)
+            {
+                let arguments: Vec<Expr<'g>> = node.arguments().iter().map(|a| image(&images, a)).collect();
+                images.insert(id, graph.apply(op, &arguments));
+            }
+        }
+        roots.iter().map(|id| image(&images, id)).collect()
+    }
 }
 
 impl PartialEq for Expr<'_> {

@@ -68,6 +68,8 @@ pub(crate) struct Store {
     ids: FxHashMap<Node, Id>,
     symbols: Vec<Symbol>,
     named: FxHashMap<Symbol, Id>,
+    /// Which nodes a walk has seen; all false between walks, so that a walk costs what it visits and not the whole arena.
+    seen: RefCell<Vec<bool>>,
 }
 
 impl Store {
@@ -116,8 +118,8 @@ impl Store {
 
     /// The nodes that the roots need, ascending: arguments before what uses them.
     pub(crate) fn order(&self, roots: &[Id]) -> Vec<Id> {
-        let size = roots.iter().map(|id| id.index() + 1).max().unwrap_or(0);
-        let mut seen = vec![false; size];
+        let mut seen = self.seen.borrow_mut();
+        seen.resize(self.nodes.len(), false);
         let mut stack: Vec<Id> = roots.to_vec();
         let mut found = Vec::new();
         while let Some(id) = stack.pop() {
@@ -126,6 +128,7 @@ impl Store {
                 stack.extend_from_slice(self.node(id).arguments());
             }
         }
+        found.iter().for_each(|id| seen[id.index()] = false);
         found.sort_unstable();
         found
     }

@@ -66,8 +66,8 @@ mod parse;
 mod print;
 mod value;
 
-pub use derivative::{Entry, jacobian, jvp, vjp};
-pub use expr::{Expr, IntoExpr, UnboundSymbol, operations, substitute};
+pub use derivative::{Direction, Entry, Variables, jacobian, jvp, vjp};
+pub use expr::{Expr, IntoExpr, Substitution, UnboundSymbol, operations, substitute};
 pub use graph::{Graph, Id, Node, Symbol};
 pub use op::{Form, Op, Parity, Row};
 pub use parse::{Kind, ParseError, Parser, Scope, Span, Token, Value, nearest, tokens};

@@ -9,6 +9,9 @@ pub(crate) fn flag(holds: bool) -> f64 {
 
 /// `x^y`, real: NaN for a negative base (also −∞) unless `y` is an integer; −0 counts as 0 then.
 pub(crate) fn power(x: f64, y: f64) -> f64 {
+    if y == 2.0 {
+        return x * x;
+    }
     let integer = y.fract() == 0.0 || y.is_infinite();
     if x < 0.0 && !integer {
         return f64::NAN;

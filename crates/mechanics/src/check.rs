@@ -56,6 +56,7 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
     distinct("particle", model.particles.iter().map(|p| p.name.as_str()))?;
     use Kind::{Coordinate, Input, Momentum, Parameter, Time, Velocity};
     let check = |place: String, e, allowed: &[Kind]| uses(&declared, place, e, allowed);
+    let defaults: HashMap<Id, f64> = model.parameters.iter().map(|(p, value)| (p.id(), *value)).collect();
     for particle in &model.particles {
         let name = &particle.name;
         if !(1..=3).contains(&particle.position.len()) {
@@ -78,7 +79,8 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
         }
         for &mass in &particle.inertias {
             check(format!("the mass of particle `{name}`"), mass, &[Parameter])?;
-            if let Some(value) = mass.eval(&model.parameters).ok().filter(|m| !(*m > 0.0 && m.is_finite())) {
+            let values: Vec<_> = symbols_of(&[mass]).into_iter().map(|s| (s, defaults[&s.id()])).collect();
+            if let Some(value) = mass.eval(&values).ok().filter(|m| !(*m > 0.0 && m.is_finite())) {
                 return Err(ModelError::BadMass { particle: name.clone(), value });
             }
         }
@@ -117,7 +119,7 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
         }
     }
     for &(coordinate, force) in &model.forces {
-        if !model.coordinates.contains(&coordinate) {
+        if !matches!(declared.get(&coordinate.id()), Some((_, Coordinate))) {
             return Err(ModelError::ForceOnUnknown { name: coordinate.to_string() });
         }
         let allowed = &[Parameter, Time, Coordinate, Velocity, Input];
@@ -247,8 +249,9 @@ pub(crate) fn all_used(
     beside: &[Expr<'_>],
     energy: Expr<'_>,
 ) -> Result<(), ModelError> {
-    let used = symbols_of(&[energy]);
-    match coordinates.iter().zip(beside).find(|(q, other)| !used.contains(q) && !used.contains(other)) {
+    let used: HashSet<Id> = symbols_of(&[energy]).iter().map(|s| s.id()).collect();
+    let idle = |(q, other): &(&Expr<'_>, &Expr<'_>)| !used.contains(&q.id()) && !used.contains(&other.id());
+    match coordinates.iter().zip(beside).find(idle) {
         Some((q, _)) => Err(ModelError::UnusedCoordinate { name: q.to_string() }),
         None => Ok(()),
     }

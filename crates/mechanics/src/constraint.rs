@@ -8,13 +8,14 @@
 //! and enforce it by the force −Gᵀλ, which does no work on motions that they allow (E. Hairer, C. Lubich and G. Wanner, *Geometric
 //! Numerical Integration*, 2006, section VII.1; velocities: H. Goldstein, *Classical Mechanics*, section 2.4).
 
-use crate::equations::{Equations, Statement, along, depend, rate};
+use crate::equations::{Equations, Statement, along, depend, rate, symbols_of};
 use crate::error::ModelError;
 use crate::matrix::Symmetric;
 use crate::model::{Model, Term};
 use crate::probe::Probe;
 use crate::sparse::{BENT, DEPENDENT, LONGEST};
-use leastaction_expr::{Entry, Expr, jacobian, jvp};
+use leastaction_expr::{Entry, Expr, Id, jacobian, jvp};
+use std::collections::HashSet;
 
 /// The forces of so many constraints are written out.
 const WRITTEN_OUT: usize = 32;
@@ -44,79 +45,83 @@ pub enum Level {
 impl<'g> Model<'g> {
     /// Replaces coordinates that a constraint gives a value by that value, and takes such constraints out, in a model of energies.
     pub(crate) fn hold(&mut self) -> Result<(), ModelError> {
-        if !self.hamiltonian.is_empty() {
+        if !self.hamiltonian.is_empty() || self.constraints.is_empty() {
             return Ok(());
         }
+        let fixed = self.parameters.iter().map(|(p, _)| *p).chain([self.time]);
+        let fixed: HashSet<Id> = fixed.map(|e| e.id()).collect();
+        let mut free: HashSet<Id> = self.coordinates.iter().map(|q| q.id()).collect();
         loop {
             let resolved = self.substituted()?;
-            let found: Vec<_> = resolved.constraints.iter().map(|term| self.held_by(term.value)).collect();
+            let found = resolved.constraints.iter().map(|term| held_by(term.value, &fixed, &free));
+            let found: Vec<_> = found.collect();
             if found.iter().all(Option::is_none) {
                 return Ok(());
             }
-            let mut found = found.into_iter();
             let constraints = std::mem::take(&mut self.constraints);
-            for term in constraints {
-                match found.next().flatten() {
+            for (term, found) in constraints.into_iter().zip(found) {
+                match found {
                     // Of two constraints that hold the same coordinate, the second is left to contradict, or to agree with, the first.
-                    Some((place, value)) if self.coordinates.contains(&place) => {
-                        self.eliminate(place, value, term.name)
+                    Some((coordinate, value)) if free.remove(&coordinate.id()) => {
+                        self.definitions.push((coordinate, value));
+                        self.held.push((coordinate, term.name));
                     }
                     _ => self.constraints.push(term),
                 }
             }
+            let stay: Vec<bool> = self.coordinates.iter().map(|q| free.contains(&q.id())).collect();
+            let held: HashSet<Id> = self.held.iter().map(|(q, _)| q.id()).collect();
+            keep(&mut self.coordinates, &stay);
+            keep(&mut self.momenta, &stay);
+            self.forces.retain(|(on, _)| !held.contains(&on.id()));
         }
     }
+}
 
-    /// The coordinate that must have a value for Φ to vanish, and the value.
-    fn held_by(&self, value: Expr<'g>) -> Option<(Expr<'g>, Expr<'g>)> {
-        let mut moving = crate::equations::symbols_of(&[value]).into_iter().filter(|s| !self.is_fixed(*s));
-        let (held, None) = (moving.next()?, moving.next()) else { return None };
-        self.coordinates.contains(&held).then_some(())?;
-        let slope = value.derivative(held);
-        let number = slope.as_number().filter(|slope| *slope != 0.0)?;
-        Some((held, value.substitute(&[(held, held.like(0.0))]) / -number))
-    }
+/// Keeps those entries of a list of which this is said.
+fn keep<T>(list: &mut Vec<T>, stay: &[bool]) {
+    let mut stay = stay.iter();
+    list.retain(|_| stay.next() != Some(&false));
+}
 
-    /// Whether a symbol is time or a parameter.
-    fn is_fixed(&self, symbol: Expr<'g>) -> bool {
-        symbol == self.time || self.parameters.iter().any(|(p, _)| *p == symbol)
-    }
-
-    fn eliminate(&mut self, coordinate: Expr<'g>, value: Expr<'g>, constraint: String) {
-        if let Some(place) = self.coordinates.iter().position(|q| *q == coordinate) {
-            self.coordinates.remove(place);
-            if place < self.momenta.len() {
-                self.momenta.remove(place);
-            }
-        }
-        self.forces.retain(|(on, _)| *on != coordinate);
-        self.definitions.push((coordinate, value));
-        self.held.push((coordinate, constraint));
-    }
+/// The coordinate that must have a value for Φ to vanish, and the value.
+fn held_by<'g>(
+    value: Expr<'g>,
+    fixed: &HashSet<Id>,
+    coordinates: &HashSet<Id>,
+) -> Option<(Expr<'g>, Expr<'g>)> {
+    let mut moving = symbols_of(&[value]).into_iter().filter(|s| !fixed.contains(&s.id()));
+    let (held, None) = (moving.next()?, moving.next()) else { return None };
+    coordinates.contains(&held.id()).then_some(())?;
+    let slope = value.derivative(held);
+    let number = slope.as_number().filter(|slope| *slope != 0.0)?;
+    Some((held, value.substitute(&[(held, held.like(0.0))]) / -number))
 }
 
 /// The constraints of a model whose names are resolved, those of positions first.
 pub(crate) fn derive<'g>(model: &Model<'g>) -> Result<Vec<Constraint<'g>>, ModelError> {
     let probe = Probe::new(model.graph, &model.parameters);
     let velocities: Vec<_> = model.coordinates.iter().map(|&q| rate(q)).collect();
-    let moving = [model.coordinates.as_slice(), &velocities].concat();
+    let ids = |list: &[Expr<'g>]| list.iter().map(|e| e.id()).collect::<HashSet<Id>>();
+    let (places, speeds) = (ids(&model.coordinates), ids(&velocities));
+    let depends = |e: Expr<'g>, on: &HashSet<Id>| symbols_of(&[e]).iter().any(|s| on.contains(&s.id()));
     let values: Vec<_> = model.constraints.iter().map(|term| term.value).collect();
     let rates = along(&values, &model.coordinates, model.time);
     let mut constraints = Vec::with_capacity(values.len());
     for (Term { name, value }, along) in model.constraints.iter().zip(rates) {
-        if !depend(&[*value], &moving) {
+        if !depends(*value, &places) && !depends(*value, &speeds) {
             if probe.is_zero(*value) {
                 continue; // redundant: what it demands is so already
             }
             return Err(ModelError::Contradiction { constraint: name.clone(), value: value.to_string() });
         }
-        let level = if depend(&[*value], &velocities) { Level::Velocity } else { Level::Position };
+        let level = if depends(*value, &speeds) { Level::Velocity } else { Level::Position };
         let rate = if level == Level::Velocity { *value } else { along };
         constraints.push(Constraint { name: name.clone(), value: *value, level, rate });
     }
     let rates: Vec<_> = constraints.iter().map(|c| c.rate).collect();
     for Entry { row, value, .. } in jacobian(&rates, &velocities) {
-        if depend(&[value], &velocities) {
+        if depends(value, &speeds) {
             return Err(ModelError::NonlinearConstraint { constraint: constraints[row].name.clone() });
         }
     }

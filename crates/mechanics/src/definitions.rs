@@ -1,9 +1,11 @@
 //! Named expressions put in place of their names.
 
-use crate::equations::{along, rate, symbols_of};
+use crate::equations::{motion, rate, symbols_of};
 use crate::error::ModelError;
 use crate::model::{Model, Particle, Term};
-use leastaction_expr::{Expr, substitute};
+use leastaction_expr::{Expr, Id, Substitution};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet};
 
 impl<'g> Model<'g> {
     /// The model with every defined name, and its time derivative, replaced by what it stands for.
@@ -17,19 +19,21 @@ impl<'g> Model<'g> {
         if self.definitions.is_empty() {
             return Ok(self.clone());
         }
-        let mut known: Vec<(Expr<'g>, Expr<'g>)> = Vec::new();
+        let velocities: HashSet<Id> = self.coordinates.iter().map(|&q| rate(q).id()).collect();
+        let motion = motion(&self.coordinates, self.time);
+        let mut known = Substitution::new(self.graph);
         for index in order(&self.definitions)? {
             let (name, value) = self.definitions[index];
-            let value = value.substitute(&known);
-            known.push((name, value));
+            let value = known.apply(&[value])[0];
+            known.replace(name, value);
             // The rate of what depends on velocities would need accelerations; its name then stays unknown.
-            if !symbols_of(&[value]).iter().any(|s| self.coordinates.iter().any(|&q| rate(q) == *s)) {
-                let rates = along(&[value], &self.coordinates, self.time);
-                known.extend(name.dot().zip(rates.first().copied()));
+            if !symbols_of(&[value]).iter().any(|s| velocities.contains(&s.id())) {
+                let rates = motion.derivatives(&[value]);
+                name.dot().into_iter().zip(rates).for_each(|(name, rate)| known.replace(name, rate));
             }
         }
-        let replace = |e: &mut Expr<'g>| *e = e.substitute(&known);
-        let replace_all = |list: &mut Vec<Expr<'g>>| *list = substitute(list, &known);
+        let replace = |e: &mut Expr<'g>| *e = known.apply(&[*e])[0];
+        let replace_all = |list: &mut Vec<Expr<'g>>| *list = known.apply(list);
         let mut model = self.clone();
         for Particle { inertias, position, .. } in &mut model.particles {
             replace_all(inertias);
@@ -56,23 +60,38 @@ impl<'g> Model<'g> {
 
 /// The definitions in an order in which each uses only earlier ones.
 fn order(definitions: &[(Expr<'_>, Expr<'_>)]) -> Result<Vec<usize>, ModelError> {
-    let uses: Vec<Vec<usize>> = definitions.iter().map(|&(_, value)| used_in(definitions, value)).collect();
-    let mut order: Vec<usize> = Vec::new();
-    while order.len() < definitions.len() {
-        let mut open = (0..definitions.len()).filter(|i| !order.contains(i));
-        let Some(next) = open.find(|&i| uses[i].iter().all(|j| order.contains(j))) else {
-            return Err(ModelError::Cycle { names: cycle(definitions, &uses, &order) });
-        };
+    // Definitions by name and by time derivative.
+    let names = definitions.iter().map(|(name, _)| *name).zip(0..);
+    let names =
+        names.flat_map(|(name, i)| [Some(name), name.dot()].into_iter().flatten().map(move |n| (n.id(), i)));
+    let names: HashMap<Id, usize> = names.collect();
+    let mut uses: Vec<Vec<usize>> = Vec::with_capacity(definitions.len());
+    let mut users: Vec<Vec<usize>> = vec![Vec::new(); definitions.len()];
+    for (i, (_, value)) in definitions.iter().enumerate() {
+        let mut used: Vec<usize> =
+            symbols_of(&[*value]).iter().filter_map(|s| names.get(&s.id()).copied()).collect();
+        used.sort_unstable();
+        used.dedup();
+        used.iter().for_each(|&j| users[j].push(i));
+        uses.push(used);
+    }
+    let mut missing: Vec<usize> = uses.iter().map(Vec::len).collect();
+    let ready = (0..definitions.len()).filter(|&i| missing[i] == 0);
+    let mut ready: BinaryHeap<Reverse<usize>> = ready.map(Reverse).collect();
+    let mut order: Vec<usize> = Vec::with_capacity(definitions.len());
+    while let Some(Reverse(next)) = ready.pop() {
         order.push(next);
+        for &user in &users[next] {
+            missing[user] -= 1;
+            if missing[user] == 0 {
+                ready.push(Reverse(user));
+            }
+        }
+    }
+    if order.len() < definitions.len() {
+        return Err(ModelError::Cycle { names: cycle(definitions, &uses, &order) });
     }
     Ok(order)
-}
-
-/// The definitions that an expression uses, by name or by time derivative.
-fn used_in(definitions: &[(Expr<'_>, Expr<'_>)], value: Expr<'_>) -> Vec<usize> {
-    let symbols = symbols_of(&[value]);
-    let uses = |name: Expr<'_>| symbols.contains(&name) || name.dot().is_some_and(|r| symbols.contains(&r));
-    (0..definitions.len()).filter(|&i| uses(definitions[i].0)).collect()
 }
 
 /// A round trip through definitions that are not done, each of which uses another of them.

@@ -1,6 +1,7 @@
 //! Kernels with their parameters and inputs, evaluated on blocks.
 
 use crate::error::{EvalError, SettingError};
+use crate::family::Chorus;
 use crate::input::Input;
 use crate::system::{Quantity, System};
 use leastaction_compile::{ArgumentError, Evaluator, LANES};
@@ -12,9 +13,16 @@ pub(crate) struct Engine {
     pub(crate) system: System,
     parameters: Vec<f64>,
     inputs: Vec<Input>,
-    evaluators: [Option<Evaluator>; Quantity::COUNT],
+    evaluators: [Option<Runner>; Quantity::COUNT],
     /// A state block with time and inputs after it, for systems that are not autonomous.
     block: Vec<f64>,
+}
+
+/// What evaluates a quantity: one kernel, or one for each family of constraints.
+#[derive(Clone)]
+enum Runner {
+    Whole(Evaluator),
+    Families(Chorus),
 }
 
 impl Engine {
@@ -43,8 +51,11 @@ impl Engine {
         }
         self.check_masses(values)?;
         self.parameters.copy_from_slice(values);
-        for evaluator in self.evaluators.iter_mut().flatten() {
-            evaluator.set_parameters(values).map_err(wrong_length)?;
+        for runner in self.evaluators.iter_mut().flatten() {
+            match runner {
+                Runner::Whole(evaluator) => evaluator.set_parameters(values).map_err(wrong_length)?,
+                Runner::Families(chorus) => chorus.set_parameters(values)?,
+            }
         }
         Ok(())
     }
@@ -105,9 +116,14 @@ impl Engine {
 
     pub(crate) fn prepare(&mut self, quantity: Quantity) -> Result<(), EvalError> {
         if self.evaluators[quantity as usize].is_none() {
-            let evaluator =
-                self.system.kernel(quantity)?.evaluator(&self.parameters).map_err(wrong_length)?;
-            self.evaluators[quantity as usize] = Some(evaluator);
+            let runner = match self.system.families(quantity)? {
+                Some(families) => Runner::Families(families.chorus(&self.parameters)?),
+                None => {
+                    let kernel = self.system.kernel(quantity)?;
+                    Runner::Whole(kernel.evaluator(&self.parameters).map_err(wrong_length)?)
+                }
+            };
+            self.evaluators[quantity as usize] = Some(runner);
         }
         Ok(())
     }
@@ -144,12 +160,12 @@ impl Engine {
             fill_inputs(&self.inputs, t, driven);
             &self.block[..(self.system.dimension() + 1 + self.inputs.len()) * width]
         };
-        let Some(evaluator) = &mut self.evaluators[quantity as usize] else { return Ok(()) };
-        match width {
-            1 => evaluator.eval(inputs, out),
-            _ => evaluator.eval_lanes(inputs, out),
+        match (&mut self.evaluators[quantity as usize], width) {
+            (Some(Runner::Whole(evaluator)), 1) => evaluator.eval(inputs, out).map_err(wrong_length),
+            (Some(Runner::Whole(evaluator)), _) => evaluator.eval_lanes(inputs, out).map_err(wrong_length),
+            (Some(Runner::Families(chorus)), _) => chorus.eval(width, inputs, out),
+            (None, _) => Ok(()),
         }
-        .map_err(wrong_length)
     }
 }
 

@@ -16,7 +16,8 @@ use crate::error::ModelError;
 use crate::lagrangian::Lagrangian;
 use crate::model::{Model, Particle, Term};
 use crate::probe::Probe;
-use leastaction_expr::{Expr, Graph, Node, jvp, substitute};
+use leastaction_expr::{Direction, Expr, Graph, Id, Node, Variables, substitute};
+use std::collections::{HashMap, HashSet};
 
 /// The equations of motion of a model, as expressions.
 #[derive(Clone, Debug)]
@@ -75,14 +76,14 @@ impl<'g> Equations<'g> {
 
         let zero = graph.number(0.0);
         let mut resistances = vec![zero; coordinates.len()];
+        let moving = Variables::new(graph, &velocities);
         for term in &model.dissipation {
-            let slopes = term.value.gradient(&velocities);
-            resistances.iter_mut().zip(slopes).for_each(|(force, slope)| *force -= slope);
+            moving.gradient(term.value).into_iter().for_each(|(i, slope)| resistances[i] -= slope);
         }
         let mut drives = vec![zero; coordinates.len()];
-        for &(coordinate, value) in &model.forces {
-            let hit = drives.iter_mut().zip(&coordinates).filter(|(_, q)| **q == coordinate);
-            hit.for_each(|(force, _)| *force += value);
+        let places: HashMap<Id, usize> = coordinates.iter().zip(0..).map(|(q, i)| (q.id(), i)).collect();
+        for (coordinate, value) in &model.forces {
+            places.get(&coordinate.id()).into_iter().for_each(|&i| drives[i] += *value);
         }
 
         let kinetic = model.kinetic_terms();
@@ -194,9 +195,13 @@ impl<'g> Equations<'g> {
 
 /// The rate of change along the motion at constant velocity: ∂/∂q · v + ∂/∂t.
 pub(crate) fn along<'g>(expressions: &[Expr<'g>], coordinates: &[Expr<'g>], time: Expr<'g>) -> Vec<Expr<'g>> {
+    motion(coordinates, time).derivatives(expressions)
+}
+
+/// The direction of the motion at constant velocity.
+pub(crate) fn motion<'g>(coordinates: &[Expr<'g>], time: Expr<'g>) -> Direction<'g> {
     let moving = coordinates.iter().map(|&q| (q, rate(q)));
-    let direction: Vec<_> = moving.chain([(time, time.like(1.0))]).collect();
-    jvp(expressions, &direction)
+    Direction::new(time.graph(), moving.chain([(time, time.like(1.0))]))
 }
 
 /// The velocity of a coordinate.
@@ -214,5 +219,6 @@ pub(crate) fn symbols_of<'g>(expressions: &[Expr<'g>]) -> Vec<Expr<'g>> {
 
 /// Whether any of the expressions depends on any of the symbols.
 pub(crate) fn depend<'g>(expressions: &[Expr<'g>], symbols: &[Expr<'g>]) -> bool {
-    symbols_of(expressions).iter().any(|s| symbols.contains(s))
+    let symbols: HashSet<Id> = symbols.iter().map(|s| s.id()).collect();
+    symbols_of(expressions).iter().any(|s| symbols.contains(&s.id()))
 }

@@ -206,9 +206,9 @@ impl Grip {
 
     fn factor<const W: usize>(&mut self, dependent: &[f64; W]) -> [f64; W] {
         let Layout { spread, diagonal, lower, .. } = &*self.layout;
-        multiply::<W>(spread, &self.inverse, &self.slopes, &mut self.spread);
-        multiply::<W>(diagonal, &self.slopes, &self.spread, &mut self.diagonal);
-        multiply::<W>(lower, &self.slopes, &self.spread, &mut self.lower);
+        spread.fill::<W>(&self.inverse, &self.slopes, &mut self.spread);
+        diagonal.fill::<W>(&self.slopes, &self.spread, &mut self.diagonal);
+        lower.fill::<W>(&self.slopes, &self.spread, &mut self.lower);
         let Grip { diagonal, lower, ordered, .. } = self;
         let found = self.layout.factor::<W>(diagonal, lower, ordered, dependent);
         self.rank[..W].copy_from_slice(&found.rank);
@@ -275,23 +275,6 @@ fn invert(
     let regular = lu(matrix, right, n).is_ok();
     (0..n * n).for_each(|k| part[k * width] = if regular { right[k] } else { f64::NAN });
     regular
-}
-
-/// Sums of products.
-pub(crate) fn multiply<const W: usize>(
-    products: &[crate::sparse::Product],
-    left: &[f64],
-    right: &[f64],
-    out: &mut [f64],
-) {
-    out.fill(0.0);
-    for product in products {
-        let (a, b) = (&left[product.left as usize * W..][..W], &right[product.right as usize * W..][..W]);
-        let out = &mut out[product.into as usize * W..][..W];
-        for l in 0..W {
-            out[l] += a[l] * b[l];
-        }
-    }
 }
 
 /// out −= Aᵀx for a matrix by rows.

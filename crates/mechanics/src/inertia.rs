@@ -22,10 +22,10 @@ pub(crate) fn check<'g>(
 ) -> Result<Inversion, ModelError> {
     let velocities: Vec<_> = model.coordinates.iter().map(|&q| rate(q)).collect();
     all_used(&model.coordinates, &velocities, lagrangian)?;
-    for (i, &q) in model.coordinates.iter().enumerate() {
-        if (0..mass.size()).all(|j| mass.get(i, j).is_none()) {
-            return Err(ModelError::NoInertia { name: q.to_string() });
-        }
+    let mut moved = vec![false; mass.size()];
+    mass.entries().for_each(|(i, j, _)| (moved[i], moved[j]) = (true, true));
+    if let Some((&q, _)) = model.coordinates.iter().zip(moved).find(|(_, moved)| !moved) {
+        return Err(ModelError::NoInertia { name: q.to_string() });
     }
     match inversion(mass, probe) {
         Ok(inversion) => Ok(inversion),
@@ -103,15 +103,19 @@ fn judge(pattern: &[(usize, usize)], values: &[f64], order: &[usize]) -> Option<
         return None;
     }
     let (mut definite, mut idle) = (true, Vec::new());
-    for block in blocks(pattern, order) {
-        let mut place = vec![None; order.len()];
-        block.iter().enumerate().for_each(|(k, &i)| place[i] = Some(k));
+    let blocks = blocks(pattern, order);
+    // Where each coordinate stands: its block, and its place there.
+    let mut place = vec![(0, 0); order.len()];
+    for (b, block) in blocks.iter().enumerate() {
+        block.iter().enumerate().for_each(|(k, &i)| place[i] = (b, k));
+    }
+    let mut entries: Vec<Vec<(usize, usize, f64)>> = vec![Vec::new(); blocks.len()];
+    for (&(i, j), &value) in pattern.iter().zip(values) {
+        entries[place[i].0].push((place[i].1, place[j].1, value));
+    }
+    for (block, entries) in blocks.iter().zip(entries) {
         let mut a = vec![vec![0.0; block.len()]; block.len()];
-        for (&(i, j), &value) in pattern.iter().zip(values) {
-            if let (Some(i), Some(j)) = (place[i], place[j]) {
-                (a[i][j], a[j][i]) = (value, value);
-            }
-        }
+        entries.into_iter().for_each(|(i, j, value)| (a[i][j], a[j][i]) = (value, value));
         balance(&mut a);
         if has_pivots(a.clone()) {
             continue;

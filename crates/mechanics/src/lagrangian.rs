@@ -5,13 +5,13 @@
 //! q̈ = 0 is a second forward sweep.
 
 use crate::check::gravity_on;
-use crate::equations::{along, depend, rate};
+use crate::equations::{along, depend, motion, rate};
 use crate::error::ModelError;
 use crate::inertia;
 use crate::matrix::Symmetric;
 use crate::model::{Model, Term};
 use crate::probe::Probe;
-use leastaction_expr::{Entry, Expr, jacobian, operations, substitute, vjp};
+use leastaction_expr::{Entry, Expr, Variables, operations, substitute, vjp};
 use std::collections::BTreeMap;
 
 /// What follows from a Lagrangian.
@@ -103,8 +103,11 @@ impl<'g> Lagrangian<'g> {
         };
         let inversion = inertia::check(model, &mass, value, shape, &probe)?;
         let rest = model.kinetic.iter().chain(&model.lagrangian).map(|term| term.value);
-        let energy = graph.sum([moving].into_iter().chain(rest).map(|part| energy(part, &v, &probe)));
-        let energy = energy + sum(potential);
+        let fast = Variables::new(graph, &v);
+        let energy = |part| energy(part, &v, &fast, &probe);
+        // Where positions do not depend on time, speeds are linear in v.
+        let moving = if depend(&positions, &[time]) { energy(moving) } else { moving };
+        let energy = graph.sum([moving].into_iter().chain(rest.map(energy))) + sum(potential);
         Ok(Lagrangian { value, energy, momenta, slopes, mass, loads, quadratic, inversion })
     }
 
@@ -129,8 +132,8 @@ fn shorter<'g>(a: Vec<Expr<'g>>, b: Vec<Expr<'g>>) -> Vec<Expr<'g>> {
 }
 
 /// v·∂T/∂v − T, which for a quadratic form in v, as it nearly always is, is T itself.
-fn energy<'g>(value: Expr<'g>, v: &[Expr<'g>], probe: &Probe<'g>) -> Expr<'g> {
-    let products = value.gradient(v).into_iter().zip(v).map(|(p, &v)| p * v);
+fn energy<'g>(value: Expr<'g>, v: &[Expr<'g>], fast: &Variables<'g>, probe: &Probe<'g>) -> Expr<'g> {
+    let products = fast.gradient(value).into_iter().map(|(i, p)| p * v[i]);
     let twice = value.graph().sum(products);
     if probe.is_zero(twice - 2.0 * value) { value } else { twice - value }
 }
@@ -157,12 +160,12 @@ fn kinetic_energy<'g>(
 
 /// Jᵀ m J of the particles, without entries that vanish everywhere.
 fn particle_mass<'g>(model: &Model<'g>, probe: &Probe<'g>) -> Symmetric<'g> {
-    let q = &model.coordinates;
+    let q = Variables::new(model.graph, &model.coordinates);
     // Products of slopes before masses: where particles share a product, as those beyond a link do, their masses add up first.
     let mut products: BTreeMap<(usize, usize), Vec<(Expr<'g>, Expr<'g>)>> = BTreeMap::new();
     for particle in model.particles.iter().rev().filter(|p| !p.inertias.is_empty()) {
         let mut rows: Vec<Vec<(usize, Expr<'g>)>> = vec![Vec::new(); particle.position.len()];
-        for Entry { row, column, value } in jacobian(&particle.position, q) {
+        for Entry { row, column, value } in q.jacobian(&particle.position) {
             rows[row].push((column, value));
         }
         let mut own: BTreeMap<(usize, usize), Vec<(Expr<'g>, Expr<'g>)>> = BTreeMap::new();
@@ -192,7 +195,7 @@ fn particle_mass<'g>(model: &Model<'g>, probe: &Probe<'g>) -> Symmetric<'g> {
         (place, terms.into_iter().reduce(|a, b| a + b).unwrap_or_else(|| model.number(0.0)))
     });
     let (places, sums): (Vec<_>, Vec<_>) = sums.unzip();
-    let mut mass = Symmetric::zero(q.len());
+    let mut mass = Symmetric::zero(model.coordinates.len());
     for ((&(i, j), &value), vanishes) in places.iter().zip(&sums).zip(probe.zeros(&sums)) {
         if !vanishes {
             mass.add(i, j, value);
@@ -205,8 +208,9 @@ impl<'g> Model<'g> {
     /// Kinetic energies: ½ Σ m ẋ² of each particle, then those written directly.
     pub(crate) fn kinetic_terms(&self) -> Vec<Term<'g>> {
         let massive = self.particles.iter().filter(|p| !p.inertias.is_empty());
+        let motion = motion(&self.coordinates, self.time);
         let of_particles = massive.map(|particle| {
-            let squares = along(&particle.position, &self.coordinates, self.time).into_iter().map(|v| v * v);
+            let squares = motion.derivatives(&particle.position).into_iter().map(|v| v * v);
             // Squares are added before they are weighted, so that turning vectors fold.
             let mut parts: Vec<(Expr<'g>, Expr<'g>)> = Vec::new();
             for (&m, square) in particle.inertias.iter().zip(squares) {

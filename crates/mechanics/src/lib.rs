@@ -49,6 +49,7 @@ mod engine;
 mod equations;
 mod error;
 mod facts;
+mod family;
 mod grip;
 mod inertia;
 mod input;

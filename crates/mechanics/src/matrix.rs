@@ -76,10 +76,10 @@ impl<'g> Symmetric<'g> {
             coupled[i].insert(j);
             coupled[j].insert(i);
         }
-        let (mut cost, mut left) = (0, (0..n).collect::<BTreeSet<_>>());
-        let mut order = Vec::with_capacity(n);
-        while let Some(&next) = left.iter().min_by_key(|&&i| coupled[i].len()) {
-            left.remove(&next);
+        // Rows that are left, by how many they are coupled to.
+        let mut left: BTreeSet<(usize, usize)> = (0..n).map(|i| (coupled[i].len(), i)).collect();
+        let (mut cost, mut order) = (0, Vec::with_capacity(n));
+        while let Some((_, next)) = left.pop_first() {
             order.push(next);
             let others = std::mem::take(&mut coupled[next]);
             cost += others.len() * (others.len() + 3) / 2;
@@ -87,9 +87,11 @@ impl<'g> Symmetric<'g> {
                 return None;
             }
             for &i in &others {
+                left.remove(&(coupled[i].len(), i));
                 coupled[i].extend(&others);
                 coupled[i].remove(&next);
                 coupled[i].remove(&i);
+                left.insert((coupled[i].len(), i));
             }
         }
         Some(order)

@@ -5,7 +5,7 @@
 
 use crate::dynamics::Dynamics;
 use crate::error::EvalError;
-use crate::grip::{Grip, multiply};
+use crate::grip::Grip;
 use crate::sparse::Layout;
 use crate::system::{Quantity, System};
 use leastaction_compile::LANES;
@@ -82,9 +82,9 @@ impl Oblique {
 
     fn factor<const W: usize>(&mut self, grip: &Grip, lanes: &[bool]) {
         let Oblique { layout, slopes, made, kept, .. } = self;
-        multiply::<W>(&layout.diagonal, slopes, &grip.spread, &mut made.inverse);
-        multiply::<W>(&layout.lower, slopes, &grip.spread, &mut made.lower);
-        multiply::<W>(&layout.upper, slopes, &grip.spread, &mut made.upper);
+        layout.diagonal.fill::<W>(slopes, &grip.spread, &mut made.inverse);
+        layout.lower.fill::<W>(slopes, &grip.spread, &mut made.lower);
+        layout.upper.fill::<W>(slopes, &grip.spread, &mut made.upper);
         layout.factor_obliquely::<W>(&grip.diagonal, made);
         let pairs = [
             (&made.inverse, &mut kept.inverse),

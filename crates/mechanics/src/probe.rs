@@ -9,7 +9,7 @@
 //!   term of a sum disappears in the rounding of another. Points where that happens do not count as agreement.
 
 use leastaction_expr::{Expr, Graph, Id, Node, Op};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Points at the scale of everyday numbers; those where the expression is not defined do not count.
 pub(crate) const POINTS: u64 = 8;
@@ -73,7 +73,7 @@ impl Seen {
 /// Where to evaluate: parameters near their defaults, everything else at sizes from 1/8 to 1, positive at the even points, all negative at the first odd one; then at scales of all sizes.
 pub(crate) struct Probe<'g> {
     graph: &'g Graph,
-    parameters: HashMap<Id, f64>,
+    parameters: FxHashMap<Id, f64>,
 }
 
 impl<'g> Probe<'g> {
@@ -137,7 +137,8 @@ impl<'g> Probe<'g> {
     fn look(&self, roots: &[Id], point: u64) -> Vec<Seen> {
         let order = self.graph.order(roots);
         let scales = if point < POINTS { Vec::new() } else { self.scales(&order) };
-        let mut places: HashMap<Id, usize> = HashMap::with_capacity(order.len());
+        let mut places: FxHashMap<Id, usize> = FxHashMap::default();
+        places.reserve(order.len());
         let mut known: Vec<Seen> = Vec::with_capacity(order.len());
         for (place, &id) in order.iter().enumerate() {
             let node = self.graph.node(id);

@@ -28,10 +28,41 @@ pub(crate) struct Found<const W: usize> {
 
 /// An entry of a result gains the product of two others.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Product {
-    pub(crate) into: u32,
-    pub(crate) left: u32,
-    pub(crate) right: u32,
+struct Product {
+    into: u32,
+    left: u32,
+    right: u32,
+}
+
+/// Entries that are sums of products of two others.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sums {
+    /// Entry k is the sum of `products[start[k]..start[k + 1]]`, each a place on the left and one on the right.
+    start: Vec<u32>,
+    products: Vec<[u32; 2]>,
+}
+
+impl Sums {
+    fn new(count: usize, mut products: Vec<Product>) -> Sums {
+        products.sort_by_key(|product| product.into);
+        let start = starts(count, products.iter().map(|product| product.into as usize));
+        Sums { start, products: products.iter().map(|product| [product.left, product.right]).collect() }
+    }
+
+    #[inline]
+    pub(crate) fn fill<const W: usize>(&self, left: &[f64], right: &[f64], out: &mut [f64]) {
+        let ((left, _), (right, _)) = (left.as_chunks::<W>(), right.as_chunks::<W>());
+        for (out, range) in out.as_chunks_mut::<W>().0.iter_mut().zip(self.start.windows(2)) {
+            let mut sum = [0.0; W];
+            for &[a, b] in &self.products[range[0] as usize..range[1] as usize] {
+                let (a, b) = (left[a as usize], right[b as usize]);
+                for l in 0..W {
+                    sum[l] += a[l] * b[l];
+                }
+            }
+            *out = sum;
+        }
+    }
 }
 
 /// Coordinates that the mass matrix couples, and where their part of its inverse is kept, by rows.
@@ -59,12 +90,12 @@ pub(crate) struct Layout {
     /// M⁻¹Gᵀ by columns, one for each row of G: its entries and how they come about.
     pub(crate) spread_start: Vec<u32>,
     pub(crate) spread_columns: Vec<u32>,
-    pub(crate) spread: Vec<Product>,
+    pub(crate) spread: Sums,
     /// The entries of G M⁻¹ Gᵀ on and below the diagonal, in the order of elimination.
-    pub(crate) diagonal: Vec<Product>,
-    pub(crate) lower: Vec<Product>,
+    pub(crate) diagonal: Sums,
+    pub(crate) lower: Sums,
     /// Those above the diagonal, of a G that is not the one on the right, each at the place of its mirror image.
-    pub(crate) upper: Vec<Product>,
+    pub(crate) upper: Sums,
     /// The row that is eliminated at each place.
     pub(crate) order: Vec<u32>,
     /// The factor L by columns, below the diagonal.
@@ -147,6 +178,7 @@ impl Layout {
             }
         }
         self.spread_start.push(0);
+        let mut products = Vec::new();
         for row in 0..self.rows {
             let entries = self.row(row);
             let touched: BTreeSet<u32> =
@@ -158,12 +190,13 @@ impl Layout {
                     let pair = places[coordinate as usize].zip(places[self.columns[entry] as usize]);
                     if let Some((i, j)) = pair.filter(|(i, j)| i.0 == j.0) {
                         let left = self.inverse_at(i, j);
-                        self.spread.push(Product { into, left, right: entry as u32 });
+                        products.push(Product { into, left, right: entry as u32 });
                     }
                 }
             }
             self.spread_start.push(self.spread_columns.len() as u32);
         }
+        self.spread = Sums::new(self.spread_columns.len(), products);
         self.members = members;
     }
 
@@ -214,9 +247,10 @@ impl Layout {
                 }
             }
         }
-        lower.sort_by_key(|product: &Product| product.into);
-        upper.sort_by_key(|product: &Product| product.into);
-        (self.diagonal, self.lower, self.upper, self.order) = (diagonal, lower, upper, order);
+        self.diagonal = Sums::new(self.rows, diagonal);
+        self.lower = Sums::new(self.factor_rows.len(), lower);
+        self.upper = Sums::new(self.factor_rows.len(), upper);
+        self.order = order;
     }
 
     /// The entries of a row of G.
@@ -320,14 +354,17 @@ fn starts(rows: usize, sorted: impl Iterator<Item = usize>) -> Vec<u32> {
 /// An order of elimination that fills in little, by always taking the row that is coupled to the fewest (W. F. Tinney and J. W.
 /// Walker, Proc. IEEE 55, 1967); and the rows below the diagonal of each column of the factor, in that order.
 fn minimum_degree(mut coupled: Vec<BTreeSet<u32>>) -> (Vec<u32>, Vec<Vec<u32>>) {
-    let mut queue: BTreeSet<(usize, u32)> =
-        coupled.iter().enumerate().map(|(row, others)| (others.len(), row as u32)).collect();
+    // By degree, then by how long ago it changed: of a chain both ends are taken in turn, of a tree all leaves before their
+    // parents, so that neighbours in the order do not wait for each other.
+    let mut changed = vec![0u32; coupled.len()];
+    let mut queue: BTreeSet<(usize, u32, u32)> =
+        coupled.iter().enumerate().map(|(row, others)| (others.len(), 0, row as u32)).collect();
     let (mut order, mut columns) = (Vec::with_capacity(coupled.len()), Vec::with_capacity(coupled.len()));
-    while let Some((degree, next)) = queue.pop_first() {
+    while let Some((degree, _, next)) = queue.pop_first() {
         order.push(next);
         if degree == queue.len() {
             // All that is left is coupled to all.
-            let mut left: Vec<u32> = queue.iter().map(|&(_, row)| row).collect();
+            let mut left: Vec<u32> = queue.iter().map(|&(.., row)| row).collect();
             columns.push(left.clone());
             while let Some(row) = left.pop() {
                 order.push(row);
@@ -337,12 +374,13 @@ fn minimum_degree(mut coupled: Vec<BTreeSet<u32>>) -> (Vec<u32>, Vec<Vec<u32>>) 
         }
         let others = std::mem::take(&mut coupled[next as usize]);
         for &i in &others {
-            let mine = &mut coupled[i as usize];
-            queue.remove(&(mine.len(), i));
+            let (mine, changed) = (&mut coupled[i as usize], &mut changed[i as usize]);
+            queue.remove(&(mine.len(), *changed, i));
             mine.extend(&others);
             mine.remove(&next);
             mine.remove(&i);
-            queue.insert((mine.len(), i));
+            *changed = order.len() as u32;
+            queue.insert((mine.len(), *changed, i));
         }
         columns.push(others.into_iter().collect());
     }

@@ -6,6 +6,7 @@ use crate::facts::Form;
 use crate::project::Projection;
 use crate::system::Quantity;
 use leastaction_expr::nearest;
+use std::collections::HashMap;
 
 /// A start is moved onto the constraints by no more than this, relative to its largest coordinate: what is farther away was hardly meant.
 const FAR: f64 = 0.25;
@@ -57,9 +58,12 @@ impl Dynamics {
         let n = system.degrees();
         let kinds = [system.coordinates(), system.velocities(), system.momenta()];
         let mut given = kinds.map(|names| vec![None; names.len()]);
+        let names =
+            kinds.iter().enumerate().flat_map(|(kind, names)| names.iter().zip(0..).map(move |n| (kind, n)));
+        let places: HashMap<&str, (usize, usize)> =
+            names.map(|(kind, (name, i))| (name.as_str(), (kind, i))).collect();
         for &(name, value) in values {
-            let place = |names: &[String]| names.iter().position(|n| n == name);
-            let Some((kind, i)) = (0..3).find_map(|kind| Some((kind, place(kinds[kind])?))) else {
+            let Some(&(kind, i)) = places.get(name) else {
                 let held = system.held().iter().find(|(held, _)| name.trim_end_matches('\'') == held);
                 if let Some((_, constraint)) = held {
                     let (name, constraint) = (name.to_owned(), constraint.clone());

@@ -97,7 +97,8 @@ impl<'g> Equations<'g> {
             Statement::Lagrangian(l) => (l.value, l.slopes.clone()),
         };
         let flat = self.probe().zeros(&slopes);
-        let cyclic = |&i: &usize| flat[i] && !jumps(&[value], &self.coordinates[i..=i]);
+        let any = jumps(&[value], &self.coordinates);
+        let cyclic = |&i: &usize| flat[i] && !(any && jumps(&[value], &self.coordinates[i..=i]));
         (0..self.degrees()).filter(cyclic).collect()
     }
 

@@ -5,6 +5,7 @@ use crate::dynamics::Dynamics;
 use crate::equations::symbols_of;
 use crate::error::{EvalError, ModelError, ObserveError, SettingError};
 use crate::facts::{Facts, Place, Share};
+use crate::family::Families;
 use crate::sparse::Layout;
 use crate::symmetry::Conserved;
 use leastaction_compile::{CompileError, Kernel, Program, Series, SeriesError};
@@ -12,6 +13,10 @@ use leastaction_expr::{Expr, Graph, Id, jacobian, nearest};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// So many constraints of one form get a kernel of their own. Fewer are two to three times faster in one program, written out one
+/// after the other; of more, the code outgrows the second-level cache, and takes seconds to compile.
+const FAMILY: usize = 16384;
 
 /// What kernels compute. Each takes the block \[q…, p…\] or \[q…, v…\], then time and inputs unless the system is autonomous.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,6 +164,7 @@ struct Inner {
     has: [bool; Quantity::COUNT],
     source: Mutex<Source>,
     kernels: [OnceLock<Kernel>; Quantity::COUNT],
+    families: [OnceLock<Option<Arc<Families>>>; Quantity::COUNT],
     /// Kernels that others have made of these, by name.
     made: Mutex<HashMap<String, Kernel>>,
     /// Taylor series of the motion, of the orders that were asked for.
@@ -231,6 +237,7 @@ impl System {
                 has: std::array::from_fn(|i| source.plans[i].is_some()),
                 source: Mutex::new(source),
                 kernels: [const { OnceLock::new() }; Quantity::COUNT],
+                families: [const { OnceLock::new() }; Quantity::COUNT],
                 made: Mutex::default(),
                 series: Mutex::new(Vec::new()),
             }),
@@ -356,6 +363,31 @@ impl System {
         Ok(cell.get_or_init(|| kernel).clone())
     }
 
+    /// The families of constraints, where there are many of the same form.
+    pub(crate) fn families(&self, quantity: Quantity) -> Result<Option<Arc<Families>>, EvalError> {
+        use Quantity::{ConstraintBends, ConstraintRates, ConstraintSlopes, Constraints};
+        if !matches!(quantity, ConstraintBends | ConstraintRates | ConstraintSlopes | Constraints) {
+            return Ok(None);
+        }
+        let cell = &self.inner.families[quantity as usize];
+        if let Some(families) = cell.get() {
+            return Ok(families.clone());
+        }
+        let found = self.with_source(|source| {
+            let Some(plan) = source.plan(quantity) else { return Ok(None) };
+            let (inputs, outputs) =
+                (source.expressions(&source.inputs_of(plan)), source.expressions(&plan.outputs));
+            // The slopes of a constraint have much in common.
+            let ends: Vec<usize> = match quantity {
+                ConstraintSlopes => self.layout().start.iter().skip(1).map(|&end| end as usize).collect(),
+                _ => (1..=outputs.len()).collect(),
+            };
+            Families::find(&inputs, &source.expressions(&source.parameters), &outputs, &ends, FAMILY)
+        });
+        let found = found.map_err(|e| EvalError::Compile { what: quantity.name(), reason: e.to_string() })?;
+        Ok(cell.get_or_init(|| found.map(Arc::new)).clone())
+    }
+
     /// A kernel made of this system's programs, such as a whole step of a method. It is made when it is first asked for by this name.
     ///
     /// # Errors
@@ -469,22 +501,22 @@ impl Source {
     fn program(&self, quantity: Quantity) -> Result<Program, ModelError> {
         let (mut inputs, mut outputs): (Vec<Id>, &[Id]) = (Vec::new(), &[]);
         if let Some(plan) = self.plan(quantity) {
-            let beside: &[Id] = match plan.beside {
-                Beside::Momenta => &self.momenta,
-                Beside::Velocities => &self.velocities,
-                Beside::Nothing => &[],
-            };
-            if plan.beside != Beside::Nothing {
-                inputs = [&self.coordinates, beside].concat();
-                if !self.autonomous {
-                    inputs.push(self.time);
-                    inputs.extend(&self.inputs);
-                }
-            }
-            outputs = &plan.outputs;
+            (inputs, outputs) = (self.inputs_of(plan), &plan.outputs);
         }
         let parameters = self.expressions(&self.parameters);
         Ok(Program::build(&self.expressions(&inputs), &parameters, &self.expressions(outputs))?)
+    }
+
+    /// What a kernel reads: coordinates and what stands beside them, then time and inputs unless the system is autonomous.
+    fn inputs_of(&self, plan: &Plan) -> Vec<Id> {
+        let beside: &[Id] = match plan.beside {
+            Beside::Momenta => &self.momenta,
+            Beside::Velocities => &self.velocities,
+            Beside::Nothing => return Vec::new(),
+        };
+        let driven: &[Id] =
+            if self.autonomous { &[] } else { &[&[self.time], self.inputs.as_slice()].concat() };
+        [&self.coordinates, beside, driven].concat()
     }
 
     /// Plans the derivatives of the field, which are many and seldom needed.
