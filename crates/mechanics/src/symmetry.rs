@@ -42,10 +42,20 @@ impl<'g> Equations<'g> {
     /// `None` if that needs accelerations that cannot be written down.
     #[must_use]
     pub fn rate_of_change(&self, f: Expr<'g>) -> Option<Expr<'g>> {
-        let turned = [&self.velocities[..], &self.momenta].concat();
-        if !self.constraints.is_empty() && depend(&[self.graph.adopt(f)], &turned) {
+        if self.feels_constraints(f) {
             return None; // constraint forces cannot be written down
         }
+        self.unconstrained_rate(f)
+    }
+
+    /// Whether constraint forces enter the rate of change of an expression: it has velocities or momenta in it.
+    fn feels_constraints(&self, f: Expr<'g>) -> bool {
+        let turned = [&self.velocities[..], &self.momenta].concat();
+        !self.constraints.is_empty() && depend(&[self.graph.adopt(f)], &turned)
+    }
+
+    /// df/dt as if there were no constraints.
+    fn unconstrained_rate(&self, f: Expr<'g>) -> Option<Expr<'g>> {
         match &self.statement {
             Statement::Hamiltonian(_) => {
                 let (rates, pushes) = self.phase_field()?;
@@ -70,17 +80,41 @@ impl<'g> Equations<'g> {
         }
     }
 
-    /// Whether the motion conserves an expression of (q, v, p, t). `None` if that cannot be decided.
+    /// What each multiplier λ adds to df/dt: −G ∂f/∂p, where ∂f/∂p is M⁻¹ ∂f/∂v of velocities.
+    fn reactions(&self, f: Expr<'g>) -> Option<Vec<Expr<'g>>> {
+        let f = self.graph.adopt(f);
+        let mut turned = f.gradient(&self.momenta);
+        if depend(&[f], &self.velocities) {
+            let by_velocities = match &self.statement {
+                Statement::Lagrangian(l) => l.solve(&f.gradient(&self.velocities))?,
+                Statement::Hamiltonian(_) => self.of_momenta(f)?.gradient(&self.momenta),
+            };
+            turned.iter_mut().zip(by_velocities).for_each(|(sum, part)| *sum += part);
+        }
+        let rates: Vec<_> = self.constraints.iter().map(|c| c.rate).collect();
+        let mut reactions = vec![self.graph.number(0.0); rates.len()];
+        for Entry { row, column, value } in jacobian(&rates, &self.velocities) {
+            reactions[row] -= value * turned[column];
+        }
+        Some(reactions)
+    }
+
+    /// Whether the motion conserves an expression of (q, v, p, t). `None` if that cannot be decided. Under constraints what the free motion
+    /// conserves is conserved if it generates a symmetry of each of them, as the momenta of translations and rotations do.
     #[must_use]
     pub fn is_conserved(&self, f: Expr<'g>) -> Option<bool> {
-        let verdict = self.probe().verdicts(&[self.rate_of_change(f)?]);
-        let moving = [&self.coordinates[..], &self.velocities, &self.momenta, &[self.time]].concat();
-        match verdict[..] {
-            [Verdict::Zero] if jumps(&[f], &moving) => None,
-            [Verdict::Zero] => Some(true),
-            [Verdict::NotZero] => Some(false),
-            _ => None,
+        let mut rates = vec![self.unconstrained_rate(f)?];
+        if self.feels_constraints(f) {
+            rates.extend(self.reactions(f)?);
         }
+        let verdicts = self.probe().verdicts(&rates);
+        let moving = [&self.coordinates[..], &self.velocities, &self.momenta, &[self.time]].concat();
+        if verdicts.iter().all(|verdict| matches!(verdict, Verdict::Zero)) {
+            return (!jumps(&[f], &moving)).then_some(true);
+        }
+        // On the constraints a rate may vanish that does not vanish everywhere.
+        let decided = self.constraints.is_empty() && matches!(verdicts[..], [Verdict::NotZero]);
+        decided.then_some(false)
     }
 
     /// Whether an expression is certainly zero wherever it is defined.

@@ -124,6 +124,8 @@ pub(crate) struct Blueprint<'g> {
     pub(crate) constraints: Vec<(String, Level)>,
     /// Coordinates that are held, and by which constraint.
     pub(crate) held: Vec<(String, String)>,
+    /// Names, and what they stand for.
+    pub(crate) definitions: Vec<(Expr<'g>, Expr<'g>)>,
     /// Rows and columns of the nonzeros in [`Quantity::ConstraintSlopes`].
     pub(crate) slopes: Vec<(usize, usize)>,
     pub(crate) plans: Vec<(Quantity, Beside, Vec<Expr<'g>>)>,
@@ -182,6 +184,8 @@ pub(crate) struct Source {
     pub(crate) inputs: Vec<Id>,
     autonomous: bool,
     pub(crate) parameters: Vec<Id>,
+    /// Names, and what they stand for.
+    definitions: Vec<(Id, Id)>,
 }
 
 /// A compiled system: immutable, shared between threads, cheap to clone. [`Dynamics`] evaluates it.
@@ -212,6 +216,7 @@ impl System {
             inputs: ids(&blueprint.inputs),
             autonomous: blueprint.facts.autonomous,
             parameters: blueprint.parameters.iter().map(|(p, _)| p.id()).collect(),
+            definitions: blueprint.definitions.iter().map(|(name, value)| (name.id(), value.id())).collect(),
         };
         let first = [Quantity::Field, Quantity::Pushes].into_iter().find(|&q| source.plan(q).is_some());
         let first = first.unwrap_or(Quantity::Kick);
@@ -485,12 +490,16 @@ impl Source {
         [&self.coordinates, &self.momenta, &self.velocities, &[self.time][..], &self.inputs].concat()
     }
 
-    /// Reads an expression of what can be observed, and of parameters.
+    /// Reads an expression of what can be observed, of parameters, and of names defined by these.
     pub(crate) fn read(&self, text: &str) -> Result<Expr<'_>, ObserveError> {
-        let value = self.graph.parse(text)?;
+        let defined =
+            self.definitions.iter().map(|&(name, value)| (self.graph.at(name), self.graph.at(value)));
+        let defined: Vec<_> = defined.collect();
+        let value = self.graph.parse(text)?.substitute(&defined);
         let known = self.expressions(&[self.observed().as_slice(), &self.parameters].concat());
         if let Some(unknown) = symbols_of(&[value]).into_iter().find(|symbol| !known.contains(symbol)) {
-            let names: Vec<String> = known.iter().map(Expr::to_string).collect();
+            let names: Vec<String> =
+                known.iter().chain(defined.iter().map(|(name, _)| name)).map(Expr::to_string).collect();
             let name = unknown.to_string();
             let nearest = nearest(&name, names.iter().map(String::as_str));
             return Err(ObserveError::UnknownName { name, nearest });

@@ -3,9 +3,11 @@
 mod bezier_bead;
 mod coupled_chain;
 mod double_pendulum;
+mod gyroscope;
 mod harmonic_oscillator;
 mod outer_solar_system;
 mod pendulum;
+mod rigid_rotor;
 mod room;
 mod spring_on_rail;
 mod two_body;
@@ -24,4 +26,6 @@ pub const ALL: &[Entry] = &[
     harmonic_oscillator::ENTRY,
     outer_solar_system::ENTRY,
     coupled_chain::ENTRY,
+    gyroscope::ENTRY,
+    rigid_rotor::ENTRY,
 ];
