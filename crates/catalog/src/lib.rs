@@ -16,6 +16,7 @@
 
 mod drawing;
 mod entry;
+mod rod;
 mod system;
 mod wall;
 

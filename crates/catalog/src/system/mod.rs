@@ -1,14 +1,17 @@
 //! The systems, one file each.
 
 mod bezier_bead;
+mod bricard;
 mod coupled_chain;
 mod double_pendulum;
+mod four_bar;
 mod gyroscope;
 mod harmonic_oscillator;
 mod outer_solar_system;
 mod pendulum;
 mod rigid_rotor;
 mod room;
+mod slider_crank;
 mod spring_on_rail;
 mod two_body;
 
@@ -28,4 +31,7 @@ pub const ALL: &[Entry] = &[
     coupled_chain::ENTRY,
     gyroscope::ENTRY,
     rigid_rotor::ENTRY,
+    four_bar::ENTRY,
+    slider_crank::ENTRY,
+    bricard::ENTRY,
 ];
