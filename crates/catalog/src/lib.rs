@@ -19,6 +19,7 @@ mod entry;
 mod random;
 mod sample;
 mod spherical;
+mod rod;
 mod system;
 mod wall;
 

@@ -356,27 +356,20 @@ impl<'d> Course<'d> {
         Ok(taken)
     }
 
-    /// The error of the step as a multiple of what is tolerated. If its end is moved onto constraints, errors along them remain; of errors
-    /// across them, which are large where constraints are nearly singular, the square: so much energy goes with them.
+    /// The error of the step as a multiple of what is tolerated. If its end is moved onto constraints, only errors along them remain. Where
+    /// constraints are nearly singular, errors across them are much larger: by them, no step would be short enough to leave such a place.
     fn estimate(&mut self, tolerance: Tolerance, ratios: &mut [f64]) {
         let width = self.block.width();
         let mut ends = [0.0; LANES];
         ends.iter_mut().enumerate().take(width).for_each(|(j, end)| *end = self.end_of(j));
         let Course { method, motion, block, change, target, .. } = self;
-        method.error(tolerance, block, change, ratios);
         if target.is_empty() {
-            return;
+            return method.error(tolerance, block, change, ratios);
         }
-        let mut along = [0.0; LANES];
-        method.error_within(tolerance, block, change, &mut along[..width], &mut |errors| {
+        method.error_within(tolerance, block, change, ratios, &mut |errors| {
             // What cannot be restricted stays as it is.
             let _ = motion.dynamics().restrict(&ends[..width], target, errors);
         });
-        for (j, ratio) in ratios.iter_mut().enumerate() {
-            let size = target.iter().skip(j).step_by(width).fold(0.0f64, |size, y| size.max(y.abs()));
-            let tolerated = tolerance.relative + tolerance.absolute / size.max(f64::MIN_POSITIVE);
-            *ratio = ratio.min(along[j].max(tolerated * *ratio * *ratio));
-        }
     }
 
     /// Whether a lane takes its step, and which it tries next.
