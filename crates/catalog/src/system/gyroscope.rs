@@ -36,7 +36,7 @@ fn build(graph: &Graph) -> Setup<'_> {
     model.gravity([0.0, 0.0, -9.81]);
     let about_pivot = top.angular_momentum_about(&pivot).expect(sound);
     let start = Pose::at([0.0, 0.0, 0.0]).holding(foot).zxz([0.0, 0.8, 0.0], [0.0, 0.0, 10.5]);
-    Setup::new(model, Plan { step: 0.001, until: 2.0 })
+    Setup::new(model, Plan { step: 0.002, until: 2.0 })
         .starting(top.start(&start).expect(sound))
         .conserving("vertical angular momentum", about_pivot[2])
         .drawn(Drawing::new().trail("top").rod([0.0, 0.0], "top").dot("top", MASS))

@@ -28,7 +28,7 @@ fn build(graph: &Graph) -> Setup<'_> {
     model.point("tip", [0, 1, 2].map(|d| rotor.nodes()[1][d]));
     let start = Pose::at([0.0, 0.0, 0.0]).moving([0.1, 0.05, -0.1]).zxz([0.3, 0.8, -0.5], [1.5, 0.4, 2.0]);
     let (momentum, angular_momentum) = (model.total_momentum(), model.total_angular_momentum());
-    let mut setup = Setup::new(model, Plan { step: 0.001, until: 5.0 })
+    let mut setup = Setup::new(model, Plan { step: 0.005, until: 5.0 })
         .starting(rotor.start(&start).expect(sound))
         .drawn(Drawing::new().trail("tip").rod("rotor", "tip").dot("rotor", MASS));
     for (axis, (p, l)) in ["x", "y", "z"].into_iter().zip(momentum.into_iter().zip(angular_momentum)) {
