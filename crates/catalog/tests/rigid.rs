@@ -1,5 +1,7 @@
 //! The rigid bodies of the catalog, against the equations that are written for them without constraints.
 
+#![allow(clippy::unwrap_used)] // a test may panic
+
 mod common;
 
 use common::{assert_near, begin, energy, run};
