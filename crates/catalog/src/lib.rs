@@ -17,9 +17,9 @@
 mod drawing;
 mod entry;
 mod random;
+mod rod;
 mod sample;
 mod spherical;
-mod rod;
 mod system;
 mod wall;
 
