@@ -116,7 +116,9 @@ fn measure(count: usize, chain: fn(&Graph, usize) -> Chain<'_>) -> Report {
     let rows = dynamics.system().constraints().len();
     let (mut positions, mut velocities) = (vec![0.0; rows], vec![0.0; rows]);
     dynamics.violations(&[end.t], &block, &mut positions, &mut velocities).expect("slices fit");
-    if std::env::var("SEE").is_ok() { eprintln!("{:e} {:e} speeds {:e}", largest(&positions), largest(&velocities), largest(&end.p)); }
+    if std::env::var("SEE").is_ok() {
+        eprintln!("{:e} {:e} speeds {:e}", largest(&positions), largest(&velocities), largest(&end.p));
+    }
     let (before, after) = (energy(&mut dynamics, &start.block()), energy(&mut dynamics, &block));
     Report {
         made,

@@ -17,15 +17,15 @@ use std::sync::Arc;
 /// What is solved for is then the same force, if the constraints do not contradict each other. Nothing allocates after the first use.
 #[derive(Clone, Debug)]
 pub struct Grip {
-    layout: Arc<Layout>,
-    width: usize,
+    pub(crate) layout: Arc<Layout>,
+    pub(crate) width: usize,
     slopes: Vec<f64>,
     /// Parts of M⁻¹, and the parameters for which they are known if M is constant.
     inverse: Vec<f64>,
     known: Option<Vec<f64>>,
     /// M⁻¹Gᵀ.
-    spread: Vec<f64>,
-    diagonal: Vec<f64>,
+    pub(crate) spread: Vec<f64>,
+    pub(crate) diagonal: Vec<f64>,
     lower: Vec<f64>,
     rank: [usize; LANES],
     /// Working memory: nonzeros of M, one of its parts and its inverse, a right side in the order of elimination.
@@ -108,9 +108,19 @@ impl Grip {
 
     /// Adds what velocities, or accelerations, do to constraints: out += G v.
     pub fn press(&self, v: &[f64], out: &mut [f64]) {
+        let Layout { start, columns, .. } = &*self.layout;
         match self.width {
-            1 => self.press_in::<1>(v, out),
-            _ => self.press_in::<LANES>(v, out),
+            1 => scatter::<1>(start, columns, &self.slopes, v, out),
+            _ => scatter::<LANES>(start, columns, &self.slopes, v, out),
+        }
+    }
+
+    /// Adds what impulses do to constraints: out += G M⁻¹ p.
+    pub fn jolt(&self, p: &[f64], out: &mut [f64]) {
+        let Layout { spread_start, spread_columns, .. } = &*self.layout;
+        match self.width {
+            1 => scatter::<1>(spread_start, spread_columns, &self.spread, p, out),
+            _ => scatter::<LANES>(spread_start, spread_columns, &self.spread, p, out),
         }
     }
 
@@ -118,17 +128,6 @@ impl Grip {
     #[must_use]
     pub fn steepness(&self, constraint: usize, lane: usize) -> f64 {
         self.layout.row(constraint).map(|entry| self.slopes[entry * self.width + lane].abs()).sum()
-    }
-
-    fn press_in<const W: usize>(&self, v: &[f64], out: &mut [f64]) {
-        for (row, out) in out.chunks_exact_mut(W).enumerate() {
-            for entry in self.layout.row(row) {
-                let column = self.layout.columns[entry] as usize;
-                for l in 0..W {
-                    out[l] += self.slopes[entry * W + l] * v[column * W + l];
-                }
-            }
-        }
     }
 
     fn solve_in<const W: usize>(&mut self, b: &mut [f64]) {
@@ -219,6 +218,18 @@ fn gather<const W: usize>(start: &[u32], columns: &[u32], entries: &[f64], x: &[
             let column = columns[entry] as usize;
             for l in 0..W {
                 out[column * W + l] -= entries[entry * W + l] * x[l];
+            }
+        }
+    }
+}
+
+/// out += Ax for a matrix by rows.
+fn scatter<const W: usize>(start: &[u32], columns: &[u32], entries: &[f64], x: &[f64], out: &mut [f64]) {
+    for (row, out) in out.chunks_exact_mut(W).enumerate() {
+        for entry in start[row] as usize..start[row + 1] as usize {
+            let column = columns[entry] as usize;
+            for l in 0..W {
+                out[l] += entries[entry * W + l] * x[column * W + l];
             }
         }
     }

@@ -3,6 +3,7 @@
 //!
 //! Rows that touch no common mass are not coupled, so that chains and trees are factored with work in proportion to their length.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A pivot smaller than this, relative to what it was before elimination, is rounding: its row depends on those before it. Rows whose
@@ -75,6 +76,8 @@ pub(crate) struct Layout {
     /// The entries of G M⁻¹ Gᵀ on and below the diagonal, in the order of elimination.
     pub(crate) diagonal: Sums,
     pub(crate) lower: Sums,
+    /// Those above the diagonal, of a G that is not the one on the right, each at the place of its mirror image.
+    pub(crate) upper: Sums,
     /// The row that is eliminated at each place.
     pub(crate) order: Vec<u32>,
     /// The factor L by columns, below the diagonal.
@@ -209,22 +212,25 @@ impl Layout {
             self.factor_rows.extend(rows);
             self.factor_start.push(self.factor_rows.len() as u32);
         }
-        let (mut diagonal, mut lower) = (Vec::new(), Vec::new());
+        let (mut diagonal, mut lower, mut upper) = (Vec::new(), Vec::new(), Vec::new());
+        let entry = |row: u32, column: u32| {
+            let below = self.factor_column(column as usize);
+            (below.start + self.factor_rows[below].partition_point(|&r| r < row)) as u32
+        };
         for &l in &order {
             let column = place[l as usize];
-            let below = self.factor_column(column as usize);
             for &(k, left, right) in &pairs[l as usize] {
                 let row = place[k as usize];
-                if row == column {
-                    diagonal.push(Product { into: column, left, right });
-                } else if row > column {
-                    let at = self.factor_rows[below.clone()].partition_point(|&r| r < row);
-                    lower.push(Product { into: (below.start + at) as u32, left, right });
+                match row.cmp(&column) {
+                    Ordering::Equal => diagonal.push(Product { into: column, left, right }),
+                    Ordering::Greater => lower.push(Product { into: entry(row, column), left, right }),
+                    Ordering::Less => upper.push(Product { into: entry(column, row), left, right }),
                 }
             }
         }
         self.diagonal = Sums::new(self.rows, diagonal);
         self.lower = Sums::new(self.factor_rows.len(), lower);
+        self.upper = Sums::new(self.factor_rows.len(), upper);
         self.order = order;
     }
 
@@ -241,7 +247,7 @@ impl Layout {
     }
 
     #[inline]
-    fn factor_column(&self, column: usize) -> std::ops::Range<usize> {
+    pub(crate) fn factor_column(&self, column: usize) -> std::ops::Range<usize> {
         self.factor_start[column] as usize..self.factor_start[column + 1] as usize
     }
 

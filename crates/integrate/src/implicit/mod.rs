@@ -73,6 +73,20 @@ impl Solver {
         }
     }
 
+    /// As [`Solver::solve`], by accelerated iteration alone: for equations whose slopes are not known.
+    pub(crate) fn accelerate<const W: usize>(
+        &mut self,
+        t: &[f64],
+        y: &[f64],
+        x: &mut [f64],
+        equation: impl FnMut(&[f64], &mut [f64]) -> Result<(), EvalError>,
+    ) -> Result<u32, StepError> {
+        let Solver { anderson, residual, image, .. } = self;
+        let mut front = Front::<W>::new(y.len() / W, residual, image);
+        let iterations = anderson.iterate(2 * MOST, y, x, &mut front, equation)?;
+        front.outcome(t, iterations)
+    }
+
     fn solve_lanes<const W: usize>(
         &mut self,
         t: &[f64],

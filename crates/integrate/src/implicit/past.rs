@@ -32,8 +32,16 @@ pub(crate) struct Past {
 impl Past {
     /// Of increments at these nodes with these weights, in blocks of this length.
     pub(crate) fn of_increments(c: &[f64], b: &[f64], len: usize) -> Past {
+        Past::of_steps((VALUES / c.len()).clamp(1, 3), c, b, len)
+    }
+
+    /// Of one value per step that is a smooth function of time, times the step: those of so many steps.
+    pub(crate) fn of_values(kept: usize, len: usize) -> Past {
+        Past::of_steps(kept, &[0.0], &[1.0], len)
+    }
+
+    fn of_steps(kept: usize, c: &[f64], b: &[f64], len: usize) -> Past {
         let s = c.len();
-        let kept = (VALUES / s).clamp(1, 3);
         Past {
             c: c.to_vec(),
             b: b.to_vec(),

@@ -6,6 +6,7 @@ mod conformal;
 mod energy;
 mod explicit;
 mod ias15;
+mod rattle;
 mod splitting;
 mod tao;
 mod taylor;
@@ -61,6 +62,7 @@ pub const ALL: &[Card] = &[
     energy::average_vector_field::CARD,
     energy::energy_collocation::ENERGY_COLLOCATION4,
     energy::energy_collocation::ENERGY_COLLOCATION6,
+    rattle::rattle2::CARD,
 ];
 
 impl Card {

@@ -1,0 +1,95 @@
+//! A leg where H = ½pᵀM⁻¹p + V(q, t) with M constant, and forces do not depend on velocities.
+//!
+//! Then p½ and q₁ are known but for Λ, on which they depend linearly: q₁ = q₀ + h M⁻¹(p₀ + ½h S(q₀, t₀) − G(q₀)ᵀΛ). Corrections
+//! Λ ← Λ + (h G M⁻¹Gᵀ)⁻¹ Φ(q₁, t₁) need nothing but Φ. The forces and the constraints at q₁ serve the next leg.
+
+use super::{MOST, Rattle, Shape, begun, ends, keep_in, sizes};
+use crate::block::Block;
+use crate::step::{Interval, Motion, StepError};
+
+impl Rattle {
+    /// From q₀ and p₀ in `at`, and what belongs to them in `change`, to q₁ and p₁ but for μ.
+    pub(super) fn go_directly<const W: usize>(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        leg: usize,
+        block: &Block,
+        change: &mut [f64],
+    ) -> Result<(), StepError> {
+        let Shape { half, rows, .. } = self.shape;
+        let Some(h) = interval.h.first_chunk::<W>() else { return Ok(()) };
+        if !self.holds(interval.t) {
+            motion.kick(interval, 0.0, &self.at, &mut self.push)?;
+            self.take_hold(motion, interval.t)?;
+        } else if !self.held.gripped {
+            self.take_hold(motion, interval.t)?;
+        }
+        self.half_kick::<W>(h, change);
+        block.after(half / W, &change[half..], &mut self.at[half..]);
+        motion.drift(interval, 0.0, &self.at, &mut self.rates[..half])?;
+        if rows > 0 {
+            self.unknowns[leg].fill(0.0);
+            self.past_unknowns[leg].guess(h, &mut self.unknowns[leg]);
+            self.grip.deflect(&self.unknowns[leg], &mut self.rates[..half]);
+        }
+        let rates = self.rates[..half].as_chunks::<W>().0.iter();
+        for (change, rate) in change[..half].as_chunks_mut::<W>().0.iter_mut().zip(rates) {
+            (0..W).for_each(|j| change[j] += h[j] * rate[j]);
+        }
+        block.after(0, &change[..half], &mut self.at[..half]);
+        if rows > 0 {
+            self.meet::<W>(motion, interval, leg, block, change)?;
+            self.grip.pull(&self.unknowns[leg], &mut change[half..]);
+        }
+        motion.kick(interval, 1.0, &self.at, &mut self.push)?;
+        self.half_kick::<W>(h, change);
+        self.take_hold(motion, &ends::<W>(interval))?;
+        Ok(())
+    }
+
+    /// Corrects Λ until q₁, in `at`, meets the constraints.
+    fn meet<const W: usize>(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        leg: usize,
+        block: &Block,
+        change: &mut [f64],
+    ) -> Result<(), StepError> {
+        let half = self.shape.half;
+        let (h, ends) = (interval.h, ends::<W>(interval));
+        let inverse: [f64; W] = std::array::from_fn(|j| if h[j] == 0.0 { 0.0 } else { 1.0 / h[j] });
+        let mut progress = begun::<W>(h, 1.0);
+        for iteration in 1..=MOST {
+            motion.dynamics().constraint_values(&ends, &self.at, &mut self.values)?;
+            motion.work_mut().iterations += 1;
+            self.grip.solve(&mut self.values);
+            self.correction.fill(0.0);
+            self.grip.deflect(&self.values, &mut self.correction);
+            let (sizes, changes) = (sizes::<W>(&self.at[..half]), sizes::<W>(&self.correction));
+            let takes: [bool; W] = std::array::from_fn(|j| progress[j].takes(changes[j], sizes[j]));
+            keep_in(&takes, &mut self.values);
+            keep_in(&takes, &mut self.correction);
+            let rows = self.unknowns[leg].as_chunks_mut::<W>().0.iter_mut();
+            for (unknown, x) in rows.zip(self.values.as_chunks::<W>().0) {
+                (0..W).for_each(|j| unknown[j] += inverse[j] * x[j]);
+            }
+            change.iter_mut().zip(&self.correction).for_each(|(change, x)| *change += x);
+            block.after(0, &change[..half], &mut self.at[..half]);
+            if !progress.iter().any(|lane| lane.open) {
+                return self.check_redundant::<W>(motion, interval, iteration);
+            }
+        }
+        self.stalled(interval, &progress, &self.at[..half])
+    }
+
+    /// p += ½h S.
+    pub(super) fn half_kick<const W: usize>(&self, h: &[f64; W], change: &mut [f64]) {
+        let half = self.shape.half;
+        let pushes = self.push.as_chunks::<W>().0.iter();
+        for (change, push) in change[half..].as_chunks_mut::<W>().0.iter_mut().zip(pushes) {
+            (0..W).for_each(|j| change[j] += 0.5 * h[j] * push[j]);
+        }
+    }
+}

@@ -1,0 +1,385 @@
+//! Motion on constraints Φ(q, t) = 0, of which neither positions nor velocities ever leave them.
+//!
+//! $$\begin{aligned}
+//! p_{1/2}&=p_0+\tfrac h2\,S(q_0,p_{1/2},t_0)-G(q_0)^{\mathsf T}\Lambda,&
+//! q_1&=q_0+\tfrac h2\bigl(v(q_0,p_{1/2},t_0)+v(q_1,p_{1/2},t_1)\bigr),&\Phi(q_1,t_1)&=0,\\
+//! p_1&=p_{1/2}+\tfrac h2\,S(q_1,p_{1/2},t_1)-G(q_1)^{\mathsf T}\mu,&&&\Psi(q_1,v(q_1,p_1,t_1),t_1)&=0
+//! \end{aligned}$$
+//!
+//! with the forces S = −∂H/∂q + Q other than those of constraints, G = ∂Φ/∂q and Ψ = G v + ∂Φ/∂t. The map is symplectic on the manifold of
+//! constraints, and symmetric, for every H(q, p, t) (E. Hairer, C. Lubich and G. Wanner, *Geometric Numerical Integration*, 2006, section
+//! VII.1.4, equation (1.26)); without constraints it is the Störmer–Verlet scheme. Symmetric compositions of it have higher order.
+//!
+//! Both multipliers are iterated until the violations of constraints are rounding. Guesses continue those of the last steps, lane by lane.
+
+mod direct;
+mod general;
+pub(super) mod rattle2;
+
+use crate::block::Block;
+use crate::error::RunError;
+use crate::implicit::{Past, Solver};
+use crate::method::composition::mirror;
+use crate::step::{Interval, Motion, Step, StepError};
+use leastaction_compile::LANES;
+use leastaction_mechanics::{Dynamics, EvalError, Grip};
+
+/// So many steps are continued to guess the next: a polynomial through more amplifies their rounding by more than it gains.
+const PAST: usize = 5;
+/// Simplified Newton iterations converge in a few iterations or, for steps that turn constraints by half a right angle, in a few dozen.
+const MOST: u32 = 60;
+/// A correction that no longer shrinks is rounding if it is smaller than this, relative to the state.
+const NOISE: f64 = 1e-11;
+/// A constraint that depends on others is met if the state would have to move by no more than this, relative to its size.
+const MET: f64 = 1e-9;
+
+/// One symmetric step of order two within a step.
+#[derive(Clone, Copy, Debug)]
+struct Leg {
+    /// When it begins, and how long it is, as parts of the step.
+    begin: f64,
+    weight: f64,
+}
+
+/// A composition at work.
+struct Rattle {
+    legs: Vec<Leg>,
+    shape: Shape,
+    /// Whether H = ½pᵀM⁻¹p + V(q, t) with M constant and forces do not depend on velocities.
+    direct: bool,
+    autonomous: bool,
+    /// The constraints, and the forces, where the last leg ended.
+    grip: Grip,
+    push: Vec<f64>,
+    held: Held,
+    /// Where the leg is: \[q…, p…\], or \[q…, v…\].
+    at: Vec<f64>,
+    /// Rates, and the change of coordinates since the beginning of the step.
+    rates: Vec<f64>,
+    moved: Vec<f64>,
+    /// Values of constraints, then corrections of multipliers; and what these do to the state.
+    values: Vec<f64>,
+    correction: Vec<f64>,
+    /// Λ and μ of each leg; if velocities enter forces or masses depend on coordinates, the changes of q and p up to p½ instead of Λ.
+    unknowns: Vec<Vec<f64>>,
+    multipliers: Vec<Vec<f64>>,
+    past_unknowns: Vec<Past>,
+    past_multipliers: Vec<Past>,
+    solver: Solver,
+    start: Vec<f64>,
+    /// Whether velocities are brought onto the constraints.
+    turns: bool,
+}
+
+/// The numbers of things, all lanes counted.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    width: usize,
+    half: usize,
+    rows: usize,
+}
+
+/// Where the grip and the forces of the last leg belong.
+struct Held {
+    q: Vec<f64>,
+    t: [f64; LANES],
+    /// Whether the forces are known: 1, or 0; and whether the grip is.
+    known: [f64; 1],
+    gripped: bool,
+}
+
+/// Where an iteration stands, in one lane.
+#[derive(Clone, Copy, Debug)]
+struct Progress {
+    open: bool,
+    last: f64,
+    /// The part of a correction that is foreseen to remain after it.
+    rate: f64,
+}
+
+impl Progress {
+    /// Whether a correction is made, given the size of what it corrects; closes the lane where nothing more is to be gained.
+    fn takes(&mut self, change: f64, size: f64) -> bool {
+        if !self.open {
+            return false;
+        }
+        let rate = if self.last.is_finite() { change / self.last } else { self.rate };
+        if rate >= 0.5 && change <= NOISE * size {
+            self.open = false; // it no longer shrinks
+            return false;
+        }
+        let done = change <= 2.0 * f64::EPSILON * size || change <= f64::MIN_POSITIVE;
+        let foreseen = rate < 0.1 && rate * change <= 0.25 * f64::EPSILON * size;
+        // What is not finite is left to the run loop, which names it.
+        self.open = !done && !foreseen && change.is_finite();
+        self.last = change;
+        true
+    }
+}
+
+impl Rattle {
+    fn boxed(
+        dynamics: &mut Dynamics,
+        width: usize,
+        half: &[f64],
+        turns: bool,
+    ) -> Result<Box<dyn Step>, RunError> {
+        let system = dynamics.system().clone();
+        let facts = system.facts();
+        let direct = facts.separable && facts.constant_mass && !facts.forces_depend_on_velocities;
+        let shape = Shape { width, half: system.degrees() * width, rows: system.constraints().len() * width };
+        let Shape { half: n, rows, .. } = shape;
+        let weights = mirror(half);
+        let mut legs: Vec<Leg> = Vec::with_capacity(weights.len());
+        for weight in weights {
+            let begin = legs.last().map_or(0.0, |leg| leg.begin + leg.weight);
+            legs.push(Leg { begin, weight });
+        }
+        let unknown = if direct { rows } else { 2 * n };
+        let many = |len: usize| vec![vec![0.0; len]; legs.len()];
+        let pasts = |len: usize| legs.iter().map(|_| Past::of_values(PAST, len)).collect();
+        let mut rattle = Rattle {
+            shape,
+            direct,
+            autonomous: facts.autonomous,
+            grip: Grip::new(&system, width),
+            push: vec![0.0; n],
+            held: Held { q: vec![0.0; n], t: [0.0; LANES], known: [0.0], gripped: false },
+            at: vec![0.0; 2 * n],
+            rates: vec![0.0; 2 * n],
+            moved: vec![0.0; n],
+            values: vec![0.0; rows],
+            correction: vec![0.0; n],
+            unknowns: many(unknown),
+            multipliers: many(rows),
+            past_unknowns: pasts(unknown),
+            past_multipliers: pasts(rows),
+            solver: Solver::new(if direct { 0 } else { 2 * n }),
+            start: vec![0.0; 2 * n],
+            turns,
+            legs,
+        };
+        rattle.prepare(dynamics);
+        Ok(Box::new(rattle))
+    }
+
+    /// Quantities make room when they are first asked for; what they are here does not matter.
+    fn prepare(&mut self, dynamics: &mut Dynamics) {
+        let t = &[0.0; LANES][..self.shape.width];
+        let _ = dynamics.kick(t, &self.at, &mut self.push);
+        let _ = dynamics.drift(t, &self.at, &mut self.push);
+        if self.shape.rows > 0 {
+            let _ = dynamics.constraint_values(t, &self.at, &mut self.values);
+            let _ = dynamics.constraint_rates(t, &self.at, &mut self.values);
+            let _ = self.grip.take(dynamics, t, &self.at);
+        }
+    }
+
+    /// Whether what is held is that at the coordinates in `at`.
+    fn holds(&self, t: &[f64]) -> bool {
+        let same = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits());
+        self.held.known == [1.0]
+            && (self.autonomous || same(t, &self.held.t))
+            && same(&self.at[..self.shape.half], &self.held.q)
+    }
+
+    /// Takes hold of the constraints at `at`.
+    fn take_hold(&mut self, motion: &mut Motion<'_>, t: &[f64]) -> Result<(), EvalError> {
+        (self.held.known, self.held.gripped) = ([0.0], false);
+        if self.shape.rows > 0 {
+            self.grip.take(motion.dynamics(), t, &self.at)?;
+        }
+        self.held.q.copy_from_slice(&self.at[..self.shape.half]);
+        self.held.t[..t.len()].copy_from_slice(t);
+        (self.held.known, self.held.gripped) = ([1.0], true);
+        Ok(())
+    }
+
+    /// An error for a lane that is still open.
+    fn stalled<const W: usize>(
+        &self,
+        interval: Interval<'_>,
+        progress: &[Progress; W],
+        state: &[f64],
+    ) -> Result<(), StepError> {
+        match progress.iter().position(|lane| lane.open) {
+            None => Ok(()),
+            Some(lane) => {
+                let residual = progress[lane].last / sizes::<W>(state)[lane];
+                Err(StepError::NoConvergence { t: interval.t[lane], lane, residual, iterations: MOST })
+            }
+        }
+    }
+
+    /// Constraints that depend on others are met with them, or contradict them: whether they are met at `at`.
+    fn check_redundant<const W: usize>(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        iterations: u32,
+    ) -> Result<(), StepError> {
+        let Shape { half, rows, .. } = self.shape;
+        if (0..W).all(|lane| self.grip.rank(lane) == rows / W) {
+            return Ok(());
+        }
+        motion.dynamics().constraint_values(&ends::<W>(interval), &self.at, &mut self.values)?;
+        let sizes = sizes::<W>(&self.at[..half]);
+        for lane in (0..W).filter(|&lane| interval.h[lane] != 0.0) {
+            for (k, value) in self.values.iter().skip(lane).step_by(W).enumerate() {
+                let residual = value.abs() / (self.grip.steepness(k, lane) * sizes[lane]);
+                if residual > MET {
+                    return Err(StepError::NoConvergence { t: interval.t[lane], lane, residual, iterations });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings momenta onto what constraints demand of velocities: p ← p − G(q₁)ᵀμ. `at` is where the leg ends, and gripped.
+    fn turn<const W: usize>(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        leg: usize,
+        block: &Block,
+        change: &mut [f64],
+    ) -> Result<(), StepError> {
+        let Shape { half, rows, .. } = self.shape;
+        if rows == 0 || !self.turns {
+            return Ok(());
+        }
+        let ends = ends::<W>(interval);
+        let multipliers = &mut self.multipliers[leg];
+        multipliers.fill(0.0);
+        self.past_multipliers[leg].guess(interval.h, multipliers);
+        self.grip.pull(multipliers, &mut change[half..]);
+        // A linear solution, where velocities are linear in momenta, is off by its rounding alone.
+        let rate = if self.direct { 1e-8 } else { 1.0 };
+        let mut progress = begun::<W>(interval.h, rate);
+        let mut fresh = true;
+        for iteration in 0..MOST {
+            if fresh || !self.direct {
+                block.after(half / W, &change[half..], &mut self.at[half..]);
+                motion.drift(interval, 1.0, &self.at, &mut self.rates[..half])?;
+                fresh = false;
+            }
+            self.start[..half].copy_from_slice(&self.at[..half]);
+            self.start[half..].copy_from_slice(&self.rates[..half]);
+            motion.dynamics().constraint_rates(&ends, &self.start, &mut self.values)?;
+            motion.work_mut().iterations += 1;
+            self.grip.solve(&mut self.values);
+            self.correction.fill(0.0);
+            self.grip.deflect(&self.values, &mut self.correction);
+            let (sizes, changes) = (sizes::<W>(&self.rates[..half]), sizes::<W>(&self.correction));
+            let mut takes = [false; W];
+            for j in 0..W {
+                // A body that comes to rest has no other size than what it had.
+                let size = sizes[j].max(if iteration == 0 { changes[j] } else { progress[j].last });
+                takes[j] = progress[j].takes(changes[j], size);
+            }
+            keep_in::<W>(&takes, &mut self.values);
+            self.grip.pull(&self.values, &mut change[half..]);
+            self.grip.deflect(&self.values, &mut self.rates[..half]);
+            self.multipliers[leg].iter_mut().zip(&self.values).for_each(|(m, x)| *m += x);
+            if !progress.iter().any(|lane| lane.open) {
+                return Ok(());
+            }
+        }
+        self.stalled(interval, &progress, &self.rates[..half])
+    }
+
+    fn step_in<const W: usize>(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+        change: &mut [f64],
+    ) -> Result<(), StepError> {
+        change.fill(0.0);
+        for leg in 0..self.legs.len() {
+            let Leg { begin, weight } = self.legs[leg];
+            let t: [f64; W] = std::array::from_fn(|j| interval.t[j] + begin * interval.h[j]);
+            let h: [f64; W] = std::array::from_fn(|j| weight * interval.h[j]);
+            let part = Interval { t: &t, h: &h };
+            if leg == 0 {
+                self.at.copy_from_slice(block.values());
+            } else {
+                block.after(0, change, &mut self.at);
+            }
+            if self.direct {
+                self.go_directly::<W>(motion, part, leg, block, change)?;
+            } else {
+                self.go::<W>(motion, part, leg, block, change)?;
+            }
+            self.turn::<W>(motion, part, leg, block, change)?;
+        }
+        Ok(())
+    }
+}
+
+impl Step for Rattle {
+    fn step(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+        change: &mut [f64],
+    ) -> Result<(), StepError> {
+        match block.width() {
+            1 => self.step_in::<1>(motion, interval, block, change),
+            _ => self.step_in::<LANES>(motion, interval, block, change),
+        }
+    }
+
+    fn accept(&mut self, lanes: &[bool]) {
+        for (pasts, found) in
+            [(&mut self.past_unknowns, &self.unknowns), (&mut self.past_multipliers, &self.multipliers)]
+        {
+            pasts.iter_mut().zip(found).for_each(|(past, found)| past.keep(lanes, found));
+        }
+    }
+
+    fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
+        for past in self.past_unknowns.iter_mut().chain(&mut self.past_multipliers) {
+            past.memory(visit);
+        }
+        visit(&mut self.push);
+        visit(&mut self.held.q);
+        visit(&mut self.held.t);
+        visit(&mut self.held.known);
+        // The grip follows from these, and may not be that of what was read back.
+        self.held.gripped = false;
+    }
+}
+
+/// The times at which a step ends.
+fn ends<const W: usize>(interval: Interval<'_>) -> [f64; W] {
+    std::array::from_fn(|j| interval.t[j] + interval.h[j])
+}
+
+/// Lanes before their first correction. Those that rest need none.
+fn begun<const W: usize>(h: &[f64], rate: f64) -> [Progress; W] {
+    std::array::from_fn(|j| Progress { open: h[j] != 0.0, last: f64::INFINITY, rate })
+}
+
+/// Makes numbers zero in the lanes that do not take them.
+fn keep_in<const W: usize>(lanes: &[bool; W], numbers: &mut [f64]) {
+    if lanes.contains(&false) {
+        for row in numbers.as_chunks_mut::<W>().0 {
+            (0..W).for_each(|j| row[j] = if lanes[j] { row[j] } else { 0.0 });
+        }
+    }
+}
+
+/// The largest size of a number in each lane; NaN if there is one.
+fn sizes<const W: usize>(numbers: &[f64]) -> [f64; W] {
+    let mut sizes = [0.0f64; W];
+    for row in numbers.as_chunks::<W>().0 {
+        for j in 0..W {
+            let size = row[j].abs();
+            // Not `f64::max`, which would lose a NaN.
+            sizes[j] = if (size > sizes[j]) | size.is_nan() { size } else { sizes[j] };
+        }
+    }
+    sizes
+}

@@ -1,0 +1,219 @@
+//! Constraints at one configuration, met by forces that act as at another: G(q₁) M⁻¹ G(q₀)ᵀ in factors.
+//!
+//! This is what Newton's method needs where a step from q₀ must end on the constraints at q₁. The matrix is not symmetric, but has the
+//! entries of G M⁻¹ Gᵀ at q₀, and is near that; so it is factored as L U in the same order, without looking for pivots.
+
+use crate::dynamics::Dynamics;
+use crate::error::EvalError;
+use crate::grip::Grip;
+use crate::sparse::Layout;
+use crate::system::{Quantity, System};
+use leastaction_compile::LANES;
+use std::sync::Arc;
+
+/// The factors of G(q₁) M⁻¹ G(q₀)ᵀ, for one state or for a block of eight.
+#[derive(Clone, Debug)]
+pub struct Oblique {
+    layout: Arc<Layout>,
+    width: usize,
+    slopes: Vec<f64>,
+    /// Factors as they are made, and as they were last made for each lane.
+    made: Factors,
+    kept: Factors,
+    ordered: Vec<f64>,
+}
+
+#[derive(Clone, Debug)]
+struct Factors {
+    /// The inverse pivots; L without its diagonal, which is 1; U without its own, by rows.
+    inverse: Vec<f64>,
+    lower: Vec<f64>,
+    upper: Vec<f64>,
+}
+
+impl Oblique {
+    /// Room for the constraints of a system in so many lanes.
+    #[must_use]
+    pub fn new(system: &System, width: usize) -> Oblique {
+        let layout = system.layout().clone();
+        let numbers = |len: usize| vec![0.0; len * width];
+        let factors = Factors {
+            inverse: numbers(layout.rows),
+            lower: numbers(layout.factor_rows.len()),
+            upper: numbers(layout.factor_rows.len()),
+        };
+        Oblique {
+            slopes: numbers(layout.columns.len()),
+            made: factors.clone(),
+            kept: factors,
+            ordered: numbers(layout.rows),
+            width,
+            layout,
+        }
+    }
+
+    /// Factors G(y) M⁻¹ G(q₀)ᵀ in some lanes, where the forces are those of a grip. Rows that depend on others in the grip take no part.
+    ///
+    /// # Errors
+    /// [`EvalError`] if a slice does not fit.
+    pub fn take(
+        &mut self,
+        grip: &Grip,
+        lanes: &[bool],
+        dynamics: &mut Dynamics,
+        t: &[f64],
+        y: &[f64],
+    ) -> Result<(), EvalError> {
+        dynamics.engine.eval(Quantity::ConstraintSlopes, t, y, &mut self.slopes)?;
+        match self.width {
+            1 => self.factor::<1>(grip, lanes),
+            _ => self.factor::<LANES>(grip, lanes),
+        }
+        Ok(())
+    }
+
+    /// Replaces b by λ with G(q₁) M⁻¹ G(q₀)ᵀ λ = b.
+    pub fn solve(&mut self, b: &mut [f64]) {
+        match self.width {
+            1 => self.solve_in::<1>(b),
+            _ => self.solve_in::<LANES>(b),
+        }
+    }
+
+    fn factor<const W: usize>(&mut self, grip: &Grip, lanes: &[bool]) {
+        let Oblique { layout, slopes, made, kept, .. } = self;
+        layout.diagonal.fill::<W>(slopes, &grip.spread, &mut made.inverse);
+        layout.lower.fill::<W>(slopes, &grip.spread, &mut made.lower);
+        layout.upper.fill::<W>(slopes, &grip.spread, &mut made.upper);
+        layout.factor_obliquely::<W>(&grip.diagonal, made);
+        let pairs = [
+            (&made.inverse, &mut kept.inverse),
+            (&made.lower, &mut kept.lower),
+            (&made.upper, &mut kept.upper),
+        ];
+        for (made, kept) in pairs {
+            for (made, kept) in made.as_chunks::<W>().0.iter().zip(kept.as_chunks_mut::<W>().0) {
+                (0..W).filter(|&l| lanes[l]).for_each(|l| kept[l] = made[l]);
+            }
+        }
+    }
+
+    fn solve_in<const W: usize>(&mut self, b: &mut [f64]) {
+        let Oblique { layout, kept: Factors { inverse, lower, upper }, ordered: x, .. } = self;
+        for (x, &row) in x.chunks_exact_mut(W).zip(&layout.order) {
+            x.copy_from_slice(&b[row as usize * W..][..W]);
+        }
+        for j in 0..layout.rows {
+            for a in layout.factor_column(j) {
+                let s = layout.factor_rows[a] as usize;
+                for l in 0..W {
+                    x[s * W + l] -= lower[a * W + l] * x[j * W + l];
+                }
+            }
+        }
+        for j in (0..layout.rows).rev() {
+            for a in layout.factor_column(j) {
+                let s = layout.factor_rows[a] as usize;
+                for l in 0..W {
+                    x[j * W + l] -= upper[a * W + l] * x[s * W + l];
+                }
+            }
+            for l in 0..W {
+                x[j * W + l] *= inverse[j * W + l];
+            }
+        }
+        for (x, &row) in x.chunks_exact(W).zip(&layout.order) {
+            b[row as usize * W..][..W].copy_from_slice(x);
+        }
+    }
+}
+
+impl Layout {
+    /// Replaces a matrix by its factors L U. Rows whose inverse pivot is 0 in `skipped` are left out.
+    fn factor_obliquely<const W: usize>(&self, skipped: &[f64], factors: &mut Factors) {
+        let Factors { inverse, lower, upper } = factors;
+        for j in 0..self.rows {
+            for l in 0..W {
+                let at = j * W + l;
+                inverse[at] = if skipped[at] == 0.0 { 0.0 } else { 1.0 / inverse[at] };
+            }
+            let column = self.factor_column(j);
+            for a in column.clone() {
+                for l in 0..W {
+                    lower[a * W + l] *= inverse[j * W + l];
+                }
+            }
+            for a in column.clone() {
+                let s = self.factor_rows[a] as usize;
+                for l in 0..W {
+                    inverse[s * W + l] -= lower[a * W + l] * upper[a * W + l];
+                }
+                let mut at = self.factor_start[s] as usize;
+                for b in a + 1..column.end {
+                    while self.factor_rows[at] != self.factor_rows[b] {
+                        at += 1;
+                    }
+                    for l in 0..W {
+                        lower[at * W + l] -= lower[b * W + l] * upper[a * W + l];
+                        upper[at * W + l] -= lower[a * W + l] * upper[b * W + l];
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Model;
+    use leastaction_expr::Graph;
+
+    /// Λ ↦ G(q₁) M⁻¹ G(q₀)ᵀ Λ is undone, with a closed loop that fills in; each lane keeps what it took.
+    #[test]
+    fn solves_what_was_multiplied() {
+        let graph = Graph::new();
+        let mut model = Model::new(&graph);
+        let places: Vec<_> = (0..5)
+            .map(|k| [model.coordinate(&format!("x{k}")), model.coordinate(&format!("y{k}"))])
+            .collect();
+        let mut start = Vec::new();
+        for (k, place) in places.iter().enumerate() {
+            model.particle(&format!("p{k}"), 1.0 + 0.3 * k as f64, *place);
+            let (sin, cos) = (1.25 * k as f64).sin_cos();
+            start.extend([sin, cos]);
+        }
+        for (a, b) in [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0), (0, 2), (1, 3)] {
+            let [dx, dy] = [places[a][0] - places[b][0], places[a][1] - places[b][1]];
+            model.constraint(&format!("{a}{b}"), dx * dx + dy * dy, 1.0);
+        }
+        let system = model.system().expect("a system");
+        let mut dynamics = system.dynamics().expect("dynamics");
+        let n = start.len();
+        let wide = |by: f64| -> Vec<f64> {
+            let number = |i: usize, lane: usize| {
+                let y = start.get(i).copied().unwrap_or(0.0);
+                y + by * ((i + 1) as f64 * (1.0 + lane as f64)).sin()
+            };
+            (0..2 * n).flat_map(|i| (0..LANES).map(move |lane| number(i, lane))).collect()
+        };
+        let (t, before, after, later) = ([0.0; LANES], wide(0.0), wide(0.1), wide(0.3));
+        let (mut grip, mut there) = (Grip::new(&system, LANES), Grip::new(&system, LANES));
+        let mut oblique = Oblique::new(&system, LANES);
+        grip.take(&mut dynamics, &t, &before).expect("a grip");
+        there.take(&mut dynamics, &t, &after).expect("a grip");
+        oblique.take(&grip, &[true; LANES], &mut dynamics, &t, &after).expect("factors");
+        let last = std::array::from_fn::<bool, LANES, _>(|lane| lane == LANES - 1);
+        oblique.take(&grip, &last, &mut dynamics, &t, &later).expect("factors");
+        let lambda: Vec<f64> = (0..7 * LANES).map(|k| (k as f64).cos()).collect();
+        let (mut moved, mut image) = (vec![0.0; n * LANES], vec![0.0; 7 * LANES]);
+        grip.deflect(&lambda, &mut moved);
+        there.press(&moved, &mut image);
+        image.iter_mut().for_each(|x| *x = -*x);
+        oblique.solve(&mut image);
+        for (k, (found, expected)) in image.iter().zip(&lambda).enumerate() {
+            let off = (found - expected).abs();
+            assert!((off < 1e-11) == (k % LANES != LANES - 1), "{k}: {found} {expected}");
+        }
+    }
+}
