@@ -45,9 +45,10 @@ pub use leastaction_integrate::{
     Tolerance, Trajectory, UnknownMethod, Work, energy_scale,
 };
 pub use leastaction_mechanics::{
-    Conserved, Dynamics, Equations, EvalError, Facts, Form, Input, Lagrangian, Model, ModelError, Observable,
-    ObserveError, Particle, Place, Ports, Quantity, Query, Rated, SettingError, Share, ShareKind, StartError,
-    State, Statement, Sundman, Symmetric, System, Table, TableError, Term,
+    Conserved, Constraint, Dynamics, Equations, EvalError, Facts, Form, Input, Lagrangian, Level, Model,
+    ModelError, Observable, ObserveError, Particle, Place, Ports, Projection, ProjectionError, Quantity,
+    Query, Rated, SettingError, Share, ShareKind, StartError, State, Statement, Sundman, Symmetric, System,
+    Table, TableError, Term,
 };
 
 /// The code in the README, tested.

@@ -322,14 +322,14 @@ impl<'d> Course<'d> {
             self.motion.work_mut().rejected += 1;
             return Ok(false);
         }
-        if !foreseen {
-            self.method.error(tolerance, &self.block, &self.change, &mut ratios[..width]);
-        }
         if let Err(error) = self.project() {
             // Where the end could not be moved the change is NaN, and the step was too long.
             if foreseen || error.lane().is_none_or(|lane| self.h[lane] == 0.0) {
                 return Err(error.into());
             }
+        }
+        if !foreseen {
+            self.estimate(tolerance, &mut ratios[..width]);
         }
         for (j, ratio) in ratios.iter_mut().enumerate().take(width) {
             let finite = (j..self.change.len()).step_by(width).all(|i| self.change[i].is_finite());
@@ -341,6 +341,29 @@ impl<'d> Course<'d> {
             self.motion.work_mut().rejected += 1;
         }
         Ok(taken)
+    }
+
+    /// The error of the step as a multiple of what is tolerated. If its end is moved onto constraints, errors along them remain; of errors
+    /// across them, which are large where constraints are nearly singular, the square: so much energy goes with them.
+    fn estimate(&mut self, tolerance: Tolerance, ratios: &mut [f64]) {
+        let width = self.block.width();
+        let mut ends = [0.0; LANES];
+        ends.iter_mut().enumerate().take(width).for_each(|(j, end)| *end = self.end_of(j));
+        let Course { method, motion, block, change, target, .. } = self;
+        method.error(tolerance, block, change, ratios);
+        if target.is_empty() {
+            return;
+        }
+        let mut along = [0.0; LANES];
+        method.error_within(tolerance, block, change, &mut along[..width], &mut |errors| {
+            // What cannot be restricted stays as it is.
+            let _ = motion.dynamics().restrict(&ends[..width], target, errors);
+        });
+        for (j, ratio) in ratios.iter_mut().enumerate() {
+            let size = target.iter().skip(j).step_by(width).fold(0.0f64, |size, y| size.max(y.abs()));
+            let tolerated = tolerance.relative + tolerance.absolute / size.max(f64::MIN_POSITIVE);
+            *ratio = ratio.min(along[j].max(tolerated * *ratio * *ratio));
+        }
     }
 
     /// Whether a lane takes its step, and which it tries next.

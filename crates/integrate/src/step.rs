@@ -40,6 +40,19 @@ pub trait Step {
         ratios.fill(0.0);
     }
 
+    /// As [`Step::error`], but of the estimate only that part counts which `keep` leaves of it.
+    fn error_within(
+        &mut self,
+        tolerance: Tolerance,
+        block: &Block,
+        change: &[f64],
+        ratios: &mut [f64],
+        keep: &mut dyn FnMut(&mut [f64]),
+    ) {
+        let _ = keep;
+        self.error(tolerance, block, change, ratios);
+    }
+
     /// Shortens steps that would be too long for the tolerance, before they are made. Asked of methods whose card says
     /// [`Sizing::Foreseen`](crate::Sizing::Foreseen).
     ///

@@ -13,7 +13,7 @@ use crate::error::ModelError;
 use crate::matrix::Symmetric;
 use crate::model::{Model, Term};
 use crate::probe::Probe;
-use crate::sparse::DEPENDENT;
+use crate::sparse::{BENT, DEPENDENT, LONGEST};
 use leastaction_expr::{Entry, Expr, Id, jacobian, jvp};
 use std::collections::HashSet;
 
@@ -198,11 +198,25 @@ impl<'g> Equations<'g> {
         let pressing = gradients.iter().zip(&bends).map(|(g, &bend)| self.dot(g, &accelerations) + bend);
         let pressing: Vec<_> = pressing.collect();
         let order = matrix.elimination()?;
-        let multipliers = matrix.factor_semidefinite(&order, DEPENDENT)?.solve(&pressing);
+        let multipliers = matrix.factor_semidefinite(&order, self.dependence(&gradients))?.solve(&pressing);
         for entry in &slopes {
             pushes[entry.column] -= entry.value * multipliers[entry.row];
         }
         Some((rates.clone(), self.in_phase_space(&pushes, &rates)))
+    }
+
+    /// The square of the length below which a direction of a constraint is not known, as in [`Grip`](crate::Grip).
+    fn dependence(&self, gradients: &[Vec<Expr<'g>>]) -> Expr<'g> {
+        let zero = self.graph.number(0.0);
+        let size = self.coordinates.iter().fold(zero, |size, q| size.max(q.abs()));
+        let bends = self.constraints.iter().zip(gradients).filter(|(c, _)| c.level == Level::Position);
+        let largest = bends.fold(zero, |largest, (constraint, gradient)| {
+            let steepness = self.graph.sum(gradient.iter().map(|g| g.abs()));
+            // At the origin nothing has a size.
+            largest.max((constraint.value / (steepness * size + f64::MIN_POSITIVE)).abs())
+        });
+        let bend = BENT * largest;
+        (bend * bend).max(DEPENDENT).min(LONGEST * LONGEST)
     }
 
     fn dot(&self, a: &[Expr<'g>], b: &[Expr<'g>]) -> Expr<'g> {

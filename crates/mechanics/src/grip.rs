@@ -5,8 +5,9 @@ use crate::engine::check;
 use crate::error::EvalError;
 use crate::facts::Form;
 use crate::inverse::grow;
+use crate::orthogonal::Orthogonal;
 use crate::solve::lu;
-use crate::sparse::{Component, Layout};
+use crate::sparse::{BENT, Component, DEPENDENT, LONGEST, Layout, THERE};
 use crate::system::{Quantity, System};
 use leastaction_compile::LANES;
 use std::sync::Arc;
@@ -28,6 +29,9 @@ pub struct Grip {
     pub(crate) diagonal: Vec<f64>,
     lower: Vec<f64>,
     rank: [usize; LANES],
+    /// Better factors for small systems, and the lanes in which they are needed.
+    orthogonal: Option<Orthogonal>,
+    doubtful: [bool; LANES],
     /// Working memory: nonzeros of M, one of its parts and its inverse, a right side in the order of elimination.
     entries: Vec<f64>,
     matrix: Vec<f64>,
@@ -51,6 +55,8 @@ impl Grip {
             diagonal: numbers(layout.rows),
             lower: numbers(layout.factor_rows.len()),
             rank: [0; LANES],
+            orthogonal: Orthogonal::new(&layout, width),
+            doubtful: [false; LANES],
             entries: numbers(system.inverse().pattern.len()),
             matrix: vec![0.0; largest],
             right: vec![0.0; largest],
@@ -67,9 +73,12 @@ impl Grip {
         check("lanes", self.width, t.len())?;
         dynamics.engine.eval(Quantity::ConstraintSlopes, t, y, &mut self.slopes)?;
         self.invert_masses(dynamics, t, y)?;
-        match self.width {
-            1 => self.factor::<1>(),
-            _ => self.factor::<LANES>(),
+        let weakest = self.factor_in(&[DEPENDENT; LANES]);
+        // Without better factors, pivots tell directions from bends only.
+        let limit = if self.orthogonal.is_some() { THERE } else { LONGEST * LONGEST };
+        self.doubtful = weakest.map(|weakest| weakest < limit);
+        if self.doubtful.contains(&true) {
+            self.factor_better(dynamics, t, y, &weakest)?;
         }
         Ok(())
     }
@@ -135,18 +144,75 @@ impl Grip {
             x.copy_from_slice(&b[row as usize * W..][..W]);
         }
         self.layout.solve::<W>(&self.diagonal, &self.lower, &mut self.ordered);
+        if let Some(orthogonal) = self.orthogonal.as_mut() {
+            let doubtful = (0..W).filter(|&lane| self.doubtful[lane]);
+            doubtful.for_each(|lane| orthogonal.solve(b, &mut self.ordered, &self.layout.order, (lane, W)));
+        }
         for (x, &row) in self.ordered.chunks_exact(W).zip(&self.layout.order) {
             b[row as usize * W..][..W].copy_from_slice(x);
         }
     }
 
-    fn factor<const W: usize>(&mut self) {
+    /// Factors anew what pivots left in doubt, reckoning with the violation of constraints: by orthogonal factors if the system is small.
+    fn factor_better(
+        &mut self,
+        dynamics: &mut Dynamics,
+        t: &[f64],
+        y: &[f64],
+        weakest: &[f64; LANES],
+    ) -> Result<(), EvalError> {
+        let positions = dynamics.system().position_constraints();
+        let (width, half) = (self.width, y.len() / 2);
+        if positions > 0 {
+            dynamics.engine.eval(Quantity::Constraints, t, y, &mut self.ordered[..positions * width])?;
+        }
+        let mut shortest = [0.0; LANES];
+        for lane in (0..width).filter(|&lane| self.doubtful[lane]) {
+            let size = y[..half].iter().skip(lane).step_by(width).fold(0.0f64, |m, q| m.max(q.abs()));
+            let violation = |k: usize| match self.ordered[k * width + lane].abs() {
+                0.0 => 0.0,
+                value => value / (self.steepness(k, lane) * size),
+            };
+            shortest[lane] = (BENT * (0..positions).map(violation).fold(0.0, f64::max)).min(LONGEST);
+        }
+        let Some(orthogonal) = &mut self.orthogonal else {
+            self.doubtful.fill(false);
+            if (0..width).any(|lane| weakest[lane] < shortest[lane].powi(2)) {
+                self.factor_in(&shortest.map(|shortest| (shortest * shortest).max(DEPENDENT)));
+            }
+            return Ok(());
+        };
+        for lane in 0..width {
+            if self.doubtful[lane] {
+                let place = (lane, width);
+                let found =
+                    orthogonal.factor(&self.layout, &self.slopes, &self.inverse, shortest[lane], place);
+                // Where masses are not positive, there are none.
+                self.doubtful[lane] = found.is_some();
+                self.rank[lane] = found.unwrap_or(self.rank[lane]);
+            }
+        }
+        Ok(())
+    }
+
+    fn factor_in(&mut self, dependent: &[f64; LANES]) -> [f64; LANES] {
+        let mut weakest = [1.0; LANES];
+        match self.width {
+            1 => weakest[..1].copy_from_slice(&self.factor::<1>(&[dependent[0]])),
+            _ => weakest.copy_from_slice(&self.factor::<LANES>(dependent)),
+        }
+        weakest
+    }
+
+    fn factor<const W: usize>(&mut self, dependent: &[f64; W]) -> [f64; W] {
         let Layout { spread, diagonal, lower, .. } = &*self.layout;
         spread.fill::<W>(&self.inverse, &self.slopes, &mut self.spread);
         diagonal.fill::<W>(&self.slopes, &self.spread, &mut self.diagonal);
         lower.fill::<W>(&self.slopes, &self.spread, &mut self.lower);
-        let rank = self.layout.factor::<W>(&mut self.diagonal, &mut self.lower, &mut self.ordered);
-        self.rank[..W].copy_from_slice(&rank);
+        let Grip { diagonal, lower, ordered, .. } = self;
+        let found = self.layout.factor::<W>(diagonal, lower, ordered, dependent);
+        self.rank[..W].copy_from_slice(&found.rank);
+        found.weakest
     }
 
     fn invert_masses(&mut self, dynamics: &mut Dynamics, t: &[f64], y: &[f64]) -> Result<(), EvalError> {

@@ -60,6 +60,7 @@ mod matrix;
 mod model;
 mod oblique;
 mod observe;
+mod orthogonal;
 mod ports;
 mod print;
 mod probe;

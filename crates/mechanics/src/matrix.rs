@@ -104,7 +104,7 @@ impl<'g> Symmetric<'g> {
 
     /// The factors of a semidefinite matrix. Where a pivot is smaller than `dependent` times the diagonal before elimination, its row
     /// depends on others, and takes no part.
-    pub(crate) fn factor_semidefinite(&self, order: &[usize], dependent: f64) -> Option<Factor<'g>> {
+    pub(crate) fn factor_semidefinite(&self, order: &[usize], dependent: Expr<'g>) -> Option<Factor<'g>> {
         self.eliminate(order, |row, pivot| {
             let size = self.get(row, row).unwrap_or(pivot);
             if size == pivot {

@@ -127,6 +127,40 @@ impl Dynamics {
         found.map(|()| projections)
     }
 
+    /// Takes out of a small change (δq, δp) of y what the constraints do not allow: δq −= M⁻¹Gᵀ(G M⁻¹ Gᵀ)⁻¹G δq, and
+    /// δp −= Gᵀ(G M⁻¹ Gᵀ)⁻¹G M⁻¹δp.
+    ///
+    /// # Errors
+    /// [`EvalError`] if a slice does not fit, or the mass matrix is singular there.
+    pub fn restrict(&mut self, t: &[f64], y: &[f64], change: &mut [f64]) -> Result<(), EvalError> {
+        self.engine.check_block(t, y)?;
+        crate::engine::check("change", y.len(), change.len())?;
+        let system = self.system().clone();
+        if !system.facts().constrained {
+            return Ok(());
+        }
+        let rows = system.constraints().len() * t.len();
+        let mut grip = self.hold.lend(&system, t.len());
+        let mut values = std::mem::take(&mut self.hold.values);
+        grow(&mut values, rows);
+        let taken = grip.take(self, t, y);
+        let (dq, dp) = change.split_at_mut(y.len() / 2);
+        let values_in = &mut values[..rows];
+        values_in.fill(0.0);
+        grip.press(dq, values_in);
+        // Where velocities are constrained, positions are not.
+        values_in[system.position_constraints() * t.len()..].fill(0.0);
+        grip.solve(values_in);
+        grip.deflect(values_in, dq);
+        values_in.fill(0.0);
+        grip.jolt(dp, values_in);
+        grip.solve(values_in);
+        grip.pull(values_in, dp);
+        self.hold.put_back(grip);
+        self.hold.values = values;
+        taken
+    }
+
     fn project_positions(
         &mut self,
         t: &[f64],

@@ -9,6 +9,22 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A pivot smaller than this, relative to what it was before elimination, is rounding: its row depends on those before it. Rows whose
 /// directions differ by less than the square root of this count as the same.
 pub(crate) const DEPENDENT: f64 = 1e-12;
+/// The squares of lengths at which a direction is clearly there, and clearly rounding. Between them the pivots have lost digits.
+pub(crate) const THERE: f64 = 1e-3;
+const GONE: f64 = 1e-15;
+/// Where constraints are violated, relative to the size of the coordinates, their directions are bent in proportion: one that differs from
+/// others by less than this multiple is not known. If it were taken for real, mechanisms whose constraints are redundant
+/// wherever they are met would lock as soon as an integrator looks at a state beside them.
+pub(crate) const BENT: f64 = 10.0;
+/// But a direction longer than this is there, however far from being met constraints are.
+pub(crate) const LONGEST: f64 = 1e-3;
+
+/// What elimination found in the lanes.
+pub(crate) struct Found<const W: usize> {
+    pub(crate) rank: [usize; W],
+    /// The smallest pivot that is not clearly rounding, relative to what it was before elimination.
+    pub(crate) weakest: [f64; W],
+}
 
 /// An entry of a result gains the product of two others.
 #[derive(Clone, Copy, Debug)]
@@ -67,6 +83,8 @@ pub(crate) struct Layout {
     /// The parts of the mass matrix that constraints touch, and the places of its entries in them: one for each nonzero of its lower
     /// triangle, and its mirror image.
     pub(crate) components: Vec<Component>,
+    /// The coordinates of each of these parts.
+    pub(crate) members: Vec<Vec<u32>>,
     pub(crate) masses: Vec<(u32, [u32; 2])>,
     pub(crate) inverse_len: usize,
     /// M⁻¹Gᵀ by columns, one for each row of G: its entries and how they come about.
@@ -153,7 +171,7 @@ impl Layout {
 
     /// M⁻¹Gᵀ reaches all coordinates of the components that a row of G touches.
     fn place_spread(&mut self, places: &[Option<(u32, u32)>]) {
-        let mut members = vec![Vec::new(); self.components.len()];
+        let mut members: Vec<Vec<u32>> = vec![Vec::new(); self.components.len()];
         for (i, place) in places.iter().enumerate() {
             if let Some((component, _)) = place {
                 members[*component as usize].push(i as u32);
@@ -179,6 +197,7 @@ impl Layout {
             self.spread_start.push(self.spread_columns.len() as u32);
         }
         self.spread = Sums::new(self.spread_columns.len(), products);
+        self.members = members;
     }
 
     /// Finds the entries of G M⁻¹ Gᵀ, orders its rows, and places the products that it is a sum of.
@@ -253,22 +272,26 @@ impl Layout {
 
     /// Replaces G M⁻¹ Gᵀ, given on and below the diagonal, by its factors: unit lower triangular L, and the inverse pivots on the
     /// diagonal. A row that depends on those before it has the inverse pivot 0, so that it takes no part; for a semidefinite matrix
-    /// this solves what is solvable. Returns the rank in each lane.
+    /// this solves what is solvable.
     pub(crate) fn factor<const W: usize>(
         &self,
         diagonal: &mut [f64],
         lower: &mut [f64],
         sizes: &mut [f64],
-    ) -> [usize; W] {
-        let mut rank = [0; W];
+        dependent: &[f64; W],
+    ) -> Found<W> {
+        let mut found = Found { rank: [0; W], weakest: [1.0; W] };
         sizes.copy_from_slice(diagonal);
         for j in 0..self.rows {
             let column = self.factor_column(j);
             let mut inverse = [0.0; W];
             for l in 0..W {
                 let (pivot, size) = (diagonal[j * W + l], sizes[j * W + l]);
-                let independent = pivot.abs() > DEPENDENT * size.abs();
-                rank[l] += usize::from(independent);
+                let independent = pivot.abs() > dependent[l] * size.abs();
+                found.rank[l] += usize::from(independent);
+                if pivot.abs() > GONE * size && pivot.abs() < found.weakest[l] * size {
+                    found.weakest[l] = pivot.abs() / size;
+                }
                 inverse[l] = if independent || pivot.is_nan() { 1.0 / pivot } else { 0.0 };
                 diagonal[j * W + l] = inverse[l];
             }
@@ -293,7 +316,7 @@ impl Layout {
                 done[a * W..][..W].copy_from_slice(&factor);
             }
         }
-        rank
+        found
     }
 
     /// Solves L D Lᵀ x = b in the order of elimination, in place.

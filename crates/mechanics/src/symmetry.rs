@@ -46,6 +46,11 @@ impl<'g> Equations<'g> {
         if !self.constraints.is_empty() && depend(&[self.graph.adopt(f)], &turned) {
             return None; // constraint forces cannot be written down
         }
+        self.free_rate_of_change(f)
+    }
+
+    /// The rate of change without the forces of constraints.
+    fn free_rate_of_change(&self, f: Expr<'g>) -> Option<Expr<'g>> {
         match &self.statement {
             Statement::Hamiltonian(_) => {
                 let (rates, pushes) = self.phase_field()?;
@@ -70,17 +75,45 @@ impl<'g> Equations<'g> {
         }
     }
 
-    /// Whether the motion conserves an expression of (q, v, p, t). `None` if that cannot be decided.
+    /// How much f changes per unit of each multiplier of a constraint, which pushes with −Gᵀλ: −∂f/∂p · Gᵀ − ∂f/∂v · M⁻¹Gᵀ.
+    fn pulls(&self, f: Expr<'g>) -> Option<Vec<Expr<'g>>> {
+        let rates: Vec<_> = self.constraints.iter().map(|c| c.rate).collect();
+        let zero = self.graph.number(0.0);
+        let mut pushes = vec![vec![zero; self.degrees()]; rates.len()];
+        for Entry { row, column, value } in jacobian(&rates, &self.velocities) {
+            pushes[row][column] = -value;
+        }
+        let pull = |push: Vec<Expr<'g>>| match &self.statement {
+            Statement::Hamiltonian(_) => {
+                let along: Vec<_> = self.momenta.iter().copied().zip(push).collect();
+                jvp(&[self.of_momenta(f)?], &along).first().copied()
+            }
+            Statement::Lagrangian(l) => {
+                let turned = match depend(&[f], &self.velocities) {
+                    true => l.solve(&push)?,
+                    false => Vec::new(), // not looked at
+                };
+                let turned = self.velocities.iter().copied().zip(turned);
+                let along: Vec<_> = turned.chain(self.momenta.iter().copied().zip(push)).collect();
+                let known: Vec<_> = self.momenta.iter().copied().zip(l.momenta.iter().copied()).collect();
+                Some(jvp(&[self.graph.adopt(f)], &along).first()?.substitute(&known))
+            }
+        };
+        pushes.into_iter().map(pull).collect()
+    }
+
+    /// Whether the motion conserves an expression of (q, v, p, t). `None` if that cannot be decided; with constraints that is so
+    /// where it would change off them.
     #[must_use]
     pub fn is_conserved(&self, f: Expr<'g>) -> Option<bool> {
-        let verdict = self.probe().verdicts(&[self.rate_of_change(f)?]);
+        let mut rates = vec![self.free_rate_of_change(f)?];
+        rates.extend(self.pulls(f)?);
+        let verdicts = self.probe().verdicts(&rates);
         let moving = [&self.coordinates[..], &self.velocities, &self.momenta, &[self.time]].concat();
-        match verdict[..] {
-            [Verdict::Zero] if jumps(&[f], &moving) => None,
-            [Verdict::Zero] => Some(true),
-            [Verdict::NotZero] => Some(false),
-            _ => None,
+        if verdicts.iter().all(|verdict| *verdict == Verdict::Zero) {
+            return (!jumps(&[f], &moving)).then_some(true);
         }
+        (verdicts.contains(&Verdict::NotZero) && self.constraints.is_empty()).then_some(false)
     }
 
     /// Whether an expression is certainly zero wherever it is defined.

@@ -2,10 +2,16 @@
 
 mod bezier_bead;
 mod coupled_chain;
+mod coupled_pendulums;
+mod damped_pendulum;
 mod double_pendulum;
+mod dzhanibekov;
 mod harmonic_oscillator;
+mod magnet_pendulum;
+mod n_pendulum;
 mod outer_solar_system;
 mod pendulum;
+mod rollercoaster;
 mod room;
 mod spring_on_rail;
 mod two_body;
@@ -24,4 +30,10 @@ pub const ALL: &[Entry] = &[
     harmonic_oscillator::ENTRY,
     outer_solar_system::ENTRY,
     coupled_chain::ENTRY,
+    damped_pendulum::ENTRY,
+    dzhanibekov::ENTRY,
+    rollercoaster::ENTRY,
+    n_pendulum::ENTRY,
+    coupled_pendulums::ENTRY,
+    magnet_pendulum::ENTRY,
 ];

@@ -104,8 +104,15 @@ impl Explicit {
     }
 
     /// Errors as multiples of what is tolerated, for the difference that a row stands for.
-    fn measure(&mut self, row: Row, tolerance: Tolerance, block: &Block, change: &[f64], ratios: &mut [f64]) {
+    fn measure(
+        &mut self,
+        row: Row,
+        (tolerance, block, change): (Tolerance, &Block, &[f64]),
+        ratios: &mut [f64],
+        keep: &mut dyn FnMut(&mut [f64]),
+    ) {
         gather(&mut self.at, None, &self.h, row, &self.slopes);
+        keep(&mut self.at);
         tolerance.ratios(&self.at, block.values(), change, ratios);
     }
 }
@@ -201,12 +208,24 @@ impl Step for Explicit {
     }
 
     fn error(&mut self, tolerance: Tolerance, block: &Block, change: &[f64], ratios: &mut [f64]) {
+        self.error_within(tolerance, block, change, ratios, &mut |_| {});
+    }
+
+    fn error_within(
+        &mut self,
+        tolerance: Tolerance,
+        block: &Block,
+        change: &[f64],
+        ratios: &mut [f64],
+        keep: &mut dyn FnMut(&mut [f64]),
+    ) {
+        let scales = (tolerance, block, change);
         match self.tableau.estimate {
-            Estimate::Embedded(row) => self.measure(row, tolerance, block, change, ratios),
+            Estimate::Embedded(row) => self.measure(row, scales, ratios, keep),
             Estimate::Pair { fifth, third } => {
                 let mut others = [0.0; LANES];
-                self.measure(third, tolerance, block, change, &mut others[..ratios.len()]);
-                self.measure(fifth, tolerance, block, change, ratios);
+                self.measure(third, scales, &mut others[..ratios.len()], keep);
+                self.measure(fifth, scales, ratios, keep);
                 for (ratio, third) in ratios.iter_mut().zip(others) {
                     let scale = ratio.hypot(0.1 * third);
                     *ratio *= if scale == 0.0 { 0.0 } else { *ratio / scale };

@@ -1,0 +1,181 @@
+//! The constraints of small systems by orthogonal factors, where G M⁻¹ Gᵀ has lost too many digits.
+//!
+//! With M⁻¹ = C Cᵀ and A = Cᵀ Gᵀ, whose columns are scaled to length 1, Q R = A P gives
+//!
+//! $$G M^{-1}G^T=D\,P\,R^TR\,P^TD,$$
+//!
+//! so that a direction of length δ that a constraint adds to those before it is found with an error of ε, and not of ε/δ as by the pivots
+//! δ² of the product (Å. Björck, *Numerical Methods for Least Squares Problems*, 1996, sections 2.4 and 2.7; columns are chosen by length as in
+//! P. Businger and G. H. Golub, Numer. Math. 7 (1965) 269). The factors come from Gram–Schmidt's method in its modified form, whose R is as
+//! good as Householder's.
+
+use crate::sparse::{Component, Layout};
+
+/// A direction shorter than this is rounding.
+const SHORTEST: f64 = 1e-9;
+/// The factors in every lane in which they were needed.
+#[derive(Clone, Debug)]
+pub(crate) struct Orthogonal {
+    rows: usize,
+    coordinates: usize,
+    /// R, the order of the rows and the lengths of the columns of A, of each lane.
+    triangles: Vec<f64>,
+    order: Vec<usize>,
+    lengths: Vec<f64>,
+    rank: Vec<usize>,
+    /// Working memory: the columns of A, a part of M⁻¹, a right side.
+    columns: Vec<f64>,
+    part: Vec<f64>,
+    right: Vec<f64>,
+    scattered: Vec<f64>,
+}
+
+impl Orthogonal {
+    /// As much work as one factorisation may be, in multiplications.
+    const WORK: usize = 200_000;
+
+    /// Room for a system in so many lanes, if it is small enough.
+    pub(crate) fn new(layout: &Layout, width: usize) -> Option<Orthogonal> {
+        let (rows, coordinates) = (layout.rows, layout.coordinates);
+        let work = rows.checked_mul(rows)?.checked_mul(coordinates)?;
+        (work <= Self::WORK && rows > 1).then(|| Orthogonal {
+            rows,
+            coordinates,
+            triangles: vec![0.0; rows * rows * width],
+            order: vec![0; rows * width],
+            lengths: vec![0.0; rows * width],
+            rank: vec![0; width],
+            columns: vec![0.0; rows * coordinates],
+            part: vec![0.0; layout.components.iter().map(|c| c.size * c.size).max().unwrap_or(0)],
+            right: vec![0.0; rows],
+            scattered: vec![0.0; rows],
+        })
+    }
+
+    /// Factors what constraints are in a lane of so many: G in `slopes`, parts of M⁻¹ in `inverse`. Directions that are not
+    /// longer than `shortest` are left out. Returns the rank, or nothing if M⁻¹ is not positive definite.
+    pub(crate) fn factor(
+        &mut self,
+        layout: &Layout,
+        slopes: &[f64],
+        inverse: &[f64],
+        shortest: f64,
+        (lane, width): (usize, usize),
+    ) -> Option<usize> {
+        let (m, n) = (self.rows, self.coordinates);
+        self.columns.fill(0.0);
+        for row in 0..m {
+            for entry in layout.row(row) {
+                self.columns[row * n + layout.columns[entry] as usize] = slopes[entry * width + lane];
+            }
+        }
+        for (component, members) in layout.components.iter().zip(&layout.members) {
+            let Component { size, first } = *component;
+            let part = &mut self.part[..size * size];
+            (0..size * size).for_each(|k| part[k] = inverse[(first + k) * width + lane]);
+            cholesky(part, size).then_some(())?;
+            for column in self.columns.chunks_exact_mut(n) {
+                // Entry i of Cᵀg only reads entries of g from i on, so it can take its place.
+                for (i, &into) in members.iter().enumerate() {
+                    let each = members.iter().enumerate().skip(i);
+                    column[into as usize] =
+                        each.map(|(j, &from)| part[j * size + i] * column[from as usize]).sum();
+                }
+            }
+        }
+        let shortest = shortest.max(SHORTEST);
+        let (lengths, order) = (&mut self.lengths[lane * m..][..m], &mut self.order[lane * m..][..m]);
+        for (row, column) in self.columns.chunks_exact_mut(n).enumerate() {
+            let length = length(column);
+            lengths[row] = length;
+            // A constraint that nothing changes has no direction.
+            let inverse = if length > 0.0 { 1.0 / length } else { 0.0 };
+            column.iter_mut().for_each(|a| *a *= inverse);
+            order[row] = row;
+        }
+        let triangle = &mut self.triangles[lane * m * m..][..m * m];
+        let mut rank = 0;
+        while rank < m {
+            let left = order[rank..].iter().map(|&row| length(&self.columns[row * n..][..n]));
+            let (mut place, mut longest) = (rank, -1.0);
+            for (k, length) in left.enumerate() {
+                if length.is_nan() {
+                    return None;
+                }
+                if length > longest {
+                    (place, longest) = (rank + k, length);
+                }
+            }
+            if longest <= shortest {
+                break;
+            }
+            order.swap(rank, place);
+            // What was found of the rows that change places goes with them.
+            (0..rank).for_each(|k| triangle.swap(k * m + rank, k * m + place));
+            triangle[rank * m + rank] = longest;
+            let pivot = order[rank];
+            self.columns[pivot * n..][..n].iter_mut().for_each(|a| *a /= longest);
+            for k in rank + 1..m {
+                let (pivot, other) = pair(&mut self.columns, pivot * n, order[k] * n, n);
+                let share: f64 = pivot.iter().zip(&*other).map(|(a, b)| a * b).sum();
+                other.iter_mut().zip(pivot).for_each(|(b, a)| *b -= share * *a);
+                triangle[rank * m + k] = share;
+            }
+            rank += 1;
+        }
+        self.rank[lane] = rank;
+        Some(rank)
+    }
+
+    /// Finds λ with G M⁻¹ Gᵀ λ = b in a lane, into x, whose rows stand in another order. What was left out has the multiplier 0.
+    pub(crate) fn solve(&mut self, b: &[f64], x: &mut [f64], rows: &[u32], (lane, width): (usize, usize)) {
+        let (m, rank) = (self.rows, self.rank[lane]);
+        let (r, order) = (&self.triangles[lane * m * m..][..m * m], &self.order[lane * m..][..m]);
+        let lengths = &self.lengths[lane * m..][..m];
+        let u = &mut self.right;
+        for k in 0..rank {
+            let known: f64 = (0..k).map(|i| r[i * m + k] * u[i]).sum();
+            u[k] = (b[order[k] * width + lane] / lengths[order[k]] - known) / r[k * m + k];
+        }
+        for k in (0..rank).rev() {
+            let known: f64 = (k + 1..rank).map(|j| r[k * m + j] * u[j]).sum();
+            u[k] = (u[k] - known) / r[k * m + k];
+        }
+        // Back to the rows as they are given, and from there to the order that is wanted.
+        let v = &mut self.scattered;
+        v.fill(0.0);
+        (0..rank).for_each(|k| v[order[k]] = u[k] / lengths[order[k]]);
+        rows.iter().enumerate().for_each(|(place, &row)| x[place * width + lane] = v[row as usize]);
+    }
+}
+
+fn length(x: &[f64]) -> f64 {
+    x.iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
+/// Two stretches of a list that do not overlap.
+fn pair(list: &mut [f64], a: usize, b: usize, len: usize) -> (&[f64], &mut [f64]) {
+    if a < b {
+        let (head, tail) = list.split_at_mut(b);
+        (&head[a..][..len], &mut tail[..len])
+    } else {
+        let (head, tail) = list.split_at_mut(a);
+        (&tail[..len], &mut head[b..][..len])
+    }
+}
+
+/// Replaces a symmetric matrix by its lower factor. Returns whether it is positive definite.
+fn cholesky(a: &mut [f64], n: usize) -> bool {
+    for j in 0..n {
+        for i in j..n {
+            let known: f64 = (0..j).map(|k| a[i * n + k] * a[j * n + k]).sum();
+            let rest = a[i * n + j] - known;
+            a[i * n + j] = match i == j {
+                true if !(rest > 0.0) => return false,
+                true => rest.sqrt(),
+                false => rest / a[j * n + j],
+            };
+        }
+    }
+    true
+}
