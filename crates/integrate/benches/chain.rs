@@ -13,10 +13,9 @@ const GRAVITY: f64 = 9.81;
 /// A model, and where its motion starts.
 type Chain<'g> = (Model<'g>, Vec<(String, f64)>);
 
-/// The angle of a link to the vertical, which grows towards the free end, and how fast it changes: links are shaken in turn to one side
-/// and to the other, so that each turns by 0.02 in a step.
+/// The angle of a link to the vertical, which grows towards the free end, and how fast it changes: neighbours are shaken to opposite sides.
 fn shaken(link: usize, count: usize) -> (f64, f64) {
-    let speed = 0.2 * (count as f64 * GRAVITY).sqrt();
+    let speed = 0.5 * GRAVITY.sqrt();
     (0.5 * (link + 1) as f64 / count as f64, if link % 2 == 0 { speed } else { -speed })
 }
 
