@@ -301,12 +301,12 @@ pub(crate) fn gather<const W: usize>(
     x: &[f64],
     out: &mut [f64],
 ) {
-    for (row, x) in x.chunks_exact(W).enumerate() {
-        for entry in start[row] as usize..start[row + 1] as usize {
-            let column = columns[entry] as usize;
-            for l in 0..W {
-                out[column * W + l] -= entries[entry * W + l] * x[l];
-            }
+    let ((entries, _), (out, _)) = (entries.as_chunks::<W>(), out.as_chunks_mut::<W>());
+    for (x, range) in x.as_chunks::<W>().0.iter().zip(start.windows(2)) {
+        let range = range[0] as usize..range[1] as usize;
+        for (&column, entry) in columns[range.clone()].iter().zip(&entries[range]) {
+            let out = &mut out[column as usize];
+            (0..W).for_each(|l| out[l] -= entry[l] * x[l]);
         }
     }
 }
@@ -319,12 +319,12 @@ pub(crate) fn scatter<const W: usize>(
     x: &[f64],
     out: &mut [f64],
 ) {
-    for (row, out) in out.chunks_exact_mut(W).enumerate() {
-        for entry in start[row] as usize..start[row + 1] as usize {
-            let column = columns[entry] as usize;
-            for l in 0..W {
-                out[l] += entries[entry * W + l] * x[column * W + l];
-            }
+    let ((entries, _), (x, _)) = (entries.as_chunks::<W>(), x.as_chunks::<W>());
+    for (out, range) in out.as_chunks_mut::<W>().0.iter_mut().zip(start.windows(2)) {
+        let range = range[0] as usize..range[1] as usize;
+        for (&column, entry) in columns[range.clone()].iter().zip(&entries[range]) {
+            let x = &x[column as usize];
+            (0..W).for_each(|l| out[l] += entry[l] * x[l]);
         }
     }
 }
