@@ -1,6 +1,6 @@
 //! The model: what a person writes.
 
-use crate::body::Body;
+use crate::body::Bodies;
 use crate::equations::{Equations, rate, symbols_of};
 use crate::error::ModelError;
 use crate::system::System;
@@ -44,7 +44,7 @@ pub struct Model<'g> {
     pub(crate) momenta: Vec<Expr<'g>>,
     pub(crate) inputs: Vec<Expr<'g>>,
     pub(crate) particles: Vec<Particle<'g>>,
-    pub(crate) bodies: Vec<Body<'g>>,
+    pub(crate) bodies: Bodies<'g>,
     /// The sum of all gravity, and the dimensions of each part of it.
     pub(crate) gravity: Vec<Expr<'g>>,
     pub(crate) gravity_dimensions: Vec<usize>,
@@ -75,7 +75,7 @@ impl<'g> Model<'g> {
             momenta: Vec::new(),
             inputs: Vec::new(),
             particles: Vec::new(),
-            bodies: Vec::new(),
+            bodies: Bodies::default(),
             gravity: Vec::new(),
             gravity_dimensions: Vec::new(),
             kinetic: Vec::new(),

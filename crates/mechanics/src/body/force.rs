@@ -7,6 +7,7 @@ use super::Body;
 use super::error::BodyError;
 use super::point::Point;
 use super::vector::{dot, minus};
+use crate::equations::symbols_of;
 use crate::model::Model;
 use leastaction_expr::{Expr, IntoExpr, vjp};
 
@@ -79,7 +80,7 @@ impl<'g> Model<'g> {
             return Err(BodyError::Dimensions { what, found: D, expected: point.dimensions });
         }
         let force = force.map(|f| f.into_expr(self.graph));
-        let coordinates = self.coordinates.clone();
+        let coordinates = self.moving_in(&point.position);
         let shares = vjp(&point.position[..D], &coordinates, &force);
         self.add_forces(&coordinates, &shares);
         Ok(())
@@ -92,7 +93,7 @@ impl<'g> Model<'g> {
     pub fn torque(&mut self, body: &Body<'g>, torque: [impl IntoExpr<'g>; 3]) -> Result<(), BodyError> {
         self.check_point("a torque", &body.centre())?;
         let torque = torque.map(|t| t.into_expr(self.graph));
-        self.add_turning(&body.angular_velocity()?, &torque);
+        self.add_turning(body, &body.angular_velocity()?, &torque);
         Ok(())
     }
 
@@ -103,15 +104,22 @@ impl<'g> Model<'g> {
     pub fn planar_torque(&mut self, body: &Body<'g>, torque: impl IntoExpr<'g>) -> Result<(), BodyError> {
         self.check_point("a torque", &body.centre())?;
         let torque = torque.into_expr(self.graph);
-        self.add_turning(&[body.angular_rate()?], &[torque]);
+        self.add_turning(body, &[body.angular_rate()?], &[torque]);
         Ok(())
     }
 
     /// The forces τ·∂ω/∂q̇ of torques.
-    fn add_turning(&mut self, rates: &[Expr<'g>], torques: &[Expr<'g>]) {
-        let coordinates = self.coordinates.clone();
+    fn add_turning(&mut self, body: &Body<'g>, rates: &[Expr<'g>], torques: &[Expr<'g>]) {
+        let coordinates = self.moving_in(&body.nodes().concat());
         let velocities: Vec<_> = coordinates.iter().map(|&q| self.velocity(q)).collect();
         self.add_forces(&coordinates, &vjp(rates, &velocities, torques));
+    }
+
+    /// The symbols in expressions that are neither parameters nor time.
+    fn moving_in(&self, expressions: &[Expr<'g>]) -> Vec<Expr<'g>> {
+        let fixed =
+            |symbol: &Expr<'g>| *symbol == self.time || self.parameters.iter().any(|(p, _)| p == symbol);
+        symbols_of(expressions).into_iter().filter(|symbol| !fixed(symbol)).collect()
     }
 
     fn add_forces(&mut self, coordinates: &[Expr<'g>], shares: &[Expr<'g>]) {

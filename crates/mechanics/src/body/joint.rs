@@ -176,7 +176,7 @@ impl<'g> Model<'g> {
             return Err(BodyError::NotFinite { what: format!("a point of `{what}`"), value });
         }
         let Some(name) = &point.body else { return Ok(()) };
-        let own = self.bodies.iter().find(|body| body.name() == name);
+        let own = self.bodies.named(name);
         let same = own.is_some_and(|body| std::ptr::eq(body.mass().graph(), point.position[0].graph()));
         if same { Ok(()) } else { Err(BodyError::Stranger { what: what.to_owned(), body: name.clone() }) }
     }

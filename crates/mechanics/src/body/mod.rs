@@ -35,6 +35,7 @@ pub use surface::{Surface, SurfaceError};
 
 use crate::model::{Model, Particle};
 use leastaction_expr::{Expr, IntoExpr, nearest};
+use std::collections::HashMap;
 use vector::{IDENTITY, Matrix, Vector, cross, dot, minus, rates};
 
 /// A rigid body of a [`Model`]. Its coordinates are those of its centre of mass, `top_x`, `top_y` and `top_z` for a body
@@ -57,6 +58,24 @@ pub struct Body<'g> {
     axes: Matrix,
     /// The names of coordinates and velocities, for starts.
     names: Vec<(String, String)>,
+}
+
+/// The bodies of a model, found by name however many there are.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Bodies<'g> {
+    list: Vec<Body<'g>>,
+    places: HashMap<String, usize>,
+}
+
+impl<'g> Bodies<'g> {
+    fn named(&self, name: &str) -> Option<&Body<'g>> {
+        self.places.get(name).map(|&place| &self.list[place])
+    }
+
+    fn push(&mut self, body: Body<'g>) {
+        self.places.insert(body.name.clone(), self.list.len());
+        self.list.push(body);
+    }
 }
 
 /// The directions of the world that a body, or the world, can tell.
@@ -139,17 +158,16 @@ impl<'g> Model<'g> {
     /// # Errors
     /// [`BodyError::Unknown`] if there is none.
     pub fn body_named(&self, name: &str) -> Result<Body<'g>, BodyError> {
-        let found = self.bodies.iter().find(|body| body.name == name);
-        found.cloned().ok_or_else(|| BodyError::Unknown {
+        self.bodies.named(name).cloned().ok_or_else(|| BodyError::Unknown {
             name: name.to_owned(),
-            nearest: nearest(name, self.bodies.iter().map(|body| body.name.as_str())),
+            nearest: nearest(name, self.bodies().iter().map(|body| body.name.as_str())),
         })
     }
 
     /// The bodies, in the order in which they were added.
     #[must_use]
     pub fn bodies(&self) -> &[Body<'g>] {
-        &self.bodies
+        &self.bodies.list
     }
 
     fn add_body(
@@ -161,7 +179,7 @@ impl<'g> Model<'g> {
         origin: Vector,
         axes: Matrix,
     ) -> Result<Body<'g>, BodyError> {
-        if self.bodies.iter().any(|body| body.name == name) {
+        if self.bodies.named(name).is_some() {
             return Err(BodyError::Twice { name: name.to_owned() });
         }
         let zero = self.number(0.0);

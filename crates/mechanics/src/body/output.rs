@@ -210,7 +210,7 @@ impl<'g> Model<'g> {
     #[must_use]
     pub fn total_angular_momentum(&self) -> [Expr<'g>; 3] {
         let orbital = self.moving().fold([self.number(0.0); 3], |sum, (x, p)| plus(sum, cross(x, p)));
-        self.bodies.iter().fold(orbital, |sum, body| plus(sum, body.angular_momentum()))
+        self.bodies().iter().fold(orbital, |sum, body| plus(sum, body.angular_momentum()))
     }
 
     /// Position and momentum of all that has mass; the bodies' centres are among the particles.
