@@ -6,12 +6,15 @@ mod common;
 use common::{begin, energy, violation};
 use leastaction_catalog::ALL as SYSTEMS;
 use leastaction_expr::Graph;
-use leastaction_integrate::{ALL as METHODS, Density, Integrator, Keeps, Pace, RunError, Sizing, Tolerance};
+use leastaction_integrate::{
+    ALL as METHODS, Density, Failed, Integrator, Keeps, Pace, RunError, Sizing, Tolerance,
+};
 use leastaction_mechanics::{Dynamics, State};
 
-/// A twentieth of each plan, at every pace that the method can go at: it comes to the end, constraints are kept to rounding, and the energy stays
+/// A twentieth of each plan, or so much less as the system is larger, at every pace that the method can go at: it comes to the end, constraints are kept to rounding, and the energy stays
 /// what it was, or falls as it must, as well as can be expected of the order. What a method cannot do it refuses.
 fn sweep(constrained: bool) {
+    let mut wrong = Vec::new();
     for entry in SYSTEMS {
         let graph = Graph::new();
         let (setup, mut dynamics, start) = begin(&graph, entry.name);
@@ -19,7 +22,9 @@ fn sweep(constrained: bool) {
         if facts.constrained != constrained {
             continue;
         }
-        let left = energy_left(&mut dynamics, &start, plan.until / 20.0);
+        // Steps of implicit methods cost the cube of the size.
+        let until = plan.until / 20.0 / (start.q.len() as f64 / 20.0).powi(2).max(1.0);
+        let left = energy_left(&mut dynamics, &start, until);
         for card in METHODS {
             // One binding of the copies for all coordinates does not suit masses that are a billion times apart.
             if card.name.starts_with("tao") && entry.name == "outer-solar-system" {
@@ -34,26 +39,31 @@ fn sweep(constrained: bool) {
                 paces.push(Pace::Density(Density::of(&wanted, 0.5 * plan.step)));
             }
             for pace in paces {
+                let mut complain =
+                    |what: String| wrong.push(format!("{} on {} with {pace}: {what}", card.name, entry.name));
                 let run = Integrator::new(card, pace.clone()).at_most(200_000).every(10);
-                let made = run.run(&mut dynamics, &start, plan.until / 20.0);
-                if !card.needs.met_by(&facts) {
-                    let error = made.unwrap_err().error;
-                    let right = match facts.constrained {
-                        true => matches!(error, RunError::Constrained { .. }),
-                        false => matches!(error, RunError::NotApplicable { .. }),
-                    };
-                    assert!(right, "{} on {}: {error}", card.name, entry.name);
-                    continue;
-                }
-                let made =
-                    made.unwrap_or_else(|e| panic!("{} on {} with {pace}: {e}", card.name, entry.name));
+                let made = run.run(&mut dynamics, &start, until);
+                let made = match (made, card.needs.met_by(&facts)) {
+                    (Ok(made), true) => made,
+                    (Ok(_), false) => {
+                        complain(format!("it needs {}, and does not miss it", card.needs));
+                        continue;
+                    }
+                    (Err(Failed { error: RunError::Constrained { .. }, .. }), false) if constrained => {
+                        continue;
+                    }
+                    (Err(Failed { error: RunError::NotApplicable { .. }, .. }), false) if !constrained => {
+                        continue;
+                    }
+                    (Err(failed), _) => {
+                        complain(failed.to_string());
+                        continue;
+                    }
+                };
                 let off = violation(&mut dynamics, &made);
-                assert!(
-                    off <= 1e-12,
-                    "{} on {} with {pace}: constraints off by {off:e}",
-                    card.name,
-                    entry.name
-                );
+                if off > 1e-12 {
+                    complain(format!("constraints are {off:e} off"));
+                }
                 let drift = match facts.dissipative {
                     true => (energy(&mut dynamics, &made.end()) - left).abs() / energy(&mut dynamics, &start),
                     false => made.energy_drift(&mut dynamics).unwrap(),
@@ -64,15 +74,13 @@ fn sweep(constrained: bool) {
                     (_, 2..=3) => 0.02,
                     _ => 1e-4,
                 };
-                assert!(
-                    drift <= bound,
-                    "{} on {} with {pace}: energy is {drift:e} off",
-                    card.name,
-                    entry.name
-                );
+                if drift > bound || drift.is_nan() {
+                    complain(format!("energy is {drift:e} off"));
+                }
             }
         }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
