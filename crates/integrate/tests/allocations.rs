@@ -3,9 +3,9 @@
 
 mod common;
 
-use common::suited;
+use common::{links, suited};
 use leastaction_compile::LANES;
-use leastaction_integrate::{ALL, Block, Density, Integrator, Keeps, Sample};
+use leastaction_integrate::{ALL, Block, Density, Integrator, Keeps, Needs, Sample};
 use leastaction_testing::{CountingAllocator, allocations};
 use std::ops::ControlFlow;
 
@@ -15,7 +15,8 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 #[test]
 fn steps_allocate_nothing() {
     for card in ALL {
-        for (mut dynamics, start) in suited(card) {
+        let constrained = (card.needs == Needs::Holonomic).then(links);
+        for (mut dynamics, start) in suited(card).into_iter().chain(constrained) {
             let state = start.block();
             for mut block in [Block::one(&state), Block::lanes([state.as_slice(); LANES])] {
                 let (mut before, mut during) = (None, 0);
