@@ -83,7 +83,7 @@ impl<'d> Course<'d> {
                 Pacing::Adaptive { tolerance, controller }
             }
         };
-        check(card, dynamics.system(), &block)?;
+        check(card, pace, dynamics.system(), &block)?;
         if dynamics.system().facts().closed {
             dynamics.prepare(&[Quantity::Field])?;
         }
@@ -197,6 +197,19 @@ impl<'d> Course<'d> {
         let interval = interval(&self.t, &self.h, block.width());
         if !self.method.polynomial(motion, interval, block, change, polynomial)? {
             self.weaver.weave(motion, interval, block, change, polynomial)?;
+        } else if !self.target.is_empty() {
+            // A method's own polynomial does not know that its end was moved.
+            polynomial.lead_to(change);
+        }
+        Ok(())
+    }
+
+    /// The states at a fraction of the proposed step and the time there, the same in all lanes: on the constraints, if there are any.
+    pub(crate) fn inside(&mut self, tau: f64, time: f64, out: &mut [f64]) -> Result<(), StepError> {
+        let width = self.block.width();
+        self.polynomial.at(&[tau; LANES][..width], out);
+        if self.motion.system().facts().constrained {
+            self.motion.dynamics().project(&[time; LANES][..width], out)?;
         }
         Ok(())
     }
@@ -343,27 +356,20 @@ impl<'d> Course<'d> {
         Ok(taken)
     }
 
-    /// The error of the step as a multiple of what is tolerated. If its end is moved onto constraints, errors along them remain; of errors
-    /// across them, which are large where constraints are nearly singular, the square: so much energy goes with them.
+    /// The error of the step as a multiple of what is tolerated. If its end is moved onto constraints, only errors along them remain. Where
+    /// constraints are nearly singular, errors across them are much larger: by them, no step would be short enough to leave such a place.
     fn estimate(&mut self, tolerance: Tolerance, ratios: &mut [f64]) {
         let width = self.block.width();
         let mut ends = [0.0; LANES];
         ends.iter_mut().enumerate().take(width).for_each(|(j, end)| *end = self.end_of(j));
         let Course { method, motion, block, change, target, .. } = self;
-        method.error(tolerance, block, change, ratios);
         if target.is_empty() {
-            return;
+            return method.error(tolerance, block, change, ratios);
         }
-        let mut along = [0.0; LANES];
-        method.error_within(tolerance, block, change, &mut along[..width], &mut |errors| {
+        method.error_within(tolerance, block, change, ratios, &mut |errors| {
             // What cannot be restricted stays as it is.
             let _ = motion.dynamics().restrict(&ends[..width], target, errors);
         });
-        for (j, ratio) in ratios.iter_mut().enumerate() {
-            let size = target.iter().skip(j).step_by(width).fold(0.0f64, |size, y| size.max(y.abs()));
-            let tolerated = tolerance.relative + tolerance.absolute / size.max(f64::MIN_POSITIVE);
-            *ratio = ratio.min(along[j].max(tolerated * *ratio * *ratio));
-        }
     }
 
     /// Whether a lane takes its step, and which it tries next.
@@ -439,10 +445,11 @@ fn interval<'a>(t: &'a [f64; LANES], h: &'a [f64; LANES], width: usize) -> Inter
 }
 
 /// Whether a method applies to a system, and the start to both.
-fn check(card: &'static Card, system: &System, block: &Block) -> Result<(), RunError> {
+fn check(card: &'static Card, pace: &Pace, system: &System, block: &Block) -> Result<(), RunError> {
     let facts = system.facts();
     if facts.constrained && !card.needs.met_by(facts) {
-        let instead = if facts.holonomic { "rattle" } else { "dop853" };
+        let steps = facts.holonomic && !matches!(pace, Pace::Tolerance(_));
+        let instead = if steps { "rattle" } else { "dop853" };
         return Err(RunError::Constrained { method: card.name, instead });
     }
     if !card.needs.met_by(facts) {

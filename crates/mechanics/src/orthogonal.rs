@@ -32,7 +32,7 @@ pub(crate) struct Orthogonal {
 
 impl Orthogonal {
     /// As much work as one factorisation may be, in multiplications.
-    const WORK: usize = 200_000;
+    const WORK: usize = 400_000;
 
     /// Room for a system in so many lanes, if it is small enough.
     pub(crate) fn new(layout: &Layout, width: usize) -> Option<Orthogonal> {

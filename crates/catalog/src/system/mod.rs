@@ -1,11 +1,13 @@
 //! The systems, one file each.
 
 mod bezier_bead;
+mod bricard;
 mod coupled_chain;
 mod coupled_pendulums;
 mod damped_pendulum;
 mod double_pendulum;
 mod dzhanibekov;
+mod four_bar;
 mod gyroscope;
 mod harmonic_oscillator;
 mod magnet_pendulum;
@@ -15,6 +17,7 @@ mod pendulum;
 mod rigid_rotor;
 mod rollercoaster;
 mod room;
+mod slider_crank;
 mod spring_on_rail;
 mod two_body;
 
@@ -40,4 +43,7 @@ pub const ALL: &[Entry] = &[
     magnet_pendulum::ENTRY,
     gyroscope::ENTRY,
     rigid_rotor::ENTRY,
+    four_bar::ENTRY,
+    slider_crank::ENTRY,
+    bricard::ENTRY,
 ];
