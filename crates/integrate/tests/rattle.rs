@@ -409,6 +409,33 @@ fn redundant_constraints_do_no_harm() {
     }
 }
 
+/// A bob that hangs at the origin from a pivot above it, at rest, pushed a little, or swinging through: positions are known no better than to
+/// the rounding of the rod's length, however small they are.
+#[test]
+fn motion_through_the_origin_is_no_obstacle() {
+    for (friction, speed) in
+        [(0.0, 0.0), (0.0, 1e-9), (0.0, 1e-4), (0.0, 1.0), (0.2, 0.0), (0.2, 1e-6), (0.2, 1.0)]
+    {
+        let graph = Graph::new();
+        let mut model = Model::new(&graph);
+        let [x, y] = model.coordinates(["x", "y"]);
+        model.particle("bob", 1.0, [x, y]);
+        model.gravity([0.0, -9.81]);
+        model.constraint("rod", x * x + (y - 1.0).pow(2.0), 1.0);
+        if friction > 0.0 {
+            let [u, v] = model.velocities([x, y]);
+            model.dissipation("air", friction * (u * u + v * v));
+        }
+        let (mut dynamics, start) = begin(&model, &[("x'", speed)]);
+        for card in keeping() {
+            let run = Integrator::new(card, 1e-3).every(500).run(&mut dynamics, &start, 5.0);
+            let end = run.unwrap_or_else(|failed| panic!("{} at {speed}: {failed}", card.name)).end();
+            assert!(violation(&mut dynamics, end.t, &end.block()) < 1e-15);
+            assert!(end.q[0].abs() <= speed, "{} at {speed}: {:?}", card.name, end.q);
+        }
+    }
+}
+
 /// A step so long that no multiplier leads back to the constraints ends the run, and says where.
 #[test]
 fn steps_that_are_too_long_are_told() {
