@@ -45,10 +45,11 @@ pub use leastaction_integrate::{
     Tolerance, Trajectory, UnknownMethod, Work, energy_scale,
 };
 pub use leastaction_mechanics::{
-    Body, BodyError, Conserved, Dynamics, Equations, EvalError, Facts, Form, Inertia, InertiaError, Input,
-    Lagrangian, Matter, Model, ModelError, Observable, ObserveError, Particle, Place, Point, Ports, Pose,
-    Quantity, Query, Rated, Rotation, RotationError, SettingError, Share, ShareKind, StartError, State,
-    Statement, Sundman, Surface, SurfaceError, Symmetric, System, Table, TableError, Term,
+    Body, BodyError, Conserved, Constraint, Dynamics, Equations, EvalError, Facts, Form, Inertia,
+    InertiaError, Input, Lagrangian, Level, Matter, Model, ModelError, Observable, ObserveError, Particle,
+    Place, Point, Ports, Pose, Projection, ProjectionError, Quantity, Query, Rated, Rotation, RotationError,
+    SettingError, Share, ShareKind, StartError, State, Statement, Sundman, Surface, SurfaceError, Symmetric,
+    System, Table, TableError, Term,
 };
 
 /// The code in the README, tested.

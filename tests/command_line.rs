@@ -130,6 +130,59 @@ fn conserved_quantities_are_found() {
 }
 
 #[test]
+fn constraints_are_told_of() {
+    let cross = prints(&["run", "dzhanibekov", "--until", "1"]);
+    let told = line(&cross, "constraints");
+    assert!(told.contains("3: positions and velocities are at most ") && told.ends_with(" off"), "{cross}");
+    let numbers = told.split_whitespace().filter_map(|word| word.parse::<f64>().ok());
+    let off: Vec<f64> = numbers.collect();
+    assert!(off.len() == 2 && off.iter().all(|x| *x < 1e-14), "{told}");
+    assert!(line(&cross, "method").contains("constraints"), "{cross}");
+    assert!(line(&cross, "conserved").contains("angular momentum about z (to "), "{cross}");
+    assert!(!cross.contains("start  ") && !prints(&["run", "pendulum"]).contains("constraints"));
+}
+
+/// The published start of the rollercoaster is not on its constraints; one that is far from them is refused.
+#[test]
+fn a_start_that_is_moved_is_told_of() {
+    let carts = prints(&["run", "rollercoaster", "--until", "0.1"]);
+    assert_eq!(
+        line(&carts, "start").trim_start_matches("start").trim(),
+        "the start was moved onto its constraints: q5 by 0.00015, velocities by up to 0.0016"
+    );
+    let bob = |values: &[&'static str]| -> Vec<&'static str> {
+        let starts: Vec<&str> = values.iter().flat_map(|value| ["--start", *value]).collect();
+        [&["run", "damped-pendulum", "--until", "0.1"], &starts[..]].concat()
+    };
+    let text = prints(&bob(&["x=0.6", "y=-0.8"]));
+    assert!(!text.contains("moved"), "{text}");
+    let text = prints(&bob(&["x=0.61", "y=-0.8", "y'=1"]));
+    assert!(
+        line(&text, "start").ends_with("onto its constraints: y by 0.0048, velocities by up to 0.63"),
+        "{text}"
+    );
+    let (code, text) = fails(&bob(&["x=0.1", "y=-3"]));
+    assert!(
+        code == 2 && text.contains("the start is far from what the constraints allow: `y` would"),
+        "{text}"
+    );
+}
+
+#[test]
+fn starts_are_drawn_from_a_seed() {
+    let drawn = |seed| prints(&["run", "n-pendulum", "--until", "0.1", "--seed", seed]);
+    let end = |text: &str| line(text, "end").to_owned();
+    assert_eq!(end(&drawn("1")), end(&drawn("1")));
+    assert_ne!(end(&drawn("1")), end(&drawn("2")));
+    let refused = |more: &[&str]| fails(&[&["run", "pendulum", "--seed", "1"], more].concat());
+    assert_eq!(
+        refused(&[]),
+        (2, "error: starts of this system are not drawn at random: give one\n".to_owned())
+    );
+    assert!(refused(&["--start", "th=1"]).1.contains("cannot be used with"));
+}
+
+#[test]
 fn lists_name_everything() {
     let systems = prints(&["list"]);
     for entry in leastaction::catalog::ALL {
@@ -152,7 +205,7 @@ fn wrong_usage_is_2_and_says_what_to_do() {
             &["run", "duble-pendulum"][..],
             "there is no system `duble-pendulum`: did you mean `double-pendulum`?",
         ),
-        (&["run", "gyroscope"], "there is no system `gyroscope`: choose one of pendulum, "),
+        (&["run", "wing-nut"], "there is no system `wing-nut`: choose one of pendulum, "),
         (&["run", "double-pendulum", "--set", "m=1"], "there is no parameter `m`: did you mean `m1`?"),
         (
             &["run", "pendulum", "--start", "thh=1"],
@@ -176,7 +229,11 @@ fn wrong_usage_is_2_and_says_what_to_do() {
         ),
         (&["run", "pendulum", "--until", "inf"], "the end of the run is at t = inf: it must be finite"),
         (&["run", "pendulum", "--step", "1e-12"], "2e13 steps"),
-        (&["run", "pendulum", "--size", "3"], "only `coupled-chain` can be given a size"),
+        (&["run", "pendulum", "--size", "3"], "can be given a size"),
+        (
+            &["run", "n-pendulum", "--method", "verlet"],
+            "verlet does not reckon with constraints, which this system has: use rattle",
+        ),
         (&["run", "coupled-chain", "--size", "0"], "cannot have 0 pieces: choose 1 to 1000"),
         (&["run"], "SYSTEM"),
         (&["swim"], "unrecognized subcommand 'swim'"),

@@ -3,6 +3,7 @@
 mod list;
 mod methods;
 mod run;
+mod summary;
 
 use clap::Subcommand;
 use std::fmt::Display;

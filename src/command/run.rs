@@ -1,20 +1,17 @@
 //! `leastaction run`: runs a system and prints a summary.
 
-use super::{Failure, methods, table};
+use super::Failure;
+use super::summary::{Outcome, summary};
 use clap::Args;
 use leastaction::catalog::{Entry, Setup};
-use leastaction::integrate::number;
 use leastaction::{
     Card, Choice, Dynamics, Equations, Graph, Integrator, Observable, Pace, RunError, State, System,
-    Tolerance, Trajectory, Work,
+    Tolerance,
 };
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Conserved quantities are looked at about so many times in a run, so that watching them costs little.
 const SAMPLES: u64 = 1000;
-
-/// A conserved quantity that drifts by more than this, relatively, makes the run worthless.
-const WRONG: f64 = 1e-2;
 
 #[derive(Args)]
 #[command(after_help = "Examples:\n  leastaction run two-body --start \"th'=0.7\" --set m1=1 --until 10\n  \
@@ -29,6 +26,9 @@ pub(crate) struct Run {
     /// Set a coordinate, a velocity (`x'`) or a momentum (`p_x`) at the start
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment, allow_hyphen_values = true)]
     start: Vec<(String, f64)>,
+    /// Draw the start at random, where the catalog says how; the same start for the same number
+    #[arg(long, value_name = "N", conflicts_with = "start")]
+    seed: Option<u64>,
     /// Build the system with a number of pieces, where it can be chosen
     #[arg(long, value_name = "N")]
     size: Option<usize>,
@@ -59,20 +59,6 @@ fn assignment(text: &str) -> Result<(String, f64), String> {
     }
 }
 
-/// What became of a run.
-struct Outcome {
-    compile: Duration,
-    wall: Duration,
-    trajectory: Trajectory,
-    /// Why the method was chosen, if it was.
-    why: Option<String>,
-    /// The length of the last step, if steps have one length.
-    last_step: Option<f64>,
-    energy_drift: f64,
-    /// What should not change, by name, and by how much of itself it did.
-    conserved: Vec<(String, f64)>,
-}
-
 impl Run {
     pub(crate) fn execute(self) -> Result<String, Failure> {
         let entry = Entry::named(&self.system).map_err(Failure::usage)?;
@@ -90,7 +76,14 @@ impl Run {
         for (name, value) in &self.set {
             dynamics.set_parameter(name, *value).map_err(Failure::usage)?;
         }
-        let start = dynamics.start(&self.start_values(&setup, system.momenta())).map_err(Failure::usage)?;
+        let start = match self.seed {
+            Some(seed) => setup.sample(&mut dynamics, seed).map_err(Failure::usage)?,
+            None => {
+                let values = self.start_values(&setup, system.momenta());
+                dynamics.start(&values).map_err(Failure::usage)?
+            }
+        };
+        let placed = dynamics.placed();
         let until = self.until.unwrap_or(setup.plan.until);
         let (integrator, why) = self.integrator(&setup, &mut dynamics, &start, until)?;
         let watched = watched(&setup, &equations, &system, &mut dynamics)?;
@@ -105,9 +98,10 @@ impl Run {
         let trajectory = integrator.run(&mut dynamics, &start, until);
         let wall = before.elapsed();
         let trajectory = trajectory.map_err(|failed| match failed.error {
-            RunError::NotApplicable { .. } | RunError::NotAdaptive { .. } | RunError::BadTolerance { .. } => {
-                Failure::usage(failed.error)
-            }
+            RunError::NotApplicable { .. }
+            | RunError::Constrained { .. }
+            | RunError::NotAdaptive { .. }
+            | RunError::BadTolerance { .. } => Failure::usage(failed.error),
             other => Failure::run(other),
         })?;
 
@@ -120,7 +114,18 @@ impl Run {
             let drift = trajectory.drift(&mut dynamics, what).map_err(|e| drifted(&name, e))?;
             conserved.push((name, drift));
         }
-        let outcome = Outcome { compile, wall, trajectory, why, last_step, energy_drift, conserved };
+        let violations = trajectory.violations(&mut dynamics).map_err(|e| drifted("constraints", e))?;
+        let outcome = Outcome {
+            compile,
+            wall,
+            trajectory,
+            why,
+            last_step,
+            energy_drift,
+            conserved,
+            placed,
+            violations,
+        };
         summary(entry, &integrator, &mut dynamics, &outcome)
     }
 
@@ -184,110 +189,4 @@ fn too_many(error: RunError) -> Failure {
         RunError::TooManySteps { .. } => Failure::usage(format!("{error} (--max-steps)")),
         other => Failure::usage(other),
     }
-}
-
-fn summary(
-    entry: &Entry,
-    integrator: &Integrator,
-    dynamics: &mut Dynamics,
-    outcome: &Outcome,
-) -> Result<String, Failure> {
-    let (card, trajectory) = (integrator.card(), &outcome.trajectory);
-    let (system, work, end) = (dynamics.system().clone(), trajectory.work(), trajectory.end());
-    let mut velocities = vec![0.0; system.velocities().len()];
-    dynamics.velocities(&[end.t], &end.block(), &mut velocities).map_err(Failure::run)?;
-    let energies = trajectory.energies(dynamics).map_err(Failure::run)?;
-    let [first, last] = [energies.first(), energies.last()].map(|e| number(e.unwrap_or(&f64::NAN)));
-    let row = |name: &str, text: String| vec![name.to_owned(), text];
-    let parameters = system.parameters().iter().zip(dynamics.parameters());
-    let parameters: Vec<_> =
-        parameters.map(|((name, _), value)| format!("{name} = {}", number(value))).collect();
-    let because = outcome.why.iter().map(|why| row("because", why.clone()));
-    let mut rows = vec![
-        row("system", format!("{}: {}", entry.name, entry.about)),
-        row("parameters", parameters.join(", ")),
-        row(
-            "method",
-            format!(
-                "{} (order {}, keeps: {})",
-                card.name,
-                card.order,
-                methods::keeps(card.kept_in(system.facts()))
-            ),
-        ),
-        row(
-            "run",
-            format!(
-                "t = {} to {} in {}, {} evaluations{}",
-                number(&trajectory.times()[0]),
-                number(&end.t),
-                steps(work, integrator.pace(), outcome.last_step),
-                work.evaluations,
-                if work.iterations > 0 { format!(", {} iterations", work.iterations) } else { String::new() },
-            ),
-        ),
-        row(
-            "time",
-            format!(
-                "{:.3} s to compile, {:.3} s to run",
-                outcome.compile.as_secs_f64(),
-                outcome.wall.as_secs_f64()
-            ),
-        ),
-        row(
-            "energy",
-            format!(
-                "{first} to {last}, at most {:.2e} off (relative, {} samples)",
-                outcome.energy_drift,
-                trajectory.len()
-            ),
-        ),
-        row("conserved", conserved(&outcome.conserved)),
-        row("end", values(system.coordinates(), &end.q)),
-        row("", values(system.velocities(), &velocities)),
-        row("", values(system.momenta(), &end.p)),
-    ];
-    let after = rows.iter().position(|row| row[0] == "method").map_or(0, |method| method + 1);
-    rows.splice(after..after, because);
-    for (name, drift) in outcome.conserved.iter().filter(|(_, drift)| *drift > WRONG) {
-        rows.push(row(
-            "warning",
-            format!("{name} should not change, and drifted by {drift:.1e} of itself: do not trust this result, try a smaller step"),
-        ));
-    }
-    Ok(table(&rows))
-}
-
-/// How many steps of which length.
-fn steps(work: Work, pace: &Pace, last: Option<f64>) -> String {
-    let count = work.steps;
-    let (&Pace::Step(step), Some(last)) = (pace, last) else {
-        return format!("{count} steps ({} rejected) by {pace}", work.rejected);
-    };
-    let (step, last, even) = (number(&step), number(&last), step == last);
-    match count {
-        1 => format!("1 step of {last}"),
-        2 if !even => format!("1 step of {step} and one of {last}"),
-        _ if !even => format!("{} steps of {step} and one of {last}", count - 1),
-        _ => format!("{count} steps of {step}"),
-    }
-}
-
-/// What is conserved, and how well it was.
-fn conserved(quantities: &[(String, f64)]) -> String {
-    let told = |(name, drift): &(String, f64)| match *drift {
-        0.0 => format!("{name} (exactly)"),
-        drift => format!("{name} (to {drift:.1e})"),
-    };
-    let all: Vec<_> = quantities.iter().map(told).collect();
-    if all.is_empty() { "nothing found".to_owned() } else { all.join(", ") }
-}
-
-fn values(names: &[String], values: &[f64]) -> String {
-    names
-        .iter()
-        .zip(values)
-        .map(|(name, value)| format!("{name} = {}", number(value)))
-        .collect::<Vec<_>>()
-        .join(", ")
 }

@@ -1,6 +1,7 @@
 //! How a system is drawn, as plain data.
 
-/// The parts of a drawing, back to front. Lengths are those of the model.
+/// The parts of a drawing, back to front. Lengths are those of the model: (x, y) with y up, and where places have three dimensions
+/// (x, y, z) with z up.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Drawing {
     /// The parts.
@@ -24,7 +25,7 @@ pub enum Part {
     /// The path a spot has left behind.
     Trail(Spot),
     /// Something that stands still: a line through these points.
-    Line(Vec<[f64; 2]>),
+    Line(Vec<[f64; 3]>),
 }
 
 /// A place in a drawing.
@@ -32,8 +33,8 @@ pub enum Part {
 pub enum Spot {
     /// Where a particle or point of the model is, by its name.
     Of(String),
-    /// A fixed position.
-    At([f64; 2]),
+    /// A fixed position; in a plane, the last number is 0.
+    At([f64; 3]),
 }
 
 impl From<&str> for Spot {
@@ -43,7 +44,13 @@ impl From<&str> for Spot {
 }
 
 impl From<[f64; 2]> for Spot {
-    fn from(position: [f64; 2]) -> Spot {
+    fn from([x, y]: [f64; 2]) -> Spot {
+        Spot::At([x, y, 0.0])
+    }
+}
+
+impl From<[f64; 3]> for Spot {
+    fn from(position: [f64; 3]) -> Spot {
         Spot::At(position)
     }
 }
@@ -75,7 +82,7 @@ impl Drawing {
     }
 
     pub(crate) fn line(self, points: impl IntoIterator<Item = [f64; 2]>) -> Drawing {
-        self.with(Part::Line(points.into_iter().collect()))
+        self.with(Part::Line(points.into_iter().map(|[x, y]| [x, y, 0.0]).collect()))
     }
 }
 

@@ -1,6 +1,7 @@
 //! An entry of the catalog, and what it sets up.
 
 use crate::drawing::Drawing;
+use crate::sample::Sampler;
 use crate::system::ALL;
 use leastaction_expr::{Expr, Graph, nearest};
 use leastaction_mechanics::{Model, Term};
@@ -32,6 +33,8 @@ pub struct Setup<'g> {
     pub invariants: Vec<Term<'g>>,
     /// How it is drawn.
     pub drawing: Drawing,
+    /// How starts are drawn at random.
+    pub(crate) sampler: Option<Sampler>,
 }
 
 /// How a system is run by default.
@@ -109,7 +112,8 @@ impl Entry {
 impl<'g> Setup<'g> {
     /// A model that starts at rest at the origin, with a plan, no invariants and no drawing.
     pub(crate) fn new(model: Model<'g>, plan: Plan) -> Setup<'g> {
-        Setup { model, start: Vec::new(), plan, invariants: Vec::new(), drawing: Drawing::default() }
+        let (start, invariants, drawing) = (Vec::new(), Vec::new(), Drawing::default());
+        Setup { model, start, plan, invariants, drawing, sampler: None }
     }
 
     pub(crate) fn starting<S: Into<String>>(

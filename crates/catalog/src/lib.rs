@@ -16,10 +16,14 @@
 
 mod drawing;
 mod entry;
+mod random;
 mod rod;
+mod sample;
+mod spherical;
 mod system;
 mod wall;
 
 pub use drawing::{Drawing, Part, Spot};
 pub use entry::{Entry, EntryError, Plan, Setup};
+pub use sample::SampleError;
 pub use system::ALL;

@@ -3,19 +3,23 @@
 
 mod common;
 
-use common::begin;
+use common::{begin, energy, violation};
 use leastaction_catalog::ALL as SYSTEMS;
 use leastaction_expr::Graph;
-use leastaction_integrate::{ALL as METHODS, Density, Integrator, Keeps, Pace, Sizing, Tolerance};
+use leastaction_integrate::{ALL as METHODS, Density, Integrator, Keeps, Pace, RunError, Sizing, Tolerance};
+use leastaction_mechanics::{Dynamics, State};
 
-/// A twentieth of each plan, at every pace that the method can go at: it comes to the end, and the energy stays what it was, as well as can
-/// be expected of the order. What a method cannot do it refuses.
-#[test]
-fn methods_run_wherever_they_apply() {
+/// A twentieth of each plan, at every pace that the method can go at: it comes to the end, constraints are kept to rounding, and the energy stays
+/// what it was, or falls as it must, as well as can be expected of the order. What a method cannot do it refuses.
+fn sweep(constrained: bool) {
     for entry in SYSTEMS {
         let graph = Graph::new();
         let (setup, mut dynamics, start) = begin(&graph, entry.name);
-        let plan = setup.plan;
+        let (plan, facts) = (setup.plan, dynamics.system().facts().clone());
+        if facts.constrained != constrained {
+            continue;
+        }
+        let left = energy_left(&mut dynamics, &start, plan.until / 20.0);
         for card in METHODS {
             // One binding of the copies for all coordinates does not suit masses that are a billion times apart.
             if card.name.starts_with("tao") && entry.name == "outer-solar-system" {
@@ -32,13 +36,28 @@ fn methods_run_wherever_they_apply() {
             for pace in paces {
                 let run = Integrator::new(card, pace.clone()).at_most(200_000).every(10);
                 let made = run.run(&mut dynamics, &start, plan.until / 20.0);
-                if !card.needs.met_by(dynamics.system().facts()) {
-                    assert!(made.is_err(), "{} on {}", card.name, entry.name);
+                if !card.needs.met_by(&facts) {
+                    let error = made.unwrap_err().error;
+                    let right = match facts.constrained {
+                        true => matches!(error, RunError::Constrained { .. }),
+                        false => matches!(error, RunError::NotApplicable { .. }),
+                    };
+                    assert!(right, "{} on {}: {error}", card.name, entry.name);
                     continue;
                 }
                 let made =
                     made.unwrap_or_else(|e| panic!("{} on {} with {pace}: {e}", card.name, entry.name));
-                let drift = made.energy_drift(&mut dynamics).unwrap();
+                let off = violation(&mut dynamics, &made);
+                assert!(
+                    off <= 1e-12,
+                    "{} on {} with {pace}: constraints off by {off:e}",
+                    card.name,
+                    entry.name
+                );
+                let drift = match facts.dissipative {
+                    true => (energy(&mut dynamics, &made.end()) - left).abs() / energy(&mut dynamics, &start),
+                    false => made.energy_drift(&mut dynamics).unwrap(),
+                };
                 let bound = match (&pace, card.order) {
                     (Pace::Tolerance(_), _) => 1e-5,
                     (_, 1) => 0.2,
@@ -54,4 +73,21 @@ fn methods_run_wherever_they_apply() {
             }
         }
     }
+}
+
+#[test]
+fn methods_run_wherever_they_apply() {
+    sweep(false);
+}
+
+#[test]
+fn methods_keep_constraints_wherever_they_apply() {
+    sweep(true);
+}
+
+/// The energy at the end of a run with nearly all digits.
+fn energy_left(dynamics: &mut Dynamics, start: &State, until: f64) -> f64 {
+    let run = Integrator::named("dop853", Tolerance::relative(1e-12)).unwrap();
+    let end = run.run(dynamics, start, until).unwrap().end();
+    energy(dynamics, &end)
 }

@@ -1,5 +1,7 @@
 //! The rigid bodies of the catalog, against the equations that are written for them without constraints.
 
+#![allow(clippy::unwrap_used)] // a test may panic
+
 mod common;
 
 use common::{assert_near, begin, energy, run};
@@ -108,6 +110,32 @@ fn the_gyroscope_moves_as_in_eulers_angles() {
         assert!(motion.drift(&mut dynamics, spin).unwrap() < 1e-12);
         assert!(motion.energy_drift(&mut dynamics).unwrap() < 1e-12);
     }
+}
+
+/// `rattle` is of second order, keeps what rotations about the vertical and about the axis conserve, and returns when time does.
+#[test]
+fn rattle_on_the_gyroscope() {
+    let graph = Graph::new();
+    let (setup, mut dynamics, start) = begin(&graph, "gyroscope");
+    let top = &setup.model.bodies()[0];
+    let exact = run(&mut dynamics, &start, "dop853", STEP, 1.0).end();
+    let errors = [0.002, 0.001].map(|step| {
+        let motion = run(&mut dynamics, &start, "rattle", step, 1.0);
+        let [x, y, z] = top.orientation().unwrap().map(|row| row[2]);
+        let [lx, ly, lz] = top.angular_momentum();
+        for kept in [setup.invariants[0].value, x * lx + y * ly + z * lz] {
+            let what = dynamics.observable(&kept.to_string()).unwrap();
+            let drift = motion.drift(&mut dynamics, what).unwrap();
+            assert!(drift < 1e-13, "{drift:e}");
+        }
+        let back = run(&mut dynamics, &motion.end(), "rattle", -step, 0.0).end();
+        assert_near(&back.block(), &start.block(), 1e-12);
+        let end = motion.end().block().into_iter().zip(exact.block());
+        end.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+    });
+    let order = (errors[0] / errors[1]).log2();
+    println!("errors {errors:?}, order {order:.3}");
+    assert!((order - 2.0).abs() < 0.1);
 }
 
 /// The tilt of an upright top that starts leaning by a little, at some times.

@@ -87,7 +87,7 @@ impl<'d> Course<'d> {
                 Pacing::Adaptive { tolerance, controller }
             }
         };
-        check(card, dynamics.system(), &block)?;
+        check(card, pace, dynamics.system(), &block)?;
         if dynamics.system().facts().closed {
             dynamics.prepare(&[Quantity::Field])?;
         }
@@ -202,6 +202,19 @@ impl<'d> Course<'d> {
         let interval = interval(&self.t, &self.h, block.width());
         if !self.method.polynomial(motion, interval, block, change, polynomial)? {
             self.weaver.weave(motion, interval, block, change, polynomial)?;
+        } else if !self.target.is_empty() {
+            // A method's own polynomial does not know that its end was moved.
+            polynomial.lead_to(change);
+        }
+        Ok(())
+    }
+
+    /// The states at a fraction of the proposed step and the time there, the same in all lanes: on the constraints, if there are any.
+    pub(crate) fn inside(&mut self, tau: f64, time: f64, out: &mut [f64]) -> Result<(), StepError> {
+        let width = self.block.width();
+        self.polynomial.at(&[tau; LANES][..width], out);
+        if self.motion.system().facts().constrained {
+            self.motion.dynamics().project(&[time; LANES][..width], out)?;
         }
         Ok(())
     }
@@ -451,10 +464,11 @@ fn interval<'a>(t: &'a [f64; LANES], h: &'a [f64; LANES], width: usize) -> Inter
 }
 
 /// Whether a method applies to a system, and the start to both.
-fn check(card: &'static Card, system: &System, block: &Block) -> Result<(), RunError> {
+fn check(card: &'static Card, pace: &Pace, system: &System, block: &Block) -> Result<(), RunError> {
     let facts = system.facts();
     if facts.constrained && !card.needs.met_by(facts) {
-        let instead = if facts.holonomic { "rattle" } else { "dop853" };
+        let steps = facts.holonomic && !matches!(pace, Pace::Tolerance(_));
+        let instead = if steps { "rattle" } else { "dop853" };
         return Err(RunError::Constrained { method: card.name, instead });
     }
     if !card.needs.met_by(facts) {

@@ -154,6 +154,26 @@ impl Trajectory {
         Ok(change / energy_scale(dynamics, &start)?)
     }
 
+    /// By how much the samples violate constraints at most: |Φ| of those of positions, and |Ψ|, what all of them demand of velocities.
+    ///
+    /// # Errors
+    /// [`DriftError`] if it cannot be computed, or is not finite somewhere.
+    pub fn violations(&self, dynamics: &mut Dynamics) -> Result<(f64, f64), DriftError> {
+        let system = dynamics.system();
+        let (mut values, mut rates) =
+            (vec![0.0; system.position_constraints()], vec![0.0; system.constraints().len()]);
+        let (mut worst, constrained) = ((0.0_f64, 0.0_f64), system.facts().constrained);
+        for (t, block) in self.samples().filter(|_| constrained) {
+            dynamics.violations(&[t], block, &mut values, &mut rates)?;
+            if let Some(&value) = values.iter().chain(&rates).find(|x| !x.is_finite()) {
+                return Err(DriftError::NotFinite { t, value });
+            }
+            worst.0 = values.iter().fold(worst.0, |m, x| m.max(x.abs()));
+            worst.1 = rates.iter().fold(worst.1, |m, x| m.max(x.abs()));
+        }
+        Ok(worst)
+    }
+
     /// An observable at every sample.
     ///
     /// # Errors

@@ -171,10 +171,12 @@ fn a_driven_slider_moves_as_it_must() {
     // The energy of the motion that is prescribed, and by differences of high order the power that it takes.
     let energy = |t: f64| {
         let h = 1e-3;
-        let v = (8.0 * (slider(t + h) - slider(t - h)) - (slider(t + 2.0 * h) - slider(t - 2.0 * h))) / (12.0 * h);
+        let v = (8.0 * (slider(t + h) - slider(t - h)) - (slider(t + 2.0 * h) - slider(t - 2.0 * h)))
+            / (12.0 * h);
         let (u, w) = (-r * omega * (omega * t).sin(), r * omega * (omega * t).cos());
         let height = r * (omega * t).sin();
-        let moving = r / 6.0 * (u * u + w * w) + l / 6.0 * (u * u + w * w + u * v + v * v) + 0.5 * piston * v * v;
+        let moving =
+            r / 6.0 * (u * u + w * w) + l / 6.0 * (u * u + w * w + u * v + v * v) + 0.5 * piston * v * v;
         moving + 9.81 * height * (r + l) / 2.0
     };
     let power = |t: f64| {
@@ -191,7 +193,12 @@ fn a_driven_slider_moves_as_it_must() {
             // The force −Gᵀλ brings in −λ G v = λ ∂Φ/∂t = −λ ω r.
             let drive = dynamics.system().constraints().iter().position(|(name, _)| name == "drive").unwrap();
             let torque = -multipliers[drive] * r;
-            assert!((torque * omega - power(t)).abs() < 1e-8, "{method} at {t}: {} {}", torque * omega, power(t));
+            assert!(
+                (torque * omega - power(t)).abs() < 1e-8,
+                "{method} at {t}: {} {}",
+                torque * omega,
+                power(t)
+            );
         }
     }
 }

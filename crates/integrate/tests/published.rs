@@ -116,3 +116,40 @@ fn planets_of_detest_are_where_they_should_be() {
         }
     }
 }
+
+/// A pendulum of 1 m and 1 kg in Cartesian coordinates, let go from (−1, 0): problem A01 of the library of benchmark problems of the IFToMM
+/// technical committee for multibody dynamics (M. González, F. González, A. Luaces and J. Cuadrado, Eng. Comput. 26 (2010) 1,
+/// doi:10.1007/s00366-009-0139-0). Position at t = 10.
+fn hanging() -> (Dynamics, State) {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let [x, y] = model.coordinates(["x", "y"]);
+    model.particle("bob", 1.0, [x, y]);
+    model.gravity([0.0, -9.81]);
+    model.constraint("rod", x * x + y * y, 1.0);
+    begin(&model, &[("x", -1.0)])
+}
+
+const A01: [f64; 2] = [-0.275087462576119, -0.961419205099124];
+
+/// To twelve decimals; with steps of 1 ms to what the order allows.
+#[test]
+fn the_pendulum_of_iftomm_is_where_it_should_be() {
+    for (card, pace) in adaptive() {
+        let found = distance(&end(card, pace, &mut hanging(), 10.0)[..2], &A01);
+        assert!(found < 1e-12, "{}: off by {found:e}", card.name);
+    }
+    for card in ALL {
+        let mut bob = hanging();
+        if !card.needs.met_by(bob.0.system().facts()) {
+            continue;
+        }
+        let allowed = match card.order {
+            1..=3 => 1e-3,
+            4 | 5 => 1e-8,
+            _ => 1e-12,
+        };
+        let found = distance(&end(card, Pace::Step(1e-3), &mut bob, 10.0)[..2], &A01);
+        assert!(found < allowed, "{}: off by {found:e}", card.name);
+    }
+}

@@ -51,6 +51,7 @@ mod equations;
 mod error;
 mod facts;
 mod family;
+mod flow;
 mod grip;
 mod inertia;
 mod input;

@@ -78,7 +78,8 @@ impl Orthogonal {
                 // Entry i of Cᵀg only reads entries of g from i on, so it can take its place.
                 for (i, &into) in members.iter().enumerate() {
                     let each = members.iter().enumerate().skip(i);
-                    column[into as usize] = each.map(|(j, &from)| part[j * size + i] * column[from as usize]).sum();
+                    column[into as usize] =
+                        each.map(|(j, &from)| part[j * size + i] * column[from as usize]).sum();
                 }
             }
         }

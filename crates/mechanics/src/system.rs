@@ -4,7 +4,7 @@ use crate::constraint::Level;
 use crate::dynamics::Dynamics;
 use crate::equations::symbols_of;
 use crate::error::{EvalError, ModelError, ObserveError, SettingError};
-use crate::facts::{Facts, Place, Share};
+use crate::facts::{Facts, Form, Place, Share};
 use crate::family::Families;
 use crate::sparse::Layout;
 use crate::symmetry::Conserved;
@@ -59,6 +59,10 @@ pub enum Quantity {
     ConstraintSlopes,
     /// γ of the constraints, of (q, v).
     ConstraintBends,
+    /// ∂Ψ/∂q where G has nonzeros, for constraints of positions, of (q, v).
+    ConstraintTurns,
+    /// ∂p/∂q of (q, v), by rows; for a Hamiltonian ∂v/∂q of (q, p).
+    Shears,
     /// The outputs of a port-Hamiltonian system.
     Outputs,
     /// J, then R, of a port-Hamiltonian system, by rows.
@@ -75,7 +79,7 @@ impl Quantity {
             Quantity::Field => "the vector field",
             Quantity::Drift => "velocities",
             Quantity::Kick | Quantity::Pushes => "forces",
-            Quantity::Jacobian | Quantity::Tangents => "derivatives of the vector field",
+            Quantity::Jacobian | Quantity::Tangents | Quantity::Shears => "derivatives of the vector field",
             Quantity::Energy | Quantity::Ledger => "energies",
             Quantity::Momenta => "momenta",
             Quantity::Loads | Quantity::Accelerations => "accelerations",
@@ -86,7 +90,8 @@ impl Quantity {
             Quantity::Constraints
             | Quantity::ConstraintRates
             | Quantity::ConstraintSlopes
-            | Quantity::ConstraintBends => "constraints",
+            | Quantity::ConstraintBends
+            | Quantity::ConstraintTurns => "constraints",
             Quantity::Outputs => "outputs",
             Quantity::Structure => "structure matrices",
             Quantity::Gradient => "the gradient of the energy",
@@ -358,7 +363,7 @@ impl System {
         }
         let program = {
             let mut source = self.inner.source.lock().unwrap_or_else(PoisonError::into_inner);
-            source.derive(quantity, self.facts().closed);
+            source.derive(quantity, self.facts(), &self.inner.layout);
             let undefined = EvalError::Undefined { what: quantity.name(), form: self.facts().form };
             source.plan(quantity).ok_or(undefined)?;
             source.program(quantity)
@@ -529,7 +534,7 @@ impl Source {
     }
 
     /// Plans the derivatives of the field, which are many and seldom needed.
-    fn derive(&mut self, quantity: Quantity, closed: bool) {
+    fn derive(&mut self, quantity: Quantity, facts: &Facts, layout: &Layout) {
         if self.plan(quantity).is_some() {
             return;
         }
@@ -538,7 +543,7 @@ impl Source {
             (&self.coordinates, self.expressions(&self.momenta), self.expressions(&self.velocities));
         let q = self.expressions(q);
         let (beside, blocks) = match quantity {
-            Quantity::Jacobian if closed => {
+            Quantity::Jacobian if facts.closed => {
                 let state: Vec<_> = q.iter().chain(&p).copied().collect();
                 (Beside::Momenta, outputs(Quantity::Field).map(|f| dense(&self.graph, &f, &state)))
             }
@@ -549,6 +554,25 @@ impl Source {
                     parts.map(|(f, x)| dense(&self.graph, f, x)).concat()
                 });
                 (Beside::Velocities, blocks)
+            }
+            Quantity::Shears if facts.form == Form::Hamiltonian => {
+                (Beside::Momenta, outputs(Quantity::Drift).map(|v| dense(&self.graph, &v, &q)))
+            }
+            Quantity::Shears => {
+                (Beside::Velocities, outputs(Quantity::Momenta).map(|p| dense(&self.graph, &p, &q)))
+            }
+            // Φ̇ depends on the coordinates that Φ depends on, and so does G.
+            Quantity::ConstraintTurns if facts.holonomic => {
+                let turns = outputs(Quantity::ConstraintRates).map(|rates| {
+                    let mut turns = vec![self.graph.number(0.0); layout.columns.len()];
+                    for entry in jacobian(&rates, &q) {
+                        let mut places = layout.row(entry.row);
+                        let place = places.find(|&place| layout.columns[place] as usize == entry.column);
+                        place.into_iter().for_each(|place| turns[place] = entry.value);
+                    }
+                    turns
+                });
+                (Beside::Velocities, turns)
             }
             _ => return,
         };

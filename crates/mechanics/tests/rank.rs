@@ -131,9 +131,8 @@ fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
 fn allowed(mass: &[Vec<f64>], rows: &[Vec<f64>], a: &[f64]) -> Vec<f64> {
     let n = a.len();
     let basis = null_space(rows, n);
-    let times_mass = |v: &[f64]| -> Vec<f64> {
-        (0..n).map(|i| (0..n).map(|j| mass[i][j] * v[j]).sum()).collect()
-    };
+    let times_mass =
+        |v: &[f64]| -> Vec<f64> { (0..n).map(|i| (0..n).map(|j| mass[i][j] * v[j]).sum()).collect() };
     let dot = |x: &[f64], y: &[f64]| -> f64 { x.iter().zip(y).map(|(x, y)| x * y).sum() };
     let weighed: Vec<Vec<f64>> = basis.iter().map(|v| times_mass(v)).collect();
     let matrix = basis.iter().map(|u| weighed.iter().map(|w| dot(u, w)).collect()).collect();

@@ -293,6 +293,75 @@ fn equations_are_written_as_text_and_latex() {
 }
 
 #[test]
+fn constraints_and_their_forces_are_written_too() {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let [m, l, g] = model.parameters([("m", 1.0), ("l", 1.0), ("g", 9.81)]);
+    let [x, y] = model.coordinates(["x", "y"]);
+    model.particle("bob", m, [x, y]);
+    model.gravity([model.number(0.0), -g]);
+    model.constraint("rod", x * x + y * y, l * l);
+    model.constraint("ice edge", model.velocity(x), y * model.velocity(y));
+    assert_eq!(
+        model.equations().unwrap().to_string(),
+        "m*x'' = -(lambda_ice_edge + 2*x*lambda_rod)\nm*y'' = y*lambda_ice_edge - 2*y*lambda_rod - m*g\n\
+         x^2 + y^2 - l^2 = 0\nx' - y*y' = 0"
+    );
+    assert_eq!(
+        model.equations().unwrap().latex(),
+        "\\begin{aligned}\n  \
+         m\\,\\ddot{x} &= -\\lambda_{\\mathrm{ice},\\mathrm{edge}} - 2\\,x\\,\\lambda_{\\mathrm{rod}} \\\\\n  \
+         m\\,\\ddot{y} &= y\\,\\lambda_{\\mathrm{ice},\\mathrm{edge}} - 2\\,y\\,\\lambda_{\\mathrm{rod}} - m\\,g \\\\\n  \
+         x^{2} + y^{2} - l^{2} &= 0 \\\\\n  \\dot{x} - y\\,\\dot{y} &= 0\n\\end{aligned}"
+    );
+
+    // A Hamiltonian, and names that are taken already.
+    let mut model = Model::new(&graph);
+    let [x, y] = model.coordinates(["x", "y"]);
+    let [p, q] = model.momenta(["p", "q"]);
+    let [a, b] = model.parameters([("lambda_a_b", 1.0), ("lambda_a_b_", 2.0)]);
+    model.hamiltonian("motion", (p * p + q * q) / 2.0);
+    model.constraint("a b", a * x, b * y);
+    model.constraint("a-b", x, y);
+    assert_eq!(
+        model.equations().unwrap().to_string(),
+        "x' = p\ny' = q\np' = -(lambda_a_b___ + lambda_a_b*lambda_a_b__)\nq' = lambda_a_b___ + lambda_a_b_*lambda_a_b__\n\
+         x*lambda_a_b - y*lambda_a_b_ = 0\nx - y = 0"
+    );
+}
+
+/// Angular momentum is conserved by constraints that turn along, and not by others; what holds only on the constraints is not claimed.
+#[test]
+fn constraints_conserve_what_they_do_not_pull_at() {
+    for by_momenta in [false, true] {
+        let graph = Graph::new();
+        let mut model = Model::new(&graph);
+        let [x, y, z] = model.coordinates(["x", "y", "z"]);
+        let (spin, along) = if by_momenta {
+            let [a, b, c] = model.momenta(["a", "b", "c"]);
+            model.hamiltonian("motion", (a * a + b * b + c * c) / 2.0);
+            (x * b - y * a, c)
+        } else {
+            model.particle("bead", 1.0, [x, y, z]);
+            let [a, b, c] = model.velocities([x, y, z]);
+            (x * b - y * a, c)
+        };
+        let bowl = {
+            let mut bowl = model.clone();
+            bowl.constraint("bowl", x * x + y * y, z);
+            bowl.equations().unwrap()
+        };
+        assert_eq!(bowl.is_conserved(spin), Some(true));
+        assert_eq!(bowl.is_conserved(along), None);
+        assert_eq!(bowl.is_conserved(x * x + y * y - z), None, "it is, but only on the constraint");
+        model.constraint("edge", x * x, z);
+        let edge = model.equations().unwrap();
+        assert_eq!(edge.is_conserved(spin), None);
+        assert_eq!(edge.is_conserved(model.graph().number(2.0)), Some(true));
+    }
+}
+
+#[test]
 fn systems_are_shared_between_threads() {
     let graph = Graph::new();
     let mut model = Model::new(&graph);

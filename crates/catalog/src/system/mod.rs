@@ -3,13 +3,19 @@
 mod bezier_bead;
 mod bricard;
 mod coupled_chain;
+mod coupled_pendulums;
+mod damped_pendulum;
 mod double_pendulum;
+mod dzhanibekov;
 mod four_bar;
 mod gyroscope;
 mod harmonic_oscillator;
+mod magnet_pendulum;
+mod n_pendulum;
 mod outer_solar_system;
 mod pendulum;
 mod rigid_rotor;
+mod rollercoaster;
 mod room;
 mod slider_crank;
 mod spring_on_rail;
@@ -29,6 +35,12 @@ pub const ALL: &[Entry] = &[
     harmonic_oscillator::ENTRY,
     outer_solar_system::ENTRY,
     coupled_chain::ENTRY,
+    damped_pendulum::ENTRY,
+    dzhanibekov::ENTRY,
+    rollercoaster::ENTRY,
+    n_pendulum::ENTRY,
+    coupled_pendulums::ENTRY,
+    magnet_pendulum::ENTRY,
     gyroscope::ENTRY,
     rigid_rotor::ENTRY,
     four_bar::ENTRY,

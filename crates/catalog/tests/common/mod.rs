@@ -5,7 +5,7 @@
 use leastaction_catalog::{Entry, Setup};
 use leastaction_expr::Graph;
 use leastaction_integrate::{Integrator, Trajectory};
-use leastaction_mechanics::{Dynamics, State};
+use leastaction_mechanics::{Dynamics, Grip, State};
 
 /// A catalog system at its start.
 pub(crate) fn begin<'g>(graph: &'g Graph, name: &str) -> (Setup<'g>, Dynamics, State) {
@@ -41,4 +41,29 @@ pub(crate) fn assert_near(found: &[f64], expected: &[f64], tolerance: f64) {
     for (i, (a, b)) in found.iter().zip(expected).enumerate() {
         assert!((a - b).abs() <= tolerance, "entry {i}: {a} is {:e} off {b}", (a - b).abs());
     }
+}
+
+/// The largest violation of constraints along a run, relative to what they are made of.
+pub(crate) fn violation(dynamics: &mut Dynamics, run: &Trajectory) -> f64 {
+    let system = dynamics.system().clone();
+    if !system.facts().constrained {
+        return 0.0;
+    }
+    let mut grip = Grip::new(&system, 1);
+    let (mut values, mut rates) =
+        (vec![0.0; system.position_constraints()], vec![0.0; system.constraints().len()]);
+    let (mut v, mut worst) = (vec![0.0; system.degrees()], 0.0_f64);
+    let largest = |x: &[f64]| x.iter().fold(f64::MIN_POSITIVE, |m, x| m.max(x.abs()));
+    for (t, y) in run.samples() {
+        dynamics.violations(&[t], y, &mut values, &mut rates).unwrap();
+        dynamics.velocities(&[t], y, &mut v).unwrap();
+        grip.take(dynamics, &[t], y).unwrap();
+        for (found, size) in [(&values, largest(&y[..v.len()])), (&rates, largest(&v))] {
+            for (k, value) in found.iter().enumerate() {
+                assert!(value.is_finite());
+                worst = worst.max(value.abs() / (grip.steepness(k, 0) * size));
+            }
+        }
+    }
+    worst
 }

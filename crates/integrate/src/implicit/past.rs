@@ -37,7 +37,7 @@ impl Past {
 
     /// Of one value per step that is a smooth function of time, times the step: those of so many steps.
     pub(crate) fn of_values(kept: usize, len: usize) -> Past {
-        Past::of_steps(kept, &[0.0], &[1.0], len)
+        Past::of_steps(kept, &[0.5], &[1.0], len)
     }
 
     fn of_steps(kept: usize, c: &[f64], b: &[f64], len: usize) -> Past {
@@ -111,7 +111,8 @@ impl Past {
         let begin = |back: usize| -self.steps[..=back].iter().map(|steps| steps[j]).sum::<f64>();
         let time = |k: usize| begin(k / s) + self.c[k % s] * self.steps[k / s][j];
         // Where a step ends with a stage and begins with one, both are at the same time.
-        let twice = |k: usize| k >= s && self.c[0] == 0.0 && k % s == s - 1;
+        let ends = self.c[0] == 0.0 && self.c[s - 1] == 1.0;
+        let twice = |k: usize| k >= s && ends && k % s == s - 1;
         let used = |k: &usize| *k < s * count && !twice(*k);
         for i in 0..s {
             let at = self.c[i] * self.step[j];

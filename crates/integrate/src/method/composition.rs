@@ -14,3 +14,14 @@ pub(super) const KAHAN_LI6: &[f64] =
 pub(super) fn mirror(half: &[f64]) -> Vec<f64> {
     half.iter().chain(half.iter().rev().skip(1)).copied().collect()
 }
+
+/// As [`mirror`], rounded such that the sum is 1 without rounding: to multiples of 2⁻⁵⁰, what is missing in the middle.
+pub(super) fn mirror_exactly(half: &[f64]) -> Vec<f64> {
+    const UNIT: f64 = 1.0 / (1_u64 << 50) as f64;
+    let mut steps = mirror(half);
+    steps.iter_mut().for_each(|step| *step = (*step / UNIT).round() * UNIT);
+    let missing = 1.0 - steps.iter().sum::<f64>();
+    let middle = steps.len() / 2;
+    steps[middle] += missing;
+    steps
+}

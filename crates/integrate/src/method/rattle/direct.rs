@@ -1,10 +1,11 @@
 //! A leg where H = ½pᵀM⁻¹p + V(q, t) with M constant, and forces do not depend on velocities.
 //!
 //! Then p½ and q₁ are known but for Λ, on which they depend linearly: q₁ = q₀ + h M⁻¹(p₀ + ½h S(q₀, t₀) − G(q₀)ᵀΛ). Corrections
-//! Λ ← Λ + (h G M⁻¹Gᵀ)⁻¹ Φ(q₁, t₁) need nothing but Φ. The forces and the constraints at q₁ serve the next leg.
+//! Λ ← Λ + (h G M⁻¹Gᵀ)⁻¹ Φ(q₁, t₁) need nothing but Φ, with G M⁻¹Gᵀ at q₀ as it is known; where they converge slowly, as constraints turn
+//! far in a step, they go on by Newton's method with G(q₁) M⁻¹G(q₀)ᵀ. The forces and the constraints at q₁ serve the next leg.
 
-use super::{MOST, Rattle, Shape, begun, ends, keep_in, sizes};
-use crate::block::Block;
+use super::{MOST, Progress, Rattle, Shape, ends, keep_in, sizes};
+use crate::block::{Block, copy_in};
 use crate::step::{Interval, Motion, StepError};
 
 impl Rattle {
@@ -28,14 +29,14 @@ impl Rattle {
         self.half_kick::<W>(h, change);
         block.after(half / W, &change[half..], &mut self.at[half..]);
         motion.drift(interval, 0.0, &self.at, &mut self.rates[..half])?;
+        self.drift::<W>(h, change);
         if rows > 0 {
+            self.moved.copy_from_slice(&change[..half]);
             self.unknowns[leg].fill(0.0);
             self.past_unknowns[leg].guess(h, &mut self.unknowns[leg]);
+            self.rates[..half].fill(0.0);
             self.grip.deflect(&self.unknowns[leg], &mut self.rates[..half]);
-        }
-        let rates = self.rates[..half].as_chunks::<W>().0.iter();
-        for (change, rate) in change[..half].as_chunks_mut::<W>().0.iter_mut().zip(rates) {
-            (0..W).for_each(|j| change[j] += h[j] * rate[j]);
+            self.drift::<W>(h, change);
         }
         block.after(0, &change[..half], &mut self.at[..half]);
         if rows > 0 {
@@ -60,11 +61,13 @@ impl Rattle {
         let half = self.shape.half;
         let (h, ends) = (interval.h, ends::<W>(interval));
         let inverse: [f64; W] = std::array::from_fn(|j| if h[j] == 0.0 { 0.0 } else { 1.0 / h[j] });
-        let mut progress = begun::<W>(h, 1.0);
-        for iteration in 1..=MOST {
+        let expected = self.shrinking[leg];
+        let mut progress: [_; W] = std::array::from_fn(|j| Progress::new(h[j], expected[j]));
+        let mut again = [false; W];
+        for iteration in 1..=2 * MOST {
             motion.dynamics().constraint_values(&ends, &self.at, &mut self.values)?;
             motion.work_mut().iterations += 1;
-            self.grip.solve(&mut self.values);
+            self.solve(&progress);
             self.correction.fill(0.0);
             self.grip.deflect(&self.values, &mut self.correction);
             let (sizes, changes) = (sizes::<W>(&self.at[..half]), sizes::<W>(&self.correction));
@@ -78,10 +81,51 @@ impl Rattle {
             change.iter_mut().zip(&self.correction).for_each(|(change, x)| *change += x);
             block.after(0, &change[..half], &mut self.at[..half]);
             if !progress.iter().any(|lane| lane.open) {
+                (0..W).for_each(|j| self.shrinking[leg][j] = progress[j].expected);
                 return self.check_redundant::<W>(motion, interval, iteration);
             }
+            let astray: [bool; W] = std::array::from_fn(|j| progress[j].is_astray(sizes[j]));
+            if astray.contains(&true) {
+                if (0..W).any(|j| astray[j] && again[j]) {
+                    break;
+                }
+                // A guess that continues a motion which changes quickly may be worse than none.
+                (0..W)
+                    .filter(|&j| astray[j])
+                    .for_each(|j| (progress[j], again[j]) = (Progress::new(h[j], 1.0), true));
+                copy_in(&astray, &self.moved, &mut change[..half]);
+                keep_in(&astray.map(|astray| !astray), &mut self.unknowns[leg]);
+                block.after(0, &change[..half], &mut self.at[..half]);
+            }
+            let slow: [bool; W] = std::array::from_fn(|j| progress[j].is_slow(sizes[j]));
+            if slow.contains(&true) {
+                motion.work_mut().jacobians += 1;
+                self.oblique.take(&self.grip, &slow, motion.dynamics(), &ends, &self.at)?;
+                (0..W).for_each(|j| progress[j].oblique |= slow[j]);
+            }
         }
-        self.stalled(interval, &progress, &self.at[..half])
+        self.stalled(interval, &progress, &sizes::<W>(&self.at[..half]))
+    }
+
+    /// Solves for corrections, in some lanes with the slopes that constraints have where the step leads.
+    fn solve<const W: usize>(&mut self, progress: &[Progress; W]) {
+        let oblique: [bool; W] = std::array::from_fn(|j| progress[j].oblique);
+        if !oblique.contains(&true) {
+            return self.grip.solve(&mut self.values);
+        }
+        self.aside.copy_from_slice(&self.values);
+        self.grip.solve(&mut self.values);
+        self.oblique.solve(&mut self.aside);
+        copy_in(&oblique, &self.aside, &mut self.values);
+    }
+
+    /// q += h q̇.
+    fn drift<const W: usize>(&self, h: &[f64; W], change: &mut [f64]) {
+        let half = self.shape.half;
+        let rates = self.rates[..half].as_chunks::<W>().0.iter();
+        for (change, rate) in change[..half].as_chunks_mut::<W>().0.iter_mut().zip(rates) {
+            (0..W).for_each(|j| change[j] += h[j] * rate[j]);
+        }
     }
 
     /// p += ½h S.

@@ -27,7 +27,7 @@ impl Rattle {
         let ends = ends::<W>(interval);
         self.take_hold(motion, interval.t)?;
         let Rattle { solver, unknowns, start, at, rates, values, grip, moved, correction, .. } = self;
-        let lambda = &mut self.multipliers[leg];
+        let lambda = &mut self.aside;
         start.copy_from_slice(at);
         let x = &mut unknowns[leg];
         x.fill(0.0);

@@ -8,26 +8,38 @@
 //!
 //! with the forces S = −∂H/∂q + Q other than those of constraints, G = ∂Φ/∂q and Ψ = G v + ∂Φ/∂t. The map is symplectic on the manifold of
 //! constraints, and symmetric, for every H(q, p, t) (E. Hairer, C. Lubich and G. Wanner, *Geometric Numerical Integration*, 2006, section
-//! VII.1.4, equation (1.26)); without constraints it is the Störmer–Verlet scheme. Symmetric compositions of it have higher order.
+//! VII.1.4, equation (1.26)); without constraints it is the Störmer–Verlet scheme.
+//!
+//! Symmetric compositions of such steps, here legs, have higher order (S. Reich, SIAM J. Numer. Anal. 33 (1996) 475,
+//! doi:10.1137/0733025). Between legs velocities need not be brought onto the constraints: μ acts as the next Λ does, which takes it up.
 //!
 //! Both multipliers are iterated until the violations of constraints are rounding. Guesses continue those of the last steps, lane by lane.
 
 mod direct;
 mod general;
 pub(super) mod rattle2;
+pub(super) mod rattle4;
+pub(super) mod rattle6;
+pub(super) mod shake;
 
 use crate::block::Block;
+use crate::card::Keeps;
 use crate::error::RunError;
 use crate::implicit::{Past, Solver};
-use crate::method::composition::mirror;
+use crate::method::composition::mirror_exactly;
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
-use leastaction_mechanics::{Dynamics, EvalError, Grip};
+use leastaction_mechanics::{Dynamics, EvalError, Grip, Oblique};
+
+/// What symmetric compositions of RATTLE keep.
+const KEEPS: &[Keeps] = &[Keeps::Symplectic, Keeps::Reversible, Keeps::Bilinear, Keeps::Constraints];
 
 /// So many steps are continued to guess the next: a polynomial through more amplifies their rounding by more than it gains.
 const PAST: usize = 5;
-/// Simplified Newton iterations converge in a few iterations or, for steps that turn constraints by half a right angle, in a few dozen.
-const MOST: u32 = 60;
+/// Iterations beyond this lead nowhere.
+const MOST: u32 = 30;
+/// Newton's method is worth its factors where more iterations than this would be needed without.
+const SLOW: i32 = 3;
 /// A correction that no longer shrinks is rounding if it is smaller than this, relative to the state.
 const NOISE: f64 = 1e-11;
 /// A constraint that depends on others is met if the state would have to move by no more than this, relative to its size.
@@ -50,6 +62,7 @@ struct Rattle {
     autonomous: bool,
     /// The constraints, and the forces, where the last leg ended.
     grip: Grip,
+    oblique: Oblique,
     push: Vec<f64>,
     held: Held,
     /// Where the leg is: \[q…, p…\], or \[q…, v…\].
@@ -59,12 +72,16 @@ struct Rattle {
     moved: Vec<f64>,
     /// Values of constraints, then corrections of multipliers; and what these do to the state.
     values: Vec<f64>,
+    aside: Vec<f64>,
     correction: Vec<f64>,
-    /// Λ and μ of each leg; if velocities enter forces or masses depend on coordinates, the changes of q and p up to p½ instead of Λ.
+    /// Λ of each leg; if velocities enter forces or masses depend on coordinates, the changes of q and p up to p½ instead.
     unknowns: Vec<Vec<f64>>,
-    multipliers: Vec<Vec<f64>>,
     past_unknowns: Vec<Past>,
-    past_multipliers: Vec<Past>,
+    /// μ of the last leg.
+    multipliers: Vec<f64>,
+    past_multipliers: Past,
+    /// By what corrections of Λ shrink in each leg.
+    shrinking: Vec<[f64; LANES]>,
     solver: Solver,
     start: Vec<f64>,
     /// Whether velocities are brought onto the constraints.
@@ -92,28 +109,52 @@ struct Held {
 #[derive(Clone, Copy, Debug)]
 struct Progress {
     open: bool,
+    /// The last correction, and by what corrections shrink: NaN until there were two.
     last: f64,
-    /// The part of a correction that is foreseen to remain after it.
     rate: f64,
+    /// By what they are expected to shrink at first.
+    expected: f64,
+    /// Whether they are made by Newton's method.
+    oblique: bool,
+    iterations: u32,
 }
 
 impl Progress {
+    /// Before the first correction. A lane that rests needs none.
+    fn new(h: f64, expected: f64) -> Progress {
+        Progress { open: h != 0.0, last: f64::NAN, rate: f64::NAN, expected, oblique: false, iterations: 0 }
+    }
+
     /// Whether a correction is made, given the size of what it corrects; closes the lane where nothing more is to be gained.
     fn takes(&mut self, change: f64, size: f64) -> bool {
         if !self.open {
             return false;
         }
-        let rate = if self.last.is_finite() { change / self.last } else { self.rate };
-        if rate >= 0.5 && change <= NOISE * size {
+        self.iterations += 1;
+        self.rate = change / self.last;
+        if self.rate >= 0.5 && change <= NOISE * size {
             self.open = false; // it no longer shrinks
             return false;
         }
+        if self.rate.is_finite() && !self.oblique && change > 1e3 * f64::EPSILON * size {
+            self.expected = 2.0 * self.rate;
+        }
+        let rate = if self.rate.is_finite() { self.rate } else { self.expected };
         let done = change <= 2.0 * f64::EPSILON * size || change <= f64::MIN_POSITIVE;
         let foreseen = rate < 0.1 && rate * change <= 0.25 * f64::EPSILON * size;
-        // What is not finite is left to the run loop, which names it.
-        self.open = !done && !foreseen && change.is_finite();
+        self.open = !done && !foreseen;
         self.last = change;
         true
+    }
+
+    /// Whether corrections lead nowhere.
+    fn is_astray(&self, size: f64) -> bool {
+        self.open && (self.iterations >= MOST || !(self.last <= 1e3 * size))
+    }
+
+    /// Whether many more corrections would be needed, going on like this.
+    fn is_slow(&self, size: f64) -> bool {
+        self.open && self.rate.powi(SLOW) * self.last > f64::EPSILON * size
     }
 }
 
@@ -129,7 +170,7 @@ impl Rattle {
         let direct = facts.separable && facts.constant_mass && !facts.forces_depend_on_velocities;
         let shape = Shape { width, half: system.degrees() * width, rows: system.constraints().len() * width };
         let Shape { half: n, rows, .. } = shape;
-        let weights = mirror(half);
+        let weights = mirror_exactly(half);
         let mut legs: Vec<Leg> = Vec::with_capacity(weights.len());
         for weight in weights {
             let begin = legs.last().map_or(0.0, |leg| leg.begin + leg.weight);
@@ -149,11 +190,14 @@ impl Rattle {
             rates: vec![0.0; 2 * n],
             moved: vec![0.0; n],
             values: vec![0.0; rows],
+            aside: vec![0.0; rows],
+            oblique: Oblique::new(&system, width),
             correction: vec![0.0; n],
             unknowns: many(unknown),
-            multipliers: many(rows),
+            multipliers: vec![0.0; rows],
             past_unknowns: pasts(unknown),
-            past_multipliers: pasts(rows),
+            past_multipliers: Past::of_values(PAST, rows),
+            shrinking: vec![[1.0; LANES]; legs.len()],
             solver: Solver::new(if direct { 0 } else { 2 * n }),
             start: vec![0.0; 2 * n],
             turns,
@@ -200,13 +244,17 @@ impl Rattle {
         &self,
         interval: Interval<'_>,
         progress: &[Progress; W],
-        state: &[f64],
+        sizes: &[f64; W],
     ) -> Result<(), StepError> {
         match progress.iter().position(|lane| lane.open) {
             None => Ok(()),
             Some(lane) => {
-                let residual = progress[lane].last / sizes::<W>(state)[lane];
-                Err(StepError::NoConvergence { t: interval.t[lane], lane, residual, iterations: MOST })
+                let Progress { last, iterations, .. } = progress[lane];
+                if last.is_nan() {
+                    return Ok(()); // left to the run loop, which names what is not a number
+                }
+                let residual = last / sizes[lane];
+                Err(StepError::NoConvergence { t: interval.t[lane], lane, residual, iterations })
             }
         }
     }
@@ -240,22 +288,20 @@ impl Rattle {
         &mut self,
         motion: &mut Motion<'_>,
         interval: Interval<'_>,
-        leg: usize,
         block: &Block,
         change: &mut [f64],
     ) -> Result<(), StepError> {
         let Shape { half, rows, .. } = self.shape;
-        if rows == 0 || !self.turns {
+        if rows == 0 {
             return Ok(());
         }
         let ends = ends::<W>(interval);
-        let multipliers = &mut self.multipliers[leg];
-        multipliers.fill(0.0);
-        self.past_multipliers[leg].guess(interval.h, multipliers);
-        self.grip.pull(multipliers, &mut change[half..]);
+        self.multipliers.fill(0.0);
+        self.past_multipliers.guess(interval.h, &mut self.multipliers);
+        self.grip.pull(&self.multipliers, &mut change[half..]);
         // A linear solution, where velocities are linear in momenta, is off by its rounding alone.
-        let rate = if self.direct { 1e-8 } else { 1.0 };
-        let mut progress = begun::<W>(interval.h, rate);
+        let expected = if self.direct { 1e-8 } else { 1.0 };
+        let mut progress: [_; W] = std::array::from_fn(|j| Progress::new(interval.h[j], expected));
         let mut fresh = true;
         for iteration in 0..MOST {
             if fresh || !self.direct {
@@ -280,12 +326,12 @@ impl Rattle {
             keep_in::<W>(&takes, &mut self.values);
             self.grip.pull(&self.values, &mut change[half..]);
             self.grip.deflect(&self.values, &mut self.rates[..half]);
-            self.multipliers[leg].iter_mut().zip(&self.values).for_each(|(m, x)| *m += x);
+            self.multipliers.iter_mut().zip(&self.values).for_each(|(m, x)| *m += x);
             if !progress.iter().any(|lane| lane.open) {
                 return Ok(());
             }
         }
-        self.stalled(interval, &progress, &self.rates[..half])
+        self.stalled(interval, &progress, &sizes::<W>(&self.rates[..half]))
     }
 
     fn step_in<const W: usize>(
@@ -311,7 +357,9 @@ impl Rattle {
             } else {
                 self.go::<W>(motion, part, leg, block, change)?;
             }
-            self.turn::<W>(motion, part, leg, block, change)?;
+            if self.turns && leg + 1 == self.legs.len() {
+                self.turn::<W>(motion, part, block, change)?;
+            }
         }
         Ok(())
     }
@@ -332,17 +380,16 @@ impl Step for Rattle {
     }
 
     fn accept(&mut self, lanes: &[bool]) {
-        for (pasts, found) in
-            [(&mut self.past_unknowns, &self.unknowns), (&mut self.past_multipliers, &self.multipliers)]
-        {
-            pasts.iter_mut().zip(found).for_each(|(past, found)| past.keep(lanes, found));
-        }
+        let legs = self.past_unknowns.iter_mut().zip(&self.unknowns);
+        legs.for_each(|(past, found)| past.keep(lanes, found));
+        self.past_multipliers.keep(lanes, &self.multipliers);
     }
 
     fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
-        for past in self.past_unknowns.iter_mut().chain(&mut self.past_multipliers) {
+        for past in self.past_unknowns.iter_mut().chain([&mut self.past_multipliers]) {
             past.memory(visit);
         }
+        self.shrinking.iter_mut().for_each(|lanes| visit(lanes));
         visit(&mut self.push);
         visit(&mut self.held.q);
         visit(&mut self.held.t);
@@ -355,11 +402,6 @@ impl Step for Rattle {
 /// The times at which a step ends.
 fn ends<const W: usize>(interval: Interval<'_>) -> [f64; W] {
     std::array::from_fn(|j| interval.t[j] + interval.h[j])
-}
-
-/// Lanes before their first correction. Those that rest need none.
-fn begun<const W: usize>(h: &[f64], rate: f64) -> [Progress; W] {
-    std::array::from_fn(|j| Progress { open: h[j] != 0.0, last: f64::INFINITY, rate })
 }
 
 /// Makes numbers zero in the lanes that do not take them.

@@ -6,14 +6,14 @@
 //! (H. C. Andersen, J. Comput. Phys. 52 (1983) 24, doi:10.1016/0021-9991(83)90014-1; symplectic: B. J. Leimkuhler and R. D. Skeel,
 //! J. Comput. Phys. 112 (1994) 117, doi:10.1006/jcph.1994.1085.)
 
-use super::Rattle;
-use crate::card::{Card, Keeps, Kind, Needs, Sizing};
+use super::{KEEPS, Rattle};
+use crate::card::{Card, Kind, Needs, Sizing};
 
 pub(in crate::method) const CARD: Card = Card {
     name: "rattle",
     about: "RATTLE: Störmer–Verlet on constraints",
     order: 2,
-    keeps: &[Keeps::Symplectic, Keeps::Reversible, Keeps::Bilinear, Keeps::Constraints],
+    keeps: KEEPS,
     needs: Needs::Holonomic,
     kind: Kind::Implicit,
     sizing: Sizing::Given,

@@ -1,0 +1,102 @@
+//! Starts drawn at random.
+
+use crate::entry::Setup;
+use crate::random::Random;
+use leastaction_mechanics::{Dynamics, StartError, State};
+use std::fmt;
+use std::sync::Arc;
+
+/// A way to draw starts at random: values by name, which need not meet the constraints yet.
+#[derive(Clone)]
+pub(crate) struct Sampler(Arc<Draw>);
+
+type Draw = dyn Fn(&mut Random) -> Vec<(String, f64)> + Send + Sync;
+
+impl fmt::Debug for Sampler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Sampler")
+    }
+}
+
+/// Why no start was drawn.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SampleError {
+    /// The catalog does not say how starts of this system are distributed.
+    #[error("starts of this system are not drawn at random: give one")]
+    NoSampling,
+    /// One draw after the other led to no start.
+    #[error("{attempts} random starts in a row are none: {last}")]
+    NoStart {
+        /// How many were drawn.
+        attempts: u32,
+        /// What was wrong with the last one.
+        last: StartError,
+    },
+}
+
+/// A draw whose projection fails is drawn again, so many times.
+const ATTEMPTS: u32 = 100;
+
+impl Setup<'_> {
+    pub(crate) fn sampled(
+        mut self,
+        draw: impl Fn(&mut Random) -> Vec<(String, f64)> + Send + Sync + 'static,
+    ) -> Self {
+        self.sampler = Some(Sampler(Arc::new(draw)));
+        self
+    }
+
+    /// Whether starts can be drawn at random.
+    #[must_use]
+    pub fn has_samples(&self) -> bool {
+        self.sampler.is_some()
+    }
+
+    /// A start drawn at random, the same for the same seed. It is drawn for the default parameters, moved onto the constraints however
+    /// far that is, and drawn again if it cannot be.
+    ///
+    /// ```
+    /// # use leastaction_catalog::Entry;
+    /// # use leastaction_expr::Graph;
+    /// let graph = Graph::new();
+    /// let setup = Entry::named("n-pendulum")?.setup(&graph);
+    /// let mut dynamics = setup.model.system()?.dynamics()?;
+    /// assert_eq!(setup.sample(&mut dynamics, 7)?, setup.sample(&mut dynamics, 7)?);
+    /// assert_ne!(setup.sample(&mut dynamics, 7)?, setup.sample(&mut dynamics, 8)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`SampleError`] if the catalog has no way to draw one, or a hundred in a row are none.
+    pub fn sample(&self, dynamics: &mut Dynamics, seed: u64) -> Result<State, SampleError> {
+        let Sampler(draw) = self.sampler.as_ref().ok_or(SampleError::NoSampling)?;
+        let mut random = Random::new(seed);
+        let mut attempts = 1;
+        loop {
+            match settle(dynamics, &draw(&mut random)) {
+                Ok(state) => return Ok(state),
+                Err(last) if attempts == ATTEMPTS => return Err(SampleError::NoStart { attempts, last }),
+                Err(_) => attempts += 1,
+            }
+        }
+    }
+}
+
+/// The start nearest to values by name. [`Dynamics::start`] alone would refuse it where that is far.
+fn settle(dynamics: &mut Dynamics, values: &[(String, f64)]) -> Result<State, StartError> {
+    let system = dynamics.system().clone();
+    let names: Vec<&String> = system.coordinates().iter().chain(system.velocities()).collect();
+    let mut z = vec![0.0; names.len()];
+    for (name, value) in values {
+        let Some(place) = names.iter().position(|n| *n == name) else {
+            return Err(StartError::UnknownName { name: name.clone(), nearest: None });
+        };
+        z[place] = *value;
+    }
+    let mut y = z.clone();
+    dynamics.momenta(&[0.0], &z, &mut y[system.degrees()..])?;
+    dynamics.project(&[0.0], &mut y)?;
+    let names = system.coordinates().iter().chain(system.momenta());
+    let values: Vec<(&str, f64)> = names.map(String::as_str).zip(y).collect();
+    dynamics.start(&values)
+}

@@ -1,0 +1,212 @@
+//! The summary of a run.
+
+use super::{Failure, methods, table};
+use leastaction::catalog::Entry;
+use leastaction::integrate::number;
+use leastaction::{Dynamics, Integrator, Pace, Projection, State, System, Trajectory, Work};
+use std::time::Duration;
+
+/// A conserved quantity that drifts by more than this, relatively, makes the run worthless.
+const WRONG: f64 = 1e-2;
+
+/// A start that is moved by less than this, relatively, was where it should be.
+const ROUNDING: f64 = 1e-12;
+
+/// What became of a run.
+pub(super) struct Outcome {
+    pub(super) compile: Duration,
+    pub(super) wall: Duration,
+    pub(super) trajectory: Trajectory,
+    /// Why the method was chosen, if it was.
+    pub(super) why: Option<String>,
+    /// The length of the last step, if steps have one length.
+    pub(super) last_step: Option<f64>,
+    pub(super) energy_drift: f64,
+    /// What should not change, by name, and by how much of itself it did.
+    pub(super) conserved: Vec<(String, f64)>,
+    /// How far the start was moved onto constraints, if there are any.
+    pub(super) placed: Option<Projection>,
+    /// By how much constraints of positions, and what all demand of velocities, are violated at most.
+    pub(super) violations: (f64, f64),
+}
+
+pub(super) fn summary(
+    entry: &Entry,
+    integrator: &Integrator,
+    dynamics: &mut Dynamics,
+    outcome: &Outcome,
+) -> Result<String, Failure> {
+    let (card, trajectory) = (integrator.card(), &outcome.trajectory);
+    let (system, work, end) = (dynamics.system().clone(), trajectory.work(), trajectory.end());
+    let mut velocities = vec![0.0; system.velocities().len()];
+    dynamics.velocities(&[end.t], &end.block(), &mut velocities).map_err(Failure::run)?;
+    let energies = trajectory.energies(dynamics).map_err(Failure::run)?;
+    let [first, last] = [energies.first(), energies.last()].map(|e| number(e.unwrap_or(&f64::NAN)));
+    let row = |name: &str, text: String| vec![name.to_owned(), text];
+    let parameters = system.parameters().iter().zip(dynamics.parameters());
+    let parameters: Vec<_> =
+        parameters.map(|((name, _), value)| format!("{name} = {}", number(value))).collect();
+    let because = outcome.why.iter().map(|why| row("because", why.clone()));
+    let mut rows = vec![
+        row("system", format!("{}: {}", entry.name, entry.about)),
+        row("parameters", parameters.join(", ")),
+        row(
+            "method",
+            format!(
+                "{} (order {}, keeps: {})",
+                card.name,
+                card.order,
+                methods::keeps(card.kept_in(system.facts()))
+            ),
+        ),
+        row(
+            "run",
+            format!(
+                "t = {} to {} in {}, {} evaluations{}",
+                number(&trajectory.times()[0]),
+                number(&end.t),
+                steps(work, integrator.pace(), outcome.last_step),
+                work.evaluations,
+                if work.iterations > 0 { format!(", {} iterations", work.iterations) } else { String::new() },
+            ),
+        ),
+        row(
+            "time",
+            format!(
+                "{:.3} s to compile, {:.3} s to run",
+                outcome.compile.as_secs_f64(),
+                outcome.wall.as_secs_f64()
+            ),
+        ),
+        row(
+            "energy",
+            format!(
+                "{first} to {last}, at most {:.2e} off (relative, {} samples)",
+                outcome.energy_drift,
+                trajectory.len()
+            ),
+        ),
+        row("conserved", conserved(&outcome.conserved)),
+        row("end", values(system.coordinates(), &end.q)),
+        row("", values(system.velocities(), &velocities)),
+        row("", values(system.momenta(), &end.p)),
+    ];
+    let mut insert = |before: &str, more: Vec<Vec<String>>| {
+        let place = rows.iter().position(|row| row[0] == before).unwrap_or(0);
+        rows.splice(place..place, more);
+    };
+    insert("run", because.collect());
+    if let Some(placed) = outcome.placed {
+        insert("end", vec![row("constraints", constraints(&system, &placed, outcome.violations))]);
+        let begun = trajectory.state(0).unwrap_or_default();
+        insert(
+            "method",
+            moved(dynamics, &begun, &placed)?.map(|text| row("start", text)).into_iter().collect(),
+        );
+    }
+    for (name, drift) in outcome.conserved.iter().filter(|(_, drift)| *drift > WRONG) {
+        rows.push(row(
+            "warning",
+            format!("{name} should not change, and drifted by {drift:.1e} of itself: do not trust this result, try a smaller step"),
+        ));
+    }
+    Ok(table(&rows))
+}
+
+/// How many steps of which length.
+fn steps(work: Work, pace: &Pace, last: Option<f64>) -> String {
+    let count = work.steps;
+    let (&Pace::Step(step), Some(last)) = (pace, last) else {
+        return format!("{count} steps ({} rejected) by {pace}", work.rejected);
+    };
+    let (step, last, even) = (number(&step), number(&last), step == last);
+    match count {
+        1 => format!("1 step of {last}"),
+        2 if !even => format!("1 step of {step} and one of {last}"),
+        _ if !even => format!("{} steps of {step} and one of {last}", count - 1),
+        _ => format!("{count} steps of {step}"),
+    }
+}
+
+/// What is conserved, and how well it was.
+fn conserved(quantities: &[(String, f64)]) -> String {
+    let told = |(name, drift): &(String, f64)| match *drift {
+        0.0 => format!("{name} (exactly)"),
+        drift => format!("{name} (to {drift:.1e})"),
+    };
+    let all: Vec<_> = quantities.iter().map(told).collect();
+    if all.is_empty() { "nothing found".to_owned() } else { all.join(", ") }
+}
+
+/// How many constraints there are, and how well they were met.
+fn constraints(system: &System, placed: &Projection, (position, velocity): (f64, f64)) -> String {
+    let (count, rank) = (system.constraints().len(), placed.rank);
+    let rank = if rank < count { format!(" ({rank} independent)") } else { String::new() };
+    let (positions, worst) = match system.position_constraints() {
+        0 => ("", String::new()),
+        _ => ("positions and ", format!("{position:.1e} and ")),
+    };
+    format!("{count}{rank}: {positions}velocities are at most {worst}{velocity:.1e} off")
+}
+
+/// How far the start was moved onto constraints, if by more than rounding.
+fn moved(dynamics: &mut Dynamics, start: &State, placed: &Projection) -> Result<Option<String>, Failure> {
+    let largest = |numbers: &[f64]| numbers.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+    let mut velocities = vec![0.0; start.q.len()];
+    dynamics.velocities(&[start.t], &start.block(), &mut velocities).map_err(Failure::run)?;
+    let name = &dynamics.system().coordinates()[placed.farthest];
+    let position =
+        (placed.moved > ROUNDING * largest(&start.q)).then(|| format!("{name} by {}", roughly(placed.moved)));
+    let velocity = (placed.deflected > ROUNDING * largest(&velocities))
+        .then(|| format!("velocities by up to {}", roughly(placed.deflected)));
+    let changes: Vec<_> = position.into_iter().chain(velocity).collect();
+    let told = || format!("the start was moved onto its constraints: {}", changes.join(", "));
+    Ok((!changes.is_empty()).then(told))
+}
+
+/// Two digits of a number.
+fn roughly(value: f64) -> String {
+    number(&format!("{value:.1e}").parse().unwrap_or(value))
+}
+
+fn values(names: &[String], values: &[f64]) -> String {
+    names
+        .iter()
+        .zip(values)
+        .map(|(name, value)| format!("{name} = {}", number(value)))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test may panic
+mod tests {
+    use super::constraints;
+    use leastaction::{Graph, Model};
+
+    #[test]
+    fn redundant_constraints_are_counted() {
+        let graph = Graph::new();
+        let mut model = Model::new(&graph);
+        let [x, y] = model.coordinates(["x", "y"]);
+        model.particle("bob", 1.0, [x, y]);
+        model.constraint("rod", x * x + y * y, 1.0);
+        let told = |model: &Model<'_>| {
+            let system = model.system().unwrap();
+            let mut dynamics = system.dynamics().unwrap();
+            dynamics.start(&[("x", 1.0)]).unwrap();
+            constraints(&system, &dynamics.placed().unwrap(), (1e-16, 2e-15))
+        };
+        assert_eq!(told(&model), "1: positions and velocities are at most 1.0e-16 and 2.0e-15 off");
+        model.constraint("twin", (x * x + y * y).sqrt(), 1.0);
+        assert_eq!(
+            told(&model),
+            "2 (1 independent): positions and velocities are at most 1.0e-16 and 2.0e-15 off"
+        );
+        let mut skate = Model::new(&graph);
+        let [x, y] = skate.coordinates(["x", "y"]);
+        skate.particle("skate", 1.0, [x, y]);
+        skate.constraint("edge", skate.velocity(x), x * skate.velocity(y));
+        assert_eq!(told(&skate), "1: velocities are at most 2.0e-15 off");
+    }
+}
