@@ -75,8 +75,13 @@ impl Grip {
         self.invert_masses(dynamics, t, y)?;
         let weakest = self.factor_in(&[DEPENDENT; LANES]);
         // Without better factors, pivots tell directions from bends only.
-        let limit = if self.orthogonal.is_some() { THERE } else { LONGEST * LONGEST };
-        self.doubtful = weakest.map(|weakest| weakest < limit);
+        let (limit, rows) = match &self.orthogonal {
+            Some(_) => (THERE, self.layout.rows),
+            None => (LONGEST * LONGEST, 0),
+        };
+        self.doubtful = std::array::from_fn(|j| {
+            j < self.width && (weakest[j] < limit || self.rank[j] < rows)
+        });
         if self.doubtful.contains(&true) {
             self.factor_better(dynamics, t, y, &weakest)?;
         }
