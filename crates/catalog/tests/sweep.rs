@@ -81,9 +81,9 @@ fn plans_conserve_energy_and_invariants() {
 
         let plan = setup.plan;
         let chosen = Choice::new(&mut dynamics, &start, plan.until, Some(Pace::Step(plan.step))).unwrap();
-        let kept: Vec<_> = chosen.integrator.card().kept_in(&facts).collect();
+        let claims: Vec<_> = chosen.integrator.card().kept_in(&facts).collect();
         for what in [Keeps::Symplectic, Keeps::Constraints] {
-            assert!(kept.contains(&what) || !what.is_there(&facts), "{}: {}", entry.name, chosen.why);
+            assert!(claims.contains(&what) || !what.is_there(&facts), "{}: {}", entry.name, chosen.why);
         }
         let run = chosen.integrator.every(10).run(&mut dynamics, &start, plan.until).unwrap();
         for text in kept {
