@@ -45,16 +45,20 @@ pub use leastaction_integrate::{
     Tolerance, Trajectory, UnknownMethod, Work, energy_scale,
 };
 pub use leastaction_mechanics::{
-    Conserved, Constraint, Dynamics, Equations, EvalError, Facts, Form, Input, Lagrangian, Level, Model,
-    ModelError, Observable, ObserveError, Particle, Place, Ports, Projection, ProjectionError, Quantity,
-    Query, Rated, SettingError, Share, ShareKind, StartError, State, Statement, Sundman, Symmetric, System,
-    Table, TableError, Term,
+    Body, BodyError, Conserved, Constraint, Dynamics, Equations, EvalError, Facts, Form, Inertia,
+    InertiaError, Input, Lagrangian, Level, Matter, Model, ModelError, Observable, ObserveError, Particle,
+    Place, Point, Ports, Pose, Projection, ProjectionError, Quantity, Query, Rated, Rotation, RotationError,
+    SettingError, Share, ShareKind, StartError, State, Statement, Sundman, Surface, SurfaceError, Symmetric,
+    System, Table, TableError, Term,
 };
 
 /// The code in the README, tested.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+#[doc = include_str!("../docs/bodies-and-joints.md")]
+pub mod bodies_and_joints {}
 
 #[doc = include_str!("../docs/choosing-an-integrator.md")]
 pub mod choosing_an_integrator {}

@@ -150,8 +150,8 @@ fn a_start_that_is_moved_is_told_of() {
         line(&carts, "start").trim_start_matches("start").trim(),
         "the start was moved onto its constraints: q5 by 0.00015, velocities by up to 0.0016"
     );
-    let bob = |values: &[&str]| {
-        let starts: Vec<&str> = values.iter().flat_map(|value| ["--start", value]).collect();
+    let bob = |values: &[&'static str]| -> Vec<&'static str> {
+        let starts: Vec<&str> = values.iter().flat_map(|value| ["--start", *value]).collect();
         [&["run", "damped-pendulum", "--until", "0.1"], &starts[..]].concat()
     };
     let text = prints(&bob(&["x=0.6", "y=-0.8"]));

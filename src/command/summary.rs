@@ -177,3 +177,36 @@ fn values(names: &[String], values: &[f64]) -> String {
         .collect::<Vec<_>>()
         .join(", ")
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test may panic
+mod tests {
+    use super::constraints;
+    use leastaction::{Graph, Model};
+
+    #[test]
+    fn redundant_constraints_are_counted() {
+        let graph = Graph::new();
+        let mut model = Model::new(&graph);
+        let [x, y] = model.coordinates(["x", "y"]);
+        model.particle("bob", 1.0, [x, y]);
+        model.constraint("rod", x * x + y * y, 1.0);
+        let told = |model: &Model<'_>| {
+            let system = model.system().unwrap();
+            let mut dynamics = system.dynamics().unwrap();
+            dynamics.start(&[("x", 1.0)]).unwrap();
+            constraints(&system, &dynamics.placed().unwrap(), (1e-16, 2e-15))
+        };
+        assert_eq!(told(&model), "1: positions and velocities are at most 1.0e-16 and 2.0e-15 off");
+        model.constraint("twin", (x * x + y * y).sqrt(), 1.0);
+        assert_eq!(
+            told(&model),
+            "2 (1 independent): positions and velocities are at most 1.0e-16 and 2.0e-15 off"
+        );
+        let mut skate = Model::new(&graph);
+        let [x, y] = skate.coordinates(["x", "y"]);
+        skate.particle("skate", 1.0, [x, y]);
+        skate.constraint("edge", skate.velocity(x), x * skate.velocity(y));
+        assert_eq!(told(&skate), "1: velocities are at most 2.0e-15 off");
+    }
+}

@@ -116,8 +116,11 @@ impl<'g> Setup<'g> {
         Setup { model, start, plan, invariants, drawing, sampler: None }
     }
 
-    pub(crate) fn starting<const N: usize>(mut self, values: [(&str, f64); N]) -> Setup<'g> {
-        self.start.extend(values.map(|(name, value)| (name.to_owned(), value)));
+    pub(crate) fn starting<S: Into<String>>(
+        mut self,
+        values: impl IntoIterator<Item = (S, f64)>,
+    ) -> Setup<'g> {
+        self.start.extend(values.into_iter().map(|(name, value)| (name.into(), value)));
         self
     }
 

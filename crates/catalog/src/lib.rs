@@ -17,6 +17,7 @@
 mod drawing;
 mod entry;
 mod random;
+mod rod;
 mod sample;
 mod spherical;
 mod system;

@@ -6,7 +6,7 @@ mod common;
 use common::begin;
 use leastaction_catalog::{ALL, Entry, SampleError};
 use leastaction_expr::Graph;
-use leastaction_mechanics::State;
+use leastaction_mechanics::{Pose, State};
 use std::f64::consts::{FRAC_PI_2, PI};
 
 /// So many starts are drawn: averages are right to a few hundredths.
@@ -52,7 +52,7 @@ fn starts_are_repeated_by_their_seed_and_meet_the_constraints() {
 
 #[test]
 fn every_system_of_the_benchmark_is_drawn() {
-    for name in ["n-pendulum", "coupled-pendulums", "magnet-pendulum"] {
+    for name in ["n-pendulum", "coupled-pendulums", "magnet-pendulum", "gyroscope", "rigid-rotor"] {
         let graph = Graph::new();
         assert!(Entry::named(name).unwrap().setup(&graph).has_samples(), "{name}");
     }
@@ -121,6 +121,54 @@ fn a_single_pendulum_has_the_spread_that_was_asked_for() {
     let along = starts.iter().map(|s| (s.p[1] * s.q[0] - s.p[0] * s.q[1]) / (m * l));
     let turned = 1.0 - blur * blur;
     assert_spread(along, 0.0, 3.0 * (0.25 * l * l * turned + 0.16_f64).sqrt());
+}
+
+/// Where the body of a system is, and how it moves, in starts drawn at random.
+fn poses(name: &str) -> Vec<Pose> {
+    let graph = Graph::new();
+    let (setup, mut dynamics, _) = begin(&graph, name);
+    let body = &setup.model.bodies()[0];
+    let mut pose = |seed| {
+        let start = setup.sample(&mut dynamics, seed).unwrap();
+        body.pose(&mut dynamics, &start).unwrap()
+    };
+    (0..DRAWS).map(&mut pose).collect()
+}
+
+/// The nutation θ and the precession φ̇ are even between bounds, the spin ψ̇ is ±1.5(7 + N).
+#[test]
+fn gyroscopes_have_the_angles_that_were_asked_for() {
+    let starts = poses("gyroscope");
+    let upright = starts.iter().map(|pose| pose.rotation().rows()[2][2]);
+    let (mean, square) = (1.5f64.sin() / 1.5, 0.5 + 3f64.sin() / 6.0);
+    assert_spread(upright.clone(), mean, (square - mean * mean).sqrt());
+    // Along the axis φ̇ cos θ + ψ̇; along the line of nodes, which has no precession in it, θ̇.
+    let spin = starts.iter().map(|pose| pose.angular_velocity_in_body()[2]);
+    assert_spread(spin, 0.0, (square * 9f64.powi(2) / 12.0 + 2.25 * 50.0).sqrt());
+    let nodding = starts.iter().map(|pose| {
+        let axis = pose.rotation().apply([0.0, 0.0, 1.0]);
+        let length = axis[0].hypot(axis[1]);
+        let rate = pose.angular_velocity();
+        (rate[0] * -axis[1] + rate[1] * axis[0]) / length
+    });
+    assert!(nodding.clone().all(|rate| rate.abs() < 0.3));
+    assert_spread(nodding, 0.0, 0.6 / 12f64.sqrt());
+}
+
+/// Normal numbers of deviation 2 that are cut at 3, a tenth of them for the centre of mass. That leaves a deviation of 1.764614.
+#[test]
+fn rotors_are_thrown_as_was_asked_for() {
+    let starts = poses("rigid-rotor");
+    for d in 0..3 {
+        assert_spread(starts.iter().map(|pose| pose.position()[d]), 0.0, 0.1764614);
+        assert_spread(starts.iter().map(|pose| pose.velocity()[d]), 0.0, 0.1764614);
+    }
+    let largest = starts.iter().flat_map(|pose| pose.position()).fold(0.0f64, |m, x| m.max(x.abs()));
+    assert!((largest - 0.3).abs() < 1e-15, "{largest}");
+    // ω·z = φ̇ + ψ̇ cos θ.
+    let square = spread(starts.iter().map(|pose| pose.angular_velocity()[2])).1.powi(2) / 1.764614f64.powi(2);
+    let cosine = starts.iter().map(|pose| pose.rotation().rows()[2][2].powi(2)).sum::<f64>() / DRAWS as f64;
+    assert!((square - 1.0 - cosine).abs() < 0.1, "{square} {cosine}");
 }
 
 /// Longer chains are drawn too, though their projections are far.

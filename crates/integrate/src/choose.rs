@@ -6,14 +6,19 @@
 //! | a tolerance | a field in closed form, and a tolerance of 1e−5 or less | `taylor` |
 //! | a tolerance | else: by the tolerance | `tsit5`, `dop853`, `vern9` |
 //! | a step | loses energy, and the step is long for its fastest motion | `radau5` |
+//! | a step | constraints of positions, constant masses, the step is short for its fastest motion | `rattle4`; `rattle` if there are many |
+//! | a step | other constraints of positions | `gauss-spark4` |
+//! | a step | constraints of velocities | `dop853`, projected |
 //! | a step | loses energy at one rate: separable with linear damping | `conformal4` |
 //! | a step | separable, the step is short for its fastest motion | `blanes-moan4` |
 //! | a step | else | `gauss4` |
+//! | a density | constraints of positions | `gauss-spark6` |
 //! | a density | separable, or not | `blanes-moan6`, `gauss6` |
-//! | neither | nothing is lost, and the run is longer than a thousand of its fastest periods | `blanes-moan6`, or `gauss8` if not separable |
+//! | neither | nothing is lost, and the run is longer than a thousand of its fastest periods | `blanes-moan6`, or `gauss8` if not separable, or `gauss-spark8` if constraints of positions hold |
 //! | neither | else | as for a tolerance of 1e−10 |
 //!
-//! How fast a system moves is looked up: by the largest eigenvalue of the field's derivatives, along a short trial run.
+//! How fast a system moves is looked up: by the largest eigenvalue of the field's derivatives, along a short trial run. Methods of a
+//! tolerance are projected onto constraints after each step; a field with constraint forces that are written out is in closed form.
 
 use crate::block::Block;
 use crate::card::{Card, Needs};
@@ -43,6 +48,8 @@ const USUAL: Tolerance = Tolerance { relative: 1e-10, absolute: 0.0 };
 const LONG_STEP: f64 = 1.0;
 /// A system is stiff if its fastest rate is so many times that at which its state changes, and it loses energy.
 const STIFF: f64 = 200.0;
+/// With more constraints than this, nobody waits for compositions of steps.
+const MANY: usize = 100;
 /// The size of a trial run, and the largest system that is looked into.
 const TRIAL_STEPS: u64 = 200;
 const TRIAL_LOOKS: u64 = 10;
@@ -69,17 +76,22 @@ impl Choice {
                 (name, Pace::Tolerance(tolerance), why)
             }
             Some(Pace::Step(step)) => {
-                let (name, why) = by_step(&facts, tempo, step);
+                let constraints = dynamics.system().constraints().len();
+                let (name, why) = by_step(&facts, constraints, tempo, step);
                 (name, Pace::Step(step), why)
             }
             Some(Pace::Density(density)) => {
                 let (name, why) = by_density(&facts);
                 (name, Pace::Density(density), why)
             }
-            None if free && !facts.constrained && tempo.is_known() && tempo.fastest * span > LONG * TAU => {
+            None if free && facts.holonomic && tempo.is_known() && tempo.fastest * span > LONG * TAU => {
                 let step = (end - start.t).signum() * TAU / tempo.fastest / STEPS_PER_PERIOD;
                 let periods = (tempo.fastest * span / TAU).round();
-                let name = if Needs::Separable.met_by(&facts) { "blanes-moan6" } else { "gauss8" };
+                let name = match () {
+                    () if facts.constrained => "gauss-spark8",
+                    () if Needs::Separable.met_by(&facts) => "blanes-moan6",
+                    () => "gauss8",
+                };
                 let why = format!(
                     "nothing is lost over some {periods} periods of the fastest motion, so its geometry is kept"
                 );
@@ -116,7 +128,7 @@ fn by_tolerance(facts: &Facts, tempo: Tempo, tolerance: f64) -> (&'static str, S
     }
 }
 
-fn by_step(facts: &Facts, tempo: Tempo, step: f64) -> (&'static str, String) {
+fn by_step(facts: &Facts, constraints: usize, tempo: Tempo, step: f64) -> (&'static str, String) {
     let long = tempo.is_known() && tempo.fastest * step.abs() > LONG_STEP;
     let turn = number(&(10.0 * tempo.fastest * step.abs()).round().max(1.0));
     if facts.dissipative && long {
@@ -125,10 +137,22 @@ fn by_step(facts: &Facts, tempo: Tempo, step: f64) -> (&'static str, String) {
     if facts.dissipative && Needs::LinearDamping.met_by(facts) && !long {
         return ("conformal4", "damping is linear: what it does to the geometry is kept".to_owned());
     }
+    if facts.constrained && !facts.holonomic {
+        let why = "constraints are of velocities: each step is followed by a projection onto them";
+        return ("dop853", why.to_owned());
+    }
+    let simple = facts.separable && facts.constant_mass && !facts.forces_depend_on_velocities;
+    if facts.constrained && simple && !long {
+        let name = if constraints > MANY { "rattle" } else { "rattle4" };
+        return (
+            name,
+            "it keeps the constraints and the symplectic form on them, by simple steps".to_owned(),
+        );
+    }
     if facts.constrained {
         return (
-            "dop853",
-            "good accuracy, with a projection onto the constraints after each step".to_owned(),
+            "gauss-spark4",
+            "it keeps the constraints and the symplectic form on them, for any H".to_owned(),
         );
     }
     if Needs::Separable.met_by(facts) && !long {
@@ -145,6 +169,12 @@ fn by_step(facts: &Facts, tempo: Tempo, step: f64) -> (&'static str, String) {
 }
 
 fn by_density(facts: &Facts) -> (&'static str, String) {
+    if facts.constrained && facts.holonomic {
+        return (
+            "gauss-spark6",
+            "it keeps the constraints, and its steps are symmetric, as a density needs".to_owned(),
+        );
+    }
     if Needs::Separable.met_by(facts) {
         return (
             "blanes-moan6",

@@ -25,6 +25,8 @@ pub(crate) struct Course<'d> {
     /// Where the step leads, and by how much it is moved from there onto constraints; empty if it is not.
     target: Vec<f64>,
     correction: Vec<f64>,
+    /// Why the end of the last step that was tried cannot be moved there.
+    unmet: Option<StepError>,
     pacing: Pacing,
     /// Where each lane is, and what rounding left of that.
     t: [f64; LANES],
@@ -50,6 +52,8 @@ const FEW_STEPS: u64 = 500;
 
 /// Implicit methods keep their step where it could grow by less than this.
 const KEPT: std::ops::RangeInclusive<f64> = 1.0..=1.2;
+/// Errors across constraints are not made smaller than this, relative to the state.
+const ACROSS: f64 = 1e-6;
 /// A step this short, relative to the time, no longer moves the time.
 const SHORTEST: f64 = 4.0 * f64::EPSILON;
 
@@ -83,7 +87,7 @@ impl<'d> Course<'d> {
                 Pacing::Adaptive { tolerance, controller }
             }
         };
-        check(card, dynamics.system(), &block)?;
+        check(card, pace, dynamics.system(), &block)?;
         if dynamics.system().facts().closed {
             dynamics.prepare(&[Quantity::Field])?;
         }
@@ -105,6 +109,7 @@ impl<'d> Course<'d> {
             change: vec![0.0; len],
             target: if projected { vec![0.0; len] } else { Vec::new() },
             correction: if projected { vec![0.0; len] } else { Vec::new() },
+            unmet: None,
             pacing,
             t: [start; LANES],
             late: [0.0; LANES],
@@ -197,6 +202,19 @@ impl<'d> Course<'d> {
         let interval = interval(&self.t, &self.h, block.width());
         if !self.method.polynomial(motion, interval, block, change, polynomial)? {
             self.weaver.weave(motion, interval, block, change, polynomial)?;
+        } else if !self.target.is_empty() {
+            // A method's own polynomial does not know that its end was moved.
+            polynomial.lead_to(change);
+        }
+        Ok(())
+    }
+
+    /// The states at a fraction of the proposed step and the time there, the same in all lanes: on the constraints, if there are any.
+    pub(crate) fn inside(&mut self, tau: f64, time: f64, out: &mut [f64]) -> Result<(), StepError> {
+        let width = self.block.width();
+        self.polynomial.at(&[tau; LANES][..width], out);
+        if self.motion.system().facts().constrained {
+            self.motion.dynamics().project(&[time; LANES][..width], out)?;
         }
         Ok(())
     }
@@ -204,6 +222,7 @@ impl<'d> Course<'d> {
     /// Takes the proposed step.
     pub(crate) fn take(&mut self) {
         let width = self.block.width();
+        self.unmet = None;
         self.block.add_in(&self.taken[..width], &self.change);
         self.method.accept(&self.taken[..width]);
         if !self.target.is_empty() {
@@ -311,7 +330,10 @@ impl<'d> Course<'d> {
             let (t, h) = (&self.t[..width], &mut self.h[..width]);
             self.method.foresee(&mut self.motion, t, &self.block, h)?;
         }
-        self.check_lengths()?;
+        if let Err(error) = self.check_lengths() {
+            // If constraints cannot be met however short the step is, that is the reason.
+            return Err(self.unmet.take().map_or(error, RunError::from));
+        }
         let mut ratios = [0.0; LANES];
         if let Err(error) = self.try_step() {
             // A step that cannot be solved is too long, unless it cannot be shorter.
@@ -327,6 +349,7 @@ impl<'d> Course<'d> {
             if foreseen || error.lane().is_none_or(|lane| self.h[lane] == 0.0) {
                 return Err(error.into());
             }
+            self.unmet = Some(error);
         }
         if !foreseen {
             self.estimate(tolerance, &mut ratios[..width]);
@@ -343,8 +366,9 @@ impl<'d> Course<'d> {
         Ok(taken)
     }
 
-    /// The error of the step as a multiple of what is tolerated. If its end is moved onto constraints, errors along them remain; of errors
-    /// across them, which are large where constraints are nearly singular, the square: so much energy goes with them.
+    /// The error of the step as a multiple of what is tolerated. If its end is moved onto constraints, errors along them remain, and of
+    /// errors across them what their square is: the energy that goes with them. Where constraints are nearly singular, rounding is as large
+    /// across them as [`ACROSS`]: judged by that, no step would be short enough to leave such a place.
     fn estimate(&mut self, tolerance: Tolerance, ratios: &mut [f64]) {
         let width = self.block.width();
         let mut ends = [0.0; LANES];
@@ -362,7 +386,8 @@ impl<'d> Course<'d> {
         for (j, ratio) in ratios.iter_mut().enumerate() {
             let size = target.iter().skip(j).step_by(width).fold(0.0f64, |size, y| size.max(y.abs()));
             let tolerated = tolerance.relative + tolerance.absolute / size.max(f64::MIN_POSITIVE);
-            *ratio = ratio.min(along[j].max(tolerated * *ratio * *ratio));
+            let across = (*ratio * tolerated).powi(2) / tolerated.max(ACROSS * ACROSS);
+            *ratio = ratio.min(along[j].max(across));
         }
     }
 
@@ -439,10 +464,11 @@ fn interval<'a>(t: &'a [f64; LANES], h: &'a [f64; LANES], width: usize) -> Inter
 }
 
 /// Whether a method applies to a system, and the start to both.
-fn check(card: &'static Card, system: &System, block: &Block) -> Result<(), RunError> {
+fn check(card: &'static Card, pace: &Pace, system: &System, block: &Block) -> Result<(), RunError> {
     let facts = system.facts();
     if facts.constrained && !card.needs.met_by(facts) {
-        let instead = if facts.holonomic { "rattle" } else { "dop853" };
+        let steps = facts.holonomic && !matches!(pace, Pace::Tolerance(_));
+        let instead = if steps { "rattle" } else { "dop853" };
         return Err(RunError::Constrained { method: card.name, instead });
     }
     if !card.needs.met_by(facts) {

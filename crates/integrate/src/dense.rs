@@ -61,6 +61,23 @@ impl Polynomial {
         &mut self.terms[..terms * len]
     }
 
+    /// Spreads over the step what its end is short of this change.
+    pub(crate) fn lead_to(&mut self, change: &[f64]) {
+        let len = change.len();
+        for (i, change) in change.iter().enumerate() {
+            // All powers, and all Chebyshev polynomials, are 1 at the end.
+            let miss = change - (0..self.count).map(|k| self.terms[k * len + i]).sum::<f64>();
+            match self.basis {
+                Basis::Powers if self.count > 0 => self.terms[i] += miss,
+                Basis::Chebyshev if self.count > 1 => {
+                    self.terms[i] += 0.5 * miss;
+                    self.terms[len + i] += 0.5 * miss;
+                }
+                Basis::Powers | Basis::Chebyshev => {}
+            }
+        }
+    }
+
     /// The states at a fraction of the step, one fraction per lane.
     pub fn at(&self, tau: &[f64], out: &mut [f64]) {
         match self.width {
@@ -240,6 +257,23 @@ mod tests {
         polynomial.begin(&block, Basis::Chebyshev, 3).copy_from_slice(&[1.0, 0.0, 2.0, 0.0, 3.0, 0.0]);
         polynomial.at(&[0.75], &mut out);
         assert_eq!(out, [1.0 + 0.5, 2.0]);
+    }
+
+    #[test]
+    fn polynomials_are_led_to_the_end() {
+        let block = Block::one(&[1.0, 2.0]);
+        let mut polynomial = Polynomial::new(&block);
+        for (basis, terms) in
+            [(Basis::Powers, [1.0, 2.0, 3.0, 4.0]), (Basis::Chebyshev, [1.0, 2.0, 1.0, 2.0])]
+        {
+            polynomial.begin(&block, basis, 2).copy_from_slice(&terms);
+            polynomial.lead_to(&[0.5, -0.25]);
+            for (tau, expected) in [(0.0, [1.0, 2.0]), (1.0, [1.5, 1.75])] {
+                let mut out = [0.0; 2];
+                polynomial.at(&[tau], &mut out);
+                assert_eq!(out, expected, "{basis:?} at {tau}");
+            }
+        }
     }
 
     #[test]

@@ -12,7 +12,6 @@ use crate::run::grid::Grid;
 use crate::run::schedule::{Output, Schedule};
 use crate::step::Work;
 use crate::trajectory::Trajectory;
-use leastaction_compile::LANES;
 use leastaction_mechanics::{Dynamics, EvalError, Facts, State};
 use std::ops::ControlFlow;
 
@@ -429,7 +428,7 @@ impl Integrator {
                     (_, Some((tau, hit))) => (tau, t + tau * (end - t), Some(hit)),
                     (_, None) => break,
                 };
-                course.polynomial.at(&[tau; LANES][..inside.width()], inside.values_mut());
+                course.inside(tau, time, inside.values_mut())?;
                 let (block, dynamics) = (&inside, course.motion.dynamics());
                 if observer(Sample { step, t: time, event, block, dynamics })?.is_break() {
                     return Ok(Reason::Interrupted);

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{
-    begin, damped_pendulum, double_pendulum, driven_pendulum, henon_heiles, kepler, stiff_pendulum,
+    begin, damped_pendulum, double_pendulum, driven_pendulum, henon_heiles, kepler, links, stiff_pendulum,
 };
 use leastaction_expr::Graph;
 use leastaction_integrate::{Choice, Density, Keeps, Pace, Tolerance};
@@ -97,6 +97,71 @@ fn nothing_given_is_enough() {
             assert_eq!(long, end > 1000.0);
         }
     }
+}
+
+/// A skate that turns on an incline, with or without friction: its constraint is one of velocities.
+fn skate() -> System {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let [x, y, a] = model.coordinates(["x", "y", "a"]);
+    let [u, v, w] = model.velocities([x, y, a]);
+    model.kinetic("motion", u * u + v * v + 0.4 * w * w);
+    model.potential("slope", -3.0 * x);
+    model.constraint("blade", u * a.sin(), v * a.cos());
+    begin(&model, &[("a'", 1.7)])
+}
+
+/// A bob on a rod, with a ball on a spring whose friction stops it in 1e−4: stiff, and constrained.
+fn damped_rod() -> System {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let [x, y, z] = model.coordinates(["x", "y", "z"]);
+    model.particle("bob", 1.0, [x, y, z]);
+    model.potential("weight", y + 0.5 * z * z);
+    model.dissipation("friction", 5000.0 * model.velocity(z).pow(2.0) * (1.0 + x * x));
+    model.constraint("rod", x * x + y * y, 1.0);
+    begin(&model, &[("x", 0.8), ("y", -0.6), ("z", 0.1)])
+}
+
+/// A bob on a crank whose angle is a coordinate: masses are not constant.
+fn crank() -> System {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let [r, a, x] = model.coordinates(["r", "a", "x"]);
+    model.particle("pin", 1.0, [r * a.cos(), r * a.sin()]);
+    model.particle("slider", 2.0, [x, 0.0 * x]);
+    model.gravity([0.0, -5.0]);
+    model.constraint("rod", (x - r * a.cos()).pow(2.0) + (r * a.sin()).pow(2.0), 4.0);
+    model.potential("spring", 5.0 * (r - 1.0).pow(2.0));
+    begin(&model, &[("r", 1.0), ("a", 1.0), ("x", 2.35), ("a'", 1.0)])
+}
+
+/// Constraints are kept by methods that are made for them, or by projections.
+#[test]
+fn constraints_ask_for_their_methods() {
+    let step = |system: System, step: f64| chosen(system, 10.0, Some(Pace::Step(step))).0;
+    assert_eq!((step(links(), 0.01), step(links(), 0.2)), ("rattle4", "gauss-spark4"));
+    assert_eq!((step(skate(), 0.01), step(crank(), 0.01)), ("dop853", "gauss-spark4"));
+    assert_eq!(step(damped_rod(), 0.01), "radau5");
+    let tolerance = |system: System, tolerance: f64| {
+        chosen(system, 10.0, Some(Pace::Tolerance(Tolerance::relative(tolerance)))).0
+    };
+    assert_eq!((tolerance(links(), 1e-10), tolerance(links(), 1e-3)), ("taylor", "tsit5"));
+    assert_eq!((tolerance(skate(), 1e-10), tolerance(damped_rod(), 1e-8)), ("taylor", "radau5"));
+    let density = |system: System| chosen(system, 10.0, Some(Pace::from(Density::of("1", 0.05)))).0;
+    assert_eq!(density(links()), "gauss-spark6");
+    // Neither: short runs adapt, long ones keep what there is to be kept.
+    assert_eq!((chosen(links(), 10.0, None).0, chosen(skate(), 5000.0, None).0), ("taylor", "taylor"));
+    let (mut dynamics, start) = links();
+    let Choice { integrator, why } = Choice::new(&mut dynamics, &start, 2000.0, None).unwrap();
+    assert_eq!(integrator.card().name, "gauss-spark8", "{why}");
+    // The fastest rate is that of the links on their constraints, some twenty radians per second where they whip.
+    let Pace::Step(step) = *integrator.pace() else { panic!("{why}") };
+    assert!((0.002..0.02).contains(&step), "{step}");
+    let run = integrator.spaced(0.5).run(&mut dynamics, &start, 200.0).unwrap();
+    let drift = run.energy_drift(&mut dynamics).unwrap();
+    println!("links: {drift:.1e} with steps of {step}");
+    assert!(drift < 1e-7, "{drift:e}");
 }
 
 /// A run back in time gets steps that lead back.

@@ -92,6 +92,7 @@ impl<'g> Equations<'g> {
             damped,
             constraints: self.constraints.iter().map(|c| (c.name.clone(), c.level)).collect(),
             held: self.held.iter().map(|(q, by)| (q.to_string(), by.clone())).collect(),
+            definitions: self.definitions.clone(),
             slopes,
             plans,
         })

@@ -22,14 +22,19 @@ impl<'g> Model<'g> {
         let velocities: HashSet<Id> = self.coordinates.iter().map(|&q| rate(q).id()).collect();
         let motion = motion(&self.coordinates, self.time);
         let mut known = Substitution::new(self.graph);
+        let mut list = Vec::new();
         for index in order(&self.definitions)? {
             let (name, value) = self.definitions[index];
             let value = known.apply(&[value])[0];
-            known.replace(name, value);
+            let mut know = |name, value| {
+                known.replace(name, value);
+                list.push((name, value));
+            };
+            know(name, value);
             // The rate of what depends on velocities would need accelerations; its name then stays unknown.
             if !symbols_of(&[value]).iter().any(|s| velocities.contains(&s.id())) {
                 let rates = motion.derivatives(&[value]);
-                name.dot().into_iter().zip(rates).for_each(|(name, rate)| known.replace(name, rate));
+                name.dot().into_iter().zip(rates).for_each(|(name, rate)| know(name, rate));
             }
         }
         let replace = |e: &mut Expr<'g>| *e = known.apply(&[*e])[0];
@@ -54,6 +59,7 @@ impl<'g> Model<'g> {
         for (_, force) in &mut model.forces {
             replace(force);
         }
+        model.known = list;
         Ok(model)
     }
 }

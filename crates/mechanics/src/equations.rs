@@ -52,6 +52,8 @@ pub struct Equations<'g> {
     pub constraints: Vec<Constraint<'g>>,
     /// Coordinates that are held, with the names of the constraints that hold them. They are not among the coordinates.
     pub held: Vec<(Expr<'g>, String)>,
+    /// Defined names, held coordinates, and the rates of both, with what they stand for.
+    pub definitions: Vec<(Expr<'g>, Expr<'g>)>,
     /// How the motion is stated.
     pub statement: Statement<'g>,
 }
@@ -112,6 +114,7 @@ impl<'g> Equations<'g> {
             drives,
             constraints: constraint::derive(model)?,
             held: model.held.clone(),
+            definitions: model.known.clone(),
             statement,
         })
     }

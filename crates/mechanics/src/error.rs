@@ -388,13 +388,18 @@ pub enum StartError {
         /// The coordinates that move without inertia.
         coordinates: Vec<String>,
     },
-    /// A coordinate that a constraint holds has no value to be chosen.
+    /// A coordinate that a constraint holds is given another value.
     #[error(
-        "the start sets `{name}`, which the constraint `{constraint}` holds: leave it out, or change the constraint"
+        "the start sets `{name}` to {value}, but the constraint `{constraint}` holds it at {held}: leave it out, or change the \
+         constraint"
     )]
     Held {
         /// The coordinate, or its velocity.
         name: String,
+        /// The value that is given.
+        value: f64,
+        /// The value at which it is held.
+        held: f64,
         /// The constraint.
         constraint: String,
     },
@@ -473,7 +478,7 @@ pub enum TableError {
     },
 }
 
-fn suggestion(nearest: &Option<String>) -> String {
+pub(crate) fn suggestion(nearest: &Option<String>) -> String {
     nearest.as_ref().map_or_else(String::new, |name| format!(": did you mean `{name}`?"))
 }
 

@@ -75,12 +75,25 @@ impl Grip {
         self.invert_masses(dynamics, t, y)?;
         let weakest = self.factor_in(&[DEPENDENT; LANES]);
         // Without better factors, pivots tell directions from bends only.
-        let limit = if self.orthogonal.is_some() { THERE } else { LONGEST * LONGEST };
-        self.doubtful = weakest.map(|weakest| weakest < limit);
+        let (limit, rows) = match &self.orthogonal {
+            Some(_) => (THERE, self.layout.rows),
+            None => (LONGEST * LONGEST, 0),
+        };
+        self.doubtful =
+            std::array::from_fn(|j| j < self.width && (weakest[j] < limit || self.rank[j] < rows));
         if self.doubtful.contains(&true) {
             self.factor_better(dynamics, t, y, &weakest)?;
         }
         Ok(())
+    }
+
+    /// Takes G at y only, for [`Grip::pull`], [`Grip::press`] and [`Grip::steepness`]: what else is known stays as it was last taken.
+    ///
+    /// # Errors
+    /// [`EvalError`] if a slice does not fit.
+    pub fn feel(&mut self, dynamics: &mut Dynamics, t: &[f64], y: &[f64]) -> Result<(), EvalError> {
+        check("lanes", self.width, t.len())?;
+        dynamics.engine.eval(Quantity::ConstraintSlopes, t, y, &mut self.slopes)
     }
 
     /// How many constraints are independent, in a lane.
@@ -143,6 +156,13 @@ impl Grip {
     #[must_use]
     pub fn steepness(&self, constraint: usize, lane: usize) -> f64 {
         self.layout.row(constraint).map(|entry| self.slopes[entry * self.width + lane].abs()).sum()
+    }
+
+    /// The largest |(M⁻¹Gᵀ)_ik| of a constraint, in a lane: what a unit of its multiplier does to accelerations.
+    #[must_use]
+    pub fn reach(&self, constraint: usize, lane: usize) -> f64 {
+        let entries = self.layout.spread_row(constraint);
+        entries.fold(0.0f64, |m, entry| m.max(self.spread[entry * self.width + lane].abs()))
     }
 
     fn solve_in<const W: usize>(&mut self, b: &mut [f64]) {
@@ -284,25 +304,37 @@ fn invert(
 }
 
 /// out −= Aᵀx for a matrix by rows.
-fn gather<const W: usize>(start: &[u32], columns: &[u32], entries: &[f64], x: &[f64], out: &mut [f64]) {
-    for (row, x) in x.chunks_exact(W).enumerate() {
-        for entry in start[row] as usize..start[row + 1] as usize {
-            let column = columns[entry] as usize;
-            for l in 0..W {
-                out[column * W + l] -= entries[entry * W + l] * x[l];
-            }
+pub(crate) fn gather<const W: usize>(
+    start: &[u32],
+    columns: &[u32],
+    entries: &[f64],
+    x: &[f64],
+    out: &mut [f64],
+) {
+    let ((entries, _), (out, _)) = (entries.as_chunks::<W>(), out.as_chunks_mut::<W>());
+    for (x, range) in x.as_chunks::<W>().0.iter().zip(start.windows(2)) {
+        let range = range[0] as usize..range[1] as usize;
+        for (&column, entry) in columns[range.clone()].iter().zip(&entries[range]) {
+            let out = &mut out[column as usize];
+            (0..W).for_each(|l| out[l] -= entry[l] * x[l]);
         }
     }
 }
 
 /// out += Ax for a matrix by rows.
-fn scatter<const W: usize>(start: &[u32], columns: &[u32], entries: &[f64], x: &[f64], out: &mut [f64]) {
-    for (row, out) in out.chunks_exact_mut(W).enumerate() {
-        for entry in start[row] as usize..start[row + 1] as usize {
-            let column = columns[entry] as usize;
-            for l in 0..W {
-                out[l] += entries[entry * W + l] * x[column * W + l];
-            }
+pub(crate) fn scatter<const W: usize>(
+    start: &[u32],
+    columns: &[u32],
+    entries: &[f64],
+    x: &[f64],
+    out: &mut [f64],
+) {
+    let ((entries, _), (x, _)) = (entries.as_chunks::<W>(), x.as_chunks::<W>());
+    for (out, range) in out.as_chunks_mut::<W>().0.iter_mut().zip(start.windows(2)) {
+        let range = range[0] as usize..range[1] as usize;
+        for (&column, entry) in columns[range.clone()].iter().zip(&entries[range]) {
+            let x = &x[column as usize];
+            (0..W).for_each(|l| out[l] += entry[l] * x[l]);
         }
     }
 }
@@ -316,6 +348,7 @@ pub(crate) struct Hold {
     pub(crate) values: Vec<f64>,
     pub(crate) accelerations: Vec<f64>,
     pub(crate) correction: Vec<f64>,
+    pub(crate) flow: Vec<f64>,
 }
 
 impl Hold {

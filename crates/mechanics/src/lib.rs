@@ -41,6 +41,7 @@
 //! Every force is the derivative of something declared, or declared itself.
 
 mod blueprint;
+mod body;
 mod check;
 mod constraint;
 mod definitions;
@@ -50,6 +51,7 @@ mod equations;
 mod error;
 mod facts;
 mod family;
+mod flow;
 mod grip;
 mod inertia;
 mod input;
@@ -79,6 +81,10 @@ pub mod five_ways {}
 /// The nearest of several names, for "did you mean".
 pub use leastaction_expr::nearest;
 
+pub use body::{
+    Body, BodyError, Inertia, InertiaError, Matter, Point, Pose, Rotation, RotationError, Surface,
+    SurfaceError,
+};
 pub use constraint::{Constraint, Level};
 pub use dynamics::{Dynamics, Query};
 pub use equations::{Equations, Statement};

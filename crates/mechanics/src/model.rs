@@ -1,5 +1,6 @@
 //! The model: what a person writes.
 
+use crate::body::Bodies;
 use crate::equations::{Equations, rate, symbols_of};
 use crate::error::ModelError;
 use crate::system::System;
@@ -43,6 +44,7 @@ pub struct Model<'g> {
     pub(crate) momenta: Vec<Expr<'g>>,
     pub(crate) inputs: Vec<Expr<'g>>,
     pub(crate) particles: Vec<Particle<'g>>,
+    pub(crate) bodies: Bodies<'g>,
     /// The sum of all gravity, and the dimensions of each part of it.
     pub(crate) gravity: Vec<Expr<'g>>,
     pub(crate) gravity_dimensions: Vec<usize>,
@@ -56,6 +58,8 @@ pub struct Model<'g> {
     pub(crate) constraints: Vec<Term<'g>>,
     /// Coordinates that a constraint holds, with its name: they have become definitions.
     pub(crate) held: Vec<(Expr<'g>, String)>,
+    /// Defined names, and their rates, with what they stand for; known once the model is resolved.
+    pub(crate) known: Vec<(Expr<'g>, Expr<'g>)>,
 }
 
 impl<'g> Model<'g> {
@@ -71,6 +75,7 @@ impl<'g> Model<'g> {
             momenta: Vec::new(),
             inputs: Vec::new(),
             particles: Vec::new(),
+            bodies: Bodies::default(),
             gravity: Vec::new(),
             gravity_dimensions: Vec::new(),
             kinetic: Vec::new(),
@@ -81,6 +86,7 @@ impl<'g> Model<'g> {
             forces: Vec::new(),
             constraints: Vec::new(),
             held: Vec::new(),
+            known: Vec::new(),
         }
     }
 

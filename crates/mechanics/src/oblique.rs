@@ -87,7 +87,7 @@ impl Oblique {
         y: &mut [f64],
     ) -> Result<[f64; LANES], EvalError> {
         let width = self.width;
-        let shift = |i: usize| if (i * i / 3) % 2 == 0 { 1.0 } else { -0.5 } - 0.1 * (i % 3) as f64;
+        let shift = |i: usize| if (i * i / 3).is_multiple_of(2) { 1.0 } else { -0.5 } - 0.1 * (i % 3) as f64;
         y.chunks_exact_mut(width).enumerate().for_each(|(i, y)| y.iter_mut().for_each(|y| *y += shift(i)));
         dynamics.engine.eval(Quantity::ConstraintSlopes, t, y, &mut self.slopes)?;
         let mut lengths = [0.0f64; LANES];

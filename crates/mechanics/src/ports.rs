@@ -198,6 +198,7 @@ impl<'g> Ports<'g> {
             damped: Vec::new(),
             constraints: Vec::new(),
             held: Vec::new(),
+            definitions: Vec::new(),
             slopes: Vec::new(),
             plans,
         })

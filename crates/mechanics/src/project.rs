@@ -179,6 +179,7 @@ impl Dynamics {
         open[width..].fill(false);
         if positions == 0 {
             grip.take(self, t, y)?;
+            projections.iter_mut().enumerate().take(width).for_each(|(lane, p)| p.rank = grip.rank(lane));
             return Ok(());
         }
         for iteration in 1..=ITERATIONS {

@@ -1,7 +1,7 @@
 //! States, and how a start is written by names.
 
 use crate::dynamics::Dynamics;
-use crate::error::StartError;
+use crate::error::{EvalError, StartError};
 use crate::facts::Form;
 use crate::project::Projection;
 use crate::system::Quantity;
@@ -10,6 +10,9 @@ use std::collections::HashMap;
 
 /// A start is moved onto the constraints by no more than this, relative to its largest coordinate: what is farther away was hardly meant.
 const FAR: f64 = 0.25;
+
+/// A start may set a held coordinate to what it is held at, as closely as this.
+const AGREES: f64 = 1e-9;
 
 /// Where a system is: time, coordinates and momenta.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -66,8 +69,13 @@ impl Dynamics {
             let Some(&(kind, i)) = places.get(name) else {
                 let held = system.held().iter().find(|(held, _)| name.trim_end_matches('\'') == held);
                 if let Some((_, constraint)) = held {
+                    finite(|| format!("`{name}`"), value)?;
+                    let held = self.held_value(t, name)?;
+                    if (value - held).abs() <= AGREES * held.abs().max(1.0) {
+                        continue;
+                    }
                     let (name, constraint) = (name.to_owned(), constraint.clone());
-                    return Err(StartError::Held { name, constraint });
+                    return Err(StartError::Held { name, value, constraint, held });
                 }
                 let nearest = nearest(name, kinds.into_iter().flatten().map(String::as_str));
                 return Err(StartError::UnknownName { name: name.to_owned(), nearest });
@@ -104,6 +112,22 @@ impl Dynamics {
         }
         self.check_start(&state, n)?;
         Ok(state)
+    }
+
+    /// The value at which a constraint holds a coordinate, or its velocity.
+    pub(crate) fn held_value(&self, t: f64, name: &str) -> Result<f64, EvalError> {
+        let system = self.system();
+        let failed = |reason: String| EvalError::Compile { what: "held coordinates", reason };
+        let kernel = system.observation(name).map_err(|e| failed(e.to_string()))?;
+        let evaluator = kernel.evaluator(self.parameters());
+        let mut evaluator = evaluator.map_err(|e| failed(e.to_string()))?;
+        // It depends on time and parameters only.
+        let before = system.dimension() + system.velocities().len();
+        let mut block = vec![0.0; before + 1 + system.inputs().len()];
+        block[before] = t;
+        let mut value = [0.0];
+        evaluator.eval(&block, &mut value).map_err(|e| failed(e.to_string()))?;
+        Ok(value[0])
     }
 
     /// How far the last start was moved to meet the constraints, if there are any.

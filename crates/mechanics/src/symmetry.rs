@@ -42,15 +42,20 @@ impl<'g> Equations<'g> {
     /// `None` if that needs accelerations that cannot be written down.
     #[must_use]
     pub fn rate_of_change(&self, f: Expr<'g>) -> Option<Expr<'g>> {
-        let turned = [&self.velocities[..], &self.momenta].concat();
-        if !self.constraints.is_empty() && depend(&[self.graph.adopt(f)], &turned) {
+        if self.feels_constraints(f) {
             return None; // constraint forces cannot be written down
         }
-        self.free_rate_of_change(f)
+        self.unconstrained_rate(f)
     }
 
-    /// The rate of change without the forces of constraints.
-    fn free_rate_of_change(&self, f: Expr<'g>) -> Option<Expr<'g>> {
+    /// Whether constraint forces enter the rate of change of an expression: it has velocities or momenta in it.
+    fn feels_constraints(&self, f: Expr<'g>) -> bool {
+        let turned = [&self.velocities[..], &self.momenta].concat();
+        !self.constraints.is_empty() && depend(&[self.graph.adopt(f)], &turned)
+    }
+
+    /// df/dt as if there were no constraints.
+    fn unconstrained_rate(&self, f: Expr<'g>) -> Option<Expr<'g>> {
         match &self.statement {
             Statement::Hamiltonian(_) => {
                 let (rates, pushes) = self.phase_field()?;
@@ -75,45 +80,41 @@ impl<'g> Equations<'g> {
         }
     }
 
-    /// How much f changes per unit of each multiplier of a constraint, which pushes with −Gᵀλ: −∂f/∂p · Gᵀ − ∂f/∂v · M⁻¹Gᵀ.
-    fn pulls(&self, f: Expr<'g>) -> Option<Vec<Expr<'g>>> {
-        let rates: Vec<_> = self.constraints.iter().map(|c| c.rate).collect();
-        let zero = self.graph.number(0.0);
-        let mut pushes = vec![vec![zero; self.degrees()]; rates.len()];
-        for Entry { row, column, value } in jacobian(&rates, &self.velocities) {
-            pushes[row][column] = -value;
+    /// What each multiplier λ adds to df/dt: −G ∂f/∂p, where ∂f/∂p is M⁻¹ ∂f/∂v of velocities.
+    fn reactions(&self, f: Expr<'g>) -> Option<Vec<Expr<'g>>> {
+        let f = self.graph.adopt(f);
+        let mut turned = f.gradient(&self.momenta);
+        if depend(&[f], &self.velocities) {
+            let by_velocities = match &self.statement {
+                Statement::Lagrangian(l) => l.solve(&f.gradient(&self.velocities))?,
+                Statement::Hamiltonian(_) => self.of_momenta(f)?.gradient(&self.momenta),
+            };
+            turned.iter_mut().zip(by_velocities).for_each(|(sum, part)| *sum += part);
         }
-        let pull = |push: Vec<Expr<'g>>| match &self.statement {
-            Statement::Hamiltonian(_) => {
-                let along: Vec<_> = self.momenta.iter().copied().zip(push).collect();
-                jvp(&[self.of_momenta(f)?], &along).first().copied()
-            }
-            Statement::Lagrangian(l) => {
-                let turned = match depend(&[f], &self.velocities) {
-                    true => l.solve(&push)?,
-                    false => Vec::new(), // not looked at
-                };
-                let turned = self.velocities.iter().copied().zip(turned);
-                let along: Vec<_> = turned.chain(self.momenta.iter().copied().zip(push)).collect();
-                let known: Vec<_> = self.momenta.iter().copied().zip(l.momenta.iter().copied()).collect();
-                Some(jvp(&[self.graph.adopt(f)], &along).first()?.substitute(&known))
-            }
-        };
-        pushes.into_iter().map(pull).collect()
+        let rates: Vec<_> = self.constraints.iter().map(|c| c.rate).collect();
+        let mut reactions = vec![self.graph.number(0.0); rates.len()];
+        for Entry { row, column, value } in jacobian(&rates, &self.velocities) {
+            reactions[row] -= value * turned[column];
+        }
+        Some(reactions)
     }
 
-    /// Whether the motion conserves an expression of (q, v, p, t). `None` if that cannot be decided; with constraints that is so
-    /// where it would change off them.
+    /// Whether the motion conserves an expression of (q, v, p, t). `None` if that cannot be decided. Under constraints what the free motion
+    /// conserves is conserved if it generates a symmetry of each of them, as the momenta of translations and rotations do.
     #[must_use]
     pub fn is_conserved(&self, f: Expr<'g>) -> Option<bool> {
-        let mut rates = vec![self.free_rate_of_change(f)?];
-        rates.extend(self.pulls(f)?);
+        let mut rates = vec![self.unconstrained_rate(f)?];
+        if self.feels_constraints(f) {
+            rates.extend(self.reactions(f)?);
+        }
         let verdicts = self.probe().verdicts(&rates);
         let moving = [&self.coordinates[..], &self.velocities, &self.momenta, &[self.time]].concat();
-        if verdicts.iter().all(|verdict| *verdict == Verdict::Zero) {
+        if verdicts.iter().all(|verdict| matches!(verdict, Verdict::Zero)) {
             return (!jumps(&[f], &moving)).then_some(true);
         }
-        (verdicts.contains(&Verdict::NotZero) && self.constraints.is_empty()).then_some(false)
+        // On the constraints a rate may vanish that does not vanish everywhere.
+        let decided = self.constraints.is_empty() && matches!(verdicts[..], [Verdict::NotZero]);
+        decided.then_some(false)
     }
 
     /// Whether an expression is certainly zero wherever it is defined.

@@ -4,7 +4,7 @@ use crate::constraint::Level;
 use crate::dynamics::Dynamics;
 use crate::equations::symbols_of;
 use crate::error::{EvalError, ModelError, ObserveError, SettingError};
-use crate::facts::{Facts, Place, Share};
+use crate::facts::{Facts, Form, Place, Share};
 use crate::family::Families;
 use crate::sparse::Layout;
 use crate::symmetry::Conserved;
@@ -59,6 +59,10 @@ pub enum Quantity {
     ConstraintSlopes,
     /// γ of the constraints, of (q, v).
     ConstraintBends,
+    /// ∂Ψ/∂q where G has nonzeros, for constraints of positions, of (q, v).
+    ConstraintTurns,
+    /// ∂p/∂q of (q, v), by rows; for a Hamiltonian ∂v/∂q of (q, p).
+    Shears,
     /// The outputs of a port-Hamiltonian system.
     Outputs,
     /// J, then R, of a port-Hamiltonian system, by rows.
@@ -75,7 +79,7 @@ impl Quantity {
             Quantity::Field => "the vector field",
             Quantity::Drift => "velocities",
             Quantity::Kick | Quantity::Pushes => "forces",
-            Quantity::Jacobian | Quantity::Tangents => "derivatives of the vector field",
+            Quantity::Jacobian | Quantity::Tangents | Quantity::Shears => "derivatives of the vector field",
             Quantity::Energy | Quantity::Ledger => "energies",
             Quantity::Momenta => "momenta",
             Quantity::Loads | Quantity::Accelerations => "accelerations",
@@ -86,7 +90,8 @@ impl Quantity {
             Quantity::Constraints
             | Quantity::ConstraintRates
             | Quantity::ConstraintSlopes
-            | Quantity::ConstraintBends => "constraints",
+            | Quantity::ConstraintBends
+            | Quantity::ConstraintTurns => "constraints",
             Quantity::Outputs => "outputs",
             Quantity::Structure => "structure matrices",
             Quantity::Gradient => "the gradient of the energy",
@@ -124,6 +129,8 @@ pub(crate) struct Blueprint<'g> {
     pub(crate) constraints: Vec<(String, Level)>,
     /// Coordinates that are held, and by which constraint.
     pub(crate) held: Vec<(String, String)>,
+    /// Names, and what they stand for.
+    pub(crate) definitions: Vec<(Expr<'g>, Expr<'g>)>,
     /// Rows and columns of the nonzeros in [`Quantity::ConstraintSlopes`].
     pub(crate) slopes: Vec<(usize, usize)>,
     pub(crate) plans: Vec<(Quantity, Beside, Vec<Expr<'g>>)>,
@@ -182,6 +189,8 @@ pub(crate) struct Source {
     pub(crate) inputs: Vec<Id>,
     autonomous: bool,
     pub(crate) parameters: Vec<Id>,
+    /// Names, and what they stand for.
+    definitions: Vec<(Id, Id)>,
 }
 
 /// A compiled system: immutable, shared between threads, cheap to clone. [`Dynamics`] evaluates it.
@@ -212,6 +221,7 @@ impl System {
             inputs: ids(&blueprint.inputs),
             autonomous: blueprint.facts.autonomous,
             parameters: blueprint.parameters.iter().map(|(p, _)| p.id()).collect(),
+            definitions: blueprint.definitions.iter().map(|(name, value)| (name.id(), value.id())).collect(),
         };
         let first = [Quantity::Field, Quantity::Pushes].into_iter().find(|&q| source.plan(q).is_some());
         let first = first.unwrap_or(Quantity::Kick);
@@ -353,7 +363,7 @@ impl System {
         }
         let program = {
             let mut source = self.inner.source.lock().unwrap_or_else(PoisonError::into_inner);
-            source.derive(quantity, self.facts().closed);
+            source.derive(quantity, self.facts(), &self.inner.layout);
             let undefined = EvalError::Undefined { what: quantity.name(), form: self.facts().form };
             source.plan(quantity).ok_or(undefined)?;
             source.program(quantity)
@@ -485,12 +495,16 @@ impl Source {
         [&self.coordinates, &self.momenta, &self.velocities, &[self.time][..], &self.inputs].concat()
     }
 
-    /// Reads an expression of what can be observed, and of parameters.
+    /// Reads an expression of what can be observed, of parameters, and of names defined by these.
     pub(crate) fn read(&self, text: &str) -> Result<Expr<'_>, ObserveError> {
-        let value = self.graph.parse(text)?;
+        let defined =
+            self.definitions.iter().map(|&(name, value)| (self.graph.at(name), self.graph.at(value)));
+        let defined: Vec<_> = defined.collect();
+        let value = self.graph.parse(text)?.substitute(&defined);
         let known = self.expressions(&[self.observed().as_slice(), &self.parameters].concat());
         if let Some(unknown) = symbols_of(&[value]).into_iter().find(|symbol| !known.contains(symbol)) {
-            let names: Vec<String> = known.iter().map(Expr::to_string).collect();
+            let names: Vec<String> =
+                known.iter().chain(defined.iter().map(|(name, _)| name)).map(Expr::to_string).collect();
             let name = unknown.to_string();
             let nearest = nearest(&name, names.iter().map(String::as_str));
             return Err(ObserveError::UnknownName { name, nearest });
@@ -520,7 +534,7 @@ impl Source {
     }
 
     /// Plans the derivatives of the field, which are many and seldom needed.
-    fn derive(&mut self, quantity: Quantity, closed: bool) {
+    fn derive(&mut self, quantity: Quantity, facts: &Facts, layout: &Layout) {
         if self.plan(quantity).is_some() {
             return;
         }
@@ -529,7 +543,7 @@ impl Source {
             (&self.coordinates, self.expressions(&self.momenta), self.expressions(&self.velocities));
         let q = self.expressions(q);
         let (beside, blocks) = match quantity {
-            Quantity::Jacobian if closed => {
+            Quantity::Jacobian if facts.closed => {
                 let state: Vec<_> = q.iter().chain(&p).copied().collect();
                 (Beside::Momenta, outputs(Quantity::Field).map(|f| dense(&self.graph, &f, &state)))
             }
@@ -540,6 +554,25 @@ impl Source {
                     parts.map(|(f, x)| dense(&self.graph, f, x)).concat()
                 });
                 (Beside::Velocities, blocks)
+            }
+            Quantity::Shears if facts.form == Form::Hamiltonian => {
+                (Beside::Momenta, outputs(Quantity::Drift).map(|v| dense(&self.graph, &v, &q)))
+            }
+            Quantity::Shears => {
+                (Beside::Velocities, outputs(Quantity::Momenta).map(|p| dense(&self.graph, &p, &q)))
+            }
+            // Φ̇ depends on the coordinates that Φ depends on, and so does G.
+            Quantity::ConstraintTurns if facts.holonomic => {
+                let turns = outputs(Quantity::ConstraintRates).map(|rates| {
+                    let mut turns = vec![self.graph.number(0.0); layout.columns.len()];
+                    for entry in jacobian(&rates, &q) {
+                        let mut places = layout.row(entry.row);
+                        let place = places.find(|&place| layout.columns[place] as usize == entry.column);
+                        place.into_iter().for_each(|place| turns[place] = entry.value);
+                    }
+                    turns
+                });
+                (Beside::Velocities, turns)
             }
             _ => return,
         };

@@ -195,8 +195,14 @@ fn held_coordinates_are_eliminated() {
     let refused = dynamics.start(&[("y'", 1.0)]).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "the start sets `y'`, which the constraint `aside` holds: leave it out, or change the constraint"
+        "the start sets `y'` to 1, but the constraint `aside` holds it at 0.25: leave it out, or change the constraint"
     );
+    // What it is held at may be given, and observed.
+    dynamics.start_at(1.0, &[("z", 1.0), ("x", shaken), ("y'", 0.25 * 1f64.cos())]).unwrap();
+    let held = dynamics.observable("x + y'").unwrap();
+    let mut value = [0.0];
+    dynamics.observe(held, &[1.0], &start.block(), &mut value).unwrap();
+    assert!((value[0] - (shaken + 0.25 * 1f64.cos())).abs() < 1e-15);
 }
 
 type Demand<'a, 'g> = &'a dyn Fn(&mut Model<'g>);

@@ -1,18 +1,23 @@
 //! The systems, one file each.
 
 mod bezier_bead;
+mod bricard;
 mod coupled_chain;
 mod coupled_pendulums;
 mod damped_pendulum;
 mod double_pendulum;
 mod dzhanibekov;
+mod four_bar;
+mod gyroscope;
 mod harmonic_oscillator;
 mod magnet_pendulum;
 mod n_pendulum;
 mod outer_solar_system;
 mod pendulum;
+mod rigid_rotor;
 mod rollercoaster;
 mod room;
+mod slider_crank;
 mod spring_on_rail;
 mod two_body;
 
@@ -36,4 +41,9 @@ pub const ALL: &[Entry] = &[
     n_pendulum::ENTRY,
     coupled_pendulums::ENTRY,
     magnet_pendulum::ENTRY,
+    gyroscope::ENTRY,
+    rigid_rotor::ENTRY,
+    four_bar::ENTRY,
+    slider_crank::ENTRY,
+    bricard::ENTRY,
 ];

@@ -42,6 +42,11 @@ pub(crate) trait Equation {
 
     /// The derivatives of g at x, by rows.
     fn slope(&mut self, x: &[f64], matrix: &mut [f64]) -> Result<(), EvalError>;
+
+    /// Whether there are so few unknowns that a matrix of them makes sense.
+    fn is_small(&self) -> bool {
+        true
+    }
 }
 
 /// The memory of the iterations.
@@ -51,12 +56,26 @@ pub(crate) struct Solver {
     /// Residuals g(x) − x, relative to the scale of the state.
     residual: Vec<f64>,
     image: Vec<f64>,
+    /// Whether iterations end where the next residual can be foreseen to be lost in rounding.
+    foresees: bool,
 }
 
 impl Solver {
     /// Memory for unknowns of this length, all lanes counted.
     pub(crate) fn new(len: usize) -> Solver {
-        Solver { anderson: Anderson::new(len), newton: None, residual: vec![0.0; len], image: vec![0.0; len] }
+        let memory = || vec![0.0; len];
+        Solver {
+            anderson: Anderson::new(len),
+            newton: None,
+            residual: memory(),
+            image: memory(),
+            foresees: false,
+        }
+    }
+
+    /// As [`Solver::new`]; iterations end where the next residual can be foreseen to be lost in rounding.
+    pub(crate) fn foreseeing(len: usize) -> Solver {
+        Solver { foresees: true, ..Solver::new(len) }
     }
 
     /// Solves x = g(x) from the guess in `x`, which is a change of the state `y`. Returns how many iterations were made.
@@ -94,10 +113,12 @@ impl Solver {
         x: &mut [f64],
         equation: &mut impl Equation,
     ) -> Result<u32, StepError> {
-        let Solver { anderson, newton, residual, image } = self;
+        let Solver { anderson, newton, residual, image, foresees } = self;
         let mut front = Front::<W>::new(y.len() / W, residual, image);
+        front.foresees = *foresees;
         let mut iterations = anderson.iterate(MOST, y, x, &mut front, |x, image| equation.image(x, image))?;
-        if !front.is_done() {
+        if !front.is_done() && equation.is_small() {
+            front.foresees = false;
             let newton = newton.get_or_insert_with(|| Newton::new(x.len() / W, W));
             iterations += newton.iterate(x, &mut front, equation)?;
         }

@@ -111,7 +111,8 @@ impl Past {
         let begin = |back: usize| -self.steps[..=back].iter().map(|steps| steps[j]).sum::<f64>();
         let time = |k: usize| begin(k / s) + self.c[k % s] * self.steps[k / s][j];
         // Where a step ends with a stage and begins with one, both are at the same time.
-        let twice = |k: usize| k >= s && self.c[0] == 0.0 && k % s == s - 1;
+        let ends = self.c[0] == 0.0 && self.c[s - 1] == 1.0;
+        let twice = |k: usize| k >= s && ends && k % s == s - 1;
         let used = |k: &usize| *k < s * count && !twice(*k);
         for i in 0..s {
             let at = self.c[i] * self.step[j];

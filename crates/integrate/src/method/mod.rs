@@ -7,6 +7,7 @@ mod energy;
 mod explicit;
 mod ias15;
 mod rattle;
+mod spark;
 mod splitting;
 mod tao;
 mod taylor;
@@ -54,6 +55,9 @@ pub const ALL: &[Card] = &[
     collocation::lobatto::STORMER_VERLET,
     collocation::lobatto::LOBATTO_PAIR4,
     collocation::lobatto::LOBATTO_PAIR6,
+    spark::gauss::GAUSS_SPARK4,
+    spark::gauss::GAUSS_SPARK6,
+    spark::gauss::GAUSS_SPARK8,
     variational::midpoint::CARD,
     variational::lobatto::VARIATIONAL4,
     variational::lobatto::VARIATIONAL6,

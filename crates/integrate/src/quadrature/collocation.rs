@@ -44,6 +44,11 @@ impl Collocation {
         nodes
     }
 
+    /// ∫ℓⱼ from 0 to τ for each node j.
+    pub(crate) fn integrals_to(&self, tau: Double) -> Vec<Double> {
+        (0..self.c.len()).map(|j| value(&integral(&cardinal(&self.c, j)), tau)).collect()
+    }
+
     /// The coefficients of the cardinal polynomials, rounded: row j has those of node j, the constant first.
     pub(crate) fn cardinals(&self) -> Vec<Vec<f64>> {
         let rounded = |j| cardinal(&self.c, j).iter().map(|c| c.rounded()).collect();

@@ -118,9 +118,14 @@ impl Control {
         dynamics: &mut Dynamics,
         (start, end): (f64, f64),
     ) -> Result<Control, RunError> {
-        let reversible = |card: &Card| card.keeps.contains(&Keeps::Reversible);
-        if !reversible(card) {
-            return Err(RunError::NotReversible { method: card.name, instead: "gauss4" });
+        let facts = dynamics.system().facts();
+        if !card.kept_in(facts).any(|kept| kept == Keeps::Reversible) {
+            let instead = match (facts.constrained, facts.holonomic) {
+                (false, _) => "gauss4",
+                (true, true) => "gauss-spark4",
+                (true, false) => "dop853",
+            };
+            return Err(RunError::NotReversible { method: card.name, instead });
         }
         let epsilon = density.epsilon;
         if !(epsilon > 0.0 && epsilon.is_finite()) {

@@ -3,6 +3,7 @@
 use crate::course::Course;
 use crate::error::RunError;
 use crate::run::roots::{Root, sign_changes};
+use crate::step::StepError;
 use leastaction_mechanics::{EvalError, Observable, State};
 
 /// A zero crossing to look for: of any expression of time, coordinates, velocities, momenta and parameters.
@@ -89,6 +90,10 @@ pub struct Hit {
     pub terminal: bool,
 }
 
+/// Secants towards an event on constraints begin with one over this part of the step, and are so many at most.
+const ASIDE: f64 = 1e-4;
+const SECANTS: u32 = 6;
+
 /// The events of a run at work.
 pub(crate) struct Lookout<'a> {
     events: &'a [Event],
@@ -121,7 +126,7 @@ impl<'a> Lookout<'a> {
     }
 
     /// Finds what happens in the proposed step.
-    pub(crate) fn look(&mut self, course: &mut Course<'_>) -> Result<(), EvalError> {
+    pub(crate) fn look(&mut self, course: &mut Course<'_>) -> Result<(), StepError> {
         let (start, end) = (course.times()[0], course.end_of(0));
         self.hits.clear();
         self.passed = 0;
@@ -141,8 +146,40 @@ impl<'a> Lookout<'a> {
                 }
             })?;
         }
+        if course.motion.system().facts().constrained {
+            for k in 0..self.hits.len() {
+                let (tau, hit) = self.hits[k];
+                self.hits[k].0 = self.close_in(course, hit.event, tau)?;
+            }
+        }
         self.hits.sort_by(|a, b| a.0.total_cmp(&b.0));
         Ok(())
+    }
+
+    /// Where an observable vanishes on the constraints: near the zero on the step's polynomial, which is off them by its error.
+    fn close_in(&mut self, course: &mut Course<'_>, event: usize, tau: f64) -> Result<f64, StepError> {
+        let (start, end) = (course.times()[0], course.end_of(0));
+        let mut value = |tau: f64| {
+            let (time, mut out) = (start + tau * (end - start), [0.0]);
+            course.inside(tau, time, &mut self.at)?;
+            course.motion.dynamics().observe(self.events[event].what, &[time], &self.at, &mut out)?;
+            Ok::<f64, StepError>(out[0])
+        };
+        // Secants, while they lead nearer.
+        let aside = if tau < 0.5 { tau + ASIDE } else { tau - ASIDE };
+        let (mut before, mut best) = ((aside, value(aside)?), (tau, value(tau)?));
+        for _ in 0..SECANTS {
+            let next = best.0 - best.1 * (best.0 - before.0) / (best.1 - before.1);
+            if best.1 == 0.0 || !(0.0..=1.0).contains(&next) || next == best.0 {
+                break;
+            }
+            let found = (next, value(next)?);
+            if found.1.abs() >= best.1.abs() || found.1.is_nan() {
+                break;
+            }
+            (before, best) = (best, found);
+        }
+        Ok(best.0)
     }
 
     /// What happens next in the proposed step, at which fraction of it.

@@ -155,7 +155,7 @@ impl Progress {
 
     /// Whether corrections lead nowhere.
     fn is_astray(&self, size: f64) -> bool {
-        self.open && (self.iterations >= MOST || !(self.last <= 1e3 * size))
+        self.open && (self.iterations >= MOST || self.last.is_nan() || self.last > 1e3 * size)
     }
 
     /// Whether many more corrections would be needed, going on like this.
