@@ -4,7 +4,8 @@
 //! Λ ← Λ + (h G M⁻¹Gᵀ)⁻¹ Φ(q₁, t₁) need nothing but Φ, with G M⁻¹Gᵀ at q₀ as it is known; where they converge slowly, as constraints turn
 //! far in a step, they go on by Newton's method with G(q₁) M⁻¹G(q₀)ᵀ. The forces and the constraints at q₁ serve the next leg.
 
-use super::{MOST, Progress, Rattle, Shape, ends, keep_in, sizes};
+use super::progress::{MOST, Progress};
+use super::{Rattle, Shape, ends, keep_in, sizes};
 use crate::block::{Block, copy_in};
 use crate::step::{Interval, Motion, StepError};
 

@@ -17,6 +17,7 @@
 
 mod direct;
 mod general;
+mod progress;
 pub(super) mod rattle2;
 pub(super) mod rattle4;
 pub(super) mod rattle6;
@@ -30,20 +31,13 @@ use crate::method::composition::mirror_exactly;
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
 use leastaction_mechanics::{Dynamics, EvalError, Grip, Oblique};
+use progress::{MOST, Progress};
 
 /// What symmetric compositions of RATTLE keep.
 const KEEPS: &[Keeps] = &[Keeps::Symplectic, Keeps::Reversible, Keeps::Bilinear, Keeps::Constraints];
 
 /// So many steps are continued to guess the next: a polynomial through more amplifies their rounding by more than it gains.
 const PAST: usize = 5;
-/// Iterations beyond this lead nowhere.
-const MOST: u32 = 30;
-/// Newton's method is worth its factors where more iterations than this would be needed without.
-const SLOW: i32 = 3;
-/// A correction that no longer shrinks is rounding if it is smaller than this, relative to the state; or than this, if it is one of Newton's
-/// method, which would shrink.
-const ROUNDING: f64 = 64.0 * f64::EPSILON;
-const NOISE: f64 = 1e-11;
 /// A constraint that depends on others is met if the state would have to move by no more than this, relative to its size.
 const MET: f64 = 1e-9;
 
@@ -108,60 +102,6 @@ struct Held {
     /// Whether the forces are known: 1, or 0; and whether the grip is.
     known: [f64; 1],
     gripped: bool,
-}
-
-/// Where an iteration stands, in one lane.
-#[derive(Clone, Copy, Debug)]
-struct Progress {
-    open: bool,
-    /// The last correction, and by what corrections shrink: NaN until there were two.
-    last: f64,
-    rate: f64,
-    /// By what they are expected to shrink at first.
-    expected: f64,
-    /// Whether they are made by Newton's method, so that what does not shrink never will.
-    newton: bool,
-    iterations: u32,
-}
-
-impl Progress {
-    /// Before the first correction. A lane that rests needs none.
-    fn new(h: f64, expected: f64, newton: bool) -> Progress {
-        Progress { open: h != 0.0, last: f64::NAN, rate: f64::NAN, expected, newton, iterations: 0 }
-    }
-
-    /// Whether a correction is made, given the size of what it corrects; closes the lane where nothing more is to be gained.
-    fn takes(&mut self, change: f64, size: f64) -> bool {
-        if !self.open {
-            return false;
-        }
-        self.iterations += 1;
-        self.rate = change / self.last;
-        let noise = if self.newton { NOISE } else { ROUNDING };
-        if self.rate >= 0.5 && change <= noise * size {
-            self.open = false; // it no longer shrinks
-            return false;
-        }
-        if self.rate.is_finite() && !self.newton && change > 1e3 * f64::EPSILON * size {
-            self.expected = 2.0 * self.rate;
-        }
-        let rate = if self.rate.is_finite() { self.rate } else { self.expected };
-        let done = change <= 2.0 * f64::EPSILON * size || change <= f64::MIN_POSITIVE;
-        let foreseen = rate < 0.1 && rate * change <= 0.25 * f64::EPSILON * size;
-        self.open = !done && !foreseen;
-        self.last = change;
-        true
-    }
-
-    /// Whether corrections lead nowhere.
-    fn is_astray(&self, size: f64) -> bool {
-        self.open && (self.iterations >= MOST || self.last.is_nan() || self.last > 1e3 * size)
-    }
-
-    /// Whether many more corrections would be needed, going on like this.
-    fn is_slow(&self, size: f64) -> bool {
-        self.open && self.rate.powi(SLOW) * self.last > f64::EPSILON * size
-    }
 }
 
 impl Rattle {
