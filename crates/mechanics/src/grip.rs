@@ -79,9 +79,8 @@ impl Grip {
             Some(_) => (THERE, self.layout.rows),
             None => (LONGEST * LONGEST, 0),
         };
-        self.doubtful = std::array::from_fn(|j| {
-            j < self.width && (weakest[j] < limit || self.rank[j] < rows)
-        });
+        self.doubtful =
+            std::array::from_fn(|j| j < self.width && (weakest[j] < limit || self.rank[j] < rows));
         if self.doubtful.contains(&true) {
             self.factor_better(dynamics, t, y, &weakest)?;
         }
