@@ -73,7 +73,7 @@ impl Oblique {
         Ok(())
     }
 
-    /// The length over which constraints turn, in each lane: the largest |G_k|·|δ|/|G_k(q + δ) − G_k(q)| of a constraint for a displacement δ
+    /// The length over which constraints turn, in each lane: the smallest |G_k|·|δ|/|G_k(q + δ) − G_k(q)| of a constraint for a displacement δ
     /// in all directions, which for quadratic ones does not depend on its size. Positions are not known better than to
     /// the rounding of this, however near they are to 0. It is 0 where no constraint turns. `y` is where the grip is, and then moved.
     ///
@@ -90,7 +90,7 @@ impl Oblique {
         let shift = |i: usize| if (i * i / 3).is_multiple_of(2) { 1.0 } else { -0.5 } - 0.1 * (i % 3) as f64;
         y.chunks_exact_mut(width).enumerate().for_each(|(i, y)| y.iter_mut().for_each(|y| *y += shift(i)));
         dynamics.engine.eval(Quantity::ConstraintSlopes, t, y, &mut self.slopes)?;
-        let mut lengths = [0.0f64; LANES];
+        let mut lengths = [f64::INFINITY; LANES];
         for (lane, length) in lengths.iter_mut().enumerate().take(width) {
             for row in 0..self.layout.rows {
                 let (mut slope, mut turned, mut moved) = (0.0f64, 0.0f64, 0.0f64);
@@ -100,11 +100,13 @@ impl Oblique {
                     turned = turned.max((self.slopes[at] - grip.slopes[at]).abs());
                     moved = moved.max(shift(self.layout.columns[entry] as usize).abs());
                 }
-                let found = slope * moved / turned;
-                *length = length.max(if found.is_finite() { found } else { 0.0 });
+                // What turns by rounding alone does not turn.
+                if turned > 1e-9 * slope {
+                    *length = length.min(slope * moved / turned);
+                }
             }
         }
-        Ok(lengths)
+        Ok(lengths.map(|length| if length.is_finite() { length } else { 0.0 }))
     }
 
     /// Replaces b by λ with G(q₁) M⁻¹ G(q₀)ᵀ λ = b.

@@ -53,13 +53,12 @@ fn constraints_that_contradict_each_other_are_named() {
 
     let mut nowhere = bead(|model, [x, y]| model.constraint("nowhere", x * x + y * y, -1.0));
     let error = refused(&mut nowhere, &[("x", 1.0)]);
-    println!("{error}");
-    assert!(error.contains("`nowhere`"), "{error}");
+    assert!(error.contains("`nowhere` (off by "), "{error}");
 
     // Of no length: the only point that it allows has no direction to be held in.
     let mut nothing = bead(|model, [x, y]| model.constraint("nothing", x * x + y * y, 0.0));
     let error = refused(&mut nothing, &[("x", 0.1)]);
-    println!("{error}");
+    assert!(error.contains("`nothing` (off by "), "{error}");
 }
 
 /// Bars of 1 m do not reach over 4 m.
@@ -75,7 +74,6 @@ fn a_loop_that_cannot_close_is_refused() {
     model.constraint("rocker", (c - 4.0).pow(2.0) + d * d, 1.0);
     let mut dynamics = model.system().unwrap().dynamics().unwrap();
     let error = refused(&mut dynamics, &[("bx", 1.0), ("by", 0.3), ("cx", 3.0), ("cy", 0.3)]);
-    println!("{error}");
     assert!(error.contains("cannot be met near this state"), "{error}");
     assert!(error.contains("`coupler`"), "{error}");
 }
@@ -86,7 +84,7 @@ fn a_loop_that_cannot_close_is_refused() {
 fn projections_reach_from_moderate_distances() {
     let mut random = Random::new(5);
     for (closed, displaced, brought, corrections) in
-        [(false, 0.05, 100, 6), (false, 0.3, 95, 60), (true, 0.05, 100, 7), (true, 0.2, 90, 60)]
+        [(false, 0.05, 100, 6), (false, 0.3, 98, 10), (true, 0.05, 100, 7), (true, 0.2, 98, 10)]
     {
         let (mut met, mut most) = (0, 0);
         for _ in 0..20 {
@@ -125,7 +123,6 @@ fn projections_reach_from_moderate_distances() {
                 most = most.max(found[0].iterations);
             }
         }
-        println!("closed {closed}, displaced by {displaced}: {met} of 100, at most {most} corrections");
         assert!(met >= brought && most <= corrections, "closed {closed} by {displaced}: {met}, {most}");
     }
 }
