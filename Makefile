@@ -16,7 +16,8 @@ test:
 test-long:
 	$(CARGO) test --release --workspace -- --include-ignored --nocapture
 
-# Generated code against code written by hand, as a Markdown table.
+# Generated code against code written by hand, and how long chains scale, as Markdown tables.
 bench:
 	$(CARGO) bench --package leastaction-compile --bench pendulum
 	$(CARGO) bench --package leastaction-mechanics --bench equations
+	$(CARGO) bench --package leastaction-integrate --bench chain

@@ -21,7 +21,7 @@ use std::sync::Arc;
 pub struct Grip {
     pub(crate) layout: Arc<Layout>,
     pub(crate) width: usize,
-    slopes: Vec<f64>,
+    pub(crate) slopes: Vec<f64>,
     /// Parts of M⁻¹, and the parameters for which they are known if M is constant.
     inverse: Vec<f64>,
     known: Option<Vec<f64>>,
@@ -101,6 +101,12 @@ impl Grip {
     #[must_use]
     pub fn rank(&self, lane: usize) -> usize {
         self.rank[lane]
+    }
+
+    /// Whether G M⁻¹ Gᵀ has clear pivots in a lane: no constraint nearly depends on others.
+    #[must_use]
+    pub fn is_clear(&self, lane: usize) -> bool {
+        !self.doubtful[lane]
     }
 
     /// Replaces b by λ with G M⁻¹ Gᵀ λ = b.

@@ -246,8 +246,8 @@ fn cholesky(a: &mut [f64], n: usize) -> bool {
             let known: f64 = (0..j).map(|k| a[i * n + k] * a[j * n + k]).sum();
             let rest = a[i * n + j] - known;
             a[i * n + j] = match i == j {
-                true if rest.is_nan() || rest <= 0.0 => return false,
-                true => rest.sqrt(),
+                true if rest > 0.0 => rest.sqrt(),
+                true => return false,
                 false => rest / a[j * n + j],
             };
         }

@@ -216,6 +216,21 @@ mod tests {
         }
     }
 
+    /// So are values of which there is one per step.
+    #[test]
+    fn values_are_continued() {
+        let mut past = Past::of_values(4, 1);
+        let (mut t, mut guess) = (0.0, [0.0]);
+        for (k, h) in STEPS.into_iter().chain(STEPS).enumerate() {
+            // Of steps that differ in length, values belong to the middle.
+            let exact = h * slope(t + 0.5 * h);
+            past.guess(&[h], &mut guess);
+            assert_eq!((guess[0] - exact).abs() < 1e-13, k >= 4, "step {k}: {} {exact}", guess[0]);
+            past.keep(&[true], &[exact]);
+            t += h;
+        }
+    }
+
     /// So are coefficients; lanes without a past keep what they had.
     #[test]
     fn coefficients_are_continued() {

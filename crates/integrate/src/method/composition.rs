@@ -25,3 +25,20 @@ pub(super) fn mirror_exactly(half: &[f64]) -> Vec<f64> {
     steps[middle] += missing;
     steps
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Steps end where the whole step does, are the same from both ends, and are what the tables say.
+    #[test]
+    fn steps_add_up_without_rounding() {
+        for table in [SUZUKI4, KAHAN_LI6, &[1.0]] {
+            let (steps, plain) = (mirror_exactly(table), mirror(table));
+            assert_eq!(steps.iter().sum::<f64>(), 1.0);
+            assert_eq!(steps.iter().rev().sum::<f64>(), 1.0);
+            assert!(steps.iter().eq(steps.iter().rev()));
+            assert!(steps.iter().zip(&plain).all(|(a, b)| (a - b).abs() < 1e-14));
+        }
+    }
+}

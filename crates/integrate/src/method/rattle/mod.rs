@@ -17,6 +17,7 @@
 
 mod direct;
 mod general;
+mod progress;
 pub(super) mod rattle2;
 pub(super) mod rattle4;
 pub(super) mod rattle6;
@@ -30,18 +31,13 @@ use crate::method::composition::mirror_exactly;
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
 use leastaction_mechanics::{Dynamics, EvalError, Grip, Oblique};
+use progress::{MOST, Progress};
 
 /// What symmetric compositions of RATTLE keep.
 const KEEPS: &[Keeps] = &[Keeps::Symplectic, Keeps::Reversible, Keeps::Bilinear, Keeps::Constraints];
 
 /// So many steps are continued to guess the next: a polynomial through more amplifies their rounding by more than it gains.
 const PAST: usize = 5;
-/// Iterations beyond this lead nowhere.
-const MOST: u32 = 30;
-/// Newton's method is worth its factors where more iterations than this would be needed without.
-const SLOW: i32 = 3;
-/// A correction that no longer shrinks is rounding if it is smaller than this, relative to the state.
-const NOISE: f64 = 1e-11;
 /// A constraint that depends on others is met if the state would have to move by no more than this, relative to its size.
 const MET: f64 = 1e-9;
 
@@ -80,10 +76,13 @@ struct Rattle {
     /// μ of the last leg.
     multipliers: Vec<f64>,
     past_multipliers: Past,
+    /// The length over which constraints turn, in each lane: −1 where it is not known yet.
+    lengths: [f64; LANES],
     /// By what corrections of Λ shrink in each leg.
     shrinking: Vec<[f64; LANES]>,
     solver: Solver,
     start: Vec<f64>,
+    scale: Vec<f64>,
     /// Whether velocities are brought onto the constraints.
     turns: bool,
 }
@@ -103,59 +102,6 @@ struct Held {
     /// Whether the forces are known: 1, or 0; and whether the grip is.
     known: [f64; 1],
     gripped: bool,
-}
-
-/// Where an iteration stands, in one lane.
-#[derive(Clone, Copy, Debug)]
-struct Progress {
-    open: bool,
-    /// The last correction, and by what corrections shrink: NaN until there were two.
-    last: f64,
-    rate: f64,
-    /// By what they are expected to shrink at first.
-    expected: f64,
-    /// Whether they are made by Newton's method.
-    oblique: bool,
-    iterations: u32,
-}
-
-impl Progress {
-    /// Before the first correction. A lane that rests needs none.
-    fn new(h: f64, expected: f64) -> Progress {
-        Progress { open: h != 0.0, last: f64::NAN, rate: f64::NAN, expected, oblique: false, iterations: 0 }
-    }
-
-    /// Whether a correction is made, given the size of what it corrects; closes the lane where nothing more is to be gained.
-    fn takes(&mut self, change: f64, size: f64) -> bool {
-        if !self.open {
-            return false;
-        }
-        self.iterations += 1;
-        self.rate = change / self.last;
-        if self.rate >= 0.5 && change <= NOISE * size {
-            self.open = false; // it no longer shrinks
-            return false;
-        }
-        if self.rate.is_finite() && !self.oblique && change > 1e3 * f64::EPSILON * size {
-            self.expected = 2.0 * self.rate;
-        }
-        let rate = if self.rate.is_finite() { self.rate } else { self.expected };
-        let done = change <= 2.0 * f64::EPSILON * size || change <= f64::MIN_POSITIVE;
-        let foreseen = rate < 0.1 && rate * change <= 0.25 * f64::EPSILON * size;
-        self.open = !done && !foreseen;
-        self.last = change;
-        true
-    }
-
-    /// Whether corrections lead nowhere.
-    fn is_astray(&self, size: f64) -> bool {
-        self.open && (self.iterations >= MOST || !(self.last <= 1e3 * size))
-    }
-
-    /// Whether many more corrections would be needed, going on like this.
-    fn is_slow(&self, size: f64) -> bool {
-        self.open && self.rate.powi(SLOW) * self.last > f64::EPSILON * size
-    }
 }
 
 impl Rattle {
@@ -197,9 +143,11 @@ impl Rattle {
             multipliers: vec![0.0; rows],
             past_unknowns: pasts(unknown),
             past_multipliers: Past::of_values(PAST, rows),
+            lengths: [-1.0; LANES],
             shrinking: vec![[1.0; LANES]; legs.len()],
             solver: Solver::new(if direct { 0 } else { 2 * n }),
             start: vec![0.0; 2 * n],
+            scale: vec![0.0; 2 * n],
             turns,
             legs,
         };
@@ -239,6 +187,24 @@ impl Rattle {
         Ok(())
     }
 
+    /// The size of coordinates, but no less than the length over which constraints turn.
+    fn extent<const W: usize>(&self, q: &[f64]) -> [f64; W] {
+        let sizes = sizes::<W>(q);
+        std::array::from_fn(|j| if sizes[j] < self.lengths[j] { self.lengths[j] } else { sizes[j] })
+    }
+
+    /// Finds the lengths over which constraints turn at the first state of each lane, in `at` and gripped.
+    fn measure<const W: usize>(&mut self, motion: &mut Motion<'_>, t: &[f64]) -> Result<(), EvalError> {
+        if self.shape.rows == 0 || !self.lengths[..W].contains(&-1.0) {
+            return Ok(());
+        }
+        self.start.copy_from_slice(&self.at);
+        let found = self.oblique.turning(&self.grip, motion.dynamics(), t, &mut self.start)?;
+        let unknown = self.lengths.iter_mut().zip(found).filter(|(length, _)| **length == -1.0);
+        unknown.for_each(|(length, found)| *length = found);
+        Ok(())
+    }
+
     /// An error for a lane that is still open.
     fn stalled<const W: usize>(
         &self,
@@ -271,7 +237,7 @@ impl Rattle {
             return Ok(());
         }
         motion.dynamics().constraint_values(&ends::<W>(interval), &self.at, &mut self.values)?;
-        let sizes = sizes::<W>(&self.at[..half]);
+        let sizes = self.extent::<W>(&self.at[..half]);
         for lane in (0..W).filter(|&lane| interval.h[lane] != 0.0) {
             for (k, value) in self.values.iter().skip(lane).step_by(W).enumerate() {
                 let residual = value.abs() / (self.grip.steepness(k, lane) * sizes[lane]);
@@ -301,7 +267,7 @@ impl Rattle {
         self.grip.pull(&self.multipliers, &mut change[half..]);
         // A linear solution, where velocities are linear in momenta, is off by its rounding alone.
         let expected = if self.direct { 1e-8 } else { 1.0 };
-        let mut progress: [_; W] = std::array::from_fn(|j| Progress::new(interval.h[j], expected));
+        let mut progress: [_; W] = std::array::from_fn(|j| Progress::new(interval.h[j], expected, true));
         let mut fresh = true;
         for iteration in 0..MOST {
             if fresh || !self.direct {
@@ -389,6 +355,7 @@ impl Step for Rattle {
         for past in self.past_unknowns.iter_mut().chain([&mut self.past_multipliers]) {
             past.memory(visit);
         }
+        visit(&mut self.lengths);
         self.shrinking.iter_mut().for_each(|lanes| visit(lanes));
         visit(&mut self.push);
         visit(&mut self.held.q);
