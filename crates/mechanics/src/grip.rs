@@ -14,7 +14,8 @@ use std::sync::Arc;
 
 /// The constraints of a system at one configuration, for one state or for a block of eight: G = ∂Ψ/∂v, and G M⁻¹ Gᵀ in factors.
 ///
-/// Redundant constraints do no harm: a row of G that depends on others gets the multiplier 0, and [`Grip::rank`] tells how many do not.
+/// Redundant constraints do no harm: in a small system they share what they carry, in a large one some get the multiplier 0, and
+/// [`Grip::rank`] tells how many are independent.
 /// What is solved for is then the same force, if the constraints do not contradict each other. Nothing allocates after the first use.
 #[derive(Clone, Debug)]
 pub struct Grip {
@@ -397,7 +398,7 @@ impl Dynamics {
         self.engine.eval(Quantity::ConstraintRates, t, z, out)
     }
 
-    /// The multipliers λ at y: constraints act with the force −Gᵀλ. Of redundant constraints some have the multiplier 0.
+    /// The multipliers λ at y: constraints act with the force −Gᵀλ. What redundant constraints carry is theirs together.
     ///
     /// # Errors
     /// [`EvalError`] if a slice does not fit, or velocities do not follow from momenta.

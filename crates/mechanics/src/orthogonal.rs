@@ -127,10 +127,12 @@ impl Orthogonal {
         Some(rank)
     }
 
-    /// Finds λ with G M⁻¹ Gᵀ λ = b in a lane, into x, whose rows stand in another order. What was left out has the multiplier 0. If the rows do not
-    /// quite agree on what it demands, because the constraints are not quite met, the mean counts, whichever row was left out:
+    /// Finds λ with G M⁻¹ Gᵀ λ = b in a lane, into x, whose rows stand in another order. Which rows were left out makes no
+    /// difference: if rows do not quite agree, because the constraints are not quite met, the mean counts, and they share what they carry so that
+    /// the sum of squares is least. With T = R₁₁⁻¹R₁₂
     ///
-    /// $$b_1\leftarrow b_1+T(1+T^TT)^{-1}(b_2-T^Tb_1),\qquad T=R_{11}^{-1}R_{12}.$$
+    /// $$b_1\leftarrow b_1+T(1+T^TT)^{-1}(b_2-T^Tb_1),\quad R_{11}^TR_{11}\lambda=b_1,\quad
+    /// \lambda_2=(1+T^TT)^{-1}T^T\lambda,\quad\lambda_1=\lambda-T\lambda_2.$$
     pub(crate) fn solve(&mut self, b: &[f64], x: &mut [f64], rows: &[u32], (lane, width): (usize, usize)) {
         let (m, rank) = (self.rows, self.rank[lane]);
         let (r, order) = (&self.triangles[lane * m * m..][..m * m], &self.order[lane * m..][..m]);
@@ -159,18 +161,11 @@ impl Orthogonal {
             for (apart, t) in second.iter_mut().zip(t.chunks_exact(rank)) {
                 *apart -= dot(t, first);
             }
-            if cholesky(gram, idle) {
-                for k in 0..idle {
-                    let known: f64 = (0..k).map(|j| gram[k * idle + j] * second[j]).sum();
-                    second[k] = (second[k] - known) / gram[k * idle + k];
-                }
-                for k in (0..idle).rev() {
-                    let known: f64 = (k + 1..idle).map(|j| gram[j * idle + k] * second[j]).sum();
-                    second[k] = (second[k] - known) / gram[k * idle + k];
-                }
-                for (z, t) in second.iter().zip(t.chunks_exact(rank)) {
-                    first.iter_mut().zip(t).for_each(|(b, t)| *b += z * t);
-                }
+            // 1 + TᵀT is never singular.
+            cholesky(gram, idle);
+            solve_factored(gram, second);
+            for (z, t) in second.iter().zip(t.chunks_exact(rank)) {
+                first.iter_mut().zip(t).for_each(|(b, t)| *b += z * t);
             }
         }
         for k in 0..rank {
@@ -181,10 +176,25 @@ impl Orthogonal {
             let known: f64 = (k + 1..rank).map(|j| r[k * m + j] * u[j]).sum();
             u[k] = (u[k] - known) / r[k * m + k];
         }
+        if idle > 0 && rank > 0 {
+            let (t, gram) = self.columns.split_at(idle * rank);
+            let (first, second) = u.split_at_mut(rank);
+            for (share, t) in second.iter_mut().zip(t.chunks_exact(rank)) {
+                *share = dot(t, first);
+            }
+            solve_factored(&gram[..idle * idle], second);
+            for (z, t) in second.iter().zip(t.chunks_exact(rank)) {
+                first.iter_mut().zip(t).for_each(|(x, t)| *x -= z * t);
+            }
+        } else {
+            u[rank..].fill(0.0);
+        }
         // Back to the rows as they are given, and from there to the order that is wanted.
         let v = &mut self.scattered;
-        v.fill(0.0);
-        (0..rank).for_each(|k| v[order[k]] = u[k] / lengths[order[k]]);
+        for k in 0..m {
+            let length = lengths[order[k]];
+            v[order[k]] = if length > 0.0 { u[k] / length } else { 0.0 };
+        }
         rows.iter().enumerate().for_each(|(place, &row)| x[place * width + lane] = v[row as usize]);
     }
 }
@@ -213,6 +223,19 @@ fn pair(list: &mut [f64], a: usize, b: usize, len: usize) -> (&[f64], &mut [f64]
     } else {
         let (head, tail) = list.split_at_mut(a);
         (&tail[..len], &mut head[b..][..len])
+    }
+}
+
+/// Solves L Lᵀ x = b in place.
+fn solve_factored(l: &[f64], x: &mut [f64]) {
+    let n = x.len();
+    for k in 0..n {
+        let known: f64 = (0..k).map(|j| l[k * n + j] * x[j]).sum();
+        x[k] = (x[k] - known) / l[k * n + k];
+    }
+    for k in (0..n).rev() {
+        let known: f64 = (k + 1..n).map(|j| l[j * n + k] * x[j]).sum();
+        x[k] = (x[k] - known) / l[k * n + k];
     }
 }
 

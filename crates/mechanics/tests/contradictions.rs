@@ -155,3 +155,21 @@ fn multipliers_are_forces() {
         assert!((2.0 * multiplier * 0.5 - 9.81 * below).abs() < 1e-11, "link {k}: {multiplier}");
     }
 }
+
+/// A rod that is there twice carries half each time, and one of three times the slope a third of the multiplier.
+#[test]
+fn redundant_constraints_share_what_they_carry() {
+    let mut twice = bead(|model, [x, y]| {
+        model.gravity([0.0, -9.81]);
+        model.constraint("rod", x * x + y * y, 1.0);
+        model.constraint("again", 3.0 * (x * x + y * y), 3.0);
+    });
+    let start = twice.start(&[("y", -1.0)]).unwrap();
+    let mut multipliers = [0.0; 2];
+    twice.multipliers(&[0.0], &start.block(), &mut multipliers).unwrap();
+    let [rod, again] = multipliers;
+    assert!(
+        (2.0 * rod - 9.81 / 2.0).abs() < 1e-13 && (6.0 * again - 9.81 / 2.0).abs() < 1e-13,
+        "{rod} {again}"
+    );
+}
