@@ -77,7 +77,18 @@ fn measure(case: &mut Case, method: &'static str, pace: Pace) -> Fallible<Curve>
         Pace::Step(_) => ((*until / *step) as u64 / SAMPLES).max(1),
         _ => 1,
     };
-    let run = Integrator::named(method, pace)?.every(every).run(dynamics, start, *until)?;
+    let integrator = Integrator::named(method, pace)?.every(every);
+    let run = match integrator.run(dynamics, start, *until) {
+        Ok(run) => run,
+        Err(failed) => {
+            println!("{name:12}  {method}: {failed}");
+            // What was computed until then is shown.
+            match failed.trajectory {
+                Some(run) => *run,
+                None => return Err(failed.error.into()),
+            }
+        }
+    };
     let scale = energy_scale(dynamics, start)?;
     let energies = run.energies(dynamics)?;
     let first = energies.first().copied().unwrap_or_default();

@@ -29,7 +29,7 @@ fn sweep(constrained: bool) {
             if card.sizing != Sizing::Given {
                 paces.push(Pace::Tolerance(Tolerance::relative(1e-8)));
             }
-            if card.keeps.contains(&Keeps::Reversible) {
+            if card.kept_in(&facts).any(|kept| kept == Keeps::Reversible) {
                 let wanted = format!("1 + 0.1*sin(t/{})", 20.0 * plan.step);
                 paces.push(Pace::Density(Density::of(&wanted, 0.5 * plan.step)));
             }

@@ -6,7 +6,8 @@
 //! | a tolerance | a field in closed form, and a tolerance of 1e−5 or less | `taylor` |
 //! | a tolerance | else: by the tolerance | `tsit5`, `dop853`, `vern9` |
 //! | a step | loses energy, and the step is long for its fastest motion | `radau5` |
-//! | a step | constraints of positions | `gauss-spark4`; `rattle` if there are many |
+//! | a step | constraints of positions, constant masses, the step is short for its fastest motion | `rattle4`; `rattle` if there are many |
+//! | a step | other constraints of positions | `gauss-spark4` |
 //! | a step | constraints of velocities | `dop853`, projected |
 //! | a step | loses energy at one rate: separable with linear damping | `conformal4` |
 //! | a step | separable, the step is short for its fastest motion | `blanes-moan4` |
@@ -47,7 +48,7 @@ const USUAL: Tolerance = Tolerance { relative: 1e-10, absolute: 0.0 };
 const LONG_STEP: f64 = 1.0;
 /// A system is stiff if its fastest rate is so many times that at which its state changes, and it loses energy.
 const STIFF: f64 = 200.0;
-/// With more constraints than this, simple steps are the cheaper ones.
+/// With more constraints than this, nobody waits for compositions of steps.
 const MANY: usize = 100;
 /// The size of a trial run, and the largest system that is looked into.
 const TRIAL_STEPS: u64 = 200;
@@ -140,14 +141,19 @@ fn by_step(facts: &Facts, constraints: usize, tempo: Tempo, step: f64) -> (&'sta
         let why = "constraints are of velocities: each step is followed by a projection onto them";
         return ("dop853", why.to_owned());
     }
-    if facts.constrained && constraints > MANY && !long {
+    let simple = facts.separable && facts.constant_mass && !facts.forces_depend_on_velocities;
+    if facts.constrained && simple && !long {
+        let name = if constraints > MANY { "rattle" } else { "rattle4" };
         return (
-            "rattle",
-            "there are many constraints, and its steps are the cheapest that keep them".to_owned(),
+            name,
+            "it keeps the constraints and the symplectic form on them, by simple steps".to_owned(),
         );
     }
     if facts.constrained {
-        return ("gauss-spark4", "it keeps the constraints, and the symplectic form on them".to_owned());
+        return (
+            "gauss-spark4",
+            "it keeps the constraints and the symplectic form on them, for any H".to_owned(),
+        );
     }
     if Needs::Separable.met_by(facts) && !long {
         return ("blanes-moan4", "H is separable, so steps are explicit and symplectic".to_owned());

@@ -25,6 +25,8 @@ pub(crate) struct Course<'d> {
     /// Where the step leads, and by how much it is moved from there onto constraints; empty if it is not.
     target: Vec<f64>,
     correction: Vec<f64>,
+    /// Why the end of the last step that was tried cannot be moved there.
+    unmet: Option<StepError>,
     pacing: Pacing,
     /// Where each lane is, and what rounding left of that.
     t: [f64; LANES],
@@ -50,6 +52,8 @@ const FEW_STEPS: u64 = 500;
 
 /// Implicit methods keep their step where it could grow by less than this.
 const KEPT: std::ops::RangeInclusive<f64> = 1.0..=1.2;
+/// Errors across constraints are not made smaller than this, relative to the state.
+const ACROSS: f64 = 1e-6;
 /// A step this short, relative to the time, no longer moves the time.
 const SHORTEST: f64 = 4.0 * f64::EPSILON;
 
@@ -105,6 +109,7 @@ impl<'d> Course<'d> {
             change: vec![0.0; len],
             target: if projected { vec![0.0; len] } else { Vec::new() },
             correction: if projected { vec![0.0; len] } else { Vec::new() },
+            unmet: None,
             pacing,
             t: [start; LANES],
             late: [0.0; LANES],
@@ -217,6 +222,7 @@ impl<'d> Course<'d> {
     /// Takes the proposed step.
     pub(crate) fn take(&mut self) {
         let width = self.block.width();
+        self.unmet = None;
         self.block.add_in(&self.taken[..width], &self.change);
         self.method.accept(&self.taken[..width]);
         if !self.target.is_empty() {
@@ -324,7 +330,10 @@ impl<'d> Course<'d> {
             let (t, h) = (&self.t[..width], &mut self.h[..width]);
             self.method.foresee(&mut self.motion, t, &self.block, h)?;
         }
-        self.check_lengths()?;
+        if let Err(error) = self.check_lengths() {
+            // If constraints cannot be met however short the step is, that is the reason.
+            return Err(self.unmet.take().map_or(error, RunError::from));
+        }
         let mut ratios = [0.0; LANES];
         if let Err(error) = self.try_step() {
             // A step that cannot be solved is too long, unless it cannot be shorter.
@@ -340,6 +349,7 @@ impl<'d> Course<'d> {
             if foreseen || error.lane().is_none_or(|lane| self.h[lane] == 0.0) {
                 return Err(error.into());
             }
+            self.unmet = Some(error);
         }
         if !foreseen {
             self.estimate(tolerance, &mut ratios[..width]);
@@ -356,20 +366,29 @@ impl<'d> Course<'d> {
         Ok(taken)
     }
 
-    /// The error of the step as a multiple of what is tolerated. If its end is moved onto constraints, only errors along them remain. Where
-    /// constraints are nearly singular, errors across them are much larger: by them, no step would be short enough to leave such a place.
+    /// The error of the step as a multiple of what is tolerated. If its end is moved onto constraints, errors along them remain, and of
+    /// errors across them what their square is: the energy that goes with them. Where constraints are nearly singular, rounding is as large
+    /// across them as [`ACROSS`]: judged by that, no step would be short enough to leave such a place.
     fn estimate(&mut self, tolerance: Tolerance, ratios: &mut [f64]) {
         let width = self.block.width();
         let mut ends = [0.0; LANES];
         ends.iter_mut().enumerate().take(width).for_each(|(j, end)| *end = self.end_of(j));
         let Course { method, motion, block, change, target, .. } = self;
+        method.error(tolerance, block, change, ratios);
         if target.is_empty() {
-            return method.error(tolerance, block, change, ratios);
+            return;
         }
-        method.error_within(tolerance, block, change, ratios, &mut |errors| {
+        let mut along = [0.0; LANES];
+        method.error_within(tolerance, block, change, &mut along[..width], &mut |errors| {
             // What cannot be restricted stays as it is.
             let _ = motion.dynamics().restrict(&ends[..width], target, errors);
         });
+        for (j, ratio) in ratios.iter_mut().enumerate() {
+            let size = target.iter().skip(j).step_by(width).fold(0.0f64, |size, y| size.max(y.abs()));
+            let tolerated = tolerance.relative + tolerance.absolute / size.max(f64::MIN_POSITIVE);
+            let across = (*ratio * tolerated).powi(2) / tolerated.max(ACROSS * ACROSS);
+            *ratio = ratio.min(along[j].max(across));
+        }
     }
 
     /// Whether a lane takes its step, and which it tries next.

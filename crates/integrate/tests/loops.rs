@@ -184,8 +184,8 @@ fn a_driven_slider_moves_as_it_must() {
         (8.0 * (energy(t + h) - energy(t - h)) - (energy(t + 2.0 * h) - energy(t - 2.0 * h))) / (12.0 * h)
     };
     for (method, pace) in [("rattle", Pace::Step(1e-3)), ("dop853", Pace::from(Tolerance::relative(1e-10)))] {
-        let run = Integrator::named(method, pace).unwrap().every(10).run(&mut dynamics, &start, 4.0).unwrap();
-        assert!(run.len() > 5);
+        let run = Integrator::named(method, pace).unwrap().run(&mut dynamics, &start, 4.0).unwrap();
+        assert!(run.len() > 20, "{}", run.len());
         for (t, block) in run.samples() {
             assert!((block[2] - slider(t)).abs() < 1e-13, "{method} at {t}: {} {}", block[2], slider(t));
             let mut multipliers = [0.0; 3];
@@ -226,7 +226,7 @@ fn a_loop_that_is_torn_says_so() {
         let reached = failed.trajectory.as_ref().unwrap().end().t;
         println!("{method}: {failed}");
         assert!((1.9..=2.0 + 1e-9).contains(&reached), "{method} came to {reached}: {failed}");
-        if method == "rk4" {
+        if ["rk4", "dop853"].contains(&method) {
             assert!(failed.to_string().contains("`coupler`"), "{failed}");
         }
         assert!(!matches!(failed.error, RunError::OutOfSteps { .. }), "{method} gives up late: {failed}");

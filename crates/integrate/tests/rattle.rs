@@ -19,6 +19,12 @@ fn holonomic() -> impl Iterator<Item = &'static Card> {
     ALL.iter().filter(|card| card.needs == Needs::Holonomic)
 }
 
+/// Paces at which a method may run: a density is for those that keep time reversal, of which a projection knows nothing.
+fn paces(card: &Card, step: f64, density: Density) -> Vec<Pace> {
+    let steps = Pace::Step(step);
+    if card.keeps.contains(&Keeps::Constraints) { vec![steps, Pace::Density(density)] } else { vec![steps] }
+}
+
 /// Those that bring a state onto constraints by themselves.
 fn keeping() -> impl Iterator<Item = &'static Card> {
     holonomic().filter(|card| card.keeps.contains(&Keeps::Constraints))
@@ -149,7 +155,8 @@ fn methods_have_their_order_on_constraints() {
         let reference = Integrator::named("dop853", Tolerance::relative(1e-13)).unwrap().ends_only();
         let end = reference.run(&mut free.0, &free.1, span).unwrap().end();
         let expected = place(span, &end.q);
-        for card in holonomic() {
+        // Methods of order 8 reach rounding before their errors show their order on all of these: see the test of SPARK methods.
+        for card in holonomic().filter(|card| card.order < 8) {
             let ratio = 8.0_f64.powf(1.0 / f64::from(card.order));
             let mut points = Vec::new();
             for steps in (0..40).map(|k| (3.0 * ratio.powi(k)).round()) {
@@ -166,7 +173,8 @@ fn methods_have_their_order_on_constraints() {
                     points.push((span / steps, error));
                 }
             }
-            let used = &points[points.len().saturating_sub(5)..];
+            let most = if card.order < 6 { 5 } else { 3 };
+            let used = &points[points.len().saturating_sub(most)..];
             let found = slope(used);
             println!("{:8} on {name}: order {found:.3} over {} steps", card.name, used.len());
             assert!((found - f64::from(card.order)).abs() < 0.3, "{} on {name}: {used:?}", card.name);
@@ -318,7 +326,7 @@ fn lanes_have_the_bits_of_single_runs() {
         }
         let wanted = format!("1/(2 + sin(3*{}))", dynamics.system().coordinates()[0]);
         for card in holonomic() {
-            for pace in [Pace::Step(0.04), Pace::Density(Density::of(&wanted, 0.04))] {
+            for pace in paces(card, 0.04, Density::of(&wanted, 0.04)) {
                 let run = Integrator::new(card, pace.clone()).ends_only();
                 let mut wide = Block::lanes(states.each_ref().map(|state| state.as_slice()));
                 run.march(&mut dynamics, 0.0, &mut wide, 2.0, |_| Ok(ControlFlow::Continue(()))).unwrap();
@@ -337,7 +345,7 @@ fn lanes_have_the_bits_of_single_runs() {
 fn resumed_runs_have_the_same_bits() {
     for Twins { name, constrained: (mut dynamics, start), .. } in twins() {
         for card in holonomic() {
-            for pace in [Pace::Step(0.03), Pace::Density(Density::of("1/(2 + sin(t))", 0.06))] {
+            for pace in paces(card, 0.03, Density::of("1/(2 + sin(t))", 0.06)) {
                 let run = Integrator::new(card, pace).every(3);
                 let whole = run.run(&mut dynamics, &start, 3.0).unwrap();
                 let broken = run.run_watched(&mut dynamics, &start, 3.0, |moment| {
@@ -406,6 +414,33 @@ fn redundant_constraints_do_no_harm() {
             end
         });
         assert!(distance(&once, &thrice) < 1e-11, "{}: {once:?} {thrice:?}", card.name);
+    }
+}
+
+/// A bob that hangs at the origin from a pivot above it, at rest, pushed a little, or swinging through: positions are known no better than to
+/// the rounding of the rod's length, however small they are.
+#[test]
+fn motion_through_the_origin_is_no_obstacle() {
+    for (friction, speed) in
+        [(0.0, 0.0), (0.0, 1e-9), (0.0, 1e-4), (0.0, 1.0), (0.2, 0.0), (0.2, 1e-6), (0.2, 1.0)]
+    {
+        let graph = Graph::new();
+        let mut model = Model::new(&graph);
+        let [x, y] = model.coordinates(["x", "y"]);
+        model.particle("bob", 1.0, [x, y]);
+        model.gravity([0.0, -9.81]);
+        model.constraint("rod", x * x + (y - 1.0).pow(2.0), 1.0);
+        if friction > 0.0 {
+            let [u, v] = model.velocities([x, y]);
+            model.dissipation("air", friction * (u * u + v * v));
+        }
+        let (mut dynamics, start) = begin(&model, &[("x'", speed)]);
+        for card in keeping() {
+            let run = Integrator::new(card, 1e-3).every(500).run(&mut dynamics, &start, 5.0);
+            let end = run.unwrap_or_else(|failed| panic!("{} at {speed}: {failed}", card.name)).end();
+            assert!(violation(&mut dynamics, end.t, &end.block()) < 1e-15);
+            assert!(end.q[0].abs() <= speed, "{} at {speed}: {:?}", card.name, end.q);
+        }
     }
 }
 

@@ -261,7 +261,7 @@ fn redundant_constraints_do_no_harm() {
     };
     for (name, _) in METHODS {
         let card = Card::named(name).unwrap();
-        let [plain, redundant] = [false, true].map(|redundant| end(card, &mut chain(redundant), 0.01, 1.0));
+        let [plain, redundant] = [false, true].map(|redundant| end(card, &mut chain(redundant), 0.005, 1.0));
         let found = distance(&plain.block(), &redundant.block());
         assert!(found < 1e-12, "{name}: {found:e}");
     }

@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub struct Grip {
     pub(crate) layout: Arc<Layout>,
     pub(crate) width: usize,
-    slopes: Vec<f64>,
+    pub(crate) slopes: Vec<f64>,
     /// Parts of M⁻¹, and the parameters for which they are known if M is constant.
     inverse: Vec<f64>,
     known: Option<Vec<f64>>,
@@ -75,8 +75,12 @@ impl Grip {
         self.invert_masses(dynamics, t, y)?;
         let weakest = self.factor_in(&[DEPENDENT; LANES]);
         // Without better factors, pivots tell directions from bends only.
-        let limit = if self.orthogonal.is_some() { THERE } else { LONGEST * LONGEST };
-        self.doubtful = weakest.map(|weakest| weakest < limit);
+        let (limit, rows) = match &self.orthogonal {
+            Some(_) => (THERE, self.layout.rows),
+            None => (LONGEST * LONGEST, 0),
+        };
+        self.doubtful =
+            std::array::from_fn(|j| j < self.width && (weakest[j] < limit || self.rank[j] < rows));
         if self.doubtful.contains(&true) {
             self.factor_better(dynamics, t, y, &weakest)?;
         }
@@ -96,6 +100,12 @@ impl Grip {
     #[must_use]
     pub fn rank(&self, lane: usize) -> usize {
         self.rank[lane]
+    }
+
+    /// Whether G M⁻¹ Gᵀ has clear pivots in a lane: no constraint nearly depends on others.
+    #[must_use]
+    pub fn is_clear(&self, lane: usize) -> bool {
+        !self.doubtful[lane]
     }
 
     /// Replaces b by λ with G M⁻¹ Gᵀ λ = b.

@@ -52,7 +52,8 @@ impl Oblique {
         }
     }
 
-    /// Factors G(y) M⁻¹ G(q₀)ᵀ in some lanes, where the forces are those of a grip. Rows that depend on others in the grip take no part.
+    /// Factors G(y) M⁻¹ G(q₀)ᵀ in some lanes, where the forces are those of a grip. Rows that depend on others in the grip take no part;
+    /// where it is not clear whether some do ([`Grip::is_clear`]), such factors are of no use.
     ///
     /// # Errors
     /// [`EvalError`] if a slice does not fit.
@@ -70,6 +71,40 @@ impl Oblique {
             _ => self.factor::<LANES>(grip, lanes),
         }
         Ok(())
+    }
+
+    /// The length over which constraints turn, in each lane: the largest |G_k|·|δ|/|G_k(q + δ) − G_k(q)| of a constraint for a displacement δ
+    /// in all directions, which for quadratic ones does not depend on its size. Positions are not known better than to
+    /// the rounding of this, however near they are to 0. It is 0 where no constraint turns. `y` is where the grip is, and then moved.
+    ///
+    /// # Errors
+    /// [`EvalError`] if a slice does not fit.
+    pub fn turning(
+        &mut self,
+        grip: &Grip,
+        dynamics: &mut Dynamics,
+        t: &[f64],
+        y: &mut [f64],
+    ) -> Result<[f64; LANES], EvalError> {
+        let width = self.width;
+        let shift = |i: usize| if (i * i / 3).is_multiple_of(2) { 1.0 } else { -0.5 } - 0.1 * (i % 3) as f64;
+        y.chunks_exact_mut(width).enumerate().for_each(|(i, y)| y.iter_mut().for_each(|y| *y += shift(i)));
+        dynamics.engine.eval(Quantity::ConstraintSlopes, t, y, &mut self.slopes)?;
+        let mut lengths = [0.0f64; LANES];
+        for (lane, length) in lengths.iter_mut().enumerate().take(width) {
+            for row in 0..self.layout.rows {
+                let (mut slope, mut turned, mut moved) = (0.0f64, 0.0f64, 0.0f64);
+                for entry in self.layout.row(row) {
+                    let at = entry * width + lane;
+                    slope = slope.max(grip.slopes[at].abs());
+                    turned = turned.max((self.slopes[at] - grip.slopes[at]).abs());
+                    moved = moved.max(shift(self.layout.columns[entry] as usize).abs());
+                }
+                let found = slope * moved / turned;
+                *length = length.max(if found.is_finite() { found } else { 0.0 });
+            }
+        }
+        Ok(lengths)
     }
 
     /// Replaces b by λ with G(q₁) M⁻¹ G(q₀)ᵀ λ = b.

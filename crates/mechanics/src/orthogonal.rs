@@ -23,7 +23,7 @@ pub(crate) struct Orthogonal {
     order: Vec<usize>,
     lengths: Vec<f64>,
     rank: Vec<usize>,
-    /// Working memory: the columns of A, a part of M⁻¹, a right side.
+    /// Working memory: the columns of A, and what is left out in terms of what is not; a part of M⁻¹; a right side, twice.
     columns: Vec<f64>,
     part: Vec<f64>,
     right: Vec<f64>,
@@ -45,7 +45,7 @@ impl Orthogonal {
             order: vec![0; rows * width],
             lengths: vec![0.0; rows * width],
             rank: vec![0; width],
-            columns: vec![0.0; rows * coordinates],
+            columns: vec![0.0; rows * coordinates.max(2 * rows)],
             part: vec![0.0; layout.components.iter().map(|c| c.size * c.size).max().unwrap_or(0)],
             right: vec![0.0; rows],
             scattered: vec![0.0; rows],
@@ -63,7 +63,7 @@ impl Orthogonal {
         (lane, width): (usize, usize),
     ) -> Option<usize> {
         let (m, n) = (self.rows, self.coordinates);
-        self.columns.fill(0.0);
+        self.columns[..m * n].fill(0.0);
         for row in 0..m {
             for entry in layout.row(row) {
                 self.columns[row * n + layout.columns[entry] as usize] = slopes[entry * width + lane];
@@ -74,7 +74,7 @@ impl Orthogonal {
             let part = &mut self.part[..size * size];
             (0..size * size).for_each(|k| part[k] = inverse[(first + k) * width + lane]);
             cholesky(part, size).then_some(())?;
-            for column in self.columns.chunks_exact_mut(n) {
+            for column in self.columns[..m * n].chunks_exact_mut(n) {
                 // Entry i of Cᵀg only reads entries of g from i on, so it can take its place.
                 for (i, &into) in members.iter().enumerate() {
                     let each = members.iter().enumerate().skip(i);
@@ -85,7 +85,7 @@ impl Orthogonal {
         }
         let shortest = shortest.max(SHORTEST);
         let (lengths, order) = (&mut self.lengths[lane * m..][..m], &mut self.order[lane * m..][..m]);
-        for (row, column) in self.columns.chunks_exact_mut(n).enumerate() {
+        for (row, column) in self.columns[..m * n].chunks_exact_mut(n).enumerate() {
             let length = length(column);
             lengths[row] = length;
             // A constraint that nothing changes has no direction.
@@ -117,7 +117,7 @@ impl Orthogonal {
             self.columns[pivot * n..][..n].iter_mut().for_each(|a| *a /= longest);
             for k in rank + 1..m {
                 let (pivot, other) = pair(&mut self.columns, pivot * n, order[k] * n, n);
-                let share: f64 = pivot.iter().zip(&*other).map(|(a, b)| a * b).sum();
+                let share = dot(pivot, other);
                 other.iter_mut().zip(pivot).for_each(|(b, a)| *b -= share * *a);
                 triangle[rank * m + k] = share;
             }
@@ -127,15 +127,55 @@ impl Orthogonal {
         Some(rank)
     }
 
-    /// Finds λ with G M⁻¹ Gᵀ λ = b in a lane, into x, whose rows stand in another order. What was left out has the multiplier 0.
+    /// Finds λ with G M⁻¹ Gᵀ λ = b in a lane, into x, whose rows stand in another order. What was left out has the multiplier 0. If the rows do not
+    /// quite agree on what it demands, because the constraints are not quite met, the mean counts, whichever row was left out:
+    ///
+    /// $$b_1\leftarrow b_1+T(1+T^TT)^{-1}(b_2-T^Tb_1),\qquad T=R_{11}^{-1}R_{12}.$$
     pub(crate) fn solve(&mut self, b: &[f64], x: &mut [f64], rows: &[u32], (lane, width): (usize, usize)) {
         let (m, rank) = (self.rows, self.rank[lane]);
         let (r, order) = (&self.triangles[lane * m * m..][..m * m], &self.order[lane * m..][..m]);
-        let lengths = &self.lengths[lane * m..][..m];
+        let (lengths, idle) = (&self.lengths[lane * m..][..m], m - rank);
         let u = &mut self.right;
+        for k in 0..m {
+            let length = lengths[order[k]];
+            u[k] = if length > 0.0 { b[order[k] * width + lane] / length } else { 0.0 };
+        }
+        if idle > 0 && rank > 0 {
+            // T by columns, then 1 + TᵀT in factors.
+            let (t, gram) = self.columns.split_at_mut(idle * rank);
+            for (j, t) in t.chunks_exact_mut(rank).enumerate() {
+                for k in (0..rank).rev() {
+                    let known: f64 = (k + 1..rank).map(|i| r[k * m + i] * t[i]).sum();
+                    t[k] = (r[k * m + rank + j] - known) / r[k * m + k];
+                }
+            }
+            let gram = &mut gram[..idle * idle];
+            for (i, a) in t.chunks_exact(rank).enumerate() {
+                for (j, b) in t.chunks_exact(rank).enumerate() {
+                    gram[i * idle + j] = dot(a, b) + if i == j { 1.0 } else { 0.0 };
+                }
+            }
+            let (first, second) = u.split_at_mut(rank);
+            for (apart, t) in second.iter_mut().zip(t.chunks_exact(rank)) {
+                *apart -= dot(t, first);
+            }
+            if cholesky(gram, idle) {
+                for k in 0..idle {
+                    let known: f64 = (0..k).map(|j| gram[k * idle + j] * second[j]).sum();
+                    second[k] = (second[k] - known) / gram[k * idle + k];
+                }
+                for k in (0..idle).rev() {
+                    let known: f64 = (k + 1..idle).map(|j| gram[j * idle + k] * second[j]).sum();
+                    second[k] = (second[k] - known) / gram[k * idle + k];
+                }
+                for (z, t) in second.iter().zip(t.chunks_exact(rank)) {
+                    first.iter_mut().zip(t).for_each(|(b, t)| *b += z * t);
+                }
+            }
+        }
         for k in 0..rank {
             let known: f64 = (0..k).map(|i| r[i * m + k] * u[i]).sum();
-            u[k] = (b[order[k] * width + lane] / lengths[order[k]] - known) / r[k * m + k];
+            u[k] = (u[k] - known) / r[k * m + k];
         }
         for k in (0..rank).rev() {
             let known: f64 = (k + 1..rank).map(|j| r[k * m + j] * u[j]).sum();
@@ -150,7 +190,19 @@ impl Orthogonal {
 }
 
 fn length(x: &[f64]) -> f64 {
-    x.iter().map(|x| x * x).sum::<f64>().sqrt()
+    dot(x, x).sqrt()
+}
+
+/// A product of two lists, in eight sums that run beside each other.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let (a, rest_a) = a.as_chunks::<8>();
+    let (b, rest_b) = b.as_chunks::<8>();
+    let mut sums = [0.0; 8];
+    for (a, b) in a.iter().zip(b) {
+        (0..8).for_each(|k| sums[k] += a[k] * b[k]);
+    }
+    let rest: f64 = rest_a.iter().zip(rest_b).map(|(a, b)| a * b).sum();
+    sums.iter().sum::<f64>() + rest
 }
 
 /// Two stretches of a list that do not overlap.
@@ -171,8 +223,8 @@ fn cholesky(a: &mut [f64], n: usize) -> bool {
             let known: f64 = (0..j).map(|k| a[i * n + k] * a[j * n + k]).sum();
             let rest = a[i * n + j] - known;
             a[i * n + j] = match i == j {
-                true if !(rest > 0.0) => return false,
-                true => rest.sqrt(),
+                true if rest > 0.0 => rest.sqrt(),
+                true => return false,
                 false => rest / a[j * n + j],
             };
         }

@@ -491,6 +491,8 @@ fn what_cannot_be_is_refused_with_a_remedy() {
     let mut refused = |error: BodyError| messages.push(error.to_string());
 
     refused(model.body("arm", solid).unwrap_err());
+    refused(model.body("far", solid.moved([0.0, f64::INFINITY, 0.0])).unwrap_err());
+    refused(model.body("turned", solid.turned(&Rotation::angle(f64::NAN))).unwrap_err());
     refused(model.body_named("arn").unwrap_err());
     let other_graph = Graph::new();
     let mut other = Model::new(&other_graph);
@@ -525,6 +527,8 @@ fn what_cannot_be_is_refused_with_a_remedy() {
         messages,
         [
             "there is a body `arm` already: rename one of them",
+            "a number in the inertia of body `far` is inf: numbers must be finite",
+            "a number in the inertia of body `turned` is NaN: numbers must be finite",
             "the model has no body `arn`: did you mean `arm`?",
             "`wrist` holds the body `arm`, which this model does not have: add it to this model first",
             "`wrist` joins the body `arm` to itself: its points never move against each other",

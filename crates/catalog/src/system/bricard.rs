@@ -49,5 +49,5 @@ fn build(graph: &Graph) -> Setup<'_> {
     let (at, axis) = HINGES[5];
     model.hinge("hinge 6", &last, &model.anchor(at), axis).expect(sound);
     model.gravity([0.0, -9.81, 0.0]);
-    Setup::new(model, Plan { step: 0.001, until: 5.0 }).starting(start).drawn(drawing)
+    Setup::new(model, Plan { step: 0.002, until: 4.0 }).starting(start).drawn(drawing)
 }

@@ -109,8 +109,9 @@ impl<'g> Model<'g> {
     /// ```
     ///
     /// # Errors
-    /// [`BodyError::Twice`] if the name is taken.
+    /// [`BodyError`] if the name is taken, or the inertia has a number in it that is not finite.
     pub fn body(&mut self, name: &str, inertia: Inertia) -> Result<Body<'g>, BodyError> {
+        check_finite(name, &inertia)?;
         let (moments, axes) = inertia.principal_axes();
         let moments = moments.map(|m| self.number(m));
         self.add_body(name, 3, self.number(inertia.mass()), moments, inertia.centre(), axes)
@@ -119,8 +120,9 @@ impl<'g> Model<'g> {
     /// Adds a rigid body that moves in the plane z = 0 of its inertia's frame.
     ///
     /// # Errors
-    /// [`BodyError::Twice`] if the name is taken.
+    /// [`BodyError`] if the name is taken, or the inertia has a number in it that is not finite.
     pub fn planar_body(&mut self, name: &str, inertia: Inertia) -> Result<Body<'g>, BodyError> {
+        check_finite(name, &inertia)?;
         let (moments, axes) = inertia.principal_axes_in_plane();
         let moments = moments.map(|m| self.number(m));
         let [x, y, _] = inertia.centre();
@@ -232,6 +234,17 @@ impl<'g> Model<'g> {
             Ok(value) if value <= 0.0 => Err(BodyError::NotPositive { what: what(), value }),
             _ => Ok(()),
         }
+    }
+}
+
+/// Checks that an inertia was not moved or turned by what is no number.
+fn check_finite(name: &str, inertia: &Inertia) -> Result<(), BodyError> {
+    let numbers = inertia.second().into_iter().flatten().chain(inertia.centre()).chain([inertia.mass()]);
+    match numbers.into_iter().find(|x| !x.is_finite()) {
+        Some(value) => {
+            Err(BodyError::NotFinite { what: format!("a number in the inertia of body `{name}`"), value })
+        }
+        None => Ok(()),
     }
 }
 

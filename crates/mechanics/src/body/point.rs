@@ -26,6 +26,7 @@ impl<'g> Model<'g> {
     /// A point of the world, in the plane or in space: to join bodies to. Its position may depend on parameters and time; if it
     /// depends on coordinates, it is a particle's. Its axes are those of the world.
     pub fn anchor<const D: usize>(&self, position: [impl IntoExpr<'g>; D]) -> Point<'g> {
+        const { assert!(D == 2 || D == 3, "a point of the plane or of space") };
         let mut at = [self.number(0.0); 3];
         at.iter_mut().zip(position).for_each(|(to, x)| *to = x.into_expr(self.graph));
         let axes = IDENTITY.map(|row| row.map(|x| self.number(x)));

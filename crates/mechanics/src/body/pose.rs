@@ -41,6 +41,7 @@ impl Pose {
     /// The origin of the body's frame is there, at rest and not turned.
     #[must_use]
     pub fn at<const D: usize>(position: [f64; D]) -> Pose {
+        const { assert!(D == 2 || D == 3, "a place of the plane or of space") };
         Pose {
             dimensions: D,
             at: three(position),

@@ -26,6 +26,7 @@ impl Rattle {
         } else if !self.held.gripped {
             self.take_hold(motion, interval.t)?;
         }
+        self.measure::<W>(motion, interval.t)?;
         self.half_kick::<W>(h, change);
         block.after(half / W, &change[half..], &mut self.at[half..]);
         motion.drift(interval, 0.0, &self.at, &mut self.rates[..half])?;
@@ -62,7 +63,8 @@ impl Rattle {
         let (h, ends) = (interval.h, ends::<W>(interval));
         let inverse: [f64; W] = std::array::from_fn(|j| if h[j] == 0.0 { 0.0 } else { 1.0 / h[j] });
         let expected = self.shrinking[leg];
-        let mut progress: [_; W] = std::array::from_fn(|j| Progress::new(h[j], expected[j]));
+        let mut progress: [_; W] =
+            { std::array::from_fn(|j| Progress::new(h[j], expected[j], !self.grip.is_clear(j))) };
         let mut again = [false; W];
         for iteration in 1..=2 * MOST {
             motion.dynamics().constraint_values(&ends, &self.at, &mut self.values)?;
@@ -70,7 +72,7 @@ impl Rattle {
             self.solve(&progress);
             self.correction.fill(0.0);
             self.grip.deflect(&self.values, &mut self.correction);
-            let (sizes, changes) = (sizes::<W>(&self.at[..half]), sizes::<W>(&self.correction));
+            let (sizes, changes) = (self.extent::<W>(&self.at[..half]), sizes::<W>(&self.correction));
             let takes: [bool; W] = std::array::from_fn(|j| progress[j].takes(changes[j], sizes[j]));
             keep_in(&takes, &mut self.values);
             keep_in(&takes, &mut self.correction);
@@ -90,26 +92,27 @@ impl Rattle {
                     break;
                 }
                 // A guess that continues a motion which changes quickly may be worse than none.
-                (0..W)
-                    .filter(|&j| astray[j])
-                    .for_each(|j| (progress[j], again[j]) = (Progress::new(h[j], 1.0), true));
+                (0..W).filter(|&j| astray[j]).for_each(|j| {
+                    (progress[j], again[j]) = (Progress::new(h[j], 1.0, !self.grip.is_clear(j)), true)
+                });
                 copy_in(&astray, &self.moved, &mut change[..half]);
                 keep_in(&astray.map(|astray| !astray), &mut self.unknowns[leg]);
                 block.after(0, &change[..half], &mut self.at[..half]);
             }
-            let slow: [bool; W] = std::array::from_fn(|j| progress[j].is_slow(sizes[j]));
+            let is_slow = |j: usize| progress[j].is_slow(sizes[j]) && self.grip.is_clear(j);
+            let slow: [bool; W] = std::array::from_fn(is_slow);
             if slow.contains(&true) {
                 motion.work_mut().jacobians += 1;
                 self.oblique.take(&self.grip, &slow, motion.dynamics(), &ends, &self.at)?;
-                (0..W).for_each(|j| progress[j].oblique |= slow[j]);
+                (0..W).for_each(|j| progress[j].newton |= slow[j]);
             }
         }
-        self.stalled(interval, &progress, &sizes::<W>(&self.at[..half]))
+        self.stalled(interval, &progress, &self.extent::<W>(&self.at[..half]))
     }
 
     /// Solves for corrections, in some lanes with the slopes that constraints have where the step leads.
     fn solve<const W: usize>(&mut self, progress: &[Progress; W]) {
-        let oblique: [bool; W] = std::array::from_fn(|j| progress[j].oblique);
+        let oblique: [bool; W] = std::array::from_fn(|j| progress[j].newton && self.grip.is_clear(j));
         if !oblique.contains(&true) {
             return self.grip.solve(&mut self.values);
         }

@@ -26,13 +26,15 @@ impl Rattle {
         let Some(h) = interval.h.first_chunk::<W>() else { return Ok(()) };
         let ends = ends::<W>(interval);
         self.take_hold(motion, interval.t)?;
+        self.measure::<W>(motion, interval.t)?;
+        self.weigh::<W>(h);
         let Rattle { solver, unknowns, start, at, rates, values, grip, moved, correction, .. } = self;
-        let lambda = &mut self.aside;
+        let (lambda, scale) = (&mut self.aside, &self.scale);
         start.copy_from_slice(at);
         let x = &mut unknowns[leg];
         x.fill(0.0);
         self.past_unknowns[leg].guess(h, x);
-        let iterations = solver.accelerate::<W>(interval.t, start, x, |x, image| {
+        let iterations = solver.accelerate::<W>(interval.t, scale, x, |x, image| {
             let (q0, (dq, dp)) = (&start[..half], x.split_at(half));
             block.after(half / W, sum(&change[half..], dp, moved), &mut at[half..]);
             at[..half].copy_from_slice(q0);
@@ -72,6 +74,32 @@ impl Rattle {
         block.after(half / W, &change[half..], &mut self.at[half..]);
         self.take_hold(motion, &ends)?;
         Ok(())
+    }
+
+    /// What changes are measured by: coordinates no finer than the length over which constraints turn, and momenta no finer than what moves
+    /// a mass by that much in a step. Rounding of Φ is rounding of that.
+    fn weigh<const W: usize>(&mut self, h: &[f64; W]) {
+        let half = self.shape.half;
+        let (sizes, lengths) = (self.extent::<W>(&self.at[..half]), self.lengths);
+        self.scale.copy_from_slice(&self.at);
+        if self.shape.rows == 0 {
+            return;
+        }
+        let (pulled, deflected) = self.rates.split_at_mut(half);
+        self.aside.fill(1.0);
+        pulled.fill(0.0);
+        deflected.fill(0.0);
+        self.grip.pull(&self.aside, pulled);
+        self.grip.deflect(&self.aside, deflected);
+        let (pulled, deflected) = (super::sizes::<W>(pulled), super::sizes::<W>(deflected));
+        let (q, p) = self.scale.split_at_mut(half);
+        q.as_chunks_mut::<W>().0.iter_mut().for_each(|q| *q = sizes);
+        for p in p.as_chunks_mut::<W>().0 {
+            for j in 0..W {
+                let impulse = pulled[j] / deflected[j] * lengths[j] / h[j];
+                p[j] = p[j].abs() + if impulse.is_finite() { impulse.abs() } else { 0.0 };
+            }
+        }
     }
 }
 

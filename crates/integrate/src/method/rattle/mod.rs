@@ -40,7 +40,9 @@ const PAST: usize = 5;
 const MOST: u32 = 30;
 /// Newton's method is worth its factors where more iterations than this would be needed without.
 const SLOW: i32 = 3;
-/// A correction that no longer shrinks is rounding if it is smaller than this, relative to the state.
+/// A correction that no longer shrinks is rounding if it is smaller than this, relative to the state; or than this, if it is one of Newton's
+/// method, which would shrink.
+const ROUNDING: f64 = 64.0 * f64::EPSILON;
 const NOISE: f64 = 1e-11;
 /// A constraint that depends on others is met if the state would have to move by no more than this, relative to its size.
 const MET: f64 = 1e-9;
@@ -80,10 +82,13 @@ struct Rattle {
     /// μ of the last leg.
     multipliers: Vec<f64>,
     past_multipliers: Past,
+    /// The length over which constraints turn, in each lane: −1 where it is not known yet.
+    lengths: [f64; LANES],
     /// By what corrections of Λ shrink in each leg.
     shrinking: Vec<[f64; LANES]>,
     solver: Solver,
     start: Vec<f64>,
+    scale: Vec<f64>,
     /// Whether velocities are brought onto the constraints.
     turns: bool,
 }
@@ -114,15 +119,15 @@ struct Progress {
     rate: f64,
     /// By what they are expected to shrink at first.
     expected: f64,
-    /// Whether they are made by Newton's method.
-    oblique: bool,
+    /// Whether they are made by Newton's method, so that what does not shrink never will.
+    newton: bool,
     iterations: u32,
 }
 
 impl Progress {
     /// Before the first correction. A lane that rests needs none.
-    fn new(h: f64, expected: f64) -> Progress {
-        Progress { open: h != 0.0, last: f64::NAN, rate: f64::NAN, expected, oblique: false, iterations: 0 }
+    fn new(h: f64, expected: f64, newton: bool) -> Progress {
+        Progress { open: h != 0.0, last: f64::NAN, rate: f64::NAN, expected, newton, iterations: 0 }
     }
 
     /// Whether a correction is made, given the size of what it corrects; closes the lane where nothing more is to be gained.
@@ -132,11 +137,12 @@ impl Progress {
         }
         self.iterations += 1;
         self.rate = change / self.last;
-        if self.rate >= 0.5 && change <= NOISE * size {
+        let noise = if self.newton { NOISE } else { ROUNDING };
+        if self.rate >= 0.5 && change <= noise * size {
             self.open = false; // it no longer shrinks
             return false;
         }
-        if self.rate.is_finite() && !self.oblique && change > 1e3 * f64::EPSILON * size {
+        if self.rate.is_finite() && !self.newton && change > 1e3 * f64::EPSILON * size {
             self.expected = 2.0 * self.rate;
         }
         let rate = if self.rate.is_finite() { self.rate } else { self.expected };
@@ -149,7 +155,7 @@ impl Progress {
 
     /// Whether corrections lead nowhere.
     fn is_astray(&self, size: f64) -> bool {
-        self.open && (self.iterations >= MOST || !(self.last <= 1e3 * size))
+        self.open && (self.iterations >= MOST || self.last.is_nan() || self.last > 1e3 * size)
     }
 
     /// Whether many more corrections would be needed, going on like this.
@@ -197,9 +203,11 @@ impl Rattle {
             multipliers: vec![0.0; rows],
             past_unknowns: pasts(unknown),
             past_multipliers: Past::of_values(PAST, rows),
+            lengths: [-1.0; LANES],
             shrinking: vec![[1.0; LANES]; legs.len()],
             solver: Solver::new(if direct { 0 } else { 2 * n }),
             start: vec![0.0; 2 * n],
+            scale: vec![0.0; 2 * n],
             turns,
             legs,
         };
@@ -239,6 +247,24 @@ impl Rattle {
         Ok(())
     }
 
+    /// The size of coordinates, but no less than the length over which constraints turn.
+    fn extent<const W: usize>(&self, q: &[f64]) -> [f64; W] {
+        let sizes = sizes::<W>(q);
+        std::array::from_fn(|j| if sizes[j] < self.lengths[j] { self.lengths[j] } else { sizes[j] })
+    }
+
+    /// Finds the lengths over which constraints turn at the first state of each lane, in `at` and gripped.
+    fn measure<const W: usize>(&mut self, motion: &mut Motion<'_>, t: &[f64]) -> Result<(), EvalError> {
+        if self.shape.rows == 0 || !self.lengths[..W].contains(&-1.0) {
+            return Ok(());
+        }
+        self.start.copy_from_slice(&self.at);
+        let found = self.oblique.turning(&self.grip, motion.dynamics(), t, &mut self.start)?;
+        let unknown = self.lengths.iter_mut().zip(found).filter(|(length, _)| **length == -1.0);
+        unknown.for_each(|(length, found)| *length = found);
+        Ok(())
+    }
+
     /// An error for a lane that is still open.
     fn stalled<const W: usize>(
         &self,
@@ -271,7 +297,7 @@ impl Rattle {
             return Ok(());
         }
         motion.dynamics().constraint_values(&ends::<W>(interval), &self.at, &mut self.values)?;
-        let sizes = sizes::<W>(&self.at[..half]);
+        let sizes = self.extent::<W>(&self.at[..half]);
         for lane in (0..W).filter(|&lane| interval.h[lane] != 0.0) {
             for (k, value) in self.values.iter().skip(lane).step_by(W).enumerate() {
                 let residual = value.abs() / (self.grip.steepness(k, lane) * sizes[lane]);
@@ -301,7 +327,7 @@ impl Rattle {
         self.grip.pull(&self.multipliers, &mut change[half..]);
         // A linear solution, where velocities are linear in momenta, is off by its rounding alone.
         let expected = if self.direct { 1e-8 } else { 1.0 };
-        let mut progress: [_; W] = std::array::from_fn(|j| Progress::new(interval.h[j], expected));
+        let mut progress: [_; W] = std::array::from_fn(|j| Progress::new(interval.h[j], expected, true));
         let mut fresh = true;
         for iteration in 0..MOST {
             if fresh || !self.direct {
@@ -389,6 +415,7 @@ impl Step for Rattle {
         for past in self.past_unknowns.iter_mut().chain([&mut self.past_multipliers]) {
             past.memory(visit);
         }
+        visit(&mut self.lengths);
         self.shrinking.iter_mut().for_each(|lanes| visit(lanes));
         visit(&mut self.push);
         visit(&mut self.held.q);

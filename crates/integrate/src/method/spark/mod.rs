@@ -267,6 +267,36 @@ impl Net {
         self.pulls.chunks_exact(self.n).for_each(|pull| add(dp, 1.0, pull));
     }
 
+    /// Where constraints depend on others, shares guessed impulses among those that do not. The iteration sees no other part of them, and
+    /// guesses from guesses would let it grow.
+    fn settle(&mut self, width: usize) {
+        let Net { middle, impulses, shift, z, n, m, .. } = self;
+        if (0..width).all(|lane| middle.rank(lane) == *m / width) {
+            return;
+        }
+        for impulses in impulses.chunks_exact_mut(*m) {
+            let moved = &mut z[..*n];
+            moved.fill(0.0);
+            shift.fill(0.0);
+            middle.deflect(impulses, moved);
+            middle.press(moved, shift);
+            middle.solve(shift);
+            for (place, (impulse, shift)) in impulses.iter_mut().zip(&*shift).enumerate() {
+                let redundant = middle.rank(place % width) < *m / width;
+                *impulse = if redundant { -shift } else { *impulse };
+            }
+        }
+    }
+
+    /// Goes to a stage, where velocities and forces are those of two sets of unknowns.
+    fn go_to(&mut self, i: usize, block: &Block, velocities: &[f64], forces: &[f64]) {
+        let s = self.shares.stages;
+        let mu: [f64; MOST] = std::array::from_fn(|j| self.shares.mu[i * s + j.min(s - 1)]);
+        let xi: [f64; MOST] = std::array::from_fn(|j| self.shares.xi(i, j.min(s)));
+        self.go(block, velocities, |j| mu[j]);
+        self.push(block, forces, |j| mu[j], |j| xi[j]);
+    }
+
     /// Goes to coordinates q₀ + Σ shareᵢ hbᵢVᵢ.
     fn go(&mut self, block: &Block, x: &[f64], shares: impl Fn(usize) -> f64) {
         let (n, len) = (self.n, 2 * (self.n + self.m));
@@ -325,6 +355,7 @@ impl Constrained<'_, '_> {
             let found = net.middle.reach(place / width, place % width);
             *reach = if found > 0.0 { found } else { 1.0 };
         }
+        net.settle(width);
         for (stage, impulses) in x.chunks_exact_mut(len).zip(net.impulses.chunks_exact(m)) {
             let (unknown, zeros) = (net.n..net.n + m, len - m..len);
             stage[zeros].fill(0.0);
@@ -401,22 +432,22 @@ impl Equation for Constrained<'_, '_> {
         let (n, m, s) = (self.net.n, self.net.m, self.net.shares.stages);
         let len = 2 * (n + m);
         image.copy_from_slice(x);
+        let Constrained { motion, interval, block, net } = self;
+        // Velocities follow from the forces that were just found: that is worth every other iteration.
         for i in 0..s {
-            let Constrained { motion, interval, block, net } = self;
-            let (b, c) = (net.shares.b[i], net.shares.c[i]);
-            let mu: [f64; MOST] = std::array::from_fn(|j| net.shares.mu[i * s + j.min(s - 1)]);
-            let xi: [f64; MOST] = std::array::from_fn(|j| net.shares.xi(i, j.min(s)));
-            net.go(block, x, |j| mu[j]);
-            net.push(block, x, |j| mu[j], |j| xi[j]);
-            let (first, second) = image[i * len..][..len].split_at_mut(len / 2);
-            let (first, (second, zeros)) = (&mut first[..n], second.split_at_mut(n));
+            net.go_to(i, block, x, x);
+            let (pushes, zeros) = image[i * len + len / 2..][..len / 2].split_at_mut(n);
             zeros.fill(0.0);
-            motion.drift(*interval, c, &net.at, first)?;
-            motion.kick(*interval, c, &net.at, second)?;
-            for part in [first, second] {
-                scale(part, interval.h);
-                part.iter_mut().for_each(|x| *x *= b);
-            }
+            motion.kick(*interval, net.shares.c[i], &net.at, pushes)?;
+            scale(pushes, interval.h);
+            pushes.iter_mut().for_each(|push| *push *= net.shares.b[i]);
+        }
+        for i in 0..s {
+            net.go_to(i, block, x, image);
+            let rates = &mut image[i * len..][..n];
+            motion.drift(*interval, net.shares.c[i], &net.at, rates)?;
+            scale(rates, interval.h);
+            rates.iter_mut().for_each(|rate| *rate *= net.shares.b[i]);
         }
         if m > 0 { self.correct(image) } else { Ok(()) }
     }
