@@ -1,6 +1,8 @@
 //! Forward, reverse, sparse and repeated derivatives against each other and against closed forms.
 
-use leastaction_expr::{Entry, Expr, Graph, jacobian, jvp, operations, vjp};
+use leastaction_expr::{
+    Direction, Entry, Expr, Graph, Substitution, Variables, jacobian, jvp, operations, vjp,
+};
 
 /// Kinetic less potential energy of a chain of unit pendulums, by positions and velocities.
 fn chain_energy<'g>(graph: &'g Graph, n: usize) -> (Vec<Expr<'g>>, Vec<Expr<'g>>, Expr<'g>) {
@@ -144,4 +146,36 @@ fn a_subexpression_can_be_the_variable() {
     let u = x.sin();
     assert_eq!((u * u).derivative(u), 2.0 * u);
     assert_eq!((u * u).gradient(&[u]), [2.0 * u]);
+}
+
+#[test]
+fn what_is_looked_up_once_gives_the_same_as_one_by_one() {
+    let graph = Graph::new();
+    let (angles, rates, energy) = chain_energy(&graph, 5);
+    let gradient = energy.gradient(&angles);
+    let pairs: Vec<_> = angles.iter().copied().zip(rates.iter().copied()).collect();
+    let direction = Direction::new(&graph, pairs.iter().copied());
+    let variables = Variables::new(&graph, &angles);
+    for &slope in &gradient {
+        assert_eq!(direction.derivatives(&[slope]), jvp(&[slope], &pairs));
+        assert_eq!(variables.jacobian(&[slope]), jacobian(&[slope], &angles));
+        let dense = slope.gradient(&angles).into_iter().enumerate();
+        let nonzero: Vec<_> = dense.filter(|(_, value)| value.as_number() != Some(0.0)).collect();
+        assert_eq!(variables.gradient(slope), nonzero);
+    }
+    assert!(variables.gradient(graph.symbol("other")).is_empty());
+    // A variable that is named twice has two columns.
+    let [x, y] = graph.symbols(["x", "y"]);
+    let twice = Variables::new(&graph, &[x, y, x]);
+    assert_eq!(twice.gradient(x * y), [(0, y), (1, x), (2, y)]);
+    assert_eq!(twice.jacobian(&[x * y, y]).len(), 4);
+
+    let mut substitution = Substitution::new(&graph);
+    pairs.iter().for_each(|&(from, to)| substitution.replace(from, to));
+    for &slope in &gradient {
+        assert_eq!(substitution.apply(&[slope]), [slope.substitute(&pairs)]);
+    }
+    substitution.replace(x, y);
+    substitution.replace(x, 2.0 * y);
+    assert_eq!(substitution.apply(&[x + y, y]), [3.0 * y, y]);
 }

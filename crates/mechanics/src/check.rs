@@ -56,7 +56,6 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
     distinct("particle", model.particles.iter().map(|p| p.name.as_str()))?;
     use Kind::{Coordinate, Input, Momentum, Parameter, Time, Velocity};
     let check = |place: String, e, allowed: &[Kind]| uses(&declared, place, e, allowed);
-    let defaults: HashMap<Id, f64> = model.parameters.iter().map(|(p, value)| (p.id(), *value)).collect();
     for particle in &model.particles {
         let name = &particle.name;
         if !(1..=3).contains(&particle.position.len()) {
@@ -79,7 +78,8 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
         }
         for &mass in &particle.inertias {
             check(format!("the mass of particle `{name}`"), mass, &[Parameter])?;
-            let values: Vec<_> = symbols_of(&[mass]).into_iter().map(|s| (s, defaults[&s.id()])).collect();
+            let values: Vec<_> =
+                symbols_of(&[mass]).into_iter().map(|s| (s, model.defaults[&s.id()])).collect();
             if let Some(value) = mass.eval(&values).ok().filter(|m| !(*m > 0.0 && m.is_finite())) {
                 return Err(ModelError::BadMass { particle: name.clone(), value });
             }

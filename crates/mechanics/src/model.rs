@@ -4,7 +4,8 @@ use crate::body::Bodies;
 use crate::equations::{Equations, rate, symbols_of};
 use crate::error::ModelError;
 use crate::system::System;
-use leastaction_expr::{Expr, Graph, IntoExpr, jvp};
+use leastaction_expr::{Expr, Graph, Id, IntoExpr, jvp};
+use std::collections::HashMap;
 
 /// A named term of an energy.
 #[derive(Clone, Debug)]
@@ -39,6 +40,8 @@ pub struct Model<'g> {
     pub(crate) graph: &'g Graph,
     pub(crate) time: Expr<'g>,
     pub(crate) parameters: Vec<(Expr<'g>, f64)>,
+    /// The same, to be found quickly.
+    pub(crate) defaults: HashMap<Id, f64>,
     pub(crate) definitions: Vec<(Expr<'g>, Expr<'g>)>,
     pub(crate) coordinates: Vec<Expr<'g>>,
     pub(crate) momenta: Vec<Expr<'g>>,
@@ -70,6 +73,7 @@ impl<'g> Model<'g> {
             graph,
             time: graph.symbol("t"),
             parameters: Vec::new(),
+            defaults: HashMap::new(),
             definitions: Vec::new(),
             coordinates: Vec::new(),
             momenta: Vec::new(),
@@ -112,6 +116,7 @@ impl<'g> Model<'g> {
     pub fn parameter(&mut self, name: &str, value: f64) -> Expr<'g> {
         let symbol = self.graph.symbol(name);
         self.parameters.push((symbol, value));
+        self.defaults.insert(symbol.id(), value);
         symbol
     }
 
@@ -157,7 +162,7 @@ impl<'g> Model<'g> {
         let expression = self.graph.adopt(expression);
         let passing = |symbol: Expr<'g>| match symbol {
             time if time == self.time => time.like(1.0),
-            constant if self.parameters.iter().any(|(p, _)| *p == constant) => constant.like(0.0),
+            constant if self.defaults.contains_key(&constant.id()) => constant.like(0.0),
             moving => rate(moving),
         };
         let direction: Vec<_> = symbols_of(&[expression]).into_iter().map(|s| (s, passing(s))).collect();

@@ -140,26 +140,19 @@ impl Oblique {
         for (x, &row) in x.chunks_exact_mut(W).zip(&layout.order) {
             x.copy_from_slice(&b[row as usize * W..][..W]);
         }
-        for j in 0..layout.rows {
-            for a in layout.factor_column(j) {
-                let s = layout.factor_rows[a] as usize;
-                for l in 0..W {
-                    x[s * W + l] -= lower[a * W + l] * x[j * W + l];
-                }
-            }
-        }
+        layout.solve_lower::<W>(lower, x);
+        let ((inverse, _), (upper, _), (x, _)) =
+            (inverse.as_chunks::<W>(), upper.as_chunks::<W>(), x.as_chunks_mut::<W>());
         for j in (0..layout.rows).rev() {
-            for a in layout.factor_column(j) {
-                let s = layout.factor_rows[a] as usize;
-                for l in 0..W {
-                    x[j * W + l] -= upper[a * W + l] * x[s * W + l];
-                }
+            let mut sum = x[j];
+            let column = layout.factor_column(j);
+            for (&s, factor) in layout.factor_rows[column.clone()].iter().zip(&upper[column]) {
+                let x = &x[s as usize];
+                (0..W).for_each(|l| sum[l] -= factor[l] * x[l]);
             }
-            for l in 0..W {
-                x[j * W + l] *= inverse[j * W + l];
-            }
+            (0..W).for_each(|l| x[j][l] = sum[l] * inverse[j][l]);
         }
-        for (x, &row) in x.chunks_exact(W).zip(&layout.order) {
+        for (x, &row) in x.iter().zip(&layout.order) {
             b[row as usize * W..][..W].copy_from_slice(x);
         }
     }

@@ -321,23 +321,29 @@ impl Layout {
 
     /// Solves L D Lᵀ x = b in the order of elimination, in place.
     pub(crate) fn solve<const W: usize>(&self, inverse: &[f64], lower: &[f64], x: &mut [f64]) {
-        for j in 0..self.rows {
-            for a in self.factor_column(j) {
-                let s = self.factor_rows[a] as usize;
-                for l in 0..W {
-                    x[s * W + l] -= lower[a * W + l] * x[j * W + l];
-                }
-            }
-        }
+        self.solve_lower::<W>(lower, x);
+        let ((inverse, _), (lower, _), (x, _)) =
+            (inverse.as_chunks::<W>(), lower.as_chunks::<W>(), x.as_chunks_mut::<W>());
         for j in (0..self.rows).rev() {
-            for l in 0..W {
-                x[j * W + l] *= inverse[j * W + l];
+            let mut sum = x[j];
+            (0..W).for_each(|l| sum[l] *= inverse[j][l]);
+            let column = self.factor_column(j);
+            for (&s, factor) in self.factor_rows[column.clone()].iter().zip(&lower[column]) {
+                let x = &x[s as usize];
+                (0..W).for_each(|l| sum[l] -= factor[l] * x[l]);
             }
-            for a in self.factor_column(j) {
-                let s = self.factor_rows[a] as usize;
-                for l in 0..W {
-                    x[j * W + l] -= lower[a * W + l] * x[s * W + l];
-                }
+            x[j] = sum;
+        }
+    }
+
+    /// Solves L x = b in the order of elimination, in place.
+    pub(crate) fn solve_lower<const W: usize>(&self, lower: &[f64], x: &mut [f64]) {
+        let ((lower, _), (x, _)) = (lower.as_chunks::<W>(), x.as_chunks_mut::<W>());
+        for j in 0..self.rows {
+            let (column, known) = (self.factor_column(j), x[j]);
+            for (&s, factor) in self.factor_rows[column.clone()].iter().zip(&lower[column]) {
+                let x = &mut x[s as usize];
+                (0..W).for_each(|l| x[l] -= factor[l] * known[l]);
             }
         }
     }
@@ -385,4 +391,40 @@ fn minimum_degree(mut coupled: Vec<BTreeSet<u32>>) -> (Vec<u32>, Vec<Vec<u32>>) 
         columns.push(others.into_iter().collect());
     }
     (order, columns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The layout of links between points on a line, each of mass of its own, of which the last is held.
+    fn links(pairs: &[(usize, usize)]) -> Layout {
+        let points = pairs.len();
+        let ends = |&(a, b): &(usize, usize)| [a, b].into_iter().filter(move |&end| end < points);
+        let slopes = pairs.iter().enumerate().flat_map(|(row, pair)| ends(pair).map(move |end| (row, end)));
+        let mut slopes: Vec<_> = slopes.collect();
+        slopes.sort_unstable();
+        let mass: Vec<_> = (0..points).map(|i| (i, i)).collect();
+        Layout::new(points, pairs.len(), &slopes, &mass)
+    }
+
+    #[test]
+    fn chains_and_trees_do_not_fill_in() {
+        let count = 1000;
+        let chain: Vec<_> = (0..count).map(|i| (i, i + 1)).collect();
+        assert_eq!(links(&chain).factor_rows.len(), count - 1);
+        // Links to a common parent are coupled, three at a time: two children and the parent's own link.
+        let tree: Vec<_> = (0..count).map(|i| (i, if i == 0 { count } else { (i - 1) / 2 })).collect();
+        let siblings = (count - 2) / 2;
+        assert_eq!(links(&tree).factor_rows.len(), count - 1 + siblings);
+        // A closed ring of links fills in once for each.
+        let ring: Vec<_> = (0..count).map(|i| (i, (i + 1) % count)).collect();
+        assert_eq!(links(&ring).factor_rows.len(), 2 * count - 3);
+    }
+
+    #[test]
+    fn a_chain_is_eliminated_from_both_ends_in_turn() {
+        let chain: Vec<_> = (0..7).map(|i| (i, i + 1)).collect();
+        assert_eq!(links(&chain).order, [0, 6, 1, 5, 2, 4, 3]);
+    }
 }

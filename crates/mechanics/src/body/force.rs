@@ -117,8 +117,7 @@ impl<'g> Model<'g> {
 
     /// The symbols in expressions that are neither parameters nor time.
     fn moving_in(&self, expressions: &[Expr<'g>]) -> Vec<Expr<'g>> {
-        let fixed =
-            |symbol: &Expr<'g>| *symbol == self.time || self.parameters.iter().any(|(p, _)| p == symbol);
+        let fixed = |symbol: &Expr<'g>| *symbol == self.time || self.defaults.contains_key(&symbol.id());
         symbols_of(expressions).into_iter().filter(|symbol| !fixed(symbol)).collect()
     }
 

@@ -33,6 +33,7 @@ pub use pose::Pose;
 pub use rotation::{Rotation, RotationError};
 pub use surface::{Surface, SurfaceError};
 
+use crate::equations::symbols_of;
 use crate::model::{Model, Particle};
 use leastaction_expr::{Expr, IntoExpr, nearest};
 use std::collections::HashMap;
@@ -227,7 +228,8 @@ impl<'g> Model<'g> {
 
     /// Checks a value that should be positive, where the defaults of the parameters tell it.
     pub(crate) fn check_positive(&self, what: impl Fn() -> String, value: Expr<'g>) -> Result<(), BodyError> {
-        match value.eval(&self.parameters) {
+        let known = symbols_of(&[value]).into_iter().filter_map(|s| Some((s, *self.defaults.get(&s.id())?)));
+        match value.eval(&known.collect::<Vec<_>>()) {
             Ok(value) if !value.is_finite() => Err(BodyError::NotFinite { what: what(), value }),
             Ok(value) if value <= 0.0 => Err(BodyError::NotPositive { what: what(), value }),
             _ => Ok(()),
