@@ -38,6 +38,7 @@ pub struct Grip {
     matrix: Vec<f64>,
     right: Vec<f64>,
     ordered: Vec<f64>,
+    settled: Vec<f64>,
 }
 
 impl Grip {
@@ -62,6 +63,7 @@ impl Grip {
             matrix: vec![0.0; largest],
             right: vec![0.0; largest],
             ordered: numbers(layout.rows),
+            settled: numbers(layout.rows),
             layout,
         }
     }
@@ -115,6 +117,26 @@ impl Grip {
             1 => self.solve_in::<1>(b),
             _ => self.solve_in::<LANES>(b),
         }
+    }
+
+    /// Replaces multipliers by those that [`Grip::solve`] would find for the same force, in lanes where constraints depend on others:
+    /// whoever corrects multipliers by solutions never sees another part of them, and guesses from guesses would let it grow.
+    /// `moved` is room for one number per coordinate.
+    pub fn settle(&mut self, multipliers: &mut [f64], moved: &mut [f64]) {
+        let (width, rows) = (self.width, self.layout.rows);
+        if self.rank[..width].iter().all(|rank| *rank == rows) {
+            return;
+        }
+        let mut settled = std::mem::take(&mut self.settled);
+        moved.fill(0.0);
+        settled.fill(0.0);
+        self.deflect(multipliers, moved);
+        self.press(moved, &mut settled);
+        self.solve(&mut settled);
+        for (place, (multiplier, settled)) in multipliers.iter_mut().zip(&settled).enumerate() {
+            *multiplier = if self.rank[place % width] < rows { -settled } else { *multiplier };
+        }
+        self.settled = settled;
     }
 
     /// Adds the constraint force: out −= Gᵀλ.

@@ -182,6 +182,8 @@ impl Dynamics {
             projections.iter_mut().enumerate().take(width).for_each(|(lane, p)| p.rank = grip.rank(lane));
             return Ok(());
         }
+        // A constraint of velocities that follows from one of positions asks for no move, and both agree on half of one.
+        let slow = if positions < rows { 0.9 } else { 0.5 };
         for iteration in 1..=ITERATIONS {
             self.engine.eval(Quantity::Constraints, t, y, &mut values[..positions])?;
             values[positions..].fill(0.0);
@@ -191,7 +193,7 @@ impl Dynamics {
             grip.deflect(values, step);
             for lane in 0..width {
                 let (size, change) = (largest(&y[..half], (lane, width)), largest(step, (lane, width)));
-                let stalled = change >= 0.5 * last[lane] && change <= ROUNDING * size;
+                let stalled = change >= slow * last[lane] && change <= ROUNDING * size;
                 open[lane] &= change.is_finite() && !stalled;
                 if !open[lane] {
                     continue;

@@ -36,6 +36,7 @@ impl Rattle {
             self.moved.copy_from_slice(&change[..half]);
             self.unknowns[leg].fill(0.0);
             self.past_unknowns[leg].guess(h, &mut self.unknowns[leg]);
+            self.grip.settle(&mut self.unknowns[leg], &mut self.correction);
             self.rates[..half].fill(0.0);
             self.grip.deflect(&self.unknowns[leg], &mut self.rates[..half]);
             self.drift::<W>(h, change);

@@ -264,6 +264,7 @@ impl Rattle {
         let ends = ends::<W>(interval);
         self.multipliers.fill(0.0);
         self.past_multipliers.guess(interval.h, &mut self.multipliers);
+        self.grip.settle(&mut self.multipliers, &mut self.correction);
         self.grip.pull(&self.multipliers, &mut change[half..]);
         // A linear solution, where velocities are linear in momenta, is off by its rounding alone.
         let expected = if self.direct { 1e-8 } else { 1.0 };

@@ -24,7 +24,7 @@ use crate::error::RunError;
 use crate::implicit::{Equation, Past, Solver};
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
-use leastaction_mechanics::{Dynamics, EvalError, Grip, ProjectionError};
+use leastaction_mechanics::{Dynamics, EvalError, Grip, Oblique, ProjectionError};
 use shares::Shares;
 
 /// Equations with more unknowns than this are not left to Newton's method, whose matrix would be too large.
@@ -36,6 +36,9 @@ const TURNS: u32 = 30;
 const ROUNDING: f64 = 1e-11;
 /// A constraint that depends on others is met if the state would have to move by no more than this, relative to its size.
 const MET: f64 = 1e-9;
+
+/// A length that was not measured yet.
+const UNKNOWN: f64 = -1.0;
 
 /// The method of s stages.
 fn stepper(s: usize, dynamics: &mut Dynamics, width: usize) -> Result<Box<dyn Step>, RunError> {
@@ -68,6 +71,8 @@ fn stepper(s: usize, dynamics: &mut Dynamics, width: usize) -> Result<Box<dyn St
         x: vec![0.0; s * len],
         size: vec![0.0; len],
         end: Grip::new(&system, width),
+        oblique: Oblique::new(&system, width),
+        lengths: [UNKNOWN; LANES],
         net,
     };
     spark.prepare(dynamics, width);
@@ -83,6 +88,9 @@ struct Spark {
     /// What the unknowns are measured by.
     size: Vec<f64>,
     end: Grip,
+    /// The length over which constraints turn where each lane began: positions are not known better than to its rounding.
+    oblique: Oblique,
+    lengths: [f64; LANES],
     net: Net,
 }
 
@@ -118,15 +126,12 @@ impl Step for Spark {
         change: &mut [f64],
     ) -> Result<(), StepError> {
         self.guess(motion, interval, block)?;
-        let Spark { solver, x, size, net, .. } = self;
-        let len = size.len();
-        size.fill(0.0);
-        let (q, p) = block.values().split_at(net.n);
-        for (size, y) in [(0, q), (len / 2, p)] {
-            self.size[size..][..net.n].copy_from_slice(y);
-        }
+        let Spark { x, net, .. } = self;
         let mut equation = Constrained { motion, interval, block, net };
         equation.weigh(x)?;
+        self.measure(motion, interval, block)?;
+        let Spark { solver, x, net, .. } = self;
+        let mut equation = Constrained { motion, interval, block, net };
         let iterations = solver.solve(interval.t, &self.size, x, &mut equation)?;
         equation.pull(x)?;
         motion.work_mut().iterations += u64::from(iterations);
@@ -143,6 +148,7 @@ impl Step for Spark {
     }
 
     fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
+        visit(&mut self.lengths);
         self.past.memory(visit);
         if let Some(past) = &mut self.past_impulses {
             past.memory(visit);
@@ -201,6 +207,33 @@ impl Spark {
         Ok(())
     }
 
+    /// What the unknowns are measured by: the state, and for coordinates also the length over which constraints turn.
+    fn measure(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+    ) -> Result<(), EvalError> {
+        let Spark { size, oblique, lengths, net, .. } = self;
+        let (width, len) = (interval.h.len(), size.len());
+        if net.m > 0 && lengths[..width].contains(&UNKNOWN) {
+            let times = times(interval, 0.5);
+            net.z.copy_from_slice(&net.at);
+            let found = oblique.turning(&net.middle, motion.dynamics(), &times[..width], &mut net.z)?;
+            let unknown = lengths.iter_mut().zip(found).filter(|(length, _)| **length == UNKNOWN);
+            unknown.for_each(|(length, found)| *length = found);
+        }
+        size.fill(0.0);
+        let (q, p) = block.values().split_at(net.n);
+        size[..net.n].copy_from_slice(q);
+        size[len / 2..][..net.n].copy_from_slice(p);
+        // Multipliers are measured as the coordinates that they move.
+        for (place, size) in size[net.n..net.n + net.m].iter_mut().enumerate() {
+            *size = lengths[place % width];
+        }
+        Ok(())
+    }
+
     /// Turns momenta at the end of the step such that velocities meet the constraints.
     fn turn(
         &mut self,
@@ -209,7 +242,7 @@ impl Spark {
         block: &Block,
         change: &mut [f64],
     ) -> Result<(), StepError> {
-        let Spark { end, net, .. } = self;
+        let Spark { end, net, lengths, .. } = self;
         if net.m == 0 {
             return Ok(());
         }
@@ -218,7 +251,7 @@ impl Spark {
         let values = &mut net.values[..net.m];
         block.after(0, change, &mut net.at);
         end.take(motion.dynamics(), &times[..width], &net.at)?;
-        check_redundant(end, motion, interval, &net.at, values)?;
+        check_redundant(end, motion, interval, (&net.at, lengths), values)?;
         let (mut open, mut last) = ([true; LANES], [f64::INFINITY; LANES]);
         for _ in 0..TURNS {
             let (q, v) = net.z.split_at_mut(n);
@@ -265,27 +298,6 @@ impl Net {
             add(dp, 1.0, &stage[len / 2..][..self.n]);
         }
         self.pulls.chunks_exact(self.n).for_each(|pull| add(dp, 1.0, pull));
-    }
-
-    /// Where constraints depend on others, shares guessed impulses among those that do not. The iteration sees no other part of them, and
-    /// guesses from guesses would let it grow.
-    fn settle(&mut self, width: usize) {
-        let Net { middle, impulses, shift, z, n, m, .. } = self;
-        if (0..width).all(|lane| middle.rank(lane) == *m / width) {
-            return;
-        }
-        for impulses in impulses.chunks_exact_mut(*m) {
-            let moved = &mut z[..*n];
-            moved.fill(0.0);
-            shift.fill(0.0);
-            middle.deflect(impulses, moved);
-            middle.press(moved, shift);
-            middle.solve(shift);
-            for (place, (impulse, shift)) in impulses.iter_mut().zip(&*shift).enumerate() {
-                let redundant = middle.rank(place % width) < *m / width;
-                *impulse = if redundant { -shift } else { *impulse };
-            }
-        }
     }
 
     /// Goes to a stage, where velocities and forces are those of two sets of unknowns.
@@ -355,7 +367,8 @@ impl Constrained<'_, '_> {
             let found = net.middle.reach(place / width, place % width);
             *reach = if found > 0.0 { found } else { 1.0 };
         }
-        net.settle(width);
+        let Net { middle, impulses, z, n, .. } = &mut **net;
+        impulses.chunks_exact_mut(m).for_each(|impulses| middle.settle(impulses, &mut z[..*n]));
         for (stage, impulses) in x.chunks_exact_mut(len).zip(net.impulses.chunks_exact(m)) {
             let (unknown, zeros) = (net.n..net.n + m, len - m..len);
             stage[zeros].fill(0.0);
@@ -499,7 +512,7 @@ fn check_redundant(
     end: &Grip,
     motion: &mut Motion<'_>,
     interval: Interval<'_>,
-    at: &[f64],
+    (at, lengths): (&[f64], &[f64; LANES]),
     values: &mut [f64],
 ) -> Result<(), StepError> {
     let width = interval.h.len();
@@ -510,7 +523,7 @@ fn check_redundant(
     motion.dynamics().constraint_values(&times[..width], at, values)?;
     for lane in (0..width).filter(|&lane| interval.h[lane] != 0.0) {
         let q = at[..at.len() / 2].iter().skip(lane).step_by(width);
-        let size = q.fold(0.0f64, |m, q| m.max(q.abs()));
+        let size = q.fold(lengths[lane], |m, q| m.max(q.abs()));
         let each = || values.iter().skip(lane).step_by(width).enumerate();
         let met = |(k, value): (usize, &f64)| value.abs() <= MET * end.steepness(k, lane) * size;
         if !each().all(met) {
