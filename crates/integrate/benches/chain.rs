@@ -13,11 +13,12 @@ const ROUNDS: u64 = 10;
 
 /// A model, and where its motion starts.
 type Chain<'g> = (Model<'g>, Vec<(String, f64)>);
+type Make = fn(&Graph, usize) -> Chain<'_>;
 
 /// The angle of a link to the vertical, which grows towards the free end, and how fast it changes: neighbours are shaken to opposite sides.
 fn shaken(link: usize, count: usize) -> (f64, f64) {
     let speed = 0.5 * GRAVITY.sqrt();
-    (0.5 * (link + 1) as f64 / count as f64, if link % 2 == 0 { speed } else { -speed })
+    (0.5 * (link + 1) as f64 / count as f64, if link.is_multiple_of(2) { speed } else { -speed })
 }
 
 /// Points of mass 1 in the plane, one below the other at a distance of 1.
@@ -89,7 +90,7 @@ fn energy(dynamics: &mut Dynamics, y: &[f64]) -> f64 {
     energy[0]
 }
 
-fn measure(count: usize, chain: fn(&Graph, usize) -> Chain<'_>) -> Report {
+fn measure(count: usize, chain: Make) -> Report {
     let begun = Instant::now();
     let graph = Graph::new();
     let (model, start) = chain(&graph, count);
@@ -130,7 +131,7 @@ fn measure(count: usize, chain: fn(&Graph, usize) -> Chain<'_>) -> Report {
 }
 
 fn main() {
-    let chains: [(&str, fn(&Graph, usize) -> Chain<'_>, &[usize]); 2] = [
+    let chains: [(&str, Make, &[usize]); 2] = [
         ("point masses in the plane", points, &[10, 100, 1000, 10_000, 100_000]),
         ("rigid rods in space", rods, &[10, 100, 1000, 10_000]),
     ];
