@@ -30,7 +30,7 @@ use crate::implicit::{Past, Solver};
 use crate::method::composition::mirror_exactly;
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
-use leastaction_mechanics::{Dynamics, EvalError, Grip, Oblique};
+use leastaction_mechanics::{Dynamics, EvalError, Grip, Oblique, ProjectionError};
 use progress::{MOST, Progress};
 
 /// What symmetric compositions of RATTLE keep.
@@ -230,20 +230,23 @@ impl Rattle {
         &mut self,
         motion: &mut Motion<'_>,
         interval: Interval<'_>,
-        iterations: u32,
     ) -> Result<(), StepError> {
         let Shape { half, rows, .. } = self.shape;
         if (0..W).all(|lane| self.grip.rank(lane) == rows / W) {
             return Ok(());
         }
-        motion.dynamics().constraint_values(&ends::<W>(interval), &self.at, &mut self.values)?;
+        let ends = ends::<W>(interval);
+        motion.dynamics().constraint_values(&ends, &self.at, &mut self.values)?;
         let sizes = self.extent::<W>(&self.at[..half]);
         for lane in (0..W).filter(|&lane| interval.h[lane] != 0.0) {
-            for (k, value) in self.values.iter().skip(lane).step_by(W).enumerate() {
-                let residual = value.abs() / (self.grip.steepness(k, lane) * sizes[lane]);
-                if residual > MET {
-                    return Err(StepError::NoConvergence { t: interval.t[lane], lane, residual, iterations });
-                }
+            let each = || self.values.iter().skip(lane).step_by(W).enumerate();
+            let unmet =
+                |&(k, value): &(usize, &f64)| value.abs() > MET * self.grip.steepness(k, lane) * sizes[lane];
+            if each().any(|each| unmet(&each)) {
+                let names = motion.system().constraints();
+                let constraints =
+                    each().filter(unmet).map(|(k, value)| (names[k].0.clone(), *value)).collect();
+                return Err(ProjectionError::Unmet { t: ends[lane], lane, constraints }.into());
             }
         }
         Ok(())
