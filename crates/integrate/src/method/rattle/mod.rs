@@ -23,7 +23,7 @@ pub(super) mod rattle4;
 pub(super) mod rattle6;
 pub(super) mod shake;
 
-use crate::block::Block;
+use crate::block::{Block, copy_in};
 use crate::card::Keeps;
 use crate::error::RunError;
 use crate::implicit::{Past, Solver};
@@ -269,15 +269,17 @@ impl Rattle {
         self.past_multipliers.guess(interval.h, &mut self.multipliers);
         self.grip.settle(&mut self.multipliers, &mut self.correction);
         self.grip.pull(&self.multipliers, &mut change[half..]);
-        // A linear solution, where velocities are linear in momenta, is off by its rounding alone.
-        let expected = if self.direct { 1e-8 } else { 1.0 };
-        let mut progress: [_; W] = std::array::from_fn(|j| Progress::new(interval.h[j], expected, true));
-        let mut fresh = true;
+        // A linear solution, where velocities are linear in momenta, is off by its rounding alone: little, where constraints are independent.
+        let unsure: [bool; W] = std::array::from_fn(|j| !self.direct || !self.grip.is_clear(j));
+        let mut progress: [_; W] =
+            std::array::from_fn(|j| Progress::new(interval.h[j], if unsure[j] { 1.0 } else { 1e-8 }, true));
+        let mut asked = [true; W];
         for iteration in 0..MOST {
-            if fresh || !self.direct {
+            if asked.contains(&true) {
                 block.after(half / W, &change[half..], &mut self.at[half..]);
-                motion.drift(interval, 1.0, &self.at, &mut self.rates[..half])?;
-                fresh = false;
+                motion.drift(interval, 1.0, &self.at, &mut self.start[..half])?;
+                copy_in(&asked, &self.start[..half], &mut self.rates[..half]);
+                asked = unsure;
             }
             self.start[..half].copy_from_slice(&self.at[..half]);
             self.start[half..].copy_from_slice(&self.rates[..half]);
