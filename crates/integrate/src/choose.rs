@@ -21,7 +21,7 @@
 //! tolerance are projected onto constraints after each step; a field with constraint forces that are written out is in closed form.
 
 use crate::block::Block;
-use crate::card::{Card, Needs};
+use crate::card::{Card, Keeps, Needs};
 use crate::error::{RunError, number};
 use crate::integrator::Integrator;
 use crate::pace::{Pace, Tolerance};
@@ -142,18 +142,13 @@ fn by_step(facts: &Facts, constraints: usize, tempo: Tempo, step: f64) -> (&'sta
         return ("dop853", why.to_owned());
     }
     let simple = facts.separable && facts.constant_mass && !facts.forces_depend_on_velocities;
+    let kept = if Keeps::Symplectic.is_there(facts) { " and the symplectic form on them" } else { "" };
     if facts.constrained && simple && !long {
         let name = if constraints > MANY { "rattle" } else { "rattle4" };
-        return (
-            name,
-            "it keeps the constraints and the symplectic form on them, by simple steps".to_owned(),
-        );
+        return (name, format!("it keeps the constraints{kept}, by simple steps"));
     }
     if facts.constrained {
-        return (
-            "gauss-spark4",
-            "it keeps the constraints and the symplectic form on them, for any H".to_owned(),
-        );
+        return ("gauss-spark4", format!("it keeps the constraints{kept}, for any H"));
     }
     if Needs::Separable.met_by(facts) && !long {
         return ("blanes-moan4", "H is separable, so steps are explicit and symplectic".to_owned());

@@ -11,7 +11,7 @@ use crate::run::density::Control;
 use crate::run::grid::Grid;
 use crate::step::{Interval, Motion, Step, StepError, Work};
 use leastaction_compile::LANES;
-use leastaction_mechanics::{Dynamics, Quantity, System};
+use leastaction_mechanics::{Dynamics, Grip, ProjectionError, Quantity, System};
 
 /// A block on its way from one time to another.
 pub(crate) struct Course<'d> {
@@ -288,12 +288,36 @@ impl<'d> Course<'d> {
 
     /// A step that must be good, as no other will be tried.
     fn try_surely(&mut self) -> Result<(), RunError> {
-        self.try_step()?;
+        self.try_step().map_err(|error| self.explained(error))?;
         self.project()?;
         match self.not_finite() {
             None => Ok(()),
             Some((component, lane)) => Err(self.broken(component, lane)),
         }
+    }
+
+    /// Why a step was not solved, if the constraints are the reason: they cannot be met when it ends, or are singular about there.
+    fn explained(&mut self, error: StepError) -> StepError {
+        let StepError::NoConvergence { t, lane, .. } = error else { return error };
+        let system = self.motion.system().clone();
+        if !system.facts().constrained {
+            return error;
+        }
+        let (begin, end, dynamics) = ([self.t[lane]], [self.end_of(lane)], self.motion.dynamics());
+        let (y, mut grip) = (self.block.lane(lane), Grip::new(&system, 1));
+        if let Err(ProjectionError::Unmet { t, constraints, .. }) = dynamics.project(&end, &mut y.clone()) {
+            return ProjectionError::Unmet { t, lane, constraints }.into();
+        }
+        let mut ahead = y.clone();
+        let mut v = vec![0.0; system.degrees()];
+        let known = dynamics.velocities(&begin, &y, &mut v);
+        ahead.iter_mut().zip(&v).for_each(|(q, v)| *q += self.h[lane] * v);
+        let ahead_is_known = known.is_ok() && dynamics.project(&end, &mut ahead).is_ok();
+        let mut singular = |t, y: &[f64]| grip.take(dynamics, t, y).is_ok() && !grip.is_clear(0);
+        if singular(&begin, &y) || ahead_is_known && singular(&end, &ahead) {
+            return StepError::Singular { t, lane };
+        }
+        error
     }
 
     /// Whether another step is allowed.

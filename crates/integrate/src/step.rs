@@ -242,7 +242,7 @@ impl StepError {
         match self {
             StepError::Eval(error) => error.lane(),
             StepError::Projection(error) => error.lane(),
-            StepError::NoConvergence { lane, .. } => Some(*lane),
+            StepError::NoConvergence { lane, .. } | StepError::Singular { lane, .. } => Some(*lane),
         }
     }
 }
@@ -270,5 +270,17 @@ pub enum StepError {
         residual: f64,
         /// How many iterations were made.
         iterations: u32,
+    },
+    /// The equations of an implicit step were not solved, where constraints nearly depend on each other.
+    #[error(
+        "the implicit step at t = {} was not solved: there constraints nearly depend on each other, which methods that find their steps \
+         may pass: use dop853 with a tolerance",
+        crate::error::number(.t)
+    )]
+    Singular {
+        /// The time at which the step begins.
+        t: f64,
+        /// The lane.
+        lane: usize,
     },
 }

@@ -444,6 +444,31 @@ fn motion_through_the_origin_is_no_obstacle() {
     }
 }
 
+/// The same chain in nanometres and in gigametres, its rods written as squares and as roots, is kept to the same digits.
+#[test]
+fn units_do_not_matter() {
+    for (length, mass) in [(1.0, 1.0), (1e-9, 1e-30), (1e9, 1e24)] {
+        for root in [false, true] {
+            let graph = Graph::new();
+            let mut model = Model::new(&graph);
+            let [x, y, u, w] = model.coordinates(["x", "y", "u", "w"]);
+            model.particle("elbow", mass, [x, y]);
+            model.particle("hand", mass, [u, w]);
+            model.gravity([0.0, -9.81 * length]);
+            for (name, square) in [("upper", x * x + y * y), ("lower", (x - u).pow(2.0) + (y - w).pow(2.0))] {
+                let (is, should) = if root { (square.sqrt(), length) } else { (square / length, length) };
+                model.constraint(name, is, should);
+            }
+            let (mut dynamics, start) = begin(&model, &[("x", length), ("u", 2.0 * length)]);
+            for card in keeping() {
+                let run = Integrator::new(card, 0.01).run(&mut dynamics, &start, 1.0).unwrap();
+                let (violation, _) = run.violations(&mut dynamics).unwrap();
+                assert!(violation < 1e-14 * length, "{}, {root}, {length:e}: {violation:e}", card.name);
+            }
+        }
+    }
+}
+
 /// A step so long that no multiplier leads back to the constraints ends the run, and says where.
 #[test]
 fn steps_that_are_too_long_are_told() {

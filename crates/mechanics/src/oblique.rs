@@ -73,9 +73,10 @@ impl Oblique {
         Ok(())
     }
 
-    /// The length over which constraints turn, in each lane: the smallest |G_k|·|δ|/|G_k(q + δ) − G_k(q)| of a constraint for a displacement δ
-    /// in all directions, which for quadratic ones does not depend on its size. Positions are not known better than to
-    /// the rounding of this, however near they are to 0. It is 0 where no constraint turns. `y` is where the grip is, and then moved.
+    /// The length over which constraints turn, in each lane: the smallest |G_k|·|δ|/|G_k(q + δ) − G_k(q)| of a constraint for displacements δ
+    /// in all directions: one of about 1, and one as large as the coordinates. For quadratic constraints its size
+    /// does not matter. Positions are not known better than to the rounding of this, however near they are to 0. It is 0
+    /// where no constraint turns. `y` is where the grip is, and then moved.
     ///
     /// # Errors
     /// [`EvalError`] if a slice does not fit.
@@ -88,25 +89,42 @@ impl Oblique {
     ) -> Result<[f64; LANES], EvalError> {
         let width = self.width;
         let shift = |i: usize| if (i * i / 3).is_multiple_of(2) { 1.0 } else { -0.5 } - 0.1 * (i % 3) as f64;
-        y.chunks_exact_mut(width).enumerate().for_each(|(i, y)| y.iter_mut().for_each(|y| *y += shift(i)));
-        dynamics.engine.eval(Quantity::ConstraintSlopes, t, y, &mut self.slopes)?;
+        let mut sizes = [0.0f64; LANES];
+        for q in y[..y.len() / 2].chunks_exact(width) {
+            sizes.iter_mut().zip(q).for_each(|(size, q)| *size = size.max(q.abs()));
+        }
         let mut lengths = [f64::INFINITY; LANES];
-        for (lane, length) in lengths.iter_mut().enumerate().take(width) {
-            for row in 0..self.layout.rows {
-                let (mut slope, mut turned, mut moved) = (0.0f64, 0.0f64, 0.0f64);
-                for entry in self.layout.row(row) {
-                    let at = entry * width + lane;
-                    slope = slope.max(grip.slopes[at].abs());
-                    turned = turned.max((self.slopes[at] - grip.slopes[at]).abs());
-                    moved = moved.max(shift(self.layout.columns[entry] as usize).abs());
-                }
-                // What turns by rounding alone does not turn.
-                if turned > 1e-9 * slope {
-                    *length = length.min(slope * moved / turned);
-                }
+        for (scales, by) in [([1.0; LANES], [1.0; LANES]), (sizes, sizes.map(|size| size - 1.0))] {
+            for (i, y) in y.chunks_exact_mut(width).enumerate() {
+                y.iter_mut().zip(by).for_each(|(y, by)| *y += by * shift(i));
+            }
+            dynamics.engine.eval(Quantity::ConstraintSlopes, t, y, &mut self.slopes)?;
+            for (lane, length) in lengths.iter_mut().enumerate().take(width) {
+                let found = scales[lane] * self.turning_in(grip, lane, shift);
+                // What differs little is the same but for rounding.
+                *length = if found < 0.5 * *length { found } else { *length };
             }
         }
         Ok(lengths.map(|length| if length.is_finite() { length } else { 0.0 }))
+    }
+
+    /// The smallest |G_k|·|δ|/|ΔG_k| in a lane, for a displacement by `shift`.
+    fn turning_in(&self, grip: &Grip, lane: usize, shift: impl Fn(usize) -> f64) -> f64 {
+        let mut length = f64::INFINITY;
+        for row in 0..self.layout.rows {
+            let (mut slope, mut turned, mut moved) = (0.0f64, 0.0f64, 0.0f64);
+            for entry in self.layout.row(row) {
+                let at = entry * self.width + lane;
+                slope = slope.max(grip.slopes[at].abs());
+                turned = turned.max((self.slopes[at] - grip.slopes[at]).abs());
+                moved = moved.max(shift(self.layout.columns[entry] as usize).abs());
+            }
+            // What turns by rounding alone does not turn.
+            if turned > 1e-9 * slope {
+                length = length.min(slope * moved / turned);
+            }
+        }
+        length
     }
 
     /// Replaces b by λ with G(q₁) M⁻¹ G(q₀)ᵀ λ = b.

@@ -304,7 +304,8 @@ impl Dynamics {
     ) -> Vec<(String, f64)> {
         let names = self.system().constraints();
         let each = values.iter().skip(lane).step_by(width).enumerate();
-        let met = |k: usize, value: f64| value.abs() <= MET * grip.steepness(k, lane) * size;
+        let met =
+            |k: usize, value: f64| value.is_finite() && value.abs() <= MET * grip.steepness(k, lane) * size;
         let unmet = each.filter(|(k, value)| !met(*k, **value));
         unmet.map(|(k, value)| (names[k].0.clone(), *value)).collect()
     }

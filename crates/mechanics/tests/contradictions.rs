@@ -78,6 +78,14 @@ fn a_loop_that_cannot_close_is_refused() {
     assert!(error.contains("`coupler`"), "{error}");
 }
 
+/// A search that runs away to infinity has not met the constraint, though infinity is no larger than infinity.
+#[test]
+fn what_leads_to_infinity_is_named() {
+    let mut dynamics = bead(|model, [x, y]| model.constraint("steep", (5.0 * x).sin() + y.exp(), 1e5));
+    let text = refused(&mut dynamics, &[("x", 1.0)]);
+    assert!(text.contains("`steep`") && text.contains("cannot be met near this state"), "{text}");
+}
+
 /// Chains that hang from a point, and loops of four bars, displaced at random by parts of a link: how many of a hundred are brought back, by
 /// how many corrections, and whether they then are met to rounding.
 #[test]

@@ -68,7 +68,7 @@ impl Rattle {
         let mut progress: [_; W] =
             { std::array::from_fn(|j| Progress::new(h[j], expected[j], !self.grip.is_clear(j))) };
         let mut again = [false; W];
-        for iteration in 1..=2 * MOST {
+        for _ in 0..2 * MOST {
             motion.dynamics().constraint_values(&ends, &self.at, &mut self.values)?;
             motion.work_mut().iterations += 1;
             self.solve(&progress);
@@ -86,7 +86,7 @@ impl Rattle {
             block.after(0, &change[..half], &mut self.at[..half]);
             if !progress.iter().any(|lane| lane.open) {
                 (0..W).for_each(|j| self.shrinking[leg][j] = progress[j].expected);
-                return self.check_redundant::<W>(motion, interval, iteration);
+                return self.check_redundant::<W>(motion, interval);
             }
             let astray: [bool; W] = std::array::from_fn(|j| progress[j].is_astray(sizes[j]));
             if astray.contains(&true) {

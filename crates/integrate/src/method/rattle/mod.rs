@@ -23,14 +23,14 @@ pub(super) mod rattle4;
 pub(super) mod rattle6;
 pub(super) mod shake;
 
-use crate::block::Block;
+use crate::block::{Block, copy_in};
 use crate::card::Keeps;
 use crate::error::RunError;
 use crate::implicit::{Past, Solver};
 use crate::method::composition::mirror_exactly;
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
-use leastaction_mechanics::{Dynamics, EvalError, Grip, Oblique};
+use leastaction_mechanics::{Dynamics, EvalError, Grip, Oblique, ProjectionError};
 use progress::{MOST, Progress};
 
 /// What symmetric compositions of RATTLE keep.
@@ -230,20 +230,23 @@ impl Rattle {
         &mut self,
         motion: &mut Motion<'_>,
         interval: Interval<'_>,
-        iterations: u32,
     ) -> Result<(), StepError> {
         let Shape { half, rows, .. } = self.shape;
         if (0..W).all(|lane| self.grip.rank(lane) == rows / W) {
             return Ok(());
         }
-        motion.dynamics().constraint_values(&ends::<W>(interval), &self.at, &mut self.values)?;
+        let ends = ends::<W>(interval);
+        motion.dynamics().constraint_values(&ends, &self.at, &mut self.values)?;
         let sizes = self.extent::<W>(&self.at[..half]);
         for lane in (0..W).filter(|&lane| interval.h[lane] != 0.0) {
-            for (k, value) in self.values.iter().skip(lane).step_by(W).enumerate() {
-                let residual = value.abs() / (self.grip.steepness(k, lane) * sizes[lane]);
-                if residual > MET {
-                    return Err(StepError::NoConvergence { t: interval.t[lane], lane, residual, iterations });
-                }
+            let each = || self.values.iter().skip(lane).step_by(W).enumerate();
+            let unmet =
+                |&(k, value): &(usize, &f64)| value.abs() > MET * self.grip.steepness(k, lane) * sizes[lane];
+            if each().any(|each| unmet(&each)) {
+                let names = motion.system().constraints();
+                let constraints =
+                    each().filter(unmet).map(|(k, value)| (names[k].0.clone(), *value)).collect();
+                return Err(ProjectionError::Unmet { t: ends[lane], lane, constraints }.into());
             }
         }
         Ok(())
@@ -266,15 +269,17 @@ impl Rattle {
         self.past_multipliers.guess(interval.h, &mut self.multipliers);
         self.grip.settle(&mut self.multipliers, &mut self.correction);
         self.grip.pull(&self.multipliers, &mut change[half..]);
-        // A linear solution, where velocities are linear in momenta, is off by its rounding alone.
-        let expected = if self.direct { 1e-8 } else { 1.0 };
-        let mut progress: [_; W] = std::array::from_fn(|j| Progress::new(interval.h[j], expected, true));
-        let mut fresh = true;
+        // A linear solution, where velocities are linear in momenta, is off by its rounding alone: little, where constraints are independent.
+        let unsure: [bool; W] = std::array::from_fn(|j| !self.direct || !self.grip.is_clear(j));
+        let mut progress: [_; W] =
+            std::array::from_fn(|j| Progress::new(interval.h[j], if unsure[j] { 1.0 } else { 1e-8 }, true));
+        let mut asked = [true; W];
         for iteration in 0..MOST {
-            if fresh || !self.direct {
+            if asked.contains(&true) {
                 block.after(half / W, &change[half..], &mut self.at[half..]);
-                motion.drift(interval, 1.0, &self.at, &mut self.rates[..half])?;
-                fresh = false;
+                motion.drift(interval, 1.0, &self.at, &mut self.start[..half])?;
+                copy_in(&asked, &self.start[..half], &mut self.rates[..half]);
+                asked = unsure;
             }
             self.start[..half].copy_from_slice(&self.at[..half]);
             self.start[half..].copy_from_slice(&self.rates[..half]);

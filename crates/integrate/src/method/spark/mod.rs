@@ -137,7 +137,7 @@ impl Step for Spark {
         motion.work_mut().iterations += u64::from(iterations);
         net.sum(x, change);
         rest(interval.h, change);
-        self.turn(motion, interval, block, change)
+        self.turn(motion, interval, block, change, iterations)
     }
 
     fn accept(&mut self, lanes: &[bool]) {
@@ -241,6 +241,7 @@ impl Spark {
         interval: Interval<'_>,
         block: &Block,
         change: &mut [f64],
+        iterations: u32,
     ) -> Result<(), StepError> {
         let Spark { end, net, lengths, .. } = self;
         if net.m == 0 {
@@ -251,7 +252,7 @@ impl Spark {
         let values = &mut net.values[..net.m];
         block.after(0, change, &mut net.at);
         end.take(motion.dynamics(), &times[..width], &net.at)?;
-        check_redundant(end, motion, interval, (&net.at, lengths), values)?;
+        check_met(end, motion, interval, (&net.at, lengths), values, iterations)?;
         let (mut open, mut last) = ([true; LANES], [f64::INFINITY; LANES]);
         for _ in 0..TURNS {
             let (q, v) = net.z.split_at_mut(n);
@@ -507,18 +508,17 @@ impl Equation for Constrained<'_, '_> {
     }
 }
 
-/// Constraints that depend on others are met with them, or contradict them: whether they are met at the end of the step.
-fn check_redundant(
+/// Whether constraints are met at the end of the step. Those that depend on others may contradict them; and where an iteration went far
+/// astray, corrections are small beside what it found.
+fn check_met(
     end: &Grip,
     motion: &mut Motion<'_>,
     interval: Interval<'_>,
     (at, lengths): (&[f64], &[f64; LANES]),
     values: &mut [f64],
+    iterations: u32,
 ) -> Result<(), StepError> {
     let width = interval.h.len();
-    if (0..width).all(|lane| end.rank(lane) == values.len() / width) {
-        return Ok(());
-    }
     let times = times(interval, 1.0);
     motion.dynamics().constraint_values(&times[..width], at, values)?;
     for lane in (0..width).filter(|&lane| interval.h[lane] != 0.0) {
@@ -527,6 +527,11 @@ fn check_redundant(
         let each = || values.iter().skip(lane).step_by(width).enumerate();
         let met = |(k, value): (usize, &f64)| value.abs() <= MET * end.steepness(k, lane) * size;
         if !each().all(met) {
+            if end.rank(lane) == values.len() / width {
+                let off = |(k, value): (usize, &f64)| value.abs() / (end.steepness(k, lane) * size);
+                let residual = each().map(off).fold(0.0, f64::max);
+                return Err(StepError::NoConvergence { t: interval.t[lane], lane, residual, iterations });
+            }
             let names = motion.system().constraints();
             let unmet = each().filter(|&each| !met(each)).map(|(k, value)| (names[k].0.clone(), *value));
             let constraints = unmet.collect();
