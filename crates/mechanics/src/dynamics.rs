@@ -1,14 +1,14 @@
 //! Dynamics: a system bound to parameter values and inputs, with the working memory of one thread.
 
+use crate::constraint::grip::Hold;
+use crate::constraint::project::Projection;
 use crate::engine::{Engine, check, wrong_length};
 use crate::error::{EvalError, SettingError};
 use crate::facts::Form;
-use crate::grip::Hold;
 use crate::input::Input;
 use crate::inverse::{Failure, Solver, grow};
 use crate::matrices::Matrices;
 use crate::observe::Observatory;
-use crate::project::Projection;
 use crate::system::{Quantity, System};
 
 /// Rows of the ledger after the shares.

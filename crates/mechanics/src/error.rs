@@ -1,7 +1,7 @@
 //! What can be wrong with a model.
 
+use crate::constraint::project::ProjectionError;
 use crate::facts::Form;
-use crate::project::ProjectionError;
 use leastaction_compile::{BuildError, CompileError, LANES};
 use leastaction_expr::ParseError;
 

@@ -1,9 +1,9 @@
 //! States, and how a start is written by names.
 
+use crate::constraint::project::Projection;
 use crate::dynamics::Dynamics;
 use crate::error::{EvalError, StartError};
 use crate::facts::Form;
-use crate::project::Projection;
 use crate::system::Quantity;
 use leastaction_expr::nearest;
 use std::collections::HashMap;

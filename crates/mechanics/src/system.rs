@@ -1,12 +1,12 @@
 //! The system: what is compiled from a model.
 
 use crate::constraint::Level;
+use crate::constraint::sparse::Layout;
 use crate::dynamics::Dynamics;
 use crate::equations::symbols_of;
 use crate::error::{EvalError, ModelError, ObserveError, SettingError};
 use crate::facts::{Facts, Form, Place, Share};
 use crate::family::Families;
-use crate::sparse::Layout;
 use crate::symmetry::Conserved;
 use leastaction_compile::{CompileError, Kernel, Program, Series, SeriesError};
 use leastaction_expr::{Expr, Graph, Id, jacobian, nearest};

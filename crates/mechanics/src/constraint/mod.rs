@@ -8,12 +8,19 @@
 //! and enforce it by the force −Gᵀλ, which does no work on motions that they allow (E. Hairer, C. Lubich and G. Wanner, *Geometric
 //! Numerical Integration*, 2006, section VII.1; velocities: H. Goldstein, *Classical Mechanics*, section 2.4).
 
+pub(crate) mod flow;
+pub(crate) mod grip;
+pub(crate) mod oblique;
+pub(crate) mod orthogonal;
+pub(crate) mod project;
+pub(crate) mod sparse;
+
+use crate::constraint::sparse::{BENT, DEPENDENT, LONGEST};
 use crate::equations::{Equations, Statement, along, depend, rate, symbols_of};
 use crate::error::ModelError;
 use crate::matrix::Symmetric;
 use crate::model::{Model, Term};
 use crate::probe::Probe;
-use crate::sparse::{BENT, DEPENDENT, LONGEST};
 use leastaction_expr::{Entry, Expr, Id, jacobian, jvp};
 use std::collections::HashSet;
 

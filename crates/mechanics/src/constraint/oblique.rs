@@ -3,10 +3,10 @@
 //! This is what Newton's method needs where a step from q₀ must end on the constraints at q₁. The matrix is not symmetric, but has the
 //! entries of G M⁻¹ Gᵀ at q₀, and is near that; so it is factored as L U in the same order, without looking for pivots.
 
+use crate::constraint::grip::Grip;
+use crate::constraint::sparse::Layout;
 use crate::dynamics::Dynamics;
 use crate::error::EvalError;
-use crate::grip::Grip;
-use crate::sparse::Layout;
 use crate::system::{Quantity, System};
 use leastaction_compile::LANES;
 use std::sync::Arc;

@@ -1,13 +1,13 @@
 //! The grip of constraints on a system at one configuration: G, and the factors of G M⁻¹ Gᵀ.
 
+use crate::constraint::orthogonal::Orthogonal;
+use crate::constraint::sparse::{BENT, Component, DEPENDENT, LONGEST, Layout, THERE};
 use crate::dynamics::Dynamics;
 use crate::engine::check;
 use crate::error::EvalError;
 use crate::facts::Form;
 use crate::inverse::grow;
-use crate::orthogonal::Orthogonal;
 use crate::solve::lu;
-use crate::sparse::{BENT, Component, DEPENDENT, LONGEST, Layout, THERE};
 use crate::system::{Quantity, System};
 use leastaction_compile::LANES;
 use std::sync::Arc;

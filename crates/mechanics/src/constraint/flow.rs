@@ -12,11 +12,11 @@
 //!
 //! $$\dot q=v-WG^Tb,\quad\dot p=f+G^Ta+K^Tb,\qquad A\,b=\dot\Phi,\quad A\,a=C\,b-\frac{d\dot\Phi}{dt}\Big|_{J\nabla H}.$$
 
+use crate::constraint::grip::{gather, scatter};
 use crate::dynamics::Dynamics;
 use crate::engine::check;
 use crate::error::EvalError;
 use crate::facts::Form;
-use crate::grip::{gather, scatter};
 use crate::inverse::grow;
 use crate::system::Quantity;
 use leastaction_compile::LANES;

@@ -3,9 +3,9 @@
 //! Positions follow Newton's method, q ← q − M⁻¹Gᵀ(G M⁻¹ Gᵀ)⁻¹Φ(q, t), down to rounding; then momenta,
 //! p ← p − Gᵀ(G M⁻¹ Gᵀ)⁻¹Ψ(q, v, t) (E. Hairer and G. Wanner, *Solving Ordinary Differential Equations II*, 1996, section VII.2).
 
+use crate::constraint::grip::Grip;
 use crate::dynamics::Dynamics;
 use crate::error::EvalError;
-use crate::grip::Grip;
 use crate::inverse::grow;
 use crate::system::Quantity;
 use leastaction_compile::LANES;

@@ -9,7 +9,7 @@
 //! P. Businger and G. H. Golub, Numer. Math. 7 (1965) 269). The factors come from Gram–Schmidt's method in its modified form, whose R is as
 //! good as Householder's.
 
-use crate::sparse::{Component, Layout};
+use crate::constraint::sparse::{Component, Layout};
 
 /// A direction shorter than this is rounding.
 const SHORTEST: f64 = 1e-9;
