@@ -447,6 +447,7 @@ fn motion_through_the_origin_is_no_obstacle() {
 /// The same chain in nanometres and in gigametres, its rods written as squares and as roots, is kept to the same digits.
 #[test]
 fn units_do_not_matter() {
+    let mut drifts = Vec::new();
     for (length, mass) in [(1.0, 1.0), (1e-9, 1e-30), (1e9, 1e24)] {
         for root in [false, true] {
             let graph = Graph::new();
@@ -464,8 +465,16 @@ fn units_do_not_matter() {
                 let run = Integrator::new(card, 0.01).run(&mut dynamics, &start, 1.0).unwrap();
                 let (violation, _) = run.violations(&mut dynamics).unwrap();
                 assert!(violation < 1e-14 * length, "{}, {root}, {length:e}: {violation:e}", card.name);
+                // All energies are 0 at the start.
+                let drift = run.energy_drift(&mut dynamics).unwrap();
+                assert!((1e-16..0.1).contains(&drift), "{}, {root}, {length:e}: {drift:e}", card.name);
+                drifts.push(drift);
             }
         }
+    }
+    for (i, drift) in drifts.iter().enumerate() {
+        let same = drifts[i % keeping().count()];
+        assert!((drift / same - 1.0).abs() < 0.5 || *drift < 1e-12, "{drifts:?}");
     }
 }
 

@@ -18,7 +18,9 @@ use std::ops::ControlFlow;
 #[test]
 fn lanes_do_not_disturb_each_other() {
     for card in ALL {
-        let stiff = (card.kind == Kind::Implicit).then(stiff_pendulum).into_iter();
+        // Without constraints RATTLE is explicit, and such steps are beyond its stability.
+        let explicit = card.name == "shake" || card.name.starts_with("rattle");
+        let stiff = (card.kind == Kind::Implicit && !explicit).then(stiff_pendulum).into_iter();
         for (mut dynamics, start) in suited(card).into_iter().chain(stiff) {
             if !card.needs.met_by(dynamics.system().facts()) {
                 continue;
