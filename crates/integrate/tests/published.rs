@@ -137,7 +137,9 @@ const A01: [f64; 2] = [-0.275087462576119, -0.961419205099124];
 fn the_pendulum_of_iftomm_is_where_it_should_be() {
     for (card, pace) in adaptive() {
         let found = distance(&end(card, pace, &mut hanging(), 10.0)[..2], &A01);
-        assert!(found < 1e-12, "{}: off by {found:e}", card.name);
+        // Methods of low order make many steps, and each rounds.
+        let allowed = if card.order <= 5 { 5e-12 } else { 1e-12 };
+        assert!(found < allowed, "{}: off by {found:e}", card.name);
     }
     for card in ALL {
         let mut bob = hanging();
