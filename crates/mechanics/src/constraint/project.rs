@@ -175,15 +175,13 @@ impl Dynamics {
         let positions = self.system().position_constraints() * width;
         let (values, step) = values.split_at_mut(rows);
         let step = &mut step[..half];
-        let (mut open, mut last) = ([true; LANES], [f64::INFINITY; LANES]);
-        open[width..].fill(false);
         if positions == 0 {
             grip.take(self, t, y)?;
             projections.iter_mut().enumerate().take(width).for_each(|(lane, p)| p.rank = grip.rank(lane));
             return Ok(());
         }
         // A constraint of velocities that follows from one of positions asks for no move, and both agree on half of one.
-        let slow = if positions < rows { 0.9 } else { 0.5 };
+        let mut search = Search::new(width, if positions < rows { 0.9 } else { 0.5 });
         for iteration in 1..=ITERATIONS {
             self.engine.eval(Quantity::Constraints, t, y, &mut values[..positions])?;
             values[positions..].fill(0.0);
@@ -192,21 +190,13 @@ impl Dynamics {
             step.fill(0.0);
             grip.deflect(values, step);
             for lane in 0..width {
-                let (size, change) = (largest(&y[..half], (lane, width)), largest(step, (lane, width)));
-                let stalled = change >= slow * last[lane] && change <= ROUNDING * size;
-                open[lane] &= change.is_finite() && !stalled;
-                if !open[lane] {
-                    continue;
+                let size = largest(&y[..half], (lane, width));
+                if search.takes(lane, largest(step, (lane, width)), size, ROUNDING * size) {
+                    add((lane, width), step, [&mut y[..half], &mut correction[..half]]);
+                    projections[lane].iterations = iteration;
                 }
-                last[lane] = change;
-                for i in (lane..half).step_by(width) {
-                    y[i] += step[i];
-                    correction[i] += step[i];
-                }
-                projections[lane].iterations = iteration;
-                open[lane] = change > 2.0 * f64::EPSILON * size && change > f64::MIN_POSITIVE;
             }
-            if !open.contains(&true) {
+            if search.is_done() {
                 break;
             }
         }
@@ -243,8 +233,7 @@ impl Dynamics {
         let rows = self.system().constraints().len() * width;
         let (values, rest) = values.split_at_mut(rows);
         let (step, begun) = rest.split_at_mut(half);
-        let (mut open, mut last) = ([true; LANES], [f64::INFINITY; LANES]);
-        open[width..].fill(false);
+        let mut search = Search::new(width, 0.5);
         self.turn(Dynamics::velocities, t, y)?;
         begun[..half].copy_from_slice(&self.other[half..2 * half]);
         // Where masses depend on velocities, so does what corrections do to them.
@@ -259,21 +248,15 @@ impl Dynamics {
             step.fill(0.0);
             grip.pull(values, step);
             for lane in 0..width {
-                let (size, change) = (largest(&y[half..], (lane, width)), largest(step, (lane, width)));
-                let stalled = change >= 0.5 * last[lane] && change <= ROUNDING * size.max(last[lane]);
-                open[lane] &= change.is_finite() && !stalled;
-                if !open[lane] {
-                    continue;
+                let size = largest(&y[half..], (lane, width));
+                // A body that comes to rest has no other size than what it had.
+                let noise = ROUNDING * size.max(search.last[lane]);
+                if search.takes(lane, largest(step, (lane, width)), size, noise) {
+                    add((lane, width), step, [&mut y[half..], &mut correction[half..]]);
                 }
-                last[lane] = change;
-                for i in (lane..half).step_by(width) {
-                    y[half + i] += step[i];
-                    correction[half + i] += step[i];
-                }
-                open[lane] = change > 2.0 * f64::EPSILON * size && change > f64::MIN_POSITIVE;
             }
             self.turn(Dynamics::velocities, t, y)?;
-            if !open.contains(&true) {
+            if search.is_done() {
                 break;
             }
         }
@@ -317,4 +300,40 @@ fn largest(x: &[f64], (lane, width): (usize, usize)) -> f64 {
         .skip(lane)
         .step_by(width)
         .fold(0.0f64, |m, x| if m.is_nan() || x.is_nan() { f64::NAN } else { m.max(x.abs()) })
+}
+
+/// Which lanes are still being moved, and by how much they last were.
+struct Search {
+    open: [bool; LANES],
+    last: [f64; LANES],
+    /// What does not shrink by this factor has stalled.
+    slow: f64,
+}
+
+impl Search {
+    fn new(width: usize, slow: f64) -> Search {
+        Search { open: std::array::from_fn(|lane| lane < width), last: [f64::INFINITY; LANES], slow }
+    }
+
+    /// Whether a lane takes a correction of what has a size; closes it if this is the last one, or is rounding, below `noise`.
+    fn takes(&mut self, lane: usize, change: f64, size: f64, noise: f64) -> bool {
+        let stalled = change >= self.slow * self.last[lane] && change <= noise;
+        let takes = self.open[lane] && change.is_finite() && !stalled;
+        self.open[lane] = takes && change > 2.0 * f64::EPSILON * size && change > f64::MIN_POSITIVE;
+        if takes {
+            self.last[lane] = change;
+        }
+        takes
+    }
+
+    fn is_done(&self) -> bool {
+        !self.open.contains(&true)
+    }
+}
+
+/// Adds a step to numbers in one lane.
+fn add((lane, width): (usize, usize), step: &[f64], to: [&mut [f64]; 2]) {
+    for to in to {
+        (lane..step.len()).step_by(width).for_each(|i| to[i] += step[i]);
+    }
 }

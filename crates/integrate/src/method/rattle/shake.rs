@@ -7,7 +7,7 @@
 //! step onto them. Positions need no projection, and that of momenta, p₁ − G(q₁)ᵀμ, is what [`rattle`](super::rattle2) does: both have the
 //! same motion, as Λ of the next step takes up any μ (J.-P. Ryckaert, G. Ciccotti and H. J. C. Berendsen, J. Comput. Phys. 23 (1977) 327,
 //! doi:10.1016/0021-9991(77)90098-5; the equivalence: B. J. Leimkuhler and R. D. Skeel, J. Comput. Phys. 112 (1994) 117,
-//! doi:10.1006/jcph.1994.1085). It is here to be compared with; `rattle` is cheaper.
+//! doi:10.1006/jcph.1994.1085). It is here to be compared with.
 
 use super::Rattle;
 use crate::card::{Card, Keeps, Kind, Needs, Sizing};

@@ -1,6 +1,6 @@
 //! Gauss–Lobatto SPARK methods of order 2s: for constrained systems what Gauss methods are for free ones.
 //!
-//! Without constraints they are the Gauss methods, bit for bit but for the order of sums. The (s, s) methods are those of L. O. Jay,
+//! Without constraints they are the Gauss methods. The (s, s) methods are those of L. O. Jay,
 //! SIAM J. Numer. Anal. 45 (2007) 1814, doi:10.1137/060667475.
 
 use super::stepper;
