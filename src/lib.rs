@@ -29,7 +29,9 @@ pub use leastaction_catalog as catalog;
 pub use leastaction_compile as compile;
 pub use leastaction_expr as expr;
 pub use leastaction_integrate as integrate;
+pub use leastaction_language as language;
 pub use leastaction_mechanics as mechanics;
+pub use leastaction_output as output;
 
 // What most programs name.
 pub use leastaction_compile::{

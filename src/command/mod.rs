@@ -3,6 +3,7 @@
 mod list;
 mod methods;
 mod run;
+mod source;
 mod summary;
 
 use clap::Subcommand;

@@ -1,9 +1,10 @@
 //! `leastaction run`: runs a system and prints a summary.
 
 use super::Failure;
+use super::source::Source;
 use super::summary::{Outcome, summary};
 use clap::Args;
-use leastaction::catalog::{Entry, Setup};
+use leastaction::language::Setup;
 use leastaction::{
     Card, Choice, Dynamics, Equations, Graph, Integrator, Observable, Pace, RunError, State, System,
     Tolerance,
@@ -61,13 +62,10 @@ fn assignment(text: &str) -> Result<(String, f64), String> {
 
 impl Run {
     pub(crate) fn execute(self) -> Result<String, Failure> {
-        let entry = Entry::named(&self.system).map_err(Failure::usage)?;
         let graph = Graph::new();
         let before = Instant::now();
-        let setup = match self.size {
-            Some(size) => entry.setup_sized(&graph, size).map_err(Failure::usage)?,
-            None => entry.setup(&graph),
-        };
+        let source = Source::open(&graph, &self.system, self.size)?;
+        let setup = &source.setup;
         let equations = setup.model.equations().map_err(Failure::run)?;
         let system = equations.system().map_err(Failure::run)?;
         let mut dynamics = system.dynamics().map_err(Failure::run)?;
@@ -77,16 +75,16 @@ impl Run {
             dynamics.set_parameter(name, *value).map_err(Failure::usage)?;
         }
         let start = match self.seed {
-            Some(seed) => setup.sample(&mut dynamics, seed).map_err(Failure::usage)?,
+            Some(seed) => source.sample(&mut dynamics, seed)?,
             None => {
-                let values = self.start_values(&setup, system.momenta());
+                let values = self.start_values(setup, &dynamics)?;
                 dynamics.start(&values).map_err(Failure::usage)?
             }
         };
         let placed = dynamics.placed();
         let until = self.until.unwrap_or(setup.plan.until);
-        let (integrator, why) = self.integrator(&setup, &mut dynamics, &start, until)?;
-        let watched = watched(&setup, &equations, &system, &mut dynamics)?;
+        let (integrator, why) = self.integrator(setup, &mut dynamics, &start, until)?;
+        let watched = watched(setup, &equations, &system, &mut dynamics)?;
         let steps = integrator.steps_between(start.t, until).map_err(too_many)?;
         let last_step = integrator.last_step_between(start.t, until).map_err(Failure::usage)?;
         let integrator = match steps {
@@ -126,20 +124,24 @@ impl Run {
             placed,
             violations,
         };
-        summary(entry, &integrator, &mut dynamics, &outcome)
+        summary(&source, &integrator, &mut dynamics, &outcome)
     }
 
     /// The start of the catalog with what was asked for in its place. Momenta take the place of velocities.
-    fn start_values<'a>(&'a self, setup: &'a Setup<'_>, momenta: &[String]) -> Vec<(&'a str, f64)> {
+    fn start_values<'a>(
+        &'a self,
+        setup: &'a Setup<'_>,
+        dynamics: &Dynamics,
+    ) -> Result<Vec<(&'a str, f64)>, Failure> {
         let asked: Vec<(&str, f64)> =
             self.start.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+        let momenta = dynamics.system().momenta();
         let by_momenta = asked.iter().any(|(name, _)| momenta.iter().any(|p| p == name));
         let given = |name: &str| asked.iter().any(|(other, _)| *other == name);
-        let kept = setup
-            .start()
-            .into_iter()
-            .filter(|(name, _)| !(given(name) || by_momenta && name.ends_with('\'')));
-        kept.collect::<Vec<_>>().into_iter().chain(asked.iter().copied()).collect()
+        let mut values = setup.start(dynamics).map_err(Failure::run)?;
+        values.retain(|(name, _)| !(given(name) || by_momenta && name.ends_with('\'')));
+        values.extend(asked);
+        Ok(values)
     }
 
     /// The method and the pace that were asked for. A method that nobody asked for is chosen, and why is said.
@@ -151,15 +153,21 @@ impl Run {
         until: f64,
     ) -> Result<(Integrator, Option<String>), Failure> {
         // A step that nobody asked for goes the way that was asked for.
-        let usual = if until < start.t { -setup.plan.step } else { setup.plan.step };
-        let pace = match self.tol {
-            Some(tolerance) => Pace::Tolerance(Tolerance::relative(tolerance)),
-            None => Pace::Step(self.step.unwrap_or(usual)),
+        let usual = setup.plan.step.map(|step| if until < start.t { -step.abs() } else { step.abs() });
+        let pace = match (self.tol, self.step.or(usual)) {
+            (Some(tolerance), _) => Some(Pace::Tolerance(Tolerance::relative(tolerance))),
+            (None, step) => step.map(Pace::Step),
         };
         let (integrator, why) = match &self.method {
-            Some(method) => (Integrator::new(Card::named(method).map_err(Failure::usage)?, pace), None),
+            Some(method) => {
+                let card = Card::named(method).map_err(Failure::usage)?;
+                let pace = pace.ok_or_else(|| {
+                    Failure::usage(format!("how long are the steps of {method}? (--step, or --tol)"))
+                })?;
+                (Integrator::new(card, pace), None)
+            }
             None => {
-                let choice = Choice::new(dynamics, start, until, Some(pace)).map_err(Failure::usage)?;
+                let choice = Choice::new(dynamics, start, until, pace).map_err(Failure::usage)?;
                 (choice.integrator, Some(choice.why))
             }
         };

@@ -1,7 +1,7 @@
 //! The summary of a run.
 
+use super::source::Source;
 use super::{Failure, methods, table};
-use leastaction::catalog::Entry;
 use leastaction::integrate::number;
 use leastaction::{Dynamics, Integrator, Pace, Projection, State, System, Trajectory, Work};
 use std::time::Duration;
@@ -31,7 +31,7 @@ pub(super) struct Outcome {
 }
 
 pub(super) fn summary(
-    entry: &Entry,
+    source: &Source<'_>,
     integrator: &Integrator,
     dynamics: &mut Dynamics,
     outcome: &Outcome,
@@ -48,7 +48,7 @@ pub(super) fn summary(
         parameters.map(|((name, _), value)| format!("{name} = {}", number(value))).collect();
     let because = outcome.why.iter().map(|why| row("because", why.clone()));
     let mut rows = vec![
-        row("system", format!("{}: {}", entry.name, entry.about)),
+        row("system", format!("{}: {}", source.name, source.about)),
         row("parameters", parameters.join(", ")),
         row(
             "method",

@@ -1,9 +1,9 @@
 //! An entry of the catalog, and what it sets up.
 
-use crate::drawing::Drawing;
 use crate::sample::Sampler;
 use crate::system::ALL;
 use leastaction_expr::{Expr, Graph, nearest};
+use leastaction_language::Drawing;
 use leastaction_mechanics::{Model, Term};
 
 /// A system in the catalog.

@@ -14,7 +14,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod drawing;
 mod entry;
 mod random;
 mod rod;
@@ -23,7 +22,7 @@ mod spherical;
 mod system;
 mod wall;
 
-pub use drawing::{Drawing, Part, Spot};
 pub use entry::{Entry, EntryError, Plan, Setup};
+pub use leastaction_language::{Drawing, Part, Spot};
 pub use sample::SampleError;
 pub use system::ALL;

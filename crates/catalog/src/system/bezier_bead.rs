@@ -2,10 +2,10 @@
 //!
 //! $$x(s)=\sum_{i=0}^{4}\binom4i s^i(1-s)^{4-i}\,c_i$$
 
-use crate::drawing::Drawing;
 use crate::entry::{Entry, Plan, Setup};
 use crate::wall::wall;
 use leastaction_expr::{Expr, Graph};
+use leastaction_language::Drawing;
 use leastaction_mechanics::Model;
 
 pub(super) const ENTRY: Entry = Entry {

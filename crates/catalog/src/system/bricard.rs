@@ -4,9 +4,9 @@
 //! of its constraints follows from the others (R. Bricard, *Leçons de cinématique II*, 1927; problem A03 of the library of
 //! benchmark problems of the IFToMM technical committee for multibody dynamics).
 
-use crate::drawing::Drawing;
 use crate::entry::{Entry, Plan, Setup};
 use leastaction_expr::Graph;
+use leastaction_language::Drawing;
 use leastaction_mechanics::{Inertia, Model, Pose};
 
 pub(super) const ENTRY: Entry = Entry {

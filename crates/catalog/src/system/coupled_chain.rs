@@ -4,9 +4,9 @@
 //!
 //! $$\omega_j^2=\frac gl+\frac{4k}m\sin^2\frac{j\pi}{2N},\qquad \theta_i\propto\cos\frac{j\pi(i+\frac12)}N,\qquad j=0\dots N-1$$
 
-use crate::drawing::Drawing;
 use crate::entry::{Entry, Plan, Setup};
 use leastaction_expr::Graph;
+use leastaction_language::Drawing;
 use leastaction_mechanics::Model;
 
 pub(super) const ENTRY: Entry = Entry {

@@ -4,11 +4,11 @@
 //!
 //! (A system of M. Finzi, K. A. Wang and A. G. Wilson, NeurIPS 2020, arXiv:2010.13581.)
 
-use crate::drawing::Drawing;
 use crate::entry::{Entry, Plan, Setup};
 use crate::random::Random;
 use crate::spherical::direction;
 use leastaction_expr::{Expr, Graph};
+use leastaction_language::Drawing;
 use leastaction_mechanics::Model;
 use std::f64::consts::{FRAC_PI_2, PI};
 

@@ -5,9 +5,9 @@
 //!
 //! Small swings are θ₀e^{−γt}(cos ωt + (γ/ω) sin ωt) with γ = c/(2mR²) and ω² = g/R − γ².
 
-use crate::drawing::Drawing;
 use crate::entry::{Entry, Plan, Setup};
 use leastaction_expr::Graph;
+use leastaction_language::Drawing;
 use leastaction_mechanics::Model;
 
 pub(super) const ENTRY: Entry = Entry {

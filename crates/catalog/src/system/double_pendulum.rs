@@ -1,8 +1,8 @@
 //! A pendulum that hangs from a pendulum: chaotic, from rest with the upper rod level.
 
-use crate::drawing::Drawing;
 use crate::entry::{Entry, Plan, Setup};
 use leastaction_expr::Graph;
+use leastaction_language::Drawing;
 use leastaction_mechanics::Model;
 use std::f64::consts::FRAC_PI_2;
 

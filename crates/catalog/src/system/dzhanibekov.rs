@@ -7,9 +7,9 @@
 //!
 //! $$\lambda_i=-\frac{m_i\dot r_i^2}{R^2},\qquad\gamma=-\frac{4m_1m_2\,\dot r_1\cdot\dot r_2}{(m_1+m_2)R^2}$$
 
-use crate::drawing::Drawing;
 use crate::entry::{Entry, Plan, Setup};
 use leastaction_expr::{Expr, Graph};
+use leastaction_language::Drawing;
 use leastaction_mechanics::Model;
 
 pub(super) const ENTRY: Entry = Entry {

@@ -3,10 +3,10 @@
 //! The shortest and the longest side together are shorter than the other two, so that the crank can go round (F. Grashof, *Theoretische
 //! Maschinenlehre*, 1883).
 
-use crate::drawing::Drawing;
 use crate::entry::{Entry, Plan, Setup};
 use crate::rod::rod;
 use leastaction_expr::Graph;
+use leastaction_language::Drawing;
 use leastaction_mechanics::Model;
 
 pub(super) const ENTRY: Entry = Entry {

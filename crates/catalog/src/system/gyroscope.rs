@@ -7,10 +7,10 @@
 //! here as four Cartesian points, which constraints keep rigid and at the pivot (M. Finzi, K. A. Wang and A. G. Wilson, NeurIPS 2020,
 //! arXiv:2010.13581).
 
-use crate::drawing::Drawing;
 use crate::entry::{Entry, Plan, Setup};
 use crate::random::Random;
 use leastaction_expr::Graph;
+use leastaction_language::Drawing;
 use leastaction_mechanics::{Body, Model, Pose};
 
 pub(super) const ENTRY: Entry = Entry {

@@ -2,9 +2,9 @@
 //!
 //! θ(t) = θ₀ cos(√(g/L) t) exactly; the implicit midpoint rule lags behind by about t ω²h²/12.
 
-use crate::drawing::Drawing;
 use crate::entry::{Entry, Plan, Setup};
 use leastaction_expr::Graph;
+use leastaction_language::Drawing;
 use leastaction_mechanics::Model;
 
 pub(super) const ENTRY: Entry = Entry {

@@ -5,11 +5,11 @@
 //! with the bob's dipole μ = q x/l along the rod, dipoles μᵢ = q ẑ below at xᵢ = (±0.1, 0, −1.05), rᵢ = xᵢ − x, and μ₀ = 1. A published version has the other sign before the
 //! first term, a slip (M. Finzi, K. A. Wang and A. G. Wilson, NeurIPS 2020, arXiv:2010.13581: the rest of the system is theirs).
 
-use crate::drawing::Drawing;
 use crate::entry::{Entry, Plan, Setup};
 use crate::random::Random;
 use crate::spherical::direction;
 use leastaction_expr::{Expr, Graph};
+use leastaction_language::Drawing;
 use leastaction_mechanics::Model;
 use std::f64::consts::{FRAC_PI_2, PI};
 

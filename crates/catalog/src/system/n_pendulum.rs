@@ -6,10 +6,10 @@
 //! numbers (the systems of M. Finzi, K. A. Wang and A. G. Wilson, *Simplifying Hamiltonian and Lagrangian Neural Networks via Explicit Constraints*,
 //! NeurIPS 2020, arXiv:2010.13581, for N = 1, 2, 3 and 5).
 
-use crate::drawing::Drawing;
 use crate::entry::{Entry, Plan, Setup};
 use crate::random::Random;
 use leastaction_expr::Graph;
+use leastaction_language::Drawing;
 use leastaction_mechanics::Model;
 
 pub(super) const ENTRY: Entry = Entry {

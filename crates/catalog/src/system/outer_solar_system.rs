@@ -5,9 +5,9 @@
 //! Positions and velocities are those of 5 September 1994, with the Sun at rest at the origin and counted with the inner planets' mass (E. Hairer,
 //! C. Lubich and G. Wanner, *Geometric Numerical Integration*, 2006, section I.2.4).
 
-use crate::drawing::Drawing;
 use crate::entry::{Entry, Plan, Setup};
 use leastaction_expr::{Expr, Graph};
+use leastaction_language::Drawing;
 use leastaction_mechanics::Model;
 
 pub(super) const ENTRY: Entry = Entry {

@@ -1,8 +1,8 @@
 //! A weight on a rod.
 
-use crate::drawing::Drawing;
 use crate::entry::{Entry, Plan, Setup};
 use leastaction_expr::Graph;
+use leastaction_language::Drawing;
 use leastaction_mechanics::Model;
 
 pub(super) const ENTRY: Entry = Entry {

@@ -3,10 +3,10 @@
 //! Its angular velocity in its own axes follows Euler's equations, I₁ω̇₁ = (I₂ − I₃)ω₂ω₃ and so on, whose solutions are C. G. J.
 //! Jacobi's elliptic functions (masses and starts: M. Finzi, K. A. Wang and A. G. Wilson, NeurIPS 2020, arXiv:2010.13581).
 
-use crate::drawing::Drawing;
 use crate::entry::{Entry, Plan, Setup};
 use crate::random::Random;
 use leastaction_expr::Graph;
+use leastaction_language::Drawing;
 use leastaction_mechanics::{Body, Model, Pose};
 
 pub(super) const ENTRY: Entry = Entry {

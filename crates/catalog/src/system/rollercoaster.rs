@@ -6,9 +6,9 @@
 //! distances differ, by up to 0.0188 in their squares, and all of them change, by up to 0.176 a second. So the run starts where the
 //! projection onto the constraints leads.
 
-use crate::drawing::Drawing;
 use crate::entry::{Entry, Plan, Setup};
 use leastaction_expr::{Expr, Graph};
+use leastaction_language::Drawing;
 use leastaction_mechanics::Model;
 use std::f64::consts::{FRAC_PI_2, PI};
 

@@ -1,9 +1,9 @@
 //! A ball in a room with soft walls.
 
-use crate::drawing::Drawing;
 use crate::entry::{Entry, Plan, Setup};
 use crate::wall::wall;
 use leastaction_expr::Graph;
+use leastaction_language::Drawing;
 use leastaction_mechanics::Model;
 use std::f64::consts::FRAC_1_SQRT_2;
 

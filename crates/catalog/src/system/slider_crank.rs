@@ -2,10 +2,10 @@
 //!
 //! With the crank r at the angle θ and the rod l the piston is at r cos θ + √(l² − r² sin² θ).
 
-use crate::drawing::Drawing;
 use crate::entry::{Entry, Plan, Setup};
 use crate::rod::rod;
 use leastaction_expr::Graph;
+use leastaction_language::Drawing;
 use leastaction_mechanics::Model;
 
 pub(super) const ENTRY: Entry = Entry {

@@ -3,10 +3,10 @@
 //! Gravity pulls the weight with its own mass. A published version multiplies by the mass of the block instead, a slip: it would change the
 //! energy at the start from −23.94875 to −25.04875.
 
-use crate::drawing::Drawing;
 use crate::entry::{Entry, Plan, Setup};
 use crate::wall::wall;
 use leastaction_expr::Graph;
+use leastaction_language::Drawing;
 use leastaction_mechanics::Model;
 
 pub(super) const ENTRY: Entry = Entry {

@@ -1,8 +1,8 @@
 //! Two masses that attract each other, in polar coordinates about their centre of mass.
 
-use crate::drawing::Drawing;
 use crate::entry::{Entry, Plan, Setup};
 use leastaction_expr::Graph;
+use leastaction_language::Drawing;
 use leastaction_mechanics::Model;
 
 pub(super) const ENTRY: Entry = Entry {

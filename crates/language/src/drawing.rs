@@ -56,7 +56,9 @@ impl From<[f64; 3]> for Spot {
 }
 
 impl Drawing {
-    pub(crate) fn new() -> Drawing {
+    /// An empty drawing.
+    #[must_use]
+    pub fn new() -> Drawing {
         Drawing::default()
     }
 
@@ -65,23 +67,33 @@ impl Drawing {
         self
     }
 
-    pub(crate) fn rod(self, from: impl Into<Spot>, to: impl Into<Spot>) -> Drawing {
+    /// The drawing with a rod.
+    #[must_use]
+    pub fn rod(self, from: impl Into<Spot>, to: impl Into<Spot>) -> Drawing {
         self.with(Part::Rod(from.into(), to.into()))
     }
 
-    pub(crate) fn spring(self, from: impl Into<Spot>, to: impl Into<Spot>) -> Drawing {
+    /// The drawing with a spring.
+    #[must_use]
+    pub fn spring(self, from: impl Into<Spot>, to: impl Into<Spot>) -> Drawing {
         self.with(Part::Spring(from.into(), to.into()))
     }
 
-    pub(crate) fn dot(self, at: impl Into<Spot>, mass: f64) -> Drawing {
+    /// The drawing with a disc that stands for a mass.
+    #[must_use]
+    pub fn dot(self, at: impl Into<Spot>, mass: f64) -> Drawing {
         self.with(Part::Dot { at: at.into(), mass })
     }
 
-    pub(crate) fn trail(self, of: impl Into<Spot>) -> Drawing {
+    /// The drawing with the path that a spot leaves.
+    #[must_use]
+    pub fn trail(self, of: impl Into<Spot>) -> Drawing {
         self.with(Part::Trail(of.into()))
     }
 
-    pub(crate) fn line(self, points: impl IntoIterator<Item = [f64; 2]>) -> Drawing {
+    /// The drawing with a line through points of a plane.
+    #[must_use]
+    pub fn line(self, points: impl IntoIterator<Item = [f64; 2]>) -> Drawing {
         self.with(Part::Line(points.into_iter().map(|[x, y]| [x, y, 0.0]).collect()))
     }
 }

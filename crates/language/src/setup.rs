@@ -1,0 +1,106 @@
+//! What a text says: a model, and how it starts, runs and is drawn.
+
+use crate::drawing::Drawing;
+use leastaction_expr::{Expr, UnboundSymbol};
+use leastaction_mechanics::{Dynamics, Model, Term};
+
+/// A model with everything needed to run and to draw it.
+#[derive(Clone, Debug)]
+pub struct Setup<'g> {
+    /// The model, with default parameters.
+    pub model: Model<'g>,
+    /// The inputs, as functions of time and parameters.
+    pub inputs: Vec<Term<'g>>,
+    /// Coordinates, velocities or momenta at the start, as functions of parameters. What is not named is 0.
+    pub start: Vec<Term<'g>>,
+    /// How it is run.
+    pub plan: Plan,
+    /// What else to record.
+    pub outputs: Vec<Term<'g>>,
+    /// What the motion is said to conserve, besides what its system finds by itself: the energy, and the momenta of coordinates that
+    /// nothing depends on.
+    pub invariants: Vec<Term<'g>>,
+    /// What to look out for along the way.
+    pub alarms: Vec<Alarm<'g>>,
+    /// How it is drawn.
+    pub drawing: Drawing,
+}
+
+/// How a system is run unless something else is asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The method; one is chosen if none is named.
+    pub method: Option<String>,
+    /// The step.
+    pub step: Option<f64>,
+    /// The relative tolerance. There is a step, or a tolerance, or neither.
+    pub tolerance: Option<f64>,
+    /// The time at the end; runs start at 0.
+    pub until: f64,
+    /// The time between samples.
+    pub every: Option<f64>,
+    /// How many samples to take, the start not counted. There is a spacing, or a number, or neither.
+    pub samples: Option<u64>,
+}
+
+impl Default for Plan {
+    /// Ten units of time, whatever they are.
+    fn default() -> Plan {
+        Plan { method: None, step: None, tolerance: None, until: 10.0, every: None, samples: None }
+    }
+}
+
+/// An event of a model: an expression that passes 0.
+#[derive(Clone, Debug)]
+pub struct Alarm<'g> {
+    /// The name.
+    pub name: String,
+    /// What passes 0.
+    pub value: Expr<'g>,
+    /// Which way it passes.
+    pub sense: Sense,
+    /// Whether the run ends there.
+    pub stop: bool,
+}
+
+/// Which way an expression passes 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Sense {
+    /// Either way.
+    #[default]
+    Both,
+    /// From below.
+    Rising,
+    /// From above.
+    Falling,
+}
+
+impl<'g> Setup<'g> {
+    /// A model that starts at rest at the origin.
+    #[must_use]
+    pub fn new(model: Model<'g>) -> Setup<'g> {
+        Setup {
+            model,
+            inputs: Vec::new(),
+            start: Vec::new(),
+            plan: Plan::default(),
+            outputs: Vec::new(),
+            invariants: Vec::new(),
+            alarms: Vec::new(),
+            drawing: Drawing::default(),
+        }
+    }
+
+    /// The values at the start with the parameters of these dynamics, as [`Dynamics::start`] takes them.
+    ///
+    /// # Errors
+    /// [`UnboundSymbol`] if a value depends on more than parameters.
+    pub fn start(&self, dynamics: &Dynamics) -> Result<Vec<(&str, f64)>, UnboundSymbol> {
+        let names = dynamics.system().parameters().iter();
+        let parameters: Vec<_> = names
+            .zip(dynamics.parameters())
+            .map(|((name, _), &value)| (self.model.graph().symbol(name), value))
+            .collect();
+        self.start.iter().map(|term| Ok((term.name.as_str(), term.value.eval(&parameters)?))).collect()
+    }
+}

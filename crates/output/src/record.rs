@@ -1,0 +1,206 @@
+//! Everything that can be told about the samples of a run, column by column.
+
+use leastaction_integrate::Trajectory;
+use leastaction_mechanics::{Dynamics, EvalError, Form, Observable};
+
+/// A quantity at every sample.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// The name: `th1`, `th1'`, `p_th1`, `bob.x`, `energy`.
+    pub name: String,
+    /// One value for each sample.
+    pub values: Vec<f64>,
+}
+
+/// Where a particle or a point was, at every sample.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Path {
+    /// The name of the particle or point.
+    pub name: String,
+    /// x, y and z, as many as there are: `axes[1][7]` is y at sample 7.
+    pub axes: Vec<Vec<f64>>,
+}
+
+/// What a column belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// Time.
+    Time,
+    /// Generalized coordinates.
+    Coordinates,
+    /// Their velocities.
+    Velocities,
+    /// Their momenta.
+    Momenta,
+    /// Cartesian positions of particles and points.
+    Positions,
+    /// The energy.
+    Energy,
+    /// Multipliers of the constraints.
+    Multipliers,
+    /// How far constraints are violated.
+    Violations,
+    /// What the model asks for by `output`.
+    Outputs,
+}
+
+/// A run, sample by sample.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Record {
+    /// The times.
+    pub times: Vec<f64>,
+    /// The coordinates.
+    pub coordinates: Vec<Column>,
+    /// The velocities; none for a port-Hamiltonian system.
+    pub velocities: Vec<Column>,
+    /// The momenta; none for a port-Hamiltonian system.
+    pub momenta: Vec<Column>,
+    /// Where particles and points were.
+    pub paths: Vec<Path>,
+    /// The energy.
+    pub energy: Vec<f64>,
+    /// The multipliers of the constraints, called `lambda_` and the constraint's name.
+    pub multipliers: Vec<Column>,
+    /// The largest |Φ| of the constraints of positions at each sample; empty without any.
+    pub position_violation: Vec<f64>,
+    /// The largest |Ψ|, what constraints demand of velocities, at each sample; empty without any.
+    pub velocity_violation: Vec<f64>,
+    /// What else was asked for.
+    pub outputs: Vec<Column>,
+}
+
+/// Why a run cannot be recorded.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{what} cannot be told at t = {t}: {reason}")]
+pub struct RecordError {
+    /// What.
+    pub what: &'static str,
+    /// When.
+    pub t: f64,
+    /// Why.
+    pub reason: EvalError,
+}
+
+impl Record {
+    /// The record of a trajectory of these dynamics, with outputs by name.
+    ///
+    /// # Errors
+    /// [`RecordError`] if a quantity cannot be computed at a sample.
+    pub fn new(
+        trajectory: &Trajectory,
+        dynamics: &mut Dynamics,
+        outputs: &[(String, Observable)],
+    ) -> Result<Record, RecordError> {
+        let system = dynamics.system().clone();
+        let (n, moving) = (system.degrees(), system.facts().form != Form::Ports);
+        let (count, constrained) = (trajectory.len(), system.facts().constrained);
+        let columns = |names: &[String]| -> Vec<Column> {
+            names
+                .iter()
+                .map(|name| Column { name: name.clone(), values: Vec::with_capacity(count) })
+                .collect()
+        };
+        let lambdas: Vec<String> =
+            system.constraints().iter().map(|(name, _)| format!("lambda_{name}")).collect();
+        let names: Vec<String> = outputs.iter().map(|(name, _)| name.clone()).collect();
+        let mut record = Record {
+            times: trajectory.times().to_vec(),
+            coordinates: columns(system.coordinates()),
+            velocities: columns(if moving { system.velocities() } else { &[] }),
+            momenta: columns(if moving { system.momenta() } else { &[] }),
+            paths: system
+                .places()
+                .iter()
+                .map(|place| Path { name: place.name.clone(), axes: vec![Vec::new(); place.dimensions] })
+                .collect(),
+            multipliers: columns(&lambdas),
+            outputs: columns(&names),
+            ..Record::default()
+        };
+        let axes = system.places().iter().map(|place| place.dimensions).sum();
+        let (mut v, mut x, mut e, mut o) = (vec![0.0; n], vec![0.0; axes], [0.0], [0.0]);
+        let mut lambda = vec![0.0; lambdas.len()];
+        let (mut phi, mut psi) = (vec![0.0; system.position_constraints()], vec![0.0; lambdas.len()]);
+        for (t, y) in trajectory.samples() {
+            let fail = |what| move |reason| RecordError { what, t, reason };
+            push(&mut record.coordinates, y);
+            if moving {
+                push(&mut record.momenta, &y[n..]);
+                dynamics.velocities(&[t], y, &mut v).map_err(fail("velocities"))?;
+                push(&mut record.velocities, &v);
+            }
+            if axes > 0 {
+                dynamics.positions(&[t], y, &mut x).map_err(fail("positions"))?;
+                let all = record.paths.iter_mut().flat_map(|path| &mut path.axes);
+                all.zip(&x).for_each(|(axis, &x)| axis.push(x));
+            }
+            dynamics.energy(&[t], y, &mut e).map_err(fail("the energy"))?;
+            record.energy.push(e[0]);
+            if constrained {
+                dynamics.multipliers(&[t], y, &mut lambda).map_err(fail("multipliers"))?;
+                push(&mut record.multipliers, &lambda);
+                dynamics
+                    .violations(&[t], y, &mut phi, &mut psi)
+                    .map_err(fail("violations of constraints"))?;
+                if !phi.is_empty() {
+                    record.position_violation.push(largest(&phi));
+                }
+                record.velocity_violation.push(largest(&psi));
+            }
+            for ((_, what), column) in outputs.iter().zip(&mut record.outputs) {
+                dynamics.observe(*what, &[t], y, &mut o).map_err(fail("an output"))?;
+                column.values.push(o[0]);
+            }
+        }
+        Ok(record)
+    }
+
+    /// How many samples there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.times.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.times.is_empty()
+    }
+
+    /// Where a particle or a point was.
+    #[must_use]
+    pub fn path(&self, name: &str) -> Option<&Path> {
+        self.paths.iter().find(|path| path.name == name)
+    }
+
+    /// All columns in the order of files: time, coordinates, velocities, momenta, positions, energy, multipliers, violations, outputs.
+    pub fn columns(&self) -> impl Iterator<Item = (Group, String, &[f64])> {
+        fn all(group: Group, columns: &[Column]) -> impl Iterator<Item = (Group, String, &[f64])> {
+            columns.iter().map(move |column| (group, column.name.clone(), &column.values[..]))
+        }
+        let one = |group, name: &str, values| (group, name.to_owned(), values);
+        let violations = [("violation", &self.position_violation), ("violation'", &self.velocity_violation)];
+        let violations = violations.into_iter().filter(|(_, values)| !values.is_empty());
+        let positions = self.paths.iter().flat_map(|path| {
+            let axes = path.axes.iter().zip(["x", "y", "z"]);
+            axes.map(|(axis, letter)| (Group::Positions, format!("{}.{letter}", path.name), &axis[..]))
+        });
+        std::iter::once(one(Group::Time, "t", &self.times[..]))
+            .chain(all(Group::Coordinates, &self.coordinates))
+            .chain(all(Group::Velocities, &self.velocities))
+            .chain(all(Group::Momenta, &self.momenta))
+            .chain(positions)
+            .chain(std::iter::once(one(Group::Energy, "energy", &self.energy[..])))
+            .chain(all(Group::Multipliers, &self.multipliers))
+            .chain(violations.map(move |(name, values)| one(Group::Violations, name, &values[..])))
+            .chain(all(Group::Outputs, &self.outputs))
+    }
+}
+
+fn push(columns: &mut [Column], values: &[f64]) {
+    columns.iter_mut().zip(values).for_each(|(column, &value)| column.values.push(value));
+}
+
+fn largest(values: &[f64]) -> f64 {
+    values.iter().fold(0.0, |m: f64, x| m.max(x.abs()))
+}
