@@ -3,6 +3,7 @@
 mod list;
 mod methods;
 mod run;
+mod setting;
 mod source;
 mod summary;
 

@@ -1,0 +1,160 @@
+//! A system, how it starts, and how it is integrated: what every command that runs something asks for.
+
+use super::Failure;
+use super::source::Source;
+use clap::Args;
+use leastaction::language::Setup;
+use leastaction::{
+    Card, Choice, Dynamics, Equations, Graph, Integrator, Observable, Pace, Projection, State, Tolerance,
+};
+use std::time::{Duration, Instant};
+
+/// The options.
+#[derive(Args)]
+pub(super) struct Setting {
+    /// A system of the catalog (see `leastaction list`)
+    pub(super) system: String,
+    /// Set a parameter
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment, allow_hyphen_values = true)]
+    set: Vec<(String, f64)>,
+    /// Set a coordinate, a velocity (`x'`) or a momentum (`p_x`) at the start
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment, allow_hyphen_values = true)]
+    start: Vec<(String, f64)>,
+    /// Draw the start at random, where the catalog says how; the same start for the same number
+    #[arg(long, value_name = "N", conflicts_with = "start")]
+    seed: Option<u64>,
+    /// Build the system with a number of pieces, where it can be chosen
+    #[arg(long, value_name = "N")]
+    size: Option<usize>,
+    /// Integrate with a method (see `leastaction methods`); left out, one is chosen
+    #[arg(long, value_name = "NAME")]
+    method: Option<String>,
+    /// Use a step
+    #[arg(long, value_name = "H", allow_hyphen_values = true)]
+    step: Option<f64>,
+    /// Let the method find its steps from a relative tolerance
+    #[arg(long, value_name = "TOL", conflicts_with = "step")]
+    tol: Option<f64>,
+    /// Run until a time; before 0 leads back in time
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    until: Option<f64>,
+    /// Allow so many steps
+    #[arg(long, value_name = "N", default_value_t = Integrator::STEP_LIMIT)]
+    max_steps: u64,
+}
+
+/// A system that is ready to run.
+pub(super) struct Prepared<'g> {
+    pub(super) source: Source<'g>,
+    pub(super) equations: Equations<'g>,
+    pub(super) dynamics: Dynamics,
+    pub(super) start: State,
+    /// How far the start was moved onto constraints, if there are any.
+    pub(super) placed: Option<Projection>,
+    pub(super) until: f64,
+    pub(super) integrator: Integrator,
+    /// Why the method was chosen, if it was.
+    pub(super) why: Option<String>,
+    /// How long it took to derive and compile the equations of motion.
+    pub(super) compile: Duration,
+}
+
+/// Reads `NAME=VALUE`.
+fn assignment(text: &str) -> Result<(String, f64), String> {
+    let (name, value) = text.split_once('=').ok_or("write NAME=VALUE, such as m1=2")?;
+    match value.trim().parse() {
+        Ok(value) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value)),
+        Ok(_) => Err("there is no name before `=`".to_owned()),
+        Err(_) => Err(format!("`{}` is not a number", value.trim())),
+    }
+}
+
+impl Setting {
+    /// Builds the system, its start and its integrator.
+    pub(super) fn prepare<'g>(&self, graph: &'g Graph) -> Result<Prepared<'g>, Failure> {
+        let before = Instant::now();
+        let source = Source::open(graph, &self.system, self.size)?;
+        let setup = &source.setup;
+        let equations = setup.model.equations().map_err(Failure::run)?;
+        let mut dynamics = equations.system().map_err(Failure::run)?.dynamics().map_err(Failure::run)?;
+        let compile = before.elapsed();
+        for (name, value) in &self.set {
+            dynamics.set_parameter(name, *value).map_err(Failure::usage)?;
+        }
+        let start = match self.seed {
+            Some(seed) => source.sample(&mut dynamics, seed)?,
+            None => {
+                let values = self.start_values(setup, &dynamics)?;
+                dynamics.start(&values).map_err(Failure::usage)?
+            }
+        };
+        let placed = dynamics.placed();
+        let until = self.until.unwrap_or(setup.plan.until);
+        let (integrator, why) = self.integrator(setup, &mut dynamics, &start, until)?;
+        Ok(Prepared { source, equations, dynamics, start, placed, until, integrator, why, compile })
+    }
+
+    /// The start of the catalog with what was asked for in its place. Momenta take the place of velocities.
+    fn start_values<'a>(
+        &'a self,
+        setup: &'a Setup<'_>,
+        dynamics: &Dynamics,
+    ) -> Result<Vec<(&'a str, f64)>, Failure> {
+        let asked: Vec<(&str, f64)> =
+            self.start.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+        let momenta = dynamics.system().momenta();
+        let by_momenta = asked.iter().any(|(name, _)| momenta.iter().any(|p| p == name));
+        let given = |name: &str| asked.iter().any(|(other, _)| *other == name);
+        let mut values = setup.start(dynamics).map_err(Failure::run)?;
+        values.retain(|(name, _)| !(given(name) || by_momenta && name.ends_with('\'')));
+        values.extend(asked);
+        Ok(values)
+    }
+
+    /// The method and the pace that were asked for. A method that nobody asked for is chosen, and why is said.
+    fn integrator(
+        &self,
+        setup: &Setup<'_>,
+        dynamics: &mut Dynamics,
+        start: &State,
+        until: f64,
+    ) -> Result<(Integrator, Option<String>), Failure> {
+        // A step that nobody asked for goes the way that was asked for.
+        let usual = setup.plan.step.map(|step| if until < start.t { -step.abs() } else { step.abs() });
+        let pace = match (self.tol, self.step.or(usual)) {
+            (Some(tolerance), _) => Some(Pace::Tolerance(Tolerance::relative(tolerance))),
+            (None, step) => step.map(Pace::Step),
+        };
+        let (integrator, why) = match &self.method {
+            Some(method) => {
+                let card = Card::named(method).map_err(Failure::usage)?;
+                let pace = pace.ok_or_else(|| {
+                    Failure::usage(format!("how long are the steps of {method}? (--step, or --tol)"))
+                })?;
+                (Integrator::new(card, pace), None)
+            }
+            None => {
+                let choice = Choice::new(dynamics, start, until, pace).map_err(Failure::usage)?;
+                (choice.integrator, Some(choice.why))
+            }
+        };
+        Ok((integrator.at_most(self.max_steps), why))
+    }
+}
+
+impl Prepared<'_> {
+    /// What a symmetry conserves besides the energy, and the stated invariants that are found to be conserved.
+    pub(super) fn watched(&mut self) -> Result<Vec<(String, Observable)>, Failure> {
+        let system = self.dynamics.system().clone();
+        let momenta = system.conserved().into_iter().filter(|name| *name != "energy");
+        let momenta = momenta.map(|name| (name.to_owned(), name.to_owned()));
+        let stated = self.source.setup.invariants.iter();
+        let kept = stated.filter(|term| self.equations.is_conserved(term.value) == Some(true));
+        let kept = kept.map(|term| (term.name.clone(), term.value.to_string()));
+        let all: Vec<_> = momenta.chain(kept).collect();
+        let watch = |(name, text): (String, String)| {
+            Ok((name, self.dynamics.observable(&text).map_err(Failure::run)?))
+        };
+        all.into_iter().map(watch).collect()
+    }
+}
