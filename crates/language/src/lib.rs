@@ -2,8 +2,15 @@
 
 #![forbid(unsafe_code)]
 
+mod diagnostic;
 mod drawing;
+mod lines;
+mod picture;
+mod reader;
 mod setup;
+mod statement;
 
+pub use diagnostic::{Diagnostic, Errors};
 pub use drawing::{Drawing, Part, Spot};
+pub use reader::read;
 pub use setup::{Alarm, Plan, Sense, Setup};

@@ -23,7 +23,7 @@ use std::borrow::Cow;
 /// assert_eq!(place, [l * q.sin(), -(l * q.cos())]);
 /// # Ok::<(), leastaction_expr::ParseError>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Parser<'g, 's> {
     pub(super) graph: &'g Graph,
     source: &'s str,
