@@ -14,6 +14,7 @@ use clap::Subcommand;
 use std::fmt::Display;
 
 #[derive(Subcommand)]
+#[allow(clippy::large_enum_variant)] // there is one command
 pub(crate) enum Command {
     /// Run a system of the catalog and print a summary.
     Run(run::Run),
