@@ -2,6 +2,7 @@
 
 mod list;
 mod methods;
+mod pictures;
 mod run;
 mod setting;
 mod source;
@@ -11,6 +12,7 @@ use clap::Subcommand;
 use std::fmt::Display;
 
 #[derive(Subcommand)]
+#[allow(clippy::large_enum_variant)] // there is one of them
 pub(crate) enum Command {
     /// Run a system of the catalog and print a summary.
     Run(run::Run),

@@ -1,9 +1,11 @@
 //! `leastaction run`: runs a system and prints a summary.
 
 use super::Failure;
+use super::pictures::{Pictures, Shown};
 use super::setting::{Prepared, Setting};
 use super::summary::{Outcome, summary};
 use clap::Args;
+use leastaction::output::Record;
 use leastaction::{Graph, RunError};
 use std::time::Instant;
 
@@ -17,6 +19,8 @@ const SAMPLES: u64 = 1000;
 pub(crate) struct Run {
     #[command(flatten)]
     setting: Setting,
+    #[command(flatten)]
+    pictures: Pictures,
 }
 
 impl Run {
@@ -28,10 +32,11 @@ impl Run {
         let system = dynamics.system().clone();
         let steps = integrator.steps_between(start.t, until).map_err(too_many)?;
         let last_step = integrator.last_step_between(start.t, until).map_err(Failure::usage)?;
+        let samples = self.pictures.samples().unwrap_or(0).max(SAMPLES);
         let integrator = match steps {
-            Some(steps) => integrator.every(steps / SAMPLES),
+            Some(steps) => integrator.every(steps / samples),
             None if until == start.t => integrator.ends_only(),
-            None => integrator.spaced((until - start.t).abs() / SAMPLES as f64),
+            None => integrator.spaced((until - start.t).abs() / samples as f64),
         };
         let before = Instant::now();
         let trajectory = integrator.run(&mut dynamics, &start, until);
@@ -65,7 +70,20 @@ impl Run {
             placed,
             violations,
         };
-        summary(&source, &integrator, &mut dynamics, &outcome)
+        let text = summary(&source, &integrator, &mut dynamics, &outcome)?;
+        if self.pictures.samples().is_some() {
+            let record = Record::new(&outcome.trajectory, &mut dynamics, &[]).map_err(Failure::run)?;
+            let conserved = system.conserved().contains(&"energy");
+            self.pictures.write(&Shown {
+                system: &source.name,
+                method: integrator.card(),
+                pace: integrator.pace(),
+                drawing: &source.setup.drawing,
+                record: &record,
+                energy_drift: conserved.then_some(outcome.energy_drift),
+            })?;
+        }
+        Ok(text)
     }
 }
 
