@@ -36,12 +36,13 @@ impl Files {
         all.map_err(Failure::usage)
     }
 
-    /// The integrator with the samples that are asked for, here or by the model.
+    /// The integrator with the samples that are asked for, here or by the model; or else with as many as pictures need.
     pub(super) fn sampled(
         &self,
         integrator: Integrator,
         plan: &Plan,
         (start, until): (f64, f64),
+        pictured: Option<u64>,
     ) -> Result<Integrator, Failure> {
         if until == start {
             return Ok(integrator.ends_only());
@@ -51,6 +52,7 @@ impl Files {
             asked => asked,
         };
         let steps = integrator.steps_between(start, until).map_err(Failure::usage)?;
+        let usual = pictured.unwrap_or(SAMPLES);
         let (span, count) = ((until - start).abs(), |samples: u64| samples as f64);
         let spacing = match (asked, steps) {
             ((Some(every), _), _) if every > 0.0 && every.is_finite() => every,
@@ -60,8 +62,8 @@ impl Files {
                 return Err(Failure::usage(error));
             }
             ((None, Some(samples)), _) => span / count(samples),
-            ((None, None), Some(steps)) => return Ok(integrator.every(steps / SAMPLES)),
-            ((None, None), None) => span / count(SAMPLES),
+            ((None, None), Some(steps)) => return Ok(integrator.every(steps / usual)),
+            ((None, None), None) => span / count(usual),
         };
         // Samples at the ends of steps are the method's own; those between come from a polynomial.
         if let Pace::Step(step) = integrator.pace() {

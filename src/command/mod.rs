@@ -8,6 +8,7 @@ mod json;
 mod list;
 mod methods;
 mod new;
+mod pictures;
 mod progress;
 mod run;
 mod setting;
@@ -20,6 +21,7 @@ use std::fmt::Display;
 
 #[derive(Subcommand)]
 #[allow(clippy::large_enum_variant)] // there is one command
+#[allow(clippy::large_enum_variant)] // there is one of them
 pub(crate) enum Command {
     /// Run a system and print a summary.
     Run(run::Run),

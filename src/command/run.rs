@@ -1,8 +1,10 @@
 //! `leastaction run`: runs a system, writes what is asked for, and prints a summary.
 
 use super::files::Files;
+use super::pictures::{Pictures, Shown};
 use super::progress::Watcher;
 use super::setting::{Prepared, Setting};
+use super::source::Source;
 use super::summary::{Measured, Outcome, summary};
 use super::{Failure, json};
 use clap::Args;
@@ -25,6 +27,8 @@ pub(crate) struct Run {
     setting: Setting,
     #[command(flatten)]
     files: Files,
+    #[command(flatten)]
+    pictures: Pictures,
     /// Print a summary for machines: one JSON document
     #[arg(long, conflicts_with = "quiet")]
     json: bool,
@@ -50,7 +54,8 @@ impl Run {
         let setup = &source.setup;
         let outputs = outputs(setup, &mut dynamics)?;
         let last_step = integrator.last_step_between(start.t, until).map_err(refused)?;
-        let integrator = self.files.sampled(integrator, &setup.plan, (start.t, until))?;
+        let integrator =
+            self.files.sampled(integrator, &setup.plan, (start.t, until), self.pictures.samples())?;
         let integrator = listening(integrator, setup, &mut dynamics)?;
 
         let mut watcher = Watcher::new(!self.quiet)?;
@@ -78,7 +83,7 @@ impl Run {
             (None, None) => "complete".to_owned(),
         };
         let about = about(&source.name, &integrator, &dynamics, ended);
-        let mut kept = self.keep(&trajectory, &mut dynamics, &outputs, &about)?;
+        let mut kept = self.keep(&trajectory, &mut dynamics, &outputs, (&source, &integrator, &about))?;
         if let Some(error) = error {
             return Err(failed(&error, &reached, kept));
         }
@@ -110,13 +115,25 @@ impl Run {
         trajectory: &Trajectory,
         dynamics: &mut Dynamics,
         outputs: &[(String, Observable)],
-        about: &About,
+        (source, integrator, about): (&Source<'_>, &Integrator, &About),
     ) -> Result<Kept, Failure> {
         let mut kept = Kept::default();
-        if self.files.are_wanted() {
-            let record = Record::new(trajectory, dynamics, outputs).map_err(Failure::run)?;
-            let (written, errors) = self.files.write(&record, about);
-            kept.rows.extend(written.map(|names| ("files", names)));
+        let pictured = self.pictures.samples().is_some();
+        if !self.files.are_wanted() && !pictured {
+            return Ok(kept);
+        }
+        let record = Record::new(trajectory, dynamics, outputs).map_err(Failure::run)?;
+        let (written, errors) = self.files.write(&record, about);
+        kept.rows.extend(written.map(|names| ("files", names)));
+        kept.errors.extend(errors);
+        if pictured {
+            let conserved = dynamics.system().conserved().contains(&"energy");
+            let energy_drift = trajectory.energy_drift(dynamics).ok().filter(|_| conserved);
+            let (method, pace, drawing) = (integrator.card(), integrator.pace(), &source.setup.drawing);
+            let system = &source.name;
+            let shown = Shown { system, method, pace, drawing, record: &record, energy_drift };
+            let (written, errors) = self.pictures.write(&shown);
+            kept.rows.extend(written.map(|names| ("pictures", names)));
             kept.errors.extend(errors);
         }
         Ok(kept)
