@@ -7,6 +7,7 @@ mod drawing;
 mod lines;
 mod picture;
 mod reader;
+mod render;
 mod setup;
 mod statement;
 
