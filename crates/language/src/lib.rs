@@ -9,6 +9,7 @@ mod format;
 mod lines;
 mod picture;
 mod reader;
+mod render;
 mod setup;
 mod statement;
 
