@@ -4,6 +4,7 @@
 
 mod diagnostic;
 mod drawing;
+mod format;
 mod lines;
 mod picture;
 mod reader;
@@ -12,5 +13,6 @@ mod statement;
 
 pub use diagnostic::{Diagnostic, Errors};
 pub use drawing::{Drawing, Part, Spot};
+pub use format::format;
 pub use reader::read;
 pub use setup::{Alarm, Plan, Sense, Setup};
