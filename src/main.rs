@@ -24,9 +24,10 @@ fn main() -> ExitCode {
     let outcome = Arguments::parse().command.execute();
     let (text, code) = match outcome {
         Ok(text) => (text, ExitCode::SUCCESS),
-        Err(Failure { usage, message }) => {
+        Err(Failure { usage, message, report }) => {
+            let title = if report { "" } else { "error: " };
             // Nobody is left to tell if standard error is closed too.
-            let _ = writeln!(std::io::stderr(), "error: {message}");
+            let _ = writeln!(std::io::stderr(), "{title}{}", message.trim_end());
             return ExitCode::from(if usage { 2 } else { 1 });
         }
     };

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod bind;
 mod diagnostic;
 mod drawing;
 mod format;
@@ -11,6 +12,7 @@ mod reader;
 mod setup;
 mod statement;
 
+pub use bind::BindError;
 pub use diagnostic::{Diagnostic, Errors};
 pub use drawing::{Drawing, Part, Spot};
 pub use format::format;
