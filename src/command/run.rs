@@ -4,12 +4,11 @@ use super::files::Files;
 use super::pictures::{Pictures, Shown};
 use super::progress::Watcher;
 use super::setting::{Prepared, Setting};
-use super::source::Source;
 use super::summary::{Measured, Outcome, summary};
 use super::{Failure, json};
 use clap::Args;
 use leastaction::integrate::number;
-use leastaction::language::{Alarm, Sense, Setup};
+use leastaction::language::{Alarm, Drawing, Sense, Setup};
 use leastaction::output::{About, Record};
 use leastaction::{
     Dynamics, Event, Failed, Graph, Integrator, Observable, Reason, RunError, Term, Trajectory,
@@ -47,6 +46,7 @@ struct Kept {
 impl Run {
     pub(crate) fn execute(self) -> Result<String, Failure> {
         self.files.check()?;
+        self.pictures.check()?;
         let graph = Graph::new();
         let mut prepared = self.setting.prepare(&graph)?;
         let watched = prepared.watched()?;
@@ -83,7 +83,7 @@ impl Run {
             (None, None) => "complete".to_owned(),
         };
         let about = about(&source.name, &integrator, &dynamics, ended);
-        let mut kept = self.keep(&trajectory, &mut dynamics, &outputs, (&source, &integrator, &about))?;
+        let mut kept = self.keep(&trajectory, &mut dynamics, &outputs, &about, &setup.drawing)?;
         if let Some(error) = error {
             return Err(failed(&error, &reached, kept));
         }
@@ -115,24 +115,25 @@ impl Run {
         trajectory: &Trajectory,
         dynamics: &mut Dynamics,
         outputs: &[(String, Observable)],
-        (source, integrator, about): (&Source<'_>, &Integrator, &About),
+        about: &About,
+        drawing: &Drawing,
     ) -> Result<Kept, Failure> {
         let mut kept = Kept::default();
-        let pictured = self.pictures.samples().is_some();
-        if !self.files.are_wanted() && !pictured {
+        if !self.files.are_wanted() && !self.pictures.are_wanted() {
             return Ok(kept);
         }
         let record = Record::new(trajectory, dynamics, outputs).map_err(Failure::run)?;
-        let (written, errors) = self.files.write(&record, about);
-        kept.rows.extend(written.map(|names| ("files", names)));
-        kept.errors.extend(errors);
-        if pictured {
+        if self.files.are_wanted() {
+            let (written, errors) = self.files.write(&record, about);
+            kept.rows.extend(written.map(|names| ("files", names)));
+            kept.errors.extend(errors);
+        }
+        if self.pictures.are_wanted() {
             let conserved = dynamics.system().conserved().contains(&"energy");
-            let energy_drift = trajectory.energy_drift(dynamics).ok().filter(|_| conserved);
-            let (method, pace, drawing) = (integrator.card(), integrator.pace(), &source.setup.drawing);
-            let system = &source.name;
-            let shown = Shown { system, method, pace, drawing, record: &record, energy_drift };
-            let (written, errors) = self.pictures.write(&shown);
+            // Where the drift cannot be told, the energy itself shows why.
+            let energy_drift = conserved.then(|| trajectory.energy_drift(dynamics).ok()).flatten();
+            let (written, errors) =
+                self.pictures.write(&Shown { about, drawing, record: &record, energy_drift });
             kept.rows.extend(written.map(|names| ("pictures", names)));
             kept.errors.extend(errors);
         }
