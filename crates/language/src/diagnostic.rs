@@ -38,6 +38,13 @@ impl Diagnostic {
         }
     }
 
+    /// The same in a text of which this one is a part that begins at a byte.
+    pub(crate) fn shifted(mut self, by: usize) -> Diagnostic {
+        let places = self.span.iter_mut().chain(self.related.iter_mut().map(|(span, _)| span));
+        places.for_each(|span| *span = Span { start: span.start + by, end: span.end + by });
+        self
+    }
+
     pub(crate) fn label(mut self, label: impl Into<String>) -> Diagnostic {
         self.label = Some(label.into());
         self
