@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod atlas;
 mod diagnostic;
 mod drawing;
 mod format;
@@ -11,9 +12,12 @@ mod reader;
 mod render;
 mod setup;
 mod statement;
+mod text;
 
+pub use atlas::Locate;
 pub use diagnostic::{Diagnostic, Errors};
 pub use drawing::{Drawing, Part, Spot};
 pub use format::format;
 pub use reader::read;
 pub use setup::{Alarm, Plan, Sense, Setup};
+pub use text::text;
