@@ -1,9 +1,18 @@
 //! The commands: each turns its arguments into text.
 
+mod check;
+mod equations;
+mod files;
+mod fmt;
+mod json;
 mod list;
 mod methods;
+mod new;
+mod pictures;
+mod progress;
 mod run;
 mod setting;
+mod shell;
 mod source;
 mod summary;
 
@@ -11,13 +20,27 @@ use clap::Subcommand;
 use std::fmt::Display;
 
 #[derive(Subcommand)]
+#[allow(clippy::large_enum_variant)] // there is one command
+#[allow(clippy::large_enum_variant)] // there is one of them
 pub(crate) enum Command {
-    /// Run a system of the catalog and print a summary.
+    /// Run a system and print a summary.
     Run(run::Run),
     /// List the systems of the catalog.
     List,
+    /// Print the equations of motion as text, LaTeX, C or Rust.
+    Equations(equations::Print),
     /// List the integration methods, or tell all about one.
     Methods(methods::Methods),
+    /// Write a commented .motion file to start from.
+    New(new::New),
+    /// Find what is wrong with .motion files.
+    Check(check::Check),
+    /// Write .motion files in their usual form.
+    Fmt(fmt::Fmt),
+    /// Print a script that completes commands in a shell.
+    Completions(shell::Completions),
+    /// Print the manual page.
+    Man(shell::Man),
 }
 
 impl Command {
@@ -25,26 +48,55 @@ impl Command {
         match self {
             Command::Run(run) => run.execute(),
             Command::List => Ok(list::text()),
+            Command::Equations(print) => print.execute(),
             Command::Methods(methods) => methods.execute(),
+            Command::New(new) => new.execute(),
+            Command::Check(check) => check.execute(),
+            Command::Fmt(fmt) => fmt.execute(),
+            Command::Completions(completions) => Ok(completions.execute()),
+            Command::Man(man) => man.execute(),
         }
     }
 }
 
-/// Why a command failed: wrongly asked, or gone wrong.
+/// Why a command failed: wrongly asked, gone wrong, or broken off.
 pub(crate) struct Failure {
-    pub(crate) usage: bool,
+    /// The exit code: 2, 1 or 130.
+    pub(crate) code: u8,
+    /// What there is to print all the same.
+    pub(crate) said: String,
+    /// What went wrong; empty if that is said already.
     pub(crate) message: String,
 }
 
 impl Failure {
+    fn new(code: u8, error: impl Display) -> Failure {
+        Failure { code, said: String::new(), message: format!("error: {error}") }
+    }
+
     /// What was asked for cannot be.
     fn usage(error: impl Display) -> Failure {
-        Failure { usage: true, message: error.to_string() }
+        Failure::new(2, error)
     }
 
     /// What was asked for went wrong.
     fn run(error: impl Display) -> Failure {
-        Failure { usage: false, message: error.to_string() }
+        Failure::new(1, error)
+    }
+
+    /// What was asked for was broken off by Ctrl-C: 128 and the number of its signal, as shells say it.
+    fn interrupted(error: impl Display) -> Failure {
+        Failure::new(130, error)
+    }
+
+    /// A text is wrong, and this shows where.
+    fn report(message: String) -> Failure {
+        Failure { code: 1, said: String::new(), message }
+    }
+
+    /// The failure with what there is to print all the same.
+    fn saying(self, said: String) -> Failure {
+        Failure { said, ..self }
     }
 }
 

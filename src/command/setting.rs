@@ -5,16 +5,20 @@ use super::source::Source;
 use clap::Args;
 use leastaction::language::Setup;
 use leastaction::{
-    Card, Choice, Dynamics, Equations, Graph, Integrator, Observable, Pace, Projection, State, Tolerance,
+    Card, Choice, Dynamics, Equations, Graph, Integrator, Observable, Pace, Projection, Sizing, State,
+    Tolerance,
 };
 use std::time::{Duration, Instant};
+
+/// The relative tolerance of a method that needs none given, and was given none.
+const USUAL: f64 = 1e-10;
 
 /// The options.
 #[derive(Args)]
 pub(super) struct Setting {
-    /// A system of the catalog (see `leastaction list`)
+    /// A system of the catalog (see `leastaction list`), a .motion file, or `-` for standard input
     pub(super) system: String,
-    /// Set a parameter
+    /// Set a parameter, or hold an input at a value
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment, allow_hyphen_values = true)]
     set: Vec<(String, f64)>,
     /// Set a coordinate, a velocity (`x'`) or a momentum (`p_x`) at the start
@@ -73,14 +77,11 @@ impl Setting {
     /// Builds the system, its start and its integrator.
     pub(super) fn prepare<'g>(&self, graph: &'g Graph) -> Result<Prepared<'g>, Failure> {
         let before = Instant::now();
-        let source = Source::open(graph, &self.system, self.size)?;
+        let source = Source::open(graph, &self.system, self.size, &self.set)?;
         let setup = &source.setup;
-        let equations = setup.model.equations().map_err(Failure::run)?;
-        let mut dynamics = equations.system().map_err(Failure::run)?.dynamics().map_err(Failure::run)?;
+        let equations = source.equations()?;
+        let mut dynamics = source.dynamics(&equations, &self.set)?;
         let compile = before.elapsed();
-        for (name, value) in &self.set {
-            dynamics.set_parameter(name, *value).map_err(Failure::usage)?;
-        }
         let start = match self.seed {
             Some(seed) => source.sample(&mut dynamics, seed)?,
             None => {
@@ -119,18 +120,22 @@ impl Setting {
         start: &State,
         until: f64,
     ) -> Result<(Integrator, Option<String>), Failure> {
+        let plan = &setup.plan;
         // A step that nobody asked for goes the way that was asked for.
-        let usual = setup.plan.step.map(|step| if until < start.t { -step.abs() } else { step.abs() });
-        let pace = match (self.tol, self.step.or(usual)) {
-            (Some(tolerance), _) => Some(Pace::Tolerance(Tolerance::relative(tolerance))),
-            (None, step) => step.map(Pace::Step),
-        };
-        let (integrator, why) = match &self.method {
+        let usual = plan.step.map(|step| if until < start.t { -step } else { step });
+        let tolerance = |relative| Pace::Tolerance(Tolerance::relative(relative));
+        let asked = self.tol.map(tolerance).or(self.step.map(Pace::Step));
+        let pace = asked.or(usual.map(Pace::Step)).or(plan.tolerance.map(tolerance));
+        let method = self.method.as_ref().or(plan.method.as_ref());
+        let (integrator, why) = match method {
             Some(method) => {
                 let card = Card::named(method).map_err(Failure::usage)?;
-                let pace = pace.ok_or_else(|| {
-                    Failure::usage(format!("how long are the steps of {method}? (--step, or --tol)"))
-                })?;
+                let unpaced = || format!("{method} needs a step: give one (--step)");
+                let pace = match (pace, card.sizing) {
+                    (Some(pace), _) => pace,
+                    (None, Sizing::Given) => return Err(Failure::usage(unpaced())),
+                    (None, _) => tolerance(USUAL),
+                };
                 (Integrator::new(card, pace), None)
             }
             None => {

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod atlas;
+mod bind;
 mod diagnostic;
 mod drawing;
 mod format;
@@ -15,6 +16,7 @@ mod statement;
 mod text;
 
 pub use atlas::Locate;
+pub use bind::BindError;
 pub use diagnostic::{Diagnostic, Errors};
 pub use drawing::{Drawing, Part, Spot};
 pub use format::format;
