@@ -3,7 +3,7 @@
 use crate::diagnostic::{Diagnostic, Errors};
 use crate::lines::statements;
 use crate::setup::Setup;
-use crate::statement::{self, Statement};
+use crate::statement::{self, End, Link, Statement};
 use crate::text::check_size;
 use leastaction_expr::{Expr, Graph, Kind, Node, ParseError, Parser, Scope, Span, Token, Value, nearest};
 use leastaction_mechanics::Model;
@@ -23,6 +23,10 @@ pub(crate) struct Reader<'g, 's> {
     pub(crate) places: Vec<Position<'g>>,
     /// The coordinates, those of bodies too.
     pub(crate) coordinates: Vec<String>,
+    /// Points of bodies that have a name, and joints, whose names are those of the points that they hold together.
+    pub(crate) points: HashMap<String, End<'g>>,
+    /// The joints and springs.
+    pub(crate) links: Vec<Link<'g>>,
     /// What constraints demand to be 0.
     pub(crate) constraints: Vec<Expr<'g>>,
     /// How many terms of a kind have no name of their own.
@@ -51,6 +55,7 @@ pub(crate) enum Role {
     Particle,
     Point,
     Body,
+    Joint,
 }
 
 impl Role {
@@ -66,6 +71,7 @@ impl Role {
             Role::Particle => "a particle",
             Role::Point => "a point",
             Role::Body => "a body",
+            Role::Joint => "a joint",
         }
     }
 }
@@ -74,7 +80,8 @@ impl Role {
 const DEEPEST: usize = 200;
 
 /// Statements that declare the name they begin with, and some of them more after commas.
-const DECLARING: [&str; 8] = ["param", "coord", "momentum", "input", "let", "particle", "point", "body"];
+const DECLARING: [&str; 9] =
+    ["param", "coord", "momentum", "input", "let", "particle", "point", "body", "joint"];
 
 /// The components of a vector, in names such as `bob.x`.
 pub(crate) const AXES: [&str; 3] = ["x", "y", "z"];
@@ -115,6 +122,8 @@ pub fn read<'g>(graph: &'g Graph, source: &str, values: &[(&str, f64)]) -> Resul
         values: values.iter().map(|&(name, value)| (name.to_owned(), value)).collect(),
         parameters: Vec::new(),
         places: Vec::new(),
+        points: HashMap::new(),
+        links: Vec::new(),
         coordinates: Vec::new(),
         constraints: Vec::new(),
         unnamed: HashMap::new(),
@@ -363,17 +372,22 @@ impl<'g, 's> Reader<'g, 's> {
         sign: &'static str,
     ) -> Result<String, Diagnostic> {
         let place = parser.peek().span;
-        if let Some(name) = self.label(parser, sign)? {
-            return match self.setup.atlas.find(kind, &name) {
+        match self.label(parser, sign)? {
+            Some(name) => match self.setup.atlas.find(kind, &name) {
                 Some(first) => Err(Diagnostic::at(place, format!("there are two {} `{name}`", plural(kind)))
                     .related(first, "the first one")
                     .help("rename one of them")),
                 None => Ok(name),
-            };
+            },
+            None => Ok(self.next_name(kind)),
         }
+    }
+
+    /// A name made of a kind and a number.
+    pub(crate) fn next_name(&mut self, kind: &'static str) -> String {
         let count = self.unnamed.entry(kind).or_insert(0);
         *count += 1;
-        Ok(if *count == 1 { kind.to_owned() } else { format!("{kind}{count}") })
+        if *count == 1 { kind.to_owned() } else { format!("{kind}{count}") }
     }
 
     /// Says of a name that is declared further down that it is.
@@ -418,7 +432,7 @@ impl<'g, 's> Reader<'g, 's> {
 
     fn finish(mut self) -> Setup<'g> {
         if self.setup.drawing.parts.is_empty() {
-            self.setup.drawing = crate::picture::picture(&self);
+            self.setup.drawing = crate::picture::picture(&mut self);
         }
         self.setup.about = about(self.source);
         self.setup.atlas.source = self.source.to_owned();
