@@ -30,7 +30,8 @@ impl Errors {
     #[must_use]
     pub fn render(&self, name: &str, source: &str, colour: bool) -> String {
         let shown = self.diagnostics.iter().take(SHOWN);
-        let mut parts: Vec<String> = shown.map(|diagnostic| diagnostic.render(name, source, colour)).collect();
+        let mut parts: Vec<String> =
+            shown.map(|diagnostic| diagnostic.render(name, source, colour)).collect();
         match self.diagnostics.len().saturating_sub(SHOWN) {
             0 => {}
             1 => parts.push("and one more error".to_owned()),
@@ -64,7 +65,7 @@ impl Diagnostic {
         if let Some(help) = &self.help {
             report.set_help(short(help));
         }
-        let text = Source::from(excerpt.text.as_str()).with_display_line_offset(excerpt.line);
+        let text = Source::from(excerpt.text.as_str());
         let mut shown: Vec<u8> = Vec::new();
         if report.finish().write((name, text), &mut shown).is_err() {
             return self.plain(colour);
@@ -93,9 +94,8 @@ impl Diagnostic {
 /// The lines of a source between the first and the last of some places, cut where they are long, with nothing in them that would
 /// move what stands after it.
 struct Excerpt {
+    /// The lines, after as many empty ones as come before them.
     text: String,
-    /// How many lines come before.
-    line: usize,
     /// For each of the lines: where it begins in the source, in bytes; where it begins in the text, in characters; the first
     /// of its characters that is shown; and how many are.
     lines: Vec<(usize, usize, usize, usize)>,
@@ -106,9 +106,9 @@ impl Excerpt {
         let begin = |span: &Span| line_start(source, source.floor_char_boundary(span.start));
         let first = places.iter().map(begin).min().unwrap_or(0);
         let last = places.iter().map(begin).max().unwrap_or(0);
-        let mut excerpt =
-            Excerpt { text: String::new(), line: source[..first].matches('\n').count(), lines: Vec::new() };
-        let (mut at, mut written) = (first, 0);
+        let above = source[..first].matches('\n').count();
+        let mut excerpt = Excerpt { text: "\n".repeat(above), lines: Vec::new() };
+        let (mut at, mut written) = (first, above);
         for line in source[first..].split('\n') {
             let marked = places.iter().filter(|span| begin(span) == at).map(|span| span.start);
             let (from, shown) = match marked.min() {
@@ -171,9 +171,8 @@ fn blank(c: char) -> char {
 
 /// A message on one line, not too long, without control characters.
 fn short(message: &str) -> String {
-    let visible = |c: char| -> String {
-        if blank(c) == c { c.to_string() } else { c.escape_unicode().to_string() }
-    };
+    let visible =
+        |c: char| -> String { if blank(c) == c { c.to_string() } else { c.escape_unicode().to_string() } };
     let mut text: String = message.chars().take(LONGEST).map(visible).collect();
     if message.chars().nth(LONGEST).is_some() {
         text.push('…');
@@ -193,11 +192,16 @@ mod tests {
 
     #[test]
     fn odd_places_are_shown() {
-        for source in ["", "\n", "a", "a\r\nb\r\n", "θ\tθ̇\n\u{85}x\u{2028}\u{b}y\r", "\u{feff}日本語 \n\n x", "\n\n"] {
+        for source in
+            ["", "\n", "a", "a\r\nb\r\n", "θ\tθ̇\n\u{85}x\u{2028}\u{b}y\r", "\u{feff}日本語 \n\n x", "\n\n"]
+        {
             for start in 0..source.len() + 3 {
                 for end in 0..source.len() + 3 {
                     let text = shown(source, start, end);
-                    assert!(text.contains("a.motion:") && text.contains("there"), "{source:?} {start}..{end}: {text}");
+                    assert!(
+                        text.contains("a.motion:") && text.contains("there"),
+                        "{source:?} {start}..{end}: {text}"
+                    );
                 }
             }
         }
