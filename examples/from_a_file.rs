@@ -14,7 +14,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // Nobody named a method, so one is chosen.
     let Choice { integrator, why } = Choice::new(&mut dynamics, &start, setup.plan.until, None)?;
-    let run = integrator.spaced(0.01).run(&mut dynamics, &start, setup.plan.until)?;
+    let integrator = integrator.spaced(0.01);
+    let run = integrator.run(&mut dynamics, &start, setup.plan.until)?;
     println!("{} was chosen: {why}", integrator.card().name);
     println!("{} steps, the energy is off by {:.0e}", run.work().steps, run.energy_drift(&mut dynamics)?);
 
