@@ -6,6 +6,7 @@ mod run;
 mod setting;
 mod source;
 mod summary;
+mod watch;
 
 use clap::Subcommand;
 use std::fmt::Display;
@@ -14,6 +15,8 @@ use std::fmt::Display;
 pub(crate) enum Command {
     /// Run a system of the catalog and print a summary.
     Run(run::Run),
+    /// Watch a system move, in the terminal.
+    Watch(watch::Watch),
     /// List the systems of the catalog.
     List,
     /// List the integration methods, or tell all about one.
@@ -24,6 +27,7 @@ impl Command {
     pub(crate) fn execute(self) -> Result<String, Failure> {
         match self {
             Command::Run(run) => run.execute(),
+            Command::Watch(watch) => watch.execute(),
             Command::List => Ok(list::text()),
             Command::Methods(methods) => methods.execute(),
         }

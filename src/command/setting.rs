@@ -37,7 +37,7 @@ pub(super) struct Setting {
     tol: Option<f64>,
     /// Run until a time; before 0 leads back in time
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
-    until: Option<f64>,
+    pub(super) until: Option<f64>,
     /// Allow so many steps
     #[arg(long, value_name = "N", default_value_t = Integrator::STEP_LIMIT)]
     max_steps: u64,

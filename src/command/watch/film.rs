@@ -328,7 +328,8 @@ mod tests {
         let mut script = script(10.0, 0.02);
         let speed = script.dynamics.observable("x'").unwrap();
         let half = script.dynamics.observable("x - t + 3").unwrap();
-        script.integrator = script.integrator.event(Event::new(speed).rising()).event(Event::new(half).terminal());
+        script.integrator =
+            script.integrator.event(Event::new(speed).rising()).event(Event::new(half).terminal());
         let mut film = Film::new(&script).unwrap();
         film.wind_ahead(0.0, Duration::from_secs(10));
         assert_eq!(film.event(1.0), None);

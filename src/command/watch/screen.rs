@@ -155,6 +155,9 @@ impl Screen {
 
     /// Shows a frame; only what has changed is written.
     pub(super) fn show(&mut self, frame: Frame) -> io::Result<()> {
+        if self.shown.as_ref() == Some(&frame) {
+            return Ok(());
+        }
         self.text.clear();
         let before = self.shown.take().filter(|old| (old.columns, old.rows) == (frame.columns, frame.rows));
         changes(&mut self.text, before.as_ref(), &frame, self.palette)?;
@@ -298,7 +301,10 @@ mod tests {
         let (first, last) = (String::from_utf8(first).unwrap(), String::from_utf8(last).unwrap());
         for mode in ["?1049", "?25", "?7"] {
             let (set, unset) = (format!("\x1b[{mode}h"), format!("\x1b[{mode}l"));
-            assert!(first.contains(&set) && last.contains(&unset) || first.contains(&unset) && last.contains(&set));
+            assert!(
+                first.contains(&set) && last.contains(&unset)
+                    || first.contains(&unset) && last.contains(&set)
+            );
         }
     }
 

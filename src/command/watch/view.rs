@@ -1,7 +1,6 @@
 //! How a motion is looked at, and how keys change that.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use std::f64::consts::{FRAC_PI_2, PI};
 
 /// How a motion is looked at.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,7 +15,7 @@ pub(super) struct View {
     pub(super) paused: bool,
     /// Whether the keys are shown.
     pub(super) help: bool,
-    /// From where a motion in space is seen: the angle about the upward axis, and the height.
+    /// From where a motion in space is seen: azimuth and elevation in degrees.
     pub(super) angles: [f64; 2],
     /// What is shown.
     pub(super) show: Show,
@@ -55,11 +54,10 @@ pub(super) enum Wish {
 }
 
 /// The keys in a line.
-pub(super) const KEYS: &str =
-    "+/- speed  z/Z zoom  t/T trail  space pause  . step  r restart  v view  q quit";
+pub(super) const KEYS: &str = "+/- speed  z/Z zoom  t/T trail  space pause  . step  r again  v view  q quit";
 /// The keys where the view can be turned.
 pub(super) const KEYS_IN_SPACE: &str =
-    "+/- speed  z/Z zoom  arrows turn  t/T trail  space pause  r restart  v view  q quit";
+    "+/- speed  z/Z zoom  arrows turn  t/T trail  space pause  r again  v view  q end";
 
 /// One press makes speed, or trail, so many times as much.
 const FASTER: f64 = 2.0;
@@ -71,8 +69,8 @@ const ZOOMS: [f64; 2] = [1.0 / 16.0, 64.0];
 /// The trail to begin with, the shortest but none, and the longest.
 const TRAIL: f64 = 3.0;
 const TRAILS: [f64; 2] = [0.375, 48.0];
-/// One press turns by this.
-const TURN: f64 = PI / 24.0;
+/// One press turns by this, in degrees.
+const TURN: f64 = 7.5;
 
 impl View {
     /// The view to begin with.
@@ -83,7 +81,7 @@ impl View {
             trail: TRAIL,
             paused: false,
             help: false,
-            angles: [-PI / 5.0, PI / 9.0],
+            angles: [-65.0, 22.0],
             show: if drawn { Show::Drawing } else { Show::Graphs },
             usual: speed,
             solid,
@@ -131,8 +129,8 @@ impl View {
             KeyCode::Char('v') | KeyCode::Tab => self.show = self.next(),
             KeyCode::Left if self.solid => self.angles[0] -= TURN,
             KeyCode::Right if self.solid => self.angles[0] += TURN,
-            KeyCode::Up if self.solid => self.angles[1] = (self.angles[1] + TURN).min(FRAC_PI_2),
-            KeyCode::Down if self.solid => self.angles[1] = (self.angles[1] - TURN).max(-FRAC_PI_2),
+            KeyCode::Up if self.solid => self.angles[1] = (self.angles[1] + TURN).min(90.0),
+            KeyCode::Down if self.solid => self.angles[1] = (self.angles[1] - TURN).max(-90.0),
             KeyCode::Up => self.enlarge(CLOSER),
             KeyCode::Down => self.enlarge(1.0 / CLOSER),
             _ => {}
@@ -206,7 +204,7 @@ mod tests {
         assert_eq!(view.press(KeyEvent::new(KeyCode::Char('r'), KeyModifiers::CONTROL)), Wish::Nothing);
         assert_eq!(view, begun);
         assert_eq!((key(&mut view, '.'), view.paused), (Wish::Step, true));
-        assert!(KEYS.len() <= 80 && KEYS_IN_SPACE.len() <= 84);
+        assert!(KEYS.len() <= 80 && KEYS_IN_SPACE.len() <= 80);
     }
 
     #[test]
@@ -225,7 +223,7 @@ mod tests {
         for _ in 0..1000 {
             view.press(KeyEvent::new(KeyCode::Up, KeyModifiers::NONE));
         }
-        assert_eq!(view.angles[1], FRAC_PI_2);
+        assert_eq!(view.angles[1], 90.0);
     }
 
     #[test]
