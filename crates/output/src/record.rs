@@ -173,6 +173,19 @@ impl Record {
         self.paths.iter().find(|path| path.name == name)
     }
 
+    /// A name that two columns have, if there is one: files could not tell them apart.
+    #[must_use]
+    pub fn twice(&self) -> Option<String> {
+        let mut seen = std::collections::HashSet::new();
+        self.columns().map(|(_, name, _)| name).find(|name| !seen.insert(name.clone()))
+    }
+
+    /// How many numbers are not finite.
+    #[must_use]
+    pub fn not_finite(&self) -> usize {
+        self.columns().map(|(_, _, values)| values.iter().filter(|value| !value.is_finite()).count()).sum()
+    }
+
     /// All columns in the order of files: time, coordinates, velocities, momenta, positions, energy, multipliers, violations, outputs.
     pub fn columns(&self) -> impl Iterator<Item = (Group, String, &[f64])> {
         fn all(group: Group, columns: &[Column]) -> impl Iterator<Item = (Group, String, &[f64])> {
