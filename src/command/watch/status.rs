@@ -19,6 +19,8 @@ pub(super) struct Title {
     pub(super) digits: usize,
 }
 
+/// An energy that should not change, and changes by more than this of itself, is not to be trusted.
+const WRONG: f64 = 1e-2;
 /// So many blanks are between parts of a line.
 const GAP: usize = 2;
 
@@ -59,16 +61,43 @@ impl Title {
         } else {
             format!("change {:+.2} %", 100.0 * change)
         });
-        let text = match note {
-            Some((text, _)) => text.to_owned(),
-            None => parts.join(&" ".repeat(GAP)),
+        let at = match note {
+            // What does not fit into the last line begins above it.
+            Some((text, ink)) => {
+                let lines = wrapped(text, frame.columns);
+                let first = frame.rows.saturating_sub(lines.len());
+                let written = lines.iter().zip(first..).map(|(line, row)| {
+                    frame.write(0, row, &" ".repeat(frame.columns), Ink::Plain);
+                    frame.write(0, row, line, ink)
+                });
+                written.last().unwrap_or(0)
+            }
+            None => {
+                let wrong = self.conserved && change.abs() > WRONG;
+                let ink = if wrong { Ink::Warning } else { Ink::Plain };
+                frame.write(0, row, &parts.join(&" ".repeat(GAP)), ink)
+            }
         };
-        let at = frame.write(0, row, &text, note.map_or(Ink::Plain, |(_, ink)| ink));
         let hint = "? keys";
         if at + GAP + hint.len() <= frame.columns {
             frame.write(frame.columns - hint.len(), row, hint, Ink::Faint);
         }
     }
+}
+
+/// A text in lines of so many letters, broken between words.
+fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= columns => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 /// A number in seven letters or so, as many as the next one: lines should not jump.
@@ -95,6 +124,13 @@ pub(super) fn digits(speed: f64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_texts_are_broken_between_words() {
+        assert_eq!(wrapped("to be or not", 5), ["to be", "or", "not"]);
+        assert_eq!(wrapped("unbelievable", 5), ["unbelievable"]);
+        assert!(wrapped("", 5).is_empty());
+    }
 
     #[test]
     fn numbers_keep_their_width() {
