@@ -2,8 +2,17 @@
 
 #![forbid(unsafe_code)]
 
+mod diagnostic;
 mod drawing;
+mod format;
+mod lines;
+mod picture;
+mod reader;
 mod setup;
+mod statement;
 
+pub use diagnostic::{Diagnostic, Errors};
 pub use drawing::{Drawing, Part, Spot};
+pub use format::format;
+pub use reader::read;
 pub use setup::{Alarm, Plan, Sense, Setup};

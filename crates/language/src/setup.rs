@@ -7,6 +7,8 @@ use leastaction_mechanics::{Dynamics, Model, Term};
 /// A model with everything needed to run and to draw it.
 #[derive(Clone, Debug)]
 pub struct Setup<'g> {
+    /// What it is, in a line: the comment that the text begins with.
+    pub about: String,
     /// The model, with default parameters.
     pub model: Model<'g>,
     /// The inputs, as functions of time and parameters.
@@ -80,6 +82,7 @@ impl<'g> Setup<'g> {
     #[must_use]
     pub fn new(model: Model<'g>) -> Setup<'g> {
         Setup {
+            about: String::new(),
             model,
             inputs: Vec::new(),
             start: Vec::new(),

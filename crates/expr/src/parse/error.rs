@@ -139,7 +139,18 @@ impl ParseError {
     /// The place in the source.
     #[must_use]
     pub fn span(&self) -> Span {
-        match *self {
+        *self.clone().place()
+    }
+
+    /// The same error in a source of which this one is a part that begins at a byte.
+    pub(super) fn shifted(mut self, by: usize) -> ParseError {
+        let place = self.place();
+        *place = place.shifted(by);
+        self
+    }
+
+    fn place(&mut self) -> &mut Span {
+        match self {
             ParseError::Expected { span, .. }
             | ParseError::MissingOperator { span, .. }
             | ParseError::Unclosed { span, .. }

@@ -9,7 +9,7 @@ use crate::op::{Form, Op};
 const RESERVED: &[&str] = &["let", "pi", "π", "inf", "nan"];
 
 /// Functions of vectors.
-const VECTOR_FUNCTIONS: &[&str] = &["dot", "norm"];
+const VECTOR_FUNCTIONS: &[&str] = &["dot", "norm", "cross"];
 
 /// Other names of functions of the table.
 const ALIASES: &[(&str, Op)] = &[("log", Op::Ln), ("log1p", Op::Ln1p)];
@@ -55,7 +55,7 @@ impl<'g, 's> Parser<'g, 's> {
                     levels.push(level);
                     break;
                 }
-                part = self.close(level.bracket, level.values)?;
+                part = self.close(scope, level.bracket, level.values)?;
                 waiting = level.outside;
             }
         }
@@ -77,8 +77,8 @@ impl<'g, 's> Parser<'g, 's> {
             Kind::Name => match self.text(start) {
                 "pi" | "π" => std::f64::consts::PI,
                 "let" | "inf" | "nan" => return Err(self.unexpected("an expression")),
-                name if self.token(self.at + 1).kind == Kind::Sign("(") => return self.call(scope, name),
-                name if needs_quotes(name) => {
+                name if self.peek_next().kind == Kind::Sign("(") => return self.call(scope, name),
+                name if is_function(name) || RESERVED.contains(&name) || scope.function(name).is_some() => {
                     return Err(ParseError::NotCalled { span: start, name: name.into() });
                 }
                 _ => return self.named(scope),
@@ -120,13 +120,14 @@ impl<'g, 's> Parser<'g, 's> {
     /// The beginning of a call.
     fn call(&mut self, scope: &Scope<'g>, name: &'s str) -> Result<Read<'g, 's>, ParseError> {
         let span = self.advance().span;
-        if function(name).is_some() || VECTOR_FUNCTIONS.contains(&name) {
+        if function(name).is_some() || VECTOR_FUNCTIONS.contains(&name) || scope.function(name).is_some() {
             return Ok(self.open(span, Role::Call(name)));
         }
         if scope.get(name).is_some() {
             return Err(self.unexpected("an operator"));
         }
-        Err(ParseError::UnknownFunction { span, name: name.into(), suggestion: nearest(name, functions()) })
+        let suggestion = nearest(name, scope.functions().chain(functions()));
+        Err(ParseError::UnknownFunction { span, name: name.into(), suggestion })
     }
 
     /// Applies the operators that wait for this operand and bind at least as tightly as the next.
@@ -157,7 +158,12 @@ impl<'g, 's> Parser<'g, 's> {
     }
 
     /// What stands between brackets, once they are closed.
-    fn close(&mut self, bracket: Bracket<'s>, mut values: Vec<Value<'g>>) -> Result<Part<'g>, ParseError> {
+    fn close(
+        &mut self,
+        scope: &Scope<'g>,
+        bracket: Bracket<'s>,
+        mut values: Vec<Value<'g>>,
+    ) -> Result<Part<'g>, ParseError> {
         let Bracket { role, start, sign } = bracket;
         let (closing, expected) = match role {
             Role::Group => (")", "an operator or `)`"),
@@ -170,7 +176,7 @@ impl<'g, 's> Parser<'g, 's> {
             return Err(if self.peek().kind == Kind::End { unclosed } else { self.unexpected(expected) });
         }
         let value = match role {
-            Role::Call(name) => self.apply(name, start, values)?,
+            Role::Call(name) => self.apply(scope, name, start, values)?,
             Role::Vector => {
                 let problem = |found| format!("a component is a number, not {found}");
                 let components = values.into_iter().map(Value::scalar).collect::<Result<Vec<_>, _>>();
@@ -188,24 +194,36 @@ impl<'g, 's> Parser<'g, 's> {
     }
 
     /// A function applied to the values between its parentheses.
-    fn apply(&self, name: &str, start: Span, values: Vec<Value<'g>>) -> Result<Value<'g>, ParseError> {
-        let op = function(name);
-        let expected = op.map_or(if name == "dot" { 2 } else { 1 }, |op| op.row().arity);
+    fn apply(
+        &self,
+        scope: &Scope<'g>,
+        name: &str,
+        start: Span,
+        values: Vec<Value<'g>>,
+    ) -> Result<Value<'g>, ParseError> {
+        let (own, op) = (scope.function(name), function(name));
+        let expected = match (own, op) {
+            (Some(own), _) => own.arity(),
+            (None, Some(op)) => op.row().arity,
+            (None, None) if name == "norm" => 1,
+            (None, None) => 2,
+        };
         if values.len() != expected {
             let span = start.to(self.previous());
             return Err(ParseError::Arity { span, name: name.into(), expected, found: values.len() });
         }
-        let result = match (op, &values[..]) {
-            (None, [a, b]) => Value::dot(a, b),
-            (None, _) => Value::norm(&values[0]),
-            (Some(op), _) => {
-                let scalars = values.into_iter().map(Value::scalar).collect::<Result<Vec<_>, _>>();
-                scalars
-                    .map(|scalars| self.graph.apply(op, &scalars))
-                    .map_err(|found| format!("`{name}` takes numbers, not {found}"))
-            }
+        let numbers = || {
+            let numbers: Result<Vec<_>, _> = values.iter().cloned().map(Value::scalar).collect();
+            numbers.map_err(|found| format!("`{name}` takes numbers, not {found}"))
         };
-        result.map(Value::Scalar).map_err(|problem| self.shape_error(start, problem))
+        let result = match (own, op, &values[..]) {
+            (Some(own), ..) => numbers().map(|numbers| own.of(self.graph, &numbers)),
+            (None, Some(op), _) => numbers().map(|numbers| self.graph.apply(op, &numbers).into()),
+            (None, None, [a, b]) if name == "cross" => Value::cross(a, b),
+            (None, None, [a, b]) => Value::dot(a, b).map(Value::Scalar),
+            (None, None, _) => Value::norm(&values[0]).map(Value::Scalar),
+        };
+        result.map_err(|problem| self.shape_error(start, problem))
     }
 
     fn without_primes(&self, part: Part<'g>) -> Result<Part<'g>, ParseError> {
@@ -308,6 +326,10 @@ fn functions<'a>() -> impl Iterator<Item = &'a str> {
 
 /// Whether a symbol of this name must stand in backquotes.
 pub(crate) fn needs_quotes(name: &str) -> bool {
-    let reserved = RESERVED.contains(&name) || VECTOR_FUNCTIONS.contains(&name) || function(name).is_some();
-    reserved || !is_identifier(name)
+    RESERVED.contains(&name) || is_function(name) || !is_identifier(name)
+}
+
+/// Whether a name is that of a function.
+fn is_function(name: &str) -> bool {
+    VECTOR_FUNCTIONS.contains(&name) || function(name).is_some()
 }

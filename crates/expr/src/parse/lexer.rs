@@ -17,6 +17,10 @@ impl Span {
     pub fn to(self, last: Span) -> Span {
         Span { start: self.start, end: last.end }
     }
+
+    pub(super) fn shifted(self, by: usize) -> Span {
+        Span { start: self.start + by, end: self.end + by }
+    }
 }
 
 /// What a token is.
@@ -24,7 +28,7 @@ impl Span {
 pub enum Kind {
     /// A number; always finite and not negative.
     Number(f64),
-    /// An identifier or keyword, as it stands in the source.
+    /// An identifier or keyword, or several with points between them, as they stand in the source.
     Name,
     /// A name in backquotes.
     Quoted,
@@ -98,7 +102,7 @@ pub fn tokens(source: &str) -> Result<Vec<Token>, ParseError> {
         } else if first == '#' {
             (None, rest.find('\n').unwrap_or(rest.len()))
         } else if begins_name(first) {
-            (Some(Kind::Name), rest.find(|c| !continues_name(c)).unwrap_or(rest.len()))
+            (Some(Kind::Name), name_length(rest))
         } else if first == '`' {
             (Some(Kind::Quoted), quoted_length(rest, at)?)
         } else if begins_number(rest) {
@@ -135,6 +139,18 @@ fn begins_name(c: char) -> bool {
 /// Letters, digits and subscript digits; superscripts are left out because `x²` is meant as a power.
 fn continues_name(c: char) -> bool {
     begins_name(c) || c.is_ascii_digit() || ('₀'..='₉').contains(&c)
+}
+
+/// The length of a name, which may have parts: `bob.x` is one name.
+fn name_length(rest: &str) -> usize {
+    let mut end = 0;
+    loop {
+        end += rest[end..].find(|c| !continues_name(c)).unwrap_or(rest.len() - end);
+        match rest[end..].strip_prefix('.') {
+            Some(part) if part.starts_with(begins_name) => end += 1,
+            _ => return end,
+        }
+    }
 }
 
 /// The length of a name in backquotes, in which two backquotes stand for one.
@@ -250,6 +266,16 @@ mod tests {
             Kind::End,
         ];
         assert_eq!(kinds("\n\na # first\n\n  \n(\nb\n)\n"), expected);
+    }
+
+    #[test]
+    fn names_have_parts() {
+        assert_eq!(
+            kinds("bob.x' + a.b.c"),
+            [Kind::Name, Kind::Sign("'"), Kind::Sign("+"), Kind::Name, Kind::End]
+        );
+        assert!(tokens("bob.").is_err() && tokens("bob .x").is_err());
+        assert_eq!(kinds("x.5")[..2], [Kind::Name, Kind::Number(0.5)]);
     }
 
     #[test]

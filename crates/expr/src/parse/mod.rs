@@ -12,8 +12,8 @@
 //! ```
 //!
 //! So `-x^2` is −(x²), `2^-x` is allowed, `a^b^c` is a^(b^c), and a product always needs its `*`. Functions are those
-//! of the operator table, with `log` and `log1p` understood as `ln` and `ln1p`, and `dot(a, b)` and `norm(a)`
-//! for vectors. `pi` (or `π`) is the number. A name that is reserved or not an identifier stands in
+//! of the operator table, with `log` and `log1p` understood as `ln` and `ln1p`, `dot(a, b)`, `cross(a, b)` and `norm(a)`
+//! for vectors, and those of the scope. A name may have parts, as `bob.x`. `pi` (or `π`) is the number. A name that is reserved or not an identifier stands in
 //! backquotes, a backquote in it doubled. `#` begins a comment that ends with the line.
 
 mod error;

@@ -23,7 +23,7 @@ use std::borrow::Cow;
 /// assert_eq!(place, [l * q.sin(), -(l * q.cos())]);
 /// # Ok::<(), leastaction_expr::ParseError>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Parser<'g, 's> {
     pub(super) graph: &'g Graph,
     source: &'s str,
@@ -40,6 +40,26 @@ impl<'g, 's> Parser<'g, 's> {
         Ok(Parser { graph, source, tokens: tokens(source)?, at: 0 })
     }
 
+    /// A parser of a part of a source, at its first token. Places are those of the whole.
+    ///
+    /// ```
+    /// # use leastaction_expr::{Graph, Parser, Span};
+    /// # let graph = Graph::new();
+    /// let mut parser = Parser::within(&graph, "one\ntwo\n", Span { start: 4, end: 7 })?;
+    /// assert_eq!(parser.name()?, ("two".into(), Span { start: 4, end: 7 }));
+    /// assert!(parser.finish().is_ok());
+    /// # Ok::<(), leastaction_expr::ParseError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`tokens`].
+    pub fn within(graph: &'g Graph, source: &'s str, part: Span) -> Result<Parser<'g, 's>, ParseError> {
+        let text = source.get(part.start..part.end).unwrap_or("");
+        let mut tokens = tokens(text).map_err(|error| error.shifted(part.start))?;
+        tokens.iter_mut().for_each(|token| token.span = token.span.shifted(part.start));
+        Ok(Parser { graph, source, tokens, at: 0 })
+    }
+
     /// The parser for a text in which the ends of lines mean nothing.
     #[must_use]
     pub fn ignore_newlines(mut self) -> Parser<'g, 's> {
@@ -51,6 +71,12 @@ impl<'g, 's> Parser<'g, 's> {
     #[must_use]
     pub fn peek(&self) -> Token {
         self.token(self.at)
+    }
+
+    /// The token after the one it stands at.
+    #[must_use]
+    pub fn peek_next(&self) -> Token {
+        self.token(self.at + 1)
     }
 
     /// The token it stands at, and steps over it. At the end it stays.
@@ -185,12 +211,14 @@ impl<'g, 's> Parser<'g, 's> {
     }
 
     pub(super) fn token(&self, at: usize) -> Token {
-        let end = Span { start: self.source.len(), end: self.source.len() };
-        self.tokens.get(at).copied().unwrap_or(Token { kind: Kind::End, span: end })
+        let nothing = Span { start: self.source.len(), end: self.source.len() };
+        let end = self.tokens.last().copied().unwrap_or(Token { kind: Kind::End, span: nothing });
+        self.tokens.get(at).copied().unwrap_or(end)
     }
 
     /// The place of the token before.
-    pub(super) fn previous(&self) -> Span {
+    #[must_use]
+    pub fn previous(&self) -> Span {
         self.token(self.at.saturating_sub(1)).span
     }
 }

@@ -1,7 +1,7 @@
 //! What names mean, and what expressions are worth: a number or a vector.
 
-use crate::Expr;
 use crate::op::Op;
+use crate::{Expr, Graph, Substitution};
 use rustc_hash::FxHashMap;
 
 /// What a text means: one expression, or a vector of them.
@@ -103,6 +103,17 @@ impl<'g> Value<'g> {
         products.reduce(|sum, product| sum + product).ok_or_else(|| "`dot` takes components".into())
     }
 
+    /// a × b in space, or what is wrong with it.
+    pub(super) fn cross(a: &Value<'g>, b: &Value<'g>) -> Result<Value<'g>, String> {
+        match (a, b) {
+            (Value::Vector(a), Value::Vector(b)) if a.len() == 3 && b.len() == 3 => {
+                let part = |i: usize, j: usize| a[i] * b[j] - a[j] * b[i];
+                Ok(vec![part(1, 2), part(2, 0), part(0, 1)].into())
+            }
+            _ => Err(format!("`cross` takes two vectors of 3, not {} and {}", a.shape(), b.shape())),
+        }
+    }
+
     /// √(Σ vᵢ²), or what is wrong with it.
     pub(super) fn norm(v: &Value<'g>) -> Result<Expr<'g>, String> {
         match v {
@@ -131,25 +142,75 @@ impl<'g> Value<'g> {
 #[derive(Clone, Debug)]
 pub struct Scope<'g> {
     known: FxHashMap<Box<str>, Value<'g>>,
+    functions: FxHashMap<Box<str>, Function<'g>>,
     open: bool,
+}
+
+/// A function that a scope defines: a value with symbols that stand for the arguments.
+#[derive(Clone, Debug)]
+pub(super) struct Function<'g> {
+    arguments: Vec<Expr<'g>>,
+    value: Value<'g>,
+}
+
+impl<'g> Function<'g> {
+    pub(super) fn arity(&self) -> usize {
+        self.arguments.len()
+    }
+
+    /// The value with arguments in place of the symbols that stand for them.
+    pub(super) fn of(&self, graph: &'g Graph, arguments: &[Expr<'g>]) -> Value<'g> {
+        let mut known = Substitution::new(graph);
+        self.arguments.iter().zip(arguments).for_each(|(&symbol, &value)| known.replace(symbol, value));
+        match &self.value {
+            Value::Scalar(value) => known.apply(&[*value])[0].into(),
+            Value::Vector(components) => known.apply(components).into(),
+        }
+    }
 }
 
 impl<'g> Scope<'g> {
     /// A scope in which any unknown name is the symbol of that name.
     #[must_use]
     pub fn open() -> Scope<'g> {
-        Scope { known: FxHashMap::default(), open: true }
+        Scope { open: true, ..Scope::closed() }
     }
 
     /// A scope in which a name must be defined.
     #[must_use]
     pub fn closed() -> Scope<'g> {
-        Scope { known: FxHashMap::default(), open: false }
+        Scope { known: FxHashMap::default(), functions: FxHashMap::default(), open: false }
     }
 
     /// Gives a name a meaning, in place of any earlier one.
     pub fn define(&mut self, name: &str, value: impl Into<Value<'g>>) {
         self.known.insert(name.into(), value.into());
+    }
+
+    /// Makes a name a function of numbers, whose value has these symbols in place of its arguments.
+    ///
+    /// ```
+    /// # use leastaction_expr::{Graph, Parser, Scope};
+    /// # let graph = Graph::new();
+    /// let mut scope = Scope::open();
+    /// let x = graph.symbol("any x");
+    /// scope.define_function("square", &[x], x * x);
+    /// let read = |text| Parser::new(&graph, text)?.expression(&scope);
+    /// assert_eq!(read("square(a + 1)")?, read("(a + 1)^2")?);
+    /// assert_eq!(read("square(a, b)").unwrap_err().to_string(), "`square` takes 1 argument, not 2");
+    /// # Ok::<(), leastaction_expr::ParseError>(())
+    /// ```
+    pub fn define_function(&mut self, name: &str, arguments: &[Expr<'g>], value: impl Into<Value<'g>>) {
+        self.functions.insert(name.into(), Function { arguments: arguments.to_vec(), value: value.into() });
+    }
+
+    pub(super) fn function(&self, name: &str) -> Option<&Function<'g>> {
+        self.functions.get(name)
+    }
+
+    /// The names of functions that are defined, in no particular order.
+    pub fn functions(&self) -> impl Iterator<Item = &str> {
+        self.functions.keys().map(AsRef::as_ref)
     }
 
     /// What a name means, if it is defined.

@@ -1,0 +1,89 @@
+//! What is wrong with a text, where, and what to do about it.
+
+use leastaction_expr::{ParseError, Span};
+use std::fmt;
+
+/// Something wrong at a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// What is wrong, in a sentence.
+    pub message: String,
+    /// Where; nowhere for what the whole text lacks.
+    pub span: Option<Span>,
+    /// A word on the place.
+    pub label: Option<String>,
+    /// What to do.
+    pub help: Option<String>,
+    /// Other places that have to do with it.
+    pub related: Vec<(Span, String)>,
+    /// The name that is not known, if that is what is wrong.
+    pub(crate) unknown: Option<String>,
+}
+
+impl Diagnostic {
+    /// Something wrong at a place.
+    pub(crate) fn at(span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic { span: Some(span), ..Diagnostic::of_all(message) }
+    }
+
+    /// Something wrong with the text as a whole.
+    pub(crate) fn of_all(message: impl Into<String>) -> Diagnostic {
+        Diagnostic {
+            message: message.into(),
+            span: None,
+            label: None,
+            help: None,
+            related: Vec::new(),
+            unknown: None,
+        }
+    }
+
+    /// The same in a text of which this one is a part that begins at a byte.
+    pub(crate) fn shifted(mut self, by: usize) -> Diagnostic {
+        let places = self.span.iter_mut().chain(self.related.iter_mut().map(|(span, _)| span));
+        places.for_each(|span| *span = Span { start: span.start + by, end: span.end + by });
+        self
+    }
+
+    pub(crate) fn label(mut self, label: impl Into<String>) -> Diagnostic {
+        self.label = Some(label.into());
+        self
+    }
+
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Diagnostic {
+        self.help = Some(help.into());
+        self
+    }
+
+    pub(crate) fn unknown(mut self, name: &str) -> Diagnostic {
+        self.unknown = Some(name.split(['.', '\'']).next().unwrap_or(name).to_owned());
+        self
+    }
+
+    pub(crate) fn related(mut self, span: Span, label: impl Into<String>) -> Diagnostic {
+        self.related.push((span, label.into()));
+        self
+    }
+}
+
+impl From<ParseError> for Diagnostic {
+    fn from(error: ParseError) -> Diagnostic {
+        Diagnostic::at(error.span(), error.to_string())
+    }
+}
+
+/// All that is wrong with a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Errors {
+    /// In the order of the text; at least one.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl std::error::Error for Errors {}
+
+impl fmt::Display for Errors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let messages: Vec<&str> = self.diagnostics.iter().map(|d| d.message.as_str()).collect();
+        f.write_str(&messages.join("\n"))
+    }
+}

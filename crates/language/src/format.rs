@@ -1,0 +1,318 @@
+//! A text in its usual form: the same words, evenly spaced.
+
+use crate::diagnostic::{Diagnostic, Errors};
+use leastaction_expr::{Kind, Span, Token, tokens};
+
+/// Statements longer than this are broken at commas, or before a sign.
+const WIDTH: usize = 100;
+
+/// What continues a statement is indented so far.
+const INDENT: &str = "    ";
+
+/// Words that an expression may follow.
+const WORDS: &[&str] = &[
+    "about",
+    "and",
+    "angle",
+    "at",
+    "axis",
+    "by",
+    "centre",
+    "density",
+    "every",
+    "for",
+    "from",
+    "height",
+    "holding",
+    "length",
+    "mass",
+    "moment",
+    "moments",
+    "moving",
+    "on",
+    "rate",
+    "rates",
+    "samples",
+    "spinning",
+    "step",
+    "stiffness",
+    "to",
+    "tol",
+    "turning",
+    "until",
+];
+
+/// The text in its usual form. Only spaces and the ends of lines change, so it means the same; comments stay where they are.
+///
+/// ```
+/// let tidy = leastaction_language::format("coord x,y\n\n\npotential  k*(x -y)^2/2# a spring\n")?;
+/// assert_eq!(tidy, "coord x, y\n\npotential k*(x - y)^2/2  # a spring\n");
+/// # Ok::<(), leastaction_language::Errors>(())
+/// ```
+///
+/// # Errors
+/// [`Errors`] if a line is no line of the language: characters that mean nothing, numbers that are none.
+pub fn format(source: &str) -> Result<String, Errors> {
+    let (mut out, mut wrong) = (String::with_capacity(source.len()), Vec::new());
+    let mut lines = Lines { source, at: 0 }.peekable();
+    let mut gap = false;
+    while let Some(line) = lines.next() {
+        if line.text.trim().is_empty() {
+            gap = !out.is_empty();
+            continue;
+        }
+        if std::mem::take(&mut gap) {
+            out.push('\n');
+        }
+        // A statement has the indented lines below it, up to the last that is more than a comment.
+        let mut statement = vec![line];
+        if !line.is_comment() {
+            let mut ahead = lines.clone();
+            let mut pending = Vec::new();
+            while let Some(next) =
+                ahead.next_if(|next| next.is_blank() || next.is_comment() || next.is_indented())
+            {
+                pending.push(next);
+                if !next.is_blank() && !next.is_comment() {
+                    statement.append(&mut pending);
+                    lines = ahead.clone();
+                }
+            }
+        }
+        match arrange(source, &statement) {
+            Ok(text) => out.push_str(&text),
+            Err(diagnostic) => wrong.push(diagnostic),
+        }
+    }
+    if wrong.is_empty() { Ok(out) } else { Err(Errors { diagnostics: wrong }) }
+}
+
+/// A line and where it begins.
+#[derive(Clone, Copy)]
+struct Line<'s> {
+    start: usize,
+    text: &'s str,
+}
+
+impl Line<'_> {
+    fn is_blank(&self) -> bool {
+        self.text.trim().is_empty()
+    }
+
+    fn is_comment(&self) -> bool {
+        self.text.trim_start().starts_with('#')
+    }
+
+    fn is_indented(&self) -> bool {
+        self.text.starts_with(char::is_whitespace)
+    }
+}
+
+#[derive(Clone)]
+struct Lines<'s> {
+    source: &'s str,
+    at: usize,
+}
+
+impl<'s> Iterator for Lines<'s> {
+    type Item = Line<'s>;
+
+    fn next(&mut self) -> Option<Line<'s>> {
+        let rest = self.source.get(self.at..).filter(|rest| !rest.is_empty())?;
+        let length = rest.find('\n').map_or(rest.len(), |end| end + 1);
+        let line = Line { start: self.at, text: rest[..length].trim_end() };
+        self.at += length;
+        Some(line)
+    }
+}
+
+/// A statement, or a comment, with its line ends.
+fn arrange(source: &str, lines: &[Line<'_>]) -> Result<String, Diagnostic> {
+    let mut pieces: Vec<(Vec<Token>, &str)> = Vec::with_capacity(lines.len());
+    for line in lines {
+        let mut found = tokens(line.text).map_err(|error| Diagnostic::from(error).shifted(line.start))?;
+        let code_end = found.iter().rev().nth(1).map_or(0, |last| last.span.end);
+        found.retain(|token| !matches!(token.kind, Kind::End | Kind::Newline));
+        let comment = line.text[code_end..].trim();
+        let place = |span: Span| Span { start: span.start + line.start, end: span.end + line.start };
+        found.iter_mut().for_each(|token| token.span = place(token.span));
+        pieces.push((found, comment));
+    }
+    let comments_inside = pieces.iter().rev().skip(1).any(|(_, comment)| !comment.is_empty());
+    let mut out = String::new();
+    if comments_inside {
+        let mut writer = Writer::new(source);
+        for (i, (tokens, comment)) in pieces.iter().enumerate() {
+            let words = writer.words(tokens).join("");
+            let line = [words.trim(), *comment].into_iter().filter(|part| !part.is_empty());
+            let line = line.collect::<Vec<_>>().join("  ");
+            if !line.is_empty() {
+                let indent = if i == 0 { "" } else { INDENT };
+                out.push_str(&format!("{indent}{line}\n"));
+            }
+        }
+        return Ok(out);
+    }
+    let comment = pieces.last().map_or("", |(_, comment)| *comment);
+    let all: Vec<Token> = pieces.into_iter().flat_map(|(tokens, _)| tokens).collect();
+    out.push_str(&fold(&Writer::new(source).words(&all)));
+    if !comment.is_empty() {
+        out.push_str(if out.is_empty() { "" } else { "  " });
+        out.push_str(comment);
+    }
+    out.push('\n');
+    Ok(out)
+}
+
+/// Words joined to lines of at most [`WIDTH`] characters: broken after commas outside of brackets if that is enough, or else before signs too.
+fn fold(words: &[String]) -> String {
+    let length = |text: &str| text.chars().count();
+    if words.iter().map(|word| length(word)).sum::<usize>() <= WIDTH {
+        return words.concat().trim().to_owned();
+    }
+    let mut pieces: Vec<String> = vec![String::new()];
+    let mut depth = 0_usize;
+    for word in words {
+        let sign = word.trim();
+        let breaks = depth == 0 && matches!(sign, "+" | "-" | "to") && word.starts_with(' ');
+        if breaks {
+            pieces.push(String::new());
+        }
+        if let Some(piece) = pieces.last_mut() {
+            piece.push_str(word);
+        }
+        match sign {
+            "(" | "[" => depth += 1,
+            ")" | "]" => depth = depth.saturating_sub(1),
+            "," if depth == 0 => pieces.push(String::new()),
+            _ => {}
+        }
+    }
+    let mut lines: Vec<String> = Vec::new();
+    for piece in pieces {
+        match lines.last_mut() {
+            Some(line) if length(line) + length(piece.trim_end()) <= WIDTH => line.push_str(&piece),
+            Some(_) => lines.push(format!("{INDENT}{}", piece.trim_start())),
+            None => lines.push(piece.trim_start().to_owned()),
+        }
+    }
+    let lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).filter(|line| !line.is_empty()).collect();
+    lines.join("\n")
+}
+
+/// Puts spaces before tokens.
+struct Writer<'s> {
+    source: &'s str,
+    /// The tokens before, and whether the last of them is an operand that an operator may follow.
+    previous: Option<Token>,
+    operand: bool,
+    /// Whether the last sign was that of a sign, not of a difference.
+    prefix: bool,
+    /// Whether a method's name is being read, whose parts stay together.
+    method: bool,
+    first: bool,
+}
+
+impl<'s> Writer<'s> {
+    fn new(source: &'s str) -> Writer<'s> {
+        Writer { source, previous: None, operand: false, prefix: false, method: false, first: true }
+    }
+
+    fn words(&mut self, tokens: &[Token]) -> Vec<String> {
+        tokens.iter().map(|&token| self.word(token)).collect()
+    }
+
+    /// A token with the space before it.
+    fn word(&mut self, token: Token) -> String {
+        let text = &self.source[token.span.start..token.span.end];
+        let space = self.space_before(token, text);
+        let keyword =
+            token.kind == Kind::Name && (self.first || WORDS.contains(&text) && !self.in_expression());
+        self.prefix = token.kind == Kind::Sign("-") && !self.operand;
+        self.operand = match token.kind {
+            Kind::Number(_) | Kind::Quoted => true,
+            Kind::Name => !keyword,
+            Kind::Sign(sign) => matches!(sign, ")" | "]" | "'"),
+            Kind::Newline | Kind::End => false,
+        };
+        self.method =
+            token.kind == Kind::Name && text == "method" || self.method && token.kind != Kind::Sign(",");
+        (self.first, self.previous) = (false, Some(token));
+        format!("{}{text}", if space { " " } else { "" })
+    }
+
+    /// Whether the token before demands an operand, so that a word here is a name.
+    fn in_expression(&self) -> bool {
+        let signs = ["+", "-", "*", "/", "^", "(", "[", "=", "<", ">", "<=", ">=", "==", "!="];
+        matches!(self.previous.map(|token| token.kind), Some(Kind::Sign(sign)) if signs.contains(&sign))
+    }
+
+    fn space_before(&self, token: Token, text: &str) -> bool {
+        let Some(previous) = self.previous else { return false };
+        let adjacent = previous.span.end == token.span.start;
+        if self.method && adjacent && !matches!(token.kind, Kind::Sign("," | "[" | "(")) {
+            return false;
+        }
+        match (previous.kind, token.kind) {
+            (_, Kind::Sign("," | ")" | "]" | "'" | ":" | ";")) => false,
+            (Kind::Sign("(" | "[" | "*" | "/" | "^"), _) | (_, Kind::Sign("*" | "/" | "^")) => false,
+            (Kind::Sign("-"), _) if self.prefix => false,
+            // A call, or a product of brackets that somebody forgot the sign of.
+            (Kind::Name | Kind::Quoted, Kind::Sign("(")) if self.operand => false,
+            _ => !text.is_empty(),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test may panic
+mod tests {
+    use super::{WIDTH, format};
+
+    fn tidy(text: &str) -> String {
+        let once = format(text).unwrap();
+        assert_eq!(format(&once).unwrap(), once, "not idempotent: {text}");
+        once
+    }
+
+    #[test]
+    fn signs_are_spaced() {
+        assert_eq!(tidy("let f( a,b )=-a ^ -2*b-1+ b '*c.y"), "let f(a, b) = -a^-2*b - 1 + b'*c.y\n");
+    }
+
+    #[test]
+    fn words_are_not_functions() {
+        assert_eq!(tidy("particle a mass(m+1)at[x,-y]"), "particle a mass (m + 1) at [x, -y]\n");
+        assert_eq!(
+            tidy("run until -5,method  implicit-midpoint , step 1e-3"),
+            "run until -5, method implicit-midpoint, step 1e-3\n"
+        );
+        assert_eq!(tidy("let a = length-1 + length(2)"), "let a = length - 1 + length(2)\n");
+        assert_eq!(tidy("constraint `my rod` : x^2=1"), "constraint `my rod`: x^2 = 1\n");
+    }
+
+    #[test]
+    fn lines_are_joined_broken_and_kept() {
+        assert_eq!(tidy("\n\n# top\n\n\n\ncoord a,\n  b\n\n\n"), "# top\n\ncoord a, b\n");
+        assert_eq!(tidy("coord a, # first\n      b # second\n"), "coord a,  # first\n    b  # second\n");
+        assert_eq!(tidy("coord a,\n# between\n  b"), "coord a,\n    # between\n    b\n");
+        assert_eq!(
+            tidy("coord a\n# after\n\n  # more\ncoord b\r\n"),
+            "coord a\n# after\n\n# more\ncoord b\n"
+        );
+        let long =
+            format!("param {}", (0..40).map(|i| format!("m{i} = {i}.5")).collect::<Vec<_>>().join(", "));
+        let broken = tidy(&long);
+        assert!(broken.lines().count() > 2 && broken.lines().all(|line| line.len() <= WIDTH), "{broken}");
+        let sum =
+            format!("kinetic {}", (0..40).map(|i| format!("m{i}*x{i}'^2/2")).collect::<Vec<_>>().join(" + "));
+        assert!(tidy(&sum).lines().all(|line| line.len() <= WIDTH));
+    }
+
+    #[test]
+    fn nothing_is_lost() {
+        assert_eq!(tidy(""), "");
+        assert_eq!(tidy("# only"), "# only\n");
+        assert!(format("coord x\nlet a = 1..2\n").is_err());
+    }
+}

@@ -1,0 +1,83 @@
+//! A drawing for a text that has none.
+
+use crate::drawing::{Drawing, Part, Spot};
+use crate::reader::{Position, Reader, symbols};
+use leastaction_expr::Expr;
+
+/// Every place as a dot, what has mass with a trail, and a rod wherever two places, or a place and the origin, stay at a distance.
+pub(crate) fn picture(reader: &Reader<'_, '_>) -> Drawing {
+    let places = &reader.places;
+    let mut parts: Vec<Part> = Vec::new();
+    let of = |place: &Position<'_>| Spot::Of(place.name.clone());
+    let massive: Vec<_> = places.iter().filter(|place| place.mass.is_some()).collect();
+    // A trail behind everything is too much of it: the last ones swing widest.
+    let trailing = if massive.len() <= 3 { &massive[..] } else { &massive[massive.len() - 1..] };
+    parts.extend(trailing.iter().map(|place| Part::Trail(of(place))));
+    for (i, place) in places.iter().enumerate().filter(|(i, _)| *i < MANY) {
+        let earlier = places[..i].iter().rev().find(|other| stays(reader, place, Some(other)));
+        match earlier {
+            Some(other) => parts.push(Part::Rod(of(other), of(place))),
+            None if stays(reader, place, None) => parts.push(Part::Rod(Spot::At([0.0; 3]), of(place))),
+            None => {}
+        }
+    }
+    let value = |mass: Expr<'_>| mass.eval(&reader.parameters).ok().filter(|m| m.is_finite() && *m > 0.0);
+    parts.extend(
+        massive
+            .iter()
+            .map(|place| Part::Dot { at: of(place), mass: place.mass.and_then(value).unwrap_or(1.0) }),
+    );
+    Drawing { parts }
+}
+
+/// Rods are looked for among so many places.
+const MANY: usize = 100;
+
+/// Points without pattern, at which what folding cannot see is seen.
+const POINTS: usize = 5;
+
+/// Whether a place moves at a constant distance from another, or from the origin: in all coordinates, or where a constraint demands it.
+fn stays(reader: &Reader<'_, '_>, place: &Position<'_>, other: Option<&Position<'_>>) -> bool {
+    if other.is_some_and(|other| other.at.len() != place.at.len()) {
+        return false;
+    }
+    let apart: Vec<Expr<'_>> = match other {
+        Some(other) => place.at.iter().zip(&other.at).map(|(&a, &b)| a - b).collect(),
+        None => place.at.clone(),
+    };
+    let square = reader.graph.sum(apart.iter().map(|&d| d * d));
+    let Some(squares) = values(reader, square) else { return false };
+    let still = apart.iter().all(|&d| values(reader, d).is_none_or(|values| constant(&values)));
+    let names = symbols(square);
+    let same = |e: &Expr<'_>| {
+        let own = symbols(*e);
+        own.iter().all(|name| names.contains(name) || !reader.coordinates.contains(name))
+    };
+    let held = |constraint: &Expr<'_>| {
+        let Some(values) = values(reader, *constraint) else { return false };
+        let scale = (squares[1] - squares[0]) / (values[1] - values[0]);
+        let rest: Vec<f64> = squares.iter().zip(&values).map(|(s, c)| s - scale * c).collect();
+        scale.is_finite() && constant(&rest)
+    };
+    !still && (constant(&squares) || reader.constraints.iter().any(|c| same(c) && held(c)))
+}
+
+/// Whether numbers are one, but for rounding.
+fn constant(values: &[f64]) -> bool {
+    let size = values.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+    values.iter().all(|x| (x - values[0]).abs() <= 1e-9 * size)
+}
+
+/// An expression at points without pattern.
+fn values(reader: &Reader<'_, '_>, expr: Expr<'_>) -> Option<[f64; POINTS]> {
+    let mut found = [0.0; POINTS];
+    for (k, value) in found.iter_mut().enumerate() {
+        // Fractions of multiples of the golden ratio.
+        let coordinate = |i: usize| ((1 + i + 31 * k) as f64 * 0.618_033_988_749_895).fract() - 0.4;
+        let names = reader.coordinates.iter().map(String::as_str).chain(["t"]);
+        let coordinates = names.enumerate().map(|(i, name)| (reader.graph.symbol(name), coordinate(i)));
+        let all: Vec<_> = coordinates.chain(reader.parameters.iter().copied()).collect();
+        *value = expr.eval(&all).ok().filter(|value| value.is_finite())?;
+    }
+    Some(found)
+}

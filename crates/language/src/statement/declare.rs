@@ -1,0 +1,159 @@
+//! Names: `param`, `coord`, `momentum`, `input`, `let`.
+
+use crate::diagnostic::Diagnostic;
+use crate::reader::{Reader, Role};
+use leastaction_expr::{Expr, Kind, Parser, Span, Value};
+use leastaction_mechanics::Term;
+
+type Outcome = Result<(), Diagnostic>;
+
+/// `param NAME = NUMBER, …`
+pub(super) fn param<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
+    loop {
+        let (name, span) = reader.new_name(parser, Role::Parameter)?;
+        reader.sign(parser, "=", "`=` and the parameter's value")?;
+        let (expr, place) = reader.scalar(parser)?;
+        let Some(stated) = expr.as_number() else {
+            return Err(Diagnostic::at(place, format!("the parameter `{name}` is not a number"))
+                .help(format!("write `let {name} = …` for what follows from other names")));
+        };
+        reader.known(expr, place)?;
+        let value = reader.values.get(&name).copied().unwrap_or(stated);
+        let symbol = reader.setup.model.parameter(&name, value);
+        reader.parameters.push((symbol, value));
+        reader.scope.define(&name, symbol);
+        reader.declare(&name, span, Role::Parameter);
+        if !parser.accept(",") {
+            return Ok(());
+        }
+    }
+}
+
+/// `coord NAME, …`
+pub(super) fn coord<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
+    symbols(reader, parser, Role::Coordinate)
+}
+
+/// `momentum NAME, …`
+pub(super) fn momentum<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
+    symbols(reader, parser, Role::Momentum)
+}
+
+fn symbols<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>, role: Role) -> Outcome {
+    loop {
+        let (name, span) = reader.new_name(parser, role)?;
+        if parser.peek().kind == Kind::Sign("'") {
+            return Err(Diagnostic::at(span.to(parser.peek().span), format!("`{name}'` cannot be declared"))
+                .help(format!("declare `{name}`: its rate `{name}'` comes with it")));
+        }
+        if parser.peek().kind == Kind::Sign("=") {
+            return Err(Diagnostic::at(parser.peek().span, format!("`{name}` has no value here"))
+                .help(format!("where it begins is said by `start {name} = …`")));
+        }
+        if role == Role::Coordinate {
+            let symbol = reader.setup.model.coordinate(&name);
+            let rate = reader.setup.model.velocity(symbol);
+            reader.scope.define(&name, symbol);
+            reader.scope.define(&format!("{name}'"), rate);
+            reader.coordinates.push(name.clone());
+        } else {
+            let symbol = reader.setup.model.momentum(&name);
+            reader.scope.define(&name, symbol);
+        }
+        reader.declare(&name, span, role);
+        if !parser.accept(",") {
+            return Ok(());
+        }
+    }
+}
+
+/// `input NAME = EXPRESSION, …`
+pub(super) fn input<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
+    loop {
+        let (name, span) = reader.new_name(parser, Role::Input)?;
+        let value = if parser.accept("=") {
+            let (value, place) = reader.scalar(parser)?;
+            only(reader, value, place, &["t"], "an input is a function of time `t` and parameters")?;
+            value
+        } else {
+            reader.graph.number(0.0)
+        };
+        let symbol = reader.setup.model.input(&name);
+        reader.setup.inputs.push(Term { name: name.clone(), value });
+        reader.scope.define(&name, symbol);
+        reader.declare(&name, span, Role::Input);
+        if !parser.accept(",") {
+            return Ok(());
+        }
+    }
+}
+
+/// Makes sure that an expression uses only parameters and these names.
+pub(super) fn only<'g>(
+    reader: &Reader<'g, '_>,
+    value: Expr<'g>,
+    span: Span,
+    allowed: &[&str],
+    rule: &str,
+) -> Outcome {
+    let parameter = |name: &str| matches!(reader.names.get(name), Some((Role::Parameter, _)));
+    let found = crate::reader::symbols(value).into_iter();
+    match found.into_iter().find(|name| !(parameter(name) || allowed.contains(&name.as_str()))) {
+        Some(name) => Err(Diagnostic::at(span, format!("this depends on `{name}`")).help(rule)),
+        None => Ok(()),
+    }
+}
+
+/// `let NAME = EXPRESSION, …` and `let NAME(ARGUMENT, …) = EXPRESSION`
+pub(super) fn define<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
+    loop {
+        let role = match parser.peek_next().kind {
+            Kind::Sign("(") => Role::Function,
+            _ => Role::Definition,
+        };
+        let (name, span) = reader.new_name(parser, role)?;
+        if role == Role::Function {
+            function(reader, parser, &name)?;
+        } else {
+            reader.sign(parser, "=", "`=` and what the name stands for")?;
+            let value = reader.value(parser)?;
+            if let Value::Scalar(expr) = &value {
+                reader.setup.model.define(&name, *expr);
+            }
+            reader.define(&name, &value);
+        }
+        reader.declare(&name, span, role);
+        if !parser.accept(",") {
+            return Ok(());
+        }
+    }
+}
+
+/// The arguments and the value of a function. Within it, arguments hide other names.
+fn function<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>, name: &str) -> Outcome {
+    parser.advance();
+    let mut scope = reader.scope.clone();
+    let mut arguments: Vec<(String, Expr<'g>)> = Vec::new();
+    loop {
+        let (argument, span) = parser.name()?;
+        if arguments.iter().any(|(other, _)| *other == argument) {
+            return Err(Diagnostic::at(span, format!("`{name}` has two arguments `{argument}`"))
+                .help("rename one of them"));
+        }
+        // No other name looks like this.
+        let symbol = reader.graph.symbol(&format!("{name}({argument})"));
+        scope.define(&argument, symbol);
+        arguments.push((argument.into_owned(), symbol));
+        if !parser.accept(",") {
+            break;
+        }
+    }
+    reader.sign(parser, ")", "`,` or `)`")?;
+    reader.sign(parser, "=", "`=` and the value of the function")?;
+    let outside = std::mem::replace(&mut reader.scope, scope);
+    let value = reader.value(parser);
+    reader.scope = outside;
+    let symbols: Vec<_> = arguments.into_iter().map(|(_, symbol)| symbol).collect();
+    reader.scope.define_function(name, &symbols, value?);
+    Ok(())
+}

@@ -1,0 +1,145 @@
+//! How it is drawn: `draw`.
+
+use crate::diagnostic::Diagnostic;
+use crate::drawing::{Part, Spot};
+use crate::reader::Reader;
+use leastaction_expr::{Kind, Parser, Span, nearest};
+
+type Outcome = Result<(), Diagnostic>;
+
+const PARTS: [&str; 6] = ["rod", "spring", "dot", "trail", "line", "curve"];
+
+/// A curve is drawn as so many straight pieces.
+const PIECES: u32 = 200;
+
+/// `draw rod A to B, spring A to B, dot A [mass M], trail A, line A to B to …, curve POSITION for NAME from A to B`
+pub(super) fn draw<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
+    loop {
+        let (word, span) = parser.name()?;
+        let part = match &*word {
+            "rod" | "spring" => {
+                let from = spot(reader, parser)?;
+                reader.word(parser, "to", "`to` and the other end")?;
+                let to = spot(reader, parser)?;
+                if word == "rod" { Part::Rod(from, to) } else { Part::Spring(from, to) }
+            }
+            "dot" => dot(reader, parser)?,
+            "trail" => Part::Trail(spot(reader, parser)?),
+            "line" => {
+                let mut points = vec![fixed(reader, parser)?];
+                while parser.accept_word("to") {
+                    points.push(fixed(reader, parser)?);
+                }
+                Part::Line(points)
+            }
+            "curve" => curve(reader, parser)?,
+            _ => {
+                let wrong = Diagnostic::at(span, format!("a drawing has no `{word}`"));
+                return Err(match nearest(&word, PARTS.into_iter()) {
+                    Some(other) => wrong.help(format!("did you mean `{other}`?")),
+                    None => wrong.help(format!("it has {}", PARTS.join(", "))),
+                });
+            }
+        };
+        reader.setup.drawing.parts.push(part);
+        if !parser.accept(",") {
+            return Ok(());
+        }
+    }
+}
+
+/// A dot has the area of its mass: that of the particle, unless another is given, and a little for a point.
+fn dot<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Result<Part, Diagnostic> {
+    let start = parser.peek().span;
+    let at = spot(reader, parser)?;
+    let span = start.to(parser.previous());
+    if parser.accept_word("mass") {
+        let (mass, place) = reader.number(parser)?;
+        if mass <= 0.0 {
+            return Err(Diagnostic::at(place, format!("the mass of a dot is {mass}: it must be positive")));
+        }
+        return Ok(Part::Dot { at, mass });
+    }
+    let own = match &at {
+        Spot::Of(name) => reader.places.iter().find(|place| place.name == *name).and_then(|place| place.mass),
+        Spot::At(_) => None,
+    };
+    let mass = own.map(|mass| reader.known(mass, span)).transpose()?;
+    Ok(Part::Dot { at, mass: mass.unwrap_or(1.0) })
+}
+
+/// A particle, a point or a body by its name, or a fixed position.
+fn spot<'g, 's>(reader: &Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Result<Spot, Diagnostic> {
+    let token = parser.peek();
+    let name = parser.text(token.span);
+    if token.kind == Kind::Name && reader.places.iter().any(|place| place.name == name) {
+        parser.advance();
+        return Ok(Spot::Of(name.to_owned()));
+    }
+    if token.kind == Kind::Name && !reader.names.contains_key(name) {
+        let wrong =
+            Diagnostic::at(token.span, format!("there is no particle, point or body `{name}`")).unknown(name);
+        return Err(match nearest(name, reader.places.iter().map(|place| place.name.as_str())) {
+            Some(other) => wrong.help(format!("did you mean `{other}`?")),
+            None => wrong.help("give the name of one, or a fixed position such as `[0, 1]`"),
+        });
+    }
+    fixed(reader, parser).map(Spot::At)
+}
+
+/// A position that does not move.
+fn fixed<'g, 's>(reader: &Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Result<[f64; 3], Diagnostic> {
+    let (components, span) = reader.vector(parser)?;
+    numbers(reader, &components, span)
+        .map_err(|wrong| wrong.help("to draw what moves, declare `point NAME at …` and draw it by its name"))
+}
+
+fn numbers<'g>(
+    reader: &Reader<'g, '_>,
+    components: &[leastaction_expr::Expr<'g>],
+    span: Span,
+) -> Result<[f64; 3], Diagnostic> {
+    let mut position = [0.0; 3];
+    for (to, &component) in position.iter_mut().zip(components) {
+        *to = reader.known(component, span)?;
+    }
+    Ok(position)
+}
+
+/// `curve POSITION for NAME from A to B`
+fn curve<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Result<Part, Diagnostic> {
+    // The name stands behind the expression that uses it.
+    let mut ahead = parser.clone();
+    while ahead.peek().kind != Kind::End && !ahead.accept_word("for") {
+        ahead.advance();
+    }
+    let (name, _) = match ahead.peek().kind {
+        Kind::Name => ahead.name()?,
+        _ => {
+            return Err(ahead
+                .unexpected("`for NAME from A to B`, which says what the curve runs along")
+                .into());
+        }
+    };
+    let symbol = reader.graph.symbol(&format!("curve({name})"));
+    let mut scope = reader.scope.clone();
+    scope.define(&name, symbol);
+    let outside = std::mem::replace(&mut reader.scope, scope);
+    let position = reader.vector(parser);
+    reader.scope = outside;
+    let (position, span) = position?;
+    reader.word(parser, "for", "`for NAME from A to B`")?;
+    parser.name()?;
+    reader.word(parser, "from", "`from` and where the curve begins")?;
+    let (from, _) = reader.number(parser)?;
+    reader.word(parser, "to", "`to` and where the curve ends")?;
+    let (to, _) = reader.number(parser)?;
+    let mut points = Vec::with_capacity(PIECES as usize + 1);
+    for i in 0..=PIECES {
+        reader.parameters.push((symbol, from + (to - from) * f64::from(i) / f64::from(PIECES)));
+        let point = numbers(reader, &position, span);
+        reader.parameters.pop();
+        points.push(point?);
+    }
+    Ok(Part::Line(points))
+}

@@ -1,0 +1,106 @@
+//! Energies, forces and constraints.
+
+use crate::diagnostic::Diagnostic;
+use crate::reader::{AXES, Reader, Role};
+use leastaction_expr::{Expr, Parser, Value, nearest};
+use leastaction_mechanics::Model;
+
+type Outcome = Result<(), Diagnostic>;
+
+/// `kinetic [NAME =] ENERGY`
+pub(super) fn kinetic<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
+    term(reader, parser, "kinetic", Model::kinetic)
+}
+
+/// `potential [NAME =] ENERGY`
+pub(super) fn potential<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
+    term(reader, parser, "potential", Model::potential)
+}
+
+/// `lagrangian [NAME =] EXPRESSION`
+pub(super) fn lagrangian<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
+    term(reader, parser, "lagrangian", Model::lagrangian)
+}
+
+/// `hamiltonian [NAME =] EXPRESSION`
+pub(super) fn hamiltonian<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
+    term(reader, parser, "hamiltonian", Model::hamiltonian)
+}
+
+/// `dissipation [NAME =] EXPRESSION`
+pub(super) fn dissipation<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
+    term(reader, parser, "dissipation", Model::dissipation)
+}
+
+fn term<'g, 's>(
+    reader: &mut Reader<'g, 's>,
+    parser: &mut Parser<'g, 's>,
+    kind: &'static str,
+    add: fn(&mut Model<'g>, &str, Expr<'g>),
+) -> Outcome {
+    let name = reader.term_name(parser, kind, "=")?;
+    let (value, _) = reader.scalar(parser)?;
+    add(&mut reader.setup.model, &name, value);
+    Ok(())
+}
+
+/// `force COORDINATE = EXPRESSION, …`
+pub(super) fn force<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
+    loop {
+        let (name, span) = parser.name()?;
+        let coordinate = match reader.names.get(&*name) {
+            Some((Role::Coordinate, _)) => reader.graph.symbol(&name),
+            Some((role, _)) => {
+                return Err(Diagnostic::at(span, format!("a force cannot act on {} `{name}`", bare(*role)))
+                    .help("forces act on coordinates: `force x = …` adds to the equation of motion of `x`"));
+            }
+            None => {
+                let coordinates = reader.names.iter().filter(|(_, (role, _))| *role == Role::Coordinate);
+                let wrong = Diagnostic::at(span, format!("there is no coordinate `{name}`")).unknown(&name);
+                return Err(match nearest(&name, coordinates.map(|(name, _)| name.as_str())) {
+                    Some(other) => wrong.help(format!("did you mean `{other}`?")),
+                    None => wrong,
+                });
+            }
+        };
+        reader.sign(parser, "=", "`=` and the force")?;
+        let (value, _) = reader.scalar(parser)?;
+        reader.setup.model.force(coordinate, value);
+        if !parser.accept(",") {
+            return Ok(());
+        }
+    }
+}
+
+fn bare(role: Role) -> &'static str {
+    role.what().split_once(' ').map_or("", |(_, what)| what)
+}
+
+/// `constraint [NAME:] EXPRESSION = EXPRESSION`, of numbers or of vectors.
+pub(super) fn constraint<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
+    let name = reader.term_name(parser, "constraint", ":")?;
+    let start = parser.peek().span;
+    let left = reader.value(parser)?;
+    reader.sign(parser, "=", "an operator, or `=` and what it is equal to")?;
+    let right = reader.value(parser)?;
+    let model = &mut reader.setup.model;
+    match (left, right) {
+        (Value::Scalar(left), Value::Scalar(right)) => {
+            reader.constraints.push(left - right);
+            model.constraint(&name, left, right);
+        }
+        (Value::Vector(left), Value::Vector(right)) if left.len() == right.len() => {
+            for ((left, right), axis) in left.into_iter().zip(right).zip(AXES) {
+                model.constraint(&format!("{name}_{axis}"), left, right);
+            }
+        }
+        (left, right) => {
+            let (left, right) = (left.shape(), right.shape());
+            return Err(Diagnostic::at(
+                start.to(parser.previous()),
+                format!("{left} cannot be equal to {right}"),
+            ));
+        }
+    }
+    Ok(())
+}

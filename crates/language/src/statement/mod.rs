@@ -1,0 +1,47 @@
+//! The statements: one row each, one file for each family.
+
+mod declare;
+mod draw;
+mod energy;
+mod place;
+mod run;
+
+use crate::diagnostic::Diagnostic;
+use crate::reader::Reader;
+use leastaction_expr::Parser;
+
+/// A kind of statement.
+pub(crate) struct Statement {
+    /// The word it begins with.
+    pub(crate) word: &'static str,
+    /// How it is written.
+    pub(crate) form: &'static str,
+    /// Reads what follows the word.
+    pub(crate) read: for<'g, 's> fn(&mut Reader<'g, 's>, &mut Parser<'g, 's>) -> Result<(), Diagnostic>,
+}
+
+/// Every statement of the language.
+#[rustfmt::skip]
+pub(crate) const ALL: &[Statement] = &[
+    Statement { word: "param", form: "param NAME = NUMBER, …", read: declare::param },
+    Statement { word: "coord", form: "coord NAME, …", read: declare::coord },
+    Statement { word: "momentum", form: "momentum NAME, …", read: declare::momentum },
+    Statement { word: "input", form: "input NAME = EXPRESSION, …", read: declare::input },
+    Statement { word: "let", form: "let NAME = EXPRESSION, …", read: declare::define },
+    Statement { word: "particle", form: "particle NAME mass MASS at [X, Y]", read: place::particle },
+    Statement { word: "point", form: "point NAME at [X, Y]", read: place::point },
+    Statement { word: "gravity", form: "gravity [X, Y]", read: place::gravity },
+    Statement { word: "kinetic", form: "kinetic [NAME =] ENERGY", read: energy::kinetic },
+    Statement { word: "potential", form: "potential [NAME =] ENERGY", read: energy::potential },
+    Statement { word: "lagrangian", form: "lagrangian [NAME =] EXPRESSION", read: energy::lagrangian },
+    Statement { word: "hamiltonian", form: "hamiltonian [NAME =] EXPRESSION", read: energy::hamiltonian },
+    Statement { word: "dissipation", form: "dissipation [NAME =] POWER/2", read: energy::dissipation },
+    Statement { word: "force", form: "force COORDINATE = EXPRESSION, …", read: energy::force },
+    Statement { word: "constraint", form: "constraint [NAME:] EXPRESSION = EXPRESSION", read: energy::constraint },
+    Statement { word: "start", form: "start NAME = VALUE, …", read: run::start },
+    Statement { word: "run", form: "run method NAME, step H, until T", read: run::run },
+    Statement { word: "output", form: "output NAME = EXPRESSION, …", read: run::output },
+    Statement { word: "invariant", form: "invariant NAME = EXPRESSION, …", read: run::invariant },
+    Statement { word: "event", form: "event [NAME:] EXPRESSION = EXPRESSION [, rising | falling] [, stop]", read: run::event },
+    Statement { word: "draw", form: "draw rod A to B, spring A to B, dot A, trail A, line A to B to C", read: draw::draw },
+];

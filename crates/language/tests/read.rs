@@ -1,0 +1,97 @@
+//! What texts say.
+#![allow(clippy::unwrap_used)] // a test may panic
+
+use leastaction_expr::Graph;
+use leastaction_language::{Part, Setup, Spot, read};
+
+const DOUBLE_PENDULUM: &str = "\
+# double pendulum
+param m1 = 1, m2 = 1, l1 = 1, l2 = 1, g = 9.81
+coord th1, th2
+particle a mass m1 at [l1*sin(th1), -l1*cos(th1)]
+particle b mass m2 at a + [l2*sin(th2), -l2*cos(th2)]
+gravity [0, -g]
+start th1 = 2.0, th2 = 1.5
+run method gauss4, step 0.005, until 60
+";
+
+const CART_POLE: &str = "\
+# damped cart-pole with a push
+param M = 1, m = 0.1, l = 0.5, g = 9.81, c = 0.1
+coord x, th
+let T = (M+m)*x'^2/2 + m*l*x'*th'*cos(th) + m*l^2*th'^2/2
+lagrangian T - m*g*l*cos(th)
+dissipation c*x'^2/2
+force x = 0.5*sin(2*t)
+start th = 0.1
+run method implicit-midpoint, step 0.002, until 20
+";
+
+fn energy(setup: &Setup<'_>) -> f64 {
+    let mut dynamics = setup.model.system().unwrap().dynamics().unwrap();
+    let start = setup.start(&dynamics).unwrap();
+    let start = dynamics.start(&start).unwrap();
+    let mut energy = [0.0];
+    dynamics.energy(&[0.0], &start.block(), &mut energy).unwrap();
+    energy[0]
+}
+
+#[test]
+fn the_double_pendulum_is_read() {
+    let graph = Graph::new();
+    let setup = read(&graph, DOUBLE_PENDULUM, &[]).unwrap();
+    assert_eq!(setup.about, "double pendulum");
+    assert!((energy(&setup) - 9.81 * (-2.0 * 2f64.cos() - 1.5f64.cos())).abs() < 1e-14);
+    let plan = &setup.plan;
+    assert_eq!((plan.method.as_deref(), plan.step, plan.until), (Some("gauss4"), Some(0.005), 60.0));
+    // Two rods are seen, though nobody drew them.
+    let rods: Vec<_> = setup.drawing.parts.iter().filter(|part| matches!(part, Part::Rod(..))).collect();
+    let expected = [Part::Rod(Spot::At([0.0; 3]), "a".into()), Part::Rod("a".into(), "b".into())];
+    assert_eq!(rods, expected.iter().collect::<Vec<_>>());
+}
+
+#[test]
+fn parameters_can_be_given() {
+    let graph = Graph::new();
+    let setup = read(&graph, DOUBLE_PENDULUM, &[("l1", 2.0)]).unwrap();
+    assert!((energy(&setup) - 9.81 * (-4.0 * 2f64.cos() - 1.5f64.cos())).abs() < 1e-14);
+}
+
+#[test]
+fn the_cart_pole_is_read() {
+    let graph = Graph::new();
+    let setup = read(&graph, CART_POLE, &[]).unwrap();
+    assert!((energy(&setup) - 0.1 * 9.81 * 0.5 * 0.1f64.cos()).abs() < 1e-15);
+    assert_eq!(setup.plan.method.as_deref(), Some("implicit-midpoint"));
+    let facts = setup.model.system().unwrap();
+    assert!(facts.facts().dissipative && facts.facts().forced && !facts.facts().autonomous);
+}
+
+#[test]
+fn several_errors_are_found_and_none_that_only_follows() {
+    let graph = Graph::new();
+    let text = "param l = = 2\ncoord x\nlet a = l*x\npotential a + x*l + thta\nfroce x = 2\nstart y = 1\n";
+    let errors = read(&graph, text, &[]).unwrap_err();
+    let messages: Vec<_> = errors.diagnostics.iter().map(|d| d.message.as_str()).collect();
+    assert_eq!(
+        messages,
+        [
+            "expected an expression, found `=`",
+            "no statement begins with `froce`",
+            "`y` is no coordinate, velocity or momentum"
+        ]
+    );
+}
+
+#[test]
+fn rods_are_seen_in_constraints() {
+    let graph = Graph::new();
+    let text = "param l = 2\ncoord x, y, u, v\nparticle a mass 1 at [x, y]\nparticle b mass 1 at [u, v]\n\
+                constraint x^2 + y^2 = l^2\nconstraint norm(a - b)^2/2 = 1\nconstraint x*u = 3\n";
+    let rods = |text| {
+        let setup = read(&graph, text, &[]).unwrap();
+        setup.drawing.parts.into_iter().filter(|part| matches!(part, Part::Rod(..))).collect::<Vec<_>>()
+    };
+    assert_eq!(rods(text), [Part::Rod(Spot::At([0.0; 3]), "a".into()), Part::Rod("a".into(), "b".into())]);
+    assert_eq!(rods("coord x, y\nparticle a mass 1 at [x, y]\nconstraint x*y = 1\n"), []);
+}
