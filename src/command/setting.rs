@@ -9,9 +9,9 @@ use leastaction::{
 };
 use std::time::{Duration, Instant};
 
-/// The options.
+/// The options that say what runs, from where to when.
 #[derive(Args)]
-pub(super) struct Setting {
+pub(super) struct Beginning {
     /// A system of the catalog (see `leastaction list`)
     pub(super) system: String,
     /// Set a parameter
@@ -22,10 +22,23 @@ pub(super) struct Setting {
     start: Vec<(String, f64)>,
     /// Draw the start at random, where the catalog says how; the same start for the same number
     #[arg(long, value_name = "N", conflicts_with = "start")]
-    seed: Option<u64>,
+    pub(super) seed: Option<u64>,
     /// Build the system with a number of pieces, where it can be chosen
     #[arg(long, value_name = "N")]
     size: Option<usize>,
+    /// Run until a time; before 0 leads back in time
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    pub(super) until: Option<f64>,
+    /// Allow so many steps
+    #[arg(long, value_name = "N", default_value_t = Integrator::STEP_LIMIT)]
+    pub(super) max_steps: u64,
+}
+
+/// All options.
+#[derive(Args)]
+pub(super) struct Setting {
+    #[command(flatten)]
+    pub(super) beginning: Beginning,
     /// Integrate with a method (see `leastaction methods`); left out, one is chosen
     #[arg(long, value_name = "NAME")]
     method: Option<String>,
@@ -35,12 +48,19 @@ pub(super) struct Setting {
     /// Let the method find its steps from a relative tolerance
     #[arg(long, value_name = "TOL", conflicts_with = "step")]
     tol: Option<f64>,
-    /// Run until a time; before 0 leads back in time
-    #[arg(long, value_name = "T", allow_hyphen_values = true)]
-    pub(super) until: Option<f64>,
-    /// Allow so many steps
-    #[arg(long, value_name = "N", default_value_t = Integrator::STEP_LIMIT)]
-    max_steps: u64,
+}
+
+/// A system at its start.
+pub(super) struct Begun<'g> {
+    pub(super) source: Source<'g>,
+    pub(super) equations: Equations<'g>,
+    pub(super) dynamics: Dynamics,
+    pub(super) start: State,
+    /// How far the start was moved onto constraints, if there are any.
+    pub(super) placed: Option<Projection>,
+    pub(super) until: f64,
+    /// How long it took to derive and compile the equations of motion.
+    pub(super) compile: Duration,
 }
 
 /// A system that is ready to run.
@@ -69,9 +89,9 @@ fn assignment(text: &str) -> Result<(String, f64), String> {
     }
 }
 
-impl Setting {
-    /// Builds the system, its start and its integrator.
-    pub(super) fn prepare<'g>(&self, graph: &'g Graph) -> Result<Prepared<'g>, Failure> {
+impl Beginning {
+    /// Builds the system and its start.
+    pub(super) fn begin<'g>(&self, graph: &'g Graph) -> Result<Begun<'g>, Failure> {
         let before = Instant::now();
         let source = Source::open(graph, &self.system, self.size)?;
         let setup = &source.setup;
@@ -90,12 +110,11 @@ impl Setting {
         };
         let placed = dynamics.placed();
         let until = self.until.unwrap_or(setup.plan.until);
-        let (integrator, why) = self.integrator(setup, &mut dynamics, &start, until)?;
-        Ok(Prepared { source, equations, dynamics, start, placed, until, integrator, why, compile })
+        Ok(Begun { source, equations, dynamics, start, placed, until, compile })
     }
 
     /// The start of the catalog with what was asked for in its place. Momenta take the place of velocities.
-    fn start_values<'a>(
+    pub(super) fn start_values<'a>(
         &'a self,
         setup: &'a Setup<'_>,
         dynamics: &Dynamics,
@@ -109,6 +128,16 @@ impl Setting {
         values.retain(|(name, _)| !(given(name) || by_momenta && name.ends_with('\'')));
         values.extend(asked);
         Ok(values)
+    }
+}
+
+impl Setting {
+    /// Builds the system, its start and its integrator.
+    pub(super) fn prepare<'g>(&self, graph: &'g Graph) -> Result<Prepared<'g>, Failure> {
+        let Begun { source, equations, mut dynamics, start, placed, until, compile } =
+            self.beginning.begin(graph)?;
+        let (integrator, why) = self.integrator(&source.setup, &mut dynamics, &start, until)?;
+        Ok(Prepared { source, equations, dynamics, start, placed, until, integrator, why, compile })
     }
 
     /// The method and the pace that were asked for. A method that nobody asked for is chosen, and why is said.
@@ -138,7 +167,7 @@ impl Setting {
                 (choice.integrator, Some(choice.why))
             }
         };
-        Ok((integrator.at_most(self.max_steps), why))
+        Ok((integrator.at_most(self.beginning.max_steps), why))
     }
 }
 

@@ -103,7 +103,7 @@ impl Watch {
             let (span, time) = (rough(span.abs()), (span.abs() / speed).round());
             format!("{span} units of time are shown in about {time} s (--speed 1: in real time)")
         });
-        let stage = Stage::new(prepared, speed, self.setting.until, note)?;
+        let stage = Stage::new(prepared, speed, self.setting.beginning.until, note)?;
         let signals = Signals::listen().map_err(Failure::run)?;
         let shown = stage.show(speed, &signals);
         signals.obey();
