@@ -1,5 +1,6 @@
 //! The commands: each turns its arguments into text.
 
+mod canvas;
 mod list;
 mod methods;
 mod run;

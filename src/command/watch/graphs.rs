@@ -1,6 +1,6 @@
 //! Graphs of a motion without a drawing: coordinates against time, or velocities against coordinates.
 
-use super::canvas::{Canvas, FADES, Ink, Place};
+use crate::command::canvas::{Canvas, FADES, Ink, Place};
 use super::film::{Film, Shot};
 use super::screen::Frame;
 use super::view::View;

@@ -10,7 +10,6 @@
 //!   Frame ─► Screen: writes what has changed                        status.rs, screen.rs, signals.rs
 //! ```
 
-mod canvas;
 mod clock;
 mod film;
 mod graphs;
@@ -22,7 +21,7 @@ mod view;
 
 use super::Failure;
 use super::setting::{Prepared, Setting};
-use canvas::{Canvas, Ink};
+use super::canvas::{Canvas, Ink};
 use clap::Args;
 use clock::Clock;
 use crossterm::event::{self, Event as Input, KeyEventKind};

@@ -1,6 +1,6 @@
 //! A drawing on a canvas, fitted to what the motion covers.
 
-use super::canvas::{Canvas, FADES, Ink, Place};
+use crate::command::canvas::{Canvas, FADES, Ink, Place};
 use super::film::{Film, Shot};
 use super::view::View;
 use leastaction::language::{Drawing, Part, Spot};

@@ -1,6 +1,6 @@
 //! The terminal: taken over while something is shown, and given back however that ends.
 
-use super::canvas::{Canvas, FADES, Ink};
+use crate::command::canvas::{Canvas, FADES, Ink};
 use crossterm::cursor::{Hide, MoveTo, Show};
 use crossterm::style::{Attribute, Color, Print, ResetColor, SetAttribute, SetForegroundColor};
 use crossterm::terminal::{

@@ -1,6 +1,6 @@
 //! The lines above and below the picture: time, speed, method, energies, and what there is to say.
 
-use super::canvas::Ink;
+use crate::command::canvas::Ink;
 use super::clock::Clock;
 use super::film::{Film, Shot};
 use super::screen::Frame;
