@@ -1,8 +1,11 @@
 //! The commands: each turns its arguments into text.
 
 mod canvas;
+mod files;
+mod json;
 mod list;
 mod methods;
+mod progress;
 mod run;
 mod setting;
 mod source;
@@ -13,6 +16,7 @@ use clap::Subcommand;
 use std::fmt::Display;
 
 #[derive(Subcommand)]
+#[allow(clippy::large_enum_variant)] // there is one command
 pub(crate) enum Command {
     /// Run a system of the catalog and print a summary.
     Run(run::Run),
@@ -35,21 +39,35 @@ impl Command {
     }
 }
 
-/// Why a command failed: wrongly asked, or gone wrong.
+/// Why a command failed: wrongly asked, gone wrong, or broken off.
 pub(crate) struct Failure {
-    pub(crate) usage: bool,
+    /// The exit code: 2, 1 or 130.
+    pub(crate) code: u8,
+    /// What there is to print all the same.
+    pub(crate) said: String,
+    /// What went wrong; empty if that is said already.
     pub(crate) message: String,
 }
 
 impl Failure {
     /// What was asked for cannot be.
     fn usage(error: impl Display) -> Failure {
-        Failure { usage: true, message: error.to_string() }
+        Failure { code: 2, said: String::new(), message: error.to_string() }
     }
 
     /// What was asked for went wrong.
     fn run(error: impl Display) -> Failure {
-        Failure { usage: false, message: error.to_string() }
+        Failure { code: 1, said: String::new(), message: error.to_string() }
+    }
+
+    /// What was asked for was broken off by Ctrl-C: 128 and the number of its signal, as shells say it.
+    fn interrupted(error: impl Display) -> Failure {
+        Failure { code: 130, said: String::new(), message: error.to_string() }
+    }
+
+    /// The failure with what there is to print all the same.
+    fn saying(self, said: String) -> Failure {
+        Failure { said, ..self }
     }
 }
 

@@ -3,6 +3,7 @@
 import csv
 import json
 import zipfile
+from decimal import Decimal
 
 import numpy
 import pyarrow.parquet
@@ -42,11 +43,11 @@ def read_json(path):
         raise ValueError(f"{word} is not JSON")
 
     def seventeen(word):
-        assert word == "%.17g" % float(word), f"{word} has not 17 digits"
+        assert Decimal(word) == Decimal("%.17g" % float(word)), f"{word} has not 17 digits"
         return float(word)
 
     with open(path, encoding="utf-8") as file:
-        document = json.load(file, parse_constant=refuse, parse_float=seventeen, parse_int=float)
+        document = json.load(file, parse_constant=refuse, parse_float=seventeen)
     columns = document["columns"]
     for name, values in columns.items():
         assert values.count(None) == document["not_finite"].get(name, 0)

@@ -16,7 +16,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 def command():
     """The path of the command under test: what LEASTACTION says, or what `cargo test` has built."""
     target = os.environ.get("CARGO_TARGET_DIR", os.path.join(ROOT, "target"))
-    return os.environ.get("LEASTACTION", os.path.join(target, "debug", "leastaction"))
+    path = os.environ.get("LEASTACTION", os.path.join(target, "debug", "leastaction"))
+    assert os.path.exists(path), f"there is no {path}: build it by `make test`, or set LEASTACTION"
+    return path
 
 
 class Terminal:

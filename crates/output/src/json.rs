@@ -2,12 +2,13 @@
 
 use std::fmt::Write;
 
-/// A number as C's `%.17g` prints it; what is not finite is `null`, since JSON has no word for it.
+/// A number with 17 significant digits, which always looks like one that is not whole, so that readers keep its sign and its kind; what
+/// is not finite is `null`, since JSON has no word for it.
 ///
 /// ```
 /// # use leastaction_output::json::number;
-/// assert_eq!([number(0.1), number(-0.0), number(1e300)], ["0.10000000000000001", "-0", "1.0000000000000001e+300"]);
-/// assert_eq!([number(f64::NAN), number(1e16), number(2.5e-5)], ["null", "10000000000000000", "2.5000000000000001e-05"]);
+/// assert_eq!([number(0.1), number(-0.0), number(1e300)], ["0.10000000000000001", "-0.0", "1.0000000000000001e+300"]);
+/// assert_eq!([number(f64::NAN), number(3.0), number(2.5e-5)], ["null", "3.0", "2.5000000000000001e-05"]);
 /// ```
 #[must_use]
 pub fn number(value: f64) -> String {
@@ -18,16 +19,16 @@ pub fn number(value: f64) -> String {
     let scientific = format!("{value:.16e}");
     let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
-    let bare = |text: &str| match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text.to_owned(),
-    };
-    if (-4..DIGITS).contains(&exponent) {
+    // As C's `%.17g` chooses, but for whole numbers.
+    if (-4..DIGITS - 1).contains(&exponent) {
         let places = usize::try_from(DIGITS - 1 - exponent).unwrap_or(0);
-        return bare(&format!("{value:.places$}"));
+        let plain = format!("{value:.places$}");
+        let bare = plain.trim_end_matches('0');
+        return if bare.ends_with('.') { format!("{bare}0") } else { bare.to_owned() };
     }
+    let digits = digits.trim_end_matches('0').trim_end_matches('.');
     let sign = if exponent < 0 { '-' } else { '+' };
-    format!("{}e{sign}{:02}", bare(digits), exponent.abs())
+    format!("{digits}e{sign}{:02}", exponent.abs())
 }
 
 /// A text in quotes.
