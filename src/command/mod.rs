@@ -7,6 +7,7 @@ mod list;
 mod methods;
 mod progress;
 mod run;
+mod section;
 mod setting;
 mod source;
 mod summary;
@@ -22,6 +23,8 @@ pub(crate) enum Command {
     Run(run::Run),
     /// Watch a system move, in the terminal.
     Watch(watch::Watch),
+    /// Find where orbits pass a surface: a Poincaré section.
+    Section(section::Section),
     /// List the systems of the catalog.
     List,
     /// List the integration methods, or tell all about one.
@@ -33,6 +36,7 @@ impl Command {
         match self {
             Command::Run(run) => run.execute(),
             Command::Watch(watch) => watch.execute(),
+            Command::Section(section) => section.execute(),
             Command::List => Ok(list::text()),
             Command::Methods(methods) => methods.execute(),
         }

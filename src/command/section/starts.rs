@@ -96,9 +96,12 @@ pub(super) fn starts(
                 found.push(Start { name, state });
             }
             Some(level) => {
-                // A name that the system does not have is no matter of the energy.
-                set(&mut values, &system, &level.solve, 0.0);
-                start(&mut begun.dynamics, &values).map_err(Failure::usage)?;
+                let names = [system.coordinates(), system.velocities(), system.momenta()];
+                if !names.into_iter().flatten().any(|name| *name == level.solve) {
+                    // What the system does not have is no matter of the energy, and the start knows what was meant.
+                    set(&mut values, &system, &level.solve, 0.0);
+                    start(&mut begun.dynamics, &values).map_err(Failure::usage)?;
+                }
                 match at_energy(&mut begun.dynamics, &system, &values, level) {
                     Ok(state) => found.push(Start { name, state }),
                     Err(why) => lost.push(if name.is_empty() { why } else { format!("{name}: {why}") }),

@@ -20,6 +20,7 @@ mod status;
 mod view;
 
 use super::Failure;
+use super::run::{listening, refused};
 use super::setting::{Prepared, Setting};
 use super::canvas::{Canvas, Ink};
 use clap::Args;
@@ -27,7 +28,7 @@ use clock::Clock;
 use crossterm::event::{self, Event as Input, KeyEventKind};
 use film::{Film, Script, Shot};
 use leastaction::plot::SceneError;
-use leastaction::{Graph, Pace, Reason, RunError};
+use leastaction::{Graph, Pace, Reason};
 use picture::Picture;
 use screen::{Frame, Palette, Screen};
 use signals::Signals;
@@ -131,7 +132,8 @@ impl Stage {
         until: Option<f64>,
         note: Option<String>,
     ) -> Result<Stage, Failure> {
-        let Prepared { source, dynamics, start, integrator, until: planned, .. } = prepared;
+        let Prepared { source, mut dynamics, start, integrator, until: planned, .. } = prepared;
+        let integrator = listening(integrator, &source.setup, &mut dynamics)?;
         let system = dynamics.system().clone();
         let places: Vec<_> = system.places().iter().map(|p| (p.name.clone(), p.dimensions)).collect();
         let picture = match Picture::new(&source.setup.drawing, &places) {
@@ -174,14 +176,6 @@ impl Stage {
 
     /// Shows the motion until somebody wants it to end.
     fn show(mut self, speed: f64, signals: &Signals) -> Result<(), Failure> {
-        let refused = |error: RunError| match error {
-            RunError::NotApplicable { .. }
-            | RunError::Constrained { .. }
-            | RunError::NotAdaptive { .. }
-            | RunError::WrongWay { .. }
-            | RunError::BadTolerance { .. } => Failure::usage(error),
-            other => Failure::run(other),
-        };
         let start = self.script.start.t;
         let mut film = Film::new(&self.script).map_err(refused)?;
         film.wind_ahead(start, PATIENCE);
