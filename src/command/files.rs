@@ -36,12 +36,13 @@ impl Files {
         all.map_err(Failure::usage)
     }
 
-    /// The integrator with the samples that are asked for, here or by the model.
+    /// The integrator with the samples that are asked for, here or by the model; if none are, with at least so many.
     pub(super) fn sampled(
         &self,
         integrator: Integrator,
         plan: &Plan,
         (start, until): (f64, f64),
+        least: u64,
     ) -> Result<Integrator, Failure> {
         if until == start {
             return Ok(integrator.ends_only());
@@ -60,8 +61,8 @@ impl Files {
                 return Err(Failure::usage(error));
             }
             ((None, Some(samples)), _) => span / count(samples),
-            ((None, None), Some(steps)) => return Ok(integrator.every(steps / SAMPLES)),
-            ((None, None), None) => span / count(SAMPLES),
+            ((None, None), Some(steps)) => return Ok(integrator.every(steps / SAMPLES.max(least))),
+            ((None, None), None) => span / count(SAMPLES.max(least)),
         };
         // Samples at the ends of steps are the method's own; those between come from a polynomial.
         if let Pace::Step(step) = integrator.pace() {

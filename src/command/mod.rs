@@ -5,6 +5,7 @@ mod files;
 mod json;
 mod list;
 mod methods;
+mod pictures;
 mod progress;
 mod run;
 mod section;

@@ -1,6 +1,7 @@
 //! `leastaction run`: runs a system, writes what is asked for, and prints a summary.
 
 use super::files::Files;
+use super::pictures::{Pictures, Shown};
 use super::progress::Watcher;
 use super::setting::{Prepared, Setting};
 use super::summary::{Measured, Outcome, summary};
@@ -25,6 +26,8 @@ pub(crate) struct Run {
     setting: Setting,
     #[command(flatten)]
     files: Files,
+    #[command(flatten)]
+    pictures: Pictures,
     /// Print a summary for machines: one JSON document
     #[arg(long, conflicts_with = "quiet")]
     json: bool,
@@ -50,7 +53,8 @@ impl Run {
         let setup = &source.setup;
         let outputs = outputs(setup, &mut dynamics)?;
         let last_step = integrator.last_step_between(start.t, until).map_err(refused)?;
-        let integrator = self.files.sampled(integrator, &setup.plan, (start.t, until))?;
+        let least = self.pictures.samples().unwrap_or(0);
+        let integrator = self.files.sampled(integrator, &setup.plan, (start.t, until), least)?;
         let integrator = listening(integrator, setup, &mut dynamics)?;
 
         let mut watcher = Watcher::new(!self.quiet)?;
@@ -78,7 +82,7 @@ impl Run {
             (None, None) => "complete".to_owned(),
         };
         let about = about(&source.name, &integrator, &dynamics, ended);
-        let mut kept = self.keep(&trajectory, &mut dynamics, &outputs, &about)?;
+        let mut kept = self.keep(&trajectory, &mut dynamics, &outputs, (&about, setup, &integrator))?;
         if let Some(error) = error {
             return Err(failed(&error, &reached, kept));
         }
@@ -110,14 +114,31 @@ impl Run {
         trajectory: &Trajectory,
         dynamics: &mut Dynamics,
         outputs: &[(String, Observable)],
-        about: &About,
+        (about, setup, integrator): (&About, &Setup<'_>, &Integrator),
     ) -> Result<Kept, Failure> {
         let mut kept = Kept::default();
-        if self.files.are_wanted() {
-            let record = Record::new(trajectory, dynamics, outputs).map_err(Failure::run)?;
-            let (written, errors) = self.files.write(&record, about);
-            kept.rows.extend(written.map(|names| ("files", names)));
-            kept.errors.extend(errors);
+        let pictured = self.pictures.samples().is_some();
+        if !(self.files.are_wanted() || pictured) {
+            return Ok(kept);
+        }
+        let record = Record::new(trajectory, dynamics, outputs).map_err(Failure::run)?;
+        let (written, errors) = self.files.write(&record, about);
+        kept.rows.extend(written.map(|names| ("files", names)));
+        kept.errors.extend(errors);
+        if pictured {
+            let conserved = dynamics.system().conserved().contains(&"energy");
+            let shown = Shown {
+                system: &about.system,
+                method: integrator.card(),
+                pace: integrator.pace(),
+                drawing: &setup.drawing,
+                record: &record,
+                energy_drift: trajectory.energy_drift(dynamics).ok().filter(|_| conserved),
+            };
+            match self.pictures.write(&shown) {
+                Ok(names) => kept.rows.push(("pictures", names.join(", "))),
+                Err(failure) => kept.errors.push(failure.message),
+            }
         }
         Ok(kept)
     }

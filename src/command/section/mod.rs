@@ -32,12 +32,14 @@ const LONGEST: f64 = 1e6;
 const TOLD: usize = 5;
 
 #[derive(Args)]
-#[command(after_help = "The surface is an expression of coordinates, velocities (x'), momenta (p_x), parameters and t that passes 0, or \
+#[command(
+    after_help = "The surface is an expression of coordinates, velocities (x'), momenta (p_x), parameters and t that passes 0, or \
                   an equation. An angle that turns over and over passes it at every turn by its sine: --through \"sin(th)\".\n\n\
                   Examples:\n  leastaction section henon-heiles --through x --rising --show y,p_y --plot section.svg\n  \
                   leastaction section henon-heiles --through x --rising --energy 0.125 --solve p_x --vary y=-0.3..0.6 --orbits 20 \
                   --plot section.svg --out points.csv\n  \
-                  leastaction section double-pendulum --through \"sin(th1)\" --rising --show \"sin(th2),p_th2\" --count 2000")]
+                  leastaction section double-pendulum --through \"sin(th1)\" --rising --show \"sin(th2),p_th2\" --count 2000"
+)]
 pub(crate) struct Section {
     #[command(flatten)]
     setting: Setting,
@@ -123,7 +125,8 @@ impl Section {
         let before = Instant::now();
         let (mut drift, mut broken) = (0.0_f64, None);
         for (i, start) in starts.iter().enumerate() {
-            let followed = self.follow(&chase, start, i, starts.len(), &mut begun, &mut points, &mut watcher)?;
+            let followed =
+                self.follow(&chase, start, i, starts.len(), &mut begun, &mut points, &mut watcher)?;
             drift = drift.max(followed.drift);
             lost.extend(followed.lost.map(|why| named(&start.name, why)));
             if watcher.is_interrupted() {
@@ -150,14 +153,18 @@ impl Section {
             }
         }
         let told = format!("{}{}", surface::told(&self.through), self.sense());
-        let subtitle = format!("{told}: {} points of {} orbits, by {}", points.len(), starts.len(), about.method);
+        let subtitle =
+            format!("{told}: {} points of {} orbits, by {}", points.len(), starts.len(), about.method);
         let plot = Plot {
             title: begun.source.name.clone(),
             subtitle: subtitle.clone(),
             labels: names.clone(),
             orbits: points
                 .orbits()
-                .map(|(i, points)| Plotted { name: starts.get(i).map_or(String::new(), |s| s.name.clone()), points })
+                .map(|(i, points)| Plotted {
+                    name: starts.get(i).map_or(String::new(), |s| s.name.clone()),
+                    points,
+                })
                 .collect(),
         };
         for path in self.plot.iter().filter(|_| !points.is_empty()) {
@@ -176,9 +183,17 @@ impl Section {
         ];
         rows.extend(why.map(|why| row("because", why)));
         rows.push(row("orbits", self.fan(starts.len(), level.as_ref())));
-        rows.push(row("points", format!("{}, t from {} to {}", points.len(), short(times[0]), short(times[1]))));
-        rows.extend(conserved.then(|| row("energy", format!("at most {drift:.2e} off (relative, at the points)"))));
-        rows.push(row("time", format!("{:.3} s to compile, {:.3} s to run", begun.compile.as_secs_f64(), wall.as_secs_f64())));
+        rows.push(row(
+            "points",
+            format!("{}, t from {} to {}", points.len(), short(times[0]), short(times[1])),
+        ));
+        rows.extend(
+            conserved.then(|| row("energy", format!("at most {drift:.2e} off (relative, at the points)"))),
+        );
+        rows.push(row(
+            "time",
+            format!("{:.3} s to compile, {:.3} s to run", begun.compile.as_secs_f64(), wall.as_secs_f64()),
+        ));
         rows.extend((!files.is_empty()).then(|| row("files", files.join(", "))));
         rows.extend(broken.iter().map(|why| row("stopped", why.clone())));
         rows.extend(lost.iter().take(TOLD).map(|why| row("warning", why.clone())));
@@ -206,9 +221,10 @@ impl Section {
 
     /// How many orbits there are, and what tells them apart.
     fn fan(&self, orbits: usize, level: Option<&Level>) -> String {
-        let varied = self.vary.as_ref().map(|fan| {
-            format!(", {} from {} to {}", fan.name, number(&fan.from), number(&fan.to))
-        });
+        let varied = self
+            .vary
+            .as_ref()
+            .map(|fan| format!(", {} from {} to {}", fan.name, number(&fan.from), number(&fan.to)));
         let level = level.map(|level| format!(", {} for the energy {}", level.solve, number(&level.energy)));
         format!("{orbits}{}{}", varied.unwrap_or_default(), level.unwrap_or_default())
     }
@@ -249,7 +265,8 @@ impl Section {
         let mut dry = false;
         let ended = chase.integrator.observe(dynamics, &start.state, chase.end, |sample| {
             if sample.event.is_some() {
-                let energy = points.add(index, sample.t, sample.block.values(), sample.dynamics, chase.shown)?;
+                let energy =
+                    points.add(index, sample.t, sample.block.values(), sample.dynamics, chase.shown)?;
                 drift = drift.max((energy - first[0]).abs() / scale);
                 (found, last) = (found + 1, sample.t);
             }
@@ -262,11 +279,17 @@ impl Section {
         let lost = match ended {
             Ok(_) if found >= count => None,
             Ok(_) if dry => Some(format!("{}: none follows for {}", fewer(), number(&chase.patience))),
-            Ok(end) if end.reason == Reason::Complete => Some(format!("{} until t = {}", fewer(), number(&end.t))),
-            Ok(_) => None,
-            Err(error @ (RunError::Step(_) | RunError::Eval(_) | RunError::NotFinite { .. } | RunError::StepTooShort { .. } | RunError::OutOfSteps { .. })) => {
-                Some(format!("{}: {error}", fewer()))
+            Ok(end) if end.reason == Reason::Complete => {
+                Some(format!("{} until t = {}", fewer(), number(&end.t)))
             }
+            Ok(_) => None,
+            Err(
+                error @ (RunError::Step(_)
+                | RunError::Eval(_)
+                | RunError::NotFinite { .. }
+                | RunError::StepTooShort { .. }
+                | RunError::OutOfSteps { .. }),
+            ) => Some(format!("{}: {error}", fewer())),
             Err(error) => return Err(refused(error)),
         };
         Ok(Followed { drift, lost })

@@ -2,9 +2,9 @@
 
 use super::starts::short;
 use crate::command::canvas::{Canvas, Ink};
+use leastaction::mechanics::Form;
 use leastaction::output::{Column, Record};
 use leastaction::{Dynamics, EvalError, Observable, System};
-use leastaction::mechanics::Form;
 
 /// The size of the picture, in cells.
 const CELLS: [usize; 2] = [64, 22];
@@ -22,7 +22,10 @@ impl Points {
     /// No points yet, of a section that shows these.
     pub(super) fn new(system: &System, names: &[String; 2]) -> Points {
         let known = |name: &String| {
-            [system.coordinates(), system.velocities(), system.momenta()].into_iter().flatten().any(|n| n == name)
+            [system.coordinates(), system.velocities(), system.momenta()]
+                .into_iter()
+                .flatten()
+                .any(|n| n == name)
         };
         let own = [!known(&names[0]), !known(&names[1]) && names[0] != names[1]];
         let moving = system.facts().form != Form::Ports;
@@ -91,7 +94,9 @@ impl Points {
 
     /// The points of each orbit that has any, with its number.
     pub(super) fn orbits(&self) -> impl Iterator<Item = (usize, Vec<[f64; 2]>)> {
-        self.shown.chunk_by(|a, b| a.0 == b.0).map(|points| (points[0].0, points.iter().map(|p| p.1).collect()))
+        self.shown
+            .chunk_by(|a, b| a.0 == b.0)
+            .map(|points| (points[0].0, points.iter().map(|p| p.1).collect()))
     }
 
     /// The points in braille, with their ranges in words.
@@ -115,7 +120,8 @@ impl Points {
             format!("{} from {} to {}", names[axis], short(ranges[axis][0]), short(ranges[axis][1]))
         };
         let line = |row: usize| (0..CELLS[0]).map(|column| canvas.cell(column, row).0).collect::<String>();
-        let lines: Vec<String> = (0..CELLS[1]).map(|row| format!("  {}", line(row)).trim_end().to_owned()).collect();
+        let lines: Vec<String> =
+            (0..CELLS[1]).map(|row| format!("  {}", line(row)).trim_end().to_owned()).collect();
         format!("\n  {} (up)\n\n{}\n\n  {} (right)\n", told(1), lines.join("\n"), told(0))
     }
 }

@@ -71,7 +71,9 @@ pub(super) fn starts(
         return Ok(((0..orbits as u64).map(draw).collect::<Result<_, Failure>>()?, Vec::new()));
     }
     if beginning.seed.is_some() {
-        return Err(Failure::usage("starts drawn at random (--seed) are neither varied nor brought to an energy"));
+        return Err(Failure::usage(
+            "starts drawn at random (--seed) are neither varied nor brought to an energy",
+        ));
     }
     if orbits > 1 && vary.is_none() {
         return Err(Failure::usage("several orbits need several starts: --vary NAME=FROM..TO, or --seed N"));
@@ -117,7 +119,8 @@ fn set(values: &mut Vec<(String, f64)>, system: &System, name: &str, value: f64)
     let momentum = system.momenta().iter().any(|p| p == name);
     let velocity = system.velocities().iter().any(|v| v == name);
     values.retain(|(other, _)| {
-        let clash = momentum && system.velocities().contains(other) || velocity && system.momenta().contains(other);
+        let clash =
+            momentum && system.velocities().contains(other) || velocity && system.momenta().contains(other);
         other != name && !clash
     });
     values.push((name.to_owned(), value));
@@ -147,7 +150,8 @@ fn at_energy(
     let mut bracket = None;
     'search: for way in [1.0, -1.0] {
         let mut before = None;
-        let sizes = (POWERS.start * PARTS..POWERS.end * PARTS).map(|k| (f64::from(k) / f64::from(PARTS)).exp2());
+        let sizes =
+            (POWERS.start * PARTS..POWERS.end * PARTS).map(|k| (f64::from(k) / f64::from(PARTS)).exp2());
         for value in std::iter::once(0.0).chain(sizes).map(|size| way * size) {
             let Some(here) = excess(value) else {
                 before = None;
@@ -158,7 +162,8 @@ fn at_energy(
             }
             match before {
                 Some((other, there)) if here == 0.0 || f64::signum(there) != here.signum() => {
-                    bracket = Some(if here == 0.0 { [(value, here); 2] } else { [(other, there), (value, here)] });
+                    bracket =
+                        Some(if here == 0.0 { [(value, here); 2] } else { [(other, there), (value, here)] });
                     break 'search;
                 }
                 _ if here == 0.0 => {
@@ -191,7 +196,11 @@ fn at_energy(
         }
     }
     // The better one of two neighbours.
-    let best = if excess(a).map_or(f64::INFINITY, f64::abs) <= excess(b).map_or(f64::INFINITY, f64::abs) { a } else { b };
+    let best = if excess(a).map_or(f64::INFINITY, f64::abs) <= excess(b).map_or(f64::INFINITY, f64::abs) {
+        a
+    } else {
+        b
+    };
     set(&mut values, system, &level.solve, best);
     start(dynamics, &values).map_err(|error| error.to_string())
 }

@@ -11,9 +11,9 @@ pub(super) fn vanishing(text: &str) -> Result<String, Failure> {
         [left, right] if !left.trim().is_empty() && !right.trim().is_empty() => {
             Ok(format!("({}) - ({})", left.trim(), right.trim()))
         }
-        _ => {
-            Err(Failure::usage(format!("`{text}` is no surface: write --through \"x\", or --through \"x = 0.5\"")))
-        }
+        _ => Err(Failure::usage(format!(
+            "`{text}` is no surface: write --through \"x\", or --through \"x = 0.5\""
+        ))),
     }
 }
 
@@ -23,7 +23,11 @@ pub(super) fn told(text: &str) -> String {
 }
 
 /// Two expressions that are shown, separated by a comma. Without any: a coordinate that the surface does not hold, and its momentum.
-pub(super) fn shown(text: Option<&str>, surface: &str, dynamics: &mut Dynamics) -> Result<[String; 2], Failure> {
+pub(super) fn shown(
+    text: Option<&str>,
+    surface: &str,
+    dynamics: &mut Dynamics,
+) -> Result<[String; 2], Failure> {
     let Some(text) = text else { return usual(surface, &dynamics.system().clone()) };
     let parts = split(text);
     match &parts[..] {

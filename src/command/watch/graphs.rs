@@ -1,9 +1,9 @@
 //! Graphs of a motion without a drawing: coordinates against time, or velocities against coordinates.
 
-use crate::command::canvas::{Canvas, FADES, Ink, Place};
 use super::film::{Film, Shot};
 use super::screen::Frame;
 use super::view::View;
+use crate::command::canvas::{Canvas, FADES, Ink, Place};
 
 /// A graph has at least so many rows, and a portrait so many columns and rows.
 const LOWEST: usize = 3;

@@ -20,9 +20,9 @@ mod status;
 mod view;
 
 use super::Failure;
+use super::canvas::{Canvas, Ink};
 use super::run::{listening, refused};
 use super::setting::{Prepared, Setting};
-use super::canvas::{Canvas, Ink};
 use clap::Args;
 use clock::Clock;
 use crossterm::event::{self, Event as Input, KeyEventKind};

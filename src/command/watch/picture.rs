@@ -1,8 +1,8 @@
 //! A drawing on a canvas, fitted to what the motion covers.
 
-use crate::command::canvas::{Canvas, FADES, Ink, Place};
 use super::film::{Film, Shot};
 use super::view::View;
+use crate::command::canvas::{Canvas, FADES, Ink, Place};
 use leastaction::language::{Drawing, Part, Spot};
 use leastaction::plot::{self, Bounds, Fit, Scene, SceneError, Shape};
 

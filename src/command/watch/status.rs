@@ -1,10 +1,10 @@
 //! The lines above and below the picture: time, speed, method, energies, and what there is to say.
 
-use crate::command::canvas::Ink;
 use super::clock::Clock;
 use super::film::{Film, Shot};
 use super::screen::Frame;
 use super::view::View;
+use crate::command::canvas::Ink;
 use leastaction::integrate::number;
 
 /// What does not change while a system is watched.
