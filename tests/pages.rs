@@ -75,7 +75,8 @@ fn output(folder: &Path, command: &str) -> String {
     let words = words(command);
     let (program, arguments) = words.split_first().unwrap();
     assert_eq!(program, "leastaction", "{command}");
-    let run = Command::new(env!("CARGO_BIN_EXE_leastaction")).args(arguments).current_dir(folder).output().unwrap();
+    let run =
+        Command::new(env!("CARGO_BIN_EXE_leastaction")).args(arguments).current_dir(folder).output().unwrap();
     String::from_utf8(run.stdout).unwrap() + &String::from_utf8(run.stderr).unwrap()
 }
 
@@ -163,14 +164,20 @@ fn models_on_pages_are_files() {
     for path in pages() {
         let page = fs::read_to_string(&path).unwrap();
         for block in blocks(&page) {
-            let include = block.text.trim().strip_prefix("{{#include ").and_then(|rest| rest.strip_suffix("}}"));
+            let include =
+                block.text.trim().strip_prefix("{{#include ").and_then(|rest| rest.strip_suffix("}}"));
             match (include, block.language) {
                 (Some(include), _) => {
                     let file = include.split(':').next().unwrap();
                     assert!(path.parent().unwrap().join(file).is_file(), "{}: {include}", path.display());
                 }
                 (None, "motion") if path.ends_with("README.md") => {
-                    assert!(texts.iter().any(|text| text == block.text), "{}:\n{}", path.display(), block.text);
+                    assert!(
+                        texts.iter().any(|text| text == block.text),
+                        "{}:\n{}",
+                        path.display(),
+                        block.text
+                    );
                 }
                 (None, "motion") => {
                     let graph = leastaction::Graph::new();

@@ -1,5 +1,6 @@
 //! The commands: each turns its arguments into text.
 
+mod canvas;
 mod check;
 mod equations;
 mod files;
@@ -11,20 +12,25 @@ mod new;
 mod pictures;
 mod progress;
 mod run;
+mod section;
 mod setting;
 mod shell;
 mod source;
 mod summary;
+mod watch;
 
 use clap::Subcommand;
 use std::fmt::Display;
 
 #[derive(Subcommand)]
 #[allow(clippy::large_enum_variant)] // there is one command
-#[allow(clippy::large_enum_variant)] // there is one of them
 pub(crate) enum Command {
     /// Run a system and print a summary.
     Run(run::Run),
+    /// Watch a system move, in the terminal.
+    Watch(watch::Watch),
+    /// Find where orbits pass a surface: a Poincaré section.
+    Section(section::Section),
     /// List the systems of the catalog.
     List,
     /// Print the equations of motion as text, LaTeX, C or Rust.
@@ -47,6 +53,8 @@ impl Command {
     pub(crate) fn execute(self) -> Result<String, Failure> {
         match self {
             Command::Run(run) => run.execute(),
+            Command::Watch(watch) => watch.execute(),
+            Command::Section(section) => section.execute(),
             Command::List => Ok(list::text()),
             Command::Equations(print) => print.execute(),
             Command::Methods(methods) => methods.execute(),

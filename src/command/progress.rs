@@ -67,6 +67,22 @@ impl Watcher {
         ControlFlow::Continue(())
     }
 
+    /// Looks at work that is not measured by steps: how much of it is done, and what to say of it.
+    pub(super) fn tell(&mut self, fraction: f64, message: impl Fn() -> String) -> ControlFlow<()> {
+        if self.is_interrupted() {
+            return ControlFlow::Break(());
+        }
+        if let Some(bar) = &self.bar {
+            let now = Instant::now();
+            if now - self.begun > PATIENCE && now - self.looked > FRAME {
+                bar.set_message(message());
+                bar.set_position((fraction * PARTS as f64) as u64);
+                (self.looked, self.shown) = (now, true);
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
     fn look(&mut self, moment: &Moment<'_, '_>) {
         let (now, Some(bar)) = (Instant::now(), &self.bar) else { return };
         let since = now - self.looked;

@@ -142,7 +142,7 @@ impl Run {
 }
 
 /// What files say about a run.
-fn about(system: &str, integrator: &Integrator, dynamics: &Dynamics, ended: String) -> About {
+pub(super) fn about(system: &str, integrator: &Integrator, dynamics: &Dynamics, ended: String) -> About {
     let names = dynamics.system().parameters().iter().map(|(name, _)| name.clone());
     About {
         system: system.to_owned(),
@@ -163,7 +163,7 @@ fn failed(error: &RunError, reached: &str, kept: Kept) -> Failure {
     Failure::run(several(&[vec![format!("{error}{found}")], kept.errors].concat()))
 }
 
-fn several(errors: &[String]) -> String {
+pub(super) fn several(errors: &[String]) -> String {
     errors.join("\nerror: ")
 }
 
@@ -180,7 +180,7 @@ fn outputs(setup: &Setup<'_>, dynamics: &mut Dynamics) -> Result<Vec<(String, Ob
 }
 
 /// The integrator with the model's events, in their order.
-fn listening(
+pub(super) fn listening(
     mut integrator: Integrator,
     setup: &Setup<'_>,
     dynamics: &mut Dynamics,
@@ -198,7 +198,7 @@ fn listening(
 }
 
 /// Why a run cannot begin: mostly because of what was asked for.
-fn refused(error: RunError) -> Failure {
+pub(super) fn refused(error: RunError) -> Failure {
     match error {
         // On the command line, more steps are allowed by an option.
         RunError::TooManySteps { .. } => Failure::usage(format!("{error} (--max-steps)")),

@@ -2,8 +2,8 @@
 
 use super::Failure;
 use leastaction::catalog::{self, Entry};
-use leastaction::language::{self, Errors, Plan, Setup};
-use leastaction::{Dynamics, Equations, Graph, StartError, State, Term};
+use leastaction::language::{self, Errors, Locate, Plan, Setup};
+use leastaction::{Dynamics, Equations, Graph, State, Term};
 use std::fmt::Display;
 use std::io::{IsTerminal, Read};
 use std::path::Path;
@@ -122,7 +122,7 @@ impl<'g> Source<'g> {
 
     /// The equations of motion.
     pub(super) fn equations(&self) -> Result<Equations<'g>, Failure> {
-        self.setup.model.equations().map_err(Failure::run)
+        self.setup.model.equations().map_err(|error| self.wrong(&error))
     }
 
     /// The equations of motion, compiled, with parameters and inputs.
@@ -131,7 +131,8 @@ impl<'g> Source<'g> {
         equations: &Equations<'g>,
         set: &[(String, f64)],
     ) -> Result<Dynamics, Failure> {
-        let mut dynamics = equations.system().map_err(Failure::run)?.dynamics().map_err(Failure::run)?;
+        let system = equations.system().map_err(|error| self.wrong(&error))?;
+        let mut dynamics = system.dynamics().map_err(|error| self.wrong(&error))?;
         let inputs = dynamics.system().inputs().to_vec();
         let (held, parameters): (Vec<_>, Vec<_>) = set.iter().partition(|(name, _)| inputs.contains(name));
         for (name, value) in parameters {
@@ -144,14 +145,20 @@ impl<'g> Source<'g> {
         Ok(dynamics)
     }
 
-    /// Why the start that the text says is none.
-    pub(super) fn wrong_start(&self, error: &StartError) -> Failure {
-        Failure::usage(error)
+    /// An error that the text leads to, shown in it.
+    pub(super) fn wrong<E: Locate + Display>(&self, error: &E) -> Failure {
+        match &self.text {
+            Some(text) => text.wrong(&self.setup.explain(error)),
+            None => Failure::run(error),
+        }
     }
 
-    /// Why a clause of the text's `run` cannot be.
-    pub(super) fn wrong_clause(&self, _clause: &str, error: &dyn Display) -> Failure {
-        Failure::usage(error)
+    /// An error that a clause of the text's `run` leads to, such as "method".
+    pub(super) fn wrong_clause(&self, clause: &str, error: &dyn Display) -> Failure {
+        match &self.text {
+            Some(text) => text.wrong(&self.setup.explain_clause(clause, error.to_string())),
+            None => Failure::run(error),
+        }
     }
 
     /// A start drawn at random.

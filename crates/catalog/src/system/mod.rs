@@ -10,6 +10,7 @@ mod dzhanibekov;
 mod four_bar;
 mod gyroscope;
 mod harmonic_oscillator;
+mod henon_heiles;
 mod magnet_pendulum;
 pub(crate) mod n_pendulum;
 mod outer_solar_system;
@@ -33,6 +34,7 @@ pub const ALL: &[Entry] = &[
     spring_on_rail::ENTRY,
     bezier_bead::ENTRY,
     harmonic_oscillator::ENTRY,
+    henon_heiles::ENTRY,
     outer_solar_system::ENTRY,
     coupled_chain::ENTRY,
     damped_pendulum::ENTRY,
