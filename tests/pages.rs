@@ -151,10 +151,10 @@ fn commands_print_what_pages_show() {
 #[test]
 fn models_on_pages_are_files() {
     let models = Path::new(ROOT).join("book/models");
-    let texts: Vec<String> = fs::read_dir(&models)
-        .unwrap()
-        .map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap())
-        .collect();
+    let files = fs::read_dir(&models).unwrap().map(|entry| entry.unwrap().path());
+    // One is there to be wrong.
+    let files = files.filter(|path| !path.ends_with("mistakes.motion"));
+    let texts: Vec<String> = files.map(|path| fs::read_to_string(path).unwrap()).collect();
     for text in &texts {
         let graph = leastaction::Graph::new();
         let setup = leastaction::language::read(&graph, text, &[]).unwrap();
