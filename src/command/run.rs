@@ -1,7 +1,7 @@
 //! `leastaction run`: runs a system, writes what is asked for, and prints a summary.
 
 use super::files::Files;
-use super::progress::Watcher;
+use super::progress::{Bar, Watcher};
 use super::setting::{Prepared, Setting};
 use super::summary::{Measured, Outcome, summary};
 use super::{Failure, json};
@@ -53,7 +53,7 @@ impl Run {
         let integrator = self.files.sampled(integrator, &setup.plan, (start.t, until))?;
         let integrator = listening(integrator, setup, &mut dynamics)?;
 
-        let mut watcher = Watcher::new(!self.quiet)?;
+        let mut watcher = Watcher::new(Bar::new(!self.quiet))?;
         let before = Instant::now();
         let ran = integrator.run_watched(&mut dynamics, &start, until, |moment| watcher.watch(moment));
         let wall = before.elapsed();
