@@ -1,6 +1,7 @@
 //! The commands: each turns its arguments into text.
 
 mod canvas;
+mod compare;
 mod files;
 mod json;
 mod list;
@@ -26,6 +27,8 @@ pub(crate) enum Command {
     Watch(watch::Watch),
     /// Find where orbits pass a surface: a Poincaré section.
     Section(section::Section),
+    /// Compare methods on a system: what they cost, and how well they do.
+    Compare(compare::Compare),
     /// List the systems of the catalog.
     List,
     /// List the integration methods, or tell all about one.
@@ -38,6 +41,7 @@ impl Command {
             Command::Run(run) => run.execute(),
             Command::Watch(watch) => watch.execute(),
             Command::Section(section) => section.execute(),
+            Command::Compare(compare) => compare.execute(),
             Command::List => Ok(list::text()),
             Command::Methods(methods) => methods.execute(),
         }

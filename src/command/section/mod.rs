@@ -99,7 +99,9 @@ impl Section {
         let graph = Graph::new();
         let Prepared { source, equations, mut dynamics, start, placed, until, integrator, why, compile } =
             self.setting.prepare(&graph)?;
-        let passing = Event::new(dynamics.observable(&surface).map_err(Failure::usage)?);
+        let unclear = |what: &str, error| Failure::usage(format!("`{what}`: {error}"));
+        let passing = dynamics.observable(&surface).map_err(|error| unclear(&self.through, error))?;
+        let passing = Event::new(passing);
         let passing = match (self.rising, self.falling) {
             (true, _) => passing.rising(),
             (_, true) => passing.falling(),
@@ -108,7 +110,7 @@ impl Section {
         let names = surface::shown(self.show.as_deref(), &self.through, &mut dynamics)?;
         let mut shown = [None; 2];
         for (shown, name) in shown.iter_mut().zip(&names) {
-            *shown = Some(dynamics.observable(name).map_err(Failure::usage)?);
+            *shown = Some(dynamics.observable(name).map_err(|error| unclear(name, error))?);
         }
         let [Some(a), Some(b)] = shown else { return Err(Failure::usage("nothing is shown")) };
         let chase = self.chase(integrator.event(passing), start.t, until, [a, b]);
