@@ -57,6 +57,11 @@ impl Compare {
         let paces = self.paces(&mut begun)?;
         let Begun { source, dynamics, start, until, .. } = begun;
         let system = dynamics.system().clone();
+        let conserved = system.conserved().contains(&"energy");
+        if !conserved && !self.plot.is_empty() {
+            let why = "the energy of this system changes by itself: there is no error of it to plot";
+            return Err(Failure::usage(why));
+        }
         let (cards, left) = match asked {
             Some(cards) => (cards, Vec::new()),
             None => METHODS.iter().partition(|card| paces.iter().any(|pace| applies(card, pace, &dynamics))),
@@ -69,7 +74,6 @@ impl Compare {
         };
         let contests: Vec<(&'static Card, &Pace)> =
             cards.iter().flat_map(|card| paces.iter().map(move |pace| (*card, pace))).collect();
-        let conserved = system.conserved().contains(&"energy");
         let doubt = reference.as_ref().map(|reference| reference.doubt);
         let mut rows = Rows { rows: Vec::new(), conserved, constrained: system.facts().constrained, doubt };
         for (i, &(card, pace)) in contests.iter().enumerate() {

@@ -46,32 +46,30 @@ impl Row {
 }
 
 impl Rows {
-    /// The nearest to the reference first, or what drifted least; what did not run last, in its order.
+    /// The nearest to the reference first, or what drifted least, and the cheapest of those that cannot be told apart; what did not run
+    /// last, in its order.
     pub(super) fn sort(&mut self) {
-        let key = |row: &Row| match (&row.outcome, row.error) {
-            (Err(_), _) => f64::INFINITY,
-            (Ok(_), Some(error)) => {
-                if error.is_nan() {
-                    f64::MAX
-                } else {
-                    error
-                }
-            }
-            (Ok(run), None) => {
-                if run.drift().is_nan() {
-                    f64::MAX
-                } else {
-                    run.drift()
-                }
+        let least = self.doubt.unwrap_or(0.0);
+        let key = |row: &Row| match &row.outcome {
+            Err(_) => (f64::INFINITY, 0),
+            Ok(run) => {
+                let error = row.error.unwrap_or_else(|| run.drift());
+                (if error.is_nan() { f64::MAX } else { error.max(least) }, run.work.evaluations)
             }
         };
-        self.rows.sort_by(|a, b| key(a).total_cmp(&key(b)));
+        self.rows.sort_by(|a, b| {
+            let ((error, work), (other, more)) = (key(a), key(b));
+            error.total_cmp(&other).then(work.cmp(&more))
+        });
     }
 
     /// The rows as text, the time last because it is another one each time.
     pub(super) fn text(&self) -> String {
         let Some(first) = self.rows.first() else { return String::new() };
-        let mut heads = vec!["method", first.kind(), "order", "steps", "rejected", "evaluations"];
+        let rejecting = first.kind() != "step";
+        let mut heads = vec!["method", first.kind(), "order", "steps"];
+        heads.extend(rejecting.then_some("rejected"));
+        heads.push("evaluations");
         heads.extend(self.conserved.then_some("energy drift"));
         heads.extend(self.constrained.then_some("constraints"));
         heads.extend(self.doubt.is_some().then_some("error at the end"));
@@ -81,9 +79,9 @@ impl Rows {
             let mut line = vec![row.card.name.to_owned(), row.pace(), row.card.order.to_string()];
             match &row.outcome {
                 Ok(run) => {
-                    line.extend(
-                        [run.work.steps, run.work.rejected, run.work.evaluations].map(|n| n.to_string()),
-                    );
+                    line.push(run.work.steps.to_string());
+                    line.extend(rejecting.then(|| run.work.rejected.to_string()));
+                    line.push(run.work.evaluations.to_string());
                     line.extend(self.conserved.then(|| brief(run.drift())));
                     line.extend(self.constrained.then(|| brief(run.violations.0.max(run.violations.1))));
                     line.extend(self.doubt.map(|doubt| below(row.error, doubt)));

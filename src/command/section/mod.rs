@@ -132,7 +132,7 @@ impl Section {
             drift = drift.max(followed.drift);
             lost.extend(followed.lost.map(|why| named(&start.name, why)));
             if watcher.is_interrupted() {
-                broken = Some(format!("stopped by Ctrl-C in orbit {} of {}", i + 1, starts.len()));
+                broken = Some(format!("by Ctrl-C in orbit {} of {}", i + 1, starts.len()));
                 break;
             }
         }
@@ -145,7 +145,7 @@ impl Section {
         }
 
         let conserved = begun.dynamics.system().conserved().contains(&"energy");
-        let ended = broken.clone().unwrap_or_else(|| "complete".to_owned());
+        let ended = broken.as_ref().map_or_else(|| "complete".to_owned(), |why| format!("stopped {why}"));
         let about = about(&begun.source.name, &chase.integrator, &begun.dynamics, ended);
         let (mut files, mut errors) = (Vec::new(), Vec::new());
         for path in &self.out {
