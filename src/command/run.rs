@@ -8,7 +8,7 @@ use super::summary::{Measured, Outcome, summary};
 use super::{Failure, json};
 use clap::Args;
 use leastaction::integrate::number;
-use leastaction::language::{Alarm, Sense, Setup};
+use leastaction::language::{Alarm, Drawing, Sense, Setup};
 use leastaction::output::{About, Record};
 use leastaction::{
     Dynamics, Event, Failed, Graph, Integrator, Observable, Reason, RunError, Term, Trajectory,
@@ -46,6 +46,7 @@ struct Kept {
 impl Run {
     pub(crate) fn execute(self) -> Result<String, Failure> {
         self.files.check()?;
+        self.pictures.check()?;
         let graph = Graph::new();
         let mut prepared = self.setting.prepare(&graph)?;
         let watched = prepared.watched()?;
@@ -53,8 +54,8 @@ impl Run {
         let setup = &source.setup;
         let outputs = outputs(setup, &mut dynamics)?;
         let last_step = integrator.last_step_between(start.t, until).map_err(refused)?;
-        let least = self.pictures.samples().unwrap_or(0);
-        let integrator = self.files.sampled(integrator, &setup.plan, (start.t, until), least)?;
+        let integrator =
+            self.files.sampled(integrator, &setup.plan, (start.t, until), self.pictures.samples())?;
         let integrator = listening(integrator, setup, &mut dynamics)?;
 
         let mut watcher = Watcher::new(!self.quiet)?;
@@ -82,7 +83,7 @@ impl Run {
             (None, None) => "complete".to_owned(),
         };
         let about = about(&source.name, &integrator, &dynamics, ended);
-        let mut kept = self.keep(&trajectory, &mut dynamics, &outputs, (&about, setup, &integrator))?;
+        let mut kept = self.keep(&trajectory, &mut dynamics, &outputs, &about, &setup.drawing)?;
         if let Some(error) = error {
             return Err(failed(&error, &reached, kept));
         }
@@ -114,31 +115,27 @@ impl Run {
         trajectory: &Trajectory,
         dynamics: &mut Dynamics,
         outputs: &[(String, Observable)],
-        (about, setup, integrator): (&About, &Setup<'_>, &Integrator),
+        about: &About,
+        drawing: &Drawing,
     ) -> Result<Kept, Failure> {
         let mut kept = Kept::default();
-        let pictured = self.pictures.samples().is_some();
-        if !(self.files.are_wanted() || pictured) {
+        if !self.files.are_wanted() && !self.pictures.are_wanted() {
             return Ok(kept);
         }
         let record = Record::new(trajectory, dynamics, outputs).map_err(Failure::run)?;
-        let (written, errors) = self.files.write(&record, about);
-        kept.rows.extend(written.map(|names| ("files", names)));
-        kept.errors.extend(errors);
-        if pictured {
+        if self.files.are_wanted() {
+            let (written, errors) = self.files.write(&record, about);
+            kept.rows.extend(written.map(|names| ("files", names)));
+            kept.errors.extend(errors);
+        }
+        if self.pictures.are_wanted() {
             let conserved = dynamics.system().conserved().contains(&"energy");
-            let shown = Shown {
-                system: &about.system,
-                method: integrator.card(),
-                pace: integrator.pace(),
-                drawing: &setup.drawing,
-                record: &record,
-                energy_drift: trajectory.energy_drift(dynamics).ok().filter(|_| conserved),
-            };
-            match self.pictures.write(&shown) {
-                Ok(names) => kept.rows.push(("pictures", names.join(", "))),
-                Err(failure) => kept.errors.push(failure.message),
-            }
+            // Where the drift cannot be told, the energy itself shows why.
+            let energy_drift = conserved.then(|| trajectory.energy_drift(dynamics).ok()).flatten();
+            let (written, errors) =
+                self.pictures.write(&Shown { about, drawing, record: &record, energy_drift });
+            kept.rows.extend(written.map(|names| ("pictures", names)));
+            kept.errors.extend(errors);
         }
         Ok(kept)
     }

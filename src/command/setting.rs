@@ -5,16 +5,20 @@ use super::source::Source;
 use clap::Args;
 use leastaction::language::Setup;
 use leastaction::{
-    Card, Choice, Dynamics, Equations, Graph, Integrator, Observable, Pace, Projection, State, Tolerance,
+    Card, Choice, Dynamics, Equations, Graph, Integrator, Observable, Pace, Projection, Sizing, State,
+    Tolerance,
 };
 use std::time::{Duration, Instant};
+
+/// The relative tolerance of a method that needs none given, and was given none.
+const USUAL: f64 = 1e-10;
 
 /// The options that say what runs, from where to when.
 #[derive(Args)]
 pub(super) struct Beginning {
-    /// A system of the catalog (see `leastaction list`)
+    /// A system of the catalog (see `leastaction list`), a .motion file, or `-` for standard input
     pub(super) system: String,
-    /// Set a parameter
+    /// Set a parameter, or hold an input at a value
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment, allow_hyphen_values = true)]
     set: Vec<(String, f64)>,
     /// Set a coordinate, a velocity (`x'`) or a momentum (`p_x`) at the start
@@ -93,19 +97,21 @@ impl Beginning {
     /// Builds the system and its start.
     pub(super) fn begin<'g>(&self, graph: &'g Graph) -> Result<Begun<'g>, Failure> {
         let before = Instant::now();
-        let source = Source::open(graph, &self.system, self.size)?;
+        let source = Source::open(graph, &self.system, self.size, &self.set)?;
         let setup = &source.setup;
-        let equations = setup.model.equations().map_err(Failure::run)?;
-        let mut dynamics = equations.system().map_err(Failure::run)?.dynamics().map_err(Failure::run)?;
+        let equations = source.equations()?;
+        let mut dynamics = source.dynamics(&equations, &self.set)?;
         let compile = before.elapsed();
-        for (name, value) in &self.set {
-            dynamics.set_parameter(name, *value).map_err(Failure::usage)?;
-        }
         let start = match self.seed {
             Some(seed) => source.sample(&mut dynamics, seed)?,
             None => {
                 let values = self.start_values(setup, &dynamics)?;
-                dynamics.start(&values).map_err(Failure::usage)?
+                dynamics.start(&values).map_err(|error| {
+                    match self.start.is_empty() && self.set.is_empty() {
+                        true => source.wrong(&error),
+                        false => Failure::usage(error),
+                    }
+                })?
             }
         };
         let placed = dynamics.placed();
@@ -113,7 +119,7 @@ impl Beginning {
         Ok(Begun { source, equations, dynamics, start, placed, until, compile })
     }
 
-    /// The start of the catalog with what was asked for in its place. Momenta take the place of velocities.
+    /// The start of the system with what was asked for in its place. Momenta take the place of velocities, and velocities that of momenta.
     pub(super) fn start_values<'a>(
         &'a self,
         setup: &'a Setup<'_>,
@@ -122,10 +128,13 @@ impl Beginning {
         let asked: Vec<(&str, f64)> =
             self.start.iter().map(|(name, value)| (name.as_str(), *value)).collect();
         let momenta = dynamics.system().momenta();
-        let by_momenta = asked.iter().any(|(name, _)| momenta.iter().any(|p| p == name));
+        let is_momentum = |name: &str| momenta.iter().any(|p| p == name);
+        let by_momenta = asked.iter().any(|(name, _)| is_momentum(name));
+        let by_velocities = asked.iter().any(|(name, _)| name.ends_with('\''));
+        let replaced = |name: &str| by_momenta && name.ends_with('\'') || by_velocities && is_momentum(name);
         let given = |name: &str| asked.iter().any(|(other, _)| *other == name);
         let mut values = setup.start(dynamics).map_err(Failure::run)?;
-        values.retain(|(name, _)| !(given(name) || by_momenta && name.ends_with('\'')));
+        values.retain(|(name, _)| !(given(name) || replaced(name)));
         values.extend(asked);
         Ok(values)
     }
@@ -136,30 +145,37 @@ impl Setting {
     pub(super) fn prepare<'g>(&self, graph: &'g Graph) -> Result<Prepared<'g>, Failure> {
         let Begun { source, equations, mut dynamics, start, placed, until, compile } =
             self.beginning.begin(graph)?;
-        let (integrator, why) = self.integrator(&source.setup, &mut dynamics, &start, until)?;
+        let (integrator, why) = self.integrator(&source, &mut dynamics, &start, until)?;
         Ok(Prepared { source, equations, dynamics, start, placed, until, integrator, why, compile })
     }
 
     /// The method and the pace that were asked for. A method that nobody asked for is chosen, and why is said.
     fn integrator(
         &self,
-        setup: &Setup<'_>,
+        source: &Source<'_>,
         dynamics: &mut Dynamics,
         start: &State,
         until: f64,
     ) -> Result<(Integrator, Option<String>), Failure> {
+        let plan = &source.setup.plan;
         // A step that nobody asked for goes the way that was asked for.
-        let usual = setup.plan.step.map(|step| if until < start.t { -step.abs() } else { step.abs() });
-        let pace = match (self.tol, self.step.or(usual)) {
-            (Some(tolerance), _) => Some(Pace::Tolerance(Tolerance::relative(tolerance))),
-            (None, step) => step.map(Pace::Step),
-        };
-        let (integrator, why) = match &self.method {
+        let usual = plan.step.map(|step| if until < start.t { -step } else { step });
+        let tolerance = |relative| Pace::Tolerance(Tolerance::relative(relative));
+        let asked = self.tol.map(tolerance).or(self.step.map(Pace::Step));
+        let pace = asked.or(usual.map(Pace::Step)).or(plan.tolerance.map(tolerance));
+        let method = self.method.as_ref().or(plan.method.as_ref());
+        let (integrator, why) = match method {
             Some(method) => {
-                let card = Card::named(method).map_err(Failure::usage)?;
-                let pace = pace.ok_or_else(|| {
-                    Failure::usage(format!("how long are the steps of {method}? (--step, or --tol)"))
+                let card = Card::named(method).map_err(|error| match self.method {
+                    Some(_) => Failure::usage(error),
+                    None => source.wrong_clause("method", &error),
                 })?;
+                let unpaced = || format!("{method} needs a step: give one (--step)");
+                let pace = match (pace, card.sizing) {
+                    (Some(pace), _) => pace,
+                    (None, Sizing::Given) => return Err(Failure::usage(unpaced())),
+                    (None, _) => tolerance(USUAL),
+                };
                 (Integrator::new(card, pace), None)
             }
             None => {

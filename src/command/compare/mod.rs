@@ -99,7 +99,7 @@ impl Compare {
         for path in self.out.iter().filter(|_| !rows.rows.is_empty()) {
             match rows.write(path) {
                 Ok(()) => files.push(path.display().to_string()),
-                Err(failure) => errors.push(failure.message),
+                Err(error) => errors.push(error.to_string()),
             }
         }
         let plot = self.comparison(&source.name, &span, &rows, paces.len() > 1);

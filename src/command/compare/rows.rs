@@ -3,7 +3,7 @@
 use super::super::{Failure, table};
 use super::contest::Run;
 use leastaction::integrate::number;
-use leastaction::output::{json, replace};
+use leastaction::output::{FileError, json, replace};
 use leastaction::{Card, Pace};
 use std::path::Path;
 
@@ -96,12 +96,9 @@ impl Rows {
     }
 
     /// Writes the rows to a file that ends in .csv or .json.
-    pub(super) fn write(&self, path: &Path) -> Result<(), Failure> {
-        let text = match ending(path)? {
-            Ending::Csv => self.csv(),
-            Ending::Json => self.json(),
-        };
-        replace(path, |out| out.write_all(text.as_bytes())).map_err(Failure::run)
+    pub(super) fn write(&self, path: &Path) -> Result<(), FileError> {
+        let text = if is_json(path) { self.json() } else { self.csv() };
+        replace(path, |out| out.write_all(text.as_bytes()))
     }
 
     fn csv(&self) -> String {
@@ -173,22 +170,19 @@ enum Value {
     Nothing,
 }
 
-enum Ending {
-    Csv,
-    Json,
+fn ending(path: &Path) -> String {
+    path.extension().map(|end| end.to_string_lossy().to_lowercase()).unwrap_or_default()
 }
 
-fn ending(path: &Path) -> Result<Ending, Failure> {
-    match path.extension().map(|end| end.to_string_lossy().to_lowercase()).as_deref() {
-        Some("csv") => Ok(Ending::Csv),
-        Some("json") => Ok(Ending::Json),
-        _ => Err(Failure::usage(format!("`{}` should end in .csv or .json", path.display()))),
-    }
+fn is_json(path: &Path) -> bool {
+    ending(path) == "json"
 }
 
-/// Refuses a file whose ending is not known.
+/// Refuses a file whose ending is not known, or that cannot be written.
 pub(super) fn check(path: &Path) -> Result<(), Failure> {
-    ending(path).map(|_| ())?;
+    if !matches!(ending(path).as_str(), "csv" | "json") {
+        return Err(Failure::usage(format!("`{}` should end in .csv or .json", path.display())));
+    }
     leastaction::output::check(path).map_err(Failure::usage)
 }
 
