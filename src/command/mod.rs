@@ -2,6 +2,7 @@
 
 mod canvas;
 mod check;
+mod compare;
 mod equations;
 mod files;
 mod fmt;
@@ -31,6 +32,8 @@ pub(crate) enum Command {
     Watch(watch::Watch),
     /// Find where orbits pass a surface: a Poincaré section.
     Section(section::Section),
+    /// Compare methods on a system: what they cost, and how well they do.
+    Compare(compare::Compare),
     /// List the systems of the catalog.
     List,
     /// Print the equations of motion as text, LaTeX, C or Rust.
@@ -55,6 +58,7 @@ impl Command {
             Command::Run(run) => run.execute(),
             Command::Watch(watch) => watch.execute(),
             Command::Section(section) => section.execute(),
+            Command::Compare(compare) => compare.execute(),
             Command::List => Ok(list::text()),
             Command::Equations(print) => print.execute(),
             Command::Methods(methods) => methods.execute(),
@@ -79,7 +83,9 @@ pub(crate) struct Failure {
 
 impl Failure {
     fn new(code: u8, error: impl Display) -> Failure {
-        Failure { code, said: String::new(), message: format!("error: {error}") }
+        let error = error.to_string();
+        let message = if error.is_empty() { error } else { format!("error: {error}") };
+        Failure { code, said: String::new(), message }
     }
 
     /// What was asked for cannot be.

@@ -99,7 +99,9 @@ impl Section {
         let graph = Graph::new();
         let Prepared { source, equations, mut dynamics, start, placed, until, integrator, why, compile } =
             self.setting.prepare(&graph)?;
-        let passing = Event::new(dynamics.observable(&surface).map_err(Failure::usage)?);
+        let unclear = |what: &str, error| Failure::usage(format!("`{what}`: {error}"));
+        let passing = dynamics.observable(&surface).map_err(|error| unclear(&self.through, error))?;
+        let passing = Event::new(passing);
         let passing = match (self.rising, self.falling) {
             (true, _) => passing.rising(),
             (_, true) => passing.falling(),
@@ -108,7 +110,7 @@ impl Section {
         let names = surface::shown(self.show.as_deref(), &self.through, &mut dynamics)?;
         let mut shown = [None; 2];
         for (shown, name) in shown.iter_mut().zip(&names) {
-            *shown = Some(dynamics.observable(name).map_err(Failure::usage)?);
+            *shown = Some(dynamics.observable(name).map_err(|error| unclear(name, error))?);
         }
         let [Some(a), Some(b)] = shown else { return Err(Failure::usage("nothing is shown")) };
         let chase = self.chase(integrator.event(passing), start.t, until, [a, b]);
@@ -130,7 +132,7 @@ impl Section {
             drift = drift.max(followed.drift);
             lost.extend(followed.lost.map(|why| named(&start.name, why)));
             if watcher.is_interrupted() {
-                broken = Some(format!("stopped by Ctrl-C in orbit {} of {}", i + 1, starts.len()));
+                broken = Some(format!("by Ctrl-C in orbit {} of {}", i + 1, starts.len()));
                 break;
             }
         }
@@ -143,7 +145,7 @@ impl Section {
         }
 
         let conserved = begun.dynamics.system().conserved().contains(&"energy");
-        let ended = broken.clone().unwrap_or_else(|| "complete".to_owned());
+        let ended = broken.as_ref().map_or_else(|| "complete".to_owned(), |why| format!("stopped {why}"));
         let about = about(&begun.source.name, &chase.integrator, &begun.dynamics, ended);
         let (mut files, mut errors) = (Vec::new(), Vec::new());
         for path in &self.out {

@@ -26,6 +26,7 @@ impl Points {
                 .into_iter()
                 .flatten()
                 .any(|n| n == name)
+                || name == "t"
         };
         let own = [!known(&names[0]), !known(&names[1]) && names[0] != names[1]];
         let moving = system.facts().form != Form::Ports;

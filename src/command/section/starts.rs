@@ -31,8 +31,13 @@ pub(super) fn fan(text: &str) -> Result<Fan, String> {
 impl Fan {
     /// The value of an orbit of so many: both ends are among them; one alone is in the middle.
     fn value(&self, orbit: usize, orbits: usize) -> f64 {
-        let part = if orbits < 2 { 0.5 } else { orbit as f64 / (orbits - 1) as f64 };
-        (1.0 - part) * self.from + part * self.to
+        let last = orbits.saturating_sub(1);
+        match orbit {
+            _ if last == 0 => 0.5 * (self.from + self.to),
+            0 => self.from,
+            orbit if orbit == last => self.to,
+            orbit => ((last - orbit) as f64 * self.from + orbit as f64 * self.to) / last as f64,
+        }
     }
 }
 

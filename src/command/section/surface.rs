@@ -19,7 +19,10 @@ pub(super) fn vanishing(text: &str) -> Result<String, Failure> {
 
 /// The surface as it is told.
 pub(super) fn told(text: &str) -> String {
-    if text.contains('=') { text.trim().to_owned() } else { format!("{} = 0", text.trim()) }
+    match text.split_once('=') {
+        Some((left, right)) => format!("{} = {}", left.trim(), right.trim()),
+        None => format!("{} = 0", text.trim()),
+    }
 }
 
 /// Two expressions that are shown, separated by a comma. Without any: a coordinate that the surface does not hold, and its momentum.
@@ -71,7 +74,7 @@ mod tests {
         assert_eq!(good(" x "), "x");
         assert_eq!(good("x = 0.5"), "(x) - (0.5)");
         assert_eq!(good("x - y = 1 - z"), "(x - y) - (1 - z)");
-        assert_eq!([told("x"), told(" x = 1")], ["x = 0", "x = 1"]);
+        assert_eq!([told("x"), told(" x=1")], ["x = 0", "x = 1"]);
         for bad in ["", "x =", "= 3", "x = 1 = 2"] {
             assert!(vanishing(bad).is_err(), "{bad}");
         }
