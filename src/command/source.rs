@@ -5,7 +5,7 @@ use leastaction::catalog::{self, Entry};
 use leastaction::language::{self, Errors, Plan, Setup};
 use leastaction::{Dynamics, Equations, Graph, StartError, State, Term};
 use std::fmt::Display;
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 use std::path::Path;
 
 /// No text is longer than this: what is, is no model.
@@ -60,7 +60,9 @@ impl Text {
 
     /// What is wrong with the text, shown in it.
     pub(super) fn wrong(&self, errors: &Errors) -> Failure {
-        Failure::report(format!("{}: {errors}", self.title))
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let colour = std::io::stderr().is_terminal() && !plain;
+        Failure::report(errors.render(&self.title, &self.text, colour))
     }
 }
 

@@ -4,6 +4,7 @@ use crate::diagnostic::{Diagnostic, Errors};
 use crate::lines::statements;
 use crate::setup::Setup;
 use crate::statement::{self, End, Link, Statement};
+use crate::text::check_size;
 use leastaction_expr::{Expr, Graph, Kind, Node, ParseError, Parser, Scope, Span, Token, Value, nearest};
 use leastaction_mechanics::Model;
 use std::collections::HashMap;
@@ -28,9 +29,6 @@ pub(crate) struct Reader<'g, 's> {
     pub(crate) links: Vec<Link<'g>>,
     /// What constraints demand to be 0.
     pub(crate) constraints: Vec<Expr<'g>>,
-    /// What the start sets, and what the run says, and where.
-    pub(crate) starts: Vec<(String, Span)>,
-    pub(crate) clauses: Vec<(String, Span)>,
     /// How many terms of a kind have no name of their own.
     unnamed: HashMap<&'static str, usize>,
     /// Declared names, what they are, and where that is said.
@@ -113,6 +111,7 @@ pub(crate) const AXES: [&str; 3] = ["x", "y", "z"];
 /// # Errors
 /// [`Errors`] with everything that is wrong, each at its place.
 pub fn read<'g>(graph: &'g Graph, source: &str, values: &[(&str, f64)]) -> Result<Setup<'g>, Errors> {
+    check_size(source.len())?;
     let mut scope = Scope::closed();
     scope.define("t", graph.symbol("t"));
     let mut reader = Reader {
@@ -127,12 +126,18 @@ pub fn read<'g>(graph: &'g Graph, source: &str, values: &[(&str, f64)]) -> Resul
         links: Vec::new(),
         coordinates: Vec::new(),
         constraints: Vec::new(),
-        starts: Vec::new(),
-        clauses: Vec::new(),
         unnamed: HashMap::new(),
         names: HashMap::new(),
     };
     let (spans, mut wrong) = statements(source);
+    if spans.is_empty() && wrong.is_empty() {
+        let wrong = Diagnostic::of_all(if source.trim().is_empty() {
+            "the text is empty"
+        } else {
+            "the text has comments only"
+        });
+        return Err(wrong.help("begin with what can move, such as `coord x`; `leastaction new NAME` writes a file to start from").into());
+    }
     let mut lost: Vec<String> = Vec::new();
     for span in spans {
         if let Err(diagnostic) = reader.statement(span) {
@@ -160,6 +165,7 @@ impl<'g, 's> Reader<'g, 's> {
             return Err(self.no_statement(parser.text(token.span), token.span));
         };
         parser.advance();
+        self.setup.atlas.mark("statement", word, token.span);
         let read = read(self, &mut parser).and_then(|()| match parser.finish() {
             Ok(()) => Ok(()),
             Err(error) => Err(error.into()),
@@ -237,6 +243,7 @@ impl<'g, 's> Reader<'g, 's> {
 
     pub(crate) fn declare(&mut self, name: &str, span: Span, role: Role) {
         self.names.insert(name.to_owned(), (role, span));
+        self.setup.atlas.mark("name", name, span);
     }
 
     /// Gives a name a value, its components, and its rate if it has one.
@@ -364,8 +371,14 @@ impl<'g, 's> Reader<'g, 's> {
         kind: &'static str,
         sign: &'static str,
     ) -> Result<String, Diagnostic> {
+        let place = parser.peek().span;
         match self.label(parser, sign)? {
-            Some(name) => Ok(name),
+            Some(name) => match self.setup.atlas.find(kind, &name) {
+                Some(first) => Err(Diagnostic::at(place, format!("there are two {} `{name}`", plural(kind)))
+                    .related(first, "the first one")
+                    .help("rename one of them")),
+                None => Ok(name),
+            },
             None => Ok(self.next_name(kind)),
         }
     }
@@ -422,6 +435,7 @@ impl<'g, 's> Reader<'g, 's> {
             self.setup.drawing = crate::picture::picture(&mut self);
         }
         self.setup.about = about(self.source);
+        self.setup.atlas.source = self.source.to_owned();
         self.setup
     }
 }
@@ -443,6 +457,15 @@ pub(crate) fn symbols(expr: Expr<'_>) -> Vec<String> {
             _ => None,
         })
         .collect()
+}
+
+/// Terms of a kind, in words.
+fn plural(kind: &str) -> String {
+    match kind {
+        "kinetic" | "potential" => format!("{kind} energies"),
+        "lagrangian" | "hamiltonian" => format!("terms of the {}", kind[..1].to_uppercase() + &kind[1..]),
+        _ => format!("{kind}s"),
+    }
 }
 
 fn article(word: &str) -> String {

@@ -2,8 +2,8 @@
 
 mod bezier_bead;
 mod bricard;
-mod coupled_chain;
-mod coupled_pendulums;
+pub(crate) mod coupled_chain;
+pub(crate) mod coupled_pendulums;
 mod damped_pendulum;
 mod double_pendulum;
 mod dzhanibekov;
@@ -11,7 +11,7 @@ mod four_bar;
 mod gyroscope;
 mod harmonic_oscillator;
 mod magnet_pendulum;
-mod n_pendulum;
+pub(crate) mod n_pendulum;
 mod outer_solar_system;
 mod pendulum;
 mod rigid_rotor;
