@@ -81,9 +81,14 @@ impl Watcher {
         Ok(Watcher { interrupted, bar, stride: 1, next: 0, looked: Instant::now() })
     }
 
+    /// Whether Ctrl-C was pressed.
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
     /// Looks at a step.
     pub(super) fn watch(&mut self, moment: &Moment<'_, '_>) -> ControlFlow<()> {
-        if self.interrupted.load(Ordering::Relaxed) {
+        if self.is_interrupted() {
             return ControlFlow::Break(());
         }
         if self.bar.is_seen() {
@@ -101,13 +106,9 @@ impl Watcher {
         if self.is_interrupted() {
             return ControlFlow::Break(());
         }
-        if let Some(bar) = &self.bar {
-            let now = Instant::now();
-            if now - self.begun > PATIENCE && now - self.looked > FRAME {
-                bar.set_message(message());
-                bar.set_position((fraction * PARTS as f64) as u64);
-                (self.looked, self.shown) = (now, true);
-            }
+        if self.bar.is_seen() && self.looked.elapsed() > GLANCE {
+            self.looked = Instant::now();
+            self.bar.show(fraction, &message());
         }
         ControlFlow::Continue(())
     }
