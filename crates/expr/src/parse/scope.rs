@@ -188,7 +188,12 @@ impl<'g> Scope<'g> {
     /// A scope in which a name must be defined.
     #[must_use]
     pub fn closed() -> Scope<'g> {
-        Scope { known: FxHashMap::default(), functions: FxHashMap::default(), open: false, spent: Cell::new(0) }
+        Scope {
+            known: FxHashMap::default(),
+            functions: FxHashMap::default(),
+            open: false,
+            spent: Cell::new(0),
+        }
     }
 
     /// Gives a name a meaning, in place of any earlier one.

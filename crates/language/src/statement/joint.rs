@@ -351,7 +351,7 @@ fn position_end<'g, 's>(
             .help("for what moves along a line, write an energy: `potential k*(x - l)^2/2`"));
         }
     };
-    let moves = position.iter().any(|&e| symbols(e).iter().any(|name| reader.coordinates.contains(name)));
+    let moves = position.iter().any(|&e| symbols(e).iter().any(|name| reader.numbered.contains_key(name)));
     Ok(End { point: point.turned(&turned(reader, parser)?), name: None, body: None, moves })
 }
 

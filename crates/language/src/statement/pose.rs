@@ -116,15 +116,18 @@ pub(super) fn pose<'g, 's>(
     let whole = span.to(parser.previous());
     let values = body.start(&pose).map_err(|error| refused(whole, error))?;
     for (coordinate, value) in values {
-        if let Some((_, first)) = reader.starts.iter().find(|(other, _)| other == coordinate) {
+        if let Some(first) = reader.setup.atlas.find("start", coordinate) {
             return Err(Diagnostic::at(span, format!("the start of `{name}` is given twice"))
-                .related(*first, "given here first")
+                .related(first, "given here first")
                 .help("remove one of them"));
         }
         reader.setup.start.push(Term { name: coordinate.to_owned(), value: reader.graph.number(value) });
     }
     let own = body.nodes().concat().into_iter().map(|q| q.to_string());
-    reader.starts.extend(own.flat_map(|q| [(format!("{q}'"), span), (q, span)]));
+    for q in own {
+        reader.setup.atlas.mark("start", &format!("{q}'"), span);
+        reader.setup.atlas.mark("start", &q, span);
+    }
     Ok(())
 }
 
