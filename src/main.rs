@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     let printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     // Nobody is left to tell if standard error is closed too.
     if !message.is_empty() {
-        let _ = writeln!(std::io::stderr(), "error: {message}");
+        let _ = writeln!(std::io::stderr(), "{}", message.trim_end());
     }
     match printed {
         Ok(()) => ExitCode::from(code),

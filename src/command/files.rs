@@ -13,7 +13,7 @@ const SAMPLES: u64 = 1000;
 /// The options.
 #[derive(Args)]
 pub(super) struct Files {
-    /// Take a sample every so much time [default: about 1000 samples]
+    /// Take a sample every so much time [default: about 1000 samples, more for pictures]
     #[arg(long, value_name = "DT", allow_hyphen_values = true, conflicts_with = "samples")]
     every: Option<f64>,
     /// Take so many samples, besides the start
@@ -36,12 +36,13 @@ impl Files {
         all.map_err(Failure::usage)
     }
 
-    /// The integrator with the samples that are asked for, here or by the model.
+    /// The integrator with the samples that are asked for, here or by the model; or else as many as pictures need.
     pub(super) fn sampled(
         &self,
         integrator: Integrator,
         plan: &Plan,
         (start, until): (f64, f64),
+        pictured: Option<u64>,
     ) -> Result<Integrator, Failure> {
         if until == start {
             return Ok(integrator.ends_only());
@@ -50,6 +51,7 @@ impl Files {
             (None, None) => (plan.every, plan.samples),
             asked => asked,
         };
+        let usual = pictured.unwrap_or(SAMPLES);
         let steps = integrator.steps_between(start, until).map_err(Failure::usage)?;
         let (span, count) = ((until - start).abs(), |samples: u64| samples as f64);
         let spacing = match (asked, steps) {
@@ -60,8 +62,8 @@ impl Files {
                 return Err(Failure::usage(error));
             }
             ((None, Some(samples)), _) => span / count(samples),
-            ((None, None), Some(steps)) => return Ok(integrator.every(steps / SAMPLES)),
-            ((None, None), None) => span / count(SAMPLES),
+            ((None, None), Some(steps)) => return Ok(integrator.every(steps / usual)),
+            ((None, None), None) => span / count(usual),
         };
         // Samples at the ends of steps are the method's own; those between come from a polynomial.
         if let Pace::Step(step) = integrator.pace() {

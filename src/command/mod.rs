@@ -1,14 +1,23 @@
 //! The commands: each turns its arguments into text.
 
+mod canvas;
+mod check;
+mod equations;
 mod files;
+mod fmt;
 mod json;
 mod list;
 mod methods;
+mod new;
+mod pictures;
 mod progress;
 mod run;
+mod section;
 mod setting;
+mod shell;
 mod source;
 mod summary;
+mod watch;
 
 use clap::Subcommand;
 use std::fmt::Display;
@@ -16,20 +25,44 @@ use std::fmt::Display;
 #[derive(Subcommand)]
 #[allow(clippy::large_enum_variant)] // there is one command
 pub(crate) enum Command {
-    /// Run a system of the catalog and print a summary.
+    /// Run a system and print a summary.
     Run(run::Run),
+    /// Watch a system move, in the terminal.
+    Watch(watch::Watch),
+    /// Find where orbits pass a surface: a Poincaré section.
+    Section(section::Section),
     /// List the systems of the catalog.
     List,
+    /// Print the equations of motion as text, LaTeX, C or Rust.
+    Equations(equations::Print),
     /// List the integration methods, or tell all about one.
     Methods(methods::Methods),
+    /// Write a commented .motion file to start from.
+    New(new::New),
+    /// Find what is wrong with .motion files.
+    Check(check::Check),
+    /// Write .motion files in their usual form.
+    Fmt(fmt::Fmt),
+    /// Print a script that completes commands in a shell.
+    Completions(shell::Completions),
+    /// Print the manual page.
+    Man(shell::Man),
 }
 
 impl Command {
     pub(crate) fn execute(self) -> Result<String, Failure> {
         match self {
             Command::Run(run) => run.execute(),
+            Command::Watch(watch) => watch.execute(),
+            Command::Section(section) => section.execute(),
             Command::List => Ok(list::text()),
+            Command::Equations(print) => print.execute(),
             Command::Methods(methods) => methods.execute(),
+            Command::New(new) => new.execute(),
+            Command::Check(check) => check.execute(),
+            Command::Fmt(fmt) => fmt.execute(),
+            Command::Completions(completions) => Ok(completions.execute()),
+            Command::Man(man) => man.execute(),
         }
     }
 }
@@ -45,19 +78,30 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
+    fn new(code: u8, error: impl Display) -> Failure {
+        let message = error.to_string();
+        let message = if message.is_empty() { message } else { format!("error: {message}") };
+        Failure { code, said: String::new(), message }
+    }
+
     /// What was asked for cannot be.
     fn usage(error: impl Display) -> Failure {
-        Failure { code: 2, said: String::new(), message: error.to_string() }
+        Failure::new(2, error)
     }
 
     /// What was asked for went wrong.
     fn run(error: impl Display) -> Failure {
-        Failure { code: 1, said: String::new(), message: error.to_string() }
+        Failure::new(1, error)
     }
 
     /// What was asked for was broken off by Ctrl-C: 128 and the number of its signal, as shells say it.
     fn interrupted(error: impl Display) -> Failure {
-        Failure { code: 130, said: String::new(), message: error.to_string() }
+        Failure::new(130, error)
+    }
+
+    /// A text is wrong, and this shows where.
+    fn report(message: String) -> Failure {
+        Failure { code: 1, said: String::new(), message }
     }
 
     /// The failure with what there is to print all the same.

@@ -1,13 +1,14 @@
 //! `leastaction run`: runs a system, writes what is asked for, and prints a summary.
 
 use super::files::Files;
-use super::progress::{Bar, Watcher};
+use super::pictures::{Pictures, Shown};
+use super::progress::Watcher;
 use super::setting::{Prepared, Setting};
 use super::summary::{Measured, Outcome, summary};
 use super::{Failure, json};
 use clap::Args;
 use leastaction::integrate::number;
-use leastaction::language::{Alarm, Sense, Setup};
+use leastaction::language::{Alarm, Drawing, Sense, Setup};
 use leastaction::output::{About, Record};
 use leastaction::{
     Dynamics, Event, Failed, Graph, Integrator, Observable, Reason, RunError, Term, Trajectory,
@@ -25,6 +26,8 @@ pub(crate) struct Run {
     setting: Setting,
     #[command(flatten)]
     files: Files,
+    #[command(flatten)]
+    pictures: Pictures,
     /// Print a summary for machines: one JSON document
     #[arg(long, conflicts_with = "quiet")]
     json: bool,
@@ -43,6 +46,7 @@ struct Kept {
 impl Run {
     pub(crate) fn execute(self) -> Result<String, Failure> {
         self.files.check()?;
+        self.pictures.check()?;
         let graph = Graph::new();
         let mut prepared = self.setting.prepare(&graph)?;
         let watched = prepared.watched()?;
@@ -50,10 +54,11 @@ impl Run {
         let setup = &source.setup;
         let outputs = outputs(setup, &mut dynamics)?;
         let last_step = integrator.last_step_between(start.t, until).map_err(refused)?;
-        let integrator = self.files.sampled(integrator, &setup.plan, (start.t, until))?;
+        let integrator =
+            self.files.sampled(integrator, &setup.plan, (start.t, until), self.pictures.samples())?;
         let integrator = listening(integrator, setup, &mut dynamics)?;
 
-        let mut watcher = Watcher::new(Bar::new(!self.quiet))?;
+        let mut watcher = Watcher::new(!self.quiet)?;
         let before = Instant::now();
         let ran = integrator.run_watched(&mut dynamics, &start, until, |moment| watcher.watch(moment));
         let wall = before.elapsed();
@@ -78,7 +83,7 @@ impl Run {
             (None, None) => "complete".to_owned(),
         };
         let about = about(&source.name, &integrator, &dynamics, ended);
-        let mut kept = self.keep(&trajectory, &mut dynamics, &outputs, &about)?;
+        let mut kept = self.keep(&trajectory, &mut dynamics, &outputs, &about, &setup.drawing)?;
         if let Some(error) = error {
             return Err(failed(&error, &reached, kept));
         }
@@ -111,12 +116,25 @@ impl Run {
         dynamics: &mut Dynamics,
         outputs: &[(String, Observable)],
         about: &About,
+        drawing: &Drawing,
     ) -> Result<Kept, Failure> {
         let mut kept = Kept::default();
+        if !self.files.are_wanted() && !self.pictures.are_wanted() {
+            return Ok(kept);
+        }
+        let record = Record::new(trajectory, dynamics, outputs).map_err(Failure::run)?;
         if self.files.are_wanted() {
-            let record = Record::new(trajectory, dynamics, outputs).map_err(Failure::run)?;
             let (written, errors) = self.files.write(&record, about);
             kept.rows.extend(written.map(|names| ("files", names)));
+            kept.errors.extend(errors);
+        }
+        if self.pictures.are_wanted() {
+            let conserved = dynamics.system().conserved().contains(&"energy");
+            // Where the drift cannot be told, the energy itself shows why.
+            let energy_drift = conserved.then(|| trajectory.energy_drift(dynamics).ok()).flatten();
+            let (written, errors) =
+                self.pictures.write(&Shown { about, drawing, record: &record, energy_drift });
+            kept.rows.extend(written.map(|names| ("pictures", names)));
             kept.errors.extend(errors);
         }
         Ok(kept)
@@ -124,7 +142,7 @@ impl Run {
 }
 
 /// What files say about a run.
-fn about(system: &str, integrator: &Integrator, dynamics: &Dynamics, ended: String) -> About {
+pub(super) fn about(system: &str, integrator: &Integrator, dynamics: &Dynamics, ended: String) -> About {
     let names = dynamics.system().parameters().iter().map(|(name, _)| name.clone());
     About {
         system: system.to_owned(),
@@ -145,7 +163,7 @@ fn failed(error: &RunError, reached: &str, kept: Kept) -> Failure {
     Failure::run(several(&[vec![format!("{error}{found}")], kept.errors].concat()))
 }
 
-fn several(errors: &[String]) -> String {
+pub(super) fn several(errors: &[String]) -> String {
     errors.join("\nerror: ")
 }
 
@@ -162,7 +180,7 @@ fn outputs(setup: &Setup<'_>, dynamics: &mut Dynamics) -> Result<Vec<(String, Ob
 }
 
 /// The integrator with the model's events, in their order.
-fn listening(
+pub(super) fn listening(
     mut integrator: Integrator,
     setup: &Setup<'_>,
     dynamics: &mut Dynamics,
@@ -180,7 +198,7 @@ fn listening(
 }
 
 /// Why a run cannot begin: mostly because of what was asked for.
-fn refused(error: RunError) -> Failure {
+pub(super) fn refused(error: RunError) -> Failure {
     match error {
         // On the command line, more steps are allowed by an option.
         RunError::TooManySteps { .. } => Failure::usage(format!("{error} (--max-steps)")),

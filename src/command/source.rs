@@ -2,8 +2,69 @@
 
 use super::Failure;
 use leastaction::catalog::{self, Entry};
-use leastaction::language::{Plan, Setup};
-use leastaction::{Dynamics, Graph, State, Term};
+use leastaction::language::{self, Errors, Locate, Plan, Setup};
+use leastaction::{Dynamics, Equations, Graph, State, Term};
+use std::fmt::Display;
+use std::io::{IsTerminal, Read};
+use std::path::Path;
+
+/// No text is longer than this: what is, is no model.
+const LONGEST: u64 = 16 << 20;
+
+/// A text that says what moves.
+pub(super) struct Text {
+    /// What it is called in messages: the file's path, or `standard input`.
+    pub(super) title: String,
+    /// Its name: that of the file without its ending.
+    pub(super) name: String,
+    pub(super) text: String,
+}
+
+impl Text {
+    /// Reads a file, or standard input for `-`.
+    pub(super) fn read(path: &str) -> Result<Text, Failure> {
+        let title = if path == "-" { "standard input".to_owned() } else { path.to_owned() };
+        let cannot = |error: std::io::Error| Failure::usage(format!("cannot read {title}: {error}"));
+        let mut bytes = Vec::new();
+        if path == "-" {
+            std::io::stdin().take(LONGEST + 1).read_to_end(&mut bytes).map_err(cannot)?;
+        } else {
+            let file = std::fs::File::open(path).map_err(cannot)?;
+            file.take(LONGEST + 1).read_to_end(&mut bytes).map_err(cannot)?;
+        }
+        if bytes.len() as u64 > LONGEST {
+            return Err(Failure::usage(format!(
+                "{title} is longer than {} MB: it is no model",
+                LONGEST >> 20
+            )));
+        }
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let at = error.utf8_error().valid_up_to();
+            Failure::usage(format!("{title} is not text in UTF-8 (byte {at}): save it as UTF-8"))
+        })?;
+        let stem = Path::new(path).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let name = stem.filter(|_| path != "-").unwrap_or_else(|| "model".to_owned());
+        Ok(Text { title, name, text })
+    }
+
+    /// Whether a word on the command line is a file rather than a system of the catalog.
+    pub(super) fn is_path(system: &str) -> bool {
+        system == "-" || system.ends_with(".motion") || system.contains(std::path::is_separator)
+    }
+
+    /// What the text says, with values of parameters in place of those in it.
+    pub(super) fn setup<'g>(&self, graph: &'g Graph, set: &[(String, f64)]) -> Result<Setup<'g>, Failure> {
+        let values: Vec<(&str, f64)> = set.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+        language::read(graph, &self.text, &values).map_err(|errors| self.wrong(&errors))
+    }
+
+    /// What is wrong with the text, shown in it.
+    pub(super) fn wrong(&self, errors: &Errors) -> Failure {
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let colour = std::io::stderr().is_terminal() && !plain;
+        Failure::report(errors.render(&self.title, &self.text, colour))
+    }
+}
 
 /// A system that was asked for.
 pub(super) struct Source<'g> {
@@ -13,13 +74,25 @@ pub(super) struct Source<'g> {
     pub(super) about: String,
     /// What it says.
     pub(super) setup: Setup<'g>,
-    catalog: catalog::Setup<'g>,
+    text: Option<Text>,
+    catalog: Option<catalog::Setup<'g>>,
 }
 
 impl<'g> Source<'g> {
-    /// Finds a system.
-    pub(super) fn open(graph: &'g Graph, system: &str, size: Option<usize>) -> Result<Source<'g>, Failure> {
-        let entry = Entry::named(system).map_err(Failure::usage)?;
+    /// Finds a system, with values of parameters in place of its own.
+    pub(super) fn open(
+        graph: &'g Graph,
+        system: &str,
+        size: Option<usize>,
+        set: &[(String, f64)],
+    ) -> Result<Source<'g>, Failure> {
+        if Text::is_path(system) {
+            if size.is_some() {
+                return Err(Failure::usage("only systems of the catalog have a size (--size)"));
+            }
+            return Source::open_file(graph, system, set);
+        }
+        let entry = Entry::named(system).map_err(|error| no_system(system, &error))?;
         let catalog = match size {
             Some(size) => entry.setup_sized(graph, size).map_err(Failure::usage)?,
             None => entry.setup(graph),
@@ -31,11 +104,77 @@ impl<'g> Source<'g> {
         setup.plan = Plan { step: Some(catalog.plan.step), until: catalog.plan.until, ..Plan::default() };
         setup.invariants.clone_from(&catalog.invariants);
         setup.drawing = catalog.drawing.clone();
-        Ok(Source { name: entry.name.to_owned(), about: entry.about.to_owned(), setup, catalog })
+        let (name, about) = (entry.name.to_owned(), entry.about.to_owned());
+        Ok(Source { name, about, setup, text: None, catalog: Some(catalog) })
+    }
+
+    /// Reads a file, or standard input for `-`.
+    pub(super) fn open_file(
+        graph: &'g Graph,
+        path: &str,
+        set: &[(String, f64)],
+    ) -> Result<Source<'g>, Failure> {
+        let text = Text::read(path)?;
+        let setup = text.setup(graph, set)?;
+        let (name, about) = (text.name.clone(), setup.about.clone());
+        Ok(Source { name, about, setup, text: Some(text), catalog: None })
+    }
+
+    /// The equations of motion.
+    pub(super) fn equations(&self) -> Result<Equations<'g>, Failure> {
+        self.setup.model.equations().map_err(|error| self.wrong(&error))
+    }
+
+    /// The equations of motion, compiled, with parameters and inputs.
+    pub(super) fn dynamics(
+        &self,
+        equations: &Equations<'g>,
+        set: &[(String, f64)],
+    ) -> Result<Dynamics, Failure> {
+        let system = equations.system().map_err(|error| self.wrong(&error))?;
+        let mut dynamics = system.dynamics().map_err(|error| self.wrong(&error))?;
+        let inputs = dynamics.system().inputs().to_vec();
+        let (held, parameters): (Vec<_>, Vec<_>) = set.iter().partition(|(name, _)| inputs.contains(name));
+        for (name, value) in parameters {
+            dynamics.set_parameter(name, *value).map_err(Failure::usage)?;
+        }
+        self.setup.bind(&mut dynamics).map_err(Failure::run)?;
+        for (name, value) in held {
+            dynamics.set_input(name, *value).map_err(Failure::usage)?;
+        }
+        Ok(dynamics)
+    }
+
+    /// An error that the text leads to, shown in it.
+    pub(super) fn wrong<E: Locate + Display>(&self, error: &E) -> Failure {
+        match &self.text {
+            Some(text) => text.wrong(&self.setup.explain(error)),
+            None => Failure::run(error),
+        }
+    }
+
+    /// An error that a clause of the text's `run` leads to, such as "method".
+    pub(super) fn wrong_clause(&self, clause: &str, error: &dyn Display) -> Failure {
+        match &self.text {
+            Some(text) => text.wrong(&self.setup.explain_clause(clause, error.to_string())),
+            None => Failure::run(error),
+        }
     }
 
     /// A start drawn at random.
     pub(super) fn sample(&self, dynamics: &mut Dynamics, seed: u64) -> Result<State, Failure> {
-        self.catalog.sample(dynamics, seed).map_err(Failure::usage)
+        let Some(catalog) = &self.catalog else {
+            return Err(Failure::usage("only systems of the catalog have random starts (--seed)"));
+        };
+        catalog.sample(dynamics, seed).map_err(Failure::usage)
+    }
+}
+
+/// A name that is not in the catalog may be that of a file.
+fn no_system(system: &str, error: &catalog::EntryError) -> Failure {
+    let file = format!("{system}.motion");
+    match [system, &file].into_iter().find(|path| Path::new(path).is_file()) {
+        Some(path) => Failure::usage(format!("{error}\nthere is a file of that name: write `./{path}`")),
+        None => Failure::usage(error),
     }
 }

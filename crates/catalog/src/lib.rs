@@ -15,6 +15,8 @@
 //! ```
 
 mod entry;
+#[cfg(test)]
+mod equal;
 mod random;
 mod rod;
 mod sample;

@@ -81,6 +81,12 @@ pub struct Errors {
 
 impl std::error::Error for Errors {}
 
+impl From<Diagnostic> for Errors {
+    fn from(diagnostic: Diagnostic) -> Errors {
+        Errors { diagnostics: vec![diagnostic] }
+    }
+}
+
 impl fmt::Display for Errors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let messages: Vec<&str> = self.diagnostics.iter().map(|d| d.message.as_str()).collect();

@@ -3,7 +3,8 @@
 use crate::diagnostic::{Diagnostic, Errors};
 use crate::lines::statements;
 use crate::setup::Setup;
-use crate::statement::{self, Statement};
+use crate::statement::{self, End, Link, Statement};
+use crate::text::check_size;
 use leastaction_expr::{Expr, Graph, Kind, Node, ParseError, Parser, Scope, Span, Token, Value, nearest};
 use leastaction_mechanics::Model;
 use std::collections::HashMap;
@@ -22,11 +23,12 @@ pub(crate) struct Reader<'g, 's> {
     pub(crate) places: Vec<Position<'g>>,
     /// The coordinates, those of bodies too.
     pub(crate) coordinates: Vec<String>,
+    /// Points of bodies that have a name, and joints, whose names are those of the points that they hold together.
+    pub(crate) points: HashMap<String, End<'g>>,
+    /// The joints and springs.
+    pub(crate) links: Vec<Link<'g>>,
     /// What constraints demand to be 0.
     pub(crate) constraints: Vec<Expr<'g>>,
-    /// What the start sets, and what the run says, and where.
-    pub(crate) starts: Vec<(String, Span)>,
-    pub(crate) clauses: Vec<(String, Span)>,
     /// How many terms of a kind have no name of their own.
     unnamed: HashMap<&'static str, usize>,
     /// Declared names, what they are, and where that is said.
@@ -53,6 +55,7 @@ pub(crate) enum Role {
     Particle,
     Point,
     Body,
+    Joint,
 }
 
 impl Role {
@@ -68,6 +71,7 @@ impl Role {
             Role::Particle => "a particle",
             Role::Point => "a point",
             Role::Body => "a body",
+            Role::Joint => "a joint",
         }
     }
 }
@@ -76,7 +80,8 @@ impl Role {
 const DEEPEST: usize = 200;
 
 /// Statements that declare the name they begin with, and some of them more after commas.
-const DECLARING: [&str; 8] = ["param", "coord", "momentum", "input", "let", "particle", "point", "body"];
+const DECLARING: [&str; 9] =
+    ["param", "coord", "momentum", "input", "let", "particle", "point", "body", "joint"];
 
 /// The components of a vector, in names such as `bob.x`.
 pub(crate) const AXES: [&str; 3] = ["x", "y", "z"];
@@ -106,6 +111,7 @@ pub(crate) const AXES: [&str; 3] = ["x", "y", "z"];
 /// # Errors
 /// [`Errors`] with everything that is wrong, each at its place.
 pub fn read<'g>(graph: &'g Graph, source: &str, values: &[(&str, f64)]) -> Result<Setup<'g>, Errors> {
+    check_size(source.len())?;
     let mut scope = Scope::closed();
     scope.define("t", graph.symbol("t"));
     let mut reader = Reader {
@@ -116,14 +122,22 @@ pub fn read<'g>(graph: &'g Graph, source: &str, values: &[(&str, f64)]) -> Resul
         values: values.iter().map(|&(name, value)| (name.to_owned(), value)).collect(),
         parameters: Vec::new(),
         places: Vec::new(),
+        points: HashMap::new(),
+        links: Vec::new(),
         coordinates: Vec::new(),
         constraints: Vec::new(),
-        starts: Vec::new(),
-        clauses: Vec::new(),
         unnamed: HashMap::new(),
         names: HashMap::new(),
     };
     let (spans, mut wrong) = statements(source);
+    if spans.is_empty() && wrong.is_empty() {
+        let wrong = Diagnostic::of_all(if source.trim().is_empty() {
+            "the text is empty"
+        } else {
+            "the text has comments only"
+        });
+        return Err(wrong.help("begin with what can move, such as `coord x`; `leastaction new NAME` writes a file to start from").into());
+    }
     let mut lost: Vec<String> = Vec::new();
     for span in spans {
         if let Err(diagnostic) = reader.statement(span) {
@@ -151,6 +165,7 @@ impl<'g, 's> Reader<'g, 's> {
             return Err(self.no_statement(parser.text(token.span), token.span));
         };
         parser.advance();
+        self.setup.atlas.mark("statement", word, token.span);
         let read = read(self, &mut parser).and_then(|()| match parser.finish() {
             Ok(()) => Ok(()),
             Err(error) => Err(error.into()),
@@ -228,6 +243,7 @@ impl<'g, 's> Reader<'g, 's> {
 
     pub(crate) fn declare(&mut self, name: &str, span: Span, role: Role) {
         self.names.insert(name.to_owned(), (role, span));
+        self.setup.atlas.mark("name", name, span);
     }
 
     /// Gives a name a value, its components, and its rate if it has one.
@@ -355,12 +371,23 @@ impl<'g, 's> Reader<'g, 's> {
         kind: &'static str,
         sign: &'static str,
     ) -> Result<String, Diagnostic> {
-        if let Some(name) = self.label(parser, sign)? {
-            return Ok(name);
+        let place = parser.peek().span;
+        match self.label(parser, sign)? {
+            Some(name) => match self.setup.atlas.find(kind, &name) {
+                Some(first) => Err(Diagnostic::at(place, format!("there are two {} `{name}`", plural(kind)))
+                    .related(first, "the first one")
+                    .help("rename one of them")),
+                None => Ok(name),
+            },
+            None => Ok(self.next_name(kind)),
         }
+    }
+
+    /// A name made of a kind and a number.
+    pub(crate) fn next_name(&mut self, kind: &'static str) -> String {
         let count = self.unnamed.entry(kind).or_insert(0);
         *count += 1;
-        Ok(if *count == 1 { kind.to_owned() } else { format!("{kind}{count}") })
+        if *count == 1 { kind.to_owned() } else { format!("{kind}{count}") }
     }
 
     /// Says of a name that is declared further down that it is.
@@ -405,9 +432,10 @@ impl<'g, 's> Reader<'g, 's> {
 
     fn finish(mut self) -> Setup<'g> {
         if self.setup.drawing.parts.is_empty() {
-            self.setup.drawing = crate::picture::picture(&self);
+            self.setup.drawing = crate::picture::picture(&mut self);
         }
         self.setup.about = about(self.source);
+        self.setup.atlas.source = self.source.to_owned();
         self.setup
     }
 }
@@ -429,6 +457,15 @@ pub(crate) fn symbols(expr: Expr<'_>) -> Vec<String> {
             _ => None,
         })
         .collect()
+}
+
+/// Terms of a kind, in words.
+fn plural(kind: &str) -> String {
+    match kind {
+        "kinetic" | "potential" => format!("{kind} energies"),
+        "lagrangian" | "hamiltonian" => format!("terms of the {}", kind[..1].to_uppercase() + &kind[1..]),
+        _ => format!("{kind}s"),
+    }
 }
 
 fn article(word: &str) -> String {

@@ -95,3 +95,16 @@ fn rods_are_seen_in_constraints() {
     assert_eq!(rods(text), [Part::Rod(Spot::At([0.0; 3]), "a".into()), Part::Rod("a".into(), "b".into())]);
     assert_eq!(rods("coord x, y\nparticle a mass 1 at [x, y]\nconstraint x*y = 1\n"), []);
 }
+
+#[test]
+fn inputs_are_functions_of_time() {
+    let graph = Graph::new();
+    let text = "param a = 3\ncoord x\nparticle cart mass 2 at x\ninput u = a*sin(2*t), w\nforce x = u + w\n";
+    let setup = read(&graph, text, &[]).unwrap();
+    let mut dynamics = setup.model.system().unwrap().dynamics().unwrap();
+    dynamics.set_parameter("a", 5.0).unwrap();
+    setup.bind(&mut dynamics).unwrap();
+    let mut rates = [0.0; 2];
+    dynamics.field(&[0.7], &[0.0, 0.0], &mut rates).unwrap();
+    assert!((rates[1] - 5.0 * 1.4f64.sin()).abs() < 1e-15);
+}

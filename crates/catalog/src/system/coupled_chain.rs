@@ -49,3 +49,41 @@ fn build(graph: &Graph, size: usize) -> Setup<'_> {
 fn bob(i: usize) -> String {
     format!("bob{}", i + 1)
 }
+
+/// The text of a chain.
+pub(crate) fn text(size: usize) -> String {
+    let each = |line: &dyn Fn(usize) -> String| (1..=size).map(line).collect::<String>();
+    let pair = |line: &dyn Fn(usize) -> String| (1..size).map(line).collect::<String>();
+    let across = |i: usize| match i {
+        1 => "0".to_owned(),
+        2 => "d".to_owned(),
+        _ => format!("{}*d", i - 1),
+    };
+    format!(
+        "\
+# a row of pendulums joined by springs, the first one pulled aside
+#
+# Small swings of N pendulums are waves: th_i ~ cos(jπ(i - 1/2)/N) at frequencies
+# ω_j² = g/l + 4k/m sin²(jπ/2N), for j = 0 to N - 1.
+
+param m = 1, l = 1, g = 9.81, k = 10, d = 1
+
+{}
+{}gravity [0, -g]
+
+{}
+start th1 = 0.5
+run step 0.005, until 20
+
+{}{}{}",
+        each(&|i| format!("coord th{i}\n")),
+        each(&|i| match i {
+            1 => "particle bob1 mass m at [l*sin(th1), -l*cos(th1)]\n".to_owned(),
+            _ => format!("particle bob{i} mass m at [{} + l*sin(th{i}), -l*cos(th{i})]\n", across(i)),
+        }),
+        pair(&|i| format!("potential spring{i} = k*(norm(bob{} - bob{i}) - d)^2/2\n", i + 1)),
+        each(&|i| format!("draw rod [{}, 0] to bob{i}\n", across(i))),
+        pair(&|i| format!("draw spring bob{i} to bob{}\n", i + 1)),
+        each(&|i| format!("draw dot bob{i}\n")),
+    )
+}

@@ -70,3 +70,40 @@ fn draw(random: &mut Random, i: usize) -> Vec<(String, f64)> {
     let [phi, theta, phi_rate, theta_rate] = random.normals().map(|x| 0.3 * x);
     place(i, [PI + phi, FRAC_PI_2 + theta], [phi_rate, theta_rate])
 }
+
+/// The text of a row.
+pub(crate) fn text(size: usize) -> String {
+    let each = |line: &dyn Fn(usize) -> String| (1..=size).map(line).collect::<String>();
+    let pair = |line: &dyn Fn(usize) -> String| (1..size).map(line).collect::<String>();
+    format!(
+        "\
+# pendulums in space, each joined to the next by a spring, the first one pulled aside
+#
+# Pendulum i hangs from (i - 1, 0, 0); springs have length 1 at rest. A system of M. Finzi, K. A. Wang
+# and A. G. Wilson, NeurIPS 2020, arXiv:2010.13581.
+
+param m = 1, l = 1, g = 9.81, k = 10
+
+{}
+{}gravity [0, 0, -g]
+
+{}
+{}
+# The first rod is 0.5 aside and 0.3 ahead.
+start x1 = l*sin(0.3), y1 = -l*cos(0.3)*sin(0.5), z1 = -l*cos(0.3)*cos(0.5)
+{}run step 0.005, until 5
+
+{}{}{}",
+        each(&|i| format!("coord x{i}, y{i}, z{i}\n")),
+        each(&|i| format!("particle bob{i} mass m at [x{i}, y{i}, z{i}]\n")),
+        each(&|i| match i {
+            1 => "constraint rod1: x1^2 + y1^2 + z1^2 = l^2\n".to_owned(),
+            _ => format!("constraint rod{i}: (x{i} - {})^2 + y{i}^2 + z{i}^2 = l^2\n", i - 1),
+        }),
+        pair(&|i| format!("potential spring{i} = k*(norm(bob{} - bob{i}) - 1)^2/2\n", i + 1)),
+        (2..=size).map(|i| format!("start x{i} = {}, z{i} = -l\n", i - 1)).collect::<String>(),
+        each(&|i| format!("draw rod [{}, 0, 0] to bob{i}\n", i - 1)),
+        pair(&|i| format!("draw spring bob{i} to bob{}\n", i + 1)),
+        each(&|i| format!("draw dot bob{i}\n")),
+    )
+}

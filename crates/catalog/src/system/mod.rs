@@ -2,16 +2,17 @@
 
 mod bezier_bead;
 mod bricard;
-mod coupled_chain;
-mod coupled_pendulums;
+pub(crate) mod coupled_chain;
+pub(crate) mod coupled_pendulums;
 mod damped_pendulum;
 mod double_pendulum;
 mod dzhanibekov;
 mod four_bar;
 mod gyroscope;
 mod harmonic_oscillator;
+mod henon_heiles;
 mod magnet_pendulum;
-mod n_pendulum;
+pub(crate) mod n_pendulum;
 mod outer_solar_system;
 mod pendulum;
 mod rigid_rotor;
@@ -33,6 +34,7 @@ pub const ALL: &[Entry] = &[
     spring_on_rail::ENTRY,
     bezier_bead::ENTRY,
     harmonic_oscillator::ENTRY,
+    henon_heiles::ENTRY,
     outer_solar_system::ENTRY,
     coupled_chain::ENTRY,
     damped_pendulum::ENTRY,

@@ -79,3 +79,42 @@ fn draw(random: &mut Random, size: usize) -> Vec<(String, f64)> {
     }
     values
 }
+
+/// The text of a chain.
+pub(crate) fn text(size: usize) -> String {
+    let each = |line: &dyn Fn(usize) -> String| (1..=size).map(line).collect::<String>();
+    format!(
+        "\
+# a chain of weights on rods in a plane, in Cartesian coordinates
+#
+# Masses and lengths are those of M. Finzi, K. A. Wang and A. G. Wilson, Simplifying Hamiltonian and
+# Lagrangian Neural Networks via Explicit Constraints, NeurIPS 2020, arXiv:2010.13581.
+
+param g = 9.81
+{}
+{}
+{}gravity [0, -g]
+
+{}
+# It falls from where it is stretched out at a right angle to gravity.
+{}run step 0.003, until 3
+
+{}{}",
+        each(&|i| format!("param m{i} = {}, l{i} = {}\n", mass(i - 1, size), length(i - 1, size))),
+        each(&|i| format!("coord x{i}, y{i}\n")),
+        each(&|i| format!("particle bob{i} mass m{i} at [x{i}, y{i}]\n")),
+        each(&|i| match i {
+            1 => "constraint rod1: dot(bob1, bob1) = l1^2\n".to_owned(),
+            _ => format!("constraint rod{i}: dot(bob{i} - bob{0}, bob{i} - bob{0}) = l{i}^2\n", i - 1),
+        }),
+        each(&|i| match i {
+            1 => "let r1 = l1\nstart x1 = r1\n".to_owned(),
+            _ => format!("let r{i} = r{} + l{i}\nstart x{i} = r{i}\n", i - 1),
+        }),
+        each(&|i| match i {
+            1 => "draw rod [0, 0] to bob1\n".to_owned(),
+            _ => format!("draw rod bob{} to bob{i}\n", i - 1),
+        }),
+        each(&|i| format!("draw dot bob{i}\n")),
+    )
+}

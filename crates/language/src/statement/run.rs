@@ -1,6 +1,7 @@
 //! How it starts and runs, and what to look at: `start`, `run`, `output`, `invariant`, `event`.
 
 use super::declare::only;
+use super::pose::pose;
 use crate::diagnostic::Diagnostic;
 use crate::reader::{AXES, Reader, Role};
 use crate::setup::{Alarm, Sense};
@@ -9,7 +10,7 @@ use leastaction_mechanics::Term;
 
 type Outcome = Result<(), Diagnostic>;
 
-/// `start NAME = VALUE, …`, where a name is a coordinate, a velocity or a momentum.
+/// `start NAME = VALUE, …`, where a name is a coordinate, a velocity or a momentum, and `start BODY at …`.
 pub(super) fn start<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
     loop {
         let (base, mut span) = parser.name()?;
@@ -17,6 +18,13 @@ pub(super) fn start<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
         while parser.accept("'") {
             name.push('\'');
             span = span.to(parser.previous());
+        }
+        if let Some((Role::Body, _)) = reader.names.get(&name) {
+            pose(reader, parser, &name, span)?;
+            if !parser.accept(",") {
+                return Ok(());
+            }
+            continue;
         }
         let known = reader.start_names();
         if !known.contains(&name) {
@@ -26,15 +34,15 @@ pub(super) fn start<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
                 None => wrong.unknown(&name),
             });
         }
-        if let Some((_, first)) = reader.starts.iter().find(|(other, _)| *other == name) {
+        if let Some(first) = reader.setup.atlas.find("start", &name) {
             return Err(Diagnostic::at(span, format!("the start of `{name}` is given twice"))
-                .related(*first, "given here first")
+                .related(first, "given here first")
                 .help("remove one of them"));
         }
         reader.sign(parser, "=", "`=` and the value at the start")?;
         let (value, place) = reader.scalar(parser)?;
         only(reader, value, place, &[], "a start is a number, or an expression of parameters")?;
-        reader.starts.push((name.clone(), span));
+        reader.setup.atlas.mark("start", &name, span);
         reader.setup.start.push(Term { name, value });
         if !parser.accept(",") {
             return Ok(());
@@ -56,13 +64,13 @@ pub(super) fn run<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, '
                 None => wrong.help(format!("it has {}", CLAUSES.join(", "))),
             });
         }
-        if let Some((_, first)) = reader.clauses.iter().find(|(other, _)| *other == *word) {
+        if let Some(first) = reader.setup.atlas.find("run", &word) {
             let wrong =
-                Diagnostic::at(span, format!("`{word}` is given twice")).related(*first, "given here first");
+                Diagnostic::at(span, format!("`{word}` is given twice")).related(first, "given here first");
             return Err(wrong.help("remove one of them"));
         }
         clause(reader, parser, &word, span)?;
-        reader.clauses.push((word.into_owned(), span));
+        reader.setup.atlas.mark("run", &word, span.to(parser.previous()));
         if !parser.accept(",") {
             return Ok(());
         }
@@ -82,15 +90,15 @@ fn clause<'g, 's>(
         "samples" => "every",
         _ => "",
     };
-    if let Some((_, other)) = reader.clauses.iter().find(|(other, _)| other == conflict) {
+    if let Some(other) = reader.setup.atlas.find("run", conflict) {
         return Err(Diagnostic::at(span, format!("a run has `{word}` or `{conflict}`, not both"))
-            .related(*other, "given here")
+            .related(other, "given here")
             .help("remove one of them"));
     }
     if word == "method" {
         let (name, place) = method(parser)?;
         reader.setup.plan.method = Some(name);
-        reader.clauses.push(("method name".to_owned(), place));
+        reader.setup.atlas.mark("run", word, place);
         return Ok(());
     }
     let (value, place) = reader.number(parser)?;
@@ -162,6 +170,7 @@ pub(super) fn invariant<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser
 
 /// `event [NAME:] EXPRESSION = EXPRESSION [, rising | falling] [, stop]`
 pub(super) fn event<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
+    let start = parser.peek().span;
     let name = reader.term_name(parser, "event", ":")?;
     let (left, _) = reader.scalar(parser)?;
     reader.sign(parser, "=", "an operator, or `=` and what it passes")?;
@@ -178,6 +187,7 @@ pub(super) fn event<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
             return Err(parser.unexpected("`rising`, `falling` or `stop`").into());
         }
     }
+    reader.setup.atlas.mark("event", &alarm.name, start.to(parser.previous()));
     reader.setup.alarms.push(alarm);
     Ok(())
 }
