@@ -6,6 +6,9 @@ use crate::motion::largest_so_far;
 use crate::view::drawable;
 use std::path::Path;
 
+/// Methods differ by all the digits there are.
+const DECADES: i32 = 20;
+
 /// What a method did.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contender {
@@ -49,14 +52,14 @@ impl Comparison {
         }
         let (title, subtitle) = (self.title.clone(), self.subtitle.clone());
         let columns = vec![vec![self.drift()?], vec![self.cost()?]];
-        Ok(Figure { title, subtitle, columns, height: 480.0 })
+        Ok(Figure { title, subtitle, columns, height: 480.0 + 5.0 * self.contenders.len() as f64 })
     }
 
     fn drift(&self) -> Result<Panel, PictureError> {
         let errors = || self.contenders.iter().flat_map(|contender| contender.errors.iter().copied());
         let times = self.contenders.iter().flat_map(|contender| contender.times.iter().copied());
         let (broken, zeros) = (errors().filter(|v| !drawable(*v)).count(), errors().any(|v| v == 0.0));
-        let y = Axis::log(&self.measure, errors());
+        let y = Axis::log_over(&self.measure, errors(), DECADES);
         let message = y.is_none().then(|| match broken {
             0 => "exactly 0 at all samples".to_owned(),
             _ => "no error is finite".to_owned(),
@@ -85,7 +88,7 @@ impl Comparison {
         };
         let points = || ends().filter_map(|(_, at)| at);
         let x = Axis::log(&self.work, points().map(|p| p[0]));
-        let y = Axis::log(&self.measure, points().map(|p| p[1]));
+        let y = Axis::log_over(&self.measure, points().map(|p| p[1]), DECADES);
         let message = (x.is_none() || y.is_none()).then(|| "no method has an error to show".to_owned());
         let axis = |axis: Option<Axis>, label: &str| {
             axis.unwrap_or_else(|| Axis { log: true, ..Axis::linear(label, [1.0, 10.0], 0.0) })

@@ -47,9 +47,18 @@ impl Axis {
 
     /// A logarithmic axis over whole decades; none if no value is above 0.
     pub(crate) fn log(label: impl Into<String>, values: impl IntoIterator<Item = f64>) -> Option<Axis> {
+        Axis::log_over(label, values, DECADES)
+    }
+
+    /// A logarithmic axis over at most so many decades.
+    pub(crate) fn log_over(
+        label: impl Into<String>,
+        values: impl IntoIterator<Item = f64>,
+        decades: i32,
+    ) -> Option<Axis> {
         let (low, high) = range(values.into_iter().filter(|v| *v > 0.0))?;
         let top = high.log10().ceil() as i32;
-        let bottom = (low.log10().floor() as i32).max(top - DECADES).min(top - 1);
+        let bottom = (low.log10().floor() as i32).max(top - decades).min(top - 1);
         let power = |k: i32| 10_f64.powi(k).max(f64::MIN_POSITIVE);
         Some(Axis { label: label.into(), low: power(bottom), high: power(top), log: true })
     }

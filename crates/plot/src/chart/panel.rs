@@ -102,6 +102,7 @@ impl Panel {
         for series in &self.series {
             draw_series(sheet, series, &place);
         }
+        let mut written: Vec<[f64; 3]> = Vec::new();
         for shape in &self.over {
             match shape {
                 Over::Line(points) => {
@@ -117,7 +118,14 @@ impl Panel {
                     // On the side where there is more room.
                     let (side, shift) =
                         if x < (x0 + x1) / 2.0 { (Horizontal::Left, 9.0) } else { (Horizontal::Right, -9.0) };
-                    sheet.text([x + shift, y], text, TICK, INK, (side, Vertical::Center));
+                    let start = if shift > 0.0 { x + shift } else { x + shift - font::width(text, TICK) };
+                    let span = [start, start + font::width(text, TICK), y];
+                    // A text on another is no text: the legend has it.
+                    let clash = |w: &[f64; 3]| (w[2] - y).abs() < TICK && w[0] < span[1] && span[0] < w[1];
+                    if !written.iter().any(clash) {
+                        sheet.text([x + shift, y], text, TICK, INK, (side, Vertical::Center));
+                        written.push(span);
+                    }
                 }
             }
         }

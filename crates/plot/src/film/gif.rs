@@ -117,3 +117,23 @@ impl Palette {
         found
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::changes;
+
+    #[test]
+    fn changes_make_one_frame_the_next() {
+        let shown = vec![1; 30];
+        let mut pixels = shown.clone();
+        (pixels[8], pixels[21]) = (2, 3);
+        let frame = changes(&shown, &pixels, 6, 5, 9, 4);
+        assert_eq!((frame.left, frame.top, frame.width, frame.height), (2, 1, 2, 3));
+        let mut canvas = shown.clone();
+        for (i, &pixel) in frame.buffer.iter().enumerate().filter(|(_, pixel)| **pixel != 9) {
+            canvas[(1 + i / 2) * 6 + 2 + i % 2] = pixel;
+        }
+        assert_eq!(canvas, pixels);
+        assert_eq!(changes(&shown, &shown, 6, 5, 9, 4).buffer[..], [9]);
+    }
+}
