@@ -2,7 +2,7 @@
 
 use super::files::Files;
 use super::pictures::{Pictures, Shown};
-use super::progress::Watcher;
+use super::progress::{Bar, Watcher};
 use super::setting::{Prepared, Setting};
 use super::summary::{Measured, Outcome, summary};
 use super::{Failure, json};
@@ -58,7 +58,7 @@ impl Run {
             self.files.sampled(integrator, &setup.plan, (start.t, until), self.pictures.samples())?;
         let integrator = listening(integrator, setup, &mut dynamics)?;
 
-        let mut watcher = Watcher::new(!self.quiet)?;
+        let mut watcher = Watcher::new(Bar::new(!self.quiet))?;
         let before = Instant::now();
         let ran = integrator.run_watched(&mut dynamics, &start, until, |moment| watcher.watch(moment));
         let wall = before.elapsed();
@@ -204,5 +204,53 @@ pub(super) fn refused(error: RunError) -> Failure {
         RunError::TooManySteps { .. } => Failure::usage(format!("{error} (--max-steps)")),
         RunError::Step(_) | RunError::Eval(_) => Failure::run(error),
         other => Failure::usage(other),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test may panic
+mod tests {
+    use super::*;
+    use leastaction::Model;
+
+    /// A ball thrown up at 1 with g = 2: it turns at t = 1/2, where it is at 1/4, and lands at t = 1.
+    #[test]
+    fn outputs_are_recorded_and_events_stop_a_run() {
+        let graph = Graph::new();
+        let mut model = Model::new(&graph);
+        let y = model.coordinate("y");
+        model.particle("ball", 1.0, [y]);
+        model.gravity([-2.0]);
+        let (rate, mut setup) = (model.velocity(y), Setup::new(model));
+        setup.outputs.push(Term { name: "twice".to_owned(), value: y * 2.0 });
+        let alarm =
+            |name: &str, value, stop| Alarm { name: name.to_owned(), value, sense: Sense::Falling, stop };
+        setup.alarms = vec![alarm("top", rate, false), alarm("ground", y, true)];
+        let mut dynamics = setup.model.system().unwrap().dynamics().unwrap();
+        let start = dynamics.start(&[("y'", 1.0)]).unwrap();
+        let outputs = outputs(&setup, &mut dynamics).unwrap_or_else(|failure| panic!("{}", failure.message));
+        let throw = Integrator::named("implicit-midpoint", 0.125).unwrap();
+        let throw =
+            listening(throw, &setup, &mut dynamics).unwrap_or_else(|failure| panic!("{}", failure.message));
+        let flight = throw.run(&mut dynamics, &start, 10.0).unwrap();
+        let times: Vec<f64> = flight.crossings().iter().map(|crossing| crossing.t).collect();
+        assert!((times[0] - 0.5).abs() < 1e-14 && (times[1] - 1.0).abs() < 1e-14 && times.len() == 2);
+        assert_eq!((flight.reason(), flight.end().t), (Reason::Event(1), times[1]));
+        let record = Record::new(&flight, &mut dynamics, &outputs).unwrap();
+        let twice = &record.outputs[0];
+        assert!(twice.name == "twice" && (twice.values[4] - 0.5).abs() < 1e-15, "{twice:?}");
+    }
+
+    #[test]
+    fn an_output_needs_a_name_of_its_own() {
+        let graph = Graph::new();
+        let mut model = Model::new(&graph);
+        let y = model.coordinate("y");
+        model.particle("ball", 1.0, [y]);
+        let mut setup = Setup::new(model);
+        setup.outputs.push(Term { name: "p_y".to_owned(), value: y });
+        let mut dynamics = setup.model.system().unwrap().dynamics().unwrap();
+        let message = outputs(&setup, &mut dynamics).err().unwrap().message;
+        assert_eq!(message, "the output `p_y` has the name of something else: rename it");
     }
 }
