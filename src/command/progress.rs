@@ -19,7 +19,7 @@ const GLANCE: Duration = Duration::from_millis(10);
 const PARTS: u64 = 1000;
 
 /// A bar on standard error, with the time left: only on a terminal, and only for what takes longer than a second.
-pub(super) struct Bar {
+struct Bar {
     bar: Option<ProgressBar>,
     begun: Instant,
     shown: bool,
@@ -72,13 +72,13 @@ pub(super) struct Watcher {
 }
 
 impl Watcher {
-    /// From now on Ctrl-C breaks off the run, and a second one ends the command at once.
-    pub(super) fn new(bar: Bar) -> Result<Watcher, Failure> {
+    /// From now on Ctrl-C breaks off the run, and a second one ends the command at once. A bar is shown if it is wanted.
+    pub(super) fn new(bar: bool) -> Result<Watcher, Failure> {
         let interrupted = Arc::new(AtomicBool::new(false));
         flag::register_conditional_shutdown(SIGINT, 130, interrupted.clone())
             .and_then(|_| flag::register(SIGINT, interrupted.clone()))
             .map_err(|error| Failure::run(format!("cannot listen to Ctrl-C: {error}")))?;
-        Ok(Watcher { interrupted, bar, stride: 1, next: 0, looked: Instant::now() })
+        Ok(Watcher { interrupted, bar: Bar::new(bar), stride: 1, next: 0, looked: Instant::now() })
     }
 
     /// Whether Ctrl-C was pressed.
@@ -101,14 +101,14 @@ impl Watcher {
         ControlFlow::Continue(())
     }
 
-    /// Looks at work that is not measured by steps: how much of it is done, and where that is.
-    pub(super) fn tell(&mut self, fraction: f64, place: impl Fn() -> String) -> ControlFlow<()> {
+    /// Looks at work that is not measured by steps: how much of it is done, and what to say of it.
+    pub(super) fn tell(&mut self, fraction: f64, message: impl Fn() -> String) -> ControlFlow<()> {
         if self.is_interrupted() {
             return ControlFlow::Break(());
         }
         if self.bar.is_seen() && self.looked.elapsed() > GLANCE {
-            self.bar.show(fraction, &place());
             self.looked = Instant::now();
+            self.bar.show(fraction, &message());
         }
         ControlFlow::Continue(())
     }

@@ -2,7 +2,7 @@
 
 use super::files::Files;
 use super::pictures::{Pictures, Shown};
-use super::progress::{Bar, Watcher};
+use super::progress::Watcher;
 use super::setting::{Prepared, Setting};
 use super::summary::{Measured, Outcome, summary};
 use super::{Failure, json};
@@ -58,7 +58,7 @@ impl Run {
             self.files.sampled(integrator, &setup.plan, (start.t, until), self.pictures.samples())?;
         let integrator = listening(integrator, setup, &mut dynamics)?;
 
-        let mut watcher = Watcher::new(Bar::new(!self.quiet))?;
+        let mut watcher = Watcher::new(!self.quiet)?;
         let before = Instant::now();
         let ran = integrator.run_watched(&mut dynamics, &start, until, |moment| watcher.watch(moment));
         let wall = before.elapsed();

@@ -188,15 +188,14 @@ impl Setting {
 }
 
 impl Prepared<'_> {
-    /// What a symmetry conserves besides the energy, and the stated invariants that are found to be conserved.
+    /// What a symmetry conserves besides the energy, and what the model says is conserved.
     pub(super) fn watched(&mut self) -> Result<Vec<(String, Observable)>, Failure> {
         let system = self.dynamics.system().clone();
         let momenta = system.conserved().into_iter().filter(|name| *name != "energy");
         let momenta = momenta.map(|name| (name.to_owned(), name.to_owned()));
         let stated = self.source.setup.invariants.iter();
-        let kept = stated.filter(|term| self.equations.is_conserved(term.value) == Some(true));
-        let kept = kept.map(|term| (term.name.clone(), term.value.to_string()));
-        let all: Vec<_> = momenta.chain(kept).collect();
+        let stated = stated.map(|term| (term.name.clone(), term.value.to_string()));
+        let all: Vec<_> = momenta.chain(stated).collect();
         let watch = |(name, text): (String, String)| {
             Ok((name, self.dynamics.observable(&text).map_err(Failure::run)?))
         };

@@ -114,19 +114,15 @@ impl<'g> Setup<'g> {
     /// An error that a clause of `run`, such as "method", leads to.
     #[must_use]
     pub fn explain_clause(&self, clause: &str, message: impl Into<String>) -> Errors {
-        let message = message.into();
-        // "…; did you mean `gauss4`?" is two sentences.
-        let (cause, help) = match message.split_once("; did you mean ") {
-            Some((cause, other)) => (cause.to_owned(), Some(format!("did you mean {other}"))),
-            None => (message, None),
-        };
-        let wrong = Diagnostic { span: self.atlas.find("run", clause), ..Diagnostic::of_all(cause) };
-        Diagnostic { help, ..wrong }.into()
+        split(&message.into()).maybe_at(self.atlas.find("run", clause)).into()
     }
 }
 
 /// A message "cause: remedy" as an error with a cause and a help.
 fn split(message: &str) -> Diagnostic {
+    // Terms without a name of their own are called by their kind, which says nothing.
+    let kinds = ["kinetic", "potential", "lagrangian", "hamiltonian", "dissipation", "constraint"];
+    let message = kinds.iter().fold(message.to_owned(), |text, kind| text.replace(&format!(" `{kind}`"), ""));
     match message.split_once(": ") {
         Some((cause, remedy)) => Diagnostic::of_all(cause).help(remedy),
         None => Diagnostic::of_all(message),
@@ -177,6 +173,17 @@ impl Locate for ModelError {
             ModelError::UnknownName { place, name, .. } | ModelError::MisplacedName { place, name, .. } => {
                 let span = atlas.site(place);
                 let exact = span.and_then(|span| atlas.use_of(name, span));
+                let velocity = name.ends_with('\'');
+                let wrong = match place {
+                    Site::Term("Hamiltonian term", _) if velocity => wrong.help(format!(
+                        "a Hamiltonian depends on momenta: declare `momentum p`, and write `p` for what belongs to `{name}`"
+                    )),
+                    Site::Term("potential energy", _) if velocity => wrong.help(
+                        "write an energy that depends on velocities as `lagrangian …`, friction as `dissipation …`",
+                    ),
+                    Site::Mass(_) => wrong.help("a mass is constant: use numbers and parameters only"),
+                    _ => wrong,
+                };
                 let wrong = wrong.maybe_at(exact.or(span));
                 let defined = atlas.find("name", name.trim_end_matches('\''));
                 // Where the name is not written, a definition brings it in.
@@ -185,15 +192,28 @@ impl Locate for ModelError {
             ModelError::ForceOnUnknown { name } => wrong.maybe_at(atlas.find("force", name)),
             ModelError::MixedForms { what } => {
                 let hamiltonian = atlas.find("statement", "hamiltonian");
-                wrong.maybe_at(atlas.any_term(quoted(what))).maybe_related(hamiltonian, "the Hamiltonian")
+                Diagnostic::of_all("the model states a Hamiltonian, and a kinetic energy or Lagrangian besides")
+                    .maybe_at(atlas.any_term(quoted(what)))
+                    .maybe_related(hamiltonian, "the Hamiltonian")
+                    .help("state the motion one way: with `hamiltonian`, to which potentials may be added, or without")
             }
             ModelError::MomentaCount { .. } => wrong
                 .maybe_at(atlas.find("statement", "momentum"))
                 .maybe_related(atlas.find("statement", "coord"), "the coordinates"),
             ModelError::BadMass { particle, .. } => wrong.maybe_at(atlas.site(&Site::Mass(particle.clone()))),
-            ModelError::Dimensions { particle, .. } => wrong
-                .maybe_at(atlas.site(&Site::Position(particle.clone())))
-                .maybe_related(atlas.find("gravity", ""), "gravity"),
+            ModelError::Dimensions { particle, found, expected } if expected.contains("gravity") => {
+                let gravity = expected.split(' ').next().unwrap_or("");
+                let plural = if gravity == "1" { "" } else { "s" };
+                Diagnostic::of_all(format!(
+                    "gravity has {gravity} component{plural}, and the position of `{particle}` has {found}"
+                ))
+                .maybe_at(atlas.find("gravity", ""))
+                .maybe_related(atlas.site(&Site::Position(particle.clone())), "the position")
+                .help("give both as many components")
+            }
+            ModelError::Dimensions { particle, .. } => {
+                wrong.maybe_at(atlas.site(&Site::Position(particle.clone())))
+            }
             ModelError::UnusedCoordinate { name } => wrong.maybe_at(atlas.find("name", name)).help(format!(
                 "use it: in the position of a particle, or in a kinetic energy such as `kinetic m*{name}'^2/2`; or remove it"
             )),

@@ -1,6 +1,6 @@
 //! What is wrong with a text, where, and what to do about it.
 
-use leastaction_expr::{ParseError, Span};
+use leastaction_expr::Span;
 use std::fmt;
 
 /// Something wrong at a place.
@@ -63,12 +63,6 @@ impl Diagnostic {
     pub(crate) fn related(mut self, span: Span, label: impl Into<String>) -> Diagnostic {
         self.related.push((span, label.into()));
         self
-    }
-}
-
-impl From<ParseError> for Diagnostic {
-    fn from(error: ParseError) -> Diagnostic {
-        Diagnostic::at(error.span(), error.to_string())
     }
 }
 

@@ -6,6 +6,7 @@ mod atlas;
 mod bind;
 mod diagnostic;
 mod drawing;
+mod explain;
 mod format;
 mod lines;
 mod picture;

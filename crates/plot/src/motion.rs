@@ -135,7 +135,8 @@ impl Plot<'_> {
         Ok(shapes
             .filter_map(|shape| match shape {
                 Shape::Rod(ends) => Some(Over::Line(ends.to_vec())),
-                Shape::Spring(points) | Shape::Line(points) => Some(Over::Line(points)),
+                Shape::Spring(points) => Some(Over::Line(points)),
+                Shape::Line(points) => Some(Over::Still(points)),
                 Shape::Dot { at, radius } => Some(Over::Disc(at, 1.5 + 3.0 * radius)),
                 Shape::Trail { .. } => None,
             })
@@ -282,7 +283,7 @@ fn plane(
 ) -> Panel {
     let points = || {
         let over = over.iter().flat_map(|shape| match shape {
-            Over::Line(points) => &points[..],
+            Over::Line(points) | Over::Still(points) => &points[..],
             Over::Disc(at, _) | Over::Labelled(at, ..) => std::slice::from_ref(at),
         });
         series.iter().flat_map(|s| &s.points).chain(over)

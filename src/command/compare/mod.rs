@@ -4,7 +4,7 @@ mod contest;
 mod rows;
 
 use super::pictures::plot_file;
-use super::progress::{Bar, Watcher};
+use super::progress::Watcher;
 use super::run::several;
 use super::setting::{Beginning, Begun};
 use super::{Failure, table};
@@ -68,7 +68,7 @@ impl Compare {
             None => METHODS.iter().partition(|card| paces.iter().any(|pace| applies(card, pace, &dynamics))),
         };
         let steps = self.beginning.max_steps;
-        let mut watcher = Watcher::new(Bar::new(!self.quiet))?;
+        let mut watcher = Watcher::new(!self.quiet)?;
         let (reference, unknown) = match Reference::new(&dynamics, &start, until, steps, &mut watcher) {
             Ok(reference) => (reference, None),
             Err(error) => (None, Some(format!("there is none: {error}"))),

@@ -8,7 +8,7 @@ mod starts;
 mod surface;
 
 use super::pictures::plot_file;
-use super::progress::{Bar, Watcher};
+use super::progress::Watcher;
 use super::run::{about, refused, several};
 use super::setting::{Begun, Prepared, Setting};
 use super::{Failure, table};
@@ -124,7 +124,7 @@ impl Section {
         }
 
         let mut points = Points::new(begun.dynamics.system(), &names);
-        let mut watcher = Watcher::new(Bar::new(!self.quiet))?;
+        let mut watcher = Watcher::new(!self.quiet)?;
         let before = Instant::now();
         let (mut drift, mut broken) = (0.0_f64, None);
         for (i, start) in starts.iter().enumerate() {

@@ -72,7 +72,7 @@ pub(super) fn force<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
                 let wrong = Diagnostic::at(span, format!("there is no coordinate `{name}`")).unknown(&name);
                 return Err(match nearest(&name, coordinates.map(|(name, _)| name.as_str())) {
                     Some(other) => wrong.help(format!("did you mean `{other}`?")),
-                    None => wrong,
+                    None => wrong.help(format!("coordinates are {}", super::run::few(&reader.coordinates))),
                 });
             }
         };
@@ -156,7 +156,9 @@ pub(super) fn constraint<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parse
         }
         (left, right) => {
             let (left, right) = (left.shape(), right.shape());
-            return Err(Diagnostic::at(place, format!("{left} cannot be equal to {right}")));
+            return Err(Diagnostic::at(place, format!("{left} cannot be equal to {right}")).help(
+                "compare numbers with numbers, and vectors with vectors of as many components, as `[0, 0]`",
+            ));
         }
     }
     Ok(())

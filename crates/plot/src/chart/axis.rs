@@ -87,8 +87,8 @@ impl Axis {
         let power = size.log10().floor() as i32;
         let power = if (-2..=3).contains(&power) { 0 } else { power };
         let unit = 10_f64.powi(power);
-        let digits = (-(step / unit).log10().floor()).clamp(0.0, 9.0) as usize;
-        let digits = if is_quarter(step / unit) { digits + 1 } else { digits };
+        let quarter = if is_quarter(step / unit) { 1.0 } else { 0.0 };
+        let digits = (quarter - (step / unit * 1.000_001).log10().floor()).clamp(0.0, 9.0) as usize;
         let count = (last - first).clamp(-1.0, 50.0) as i64;
         let major = (0..=count).map(|i| {
             let value = (first + i as f64) * step;
@@ -172,6 +172,7 @@ mod tests {
         let axis = Axis::linear("x", [-1.3, 2.2], 0.0);
         assert_eq!(labels(&axis), ["−1", "0", "1", "2"]);
         assert_eq!(labels(&Axis::linear("x", [0.0, 1.0], 0.0)), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+        assert_eq!(labels(&Axis::linear("x", [-30.0, 80.0], 0.0)), ["−25", "0", "25", "50", "75"]);
         let big = Axis::linear("x", [0.0, 2e5], 0.0).ticks(300.0, 60.0);
         assert_eq!(big.label, "x  (10⁵)");
         assert_eq!(big.major[1], (5e4, "0.5".to_owned()));

@@ -1,7 +1,7 @@
 //! A panel: two axes, curves, a title, a legend above and notes below.
 
 use super::axis::{Axis, Ticks};
-use crate::paper::color::{self, Color, GREY, GRID, INK};
+use crate::paper::color::{self, Color, GREY, GRID, INK, STILL};
 use crate::paper::{Horizontal, Mark, Sheet, Vertical, font};
 use crate::view::drawable;
 
@@ -31,10 +31,12 @@ pub(crate) enum Style {
     Points,
 }
 
-/// Something drawn over curves, in the units of the axes.
+/// Something drawn besides curves, in the units of the axes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Over {
     Line(Vec<[f64; 2]>),
+    /// A line that lies behind the curves.
+    Still(Vec<[f64; 2]>),
     /// A disc with a radius in pixels.
     Disc([f64; 2], f64),
     /// The mark of a curve, with a text beside it.
@@ -50,7 +52,7 @@ pub(crate) struct Panel {
     /// Whether lengths on both axes are alike.
     pub(crate) equal: bool,
     pub(crate) series: Vec<Series>,
-    /// What is drawn over the curves.
+    /// What is drawn besides the curves.
     pub(crate) over: Vec<Over>,
     /// Small print at the end of the legend.
     pub(crate) notes: Vec<String>,
@@ -92,6 +94,11 @@ impl Panel {
         let horizontal = x.ticks(across, 74.0);
         let vertical = y.ticks(down, 42.0);
         frame(sheet, [x0, y0, x1, y1], &place, &horizontal, &vertical, [x.low, y.low]);
+        for shape in &self.over {
+            if let Over::Still(points) = shape {
+                sheet.line(points.iter().map(|p| place(*p)).collect::<Vec<_>>(), 2.4, STILL);
+            }
+        }
         for series in &self.series {
             draw_series(sheet, series, &place);
         }
@@ -100,6 +107,7 @@ impl Panel {
                 Over::Line(points) => {
                     sheet.line(points.iter().map(|p| place(*p)).collect::<Vec<_>>(), 1.6, GREY)
                 }
+                Over::Still(_) => {}
                 Over::Disc(at, radius) => {
                     sheet.marks.push(Mark::Disc { at: place(*at), radius: *radius, color: GREY });
                 }

@@ -3,7 +3,7 @@
 use super::tempo::Tempo;
 use crate::chart::short;
 use crate::error::PictureError;
-use crate::paper::color::{self, Color, GREY, INK, WHITE};
+use crate::paper::color::{self, Color, GREY, INK, STILL, WHITE};
 use crate::paper::font;
 use crate::paper::raster::Raster;
 use crate::scene::{Scene, Shape, positions_at};
@@ -21,9 +21,6 @@ const TRAIL: f64 = 3.0;
 
 /// A trail fades in so many steps: each is a colour of the palette.
 const FADES: usize = 8;
-
-/// The colour of what stands still.
-const STILL: Color = Color::new(160, 160, 160);
 
 /// At most so many points make a trail.
 const POINTS: usize = 480;

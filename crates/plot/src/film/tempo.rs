@@ -72,13 +72,9 @@ impl Tempo {
 
 impl fmt::Display for Tempo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} frames, {} unit{} of time in a second",
-            self.frames,
-            short(self.speed, 3),
-            if self.speed == 1.0 { "" } else { "s" }
-        )
+        let plural = |one: bool| if one { "" } else { "s" };
+        write!(f, "{} frame{}, ", self.frames, plural(self.frames == 1))?;
+        write!(f, "{} unit{} of time in a second", short(self.speed, 3), plural(self.speed == 1.0))
     }
 }
 

@@ -69,3 +69,68 @@ fn film(painter: &mut Painter<'_>, program: &Path, part: &Path) -> Result<(), Pi
     }
     Err(PictureError::Ffmpeg { status: status.to_string(), message })
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::{ffmpeg, save};
+    use crate::error::PictureError;
+    use crate::film::frame::Painter;
+    use crate::film::tempo::Tempo;
+    use crate::scene::Scene;
+    use leastaction_language::Drawing;
+    use leastaction_output::{Path as Course, Record};
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::{Path, PathBuf};
+
+    /// A folder with a program `ffmpeg` that does what a script says.
+    fn folder(name: &str, script: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("leastaction-video-{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let program = folder.join("ffmpeg");
+        fs::write(&program, script).expect("a script");
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("a program");
+        folder
+    }
+
+    fn film(folder: &Path) -> (Result<(), PictureError>, Tempo, (u32, u32)) {
+        let times: Vec<_> = (0..=80).map(|i| f64::from(i) / 10.0).collect();
+        let axes = vec![times.iter().map(|t| t.sin()).collect(), times.iter().map(|t| t.cos()).collect()];
+        let record = Record { times, paths: vec![Course { name: "a".into(), axes }], ..Record::default() };
+        let scene = Scene::of(&Drawing::new(), &record).expect("a place");
+        let tempo = Tempo::of(&record.times);
+        let mut painter = Painter::new(&record, &scene, tempo, "test", 0.25).expect("finite");
+        let program = ffmpeg(folder.as_os_str()).expect("the script");
+        let saved = save(&mut painter, &program, &folder.join("film.mp4"));
+        (saved, tempo, painter.size())
+    }
+
+    #[test]
+    fn every_frame_is_sent() {
+        let folder = folder("sent", "#!/bin/sh\nfor last; do :; done\ncat > \"$last\"\n");
+        let (saved, tempo, (width, height)) = film(&folder);
+        saved.expect("a film");
+        let bytes = fs::metadata(folder.join("film.mp4")).expect("the film").len();
+        assert_eq!(bytes, tempo.frames as u64 * u64::from(width * height * 3));
+        assert_eq!((width % 2, height % 2), (0, 0));
+        assert_eq!(fs::read_dir(&folder).expect("the folder").count(), 2);
+        fs::remove_dir_all(folder).expect("gone");
+    }
+
+    #[test]
+    fn what_ffmpeg_says_is_passed_on_and_nothing_is_left() {
+        let folder = folder(
+            "failed",
+            "#!/bin/sh\nfor last; do :; done\necho part > \"$last\"\necho no codec >&2\nexit 3\n",
+        );
+        let error = film(&folder).0.expect_err("it failed").to_string();
+        assert!(error.contains("no codec") && error.contains('3'), "{error}");
+        assert_eq!(fs::read_dir(&folder).expect("the folder").count(), 1);
+        fs::remove_dir_all(folder).expect("gone");
+    }
+
+    #[test]
+    fn folders_without_ffmpeg_have_none() {
+        assert_eq!(ffmpeg("/nowhere:/nor/here".as_ref()), None);
+    }
+}

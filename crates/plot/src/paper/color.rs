@@ -30,6 +30,7 @@ impl Color {
 pub(crate) const WHITE: Color = Color::new(255, 255, 255);
 pub(crate) const INK: Color = Color::new(34, 34, 34);
 pub(crate) const GREY: Color = Color::new(110, 110, 110);
+pub(crate) const STILL: Color = Color::new(160, 160, 160);
 pub(crate) const GRID: Color = Color::new(228, 228, 228);
 
 /// The palette of M. Okabe and K. Ito, "Color Universal Design" (2008), without yellow, which white paper swallows, in an order that

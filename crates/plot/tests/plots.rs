@@ -1,0 +1,257 @@
+//! Plots of records that were made up: what must be in them, and that nothing else is.
+#![allow(clippy::unwrap_used)] // a test may panic
+
+use leastaction_language::Drawing;
+use leastaction_output::{Column, Path, Record};
+use leastaction_plot::{Comparison, Contender, Energy, Orbit, PictureError, Plot, Section};
+
+/// A weight on a rod that turns once in 2π: two coordinates, one particle.
+fn turning(count: usize) -> Record {
+    let times: Vec<_> = (0..count).map(|i| i as f64 * 0.05).collect();
+    let [sine, cosine, minus] = [f64::sin, f64::cos, |t: f64| -t.sin()]
+        .map(|f: fn(f64) -> f64| times.iter().map(|t| f(*t)).collect::<Vec<_>>());
+    let column = |name: &str, values: &[f64]| Column { name: name.to_owned(), values: values.to_vec() };
+    Record {
+        energy: times.iter().map(|t| -2.0 + 1e-9 * (7.0 * t).sin()).collect(),
+        coordinates: vec![column("x", &cosine), column("y", &sine)],
+        velocities: vec![column("x'", &minus), column("y'", &cosine)],
+        paths: vec![Path { name: "bob".to_owned(), axes: vec![cosine, sine] }],
+        times,
+        ..Record::default()
+    }
+}
+
+fn drawing() -> Drawing {
+    Drawing::new().rod([0.0, 0.0], "bob").dot("bob", 1.0)
+}
+
+fn plotted(record: &Record, drawing: &Drawing, energy: Energy) -> Result<String, PictureError> {
+    Plot { record, drawing, title: "wheel <&>", subtitle: "rk4, steps of 0.05", energy }.svg()
+}
+
+const KEPT: Energy = Energy::Conserved { scale: 2.0 };
+
+/// The texts of a picture, and all of its numbers, which must be finite and inside of it.
+fn looked_at(svg: &str) -> Vec<String> {
+    assert!(svg.starts_with("<svg width=\"") && svg.trim_end().ends_with("</svg>"), "{}", &svg[..200]);
+    let view = svg.split("viewBox=\"0 0 ").nth(1).unwrap().split('"').next().unwrap();
+    let size: Vec<f64> = view.split(' ').map(|n| n.parse().unwrap()).collect();
+    for key in [" x=\"", " y=\"", " cx=\"", " cy=\"", " x1=\"", " y1=\"", " x2=\"", " y2=\"", " points=\""] {
+        for value in svg.split(key).skip(1).map(|rest| rest.split('"').next().unwrap()) {
+            for number in value.split([' ', ',']).filter(|word| !word.is_empty()) {
+                let number: f64 = number.parse().unwrap();
+                assert!(
+                    number.is_finite() && number > -50.0 && number < size[0].max(size[1]) + 50.0,
+                    "{number}"
+                );
+            }
+        }
+    }
+    assert!(svg.len() < 1_000_000, "{} bytes", svg.len());
+    let text =
+        |rest: &str| rest.split_once('>').unwrap().1.split("</text>").next().unwrap().trim().to_owned();
+    let texts: Vec<_> = svg.split("<text").skip(1).map(text).collect();
+    assert!(texts.iter().all(|text| !text.contains("NaN") && !text.contains("inf")), "{texts:?}");
+    texts
+}
+
+/// Whether a text is in a picture.
+fn says(texts: &[String], wanted: &str) -> bool {
+    texts.iter().any(|text| text == wanted)
+}
+
+#[test]
+fn a_plot_has_its_panels_titles_axes_and_legends() {
+    let texts = looked_at(&plotted(&turning(400), &drawing(), KEPT).unwrap());
+    let wanted = [
+        "wheel &lt;&amp;&gt;",
+        "rk4, steps of 0.05",
+        "Paths",
+        "Coordinates",
+        "Phase portrait",
+        "Energy error",
+    ];
+    for wanted in
+        wanted.into_iter().chain(["x", "y", "t", "coordinate", "velocity", "|ΔE / E|", "bob", "y, y&apos;"])
+    {
+        assert!(says(&texts, wanted), "{wanted} is not in {texts:?}");
+    }
+    // Errors are at most 5·10⁻¹⁰: that decade is the upper edge.
+    assert!(says(&texts, "10⁻⁹") && !says(&texts, "10⁻⁸"), "{texts:?}");
+    assert!(!says(&texts, "Constraint error"));
+}
+
+#[test]
+fn an_energy_that_changes_is_shown_itself_and_constraints_have_a_panel() {
+    let mut record = turning(100);
+    record.position_violation = vec![1e-15; 100];
+    record.velocity_violation = (0..100).map(|i| if i % 3 == 0 { 0.0 } else { 2e-14 }).collect();
+    let texts = looked_at(&plotted(&record, &Drawing::new(), Energy::Changing).unwrap());
+    for wanted in ["Energy", "E − 2", "Constraint error", "positions |Φ|", "velocities |Ψ|", "lower edge: 0"]
+    {
+        assert!(
+            texts.iter().any(|text| text.replace("+ 2", "− 2").starts_with(wanted)),
+            "{wanted} in {texts:?}"
+        );
+    }
+}
+
+#[test]
+fn an_energy_without_error_is_said_to_have_none() {
+    let mut record = turning(50);
+    record.energy = vec![-2.0; 50];
+    let texts = looked_at(&plotted(&record, &drawing(), KEPT).unwrap());
+    assert!(says(&texts, "exactly 0 at all of 49 samples"), "{texts:?}");
+}
+
+#[test]
+fn numbers_that_are_not_finite_are_left_out_and_said_to_be() {
+    let mut record = turning(60);
+    for sample in [10, 11, 40] {
+        record.coordinates[0].values[sample] = f64::NAN;
+        record.paths[0].axes[1][sample] = f64::INFINITY;
+        record.energy[sample] = f64::NAN;
+    }
+    let texts = looked_at(&plotted(&record, &drawing(), KEPT).unwrap());
+    let said = texts.iter().filter(|text| text.starts_with("3 ") && text.contains("not finite")).count();
+    // In the paths, the portrait, the coordinates, and the energy.
+    assert_eq!(said, 4, "{texts:?}");
+    record.energy = vec![f64::NAN; 60];
+    let texts = looked_at(&plotted(&record, &drawing(), KEPT).unwrap());
+    assert!(says(&texts, "59 of 59 values are not finite"), "{texts:?}");
+}
+
+#[test]
+fn constant_single_huge_and_missing_samples_are_plotted_or_refused() {
+    let mut still = turning(20);
+    for axis in &mut still.paths[0].axes {
+        axis.fill(3.0);
+    }
+    still.coordinates[0].values.fill(0.0);
+    still.coordinates[1].values.fill(0.0);
+    looked_at(&plotted(&still, &Drawing::new(), KEPT).unwrap());
+    looked_at(&plotted(&turning(1), &drawing(), KEPT).unwrap());
+    let mut huge = turning(30);
+    huge.coordinates[0].values.iter_mut().for_each(|x| *x *= 1e300);
+    huge.paths[0].axes.iter_mut().flatten().for_each(|x| *x *= 1e300);
+    huge.energy.iter_mut().for_each(|e| *e *= 1e299);
+    looked_at(&plotted(&huge, &Drawing::new(), Energy::Changing).unwrap());
+    looked_at(&plotted(&huge, &Drawing::new(), Energy::Conserved { scale: 1e-300 }).unwrap());
+    let empty = plotted(&Record::default(), &Drawing::new(), KEPT).unwrap_err();
+    assert!(matches!(empty, PictureError::Empty), "{empty}");
+    let lost = plotted(&turning(9), &Drawing::new().dot("bib", 1.0), KEPT).unwrap_err();
+    assert!(lost.to_string().contains("`bib`"), "{lost}");
+}
+
+#[test]
+fn of_many_coordinates_some_are_shown_and_that_is_said() {
+    let mut record = turning(100);
+    let many = |columns: &[Column], tick: &str| {
+        (0..60).map(|i| Column { name: format!("q{i}{tick}"), ..columns[i % 2].clone() }).collect()
+    };
+    record.coordinates = many(&record.coordinates, "");
+    record.velocities = many(&record.velocities, "'");
+    let texts = looked_at(&plotted(&record, &drawing(), KEPT).unwrap());
+    assert!(["6 of 60", "3 of 60", "q0", "q59"].iter().all(|wanted| says(&texts, wanted)), "{texts:?}");
+}
+
+#[test]
+fn long_records_make_small_files_and_space_is_seen_from_two_sides() {
+    let mut record = turning(200_000);
+    record.paths[0].axes.push(record.times.iter().map(|t| (0.3 * t).sin()).collect());
+    let texts = looked_at(&plotted(&record, &drawing(), KEPT).unwrap());
+    assert!(says(&texts, "Paths, from the front") && says(&texts, "Paths, from above") && says(&texts, "z"));
+}
+
+fn decoded(png: &[u8]) -> (u32, u32, Vec<u8>) {
+    let mut reader = png::Decoder::new(std::io::Cursor::new(png)).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    assert_eq!((info.color_type, info.bit_depth), (png::ColorType::Rgb, png::BitDepth::Eight));
+    (info.width, info.height, pixels)
+}
+
+#[test]
+fn a_png_is_the_svg_in_pixels() {
+    let (record, drawing) = (turning(400), drawing());
+    let plot = Plot { record: &record, drawing: &drawing, title: "wheel", subtitle: "", energy: KEPT };
+    let (width, height, pixels) = decoded(&plot.png().unwrap());
+    let svg = plot.svg().unwrap();
+    let head = format!("<svg width=\"{}\" height=\"{}\"", width / 2, height / 2);
+    assert!(svg.starts_with(&head), "{head}: {}", &svg[..60]);
+    assert_eq!(pixels.len(), (width * height * 3) as usize);
+    // The first disc of the SVG with the colour of a curve is there, and the corners are white.
+    let circle = svg.split("<circle ").find(|rest| rest.contains("fill=\"#0072B2\"")).unwrap();
+    let number =
+        |key: &str| -> f64 { circle.split(key).nth(1).unwrap().split('"').next().unwrap().parse().unwrap() };
+    let pixel = |x: f64, y: f64| {
+        let i = 3 * (y as usize * width as usize + x as usize);
+        [pixels[i], pixels[i + 1], pixels[i + 2]]
+    };
+    assert_eq!(pixel(number("cx=\"") / 5.0, number("cy=\"") / 5.0), [0, 114, 178]);
+    assert_eq!(pixel(1.0, 1.0), [255; 3]);
+    // Letters are painted: the title stands at the upper left.
+    let dark = (0..70)
+        .flat_map(|y| (0..400).map(move |x| (x, y)))
+        .filter(|(x, y)| pixel(f64::from(*x), f64::from(*y))[0] < 100);
+    assert!(dark.count() > 200);
+}
+
+fn folder(name: &str) -> std::path::PathBuf {
+    let folder = std::env::temp_dir().join(format!("leastaction-plots-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+#[test]
+fn sections_and_comparisons_are_plotted() {
+    let folder = folder("more");
+    let orbit = |k: usize| Orbit {
+        name: format!("E = {k}"),
+        points: (0..2000).map(|i| [(i as f64).cos() * k as f64, (i as f64).sin()]).collect(),
+    };
+    let mut section = Section {
+        title: "section".to_owned(),
+        subtitle: "x = 0".to_owned(),
+        labels: ["y".to_owned(), "p_y".to_owned()],
+        orbits: (1..20).map(orbit).collect(),
+    };
+    section.orbits[0].points[7] = [f64::NAN, 0.0];
+    section.save(&folder.join("section.svg")).unwrap();
+    section.save(&folder.join("section.PNG")).unwrap();
+    let texts = looked_at(&std::fs::read_to_string(folder.join("section.svg")).unwrap());
+    for wanted in ["p_y", "E = 1", "and 5 more", "1 of 3 points", "1 points not finite: left out"] {
+        assert!(says(&texts, wanted), "{wanted}: {texts:?}");
+    }
+    let contender = |name: &str, size: f64, work: f64| Contender {
+        name: name.to_owned(),
+        times: (0..100).map(f64::from).collect(),
+        errors: (0..100).map(|i| size * f64::from(i)).collect(),
+        work,
+    };
+    let comparison = Comparison {
+        title: "methods".to_owned(),
+        subtitle: String::new(),
+        measure: "|ΔE / E|".to_owned(),
+        work: "evaluations".to_owned(),
+        contenders: vec![
+            contender("rk4", 1e-6, 4e4),
+            contender("verlet", 1e-4, 1e4),
+            contender("lost", f64::NAN, 1.0),
+        ],
+    };
+    comparison.save(&folder.join("comparison.svg")).unwrap();
+    let texts = looked_at(&std::fs::read_to_string(folder.join("comparison.svg")).unwrap());
+    for wanted in ["Largest error so far", "Work and error", "evaluations", "not finite: lost"] {
+        assert!(says(&texts, wanted), "{wanted}: {texts:?}");
+    }
+    assert_eq!(
+        texts.iter().filter(|text| *text == "verlet").count(),
+        2,
+        "in the legend, and beside its mark"
+    );
+    let bare = Section { orbits: Vec::new(), ..section };
+    assert!(matches!(bare.save(&folder.join("none.svg")), Err(PictureError::Empty)));
+    assert!(matches!(comparison.save(&folder.join("x.pdf")), Err(PictureError::Ending { .. })));
+    std::fs::remove_dir_all(folder).unwrap();
+}
