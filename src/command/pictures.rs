@@ -31,7 +31,8 @@ pub(super) struct Shown<'a> {
     pub(super) energy_drift: Option<f64>,
 }
 
-fn plot_file(name: &str) -> Result<PathBuf, String> {
+/// Reads the name of a plot's file.
+pub(super) fn plot_file(name: &str) -> Result<PathBuf, String> {
     ending(name, &["svg", "png"])
 }
 

@@ -79,6 +79,11 @@ pub(super) struct Source<'g> {
 }
 
 impl<'g> Source<'g> {
+    /// Its name, and what it is if it says so.
+    pub(super) fn told(&self) -> String {
+        if self.about.is_empty() { self.name.clone() } else { format!("{}: {}", self.name, self.about) }
+    }
+
     /// Finds a system, with values of parameters in place of its own.
     pub(super) fn open(
         graph: &'g Graph,

@@ -84,7 +84,7 @@ pub(super) fn summary(
     let parameters = lines(parameters.map(|((name, _), value)| format!("{name} = {}", number(value))));
     let because = outcome.why.iter().map(|why| row("because", why.clone()));
     let mut rows = vec![
-        row("system", format!("{}: {}", source.name, source.about)),
+        row("system", source.told()),
         row(
             "method",
             format!(

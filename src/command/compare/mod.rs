@@ -3,6 +3,7 @@
 mod contest;
 mod rows;
 
+use super::pictures::plot_file;
 use super::progress::Watcher;
 use super::run::several;
 use super::setting::{Beginning, Begun};
@@ -41,7 +42,7 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "FILE")]
     out: Vec<PathBuf>,
     /// Plot errors of the energy against time to a file, .svg or .png; may be repeated
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = plot_file)]
     plot: Vec<PathBuf>,
     /// Print nothing but errors
     #[arg(long)]
@@ -110,7 +111,7 @@ impl Compare {
             }
         }
         let row = |name: &str, text: String| vec![name.to_owned(), text];
-        let mut head = vec![row("system", format!("{}: {}", source.name, source.about)), row("run", span)];
+        let mut head = vec![row("system", source.told()), row("run", span)];
         head.extend(reference.map(|reference| {
             row("reference", format!("{}, known to about {:.1e}", reference.told, reference.doubt))
         }));

@@ -7,6 +7,7 @@ mod points;
 mod starts;
 mod surface;
 
+use super::pictures::plot_file;
 use super::progress::Watcher;
 use super::run::{about, refused, several};
 use super::setting::{Begun, Prepared, Setting};
@@ -74,7 +75,7 @@ pub(crate) struct Section {
     #[arg(long, value_name = "FILE")]
     out: Vec<PathBuf>,
     /// Write a plot to a file, .svg or .png; may be repeated
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = plot_file)]
     plot: Vec<PathBuf>,
     /// Print nothing but errors
     #[arg(long)]
@@ -179,7 +180,7 @@ impl Section {
         let row = |name: &str, text: String| vec![name.to_owned(), text];
         let times = points.times();
         let mut rows = vec![
-            row("system", format!("{}: {}", begun.source.name, begun.source.about)),
+            row("system", begun.source.told()),
             row("section", format!("{told}; shown are {} and {}", names[0], names[1])),
             row("method", format!("{} by {}", about.method, about.pace)),
         ];
