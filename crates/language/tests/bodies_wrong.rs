@@ -37,12 +37,7 @@ fn bodies() {
         "",
     );
     check("body b sphere 1 mass 0", "the mass is 0: it must be positive and finite", "mass 0", "");
-    check(
-        "body b mass 0 moments [1, 1]",
-        "the mass of body `b` is 0: it must be positive",
-        "mass 0",
-        "",
-    );
+    check("body b mass 0 moments [1, 1]", "the mass of body `b` is 0: it must be positive", "mass 0", "");
     check(
         "body b mass 1 moments [1, -1, 1]",
         "a second moment of body `b` is -1: it must be positive",
