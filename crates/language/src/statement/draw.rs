@@ -1,9 +1,10 @@
 //! How it is drawn: `draw`.
 
+use super::joint::no_place;
 use crate::diagnostic::Diagnostic;
 use crate::drawing::{Part, Spot};
 use crate::explain::meant;
-use crate::reader::Reader;
+use crate::reader::{Reader, Role};
 use leastaction_expr::{Kind, Parser, Span, nearest};
 
 type Outcome = Result<(), Diagnostic>;
@@ -80,6 +81,9 @@ fn spot<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Res
     if let Some(end) = reader.points.get(name).cloned() {
         parser.advance();
         return Ok(reader.spot(&end, name));
+    }
+    if let Some((Role::Joint, _)) = reader.names.get(name) {
+        return Err(no_place(name, token.span));
     }
     if token.kind == Kind::Name && !reader.names.contains_key(name) {
         let wrong =

@@ -72,6 +72,11 @@ pub(super) fn joint<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
         let help = "to turn the axes of an end write `turned …` after it";
         return Err(Diagnostic::at(*span, "a joint `prismatic` has one axis").help(help));
     }
+    let flat = a.point.position().len() == 2 && b.point.position().len() == 2;
+    if flat && ["hinge", "universal", "cylindrical"].contains(&kind) {
+        let help = "in the plane there are `pin`, `prismatic`, `fixed` and `distance`";
+        return Err(Diagnostic::at(place, format!("`{kind}` is a joint of space")).help(help));
+    }
     let model = &mut reader.setup.model;
     let made = match (kind, &axes[..], length) {
         ("ball" | "pin", ..) => model.ball(&name, &a.point, &b.point),
@@ -296,11 +301,7 @@ pub(super) fn end<'g, 's>(
                 return Ok(End { point, ..end.clone() });
             }
             let place = reader.places.iter().find(|place| place.name == name);
-            let Some(place) = place else {
-                let wrong =
-                    format!("the joint `{name}` does not hold two points together, so it is no place");
-                return Err(Diagnostic::at(token.span, wrong).help("name a point of one of its bodies"));
-            };
+            let Some(place) = place else { return Err(no_place(name, token.span)) };
             let end = position_end(reader, parser, &place.at, token.span)?;
             Ok(End { name: Some(name.to_owned()), ..end })
         }
@@ -323,6 +324,12 @@ pub(super) fn end<'g, 's>(
             })
         }
     }
+}
+
+/// Says of a slider or a massless link that its name is no place.
+pub(super) fn no_place(name: &str, span: Span) -> Diagnostic {
+    let wrong = format!("the joint `{name}` does not hold two points together, so it is no place");
+    Diagnostic::at(span, wrong).help("name a point of one of its bodies: `point NAME on BODY at …`")
 }
 
 /// `[turned TURN]`

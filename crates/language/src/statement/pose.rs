@@ -101,9 +101,9 @@ pub(super) fn pose<'g, 's>(
         }
     }
     let Some(place) = given.place else {
-        return Err(Diagnostic::at(span, format!("where the body `{name}` starts is not said")).help(
-            format!("write `start {name} at [X, Y, Z]`, or `start {name} from [X, Y, Z] to [X, Y, Z]`"),
-        ));
+        let x = if dimensions == 2 { "[X, Y]" } else { "[X, Y, Z]" };
+        return Err(Diagnostic::at(span, format!("where the body `{name}` starts is not said"))
+            .help(format!("write `start {name} at {x}`, or `start {name} from {x} to {x}`")));
     };
     let mut pose = place.moving(given.moving);
     pose = given.holding.map_or(pose, |point| pose.holding(point));
