@@ -235,7 +235,7 @@ impl<'g, 's> Reader<'g, 's> {
             .help("units are your own choice: note them in a comment, as `# kg`; for a product write `*`"),
             _ if matches!(text, "if" | "else" | "and" | "or" | "where") => {
                 Diagnostic::at(token.span, format!("`{text}` is not part of the language"))
-                    .help("a comparison such as `(x > 0)` is 1 or 0: multiply by it")
+                    .help("write `select(x > 0, a, b)` for what is `a` where x > 0, and `b` elsewhere")
             }
             _ => return None,
         })
@@ -340,7 +340,7 @@ impl<'g, 's> Reader<'g, 's> {
                     }
                     Some(_) => Diagnostic::at(
                         span,
-                        format!("the rate of `{name}` would need accelerations or rates of inputs"),
+                        format!("the rate of `{name}` is not known: it would need accelerations, or rates of inputs"),
                     )
                     .help("accelerations follow from energies and forces; use coordinates and velocities"),
                     None => Diagnostic::at(span, "a prime stands behind a name only")

@@ -41,6 +41,8 @@ pub(crate) struct Reader<'g, 's> {
     pub(crate) declarations: OnceCell<HashMap<&'s str, Vec<Span>>>,
     /// Values whose rates nobody has asked for yet, by name.
     rateless: HashMap<String, Value<'g>>,
+    /// How many terms have been differentiated to find rates.
+    rated: usize,
 }
 
 /// Where a particle, a point or a body is.
@@ -89,6 +91,9 @@ const DEEPEST: usize = 200;
 
 /// After so many errors the text is something else.
 const MOST_ERRORS: usize = 200;
+
+/// Rates are found of so many terms, for all names together.
+const MOST_RATED: usize = 5_000_000;
 
 /// Statements that declare the name they begin with, and some of them more after commas.
 pub(crate) const DECLARING: [&str; 9] =
@@ -143,6 +148,7 @@ pub fn read<'g>(graph: &'g Graph, source: &str, values: &[(&str, f64)]) -> Resul
         names: HashMap::new(),
         declarations: OnceCell::new(),
         rateless: HashMap::new(),
+        rated: 0,
     };
     let (spans, mut wrong) = statements(source);
     if spans.is_empty() && wrong.is_empty() {
@@ -277,7 +283,9 @@ impl<'g, 's> Reader<'g, 's> {
             let name = &self.source[name.span.start..name.span.end];
             let whole = name.rsplit_once('.').map_or(name, |(whole, _)| whole);
             for name in [name, whole] {
-                if let Some(value) = self.rateless.remove(name)
+                let Some(value) = self.rateless.remove(name) else { continue };
+                self.rated += terms(&value);
+                if self.rated <= MOST_RATED
                     && let Some(rate) = self.rate(&value)
                 {
                     self.define_with_parts(&format!("{name}'"), rate);
@@ -450,6 +458,15 @@ fn about(source: &str) -> String {
 /// The names of the symbols in an expression.
 pub(crate) fn symbols(expr: Expr<'_>) -> Vec<String> {
     symbols_in(expr).into_iter().map(|symbol| symbol.to_string()).collect()
+}
+
+/// How many terms a value has.
+fn terms(value: &Value<'_>) -> usize {
+    let count = |e: &Expr<'_>| e.graph().order(&[e.id()]).len();
+    match value {
+        Value::Scalar(e) => count(e),
+        Value::Vector(components) => components.iter().map(count).sum(),
+    }
 }
 
 /// The symbols in an expression.

@@ -12,7 +12,7 @@ const RESERVED: &[&str] = &["let", "pi", "π", "inf", "nan"];
 const MOST_COMPONENTS: usize = 16;
 
 /// Functions that a scope defines may bring so many terms into a text.
-const MOST_TERMS: usize = 10_000_000;
+const MOST_TERMS: usize = 1_000_000;
 
 /// Functions of vectors.
 const VECTOR_FUNCTIONS: &[&str] = &["dot", "norm", "cross"];

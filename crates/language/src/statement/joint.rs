@@ -72,6 +72,11 @@ pub(super) fn joint<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
         let help = "to turn the axes of an end write `turned …` after it";
         return Err(Diagnostic::at(*span, "a joint `prismatic` has one axis").help(help));
     }
+    let flat = a.point.position().len() == 2 && b.point.position().len() == 2;
+    if flat && ["hinge", "universal", "cylindrical"].contains(&kind) {
+        let help = "in the plane there are `pin`, `prismatic`, `fixed` and `distance`";
+        return Err(Diagnostic::at(place, format!("`{kind}` is a joint of space")).help(help));
+    }
     let model = &mut reader.setup.model;
     let made = match (kind, &axes[..], length) {
         ("ball" | "pin", ..) => model.ball(&name, &a.point, &b.point),
