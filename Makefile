@@ -1,16 +1,24 @@
 # The targets a contributor needs. `make test` is what continuous integration runs.
 
 CARGO ?= cargo
+PYTHON ?= python3
 
 .PHONY: test test-long bench
 
 # Formatting, lints, documentation, and every test that takes seconds.
-test:
+test: .venv/requirements.txt
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 	$(CARGO) test --workspace
 	$(CARGO) test --quiet --package leastaction-compile --test fuzz -- --nocapture
+	$(CARGO) build --quiet --profile test
+	.venv/bin/python -m unittest discover --start-directory tests/python
+
+# The Python environment in which files are read back by other readers, and the command is run in a pseudo-terminal. It is made anew when
+# what it should hold changes.
+.venv/requirements.txt: tests/python/requirements.txt
+	tools/python-environment.sh $(PYTHON) $< .venv
 
 # The same sweeps over millions of points and programs; takes a while.
 test-long:

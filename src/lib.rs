@@ -32,6 +32,7 @@ pub use leastaction_integrate as integrate;
 pub use leastaction_language as language;
 pub use leastaction_mechanics as mechanics;
 pub use leastaction_output as output;
+pub use leastaction_plot as plot;
 
 // What most programs name.
 pub use leastaction_compile::{

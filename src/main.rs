@@ -21,21 +21,20 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    let outcome = Arguments::parse().command.execute();
-    let (text, code) = match outcome {
-        Ok(text) => (text, ExitCode::SUCCESS),
-        Err(Failure { usage, message, report }) => {
-            let title = if report { "" } else { "error: " };
-            // Nobody is left to tell if standard error is closed too.
-            let _ = writeln!(std::io::stderr(), "{title}{}", message.trim_end());
-            return ExitCode::from(if usage { 2 } else { 1 });
-        }
+    let (text, code, message) = match Arguments::parse().command.execute() {
+        Ok(text) => (text, 0, String::new()),
+        Err(Failure { code, said, message }) => (said, code, message),
     };
     let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Ok(()) => code,
+    let printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    // Nobody is left to tell if standard error is closed too.
+    if !message.is_empty() {
+        let _ = writeln!(std::io::stderr(), "{}", message.trim_end());
+    }
+    match printed {
+        Ok(()) => ExitCode::from(code),
         // Whoever reads has seen enough, as `head` does.
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => code,
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::from(code),
         Err(error) => {
             let _ = writeln!(std::io::stderr(), "error: cannot write to standard output: {error}");
             ExitCode::FAILURE

@@ -25,12 +25,9 @@ impl Check {
         if wrong.is_empty() {
             return Ok(out);
         }
-        let usage = wrong.iter().all(|failure| failure.usage);
-        let lines = wrong.iter().map(|failure| match failure.report {
-            true => failure.message.trim_end().to_owned(),
-            false => format!("error: {}", failure.message),
-        });
-        Err(Failure { usage, message: lines.collect::<Vec<_>>().join("\n"), report: true })
+        let code = wrong.iter().map(|failure| failure.code).min().unwrap_or(1);
+        let lines: Vec<&str> = wrong.iter().map(|failure| failure.message.trim_end()).collect();
+        Err(Failure { code, said: out, message: lines.join("\n") })
     }
 }
 

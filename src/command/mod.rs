@@ -2,10 +2,14 @@
 
 mod check;
 mod equations;
+mod files;
 mod fmt;
+mod json;
 mod list;
 mod methods;
 mod new;
+mod pictures;
+mod progress;
 mod run;
 mod setting;
 mod shell;
@@ -16,6 +20,8 @@ use clap::Subcommand;
 use std::fmt::Display;
 
 #[derive(Subcommand)]
+#[allow(clippy::large_enum_variant)] // there is one command
+#[allow(clippy::large_enum_variant)] // there is one of them
 pub(crate) enum Command {
     /// Run a system and print a summary.
     Run(run::Run),
@@ -53,28 +59,44 @@ impl Command {
     }
 }
 
-/// Why a command failed: wrongly asked, or gone wrong.
+/// Why a command failed: wrongly asked, gone wrong, or broken off.
 pub(crate) struct Failure {
-    pub(crate) usage: bool,
+    /// The exit code: 2, 1 or 130.
+    pub(crate) code: u8,
+    /// What there is to print all the same.
+    pub(crate) said: String,
+    /// What went wrong; empty if that is said already.
     pub(crate) message: String,
-    /// Whether the message says by itself that it is one of errors.
-    pub(crate) report: bool,
 }
 
 impl Failure {
-    /// What was asked for cannot be.
-    fn usage(error: impl Display) -> Failure {
-        Failure { usage: true, message: error.to_string(), report: false }
+    fn new(code: u8, error: impl Display) -> Failure {
+        Failure { code, said: String::new(), message: format!("error: {error}") }
     }
 
-    /// A text is wrong, and this shows where.
-    fn report(message: String) -> Failure {
-        Failure { usage: false, message, report: true }
+    /// What was asked for cannot be.
+    fn usage(error: impl Display) -> Failure {
+        Failure::new(2, error)
     }
 
     /// What was asked for went wrong.
     fn run(error: impl Display) -> Failure {
-        Failure { usage: false, message: error.to_string(), report: false }
+        Failure::new(1, error)
+    }
+
+    /// What was asked for was broken off by Ctrl-C: 128 and the number of its signal, as shells say it.
+    fn interrupted(error: impl Display) -> Failure {
+        Failure::new(130, error)
+    }
+
+    /// A text is wrong, and this shows where.
+    fn report(message: String) -> Failure {
+        Failure { code: 1, said: String::new(), message }
+    }
+
+    /// The failure with what there is to print all the same.
+    fn saying(self, said: String) -> Failure {
+        Failure { said, ..self }
     }
 }
 

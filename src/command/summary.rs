@@ -3,7 +3,8 @@
 use super::source::Source;
 use super::{Failure, methods, table};
 use leastaction::integrate::number;
-use leastaction::{Dynamics, Integrator, Pace, Projection, State, System, Trajectory, Work};
+use leastaction::language::Alarm;
+use leastaction::{Dynamics, Integrator, Observable, Pace, Projection, State, System, Trajectory, Work};
 use std::time::Duration;
 
 /// A conserved quantity that drifts by more than this, relatively, makes the run worthless.
@@ -11,6 +12,12 @@ const WRONG: f64 = 1e-2;
 
 /// A start that is moved by less than this, relatively, was where it should be.
 const ROUNDING: f64 = 1e-12;
+
+/// Coordinates at the end are told if there are not more than this.
+const FEW: usize = 8;
+
+/// So many times of an event are told.
+const FIRST: usize = 3;
 
 /// What became of a run.
 pub(super) struct Outcome {
@@ -21,13 +28,43 @@ pub(super) struct Outcome {
     pub(super) why: Option<String>,
     /// The length of the last step, if steps have one length.
     pub(super) last_step: Option<f64>,
+    pub(super) measured: Measured,
+    /// How far the start was moved onto constraints, if there are any.
+    pub(super) placed: Option<Projection>,
+    /// Why the run stopped before its end, if it did.
+    pub(super) stopped: Option<String>,
+    /// What was written, by kind.
+    pub(super) written: Vec<(&'static str, String)>,
+}
+
+/// How well a run kept what it should.
+pub(super) struct Measured {
     pub(super) energy_drift: f64,
     /// What should not change, by name, and by how much of itself it did.
     pub(super) conserved: Vec<(String, f64)>,
-    /// How far the start was moved onto constraints, if there are any.
-    pub(super) placed: Option<Projection>,
     /// By how much constraints of positions, and what all demand of velocities, are violated at most.
     pub(super) violations: (f64, f64),
+}
+
+impl Measured {
+    pub(super) fn new(
+        trajectory: &Trajectory,
+        dynamics: &mut Dynamics,
+        watched: &[(String, Observable)],
+    ) -> Result<Measured, Failure> {
+        let drifted =
+            |name: &str, error| Failure::run(format!("the drift of the {name} cannot be told: {error}"));
+        let energy_drift = trajectory.energy_drift(dynamics).map_err(|e| drifted("energy", e))?;
+        let energy =
+            dynamics.system().conserved().contains(&"energy").then(|| ("energy".to_owned(), energy_drift));
+        let mut conserved: Vec<_> = energy.into_iter().collect();
+        for (name, what) in watched {
+            let drift = trajectory.drift(dynamics, *what).map_err(|e| drifted(name, e))?;
+            conserved.push((name.clone(), drift));
+        }
+        let violations = trajectory.violations(dynamics).map_err(|e| drifted("constraints", e))?;
+        Ok(Measured { energy_drift, conserved, violations })
+    }
 }
 
 pub(super) fn summary(
@@ -41,15 +78,13 @@ pub(super) fn summary(
     let mut velocities = vec![0.0; system.velocities().len()];
     dynamics.velocities(&[end.t], &end.block(), &mut velocities).map_err(Failure::run)?;
     let energies = trajectory.energies(dynamics).map_err(Failure::run)?;
-    let [first, last] = [energies.first(), energies.last()].map(|e| number(e.unwrap_or(&f64::NAN)));
+    let [first, last] = [energies.first(), energies.last()].map(|e| short(*e.unwrap_or(&f64::NAN)));
     let row = |name: &str, text: String| vec![name.to_owned(), text];
     let parameters = system.parameters().iter().zip(dynamics.parameters());
-    let parameters: Vec<_> =
-        parameters.map(|((name, _), value)| format!("{name} = {}", number(value))).collect();
+    let parameters = lines(parameters.map(|((name, _), value)| format!("{name} = {}", number(value))));
     let because = outcome.why.iter().map(|why| row("because", why.clone()));
     let mut rows = vec![
         row("system", format!("{}: {}", source.name, source.about)),
-        row("parameters", parameters.join(", ")),
         row(
             "method",
             format!(
@@ -82,29 +117,31 @@ pub(super) fn summary(
             "energy",
             format!(
                 "{first} to {last}, at most {:.2e} off (relative, {} samples)",
-                outcome.energy_drift,
+                outcome.measured.energy_drift,
                 trajectory.len()
             ),
         ),
-        row("conserved", conserved(&outcome.conserved)),
-        row("end", values(system.coordinates(), &end.q)),
-        row("", values(system.velocities(), &velocities)),
-        row("", values(system.momenta(), &end.p)),
+        row("conserved", conserved(&outcome.measured.conserved)),
     ];
+    rows.extend(labelled("end", at_end(&system, &end, &velocities)));
+    rows.extend(outcome.written.iter().map(|(kind, names)| row(kind, names.clone())));
     let mut insert = |before: &str, more: Vec<Vec<String>>| {
         let place = rows.iter().position(|row| row[0] == before).unwrap_or(0);
         rows.splice(place..place, more);
     };
+    insert("method", labelled("parameters", parameters));
     insert("run", because.collect());
+    insert("time", outcome.stopped.iter().map(|why| row("stopped", why.clone())).collect());
+    insert("end", labelled("events", events(&source.setup.alarms, trajectory)));
     if let Some(placed) = outcome.placed {
-        insert("end", vec![row("constraints", constraints(&system, &placed, outcome.violations))]);
+        insert("end", vec![row("constraints", constraints(&system, &placed, outcome.measured.violations))]);
         let begun = trajectory.state(0).unwrap_or_default();
         insert(
             "method",
             moved(dynamics, &begun, &placed)?.map(|text| row("start", text)).into_iter().collect(),
         );
     }
-    for (name, drift) in outcome.conserved.iter().filter(|(_, drift)| *drift > WRONG) {
+    for (name, drift) in outcome.measured.conserved.iter().filter(|(_, drift)| *drift > WRONG) {
         rows.push(row(
             "warning",
             format!("{name} should not change, and drifted by {drift:.1e} of itself: do not trust this result, try a smaller step"),
@@ -113,13 +150,53 @@ pub(super) fn summary(
     Ok(table(&rows))
 }
 
+/// Rows of which the first has a label.
+fn labelled(label: &str, texts: Vec<String>) -> Vec<Vec<String>> {
+    let labels = std::iter::once(label).chain(std::iter::repeat(""));
+    labels.zip(texts).map(|(label, text)| vec![label.to_owned(), text]).collect()
+}
+
+/// The state at the end; of a system with many coordinates, only how many there are.
+fn at_end(system: &System, end: &State, velocities: &[f64]) -> Vec<String> {
+    if system.degrees() > FEW {
+        return vec![format!(
+            "{} coordinates: `--json` tells all, and `--out FILE` at all times",
+            system.degrees()
+        )];
+    }
+    let all =
+        [(system.coordinates(), &end.q[..]), (system.velocities(), velocities), (system.momenta(), &end.p)];
+    all.into_iter().flat_map(|(names, numbers)| values(names, numbers)).collect()
+}
+
+/// How often each event happened, and when first.
+fn events(alarms: &[Alarm<'_>], trajectory: &Trajectory) -> Vec<String> {
+    let told = |(i, alarm): (usize, &Alarm<'_>)| {
+        let times: Vec<_> = trajectory
+            .crossings()
+            .iter()
+            .filter(|crossing| crossing.event == i)
+            .map(|crossing| short(crossing.t))
+            .collect();
+        let shown = times[..times.len().min(FIRST)].join(", ");
+        match times.len() {
+            0 => format!("{}: never", alarm.name),
+            1 => format!("{}: once, at t = {shown}", alarm.name),
+            count if count <= FIRST => format!("{}: {count} times, at t = {shown}", alarm.name),
+            count => format!("{}: {count} times, first at t = {shown}", alarm.name),
+        }
+    };
+    alarms.iter().enumerate().map(told).collect()
+}
+
 /// How many steps of which length.
 fn steps(work: Work, pace: &Pace, last: Option<f64>) -> String {
     let count = work.steps;
-    let (&Pace::Step(step), Some(last)) = (pace, last) else {
+    let &Pace::Step(step) = pace else {
         return format!("{count} steps ({} rejected) by {pace}", work.rejected);
     };
-    let (step, last, even) = (number(&step), number(&last), step == last);
+    let last = last.unwrap_or(step);
+    let (step, last, even) = (number(&step), short(last), step == last);
     match count {
         1 => format!("1 step of {last}"),
         2 if !even => format!("1 step of {step} and one of {last}"),
@@ -169,20 +246,78 @@ fn roughly(value: f64) -> String {
     number(&format!("{value:.1e}").parse().unwrap_or(value))
 }
 
-fn values(names: &[String], values: &[f64]) -> String {
-    names
-        .iter()
-        .zip(values)
-        .map(|(name, value)| format!("{name} = {}", number(value)))
-        .collect::<Vec<_>>()
-        .join(", ")
+/// Ten digits of a number: as many as a person may want to read.
+fn short(value: f64) -> String {
+    number(&format!("{value:.9e}").parse().unwrap_or(value))
+}
+
+/// Names and values in lines that are not too long.
+fn values(names: &[String], values: &[f64]) -> Vec<String> {
+    lines(names.iter().zip(values).map(|(name, value)| format!("{name} = {}", short(*value))))
+}
+
+/// Items with commas between them, in lines that fit on a terminal of 80 columns beside their label.
+fn lines(items: impl Iterator<Item = String>) -> Vec<String> {
+    const WIDTH: usize = 66;
+    let mut lines: Vec<String> = Vec::new();
+    for item in items {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 2 + item.chars().count() <= WIDTH => {
+                line.push_str(", ");
+                line.push_str(&item);
+            }
+            Some(line) => {
+                line.push(',');
+                lines.push(item);
+            }
+            None => lines.push(item),
+        }
+    }
+    lines
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)] // a test may panic
 mod tests {
-    use super::constraints;
-    use leastaction::{Graph, Model};
+    use super::{constraints, events, lines};
+    use leastaction::language::{Alarm, Sense};
+    use leastaction::{Event, Graph, Integrator, Model};
+
+    /// A swing of period 2π: it passes 0 at odd multiples of π/2, and never comes to 2.
+    #[test]
+    fn events_are_counted() {
+        let graph = Graph::new();
+        let mut model = Model::new(&graph);
+        let x = model.coordinate("x");
+        model.particle("bob", 1.0, [x]);
+        model.potential("spring", x * x / 2.0);
+        let mut dynamics = model.system().unwrap().dynamics().unwrap();
+        let start = dynamics.start(&[("x", 1.0)]).unwrap();
+        let alarm = |name: &str| Alarm { name: name.to_owned(), value: x, sense: Sense::Both, stop: false };
+        let alarms = ["passes", "falls", "far"].map(alarm);
+        let [zero, far] = ["x", "x - 2"].map(|text| Event::new(dynamics.observable(text).unwrap()));
+        let swings = Integrator::named("gauss8", 0.01).unwrap().event(zero).event(zero.falling()).event(far);
+        let told =
+            |until: f64, dynamics: &mut _| events(&alarms, &swings.run(dynamics, &start, until).unwrap());
+        assert_eq!(
+            told(13.0, &mut dynamics),
+            [
+                "passes: 4 times, first at t = 1.570796327, 4.71238898, 7.853981634",
+                "falls: 2 times, at t = 1.570796327, 7.853981634",
+                "far: never",
+            ]
+        );
+        assert_eq!(told(2.0, &mut dynamics)[1], "falls: once, at t = 1.570796327");
+    }
+
+    #[test]
+    fn lines_fit_on_a_terminal() {
+        let items = |n: usize| lines((0..n).map(|i| format!("x{i} = {}", "1".repeat(20))));
+        assert_eq!(items(0), [""; 0]);
+        assert_eq!(items(2).len(), 1);
+        assert!(items(7).len() == 4 && items(7)[0].ends_with("1,") && items(7)[3].ends_with('1'));
+        assert!(items(7).iter().all(|line| line.len() <= 67));
+    }
 
     #[test]
     fn redundant_constraints_are_counted() {

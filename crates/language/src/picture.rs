@@ -2,10 +2,14 @@
 
 use crate::drawing::{Drawing, Part, Spot};
 use crate::reader::{Position, Reader, symbols};
+use crate::statement::{End, LinkKind};
 use leastaction_expr::Expr;
+use leastaction_mechanics::Particle;
 
 /// Every place as a dot, what has mass with a trail, and a rod wherever two places, or a place and the origin, stay at a distance.
-pub(crate) fn picture(reader: &Reader<'_, '_>) -> Drawing {
+pub(crate) fn picture(reader: &mut Reader<'_, '_>) -> Drawing {
+    let links = links(reader);
+    let reader = &*reader;
     let places = &reader.places;
     let mut parts: Vec<Part> = Vec::new();
     let of = |place: &Position<'_>| Spot::Of(place.name.clone());
@@ -21,6 +25,7 @@ pub(crate) fn picture(reader: &Reader<'_, '_>) -> Drawing {
             None => {}
         }
     }
+    parts.extend(links.into_iter().filter(|part| !parts.contains(part)).collect::<Vec<_>>());
     let value = |mass: Expr<'_>| mass.eval(&reader.parameters).ok().filter(|m| m.is_finite() && *m > 0.0);
     parts.extend(
         massive
@@ -28,6 +33,75 @@ pub(crate) fn picture(reader: &Reader<'_, '_>) -> Drawing {
             .map(|place| Part::Dot { at: of(place), mass: place.mass.and_then(value).unwrap_or(1.0) }),
     );
     Drawing { parts }
+}
+
+/// Springs, massless links, and what reaches from the centre of a body to its joints, springs and points.
+fn links(reader: &mut Reader<'_, '_>) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
+    let mut arms: Vec<(Spot, String)> = Vec::new();
+    for link in reader.links.clone() {
+        let names = match link.kind {
+            LinkKind::Joint => [link.name.clone(), link.name.clone()],
+            _ => [format!("{}.from", link.name), format!("{}.to", link.name)],
+        };
+        // Where two points are one, the one that has a name already, or stands still, is where they are.
+        let spots = match link.kind {
+            LinkKind::Joint => {
+                let [a, b] = &link.ends;
+                let plain = if a.name.is_some() || a.body.is_none() { a } else { b };
+                let spot = reader.spot(plain, &names[0]);
+                [spot.clone(), spot]
+            }
+            _ => [reader.spot(&link.ends[0], &names[0]), reader.spot(&link.ends[1], &names[1])],
+        };
+        match link.kind {
+            LinkKind::Rod => parts.push(Part::Rod(spots[0].clone(), spots[1].clone())),
+            LinkKind::Spring => parts.push(Part::Spring(spots[0].clone(), spots[1].clone())),
+            LinkKind::Joint | LinkKind::Slider => {}
+        }
+        for (end, spot) in link.ends.into_iter().zip(spots) {
+            arms.extend(end.body.map(|body| (spot, body)));
+        }
+    }
+    let mut named: Vec<_> =
+        reader.points.iter().filter(|(name, _)| reader.places.iter().any(|p| p.name == **name)).collect();
+    named.sort_by_key(|(name, _)| name.as_str());
+    arms.extend(
+        named.into_iter().filter_map(|(name, end)| Some((Spot::Of(name.clone()), end.body.clone()?))),
+    );
+    for (spot, body) in arms {
+        let arm = Part::Rod(spot.clone(), Spot::Of(body.clone()));
+        if spot != Spot::Of(body) && !parts.contains(&arm) {
+            parts.push(arm);
+        }
+    }
+    parts
+}
+
+impl<'g> Reader<'g, '_> {
+    /// Where an end is drawn. What moves and is no place by itself is made one, under the name given for it.
+    pub(crate) fn spot(&mut self, end: &End<'g>, name: &str) -> Spot {
+        if let Some(place) = &end.name {
+            return Spot::Of(place.clone());
+        }
+        let position = end.point.position();
+        let mut at = [0.0; 3];
+        let known = at.iter_mut().zip(&position).all(|(to, x)| match x.eval(&self.parameters) {
+            Ok(value) => {
+                *to = value;
+                true
+            }
+            Err(_) => false,
+        });
+        if known {
+            return Spot::At(at);
+        }
+        let model = &mut self.setup.model;
+        if !model.particles().iter().any(|particle| particle.name == name) {
+            model.push_particle(Particle { name: name.to_owned(), inertias: Vec::new(), position });
+        }
+        Spot::Of(name.to_owned())
+    }
 }
 
 /// Rods are looked for among so many places.

@@ -3,7 +3,7 @@
 use crate::diagnostic::{Diagnostic, Errors};
 use crate::lines::statements;
 use crate::setup::Setup;
-use crate::statement::{self, Statement};
+use crate::statement::{self, End, Link, Statement};
 use leastaction_expr::{Expr, Graph, Kind, Node, ParseError, Parser, Scope, Span, Token, Value, nearest};
 use leastaction_mechanics::Model;
 use std::collections::HashMap;
@@ -22,6 +22,10 @@ pub(crate) struct Reader<'g, 's> {
     pub(crate) places: Vec<Position<'g>>,
     /// The coordinates, those of bodies too.
     pub(crate) coordinates: Vec<String>,
+    /// Points of bodies that have a name, and joints, whose names are those of the points that they hold together.
+    pub(crate) points: HashMap<String, End<'g>>,
+    /// The joints and springs.
+    pub(crate) links: Vec<Link<'g>>,
     /// What constraints demand to be 0.
     pub(crate) constraints: Vec<Expr<'g>>,
     /// What the start sets, and what the run says, and where.
@@ -53,6 +57,7 @@ pub(crate) enum Role {
     Particle,
     Point,
     Body,
+    Joint,
 }
 
 impl Role {
@@ -68,6 +73,7 @@ impl Role {
             Role::Particle => "a particle",
             Role::Point => "a point",
             Role::Body => "a body",
+            Role::Joint => "a joint",
         }
     }
 }
@@ -76,7 +82,8 @@ impl Role {
 const DEEPEST: usize = 200;
 
 /// Statements that declare the name they begin with, and some of them more after commas.
-const DECLARING: [&str; 8] = ["param", "coord", "momentum", "input", "let", "particle", "point", "body"];
+const DECLARING: [&str; 9] =
+    ["param", "coord", "momentum", "input", "let", "particle", "point", "body", "joint"];
 
 /// The components of a vector, in names such as `bob.x`.
 pub(crate) const AXES: [&str; 3] = ["x", "y", "z"];
@@ -116,6 +123,8 @@ pub fn read<'g>(graph: &'g Graph, source: &str, values: &[(&str, f64)]) -> Resul
         values: values.iter().map(|&(name, value)| (name.to_owned(), value)).collect(),
         parameters: Vec::new(),
         places: Vec::new(),
+        points: HashMap::new(),
+        links: Vec::new(),
         coordinates: Vec::new(),
         constraints: Vec::new(),
         starts: Vec::new(),
@@ -355,12 +364,17 @@ impl<'g, 's> Reader<'g, 's> {
         kind: &'static str,
         sign: &'static str,
     ) -> Result<String, Diagnostic> {
-        if let Some(name) = self.label(parser, sign)? {
-            return Ok(name);
+        match self.label(parser, sign)? {
+            Some(name) => Ok(name),
+            None => Ok(self.next_name(kind)),
         }
+    }
+
+    /// A name made of a kind and a number.
+    pub(crate) fn next_name(&mut self, kind: &'static str) -> String {
         let count = self.unnamed.entry(kind).or_insert(0);
         *count += 1;
-        Ok(if *count == 1 { kind.to_owned() } else { format!("{kind}{count}") })
+        if *count == 1 { kind.to_owned() } else { format!("{kind}{count}") }
     }
 
     /// Says of a name that is declared further down that it is.
@@ -405,7 +419,7 @@ impl<'g, 's> Reader<'g, 's> {
 
     fn finish(mut self) -> Setup<'g> {
         if self.setup.drawing.parts.is_empty() {
-            self.setup.drawing = crate::picture::picture(&self);
+            self.setup.drawing = crate::picture::picture(&mut self);
         }
         self.setup.about = about(self.source);
         self.setup

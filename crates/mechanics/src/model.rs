@@ -222,6 +222,12 @@ impl<'g> Model<'g> {
         self.particles.push(particle);
     }
 
+    /// The particles, the points and the centres of bodies, in the order in which they were added.
+    #[must_use]
+    pub fn particles(&self) -> &[Particle<'g>] {
+        &self.particles
+    }
+
     /// Puts all particles into uniform gravity with this acceleration, such as `[0.0, -9.81]`. It adds to what was given before.
     pub fn gravity<const D: usize>(&mut self, acceleration: [impl IntoExpr<'g>; D]) {
         self.gravity_dimensions.push(D);

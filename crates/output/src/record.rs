@@ -1,7 +1,7 @@
 //! Everything that can be told about the samples of a run, column by column.
 
 use leastaction_integrate::Trajectory;
-use leastaction_mechanics::{Dynamics, EvalError, Form, Observable};
+use leastaction_mechanics::{Dynamics, EvalError, Form, Observable, Place, System};
 
 /// A quantity at every sample.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,34 +93,13 @@ impl Record {
     ) -> Result<Record, RecordError> {
         let system = dynamics.system().clone();
         let (n, moving) = (system.degrees(), system.facts().form != Form::Ports);
-        let (count, constrained) = (trajectory.len(), system.facts().constrained);
-        let columns = |names: &[String]| -> Vec<Column> {
-            names
-                .iter()
-                .map(|name| Column { name: name.clone(), values: Vec::with_capacity(count) })
-                .collect()
-        };
-        let lambdas: Vec<String> =
-            system.constraints().iter().map(|(name, _)| format!("lambda_{name}")).collect();
-        let names: Vec<String> = outputs.iter().map(|(name, _)| name.clone()).collect();
-        let mut record = Record {
-            times: trajectory.times().to_vec(),
-            coordinates: columns(system.coordinates()),
-            velocities: columns(if moving { system.velocities() } else { &[] }),
-            momenta: columns(if moving { system.momenta() } else { &[] }),
-            paths: system
-                .places()
-                .iter()
-                .map(|place| Path { name: place.name.clone(), axes: vec![Vec::new(); place.dimensions] })
-                .collect(),
-            multipliers: columns(&lambdas),
-            outputs: columns(&names),
-            ..Record::default()
-        };
+        let constrained = system.facts().constrained;
+        let mut record = Record::blank(&system, outputs.iter().map(|(name, _)| name.as_str()));
+        record.times = trajectory.times().to_vec();
         let axes = system.places().iter().map(|place| place.dimensions).sum();
         let (mut v, mut x, mut e, mut o) = (vec![0.0; n], vec![0.0; axes], [0.0], [0.0]);
-        let mut lambda = vec![0.0; lambdas.len()];
-        let (mut phi, mut psi) = (vec![0.0; system.position_constraints()], vec![0.0; lambdas.len()]);
+        let mut lambda = vec![0.0; system.constraints().len()];
+        let (mut phi, mut psi) = (vec![0.0; system.position_constraints()], lambda.clone());
         for (t, y) in trajectory.samples() {
             let fail = |what| move |reason| RecordError { what, t, reason };
             push(&mut record.coordinates, y);
@@ -155,6 +134,29 @@ impl Record {
         Ok(record)
     }
 
+    /// A record of a system without samples: what will be recorded.
+    #[must_use]
+    pub fn blank<'a>(system: &System, outputs: impl Iterator<Item = &'a str>) -> Record {
+        let column = |name: String| Column { name, values: Vec::new() };
+        let columns = |names: &[String]| -> Vec<Column> { names.iter().cloned().map(column).collect() };
+        let moving = system.facts().form != Form::Ports;
+        let path =
+            |place: &Place| Path { name: place.name.clone(), axes: vec![Vec::new(); place.dimensions] };
+        Record {
+            coordinates: columns(system.coordinates()),
+            velocities: columns(if moving { system.velocities() } else { &[] }),
+            momenta: columns(if moving { system.momenta() } else { &[] }),
+            paths: system.places().iter().map(path).collect(),
+            multipliers: system
+                .constraints()
+                .iter()
+                .map(|(name, _)| column(format!("lambda_{name}")))
+                .collect(),
+            outputs: outputs.map(|name| column(name.to_owned())).collect(),
+            ..Record::default()
+        }
+    }
+
     /// How many samples there are.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -171,6 +173,19 @@ impl Record {
     #[must_use]
     pub fn path(&self, name: &str) -> Option<&Path> {
         self.paths.iter().find(|path| path.name == name)
+    }
+
+    /// A name that two columns have, if there is one: files could not tell them apart.
+    #[must_use]
+    pub fn twice(&self) -> Option<String> {
+        let mut seen = std::collections::HashSet::new();
+        self.columns().map(|(_, name, _)| name).find(|name| !seen.insert(name.clone()))
+    }
+
+    /// How many numbers are not finite.
+    #[must_use]
+    pub fn not_finite(&self) -> usize {
+        self.columns().map(|(_, _, values)| values.iter().filter(|value| !value.is_finite()).count()).sum()
     }
 
     /// All columns in the order of files: time, coordinates, velocities, momenta, positions, energy, multipliers, violations, outputs.

@@ -68,13 +68,17 @@ fn dot<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Resu
     Ok(Part::Dot { at, mass: mass.unwrap_or(1.0) })
 }
 
-/// A particle, a point or a body by its name, or a fixed position.
-fn spot<'g, 's>(reader: &Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Result<Spot, Diagnostic> {
+/// A particle, a point, a body or a joint by its name, or a fixed position.
+fn spot<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Result<Spot, Diagnostic> {
     let token = parser.peek();
     let name = parser.text(token.span);
     if token.kind == Kind::Name && reader.places.iter().any(|place| place.name == name) {
         parser.advance();
         return Ok(Spot::Of(name.to_owned()));
+    }
+    if let Some(end) = reader.points.get(name).cloned() {
+        parser.advance();
+        return Ok(reader.spot(&end, name));
     }
     if token.kind == Kind::Name && !reader.names.contains_key(name) {
         let wrong =

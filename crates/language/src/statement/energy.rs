@@ -1,5 +1,7 @@
 //! Energies, forces and constraints.
 
+use super::body::refused;
+use super::joint::end;
 use crate::diagnostic::Diagnostic;
 use crate::reader::{AXES, Reader, Role};
 use leastaction_expr::{Expr, Parser, Value, nearest};
@@ -44,15 +46,23 @@ fn term<'g, 's>(
     Ok(())
 }
 
-/// `force COORDINATE = EXPRESSION, …`
+/// `force COORDINATE = EXPRESSION, …`, `force BODY [at PLACE] = VECTOR, …`, and the same for particles and points.
 pub(super) fn force<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
     loop {
+        let place = parser.text(parser.peek().span);
+        if let Some((Role::Body | Role::Particle | Role::Point, _)) = reader.names.get(place) {
+            push(reader, parser)?;
+            if !parser.accept(",") {
+                return Ok(());
+            }
+            continue;
+        }
         let (name, span) = parser.name()?;
         let coordinate = match reader.names.get(&*name) {
             Some((Role::Coordinate, _)) => reader.graph.symbol(&name),
             Some((role, _)) => {
                 return Err(Diagnostic::at(span, format!("a force cannot act on {} `{name}`", bare(*role)))
-                    .help("forces act on coordinates: `force x = …` adds to the equation of motion of `x`"));
+                    .help("forces act on coordinates, bodies, particles and points: `force x = …` adds to the equation of motion of `x`"));
             }
             None => {
                 let coordinates = reader.names.iter().filter(|(_, (role, _))| *role == Role::Coordinate);
@@ -66,6 +76,48 @@ pub(super) fn force<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
         reader.sign(parser, "=", "`=` and the force")?;
         let (value, _) = reader.scalar(parser)?;
         reader.setup.model.force(coordinate, value);
+        if !parser.accept(",") {
+            return Ok(());
+        }
+    }
+}
+
+/// A force at a point: of a body, of a particle, or any other that moves.
+fn push<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
+    let end = end(reader, parser)?;
+    reader.sign(parser, "=", "`=` and the force")?;
+    let (force, span) = reader.vector(parser)?;
+    let model = &mut reader.setup.model;
+    let pushed = match force[..] {
+        [x, y] => model.push(&end.point, [x, y]),
+        [x, y, z] => model.push(&end.point, [x, y, z]),
+        _ => {
+            return Err(
+                Diagnostic::at(span, "a force is a vector here").help("give a component for each axis")
+            );
+        }
+    };
+    pushed.map_err(|error| refused(span, error))
+}
+
+/// `torque BODY = TORQUE, …`: a number in the plane, a vector in space.
+pub(super) fn torque<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
+    loop {
+        let (name, span) = parser.name()?;
+        let body = super::joint::body_named(reader, &name, span)?;
+        reader.sign(parser, "=", "`=` and the torque")?;
+        let (torque, place) = reader.vector(parser)?;
+        let model = &mut reader.setup.model;
+        let turned = match (body.dimensions(), &torque[..]) {
+            (2, &[torque]) => model.planar_torque(&body, torque),
+            (3, &[x, y, z]) => model.torque(&body, [x, y, z]),
+            (2, _) => {
+                return Err(Diagnostic::at(place, "a torque in the plane is a number")
+                    .help("counterclockwise it is positive"));
+            }
+            _ => return Err(Diagnostic::at(place, "a torque in space is a vector of 3")),
+        };
+        turned.map_err(|error| refused(span, error))?;
         if !parser.accept(",") {
             return Ok(());
         }

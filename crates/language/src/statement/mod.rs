@@ -1,10 +1,16 @@
 //! The statements: one row each, one file for each family.
 
+mod body;
+mod clause;
 mod declare;
 mod draw;
 mod energy;
+mod joint;
 mod place;
+mod pose;
 mod run;
+
+pub(crate) use joint::{End, Link, LinkKind};
 
 use crate::diagnostic::Diagnostic;
 use crate::reader::Reader;
@@ -29,16 +35,21 @@ pub(crate) const ALL: &[Statement] = &[
     Statement { word: "input", form: "input NAME = EXPRESSION, …", read: declare::input },
     Statement { word: "let", form: "let NAME = EXPRESSION, …", read: declare::define },
     Statement { word: "particle", form: "particle NAME mass MASS at [X, Y]", read: place::particle },
-    Statement { word: "point", form: "point NAME at [X, Y]", read: place::point },
+    Statement { word: "point", form: "point NAME [on BODY] at [X, Y]", read: place::point },
+    Statement { word: "body", form: "body NAME [planar] SHAPE mass M [centre [X, Y, Z]] [turned TURN]", read: body::body },
+    Statement { word: "joint", form: "joint NAME KIND A to B [axis [X, Y, Z]] [length L]", read: joint::joint },
+    Statement { word: "spring", form: "spring [NAME] from A to B stiffness K length L", read: joint::spring },
+    Statement { word: "damper", form: "damper [NAME] from A to B rate C", read: joint::damper },
     Statement { word: "gravity", form: "gravity [X, Y]", read: place::gravity },
     Statement { word: "kinetic", form: "kinetic [NAME =] ENERGY", read: energy::kinetic },
     Statement { word: "potential", form: "potential [NAME =] ENERGY", read: energy::potential },
     Statement { word: "lagrangian", form: "lagrangian [NAME =] EXPRESSION", read: energy::lagrangian },
     Statement { word: "hamiltonian", form: "hamiltonian [NAME =] EXPRESSION", read: energy::hamiltonian },
     Statement { word: "dissipation", form: "dissipation [NAME =] POWER/2", read: energy::dissipation },
-    Statement { word: "force", form: "force COORDINATE = EXPRESSION, …", read: energy::force },
+    Statement { word: "force", form: "force COORDINATE = EXPRESSION, … or force BODY [at [X, Y]] = [FX, FY], …", read: energy::force },
+    Statement { word: "torque", form: "torque BODY = TORQUE, …", read: energy::torque },
     Statement { word: "constraint", form: "constraint [NAME:] EXPRESSION = EXPRESSION", read: energy::constraint },
-    Statement { word: "start", form: "start NAME = VALUE, …", read: run::start },
+    Statement { word: "start", form: "start NAME = VALUE, … or start BODY at [X, Y, Z] [turned TURN] [moving [X, Y, Z]] [spinning [X, Y, Z]], …", read: run::start },
     Statement { word: "run", form: "run method NAME, step H, until T", read: run::run },
     Statement { word: "output", form: "output NAME = EXPRESSION, …", read: run::output },
     Statement { word: "invariant", form: "invariant NAME = EXPRESSION, …", read: run::invariant },

@@ -34,9 +34,19 @@ pub(super) fn particle<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<
     Ok(())
 }
 
-/// `point NAME at POSITION`
+/// `point NAME at POSITION` and `point NAME on BODY at PLACE`
 pub(super) fn point<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
     let (name, span) = reader.new_name(parser, Role::Point)?;
+    if parser.accept_word("on") {
+        let end = super::joint::on_body(reader, parser, &name)?;
+        let position = end.point.position();
+        let particle = Particle { name: name.clone(), inertias: Vec::new(), position: position.clone() };
+        reader.setup.model.push_particle(particle);
+        reader.declare(&name, span, Role::Point);
+        reader.points.insert(name.clone(), end);
+        place(reader, &name, position, None);
+        return Ok(());
+    }
     reader.word(parser, "at", "`at` and the point's position")?;
     let (position, _) = reader.vector(parser)?;
     let particle = Particle { name: name.clone(), inertias: Vec::new(), position: position.clone() };

@@ -1,6 +1,7 @@
 //! How it starts and runs, and what to look at: `start`, `run`, `output`, `invariant`, `event`.
 
 use super::declare::only;
+use super::pose::pose;
 use crate::diagnostic::Diagnostic;
 use crate::reader::{AXES, Reader, Role};
 use crate::setup::{Alarm, Sense};
@@ -9,7 +10,7 @@ use leastaction_mechanics::Term;
 
 type Outcome = Result<(), Diagnostic>;
 
-/// `start NAME = VALUE, …`, where a name is a coordinate, a velocity or a momentum.
+/// `start NAME = VALUE, …`, where a name is a coordinate, a velocity or a momentum, and `start BODY at …`.
 pub(super) fn start<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
     loop {
         let (base, mut span) = parser.name()?;
@@ -17,6 +18,13 @@ pub(super) fn start<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
         while parser.accept("'") {
             name.push('\'');
             span = span.to(parser.previous());
+        }
+        if let Some((Role::Body, _)) = reader.names.get(&name) {
+            pose(reader, parser, &name, span)?;
+            if !parser.accept(",") {
+                return Ok(());
+            }
+            continue;
         }
         let known = reader.start_names();
         if !known.contains(&name) {

@@ -44,14 +44,14 @@ impl<'g> Model<'g> {
     ///
     /// # Errors
     /// As [`Model::ball`], and if the axis has no length, or a body cannot tell it: a rod turns about axes along or across it.
-    pub fn hinge<const D: usize>(
+    pub fn hinge(
         &mut self,
         name: &str,
         a: &Point<'g>,
         b: &Point<'g>,
-        axis: [f64; D],
+        axis: impl AsRef<[f64]>,
     ) -> Result<(), BodyError> {
-        let u = self.check_axis(name, a, b, axis, "pin")?;
+        let u = self.check_axis(name, a, b, axis.as_ref(), "pin")?;
         let turning = parallel(name, a, b, u)?;
         self.ball(name, a, b)?;
         self.vanish(name, &turning);
@@ -62,16 +62,16 @@ impl<'g> Model<'g> {
     ///
     /// # Errors
     /// As [`Model::hinge`].
-    pub fn universal<const D: usize>(
+    pub fn universal(
         &mut self,
         name: &str,
         a: &Point<'g>,
-        axis_of_a: [f64; D],
+        axis_of_a: impl AsRef<[f64]>,
         b: &Point<'g>,
-        axis_of_b: [f64; D],
+        axis_of_b: impl AsRef<[f64]>,
     ) -> Result<(), BodyError> {
-        let u = self.check_axis(name, a, b, axis_of_a, "pin")?;
-        let w = self.check_axis(name, a, b, axis_of_b, "pin")?;
+        let u = self.check_axis(name, a, b, axis_of_a.as_ref(), "pin")?;
+        let w = self.check_axis(name, a, b, axis_of_b.as_ref(), "pin")?;
         let cosine = dot(told(name, a, u)?, told(name, b, w)?);
         self.ball(name, a, b)?;
         self.vanish(name, &[("turn", cosine)]);
@@ -82,14 +82,14 @@ impl<'g> Model<'g> {
     ///
     /// # Errors
     /// As [`Model::hinge`].
-    pub fn cylindrical<const D: usize>(
+    pub fn cylindrical(
         &mut self,
         name: &str,
         a: &Point<'g>,
         b: &Point<'g>,
-        axis: [f64; D],
+        axis: impl AsRef<[f64]>,
     ) -> Result<(), BodyError> {
-        let u = self.check_axis(name, a, b, axis, "pin")?;
+        let u = self.check_axis(name, a, b, axis.as_ref(), "pin")?;
         let (turning, sliding) = (parallel(name, a, b, u)?, sideways(name, a, b, u)?);
         self.vanish(name, &turning);
         self.vanish(name, &sliding);
@@ -100,15 +100,15 @@ impl<'g> Model<'g> {
     ///
     /// # Errors
     /// As [`Model::ball`], and if the axis has no length, or `b` cannot tell it.
-    pub fn prismatic<const D: usize>(
+    pub fn prismatic(
         &mut self,
         name: &str,
         a: &Point<'g>,
         b: &Point<'g>,
-        axis: [f64; D],
+        axis: impl AsRef<[f64]>,
     ) -> Result<(), BodyError> {
         self.check_joint(name, a, b)?;
-        let u = self.axis(name, a, axis)?;
+        let u = self.axis(name, a, axis.as_ref())?;
         let (turning, sliding) = (alike(name, a, b)?, sideways(name, a, b, u)?);
         self.vanish(name, &turning);
         self.vanish(name, &sliding);
@@ -181,12 +181,12 @@ impl<'g> Model<'g> {
         if same { Ok(()) } else { Err(BodyError::Stranger { what: what.to_owned(), body: name.clone() }) }
     }
 
-    fn check_axis<const D: usize>(
+    fn check_axis(
         &self,
         what: &str,
         a: &Point<'g>,
         b: &Point<'g>,
-        axis: [f64; D],
+        axis: &[f64],
         remedy: &str,
     ) -> Result<Vector, BodyError> {
         self.check_joint(what, a, b)?;
@@ -197,16 +197,17 @@ impl<'g> Model<'g> {
         self.axis(what, a, axis)
     }
 
-    fn axis<const D: usize>(&self, what: &str, a: &Point<'g>, axis: [f64; D]) -> Result<Vector, BodyError> {
-        if D != a.dimensions {
+    fn axis(&self, what: &str, a: &Point<'g>, axis: &[f64]) -> Result<Vector, BodyError> {
+        let found = axis.len();
+        if found != a.dimensions {
             let what = format!("the axis of `{what}`");
-            return Err(BodyError::Dimensions { what, found: D, expected: a.dimensions });
+            return Err(BodyError::Dimensions { what, found, expected: a.dimensions });
         }
         if let Some(&value) = axis.iter().find(|x| !x.is_finite()) {
             return Err(BodyError::NotFinite { what: format!("the axis of `{what}`"), value });
         }
         let mut all = [0.0; 3];
-        all[..D].copy_from_slice(&axis);
+        all[..found].copy_from_slice(axis);
         unit(all).ok_or_else(|| BodyError::ZeroAxis { what: what.to_owned() })
     }
 }

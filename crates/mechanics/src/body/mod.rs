@@ -135,25 +135,28 @@ impl<'g> Model<'g> {
     ///
     /// # Errors
     /// [`BodyError`] if the name is taken, or the defaults of the parameters make a mass that is not positive or a moment that is negative.
-    pub fn body_with_moments<const D: usize>(
+    pub fn body_with_moments(
         &mut self,
         name: &str,
         mass: impl IntoExpr<'g>,
-        moments: [Expr<'g>; D],
+        moments: impl AsRef<[Expr<'g>]>,
     ) -> Result<Body<'g>, BodyError> {
         let mass = mass.into_expr(self.graph);
-        if D != 2 && D != 3 {
-            return Err(BodyError::Dimensions { what: format!("body `{name}`"), found: D, expected: 3 });
+        let moments = moments.as_ref();
+        let dimensions = moments.len();
+        if dimensions != 2 && dimensions != 3 {
+            let what = format!("body `{name}`");
+            return Err(BodyError::Dimensions { what, found: dimensions, expected: 3 });
         }
         self.check_positive(|| format!("the mass of body `{name}`"), mass)?;
         let mut all = [self.number(0.0); 3];
-        for (to, moment) in all.iter_mut().zip(moments) {
+        for (to, &moment) in all.iter_mut().zip(moments) {
             *to = self.graph.adopt(moment);
             if to.as_number() != Some(0.0) {
                 self.check_positive(|| format!("a second moment of body `{name}`"), *to)?;
             }
         }
-        self.add_body(name, D, mass, all, [0.0; 3], IDENTITY)
+        self.add_body(name, dimensions, mass, all, [0.0; 3], IDENTITY)
     }
 
     /// The body of this name.

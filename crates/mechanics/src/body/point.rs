@@ -117,16 +117,17 @@ impl<'g> Point<'g> {
     ///
     /// # Errors
     /// [`BodyError`] if the body is a point, or a rod that points elsewhere.
-    pub fn direction<const D: usize>(&self, direction: [f64; D]) -> Result<Vec<Expr<'g>>, BodyError> {
-        let name = self.name();
-        if D != self.dimensions {
+    pub fn direction(&self, direction: impl AsRef<[f64]>) -> Result<Vec<Expr<'g>>, BodyError> {
+        let (name, direction) = (self.name(), direction.as_ref());
+        let found = direction.len();
+        if found != self.dimensions {
             let what = format!("a direction at `{name}`");
-            return Err(BodyError::Dimensions { what, found: D, expected: self.dimensions });
+            return Err(BodyError::Dimensions { what, found, expected: self.dimensions });
         }
         let mut all = [0.0; 3];
-        all[..D].copy_from_slice(&direction);
+        all[..found].copy_from_slice(direction);
         let u = unit(all).ok_or_else(|| BodyError::ZeroAxis { what: name.to_owned() })?;
-        self.unit_direction(u).map(|e| e[..D].to_vec()).ok_or_else(|| BodyError::Undefined {
+        self.unit_direction(u).map(|e| e[..found].to_vec()).ok_or_else(|| BodyError::Undefined {
             body: name.to_owned(),
             kind: self.frame.kind(),
             what: "a direction other than its axis".into(),

@@ -2,7 +2,7 @@
 
 use super::error::BodyError;
 use super::rotation::{Rotation, RotationError};
-use super::vector::{Vector, across, apply, cross, dot, minus, norm, plus, transpose, unit};
+use super::vector::{Vector, apply, cross, minus, norm, plus, transpose, unit};
 use super::{Body, Frame};
 use crate::dynamics::Dynamics;
 use crate::state::State;
@@ -66,7 +66,7 @@ impl Pose {
         let along = unit(minus(b, a)).ok_or(RotationError::Zero { what: "axis" })?;
         let middle: [f64; D] = std::array::from_fn(|d| from[d] + 0.5 * (to[d] - from[d]));
         let rotation = match D {
-            3 => shortest([1.0, 0.0, 0.0], along)?,
+            3 => Rotation::shortest([1.0, 0.0, 0.0], along)?,
             _ => Rotation::angle(along[1].atan2(along[0])),
         };
         Ok(Pose::at(middle).turned(rotation))
@@ -228,7 +228,7 @@ impl<'g> Body<'g> {
             Frame::Point => (Rotation::NONE, [0.0; 3]),
             Frame::Rod(axis, _) => {
                 let (e, v) = (e[*axis].unwrap_or_default(), v[*axis].unwrap_or_default());
-                (shortest(self.axes[*axis], e)?, cross(e, v))
+                (Rotation::shortest(self.axes[*axis], e)?, cross(e, v))
             }
             Frame::Full(_) => self.turn(e, v)?,
         };
@@ -316,20 +316,6 @@ impl<'g> Body<'g> {
         let [positions, rates] = found;
         Ok((positions, rates))
     }
-}
-
-/// The shortest rotation from one unit vector to another.
-fn shortest(from: Vector, to: Vector) -> Result<Rotation, RotationError> {
-    let axis = cross(from, to);
-    let cosine = dot(from, to);
-    let sine = norm(axis);
-    if sine > 0.0 {
-        return Rotation::about(axis, sine.atan2(cosine));
-    }
-    if cosine > 0.0 {
-        return Ok(Rotation::NONE);
-    }
-    Rotation::about(across(from)[0], std::f64::consts::PI)
 }
 
 fn three<const D: usize>(given: [f64; D]) -> Vector {

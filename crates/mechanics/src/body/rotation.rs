@@ -1,6 +1,9 @@
 //! Rotations of space, in the ways people write them.
 
-use super::vector::{IDENTITY, Matrix, Vector, apply, cross, dot, minus, norm, product, transpose, unit};
+use super::vector::{
+    IDENTITY, Matrix, Vector, across, apply, cross, dot, minus, norm, product, transpose, unit,
+};
+use std::f64::consts::PI;
 
 /// A rotation: how a body is turned against the world.
 ///
@@ -69,6 +72,31 @@ impl Rotation {
         let u = unit(axis).ok_or(RotationError::Zero { what: "axis" })?;
         let half = 0.5 * angle;
         Ok(Rotation::of_unit([half.cos(), half.sin() * u[0], half.sin() * u[1], half.sin() * u[2]]))
+    }
+
+    /// The rotation by the smallest angle that takes one direction to another.
+    ///
+    /// ```
+    /// use leastaction_mechanics::Rotation;
+    ///
+    /// let up = Rotation::shortest([2.0, 0.0, 0.0], [0.0, 0.0, 3.0])?;
+    /// assert!(up.apply([1.0, 0.0, 0.0])[2] > 1.0 - 1e-15 && up.apply([0.0, 1.0, 0.0]) == [0.0, 1.0, 0.0]);
+    /// # Ok::<(), leastaction_mechanics::RotationError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`RotationError`] if a direction has no length, or a number is not finite.
+    pub fn shortest(from: [f64; 3], to: [f64; 3]) -> Result<Rotation, RotationError> {
+        finite(&from)?;
+        finite(&to)?;
+        let zero = RotationError::Zero { what: "axis" };
+        let (from, to) = (unit(from).ok_or(zero)?, unit(to).ok_or(zero)?);
+        let axis = cross(from, to);
+        let (sine, cosine) = (norm(axis), dot(from, to));
+        if sine > 0.0 {
+            return Rotation::about(axis, sine.atan2(cosine));
+        }
+        if cosine > 0.0 { Ok(Rotation::NONE) } else { Rotation::about(across(from)[0], PI) }
     }
 
     /// The rotation of a quaternion w + xi + yj + zk of any length but 0.

@@ -1,0 +1,284 @@
+//! Rigid bodies: `body`, and the names that come with one.
+
+use super::clause::{one_of, twice};
+use super::declare::only;
+use super::place::place;
+use super::pose::turn;
+use crate::diagnostic::Diagnostic;
+use crate::reader::{Reader, Role};
+use leastaction_expr::{Expr, Parser, Span, Value};
+use leastaction_mechanics::{Body, BodyError, Inertia, InertiaError, Matter, Rotation, RotationError};
+
+type Outcome = Result<(), Diagnostic>;
+
+/// What follows the word of a clause.
+enum Takes {
+    Nothing,
+    Number,
+    /// A vector with at least and at most so many components.
+    Vector(usize, usize),
+    /// A radius, and `height` with a number.
+    Round,
+    Turn,
+}
+
+const SHAPES: [&str; 11] =
+    ["moments", "inertia", "moment", "rod", "disk", "plate", "cuboid", "sphere", "cylinder", "cone", "point"];
+const WORDS: [&str; 16] = [
+    "mass", "density", "moments", "inertia", "moment", "rod", "disk", "plate", "cuboid", "sphere",
+    "cylinder", "cone", "point", "planar", "centre", "turned",
+];
+
+fn takes(word: &str) -> Takes {
+    match word {
+        "planar" | "point" => Takes::Nothing,
+        "plate" => Takes::Vector(2, 2),
+        "cuboid" | "inertia" => Takes::Vector(3, 3),
+        "moments" | "centre" => Takes::Vector(2, 3),
+        "cylinder" | "cone" => Takes::Round,
+        "turned" => Takes::Turn,
+        _ => Takes::Number,
+    }
+}
+
+/// A clause: its word, its place, and what follows.
+struct Clause<'g> {
+    word: &'static str,
+    span: Span,
+    values: Vec<Expr<'g>>,
+    turn: Rotation,
+}
+
+/// `body NAME [planar] SHAPE mass M [centre [X, Y, Z]] [turned TURN]`, in any order after the name.
+pub(super) fn body<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
+    let (name, span) = reader.new_name(parser, Role::Body)?;
+    let taken = NODES.iter().flat_map(|node| ["x", "y", "z"].map(|axis| format!("{name}_{node}{axis}")));
+    if let Some((own, (role, place))) =
+        taken.into_iter().find_map(|own| reader.names.get(&own).map(|first| (own, *first)))
+    {
+        let wrong = Diagnostic::at(span, format!("the body `{name}` has a coordinate `{own}`"));
+        let already = format!("but this is {}", role.what());
+        return Err(wrong.related(place, already).help("choose another name"));
+    }
+    let mut clauses: Vec<Clause<'g>> = Vec::new();
+    while parser.peek().kind != leastaction_expr::Kind::End {
+        let clause = clause(reader, parser)?;
+        if let Some(first) = clauses.iter().find(|other| other.word == clause.word) {
+            return Err(twice(clause.word, clause.span, first.span));
+        }
+        clauses.push(clause);
+    }
+    let body = add(reader, &name, span, &clauses)?;
+    declare(reader, &body, span);
+    Ok(())
+}
+
+/// The nodes of a body, in the names of its coordinates.
+const NODES: [&str; 4] = ["", "a", "b", "c"];
+
+fn clause<'g, 's>(
+    reader: &mut Reader<'g, 's>,
+    parser: &mut Parser<'g, 's>,
+) -> Result<Clause<'g>, Diagnostic> {
+    let (word, start) = one_of(parser, &WORDS, "a word that says what the body is like")?;
+    let (mut values, mut rotation) = (Vec::new(), Rotation::NONE);
+    match takes(word) {
+        Takes::Nothing => {}
+        Takes::Number => values.push(reader.scalar(parser)?.0),
+        Takes::Round => {
+            values.push(reader.scalar(parser)?.0);
+            one_of(parser, &["height"], "`height` and the height")?;
+            values.push(reader.scalar(parser)?.0);
+        }
+        Takes::Vector(least, most) => {
+            let (components, span) = reader.vector(parser)?;
+            let found = components.len();
+            if found < least || found > most {
+                let wrong = format!("`{word}` takes a vector of {most}, not one of {found}");
+                return Err(Diagnostic::at(span, wrong));
+            }
+            values = components;
+        }
+        Takes::Turn => rotation = turn(reader, parser)?,
+    }
+    Ok(Clause { word, span: start.to(parser.previous()), values, turn: rotation })
+}
+
+/// The one clause that has one of these words.
+fn one<'a, 'g>(
+    clauses: &'a [Clause<'g>],
+    words: &[&str],
+    missing: impl Fn() -> Diagnostic,
+) -> Result<&'a Clause<'g>, Diagnostic> {
+    let mut found = clauses.iter().filter(|clause| words.contains(&clause.word));
+    match (found.next(), found.next()) {
+        (None, _) => Err(missing()),
+        (Some(clause), None) => Ok(clause),
+        (Some(first), Some(second)) => {
+            let (a, b) = (first.word, second.word);
+            Err(Diagnostic::at(second.span, format!("a body has `{a}` or `{b}`, not both"))
+                .related(first.span, "given here first")
+                .help("remove one of them"))
+        }
+    }
+}
+
+fn add<'g>(
+    reader: &mut Reader<'g, '_>,
+    name: &str,
+    span: Span,
+    clauses: &[Clause<'g>],
+) -> Result<Body<'g>, Diagnostic> {
+    let lacks =
+        |what: &str, help: &str| Diagnostic::at(span, format!("the body `{name}` has no {what}")).help(help);
+    let shape = one(clauses, &SHAPES, || {
+        lacks(
+            "shape",
+            "say how its mass is spread: `rod LENGTH`, `disk R`, `plate [A, B]`, `cuboid [A, B, C]`, `sphere R`, \
+             `cylinder R height H`, `cone R height H`, `inertia [I1, I2, I3]`, `moments [L1, L2, L3]`, or `point`",
+        )
+    })?;
+    let matter = one(clauses, &["mass", "density"], || {
+        lacks("mass", "give its `mass`, or the `density` of its shape")
+    })?;
+    let get = |word: &str| clauses.iter().find(|clause| clause.word == word);
+    let flat = shape.word == "moment" || shape.word == "moments" && shape.values.len() == 2;
+    let dimensions = if flat || get("planar").is_some() { 2 } else { 3 };
+    if dimensions == 2 && shape.word == "moments" && shape.values.len() == 3 {
+        return Err(Diagnostic::at(shape.span, "a body of the plane has two second moments, not three")
+            .help("leave out the third, or `planar`"));
+    }
+    if matter.word == "density" && ["moments", "moment", "inertia", "point"].contains(&shape.word) {
+        let wrong =
+            format!("`{}` does not say how large the body is, so a density is not enough", shape.word);
+        return Err(Diagnostic::at(matter.span, wrong)
+            .related(shape.span, "given here")
+            .help("give its `mass`"));
+    }
+    for clause in [shape, matter] {
+        for &value in &clause.values {
+            only(
+                reader,
+                value,
+                clause.span,
+                &[],
+                "mass and shape of a body are numbers, or expressions of parameters",
+            )?;
+        }
+    }
+    let model = &mut reader.setup.model;
+    let framed = get("centre").is_some() || get("turned").is_some();
+    if !framed && let Some(moments) = moments(shape, matter.values[0], dimensions) {
+        // Parameters stay parameters.
+        return model.body_with_moments(name, matter.values[0], moments).map_err(|error| {
+            let about_mass =
+                matches!(&error, BodyError::NotPositive { what, .. } if what.starts_with("the mass"));
+            refused(if about_mass { matter.span } else { shape.span }, error)
+        });
+    }
+    let numbers = |clause: &Clause<'g>| -> Result<Vec<f64>, Diagnostic> {
+        clause.values.iter().map(|&value| reader.known(value, clause.span)).collect()
+    };
+    let amount = numbers(matter)?[0];
+    let amount = if matter.word == "mass" { Matter::Mass(amount) } else { Matter::Density(amount) };
+    let inertia = inertia(shape.word, &numbers(shape)?, amount).map_err(|error| {
+        let place = if let InertiaError::BadMatter { .. } = error { matter.span } else { shape.span };
+        Diagnostic::at(place, error.to_string())
+    })?;
+    let mut offset = [0.0; 3];
+    if let Some(centre) = get("centre") {
+        if centre.values.len() != dimensions {
+            let (found, kind) =
+                (centre.values.len(), if dimensions == 2 { "of the plane" } else { "in space" });
+            return Err(Diagnostic::at(
+                centre.span,
+                format!("the centre of a body {kind} has {dimensions} components, not {found}"),
+            ));
+        }
+        offset.iter_mut().zip(numbers(centre)?).for_each(|(to, x)| *to = x);
+    }
+    let rotation = get("turned").map_or(Rotation::NONE, |clause| clause.turn);
+    let inertia = inertia.turned(&rotation).moved(offset);
+    let model = &mut reader.setup.model;
+    let body = if dimensions == 2 { model.planar_body(name, inertia) } else { model.body(name, inertia) };
+    body.map_err(|error| refused(span, error))
+}
+
+/// The second moments of what is given by expressions.
+fn moments<'g>(shape: &Clause<'g>, mass: Expr<'g>, dimensions: usize) -> Option<Vec<Expr<'g>>> {
+    let mut moments = match shape.word {
+        "moments" => shape.values.clone(),
+        "moment" => vec![shape.values[0] / mass],
+        "point" => Vec::new(),
+        _ => return None,
+    };
+    moments.resize(dimensions, mass.like(0.0));
+    Some(moments)
+}
+
+fn inertia(shape: &str, numbers: &[f64], matter: Matter) -> Result<Inertia, InertiaError> {
+    let (Matter::Mass(mass) | Matter::Density(mass)) = matter;
+    match (shape, numbers) {
+        ("rod", &[length]) => Inertia::rod(matter, length),
+        ("disk", &[radius]) => Inertia::disk(matter, radius),
+        ("plate", &[a, b]) => Inertia::plate(matter, [a, b]),
+        ("cuboid", &[a, b, c]) => Inertia::cuboid(matter, [a, b, c]),
+        ("sphere", &[radius]) => Inertia::sphere(matter, radius),
+        ("cylinder", &[radius, height]) => Inertia::cylinder(matter, radius, height),
+        ("cone", &[radius, height]) => Inertia::cone(matter, radius, height),
+        ("inertia", &[a, b, c]) => Inertia::principal(mass, [a, b, c]),
+        ("moments", &[a, b, c]) => Inertia::second_moments(mass, [a, b, c]),
+        ("moments", &[a, b]) => Inertia::second_moments(mass, [a, b, 0.0]),
+        ("moment", &[moment]) => Inertia::planar(mass, moment),
+        _ => Inertia::point(mass),
+    }
+}
+
+/// Makes the body's name its centre of mass, and declares its coordinates and what it tells.
+fn declare<'g>(reader: &mut Reader<'g, '_>, body: &Body<'g>, span: Span) {
+    let name = body.name();
+    reader.declare(name, span, Role::Body);
+    for coordinate in body.nodes().concat() {
+        let own = coordinate.to_string();
+        reader.scope.define(&own, coordinate);
+        reader.scope.define(&format!("{own}'"), reader.setup.model.velocity(coordinate));
+        reader.declare(&own, span, Role::Coordinate);
+        reader.coordinates.push(own);
+    }
+    let centre = body.centre();
+    place(reader, name, centre.position(), Some(body.mass()));
+    reader.scope.define(&format!("{name}.mass"), body.mass());
+    for (i, part) in ["axis1", "axis2", "axis3"].into_iter().enumerate().take(body.dimensions()) {
+        let mut axis = vec![0.0; body.dimensions()];
+        axis[i] = 1.0;
+        // A rod in space knows one direction only, a point none.
+        if let Ok(direction) = centre.direction(axis) {
+            reader.define(&format!("{name}.{part}"), &Value::Vector(direction));
+        }
+    }
+    let momentum = body.angular_momentum();
+    if let (Ok(angle), Ok(rate)) = (body.angle(), body.angular_rate()) {
+        reader.scope.define(&format!("{name}.angle"), angle);
+        reader.scope.define(&format!("{name}.angle'"), rate);
+        reader.scope.define(&format!("{name}.angular_momentum"), momentum[2]);
+    } else if let Ok(spin) = body.angular_velocity() {
+        reader.define(&format!("{name}.spin"), &Value::Vector(spin.to_vec()));
+        reader.define(&format!("{name}.angular_momentum"), &Value::Vector(momentum.to_vec()));
+    }
+}
+
+/// Why mechanics refuses a body or a joint, at the place that is to blame.
+pub(super) fn refused(span: Span, error: BodyError) -> Diagnostic {
+    let text = error.to_string();
+    let advises = matches!(
+        error,
+        BodyError::Twice { .. }
+            | BodyError::ZeroAxis { .. }
+            | BodyError::Undefined { .. }
+            | BodyError::Rotation(RotationError::Zero { .. })
+    );
+    match text.rsplit_once(": ") {
+        Some((message, help)) if advises => Diagnostic::at(span, message).help(help),
+        _ => Diagnostic::at(span, text),
+    }
+}

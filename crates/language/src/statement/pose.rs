@@ -1,0 +1,200 @@
+//! Where bodies start: `start BODY at …`, and rotations.
+
+use super::body::refused;
+use super::clause::{numbers, one_of, twice};
+use crate::diagnostic::Diagnostic;
+use crate::reader::Reader;
+use leastaction_expr::{Kind, Parser, Span};
+use leastaction_mechanics::{BodyError, Pose, Rotation, Term};
+
+type Outcome = Result<(), Diagnostic>;
+
+const TURNS: [&str; 3] = ["zxz", "about", "quaternion"];
+const CLAUSES: [&str; 6] = ["at", "from", "holding", "turned", "moving", "spinning"];
+
+/// `ANGLE`, `zxz [φ, θ, ψ]`, `about AXIS by ANGLE` or `quaternion [w, x, y, z]`.
+pub(super) fn turn<'g, 's>(
+    reader: &Reader<'g, 's>,
+    parser: &mut Parser<'g, 's>,
+) -> Result<Rotation, Diagnostic> {
+    Ok(turn_and_angles(reader, parser)?.0)
+}
+
+/// A rotation, with Euler's angles if it is given by them.
+fn turn_and_angles<'g, 's>(
+    reader: &Reader<'g, 's>,
+    parser: &mut Parser<'g, 's>,
+) -> Result<(Rotation, Option<[f64; 3]>), Diagnostic> {
+    let start = parser.peek().span;
+    let is_turn = TURNS.contains(&parser.text(start)) && !reader.names.contains_key(parser.text(start));
+    if !is_turn {
+        return Ok((Rotation::angle(reader.number(parser)?.0), None));
+    }
+    let (word, _) = one_of(parser, &TURNS, "a rotation")?;
+    let rotation = match word {
+        "zxz" => {
+            let [phi, theta, psi] = numbers(reader, parser, 3)?;
+            return Ok((Rotation::zxz(phi, theta, psi), Some([phi, theta, psi])));
+        }
+        "about" => {
+            let axis = numbers(reader, parser, 3)?;
+            one_of(parser, &["by"], "`by` and the angle")?;
+            Rotation::about(axis, reader.number(parser)?.0)
+        }
+        _ => Rotation::quaternion(quaternion(reader, parser)?),
+    };
+    let rotation =
+        rotation.map_err(|error| refused(start.to(parser.previous()), BodyError::Rotation(error)))?;
+    Ok((rotation, None))
+}
+
+fn quaternion<'g, 's>(reader: &Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Result<[f64; 4], Diagnostic> {
+    let start = parser.peek().span;
+    let value = reader.value(parser)?;
+    let span = start.to(parser.previous());
+    let leastaction_expr::Value::Vector(components) = &value else {
+        return Err(Diagnostic::at(span, "a quaternion [w, x, y, z] is expected here, not a number"));
+    };
+    let known: Vec<f64> = components.iter().map(|&c| reader.known(c, span)).collect::<Result<_, _>>()?;
+    known.try_into().map_err(|_| {
+        Diagnostic::at(span, format!("a quaternion [w, x, y, z] is expected here, not {}", value.shape()))
+    })
+}
+
+/// What a pose has been given, and where.
+#[derive(Default)]
+struct Given {
+    place: Option<Pose>,
+    holding: Option<[f64; 3]>,
+    turned: Option<Rotation>,
+    /// Euler's angles and their rates.
+    rates: Option<([f64; 3], [f64; 3])>,
+    moving: [f64; 3],
+    spinning: [f64; 3],
+    in_body: bool,
+}
+
+/// `at PLACE | from PLACE to PLACE [holding POINT] [turned TURN [rates RATES]] [moving VELOCITY] [spinning RATE [in body]]`,
+/// after the name of a body.
+pub(super) fn pose<'g, 's>(
+    reader: &mut Reader<'g, 's>,
+    parser: &mut Parser<'g, 's>,
+    name: &str,
+    span: Span,
+) -> Outcome {
+    let body = reader.setup.model.body_named(name).map_err(|error| refused(span, error))?;
+    let dimensions = body.dimensions();
+    let mut given = Given::default();
+    let mut seen: Vec<(&'static str, Span)> = Vec::new();
+    while parser.peek().kind != Kind::End && parser.peek().kind != Kind::Sign(",") {
+        let (word, place) = one_of(parser, &CLAUSES, "a word that says where the body is and how it moves")?;
+        if let Some((_, first)) = seen.iter().find(|(other, _)| *other == word) {
+            return Err(twice(word, place, *first));
+        }
+        check_conflict(word, place, &seen)?;
+        clause(reader, parser, word, dimensions, &mut given)?;
+        let place = place.to(parser.previous());
+        seen.push((word, place));
+        if word == "turned" && given.rates.is_some() {
+            check_conflict("rates", place, &seen)?;
+            seen.push(("rates", place));
+        }
+    }
+    let Some(place) = given.place else {
+        return Err(Diagnostic::at(span, format!("where the body `{name}` starts is not said")).help(
+            format!("write `start {name} at [X, Y, Z]`, or `start {name} from [X, Y, Z] to [X, Y, Z]`"),
+        ));
+    };
+    let mut pose = place.moving(given.moving);
+    pose = given.holding.map_or(pose, |point| pose.holding(point));
+    pose = given.turned.map_or(pose, |rotation| pose.turned(rotation));
+    pose = match (given.rates, given.in_body) {
+        (Some((angles, rates)), _) => pose.zxz(angles, rates),
+        (None, true) => pose.spinning_in_body(given.spinning),
+        (None, false) => pose.spinning(given.spinning),
+    };
+    let whole = span.to(parser.previous());
+    let values = body.start(&pose).map_err(|error| refused(whole, error))?;
+    for (coordinate, value) in values {
+        if let Some((_, first)) = reader.starts.iter().find(|(other, _)| other == coordinate) {
+            return Err(Diagnostic::at(span, format!("the start of `{name}` is given twice"))
+                .related(*first, "given here first")
+                .help("remove one of them"));
+        }
+        reader.setup.start.push(Term { name: coordinate.to_owned(), value: reader.graph.number(value) });
+    }
+    let own = body.nodes().concat().into_iter().map(|q| q.to_string());
+    reader.starts.extend(own.flat_map(|q| [(format!("{q}'"), span), (q, span)]));
+    Ok(())
+}
+
+/// What says the same thing another way.
+fn check_conflict(word: &str, place: Span, seen: &[(&'static str, Span)]) -> Outcome {
+    let against: &[&str] = match word {
+        "from" => &["at", "holding", "turned"],
+        "at" | "holding" | "turned" => &["from"],
+        "spinning" => &["rates"],
+        "rates" => &["spinning"],
+        _ => &[],
+    };
+    match seen.iter().find(|(other, _)| against.contains(other)) {
+        Some((other, first)) => {
+            Err(Diagnostic::at(place, format!("a pose has `{other}` or `{word}`, not both"))
+                .related(*first, "given here")
+                .help("remove one of them"))
+        }
+        None => Ok(()),
+    }
+}
+
+fn clause<'g, 's>(
+    reader: &Reader<'g, 's>,
+    parser: &mut Parser<'g, 's>,
+    word: &str,
+    dimensions: usize,
+    given: &mut Given,
+) -> Outcome {
+    match word {
+        "at" => {
+            let [x, y, z] = numbers(reader, parser, dimensions)?;
+            given.place = Some(if dimensions == 2 { Pose::at([x, y]) } else { Pose::at([x, y, z]) });
+        }
+        "from" => {
+            let start = parser.peek().span;
+            let from = numbers(reader, parser, dimensions)?;
+            one_of(parser, &["to"], "`to` and the place its x axis points to")?;
+            let to = numbers(reader, parser, dimensions)?;
+            let pose = match dimensions {
+                2 => Pose::between([from[0], from[1]], [to[0], to[1]]),
+                _ => Pose::between(from, to),
+            };
+            let span = start.to(parser.previous());
+            let same = |_| Diagnostic::at(span, "both ends are one place, so there is no direction");
+            let pose = pose.map_err(same)?;
+            given.place = Some(pose);
+            given.turned = Some(pose.rotation());
+        }
+        "holding" => given.holding = Some(numbers(reader, parser, dimensions)?),
+        "moving" => given.moving = numbers(reader, parser, dimensions)?,
+        "turned" => {
+            let (rotation, angles) = turn_and_angles(reader, parser)?;
+            given.turned = Some(rotation);
+            if let Some(angles) = angles
+                && parser.accept_word("rates")
+            {
+                given.rates = Some((angles, numbers(reader, parser, 3)?));
+            }
+        }
+        _ => {
+            given.spinning = match dimensions {
+                2 => [0.0, 0.0, reader.number(parser)?.0],
+                _ => numbers(reader, parser, 3)?,
+            };
+            if dimensions == 3 && parser.accept_word("in") {
+                one_of(parser, &["body"], "`body`: the axes that turn with it")?;
+                given.in_body = true;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,213 @@
+//! [Apache Parquet](https://parquet.apache.org/docs/file-format/): a required column of doubles for each column, in one row group, plain and
+//! uncompressed; what was run is in the key-value metadata of the file.
+//!
+//! The footer is Thrift in its [compact protocol](https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md), and its
+//! structs and field numbers are those of [parquet.thrift](https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift).
+
+use super::Format;
+use crate::about::About;
+use crate::record::Record;
+use std::io::{self, Write};
+
+pub(super) const FORMAT: Format =
+    Format { ending: "parquet", about: "Apache Parquet, a column of doubles each", writer: write };
+
+const MAGIC: &[u8] = b"PAR1";
+/// Values in a page: 1 MiB, as readers like it.
+const PAGE: usize = 1 << 17;
+
+// Enums of parquet.thrift.
+const DOUBLE: i64 = 5;
+const REQUIRED: i64 = 0;
+const PLAIN: i64 = 0;
+const RLE: i64 = 3;
+const UNCOMPRESSED: i64 = 0;
+const DATA_PAGE: i64 = 0;
+
+/// Where the pages of a column begin, and how long they are.
+struct Chunk {
+    at: i64,
+    size: i64,
+}
+
+fn write(record: &Record, about: &About, writer: &mut dyn Write) -> io::Result<()> {
+    let (rows, mut at) = (record.len() as i64, MAGIC.len() as i64);
+    writer.write_all(MAGIC)?;
+    let mut chunks = Vec::new();
+    for (_, _, values) in record.columns() {
+        let begin = at;
+        // A column without values has one page without values.
+        let pages = if values.is_empty() { [values].to_vec() } else { values.chunks(PAGE).collect() };
+        for page in pages {
+            let head = page_header(page.len() as i64);
+            writer.write_all(&head)?;
+            for value in page {
+                writer.write_all(&value.to_le_bytes())?;
+            }
+            at += head.len() as i64 + 8 * page.len() as i64;
+        }
+        chunks.push(Chunk { at: begin, size: at - begin });
+    }
+    let names: Vec<String> = record.columns().map(|(_, name, _)| name).collect();
+    let footer = footer(
+        &names,
+        &chunks,
+        rows,
+        &about.members(record).into_iter().map(|(key, member)| (key, member.plain())).collect::<Vec<_>>(),
+    );
+    writer.write_all(&footer)?;
+    let length = u32::try_from(footer.len())
+        .map_err(|_| io::Error::other("there are too many columns for Parquet"))?;
+    writer.write_all(&length.to_le_bytes())?;
+    writer.write_all(MAGIC)
+}
+
+/// `PageHeader` of a page with so many values.
+fn page_header(values: i64) -> Vec<u8> {
+    Struct::new()
+        .i32(1, DATA_PAGE)
+        .i32(2, 8 * values)
+        .i32(3, 8 * values)
+        // `DataPageHeader`
+        .one(5, Struct::new().i32(1, values).i32(2, PLAIN).i32(3, RLE).i32(4, RLE))
+        .end()
+}
+
+/// `FileMetaData`.
+fn footer(names: &[String], chunks: &[Chunk], rows: i64, about: &[(&str, String)]) -> Vec<u8> {
+    // `SchemaElement`: a root with a child for each column.
+    let root = Struct::new().text(4, "record").i32(5, names.len() as i64);
+    let leaf = |name: &String| Struct::new().i32(1, DOUBLE).i32(3, REQUIRED).text(4, name);
+    let schema = std::iter::once(root).chain(names.iter().map(leaf));
+    // `ColumnChunk` around `ColumnMetaData`.
+    let column = |(name, chunk): (&String, &Chunk)| {
+        let meta = Struct::new()
+            .i32(1, DOUBLE)
+            .numbers(2, &[PLAIN])
+            .texts(3, &[name])
+            .i32(4, UNCOMPRESSED)
+            .i64(5, rows)
+            .i64(6, chunk.size)
+            .i64(7, chunk.size)
+            .i64(9, chunk.at);
+        Struct::new().i64(2, 0).one(3, meta)
+    };
+    let total = chunks.iter().map(|chunk| chunk.size).sum();
+    let group = Struct::new().many(1, names.iter().zip(chunks).map(column)).i64(2, total).i64(3, rows);
+    let pair = |(key, value): &(&str, String)| Struct::new().text(1, key).text(2, value);
+    Struct::new()
+        .i32(1, 1)
+        .many(2, schema)
+        .i64(3, rows)
+        .many(4, [group])
+        .many(5, about.iter().map(pair))
+        .text(6, concat!("leastaction version ", env!("CARGO_PKG_VERSION")))
+        .end()
+}
+
+/// A struct of Thrift's compact protocol, field by field, in the order of their numbers.
+struct Struct {
+    bytes: Vec<u8>,
+    last: i16,
+}
+
+// Types of fields and of items of lists.
+const I32: u8 = 5;
+const I64: u8 = 6;
+const BINARY: u8 = 8;
+const LIST: u8 = 9;
+const STRUCT: u8 = 12;
+
+impl Struct {
+    fn new() -> Struct {
+        Struct { bytes: Vec::new(), last: 0 }
+    }
+
+    /// The head of a field: how far its number is from the last one, and its type in one byte.
+    fn field(&mut self, number: i16, kind: u8) {
+        let ahead = (number - self.last) as u8;
+        debug_assert!((1..16).contains(&ahead), "fields are written in order");
+        self.bytes.push(ahead << 4 | kind);
+        self.last = number;
+    }
+
+    /// Seven bits in a byte, the lowest first.
+    fn varint(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.bytes.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.bytes.push(value as u8);
+    }
+
+    /// Signed numbers in the zigzag 0, −1, 1, −2, …
+    fn zigzag(&mut self, value: i64) {
+        self.varint((value << 1 ^ value >> 63) as u64);
+    }
+
+    fn bytes(&mut self, text: &str) {
+        self.varint(text.len() as u64);
+        self.bytes.extend(text.as_bytes());
+    }
+
+    fn items(&mut self, count: usize, kind: u8) {
+        if count < 15 {
+            self.bytes.push((count as u8) << 4 | kind);
+        } else {
+            self.bytes.push(0xf0 | kind);
+            self.varint(count as u64);
+        }
+    }
+
+    fn i32(mut self, number: i16, value: i64) -> Struct {
+        self.field(number, I32);
+        self.zigzag(value);
+        self
+    }
+
+    fn i64(mut self, number: i16, value: i64) -> Struct {
+        self.field(number, I64);
+        self.zigzag(value);
+        self
+    }
+
+    fn text(mut self, number: i16, text: &str) -> Struct {
+        self.field(number, BINARY);
+        self.bytes(text);
+        self
+    }
+
+    fn numbers(mut self, number: i16, values: &[i64]) -> Struct {
+        self.field(number, LIST);
+        self.items(values.len(), I32);
+        values.iter().for_each(|&value| self.zigzag(value));
+        self
+    }
+
+    fn texts(mut self, number: i16, texts: &[&String]) -> Struct {
+        self.field(number, LIST);
+        self.items(texts.len(), BINARY);
+        texts.iter().for_each(|text| self.bytes(text));
+        self
+    }
+
+    fn one(mut self, number: i16, item: Struct) -> Struct {
+        self.field(number, STRUCT);
+        self.bytes.extend(item.end());
+        self
+    }
+
+    fn many(mut self, number: i16, items: impl IntoIterator<Item = Struct>) -> Struct {
+        let items: Vec<Struct> = items.into_iter().collect();
+        self.field(number, LIST);
+        self.items(items.len(), STRUCT);
+        items.into_iter().for_each(|item| self.bytes.extend(item.end()));
+        self
+    }
+
+    /// The bytes, with the mark of the end.
+    fn end(mut self) -> Vec<u8> {
+        self.bytes.push(0);
+        self.bytes
+    }
+}

@@ -1,0 +1,228 @@
+//! Files as they are written, and what happens when they cannot be. What is written to `files/` in Cargo's directory for tests is read back
+//! by other readers (tests/python).
+#![allow(clippy::unwrap_used)] // a test may panic
+
+use leastaction_output::{About, Column, FORMATS, FileError, Path, Record, check, replace, write};
+use std::fs;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// A directory of this test alone, empty.
+fn shelf(name: &str) -> PathBuf {
+    let shelf = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&shelf);
+    fs::create_dir_all(&shelf).unwrap();
+    shelf
+}
+
+fn entries(shelf: &std::path::Path) -> Vec<String> {
+    let mut names: Vec<_> =
+        fs::read_dir(shelf).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// Numbers that are hard to write: signs of zero, subnormals, extremes, 17 digits, and what is not finite.
+fn hard(samples: usize) -> Record {
+    let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = move || {
+        // Steele, Lea, Flood (2014), doi:10.1145/2660193.2660195.
+        seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (seed ^ seed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    };
+    let special = [
+        0.0,
+        -0.0,
+        5e-324,
+        -2.225_073_858_507_201e-308,
+        f64::MIN_POSITIVE,
+        f64::MAX,
+        f64::MIN,
+        0.1,
+        1.0 / 3.0,
+        1e16,
+        9_007_199_254_740_993.0,
+        1e-5,
+        1e23,
+        1e17,
+    ];
+    let mut column = |name: &str| {
+        let any = std::iter::repeat_with(|| f64::from_bits(random())).filter(|value| value.is_finite());
+        Column { name: name.to_owned(), values: special.into_iter().chain(any).take(samples).collect() }
+    };
+    let paths = vec![Path { name: "bob".to_owned(), axes: vec![column("x").values, column("y").values] }];
+    let mut outputs = vec![column("höhe"), column("a \"b\", c")];
+    let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
+    outputs[0].values.iter_mut().skip(2).zip(odd).for_each(|(value, odd)| *value = odd);
+    Record {
+        times: column("t").values,
+        coordinates: vec![column("th1"), column("th2")],
+        velocities: vec![column("th1'"), column("th2'")],
+        momenta: vec![column("p_th1"), column("p_th2")],
+        paths,
+        energy: column("energy").values,
+        multipliers: vec![column("lambda_rod")],
+        position_violation: column("").values,
+        velocity_violation: column("").values,
+        outputs,
+    }
+}
+
+fn about() -> About {
+    About {
+        system: "hard \"numbers\"\\".to_owned(),
+        method: "none".to_owned(),
+        pace: "step 0.1".to_owned(),
+        parameters: vec![("g".to_owned(), 9.81), ("tiny".to_owned(), 5e-324)],
+        ended: "complete".to_owned(),
+    }
+}
+
+/// Every format, with no samples, one, some, and more than a page of Parquet takes; beside them, the bits in hexadecimal.
+#[test]
+fn files_to_read_back() {
+    let shelf = shelf("files");
+    for samples in [0, 1, 100, 140_000] {
+        let record = hard(samples);
+        for format in FORMATS.iter().filter(|format| samples <= 100 || format.ending == "parquet") {
+            write(&shelf.join(format!("{samples}.{}", format.ending)), &record, &about()).unwrap();
+        }
+        let bits = |(_, name, values): (_, String, &[f64])| {
+            let bits: Vec<_> = values.iter().map(|value| format!("{:016x}", value.to_bits())).collect();
+            format!("{name}\t{}\n", bits.join(" "))
+        };
+        fs::write(shelf.join(format!("{samples}.bits")), record.columns().map(bits).collect::<String>())
+            .unwrap();
+    }
+    assert_eq!(entries(&shelf).len(), 3 * 5 + 2);
+}
+
+/// The words of a CSV file, and the numbers of a JSON file, give the same bits by Rust's own reader.
+#[test]
+fn text_has_every_bit() {
+    let (shelf, record) = (shelf("text"), hard(5000));
+    let [csv, json] = ["a.csv", "a.json"].map(|name| {
+        let path = shelf.join(name);
+        write(&path, &record, &about()).unwrap();
+        fs::read_to_string(path).unwrap()
+    });
+    for (i, line) in csv.lines().skip(1).enumerate() {
+        for (word, (_, name, values)) in line.split(',').zip(record.columns()) {
+            let read: f64 = word.parse().unwrap();
+            assert!(
+                read.to_bits() == values[i].to_bits() || read.is_nan() && values[i].is_nan(),
+                "{name}: {word}"
+            );
+        }
+    }
+    assert_eq!(csv.lines().count(), 5001);
+    for (_, name, values) in record.columns().take(10) {
+        let list = json.split_once(&format!("\n\"{name}\": [")).unwrap().1.split_once(']').unwrap().0;
+        for (word, value) in list.split(", ").zip(values) {
+            assert_eq!(word.parse::<f64>().unwrap().to_bits(), value.to_bits(), "{name}: {word}");
+        }
+        assert_eq!(list.split(", ").count(), 5000);
+    }
+    assert!(json.contains("\"not_finite\": {\"höhe\": 3},"));
+}
+
+#[test]
+fn nothing_is_left_of_a_file_that_failed() {
+    let shelf = shelf("failed");
+    let path = shelf.join("run.csv");
+    // What the kernel says when a disk is full.
+    let full = |writer: &mut dyn Write| {
+        writer.write_all(&[b'x'; 1 << 20])?;
+        fs::OpenOptions::new().write(true).open("/dev/full")?.write_all(b"x")
+    };
+    let error = replace(&path, full).unwrap_err();
+    assert!(matches!(&error, FileError::Full { .. }), "{error:?}");
+    let told = error.to_string();
+    assert!(
+        told.contains("run.csv`: there is no room for it (No space left") && told.contains("make room"),
+        "{told}"
+    );
+    assert!(entries(&shelf).is_empty(), "{:?}", entries(&shelf));
+
+    fs::write(&path, "before").unwrap();
+    replace(&path, full).unwrap_err();
+    let other = replace(&path, |_| Err(io::Error::other("out of ink"))).unwrap_err();
+    assert!(other.to_string().ends_with("run.csv`: out of ink"));
+    assert_eq!(
+        (fs::read_to_string(&path).unwrap().as_str(), entries(&shelf)),
+        ("before", vec!["run.csv".to_owned()])
+    );
+    replace(&path, |writer| writer.write_all(b"after")).unwrap();
+    assert_eq!((fs::read_to_string(&path).unwrap().as_str(), entries(&shelf).len()), ("after", 1));
+}
+
+#[test]
+fn what_is_in_the_way_is_told() {
+    let shelf = shelf("ways");
+    fs::create_dir(shelf.join("taken.csv")).unwrap();
+    let refused = |name: &str| {
+        let path = shelf.join(name);
+        let (checked, written) = (check(&path).unwrap_err(), replace(&path, |_| Ok(())).unwrap_err());
+        assert_eq!(checked.to_string(), written.to_string());
+        checked.to_string().replace(shelf.to_str().unwrap(), "SHELF")
+    };
+    assert_eq!(refused("taken.csv"), "cannot write `SHELF/taken.csv`: it is a directory; name a file in it");
+    assert_eq!(
+        refused("no/where/run.csv"),
+        "cannot write `SHELF/no/where/run.csv`: there is no directory `SHELF/no/where`; make it first"
+    );
+    let still = shelf.join("still.csv");
+    fs::write(&still, "kept").unwrap();
+    let mut permissions = fs::metadata(&still).unwrap().permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(&still, permissions).unwrap();
+    assert_eq!(
+        refused("still.csv"),
+        "cannot write `SHELF/still.csv`: it is there and read-only; remove it, or choose another name"
+    );
+    let told = check("/proc/run.csv".as_ref()).unwrap_err().to_string();
+    assert!(told.starts_with("cannot write `/proc/run.csv`: "), "{told}");
+    let told = replace("/dev/full".as_ref(), |_| Ok(())).unwrap_err().to_string();
+    assert!(told.contains("there is something of this name that is no file"), "{told}");
+    assert_eq!(entries(&shelf), ["still.csv", "taken.csv"]);
+    check(&shelf.join("new.csv")).unwrap();
+    assert_eq!(entries(&shelf).len(), 2);
+}
+
+#[test]
+fn endings_choose_formats() {
+    let record = hard(1);
+    for name in ["run.txt", "run", "csv", ".csv", "run.csv.gz"] {
+        let told = write(name.as_ref(), &record, &about()).unwrap_err().to_string();
+        let expected =
+            format!("cannot tell how to write `{name}` from its ending: use .csv, .npz, .parquet or .json");
+        assert_eq!(told, expected);
+    }
+    let path = shelf("endings").join("RUN.CSV");
+    write(&path, &record, &about()).unwrap();
+    assert!(fs::read_to_string(path).unwrap().starts_with("t,th1,th2,th1',"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_stays_a_link() {
+    let shelf = shelf("links");
+    fs::create_dir(shelf.join("far")).unwrap();
+    fs::write(shelf.join("far/run.csv"), "before").unwrap();
+    std::os::unix::fs::symlink("far/run.csv", shelf.join("run.csv")).unwrap();
+    replace(&shelf.join("run.csv"), |writer| writer.write_all(b"after")).unwrap();
+    assert!(fs::symlink_metadata(shelf.join("run.csv")).unwrap().is_symlink());
+    assert_eq!(fs::read_to_string(shelf.join("far/run.csv")).unwrap(), "after");
+}
+
+#[test]
+fn two_columns_of_one_name_are_refused() {
+    let mut record = hard(3);
+    record.outputs[0].name = "th1".to_owned();
+    let path = shelf("twice").join("run.npz");
+    let told = write(&path, &record, &about()).unwrap_err().to_string();
+    assert!(told.ends_with("two columns are called `th1`; give one another name"), "{told}");
+    assert!(!path.exists());
+}

@@ -1,0 +1,235 @@
+//! The frames of an animation.
+
+use super::tempo::Tempo;
+use crate::chart::short;
+use crate::error::PictureError;
+use crate::paper::color::{self, Color, GREY, INK, WHITE};
+use crate::paper::font;
+use crate::paper::raster::Raster;
+use crate::scene::{Scene, Shape, positions_at};
+use crate::view::Fit;
+use leastaction_output::Record;
+
+/// The pixels of a picture, about: the square of this.
+const SIDE: f64 = 480.0;
+
+/// Room for dots at the edge, and for the texts in the corners.
+const MARGIN: f64 = 38.0;
+
+/// A trail is so many seconds of the animation long.
+const TRAIL: f64 = 3.0;
+
+/// A trail fades in so many steps: each is a colour of the palette.
+const FADES: usize = 8;
+
+/// At most so many points make a trail.
+const POINTS: usize = 480;
+
+/// What paints frames.
+pub(crate) struct Painter<'a> {
+    record: &'a Record,
+    scene: &'a Scene,
+    tempo: Tempo,
+    title: String,
+    density: f64,
+    fit: Fit,
+    size: f64,
+    /// Where the trails were at each sample, in pixels; NaN where they were nowhere.
+    trails: Vec<Vec<[f64; 2]>>,
+    /// What does not move.
+    still: Raster,
+    frame: Raster,
+    positions: Vec<f64>,
+}
+
+impl<'a> Painter<'a> {
+    pub(crate) fn new(
+        record: &'a Record,
+        scene: &'a Scene,
+        tempo: Tempo,
+        title: &str,
+        density: f64,
+    ) -> Result<Painter<'a>, PictureError> {
+        let bounds = scene.bounds(record);
+        if bounds.is_empty() {
+            return Err(PictureError::NotFinite { what: "the drawing".to_owned() });
+        }
+        let [wide, high] = [0, 1].map(|axis| bounds.high[axis] - bounds.low[axis]);
+        let ratio = if wide > 0.0 || high > 0.0 { (wide / high).clamp(0.6, 1.8) } else { 1.0 };
+        // Videos have even sizes.
+        let even = |length: f64| 2.0 * (length * density / 2.0).round();
+        let (width, height) = (even(SIDE * ratio.sqrt()), even(SIDE / ratio.sqrt()));
+        let refused = || PictureError::Size { width: width as u32, height: height as u32 };
+        let blank = || Raster::new(width as u32, height as u32).ok_or_else(refused);
+        let fit = bounds.fit(width, height, MARGIN * density);
+        let mut painter = Painter {
+            record,
+            scene,
+            tempo,
+            title: title.to_owned(),
+            density,
+            fit,
+            size: bounds.size(),
+            trails: vec![Vec::with_capacity(record.len()); scene.trails()],
+            still: blank()?,
+            frame: blank()?,
+            positions: Vec::new(),
+        };
+        painter.prepare();
+        Ok(painter)
+    }
+
+    pub(crate) fn tempo(&self) -> Tempo {
+        self.tempo
+    }
+
+    pub(crate) fn size(&self) -> (u32, u32) {
+        (self.frame.width(), self.frame.height())
+    }
+
+    /// Colours that frames are made of, if their edges were hard.
+    pub(crate) fn colors(&self) -> Vec<Color> {
+        let mut colors = vec![INK, GREY];
+        colors.extend((0..self.scene.trails().min(7)).map(color::series));
+        colors
+    }
+
+    fn prepare(&mut self) {
+        for sample in 0..self.record.len() {
+            positions_at(self.record, sample, &mut self.positions);
+            self.trails.iter_mut().for_each(|trail| trail.push([f64::NAN; 2]));
+            for shape in self.scene.shapes(&self.positions, self.size) {
+                match shape {
+                    Shape::Trail { trail, at } => self.trails[trail][sample] = self.fit.pixel(at),
+                    Shape::Line(points) if sample == 0 => {
+                        let pixels = points.into_iter().map(|point| self.fit.pixel(point));
+                        self.still.stroke(pixels, 1.5 * self.density, color::GRID.over(GREY));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let at = [10.0, 20.0].map(|x| x * self.density);
+        let room = f64::from(self.frame.width()) - 2.0 * at[0];
+        let full = font::width(&self.title, 13.0 * self.density);
+        let size = 13.0 * self.density * (room / full).min(1.0);
+        self.still.text(at, &self.title, size, GREY);
+    }
+
+    /// Paints a frame, and gives its pixels: red, green and blue, row by row.
+    pub(crate) fn paint(&mut self, frame: usize) -> Vec<u8> {
+        let time = self.tempo.time(frame);
+        let (sample, part) = self.sample(time);
+        self.interpolate(sample, part);
+        self.frame.clear(&self.still);
+        let shapes = self.scene.shapes(&self.positions, self.size);
+        let ends = shapes.iter().filter_map(|shape| match shape {
+            Shape::Trail { trail, at } => Some((*trail, *at)),
+            _ => None,
+        });
+        let ends: Vec<_> = ends.collect();
+        for (trail, at) in &ends {
+            self.trail(*trail, sample, time, self.fit.pixel(*at));
+        }
+        let crowded = shapes.iter().filter(|shape| matches!(shape, Shape::Dot { .. })).count() > 16;
+        let largest = if crowded { 5.0 } else { 9.0 } * self.density;
+        for shape in &shapes {
+            match shape {
+                Shape::Rod(line) => {
+                    let pixels = line.map(|point| self.fit.pixel(point));
+                    self.frame.stroke(pixels, if crowded { 2.0 } else { 3.0 } * self.density, INK);
+                }
+                Shape::Spring(points) => {
+                    let pixels: Vec<_> = points.iter().map(|point| self.fit.pixel(*point)).collect();
+                    self.frame.stroke(pixels, 1.8 * self.density, GREY);
+                }
+                Shape::Dot { at, radius } => {
+                    let pixel = self.fit.pixel(*at);
+                    let radius = (largest * radius).max(2.5 * self.density);
+                    let trail = ends.iter().find(|(_, end)| end == at);
+                    let color = trail.map_or(INK, |(trail, _)| color::series(*trail));
+                    self.frame.disc(pixel, radius + 1.2 * self.density, WHITE);
+                    self.frame.disc(pixel, radius, color);
+                }
+                Shape::Trail { .. } | Shape::Line(_) => {}
+            }
+        }
+        self.label(time);
+        self.frame.rgb()
+    }
+
+    fn label(&mut self, time: f64) {
+        let span = (self.tempo.time(self.tempo.frames - 1) - self.tempo.time(0)).abs();
+        let mut text = if (0.1..1e5).contains(&span) {
+            let digits = (2.0 - span.log10().floor()).clamp(0.0, 3.0) as usize;
+            format!("t = {time:.digits$}").replace('-', "−")
+        } else {
+            format!("t = {}", short(time, 3))
+        };
+        if self.tempo.speed != 1.0 {
+            text = format!("{text}   (×{})", short(self.tempo.speed, 2));
+        }
+        if self.positions.iter().any(|x| !x.is_finite()) {
+            text.push_str("   not finite");
+        }
+        let at = [10.0 * self.density, f64::from(self.frame.height()) - 11.0 * self.density];
+        self.frame.text(at, &text, 14.0 * self.density, INK);
+    }
+
+    /// Draws where something was in the last seconds, fading.
+    fn trail(&mut self, trail: usize, sample: usize, time: f64, end: [f64; 2]) {
+        let ago = TRAIL * self.tempo.speed;
+        let times = &self.record.times;
+        let first = times[..=sample].partition_point(|t| (time - t).abs() > ago);
+        let step = (sample + 1 - first).div_ceil(POINTS).max(1);
+        let color = color::series(trail);
+        for fade in 0..FADES {
+            let age = |k: usize| ago * (1.0 - k as f64 / FADES as f64);
+            let [from, to] = [age(fade), age(fade + 1)]
+                .map(|age| first + times[first..=sample].partition_point(|t| (time - t).abs() > age));
+            // Whole steps counted from the start of the run, so that a trail does not flicker.
+            let mut points: Vec<_> =
+                (from..=to.min(sample)).filter(|i| i % step == 0).map(|i| self.trails[trail][i]).collect();
+            if fade + 1 == FADES {
+                points.push(end);
+            }
+            // A step of fading goes on to where the next begins.
+            if let Some(next) = (to + 1..=sample).find(|i| i % step == 0).filter(|_| fade + 1 < FADES) {
+                points.push(self.trails[trail][next]);
+            } else if fade + 1 < FADES && to >= sample {
+                points.push(end);
+            }
+            let cover = 0.15 + 0.75 * (fade + 1) as f64 / FADES as f64;
+            for run in points.split(|p| !p[0].is_finite()).filter(|run| run.len() > 1) {
+                self.frame.stroke(run.iter().copied(), 2.0 * self.density, color.faint(cover).over(WHITE));
+            }
+        }
+    }
+
+    /// The sample before a time, and how far that is on the way to the next one.
+    fn sample(&self, time: f64) -> (usize, f64) {
+        let times = &self.record.times;
+        let start = times[0];
+        let passed = (time - start).abs();
+        let after = times.partition_point(|t| (t - start).abs() <= passed).clamp(1, times.len());
+        let before = after - 1;
+        if after == times.len() {
+            return (before, 0.0);
+        }
+        let part = (time - times[before]) / (times[after] - times[before]);
+        match self.tempo.is_smooth() {
+            true => (before, part),
+            false if part > 0.5 => (after, 0.0),
+            false => (before, 0.0),
+        }
+    }
+
+    fn interpolate(&mut self, sample: usize, part: f64) {
+        positions_at(self.record, sample, &mut self.positions);
+        if part > 0.0 {
+            let mut next = Vec::with_capacity(self.positions.len());
+            positions_at(self.record, sample + 1, &mut next);
+            self.positions.iter_mut().zip(next).for_each(|(x, next)| *x = (1.0 - part) * *x + part * next);
+        }
+    }
+}

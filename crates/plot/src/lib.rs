@@ -1,0 +1,25 @@
+//! Pictures of runs: plots and animations.
+//!
+//! A [`Plot`] is a figure of a record, a [`Section`] one of points where orbits pass a surface, a [`Comparison`] one of methods; each is
+//! written as SVG or PNG. A [`Scene`] turns a drawing and the positions of a moment into shapes of a plane, whatever they are painted on.
+
+#![forbid(unsafe_code)]
+
+mod chart;
+mod comparison;
+mod error;
+mod film;
+mod motion;
+mod paper;
+mod save;
+mod scene;
+mod section;
+mod view;
+
+pub use comparison::{Comparison, Contender};
+pub use error::PictureError;
+pub use film::{Animation, Tempo, ffmpeg};
+pub use motion::{Energy, Plot};
+pub use scene::{Scene, SceneError, Shape, positions_at};
+pub use section::{Orbit, Section};
+pub use view::{Bounds, Fit, View};

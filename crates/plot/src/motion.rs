@@ -1,0 +1,329 @@
+//! The plot of a run: where things went, how coordinates changed, and how well what should stay did.
+
+use crate::chart::{Axis, Figure, Over, Panel, Series, Style, short, thin_curve, thin_series};
+use crate::error::PictureError;
+use crate::scene::{Scene, Shape, positions_at};
+use crate::view::{View, drawable};
+use leastaction_language::Drawing;
+use leastaction_output::{Column, Record};
+use std::path::Path;
+
+/// At most so many curves are in one chart.
+const MOST: usize = 6;
+
+/// At most so many coordinates are in a phase portrait.
+const PORTRAITS: usize = 3;
+
+/// A curve against time is told by so many slices.
+const SLICES: usize = 600;
+
+/// What is told of the energy.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Energy {
+    /// It should stay as it is: by how much it does not, relative to this.
+    Conserved {
+        /// What errors are relative to.
+        scale: f64,
+    },
+    /// It changes.
+    Changing,
+}
+
+/// A plot of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Plot<'a> {
+    /// What happened.
+    pub record: &'a Record,
+    /// How it is drawn: the end of the run is shown over the paths.
+    pub drawing: &'a Drawing,
+    /// What stands above: the system.
+    pub title: &'a str,
+    /// And below that: the method and its step.
+    pub subtitle: &'a str,
+    /// What is told of the energy.
+    pub energy: Energy,
+}
+
+impl Plot<'_> {
+    /// Writes the plot to a file that ends in .svg or .png.
+    ///
+    /// # Errors
+    /// [`PictureError`] if there is nothing to show, or if the file cannot be written.
+    pub fn save(&self, path: &Path) -> Result<(), PictureError> {
+        self.figure()?.save(path)
+    }
+
+    /// The plot as SVG.
+    ///
+    /// # Errors
+    /// [`PictureError`] if there is nothing to show.
+    pub fn svg(&self) -> Result<String, PictureError> {
+        self.figure()?.sheet().svg()
+    }
+
+    /// The plot as PNG.
+    ///
+    /// # Errors
+    /// [`PictureError`] if there is nothing to show.
+    pub fn png(&self) -> Result<Vec<u8>, PictureError> {
+        self.figure()?.sheet().png()
+    }
+
+    fn figure(&self) -> Result<Figure, PictureError> {
+        if self.record.is_empty() {
+            return Err(PictureError::Empty);
+        }
+        let mut shapes = self.paths()?;
+        shapes.extend(self.portrait());
+        let mut times = vec![self.coordinates(), self.energy()];
+        times.extend(self.constraints());
+        times.retain(|panel| !panel.series.is_empty() || panel.message.is_some());
+        let height = match (shapes.len(), times.len()) {
+            (0 | 1, 0..=2) => 600.0,
+            (0..=2, 0..=3) => 760.0,
+            (shapes, times) => 340.0 * shapes.max(times) as f64,
+        };
+        Ok(Figure {
+            title: self.title.to_owned(),
+            subtitle: self.subtitle.to_owned(),
+            columns: vec![shapes, times],
+            height,
+        })
+    }
+
+    /// Where particles and points went: in a plane, or seen from the front and from above.
+    fn paths(&self) -> Result<Vec<Panel>, PictureError> {
+        let spatial = self.record.paths.iter().any(|path| path.axes.len() > 2);
+        let moving: Vec<_> = self.record.paths.iter().filter(|path| path.axes.len() > 1).collect();
+        if moving.is_empty() {
+            return Ok(Vec::new());
+        }
+        let views: &[[usize; 2]] = if spatial { &[[0, 2], [0, 1]] } else { &[[0, 1]] };
+        let panel = |[across, up]: [usize; 2]| {
+            let mut series = Vec::new();
+            let chosen = spread(moving.len(), MOST);
+            for (index, &i) in chosen.iter().enumerate() {
+                let axis =
+                    |axis: usize, sample| moving[i].axes.get(axis).map_or(0.0, |values| values[sample]);
+                let points = (0..self.record.len()).map(|sample| [axis(across, sample), axis(up, sample)]);
+                let name = moving[i].name.clone();
+                series.push(Series { name, points: points.collect(), index, style: Style::Line });
+            }
+            let over = self.end(across, up)?;
+            let title = match (spatial, up) {
+                (false, _) => "Paths".to_owned(),
+                (true, 2) => "Paths, from the front".to_owned(),
+                (true, _) => "Paths, from above".to_owned(),
+            };
+            let [x, y] = [across, up].map(|axis| ["x", "y", "z"][axis]);
+            Ok(plane(title, [x, y], series, over, note(chosen.len(), moving.len()), true))
+        };
+        views.iter().map(|view| panel(*view)).collect()
+    }
+
+    /// The drawing at the end of the run.
+    fn end(&self, across: usize, up: usize) -> Result<Vec<Over>, PictureError> {
+        if self.drawing.parts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let unit = |axis: usize| std::array::from_fn(|i| if i == axis { 1.0 } else { 0.0 });
+        let scene = Scene::of(self.drawing, self.record)?.seen(View { right: unit(across), up: unit(up) });
+        let mut positions = Vec::new();
+        positions_at(self.record, self.record.len() - 1, &mut positions);
+        let size = scene.bounds(self.record).size();
+        let shapes = scene.shapes(&positions, size).into_iter();
+        Ok(shapes
+            .filter_map(|shape| match shape {
+                Shape::Rod(ends) => Some(Over::Line(ends.to_vec())),
+                Shape::Spring(points) | Shape::Line(points) => Some(Over::Line(points)),
+                Shape::Dot { at, radius } => Some(Over::Disc(at, 1.5 + 3.0 * radius)),
+                Shape::Trail { .. } => None,
+            })
+            .collect())
+    }
+
+    /// Coordinates against their velocities; of a port-Hamiltonian system, one state against another.
+    fn portrait(&self) -> Option<Panel> {
+        let (q, v) = (&self.record.coordinates, &self.record.velocities);
+        let pairs: Vec<(&Column, &Column)> = match v.is_empty() {
+            false => q.iter().zip(v).collect(),
+            true if q.len() > 1 => vec![(&q[0], &q[1])],
+            true => return None,
+        };
+        let chosen = spread(pairs.len(), PORTRAITS);
+        let series = chosen.iter().enumerate().map(|(index, &i)| {
+            let (q, v) = pairs[i];
+            let points = q.values.iter().zip(&v.values).map(|(q, v)| [*q, *v]).collect();
+            let name = format!("{}, {}", q.name, v.name);
+            Series { name, points, index, style: Style::Line }
+        });
+        let series: Vec<_> = series.collect();
+        let labels = match (&pairs[..], v.is_empty()) {
+            ([(q, v)], _) => [q.name.as_str(), v.name.as_str()],
+            _ => ["coordinate", "velocity"],
+        };
+        let notes = if v.is_empty() { Vec::new() } else { note(chosen.len(), pairs.len()) };
+        Some(plane("Phase portrait".to_owned(), labels, series, Vec::new(), notes, false))
+    }
+
+    fn coordinates(&self) -> Panel {
+        let all = &self.record.coordinates;
+        let chosen = spread(all.len(), MOST);
+        let series =
+            chosen.iter().enumerate().map(|(index, &i)| self.curve(&all[i].name, &all[i].values, index));
+        let series: Vec<_> = series.collect();
+        let label = if let [one] = &all[..] { one.name.as_str() } else { "coordinate" };
+        let x = Axis::linear("t", self.record.times.iter().copied(), 0.0);
+        let y = Axis::linear(label, series.iter().flat_map(|s| s.points.iter().map(|p| p[1])), 0.05);
+        let mut panel = Panel::new("Coordinates", x, y);
+        panel.notes = note(chosen.len(), all.len());
+        panel.notes.extend(left_out(&series));
+        panel.series = series;
+        panel
+    }
+
+    fn energy(&self) -> Panel {
+        let (times, energy) = (&self.record.times, &self.record.energy);
+        match self.energy {
+            Energy::Changing => {
+                let series = vec![self.curve("", energy, 0)];
+                let x = Axis::linear("t", times.iter().copied(), 0.0);
+                let mut panel = Panel::new("Energy", x, Axis::linear("E", energy.iter().copied(), 0.05));
+                panel.notes = left_out(&series).into_iter().collect();
+                panel.series = series;
+                panel
+            }
+            Energy::Conserved { scale } => {
+                let first = energy.first().copied().unwrap_or(0.0);
+                let errors: Vec<_> = energy.iter().map(|e| (e - first).abs() / scale).collect();
+                let all = [("at each time", &errors[..])];
+                let mut panel = errors_panel("Energy error", "|ΔE / E|", times, &all, true);
+                if (scale - first.abs()).abs() > 1e-6 * scale {
+                    // The energy itself is next to nothing: terms of it that cancel are the measure.
+                    panel.notes.insert(0, format!("E stands for {}", short(scale, 3)));
+                }
+                panel
+            }
+        }
+    }
+
+    fn constraints(&self) -> Option<Panel> {
+        let (position, velocity) = (&self.record.position_violation[..], &self.record.velocity_violation[..]);
+        let all = [("positions |Φ|", position), ("velocities |Ψ|", velocity)];
+        let all: Vec<_> = all.into_iter().filter(|(_, values)| !values.is_empty()).collect();
+        let label = "largest of all";
+        (!all.is_empty()).then(|| errors_panel("Constraint error", label, &self.record.times, &all, false))
+    }
+
+    fn curve(&self, name: &str, values: &[f64], index: usize) -> Series {
+        let points: Vec<_> = self.record.times.iter().zip(values).map(|(t, v)| [*t, *v]).collect();
+        Series { name: name.to_owned(), points: thin_series(&points, SLICES), index, style: Style::Line }
+    }
+}
+
+/// Errors against time, on a logarithmic axis; if asked for, with the largest so far.
+pub(crate) fn errors_panel(
+    title: &str,
+    label: &str,
+    times: &[f64],
+    all: &[(&str, &[f64])],
+    worst: bool,
+) -> Panel {
+    let values = || all.iter().flat_map(|(_, values)| values.iter().copied());
+    let axis = Axis::log(label, values());
+    let zeros = values().filter(|v| *v == 0.0).count();
+    let broken = values().filter(|v| !drawable(*v)).count();
+    let x = Axis::linear("t", times.iter().copied(), 0.0);
+    let mut panel = Panel::new(
+        title,
+        x,
+        axis.clone().unwrap_or_else(|| Axis { log: true, ..Axis::linear(label, [1e-17, 1e-15], 0.0) }),
+    );
+    let Some(axis) = axis else {
+        let count = values().count();
+        panel.message = Some(match broken {
+            0 => format!("exactly 0 at all of {count} samples"),
+            _ => format!("{broken} of {count} values are not finite"),
+        });
+        return panel;
+    };
+    for (index, (name, values)) in all.iter().enumerate() {
+        let points: Vec<_> = times.iter().zip(*values).map(|(t, v)| [*t, *v]).collect();
+        let style = if worst { Style::Thin } else { Style::Line };
+        let thinned = thin_series(&points, SLICES);
+        panel.series.push(Series { name: (*name).to_owned(), points: thinned, index, style });
+        if worst {
+            let points = thin_series(&largest_so_far(&points), SLICES);
+            panel.series.push(Series {
+                name: "largest so far".to_owned(),
+                points,
+                index,
+                style: Style::Line,
+            });
+        }
+    }
+    let below = values().filter(|v| *v > 0.0 && *v < axis.low).count();
+    if zeros + below > 0 {
+        panel.notes.push(format!("lower edge: {}", if below > 0 { "smaller" } else { "exactly 0" }));
+    }
+    panel.notes.extend((broken > 0).then(|| format!("{broken} values not finite: left out")));
+    panel
+}
+
+/// The largest value up to each time; a gap stays a gap.
+pub(crate) fn largest_so_far(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
+    let mut worst = 0.0_f64;
+    let so_far = |&[t, v]: &[f64; 2]| {
+        if drawable(v) {
+            worst = worst.max(v);
+        }
+        [t, if drawable(v) { worst } else { v }]
+    };
+    points.iter().map(so_far).collect()
+}
+
+/// A chart of curves in a plane.
+fn plane(
+    title: String,
+    labels: [&str; 2],
+    series: Vec<Series>,
+    over: Vec<Over>,
+    mut notes: Vec<String>,
+    equal: bool,
+) -> Panel {
+    let points = || {
+        let over = over.iter().flat_map(|shape| match shape {
+            Over::Line(points) => &points[..],
+            Over::Disc(at, _) | Over::Labelled(at, ..) => std::slice::from_ref(at),
+        });
+        series.iter().flat_map(|s| &s.points).chain(over)
+    };
+    let [x, y] = [0, 1].map(|axis| Axis::linear(labels[axis], points().map(|p| p[axis]), 0.05));
+    // A quarter of a pixel.
+    let tolerance = [x.high - x.low, y.high - y.low].map(|range| range / 1600.0);
+    notes.extend(left_out(&series));
+    let mut panel = Panel::new(title, x, y);
+    let thinned = series.into_iter().map(|s| Series { points: thin_curve(&s.points, tolerance), ..s });
+    panel.series = thinned.collect();
+    (panel.over, panel.notes, panel.equal) = (over, notes, equal);
+    panel
+}
+
+/// What is told of points that cannot be drawn.
+fn left_out(series: &[Series]) -> Option<String> {
+    let points = series.iter().flat_map(|s| &s.points);
+    let count = points.filter(|p| p.iter().any(|v| !drawable(*v))).count();
+    (count > 0).then(|| format!("{count} points not finite: left out"))
+}
+
+/// At most so many of a number of things, from the first to the last.
+fn spread(count: usize, most: usize) -> Vec<usize> {
+    if count <= most {
+        return (0..count).collect();
+    }
+    (0..most).map(|i| i * (count - 1) / (most - 1)).collect()
+}
+
+fn note(shown: usize, all: usize) -> Vec<String> {
+    if shown < all { vec![format!("{shown} of {all}")] } else { Vec::new() }
+}

@@ -1,0 +1,263 @@
+//! Pixels: a backend for plotters that paints smoothly, with the font that comes with the program.
+
+use super::color::{Color, WHITE};
+use super::font;
+use plotters::style::text_anchor::{HPos, VPos};
+use plotters_backend::{
+    BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind,
+    FontTransform,
+};
+use std::convert::Infallible;
+use tiny_skia::{
+    FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, PixmapPaint, Rect, Stroke, Transform,
+};
+
+/// A picture of pixels.
+pub(crate) struct Raster {
+    pixels: Pixmap,
+}
+
+impl Raster {
+    /// A white picture; none if it has no pixels or too many.
+    pub(crate) fn new(width: u32, height: u32) -> Option<Raster> {
+        let mut pixels = Pixmap::new(width, height)?;
+        pixels.fill(skia(WHITE));
+        Some(Raster { pixels })
+    }
+
+    pub(crate) fn clear(&mut self, other: &Raster) {
+        self.pixels.fill(tiny_skia::Color::WHITE);
+        self.pixels.draw_pixmap(
+            0,
+            0,
+            other.pixels.as_ref(),
+            &PixmapPaint::default(),
+            Transform::identity(),
+            None,
+        );
+    }
+
+    pub(crate) fn stroke(&mut self, points: impl IntoIterator<Item = [f64; 2]>, width: f64, color: Color) {
+        if let Some(path) = polyline(points, false) {
+            self.stroke_path(&path, width, color);
+        }
+    }
+
+    fn stroke_path(&mut self, path: &Path, width: f64, color: Color) {
+        let stroke = Stroke {
+            width: width as f32,
+            line_cap: LineCap::Round,
+            line_join: LineJoin::Round,
+            ..Stroke::default()
+        };
+        self.pixels.stroke_path(path, &paint(color), &stroke, Transform::identity(), None);
+    }
+
+    pub(crate) fn fill(&mut self, points: impl IntoIterator<Item = [f64; 2]>, color: Color) {
+        if let Some(path) = polyline(points, true) {
+            self.fill_path(&path, color, Transform::identity());
+        }
+    }
+
+    fn fill_path(&mut self, path: &Path, color: Color, transform: Transform) {
+        self.pixels.fill_path(path, &paint(color), FillRule::Winding, transform, None);
+    }
+
+    pub(crate) fn disc(&mut self, at: [f64; 2], radius: f64, color: Color) {
+        if let Some(path) = PathBuilder::from_circle(at[0] as f32, at[1] as f32, radius as f32) {
+            self.fill_path(&path, color, Transform::identity());
+        }
+    }
+
+    /// Writes a text that starts here on its baseline.
+    pub(crate) fn text(&mut self, at: [f64; 2], text: &str, size: f64, color: Color) {
+        if let Some(path) = font::outline(text, size) {
+            self.fill_path(&path, color, Transform::from_translate(at[0] as f32, at[1] as f32));
+        }
+    }
+
+    pub(crate) fn width(&self) -> u32 {
+        self.pixels.width()
+    }
+
+    pub(crate) fn height(&self) -> u32 {
+        self.pixels.height()
+    }
+
+    /// Red, green and blue of each pixel, row by row. The paper is white, so that nothing shines through.
+    pub(crate) fn rgb(&self) -> Vec<u8> {
+        self.pixels.pixels().iter().flat_map(|p| [p.red(), p.green(), p.blue()]).collect()
+    }
+
+    /// The picture as a PNG with this many pixels per metre.
+    pub(crate) fn png(&self, per_metre: u32) -> Result<Vec<u8>, png::EncodingError> {
+        let mut bytes = Vec::new();
+        let mut encoder = png::Encoder::new(&mut bytes, self.width(), self.height());
+        encoder.set_color(png::ColorType::Rgb);
+        encoder.set_depth(png::BitDepth::Eight);
+        encoder.set_compression(png::Compression::High);
+        encoder.set_pixel_dims(Some(png::PixelDimensions {
+            xppu: per_metre,
+            yppu: per_metre,
+            unit: png::Unit::Meter,
+        }));
+        encoder.write_header()?.write_image_data(&self.rgb())?;
+        Ok(bytes)
+    }
+}
+
+fn skia(color: Color) -> tiny_skia::Color {
+    let [r, g, b] = color.rgb;
+    tiny_skia::Color::from_rgba8(r, g, b, (color.cover * 255.0).round() as u8)
+}
+
+fn paint(color: Color) -> Paint<'static> {
+    let mut paint = Paint { anti_alias: true, ..Paint::default() };
+    paint.set_color(skia(color));
+    paint
+}
+
+fn polyline(points: impl IntoIterator<Item = [f64; 2]>, closed: bool) -> Option<Path> {
+    let mut path = PathBuilder::new();
+    for (i, [x, y]) in points.into_iter().enumerate() {
+        let (x, y) = (x as f32, y as f32);
+        if i == 0 { path.move_to(x, y) } else { path.line_to(x, y) }
+    }
+    if closed {
+        path.close();
+    }
+    path.finish()
+}
+
+/// A raster as plotters sees it: on a finer grid, as plotters counts in whole pixels.
+pub(crate) struct Fine<'a> {
+    pub(crate) raster: &'a mut Raster,
+    /// The size of the fine grid.
+    pub(crate) size: (u32, u32),
+    /// Pixels per step of the fine grid.
+    pub(crate) scale: f64,
+}
+
+impl Fine<'_> {
+    fn place(&self, (x, y): BackendCoord) -> [f64; 2] {
+        [f64::from(x) * self.scale, f64::from(y) * self.scale]
+    }
+}
+
+fn color(color: BackendColor) -> Color {
+    let (red, green, blue) = color.rgb;
+    Color::new(red, green, blue).faint(color.alpha)
+}
+
+type Painted = Result<(), DrawingErrorKind<Infallible>>;
+
+impl DrawingBackend for Fine<'_> {
+    type ErrorType = Infallible;
+
+    fn get_size(&self) -> (u32, u32) {
+        self.size
+    }
+
+    fn ensure_prepared(&mut self) -> Painted {
+        Ok(())
+    }
+
+    fn present(&mut self) -> Painted {
+        Ok(())
+    }
+
+    fn draw_pixel(&mut self, point: BackendCoord, paint: BackendColor) -> Painted {
+        let at = self.place(point);
+        self.raster.disc(at, self.scale / 2.0, color(paint));
+        Ok(())
+    }
+
+    fn draw_line<S: BackendStyle>(&mut self, from: BackendCoord, to: BackendCoord, style: &S) -> Painted {
+        self.draw_path([from, to], style)
+    }
+
+    fn draw_path<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
+        &mut self,
+        path: I,
+        style: &S,
+    ) -> Painted {
+        let points: Vec<_> = path.into_iter().map(|point| self.place(point)).collect();
+        self.raster.stroke(points, f64::from(style.stroke_width()) * self.scale, color(style.color()));
+        Ok(())
+    }
+
+    fn draw_rect<S: BackendStyle>(
+        &mut self,
+        upper_left: BackendCoord,
+        bottom_right: BackendCoord,
+        style: &S,
+        fill: bool,
+    ) -> Painted {
+        let ([left, top], [right, bottom]) = (self.place(upper_left), self.place(bottom_right));
+        let sides = Rect::from_ltrb(left as f32, top as f32, right as f32, bottom as f32);
+        let Some(path) = sides.map(PathBuilder::from_rect) else { return Ok(()) };
+        if fill {
+            self.raster.fill_path(&path, color(style.color()), Transform::identity());
+        } else {
+            let width = f64::from(style.stroke_width()) * self.scale;
+            self.raster.stroke_path(&path, width, color(style.color()));
+        }
+        Ok(())
+    }
+
+    fn draw_circle<S: BackendStyle>(
+        &mut self,
+        center: BackendCoord,
+        radius: u32,
+        style: &S,
+        fill: bool,
+    ) -> Painted {
+        let (at, radius) = (self.place(center), f64::from(radius) * self.scale);
+        if fill {
+            self.raster.disc(at, radius, color(style.color()));
+        } else if let Some(path) = PathBuilder::from_circle(at[0] as f32, at[1] as f32, radius as f32) {
+            let width = f64::from(style.stroke_width()) * self.scale;
+            self.raster.stroke_path(&path, width, color(style.color()));
+        }
+        Ok(())
+    }
+
+    fn fill_polygon<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
+        &mut self,
+        path: I,
+        style: &S,
+    ) -> Painted {
+        let points: Vec<_> = path.into_iter().map(|point| self.place(point)).collect();
+        self.raster.fill(points, color(style.color()));
+        Ok(())
+    }
+
+    fn draw_text<S: BackendTextStyle>(&mut self, text: &str, style: &S, pos: BackendCoord) -> Painted {
+        // As the SVG backend of plotters has it: the size of a font is 1.24 times that of its letters, and anchors are so far from the
+        // baseline.
+        let size = style.size() / 1.24 * self.scale;
+        let Some(path) = font::outline(text, size) else { return Ok(()) };
+        let right = match style.anchor().h_pos {
+            HPos::Left => 0.0,
+            HPos::Center => -0.5,
+            HPos::Right => -1.0,
+        } * font::width(text, size);
+        let down = match style.anchor().v_pos {
+            VPos::Top => 0.76,
+            VPos::Center => 0.268,
+            VPos::Bottom => -0.268,
+        } * size;
+        let turn = match style.transform() {
+            FontTransform::None => 0.0,
+            FontTransform::Rotate90 => 90.0,
+            FontTransform::Rotate180 => 180.0,
+            FontTransform::Rotate270 => 270.0,
+        };
+        let [x, y] = self.place(pos);
+        let transform = Transform::from_translate(right as f32, down as f32)
+            .post_rotate(turn)
+            .post_translate(x as f32, y as f32);
+        self.raster.fill_path(&path, color(style.color()), transform);
+        Ok(())
+    }
+}

@@ -1,0 +1,344 @@
+//! The parts of a drawing at a moment, as shapes of a plane.
+
+use crate::view::{Bounds, View};
+use leastaction_language::{Drawing, Part, Spot};
+use leastaction_output::Record;
+
+/// How many corners the zigzag of a spring has.
+const COILS: usize = 10;
+
+/// Which part of a spring is straight at each end.
+const STRAIGHT: f64 = 0.12;
+
+/// How far a zigzag leads to each side, of the size of the picture.
+const AMPLITUDE: f64 = 0.022;
+
+/// Without a drawing, only so many places leave trails.
+const TRAILS: usize = 50;
+
+/// Something to paint. Points are those of the picture's plane, in lengths of the model.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shape {
+    /// A straight line.
+    Rod([[f64; 2]; 2]),
+    /// A zigzag.
+    Spring(Vec<[f64; 2]>),
+    /// A disc. Its area stands for a mass, and `radius` is that of the disc of 1 for the heaviest.
+    Dot {
+        /// The middle.
+        at: [f64; 2],
+        /// The radius, from 0 to 1.
+        radius: f64,
+    },
+    /// Where the end of a trail is now; the painter remembers where it was. Trails are counted from 0.
+    Trail {
+        /// Which trail.
+        trail: usize,
+        /// Where it ends.
+        at: [f64; 2],
+    },
+    /// Something that stands still.
+    Line(Vec<[f64; 2]>),
+}
+
+/// Why there is no scene.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SceneError {
+    /// A drawing names something that the model does not have.
+    #[error("the drawing names `{name}`, which is neither a particle nor a point of the model")]
+    Unknown {
+        /// The name.
+        name: String,
+    },
+    /// There is nothing to draw.
+    #[error("there is nothing to draw: the model has no drawing, and no particles or points")]
+    Nothing,
+}
+
+/// A drawing, ready to be laid out at any moment.
+///
+/// ```
+/// use leastaction_language::Drawing;
+/// use leastaction_plot::{Scene, Shape};
+/// let drawing = Drawing::new().rod([0.0, 0.5], "bob").dot("bob", 1.0);
+/// let scene = Scene::new(&drawing, &[("bob".into(), 2)])?;
+/// // The bob is at (0.3, 0.1).
+/// assert_eq!(scene.shapes(&[0.3, 0.1], 1.0)[0], Shape::Rod([[0.0, 0.5], [0.3, 0.1]]));
+/// # Ok::<(), leastaction_plot::SceneError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Scene {
+    parts: Vec<(Part, Vec<Whereabouts>)>,
+    heaviest: f64,
+    trails: usize,
+    view: View,
+}
+
+/// Where a spot finds its position.
+#[derive(Clone, Copy, Debug)]
+enum Whereabouts {
+    /// At an offset into the positions, with so many axes.
+    Moving(usize, usize),
+    Fixed([f64; 3]),
+}
+
+impl Scene {
+    /// A drawing of places, which have names and dimensions and whose positions come one after the other. An empty drawing shows every
+    /// place, and where it has been.
+    ///
+    /// # Errors
+    /// [`SceneError`] if the drawing names something else, or if there is nothing to draw.
+    pub fn new(drawing: &Drawing, places: &[(String, usize)]) -> Result<Scene, SceneError> {
+        let usual;
+        let drawing = if drawing.parts.is_empty() {
+            usual = plain(places);
+            &usual
+        } else {
+            drawing
+        };
+        if drawing.parts.is_empty() {
+            return Err(SceneError::Nothing);
+        }
+        let find = |spot: &Spot| match spot {
+            Spot::At(position) => Ok(Whereabouts::Fixed(*position)),
+            Spot::Of(name) => {
+                let mut offset = 0;
+                for (other, dimensions) in places {
+                    if other == name {
+                        return Ok(Whereabouts::Moving(offset, *dimensions));
+                    }
+                    offset += dimensions;
+                }
+                Err(SceneError::Unknown { name: name.clone() })
+            }
+        };
+        let parts = drawing.parts.iter().map(|part| {
+            let spots: Result<Vec<_>, _> = part.spots().into_iter().map(find).collect();
+            Ok((part.clone(), spots?))
+        });
+        let parts: Vec<_> = parts.collect::<Result<_, _>>()?;
+        let mass = |part: &Part| if let Part::Dot { mass, .. } = part { *mass } else { 0.0 };
+        let deep = |position: &[f64; 3]| position[2] != 0.0;
+        let spatial = parts.iter().any(|(part, spots)| {
+            let spots = spots.iter().any(|spot| match spot {
+                Whereabouts::Moving(_, dimensions) => *dimensions > 2,
+                Whereabouts::Fixed(position) => deep(position),
+            });
+            spots || matches!(part, Part::Line(points) if points.iter().any(deep))
+        });
+        Ok(Scene {
+            heaviest: parts.iter().map(|(part, _)| mass(part)).filter(|m| m.is_finite()).fold(0.0, f64::max),
+            trails: parts.iter().filter(|(part, _)| matches!(part, Part::Trail(_))).count(),
+            view: if spatial { View::gentle() } else { View::PLANE },
+            parts,
+        })
+    }
+
+    /// A drawing of the places of a record.
+    ///
+    /// # Errors
+    /// As for [`Scene::new`].
+    pub fn of(drawing: &Drawing, record: &Record) -> Result<Scene, SceneError> {
+        let places: Vec<_> = record.paths.iter().map(|path| (path.name.clone(), path.axes.len())).collect();
+        let scene = Scene::new(drawing, &places)?;
+        Ok(if scene.view == View::PLANE { scene } else { scene.seen(View::of(&record.paths)) })
+    }
+
+    /// The scene, seen like this.
+    #[must_use]
+    pub fn seen(self, view: View) -> Scene {
+        Scene { view, ..self }
+    }
+
+    /// How it is seen.
+    #[must_use]
+    pub fn view(&self) -> View {
+        self.view
+    }
+
+    /// How many trails there are.
+    #[must_use]
+    pub fn trails(&self) -> usize {
+        self.trails
+    }
+
+    /// The shapes where places are at these positions, back to front, in a picture that holds this size, which the zigzags of springs
+    /// follow. What is not at finite positions is left out.
+    #[must_use]
+    pub fn shapes(&self, positions: &[f64], size: f64) -> Vec<Shape> {
+        let mut trails = 0..;
+        let mut shapes = Vec::with_capacity(self.parts.len());
+        for (part, spots) in &self.parts {
+            let trail = if matches!(part, Part::Trail(_)) { trails.next().unwrap_or(0) } else { 0 };
+            let at: Vec<_> = spots.iter().filter_map(|spot| self.locate(*spot, positions)).collect();
+            let shape = match (part, &at[..]) {
+                (Part::Rod(..), &[from, to]) => Shape::Rod([from, to]),
+                (Part::Spring(..), &[from, to]) => Shape::Spring(zigzag(from, to, AMPLITUDE * size)),
+                (Part::Dot { mass, .. }, &[at]) => Shape::Dot { at, radius: self.radius(*mass) },
+                (Part::Trail(_), &[at]) => Shape::Trail { trail, at },
+                (Part::Line(points), _) => {
+                    Shape::Line(points.iter().map(|point| self.view.project(*point)).collect())
+                }
+                _ => continue,
+            };
+            shapes.push(shape);
+        }
+        shapes
+    }
+
+    /// Widens bounds so that they hold everything at these positions.
+    pub fn widen(&self, bounds: &mut Bounds, positions: &[f64]) {
+        for (part, spots) in &self.parts {
+            spots.iter().filter_map(|spot| self.locate(*spot, positions)).for_each(|at| bounds.include(at));
+            if let Part::Line(points) = part {
+                points.iter().for_each(|point| bounds.include(self.view.project(*point)));
+            }
+        }
+    }
+
+    /// What holds everything at all samples of a record.
+    #[must_use]
+    pub fn bounds(&self, record: &Record) -> Bounds {
+        let (mut bounds, mut positions) = (Bounds::default(), Vec::new());
+        for sample in 0..record.len() {
+            positions_at(record, sample, &mut positions);
+            self.widen(&mut bounds, &positions);
+        }
+        bounds
+    }
+
+    /// Where a spot is in the picture; nowhere if it is not at a finite position.
+    fn locate(&self, spot: Whereabouts, positions: &[f64]) -> Option<[f64; 2]> {
+        let position = match spot {
+            Whereabouts::Fixed(position) => position,
+            Whereabouts::Moving(offset, dimensions) => {
+                let mut position = [0.0; 3];
+                let axes = positions.get(offset..offset + dimensions)?;
+                position.iter_mut().zip(axes).for_each(|(x, axis)| *x = *axis);
+                position
+            }
+        };
+        let [x, y] = self.view.project(position);
+        (x.is_finite() && y.is_finite()).then_some([x, y])
+    }
+
+    /// The area stands for the mass; without masses all dots are alike.
+    fn radius(&self, mass: f64) -> f64 {
+        if self.heaviest > 0.0 { (mass.max(0.0) / self.heaviest).sqrt().min(1.0) } else { 1.0 }
+    }
+}
+
+/// The positions of a record's places at a sample, one after the other, as a [`Scene`] takes them.
+pub fn positions_at(record: &Record, sample: usize, positions: &mut Vec<f64>) {
+    positions.clear();
+    let axes = record.paths.iter().flat_map(|path| &path.axes);
+    positions.extend(axes.map(|axis| axis.get(sample).copied().unwrap_or(f64::NAN)));
+}
+
+/// What shows every place, and where the first ones have been.
+fn plain(places: &[(String, usize)]) -> Drawing {
+    let names = || places.iter().map(|(name, _)| name.as_str());
+    let trails = names().take(TRAILS).fold(Drawing::new(), Drawing::trail);
+    names().fold(trails, |drawing, name| drawing.dot(name, 1.0))
+}
+
+/// A zigzag with straight ends, as wide as its length allows.
+fn zigzag(from: [f64; 2], to: [f64; 2], amplitude: f64) -> Vec<[f64; 2]> {
+    let along = [to[0] - from[0], to[1] - from[1]];
+    let length = along[0].hypot(along[1]);
+    if !(length > 0.0 && length.is_finite()) {
+        return vec![from, to];
+    }
+    let across = [-along[1] / length, along[0] / length].map(|x| x * amplitude.min(length / 2.0));
+    let point = |s: f64, side: f64| [0, 1].map(|axis| from[axis] + s * along[axis] + side * across[axis]);
+    let corner = |i: usize| {
+        let s = STRAIGHT + (1.0 - 2.0 * STRAIGHT) * (i as f64 + 0.5) / COILS as f64;
+        point(s, if i.is_multiple_of(2) { 1.0 } else { -1.0 })
+    };
+    let mut points = vec![from, point(STRAIGHT, 0.0)];
+    points.extend((0..COILS).map(corner));
+    points.extend([point(1.0 - STRAIGHT, 0.0), to]);
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AMPLITUDE, Scene, SceneError, Shape, positions_at};
+    use crate::view::{Bounds, View};
+    use leastaction_language::Drawing;
+    use leastaction_output::{Path, Record};
+
+    fn places(list: &[(&str, usize)]) -> Vec<(String, usize)> {
+        list.iter().map(|(name, dimensions)| ((*name).to_owned(), *dimensions)).collect()
+    }
+
+    #[test]
+    fn parts_are_found_by_name_behind_places_of_other_dimensions() {
+        let drawing = Drawing::new()
+            .line([[0.0, 0.0], [1.0, 0.0]])
+            .trail("b")
+            .rod("a", "b")
+            .dot("b", 2.0)
+            .dot("a", 8.0);
+        let scene = Scene::new(&drawing, &places(&[("rail", 1), ("a", 2), ("b", 2)])).expect("all are there");
+        let shapes = scene.shapes(&[9.0, 1.0, 2.0, 3.0, 4.0], 1.0);
+        let [a, b] = [[1.0, 2.0], [3.0, 4.0]];
+        let expected = [
+            Shape::Line(vec![[0.0, 0.0], [1.0, 0.0]]),
+            Shape::Trail { trail: 0, at: b },
+            Shape::Rod([a, b]),
+            Shape::Dot { at: b, radius: 0.5 },
+            Shape::Dot { at: a, radius: 1.0 },
+        ];
+        assert_eq!(shapes, expected);
+        assert_eq!(scene.view(), View::PLANE);
+    }
+
+    #[test]
+    fn names_that_are_not_there_and_empty_scenes_are_refused() {
+        let lost = Scene::new(&Drawing::new().dot("bob", 1.0), &places(&[("bab", 2)]));
+        assert_eq!(lost.expect_err("no bob"), SceneError::Unknown { name: "bob".to_owned() });
+        assert_eq!(Scene::new(&Drawing::new(), &[]).expect_err("nothing"), SceneError::Nothing);
+    }
+
+    #[test]
+    fn without_a_drawing_places_and_their_trails_are_shown() {
+        let scene = Scene::new(&Drawing::new(), &places(&[("a", 1), ("b", 3)])).expect("places");
+        assert_eq!((scene.trails(), scene.view()), (2, View::gentle()));
+        let dots = scene.shapes(&[1.0, 0.0, 0.0, 2.0], 1.0);
+        assert!(matches!(dots[3], Shape::Dot { at, radius: 1.0 } if at[0] == 0.0 && at[1] > 1.8));
+    }
+
+    #[test]
+    fn a_spring_keeps_its_ends_and_its_width() {
+        let scene = Scene::new(&Drawing::new().spring([0.0, 0.0], [3.0, 4.0]), &[]).expect("fixed");
+        let shapes = scene.shapes(&[], 10.0);
+        let Shape::Spring(points) = &shapes[0] else { panic!("a spring") };
+        assert_eq!((points[0], points[points.len() - 1]), ([0.0, 0.0], [3.0, 4.0]));
+        // The distance from the line 4x = 3y.
+        let widest = points.iter().map(|[x, y]| (4.0 * x - 3.0 * y).abs() / 5.0).fold(0.0, f64::max);
+        assert!((widest - 10.0 * AMPLITUDE).abs() < 1e-12, "{widest}");
+        let collapsed = Scene::new(&Drawing::new().spring([1.0, 1.0], [1.0, 1.0]), &[]).expect("fixed");
+        assert_eq!(collapsed.shapes(&[], 1.0), [Shape::Spring(vec![[1.0, 1.0]; 2])]);
+    }
+
+    #[test]
+    fn what_is_not_finite_is_left_out() {
+        let drawing = Drawing::new().rod([0.0, 0.0], "a").dot([1.0, 1.0], 1.0);
+        let scene = Scene::new(&drawing, &places(&[("a", 2)])).expect("a");
+        assert_eq!(scene.shapes(&[f64::NAN, 0.0], 1.0), [Shape::Dot { at: [1.0, 1.0], radius: 1.0 }]);
+        assert_eq!(scene.shapes(&[], 1.0).len(), 1);
+    }
+
+    #[test]
+    fn bounds_hold_all_samples_and_lines() {
+        let path = Path { name: "a".to_owned(), axes: vec![vec![0.0, 5.0, f64::NAN], vec![-1.0, 2.0, 90.0]] };
+        let record = Record { times: vec![0.0, 1.0, 2.0], paths: vec![path], ..Record::default() };
+        let scene =
+            Scene::of(&Drawing::new().dot("a", 1.0).line([[-3.0, 0.0], [0.0, 7.0]]), &record).expect("a");
+        assert_eq!(scene.bounds(&record), Bounds { low: [-3.0, -1.0], high: [5.0, 7.0] });
+        let mut positions = Vec::new();
+        positions_at(&record, 1, &mut positions);
+        assert_eq!(positions, [5.0, 2.0]);
+    }
+}
