@@ -2,8 +2,8 @@
 
 use super::Failure;
 use leastaction::catalog::{self, Entry};
-use leastaction::language::{self, Errors, Plan, Setup};
-use leastaction::{Dynamics, Equations, Graph, StartError, State, Term};
+use leastaction::language::{self, Errors, Setup};
+use leastaction::{Dynamics, Equations, Graph, StartError, State};
 use std::fmt::Display;
 use std::io::Read;
 use std::path::Path;
@@ -73,7 +73,8 @@ pub(super) struct Source<'g> {
     /// What it says.
     pub(super) setup: Setup<'g>,
     text: Option<Text>,
-    catalog: Option<catalog::Setup<'g>>,
+    /// The entry of the catalog, and the size that was asked for.
+    catalog: Option<(&'static Entry, Option<usize>)>,
 }
 
 impl<'g> Source<'g> {
@@ -91,19 +92,9 @@ impl<'g> Source<'g> {
             return Source::open_file(graph, system, set);
         }
         let entry = Entry::named(system).map_err(|error| no_system(system, &error))?;
-        let catalog = match size {
-            Some(size) => entry.setup_sized(graph, size).map_err(Failure::usage)?,
-            None => entry.setup(graph),
-        };
-        let mut setup = Setup::new(catalog.model.clone());
-        let start = catalog.start.iter();
-        setup.start =
-            start.map(|(name, value)| Term { name: name.clone(), value: graph.number(*value) }).collect();
-        setup.plan = Plan { step: Some(catalog.plan.step), until: catalog.plan.until, ..Plan::default() };
-        setup.invariants.clone_from(&catalog.invariants);
-        setup.drawing = catalog.drawing.clone();
-        let (name, about) = (entry.name.to_owned(), entry.about.to_owned());
-        Ok(Source { name, about, setup, text: None, catalog: Some(catalog) })
+        let text = entry.source(size).map_err(Failure::usage)?.into_owned();
+        let text = Text { title: entry.name.to_owned(), name: entry.name.to_owned(), text };
+        Source::of(graph, text, set, Some((entry, size)))
     }
 
     /// Reads a file, or standard input for `-`.
@@ -112,10 +103,18 @@ impl<'g> Source<'g> {
         path: &str,
         set: &[(String, f64)],
     ) -> Result<Source<'g>, Failure> {
-        let text = Text::read(path)?;
+        Source::of(graph, Text::read(path)?, set, None)
+    }
+
+    fn of(
+        graph: &'g Graph,
+        text: Text,
+        set: &[(String, f64)],
+        catalog: Option<(&'static Entry, Option<usize>)>,
+    ) -> Result<Source<'g>, Failure> {
         let setup = text.setup(graph, set)?;
         let (name, about) = (text.name.clone(), setup.about.clone());
-        Ok(Source { name, about, setup, text: Some(text), catalog: None })
+        Ok(Source { name, about, setup, text: Some(text), catalog })
     }
 
     /// The equations of motion.
@@ -154,10 +153,10 @@ impl<'g> Source<'g> {
 
     /// A start drawn at random.
     pub(super) fn sample(&self, dynamics: &mut Dynamics, seed: u64) -> Result<State, Failure> {
-        let Some(catalog) = &self.catalog else {
+        let Some((entry, size)) = self.catalog else {
             return Err(Failure::usage("only systems of the catalog have random starts (--seed)"));
         };
-        catalog.sample(dynamics, seed).map_err(Failure::usage)
+        entry.sample(size, dynamics, seed).map_err(Failure::usage)
     }
 }
 

@@ -26,8 +26,10 @@ pub(super) fn start<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
             }
             continue;
         }
-        let known = reader.start_names();
-        if !known.contains(&name) {
+        let base = name.strip_suffix('\'').unwrap_or(&name);
+        let coordinate = matches!(reader.names.get(base), Some((Role::Coordinate, _)));
+        let known = if coordinate { Vec::new() } else { reader.start_names() };
+        if !coordinate && !known.contains(&name) {
             let wrong = Diagnostic::at(span, format!("`{name}` is no coordinate, velocity or momentum"));
             return Err(match nearest(&name, known.iter().map(String::as_str)) {
                 Some(other) => wrong.unknown(&name).help(format!("did you mean `{other}`?")),
