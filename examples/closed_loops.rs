@@ -67,8 +67,15 @@ fn case(name: &'static str, title: &'static str) -> Fallible<Case> {
     let graph = Graph::new();
     let setup = Entry::named(name)?.setup(&graph);
     let mut dynamics = setup.model.system()?.dynamics()?;
-    let start = dynamics.start(&setup.start())?;
-    Ok(Case { name, title, dynamics, start, step: setup.plan.step, until: setup.plan.until })
+    let start = dynamics.start(&setup.start(&dynamics)?)?;
+    Ok(Case {
+        name,
+        title,
+        dynamics,
+        start,
+        step: setup.plan.step.ok_or("the plan has no step")?,
+        until: setup.plan.until,
+    })
 }
 
 fn measure(case: &mut Case, method: &'static str, pace: Pace) -> Fallible<Curve> {

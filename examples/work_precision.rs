@@ -77,7 +77,7 @@ fn double_pendulum() -> Fallible<Problem> {
     let graph = Graph::new();
     let setup = Entry::named("double-pendulum")?.setup(&graph);
     let mut dynamics = setup.model.system()?.dynamics()?;
-    let start = dynamics.start(&setup.start())?;
+    let start = dynamics.start(&setup.start(&dynamics)?)?;
     problem("double pendulum", dynamics, start, 5.0)
 }
 

@@ -10,8 +10,8 @@ pub(super) fn text() -> String {
 fn about(entry: &catalog::Entry) -> String {
     match entry.size {
         Some(usual) => {
-            format!("{} (--size 1 to {}, usually {usual})", entry.about, catalog::Entry::LARGEST)
+            format!("{} (--size 1 to {}, usually {usual})", entry.about(), catalog::Entry::LARGEST)
         }
-        None => entry.about.to_owned(),
+        None => entry.about(),
     }
 }

@@ -16,6 +16,7 @@ mod run;
 mod section;
 mod setting;
 mod shell;
+mod show;
 mod source;
 mod summary;
 mod watch;
@@ -36,6 +37,8 @@ pub(crate) enum Command {
     Compare(compare::Compare),
     /// List the systems of the catalog.
     List,
+    /// Print the text of a system of the catalog.
+    Show(show::Show),
     /// Print the equations of motion as text, LaTeX, C or Rust.
     Equations(equations::Print),
     /// List the integration methods, or tell all about one.
@@ -60,6 +63,7 @@ impl Command {
             Command::Section(section) => section.execute(),
             Command::Compare(compare) => compare.execute(),
             Command::List => Ok(list::text()),
+            Command::Show(show) => show.execute(),
             Command::Equations(print) => print.execute(),
             Command::Methods(methods) => methods.execute(),
             Command::New(new) => new.execute(),

@@ -2,8 +2,8 @@
 
 use super::Failure;
 use leastaction::catalog::{self, Entry};
-use leastaction::language::{self, Errors, Locate, Plan, Setup};
-use leastaction::{Dynamics, Equations, Graph, State, Term};
+use leastaction::language::{self, Errors, Locate, Setup};
+use leastaction::{Dynamics, Equations, Graph, State};
 use std::fmt::Display;
 use std::io::{IsTerminal, Read};
 use std::path::Path;
@@ -47,6 +47,13 @@ impl Text {
         Ok(Text { title, name, text })
     }
 
+    /// The text of a system of the catalog.
+    pub(super) fn of_catalog(system: &str, size: Option<usize>) -> Result<(Text, &'static Entry), Failure> {
+        let entry = Entry::named(system).map_err(|error| no_system(system, &error))?;
+        let text = entry.source(size).map_err(Failure::usage)?.into_owned();
+        Ok((Text { title: entry.name.to_owned(), name: entry.name.to_owned(), text }, entry))
+    }
+
     /// Whether a word on the command line is a file rather than a system of the catalog.
     pub(super) fn is_path(system: &str) -> bool {
         system == "-" || system.ends_with(".motion") || system.contains(std::path::is_separator)
@@ -74,8 +81,9 @@ pub(super) struct Source<'g> {
     pub(super) about: String,
     /// What it says.
     pub(super) setup: Setup<'g>,
-    text: Option<Text>,
-    catalog: Option<catalog::Setup<'g>>,
+    text: Text,
+    /// The entry of the catalog, and the size that was asked for.
+    catalog: Option<(&'static Entry, Option<usize>)>,
 }
 
 impl<'g> Source<'g> {
@@ -97,20 +105,8 @@ impl<'g> Source<'g> {
             }
             return Source::open_file(graph, system, set);
         }
-        let entry = Entry::named(system).map_err(|error| no_system(system, &error))?;
-        let catalog = match size {
-            Some(size) => entry.setup_sized(graph, size).map_err(Failure::usage)?,
-            None => entry.setup(graph),
-        };
-        let mut setup = Setup::new(catalog.model.clone());
-        let start = catalog.start.iter();
-        setup.start =
-            start.map(|(name, value)| Term { name: name.clone(), value: graph.number(*value) }).collect();
-        setup.plan = Plan { step: Some(catalog.plan.step), until: catalog.plan.until, ..Plan::default() };
-        setup.invariants.clone_from(&catalog.invariants);
-        setup.drawing = catalog.drawing.clone();
-        let (name, about) = (entry.name.to_owned(), entry.about.to_owned());
-        Ok(Source { name, about, setup, text: None, catalog: Some(catalog) })
+        let (text, entry) = Text::of_catalog(system, size)?;
+        Source::of(graph, text, set, Some((entry, size)))
     }
 
     /// Reads a file, or standard input for `-`.
@@ -119,10 +115,18 @@ impl<'g> Source<'g> {
         path: &str,
         set: &[(String, f64)],
     ) -> Result<Source<'g>, Failure> {
-        let text = Text::read(path)?;
+        Source::of(graph, Text::read(path)?, set, None)
+    }
+
+    fn of(
+        graph: &'g Graph,
+        text: Text,
+        set: &[(String, f64)],
+        catalog: Option<(&'static Entry, Option<usize>)>,
+    ) -> Result<Source<'g>, Failure> {
         let setup = text.setup(graph, set)?;
         let (name, about) = (text.name.clone(), setup.about.clone());
-        Ok(Source { name, about, setup, text: Some(text), catalog: None })
+        Ok(Source { name, about, setup, text, catalog })
     }
 
     /// The equations of motion.
@@ -151,27 +155,21 @@ impl<'g> Source<'g> {
     }
 
     /// An error that the text leads to, shown in it.
-    pub(super) fn wrong<E: Locate + Display>(&self, error: &E) -> Failure {
-        match &self.text {
-            Some(text) => text.wrong(&self.setup.explain(error)),
-            None => Failure::run(error),
-        }
+    pub(super) fn wrong(&self, error: &impl Locate) -> Failure {
+        self.text.wrong(&self.setup.explain(error))
     }
 
     /// An error that a clause of the text's `run` leads to, such as "method".
     pub(super) fn wrong_clause(&self, clause: &str, error: &dyn Display) -> Failure {
-        match &self.text {
-            Some(text) => text.wrong(&self.setup.explain_clause(clause, error.to_string())),
-            None => Failure::run(error),
-        }
+        self.text.wrong(&self.setup.explain_clause(clause, error.to_string()))
     }
 
     /// A start drawn at random.
     pub(super) fn sample(&self, dynamics: &mut Dynamics, seed: u64) -> Result<State, Failure> {
-        let Some(catalog) = &self.catalog else {
+        let Some((entry, size)) = self.catalog else {
             return Err(Failure::usage("only systems of the catalog have random starts (--seed)"));
         };
-        catalog.sample(dynamics, seed).map_err(Failure::usage)
+        entry.sample(size, dynamics, seed).map_err(Failure::usage)
     }
 }
 

@@ -1,50 +1,32 @@
-//! An entry of the catalog, and what it sets up.
+//! An entry of the catalog: a text, and a way to draw starts at random.
 
-use crate::sample::Sampler;
+use crate::random::Random;
 use crate::system::ALL;
-use leastaction_expr::{Expr, Graph, nearest};
-use leastaction_language::Drawing;
-use leastaction_mechanics::{Model, Term};
+use leastaction_expr::{Graph, nearest};
+use leastaction_language::{Setup, about, format, read};
+use std::borrow::Cow;
 
 /// A system in the catalog.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// The name.
     pub name: &'static str,
-    /// What it is, in one line.
-    pub about: &'static str,
     /// How many pieces it has by default, if it can be built with any number of them.
     pub size: Option<usize>,
-    /// Builds it with a number of pieces, which entries without a size do not look at.
-    pub build: for<'g> fn(&'g Graph, usize) -> Setup<'g>,
+    text: Text,
+    pub(crate) draw: Option<Draw>,
 }
 
-/// A model with everything needed to run and to draw it.
-#[derive(Clone, Debug)]
-pub struct Setup<'g> {
-    /// The model, with default parameters.
-    pub model: Model<'g>,
-    /// Values at the start by name, where they are not 0: coordinates and velocities.
-    pub start: Vec<(String, f64)>,
-    /// How it is run by default.
-    pub plan: Plan,
-    /// What the motion conserves, as expressions of coordinates and velocities, besides what its system finds by itself: the energy,
-    /// and the momenta of coordinates that nothing depends on.
-    pub invariants: Vec<Term<'g>>,
-    /// How it is drawn.
-    pub drawing: Drawing,
-    /// How starts are drawn at random.
-    pub(crate) sampler: Option<Sampler>,
+/// What a system is, in the `.motion` language.
+#[derive(Clone, Copy, Debug)]
+enum Text {
+    Whole(&'static str),
+    /// Written for a number of pieces.
+    Sized(fn(usize) -> String),
 }
 
-/// How a system is run by default.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Plan {
-    /// The step.
-    pub step: f64,
-    /// The time at the end; runs start at 0.
-    pub until: f64,
-}
+/// A way to draw starts of a size at random: values by name, which need not meet the constraints yet.
+pub(crate) type Draw = fn(&mut Random, usize) -> Vec<(String, f64)>;
 
 /// Why the catalog has no such system.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -77,6 +59,22 @@ impl Entry {
     /// The largest size a system is built with.
     pub const LARGEST: usize = 1000;
 
+    /// A system of a text.
+    pub(crate) const fn new(name: &'static str, text: &'static str) -> Entry {
+        Entry { name, size: None, text: Text::Whole(text), draw: None }
+    }
+
+    /// A system of any size, with its usual size.
+    pub(crate) const fn sized(name: &'static str, usual: usize, text: fn(usize) -> String) -> Entry {
+        Entry { name, size: Some(usual), text: Text::Sized(text), draw: None }
+    }
+
+    /// The system with starts that are drawn at random.
+    pub(crate) const fn drawn(mut self, draw: Draw) -> Entry {
+        self.draw = Some(draw);
+        self
+    }
+
     /// The system with this name.
     ///
     /// # Errors
@@ -88,10 +86,38 @@ impl Entry {
         })
     }
 
-    /// Builds the system, at its default size.
+    /// What it is, in one line: the comment that its text begins with.
+    #[must_use]
+    pub fn about(&self) -> String {
+        match self.text {
+            Text::Whole(text) => about(text).to_owned(),
+            Text::Sized(text) => about(&text(1)).to_owned(),
+        }
+    }
+
+    /// What it is, in the `.motion` language: with a number of pieces, or with the usual one.
+    ///
+    /// ```
+    /// # use leastaction_catalog::Entry;
+    /// let text = Entry::named("n-pendulum")?.source(Some(5))?;
+    /// assert!(text.contains("particle bob5 mass m5 at [x5, y5]"));
+    /// # Ok::<(), leastaction_catalog::EntryError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`EntryError`] if the size cannot be chosen, or not like this.
+    pub fn source(&self, size: Option<usize>) -> Result<Cow<'static, str>, EntryError> {
+        let size = self.checked(size)?;
+        Ok(match self.text {
+            Text::Whole(text) => Cow::Borrowed(text),
+            Text::Sized(text) => Cow::Owned(format(&text(size)).expect(SOUND)),
+        })
+    }
+
+    /// Builds the system, at its usual size.
     #[must_use]
     pub fn setup<'g>(&self, graph: &'g Graph) -> Setup<'g> {
-        (self.build)(graph, self.size.unwrap_or(1))
+        read(graph, &self.source(None).expect(SOUND), &[]).expect(SOUND)
     }
 
     /// Builds the system with a number of pieces.
@@ -99,46 +125,23 @@ impl Entry {
     /// # Errors
     /// [`EntryError`] if the size cannot be chosen, or not like this.
     pub fn setup_sized<'g>(&self, graph: &'g Graph, size: usize) -> Result<Setup<'g>, EntryError> {
-        match self.size {
-            None => Err(EntryError::FixedSize { name: self.name }),
-            Some(_) if size == 0 || size > Entry::LARGEST => {
+        Ok(read(graph, &self.source(Some(size))?, &[]).expect(SOUND))
+    }
+
+    /// The number of pieces: 1 for systems without a size.
+    pub(crate) fn checked(&self, size: Option<usize>) -> Result<usize, EntryError> {
+        match (self.size, size) {
+            (None, Some(_)) => Err(EntryError::FixedSize { name: self.name }),
+            (Some(_), Some(size)) if size == 0 || size > Entry::LARGEST => {
                 Err(EntryError::BadSize { name: self.name, size })
             }
-            Some(_) => Ok((self.build)(graph, size)),
+            (usual, size) => Ok(size.or(usual).unwrap_or(1)),
         }
     }
 }
 
-impl<'g> Setup<'g> {
-    /// A model that starts at rest at the origin, with a plan, no invariants and no drawing.
-    pub(crate) fn new(model: Model<'g>, plan: Plan) -> Setup<'g> {
-        let (start, invariants, drawing) = (Vec::new(), Vec::new(), Drawing::default());
-        Setup { model, start, plan, invariants, drawing, sampler: None }
-    }
-
-    pub(crate) fn starting<S: Into<String>>(
-        mut self,
-        values: impl IntoIterator<Item = (S, f64)>,
-    ) -> Setup<'g> {
-        self.start.extend(values.into_iter().map(|(name, value)| (name.into(), value)));
-        self
-    }
-
-    pub(crate) fn conserving(mut self, name: &str, value: Expr<'g>) -> Setup<'g> {
-        self.invariants.push(Term { name: name.to_owned(), value });
-        self
-    }
-
-    pub(crate) fn drawn(self, drawing: Drawing) -> Setup<'g> {
-        Setup { drawing, ..self }
-    }
-
-    /// The values at the start, as [`leastaction_mechanics::Dynamics::start`] takes them.
-    #[must_use]
-    pub fn start(&self) -> Vec<(&str, f64)> {
-        self.start.iter().map(|(name, value)| (name.as_str(), *value)).collect()
-    }
-}
+/// What the tests of the catalog make sure of.
+const SOUND: &str = "the catalog is sound";
 
 fn suggestion(nearest: &Option<String>) -> String {
     match nearest {

@@ -1,4 +1,4 @@
-//! Reference systems, ready to run.
+//! Reference systems, ready to run: texts in the `.motion` language.
 //!
 //! ```
 //! use leastaction_catalog::Entry;
@@ -7,7 +7,7 @@
 //! let graph = Graph::new();
 //! let setup = Entry::named("double-pendulum")?.setup(&graph);
 //! let mut dynamics = setup.model.system()?.dynamics()?;
-//! let start = dynamics.start(&setup.start())?;
+//! let start = dynamics.start(&setup.start(&dynamics)?)?;
 //! let mut energy = [0.0];
 //! dynamics.energy(&[start.t], &start.block(), &mut energy)?;
 //! assert!((energy[0] - 7.5).abs() < 1e-14);
@@ -15,16 +15,11 @@
 //! ```
 
 mod entry;
-#[cfg(test)]
-mod equal;
 mod random;
-mod rod;
 mod sample;
 mod spherical;
 mod system;
-mod wall;
 
-pub use entry::{Entry, EntryError, Plan, Setup};
-pub use leastaction_language::{Drawing, Part, Spot};
+pub use entry::{Entry, EntryError};
 pub use sample::SampleError;
 pub use system::ALL;

@@ -1,22 +1,8 @@
 //! Starts drawn at random.
 
-use crate::entry::Setup;
+use crate::entry::{Entry, EntryError};
 use crate::random::Random;
 use leastaction_mechanics::{Dynamics, StartError, State};
-use std::fmt;
-use std::sync::Arc;
-
-/// A way to draw starts at random: values by name, which need not meet the constraints yet.
-#[derive(Clone)]
-pub(crate) struct Sampler(Arc<Draw>);
-
-type Draw = dyn Fn(&mut Random) -> Vec<(String, f64)> + Send + Sync;
-
-impl fmt::Debug for Sampler {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Sampler")
-    }
-}
 
 /// Why no start was drawn.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -32,48 +18,50 @@ pub enum SampleError {
         /// What was wrong with the last one.
         last: StartError,
     },
+    /// The system has no such size.
+    #[error(transparent)]
+    Size(#[from] EntryError),
 }
 
 /// A draw whose projection fails is drawn again, so many times.
 const ATTEMPTS: u32 = 100;
 
-impl Setup<'_> {
-    pub(crate) fn sampled(
-        mut self,
-        draw: impl Fn(&mut Random) -> Vec<(String, f64)> + Send + Sync + 'static,
-    ) -> Self {
-        self.sampler = Some(Sampler(Arc::new(draw)));
-        self
-    }
-
+impl Entry {
     /// Whether starts can be drawn at random.
     #[must_use]
     pub fn has_samples(&self) -> bool {
-        self.sampler.is_some()
+        self.draw.is_some()
     }
 
-    /// A start drawn at random, the same for the same seed. It is drawn for the default parameters, moved onto the constraints however
-    /// far that is, and drawn again if it cannot be.
+    /// A start drawn at random for the system with a number of pieces, or the usual one; the same for the same seed. It is drawn for the
+    /// default parameters, moved onto the constraints however far that is, and drawn again if it cannot be.
     ///
     /// ```
     /// # use leastaction_catalog::Entry;
     /// # use leastaction_expr::Graph;
     /// let graph = Graph::new();
-    /// let setup = Entry::named("n-pendulum")?.setup(&graph);
-    /// let mut dynamics = setup.model.system()?.dynamics()?;
-    /// assert_eq!(setup.sample(&mut dynamics, 7)?, setup.sample(&mut dynamics, 7)?);
-    /// assert_ne!(setup.sample(&mut dynamics, 7)?, setup.sample(&mut dynamics, 8)?);
+    /// let entry = Entry::named("n-pendulum")?;
+    /// let mut dynamics = entry.setup(&graph).model.system()?.dynamics()?;
+    /// let mut start = |seed| entry.sample(None, &mut dynamics, seed);
+    /// assert_eq!(start(7)?, start(7)?);
+    /// assert_ne!(start(7)?, start(8)?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// [`SampleError`] if the catalog has no way to draw one, or a hundred in a row are none.
-    pub fn sample(&self, dynamics: &mut Dynamics, seed: u64) -> Result<State, SampleError> {
-        let Sampler(draw) = self.sampler.as_ref().ok_or(SampleError::NoSampling)?;
+    pub fn sample(
+        &self,
+        size: Option<usize>,
+        dynamics: &mut Dynamics,
+        seed: u64,
+    ) -> Result<State, SampleError> {
+        let draw = self.draw.ok_or(SampleError::NoSampling)?;
+        let size = self.checked(size)?;
         let mut random = Random::new(seed);
         let mut attempts = 1;
         loop {
-            match settle(dynamics, &draw(&mut random)) {
+            match settle(dynamics, &draw(&mut random, size)) {
                 Ok(state) => return Ok(state),
                 Err(last) if attempts == ATTEMPTS => return Err(SampleError::NoStart { attempts, last }),
                 Err(_) => attempts += 1,

@@ -71,7 +71,7 @@ fn the_damped_pendulum_decays_as_small_swings_must() {
     let mut last = f64::NAN;
     for angle in [0.1_f64, 0.01, 0.001] {
         let start = dynamics.start(&[("x", angle.sin()), ("y", -angle.cos())]).unwrap();
-        let run = Integrator::named("dop853", setup.plan.step).unwrap();
+        let run = Integrator::named("dop853", setup.plan.step.unwrap()).unwrap();
         let run = run.run(&mut dynamics, &start, setup.plan.until).unwrap();
         let (gamma, omega) = (0.5, (9.81_f64 - 0.25).sqrt());
         let off = |(t, y): (f64, &[f64])| {
@@ -192,7 +192,7 @@ fn the_rollercoaster_starts_where_its_constraints_hold() {
     dynamics.violations(&[0.0], &start.block(), &mut positions, &mut velocities).unwrap();
     assert_near(&positions, &[0.0; 4], 1e-13);
     assert_near(&velocities, &[0.0; 4], 1e-12);
-    dynamics.start(&setup.start()).unwrap();
+    dynamics.start(&setup.start(&dynamics).unwrap()).unwrap();
     let placed = dynamics.placed().unwrap();
     let moved = start.q.iter().zip(&published).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     assert_near(&[placed.moved], &[moved], 1e-14);
@@ -204,7 +204,7 @@ fn the_rollercoaster_starts_where_its_constraints_hold() {
 fn the_rollercoaster_keeps_its_energy_and_distances() {
     let graph = Graph::new();
     let (setup, mut dynamics, start) = begin(&graph, "rollercoaster");
-    let run = Integrator::named("dop853", setup.plan.step).unwrap();
+    let run = Integrator::named("dop853", setup.plan.step.unwrap()).unwrap();
     let run = run.run(&mut dynamics, &start, setup.plan.until).unwrap();
     let drift = run.energy_drift(&mut dynamics).unwrap();
     assert!(drift < 1e-13, "{drift:e}");
@@ -280,7 +280,7 @@ fn n_pendulums_move_as_their_angles_do() {
         let (graph, n) = (Graph::new(), masses.len());
         let setup = Entry::named("n-pendulum").unwrap().setup_sized(&graph, n).unwrap();
         let mut chain = setup.model.system().unwrap().dynamics().unwrap();
-        let start = chain.start(&setup.start()).unwrap();
+        let start = chain.start(&setup.start(&chain).unwrap()).unwrap();
         let run = accurately(&mut chain, &start, setup.plan.until);
 
         let mut model = Model::new(&graph);
@@ -316,10 +316,11 @@ fn angles_of([x, y, z]: [f64; 3], [u, v, w]: [f64; 3]) -> [f64; 4] {
 #[test]
 fn coupled_pendulums_move_as_their_angles_do() {
     let graph = Graph::new();
-    let setup = Entry::named("coupled-pendulums").unwrap().setup(&graph);
+    let entry = Entry::named("coupled-pendulums").unwrap();
+    let setup = entry.setup(&graph);
     let mut bobs = setup.model.system().unwrap().dynamics().unwrap();
     for seed in [1, 2] {
-        let start = setup.sample(&mut bobs, seed).unwrap();
+        let start = entry.sample(None, &mut bobs, seed).unwrap();
         let run = accurately(&mut bobs, &start, setup.plan.until);
 
         let (mut model, mut places, mut values, mut at) =

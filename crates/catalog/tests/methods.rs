@@ -18,7 +18,8 @@ fn sweep(constrained: bool) {
     for entry in SYSTEMS {
         let graph = Graph::new();
         let (setup, mut dynamics, start) = begin(&graph, entry.name);
-        let (plan, facts) = (setup.plan, dynamics.system().facts().clone());
+        let (plan, facts) = (&setup.plan, dynamics.system().facts().clone());
+        let step = plan.step.unwrap();
         if facts.constrained != constrained {
             continue;
         }
@@ -30,13 +31,13 @@ fn sweep(constrained: bool) {
             if card.name.starts_with("tao") && entry.name == "outer-solar-system" {
                 continue;
             }
-            let mut paces = vec![Pace::Step(0.5 * plan.step)];
+            let mut paces = vec![Pace::Step(0.5 * step)];
             if card.sizing != Sizing::Given {
                 paces.push(Pace::Tolerance(Tolerance::relative(1e-8)));
             }
             if card.kept_in(&facts).any(|kept| kept == Keeps::Reversible) {
-                let wanted = format!("1 + 0.1*sin(t/{})", 20.0 * plan.step);
-                paces.push(Pace::Density(Density::of(&wanted, 0.5 * plan.step)));
+                let wanted = format!("1 + 0.1*sin(t/{})", 20.0 * step);
+                paces.push(Pace::Density(Density::of(&wanted, 0.5 * step)));
             }
             for pace in paces {
                 let mut complain =

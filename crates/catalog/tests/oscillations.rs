@@ -15,12 +15,12 @@ use std::f64::consts::PI;
 fn harmonic_oscillator_lags_as_the_midpoint_rule_must() {
     let graph = Graph::new();
     let (setup, mut dynamics, start) = begin(&graph, "harmonic-oscillator");
-    let plan = setup.plan;
-    let swing = run(&mut dynamics, &start, "implicit-midpoint", plan.step, plan.until);
+    let (step, until) = (setup.plan.step.unwrap(), setup.plan.until);
+    let swing = run(&mut dynamics, &start, "implicit-midpoint", step, until);
     assert_eq!((swing.work().steps, swing.end().t), (30_000, 300.0));
 
     let omega = 9.81_f64.sqrt();
-    let turn = 2.0 * (omega * plan.step / 2.0).atan();
+    let turn = 2.0 * (omega * step / 2.0).atan();
     let discrete = |n: f64| [0.1 * (turn * n).cos(), -0.1 * omega * (turn * n).sin()];
     for (n, (_, y)) in swing.samples().enumerate().step_by(1000) {
         assert_near(y, &discrete(n as f64), 1e-12);

@@ -5,9 +5,9 @@
 mod common;
 
 use common::{assert_near, begin, energy, run};
-use leastaction_catalog::Setup;
 use leastaction_expr::Graph;
 use leastaction_integrate::Trajectory;
+use leastaction_language::Setup;
 use leastaction_mechanics::{Body, Dynamics, Model, Pose, Rotation, State};
 
 /// The step at which errors are those of rounding.

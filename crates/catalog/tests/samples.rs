@@ -31,18 +31,18 @@ fn assert_spread(values: impl Iterator<Item = f64> + Clone, mean: f64, deviation
 fn starts_are_repeated_by_their_seed_and_meet_the_constraints() {
     for entry in ALL {
         let graph = Graph::new();
-        let (setup, mut dynamics, usual) = begin(&graph, entry.name);
-        if !setup.has_samples() {
-            assert_eq!(setup.sample(&mut dynamics, 1), Err(SampleError::NoSampling));
+        let (_, mut dynamics, usual) = begin(&graph, entry.name);
+        if !entry.has_samples() {
+            assert_eq!(entry.sample(None, &mut dynamics, 1), Err(SampleError::NoSampling));
             continue;
         }
         let system = dynamics.system().clone();
         let (mut values, mut rates) =
             (vec![0.0; system.position_constraints()], vec![0.0; system.constraints().len()]);
         for seed in 0..100 {
-            let start = setup.sample(&mut dynamics, seed).unwrap();
-            assert_eq!(start, setup.sample(&mut dynamics, seed).unwrap(), "{}", entry.name);
-            assert!(start != usual && start != setup.sample(&mut dynamics, seed + 1000).unwrap());
+            let start = entry.sample(None, &mut dynamics, seed).unwrap();
+            assert_eq!(start, entry.sample(None, &mut dynamics, seed).unwrap(), "{}", entry.name);
+            assert!(start != usual && start != entry.sample(None, &mut dynamics, seed + 1000).unwrap());
             dynamics.violations(&[0.0], &start.block(), &mut values, &mut rates).unwrap();
             let worst = values.iter().chain(&rates).fold(0.0_f64, |m, x| m.max(x.abs()));
             assert!(worst < 1e-13, "{} {seed}: {worst:e}", entry.name);
@@ -53,8 +53,7 @@ fn starts_are_repeated_by_their_seed_and_meet_the_constraints() {
 #[test]
 fn every_system_of_the_benchmark_is_drawn() {
     for name in ["n-pendulum", "coupled-pendulums", "magnet-pendulum", "gyroscope", "rigid-rotor"] {
-        let graph = Graph::new();
-        assert!(Entry::named(name).unwrap().setup(&graph).has_samples(), "{name}");
+        assert!(Entry::named(name).unwrap().has_samples(), "{name}");
     }
 }
 
@@ -62,8 +61,7 @@ fn every_system_of_the_benchmark_is_drawn() {
 fn a_start_of_another_system_is_refused() {
     let graph = Graph::new();
     let (_, mut other, _) = begin(&graph, "pendulum");
-    let (setup, ..) = begin(&graph, "n-pendulum");
-    let message = setup.sample(&mut other, 1).unwrap_err().to_string();
+    let message = Entry::named("n-pendulum").unwrap().sample(None, &mut other, 1).unwrap_err().to_string();
     assert_eq!(
         message,
         "100 random starts in a row are none: the start sets `x1'`, which is no coordinate, velocity or momentum"
@@ -75,7 +73,7 @@ fn draws(name: &str, size: Option<usize>) -> Vec<State> {
     let entry = Entry::named(name).unwrap();
     let setup = size.map_or_else(|| entry.setup(&graph), |n| entry.setup_sized(&graph, n).unwrap());
     let mut dynamics = setup.model.system().unwrap().dynamics().unwrap();
-    (0..DRAWS).map(|seed| setup.sample(&mut dynamics, seed).unwrap()).collect()
+    (0..DRAWS).map(|seed| entry.sample(size, &mut dynamics, seed).unwrap()).collect()
 }
 
 /// Spherical angles about the x axis and their rates, of a rod and its velocity.
@@ -126,10 +124,11 @@ fn a_single_pendulum_has_the_spread_that_was_asked_for() {
 /// Where the body of a system is, and how it moves, in starts drawn at random.
 fn poses(name: &str) -> Vec<Pose> {
     let graph = Graph::new();
+    let entry = Entry::named(name).unwrap();
     let (setup, mut dynamics, _) = begin(&graph, name);
     let body = &setup.model.bodies()[0];
     let mut pose = |seed| {
-        let start = setup.sample(&mut dynamics, seed).unwrap();
+        let start = entry.sample(None, &mut dynamics, seed).unwrap();
         body.pose(&mut dynamics, &start).unwrap()
     };
     (0..DRAWS).map(&mut pose).collect()
@@ -175,9 +174,10 @@ fn rotors_are_thrown_as_was_asked_for() {
 #[test]
 fn long_chains_are_drawn() {
     let graph = Graph::new();
-    let setup = Entry::named("n-pendulum").unwrap().setup_sized(&graph, 20).unwrap();
+    let entry = Entry::named("n-pendulum").unwrap();
+    let setup = entry.setup_sized(&graph, 20).unwrap();
     let mut dynamics = setup.model.system().unwrap().dynamics().unwrap();
     for seed in 0..10 {
-        setup.sample(&mut dynamics, seed).unwrap();
+        entry.sample(Some(20), &mut dynamics, seed).unwrap();
     }
 }

@@ -3,16 +3,18 @@
 mod common;
 
 use common::{begin, violation};
-use leastaction_catalog::{ALL, Entry, EntryError, Spot};
+use leastaction_catalog::{ALL, Entry, EntryError};
 use leastaction_expr::Graph;
 use leastaction_integrate::{Choice, Keeps, Pace};
+use leastaction_language::Spot;
 
 #[test]
 fn names_are_unique_and_found() {
     for entry in ALL {
-        assert_eq!(Entry::named(entry.name).unwrap().about, entry.about);
+        let about = Entry::named(entry.name).unwrap().about();
+        assert_eq!(about, entry.about());
         assert_eq!(ALL.iter().filter(|other| other.name == entry.name).count(), 1);
-        assert!(entry.about.len() <= 90 && !entry.about.ends_with('.'));
+        assert!((10..=90).contains(&about.len()) && !about.ends_with('.'));
     }
 }
 
@@ -80,7 +82,7 @@ fn plans_conserve_energy_and_invariants() {
         kept.extend(setup.invariants.iter().map(|term| term.value.to_string()));
 
         let plan = setup.plan;
-        let chosen = Choice::new(&mut dynamics, &start, plan.until, Some(Pace::Step(plan.step))).unwrap();
+        let chosen = Choice::new(&mut dynamics, &start, plan.until, plan.step.map(Pace::Step)).unwrap();
         let claims: Vec<_> = chosen.integrator.card().kept_in(&facts).collect();
         for what in [Keeps::Symplectic, Keeps::Constraints] {
             assert!(claims.contains(&what) || !what.is_there(&facts), "{}: {}", entry.name, chosen.why);

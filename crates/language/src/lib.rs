@@ -21,6 +21,6 @@ pub use bind::BindError;
 pub use diagnostic::{Diagnostic, Errors};
 pub use drawing::{Drawing, Part, Spot};
 pub use format::format;
-pub use reader::read;
+pub use reader::{about, read};
 pub use setup::{Alarm, Plan, Sense, Setup};
 pub use text::text;

@@ -442,17 +442,18 @@ impl<'g, 's> Reader<'g, 's> {
         if self.setup.drawing.parts.is_empty() {
             self.setup.drawing = crate::picture::picture(&mut self);
         }
-        self.setup.about = about(self.source);
+        self.setup.about = about(self.source).to_owned();
         self.setup.atlas.source = self.source.to_owned();
         self.setup
     }
 }
 
-/// The comment that a text begins with, its first line.
-fn about(source: &str) -> String {
+/// What a text is about: the first line of the comment that it begins with, if it does.
+#[must_use]
+pub fn about(source: &str) -> &str {
     let first = source.lines().map(str::trim).find(|line| !line.is_empty());
     let comment = first.and_then(|line| line.strip_prefix('#'));
-    comment.map_or_else(String::new, |text| text.trim_start_matches('#').trim().to_owned())
+    comment.map_or("", |text| text.trim_start_matches('#').trim())
 }
 
 /// The names of the symbols in an expression.

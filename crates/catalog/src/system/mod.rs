@@ -1,51 +1,60 @@
-//! The systems, one file each.
+//! The systems: a `.motion` file each. Those of any size, and those whose starts can be drawn at random, have a file in Rust too.
 
-mod bezier_bead;
-mod bricard;
-pub(crate) mod coupled_chain;
-pub(crate) mod coupled_pendulums;
-mod damped_pendulum;
-mod double_pendulum;
-mod dzhanibekov;
-mod four_bar;
+mod coupled_chain;
+mod coupled_pendulums;
 mod gyroscope;
-mod harmonic_oscillator;
-mod henon_heiles;
 mod magnet_pendulum;
-pub(crate) mod n_pendulum;
-mod outer_solar_system;
-mod pendulum;
+mod n_pendulum;
 mod rigid_rotor;
-mod rollercoaster;
-mod room;
-mod slider_crank;
-mod spring_on_rail;
-mod two_body;
 
 use crate::entry::Entry;
+use leastaction_expr::Graph;
+use leastaction_mechanics::{Model, Pose};
+
+macro_rules! motion {
+    ($name:literal) => {
+        Entry::new($name, include_str!(concat!($name, ".motion")))
+    };
+}
 
 /// Every system of the catalog.
 pub const ALL: &[Entry] = &[
-    pendulum::ENTRY,
-    double_pendulum::ENTRY,
-    double_pendulum::UNEQUAL,
-    room::ENTRY,
-    two_body::ENTRY,
-    spring_on_rail::ENTRY,
-    bezier_bead::ENTRY,
-    harmonic_oscillator::ENTRY,
-    henon_heiles::ENTRY,
-    outer_solar_system::ENTRY,
-    coupled_chain::ENTRY,
-    damped_pendulum::ENTRY,
-    dzhanibekov::ENTRY,
-    rollercoaster::ENTRY,
-    n_pendulum::ENTRY,
-    coupled_pendulums::ENTRY,
-    magnet_pendulum::ENTRY,
-    gyroscope::ENTRY,
-    rigid_rotor::ENTRY,
-    four_bar::ENTRY,
-    slider_crank::ENTRY,
-    bricard::ENTRY,
+    motion!("pendulum"),
+    motion!("double-pendulum"),
+    motion!("double-pendulum-unequal"),
+    motion!("room"),
+    motion!("two-body"),
+    motion!("spring-on-rail"),
+    motion!("bezier-bead"),
+    motion!("harmonic-oscillator"),
+    motion!("henon-heiles"),
+    motion!("outer-solar-system"),
+    Entry::sized("coupled-chain", 8, coupled_chain::text),
+    motion!("damped-pendulum"),
+    motion!("dzhanibekov"),
+    motion!("rollercoaster"),
+    Entry::sized("n-pendulum", 3, n_pendulum::text).drawn(n_pendulum::draw),
+    Entry::sized("coupled-pendulums", 3, coupled_pendulums::text).drawn(coupled_pendulums::draw),
+    motion!("magnet-pendulum").drawn(magnet_pendulum::draw),
+    motion!("gyroscope").drawn(gyroscope::draw),
+    motion!("rigid-rotor").drawn(rigid_rotor::draw),
+    motion!("four-bar"),
+    motion!("slider-crank"),
+    motion!("bricard"),
 ];
+
+/// A statement for a list, of which there are none for an empty one.
+fn statement(word: &str, items: impl Iterator<Item = String>) -> String {
+    let items: Vec<String> = items.collect();
+    if items.is_empty() { String::new() } else { format!("{word} {}\n", items.join(", ")) }
+}
+
+/// The values of a body's coordinates and velocities in a pose, whatever its mass and moments.
+fn posed(name: &str, pose: &Pose) -> Vec<(String, f64)> {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let moments = [1.0; 3].map(|moment| model.number(moment));
+    let body = model.body_with_moments(name, 1.0, moments).expect("the body is sound");
+    let values = body.start(pose).expect("the pose is sound");
+    values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}

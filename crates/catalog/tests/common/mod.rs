@@ -2,16 +2,17 @@
 #![allow(dead_code)] // each test file uses a part
 #![allow(clippy::unwrap_used)] // a test may panic
 
-use leastaction_catalog::{Entry, Setup};
+use leastaction_catalog::Entry;
 use leastaction_expr::Graph;
 use leastaction_integrate::{Integrator, Trajectory};
+use leastaction_language::Setup;
 use leastaction_mechanics::{Dynamics, Grip, State};
 
 /// A catalog system at its start.
 pub(crate) fn begin<'g>(graph: &'g Graph, name: &str) -> (Setup<'g>, Dynamics, State) {
     let setup = Entry::named(name).unwrap().setup(graph);
     let mut dynamics = setup.model.system().unwrap().dynamics().unwrap();
-    let start = dynamics.start(&setup.start()).unwrap();
+    let start = dynamics.start(&setup.start(&dynamics).unwrap()).unwrap();
     (setup, dynamics, start)
 }
 

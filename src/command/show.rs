@@ -1,0 +1,22 @@
+//! `leastaction show`: the text of a system of the catalog.
+
+use super::Failure;
+use super::source::Text;
+use clap::Args;
+
+#[derive(Args)]
+#[command(after_help = "Examples:\n  leastaction show double-pendulum\n  \
+                  leastaction show n-pendulum --size 5 > chain.motion")]
+pub(crate) struct Show {
+    /// A system of the catalog (see `leastaction list`)
+    system: String,
+    /// Build the system with a number of pieces, where it can be chosen
+    #[arg(long, value_name = "N")]
+    size: Option<usize>,
+}
+
+impl Show {
+    pub(super) fn execute(self) -> Result<String, Failure> {
+        Ok(Text::of_catalog(&self.system, self.size)?.0.text)
+    }
+}
