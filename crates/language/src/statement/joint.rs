@@ -245,9 +245,12 @@ fn ends<'g, 's>(
     let still =
         || Diagnostic::at(span, "neither end moves").help("one of them must be on a body or a particle");
     let (first, second) = match (first, second) {
-        (Either::At(first), Either::At(second)) => (first, second),
-        (Either::At(first), Either::Ground(turn)) => (first.clone(), origin(&first, turn)),
-        (Either::Ground(turn), Either::At(second)) => (origin(&second, turn), second),
+        (Either::At(first), Either::At(second)) => (*first, *second),
+        (Either::At(first), Either::Ground(turn)) => {
+            let second = origin(&first, turn);
+            (*first, second)
+        }
+        (Either::Ground(turn), Either::At(second)) => (origin(&second, turn), *second),
         (Either::Ground(_), Either::Ground(_)) => return Err(still()),
     };
     if !first.moves && !second.moves {
@@ -261,7 +264,7 @@ fn ends<'g, 's>(
 
 /// An end, or the origin of the ground, whose dimensions are those of the other end.
 enum Either<'g> {
-    At(End<'g>),
+    At(Box<End<'g>>),
     Ground(Rotation),
 }
 
@@ -275,9 +278,9 @@ fn either<'g, 's>(reader: &Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Resul
             return Ok(Either::Ground(turned(reader, parser)?));
         }
         let (position, span) = reader.vector(parser)?;
-        return position_end(reader, parser, &position, span).map(Either::At);
+        return position_end(reader, parser, &position, span).map(|end| Either::At(Box::new(end)));
     }
-    end(reader, parser).map(Either::At)
+    end(reader, parser).map(|end| Either::At(Box::new(end)))
 }
 
 /// `BODY [at PLACE]`, a particle or a point by its name, or a position; each may be `turned`.
