@@ -386,9 +386,8 @@ impl<'g, 's> Reader<'g, 's> {
                 .label(format!("there is no `{part}`"))
                 .help(format!("`{owner}` has the components `{}`", parts.join("`, `")));
         }
-        let split = base.char_indices().skip(1).map(|(at, _)| base.split_at(at));
-        let product =
-            split.filter(|(a, b)| self.scope.get(a).is_some() && self.scope.get(b).is_some()).next();
+        let mut split = base.char_indices().skip(1).map(|(at, _)| base.split_at(at));
+        let product = split.find(|(a, b)| self.scope.get(a).is_some() && self.scope.get(b).is_some());
         if let Some((a, b)) = product.filter(|_| primes.is_empty()) {
             return wrong.help(format!("for a product write `{a}*{b}`"));
         }
