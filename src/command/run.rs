@@ -251,6 +251,6 @@ mod tests {
         setup.outputs.push(Term { name: "p_y".to_owned(), value: y });
         let mut dynamics = setup.model.system().unwrap().dynamics().unwrap();
         let message = outputs(&setup, &mut dynamics).err().unwrap().message;
-        assert_eq!(message, "the output `p_y` has the name of something else: rename it");
+        assert_eq!(message, "error: the output `p_y` has the name of something else: rename it");
     }
 }
