@@ -37,7 +37,7 @@ fn check(path: &str) -> Result<String, Failure> {
     let source = Source::open_file(&graph, path, &[])?;
     let mut dynamics = source.dynamics(&source.equations()?, &[])?;
     let start = source.setup.start(&dynamics).map_err(Failure::run)?;
-    dynamics.start(&start).map_err(|error| source.wrong_start(&error))?;
+    dynamics.start(&start).map_err(|error| source.wrong(&error))?;
     if let Some(method) = &source.setup.plan.method {
         Card::named(method).map_err(|error| source.wrong_clause("method", &error))?;
     }

@@ -13,7 +13,7 @@ const SAMPLES: u64 = 1000;
 /// The options.
 #[derive(Args)]
 pub(super) struct Files {
-    /// Take a sample every so much time [default: about 1000 samples]
+    /// Take a sample every so much time [default: about 1000 samples, more for pictures]
     #[arg(long, value_name = "DT", allow_hyphen_values = true, conflicts_with = "samples")]
     every: Option<f64>,
     /// Take so many samples, besides the start
@@ -36,7 +36,7 @@ impl Files {
         all.map_err(Failure::usage)
     }
 
-    /// The integrator with the samples that are asked for, here or by the model; or else with as many as pictures need.
+    /// The integrator with the samples that are asked for, here or by the model; or else as many as pictures need.
     pub(super) fn sampled(
         &self,
         integrator: Integrator,
@@ -51,8 +51,8 @@ impl Files {
             (None, None) => (plan.every, plan.samples),
             asked => asked,
         };
-        let steps = integrator.steps_between(start, until).map_err(Failure::usage)?;
         let usual = pictured.unwrap_or(SAMPLES);
+        let steps = integrator.steps_between(start, until).map_err(Failure::usage)?;
         let (span, count) = ((until - start).abs(), |samples: u64| samples as f64);
         let spacing = match (asked, steps) {
             ((Some(every), _), _) if every > 0.0 && every.is_finite() => every,

@@ -1,6 +1,8 @@
 //! The commands: each turns its arguments into text.
 
+mod canvas;
 mod check;
+mod compare;
 mod equations;
 mod files;
 mod fmt;
@@ -11,20 +13,27 @@ mod new;
 mod pictures;
 mod progress;
 mod run;
+mod section;
 mod setting;
 mod shell;
 mod source;
 mod summary;
+mod watch;
 
 use clap::Subcommand;
 use std::fmt::Display;
 
 #[derive(Subcommand)]
 #[allow(clippy::large_enum_variant)] // there is one command
-#[allow(clippy::large_enum_variant)] // there is one of them
 pub(crate) enum Command {
     /// Run a system and print a summary.
     Run(run::Run),
+    /// Watch a system move, in the terminal.
+    Watch(watch::Watch),
+    /// Find where orbits pass a surface: a Poincaré section.
+    Section(section::Section),
+    /// Compare methods on a system: what they cost, and how well they do.
+    Compare(compare::Compare),
     /// List the systems of the catalog.
     List,
     /// Print the equations of motion as text, LaTeX, C or Rust.
@@ -47,6 +56,9 @@ impl Command {
     pub(crate) fn execute(self) -> Result<String, Failure> {
         match self {
             Command::Run(run) => run.execute(),
+            Command::Watch(watch) => watch.execute(),
+            Command::Section(section) => section.execute(),
+            Command::Compare(compare) => compare.execute(),
             Command::List => Ok(list::text()),
             Command::Equations(print) => print.execute(),
             Command::Methods(methods) => methods.execute(),
@@ -71,7 +83,9 @@ pub(crate) struct Failure {
 
 impl Failure {
     fn new(code: u8, error: impl Display) -> Failure {
-        Failure { code, said: String::new(), message: format!("error: {error}") }
+        let error = error.to_string();
+        let message = if error.is_empty() { error } else { format!("error: {error}") };
+        Failure { code, said: String::new(), message }
     }
 
     /// What was asked for cannot be.

@@ -1,11 +1,11 @@
 //! Pictures of a run: the options, and what is made of them.
 
+use super::Failure;
 use clap::Args;
 use leastaction::integrate::number;
 use leastaction::language::Drawing;
-use leastaction::output::Record;
-use leastaction::plot::{Animation, Energy, Plot, ffmpeg};
-use leastaction::{Card, Pace};
+use leastaction::output::{About, Record, check};
+use leastaction::plot::{Animation, Energy, PictureError, Plot, ffmpeg};
 use std::path::{Path, PathBuf};
 
 /// A plot looks smooth with so many samples.
@@ -24,10 +24,7 @@ pub(super) struct Pictures {
 
 /// What pictures show.
 pub(super) struct Shown<'a> {
-    /// The system, by name.
-    pub(super) system: &'a str,
-    pub(super) method: &'a Card,
-    pub(super) pace: &'a Pace,
+    pub(super) about: &'a About,
     pub(super) drawing: &'a Drawing,
     pub(super) record: &'a Record,
     /// The largest relative error of the energy, if it should stay as it is.
@@ -77,36 +74,53 @@ impl Pictures {
         }
     }
 
-    /// Makes all pictures that can be made: which were, and what went wrong.
+    /// Whether any picture is asked for.
+    pub(super) fn are_wanted(&self) -> bool {
+        self.samples().is_some()
+    }
+
+    /// Refuses files that cannot be written before anything is computed.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        self.plot.iter().chain(&self.animate).try_for_each(|path| check(path)).map_err(Failure::usage)
+    }
+
+    /// Makes the pictures that can be made: which files were written, and what went wrong.
     pub(super) fn write(&self, shown: &Shown<'_>) -> (Option<String>, Vec<String>) {
         let (mut written, mut errors) = (Vec::new(), Vec::new());
-        let Shown { system, record, drawing, .. } = *shown;
-        let pace = match shown.pace {
-            Pace::Step(step) => format!("step {}", number(step)),
-            other => other.to_string(),
-        };
+        let Shown { about, record, drawing, .. } = *shown;
         let span = [record.times.first(), record.times.last()].map(|t| number(t.unwrap_or(&0.0)));
+        let ended = if about.ended == "complete" { String::new() } else { format!("; {}", about.ended) };
         let subtitle = format!(
-            "{}, {pace}, t = {} to {}, {} samples",
-            shown.method.name,
+            "{}, {}, t = {} to {}, {} samples{ended}",
+            about.method,
+            about.pace,
             span[0],
             span[1],
             record.len()
         );
         let energy = shown.energy_drift.map_or(Energy::Changing, |drift| conserved(record, drift));
+        let title = about.system.as_str();
         for path in &self.plot {
-            let plot = Plot { record, drawing, title: system, subtitle: &subtitle, energy };
+            let plot = Plot { record, drawing, title, subtitle: &subtitle, energy };
             match plot.save(path) {
                 Ok(()) => written.push(path.display().to_string()),
-                Err(error) => errors.push(error.to_string()),
+                Err(error) => errors.push(told(path, &error)),
             }
         }
         for path in &self.animate {
-            match (Animation { record, drawing, title: system }).save(path) {
+            match (Animation { record, drawing, title }).save(path) {
                 Ok(tempo) => written.push(format!("{} ({tempo})", path.display())),
-                Err(error) => errors.push(error.to_string()),
+                Err(error) => errors.push(told(path, &error)),
             }
         }
         ((!written.is_empty()).then(|| written.join(", ")), errors)
+    }
+}
+
+/// What went wrong with a picture; an error of its file names it already.
+fn told(path: &Path, error: &PictureError) -> String {
+    match error {
+        PictureError::File(error) => error.to_string(),
+        error => format!("no picture `{}`: {error}", path.display()),
     }
 }

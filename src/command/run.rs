@@ -2,14 +2,13 @@
 
 use super::files::Files;
 use super::pictures::{Pictures, Shown};
-use super::progress::Watcher;
+use super::progress::{Bar, Watcher};
 use super::setting::{Prepared, Setting};
-use super::source::Source;
 use super::summary::{Measured, Outcome, summary};
 use super::{Failure, json};
 use clap::Args;
 use leastaction::integrate::number;
-use leastaction::language::{Alarm, Sense, Setup};
+use leastaction::language::{Alarm, Drawing, Sense, Setup};
 use leastaction::output::{About, Record};
 use leastaction::{
     Dynamics, Event, Failed, Graph, Integrator, Observable, Reason, RunError, Term, Trajectory,
@@ -47,6 +46,7 @@ struct Kept {
 impl Run {
     pub(crate) fn execute(self) -> Result<String, Failure> {
         self.files.check()?;
+        self.pictures.check()?;
         let graph = Graph::new();
         let mut prepared = self.setting.prepare(&graph)?;
         let watched = prepared.watched()?;
@@ -58,7 +58,7 @@ impl Run {
             self.files.sampled(integrator, &setup.plan, (start.t, until), self.pictures.samples())?;
         let integrator = listening(integrator, setup, &mut dynamics)?;
 
-        let mut watcher = Watcher::new(!self.quiet)?;
+        let mut watcher = Watcher::new(Bar::new(!self.quiet))?;
         let before = Instant::now();
         let ran = integrator.run_watched(&mut dynamics, &start, until, |moment| watcher.watch(moment));
         let wall = before.elapsed();
@@ -83,7 +83,7 @@ impl Run {
             (None, None) => "complete".to_owned(),
         };
         let about = about(&source.name, &integrator, &dynamics, ended);
-        let mut kept = self.keep(&trajectory, &mut dynamics, &outputs, (&source, &integrator, &about))?;
+        let mut kept = self.keep(&trajectory, &mut dynamics, &outputs, &about, &setup.drawing)?;
         if let Some(error) = error {
             return Err(failed(&error, &reached, kept));
         }
@@ -115,24 +115,25 @@ impl Run {
         trajectory: &Trajectory,
         dynamics: &mut Dynamics,
         outputs: &[(String, Observable)],
-        (source, integrator, about): (&Source<'_>, &Integrator, &About),
+        about: &About,
+        drawing: &Drawing,
     ) -> Result<Kept, Failure> {
         let mut kept = Kept::default();
-        let pictured = self.pictures.samples().is_some();
-        if !self.files.are_wanted() && !pictured {
+        if !self.files.are_wanted() && !self.pictures.are_wanted() {
             return Ok(kept);
         }
         let record = Record::new(trajectory, dynamics, outputs).map_err(Failure::run)?;
-        let (written, errors) = self.files.write(&record, about);
-        kept.rows.extend(written.map(|names| ("files", names)));
-        kept.errors.extend(errors);
-        if pictured {
+        if self.files.are_wanted() {
+            let (written, errors) = self.files.write(&record, about);
+            kept.rows.extend(written.map(|names| ("files", names)));
+            kept.errors.extend(errors);
+        }
+        if self.pictures.are_wanted() {
             let conserved = dynamics.system().conserved().contains(&"energy");
-            let energy_drift = trajectory.energy_drift(dynamics).ok().filter(|_| conserved);
-            let (method, pace, drawing) = (integrator.card(), integrator.pace(), &source.setup.drawing);
-            let system = &source.name;
-            let shown = Shown { system, method, pace, drawing, record: &record, energy_drift };
-            let (written, errors) = self.pictures.write(&shown);
+            // Where the drift cannot be told, the energy itself shows why.
+            let energy_drift = conserved.then(|| trajectory.energy_drift(dynamics).ok()).flatten();
+            let (written, errors) =
+                self.pictures.write(&Shown { about, drawing, record: &record, energy_drift });
             kept.rows.extend(written.map(|names| ("pictures", names)));
             kept.errors.extend(errors);
         }
@@ -141,7 +142,7 @@ impl Run {
 }
 
 /// What files say about a run.
-fn about(system: &str, integrator: &Integrator, dynamics: &Dynamics, ended: String) -> About {
+pub(super) fn about(system: &str, integrator: &Integrator, dynamics: &Dynamics, ended: String) -> About {
     let names = dynamics.system().parameters().iter().map(|(name, _)| name.clone());
     About {
         system: system.to_owned(),
@@ -162,7 +163,7 @@ fn failed(error: &RunError, reached: &str, kept: Kept) -> Failure {
     Failure::run(several(&[vec![format!("{error}{found}")], kept.errors].concat()))
 }
 
-fn several(errors: &[String]) -> String {
+pub(super) fn several(errors: &[String]) -> String {
     errors.join("\nerror: ")
 }
 
@@ -179,7 +180,7 @@ fn outputs(setup: &Setup<'_>, dynamics: &mut Dynamics) -> Result<Vec<(String, Ob
 }
 
 /// The integrator with the model's events, in their order.
-fn listening(
+pub(super) fn listening(
     mut integrator: Integrator,
     setup: &Setup<'_>,
     dynamics: &mut Dynamics,
@@ -197,11 +198,59 @@ fn listening(
 }
 
 /// Why a run cannot begin: mostly because of what was asked for.
-fn refused(error: RunError) -> Failure {
+pub(super) fn refused(error: RunError) -> Failure {
     match error {
         // On the command line, more steps are allowed by an option.
         RunError::TooManySteps { .. } => Failure::usage(format!("{error} (--max-steps)")),
         RunError::Step(_) | RunError::Eval(_) => Failure::run(error),
         other => Failure::usage(other),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test may panic
+mod tests {
+    use super::*;
+    use leastaction::Model;
+
+    /// A ball thrown up at 1 with g = 2: it turns at t = 1/2, where it is at 1/4, and lands at t = 1.
+    #[test]
+    fn outputs_are_recorded_and_events_stop_a_run() {
+        let graph = Graph::new();
+        let mut model = Model::new(&graph);
+        let y = model.coordinate("y");
+        model.particle("ball", 1.0, [y]);
+        model.gravity([-2.0]);
+        let (rate, mut setup) = (model.velocity(y), Setup::new(model));
+        setup.outputs.push(Term { name: "twice".to_owned(), value: y * 2.0 });
+        let alarm =
+            |name: &str, value, stop| Alarm { name: name.to_owned(), value, sense: Sense::Falling, stop };
+        setup.alarms = vec![alarm("top", rate, false), alarm("ground", y, true)];
+        let mut dynamics = setup.model.system().unwrap().dynamics().unwrap();
+        let start = dynamics.start(&[("y'", 1.0)]).unwrap();
+        let outputs = outputs(&setup, &mut dynamics).unwrap_or_else(|failure| panic!("{}", failure.message));
+        let throw = Integrator::named("implicit-midpoint", 0.125).unwrap();
+        let throw =
+            listening(throw, &setup, &mut dynamics).unwrap_or_else(|failure| panic!("{}", failure.message));
+        let flight = throw.run(&mut dynamics, &start, 10.0).unwrap();
+        let times: Vec<f64> = flight.crossings().iter().map(|crossing| crossing.t).collect();
+        assert!((times[0] - 0.5).abs() < 1e-14 && (times[1] - 1.0).abs() < 1e-14 && times.len() == 2);
+        assert_eq!((flight.reason(), flight.end().t), (Reason::Event(1), times[1]));
+        let record = Record::new(&flight, &mut dynamics, &outputs).unwrap();
+        let twice = &record.outputs[0];
+        assert!(twice.name == "twice" && (twice.values[4] - 0.5).abs() < 1e-15, "{twice:?}");
+    }
+
+    #[test]
+    fn an_output_needs_a_name_of_its_own() {
+        let graph = Graph::new();
+        let mut model = Model::new(&graph);
+        let y = model.coordinate("y");
+        model.particle("ball", 1.0, [y]);
+        let mut setup = Setup::new(model);
+        setup.outputs.push(Term { name: "p_y".to_owned(), value: y });
+        let mut dynamics = setup.model.system().unwrap().dynamics().unwrap();
+        let message = outputs(&setup, &mut dynamics).err().unwrap().message;
+        assert_eq!(message, "the output `p_y` has the name of something else: rename it");
     }
 }

@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 /// The relative tolerance of a method that needs none given, and was given none.
 const USUAL: f64 = 1e-10;
 
-/// The options.
+/// The options that say what runs, from where to when.
 #[derive(Args)]
-pub(super) struct Setting {
+pub(super) struct Beginning {
     /// A system of the catalog (see `leastaction list`), a .motion file, or `-` for standard input
     pub(super) system: String,
     /// Set a parameter, or hold an input at a value
@@ -26,10 +26,23 @@ pub(super) struct Setting {
     start: Vec<(String, f64)>,
     /// Draw the start at random, where the catalog says how; the same start for the same number
     #[arg(long, value_name = "N", conflicts_with = "start")]
-    seed: Option<u64>,
+    pub(super) seed: Option<u64>,
     /// Build the system with a number of pieces, where it can be chosen
     #[arg(long, value_name = "N")]
     size: Option<usize>,
+    /// Run until a time; before 0 leads back in time
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    pub(super) until: Option<f64>,
+    /// Allow so many steps
+    #[arg(long, value_name = "N", default_value_t = Integrator::STEP_LIMIT)]
+    pub(super) max_steps: u64,
+}
+
+/// All options.
+#[derive(Args)]
+pub(super) struct Setting {
+    #[command(flatten)]
+    pub(super) beginning: Beginning,
     /// Integrate with a method (see `leastaction methods`); left out, one is chosen
     #[arg(long, value_name = "NAME")]
     method: Option<String>,
@@ -39,12 +52,19 @@ pub(super) struct Setting {
     /// Let the method find its steps from a relative tolerance
     #[arg(long, value_name = "TOL", conflicts_with = "step")]
     tol: Option<f64>,
-    /// Run until a time; before 0 leads back in time
-    #[arg(long, value_name = "T", allow_hyphen_values = true)]
-    until: Option<f64>,
-    /// Allow so many steps
-    #[arg(long, value_name = "N", default_value_t = Integrator::STEP_LIMIT)]
-    max_steps: u64,
+}
+
+/// A system at its start.
+pub(super) struct Begun<'g> {
+    pub(super) source: Source<'g>,
+    pub(super) equations: Equations<'g>,
+    pub(super) dynamics: Dynamics,
+    pub(super) start: State,
+    /// How far the start was moved onto constraints, if there are any.
+    pub(super) placed: Option<Projection>,
+    pub(super) until: f64,
+    /// How long it took to derive and compile the equations of motion.
+    pub(super) compile: Duration,
 }
 
 /// A system that is ready to run.
@@ -73,9 +93,9 @@ fn assignment(text: &str) -> Result<(String, f64), String> {
     }
 }
 
-impl Setting {
-    /// Builds the system, its start and its integrator.
-    pub(super) fn prepare<'g>(&self, graph: &'g Graph) -> Result<Prepared<'g>, Failure> {
+impl Beginning {
+    /// Builds the system and its start.
+    pub(super) fn begin<'g>(&self, graph: &'g Graph) -> Result<Begun<'g>, Failure> {
         let before = Instant::now();
         let source = Source::open(graph, &self.system, self.size, &self.set)?;
         let setup = &source.setup;
@@ -86,17 +106,21 @@ impl Setting {
             Some(seed) => source.sample(&mut dynamics, seed)?,
             None => {
                 let values = self.start_values(setup, &dynamics)?;
-                dynamics.start(&values).map_err(Failure::usage)?
+                dynamics.start(&values).map_err(|error| {
+                    match self.start.is_empty() && self.set.is_empty() {
+                        true => source.wrong(&error),
+                        false => Failure::usage(error),
+                    }
+                })?
             }
         };
         let placed = dynamics.placed();
         let until = self.until.unwrap_or(setup.plan.until);
-        let (integrator, why) = self.integrator(setup, &mut dynamics, &start, until)?;
-        Ok(Prepared { source, equations, dynamics, start, placed, until, integrator, why, compile })
+        Ok(Begun { source, equations, dynamics, start, placed, until, compile })
     }
 
-    /// The start of the catalog with what was asked for in its place. Momenta take the place of velocities.
-    fn start_values<'a>(
+    /// The start of the system with what was asked for in its place. Momenta take the place of velocities, and velocities that of momenta.
+    pub(super) fn start_values<'a>(
         &'a self,
         setup: &'a Setup<'_>,
         dynamics: &Dynamics,
@@ -104,23 +128,36 @@ impl Setting {
         let asked: Vec<(&str, f64)> =
             self.start.iter().map(|(name, value)| (name.as_str(), *value)).collect();
         let momenta = dynamics.system().momenta();
-        let by_momenta = asked.iter().any(|(name, _)| momenta.iter().any(|p| p == name));
+        let is_momentum = |name: &str| momenta.iter().any(|p| p == name);
+        let by_momenta = asked.iter().any(|(name, _)| is_momentum(name));
+        let by_velocities = asked.iter().any(|(name, _)| name.ends_with('\''));
+        let replaced = |name: &str| by_momenta && name.ends_with('\'') || by_velocities && is_momentum(name);
         let given = |name: &str| asked.iter().any(|(other, _)| *other == name);
         let mut values = setup.start(dynamics).map_err(Failure::run)?;
-        values.retain(|(name, _)| !(given(name) || by_momenta && name.ends_with('\'')));
+        values.retain(|(name, _)| !(given(name) || replaced(name)));
         values.extend(asked);
         Ok(values)
+    }
+}
+
+impl Setting {
+    /// Builds the system, its start and its integrator.
+    pub(super) fn prepare<'g>(&self, graph: &'g Graph) -> Result<Prepared<'g>, Failure> {
+        let Begun { source, equations, mut dynamics, start, placed, until, compile } =
+            self.beginning.begin(graph)?;
+        let (integrator, why) = self.integrator(&source, &mut dynamics, &start, until)?;
+        Ok(Prepared { source, equations, dynamics, start, placed, until, integrator, why, compile })
     }
 
     /// The method and the pace that were asked for. A method that nobody asked for is chosen, and why is said.
     fn integrator(
         &self,
-        setup: &Setup<'_>,
+        source: &Source<'_>,
         dynamics: &mut Dynamics,
         start: &State,
         until: f64,
     ) -> Result<(Integrator, Option<String>), Failure> {
-        let plan = &setup.plan;
+        let plan = &source.setup.plan;
         // A step that nobody asked for goes the way that was asked for.
         let usual = plan.step.map(|step| if until < start.t { -step } else { step });
         let tolerance = |relative| Pace::Tolerance(Tolerance::relative(relative));
@@ -129,7 +166,10 @@ impl Setting {
         let method = self.method.as_ref().or(plan.method.as_ref());
         let (integrator, why) = match method {
             Some(method) => {
-                let card = Card::named(method).map_err(Failure::usage)?;
+                let card = Card::named(method).map_err(|error| match self.method {
+                    Some(_) => Failure::usage(error),
+                    None => source.wrong_clause("method", &error),
+                })?;
                 let unpaced = || format!("{method} needs a step: give one (--step)");
                 let pace = match (pace, card.sizing) {
                     (Some(pace), _) => pace,
@@ -143,7 +183,7 @@ impl Setting {
                 (choice.integrator, Some(choice.why))
             }
         };
-        Ok((integrator.at_most(self.max_steps), why))
+        Ok((integrator.at_most(self.beginning.max_steps), why))
     }
 }
 

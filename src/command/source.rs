@@ -2,10 +2,10 @@
 
 use super::Failure;
 use leastaction::catalog::{self, Entry};
-use leastaction::language::{self, Errors, Setup};
-use leastaction::{Dynamics, Equations, Graph, StartError, State};
+use leastaction::language::{self, Errors, Locate, Setup};
+use leastaction::{Dynamics, Equations, Graph, State};
 use std::fmt::Display;
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 use std::path::Path;
 
 /// No text is longer than this: what is, is no model.
@@ -60,7 +60,9 @@ impl Text {
 
     /// What is wrong with the text, shown in it.
     pub(super) fn wrong(&self, errors: &Errors) -> Failure {
-        Failure::report(format!("{}: {errors}", self.title))
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let colour = std::io::stderr().is_terminal() && !plain;
+        Failure::report(errors.render(&self.title, &self.text, colour))
     }
 }
 
@@ -72,7 +74,7 @@ pub(super) struct Source<'g> {
     pub(super) about: String,
     /// What it says.
     pub(super) setup: Setup<'g>,
-    text: Option<Text>,
+    text: Text,
     /// The entry of the catalog, and the size that was asked for.
     catalog: Option<(&'static Entry, Option<usize>)>,
 }
@@ -114,12 +116,12 @@ impl<'g> Source<'g> {
     ) -> Result<Source<'g>, Failure> {
         let setup = text.setup(graph, set)?;
         let (name, about) = (text.name.clone(), setup.about.clone());
-        Ok(Source { name, about, setup, text: Some(text), catalog })
+        Ok(Source { name, about, setup, text, catalog })
     }
 
     /// The equations of motion.
     pub(super) fn equations(&self) -> Result<Equations<'g>, Failure> {
-        self.setup.model.equations().map_err(Failure::run)
+        self.setup.model.equations().map_err(|error| self.wrong(&error))
     }
 
     /// The equations of motion, compiled, with parameters and inputs.
@@ -128,7 +130,8 @@ impl<'g> Source<'g> {
         equations: &Equations<'g>,
         set: &[(String, f64)],
     ) -> Result<Dynamics, Failure> {
-        let mut dynamics = equations.system().map_err(Failure::run)?.dynamics().map_err(Failure::run)?;
+        let system = equations.system().map_err(|error| self.wrong(&error))?;
+        let mut dynamics = system.dynamics().map_err(|error| self.wrong(&error))?;
         let inputs = dynamics.system().inputs().to_vec();
         let (held, parameters): (Vec<_>, Vec<_>) = set.iter().partition(|(name, _)| inputs.contains(name));
         for (name, value) in parameters {
@@ -141,14 +144,14 @@ impl<'g> Source<'g> {
         Ok(dynamics)
     }
 
-    /// Why the start that the text says is none.
-    pub(super) fn wrong_start(&self, error: &StartError) -> Failure {
-        Failure::usage(error)
+    /// An error that the text leads to, shown in it.
+    pub(super) fn wrong<E: Locate + Display>(&self, error: &E) -> Failure {
+        self.text.wrong(&self.setup.explain(error))
     }
 
-    /// Why a clause of the text's `run` cannot be.
-    pub(super) fn wrong_clause(&self, _clause: &str, error: &dyn Display) -> Failure {
-        Failure::usage(error)
+    /// An error that a clause of the text's `run` leads to, such as "method".
+    pub(super) fn wrong_clause(&self, clause: &str, error: &dyn Display) -> Failure {
+        self.text.wrong(&self.setup.explain_clause(clause, error.to_string()))
     }
 
     /// A start drawn at random.

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import time
 import unittest
+from decimal import Decimal
 
 import numpy
 
@@ -120,6 +121,31 @@ class Files(Shelf):
     def test_nothing_is_written_unless_asked(self):
         done = run("run", "pendulum", cwd=self.shelf)
         self.assertEqual((done.returncode, self.entries()), (0, []))
+
+
+class Json(unittest.TestCase):
+    def test_numbers_have_seventeen_digits_and_keys_are_those_of_the_manual(self):
+        words = []
+
+        def number(word):
+            self.assertEqual(Decimal(word), Decimal("%.17g" % float(word)), f"{word} has not 17 digits")
+            words.append(word)
+            return float(word)
+
+        for system, constrained in (("double-pendulum", False), ("n-pendulum", True)):
+            done = run("run", system, "--json", "--until", "0.1")
+            document = json.loads(done.stdout, parse_float=number, parse_constant=self.fail)
+            keys = "system method t steps rejected evaluations compile_s wall_s energy constraints state"
+            self.assertEqual(list(document), keys.split())
+            self.assertEqual(list(document["energy"]), ["start", "end", "max_relative_error"])
+            self.assertEqual(list(document["state"]), ["t", "coordinates", "velocities", "momenta"])
+            if constrained:
+                self.assertEqual(list(document["constraints"]), ["max_position", "max_velocity"])
+            else:
+                self.assertIsNone(document["constraints"])
+            self.assertEqual({type(document[key]) for key in ("steps", "rejected", "evaluations")}, {int})
+            self.assertEqual(document["state"]["t"], 0.1)
+        self.assertGreater(max(map(len, words)), 18)
 
 
 class AtTheTerminal(Shelf):

@@ -22,7 +22,7 @@ fn texts() -> Vec<(String, String)> {
 fn meaning(name: &str, text: &str) -> String {
     let graph = Graph::new();
     let setup = read(&graph, text, &[]).unwrap_or_else(|errors| panic!("{name}: {errors}\n{text}"));
-    let Setup { about, model, inputs, start, plan, outputs, invariants, alarms, drawing } = &setup;
+    let Setup { about, model, inputs, start, plan, outputs, invariants, alarms, drawing, .. } = &setup;
     let terms = |terms: &[Term<'_>]| {
         terms.iter().map(|term| format!("{} = {}\n", term.name, term.value)).collect::<String>()
     };

@@ -1,6 +1,6 @@
 //! What is wrong with a text, where, and what to do about it.
 
-use leastaction_expr::{ParseError, Span};
+use leastaction_expr::Span;
 use std::fmt;
 
 /// Something wrong at a place.
@@ -66,12 +66,6 @@ impl Diagnostic {
     }
 }
 
-impl From<ParseError> for Diagnostic {
-    fn from(error: ParseError) -> Diagnostic {
-        Diagnostic::at(error.span(), error.to_string())
-    }
-}
-
 /// All that is wrong with a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Errors {
@@ -80,6 +74,12 @@ pub struct Errors {
 }
 
 impl std::error::Error for Errors {}
+
+impl From<Diagnostic> for Errors {
+    fn from(diagnostic: Diagnostic) -> Errors {
+        Errors { diagnostics: vec![diagnostic] }
+    }
+}
 
 impl fmt::Display for Errors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

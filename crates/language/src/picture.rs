@@ -1,10 +1,11 @@
 //! A drawing for a text that has none.
 
 use crate::drawing::{Drawing, Part, Spot};
-use crate::reader::{Position, Reader, symbols};
+use crate::reader::{Position, Reader, symbols_in};
 use crate::statement::{End, LinkKind};
-use leastaction_expr::Expr;
+use leastaction_expr::{Expr, Id};
 use leastaction_mechanics::Particle;
+use std::collections::HashMap;
 
 /// Every place as a dot, what has mass with a trail, and a rod wherever two places, or a place and the origin, stay at a distance.
 pub(crate) fn picture(reader: &mut Reader<'_, '_>) -> Drawing {
@@ -17,16 +18,16 @@ pub(crate) fn picture(reader: &mut Reader<'_, '_>) -> Drawing {
     // A trail behind everything is too much of it: the last ones swing widest.
     let trailing = if massive.len() <= 3 { &massive[..] } else { &massive[massive.len() - 1..] };
     parts.extend(trailing.iter().map(|place| Part::Trail(of(place))));
-    for (i, place) in places.iter().enumerate().filter(|(i, _)| *i < MANY) {
-        let earlier = places[..i].iter().rev().find(|other| stays(reader, place, Some(other)));
-        match earlier {
-            Some(other) => parts.push(Part::Rod(of(other), of(place))),
-            None if stays(reader, place, None) => parts.push(Part::Rod(Spot::At([0.0; 3]), of(place))),
+    let probe = Probe::new(reader);
+    for (i, place) in places.iter().enumerate().take(MANY) {
+        match (0..i).rev().find(|&other| probe.stays(i, Some(other))) {
+            Some(other) => parts.push(Part::Rod(of(&places[other]), of(place))),
+            None if probe.stays(i, None) => parts.push(Part::Rod(Spot::At([0.0; 3]), of(place))),
             None => {}
         }
     }
     parts.extend(links.into_iter().filter(|part| !parts.contains(part)).collect::<Vec<_>>());
-    let value = |mass: Expr<'_>| mass.eval(&reader.parameters).ok().filter(|m| m.is_finite() && *m > 0.0);
+    let value = |mass| reader.evaluate(mass).ok().filter(|m| m.is_finite() && *m > 0.0);
     parts.extend(
         massive
             .iter()
@@ -86,7 +87,7 @@ impl<'g> Reader<'g, '_> {
         }
         let position = end.point.position();
         let mut at = [0.0; 3];
-        let known = at.iter_mut().zip(&position).all(|(to, x)| match x.eval(&self.parameters) {
+        let known = at.iter_mut().zip(&position).all(|(to, x)| match self.evaluate(*x) {
             Ok(value) => {
                 *to = value;
                 true
@@ -110,30 +111,51 @@ const MANY: usize = 100;
 /// Points without pattern, at which what folding cannot see is seen.
 const POINTS: usize = 5;
 
-/// Whether a place moves at a constant distance from another, or from the origin: in all coordinates, or where a constraint demands it.
-fn stays(reader: &Reader<'_, '_>, place: &Position<'_>, other: Option<&Position<'_>>) -> bool {
-    if other.is_some_and(|other| other.at.len() != place.at.len()) {
-        return false;
+/// A constraint is looked at among so many.
+const MOST_CONSTRAINTS: usize = 1000;
+
+/// Numbers at points without pattern.
+type Values = [f64; POINTS];
+
+/// What places and constraints are at points without pattern.
+struct Probe {
+    places: Vec<Option<Vec<Values>>>,
+    constraints: Vec<Values>,
+}
+
+impl Probe {
+    fn new(reader: &Reader<'_, '_>) -> Probe {
+        let names = reader.coordinates.iter().map(String::as_str).chain(["t"]);
+        let coordinates: HashMap<Id, usize> =
+            names.enumerate().map(|(i, name)| (reader.graph.symbol(name).id(), i)).collect();
+        let values = |expr: Expr<'_>| values(reader, &coordinates, expr);
+        let places = reader.places.iter().take(MANY);
+        let places = places.map(|place| place.at.iter().map(|&x| values(x)).collect()).collect();
+        let constraints = reader.constraints.iter().take(MOST_CONSTRAINTS).filter_map(|&c| values(c));
+        Probe { places, constraints: constraints.collect() }
     }
-    let apart: Vec<Expr<'_>> = match other {
-        Some(other) => place.at.iter().zip(&other.at).map(|(&a, &b)| a - b).collect(),
-        None => place.at.clone(),
-    };
-    let square = reader.graph.sum(apart.iter().map(|&d| d * d));
-    let Some(squares) = values(reader, square) else { return false };
-    let still = apart.iter().all(|&d| values(reader, d).is_none_or(|values| constant(&values)));
-    let names = symbols(square);
-    let same = |e: &Expr<'_>| {
-        let own = symbols(*e);
-        own.iter().all(|name| names.contains(name) || !reader.coordinates.contains(name))
-    };
-    let held = |constraint: &Expr<'_>| {
-        let Some(values) = values(reader, *constraint) else { return false };
-        let scale = (squares[1] - squares[0]) / (values[1] - values[0]);
-        let rest: Vec<f64> = squares.iter().zip(&values).map(|(s, c)| s - scale * c).collect();
-        scale.is_finite() && constant(&rest)
-    };
-    !still && (constant(&squares) || reader.constraints.iter().any(|c| same(c) && held(c)))
+
+    /// Whether a place moves at a constant distance from another, or from the origin: in all coordinates, or where a constraint
+    /// demands it.
+    fn stays(&self, place: usize, other: Option<usize>) -> bool {
+        let Some(Some(place)) = self.places.get(place) else { return false };
+        let origin = vec![[0.0; POINTS]; place.len()];
+        let other = match other.map(|other| &self.places[other]) {
+            Some(Some(other)) if other.len() == place.len() => other,
+            Some(_) => return false,
+            None => &origin,
+        };
+        let apart: Vec<Values> =
+            place.iter().zip(other).map(|(a, b)| std::array::from_fn(|k| a[k] - b[k])).collect();
+        let squares: Values = std::array::from_fn(|k| apart.iter().map(|d| d[k] * d[k]).sum());
+        let still = apart.iter().all(|d| constant(d));
+        let held = |values: &Values| {
+            let scale = (squares[1] - squares[0]) / (values[1] - values[0]);
+            let rest: Values = std::array::from_fn(|k| squares[k] - scale * values[k]);
+            scale.is_finite() && constant(&rest)
+        };
+        !still && (constant(&squares) || self.constraints.iter().any(held))
+    }
 }
 
 /// Whether numbers are one, but for rounding.
@@ -143,15 +165,19 @@ fn constant(values: &[f64]) -> bool {
 }
 
 /// An expression at points without pattern.
-fn values(reader: &Reader<'_, '_>, expr: Expr<'_>) -> Option<[f64; POINTS]> {
+fn values(reader: &Reader<'_, '_>, coordinates: &HashMap<Id, usize>, expr: Expr<'_>) -> Option<Values> {
+    let symbols = symbols_in(expr);
     let mut found = [0.0; POINTS];
     for (k, value) in found.iter_mut().enumerate() {
-        // Fractions of multiples of the golden ratio.
-        let coordinate = |i: usize| ((1 + i + 31 * k) as f64 * 0.618_033_988_749_895).fract() - 0.4;
-        let names = reader.coordinates.iter().map(String::as_str).chain(["t"]);
-        let coordinates = names.enumerate().map(|(i, name)| (reader.graph.symbol(name), coordinate(i)));
-        let all: Vec<_> = coordinates.chain(reader.parameters.iter().copied()).collect();
-        *value = expr.eval(&all).ok().filter(|value| value.is_finite())?;
+        let number = |i: usize| {
+            (((1 + i) as f64 + 0.37 * (1 + k) as f64).powi(2) * 0.618_033_988_749_895).fract() - 0.4
+        };
+        let given = |symbol: Expr<'_>| match reader.parameters.get(&symbol.id()) {
+            Some(value) => Some(*value),
+            None => coordinates.get(&symbol.id()).map(|&i| number(i)),
+        };
+        let given: Option<Vec<_>> = symbols.iter().map(|&symbol| Some((symbol, given(symbol)?))).collect();
+        *value = expr.eval(&given?).ok().filter(|value| value.is_finite())?;
     }
     Some(found)
 }

@@ -4,9 +4,11 @@ use crate::diagnostic::{Diagnostic, Errors};
 use crate::lines::statements;
 use crate::setup::Setup;
 use crate::statement::{self, End, Link, Statement};
-use leastaction_expr::{Expr, Graph, Kind, Node, ParseError, Parser, Scope, Span, Token, Value, nearest};
+use crate::text::check_size;
+use leastaction_expr::{Expr, Graph, Id, Kind, Node, Parser, Scope, Span, Token, UnboundSymbol, Value};
 use leastaction_mechanics::Model;
-use std::collections::HashMap;
+use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
 
 /// What a text says, read in the order in which it is written: a name is declared before it is used.
 pub(crate) struct Reader<'g, 's> {
@@ -17,24 +19,28 @@ pub(crate) struct Reader<'g, 's> {
     /// Values of parameters that take the place of those in the text.
     pub(crate) values: HashMap<String, f64>,
     /// The parameters with their values.
-    pub(crate) parameters: Vec<(Expr<'g>, f64)>,
+    pub(crate) parameters: HashMap<Id, f64>,
     /// The particles, points and bodies.
     pub(crate) places: Vec<Position<'g>>,
     /// The coordinates, those of bodies too.
     pub(crate) coordinates: Vec<String>,
+    /// The same, to be found quickly, and how many momenta have names.
+    pub(crate) numbered: HashMap<String, usize>,
+    pub(crate) momenta: usize,
     /// Points of bodies that have a name, and joints, whose names are those of the points that they hold together.
     pub(crate) points: HashMap<String, End<'g>>,
     /// The joints and springs.
     pub(crate) links: Vec<Link<'g>>,
     /// What constraints demand to be 0.
     pub(crate) constraints: Vec<Expr<'g>>,
-    /// What the start sets, and what the run says, and where.
-    pub(crate) starts: Vec<(String, Span)>,
-    pub(crate) clauses: Vec<(String, Span)>,
     /// How many terms of a kind have no name of their own.
     unnamed: HashMap<&'static str, usize>,
     /// Declared names, what they are, and where that is said.
     pub(crate) names: HashMap<String, (Role, Span)>,
+    /// Where names are declared in the whole text, once somebody asks.
+    pub(crate) declarations: OnceCell<HashMap<&'s str, Vec<Span>>>,
+    /// Values whose rates nobody has asked for yet, by name.
+    rateless: HashMap<String, Value<'g>>,
 }
 
 /// Where a particle, a point or a body is.
@@ -81,8 +87,11 @@ impl Role {
 /// Brackets may be nested so deep: nobody writes more, and what follows has stacks of its own.
 const DEEPEST: usize = 200;
 
+/// After so many errors the text is something else.
+const MOST_ERRORS: usize = 200;
+
 /// Statements that declare the name they begin with, and some of them more after commas.
-const DECLARING: [&str; 9] =
+pub(crate) const DECLARING: [&str; 9] =
     ["param", "coord", "momentum", "input", "let", "particle", "point", "body", "joint"];
 
 /// The components of a vector, in names such as `bob.x`.
@@ -113,6 +122,7 @@ pub(crate) const AXES: [&str; 3] = ["x", "y", "z"];
 /// # Errors
 /// [`Errors`] with everything that is wrong, each at its place.
 pub fn read<'g>(graph: &'g Graph, source: &str, values: &[(&str, f64)]) -> Result<Setup<'g>, Errors> {
+    check_size(source.len())?;
     let mut scope = Scope::closed();
     scope.define("t", graph.symbol("t"));
     let mut reader = Reader {
@@ -121,19 +131,29 @@ pub fn read<'g>(graph: &'g Graph, source: &str, values: &[(&str, f64)]) -> Resul
         setup: Setup::new(Model::new(graph)),
         scope,
         values: values.iter().map(|&(name, value)| (name.to_owned(), value)).collect(),
-        parameters: Vec::new(),
+        parameters: HashMap::new(),
         places: Vec::new(),
         points: HashMap::new(),
         links: Vec::new(),
         coordinates: Vec::new(),
+        numbered: HashMap::new(),
+        momenta: 0,
         constraints: Vec::new(),
-        starts: Vec::new(),
-        clauses: Vec::new(),
         unnamed: HashMap::new(),
         names: HashMap::new(),
+        declarations: OnceCell::new(),
+        rateless: HashMap::new(),
     };
     let (spans, mut wrong) = statements(source);
-    let mut lost: Vec<String> = Vec::new();
+    if spans.is_empty() && wrong.is_empty() {
+        let wrong = Diagnostic::of_all(if source.trim().is_empty() {
+            "the text is empty"
+        } else {
+            "the text has comments only"
+        });
+        return Err(wrong.help("begin with what can move, such as `coord x`; `leastaction new NAME` writes a file to start from").into());
+    }
+    let mut lost: HashSet<String> = HashSet::new();
     for span in spans {
         if let Err(diagnostic) = reader.statement(span) {
             // A statement that is wrong declares nothing. What follows from that is not worth saying.
@@ -142,70 +162,64 @@ pub fn read<'g>(graph: &'g Graph, source: &str, values: &[(&str, f64)]) -> Resul
             if !follows {
                 wrong.push(diagnostic);
             }
+            if wrong.len() > MOST_ERRORS {
+                wrong.push(Diagnostic::of_all("there are more errors: the rest of the text was not read"));
+                break;
+            }
         }
     }
     if wrong.is_empty() {
         return Ok(reader.finish());
     }
-    wrong.sort_by_key(|diagnostic| diagnostic.span.map(|span| span.start));
+    wrong.sort_by_key(|diagnostic| diagnostic.span.map_or(usize::MAX, |span| span.start));
     Err(Errors { diagnostics: wrong })
 }
 
 impl<'g, 's> Reader<'g, 's> {
     fn statement(&mut self, span: Span) -> Result<(), Diagnostic> {
         let mut parser = Parser::within(self.graph, self.source, span)?.ignore_newlines();
-        check_depth(self.source, span)?;
+        check_depth(parser.rest())?;
         let token = parser.peek();
-        let Some(Statement { read, form, word }) = self.keyword(&parser)? else {
-            return Err(self.no_statement(parser.text(token.span), token.span));
+        let word = parser.text(token.span);
+        let Some(Statement { read, form, word }) =
+            statement::ALL.iter().find(|statement| token.kind == Kind::Name && statement.word == word)
+        else {
+            return Err(self.no_statement(&parser));
         };
+        self.rates(parser.rest());
         parser.advance();
+        self.setup.atlas.mark("statement", word, token.span);
         let read = read(self, &mut parser).and_then(|()| match parser.finish() {
             Ok(()) => Ok(()),
-            Err(error) => Err(error.into()),
+            Err(error) => Err(self.leftover(word, &parser).unwrap_or_else(|| error.into())),
         });
-        read.map_err(|diagnostic| match diagnostic {
-            Diagnostic { help: None, .. } => {
-                diagnostic.help(format!("{} is written `{form}`", article(word)))
+        read.map_err(|wrong| match self.indented(&parser, span, &wrong) {
+            Some(wrong) => wrong,
+            None if wrong.help.is_none() && wrong.message.starts_with("expected") => {
+                let wrong = self.expected(word, &parser, wrong);
+                let form = format!("{} is written `{form}`", article(word));
+                Diagnostic { help: wrong.help.or(Some(form)), ..wrong }
             }
-            diagnostic => diagnostic,
+            None => wrong,
         })
-    }
-
-    fn keyword(&self, parser: &Parser<'g, 's>) -> Result<Option<&'static Statement>, ParseError> {
-        let token = parser.peek();
-        if token.kind != Kind::Name {
-            return Err(parser.unexpected("a statement, which begins with a word such as `coord`"));
-        }
-        Ok(statement::ALL.iter().find(|statement| statement.word == parser.text(token.span)))
-    }
-
-    fn no_statement(&self, word: &str, span: Span) -> Diagnostic {
-        let wrong = Diagnostic::at(span, format!("no statement begins with `{word}`"));
-        match nearest(word, statement::ALL.iter().map(|statement| statement.word)) {
-            Some(word) => wrong.help(format!("did you mean `{word}`?")),
-            None => {
-                let words: Vec<&str> = statement::ALL.iter().map(|statement| statement.word).collect();
-                wrong.help(format!(
-                    "statements begin with {}; to continue the line above, indent this one",
-                    words.join(", ")
-                ))
-            }
-        }
     }
 
     /// The names that a statement would have declared, were it right: those after its first word and after commas.
     fn declared_by(&self, span: Span) -> Vec<String> {
         let text = &self.source[span.start..span.end];
-        let Ok(tokens) = leastaction_expr::tokens(text) else { return Vec::new() };
-        let word = tokens.first().map_or("", |token| &text[token.span.start..token.span.end]);
-        if !DECLARING.contains(&word) {
+        let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        // A misspelt word, or none, may have been meant to declare.
+        if !DECLARING.contains(&word) && statement::ALL.iter().any(|statement| statement.word == word) {
             return Vec::new();
         }
-        let begins = |before: &Token| before.span.start == 0 || before.kind == Kind::Sign(",");
-        let pairs = tokens.iter().zip(tokens.iter().skip(1));
-        let names = pairs.filter(|(before, token)| begins(before) && token.kind == Kind::Name);
-        names.map(|(_, token)| text[token.span.start..token.span.end].to_owned()).collect()
+        let name = |part: &str| {
+            let part = part.trim_start();
+            let end = part.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(part.len());
+            part[..end].to_owned()
+        };
+        let inner = rest.lines().map(|line| line.trim_start().split_once(' ').map_or("", |(_, inner)| inner));
+        let parts = rest.split([',', '\n']).chain(inner).chain([word]);
+        parts.map(name).filter(|name| !name.is_empty()).collect()
     }
 
     /// A name to declare, which must be new.
@@ -219,6 +233,11 @@ impl<'g, 's> Reader<'g, 's> {
         let bad = |why: &str, help: &str| {
             Err(Diagnostic::at(span, format!("`{name}` cannot be {}: {why}", role.what())).help(help))
         };
+        if parser.peek().kind == Kind::Sign("'") {
+            let primed = span.to(parser.peek().span);
+            return Err(Diagnostic::at(primed, format!("`{name}'` cannot be declared"))
+                .help(format!("declare `{name}`: its rate `{name}'` comes with it")));
+        }
         if let Some((first, place)) = self.names.get(&*name) {
             let wrong = Diagnostic::at(span, format!("`{name}` is already {}", first.what()));
             return Err(wrong.related(*place, "declared here").help("choose another name"));
@@ -230,20 +249,40 @@ impl<'g, 's> Reader<'g, 's> {
             return bad("a name is letters, digits and underscores", "choose another name");
         }
         if self.graph.symbol(&name).to_string().starts_with('`') {
-            return bad("the name has a meaning of its own", "choose another name");
+            return bad("it has a meaning of its own", "choose another name");
         }
         Ok((name.into_owned(), span))
     }
 
-    pub(crate) fn declare(&mut self, name: &str, span: Span, role: Role) {
-        self.names.insert(name.to_owned(), (role, span));
+    pub(crate) fn add_coordinate(&mut self, name: &str) {
+        self.numbered.insert(name.to_owned(), self.coordinates.len());
+        self.coordinates.push(name.to_owned());
     }
 
-    /// Gives a name a value, its components, and its rate if it has one.
+    pub(crate) fn declare(&mut self, name: &str, span: Span, role: Role) {
+        self.names.insert(name.to_owned(), (role, span));
+        self.setup.atlas.mark("name", name, span);
+    }
+
+    /// Gives a name a value and its components, and its rate if there is one and somebody asks for it.
     pub(crate) fn define(&mut self, name: &str, value: &Value<'g>) {
         self.define_with_parts(name, value.clone());
-        if let Some(rate) = self.rate(value) {
-            self.define_with_parts(&format!("{name}'"), rate);
+        self.rateless.insert(name.to_owned(), value.clone());
+    }
+
+    /// Finds the rates that a statement uses, of names and of their components.
+    fn rates(&mut self, tokens: &[Token]) {
+        for pair in tokens.windows(2) {
+            let [name, Token { kind: Kind::Sign("'"), .. }] = pair else { continue };
+            let name = &self.source[name.span.start..name.span.end];
+            let whole = name.rsplit_once('.').map_or(name, |(whole, _)| whole);
+            for name in [name, whole] {
+                if let Some(value) = self.rateless.remove(name)
+                    && let Some(rate) = self.rate(&value)
+                {
+                    self.define_with_parts(&format!("{name}'"), rate);
+                }
+            }
         }
     }
 
@@ -313,13 +352,21 @@ impl<'g, 's> Reader<'g, 's> {
 
     /// The value of an expression of parameters.
     pub(crate) fn known(&self, expr: Expr<'g>, span: Span) -> Result<f64, Diagnostic> {
-        match expr.eval(&self.parameters) {
+        match self.evaluate(expr) {
             Ok(value) if value.is_finite() => Ok(value),
-            Ok(value) => Err(Diagnostic::at(span, format!("this is {value}: numbers must be finite"))),
+            Ok(value) => Err(Diagnostic::at(span, format!("this is {value}: numbers must be finite"))
+                .help("look for a division by 0, or a root or logarithm of what is not positive")),
             Err(unbound) => Err(Diagnostic::at(span, format!("this depends on `{}`", unbound.symbol))
                 .label("a number is expected here")
                 .help("use numbers and parameters only")),
         }
+    }
+
+    /// The value of an expression of parameters, at a cost that does not depend on how many there are.
+    pub(crate) fn evaluate(&self, expr: Expr<'g>) -> Result<f64, UnboundSymbol> {
+        let value = |symbol: Expr<'g>| Some((symbol, *self.parameters.get(&symbol.id())?));
+        let values: Vec<_> = symbols_in(expr).into_iter().filter_map(value).collect();
+        expr.eval(&values)
     }
 
     /// Steps over a sign.
@@ -364,8 +411,14 @@ impl<'g, 's> Reader<'g, 's> {
         kind: &'static str,
         sign: &'static str,
     ) -> Result<String, Diagnostic> {
+        let place = parser.peek().span;
         match self.label(parser, sign)? {
-            Some(name) => Ok(name),
+            Some(name) => match self.setup.atlas.find(kind, &name) {
+                Some(first) => Err(Diagnostic::at(place, format!("there are two {} `{name}`", plural(kind)))
+                    .related(first, "the first one")
+                    .help("rename one of them")),
+                None => Ok(name),
+            },
             None => Ok(self.next_name(kind)),
         }
     }
@@ -377,51 +430,12 @@ impl<'g, 's> Reader<'g, 's> {
         if *count == 1 { kind.to_owned() } else { format!("{kind}{count}") }
     }
 
-    /// Says of a name that is declared further down that it is.
-    fn explain(&self, error: ParseError) -> Diagnostic {
-        let span = error.span();
-        match &error {
-            ParseError::UnknownName { name, suggestion, .. } => {
-                let wrong = Diagnostic::at(span, format!("unknown name `{name}`")).unknown(name);
-                match (self.declared_below(name, span), suggestion) {
-                    (Some(below), _) => wrong
-                        .related(below, "declared here")
-                        .help(format!("move the declaration of `{name}` up: names are declared before they are used")),
-                    (None, Some(other)) => wrong.help(format!("did you mean `{other}`?")),
-                    (None, None) => wrong.help(format!(
-                        "declare it above: `param {name} = …` for a number, `coord {name}` for what moves, `let {name} = …` for an expression"
-                    )),
-                }
-            }
-            _ => error.into(),
-        }
-    }
-
-    /// Where a name stands first in a statement further down.
-    fn declared_below(&self, name: &str, from: Span) -> Option<Span> {
-        let below = self.source.get(from.end..)?;
-        let mut at = from.end;
-        for line in below.split_inclusive('\n') {
-            let begins = DECLARING.iter().any(|word| line.starts_with(&format!("{word} ")));
-            if let Ok(tokens) = leastaction_expr::tokens(line.trim_end())
-                && begins
-                && let Some(token) = tokens
-                    .iter()
-                    .skip(1)
-                    .find(|t| t.kind == Kind::Name && &line[t.span.start..t.span.end] == name)
-            {
-                return Some(Span { start: at + token.span.start, end: at + token.span.end });
-            }
-            at += line.len();
-        }
-        None
-    }
-
     fn finish(mut self) -> Setup<'g> {
         if self.setup.drawing.parts.is_empty() {
             self.setup.drawing = crate::picture::picture(&mut self);
         }
         self.setup.about = about(self.source).to_owned();
+        self.setup.atlas.source = self.source.to_owned();
         self.setup
     }
 }
@@ -436,35 +450,40 @@ pub fn about(source: &str) -> &str {
 
 /// The names of the symbols in an expression.
 pub(crate) fn symbols(expr: Expr<'_>) -> Vec<String> {
+    symbols_in(expr).into_iter().map(|symbol| symbol.to_string()).collect()
+}
+
+/// The symbols in an expression.
+pub(crate) fn symbols_in(expr: Expr<'_>) -> Vec<Expr<'_>> {
     let graph = expr.graph();
-    let nodes = graph.order(&[expr.id()]).into_iter().map(|id| graph.node(id));
-    nodes
-        .filter_map(|node| match node {
-            Node::Symbol(index) => Some(graph.symbol_at(index).to_string()),
-            _ => None,
-        })
-        .collect()
+    let ids = graph.order(&[expr.id()]).into_iter();
+    ids.filter(|&id| matches!(graph.node(id), Node::Symbol(_))).map(|id| graph.at(id)).collect()
+}
+
+/// Terms of a kind, in words.
+fn plural(kind: &str) -> String {
+    match kind {
+        "kinetic" | "potential" => format!("{kind} energies"),
+        "lagrangian" | "hamiltonian" => format!("terms of the {}", kind[..1].to_uppercase() + &kind[1..]),
+        _ => format!("{kind}s"),
+    }
 }
 
 fn article(word: &str) -> String {
     format!("{} `{word}`", if word.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" })
 }
 
-fn check_depth(source: &str, span: Span) -> Result<(), Diagnostic> {
+fn check_depth(tokens: &[Token]) -> Result<(), Diagnostic> {
     let mut depth = 0_usize;
-    for (i, byte) in source.as_bytes()[span.start..span.end].iter().enumerate() {
-        match byte {
-            b'(' | b'[' => depth += 1,
-            b')' | b']' => depth = depth.saturating_sub(1),
+    for token in tokens {
+        match token.kind {
+            Kind::Sign("(" | "[") => depth += 1,
+            Kind::Sign(")" | "]") => depth = depth.saturating_sub(1),
             _ => {}
         }
         if depth > DEEPEST {
-            let at = span.start + i;
-            return Err(Diagnostic::at(
-                Span { start: at, end: at + 1 },
-                format!("more than {DEEPEST} brackets are open here"),
-            )
-            .help("name the inner parts with `let`"));
+            let wrong = Diagnostic::at(token.span, format!("more than {DEEPEST} brackets are open here"));
+            return Err(wrong.help("name the inner parts with `let`"));
         }
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! What a text says: a model, and how it starts, runs and is drawn.
 
+use crate::atlas::Atlas;
 use crate::drawing::Drawing;
 use leastaction_expr::{Expr, UnboundSymbol};
 use leastaction_mechanics::{Dynamics, Model, Term};
@@ -26,6 +27,8 @@ pub struct Setup<'g> {
     pub alarms: Vec<Alarm<'g>>,
     /// How it is drawn.
     pub drawing: Drawing,
+    /// Where the text says it.
+    pub(crate) atlas: Atlas,
 }
 
 /// How a system is run unless something else is asked for.
@@ -91,6 +94,7 @@ impl<'g> Setup<'g> {
             invariants: Vec::new(),
             alarms: Vec::new(),
             drawing: Drawing::default(),
+            atlas: Atlas::default(),
         }
     }
 

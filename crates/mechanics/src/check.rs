@@ -1,7 +1,7 @@
 //! What is wrong with a model, found before anything is compiled.
 
 use crate::equations::{rate, symbols_of};
-use crate::error::ModelError;
+use crate::error::{ModelError, Site};
 use crate::model::Model;
 use leastaction_expr::{Expr, Id, Kind as TokenKind, Span, nearest, tokens};
 use std::collections::{HashMap, HashSet};
@@ -55,7 +55,7 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
     statement(model)?;
     distinct("particle", model.particles.iter().map(|p| p.name.as_str()))?;
     use Kind::{Coordinate, Input, Momentum, Parameter, Time, Velocity};
-    let check = |place: String, e, allowed: &[Kind]| uses(&declared, place, e, allowed);
+    let check = |place: Site, e, allowed: &[Kind]| uses(&declared, place, e, allowed);
     for particle in &model.particles {
         let name = &particle.name;
         if !(1..=3).contains(&particle.position.len()) {
@@ -77,7 +77,7 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
             return Err(ModelError::Dimensions { particle: name.clone(), found, expected });
         }
         for &mass in &particle.inertias {
-            check(format!("the mass of particle `{name}`"), mass, &[Parameter])?;
+            check(Site::Mass(name.clone()), mass, &[Parameter])?;
             let values: Vec<_> =
                 symbols_of(&[mass]).into_iter().map(|s| (s, model.defaults[&s.id()])).collect();
             if let Some(value) = mass.eval(&values).ok().filter(|m| !(*m > 0.0 && m.is_finite())) {
@@ -85,17 +85,17 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
             }
         }
         for &x in &particle.position {
-            check(format!("the position of particle `{name}`"), x, &[Parameter, Time, Coordinate])?;
+            check(Site::Position(name.clone()), x, &[Parameter, Time, Coordinate])?;
         }
     }
     if !model.gravity_dimensions.is_empty() && model.particles.iter().all(|p| p.inertias.is_empty()) {
         return Err(ModelError::IdleGravity);
     }
     for &g in &model.gravity {
-        check("gravity".into(), g, &[Parameter, Time])?;
+        check(Site::Gravity, g, &[Parameter, Time])?;
     }
     let moving: &[Kind] = &[Parameter, Time, Coordinate, Velocity];
-    let groups: [(&str, &[_], &[Kind]); 6] = [
+    let groups: [(&'static str, &[_], &[Kind]); 6] = [
         ("kinetic energy", &model.kinetic, moving),
         ("potential energy", &model.potential, &[Parameter, Time, Coordinate]),
         ("Lagrangian term", &model.lagrangian, moving),
@@ -115,7 +115,7 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
         let names = others.iter().map(String::as_str).chain(terms.iter().map(|t| t.name.as_str()));
         distinct(what, names)?;
         for term in terms {
-            check(format!("the {what} `{}`", term.name), term.value, allowed)?;
+            check(Site::Term(what, term.name.clone()), term.value, allowed)?;
         }
     }
     for &(coordinate, force) in &model.forces {
@@ -123,7 +123,7 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
             return Err(ModelError::ForceOnUnknown { name: coordinate.to_string() });
         }
         let allowed = &[Parameter, Time, Coordinate, Velocity, Input];
-        check(format!("the force on `{coordinate}`"), force, allowed)?;
+        check(Site::Force(coordinate.to_string()), force, allowed)?;
     }
     Ok(())
 }
@@ -216,7 +216,7 @@ fn statement(model: &Model<'_>) -> Result<(), ModelError> {
 /// Checks that an expression uses only finite numbers, and names that are declared, of kinds that are allowed there.
 pub(crate) fn uses<'g>(
     declared: &Declared<'g>,
-    place: String,
+    place: Site,
     e: Expr<'g>,
     allowed: &[Kind],
 ) -> Result<(), ModelError> {

@@ -5,6 +5,36 @@ use crate::facts::Form;
 use leastaction_compile::{BuildError, CompileError, LANES};
 use leastaction_expr::ParseError;
 
+/// A part of a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Site {
+    /// The mass of a particle.
+    Mass(String),
+    /// The position of a particle.
+    Position(String),
+    /// The gravity.
+    Gravity,
+    /// A term by what it is, such as "potential energy", and its name.
+    Term(&'static str, String),
+    /// The force on a coordinate.
+    Force(String),
+    /// A matrix of a port-Hamiltonian system.
+    Matrix(&'static str),
+}
+
+impl std::fmt::Display for Site {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Site::Mass(particle) => write!(f, "the mass of particle `{particle}`"),
+            Site::Position(particle) => write!(f, "the position of particle `{particle}`"),
+            Site::Gravity => f.write_str("gravity"),
+            Site::Term(what, name) => write!(f, "the {what} `{name}`"),
+            Site::Force(coordinate) => write!(f, "the force on `{coordinate}`"),
+            Site::Matrix(name) => write!(f, "the matrix {name}"),
+        }
+    }
+}
+
 /// Why a model has no equations of motion.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
@@ -46,7 +76,7 @@ pub enum ModelError {
     #[error("{place} has {value} in it: numbers must be finite")]
     NotFinite {
         /// Where.
-        place: String,
+        place: Site,
         /// The number.
         value: f64,
     },
@@ -59,7 +89,7 @@ pub enum ModelError {
     #[error("{place} uses `{name}`, which is not declared{}", suggestion(.nearest))]
     UnknownName {
         /// Where it is used.
-        place: String,
+        place: Site,
         /// The name.
         name: String,
         /// A declared name that is spelt alike.
@@ -69,7 +99,7 @@ pub enum ModelError {
     #[error("{place} uses `{name}`, {what}: {remedy}")]
     MisplacedName {
         /// Where it is used.
-        place: String,
+        place: Site,
         /// The name.
         name: String,
         /// What the name stands for.

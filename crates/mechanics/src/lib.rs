@@ -85,7 +85,7 @@ pub use constraint::project::{Projection, ProjectionError};
 pub use constraint::{Constraint, Level};
 pub use dynamics::{Dynamics, Query};
 pub use equations::{Equations, Statement};
-pub use error::{EvalError, ModelError, ObserveError, SettingError, StartError, TableError};
+pub use error::{EvalError, ModelError, ObserveError, SettingError, Site, StartError, TableError};
 pub use facts::{Facts, Form, Place, Share, ShareKind};
 pub use input::{Input, Table};
 pub use lagrangian::Lagrangian;

@@ -8,7 +8,7 @@
 
 use crate::check::{self, Kind};
 use crate::equations::depend;
-use crate::error::{ModelError, StartError};
+use crate::error::{ModelError, Site, StartError};
 use crate::facts::{Facts, Form, Share, ShareKind};
 use crate::model::Term;
 use crate::symmetry::Conserved;
@@ -222,7 +222,7 @@ impl<'g> Ports<'g> {
         Ok(matrix.clone())
     }
 
-    fn check_names(&self, matrices: &[(&str, &Matrix<'g>)]) -> Result<(), ModelError> {
+    fn check_names(&self, matrices: &[(&'static str, &Matrix<'g>)]) -> Result<(), ModelError> {
         if self.states.is_empty() {
             return Err(ModelError::NoCoordinates);
         }
@@ -238,11 +238,11 @@ impl<'g> Ports<'g> {
         let allowed = &[Kind::Parameter, Kind::Time, Kind::Coordinate];
         check::distinct("Hamiltonian term", self.hamiltonian.iter().map(|t| t.name.as_str()))?;
         for term in &self.hamiltonian {
-            check::uses(&declared, format!("the Hamiltonian term `{}`", term.name), term.value, allowed)?;
+            check::uses(&declared, Site::Term("Hamiltonian term", term.name.clone()), term.value, allowed)?;
         }
         for (name, matrix) in matrices {
             for &entry in matrix.iter().flatten() {
-                check::uses(&declared, format!("the matrix {name}"), entry, allowed)?;
+                check::uses(&declared, Site::Matrix(name), entry, allowed)?;
             }
         }
         Ok(())

@@ -1,5 +1,20 @@
 //! What a run leaves behind: a [`Record`] of everything that can be told about its samples, and the files it is written to.
 //!
+//! A file's ending says its format ([`FORMATS`]). All formats have the same columns under the same names, in the order of
+//! [`Record::columns`]: `t`; coordinates `th1`; velocities `th1'`; momenta `p_th1`; positions of particles and points `bob.x`; `energy`; multipliers
+//! `lambda_rod`; `violation` and `violation'`, the largest of constraints and of what they demand of velocities; and what the model asks for by
+//! `output`. All of them have every bit of every finite number. CSV has columns only; the others also say what was run ([`About`]).
+//!
+//! | ending | read it by | what is not finite |
+//! |---|---|---|
+//! | `.csv` | `pandas.read_csv("run.csv")`, any spreadsheet | `NaN`, `inf`, `-inf` |
+//! | `.npz` | `numpy.load("run.npz")["th1"]`; `json.loads(str(data["#about"]))` | as it is |
+//! | `.parquet` | `pyarrow.parquet.read_table("run.parquet")` and its `schema.metadata` | as it is |
+//! | `.json` | `json.load(file)["columns"]["th1"]`, and `["about"]` | `null`, counted in `not_finite` |
+//!
+//! Coordinates as one array of NumPy, a row for each sample:
+//! `numpy.stack([data[name] for name in about["groups"]["coordinates"]], axis=1)`.
+//!
 //! ```
 //! use leastaction_output::{About, Column, Format, Record};
 //!

@@ -1,6 +1,7 @@
 //! Why there is no picture.
 
 use crate::scene::SceneError;
+use leastaction_output::FileError;
 use std::path::PathBuf;
 
 /// Why a picture cannot be made.
@@ -55,11 +56,6 @@ pub enum PictureError {
         message: String,
     },
     /// A file cannot be written.
-    #[error("cannot write `{}`: {error}", path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] FileError),
 }

@@ -11,7 +11,6 @@ mod error;
 mod film;
 mod motion;
 mod paper;
-mod save;
 mod scene;
 mod section;
 mod view;

@@ -196,11 +196,11 @@ impl Plot<'_> {
             Energy::Conserved { scale } => {
                 let first = energy.first().copied().unwrap_or(0.0);
                 let errors: Vec<_> = energy.iter().map(|e| (e - first).abs() / scale).collect();
-                let all = [("at each time", &errors[..])];
+                let all = [("largest so far", &errors[..])];
                 let mut panel = errors_panel("Energy error", "|ΔE / E|", times, &all, true);
                 if (scale - first.abs()).abs() > 1e-6 * scale {
                     // The energy itself is next to nothing: terms of it that cancel are the measure.
-                    panel.notes.insert(0, format!("E stands for {}", short(scale, 3)));
+                    panel.notes.push(format!("E = {}", short(scale, 3)));
                 }
                 panel
             }
@@ -211,7 +211,7 @@ impl Plot<'_> {
         let (position, velocity) = (&self.record.position_violation[..], &self.record.velocity_violation[..]);
         let all = [("positions |Φ|", position), ("velocities |Ψ|", velocity)];
         let all: Vec<_> = all.into_iter().filter(|(_, values)| !values.is_empty()).collect();
-        let label = "largest of all";
+        let label = "largest so far";
         (!all.is_empty()).then(|| errors_panel("Constraint error", label, &self.record.times, &all, false))
     }
 
@@ -221,51 +221,40 @@ impl Plot<'_> {
     }
 }
 
-/// Errors against time, on a logarithmic axis; if asked for, with the largest so far.
-pub(crate) fn errors_panel(
-    title: &str,
-    label: &str,
-    times: &[f64],
-    all: &[(&str, &[f64])],
-    worst: bool,
-) -> Panel {
-    let values = || all.iter().flat_map(|(_, values)| values.iter().copied());
-    let axis = Axis::log(label, values());
+/// Errors against time, on a logarithmic axis: faint at each time, and the largest so far. The first is 0 if it is what others are
+/// compared with.
+fn errors_panel(title: &str, label: &str, times: &[f64], all: &[(&str, &[f64])], compared: bool) -> Panel {
+    let skipped = usize::from(compared && times.len() > 1);
+    let values = || all.iter().flat_map(|(_, values)| values.iter().skip(skipped).copied());
+    let count = values().count();
     let zeros = values().filter(|v| *v == 0.0).count();
     let broken = values().filter(|v| !drawable(*v)).count();
     let x = Axis::linear("t", times.iter().copied(), 0.0);
-    let mut panel = Panel::new(
-        title,
-        x,
-        axis.clone().unwrap_or_else(|| Axis { log: true, ..Axis::linear(label, [1e-17, 1e-15], 0.0) }),
-    );
-    let Some(axis) = axis else {
-        let count = values().count();
+    let Some(axis) = Axis::log(label, values()) else {
+        let mut panel = Panel::new(title, x, Axis { log: true, ..Axis::linear(label, [1e-17, 1e-15], 0.0) });
         panel.message = Some(match broken {
             0 => format!("exactly 0 at all of {count} samples"),
             _ => format!("{broken} of {count} values are not finite"),
         });
         return panel;
     };
+    let small = values().filter(|v| *v > 0.0 && *v < axis.low).count();
+    let mut panel = Panel::new(title, x, axis);
     for (index, (name, values)) in all.iter().enumerate() {
-        let points: Vec<_> = times.iter().zip(*values).map(|(t, v)| [*t, *v]).collect();
-        let style = if worst { Style::Thin } else { Style::Line };
-        let thinned = thin_series(&points, SLICES);
-        panel.series.push(Series { name: (*name).to_owned(), points: thinned, index, style });
-        if worst {
-            let points = thin_series(&largest_so_far(&points), SLICES);
-            panel.series.push(Series {
-                name: "largest so far".to_owned(),
-                points,
-                index,
-                style: Style::Line,
-            });
-        }
+        let points: Vec<_> = times.iter().zip(*values).skip(skipped).map(|(t, v)| [*t, *v]).collect();
+        let faint = thin_series(&points, SLICES);
+        panel.series.push(Series { name: String::new(), points: faint, index, style: Style::Thin });
+        let points = thin_series(&largest_so_far(&points), SLICES);
+        panel.series.push(Series { name: (*name).to_owned(), points, index, style: Style::Line });
     }
-    let below = values().filter(|v| *v > 0.0 && *v < axis.low).count();
-    if zeros + below > 0 {
-        panel.notes.push(format!("lower edge: {}", if below > 0 { "smaller" } else { "exactly 0" }));
-    }
+    // Faint curves lie behind the others.
+    panel.series.sort_by_key(|series| series.style != Style::Thin);
+    panel.notes.push("faint: at each time".to_owned());
+    panel.notes.extend(match (zeros, small) {
+        (0, 0) => None,
+        (_, 0) => Some("lower edge: 0".to_owned()),
+        _ => Some("lower edge: smaller, or 0".to_owned()),
+    });
     panel.notes.extend((broken > 0).then(|| format!("{broken} values not finite: left out")));
     panel
 }

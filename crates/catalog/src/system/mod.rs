@@ -27,6 +27,7 @@ pub const ALL: &[Entry] = &[
     motion!("spring-on-rail"),
     motion!("bezier-bead"),
     motion!("harmonic-oscillator"),
+    motion!("henon-heiles"),
     motion!("outer-solar-system"),
     Entry::sized("coupled-chain", 8, coupled_chain::text),
     motion!("damped-pendulum"),

@@ -31,6 +31,18 @@ pub enum ParseError {
         /// The bracket.
         bracket: &'static str,
     },
+    /// A bracket is closed by one of the other kind.
+    #[error("`{bracket}` is still open where `{found}` stands")]
+    Mismatched {
+        /// The closing bracket.
+        span: Span,
+        /// What stands there.
+        found: String,
+        /// The bracket that is open.
+        bracket: &'static str,
+        /// Its place.
+        opened: Span,
+    },
     /// A name in backquotes does not end.
     #[error("the name in backquotes is never closed")]
     UnclosedQuote {
@@ -115,6 +127,14 @@ pub enum ParseError {
         /// What is applied to what, and what to do.
         problem: String,
     },
+    /// Functions of functions have become too much.
+    #[error("this is too large: functions of functions have put more than {limit} terms here")]
+    TooLarge {
+        /// The call.
+        span: Span,
+        /// How many terms there may be.
+        limit: usize,
+    },
     /// Primes behind something that has no time derivative.
     #[error("`'` is the time derivative of a symbol; {what} has none here")]
     NoDerivative {
@@ -146,6 +166,9 @@ impl ParseError {
     pub(super) fn shifted(mut self, by: usize) -> ParseError {
         let place = self.place();
         *place = place.shifted(by);
+        if let ParseError::Mismatched { opened, .. } = &mut self {
+            *opened = opened.shifted(by);
+        }
         self
     }
 
@@ -154,6 +177,7 @@ impl ParseError {
             ParseError::Expected { span, .. }
             | ParseError::MissingOperator { span, .. }
             | ParseError::Unclosed { span, .. }
+            | ParseError::Mismatched { span, .. }
             | ParseError::UnclosedQuote { span }
             | ParseError::UnexpectedCharacter { span, .. }
             | ParseError::MalformedNumber { span }
@@ -164,6 +188,7 @@ impl ParseError {
             | ParseError::Arity { span, .. }
             | ParseError::ChainedComparison { span }
             | ParseError::Shape { span, .. }
+            | ParseError::TooLarge { span, .. }
             | ParseError::NoDerivative { span, .. }
             | ParseError::CannotDefine { span, .. } => span,
         }

@@ -8,6 +8,12 @@ use crate::op::{Form, Op};
 /// Names that are no symbols, besides the functions.
 const RESERVED: &[&str] = &["let", "pi", "π", "inf", "nan"];
 
+/// A vector in a text has so many components at most: what is done to it is done to each.
+const MOST_COMPONENTS: usize = 16;
+
+/// Functions that a scope defines may bring so many terms into a text.
+const MOST_TERMS: usize = 10_000_000;
+
 /// Functions of vectors.
 const VECTOR_FUNCTIONS: &[&str] = &["dot", "norm", "cross"];
 
@@ -171,12 +177,23 @@ impl<'g, 's> Parser<'g, 's> {
             Role::Call(_) => (")", "an operator, `,` or `)`"),
         };
         if !self.accept(closing) {
-            let unclosed =
-                ParseError::Unclosed { span: sign, bracket: if closing == "]" { "[" } else { "(" } };
-            return Err(if self.peek().kind == Kind::End { unclosed } else { self.unexpected(expected) });
+            let bracket = if closing == "]" { "[" } else { "(" };
+            let token = self.peek();
+            return Err(match token.kind {
+                Kind::End => ParseError::Unclosed { span: sign, bracket },
+                Kind::Sign(")" | "]") => {
+                    let found = self.text(token.span).into();
+                    ParseError::Mismatched { span: token.span, found, bracket, opened: sign }
+                }
+                _ => self.unexpected(expected),
+            });
         }
         let value = match role {
             Role::Call(name) => self.apply(scope, name, start, values)?,
+            Role::Vector if values.len() > MOST_COMPONENTS => {
+                let problem = format!("a vector has at most {MOST_COMPONENTS} components");
+                return Err(self.shape_error(start, problem));
+            }
             Role::Vector => {
                 let problem = |found| format!("a component is a number, not {found}");
                 let components = values.into_iter().map(Value::scalar).collect::<Result<Vec<_>, _>>();
@@ -211,6 +228,9 @@ impl<'g, 's> Parser<'g, 's> {
         if values.len() != expected {
             let span = start.to(self.previous());
             return Err(ParseError::Arity { span, name: name.into(), expected, found: values.len() });
+        }
+        if own.is_some_and(|own| !scope.spend(own.terms(), MOST_TERMS)) {
+            return Err(ParseError::TooLarge { span: start.to(self.previous()), limit: MOST_TERMS });
         }
         let numbers = || {
             let numbers: Result<Vec<_>, _> = values.iter().cloned().map(Value::scalar).collect();

@@ -126,7 +126,14 @@ impl<'g, 's> Parser<'g, 's> {
         Ok((name, token.span))
     }
 
-    /// An error at the current token: what is expected instead of it.
+    /// The tokens from the current one on.
+    #[must_use]
+    pub fn rest(&self) -> &[Token] {
+        self.tokens.get(self.at..).unwrap_or_default()
+    }
+
+    /// An error at the current token: what is expected instead of it. Where an operator is, and two operands follow each other, that
+    /// is said.
     ///
     /// ```
     /// # use leastaction_expr::{Graph, Parser};
@@ -138,15 +145,21 @@ impl<'g, 's> Parser<'g, 's> {
     #[must_use]
     pub fn unexpected(&self, expected: &'static str) -> ParseError {
         let token = self.peek();
-        if let Some(before) = self.at.checked_sub(1).map(|at| self.token(at))
+        if expected.contains("operator")
+            && let Some(before) = self.at.checked_sub(1).map(|at| self.token(at))
             && matches!(
                 before.kind,
                 Kind::Number(_) | Kind::Name | Kind::Quoted | Kind::Sign(")" | "]" | "'")
             )
             && matches!(token.kind, Kind::Number(_) | Kind::Name | Kind::Quoted | Kind::Sign("(" | "["))
         {
-            let left = if let Kind::Sign(_) = before.kind { "" } else { self.text(before.span) };
-            let product = format!("{left}*{}", self.text(token.span));
+            let side = |token: Token| match token.kind {
+                Kind::Sign("(" | ")") => "(…)",
+                Kind::Sign("[" | "]") => "[…]",
+                Kind::Sign(_) => "…'",
+                _ => self.text(token.span),
+            };
+            let product = format!("{}*{}", side(before), side(token));
             return ParseError::MissingOperator { span: before.span.to(token.span), product };
         }
         let found = match token.kind {

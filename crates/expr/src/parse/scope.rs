@@ -3,6 +3,7 @@
 use crate::op::Op;
 use crate::{Expr, Graph, Substitution};
 use rustc_hash::FxHashMap;
+use std::cell::Cell;
 
 /// What a text means: one expression, or a vector of them.
 ///
@@ -144,6 +145,8 @@ pub struct Scope<'g> {
     known: FxHashMap<Box<str>, Value<'g>>,
     functions: FxHashMap<Box<str>, Function<'g>>,
     open: bool,
+    /// How many terms functions have brought in.
+    spent: Cell<usize>,
 }
 
 /// A function that a scope defines: a value with symbols that stand for the arguments.
@@ -151,11 +154,17 @@ pub struct Scope<'g> {
 pub(super) struct Function<'g> {
     arguments: Vec<Expr<'g>>,
     value: Value<'g>,
+    /// How many nodes the value has.
+    terms: usize,
 }
 
 impl<'g> Function<'g> {
     pub(super) fn arity(&self) -> usize {
         self.arguments.len()
+    }
+
+    pub(super) fn terms(&self) -> usize {
+        self.terms
     }
 
     /// The value with arguments in place of the symbols that stand for them.
@@ -179,7 +188,12 @@ impl<'g> Scope<'g> {
     /// A scope in which a name must be defined.
     #[must_use]
     pub fn closed() -> Scope<'g> {
-        Scope { known: FxHashMap::default(), functions: FxHashMap::default(), open: false }
+        Scope {
+            known: FxHashMap::default(),
+            functions: FxHashMap::default(),
+            open: false,
+            spent: Cell::new(0),
+        }
     }
 
     /// Gives a name a meaning, in place of any earlier one.
@@ -201,7 +215,29 @@ impl<'g> Scope<'g> {
     /// # Ok::<(), leastaction_expr::ParseError>(())
     /// ```
     pub fn define_function(&mut self, name: &str, arguments: &[Expr<'g>], value: impl Into<Value<'g>>) {
-        self.functions.insert(name.into(), Function { arguments: arguments.to_vec(), value: value.into() });
+        let value = value.into();
+        let outputs: &[Expr<'g>] = match &value {
+            Value::Scalar(expr) => std::slice::from_ref(expr),
+            Value::Vector(components) => components,
+        };
+        let ids: Vec<_> = outputs.iter().map(|e| e.id()).collect();
+        let terms = outputs.first().map_or(0, |e| e.graph().order(&ids).len());
+        self.functions.insert(name.into(), Function { arguments: arguments.to_vec(), value, terms });
+    }
+
+    /// Counts terms that a function brings in; whether they are not too many.
+    pub(super) fn spend(&self, terms: usize, limit: usize) -> bool {
+        let spent = self.spent.get().saturating_add(terms);
+        self.spent.set(spent);
+        spent <= limit
+    }
+
+    /// Gives a name a meaning, or none, for a while; gives the meaning it had.
+    pub fn replace(&mut self, name: &str, value: Option<Value<'g>>) -> Option<Value<'g>> {
+        match value {
+            Some(value) => self.known.insert(name.into(), value),
+            None => self.known.remove(name),
+        }
     }
 
     pub(super) fn function(&self, name: &str) -> Option<&Function<'g>> {

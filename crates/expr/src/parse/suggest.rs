@@ -11,7 +11,9 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
     }
     let allowed = (name.len() / 3).max(1);
     candidates
-        .filter(|candidate| candidate.len() <= LONGEST)
+        // A character has up to four bytes. What cannot be near is not worth a closer look.
+        .filter(|candidate| candidate.len() <= LONGEST && candidate.len() + allowed >= name.len())
+        .filter(|candidate| candidate.len() <= 4 * (name.len() + allowed))
         .map(|candidate| (candidate.chars().collect::<Vec<_>>(), candidate))
         // People rarely get the first letter wrong.
         .map(|(letters, candidate)| (distance(&name, &letters), letters.first() != name.first(), candidate))

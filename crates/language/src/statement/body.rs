@@ -243,7 +243,7 @@ fn declare<'g>(reader: &mut Reader<'g, '_>, body: &Body<'g>, span: Span) {
         reader.scope.define(&own, coordinate);
         reader.scope.define(&format!("{own}'"), reader.setup.model.velocity(coordinate));
         reader.declare(&own, span, Role::Coordinate);
-        reader.coordinates.push(own);
+        reader.add_coordinate(&own);
     }
     let centre = body.centre();
     place(reader, name, centre.position(), Some(body.mass()));

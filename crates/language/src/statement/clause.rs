@@ -40,11 +40,11 @@ pub(super) fn numbers<'g, 's>(
 ) -> Result<[f64; 3], Diagnostic> {
     let (components, span) = reader.vector(parser)?;
     if components.len() != dimensions {
-        let found = components.len();
-        return Err(Diagnostic::at(
-            span,
-            format!("a vector of {dimensions} is expected here, not one of {found}"),
-        ));
+        let found = match components.len() {
+            1 => "a number".to_owned(),
+            more => format!("one of {more}"),
+        };
+        return Err(Diagnostic::at(span, format!("a vector of {dimensions} is expected here, not {found}")));
     }
     let mut all = [0.0; 3];
     for (to, component) in all.iter_mut().zip(components) {

@@ -13,14 +13,15 @@ pub(super) fn param<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
         let (name, span) = reader.new_name(parser, Role::Parameter)?;
         reader.sign(parser, "=", "`=` and the parameter's value")?;
         let (expr, place) = reader.scalar(parser)?;
-        let Some(stated) = expr.as_number() else {
-            return Err(Diagnostic::at(place, format!("the parameter `{name}` is not a number"))
-                .help(format!("write `let {name} = …` for what follows from other names")));
-        };
-        reader.known(expr, place)?;
+        if let Some(other) = crate::reader::symbols(expr).first() {
+            return Err(Diagnostic::at(place, format!("the parameter `{name}` depends on `{other}`"))
+                .label("a number is expected here")
+                .help(format!("write `let {name} = {}`", parser.text(place))));
+        }
+        let stated = reader.known(expr, place)?;
         let value = reader.values.get(&name).copied().unwrap_or(stated);
         let symbol = reader.setup.model.parameter(&name, value);
-        reader.parameters.push((symbol, value));
+        reader.parameters.insert(symbol.id(), value);
         reader.scope.define(&name, symbol);
         reader.declare(&name, span, Role::Parameter);
         if !parser.accept(",") {
@@ -42,10 +43,6 @@ pub(super) fn momentum<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<
 fn symbols<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>, role: Role) -> Outcome {
     loop {
         let (name, span) = reader.new_name(parser, role)?;
-        if parser.peek().kind == Kind::Sign("'") {
-            return Err(Diagnostic::at(span.to(parser.peek().span), format!("`{name}'` cannot be declared"))
-                .help(format!("declare `{name}`: its rate `{name}'` comes with it")));
-        }
         if parser.peek().kind == Kind::Sign("=") {
             return Err(Diagnostic::at(parser.peek().span, format!("`{name}` has no value here"))
                 .help(format!("where it begins is said by `start {name} = …`")));
@@ -55,9 +52,10 @@ fn symbols<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>, rol
             let rate = reader.setup.model.velocity(symbol);
             reader.scope.define(&name, symbol);
             reader.scope.define(&format!("{name}'"), rate);
-            reader.coordinates.push(name.clone());
+            reader.add_coordinate(&name);
         } else {
             let symbol = reader.setup.model.momentum(&name);
+            reader.momenta += 1;
             reader.scope.define(&name, symbol);
         }
         reader.declare(&name, span, role);
@@ -132,7 +130,6 @@ pub(super) fn define<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g
 /// The arguments and the value of a function. Within it, arguments hide other names.
 fn function<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>, name: &str) -> Outcome {
     parser.advance();
-    let mut scope = reader.scope.clone();
     let mut arguments: Vec<(String, Expr<'g>)> = Vec::new();
     loop {
         let (argument, span) = parser.name()?;
@@ -142,7 +139,6 @@ fn function<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>, na
         }
         // No other name looks like this.
         let symbol = reader.graph.symbol(&format!("{name}({argument})"));
-        scope.define(&argument, symbol);
         arguments.push((argument.into_owned(), symbol));
         if !parser.accept(",") {
             break;
@@ -150,9 +146,12 @@ fn function<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>, na
     }
     reader.sign(parser, ")", "`,` or `)`")?;
     reader.sign(parser, "=", "`=` and the value of the function")?;
-    let outside = std::mem::replace(&mut reader.scope, scope);
+    let own = arguments.iter().map(|(name, symbol)| (name.as_str(), Some((*symbol).into())));
+    let hidden: Vec<_> = own.map(|(name, symbol)| (name, reader.scope.replace(name, symbol))).collect();
     let value = reader.value(parser);
-    reader.scope = outside;
+    for (name, value) in hidden {
+        reader.scope.replace(name, value);
+    }
     let symbols: Vec<_> = arguments.into_iter().map(|(_, symbol)| symbol).collect();
     reader.scope.define_function(name, &symbols, value?);
     Ok(())

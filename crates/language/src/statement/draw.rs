@@ -1,8 +1,10 @@
 //! How it is drawn: `draw`.
 
+use super::joint::no_place;
 use crate::diagnostic::Diagnostic;
 use crate::drawing::{Part, Spot};
-use crate::reader::Reader;
+use crate::explain::meant;
+use crate::reader::{Reader, Role};
 use leastaction_expr::{Kind, Parser, Span, nearest};
 
 type Outcome = Result<(), Diagnostic>;
@@ -35,7 +37,7 @@ pub(super) fn draw<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 
             "curve" => curve(reader, parser)?,
             _ => {
                 let wrong = Diagnostic::at(span, format!("a drawing has no `{word}`"));
-                return Err(match nearest(&word, PARTS.into_iter()) {
+                return Err(match meant(&word, &PARTS) {
                     Some(other) => wrong.help(format!("did you mean `{other}`?")),
                     None => wrong.help(format!("it has {}", PARTS.join(", "))),
                 });
@@ -80,6 +82,9 @@ fn spot<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Res
         parser.advance();
         return Ok(reader.spot(&end, name));
     }
+    if let Some((Role::Joint, _)) = reader.names.get(name) {
+        return Err(no_place(name, token.span));
+    }
     if token.kind == Kind::Name && !reader.names.contains_key(name) {
         let wrong =
             Diagnostic::at(token.span, format!("there is no particle, point or body `{name}`")).unknown(name);
@@ -120,17 +125,16 @@ fn curve<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Re
     let (name, _) = match ahead.peek().kind {
         Kind::Name => ahead.name()?,
         _ => {
-            return Err(ahead
-                .unexpected("`for NAME from A to B`, which says what the curve runs along")
-                .into());
+            let wrong = Diagnostic::from(ahead.unexpected("`for NAME from A to B`"));
+            return Err(
+                wrong.help("a curve says what it runs along, as `draw curve [s, s^2] for s from 0 to 1`")
+            );
         }
     };
     let symbol = reader.graph.symbol(&format!("curve({name})"));
-    let mut scope = reader.scope.clone();
-    scope.define(&name, symbol);
-    let outside = std::mem::replace(&mut reader.scope, scope);
+    let hidden = reader.scope.replace(&name, Some(symbol.into()));
     let position = reader.vector(parser);
-    reader.scope = outside;
+    reader.scope.replace(&name, hidden);
     let (position, span) = position?;
     reader.word(parser, "for", "`for NAME from A to B`")?;
     parser.name()?;
@@ -140,9 +144,9 @@ fn curve<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Re
     let (to, _) = reader.number(parser)?;
     let mut points = Vec::with_capacity(PIECES as usize + 1);
     for i in 0..=PIECES {
-        reader.parameters.push((symbol, from + (to - from) * f64::from(i) / f64::from(PIECES)));
+        reader.parameters.insert(symbol.id(), from + (to - from) * f64::from(i) / f64::from(PIECES));
         let point = numbers(reader, &position, span);
-        reader.parameters.pop();
+        reader.parameters.remove(&symbol.id());
         points.push(point?);
     }
     Ok(Part::Line(points))

@@ -4,6 +4,7 @@ use super::body::refused;
 use super::joint::end;
 use crate::diagnostic::Diagnostic;
 use crate::reader::{AXES, Reader, Role};
+use crate::setup::Setup;
 use leastaction_expr::{Expr, Parser, Value, nearest};
 use leastaction_mechanics::Model;
 
@@ -40,8 +41,10 @@ fn term<'g, 's>(
     kind: &'static str,
     add: fn(&mut Model<'g>, &str, Expr<'g>),
 ) -> Outcome {
+    let start = parser.peek().span;
     let name = reader.term_name(parser, kind, "=")?;
-    let (value, _) = reader.scalar(parser)?;
+    let (value, place) = reader.scalar(parser)?;
+    reader.setup.atlas.mark(kind, &name, start.to(place));
     add(&mut reader.setup.model, &name, value);
     Ok(())
 }
@@ -69,12 +72,13 @@ pub(super) fn force<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
                 let wrong = Diagnostic::at(span, format!("there is no coordinate `{name}`")).unknown(&name);
                 return Err(match nearest(&name, coordinates.map(|(name, _)| name.as_str())) {
                     Some(other) => wrong.help(format!("did you mean `{other}`?")),
-                    None => wrong,
+                    None => wrong.help(format!("coordinates are {}", super::run::few(&reader.coordinates))),
                 });
             }
         };
         reader.sign(parser, "=", "`=` and the force")?;
-        let (value, _) = reader.scalar(parser)?;
+        let (value, place) = reader.scalar(parser)?;
+        reader.setup.atlas.mark("force", &name, place);
         reader.setup.model.force(coordinate, value);
         if !parser.accept(",") {
             return Ok(());
@@ -130,12 +134,14 @@ fn bare(role: Role) -> &'static str {
 
 /// `constraint [NAME:] EXPRESSION = EXPRESSION`, of numbers or of vectors.
 pub(super) fn constraint<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
-    let name = reader.term_name(parser, "constraint", ":")?;
     let start = parser.peek().span;
+    let name = reader.term_name(parser, "constraint", ":")?;
     let left = reader.value(parser)?;
     reader.sign(parser, "=", "an operator, or `=` and what it is equal to")?;
     let right = reader.value(parser)?;
-    let model = &mut reader.setup.model;
+    let place = start.to(parser.previous());
+    reader.setup.atlas.mark("constraint", &name, place);
+    let Setup { model, atlas, .. } = &mut reader.setup;
     match (left, right) {
         (Value::Scalar(left), Value::Scalar(right)) => {
             reader.constraints.push(left - right);
@@ -143,14 +149,15 @@ pub(super) fn constraint<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parse
         }
         (Value::Vector(left), Value::Vector(right)) if left.len() == right.len() => {
             for ((left, right), axis) in left.into_iter().zip(right).zip(AXES) {
-                model.constraint(&format!("{name}_{axis}"), left, right);
+                let name = format!("{name}_{axis}");
+                atlas.mark("constraint", &name, place);
+                model.constraint(&name, left, right);
             }
         }
         (left, right) => {
             let (left, right) = (left.shape(), right.shape());
-            return Err(Diagnostic::at(
-                start.to(parser.previous()),
-                format!("{left} cannot be equal to {right}"),
+            return Err(Diagnostic::at(place, format!("{left} cannot be equal to {right}")).help(
+                "compare numbers with numbers, and vectors with vectors of as many components, as `[0, 0]`",
             ));
         }
     }

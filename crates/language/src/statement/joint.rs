@@ -296,11 +296,7 @@ pub(super) fn end<'g, 's>(
                 return Ok(End { point, ..end.clone() });
             }
             let place = reader.places.iter().find(|place| place.name == name);
-            let Some(place) = place else {
-                let wrong =
-                    format!("the joint `{name}` does not hold two points together, so it is no place");
-                return Err(Diagnostic::at(token.span, wrong).help("name a point of one of its bodies"));
-            };
+            let Some(place) = place else { return Err(no_place(name, token.span)) };
             let end = position_end(reader, parser, &place.at, token.span)?;
             Ok(End { name: Some(name.to_owned()), ..end })
         }
@@ -323,6 +319,12 @@ pub(super) fn end<'g, 's>(
             })
         }
     }
+}
+
+/// Says of a slider or a massless link that its name is no place.
+pub(super) fn no_place(name: &str, span: Span) -> Diagnostic {
+    let wrong = format!("the joint `{name}` does not hold two points together, so it is no place");
+    Diagnostic::at(span, wrong).help("name a point of one of its bodies: `point NAME on BODY at …`")
 }
 
 /// `[turned TURN]`
@@ -349,7 +351,7 @@ fn position_end<'g, 's>(
             .help("for what moves along a line, write an energy: `potential k*(x - l)^2/2`"));
         }
     };
-    let moves = position.iter().any(|&e| symbols(e).iter().any(|name| reader.coordinates.contains(name)));
+    let moves = position.iter().any(|&e| symbols(e).iter().any(|name| reader.numbered.contains_key(name)));
     Ok(End { point: point.turned(&turned(reader, parser)?), name: None, body: None, moves })
 }
 

@@ -49,7 +49,7 @@ pub(crate) const ALL: &[Statement] = &[
     Statement { word: "force", form: "force COORDINATE = EXPRESSION, … or force BODY [at [X, Y]] = [FX, FY], …", read: energy::force },
     Statement { word: "torque", form: "torque BODY = TORQUE, …", read: energy::torque },
     Statement { word: "constraint", form: "constraint [NAME:] EXPRESSION = EXPRESSION", read: energy::constraint },
-    Statement { word: "start", form: "start NAME = VALUE, … or start BODY at [X, Y, Z] [turned TURN] [moving [X, Y, Z]] [spinning [X, Y, Z]], …", read: run::start },
+    Statement { word: "start", form: "start NAME = VALUE, …", read: run::start },
     Statement { word: "run", form: "run method NAME, step H, until T", read: run::run },
     Statement { word: "output", form: "output NAME = EXPRESSION, …", read: run::output },
     Statement { word: "invariant", form: "invariant NAME = EXPRESSION, …", read: run::invariant },

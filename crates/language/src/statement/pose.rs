@@ -101,9 +101,9 @@ pub(super) fn pose<'g, 's>(
         }
     }
     let Some(place) = given.place else {
-        return Err(Diagnostic::at(span, format!("where the body `{name}` starts is not said")).help(
-            format!("write `start {name} at [X, Y, Z]`, or `start {name} from [X, Y, Z] to [X, Y, Z]`"),
-        ));
+        let x = if dimensions == 2 { "[X, Y]" } else { "[X, Y, Z]" };
+        return Err(Diagnostic::at(span, format!("where the body `{name}` starts is not said"))
+            .help(format!("write `start {name} at {x}`, or `start {name} from {x} to {x}`")));
     };
     let mut pose = place.moving(given.moving);
     pose = given.holding.map_or(pose, |point| pose.holding(point));
@@ -116,15 +116,17 @@ pub(super) fn pose<'g, 's>(
     let whole = span.to(parser.previous());
     let values = body.start(&pose).map_err(|error| refused(whole, error))?;
     for (coordinate, value) in values {
-        if let Some((_, first)) = reader.starts.iter().find(|(other, _)| other == coordinate) {
+        if let Some(first) = reader.setup.atlas.find("start", coordinate) {
             return Err(Diagnostic::at(span, format!("the start of `{name}` is given twice"))
-                .related(*first, "given here first")
+                .related(first, "given here first")
                 .help("remove one of them"));
         }
         reader.setup.start.push(Term { name: coordinate.to_owned(), value: reader.graph.number(value) });
     }
-    let own = body.nodes().concat().into_iter().map(|q| q.to_string());
-    reader.starts.extend(own.flat_map(|q| [(format!("{q}'"), span), (q, span)]));
+    for coordinate in body.nodes().concat() {
+        reader.setup.atlas.mark("start", &coordinate.to_string(), span);
+        reader.setup.atlas.mark("start", &format!("{coordinate}'"), span);
+    }
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 use super::declare::only;
 use super::pose::pose;
 use crate::diagnostic::Diagnostic;
+use crate::explain::meant;
 use crate::reader::{AXES, Reader, Role};
 use crate::setup::{Alarm, Sense};
 use leastaction_expr::{Kind, Parser, Span, Value, nearest};
@@ -26,25 +27,18 @@ pub(super) fn start<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
             }
             continue;
         }
-        let base = name.strip_suffix('\'').unwrap_or(&name);
-        let coordinate = matches!(reader.names.get(base), Some((Role::Coordinate, _)));
-        let known = if coordinate { Vec::new() } else { reader.start_names() };
-        if !coordinate && !known.contains(&name) {
-            let wrong = Diagnostic::at(span, format!("`{name}` is no coordinate, velocity or momentum"));
-            return Err(match nearest(&name, known.iter().map(String::as_str)) {
-                Some(other) => wrong.unknown(&name).help(format!("did you mean `{other}`?")),
-                None => wrong.unknown(&name),
-            });
+        if !reader.can_start(&name) {
+            return Err(reader.no_start(&name, span));
         }
-        if let Some((_, first)) = reader.starts.iter().find(|(other, _)| *other == name) {
+        if let Some(first) = reader.setup.atlas.find("start", &name) {
             return Err(Diagnostic::at(span, format!("the start of `{name}` is given twice"))
-                .related(*first, "given here first")
+                .related(first, "given here first")
                 .help("remove one of them"));
         }
         reader.sign(parser, "=", "`=` and the value at the start")?;
         let (value, place) = reader.scalar(parser)?;
         only(reader, value, place, &[], "a start is a number, or an expression of parameters")?;
-        reader.starts.push((name.clone(), span));
+        reader.setup.atlas.mark("start", &name, span);
         reader.setup.start.push(Term { name, value });
         if !parser.accept(",") {
             return Ok(());
@@ -61,18 +55,18 @@ pub(super) fn run<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, '
         let (word, span) = parser.name()?;
         if !CLAUSES.contains(&&*word) || token.kind == Kind::Quoted {
             let wrong = Diagnostic::at(span, format!("a run has no `{word}`"));
-            return Err(match nearest(&word, CLAUSES.into_iter()) {
+            return Err(match meant(&word, &CLAUSES) {
                 Some(other) => wrong.help(format!("did you mean `{other}`?")),
                 None => wrong.help(format!("it has {}", CLAUSES.join(", "))),
             });
         }
-        if let Some((_, first)) = reader.clauses.iter().find(|(other, _)| *other == *word) {
+        if let Some(first) = reader.setup.atlas.find("run", &word) {
             let wrong =
-                Diagnostic::at(span, format!("`{word}` is given twice")).related(*first, "given here first");
+                Diagnostic::at(span, format!("`{word}` is given twice")).related(first, "given here first");
             return Err(wrong.help("remove one of them"));
         }
         clause(reader, parser, &word, span)?;
-        reader.clauses.push((word.into_owned(), span));
+        reader.setup.atlas.mark("run", &word, span.to(parser.previous()));
         if !parser.accept(",") {
             return Ok(());
         }
@@ -92,15 +86,15 @@ fn clause<'g, 's>(
         "samples" => "every",
         _ => "",
     };
-    if let Some((_, other)) = reader.clauses.iter().find(|(other, _)| other == conflict) {
+    if let Some(other) = reader.setup.atlas.find("run", conflict) {
         return Err(Diagnostic::at(span, format!("a run has `{word}` or `{conflict}`, not both"))
-            .related(*other, "given here")
+            .related(other, "given here")
             .help("remove one of them"));
     }
     if word == "method" {
         let (name, place) = method(parser)?;
         reader.setup.plan.method = Some(name);
-        reader.clauses.push(("method name".to_owned(), place));
+        reader.setup.atlas.mark("run", word, place);
         return Ok(());
     }
     let (value, place) = reader.number(parser)?;
@@ -132,16 +126,17 @@ fn method<'g, 's>(parser: &mut Parser<'g, 's>) -> Result<(String, Span), Diagnos
 /// `output NAME = EXPRESSION, …`
 pub(super) fn output<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
     loop {
+        let begin = parser.peek().span;
         let label = reader.label(parser, "=")?;
         let start = parser.peek().span;
         let value = reader.value(parser)?;
         let span = start.to(parser.previous());
         let name =
             label.unwrap_or_else(|| parser.text(span).split_whitespace().collect::<Vec<_>>().join(" "));
-        if reader.setup.outputs.iter().any(|term| term.name == name) {
-            return Err(
-                Diagnostic::at(span, format!("there are two outputs `{name}`")).help("rename one of them")
-            );
+        if let Some(first) = reader.setup.atlas.mark("output", &name, begin.to(span)) {
+            return Err(Diagnostic::at(begin.to(span), format!("there are two outputs `{name}`"))
+                .related(first, "the first one")
+                .help("rename one of them"));
         }
         match value {
             Value::Scalar(value) => reader.setup.outputs.push(Term { name, value }),
@@ -172,6 +167,7 @@ pub(super) fn invariant<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser
 
 /// `event [NAME:] EXPRESSION = EXPRESSION [, rising | falling] [, stop]`
 pub(super) fn event<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
+    let start = parser.peek().span;
     let name = reader.term_name(parser, "event", ":")?;
     let (left, _) = reader.scalar(parser)?;
     reader.sign(parser, "=", "an operator, or `=` and what it passes")?;
@@ -188,23 +184,61 @@ pub(super) fn event<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
             return Err(parser.unexpected("`rising`, `falling` or `stop`").into());
         }
     }
+    reader.setup.atlas.mark("event", &alarm.name, start.to(parser.previous()));
     reader.setup.alarms.push(alarm);
     Ok(())
 }
 
 impl Reader<'_, '_> {
-    /// What a start may set.
-    fn start_names(&self) -> Vec<String> {
-        let coordinates = self.coordinates.iter();
-        let named: Vec<&String> = self
-            .names
-            .iter()
-            .filter(|(_, (role, _))| *role == Role::Momentum)
-            .map(|(name, _)| name)
-            .collect();
+    /// Whether a start may set a name.
+    fn can_start(&self, name: &str) -> bool {
+        let base = name.strip_suffix('\'').unwrap_or(name);
         // Momenta without a name are called after their coordinates.
-        let momenta = self.coordinates.iter().skip(named.len()).map(|name| format!("p_{name}"));
-        let own = coordinates.flat_map(|name| [name.clone(), format!("{name}'")]);
-        own.chain(momenta).chain(named.into_iter().cloned()).collect()
+        let unnamed = name.strip_prefix("p_").and_then(|coordinate| self.numbered.get(coordinate));
+        self.numbered.contains_key(base)
+            || matches!(self.names.get(name), Some((Role::Momentum, _)))
+            || unnamed.is_some_and(|&i| i >= self.momenta)
     }
+
+    /// Says that a start cannot set a name.
+    fn no_start(&self, name: &str, span: Span) -> Diagnostic {
+        let known = |name: &String| self.can_start(name);
+        let all =
+            self.coordinates.iter().flat_map(|name| [name.clone(), format!("{name}'"), format!("p_{name}")]);
+        let momenta = self.names.iter().filter(|(_, (role, _))| *role == Role::Momentum);
+        let all: Vec<String> = all.chain(momenta.map(|(name, _)| name.clone())).filter(known).collect();
+        match self.names.get(name.trim_end_matches('\'')) {
+            Some((Role::Parameter, place)) => {
+                return Diagnostic::at(
+                    span,
+                    format!("`{name}` is a parameter: it has its value from the beginning"),
+                )
+                .related(*place, "declared here")
+                .help(format!("change it there, or for one run with `--set {name}=…`"));
+            }
+            Some((role @ (Role::Particle | Role::Point | Role::Definition | Role::Input), _)) => {
+                return Diagnostic::at(
+                    span,
+                    format!("`{name}` is {}: a start sets coordinates", role.what()),
+                )
+                .help(format!("set {}", few(&all)));
+            }
+            _ => {}
+        }
+        let wrong =
+            Diagnostic::at(span, format!("`{name}` is no coordinate, velocity or momentum")).unknown(name);
+        match nearest(name, all.iter().map(String::as_str)) {
+            Some(other) => wrong.help(format!("did you mean `{other}`?")),
+            None if all.is_empty() => wrong.help(format!("declare `coord {name}` above")),
+            None => wrong.help(format!("a start sets {}", few(&all))),
+        }
+    }
+}
+
+/// Some names in words.
+pub(super) fn few(names: &[String]) -> String {
+    const FEW: usize = 6;
+    let shown: Vec<_> = names.iter().take(FEW).map(|name| format!("`{name}`")).collect();
+    let more = if names.len() > FEW { ", …" } else { "" };
+    format!("{}{more}", shown.join(", "))
 }

@@ -4,7 +4,7 @@ use super::panel::Panel;
 use crate::error::PictureError;
 use crate::paper::color::{GREY, INK};
 use crate::paper::{Horizontal, Sheet, Vertical, font};
-use crate::save::save;
+use leastaction_output::replace;
 use std::path::Path;
 
 const COLUMN: f64 = 500.0;
@@ -47,16 +47,14 @@ impl Figure {
     /// Writes the figure to a file, as its ending says.
     pub(crate) fn save(&self, path: &Path) -> Result<(), PictureError> {
         let sheet = self.sheet();
-        match ending(path).as_str() {
-            "svg" => save(path, sheet.svg()?.as_bytes()),
-            "png" => save(path, &sheet.png()?),
-            _ => Err(PictureError::Ending { path: path.to_owned(), endings: PLOTS }),
-        }
+        let bytes = match ending(path).as_str() {
+            "svg" => sheet.svg()?.into_bytes(),
+            "png" => sheet.png()?,
+            _ => return Err(PictureError::Ending { path: path.to_owned(), endings: ".svg or .png" }),
+        };
+        Ok(replace(path, |file| file.write_all(&bytes))?)
     }
 }
-
-/// The endings of plots.
-pub(crate) const PLOTS: &str = ".svg or .png";
 
 /// The ending of a file's name, in small letters.
 pub(crate) fn ending(path: &Path) -> String {

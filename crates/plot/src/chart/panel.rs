@@ -156,7 +156,8 @@ struct Entry {
 impl Entry {
     fn width(&self) -> f64 {
         let key = if self.key.is_some() { 30.0 } else { 0.0 };
-        key + font::width(&self.text, TICK) + 14.0
+        // The reader of an SVG may have a wider font.
+        key + 1.1 * font::width(&self.text, TICK) + 12.0
     }
 }
 

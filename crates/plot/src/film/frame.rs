@@ -7,7 +7,7 @@ use crate::paper::color::{self, Color, GREY, INK, WHITE};
 use crate::paper::font;
 use crate::paper::raster::Raster;
 use crate::scene::{Scene, Shape, positions_at};
-use crate::view::Fit;
+use crate::view::{Fit, View};
 use leastaction_output::Record;
 
 /// The pixels of a picture, about: the square of this.
@@ -21,6 +21,9 @@ const TRAIL: f64 = 3.0;
 
 /// A trail fades in so many steps: each is a colour of the palette.
 const FADES: usize = 8;
+
+/// The colour of what stands still.
+const STILL: Color = Color::new(160, 160, 160);
 
 /// At most so many points make a trail.
 const POINTS: usize = 480;
@@ -89,7 +92,7 @@ impl<'a> Painter<'a> {
 
     /// Colours that frames are made of, if their edges were hard.
     pub(crate) fn colors(&self) -> Vec<Color> {
-        let mut colors = vec![INK, GREY];
+        let mut colors = vec![INK, GREY, STILL];
         colors.extend((0..self.scene.trails().min(7)).map(color::series));
         colors
     }
@@ -103,7 +106,7 @@ impl<'a> Painter<'a> {
                     Shape::Trail { trail, at } => self.trails[trail][sample] = self.fit.pixel(at),
                     Shape::Line(points) if sample == 0 => {
                         let pixels = points.into_iter().map(|point| self.fit.pixel(point));
-                        self.still.stroke(pixels, 1.5 * self.density, color::GRID.over(GREY));
+                        self.still.stroke(pixels, 1.5 * self.density, STILL);
                     }
                     _ => {}
                 }
@@ -114,6 +117,28 @@ impl<'a> Painter<'a> {
         let full = font::width(&self.title, 13.0 * self.density);
         let size = 13.0 * self.density * (room / full).min(1.0);
         self.still.text(at, &self.title, size, GREY);
+        if self.scene.view() != View::PLANE {
+            self.triad();
+        }
+    }
+
+    /// Shows where the axes of space lead, in a corner.
+    fn triad(&mut self) {
+        let corner = [f64::from(self.frame.width()), f64::from(self.frame.height())]
+            .map(|side| side - 40.0 * self.density);
+        for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
+            let unit = std::array::from_fn(|i| if i == axis { 1.0 } else { 0.0 });
+            let [right, up] = self.scene.view().project(unit).map(|x| x * self.density);
+            let along = |length: f64| [corner[0] + length * right, corner[1] - length * up];
+            self.still.stroke([corner, along(22.0)], 1.5 * self.density, GREY);
+            let [x, y] = along(30.0);
+            self.still.text(
+                [x - 3.0 * self.density, y + 4.0 * self.density],
+                name,
+                12.0 * self.density,
+                GREY,
+            );
+        }
     }
 
     /// Paints a frame, and gives its pixels: red, green and blue, row by row.
@@ -161,7 +186,7 @@ impl<'a> Painter<'a> {
     fn label(&mut self, time: f64) {
         let span = (self.tempo.time(self.tempo.frames - 1) - self.tempo.time(0)).abs();
         let mut text = if (0.1..1e5).contains(&span) {
-            let digits = (2.0 - span.log10().floor()).clamp(0.0, 3.0) as usize;
+            let digits = (3.0 - span.log10().floor()).clamp(0.0, 2.0) as usize;
             format!("t = {time:.digits$}").replace('-', "−")
         } else {
             format!("t = {}", short(time, 3))

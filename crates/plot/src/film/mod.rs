@@ -7,11 +7,10 @@ mod video;
 
 use crate::chart::ending;
 use crate::error::PictureError;
-use crate::save::save;
 use crate::scene::{Scene, SceneError};
 use frame::Painter;
 use leastaction_language::Drawing;
-use leastaction_output::{Path as Course, Record};
+use leastaction_output::{Path as Course, Record, replace};
 use std::path::Path;
 
 pub use tempo::Tempo;
@@ -49,7 +48,7 @@ impl Animation<'_> {
             }
             _ => return Err(PictureError::Ending { path: path.to_owned(), endings: ".gif or .mp4" }),
         };
-        save(path, &bytes)?;
+        replace(path, |file| file.write_all(&bytes))?;
         Ok(tempo)
     }
 

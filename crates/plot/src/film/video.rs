@@ -3,6 +3,7 @@
 use super::frame::Painter;
 use super::tempo::Tempo;
 use crate::error::PictureError;
+use leastaction_output::FileError;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{Read, Write};
@@ -21,7 +22,7 @@ pub(crate) fn save(painter: &mut Painter<'_>, program: &Path, path: &Path) -> Re
     let mut name = path.file_name().map(ToOwned::to_owned).unwrap_or_default();
     name.push(format!(".{}.part", std::process::id()));
     let part = path.with_file_name(name);
-    let refused = |error| PictureError::Write { path: path.to_owned(), error };
+    let refused = |reason| FileError::Write { path: path.to_owned(), reason }.into();
     let made = film(painter, program, &part).and_then(|()| fs::rename(&part, path).map_err(refused));
     if made.is_err() {
         // It may never have come to be.

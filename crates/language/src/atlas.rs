@@ -1,0 +1,288 @@
+//! Where a text says what: errors that are found after reading are shown there.
+
+use crate::diagnostic::{Diagnostic, Errors};
+use crate::setup::Setup;
+use leastaction_expr::{Kind, Span, tokens};
+use leastaction_mechanics::{ModelError, SettingError, Site, StartError};
+use std::collections::HashMap;
+
+/// The places of a text: of declared names, masses, positions, terms, forces, starts and clauses of a run. Empty for what comes from
+/// no text.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Atlas {
+    pub(crate) source: String,
+    places: HashMap<(&'static str, String), Span>,
+}
+
+impl Atlas {
+    /// Keeps a place, unless there is one already; gives that one.
+    pub(crate) fn mark(&mut self, what: &'static str, name: &str, span: Span) -> Option<Span> {
+        match self.places.entry((what, name.to_owned())) {
+            std::collections::hash_map::Entry::Occupied(first) => Some(*first.get()),
+            std::collections::hash_map::Entry::Vacant(place) => {
+                place.insert(span);
+                None
+            }
+        }
+    }
+
+    pub(crate) fn find(&self, what: &'static str, name: &str) -> Option<Span> {
+        self.places.get(&(what, name.to_owned())).copied()
+    }
+
+    fn site(&self, site: &Site) -> Option<Span> {
+        match site {
+            Site::Mass(particle) => self.find("mass", particle).or_else(|| self.find("name", particle)),
+            Site::Position(particle) => {
+                self.find("position", particle).or_else(|| self.find("name", particle))
+            }
+            Site::Gravity => self.find("gravity", ""),
+            Site::Term(what, name) => self.term(what, name),
+            Site::Force(coordinate) => self.find("force", coordinate),
+            Site::Matrix(_) => None,
+        }
+    }
+
+    /// A term by what mechanics calls it.
+    fn term(&self, what: &str, name: &str) -> Option<Span> {
+        let word = match what {
+            "kinetic energy" => "kinetic",
+            "potential energy" => "potential",
+            "Lagrangian term" => "lagrangian",
+            "Hamiltonian term" => "hamiltonian",
+            "dissipation" => "dissipation",
+            "constraint" => "constraint",
+            _ => return self.find("name", name),
+        };
+        self.find(word, name).or_else(|| self.find("name", name.strip_prefix("gravity on ").unwrap_or(name)))
+    }
+
+    /// A term of any kind, or what has a kinetic energy.
+    fn any_term(&self, name: &str) -> Option<Span> {
+        let kinds = ["kinetic", "lagrangian", "potential", "hamiltonian", "dissipation", "constraint"];
+        let term = kinds.iter().find_map(|kind| self.find(kind, name));
+        term.or_else(|| self.find("name", name.strip_prefix("gravity on ").unwrap_or(name)))
+    }
+
+    /// Where a start sets a coordinate, its velocity or its momentum, or else where the coordinate is declared.
+    fn start_of(&self, name: &str) -> Option<Span> {
+        let base = name.trim_end_matches('\'');
+        self.find("start", name).or_else(|| self.find("start", base)).or_else(|| self.find("name", base))
+    }
+
+    /// Where a name, which may have primes, is written within a place.
+    fn use_of(&self, name: &str, within: Span) -> Option<Span> {
+        let (base, primes) = name.split_at(name.find('\'').unwrap_or(name.len()));
+        let text = self.source.get(within.start..within.end)?;
+        let tokens = tokens(text).ok()?;
+        let found = tokens.windows(1 + primes.len()).find(|window| {
+            let [first, rest @ ..] = window else { return false };
+            &text[first.span.start..first.span.end] == base
+                && rest.iter().all(|token| token.kind == Kind::Sign("'"))
+        })?;
+        let (first, last) = (found.first()?.span, found.last()?.span);
+        Some(Span { start: within.start + first.start, end: within.start + last.end })
+    }
+}
+
+/// An error that is found after reading, which a text can explain.
+pub trait Locate {
+    /// The error at its place in the text.
+    fn locate(&self, setup: &Setup<'_>) -> Diagnostic;
+}
+
+impl<'g> Setup<'g> {
+    /// An error of the model, of its start or of its settings at the place where the text says what is wrong. A setup that comes from
+    /// no text gives the error alone.
+    ///
+    /// ```
+    /// use leastaction_expr::Graph;
+    ///
+    /// let graph = Graph::new();
+    /// let text = "coord x, y\nkinetic x'^2/2\n";
+    /// let setup = leastaction_language::read(&graph, text, &[])?;
+    /// let error = setup.model.system().unwrap_err();
+    /// let shown = setup.explain(&error).render("ball.motion", text, false);
+    /// assert!(shown.contains("ball.motion:1:10"));
+    /// # Ok::<(), leastaction_language::Errors>(())
+    /// ```
+    #[must_use]
+    pub fn explain(&self, error: &impl Locate) -> Errors {
+        error.locate(self).into()
+    }
+
+    /// An error that a clause of `run`, such as "method", leads to.
+    #[must_use]
+    pub fn explain_clause(&self, clause: &str, message: impl Into<String>) -> Errors {
+        split(&message.into()).maybe_at(self.atlas.find("run", clause)).into()
+    }
+}
+
+/// A message "cause: remedy" as an error with a cause and a help.
+fn split(message: &str) -> Diagnostic {
+    // Terms without a name of their own are called by their kind, which says nothing.
+    let kinds = ["kinetic", "potential", "lagrangian", "hamiltonian", "dissipation", "constraint"];
+    let message = kinds.iter().fold(message.to_owned(), |text, kind| text.replace(&format!(" `{kind}`"), ""));
+    match message.split_once(": ") {
+        Some((cause, remedy)) => Diagnostic::of_all(cause).help(remedy),
+        None => Diagnostic::of_all(message),
+    }
+}
+
+/// The first name in backquotes.
+fn quoted(text: &str) -> &str {
+    text.split('`').nth(1).unwrap_or("")
+}
+
+impl Diagnostic {
+    fn maybe_at(self, span: Option<Span>) -> Diagnostic {
+        Diagnostic { span, ..self }
+    }
+
+    fn maybe_related(self, span: Option<Span>, label: &str) -> Diagnostic {
+        match span {
+            Some(span) if self.span != Some(span) => self.related(span, label),
+            _ => self,
+        }
+    }
+}
+
+impl Locate for ModelError {
+    fn locate(&self, setup: &Setup<'_>) -> Diagnostic {
+        let atlas = &setup.atlas;
+        let wrong = split(&self.to_string());
+        match self {
+            ModelError::NoCoordinates => {
+                wrong.help("declare what can move with `coord`: for a pendulum `coord th`, its angle")
+            }
+            ModelError::NoEnergy => wrong.help(
+                "add what has inertia: `particle NAME mass M at [X, Y]`, `kinetic …`, `lagrangian …`, or `hamiltonian …`",
+            ),
+            ModelError::IdleGravity => wrong
+                .maybe_at(atlas.find("gravity", ""))
+                .help("gravity pulls on particles and bodies; write other weights as `potential m*g*y`"),
+            ModelError::DuplicateName { name, .. } => wrong.maybe_at(atlas.find("name", name)),
+            ModelError::DuplicateTerm { what, name } => {
+                let first = atlas.find("name", name.strip_prefix("gravity on ").unwrap_or(name));
+                wrong.maybe_at(atlas.term(what, name)).maybe_related(first, "it has this name too")
+            }
+            ModelError::BadName { name, .. } => wrong.maybe_at(atlas.find("name", name.trim_matches('`'))),
+            ModelError::NotFinite { place, .. } => wrong
+                .maybe_at(atlas.site(place))
+                .help("look for a division by 0, or a root or logarithm of what is not positive"),
+            ModelError::UnknownName { place, name, .. } | ModelError::MisplacedName { place, name, .. } => {
+                let span = atlas.site(place);
+                let exact = span.and_then(|span| atlas.use_of(name, span));
+                let velocity = name.ends_with('\'');
+                let wrong = match place {
+                    Site::Term("Hamiltonian term", _) if velocity => wrong.help(format!(
+                        "a Hamiltonian depends on momenta: declare `momentum p`, and write `p` for what belongs to `{name}`"
+                    )),
+                    Site::Term("potential energy", _) if velocity => wrong.help(
+                        "write an energy that depends on velocities as `lagrangian …`, friction as `dissipation …`",
+                    ),
+                    Site::Mass(_) => wrong.help("a mass is constant: use numbers and parameters only"),
+                    _ => wrong,
+                };
+                let wrong = wrong.maybe_at(exact.or(span));
+                let defined = atlas.find("name", name.trim_end_matches('\''));
+                // Where the name is not written, a definition brings it in.
+                if exact.is_some() { wrong } else { wrong.maybe_related(defined, "declared here") }
+            }
+            ModelError::ForceOnUnknown { name } => wrong.maybe_at(atlas.find("force", name)),
+            ModelError::MixedForms { what } => {
+                let hamiltonian = atlas.find("statement", "hamiltonian");
+                Diagnostic::of_all("the model states a Hamiltonian, and a kinetic energy or Lagrangian besides")
+                    .maybe_at(atlas.any_term(quoted(what)))
+                    .maybe_related(hamiltonian, "the Hamiltonian")
+                    .help("state the motion one way: with `hamiltonian`, to which potentials may be added, or without")
+            }
+            ModelError::MomentaCount { .. } => wrong
+                .maybe_at(atlas.find("statement", "momentum"))
+                .maybe_related(atlas.find("statement", "coord"), "the coordinates"),
+            ModelError::BadMass { particle, .. } => wrong.maybe_at(atlas.site(&Site::Mass(particle.clone()))),
+            ModelError::Dimensions { particle, found, expected } if expected.contains("gravity") => {
+                let gravity = expected.split(' ').next().unwrap_or("");
+                let plural = if gravity == "1" { "" } else { "s" };
+                Diagnostic::of_all(format!(
+                    "gravity has {gravity} component{plural}, and the position of `{particle}` has {found}"
+                ))
+                .maybe_at(atlas.find("gravity", ""))
+                .maybe_related(atlas.site(&Site::Position(particle.clone())), "the position")
+                .help("give both as many components")
+            }
+            ModelError::Dimensions { particle, .. } => {
+                wrong.maybe_at(atlas.site(&Site::Position(particle.clone())))
+            }
+            ModelError::UnusedCoordinate { name } => wrong.maybe_at(atlas.find("name", name)).help(format!(
+                "use it: in the position of a particle, or in a kinetic energy such as `kinetic m*{name}'^2/2`; or remove it"
+            )),
+            ModelError::NoInertia { name } => wrong.maybe_at(atlas.find("name", name)).help(format!(
+                "give it a kinetic energy with the square of `{name}'`, or let a particle's position depend on it"
+            )),
+            ModelError::SingularMass { coordinates } => {
+                let mut places = coordinates.iter().map(|name| atlas.find("name", name));
+                let wrong = wrong.maybe_at(places.next().flatten());
+                places.fold(wrong, |wrong, span| wrong.maybe_related(span, "and this one"))
+            }
+            ModelError::BadParameter { name, .. } => wrong.maybe_at(atlas.find("name", name)),
+            ModelError::Cycle { names } => wrong.maybe_at(names.first().and_then(|name| atlas.find("name", name))),
+            ModelError::Contradiction { constraint, .. }
+            | ModelError::NonlinearConstraint { constraint }
+            | ModelError::VelocityConstraint { constraint } => wrong.maybe_at(atlas.find("constraint", constraint)),
+            ModelError::NoFictitiousTime { .. }
+            | ModelError::MatrixSize { .. }
+            | ModelError::Build(_)
+            | ModelError::Compile(_) => wrong,
+        }
+    }
+}
+
+impl Locate for StartError {
+    fn locate(&self, setup: &Setup<'_>) -> Diagnostic {
+        let atlas = &setup.atlas;
+        let wrong = split(&self.to_string());
+        match self {
+            StartError::UnknownName { name, .. } | StartError::Twice { name } => {
+                wrong.maybe_at(atlas.start_of(name))
+            }
+            StartError::Mixed { velocity, momentum } => {
+                let (velocity, momentum) = (atlas.start_of(velocity), atlas.start_of(momentum));
+                wrong.maybe_at(momentum).maybe_related(velocity, "a velocity")
+            }
+            StartError::NotFinite { what, .. } => {
+                let name = quoted(what);
+                let place =
+                    if what.starts_with("the energy") { atlas.any_term(name) } else { atlas.start_of(name) };
+                wrong.maybe_at(place).help("look for a division by 0, or a root or logarithm of what is not positive, with the values of the start")
+            }
+            StartError::SingularMass { coordinates, .. } => {
+                let place = coordinates.iter().find_map(|name| atlas.find("start", name));
+                let declared = coordinates.iter().find_map(|name| atlas.find("name", name));
+                wrong.maybe_at(place.or(declared))
+            }
+            StartError::Held { name, constraint, .. } => wrong
+                .maybe_at(atlas.start_of(name))
+                .maybe_related(atlas.find("constraint", constraint), "the constraint"),
+            StartError::FarFromConstraints { coordinate, .. } => wrong.maybe_at(atlas.start_of(coordinate)),
+            StartError::Projection(_) | StartError::Eval(_) => {
+                wrong.maybe_at(atlas.find("statement", "start"))
+            }
+            StartError::NotSkew { .. } | StartError::NotDissipative { .. } => wrong,
+        }
+    }
+}
+
+impl Locate for SettingError {
+    fn locate(&self, setup: &Setup<'_>) -> Diagnostic {
+        let atlas = &setup.atlas;
+        let wrong = split(&self.to_string());
+        match self {
+            SettingError::NotFinite { name, .. } => wrong.maybe_at(atlas.find("name", name)),
+            SettingError::BadMass { particle, .. } => {
+                wrong.maybe_at(atlas.site(&Site::Mass(particle.clone())))
+            }
+            SettingError::Unknown { .. } | SettingError::Count { .. } | SettingError::Eval(_) => wrong,
+        }
+    }
+}

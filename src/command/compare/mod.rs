@@ -1,0 +1,203 @@
+//! `leastaction compare`: several methods on one system, what they cost and how well they do.
+
+mod contest;
+mod rows;
+
+use super::progress::{Bar, Watcher};
+use super::run::several;
+use super::setting::{Beginning, Begun};
+use super::{Failure, table};
+use clap::Args;
+use contest::{Reference, applies, run};
+use leastaction::integrate::number;
+use leastaction::plot::{Comparison, Contender};
+use leastaction::{Card, Choice, Graph, Integrator, METHODS, Pace, Tolerance};
+use rows::{Row, Rows};
+use std::path::PathBuf;
+
+#[derive(Args)]
+#[command(
+    after_help = "The error at the end is that of coordinates, or of momenta, relative to the largest of them, against a reference \
+                  at the finest tolerance. With one step or tolerance the best is the first; with several, rows stay in the order in \
+                  which they are asked for. Times include what a method compiles for itself, and are the shortest of up to three.\n\n\
+                  Examples:\n  leastaction compare pendulum --methods rk4,verlet,blanes-moan4,gauss6\n  \
+                  leastaction compare double-pendulum --methods all --until 5 --plot compare.svg\n  \
+                  leastaction compare two-body --methods dop853,vern9,taylor --tol 1e-6,1e-9,1e-12\n  \
+                  leastaction compare pendulum --methods verlet --step 0.1,0.05,0.025 --out order.csv"
+)]
+pub(crate) struct Compare {
+    #[command(flatten)]
+    beginning: Beginning,
+    /// The methods, separated by commas, or `all` that apply
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "all")]
+    methods: Vec<String>,
+    /// Use this step, or each of several [default: the system's own]
+    #[arg(long, value_name = "H", value_delimiter = ',', allow_hyphen_values = true)]
+    step: Vec<f64>,
+    /// Let methods find their steps from this relative tolerance, or from each of several
+    #[arg(long, value_name = "TOL", value_delimiter = ',', conflicts_with = "step")]
+    tol: Vec<f64>,
+    /// Write the table to a file, .csv or .json; may be repeated
+    #[arg(long, value_name = "FILE")]
+    out: Vec<PathBuf>,
+    /// Plot errors of the energy against time to a file, .svg or .png; may be repeated
+    #[arg(long, value_name = "FILE")]
+    plot: Vec<PathBuf>,
+    /// Print nothing but errors
+    #[arg(long)]
+    quiet: bool,
+}
+
+impl Compare {
+    pub(crate) fn execute(self) -> Result<String, Failure> {
+        self.out.iter().try_for_each(|path| rows::check(path))?;
+        let asked = self.cards()?;
+        let graph = Graph::new();
+        let mut begun = self.beginning.begin(&graph)?;
+        let paces = self.paces(&mut begun)?;
+        let Begun { source, dynamics, start, until, .. } = begun;
+        let system = dynamics.system().clone();
+        let conserved = system.conserved().contains(&"energy");
+        if !conserved && !self.plot.is_empty() {
+            let why = "the energy of this system changes by itself: there is no error of it to plot";
+            return Err(Failure::usage(why));
+        }
+        let (cards, left) = match asked {
+            Some(cards) => (cards, Vec::new()),
+            None => METHODS.iter().partition(|card| paces.iter().any(|pace| applies(card, pace, &dynamics))),
+        };
+        let steps = self.beginning.max_steps;
+        let mut watcher = Watcher::new(Bar::new(!self.quiet))?;
+        let (reference, unknown) = match Reference::new(&dynamics, &start, until, steps, &mut watcher) {
+            Ok(reference) => (reference, None),
+            Err(error) => (None, Some(format!("there is none: {error}"))),
+        };
+        let contests: Vec<(&'static Card, &Pace)> =
+            cards.iter().flat_map(|card| paces.iter().map(move |pace| (*card, pace))).collect();
+        let doubt = reference.as_ref().map(|reference| reference.doubt);
+        let mut rows = Rows { rows: Vec::new(), conserved, constrained: system.facts().constrained, doubt };
+        for (i, &(card, pace)) in contests.iter().enumerate() {
+            let integrator = Integrator::new(card, pace.clone()).at_most(steps);
+            let told = |part: f64| ((i as f64 + part) / contests.len() as f64, card.name.to_owned());
+            let outcome = match run(&integrator, &dynamics, &start, until, &mut watcher, &told) {
+                Ok(None) => break,
+                Ok(Some(run)) => Ok(run),
+                Err(error) => Err(error.to_string()),
+            };
+            let near = reference.as_ref().zip(outcome.as_ref().ok());
+            let error = near.map(|(reference, run)| reference.error(run, system.degrees()));
+            rows.rows.push(Row { card, pace: pace.clone(), outcome, error });
+        }
+        let interrupted = watcher.is_interrupted();
+        watcher.finish();
+        if paces.len() == 1 {
+            rows.sort();
+        }
+
+        let span = format!("t = {} to {}", number(&start.t), number(&until));
+        let (mut files, mut errors) = (Vec::new(), Vec::new());
+        for path in self.out.iter().filter(|_| !rows.rows.is_empty()) {
+            match rows.write(path) {
+                Ok(()) => files.push(path.display().to_string()),
+                Err(error) => errors.push(error.to_string()),
+            }
+        }
+        let plot = self.comparison(&source.name, &span, &rows, paces.len() > 1);
+        for path in self.plot.iter().filter(|_| !plot.contenders.is_empty()) {
+            match plot.save(path) {
+                Ok(()) => files.push(path.display().to_string()),
+                Err(error) => errors.push(error.to_string()),
+            }
+        }
+        let row = |name: &str, text: String| vec![name.to_owned(), text];
+        let mut head = vec![row("system", format!("{}: {}", source.name, source.about)), row("run", span)];
+        head.extend(reference.map(|reference| {
+            row("reference", format!("{}, known to about {:.1e}", reference.told, reference.doubt))
+        }));
+        head.extend(unknown.map(|why| row("reference", why)));
+        if !left.is_empty() {
+            let names: Vec<_> = left.iter().map(|card| card.name).collect();
+            head.push(row("left out", format!("{} (they do not apply)", names.join(", "))));
+        }
+        head.extend((!files.is_empty()).then(|| row("files", files.join(", "))));
+        if interrupted {
+            head.push(row(
+                "stopped",
+                format!("by Ctrl-C after {} of {} runs", rows.rows.len(), contests.len()),
+            ));
+        }
+        let text = if self.quiet { String::new() } else { format!("{}\n{}", table(&head), rows.text()) };
+        let ran = rows.rows.iter().any(|row| row.outcome.is_ok());
+        if !ran && !interrupted {
+            errors.insert(0, "no method could run".to_owned());
+        }
+        match (interrupted, errors.is_empty()) {
+            (true, _) => Err(Failure::interrupted(several(&errors)).saying(text)),
+            (false, false) => Err(Failure::run(several(&errors)).saying(text)),
+            (false, true) => Ok(text),
+        }
+    }
+
+    /// The methods that are asked for by name; nothing for all of them.
+    fn cards(&self) -> Result<Option<Vec<&'static Card>>, Failure> {
+        let names = self.methods.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
+        let mut cards: Vec<&'static Card> = Vec::new();
+        for name in names {
+            if name == "all" {
+                return Ok(None);
+            }
+            let card = Card::named(name).map_err(Failure::usage)?;
+            if !cards.iter().any(|other| other.name == card.name) {
+                cards.push(card);
+            }
+        }
+        if cards.is_empty() {
+            return Err(Failure::usage("which methods? (--methods rk4,gauss6, or --methods all)"));
+        }
+        Ok(Some(cards))
+    }
+
+    /// The steps or tolerances that are asked for, or the usual one.
+    fn paces(&self, begun: &mut Begun<'_>) -> Result<Vec<Pace>, Failure> {
+        let way = if begun.until < begun.start.t { -1.0 } else { 1.0 };
+        let plan = &begun.source.setup.plan;
+        if !self.tol.is_empty() {
+            return Ok(self.tol.iter().map(|tol| Pace::Tolerance(Tolerance::relative(*tol))).collect());
+        }
+        if !self.step.is_empty() {
+            return Ok(self.step.iter().map(|step| Pace::Step(*step)).collect());
+        }
+        match (plan.step, plan.tolerance) {
+            (Some(step), _) => Ok(vec![Pace::Step(way * step.abs())]),
+            (None, Some(tolerance)) => Ok(vec![Pace::Tolerance(Tolerance::relative(tolerance))]),
+            (None, None) => {
+                let choice = Choice::new(&mut begun.dynamics, &begun.start, begun.until, None);
+                Ok(vec![choice.map_err(Failure::usage)?.integrator.pace().clone()])
+            }
+        }
+    }
+
+    fn comparison(&self, system: &str, span: &str, rows: &Rows, paced: bool) -> Comparison {
+        let contenders = rows.rows.iter().filter_map(|row| {
+            let run = row.outcome.as_ref().ok()?;
+            let name =
+                if paced { format!("{}, {}", row.card.name, row.pace()) } else { row.card.name.to_owned() };
+            Some(Contender {
+                name,
+                times: run.times.clone(),
+                errors: run.changes.iter().map(|change| change.abs()).collect(),
+                work: run.work.evaluations as f64,
+            })
+        });
+        let contenders: Vec<_> = contenders.collect();
+        let pace =
+            rows.rows.first().filter(|_| !paced).map_or(String::new(), |row| format!(", {}", row.pace));
+        Comparison {
+            title: system.to_owned(),
+            subtitle: format!("{span}{pace}"),
+            measure: "relative error of the energy".to_owned(),
+            work: "evaluations".to_owned(),
+            contenders,
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! `leastaction watch`: a system that moves, in the terminal.
+//!
+//! ```text
+//! Setting ─► Script ─► Film: a thread computes shots ahead          film.rs
+//!                        │
+//!   keys ─► View, Clock ─┤  which shot, and how it is seen          view.rs, clock.rs
+//!                        ▼
+//!   Canvas ◄─ Picture, or graphs                                    canvas.rs, picture.rs, graphs.rs
+//!     ▼
+//!   Frame ─► Screen: writes what has changed                        status.rs, screen.rs, signals.rs
+//! ```
+
+mod clock;
+mod film;
+mod graphs;
+mod picture;
+mod screen;
+mod signals;
+mod status;
+mod view;
+
+use super::Failure;
+use super::canvas::{Canvas, Ink};
+use super::run::{listening, refused};
+use super::setting::{Prepared, Setting};
+use clap::Args;
+use clock::Clock;
+use crossterm::event::{self, Event as Input, KeyEventKind};
+use film::{Film, Script, Shot};
+use leastaction::plot::SceneError;
+use leastaction::{Graph, Pace, Reason};
+use picture::Picture;
+use screen::{Frame, Palette, Screen};
+use signals::Signals;
+use status::{Title, digits, rough};
+use std::io::{self, IsTerminal};
+use std::time::{Duration, Instant};
+use view::{Show, View, Wish, usual_speed};
+
+/// Pictures follow each other after this time.
+const FRAME: Duration = Duration::from_millis(33);
+/// A picture that took longer than this makes time stand still meanwhile.
+const HITCH: f64 = 0.25;
+/// Shots per second, at the speed to begin with.
+const SHOTS: f64 = 120.0;
+/// A motion without end has so many shots.
+const ENDLESS: f64 = 1e9;
+/// And no more steps than this, which are still told apart.
+const STEPS: u64 = 1 << 52;
+/// To know the bounds of a motion, this long is waited for what lies ahead.
+const PATIENCE: Duration = Duration::from_millis(200);
+/// A note is shown so long, in seconds.
+const NOTE: f64 = 5.0;
+/// Less than this is too small to see something.
+const SMALLEST: [usize; 2] = [30, 8];
+
+#[derive(Args)]
+#[command(after_help = "Keys:\n  + -     faster, slower (1: the speed to begin with)\n  \
+                  z Z     larger, smaller (0: as it fits)\n  \
+                  arrows  turn a motion in space; up and down zoom in a plane\n  \
+                  t T     longer, shorter trails\n  space   pause, and go on\n  .       one picture further\n  \
+                  r       restart\n  v       drawing, graphs, phase portraits\n  ?       show the keys\n  \
+                  q Esc   quit\n\n\
+                  Examples:\n  leastaction watch double-pendulum\n  leastaction watch outer-solar-system --speed 1000\n  \
+                  leastaction watch coupled-chain --size 20 --start th1=1")]
+pub(crate) struct Watch {
+    #[command(flatten)]
+    setting: Setting,
+    /// Show so much time of the model per second; 1 is real time, and usual unless the run would take minutes, or no time
+    #[arg(long, value_name = "X", value_parser = speed)]
+    speed: Option<f64>,
+}
+
+fn speed(text: &str) -> Result<f64, String> {
+    match text.trim().parse() {
+        Ok(speed) if speed > 0.0 && f64::is_finite(speed) => Ok(speed),
+        Ok(_) => Err("a speed is above 0 (--until with a time before 0 leads back in time)".to_owned()),
+        Err(_) => Err(format!("`{}` is not a number", text.trim())),
+    }
+}
+
+/// What is watched.
+struct Stage {
+    script: Script,
+    title: Title,
+    picture: Option<Picture>,
+    coordinates: Vec<String>,
+    velocities: Vec<String>,
+    /// The names of events.
+    events: Vec<String>,
+    /// What is said at first.
+    note: Option<String>,
+}
+
+impl Watch {
+    pub(crate) fn execute(self) -> Result<String, Failure> {
+        check_terminal()?;
+        let graph = Graph::new();
+        let prepared = self.setting.prepare(&graph)?;
+        let span = prepared.until - prepared.start.t;
+        let speed = self.speed.unwrap_or_else(|| usual_speed(span));
+        let note = (self.speed.is_none() && speed != 1.0).then(|| {
+            let (span, time) = (rough(span.abs()), (span.abs() / speed).round());
+            format!("{span} units of time are shown in about {time} s (--speed 1: in real time)")
+        });
+        let stage = Stage::new(prepared, speed, self.setting.beginning.until, note)?;
+        let signals = Signals::listen().map_err(Failure::run)?;
+        let shown = stage.show(speed, &signals);
+        signals.obey();
+        shown.map(|()| String::new())
+    }
+}
+
+/// A picture that moves needs something to move on.
+fn check_terminal() -> Result<(), Failure> {
+    let instead = "to get a picture in a file, use `leastaction run SYSTEM --plot FILE.svg`";
+    if !io::stdout().is_terminal() {
+        return Err(Failure::usage(format!("standard output is not a terminal: {instead}")));
+    }
+    match std::env::var("TERM") {
+        Ok(term) if term == "dumb" => {
+            Err(Failure::usage(format!("a terminal with TERM=dumb cannot be drawn on: {instead}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl Stage {
+    fn new(
+        prepared: Prepared<'_>,
+        speed: f64,
+        until: Option<f64>,
+        note: Option<String>,
+    ) -> Result<Stage, Failure> {
+        let Prepared { source, mut dynamics, start, integrator, until: planned, .. } = prepared;
+        let integrator = listening(integrator, &source.setup, &mut dynamics)?;
+        let system = dynamics.system().clone();
+        let places: Vec<_> = system.places().iter().map(|p| (p.name.clone(), p.dimensions)).collect();
+        let picture = match Picture::new(&source.setup.drawing, &places) {
+            Ok(picture) => Some(picture),
+            Err(SceneError::Nothing) => None,
+            Err(error) => return Err(Failure::run(error)),
+        };
+        let way = if planned < start.t { -1.0 } else { 1.0 };
+        let spacing = speed / SHOTS;
+        let (integrator, end) = match (until, integrator.pace()) {
+            (Some(until), _) => (integrator, until),
+            (None, &Pace::Step(step)) => {
+                let end = start.t + way * (ENDLESS * spacing).min(0.5 * STEPS as f64 * step.abs());
+                (integrator.at_most(STEPS), end)
+            }
+            (None, _) => (integrator.at_most(STEPS), start.t + way * ENDLESS * spacing),
+        };
+        let pace = match integrator.pace() {
+            Pace::Tolerance(tolerance) => format!("tol {}", rough(tolerance.relative)),
+            Pace::Step(step) => format!("step {}", rough(*step)),
+            pace @ Pace::Density(_) => pace.to_string(),
+        };
+        let title = Title {
+            name: source.name.clone(),
+            method: format!("{}, {pace}", integrator.card().name),
+            conserved: system.conserved().contains(&"energy"),
+            digits: digits(speed),
+        };
+        let events = source.setup.alarms.iter().map(|alarm| alarm.name.clone()).collect();
+        Ok(Stage {
+            script: Script { integrator, dynamics, start, end, spacing },
+            title,
+            picture,
+            coordinates: system.coordinates().to_vec(),
+            velocities: system.velocities().to_vec(),
+            events,
+            note,
+        })
+    }
+
+    /// Shows the motion until somebody wants it to end.
+    fn show(mut self, speed: f64, signals: &Signals) -> Result<(), Failure> {
+        let start = self.script.start.t;
+        let mut film = Film::new(&self.script).map_err(refused)?;
+        film.wind_ahead(start, PATIENCE);
+        let mut clock = Clock::new(start, self.script.end);
+        let mut view =
+            View::new(speed, self.picture.as_ref().is_some_and(Picture::is_solid), self.picture.is_some());
+        let mut screen = Screen::take(Palette::of(|name| std::env::var(name).ok())).map_err(lost)?;
+        let (begun, mut before) = (Instant::now(), Instant::now());
+        while !signals.came() {
+            film.wind(clock.now);
+            let shot = film.at(clock.now);
+            let seconds = before.elapsed().as_secs_f64().min(HITCH);
+            before = Instant::now();
+            let (columns, rows) = crossterm::terminal::size().map_err(lost)?;
+            let mut frame = Frame::new(usize::from(columns), usize::from(rows));
+            let noted = begun.elapsed().as_secs_f64() < NOTE;
+            self.paint(&mut frame, &film, &shot, &view, &clock, (seconds, noted));
+            screen.show(frame).map_err(lost)?;
+            let mut step = false;
+            while event::poll(FRAME.saturating_sub(before.elapsed())).map_err(lost)? {
+                let wish = match event::read().map_err(lost)? {
+                    Input::Key(key) if key.kind != KeyEventKind::Release => view.press(key),
+                    Input::Resize(..) => {
+                        screen.forget();
+                        Wish::Nothing
+                    }
+                    _ => Wish::Nothing,
+                };
+                match wish {
+                    Wish::Nothing => {}
+                    Wish::Step => step = true,
+                    Wish::Restart => {
+                        film = Film::new(&self.script).map_err(refused)?;
+                        film.wind_ahead(start, PATIENCE);
+                        clock = Clock::new(start, self.script.end);
+                        before = Instant::now();
+                    }
+                    Wish::Suspend => {
+                        #[cfg(unix)]
+                        screen.suspend().map_err(lost)?;
+                        before = Instant::now();
+                    }
+                    Wish::Quit => return ending(&film, &clock),
+                }
+            }
+            let passed = match () {
+                () if step => FRAME.as_secs_f64(),
+                () if view.paused => 0.0,
+                () => before.elapsed().as_secs_f64().min(HITCH),
+            };
+            clock.pass(passed, view.speed, film.last(), film.end.is_some());
+        }
+        Ok(())
+    }
+
+    /// Paints everything. So many seconds have passed since the last time, and the first note is still shown or not.
+    fn paint(
+        &mut self,
+        frame: &mut Frame,
+        film: &Film,
+        shot: &Shot,
+        view: &View,
+        clock: &Clock,
+        (seconds, noted): (f64, bool),
+    ) {
+        let [columns, rows] = [frame.columns, frame.rows];
+        if columns < SMALLEST[0] || rows < SMALLEST[1] {
+            let text = format!("{columns}×{rows} is too small:");
+            let wish = format!("make it {}×{}", SMALLEST[0], SMALLEST[1]);
+            frame.write(0, 0, &text, Ink::Plain);
+            frame.write(0, 1, &wish, Ink::Plain);
+            return;
+        }
+        let mut canvas = Canvas::new(columns, rows - 2 - usize::from(view.help));
+        match (view.show, &mut self.picture) {
+            (Show::Drawing, Some(picture)) => {
+                picture.draw(&mut canvas, film, shot, view, seconds);
+                frame.lay(&canvas, 1);
+            }
+            (Show::Phases, _) if !self.velocities.is_empty() && !shot.velocities.is_empty() => {
+                let pairs = self.coordinates.iter().cloned().zip(self.velocities.iter().cloned());
+                graphs::phases(frame, &mut canvas, 1, &pairs.collect::<Vec<_>>(), film, shot, view);
+            }
+            _ => graphs::against_time(frame, &mut canvas, 1, &self.coordinates, film, shot, view),
+        }
+        self.title.head(frame, view, clock);
+        let note = self.note(film, clock, noted);
+        self.title.foot(frame, film, shot, note.as_ref().map(|(text, ink)| (text.as_str(), *ink)));
+        if view.help {
+            frame.write(0, rows - 2, view.keys(), Ink::Faint);
+        }
+    }
+
+    /// What there is to say instead of energies.
+    fn note(&self, film: &Film, clock: &Clock, noted: bool) -> Option<(String, Ink)> {
+        let event = |i: usize| self.events.get(i).map_or("an event", String::as_str);
+        let over = clock.now == film.last();
+        match &film.end {
+            Some(Err(error)) if over => return Some((error.to_string(), Ink::Warning)),
+            Some(Ok(Reason::Event(i))) if over => {
+                return Some((format!("{} ends the run: r restarts, q quits", event(*i)), Ink::Strong));
+            }
+            Some(Ok(Reason::Complete)) if over => {
+                return Some(("the run ends here: r restarts, q quits".to_owned(), Ink::Strong));
+            }
+            _ => {}
+        }
+        let happened =
+            film.event(clock.now).filter(|(t, _)| (clock.now - t).abs() < self.script.spacing * SHOTS);
+        if let Some((t, i)) = happened {
+            return Some((format!("{} at t = {:.*}", event(i), self.title.digits + 2, t), Ink::Strong));
+        }
+        self.note.clone().filter(|_| noted).map(|text| (text, Ink::Strong))
+    }
+}
+
+/// A film that broke, and was watched until there, is a run that failed.
+fn ending(film: &Film, clock: &Clock) -> Result<(), Failure> {
+    match &film.end {
+        Some(Err(error)) if clock.now == film.last() => Err(Failure::run(error)),
+        _ => Ok(()),
+    }
+}
+
+/// The terminal went away, or does not do what terminals do.
+fn lost(error: io::Error) -> Failure {
+    Failure::run(format!("the terminal cannot be used: {error}"))
+}

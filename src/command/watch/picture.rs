@@ -1,0 +1,141 @@
+//! A drawing on a canvas, fitted to what the motion covers.
+
+use super::film::{Film, Shot};
+use super::view::View;
+use crate::command::canvas::{Canvas, FADES, Ink, Place};
+use leastaction::language::{Drawing, Part, Spot};
+use leastaction::plot::{self, Bounds, Fit, Scene, SceneError, Shape};
+
+/// The heaviest disc has this radius in dots on a canvas so many dots high, and no disc is smaller than the least.
+const RADIUS: f64 = 4.2;
+const HIGH: f64 = 88.0;
+const LEAST: f64 = 1.3;
+/// Bounds follow what they should hold in about this time, in seconds.
+const EASE: f64 = 0.25;
+/// Not every shot is looked at to find the bounds.
+const LOOKS: usize = 600;
+/// Points of a trail are at least this far apart, in dots.
+const APART: f64 = 0.8;
+/// Which part of its dots a trail shows as it fades, one of so many.
+const THIN: [usize; FADES as usize] = [1, 1, 2, 4];
+
+/// A drawing that is shown.
+pub(super) struct Picture {
+    scene: Scene,
+    /// The trails alone, which are laid out at many times at once.
+    trails: Option<Scene>,
+    /// The hue of each disc.
+    hues: Vec<u8>,
+    bounds: Option<Bounds>,
+}
+
+impl Picture {
+    /// The picture of a drawing of places with names and dimensions.
+    pub(super) fn new(drawing: &Drawing, places: &[(String, usize)]) -> Result<Picture, SceneError> {
+        let scene = Scene::new(drawing, places)?;
+        let plain = drawing.parts.is_empty();
+        let trails: Vec<&Spot> = drawing
+            .parts
+            .iter()
+            .filter_map(|part| if let Part::Trail(of) = part { Some(of) } else { None })
+            .collect();
+        let hue = |spot: &Spot| trails.iter().position(|trail| *trail == spot).unwrap_or(trails.len()) as u8;
+        let hues = drawing
+            .parts
+            .iter()
+            .filter_map(|part| if let Part::Dot { at, .. } = part { Some(hue(at)) } else { None });
+        let hues = if plain { (0..places.len()).map(|i| i as u8).collect() } else { hues.collect() };
+        let mut only = Drawing::new();
+        if plain {
+            only = places.iter().take(scene.trails()).fold(only, |only, (name, _)| only.trail(name.as_str()));
+        } else {
+            only = trails.iter().fold(only, |only, of| only.trail((*of).clone()));
+        }
+        let trails = if only.parts.is_empty() { None } else { Some(Scene::new(&only, places)?) };
+        Ok(Picture { scene, trails, hues, bounds: None })
+    }
+
+    /// Whether it is of things in space.
+    pub(super) fn is_solid(&self) -> bool {
+        self.scene.view() != plot::View::PLANE
+    }
+
+    /// Draws the system at a time with its trails, on a canvas of this size. So many seconds have passed since the last picture.
+    pub(super) fn draw(&mut self, canvas: &mut Canvas, film: &Film, shot: &Shot, view: &View, seconds: f64) {
+        if self.is_solid() {
+            let angles = plot::View::from(view.angles[0], view.angles[1]);
+            self.scene = self.scene.clone().seen(angles);
+            self.trails = self.trails.take().map(|trails| trails.seen(angles));
+        }
+        let bounds = self.follow(film, seconds);
+        let [across, down] = canvas.dots().map(|n| n as f64);
+        let largest = RADIUS * (across.min(down) / HIGH).clamp(0.4, 2.5);
+        let mut fit = bounds.fit(across, down, largest + 1.0);
+        fit.scale *= view.zoom;
+        self.draw_trails(canvas, film, shot, view, fit);
+        let mut discs = self.hues.iter();
+        for shape in self.scene.shapes(&shot.places, bounds.size()) {
+            match shape {
+                Shape::Rod([from, to]) => canvas.line(fit.pixel(from), fit.pixel(to), Ink::Rod),
+                Shape::Spring(points) => through(canvas, &points, fit, Ink::Spring),
+                Shape::Line(points) => through(canvas, &points, fit, Ink::Still),
+                Shape::Dot { at, radius } => {
+                    let ink = Ink::Disc(discs.next().copied().unwrap_or(0));
+                    canvas.disc(fit.pixel(at), (largest * radius).max(LEAST), ink);
+                }
+                Shape::Trail { .. } => {}
+            }
+        }
+    }
+
+    fn draw_trails(&self, canvas: &mut Canvas, film: &Film, shot: &Shot, view: &View, fit: Fit) {
+        let (Some(trails), time) = (&self.trails, view.trail_time()) else { return };
+        let mut paths: Vec<Vec<(f64, Place)>> = vec![Vec::new(); trails.trails()];
+        for past in film.past(shot.t, time).chain(std::iter::once(shot)) {
+            for shape in trails.shapes(&past.places, 1.0) {
+                if let Shape::Trail { trail, at } = shape {
+                    let (age, at) = ((shot.t - past.t).abs() / time, fit.pixel(at));
+                    let path = &mut paths[trail];
+                    let far = |(_, [x, y]): &(f64, Place)| (at[0] - x).hypot(at[1] - y) >= APART;
+                    if path.last().is_none_or(far) || past.t == shot.t {
+                        path.push((age, at));
+                    }
+                }
+            }
+        }
+        // The oldest first, so that what is bright lies on top.
+        for fade in (0..FADES).rev() {
+            for (trail, path) in paths.iter().enumerate() {
+                let shade = |age: f64| ((age * f64::from(FADES)) as u8).min(FADES - 1);
+                let from = path.partition_point(|(age, _)| shade(*age) > fade);
+                let to = path.partition_point(|(age, _)| shade(*age) >= fade);
+                // Shades join: each goes on to the first point of the next.
+                let points: Vec<Place> = path[from..(to + 1).min(path.len())].iter().map(|p| p.1).collect();
+                canvas.dotted(&points, THIN[usize::from(fade)], Ink::Trail(trail as u8, fade));
+            }
+        }
+    }
+
+    /// The bounds, led towards what they should hold: all that is known of the motion around now.
+    fn follow(&mut self, film: &Film, seconds: f64) -> Bounds {
+        let mut wanted = Bounds::default();
+        let shots = film.shots();
+        let stride = shots.len().div_ceil(LOOKS).max(1);
+        shots.step_by(stride).for_each(|shot| self.scene.widen(&mut wanted, &shot.places));
+        film.shots().next_back().iter().for_each(|shot| self.scene.widen(&mut wanted, &shot.places));
+        let Some(held) = self.bounds.filter(|held| !held.is_empty() && !wanted.is_empty()) else {
+            self.bounds = Some(wanted);
+            return wanted;
+        };
+        let part = 1.0 - (-seconds / EASE).exp();
+        let lead =
+            |from: [f64; 2], to: [f64; 2]| [0, 1].map(|axis| from[axis] + part * (to[axis] - from[axis]));
+        let eased = Bounds { low: lead(held.low, wanted.low), high: lead(held.high, wanted.high) };
+        self.bounds = Some(eased);
+        eased
+    }
+}
+
+fn through(canvas: &mut Canvas, points: &[[f64; 2]], fit: Fit, ink: Ink) {
+    points.windows(2).for_each(|pair| canvas.line(fit.pixel(pair[0]), fit.pixel(pair[1]), ink));
+}

@@ -1,0 +1,204 @@
+//! The README and the book show what commands print, and models that can be read.
+#![allow(clippy::unwrap_used)] // a test may panic
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// The README and the pages of the book.
+fn pages() -> Vec<PathBuf> {
+    let book = Path::new(ROOT).join("book/src");
+    let mut pages: Vec<_> = fs::read_dir(book).unwrap().map(|entry| entry.unwrap().path()).collect();
+    pages.retain(|path| path.extension().is_some_and(|end| end == "md"));
+    pages.push(Path::new(ROOT).join("README.md"));
+    pages.sort();
+    pages
+}
+
+/// A fenced block: its language and the lines in it, with the place of the text.
+struct Block<'t> {
+    language: &'t str,
+    text: &'t str,
+    start: usize,
+}
+
+fn blocks(page: &str) -> Vec<Block<'_>> {
+    let (mut found, mut open, mut at) = (Vec::new(), None, 0);
+    for line in page.split_inclusive('\n') {
+        if let Some(rest) = line.trim_end().strip_prefix("```") {
+            open = match open {
+                None => Some((rest, at + line.len())),
+                Some((language, start)) => {
+                    found.push(Block { language, text: &page[start..at], start });
+                    None
+                }
+            };
+        }
+        at += line.len();
+    }
+    assert!(open.is_none(), "a block is never closed");
+    found
+}
+
+/// Commands of a block, each with what it is shown to print.
+fn commands(block: &str) -> Vec<(&str, String)> {
+    let mut found: Vec<(&str, String)> = Vec::new();
+    for line in block.lines() {
+        match (line.strip_prefix("$ "), found.last_mut()) {
+            (Some(command), _) => found.push((command, String::new())),
+            (None, Some((_, output))) => output.push_str(&format!("{line}\n")),
+            (None, None) => panic!("a console begins with `$ `: {line}"),
+        }
+    }
+    found
+}
+
+/// The words of a command, of which some are quoted.
+fn words(command: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    for c in command.chars() {
+        match (quote, c) {
+            (Some(mark), c) if c == mark => quote = None,
+            (None, '"' | '\'') => (quote, word) = (Some(c), word.or(Some(String::new()))),
+            (None, c) if c.is_whitespace() => words.extend(word.take()),
+            (_, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+/// What a command prints, in a folder with the models of the book.
+fn output(folder: &Path, command: &str) -> String {
+    let words = words(command);
+    let (program, arguments) = words.split_first().unwrap();
+    assert_eq!(program, "leastaction", "{command}");
+    let run =
+        Command::new(env!("CARGO_BIN_EXE_leastaction")).args(arguments).current_dir(folder).output().unwrap();
+    String::from_utf8(run.stdout).unwrap() + &String::from_utf8(run.stderr).unwrap()
+}
+
+/// Times differ from run to run.
+fn masked(text: &str) -> String {
+    let word = |word: &str, next: Option<&str>| match next {
+        Some("s" | "s,") if word.parse::<f64>().is_ok() => "…".to_owned(),
+        _ => word.to_owned(),
+    };
+    let line = |line: &str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let each = words.iter().enumerate().map(|(i, w)| word(w, words.get(i + 1).copied()));
+        each.collect::<Vec<_>>().join(" ")
+    };
+    text.lines().map(|l| line(l.trim_end()) + "\n").collect()
+}
+
+/// Whether an output is as shown, where a line `…` stands for any lines.
+fn is_shown(shown: &str, found: &str) -> bool {
+    let (shown, found) = (masked(shown), masked(found));
+    let mut pieces = shown.split("…\n").filter(|_| shown.lines().any(|line| line == "…"));
+    let Some(first) = pieces.next() else { return shown == found };
+    let Some(mut rest) = found.strip_prefix(first) else { return false };
+    let mut last = first;
+    for piece in pieces {
+        let Some(at) = rest.find(piece) else { return false };
+        rest = &rest[at + piece.len()..];
+        last = piece;
+    }
+    last.is_empty() || found.ends_with(last)
+}
+
+fn folder(page: &Path) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pages").join(page.file_stem().unwrap());
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    for model in fs::read_dir(Path::new(ROOT).join("book/models")).unwrap() {
+        let model = model.unwrap();
+        fs::copy(model.path(), folder.join(model.file_name())).unwrap();
+    }
+    folder
+}
+
+/// Every command on a page prints what the page shows. UPDATE_GOLDEN=1 puts what it prints in place of what it showed.
+#[test]
+fn commands_print_what_pages_show() {
+    let (mut wrong, update) = (Vec::new(), std::env::var_os("UPDATE_GOLDEN").is_some());
+    for path in pages() {
+        let page = fs::read_to_string(&path).unwrap();
+        let (mut renewed, mut copied, folder) = (String::new(), 0, folder(&path));
+        for block in blocks(&page).iter().filter(|block| block.language == "console") {
+            renewed.push_str(&page[copied..block.start]);
+            copied = block.start + block.text.len();
+            for (command, shown) in commands(block.text) {
+                let found = output(&folder, command);
+                let same = is_shown(&shown, &found);
+                renewed.push_str(&format!("$ {command}\n{}", if same { &shown } else { &found }));
+                if !same {
+                    wrong.push(format!("{}: {command}\nshown:\n{shown}\nprinted:\n{found}", path.display()));
+                }
+            }
+        }
+        renewed.push_str(&page[copied..]);
+        if update && renewed != page {
+            fs::write(&path, renewed).unwrap();
+        }
+    }
+    assert!(update || wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What a page includes is there, and what it shows of the language is one of the models of the book, so it was run.
+#[test]
+fn models_on_pages_are_files() {
+    let models = Path::new(ROOT).join("book/models");
+    let files = fs::read_dir(&models).unwrap().map(|entry| entry.unwrap().path());
+    // One is there to be wrong.
+    let files = files.filter(|path| !path.ends_with("mistakes.motion"));
+    let texts: Vec<String> = files.map(|path| fs::read_to_string(path).unwrap()).collect();
+    for text in &texts {
+        let graph = leastaction::Graph::new();
+        let setup = leastaction::language::read(&graph, text, &[]).unwrap();
+        setup.model.system().unwrap();
+        assert_eq!(&leastaction::language::format(text).unwrap(), text);
+    }
+    for path in pages() {
+        let page = fs::read_to_string(&path).unwrap();
+        for block in blocks(&page) {
+            let include =
+                block.text.trim().strip_prefix("{{#include ").and_then(|rest| rest.strip_suffix("}}"));
+            match (include, block.language) {
+                (Some(include), _) => {
+                    let file = include.split(':').next().unwrap();
+                    assert!(path.parent().unwrap().join(file).is_file(), "{}: {include}", path.display());
+                }
+                (None, "motion") if path.ends_with("README.md") => {
+                    assert!(
+                        texts.iter().any(|text| text == block.text),
+                        "{}:\n{}",
+                        path.display(),
+                        block.text
+                    );
+                }
+                (None, "motion") => {
+                    let graph = leastaction::Graph::new();
+                    let read = leastaction::language::read(&graph, block.text, &[]);
+                    assert!(read.is_ok(), "{}:\n{}\n{}", path.display(), block.text, read.unwrap_err());
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Links between pages lead somewhere.
+#[test]
+fn links_lead_to_files() {
+    for path in pages() {
+        let page = fs::read_to_string(&path).unwrap();
+        for link in page.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let file = link.split('#').next().unwrap();
+            let outside = file.contains("://") || file.is_empty() || file.contains(' ');
+            assert!(outside || path.parent().unwrap().join(file).exists(), "{}: {link}", path.display());
+        }
+    }
+}
