@@ -237,6 +237,7 @@ mod tests {
         assert!((times[0] - 0.5).abs() < 1e-14 && (times[1] - 1.0).abs() < 1e-14 && times.len() == 2);
         assert_eq!((flight.reason(), flight.end().t), (Reason::Event(1), times[1]));
         let record = Record::new(&flight, &mut dynamics, &outputs).unwrap();
+        assert!(record.times.windows(2).all(|pair| pair[0] < pair[1]), "{:?}", record.times);
         let twice = &record.outputs[0];
         assert!(twice.name == "twice" && (twice.values[4] - 0.5).abs() < 1e-15, "{twice:?}");
     }

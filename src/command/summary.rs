@@ -116,8 +116,12 @@ pub(super) fn summary(
         row(
             "energy",
             format!(
-                "{first} to {last}, at most {:.2e} off (relative, {} samples)",
-                outcome.measured.energy_drift,
+                "{first} to {last}, {} (relative, {} samples)",
+                match (outcome.measured.energy_drift, system.conserved().contains(&"energy")) {
+                    (0.0, _) => "the same throughout".to_owned(),
+                    (drift, true) => format!("at most {drift:.2e} off"),
+                    (drift, false) => format!("changed by up to {drift:.2e}"),
+                },
                 trajectory.len()
             ),
         ),

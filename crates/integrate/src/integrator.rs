@@ -326,7 +326,10 @@ impl Integrator {
             if let Some(hit) = sample.event {
                 trajectory.cross(hit, sample.t, sample.block.values());
             }
-            if sample.event.is_none_or(|hit| hit.terminal) {
+            // An event may end the run at the very time of the last sample.
+            let last =
+                sample.event.is_some_and(|hit| hit.terminal) && trajectory.times().last() != Some(&sample.t);
+            if sample.event.is_none() || last {
                 trajectory.push(sample.t, sample.block.values());
             }
             Ok(ControlFlow::Continue(()))
