@@ -3,7 +3,7 @@
 CARGO ?= cargo
 PYTHON ?= python3
 
-.PHONY: test test-long bench
+.PHONY: test test-long bench pictures
 
 # Formatting, lints, documentation, and every test that takes seconds.
 test: .venv/requirements.txt
@@ -29,3 +29,11 @@ bench:
 	$(CARGO) bench --package leastaction-compile --bench pendulum
 	$(CARGO) bench --package leastaction-mechanics --bench equations
 	$(CARGO) bench --package leastaction-integrate --bench chain
+
+# The pictures of the README and the book.
+pictures:
+	$(CARGO) build --release --quiet
+	target/release/leastaction run book/models/atwood.motion --plot book/src/atwood.svg --quiet
+	target/release/leastaction run double-pendulum --plot book/src/double-pendulum.svg --animate book/src/double-pendulum.gif --quiet
+	$(CARGO) run --release --quiet --example closed_loops
+	$(CARGO) run --release --quiet --example work_precision

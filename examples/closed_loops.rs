@@ -36,7 +36,7 @@ struct Curve {
 }
 
 fn main() -> Fallible<()> {
-    let file = std::env::args().nth(1).unwrap_or_else(|| "docs/closed-loops.svg".to_owned());
+    let file = std::env::args().nth(1).unwrap_or_else(|| "book/src/closed-loops.svg".to_owned());
     let mut cases = [
         case("four-bar", "Four-bar linkage")?,
         case("slider-crank", "Slider and crank")?,

@@ -60,8 +60,8 @@ pub use leastaction_mechanics::{
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-#[doc = include_str!("../docs/bodies-and-joints.md")]
+#[doc = include_str!("../book/src/bodies-and-joints.md")]
 pub mod bodies_and_joints {}
 
-#[doc = include_str!("../docs/choosing-an-integrator.md")]
+#[doc = include_str!("../book/src/choosing-an-integrator.md")]
 pub mod choosing_an_integrator {}

@@ -16,7 +16,7 @@ fn row(card: &Card) -> String {
 
 #[test]
 fn the_page_lists_every_method() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/choosing-an-integrator.md");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("book/src/choosing-an-integrator.md");
     let page = std::fs::read_to_string(&file).unwrap();
     let head = "| name | what it is | order | kind | step | needs | keeps |\n|---|---|---|---|---|---|---|\n";
     let table: String = std::iter::once(head.to_owned()).chain(METHODS.iter().map(row)).collect();
@@ -37,7 +37,7 @@ fn the_front_page_counts_the_methods() {
 /// Methods that the page names exist.
 #[test]
 fn the_page_names_methods_that_exist() {
-    let page = include_str!("../docs/choosing-an-integrator.md");
+    let page = include_str!("../book/src/choosing-an-integrator.md");
     let (advice, _) = page.split_once("## Steps").unwrap();
     let (_, advice) = advice.split_once("## Three questions").unwrap();
     let named = advice.split('`').skip(1).step_by(2).filter(|word| !word.contains([' ', '(', '=']));

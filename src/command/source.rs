@@ -8,7 +8,7 @@ use std::fmt::Display;
 use std::io::{IsTerminal, Read};
 use std::path::Path;
 
-/// No text is longer than this: what is, is no model.
+/// More than this is not read: no text is so long.
 const LONGEST: u64 = 16 << 20;
 
 /// A text that says what moves.
@@ -32,19 +32,14 @@ impl Text {
             let file = std::fs::File::open(path).map_err(cannot)?;
             file.take(LONGEST + 1).read_to_end(&mut bytes).map_err(cannot)?;
         }
-        if bytes.len() as u64 > LONGEST {
-            return Err(Failure::usage(format!(
-                "{title} is longer than {} MB: it is no model",
-                LONGEST >> 20
-            )));
-        }
-        let text = String::from_utf8(bytes).map_err(|error| {
-            let at = error.utf8_error().valid_up_to();
-            Failure::usage(format!("{title} is not text in UTF-8 (byte {at}): save it as UTF-8"))
-        })?;
         let stem = Path::new(path).file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let name = stem.filter(|_| path != "-").unwrap_or_else(|| "model".to_owned());
-        Ok(Text { title, name, text })
+        let read = language::text(&bytes).map(str::to_owned);
+        let nothing = Text { title, name, text: String::new() };
+        match read {
+            Ok(text) => Ok(Text { text, ..nothing }),
+            Err(errors) => Err(nothing.wrong(&errors)),
+        }
     }
 
     /// The text of a system of the catalog.

@@ -6,7 +6,7 @@ use leastaction_language::read;
 
 #[test]
 fn every_model_of_the_page_is_read() {
-    let page = include_str!("../../../docs/language.md");
+    let page = include_str!("../../../book/src/language.md");
     let blocks: Vec<&str> =
         page.split("```motion\n").skip(1).map(|block| block.split("```").next().unwrap()).collect();
     assert!(blocks.len() >= 7);

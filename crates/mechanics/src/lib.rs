@@ -69,7 +69,7 @@ mod sundman;
 mod symmetry;
 mod system;
 
-#[doc = include_str!("../../../docs/five-ways.md")]
+#[doc = include_str!("../../../book/src/five-ways.md")]
 pub mod five_ways {}
 
 /// The nearest of several names, for "did you mean".
