@@ -4,6 +4,9 @@ use super::Failure;
 use super::source::Text;
 use clap::Args;
 use leastaction::language;
+use leastaction::output::replace;
+use std::io::Write;
+use std::path::Path;
 
 #[derive(Args)]
 #[command(after_help = "Examples:\n  leastaction fmt swing.motion\n  leastaction fmt --check *.motion\n  \
@@ -27,7 +30,10 @@ impl Fmt {
             match (self.check, path.as_str()) {
                 (true, _) if !same => untidy.push(text.title),
                 (false, "-") => out.push_str(&tidy),
-                (false, path) if !same => write(path, &tidy)?,
+                (false, path) if !same => {
+                    let write = |file: &mut dyn Write| file.write_all(tidy.as_bytes());
+                    replace(Path::new(path), write).map_err(Failure::run)?;
+                }
                 _ => {}
             }
         }
@@ -40,14 +46,4 @@ impl Fmt {
             ))),
         }
     }
-}
-
-/// Writes a file beside itself first, so that it is never there in part.
-fn write(path: &str, text: &str) -> Result<(), Failure> {
-    let beside = format!("{path}.{}.tmp", std::process::id());
-    let written = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, path));
-    written.map_err(|error| {
-        let _ = std::fs::remove_file(&beside);
-        Failure::run(format!("cannot write {path}: {error}"))
-    })
 }

@@ -3,7 +3,7 @@
 use super::files::Files;
 use super::pictures::{Pictures, Shown};
 use super::progress::Watcher;
-use super::setting::{Prepared, Setting};
+use super::setting::{Begun, Prepared, Setting};
 use super::summary::{Measured, Outcome, summary};
 use super::{Failure, json};
 use clap::Args;
@@ -49,8 +49,9 @@ impl Run {
         self.pictures.check()?;
         let graph = Graph::new();
         let mut prepared = self.setting.prepare(&graph)?;
-        let watched = prepared.watched()?;
-        let Prepared { source, mut dynamics, start, placed, until, integrator, why, compile, .. } = prepared;
+        let watched = prepared.begun.watched()?;
+        let Prepared { begun, integrator, why } = prepared;
+        let Begun { source, mut dynamics, start, placed, until, compile, .. } = begun;
         let setup = &source.setup;
         let outputs = outputs(setup, &mut dynamics)?;
         let last_step = integrator.last_step_between(start.t, until).map_err(refused)?;

@@ -5,8 +5,7 @@ use super::source::Source;
 use clap::Args;
 use leastaction::language::Setup;
 use leastaction::{
-    Card, Choice, Dynamics, Equations, Graph, Integrator, Observable, Pace, Projection, Sizing, State,
-    Tolerance,
+    Card, Choice, Dynamics, Graph, Integrator, Observable, Pace, Projection, Sizing, State, Tolerance,
 };
 use std::time::{Duration, Instant};
 
@@ -57,7 +56,6 @@ pub(super) struct Setting {
 /// A system at its start.
 pub(super) struct Begun<'g> {
     pub(super) source: Source<'g>,
-    pub(super) equations: Equations<'g>,
     pub(super) dynamics: Dynamics,
     pub(super) start: State,
     /// How far the start was moved onto constraints, if there are any.
@@ -69,18 +67,10 @@ pub(super) struct Begun<'g> {
 
 /// A system that is ready to run.
 pub(super) struct Prepared<'g> {
-    pub(super) source: Source<'g>,
-    pub(super) equations: Equations<'g>,
-    pub(super) dynamics: Dynamics,
-    pub(super) start: State,
-    /// How far the start was moved onto constraints, if there are any.
-    pub(super) placed: Option<Projection>,
-    pub(super) until: f64,
+    pub(super) begun: Begun<'g>,
     pub(super) integrator: Integrator,
     /// Why the method was chosen, if it was.
     pub(super) why: Option<String>,
-    /// How long it took to derive and compile the equations of motion.
-    pub(super) compile: Duration,
 }
 
 /// Reads `NAME=VALUE`.
@@ -99,8 +89,7 @@ impl Beginning {
         let before = Instant::now();
         let source = Source::open(graph, &self.system, self.size, &self.set)?;
         let setup = &source.setup;
-        let equations = source.equations()?;
-        let mut dynamics = source.dynamics(&equations, &self.set)?;
+        let mut dynamics = source.dynamics(&source.equations()?, &self.set)?;
         let compile = before.elapsed();
         let start = match self.seed {
             Some(seed) => source.sample(&mut dynamics, seed)?,
@@ -116,7 +105,7 @@ impl Beginning {
         };
         let placed = dynamics.placed();
         let until = self.until.unwrap_or(setup.plan.until);
-        Ok(Begun { source, equations, dynamics, start, placed, until, compile })
+        Ok(Begun { source, dynamics, start, placed, until, compile })
     }
 
     /// The start of the system with what was asked for in its place. Momenta take the place of velocities, and velocities that of momenta.
@@ -143,20 +132,15 @@ impl Beginning {
 impl Setting {
     /// Builds the system, its start and its integrator.
     pub(super) fn prepare<'g>(&self, graph: &'g Graph) -> Result<Prepared<'g>, Failure> {
-        let Begun { source, equations, mut dynamics, start, placed, until, compile } =
-            self.beginning.begin(graph)?;
-        let (integrator, why) = self.integrator(&source, &mut dynamics, &start, until)?;
-        Ok(Prepared { source, equations, dynamics, start, placed, until, integrator, why, compile })
+        let mut begun = self.beginning.begin(graph)?;
+        let (integrator, why) = self.integrator(&mut begun)?;
+        Ok(Prepared { begun, integrator, why })
     }
 
     /// The method and the pace that were asked for. A method that nobody asked for is chosen, and why is said.
-    fn integrator(
-        &self,
-        source: &Source<'_>,
-        dynamics: &mut Dynamics,
-        start: &State,
-        until: f64,
-    ) -> Result<(Integrator, Option<String>), Failure> {
+    fn integrator(&self, begun: &mut Begun<'_>) -> Result<(Integrator, Option<String>), Failure> {
+        let Begun { source, dynamics, start, until, .. } = begun;
+        let until = *until;
         let plan = &source.setup.plan;
         // A step that nobody asked for goes the way that was asked for.
         let usual = plan.step.map(|step| if until < start.t { -step } else { step });
@@ -187,7 +171,7 @@ impl Setting {
     }
 }
 
-impl Prepared<'_> {
+impl Begun<'_> {
     /// What a symmetry conserves besides the energy, and what the model says is conserved.
     pub(super) fn watched(&mut self) -> Result<Vec<(String, Observable)>, Failure> {
         let system = self.dynamics.system().clone();

@@ -164,32 +164,29 @@ fn arrange(source: &str, lines: &[Line<'_>]) -> Result<String, Diagnostic> {
     Ok(out)
 }
 
-/// Words joined to lines of at most [`WIDTH`] characters: broken after commas outside of brackets if that is enough, or else before signs too.
+/// Words joined to lines of at most [`WIDTH`] characters: broken after commas outside of brackets, and what is longer still before signs.
 fn fold(words: &[String]) -> String {
     let length = |text: &str| text.chars().count();
     if words.iter().map(|word| length(word)).sum::<usize>() <= WIDTH {
         return words.concat().trim().to_owned();
     }
-    let mut pieces: Vec<String> = vec![String::new()];
-    let mut depth = 0_usize;
+    let (mut pieces, mut depth) = (vec![Vec::new()], 0_usize);
     for word in words {
-        let sign = word.trim();
-        let breaks = depth == 0 && matches!(sign, "+" | "-" | "to") && word.starts_with(' ');
-        if breaks {
-            pieces.push(String::new());
-        }
-        if let Some(piece) = pieces.last_mut() {
-            piece.push_str(word);
-        }
-        match sign {
+        let last = pieces.len() - 1;
+        pieces[last].push(word.as_str());
+        match word.trim() {
             "(" | "[" => depth += 1,
             ")" | "]" => depth = depth.saturating_sub(1),
-            "," if depth == 0 => pieces.push(String::new()),
+            "," if depth == 0 => pieces.push(Vec::new()),
             _ => {}
         }
     }
+    let room = WIDTH - INDENT.len();
+    let split = |piece: Vec<&str>| {
+        if length(&piece.concat()) <= room { vec![piece.concat()] } else { at_signs(&piece) }
+    };
     let mut lines: Vec<String> = Vec::new();
-    for piece in pieces {
+    for piece in pieces.into_iter().flat_map(split) {
         match lines.last_mut() {
             Some(line) if length(line) + length(piece.trim_end()) <= WIDTH => line.push_str(&piece),
             Some(_) => lines.push(format!("{INDENT}{}", piece.trim_start())),
@@ -198,6 +195,22 @@ fn fold(words: &[String]) -> String {
     }
     let lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).filter(|line| !line.is_empty()).collect();
     lines.join("\n")
+}
+
+/// Words as pieces that begin before signs, and before `to`, outside of brackets.
+fn at_signs(words: &[&str]) -> Vec<String> {
+    let (mut pieces, mut depth) = (vec![String::new()], 0_usize);
+    for word in words {
+        match word.trim() {
+            "(" | "[" => depth += 1,
+            ")" | "]" => depth = depth.saturating_sub(1),
+            "+" | "-" | "to" if depth == 0 && word.starts_with(' ') => pieces.push(String::new()),
+            _ => {}
+        }
+        let last = pieces.len() - 1;
+        pieces[last].push_str(word);
+    }
+    pieces
 }
 
 /// Puts spaces before tokens.

@@ -98,8 +98,8 @@ impl Section {
         let level = self.energy.zip(self.solve.clone()).map(|(energy, solve)| Level { energy, solve });
         let surface = surface::vanishing(&self.through)?;
         let graph = Graph::new();
-        let Prepared { source, equations, mut dynamics, start, placed, until, integrator, why, compile } =
-            self.setting.prepare(&graph)?;
+        let Prepared { mut begun, integrator, why } = self.setting.prepare(&graph)?;
+        let dynamics = &mut begun.dynamics;
         let unclear = |what: &str, error| Failure::usage(format!("`{what}`: {error}"));
         let passing = dynamics.observable(&surface).map_err(|error| unclear(&self.through, error))?;
         let passing = Event::new(passing);
@@ -108,14 +108,13 @@ impl Section {
             (_, true) => passing.falling(),
             _ => passing,
         };
-        let names = surface::shown(self.show.as_deref(), &self.through, &mut dynamics)?;
+        let names = surface::shown(self.show.as_deref(), &self.through, dynamics)?;
         let mut shown = [None; 2];
         for (shown, name) in shown.iter_mut().zip(&names) {
             *shown = Some(dynamics.observable(name).map_err(|error| unclear(name, error))?);
         }
         let [Some(a), Some(b)] = shown else { return Err(Failure::usage("nothing is shown")) };
-        let chase = self.chase(integrator.event(passing), start.t, until, [a, b]);
-        let mut begun = Begun { source, equations, dynamics, start, placed, until, compile };
+        let chase = self.chase(integrator.event(passing), begun.start.t, begun.until, [a, b]);
         let orbits = self.orbits as usize;
         let (starts, mut lost) =
             starts(&self.setting.beginning, &mut begun, orbits, self.vary.as_ref(), level.as_ref())?;

@@ -22,7 +22,7 @@ mod view;
 use super::Failure;
 use super::canvas::{Canvas, Ink};
 use super::run::{listening, refused};
-use super::setting::{Prepared, Setting};
+use super::setting::{Begun, Prepared, Setting};
 use clap::Args;
 use clock::Clock;
 use crossterm::event::{self, Event as Input, KeyEventKind};
@@ -97,7 +97,7 @@ impl Watch {
         check_terminal()?;
         let graph = Graph::new();
         let prepared = self.setting.prepare(&graph)?;
-        let span = prepared.until - prepared.start.t;
+        let span = prepared.begun.until - prepared.begun.start.t;
         let speed = self.speed.unwrap_or_else(|| usual_speed(span));
         let note = (self.speed.is_none() && speed != 1.0).then(|| {
             let (span, time) = (rough(span.abs()), (span.abs() / speed).round());
@@ -132,7 +132,8 @@ impl Stage {
         until: Option<f64>,
         note: Option<String>,
     ) -> Result<Stage, Failure> {
-        let Prepared { source, mut dynamics, start, integrator, until: planned, .. } = prepared;
+        let Prepared { begun, integrator, .. } = prepared;
+        let Begun { source, mut dynamics, start, until: planned, .. } = begun;
         let integrator = listening(integrator, &source.setup, &mut dynamics)?;
         let system = dynamics.system().clone();
         let places: Vec<_> = system.places().iter().map(|p| (p.name.clone(), p.dimensions)).collect();
