@@ -5,7 +5,8 @@ use super::source::Source;
 use clap::Args;
 use leastaction::language::Setup;
 use leastaction::{
-    Card, Choice, Dynamics, Expr, Graph, Integrator, Observable, Pace, Projection, Sizing, State, Tolerance,
+    Card, Choice, Dynamics, Equations, Expr, Graph, Integrator, Observable, Pace, Projection, Sizing, State,
+    Statement, Tolerance,
 };
 use std::time::{Duration, Instant};
 
@@ -53,9 +54,15 @@ pub(super) struct Setting {
     tol: Option<f64>,
 }
 
+type Built<'g> = (Source<'g>, Equations<'g>, Dynamics);
+
+/// Conserved momenta are looked for among so many coordinates.
+const MANY: usize = 48;
+
 /// A system at its start.
 pub(super) struct Begun<'g> {
     pub(super) source: Source<'g>,
+    equations: Equations<'g>,
     pub(super) dynamics: Dynamics,
     pub(super) start: State,
     /// How far the start was moved onto constraints, if there are any.
@@ -93,7 +100,7 @@ impl Beginning {
     /// Builds the system and its start.
     pub(super) fn begin<'g>(&self, graph: &'g Graph) -> Result<Begun<'g>, Failure> {
         let before = Instant::now();
-        let (source, mut dynamics) = self.built(graph, &self.set).map_err(|failure| {
+        let (source, equations, mut dynamics) = self.built(graph, &self.set).map_err(|failure| {
             // What is right without values from outside is not the text's fault.
             let blame = failure.code == 1 && !self.set.is_empty() && self.built(&Graph::new(), &[]).is_ok();
             if blame { Failure::usage(failure.title()) } else { failure }
@@ -114,14 +121,15 @@ impl Beginning {
         };
         let placed = dynamics.placed();
         let until = self.until.unwrap_or(setup.plan.until);
-        Ok(Begun { source, dynamics, start, placed, until, compile })
+        Ok(Begun { source, equations, dynamics, start, placed, until, compile })
     }
 
     /// The system with these values of parameters, compiled.
-    fn built<'g>(&self, graph: &'g Graph, set: &[(String, f64)]) -> Result<(Source<'g>, Dynamics), Failure> {
+    fn built<'g>(&self, graph: &'g Graph, set: &[(String, f64)]) -> Result<Built<'g>, Failure> {
         let source = Source::open(graph, &self.system, self.size, set)?;
-        let dynamics = source.dynamics(&source.equations()?, set)?;
-        Ok((source, dynamics))
+        let equations = source.equations()?;
+        let dynamics = source.dynamics(&equations, set)?;
+        Ok((source, equations, dynamics))
     }
 
     /// The start of the system with what was asked for in its place. Momenta take the place of velocities, and velocities that of momenta.
@@ -188,17 +196,44 @@ impl Setting {
 }
 
 impl Begun<'_> {
-    /// What a symmetry conserves besides the energy, and what the model says is conserved.
+    /// What should not change besides the energy: momenta of symmetries, and what the model says.
     pub(super) fn watched(&mut self) -> Result<Vec<(String, Observable)>, Failure> {
         let system = self.dynamics.system().clone();
         let momenta = system.conserved().into_iter().filter(|name| *name != "energy");
         let momenta = momenta.map(|name| (name.to_owned(), name.to_owned()));
         let stated = self.source.setup.invariants.iter();
         let stated = stated.map(|term| (term.name.clone(), term.value.to_string()));
-        let all: Vec<_> = momenta.chain(stated).collect();
+        let mut all: Vec<_> = momenta.chain(stated).collect();
+        let found = self.totals().into_iter().filter(|(name, _)| all.iter().all(|(other, _)| other != name));
+        all.extend(found.collect::<Vec<_>>());
         let watch = |(name, text): (String, String)| {
             Ok((name, self.dynamics.observable(&text).map_err(Failure::run)?))
         };
         all.into_iter().map(watch).collect()
+    }
+
+    /// The momenta and angular momenta of everything together that are conserved.
+    fn totals(&self) -> Vec<(String, String)> {
+        let model = &self.source.setup.model;
+        if self.dynamics.system().degrees() > MANY {
+            return Vec::new();
+        }
+        let totals = [
+            ("momentum along", model.total_momentum()),
+            ("angular momentum about", model.total_angular_momentum()),
+        ];
+        let totals = totals.into_iter().flat_map(|(what, values)| {
+            let axes = values.into_iter().zip(["x", "y", "z"]);
+            axes.map(move |(value, axis)| (format!("{what} {axis}"), value))
+        });
+        // Momenta of single coordinates are found already.
+        let equations = &self.equations;
+        let mut known = vec![equations.graph.number(0.0)];
+        if let Statement::Lagrangian(l) = &equations.statement {
+            known.extend(equations.cyclic().into_iter().map(|i| l.value.derivative(equations.velocities[i])));
+        }
+        let is_new = |value: Expr<'_>| known.iter().all(|&momentum| !equations.is_zero(value - momentum));
+        let kept = totals.filter(|&(_, value)| is_new(value) && equations.is_conserved(value) == Some(true));
+        kept.map(|(name, value)| (name, value.to_string())).collect()
     }
 }
