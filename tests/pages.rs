@@ -82,13 +82,13 @@ fn output(folder: &Path, command: &str) -> String {
 
 /// Times differ from run to run.
 fn masked(text: &str) -> String {
-    let word = |word: &str, next: Option<&str>| match next {
-        Some("s" | "s,") if word.parse::<f64>().is_ok() => "…".to_owned(),
-        _ => word.to_owned(),
+    let time = |words: &[&str], i: usize| {
+        let unit = matches!(words.get(i + 1), Some(&("s" | "s," | "ms")));
+        unit && words[i].parse::<f64>().is_ok() || i > 0 && words[i - 1].ends_with("_s\":")
     };
     let line = |line: &str| {
         let words: Vec<&str> = line.split(' ').collect();
-        let each = words.iter().enumerate().map(|(i, w)| word(w, words.get(i + 1).copied()));
+        let each = (0..words.len()).map(|i| if time(&words, i) { "…" } else { words[i] });
         each.collect::<Vec<_>>().join(" ")
     };
     text.lines().map(|l| line(l.trim_end()) + "\n").collect()
@@ -188,6 +188,17 @@ fn models_on_pages_are_files() {
             }
         }
     }
+}
+
+/// The model of the front page has ten lines at most, and is followed by what its run prints.
+#[test]
+fn the_first_model_has_ten_lines() {
+    let page = fs::read_to_string(Path::new(ROOT).join("README.md")).unwrap();
+    let blocks = blocks(&page);
+    let at = blocks.iter().position(|block| block.language == "motion").unwrap();
+    let lines = blocks[at].text.lines().count();
+    assert!((5..=10).contains(&lines), "{lines} lines");
+    assert!(blocks[at + 1].text.starts_with("$ leastaction run "), "{}", blocks[at + 1].text);
 }
 
 /// Links between pages lead somewhere.
