@@ -80,16 +80,21 @@ fn output(folder: &Path, command: &str) -> String {
     String::from_utf8(run.stdout).unwrap() + &String::from_utf8(run.stderr).unwrap()
 }
 
-/// Times differ from run to run.
+/// Times differ from run to run, and what is left of rounding from one machine to another.
 fn masked(text: &str) -> String {
-    let time = |words: &[&str], i: usize| {
-        let unit = matches!(words.get(i + 1), Some(&("s" | "s," | "ms")));
-        unit && words[i].parse::<f64>().is_ok() || i > 0 && words[i - 1].ends_with("_s\":")
+    let word = |words: &[&str], i: usize| {
+        let bare = words[i].trim_end_matches([',', ')', '}']);
+        let timed = matches!(words.get(i + 1), Some(&("s" | "s," | "ms"))) || i > 0 && words[i - 1].ends_with("_s\":");
+        match bare.parse::<f64>() {
+            Ok(_) if timed => "…".to_owned(),
+            Ok(value) if value != 0.0 && value.abs() < 1e-11 => words[i].replace(bare, "≈0"),
+            Ok(value) if bare.len() > 10 => words[i].replace(bare, &format!("{value:.6e}")),
+            _ => words[i].to_owned(),
+        }
     };
     let line = |line: &str| {
         let words: Vec<&str> = line.split(' ').collect();
-        let each = (0..words.len()).map(|i| if time(&words, i) { "…" } else { words[i] });
-        each.collect::<Vec<_>>().join(" ")
+        (0..words.len()).map(|i| word(&words, i)).collect::<Vec<_>>().join(" ")
     };
     text.lines().map(|l| line(l.trim_end()) + "\n").collect()
 }
