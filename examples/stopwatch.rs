@@ -15,6 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let graph = Graph::new();
     let setup = language::read(&graph, &source, &[])?;
     let mut dynamics = setup.model.system()?.dynamics()?;
+    setup.bind(&mut dynamics)?;
     let start = dynamics.start(&setup.start(&dynamics)?)?;
     let ready = before.elapsed();
 
