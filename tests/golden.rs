@@ -1,6 +1,6 @@
 //! What commands print, kept as files: a line with the command, then what it prints. Times are masked, and rounding.
 //!
-//! `LEASTACTION_GOLDEN=write cargo test --test golden` writes them anew; look at the difference.
+//! `UPDATE_GOLDEN=1 cargo test --test golden` writes them anew; look at the difference.
 #![allow(clippy::unwrap_used)] // a test may panic
 
 use std::fs;
@@ -34,7 +34,7 @@ fn masked(text: &str) -> String {
 #[test]
 fn commands_print_what_they_should() {
     let shelf = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/run");
-    let write = std::env::var("LEASTACTION_GOLDEN").is_ok_and(|word| word == "write");
+    let write = std::env::var_os("UPDATE_GOLDEN").is_some();
     let mut files: Vec<_> = fs::read_dir(&shelf).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     assert!(files.len() >= 8, "{files:?}");

@@ -18,28 +18,46 @@ const WORDS: &[&str] = &[
     "axis",
     "by",
     "centre",
+    "cone",
+    "cuboid",
+    "curve",
+    "cylinder",
     "density",
+    "disk",
+    "dot",
     "every",
     "for",
     "from",
+    "ground",
     "height",
     "holding",
+    "inertia",
     "length",
+    "line",
     "mass",
     "moment",
     "moments",
     "moving",
     "on",
+    "plate",
+    "point",
+    "quaternion",
     "rate",
     "rates",
+    "rod",
     "samples",
+    "sphere",
     "spinning",
+    "spring",
     "step",
     "stiffness",
     "to",
     "tol",
+    "trail",
+    "turned",
     "turning",
     "until",
+    "zxz",
 ];
 
 /// The text in its usual form. Only spaces and the ends of lines change, so it means the same; comments stay where they are.
@@ -301,6 +319,8 @@ mod tests {
             "run until -5, method implicit-midpoint, step 1e-3\n"
         );
         assert_eq!(tidy("let a = length-1 + length(2)"), "let a = length - 1 + length(2)\n");
+        assert_eq!(tidy("start b at [0,0]turned -1"), "start b at [0, 0] turned -1\n");
+        assert_eq!(tidy("body b rod(l/2)mass 1"), "body b rod (l/2) mass 1\n");
         assert_eq!(tidy("constraint `my rod` : x^2=1"), "constraint `my rod`: x^2 = 1\n");
     }
 
