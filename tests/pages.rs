@@ -84,7 +84,8 @@ fn output(folder: &Path, command: &str) -> String {
 fn masked(text: &str) -> String {
     let word = |words: &[&str], i: usize| {
         let bare = words[i].trim_end_matches([',', ')', '}']);
-        let timed = matches!(words.get(i + 1), Some(&("s" | "s," | "ms"))) || i > 0 && words[i - 1].ends_with("_s\":");
+        let timed = matches!(words.get(i + 1), Some(&("s" | "s," | "ms")))
+            || i > 0 && words[i - 1].ends_with("_s\":");
         match bare.parse::<f64>() {
             Ok(_) if timed => "…".to_owned(),
             Ok(value) if value != 0.0 && value.abs() < 1e-11 => words[i].replace(bare, "≈0"),
