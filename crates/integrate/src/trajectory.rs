@@ -289,8 +289,12 @@ fn energy_terms(dynamics: &mut Dynamics, t: f64, y: &[f64]) -> Result<(f64, f64)
         .map(|(e, _)| e.abs())
         .sum::<f64>();
     let size = energy[0].abs();
+    // Where it cannot be computed there is nothing to learn.
     let nearby = |y: &[f64], energy: &mut [f64; 1]| {
-        dynamics.energy(&[t], y, energy).or_else(|_| Ok(energy[0] = f64::NAN))
+        if dynamics.energy(&[t], y, energy).is_err() {
+            energy[0] = f64::NAN;
+        }
+        Ok(())
     };
     let reach = reach(nearby, y)?;
     Ok(if size.max(terms) > ROUNDING * reach { (size, terms) } else { (0.0, 0.0) })
