@@ -20,7 +20,9 @@ use std::time::Instant;
                   Exit codes: 0 success, 1 the run failed, 2 wrong usage, 130 broken off.\n\n\
                   Examples:\n  leastaction run two-body --start \"th'=0.7\" --set m1=1 --until 10\n  \
                   leastaction run coupled-chain --size 3 --method rk4 --step 1e-3\n  \
-                  leastaction run double-pendulum --tol 1e-12 --every 0.01 --out motion.csv")]
+                  leastaction run double-pendulum --tol 1e-12 --every 0.01 --out motion.csv\n  \
+                  leastaction run swing.motion --plot swing.svg --animate swing.gif\n  \
+                  leastaction show pendulum | leastaction run - --json")]
 pub(crate) struct Run {
     #[command(flatten)]
     setting: Setting,

@@ -136,7 +136,11 @@ impl<'g> Source<'g> {
         set: &[(String, f64)],
     ) -> Result<Dynamics, Failure> {
         let system = equations.system().map_err(|error| self.wrong(&error))?;
-        let mut dynamics = system.dynamics().map_err(|error| self.wrong(&error))?;
+        // Values from outside are not the text's fault.
+        let mut dynamics = system.dynamics().map_err(|error| match set {
+            [] => self.wrong(&error),
+            _ => Failure::usage(error),
+        })?;
         let inputs = dynamics.system().inputs().to_vec();
         let (held, parameters): (Vec<_>, Vec<_>) = set.iter().partition(|(name, _)| inputs.contains(name));
         for (name, value) in parameters {
