@@ -5,7 +5,7 @@ use super::source::Source;
 use clap::Args;
 use leastaction::language::Setup;
 use leastaction::{
-    Card, Choice, Dynamics, Graph, Integrator, Observable, Pace, Projection, Sizing, State, Tolerance,
+    Card, Choice, Dynamics, Expr, Graph, Integrator, Observable, Pace, Projection, Sizing, State, Tolerance,
 };
 use std::time::{Duration, Instant};
 
@@ -76,10 +76,16 @@ pub(super) struct Prepared<'g> {
 /// Reads `NAME=VALUE`.
 fn assignment(text: &str) -> Result<(String, f64), String> {
     let (name, value) = text.split_once('=').ok_or("write NAME=VALUE, such as m1=2")?;
-    match value.trim().parse() {
-        Ok(value) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value)),
-        Ok(_) => Err("there is no name before `=`".to_owned()),
-        Err(_) => Err(format!("`{}` is not a number", value.trim())),
+    let (name, value) = (name.trim(), value.trim());
+    if name.is_empty() {
+        return Err("there is no name before `=`".to_owned());
+    }
+    // Numbers, and expressions of them such as `pi/4`.
+    let number = value.parse().ok().or_else(|| Graph::new().parse(value).ok().and_then(Expr::as_number));
+    match number {
+        Some(number) if f64::is_finite(number) => Ok((name.to_owned(), number)),
+        Some(number) => Err(format!("`{name}` cannot be {number}: numbers are finite")),
+        None => Err(format!("`{value}` is not a number")),
     }
 }
 
@@ -87,9 +93,12 @@ impl Beginning {
     /// Builds the system and its start.
     pub(super) fn begin<'g>(&self, graph: &'g Graph) -> Result<Begun<'g>, Failure> {
         let before = Instant::now();
-        let source = Source::open(graph, &self.system, self.size, &self.set)?;
+        let (source, mut dynamics) = self.built(graph, &self.set).map_err(|failure| {
+            // What is right without values from outside is not the text's fault.
+            let blame = failure.code == 1 && !self.set.is_empty() && self.built(&Graph::new(), &[]).is_ok();
+            if blame { Failure::usage(failure.title()) } else { failure }
+        })?;
         let setup = &source.setup;
-        let mut dynamics = source.dynamics(&source.equations()?, &self.set)?;
         let compile = before.elapsed();
         let start = match self.seed {
             Some(seed) => source.sample(&mut dynamics, seed)?,
@@ -106,6 +115,13 @@ impl Beginning {
         let placed = dynamics.placed();
         let until = self.until.unwrap_or(setup.plan.until);
         Ok(Begun { source, dynamics, start, placed, until, compile })
+    }
+
+    /// The system with these values of parameters, compiled.
+    fn built<'g>(&self, graph: &'g Graph, set: &[(String, f64)]) -> Result<(Source<'g>, Dynamics), Failure> {
+        let source = Source::open(graph, &self.system, self.size, set)?;
+        let dynamics = source.dynamics(&source.equations()?, set)?;
+        Ok((source, dynamics))
     }
 
     /// The start of the system with what was asked for in its place. Momenta take the place of velocities, and velocities that of momenta.

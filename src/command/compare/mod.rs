@@ -118,7 +118,10 @@ impl Compare {
         head.extend(unknown.map(|why| row("reference", why)));
         if !left.is_empty() {
             let names: Vec<_> = left.iter().map(|card| card.name).collect();
-            head.push(row("left out", format!("{} (they do not apply)", names.join(", "))));
+            head.push(row(
+                "left out",
+                format!("{} (they do not apply, or need a step: --step)", names.join(", ")),
+            ));
         }
         head.extend((!files.is_empty()).then(|| row("files", files.join(", "))));
         if interrupted {
