@@ -120,6 +120,19 @@ impl From<ParseError> for Diagnostic {
                 Diagnostic::at(span, format!("`{name}` is a function, without its argument"))
                     .help(format!("write `{name}(…)`"))
             }
+            ParseError::InFunction { inside, .. } => {
+                let place = inside.innermost().span();
+                let wrong = match message.split_once(": ") {
+                    Some((cause, why)) => Diagnostic::at(span, cause).label("called here").related(place, why),
+                    None => Diagnostic::at(span, message),
+                };
+                wrong.help("a function takes what its text can use")
+            }
+            ParseError::RateOfArgument { name, .. } => {
+                Diagnostic::at(span, format!("the rate of the argument `{name}` is not known"))
+                    .label(format!("`{name}` is what a call puts here"))
+                    .help("give the rate as another argument: a call then is `f(y, y')`")
+            }
             ParseError::TooLarge { .. } => Diagnostic::at(span, message).help("write it another way"),
             ParseError::ChainedComparison { .. } | ParseError::Shape { .. } => {
                 match message.split_once(": ").or_else(|| message.split_once("; ")) {
