@@ -103,8 +103,10 @@ impl From<ParseError> for Diagnostic {
                 Diagnostic::at(span, message).help("a number has one decimal point, as `1.5` or `2e-3`")
             }
             ParseError::UnknownFunction { name, suggestion, .. } => {
-                let wrong = Diagnostic::at(span, cause).label("no such function");
-                let alike = SYNONYMS.iter().find(|(other, _)| *other == name).map(|(_, here)| *here);
+                let wrong = Diagnostic::at(span, cause).label("no such function").unknown(&name);
+                let statement = |word: &str| statement::ALL.iter().any(|statement| statement.word == word);
+                let alike = SYNONYMS.iter().find(|(other, here)| *other == name && !statement(here));
+                let alike = alike.map(|(_, here)| *here);
                 match (name.as_str(), alike.map(str::to_owned).or(suggestion)) {
                     ("diff" | "der" | "d" | "derivative", _) => wrong.help(OF_TIME),
                     ("pow" | "power" | "sqr" | "square", _) => {
@@ -123,7 +125,9 @@ impl From<ParseError> for Diagnostic {
             ParseError::InFunction { inside, .. } => {
                 let place = inside.innermost().span();
                 let wrong = match message.split_once(": ") {
-                    Some((cause, why)) => Diagnostic::at(span, cause).label("called here").related(place, why),
+                    Some((cause, why)) => {
+                        Diagnostic::at(span, cause).label("called here").related(place, why)
+                    }
                     None => Diagnostic::at(span, message),
                 };
                 wrong.help("a function takes what its text can use")
@@ -217,8 +221,16 @@ impl<'g, 's> Reader<'g, 's> {
 
     /// What is left of a statement that could end here.
     pub(crate) fn leftover(&self, word: &str, parser: &Parser<'g, 's>) -> Option<Diagnostic> {
-        let (token, next) = (parser.peek(), parser.peek_next());
+        let token = parser.peek();
         let text = parser.text(token.span);
+        // A name may have primes.
+        let next = parser
+            .rest()
+            .iter()
+            .skip(1)
+            .find(|token| token.kind != Kind::Sign("'"))
+            .copied()
+            .unwrap_or(token);
         let name = matches!(token.kind, Kind::Name | Kind::Quoted);
         let lists = matches!(word, "coord" | "momentum");
         let clause = word == "run" && ["method", "step", "tol", "until", "every", "samples"].contains(&text);

@@ -89,7 +89,10 @@ impl<'g, 's> Parser<'g, 's> {
                 "pi" | "π" => std::f64::consts::PI,
                 "let" | "inf" | "nan" => return Err(self.unexpected("an expression")),
                 name if self.peek_next().kind == Kind::Sign("(") => return self.call(names, name),
-                name if is_function(name) || RESERVED.contains(&name) || names.scope.function(name).is_some() => {
+                name if is_function(name)
+                    || RESERVED.contains(&name)
+                    || names.scope.function(name).is_some() =>
+                {
                     return Err(ParseError::NotCalled { span: start, name: name.into() });
                 }
                 _ => return self.named(names),
@@ -134,7 +137,10 @@ impl<'g, 's> Parser<'g, 's> {
     /// The beginning of a call.
     fn call(&mut self, names: Names<'_, 'g>, name: &'s str) -> Result<Read<'g, 's>, ParseError> {
         let span = self.advance().span;
-        if function(name).is_some() || VECTOR_FUNCTIONS.contains(&name) || names.scope.function(name).is_some() {
+        if function(name).is_some()
+            || VECTOR_FUNCTIONS.contains(&name)
+            || names.scope.function(name).is_some()
+        {
             return Ok(self.open(span, Role::Call(name)));
         }
         if names.get(name).is_some() {
@@ -252,13 +258,19 @@ impl<'g, 's> Parser<'g, 's> {
             return Err(ParseError::Arity { span, name: name.into(), expected, found: values.len() });
         }
         if let Some(own) = own {
-            let form = own.form(self.graph, names, name, &values).map_err(|error| match error.innermost() {
-                ParseError::TooLarge { limit, .. } => ParseError::TooLarge { span, limit: *limit },
-                _ => {
-                    let given: Vec<_> = values.iter().map(Value::shape).collect();
-                    ParseError::InFunction { span, name: name.into(), given: given.join(" and "), inside: error.into() }
-                }
-            })?;
+            let form =
+                own.form(self.graph, names, name, &values).map_err(|error| match error.innermost() {
+                    ParseError::TooLarge { limit, .. } => ParseError::TooLarge { span, limit: *limit },
+                    _ => {
+                        let given: Vec<_> = values.iter().map(Value::shape).collect();
+                        ParseError::InFunction {
+                            span,
+                            name: name.into(),
+                            given: given.join(" and "),
+                            inside: error.into(),
+                        }
+                    }
+                })?;
             if !names.scope.spend(form.terms, MOST_TERMS) {
                 return Err(ParseError::TooLarge { span, limit: MOST_TERMS });
             }

@@ -136,7 +136,9 @@ fn function<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>, na
         let (argument, span) = parser.name()?;
         if quoted || argument.contains('.') || reader.graph.symbol(&argument).to_string().starts_with('`') {
             let wrong = Diagnostic::at(span, format!("`{argument}` cannot be the name of an argument"));
-            return Err(wrong.help("choose a name of letters, digits and underscores that means nothing else"));
+            return Err(
+                wrong.help("choose a name of letters, digits and underscores that means nothing else")
+            );
         }
         if arguments.iter().any(|other| *other == argument) {
             return Err(Diagnostic::at(span, format!("`{name}` has two arguments `{argument}`"))
