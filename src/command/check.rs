@@ -1,6 +1,7 @@
 //! `leastaction check`: finds what is wrong with .motion files.
 
 use super::Failure;
+use super::run::outputs;
 use super::source::Source;
 use clap::Args;
 use leastaction::{Card, Graph};
@@ -31,7 +32,7 @@ impl Check {
     }
 }
 
-/// Everything that can be wrong before a run: the text, the equations of motion, the start, the method.
+/// Everything that can be wrong before a run: the text, the equations of motion, the start, the method, the outputs.
 fn check(path: &str) -> Result<String, Failure> {
     let graph = Graph::new();
     let source = Source::open_file(&graph, path, &[])?;
@@ -41,6 +42,7 @@ fn check(path: &str) -> Result<String, Failure> {
     if let Some(method) = &source.setup.plan.method {
         Card::named(method).map_err(|error| source.wrong_clause("method", &error))?;
     }
+    outputs(&source.setup, &mut dynamics, |errors| source.report(errors))?;
     let system = dynamics.system();
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let mut found = vec![count(system.degrees(), "coordinate")];

@@ -8,7 +8,7 @@ use super::summary::{Measured, Outcome, summary};
 use super::{Failure, json};
 use clap::Args;
 use leastaction::integrate::number;
-use leastaction::language::{Alarm, Drawing, Sense, Setup};
+use leastaction::language::{Alarm, Drawing, Errors, Sense, Setup};
 use leastaction::output::{About, Record};
 use leastaction::{
     Dynamics, Event, Failed, Graph, Integrator, Observable, Reason, RunError, Term, Trajectory,
@@ -55,7 +55,7 @@ impl Run {
         let Prepared { begun, integrator, why } = prepared;
         let Begun { source, mut dynamics, start, placed, until, compile, .. } = begun;
         let setup = &source.setup;
-        let outputs = outputs(setup, &mut dynamics)?;
+        let outputs = outputs(setup, &mut dynamics, |errors| source.report(errors))?;
         let last_step = integrator.last_step_between(start.t, until).map_err(refused)?;
         let integrator =
             self.files.sampled(integrator, &setup.plan, (start.t, until), self.pictures.samples())?;
@@ -171,15 +171,17 @@ pub(super) fn several(errors: &[String]) -> String {
 }
 
 /// What the model asks to be recorded, by name.
-fn outputs(setup: &Setup<'_>, dynamics: &mut Dynamics) -> Result<Vec<(String, Observable)>, Failure> {
-    let blank = Record::blank(dynamics.system(), setup.outputs.iter().map(|term| term.name.as_str()));
-    if let Some(name) = blank.twice() {
-        return Err(Failure::usage(format!("the output `{name}` has the name of something else: rename it")));
-    }
+pub(super) fn outputs(
+    setup: &Setup<'_>,
+    dynamics: &mut Dynamics,
+    wrong: impl Fn(&Errors) -> Failure,
+) -> Result<Vec<(String, Observable)>, Failure> {
+    let recorded = Record::names(dynamics.system());
+    let terms = setup.outputs_besides(&recorded).map_err(|errors| wrong(&errors))?;
     let output = |term: &Term<'_>| {
         Ok((term.name.clone(), dynamics.observable(&term.value.to_string()).map_err(Failure::usage)?))
     };
-    setup.outputs.iter().map(output).collect()
+    terms.into_iter().map(output).collect()
 }
 
 /// The integrator with the model's events, in their order.
@@ -231,7 +233,8 @@ mod tests {
         setup.alarms = vec![alarm("top", rate, false), alarm("ground", y, true)];
         let mut dynamics = setup.model.system().unwrap().dynamics().unwrap();
         let start = dynamics.start(&[("y'", 1.0)]).unwrap();
-        let outputs = outputs(&setup, &mut dynamics).unwrap_or_else(|failure| panic!("{}", failure.message));
+        let outputs = outputs(&setup, &mut dynamics, Failure::usage)
+            .unwrap_or_else(|failure| panic!("{}", failure.message));
         let throw = Integrator::named("implicit-midpoint", 0.125).unwrap();
         let throw =
             listening(throw, &setup, &mut dynamics).unwrap_or_else(|failure| panic!("{}", failure.message));
@@ -254,7 +257,7 @@ mod tests {
         let mut setup = Setup::new(model);
         setup.outputs.push(Term { name: "p_y".to_owned(), value: y });
         let mut dynamics = setup.model.system().unwrap().dynamics().unwrap();
-        let message = outputs(&setup, &mut dynamics).err().unwrap().message;
-        assert_eq!(message, "error: the output `p_y` has the name of something else: rename it");
+        let message = outputs(&setup, &mut dynamics, Failure::usage).err().unwrap().message;
+        assert_eq!(message, "error: `p_y` is recorded anyway, and is something else");
     }
 }

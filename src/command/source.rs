@@ -165,6 +165,11 @@ impl<'g> Source<'g> {
         self.text.wrong(&self.setup.explain(error))
     }
 
+    /// What is wrong with the text.
+    pub(super) fn report(&self, errors: &Errors) -> Failure {
+        self.text.wrong(errors)
+    }
+
     /// An error that a clause of the text's `run` leads to, such as "method".
     pub(super) fn wrong_clause(&self, clause: &str, error: &dyn Display) -> Failure {
         self.text.wrong(&self.setup.explain_clause(clause, error.to_string()))

@@ -3,7 +3,7 @@
 use crate::diagnostic::{Diagnostic, Errors};
 use crate::setup::Setup;
 use leastaction_expr::{Kind, Span, tokens};
-use leastaction_mechanics::{ModelError, SettingError, Site, StartError};
+use leastaction_mechanics::{ModelError, ProjectionError, SettingError, Site, StartError};
 use std::collections::HashMap;
 
 /// The places of a text: of declared names, masses, positions, terms, forces, starts and clauses of a run. Empty for what comes from
@@ -12,6 +12,8 @@ use std::collections::HashMap;
 pub(crate) struct Atlas {
     pub(crate) source: String,
     places: HashMap<(&'static str, String), Span>,
+    /// Bodies whose start nobody gave.
+    pub(crate) unplaced: Vec<String>,
 }
 
 impl Atlas {
@@ -70,6 +72,26 @@ impl Atlas {
         self.find("start", name).or_else(|| self.find("start", base)).or_else(|| self.find("name", base))
     }
 
+    /// The body without a start that has one of these coordinates or constraints.
+    fn unplaced(&self, names: &[&str]) -> Option<&str> {
+        let of = |body: &&String| {
+            names
+                .iter()
+                .any(|name| name.strip_prefix(body.as_str()).is_some_and(|rest| rest.starts_with('_')))
+        };
+        self.unplaced.iter().find(of).map(String::as_str)
+    }
+
+    /// Blames a start on a body of which none is given, if there is one.
+    fn blame(&self, wrong: Diagnostic, body: Option<&str>) -> Diagnostic {
+        let Some(body) = body else { return wrong };
+        let cause =
+            format!("the body `{body}` starts at the origin, which joints and constraints do not allow");
+        Diagnostic { message: cause, ..wrong }
+            .maybe_at(self.find("name", body))
+            .help(format!("say where it starts: `start {body} at …`"))
+    }
+
     /// Where a name, which may have primes, is written within a place.
     fn use_of(&self, name: &str, within: Span) -> Option<Span> {
         let (base, primes) = name.split_at(name.find('\'').unwrap_or(name.len()));
@@ -109,6 +131,16 @@ impl<'g> Setup<'g> {
     #[must_use]
     pub fn explain(&self, error: &impl Locate) -> Errors {
         error.locate(self).into()
+    }
+
+    /// An output that has the name of something that is recorded anyway.
+    pub(crate) fn explain_output(&self, name: &str) -> Errors {
+        let whole = name.rsplit_once('.').map_or(name, |(whole, _)| whole);
+        let place = self.atlas.find("output", name).or_else(|| self.atlas.find("output", whole));
+        Diagnostic::of_all(format!("`{name}` is recorded anyway, and is something else"))
+            .maybe_at(place)
+            .help("rename the output")
+            .into()
     }
 
     /// An error that a clause of `run`, such as "method", leads to.
@@ -264,10 +296,21 @@ impl Locate for StartError {
             StartError::Held { name, constraint, .. } => wrong
                 .maybe_at(atlas.start_of(name))
                 .maybe_related(atlas.find("constraint", constraint), "the constraint"),
-            StartError::FarFromConstraints { coordinate, .. } => wrong.maybe_at(atlas.start_of(coordinate)),
-            StartError::Projection(_) | StartError::Eval(_) => {
-                wrong.maybe_at(atlas.find("statement", "start"))
+            StartError::FarFromConstraints { coordinate, .. } => {
+                atlas.blame(wrong.maybe_at(atlas.start_of(coordinate)), atlas.unplaced(&[coordinate]))
             }
+            StartError::Projection(error) => {
+                let constraints = match error {
+                    ProjectionError::Unmet { constraints, .. }
+                    | ProjectionError::UnmetRates { constraints, .. } => &constraints[..],
+                    ProjectionError::Eval(_) => &[],
+                };
+                let names: Vec<&str> = constraints.iter().map(|(name, _)| name.as_str()).collect();
+                // Joints that cannot be met may have to do with any body.
+                let body = atlas.unplaced(&names).or(atlas.unplaced.first().map(String::as_str));
+                atlas.blame(wrong.maybe_at(atlas.find("statement", "start")), body)
+            }
+            StartError::Eval(_) => wrong.maybe_at(atlas.find("statement", "start")),
             StartError::NotSkew { .. } | StartError::NotDissipative { .. } => wrong,
         }
     }

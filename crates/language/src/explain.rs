@@ -103,8 +103,10 @@ impl From<ParseError> for Diagnostic {
                 Diagnostic::at(span, message).help("a number has one decimal point, as `1.5` or `2e-3`")
             }
             ParseError::UnknownFunction { name, suggestion, .. } => {
-                let wrong = Diagnostic::at(span, cause).label("no such function");
-                let alike = SYNONYMS.iter().find(|(other, _)| *other == name).map(|(_, here)| *here);
+                let wrong = Diagnostic::at(span, cause).label("no such function").unknown(&name);
+                let statement = |word: &str| statement::ALL.iter().any(|statement| statement.word == word);
+                let alike = SYNONYMS.iter().find(|(other, here)| *other == name && !statement(here));
+                let alike = alike.map(|(_, here)| *here);
                 match (name.as_str(), alike.map(str::to_owned).or(suggestion)) {
                     ("diff" | "der" | "d" | "derivative", _) => wrong.help(OF_TIME),
                     ("pow" | "power" | "sqr" | "square", _) => {
@@ -119,6 +121,21 @@ impl From<ParseError> for Diagnostic {
             ParseError::NotCalled { name, .. } => {
                 Diagnostic::at(span, format!("`{name}` is a function, without its argument"))
                     .help(format!("write `{name}(…)`"))
+            }
+            ParseError::InFunction { inside, .. } => {
+                let place = inside.innermost().span();
+                let wrong = match message.split_once(": ") {
+                    Some((cause, why)) => {
+                        Diagnostic::at(span, cause).label("called here").related(place, why)
+                    }
+                    None => Diagnostic::at(span, message),
+                };
+                wrong.help("a function takes what its text can use")
+            }
+            ParseError::RateOfArgument { name, .. } => {
+                Diagnostic::at(span, format!("the rate of the argument `{name}` is not known"))
+                    .label(format!("`{name}` is what a call puts here"))
+                    .help("give the rate as another argument: a call then is `f(y, y')`")
             }
             ParseError::TooLarge { .. } => Diagnostic::at(span, message).help("write it another way"),
             ParseError::ChainedComparison { .. } | ParseError::Shape { .. } => {
@@ -204,8 +221,16 @@ impl<'g, 's> Reader<'g, 's> {
 
     /// What is left of a statement that could end here.
     pub(crate) fn leftover(&self, word: &str, parser: &Parser<'g, 's>) -> Option<Diagnostic> {
-        let (token, next) = (parser.peek(), parser.peek_next());
+        let token = parser.peek();
         let text = parser.text(token.span);
+        // A name may have primes.
+        let next = parser
+            .rest()
+            .iter()
+            .skip(1)
+            .find(|token| token.kind != Kind::Sign("'"))
+            .copied()
+            .unwrap_or(token);
         let name = matches!(token.kind, Kind::Name | Kind::Quoted);
         let lists = matches!(word, "coord" | "momentum");
         let clause = word == "run" && ["method", "step", "tol", "until", "every", "samples"].contains(&text);

@@ -67,6 +67,8 @@ const WORDS: &[&str] = &[
 /// # Ok::<(), leastaction_language::Errors>(())
 /// ```
 ///
+/// Lines end as the first one does.
+///
 /// # Errors
 /// [`Errors`] if a line is no line of the language: characters that mean nothing, numbers that are none.
 pub fn format(source: &str) -> Result<String, Errors> {
@@ -100,6 +102,10 @@ pub fn format(source: &str) -> Result<String, Errors> {
             Ok(text) => out.push_str(&text),
             Err(diagnostic) => wrong.push(diagnostic),
         }
+    }
+    // A file keeps the line ends that it has.
+    if source.split_inclusive('\n').next().is_some_and(|line| line.ends_with("\r\n")) {
+        out = out.replace('\n', "\r\n");
     }
     if wrong.is_empty() { Ok(out) } else { Err(Errors { diagnostics: wrong }) }
 }

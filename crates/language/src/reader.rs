@@ -6,7 +6,7 @@ use crate::setup::Setup;
 use crate::statement::{self, End, Link, Statement};
 use crate::text::check_size;
 use leastaction_expr::{Expr, Graph, Id, Kind, Node, Parser, Scope, Span, Token, UnboundSymbol, Value};
-use leastaction_mechanics::Model;
+use leastaction_mechanics::{Model, Pose, Term};
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
@@ -439,12 +439,45 @@ impl<'g, 's> Reader<'g, 's> {
     }
 
     fn finish(mut self) -> Setup<'g> {
+        self.place_bodies();
         if self.setup.drawing.parts.is_empty() {
             self.setup.drawing = crate::picture::picture(&mut self);
         }
         self.setup.about = about(self.source).to_owned();
         self.setup.atlas.source = self.source.to_owned();
         self.setup
+    }
+}
+
+impl<'g> Reader<'g, '_> {
+    /// Bodies of which no start is given start at the origin, their axes along those of the world.
+    fn place_bodies(&mut self) {
+        let given: HashMap<String, Expr<'g>> =
+            self.setup.start.iter().map(|term| (term.name.clone(), term.value)).collect();
+        let model = self.setup.model.clone();
+        for body in model.bodies() {
+            let origin = if body.dimensions() == 2 { Pose::at([0.0; 2]) } else { Pose::at([0.0; 3]) };
+            let Ok(usual) = body.start(&origin) else { continue };
+            let usual: HashMap<&str, f64> = usual.into_iter().collect();
+            let nodes: Vec<Vec<String>> =
+                body.nodes().iter().map(|node| node.iter().map(ToString::to_string).collect()).collect();
+            let value = |name: &String| usual.get(name.as_str()).copied().unwrap_or(0.0);
+            let missing = nodes.iter().flatten().filter(|&name| !given.contains_key(name)).count();
+            if missing == nodes.iter().flatten().count() {
+                self.setup.atlas.unplaced.push(body.name().to_owned());
+            }
+            for node in &nodes {
+                for (name, centre) in
+                    node.iter().zip(&nodes[0]).filter(|(name, _)| !given.contains_key(*name))
+                {
+                    // What is given by coordinates takes the rest of the body along.
+                    let moved =
+                        given.get(centre).copied().unwrap_or_else(|| self.graph.number(value(centre)));
+                    let value = moved + (value(name) - value(centre));
+                    self.setup.start.push(Term { name: name.clone(), value });
+                }
+            }
+        }
     }
 }
 

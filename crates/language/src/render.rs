@@ -44,7 +44,7 @@ impl Errors {
 impl Diagnostic {
     /// The error underlined in its source.
     fn render(&self, name: &str, source: &str, colour: bool) -> String {
-        let Some(span) = self.span else { return self.plain(colour) };
+        let Some(span) = self.span else { return self.plain(name, colour) };
         let related = self.related.iter().map(|(span, label)| (*span, Some(label.as_str()), Color::Blue));
         let mut places: Vec<_> = related.collect();
         places.push((span, self.label.as_deref(), Color::Red));
@@ -68,7 +68,7 @@ impl Diagnostic {
         let text = Source::from(excerpt.text.as_str());
         let mut shown: Vec<u8> = Vec::new();
         if report.finish().write((name, text), &mut shown).is_err() {
-            return self.plain(colour);
+            return self.plain(name, colour);
         }
         let shown = String::from_utf8_lossy(&shown);
         // A line that is cut begins further left than it is written.
@@ -79,11 +79,11 @@ impl Diagnostic {
     }
 
     /// The error without a place.
-    fn plain(&self, colour: bool) -> String {
+    fn plain(&self, name: &str, colour: bool) -> String {
         let paint = |word: &str, color| {
             if colour { word.fg(color).to_string() } else { word.to_owned() }
         };
-        let message = format!("{} {}", paint("Error:", Color::Red), short(&self.message));
+        let message = format!("{} {}: {}", paint("Error:", Color::Red), short(name), short(&self.message));
         match &self.help {
             Some(help) => format!("{message}\n  {}: {}", paint("Help", Color::Fixed(115)), short(help)),
             None => message,

@@ -1,9 +1,11 @@
 //! What a text says: a model, and how it starts, runs and is drawn.
 
 use crate::atlas::Atlas;
+use crate::diagnostic::Errors;
 use crate::drawing::Drawing;
 use leastaction_expr::{Expr, UnboundSymbol};
 use leastaction_mechanics::{Dynamics, Model, Term};
+use std::collections::HashSet;
 
 /// A model with everything needed to run and to draw it.
 #[derive(Clone, Debug)]
@@ -27,6 +29,8 @@ pub struct Setup<'g> {
     pub alarms: Vec<Alarm<'g>>,
     /// How it is drawn.
     pub drawing: Drawing,
+    /// Outputs that are what their names say: coordinates, velocities, momenta and places.
+    pub(crate) plain: HashSet<String>,
     /// Where the text says it.
     pub(crate) atlas: Atlas,
 }
@@ -94,8 +98,25 @@ impl<'g> Setup<'g> {
             invariants: Vec::new(),
             alarms: Vec::new(),
             drawing: Drawing::default(),
+            plain: HashSet::new(),
             atlas: Atlas::default(),
         }
+    }
+
+    /// The outputs besides what is recorded anyway under these names.
+    ///
+    /// # Errors
+    /// [`Errors`] for an output that has one of the names and is something else.
+    pub fn outputs_besides(&self, recorded: &HashSet<String>) -> Result<Vec<&Term<'g>>, Errors> {
+        let mut all = Vec::new();
+        for term in &self.outputs {
+            match (recorded.contains(&term.name), self.plain.contains(&term.name)) {
+                (true, true) => {}
+                (true, false) => return Err(self.explain_output(&term.name)),
+                (false, _) => all.push(term),
+            }
+        }
+        Ok(all)
     }
 
     /// The values at the start with the parameters of these dynamics, as [`Dynamics::start`] takes them.

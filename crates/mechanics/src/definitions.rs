@@ -3,9 +3,8 @@
 use crate::equations::{motion, rate, symbols_of};
 use crate::error::ModelError;
 use crate::model::{Model, Particle, Term};
-use leastaction_expr::{Expr, Id, Substitution};
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, HashSet};
+use leastaction_expr::{Expr, Graph, Id, Substitution};
+use std::collections::{HashMap, HashSet};
 
 impl<'g> Model<'g> {
     /// The model with every defined name, and its time derivative, replaced by what it stands for.
@@ -19,22 +18,27 @@ impl<'g> Model<'g> {
         if self.definitions.is_empty() {
             return Ok(self.clone());
         }
-        let velocities: HashSet<Id> = self.coordinates.iter().map(|&q| rate(q).id()).collect();
         let motion = motion(&self.coordinates, self.time);
+        let velocities = self.coordinates.iter().map(|&q| (rate(q).id(), true));
+        let mut moving: HashMap<Id, bool> = velocities.collect();
         let mut known = Substitution::new(self.graph);
         let mut list = Vec::new();
-        for index in order(&self.definitions)? {
-            let (name, value) = self.definitions[index];
-            let value = known.apply(&[value])[0];
+        // Definitions share what they are made of: all that do not need each other are done in one pass.
+        for level in levels(self.graph, &self.definitions)? {
+            let (names, values): (Vec<_>, Vec<_>) = level.into_iter().map(|i| self.definitions[i]).unzip();
+            let values = known.apply(&values);
             let mut know = |name, value| {
                 known.replace(name, value);
                 list.push((name, value));
             };
-            know(name, value);
+            names.iter().zip(&values).for_each(|(&name, &value)| know(name, value));
             // The rate of what depends on velocities would need accelerations; its name then stays unknown.
-            if !symbols_of(&[value]).iter().any(|s| velocities.contains(&s.id())) {
-                let rates = motion.derivatives(&[value]);
-                name.dot().into_iter().zip(rates).for_each(|(name, rate)| know(name, rate));
+            spread(self.graph, &values, &mut moving);
+            let resting = names.into_iter().zip(values).filter(|(_, value)| !moving[&value.id()]);
+            let (names, values): (Vec<_>, Vec<_>) = resting.unzip();
+            let rates = motion.derivatives(&values);
+            for (name, rate) in names.into_iter().zip(rates) {
+                name.dot().into_iter().for_each(|name| know(name, rate));
             }
         }
         let replace = |e: &mut Expr<'g>| *e = known.apply(&[*e])[0];
@@ -64,44 +68,82 @@ impl<'g> Model<'g> {
     }
 }
 
-/// The definitions in an order in which each uses only earlier ones.
-fn order(definitions: &[(Expr<'_>, Expr<'_>)]) -> Result<Vec<usize>, ModelError> {
+/// Marks what is made of something marked.
+fn spread(graph: &Graph, expressions: &[Expr<'_>], marks: &mut HashMap<Id, bool>) {
+    let roots: Vec<Id> = expressions.iter().map(|e| e.id()).collect();
+    for id in graph.order(&roots) {
+        let made = || graph.node(id).arguments().iter().any(|argument| marks[argument]);
+        if !marks.contains_key(&id) {
+            let mark = made();
+            marks.insert(id, mark);
+        }
+    }
+}
+
+/// The definitions in levels, each of which uses only earlier ones.
+fn levels(graph: &Graph, definitions: &[(Expr<'_>, Expr<'_>)]) -> Result<Vec<Vec<usize>>, ModelError> {
     // Definitions by name and by time derivative.
     let names = definitions.iter().map(|(name, _)| *name).zip(0..);
     let names =
         names.flat_map(|(name, i)| [Some(name), name.dot()].into_iter().flatten().map(move |n| (n.id(), i)));
     let names: HashMap<Id, usize> = names.collect();
-    let mut uses: Vec<Vec<usize>> = Vec::with_capacity(definitions.len());
-    let mut users: Vec<Vec<usize>> = vec![Vec::new(); definitions.len()];
-    for (i, (_, value)) in definitions.iter().enumerate() {
-        let mut used: Vec<usize> =
-            symbols_of(&[*value]).iter().filter_map(|s| names.get(&s.id()).copied()).collect();
-        used.sort_unstable();
-        used.dedup();
-        used.iter().for_each(|&j| users[j].push(i));
-        uses.push(used);
-    }
-    let mut missing: Vec<usize> = uses.iter().map(Vec::len).collect();
-    let ready = (0..definitions.len()).filter(|&i| missing[i] == 0);
-    let mut ready: BinaryHeap<Reverse<usize>> = ready.map(Reverse).collect();
-    let mut order: Vec<usize> = Vec::with_capacity(definitions.len());
-    while let Some(Reverse(next)) = ready.pop() {
-        order.push(next);
-        for &user in &users[next] {
-            missing[user] -= 1;
-            if missing[user] == 0 {
-                ready.push(Reverse(user));
+    // The level of everything that definitions are made of: a name is one above what it stands for. What is open has none yet.
+    let mut found: HashMap<Id, Option<usize>> = HashMap::new();
+    let mut path: Vec<Id> = Vec::new();
+    for (_, value) in definitions {
+        path.push(value.id());
+        while let Some(&id) = path.last() {
+            if found.get(&id).is_some_and(Option::is_some) {
+                path.pop();
+                continue;
+            }
+            let (node, name) = (graph.node(id), names.get(&id));
+            let made_of = node.arguments().iter().copied().chain(name.map(|&i| definitions[i].1.id()));
+            if found.insert(id, None).is_none() {
+                // A part that is open is made of this.
+                let open = |part: &Id| found.get(part).is_some_and(Option::is_none);
+                if made_of.clone().any(|part| open(&part)) {
+                    return Err(ModelError::Cycle { names: cycle(definitions, &names) });
+                }
+                path.extend(made_of);
+            } else {
+                let level = made_of.filter_map(|part| found[&part]).max().unwrap_or(0);
+                found.insert(id, Some(level + usize::from(name.is_some())));
+                path.pop();
             }
         }
     }
-    if order.len() < definitions.len() {
-        return Err(ModelError::Cycle { names: cycle(definitions, &uses, &order) });
+    let mut levels: Vec<Vec<usize>> = Vec::new();
+    for (i, (_, value)) in definitions.iter().enumerate() {
+        let level = found[&value.id()].unwrap_or(0);
+        levels.resize_with(levels.len().max(level + 1), Vec::new);
+        levels[level].push(i);
     }
-    Ok(order)
+    Ok(levels)
 }
 
-/// A round trip through definitions that are not done, each of which uses another of them.
-fn cycle(definitions: &[(Expr<'_>, Expr<'_>)], uses: &[Vec<usize>], done: &[usize]) -> Vec<String> {
+/// A round trip through definitions that use each other.
+fn cycle(definitions: &[(Expr<'_>, Expr<'_>)], names: &HashMap<Id, usize>) -> Vec<String> {
+    let used = |i: usize| {
+        let mut used: Vec<usize> =
+            symbols_of(&[definitions[i].1]).iter().filter_map(|s| names.get(&s.id()).copied()).collect();
+        used.sort_unstable();
+        used
+    };
+    let uses: Vec<Vec<usize>> = (0..definitions.len()).map(used).collect();
+    // What uses only what is done is done; the others lead round and round.
+    let mut done: HashSet<usize> = HashSet::new();
+    loop {
+        let before = done.len();
+        for (i, used) in uses.iter().enumerate() {
+            if used.iter().all(|j| done.contains(j)) {
+                done.insert(i);
+            }
+        }
+        if done.len() == before {
+            break;
+        }
+    }
     let mut path: Vec<usize> = (0..definitions.len()).filter(|i| !done.contains(i)).take(1).collect();
     loop {
         let next = path.last().and_then(|&i| uses[i].iter().copied().find(|j| !done.contains(j)));

@@ -2,6 +2,7 @@
 
 use leastaction_integrate::Trajectory;
 use leastaction_mechanics::{Dynamics, EvalError, Form, Observable, Place, System};
+use std::collections::HashSet;
 
 /// A quantity at every sample.
 #[derive(Clone, Debug, PartialEq)]
@@ -134,6 +135,15 @@ impl Record {
         Ok(record)
     }
 
+    /// The names of all that is recorded of a system, whatever else is asked for.
+    #[must_use]
+    pub fn names(system: &System) -> HashSet<String> {
+        let blank = Record::blank(system, std::iter::empty());
+        let violations = ["violation", "violation'"].map(str::to_owned);
+        let violations = violations.into_iter().filter(|_| !system.constraints().is_empty());
+        blank.columns().map(|(_, name, _)| name).chain(violations).collect()
+    }
+
     /// A record of a system without samples: what will be recorded.
     #[must_use]
     pub fn blank<'a>(system: &System, outputs: impl Iterator<Item = &'a str>) -> Record {
@@ -178,7 +188,7 @@ impl Record {
     /// A name that two columns have, if there is one: files could not tell them apart.
     #[must_use]
     pub fn twice(&self) -> Option<String> {
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         self.columns().map(|(_, name, _)| name).find(|name| !seen.insert(name.clone()))
     }
 

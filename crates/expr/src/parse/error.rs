@@ -127,6 +127,26 @@ pub enum ParseError {
         /// What is applied to what, and what to do.
         problem: String,
     },
+    /// A function of the text with arguments that its value cannot have.
+    #[error("`{name}` does not take {given}: {}", .inside.innermost())]
+    InFunction {
+        /// The call.
+        span: Span,
+        /// The function.
+        name: String,
+        /// What the arguments are, in words.
+        given: String,
+        /// What is wrong in the text of the function.
+        inside: Box<ParseError>,
+    },
+    /// Primes behind an argument of the function whose text this is.
+    #[error("the rate of the argument `{name}` is not known; give it as another argument")]
+    RateOfArgument {
+        /// The argument and its primes.
+        span: Span,
+        /// The argument.
+        name: String,
+    },
     /// Functions of functions have become too much.
     #[error("this is too large: functions of functions have put more than {limit} terms here")]
     TooLarge {
@@ -188,6 +208,8 @@ impl ParseError {
             | ParseError::Arity { span, .. }
             | ParseError::ChainedComparison { span }
             | ParseError::Shape { span, .. }
+            | ParseError::InFunction { span, .. }
+            | ParseError::RateOfArgument { span, .. }
             | ParseError::TooLarge { span, .. }
             | ParseError::NoDerivative { span, .. }
             | ParseError::CannotDefine { span, .. } => span,

@@ -1,5 +1,6 @@
 //! Expressions: what waits for an operand is kept on stacks, so that nothing recurses.
 
+use super::function::Names;
 use super::lexer::is_identifier;
 use super::suggest::nearest;
 use super::{Kind, ParseError, Parser, Scope, Span, Value};
@@ -12,7 +13,7 @@ const RESERVED: &[&str] = &["let", "pi", "π", "inf", "nan"];
 const MOST_COMPONENTS: usize = 16;
 
 /// Functions that a scope defines may bring so many terms into a text.
-const MOST_TERMS: usize = 1_000_000;
+pub(super) const MOST_TERMS: usize = 1_000_000;
 
 /// Functions of vectors.
 const VECTOR_FUNCTIONS: &[&str] = &["dot", "norm", "cross"];
@@ -27,10 +28,14 @@ impl<'g, 's> Parser<'g, 's> {
     /// # Errors
     /// [`ParseError`] with the place.
     pub fn expression(&mut self, scope: &Scope<'g>) -> Result<Value<'g>, ParseError> {
+        self.expression_of(Names { scope, frame: None, depth: 0 })
+    }
+
+    pub(super) fn expression_of(&mut self, names: Names<'_, 'g>) -> Result<Value<'g>, ParseError> {
         let mut levels: Vec<Level<'g, 's>> = Vec::new();
         let mut waiting: Vec<Waiting<'g>> = Vec::new();
         loop {
-            let mut part = match self.read(scope)? {
+            let mut part = match self.read(names)? {
                 Read::Minus(start) => {
                     waiting.push(Waiting::Minus(start));
                     continue;
@@ -61,14 +66,14 @@ impl<'g, 's> Parser<'g, 's> {
                     levels.push(level);
                     break;
                 }
-                part = self.close(scope, level.bracket, level.values)?;
+                part = self.close(names, level.bracket, level.values)?;
                 waiting = level.outside;
             }
         }
     }
 
     /// The next step towards an operand: a minus, an opening bracket, or the operand.
-    fn read(&mut self, scope: &Scope<'g>) -> Result<Read<'g, 's>, ParseError> {
+    fn read(&mut self, names: Names<'_, 'g>) -> Result<Read<'g, 's>, ParseError> {
         let token = self.peek();
         let start = token.span;
         let number = match token.kind {
@@ -78,16 +83,19 @@ impl<'g, 's> Parser<'g, 's> {
             }
             Kind::Sign("(") => return Ok(self.open(start, Role::Group)),
             Kind::Sign("[") => return Ok(self.open(start, Role::Vector)),
-            Kind::Quoted => return self.named(scope),
+            Kind::Quoted => return self.named(names),
             Kind::Number(value) => value,
             Kind::Name => match self.text(start) {
                 "pi" | "π" => std::f64::consts::PI,
                 "let" | "inf" | "nan" => return Err(self.unexpected("an expression")),
-                name if self.peek_next().kind == Kind::Sign("(") => return self.call(scope, name),
-                name if is_function(name) || RESERVED.contains(&name) || scope.function(name).is_some() => {
+                name if self.peek_next().kind == Kind::Sign("(") => return self.call(names, name),
+                name if is_function(name)
+                    || RESERVED.contains(&name)
+                    || names.scope.function(name).is_some() =>
+                {
                     return Err(ParseError::NotCalled { span: start, name: name.into() });
                 }
-                _ => return self.named(scope),
+                _ => return self.named(names),
             },
             _ => return Err(self.unexpected("an expression")),
         };
@@ -102,7 +110,7 @@ impl<'g, 's> Parser<'g, 's> {
     }
 
     /// A name with its primes.
-    fn named(&mut self, scope: &Scope<'g>) -> Result<Read<'g, 's>, ParseError> {
+    fn named(&mut self, names: Names<'_, 'g>) -> Result<Read<'g, 's>, ParseError> {
         let (base, start) = self.name()?;
         let mut dots = 0_usize;
         while self.accept("'") {
@@ -110,30 +118,50 @@ impl<'g, 's> Parser<'g, 's> {
         }
         let span = start.to(self.previous());
         let name = if dots == 0 { base.clone() } else { format!("{base}{}", "'".repeat(dots)).into() };
-        let value = if let Some(value) = scope.get(&name) {
+        let argument = names.argument(&base);
+        let value = if let Some(value) = names.get(&name) {
             value.clone()
-        } else if dots > 0 && scope.get(&base).is_some() || dots > u8::MAX.into() {
+        } else if let Some(name) = argument.filter(|_| dots > 0) {
+            return Err(ParseError::RateOfArgument { span, name: name.into() });
+        } else if dots > 0 && names.get(&base).is_some() || dots > u8::MAX.into() {
             return Err(ParseError::NoDerivative { span, what: format!("`{base}`") });
-        } else if scope.is_open() {
+        } else if names.scope.is_open() && argument.is_none() {
             self.graph.symbol(&name).into()
         } else {
-            let suggestion = nearest(&name, scope.names().chain(functions()));
+            let suggestion = nearest(&name, names.all().chain(functions()));
             return Err(ParseError::UnknownName { span, name: name.into(), suggestion });
         };
         Ok(Read::Part(Part { value, start }))
     }
 
     /// The beginning of a call.
-    fn call(&mut self, scope: &Scope<'g>, name: &'s str) -> Result<Read<'g, 's>, ParseError> {
+    fn call(&mut self, names: Names<'_, 'g>, name: &'s str) -> Result<Read<'g, 's>, ParseError> {
         let span = self.advance().span;
-        if function(name).is_some() || VECTOR_FUNCTIONS.contains(&name) || scope.function(name).is_some() {
+        if function(name).is_some()
+            || VECTOR_FUNCTIONS.contains(&name)
+            || names.scope.function(name).is_some()
+        {
             return Ok(self.open(span, Role::Call(name)));
         }
-        if scope.get(name).is_some() {
+        if names.get(name).is_some() {
             return Err(self.unexpected("an operator"));
         }
-        let suggestion = nearest(name, scope.functions().chain(functions()));
+        let suggestion = nearest(name, names.scope.functions().chain(functions()));
         Err(ParseError::UnknownFunction { span, name: name.into(), suggestion })
+    }
+
+    /// Makes sure that the name of a value or a function at the current token is known; those of arguments depend on what they are.
+    pub(super) fn check_name(&mut self, names: Names<'_, 'g>) -> Result<(), ParseError> {
+        let token = self.peek();
+        let text = self.text(token.span);
+        if token.kind == Kind::Name && self.peek_next().kind == Kind::Sign("(") {
+            self.call(names, text)?;
+        } else if token.kind == Kind::Quoted
+            || !(RESERVED.contains(&text) || is_function(text) || names.argument(text).is_some())
+        {
+            self.named(names)?;
+        }
+        Ok(())
     }
 
     /// Applies the operators that wait for this operand and bind at least as tightly as the next.
@@ -166,7 +194,7 @@ impl<'g, 's> Parser<'g, 's> {
     /// What stands between brackets, once they are closed.
     fn close(
         &mut self,
-        scope: &Scope<'g>,
+        names: Names<'_, 'g>,
         bracket: Bracket<'s>,
         mut values: Vec<Value<'g>>,
     ) -> Result<Part<'g>, ParseError> {
@@ -189,7 +217,7 @@ impl<'g, 's> Parser<'g, 's> {
             });
         }
         let value = match role {
-            Role::Call(name) => self.apply(scope, name, start, values)?,
+            Role::Call(name) => self.apply(names, name, start, values)?,
             Role::Vector if values.len() > MOST_COMPONENTS => {
                 let problem = format!("a vector has at most {MOST_COMPONENTS} components");
                 return Err(self.shape_error(start, problem));
@@ -213,35 +241,50 @@ impl<'g, 's> Parser<'g, 's> {
     /// A function applied to the values between its parentheses.
     fn apply(
         &self,
-        scope: &Scope<'g>,
+        names: Names<'_, 'g>,
         name: &str,
         start: Span,
         values: Vec<Value<'g>>,
     ) -> Result<Value<'g>, ParseError> {
-        let (own, op) = (scope.function(name), function(name));
+        let (own, op) = (names.scope.function(name), function(name));
         let expected = match (own, op) {
             (Some(own), _) => own.arity(),
             (None, Some(op)) => op.row().arity,
             (None, None) if name == "norm" => 1,
             (None, None) => 2,
         };
+        let span = start.to(self.previous());
         if values.len() != expected {
-            let span = start.to(self.previous());
             return Err(ParseError::Arity { span, name: name.into(), expected, found: values.len() });
         }
-        if own.is_some_and(|own| !scope.spend(own.terms(), MOST_TERMS)) {
-            return Err(ParseError::TooLarge { span: start.to(self.previous()), limit: MOST_TERMS });
+        if let Some(own) = own {
+            let form =
+                own.form(self.graph, names, name, &values).map_err(|error| match error.innermost() {
+                    ParseError::TooLarge { limit, .. } => ParseError::TooLarge { span, limit: *limit },
+                    _ => {
+                        let given: Vec<_> = values.iter().map(Value::shape).collect();
+                        ParseError::InFunction {
+                            span,
+                            name: name.into(),
+                            given: given.join(" and "),
+                            inside: error.into(),
+                        }
+                    }
+                })?;
+            if !names.scope.spend(form.terms, MOST_TERMS) {
+                return Err(ParseError::TooLarge { span, limit: MOST_TERMS });
+            }
+            return Ok(form.of(self.graph, &values));
         }
         let numbers = || {
             let numbers: Result<Vec<_>, _> = values.iter().cloned().map(Value::scalar).collect();
             numbers.map_err(|found| format!("`{name}` takes numbers, not {found}"))
         };
-        let result = match (own, op, &values[..]) {
-            (Some(own), ..) => numbers().map(|numbers| own.of(self.graph, &numbers)),
-            (None, Some(op), _) => numbers().map(|numbers| self.graph.apply(op, &numbers).into()),
-            (None, None, [a, b]) if name == "cross" => Value::cross(a, b),
-            (None, None, [a, b]) => Value::dot(a, b).map(Value::Scalar),
-            (None, None, _) => Value::norm(&values[0]).map(Value::Scalar),
+        let result = match (op, &values[..]) {
+            (Some(op), _) => numbers().map(|numbers| self.graph.apply(op, &numbers).into()),
+            (None, [a, b]) if name == "cross" => Value::cross(a, b),
+            (None, [a, b]) => Value::dot(a, b).map(Value::Scalar),
+            (None, _) => Value::norm(&values[0]).map(Value::Scalar),
         };
         result.map_err(|problem| self.shape_error(start, problem))
     }

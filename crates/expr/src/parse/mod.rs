@@ -18,6 +18,7 @@
 
 mod error;
 mod expression;
+mod function;
 mod lexer;
 mod parser;
 mod scope;

@@ -1,7 +1,8 @@
 //! What names mean, and what expressions are worth: a number or a vector.
 
+use super::function::Function;
+use crate::Expr;
 use crate::op::Op;
-use crate::{Expr, Graph, Substitution};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 
@@ -149,35 +150,6 @@ pub struct Scope<'g> {
     spent: Cell<usize>,
 }
 
-/// A function that a scope defines: a value with symbols that stand for the arguments.
-#[derive(Clone, Debug)]
-pub(super) struct Function<'g> {
-    arguments: Vec<Expr<'g>>,
-    value: Value<'g>,
-    /// How many nodes the value has.
-    terms: usize,
-}
-
-impl<'g> Function<'g> {
-    pub(super) fn arity(&self) -> usize {
-        self.arguments.len()
-    }
-
-    pub(super) fn terms(&self) -> usize {
-        self.terms
-    }
-
-    /// The value with arguments in place of the symbols that stand for them.
-    pub(super) fn of(&self, graph: &'g Graph, arguments: &[Expr<'g>]) -> Value<'g> {
-        let mut known = Substitution::new(graph);
-        self.arguments.iter().zip(arguments).for_each(|(&symbol, &value)| known.replace(symbol, value));
-        match &self.value {
-            Value::Scalar(value) => known.apply(&[*value])[0].into(),
-            Value::Vector(components) => known.apply(components).into(),
-        }
-    }
-}
-
 impl<'g> Scope<'g> {
     /// A scope in which any unknown name is the symbol of that name.
     #[must_use]
@@ -201,28 +173,8 @@ impl<'g> Scope<'g> {
         self.known.insert(name.into(), value.into());
     }
 
-    /// Makes a name a function of numbers, whose value has these symbols in place of its arguments.
-    ///
-    /// ```
-    /// # use leastaction_expr::{Graph, Parser, Scope};
-    /// # let graph = Graph::new();
-    /// let mut scope = Scope::open();
-    /// let x = graph.symbol("any x");
-    /// scope.define_function("square", &[x], x * x);
-    /// let read = |text| Parser::new(&graph, text)?.expression(&scope);
-    /// assert_eq!(read("square(a + 1)")?, read("(a + 1)^2")?);
-    /// assert_eq!(read("square(a, b)").unwrap_err().to_string(), "`square` takes 1 argument, not 2");
-    /// # Ok::<(), leastaction_expr::ParseError>(())
-    /// ```
-    pub fn define_function(&mut self, name: &str, arguments: &[Expr<'g>], value: impl Into<Value<'g>>) {
-        let value = value.into();
-        let outputs: &[Expr<'g>] = match &value {
-            Value::Scalar(expr) => std::slice::from_ref(expr),
-            Value::Vector(components) => components,
-        };
-        let ids: Vec<_> = outputs.iter().map(|e| e.id()).collect();
-        let terms = outputs.first().map_or(0, |e| e.graph().order(&ids).len());
-        self.functions.insert(name.into(), Function { arguments: arguments.to_vec(), value, terms });
+    pub(super) fn insert_function(&mut self, name: &str, function: Function<'g>) {
+        self.functions.insert(name.into(), function);
     }
 
     /// Counts terms that a function brings in; whether they are not too many.

@@ -130,29 +130,27 @@ pub(super) fn define<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g
 /// The arguments and the value of a function. Within it, arguments hide other names.
 fn function<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>, name: &str) -> Outcome {
     parser.advance();
-    let mut arguments: Vec<(String, Expr<'g>)> = Vec::new();
+    let mut arguments: Vec<String> = Vec::new();
     loop {
+        let quoted = parser.peek().kind == Kind::Quoted;
         let (argument, span) = parser.name()?;
-        if arguments.iter().any(|(other, _)| *other == argument) {
+        if quoted || argument.contains('.') || reader.graph.symbol(&argument).to_string().starts_with('`') {
+            let wrong = Diagnostic::at(span, format!("`{argument}` cannot be the name of an argument"));
+            return Err(
+                wrong.help("choose a name of letters, digits and underscores that means nothing else")
+            );
+        }
+        if arguments.iter().any(|other| *other == argument) {
             return Err(Diagnostic::at(span, format!("`{name}` has two arguments `{argument}`"))
                 .help("rename one of them"));
         }
-        // No other name looks like this.
-        let symbol = reader.graph.symbol(&format!("{name}({argument})"));
-        arguments.push((argument.into_owned(), symbol));
+        arguments.push(argument.into_owned());
         if !parser.accept(",") {
             break;
         }
     }
     reader.sign(parser, ")", "`,` or `)`")?;
     reader.sign(parser, "=", "`=` and the value of the function")?;
-    let own = arguments.iter().map(|(name, symbol)| (name.as_str(), Some((*symbol).into())));
-    let hidden: Vec<_> = own.map(|(name, symbol)| (name, reader.scope.replace(name, symbol))).collect();
-    let value = reader.value(parser);
-    for (name, value) in hidden {
-        reader.scope.replace(name, value);
-    }
-    let symbols: Vec<_> = arguments.into_iter().map(|(_, symbol)| symbol).collect();
-    reader.scope.define_function(name, &symbols, value?);
-    Ok(())
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    parser.function(&mut reader.scope, name, &arguments).map_err(|error| reader.explain(error))
 }

@@ -138,13 +138,18 @@ pub(super) fn output<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g
                 .related(first, "the first one")
                 .help("rename one of them"));
         }
-        match value {
-            Value::Scalar(value) => reader.setup.outputs.push(Term { name, value }),
+        let terms: Vec<_> = match value {
+            Value::Scalar(value) => vec![Term { name, value }],
             Value::Vector(components) => {
                 let parts = components.into_iter().zip(AXES);
-                let terms = parts.map(|(value, axis)| Term { name: format!("{name}.{axis}"), value });
-                reader.setup.outputs.extend(terms);
+                parts.map(|(value, axis)| Term { name: format!("{name}.{axis}"), value }).collect()
             }
+        };
+        for term in terms {
+            if reader.is_plain(&term) {
+                reader.setup.plain.insert(term.name.clone());
+            }
+            reader.setup.outputs.push(term);
         }
         if !parser.accept(",") {
             return Ok(());
@@ -187,6 +192,18 @@ pub(super) fn event<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
     reader.setup.atlas.mark("event", &alarm.name, start.to(parser.previous()));
     reader.setup.alarms.push(alarm);
     Ok(())
+}
+
+impl<'g> Reader<'g, '_> {
+    /// Whether a name means this value by itself, and not because somebody defined it so.
+    fn is_plain(&self, term: &Term<'g>) -> bool {
+        let root = term.name.split(['.', '\'']).next().unwrap_or("");
+        let defined = matches!(
+            self.names.get(root),
+            None | Some((Role::Definition | Role::Function | Role::Parameter | Role::Input, _))
+        );
+        (!defined || root == "t") && self.scope.get(&term.name) == Some(&Value::Scalar(term.value))
+    }
 }
 
 impl Reader<'_, '_> {

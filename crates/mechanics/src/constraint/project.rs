@@ -30,8 +30,8 @@ pub struct Projection {
 pub enum ProjectionError {
     /// Some constraints stay violated.
     #[error(
-        "the constraints {} cannot be met near this state at t = {t}: they contradict each other, or the state is too far from \
-         what they allow",
+        "the constraints cannot be met near this state at t = {t}: they contradict each other, or the state is too far from \
+         what they allow (in the end they are violated: {})",
         violated(.constraints)
     )]
     Unmet {
@@ -44,7 +44,8 @@ pub enum ProjectionError {
     },
     /// What constraints demand of velocities cannot be met.
     #[error(
-        "no velocities meet the constraints {} at t = {t}: what they demand there contradicts each other",
+        "no velocities meet the constraints at t = {t}: what they demand there contradicts each other (in the end they are \
+         violated: {})",
         violated(.constraints)
     )]
     UnmetRates {
@@ -72,7 +73,7 @@ impl ProjectionError {
 }
 
 fn violated(constraints: &[(String, f64)]) -> String {
-    let each = constraints.iter().take(5).map(|(name, value)| format!("`{name}` (off by {value:.2e})"));
+    let each = constraints.iter().take(5).map(|(name, value)| format!("`{name}` by {value:.2e}"));
     let more = constraints.len().saturating_sub(5);
     let more = (more > 0).then(|| format!("and {more} more"));
     each.chain(more).collect::<Vec<_>>().join(", ")
