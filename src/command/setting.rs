@@ -52,6 +52,9 @@ pub(super) struct Setting {
     /// Let the method find its steps from a relative tolerance
     #[arg(long, value_name = "TOL", conflicts_with = "step")]
     tol: Option<f64>,
+    /// Let it find no steps longer than this, so that it sees what is as short
+    #[arg(long, value_name = "H", conflicts_with = "step")]
+    max_step: Option<f64>,
 }
 
 type Built<'g> = (Source<'g>, Equations<'g>, Dynamics);
@@ -191,7 +194,8 @@ impl Setting {
                 (choice.integrator, Some(choice.why))
             }
         };
-        Ok((integrator.at_most(self.beginning.max_steps), why))
+        let integrator = integrator.at_most(self.beginning.max_steps);
+        Ok((integrator.longest_step(self.max_step.unwrap_or(f64::INFINITY)), why))
     }
 }
 
