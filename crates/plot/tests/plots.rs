@@ -301,8 +301,8 @@ fn of_many_methods_the_best_and_the_named_are_shown_and_no_names_overlap() {
     let contender = |i: usize| Contender {
         name: format!("method-{i}"),
         times: vec![0.0, 1.0],
-        errors: vec![0.0, if i.is_multiple_of(2) { 10_f64.powf(-(i as f64) / 4.0) } else { 1.0 }],
-        work: 1000.0 * (1.0 + 0.02 * i as f64),
+        errors: vec![0.0, if i.is_multiple_of(2) { 10_f64.powf(-8.0 - 0.02 * i as f64) } else { 1.0 }],
+        work: 1000.0 * (1.0 + 0.002 * i as f64),
         asked: i == 33,
     };
     let comparison = Comparison {
