@@ -233,7 +233,7 @@ mod tests {
         setup.alarms = vec![alarm("top", rate, false), alarm("ground", y, true)];
         let mut dynamics = setup.model.system().unwrap().dynamics().unwrap();
         let start = dynamics.start(&[("y'", 1.0)]).unwrap();
-        let outputs = outputs(&setup, &mut dynamics, Failure::usage)
+        let outputs = outputs(&setup, &mut dynamics, |errors| Failure::usage(errors))
             .unwrap_or_else(|failure| panic!("{}", failure.message));
         let throw = Integrator::named("implicit-midpoint", 0.125).unwrap();
         let throw =
@@ -257,7 +257,7 @@ mod tests {
         let mut setup = Setup::new(model);
         setup.outputs.push(Term { name: "p_y".to_owned(), value: y });
         let mut dynamics = setup.model.system().unwrap().dynamics().unwrap();
-        let message = outputs(&setup, &mut dynamics, Failure::usage).err().unwrap().message;
+        let message = outputs(&setup, &mut dynamics, |errors| Failure::usage(errors)).err().unwrap().message;
         assert_eq!(message, "error: `p_y` is recorded anyway, and is something else");
     }
 }
