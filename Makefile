@@ -3,7 +3,7 @@
 CARGO ?= cargo
 PYTHON ?= python3
 
-.PHONY: test test-long bench pictures
+.PHONY: test test-long bench compare pictures
 
 # Formatting, lints, documentation, and every test that takes seconds.
 test: .venv/requirements.txt
@@ -31,9 +31,25 @@ bench:
 	$(CARGO) bench --package leastaction-integrate --bench chain
 
 # The pictures of the README and the book.
+pictures: program = $${CARGO_TARGET_DIR:-target}/release/leastaction
 pictures:
 	$(CARGO) build --release --quiet
-	target/release/leastaction run book/models/atwood.motion --plot book/src/atwood.svg --quiet
-	target/release/leastaction run double-pendulum --plot book/src/double-pendulum.svg --animate book/src/double-pendulum.gif --quiet
+	$(program) run book/models/atwood.motion --plot book/src/atwood.svg --quiet
+	$(program) run double-pendulum --plot book/src/double-pendulum.svg --quiet
+	$(program) run double-pendulum --until 5 --animate book/src/double-pendulum.gif --quiet
+	$(program) run book/models/chain.motion --samples 1000 --plot book/src/chain.svg --quiet
+	$(program) run book/models/skate.motion --samples 1000 --plot book/src/skate.svg --quiet
+	$(program) section henon-heiles --through x --rising --energy 0.125 --solve p_x --vary y=-0.3..0.6 \
+		--orbits 20 --show y,p_y --plot book/src/henon-heiles.svg --quiet
+	$(program) compare henon-heiles --methods rk4,verlet,blanes-moan6,gauss4,dop853 --step 0.1 --until 1000 \
+		--plot book/src/compare.svg --quiet
 	$(CARGO) run --release --quiet --example closed_loops
 	$(CARGO) run --release --quiet --example work_precision
+
+# The double pendulum from its model to its end state, beside other programs, as a Markdown table.
+compare: .venv-compare/requirements.txt
+	$(CARGO) build --release --quiet --example stopwatch
+	.venv-compare/bin/python bench/compare/compare.py $${CARGO_TARGET_DIR:-target}/release/examples/stopwatch
+
+.venv-compare/requirements.txt: bench/compare/requirements.txt
+	tools/python-environment.sh $(PYTHON) $< .venv-compare

@@ -1,4 +1,4 @@
-//! A model from a text, integrated, measured and plotted from Rust.
+//! A model from a text, integrated and measured from Rust.
 
 use leastaction::output::Record;
 use leastaction::{Choice, Graph, language};
@@ -10,6 +10,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // Compile the equations of motion, and begin where the file says.
     let mut dynamics = setup.model.system()?.dynamics()?;
+    setup.bind(&mut dynamics)?; // inputs, if there are any
     let start = dynamics.start(&setup.start(&dynamics)?)?;
 
     // Nobody named a method, so one is chosen.

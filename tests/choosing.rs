@@ -39,7 +39,7 @@ fn the_front_page_counts_the_methods() {
 fn the_page_names_methods_that_exist() {
     let page = include_str!("../book/src/choosing-an-integrator.md");
     let (advice, _) = page.split_once("## Steps").unwrap();
-    let (_, advice) = advice.split_once("## Three questions").unwrap();
+    let (_, advice) = advice.split_once("## Four questions").unwrap();
     let named = advice.split('`').skip(1).step_by(2).filter(|word| !word.contains([' ', '(', '=']));
     let mut count = 0;
     for name in named {

@@ -112,7 +112,7 @@ fn results_not_to_be_trusted_are_marked() {
         warning.contains("energy should not change") && warning.ends_with("try a smaller step"),
         "{fall}"
     );
-    assert!(line(&fall, "conserved").contains("energy (to "), "{fall}");
+    assert!(line(&fall, "conserved").contains("energy (not kept: "), "{fall}");
     assert!(!prints(&["run", "two-body"]).contains("warning"));
 }
 
@@ -177,7 +177,12 @@ fn starts_are_drawn_from_a_seed() {
     let refused = |more: &[&str]| fails(&[&["run", "pendulum", "--seed", "1"], more].concat());
     assert_eq!(
         refused(&[]),
-        (2, "error: starts of this system are not drawn at random: give one\n".to_owned())
+        (
+            2,
+            "error: pendulum has no random starts: give one (--start); n-pendulum, coupled-pendulums, magnet-pendulum, gyroscope, \
+             rigid-rotor have some (--seed)\n"
+                .to_owned()
+        )
     );
     assert!(refused(&["--start", "th=1"]).1.contains("cannot be used with"));
 }
@@ -215,7 +220,7 @@ fn wrong_usage_is_2_and_says_what_to_do() {
             &["run", "pendulum", "--start", "th'=1", "--start", "p_th=1"],
             "give velocities or momenta, not both",
         ),
-        (&["run", "pendulum", "--start", "th=nan"], "`th` is NaN at the start"),
+        (&["run", "pendulum", "--start", "th=nan"], "`th` cannot be NaN: numbers are finite"),
         (&["run", "pendulum", "--set", "m=-1"], "the mass of particle `bob` is -1"),
         (&["run", "pendulum", "--set", "m"], "write NAME=VALUE, such as m1=2"),
         (&["run", "pendulum", "--set", "m=heavy"], "`heavy` is not a number"),

@@ -4,6 +4,9 @@ use super::Failure;
 use leastaction::{Card, Keeps, METHODS};
 
 #[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  leastaction methods\n  leastaction methods gauss4\n  leastaction methods | grep constraints"
+)]
 pub(crate) struct Methods {
     /// The method to tell all about
     name: Option<String>,

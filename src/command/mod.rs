@@ -36,8 +36,11 @@ pub(crate) enum Command {
     /// Compare methods on a system: what they cost, and how well they do.
     Compare(compare::Compare),
     /// List the systems of the catalog.
+    #[command(
+        after_help = "Examples:\n  leastaction list\n  leastaction run pendulum\n  leastaction show pendulum"
+    )]
     List,
-    /// Print the text of a system of the catalog.
+    /// Print the text of a system.
     Show(show::Show),
     /// Print the equations of motion as text, LaTeX, C or Rust.
     Equations(equations::Print),
@@ -110,6 +113,12 @@ impl Failure {
     /// A text is wrong, and this shows where.
     fn report(message: String) -> Failure {
         Failure { code: 1, said: String::new(), message }
+    }
+
+    /// What went wrong, in a line.
+    fn title(&self) -> &str {
+        let first = self.message.lines().next().unwrap_or_default();
+        first.split_once("rror: ").map_or(first, |(_, rest)| rest)
     }
 
     /// The failure with what there is to print all the same.

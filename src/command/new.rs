@@ -28,11 +28,17 @@ impl New {
         let opened = OpenOptions::new().write(true).create_new(true).open(&path);
         let written = opened.and_then(|mut file| file.write_all(STARTER.as_bytes()));
         match written {
-            Ok(()) => Ok(format!(
-                "{path} is a pendulum on a cart. Try\n  leastaction run {path}\n  leastaction watch {path}\n"
-            )),
+            Ok(()) => {
+                let file = if path.contains(' ') { format!("\"{path}\"") } else { path.clone() };
+                Ok(format!(
+                    "{path} is a pendulum on a cart. Try\n  leastaction run {file}\n  leastaction watch {file}\n"
+                ))
+            }
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                 Err(Failure::run(format!("{path} is there already: choose another name, or remove it")))
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Err(Failure::run(format!("cannot write {path}: its folder is not there; make it first")))
             }
             Err(error) => Err(Failure::run(format!("cannot write {path}: {error}"))),
         }

@@ -92,12 +92,13 @@ impl Pictures {
         let span = [record.times.first(), record.times.last()].map(|t| number(t.unwrap_or(&0.0)));
         let ended = if about.ended == "complete" { String::new() } else { format!("; {}", about.ended) };
         let subtitle = format!(
-            "{}, {}, t = {} to {}, {} samples{ended}",
+            "{}, {}, t = {} to {}, {} sample{}{ended}",
             about.method,
             about.pace,
             span[0],
             span[1],
-            record.len()
+            record.len(),
+            if record.len() == 1 { "" } else { "s" }
         );
         let energy = shown.energy_drift.map_or(Energy::Changing, |drift| conserved(record, drift));
         let title = about.system.as_str();

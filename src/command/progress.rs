@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The clock is looked at about so often.
 const GLANCE: Duration = Duration::from_millis(10);
-/// Parts of the bar.
-const PARTS: u64 = 1000;
+/// Letters of the bar.
+const LETTERS: usize = 30;
 
 /// A bar on standard error, with the time left: only on a terminal, and only for what takes longer than a second.
 struct Bar {
@@ -29,9 +29,9 @@ impl Bar {
     /// A bar for what begins now, if it is wanted.
     pub(super) fn new(wanted: bool) -> Bar {
         let bar = (wanted && std::io::stderr().is_terminal()).then(|| {
-            let bar = ProgressBar::with_draw_target(Some(PARTS), ProgressDrawTarget::stderr());
-            let style = ProgressStyle::with_template("[{bar:30}] {percent:>3} %  {msg}");
-            bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "))
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            let style = ProgressStyle::with_template("{msg}");
+            bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
         });
         Bar { bar, begun: Instant::now(), shown: false }
     }
@@ -45,10 +45,8 @@ impl Bar {
     pub(super) fn show(&mut self, fraction: f64, place: &str) {
         let (elapsed, Some(bar)) = (self.begun.elapsed(), &self.bar) else { return };
         if elapsed > PATIENCE {
-            let elapsed = elapsed.as_secs_f64();
-            let left = if fraction > 0.0 { told(elapsed / fraction - elapsed) } else { "?".to_owned() };
-            bar.set_message(format!("{place}, {left} left"));
-            bar.set_position((fraction * PARTS as f64) as u64);
+            // The whole line at once: a position and a message would be drawn one after the other.
+            bar.set_message(line(fraction, place, elapsed.as_secs_f64()));
             self.shown = true;
         }
     }
@@ -127,6 +125,17 @@ impl Watcher {
     }
 }
 
+/// How much is done after so many seconds, as a bar and in numbers, where that is, and how long the rest takes.
+fn line(fraction: f64, place: &str, elapsed: f64) -> String {
+    let fraction = if fraction.is_finite() { fraction.clamp(0.0, 1.0) } else { 0.0 };
+    let done = (fraction * LETTERS as f64) as usize;
+    let tip = if done < LETTERS { ">" } else { "" };
+    let rest = " ".repeat((LETTERS - done).saturating_sub(1));
+    let left = if fraction > 0.0 { told(elapsed / fraction - elapsed) } else { "?".to_owned() };
+    let percent = (fraction * 100.0) as u32;
+    format!("[{}{tip}{rest}] {percent:>3} %  {place}, {left} left", "=".repeat(done))
+}
+
 /// A time in seconds, or minutes, or hours.
 fn told(seconds: f64) -> String {
     let whole = seconds.clamp(0.0, 1e9).round() as u64;
@@ -139,6 +148,15 @@ fn told(seconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_line_tells_the_fraction_the_place_and_the_time_left() {
+        let line = super::line(0.4, "t = 815.1", 2.0);
+        assert_eq!(line, "[============>                 ]  40 %  t = 815.1, 3 s left");
+        assert_eq!(super::line(0.0, "t = 0", 2.0), format!("[>{}]   0 %  t = 0, ? left", " ".repeat(29)));
+        assert_eq!(super::line(1.0, "t = 9", 2.0), format!("[{}] 100 %  t = 9, 0 s left", "=".repeat(30)));
+        assert!(super::line(f64::NAN, "t = 0", 2.0).contains("  0 %"));
+    }
+
     #[test]
     fn times_left_are_told() {
         let told = [0.2, 59.4, 59.6, 3599.0, 7300.0].map(super::told);

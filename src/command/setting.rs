@@ -5,7 +5,8 @@ use super::source::Source;
 use clap::Args;
 use leastaction::language::Setup;
 use leastaction::{
-    Card, Choice, Dynamics, Graph, Integrator, Observable, Pace, Projection, Sizing, State, Tolerance,
+    Card, Choice, Dynamics, Equations, Expr, Graph, Integrator, Observable, Pace, Projection, Sizing, State,
+    Statement, Tolerance,
 };
 use std::time::{Duration, Instant};
 
@@ -51,11 +52,20 @@ pub(super) struct Setting {
     /// Let the method find its steps from a relative tolerance
     #[arg(long, value_name = "TOL", conflicts_with = "step")]
     tol: Option<f64>,
+    /// Let it find no steps longer than this, so that it sees what is as short
+    #[arg(long, value_name = "H", conflicts_with = "step")]
+    max_step: Option<f64>,
 }
+
+type Built<'g> = (Source<'g>, Equations<'g>, Dynamics);
+
+/// Conserved momenta are looked for among so many coordinates.
+const MANY: usize = 48;
 
 /// A system at its start.
 pub(super) struct Begun<'g> {
     pub(super) source: Source<'g>,
+    equations: Equations<'g>,
     pub(super) dynamics: Dynamics,
     pub(super) start: State,
     /// How far the start was moved onto constraints, if there are any.
@@ -76,10 +86,16 @@ pub(super) struct Prepared<'g> {
 /// Reads `NAME=VALUE`.
 fn assignment(text: &str) -> Result<(String, f64), String> {
     let (name, value) = text.split_once('=').ok_or("write NAME=VALUE, such as m1=2")?;
-    match value.trim().parse() {
-        Ok(value) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value)),
-        Ok(_) => Err("there is no name before `=`".to_owned()),
-        Err(_) => Err(format!("`{}` is not a number", value.trim())),
+    let (name, value) = (name.trim(), value.trim());
+    if name.is_empty() {
+        return Err("there is no name before `=`".to_owned());
+    }
+    // Numbers, and expressions of them such as `pi/4`.
+    let number = value.parse().ok().or_else(|| Graph::new().parse(value).ok().and_then(Expr::as_number));
+    match number {
+        Some(number) if f64::is_finite(number) => Ok((name.to_owned(), number)),
+        Some(number) => Err(format!("`{name}` cannot be {number}: numbers are finite")),
+        None => Err(format!("`{value}` is not a number")),
     }
 }
 
@@ -87,9 +103,12 @@ impl Beginning {
     /// Builds the system and its start.
     pub(super) fn begin<'g>(&self, graph: &'g Graph) -> Result<Begun<'g>, Failure> {
         let before = Instant::now();
-        let source = Source::open(graph, &self.system, self.size, &self.set)?;
+        let (source, equations, mut dynamics) = self.built(graph, &self.set).map_err(|failure| {
+            // What is right without values from outside is not the text's fault.
+            let blame = failure.code == 1 && !self.set.is_empty() && self.built(&Graph::new(), &[]).is_ok();
+            if blame { Failure::usage(failure.title()) } else { failure }
+        })?;
         let setup = &source.setup;
-        let mut dynamics = source.dynamics(&source.equations()?, &self.set)?;
         let compile = before.elapsed();
         let start = match self.seed {
             Some(seed) => source.sample(&mut dynamics, seed)?,
@@ -105,7 +124,15 @@ impl Beginning {
         };
         let placed = dynamics.placed();
         let until = self.until.unwrap_or(setup.plan.until);
-        Ok(Begun { source, dynamics, start, placed, until, compile })
+        Ok(Begun { source, equations, dynamics, start, placed, until, compile })
+    }
+
+    /// The system with these values of parameters, compiled.
+    fn built<'g>(&self, graph: &'g Graph, set: &[(String, f64)]) -> Result<Built<'g>, Failure> {
+        let source = Source::open(graph, &self.system, self.size, set)?;
+        let equations = source.equations()?;
+        let dynamics = source.dynamics(&equations, set)?;
+        Ok((source, equations, dynamics))
     }
 
     /// The start of the system with what was asked for in its place. Momenta take the place of velocities, and velocities that of momenta.
@@ -167,22 +194,50 @@ impl Setting {
                 (choice.integrator, Some(choice.why))
             }
         };
-        Ok((integrator.at_most(self.beginning.max_steps), why))
+        let integrator = integrator.at_most(self.beginning.max_steps);
+        Ok((integrator.longest_step(self.max_step.unwrap_or(f64::INFINITY)), why))
     }
 }
 
 impl Begun<'_> {
-    /// What a symmetry conserves besides the energy, and what the model says is conserved.
+    /// What should not change besides the energy: momenta of symmetries, and what the model says.
     pub(super) fn watched(&mut self) -> Result<Vec<(String, Observable)>, Failure> {
         let system = self.dynamics.system().clone();
         let momenta = system.conserved().into_iter().filter(|name| *name != "energy");
         let momenta = momenta.map(|name| (name.to_owned(), name.to_owned()));
         let stated = self.source.setup.invariants.iter();
         let stated = stated.map(|term| (term.name.clone(), term.value.to_string()));
-        let all: Vec<_> = momenta.chain(stated).collect();
+        let mut all: Vec<_> = momenta.chain(stated).collect();
+        let found = self.totals().into_iter().filter(|(name, _)| all.iter().all(|(other, _)| other != name));
+        all.extend(found.collect::<Vec<_>>());
         let watch = |(name, text): (String, String)| {
             Ok((name, self.dynamics.observable(&text).map_err(Failure::run)?))
         };
         all.into_iter().map(watch).collect()
+    }
+
+    /// The momenta and angular momenta of everything together that are conserved.
+    fn totals(&self) -> Vec<(String, String)> {
+        let model = &self.source.setup.model;
+        if self.dynamics.system().degrees() > MANY {
+            return Vec::new();
+        }
+        let totals = [
+            ("momentum along", model.total_momentum()),
+            ("angular momentum about", model.total_angular_momentum()),
+        ];
+        let totals = totals.into_iter().flat_map(|(what, values)| {
+            let axes = values.into_iter().zip(["x", "y", "z"]);
+            axes.map(move |(value, axis)| (format!("{what} {axis}"), value))
+        });
+        // Momenta of single coordinates are found already.
+        let equations = &self.equations;
+        let mut known = vec![equations.graph.number(0.0)];
+        if let Statement::Lagrangian(l) = &equations.statement {
+            known.extend(equations.cyclic().into_iter().map(|i| l.value.derivative(equations.velocities[i])));
+        }
+        let is_new = |value: Expr<'_>| known.iter().all(|&momentum| !equations.is_zero(value - momentum));
+        let kept = totals.filter(|&(_, value)| is_new(value) && equations.is_conserved(value) == Some(true));
+        kept.map(|(name, value)| (name, value.to_string())).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! `leastaction show`: the text of a system of the catalog.
+//! `leastaction show`: the text of a system.
 
 use super::Failure;
 use super::source::Text;
@@ -8,7 +8,7 @@ use clap::Args;
 #[command(after_help = "Examples:\n  leastaction show double-pendulum\n  \
                   leastaction show n-pendulum --size 5 > chain.motion")]
 pub(crate) struct Show {
-    /// A system of the catalog (see `leastaction list`)
+    /// A system of the catalog (see `leastaction list`), or a .motion file
     system: String,
     /// Build the system with a number of pieces, where it can be chosen
     #[arg(long, value_name = "N")]
@@ -17,6 +17,10 @@ pub(crate) struct Show {
 
 impl Show {
     pub(super) fn execute(self) -> Result<String, Failure> {
-        Ok(Text::of_catalog(&self.system, self.size)?.0.text)
+        match (Text::is_path(&self.system), self.size) {
+            (true, Some(_)) => Err(Failure::usage(super::source::SIZELESS)),
+            (true, None) => Ok(Text::read(&self.system)?.text),
+            (false, size) => Ok(Text::of_catalog(&self.system, size)?.0.text),
+        }
     }
 }

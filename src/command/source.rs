@@ -1,15 +1,18 @@
 //! Where a system comes from: the catalog, a file, or standard input.
 
 use super::Failure;
-use leastaction::catalog::{self, Entry};
+use leastaction::catalog::{self, Entry, SampleError};
 use leastaction::language::{self, Errors, Locate, Setup};
-use leastaction::{Dynamics, Equations, Graph, State};
+use leastaction::{Dynamics, Equations, Graph, SettingError, State};
 use std::fmt::Display;
 use std::io::{IsTerminal, Read};
 use std::path::Path;
 
 /// More than this is not read: no text is so long.
 const LONGEST: u64 = 16 << 20;
+
+/// Why a file cannot be built with a number of pieces.
+pub(super) const SIZELESS: &str = "only systems of the catalog have a size (--size)";
 
 /// A text that says what moves.
 pub(super) struct Text {
@@ -96,7 +99,7 @@ impl<'g> Source<'g> {
     ) -> Result<Source<'g>, Failure> {
         if Text::is_path(system) {
             if size.is_some() {
-                return Err(Failure::usage("only systems of the catalog have a size (--size)"));
+                return Err(Failure::usage(SIZELESS));
             }
             return Source::open_file(graph, system, set);
         }
@@ -136,15 +139,19 @@ impl<'g> Source<'g> {
         set: &[(String, f64)],
     ) -> Result<Dynamics, Failure> {
         let system = equations.system().map_err(|error| self.wrong(&error))?;
-        // Values from outside are not the text's fault.
-        let mut dynamics = system.dynamics().map_err(|error| match set {
-            [] => self.wrong(&error),
-            _ => Failure::usage(error),
-        })?;
+        let mut dynamics = system.dynamics().map_err(|error| self.wrong(&error))?;
         let inputs = dynamics.system().inputs().to_vec();
         let (held, parameters): (Vec<_>, Vec<_>) = set.iter().partition(|(name, _)| inputs.contains(name));
         for (name, value) in parameters {
-            dynamics.set_parameter(name, *value).map_err(Failure::usage)?;
+            dynamics.set_parameter(name, *value).map_err(|error| match error {
+                SettingError::Unknown { nearest: None, .. } => {
+                    let names: Vec<&str> =
+                        system.parameters().iter().map(|(name, _)| name.as_str()).collect();
+                    let has = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+                    Failure::usage(format!("{error} (parameters: {has})"))
+                }
+                error => Failure::usage(error),
+            })?;
         }
         self.setup.bind(&mut dynamics).map_err(Failure::run)?;
         for (name, value) in held {
@@ -173,7 +180,17 @@ impl<'g> Source<'g> {
         let Some((entry, size)) = self.catalog else {
             return Err(Failure::usage("only systems of the catalog have random starts (--seed)"));
         };
-        entry.sample(size, dynamics, seed).map_err(Failure::usage)
+        entry.sample(size, dynamics, seed).map_err(|error| match error {
+            SampleError::NoSampling => {
+                let drawn: Vec<&str> =
+                    catalog::ALL.iter().filter(|e| e.has_samples()).map(|e| e.name).collect();
+                let (name, drawn) = (entry.name, drawn.join(", "));
+                Failure::usage(format!(
+                    "{name} has no random starts: give one (--start); {drawn} have some (--seed)"
+                ))
+            }
+            error => Failure::usage(error),
+        })
     }
 }
 

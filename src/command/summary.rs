@@ -5,6 +5,7 @@ use super::{Failure, methods, table};
 use leastaction::integrate::number;
 use leastaction::language::Alarm;
 use leastaction::{Dynamics, Integrator, Observable, Pace, Projection, State, System, Trajectory, Work};
+use std::io::IsTerminal;
 use std::time::Duration;
 
 /// A conserved quantity that drifts by more than this, relatively, makes the run worthless.
@@ -97,11 +98,11 @@ pub(super) fn summary(
         row(
             "run",
             format!(
-                "t = {} to {} in {}, {} evaluations{}",
+                "t = {} to {} in {}, {}{}",
                 number(&trajectory.times()[0]),
                 number(&end.t),
                 steps(work, integrator.pace(), outcome.last_step),
-                work.evaluations,
+                several(work.evaluations, "evaluation"),
                 if work.iterations > 0 { format!(", {} iterations", work.iterations) } else { String::new() },
             ),
         ),
@@ -116,13 +117,13 @@ pub(super) fn summary(
         row(
             "energy",
             format!(
-                "{first} to {last}, {} (relative, {} samples)",
+                "{first} to {last}, {} (relative, {})",
                 match (outcome.measured.energy_drift, system.conserved().contains(&"energy")) {
                     (0.0, _) => "the same throughout".to_owned(),
                     (drift, true) => format!("at most {drift:.2e} off"),
                     (drift, false) => format!("changed by up to {drift:.2e}"),
                 },
-                trajectory.len()
+                several(trajectory.len() as u64, "sample")
             ),
         ),
         row("conserved", conserved(&outcome.measured.conserved)),
@@ -148,10 +149,41 @@ pub(super) fn summary(
     for (name, drift) in outcome.measured.conserved.iter().filter(|(_, drift)| *drift > WRONG) {
         rows.push(row(
             "warning",
-            format!("{name} should not change, and drifted by {drift:.1e} of itself: do not trust this result, try a smaller step"),
+            format!(
+                "{name} should not change, and drifted by {drift:.1e} of itself: do not trust this result, try a smaller {}",
+                if let Pace::Step(_) = integrator.pace() { "step" } else { "tolerance" }
+            ),
         ));
     }
-    Ok(table(&rows))
+    Ok(table(&fitted(rows, columns())))
+}
+
+/// How wide standard output is, if it is a terminal.
+fn columns() -> Option<usize> {
+    let width = std::io::stdout().is_terminal().then(|| crossterm::terminal::size().ok()).flatten();
+    width.map(|(columns, _)| usize::from(columns))
+}
+
+/// Rows of a label and a text, with texts that are too long for a terminal continued below.
+fn fitted(rows: Vec<Vec<String>>, columns: Option<usize>) -> Vec<Vec<String>> {
+    let Some(columns) = columns else { return rows };
+    let length = |text: &str| text.chars().count();
+    let beside = rows.iter().filter_map(|row| row.first()).map(|label| length(label)).max().unwrap_or(0) + 2;
+    let room = columns.saturating_sub(beside).max(20);
+    let wrap = |text: &str| {
+        let mut lines = vec![String::new()];
+        for word in text.split(' ') {
+            let last = lines.len() - 1;
+            if !lines[last].is_empty() && length(&lines[last]) + 1 + length(word) > room {
+                lines.push(word.to_owned());
+            } else {
+                lines[last] =
+                    if lines[last].is_empty() { word.to_owned() } else { format!("{} {word}", lines[last]) };
+            }
+        }
+        lines
+    };
+    rows.into_iter().flat_map(|row| labelled(&row[0], wrap(&row[1]))).collect()
 }
 
 /// Rows of which the first has a label.
@@ -193,11 +225,17 @@ fn events(alarms: &[Alarm<'_>], trajectory: &Trajectory) -> Vec<String> {
     alarms.iter().enumerate().map(told).collect()
 }
 
+/// A number of things.
+fn several(count: impl Into<u64>, what: &str) -> String {
+    let count = count.into();
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// How many steps of which length.
 fn steps(work: Work, pace: &Pace, last: Option<f64>) -> String {
     let count = work.steps;
     let &Pace::Step(step) = pace else {
-        return format!("{count} steps ({} rejected) by {pace}", work.rejected);
+        return format!("{} ({} rejected) by {pace}", several(count, "step"), work.rejected);
     };
     let last = last.unwrap_or(step);
     let (step, last, even) = (number(&step), short(last), step == last);
@@ -213,6 +251,7 @@ fn steps(work: Work, pace: &Pace, last: Option<f64>) -> String {
 fn conserved(quantities: &[(String, f64)]) -> String {
     let told = |(name, drift): &(String, f64)| match *drift {
         0.0 => format!("{name} (exactly)"),
+        drift if drift > WRONG => format!("{name} (not kept: {drift:.1e} off)"),
         drift => format!("{name} (to {drift:.1e})"),
     };
     let all: Vec<_> = quantities.iter().map(told).collect();
@@ -283,7 +322,7 @@ fn lines(items: impl Iterator<Item = String>) -> Vec<String> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)] // a test may panic
 mod tests {
-    use super::{constraints, events, lines};
+    use super::{constraints, events, fitted, lines};
     use leastaction::language::{Alarm, Sense};
     use leastaction::{Event, Graph, Integrator, Model};
 
@@ -312,6 +351,15 @@ mod tests {
             ]
         );
         assert_eq!(told(2.0, &mut dynamics)[1], "falls: once, at t = 1.570796327");
+    }
+
+    #[test]
+    fn texts_fit_on_a_terminal() {
+        let rows = || vec![vec!["method".to_owned(), "one two three four five six seven".to_owned()]];
+        assert_eq!(fitted(rows(), None), rows());
+        assert_eq!(fitted(rows(), Some(80)), rows());
+        let narrow = fitted(rows(), Some(28));
+        assert_eq!(narrow, [["method", "one two three four"], ["", "five six seven"]]);
     }
 
     #[test]

@@ -14,10 +14,11 @@
 //! | a step | else | `gauss4` |
 //! | a density | constraints of positions | `gauss-spark6` |
 //! | a density | separable, or not | `blanes-moan6`, `gauss6` |
-//! | neither | nothing is lost, and the run is longer than a thousand of its fastest periods | `blanes-moan6`, or `gauss8` if not separable, or `gauss-spark8` if constraints of positions hold |
+//! | neither | nothing is lost, the run is longer than a thousand of its fastest periods, and one step suits all of it | `blanes-moan6`, or `gauss8` if not separable, or `gauss-spark8` if constraints of positions hold |
 //! | neither | else | as for a tolerance of 1e−10 |
 //!
-//! How fast a system moves is looked up: by the largest eigenvalue of the field's derivatives, along a short trial run. Methods of a
+//! How fast a system moves is looked up: by the largest eigenvalue of the field's derivatives, along a short trial run. One step suits all of it unless
+//! the steps of the trial differ much, as near a collision, or it would make too many. Methods of a
 //! tolerance are projected onto constraints after each step; a field with constraint forces that are written out is in closed form.
 
 use crate::block::Block;
@@ -42,6 +43,10 @@ pub struct Choice {
 const LONG: f64 = 1000.0;
 /// Steps of a run that nobody gave a step, per period of the fastest motion.
 const STEPS_PER_PERIOD: f64 = 50.0;
+/// One step suits a run whose shortest steps are longer than this part of the mean: the shortest but for a tenth, as a first step is a guess.
+const UNEVEN: f64 = 0.1;
+/// More steps of one length nobody waits for who did not ask for them.
+const MOST_STEPS: f64 = 1e8;
 /// The tolerance of a run that nobody gave one.
 const USUAL: Tolerance = Tolerance { relative: 1e-10, absolute: 0.0 };
 /// A step that turns the fastest motion by more than this many radians is long.
@@ -84,7 +89,12 @@ impl Choice {
                 let (name, why) = by_density(&facts);
                 (name, Pace::Density(density), why)
             }
-            None if free && facts.holonomic && tempo.is_known() && tempo.fastest * span > LONG * TAU => {
+            None if free
+                && facts.holonomic
+                && tempo.is_known()
+                && tempo.fastest * span > LONG * TAU
+                && tempo.suits_one_step(span) =>
+            {
                 let step = (end - start.t).signum() * TAU / tempo.fastest / STEPS_PER_PERIOD;
                 let periods = (tempo.fastest * span / TAU).round();
                 let name = match () {
@@ -98,7 +108,10 @@ impl Choice {
                 (name, Pace::Step(step), why)
             }
             None => {
-                let (name, why) = by_tolerance(&facts, tempo, USUAL.relative);
+                let (name, mut why) = by_tolerance(&facts, tempo, USUAL.relative);
+                if tempo.is_known() && !tempo.suits_one_step(span) {
+                    why += "; at times the motion is much faster than mostly, so steps follow it";
+                }
                 (name, Pace::Tolerance(USUAL), why)
             }
         };
@@ -187,11 +200,19 @@ struct Tempo {
     /// The largest size and rate of coordinates, and of momenta.
     sizes: [f64; 2],
     rates: [f64; 2],
+    /// The shortest step of the trial but for a tenth, relative to the mean; 0 if the trial came upon something that it could not pass.
+    evenness: f64,
 }
 
 impl Tempo {
     fn is_known(self) -> bool {
         self.fastest > 0.0 && self.fastest.is_finite()
+    }
+
+    /// Whether steps of one length are a good way through a run.
+    fn suits_one_step(self, span: f64) -> bool {
+        let steps = self.fastest * span / TAU * STEPS_PER_PERIOD;
+        self.evenness > UNEVEN && steps < MOST_STEPS
     }
 
     /// The rate at which the state changes, relative to its size.
@@ -208,20 +229,31 @@ impl Tempo {
     /// Looks along a short trial run. Where that fails, what was seen until then must do.
     fn look(dynamics: &mut Dynamics, start: &State, end: f64) -> Result<Tempo, RunError> {
         let d = dynamics.system().dimension();
-        let mut tempo = Tempo { fastest: 0.0, sizes: [0.0; 2], rates: [0.0; 2] };
+        let mut tempo = Tempo { fastest: 0.0, sizes: [0.0; 2], rates: [0.0; 2], evenness: 1.0 };
         if d > LARGEST {
             return Ok(tempo);
         }
         tempo.see(dynamics, start.t, &start.block())?;
         let trial = Integrator::named("dormand-prince5", Tolerance::relative(1e-3))
-            .map(|run| run.at_most(TRIAL_STEPS).every(TRIAL_STEPS / TRIAL_LOOKS));
+            .map(|run| run.at_most(TRIAL_STEPS));
         let Ok(trial) = trial else { return Ok(tempo) };
         let mut seen: Vec<(f64, Vec<f64>)> = Vec::new();
+        let (mut steps, mut before) = (Vec::new(), start.t);
         // A trial that ends early, for whatever reason, has shown what it has shown.
-        let _ = trial.march(dynamics, start.t, &mut Block::one(&start.block()), end, |sample| {
-            seen.push((sample.t, sample.block.values().to_vec()));
+        let ended = trial.march(dynamics, start.t, &mut Block::one(&start.block()), end, |sample| {
+            if sample.step % (TRIAL_STEPS / TRIAL_LOOKS) == 0 || sample.t == end {
+                seen.push((sample.t, sample.block.values().to_vec()));
+            }
+            if sample.step > 0 {
+                steps.push((sample.t - before).abs());
+            }
+            before = sample.t;
             Ok(ControlFlow::Continue(()))
         });
+        tempo.evenness = match ended {
+            Ok(_) | Err(RunError::OutOfSteps { .. }) => evenness(&mut steps),
+            Err(_) => 0.0,
+        };
         for (t, block) in seen {
             if tempo.see(dynamics, t, &block).is_err() {
                 break;
@@ -246,6 +278,13 @@ impl Tempo {
         }
         Ok(())
     }
+}
+
+/// The shortest of some lengths but for a tenth, relative to their mean.
+fn evenness(lengths: &mut [f64]) -> f64 {
+    lengths.sort_by(f64::total_cmp);
+    let mean = lengths.iter().sum::<f64>() / lengths.len() as f64;
+    lengths.get(lengths.len() / 10).map_or(1.0, |short| short / mean)
 }
 
 /// The largest size of an eigenvalue, as the 1/k-th power of the norm of the k-th power, k = 2¹⁰.

@@ -37,7 +37,20 @@ pub(crate) struct Course<'d> {
     next: [f64; LANES],
     pub(crate) start: f64,
     pub(crate) end: f64,
-    limit: u64,
+    /// Where each lane last crossed a jump of the field.
+    crossed: [f64; LANES],
+    /// The field on both sides of one; empty if no tolerance sets the steps.
+    sides: [Vec<f64>; 3],
+    limits: Limits,
+}
+
+/// What a run must not exceed, and how it is compiled.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) steps: u64,
+    /// The longest step that a tolerance may find.
+    pub(crate) longest: f64,
+    pub(crate) compiled: Option<bool>,
 }
 
 /// What sets the steps.
@@ -56,12 +69,22 @@ const KEPT: std::ops::RangeInclusive<f64> = 1.0..=1.2;
 const ACROSS: f64 = 1e-6;
 /// A step this short, relative to the time, no longer moves the time.
 const SHORTEST: f64 = 4.0 * f64::EPSILON;
+/// A run looks at the field so often at least, unless all is known without a look: less would not show a hill or a pulse on the way. Estimates
+/// have about as many looks in a step as their order is.
+const LOOKS: f64 = 100.0;
+/// An estimate smaller than this, relative to the tolerance, is no reason for a longer step.
+const GROUNDLESS: f64 = 1e-4;
+/// How a jump of the field is crossed: by a step of this part of the run, if over so long the field hardly changes on either side, and the
+/// last jump is so many such steps ago.
+const CROSSING: f64 = 1e-12;
+const HARDLY: f64 = 1e-3;
+const APART: f64 = 1e3;
 
 impl<'d> Course<'d> {
     pub(crate) fn new(
         card: &'static Card,
         pace: &Pace,
-        (limit, compile): (u64, Option<bool>),
+        limits: Limits,
         dynamics: &'d mut Dynamics,
         start: f64,
         block: Block,
@@ -69,13 +92,16 @@ impl<'d> Course<'d> {
     ) -> Result<Course<'d>, RunError> {
         let (width, len) = (block.width(), block.values().len());
         let pacing = match pace {
-            &Pace::Step(step) => Pacing::Fixed { grid: Grid::new(start, end, step, limit)?, done: 0 },
+            &Pace::Step(step) => Pacing::Fixed { grid: Grid::new(start, end, step, limits.steps)?, done: 0 },
             Pace::Density(density) => {
                 Grid::check_times(start, end)?;
                 Pacing::Density(Control::new(density, card, dynamics, (start, end))?)
             }
             &Pace::Tolerance(tolerance) => {
                 tolerance.check()?;
+                if limits.longest.is_nan() || limits.longest <= 0.0 {
+                    return Err(RunError::BadLongest { step: limits.longest });
+                }
                 Grid::check_times(start, end)?;
                 let controller = match card.sizing {
                     Sizing::Given => {
@@ -97,9 +123,10 @@ impl<'d> Course<'d> {
             Pacing::Fixed { grid, .. } => grid.steps > FEW_STEPS,
             Pacing::Adaptive { .. } | Pacing::Density(_) => true,
         };
-        if compile.unwrap_or(many) {
+        if limits.compiled.unwrap_or(many) {
             method.compile(dynamics, width)?;
         }
+        let side = if matches!(pacing, Pacing::Adaptive { .. }) { len } else { 0 };
         let mut course = Course {
             card,
             method,
@@ -118,7 +145,9 @@ impl<'d> Course<'d> {
             next: [0.0; LANES],
             start,
             end,
-            limit,
+            crossed: [f64::NAN; LANES],
+            sides: std::array::from_fn(|_| vec![0.0; side]),
+            limits,
             block,
         };
         if let Pacing::Adaptive { tolerance, controller } = &course.pacing
@@ -248,7 +277,7 @@ impl<'d> Course<'d> {
     /// Shows every number that the rest of the run depends on.
     pub(crate) fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
         self.block.memory(visit);
-        for lanes in [&mut self.t, &mut self.late, &mut self.h, &mut self.next] {
+        for lanes in [&mut self.t, &mut self.late, &mut self.h, &mut self.next, &mut self.crossed] {
             visit(lanes);
         }
         match &mut self.pacing {
@@ -323,8 +352,9 @@ impl<'d> Course<'d> {
     /// Whether another step is allowed.
     fn check_limit(&self) -> Result<(), RunError> {
         let work = self.motion.work();
-        if work.steps + work.rejected >= self.limit {
-            return Err(RunError::OutOfSteps { t: self.t[0], limit: self.limit });
+        let limit = self.limits.steps;
+        if work.steps + work.rejected >= limit {
+            return Err(RunError::OutOfSteps { t: self.t[0], limit });
         }
         Ok(())
     }
@@ -352,11 +382,19 @@ impl<'d> Course<'d> {
         let foreseen = self.card.sizing == Sizing::Foreseen;
         if foreseen {
             let (t, h) = (&self.t[..width], &mut self.h[..width]);
-            self.method.foresee(&mut self.motion, t, &self.block, h)?;
+            let look = (self.end - self.start).abs() / LOOKS;
+            self.method.foresee(&mut self.motion, t, &self.block, look, h)?;
         }
-        if let Err(error) = self.check_lengths() {
+        let mut crossing = [false; LANES];
+        while let Err(error) = self.check_lengths() {
             // If constraints cannot be met however short the step is, that is the reason.
-            return Err(self.unmet.take().map_or(error, RunError::from));
+            let unmet = self.unmet.take().map(RunError::from);
+            let RunError::StepTooShort { lane, .. } = error else { return Err(error) };
+            if unmet.is_some() || !self.is_jump(lane)? {
+                return Err(unmet.unwrap_or(error));
+            }
+            self.h[lane] = self.crossing();
+            crossing[lane] = true;
         }
         let mut ratios = [0.0; LANES];
         if let Err(error) = self.try_step() {
@@ -380,8 +418,16 @@ impl<'d> Course<'d> {
         }
         for (j, ratio) in ratios.iter_mut().enumerate().take(width) {
             let finite = (j..self.change.len()).step_by(width).all(|i| self.change[i].is_finite());
-            *ratio = if finite { *ratio } else { f64::NAN };
+            *ratio = match () {
+                () if !finite => f64::NAN,
+                () if crossing[j] => 1.0,
+                () => *ratio,
+            };
             self.judge(j, *ratio)?;
+            if crossing[j] && self.taken[j] {
+                (self.crossed[j], self.next[j]) =
+                    (self.t[j], if foreseen { self.next[j] } else { self.h[j] });
+            }
         }
         let taken = self.taken[..width].iter().any(|&taken| taken);
         if !taken {
@@ -415,6 +461,39 @@ impl<'d> Course<'d> {
         }
     }
 
+    /// The step that crosses a jump.
+    fn crossing(&self) -> f64 {
+        let (span, late) = (self.end - self.start, self.start.abs().max(self.end.abs()));
+        (CROSSING * span.abs().max(late)).copysign(span)
+    }
+
+    /// Whether a lane that no step is short enough for is at a jump of the field, and not at a singularity: whether the field hardly changes over a short
+    /// time before, and over as short a time after. What is lost by a step across it is as small as the step.
+    fn is_jump(&mut self, lane: usize) -> Result<bool, RunError> {
+        let (width, h) = (self.block.width(), self.crossing());
+        let near = (self.t[lane] - self.crossed[lane]).abs() < APART * h.abs();
+        if near || self.left(lane).abs() < 2.0 * h.abs() || self.sides[0].is_empty() {
+            return Ok(false);
+        }
+        let Course { motion, sides: [from, first, second], block, .. } = self;
+        let (t, steps) = (&self.t[..width], [h; LANES]);
+        // Before: from here back, by the field from here.
+        motion.rates(Interval { t, h: &steps[..width] }, 0.0, block.values(), first)?;
+        crate::block::shift(from, block.values(), -1.0, &steps[..width], first);
+        motion.rates(Interval { t, h: &steps[..width] }, -1.0, from, second)?;
+        if !hardly_changes(first, second, lane, width) {
+            return Ok(false);
+        }
+        // After: beyond the step, and on by the field from there.
+        crate::block::shift(from, block.values(), 1.0, &steps[..width], first);
+        motion.rates(Interval { t, h: &steps[..width] }, 1.0, from, first)?;
+        for (place, y) in from.iter_mut().enumerate() {
+            *y += h * first[place];
+        }
+        motion.rates(Interval { t, h: &steps[..width] }, 2.0, from, second)?;
+        Ok(hardly_changes(first, second, lane, width))
+    }
+
     /// Whether a lane takes its step, and which it tries next.
     fn judge(&mut self, lane: usize, ratio: f64) -> Result<(), RunError> {
         let resting = self.h[lane] == 0.0;
@@ -429,6 +508,10 @@ impl<'d> Course<'d> {
                 // What an implicit method has factored serves while its step stays.
                 let stays = self.card.kind == Kind::Implicit && KEPT.contains(&factor);
                 self.next[lane] = if stays { self.h[lane] } else { self.h[lane] * factor };
+                let leap = (self.end - self.start).abs() * f64::from(self.card.order) / (2.0 * LOOKS);
+                if ratio < GROUNDLESS && self.next[lane].abs() > leap {
+                    self.next[lane] = self.h[lane].abs().max(leap).copysign(self.h[lane]);
+                }
             }
             None if ratio.is_nan() => {
                 let component = self.not_finite().map_or(0, |(component, _)| component);
@@ -450,7 +533,8 @@ impl<'d> Course<'d> {
 
     /// The next step of a lane, such that none much shorter remains for the end.
     fn fitted(&self, lane: usize) -> f64 {
-        let (left, next) = (self.left(lane), self.next[lane]);
+        let left = self.left(lane);
+        let next = self.next[lane].abs().min(self.limits.longest).copysign(self.next[lane]);
         match left.abs() / next.abs() {
             ratio if ratio > 2.0 => next,
             ratio if ratio > 1.0 => 0.5 * left,
@@ -474,6 +558,19 @@ impl<'d> Course<'d> {
         let name = component_name(self.motion.system(), component);
         RunError::NotFinite { t: self.end_of(lane), name, lane, value }
     }
+}
+
+/// Whether two values of the field are about the same in a lane, measured by the largest component.
+fn hardly_changes(one: &[f64], other: &[f64], lane: usize, width: usize) -> bool {
+    let (mut size, mut change) = (0.0_f64, 0.0_f64);
+    for (a, b) in one.iter().zip(other).skip(lane).step_by(width) {
+        if !(a.is_finite() && b.is_finite()) {
+            return false;
+        }
+        size = size.max(a.abs()).max(b.abs());
+        change = change.max((a - b).abs());
+    }
+    change <= HARDLY * size
 }
 
 /// Counts stay below 2⁵³, where every whole number is a float.

@@ -15,6 +15,12 @@ pub enum RunError {
         /// The step.
         step: f64,
     },
+    /// The longest step is not above zero.
+    #[error("the longest step is {step}: it must be above 0")]
+    BadLongest {
+        /// The step.
+        step: f64,
+    },
     /// A tolerance is negative, infinite or NaN, or tolerates nothing, or everything.
     #[error(
         "the tolerance is {relative} relative and {absolute} absolute: one must be above 0, and the relative one below 1"

@@ -2,7 +2,7 @@
 
 use crate::block::Block;
 use crate::card::{Card, Keeps};
-use crate::course::Course;
+use crate::course::{Course, Limits};
 use crate::error::{CheckpointError, Failed, RunError};
 use crate::method::{ALL, UnknownMethod};
 use crate::pace::Pace;
@@ -42,6 +42,7 @@ pub struct Integrator {
     pub(crate) keeping: Vec<Keeps>,
     pub(crate) compiled: Option<bool>,
     pub(crate) limit: u64,
+    pub(crate) longest: f64,
 }
 
 /// A moment of a run, as its observer sees it.
@@ -127,6 +128,7 @@ impl Integrator {
             keeping: Vec::new(),
             compiled: None,
             limit: Integrator::STEP_LIMIT,
+            longest: f64::INFINITY,
         }
     }
 
@@ -186,6 +188,17 @@ impl Integrator {
     #[must_use]
     pub fn at_most(self, steps: u64) -> Integrator {
         Integrator { limit: steps, ..self }
+    }
+
+    /// Lets a tolerance find no steps longer than this: less than the shortest pulse that the field has. Left alone, a run looks at the field a hundred
+    /// times at least, and what is shorter than a hundredth of it may go unseen. Steps of one length, and those of a density, stay as they are.
+    #[must_use]
+    pub fn longest_step(self, step: f64) -> Integrator {
+        Integrator { longest: step, ..self }
+    }
+
+    pub(crate) fn limits(&self, steps: u64) -> Limits {
+        Limits { steps, longest: self.longest, compiled: self.compiled }
     }
 
     /// The method.
@@ -289,7 +302,7 @@ impl Integrator {
         end: f64,
     ) -> Result<Course<'d>, RunError> {
         self.check_keeping(dynamics.system().facts())?;
-        Course::new(self.card, &self.pace, (self.limit, self.compiled), dynamics, start, block, end)
+        Course::new(self.card, &self.pace, self.limits(self.limit), dynamics, start, block, end)
     }
 
     /// Whether all that is demanded is kept by method and pace, and is there to be kept.

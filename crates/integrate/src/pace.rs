@@ -190,7 +190,8 @@ pub(crate) fn first_steps(
     let speeds = ratios;
     let mut trial = [0.0; LANES];
     for j in 0..width {
-        let guess = if sizes[j] > 1e-5 && speeds[j] > 1e-5 { 0.01 * sizes[j] / speeds[j] } else { 1e-6 };
+        let guess =
+            if sizes[j] > 1e-5 && speeds[j] > 1e-5 { 0.01 * sizes[j] / speeds[j] } else { 1e-6 * span.abs() };
         trial[j] = guess.min(span.abs()).max(f64::MIN_POSITIVE) * span.signum();
     }
     crate::block::shift(&mut at, y, 1.0, &trial[..width], &slope);
@@ -203,7 +204,8 @@ pub(crate) fn first_steps(
         let power = 1.0 / f64::from(order + 1);
         let step = if bend > 1e-15 { (0.01 * loosest.max(1e-16) / bend).powf(power) } else { 1e-3 };
         let longest = (100.0 * trial[j].abs()).min(span.abs());
-        trial[j] = if step.is_finite() { step.min(longest) * span.signum() } else { trial[j] };
+        // From rest at zero there is no scale, and any short step will show one.
+        trial[j] = if step > 0.0 { step.min(longest) * span.signum() } else { trial[j] };
     }
     Ok(trial)
 }

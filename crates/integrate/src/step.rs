@@ -53,8 +53,8 @@ pub trait Step {
         self.error(tolerance, block, change, ratios);
     }
 
-    /// Shortens steps that would be too long for the tolerance, before they are made. Asked of methods whose card says
-    /// [`Sizing::Foreseen`](crate::Sizing::Foreseen).
+    /// Shortens steps that would be too long for the tolerance, before they are made. Of a way longer than `look` nothing is believed
+    /// without a look at the field in between. Asked of methods whose card says [`Sizing::Foreseen`](crate::Sizing::Foreseen).
     ///
     /// # Errors
     /// [`StepError`] as for a step.
@@ -63,9 +63,10 @@ pub trait Step {
         motion: &mut Motion<'_>,
         t: &[f64],
         block: &Block,
+        look: f64,
         steps: &mut [f64],
     ) -> Result<(), StepError> {
-        let _ = (motion, t, block, steps);
+        let _ = (motion, t, block, look, steps);
         Ok(())
     }
 

@@ -11,6 +11,9 @@ use std::fmt;
 /// A sum this much smaller than its terms is what is left when they cancel, and no measure of them.
 const CANCELLED: f64 = 1e-6;
 
+/// An energy this much smaller than what its arguments make of it is rounding: cos(π/2) is 6e−17.
+const ROUNDING: f64 = 1e-12;
+
 /// The samples of a run.
 #[derive(Clone, PartialEq)]
 pub struct Trajectory {
@@ -272,7 +275,7 @@ fn scale_of(size: f64, terms: f64) -> f64 {
     }
 }
 
-/// The size of the energy, and the sum of the sizes of its terms.
+/// The size of the energy, and the sum of the sizes of its terms; both 0 if they are rounding.
 fn energy_terms(dynamics: &mut Dynamics, t: f64, y: &[f64]) -> Result<(f64, f64), EvalError> {
     let mut energy = [0.0];
     dynamics.energy(&[t], y, &mut energy)?;
@@ -284,21 +287,38 @@ fn energy_terms(dynamics: &mut Dynamics, t: f64, y: &[f64]) -> Result<(f64, f64)
         .zip(kinds)
         .filter(|(_, kind)| *kind != ShareKind::Lagrangian)
         .map(|(e, _)| e.abs())
-        .sum();
-    Ok((energy[0].abs(), terms))
+        .sum::<f64>();
+    let size = energy[0].abs();
+    // Where it cannot be computed there is nothing to learn.
+    let nearby = |y: &[f64], energy: &mut [f64; 1]| {
+        if dynamics.energy(&[t], y, energy).is_err() {
+            energy[0] = f64::NAN;
+        }
+        Ok(())
+    };
+    let reach = reach(nearby, y)?;
+    Ok(if size.max(terms) > ROUNDING * reach { (size, terms) } else { (0.0, 0.0) })
 }
 
-/// The size of what an observable is made of, $\sum_i|y_i\,\partial f/\partial y_i|$, by differences: |a| + |b| for a − b, whether or not they
-/// cancel. Numbers of the state around which it is not finite are left out.
+/// The size of what an observable is made of.
 fn terms_of(dynamics: &mut Dynamics, what: Observable, t: f64, block: &[f64]) -> Result<f64, EvalError> {
+    reach(|y, value| dynamics.observe(what, &[t], y, value), block)
+}
+
+/// The size of what a function is made of, $\sum_i|y_i\,\partial f/\partial y_i|$, by differences: |a| + |b| for a − b, whether or not they
+/// cancel. Numbers of the state around which it is not finite are left out.
+fn reach(
+    mut f: impl FnMut(&[f64], &mut [f64; 1]) -> Result<(), EvalError>,
+    block: &[f64],
+) -> Result<f64, EvalError> {
     const NUDGE: f64 = 1.0 / 4096.0;
     let (mut y, mut sum) = (block.to_vec(), 0.0);
     for i in 0..y.len() {
         let (mut above, mut below) = ([0.0], [0.0]);
         y[i] = block[i] * (1.0 + NUDGE);
-        dynamics.observe(what, &[t], &y, &mut above)?;
+        f(&y, &mut above)?;
         y[i] = block[i] * (1.0 - NUDGE);
-        dynamics.observe(what, &[t], &y, &mut below)?;
+        f(&y, &mut below)?;
         y[i] = block[i];
         let term = (above[0] - below[0]).abs() / (2.0 * NUDGE);
         sum += if term.is_finite() { term } else { 0.0 };

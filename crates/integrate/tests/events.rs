@@ -35,6 +35,25 @@ fn zeros_are_where_they_should_be() {
     assert!(clock.iter().zip([0.2525, 0.2527, 7.25]).all(|(t, at)| (t - at).abs() < 4.0 * f64::EPSILON * at));
 }
 
+/// A particle that nothing stops is at the end in one step, and crosses a grid all the way.
+#[test]
+fn long_steps_hide_no_events() {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let x = model.coordinate("x");
+    model.particle("ball", 1.0, [x]);
+    for name in ["taylor", "dop853", "vern9", "radau5"] {
+        for (text, apart) in [("sin(40*x)", PI / 40.0), ("cos(300*(x + 1))", PI / 300.0)] {
+            let mut system = begin(&model, &[("x", 0.001), ("x'", 1.0)]);
+            let run = Integrator::named(name, Tolerance::relative(1e-10)).unwrap();
+            let found = crossings(run, &mut system, text, 100.0);
+            let right = (100.0 / apart).floor();
+            assert!((found.len() as f64 - right).abs() <= 1.0, "{name}, {text}: {} of {right}", found.len());
+            assert!(found.windows(2).all(|t| ((t[1] - t[0]) - apart).abs() < 1e-9), "{name}, {text}");
+        }
+    }
+}
+
 #[test]
 fn directions_are_told_apart() {
     let (mut dynamics, start) = oscillator();

@@ -24,7 +24,6 @@ const WORDS: &[&str] = &[
     "cylinder",
     "density",
     "disk",
-    "dot",
     "every",
     "for",
     "from",
@@ -280,7 +279,7 @@ impl<'s> Writer<'s> {
 
     /// Whether the token before demands an operand, so that a word here is a name.
     fn in_expression(&self) -> bool {
-        let signs = ["+", "-", "*", "/", "^", "(", "[", "=", "<", ">", "<=", ">=", "==", "!="];
+        let signs = ["+", "-", "*", "/", "^", "(", "[", "=", ":", "<", ">", "<=", ">=", "==", "!="];
         matches!(self.previous.map(|token| token.kind), Some(Kind::Sign(sign)) if signs.contains(&sign))
     }
 
@@ -327,6 +326,7 @@ mod tests {
         assert_eq!(tidy("let a = length-1 + length(2)"), "let a = length - 1 + length(2)\n");
         assert_eq!(tidy("start b at [0,0]turned -1"), "start b at [0, 0] turned -1\n");
         assert_eq!(tidy("body b rod(l/2)mass 1"), "body b rod (l/2) mass 1\n");
+        assert_eq!(tidy("constraint rod:dot(a,a)=1"), "constraint rod: dot(a, a) = 1\n");
         assert_eq!(tidy("constraint `my rod` : x^2=1"), "constraint `my rod`: x^2 = 1\n");
     }
 

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod chart;
+mod chosen;
 mod comparison;
 mod error;
 mod film;

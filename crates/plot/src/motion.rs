@@ -1,7 +1,9 @@
 //! The plot of a run: where things went, how coordinates changed, and how well what should stay did.
 
 use crate::chart::{Axis, Figure, Over, Panel, Series, Style, short, thin_curve, thin_series};
+use crate::chosen::{note, pairs, spread, telling};
 use crate::error::PictureError;
+use crate::paper::color::{self, WHITE};
 use crate::scene::{Scene, Shape, positions_at};
 use crate::view::{View, drawable};
 use leastaction_language::Drawing;
@@ -12,7 +14,13 @@ use std::path::Path;
 const MOST: usize = 6;
 
 /// At most so many coordinates are in a phase portrait.
-const PORTRAITS: usize = 3;
+const PORTRAITS: usize = 2;
+
+/// Portraits whose sizes differ by more than this are drawn each by its own measure.
+const UNLIKE: f64 = 3.0;
+
+/// So many values of an error are shown besides the largest so far.
+const FAINT: usize = 400;
 
 /// A curve against time is told by so many slices.
 const SLICES: usize = 600;
@@ -75,7 +83,7 @@ impl Plot<'_> {
         }
         let mut shapes = self.paths()?;
         shapes.extend(self.portrait());
-        let mut times = vec![self.coordinates(), self.energy()];
+        let mut times = vec![self.outputs(), self.coordinates(), self.energy()];
         times.extend(self.constraints());
         times.retain(|panel| !panel.series.is_empty() || panel.message.is_some());
         let height = match (shapes.len(), times.len()) {
@@ -145,38 +153,66 @@ impl Plot<'_> {
 
     /// Coordinates against their velocities; of a port-Hamiltonian system, one state against another.
     fn portrait(&self) -> Option<Panel> {
-        let (q, v) = (&self.record.coordinates, &self.record.velocities);
-        let pairs: Vec<(&Column, &Column)> = match v.is_empty() {
-            false => q.iter().zip(v).collect(),
-            true if q.len() > 1 => vec![(&q[0], &q[1])],
-            true => return None,
+        let all = pairs(self.record);
+        let shown = &all[..all.len().min(PORTRAITS)];
+        let mut labels = match shown {
+            [] => return None,
+            [(q, v)] => [q.name.as_str(), v.name.as_str()],
+            _ => ["coordinate", "velocity"],
         };
-        let chosen = spread(pairs.len(), PORTRAITS);
-        let series = chosen.iter().enumerate().map(|(index, &i)| {
-            let (q, v) = pairs[i];
-            let points = q.values.iter().zip(&v.values).map(|(q, v)| [*q, *v]).collect();
-            let name = format!("{}, {}", q.name, v.name);
+        let largest = |column: &Column| {
+            let size = column.values.iter().filter(|v| drawable(**v)).fold(0.0_f64, |m, v| m.max(v.abs()));
+            if size > 0.0 { size } else { 1.0 }
+        };
+        let sizes: Vec<_> = shown.iter().map(|(q, v)| [largest(q), largest(v)]).collect();
+        let unlike = |axis: usize| {
+            let (low, high) =
+                sizes.iter().fold((f64::MAX, 0.0_f64), |(l, h), s| (l.min(s[axis]), h.max(s[axis])));
+            high > UNLIKE * low
+        };
+        // The small one would be a point beside the large one.
+        let scaled = unlike(0) || unlike(1);
+        let series = shown.iter().zip(&sizes).enumerate().map(|(index, ((q, v), size))| {
+            let [across, up] = if scaled { *size } else { [1.0; 2] };
+            let points = q.values.iter().zip(&v.values).map(|(q, v)| [q / across, v / up]).collect();
+            let by = if scaled {
+                size.map(|size| format!(" / {}", short(size, 3)))
+            } else {
+                [String::new(), String::new()]
+            };
+            let name = format!("{}{}, {}{}", q.name, by[0], v.name, by[1]);
             Series { name, points, index, style: Style::Line }
         });
         let series: Vec<_> = series.collect();
-        let labels = match (&pairs[..], v.is_empty()) {
-            ([(q, v)], _) => [q.name.as_str(), v.name.as_str()],
-            _ => ["coordinate", "velocity"],
-        };
-        let notes = if v.is_empty() { Vec::new() } else { note(chosen.len(), pairs.len()) };
+        let mut notes =
+            if self.record.velocities.is_empty() { Vec::new() } else { note(shown.len(), all.len()) };
+        if scaled {
+            labels = ["coordinate / its largest", "velocity / its largest"];
+            notes.push("each by its own measure".to_owned());
+        }
         Some(plane("Phase portrait".to_owned(), labels, series, Vec::new(), notes, false))
     }
 
+    /// What the model asks for.
+    fn outputs(&self) -> Panel {
+        let all: Vec<_> = self.record.outputs.iter().collect();
+        self.against_time("Outputs", "output", &all)
+    }
+
     fn coordinates(&self) -> Panel {
-        let all = &self.record.coordinates;
+        let all: Vec<_> = telling(self.record).into_iter().map(|i| &self.record.coordinates[i]).collect();
+        self.against_time("Coordinates", "coordinate", &all)
+    }
+
+    fn against_time(&self, title: &str, kind: &str, all: &[&Column]) -> Panel {
         let chosen = spread(all.len(), MOST);
         let series =
             chosen.iter().enumerate().map(|(index, &i)| self.curve(&all[i].name, &all[i].values, index));
         let series: Vec<_> = series.collect();
-        let label = if let [one] = &all[..] { one.name.as_str() } else { "coordinate" };
+        let label = if let [one] = all { one.name.as_str() } else { kind };
         let x = Axis::linear("t", self.record.times.iter().copied(), 0.0);
         let y = Axis::linear(label, series.iter().flat_map(|s| s.points.iter().map(|p| p[1])), 0.05);
-        let mut panel = Panel::new("Coordinates", x, y);
+        let mut panel = Panel::new(title, x, y);
         panel.notes = note(chosen.len(), all.len());
         panel.notes.extend(left_out(&series));
         panel.series = series;
@@ -198,10 +234,15 @@ impl Plot<'_> {
                 let first = energy.first().copied().unwrap_or(0.0);
                 let errors: Vec<_> = energy.iter().map(|e| (e - first).abs() / scale).collect();
                 let all = [("largest so far", &errors[..])];
-                let mut panel = errors_panel("Energy error", "|ΔE / E|", times, &all, true);
-                if (scale - first.abs()).abs() > 1e-6 * scale {
-                    // The energy itself is next to nothing: terms of it that cancel are the measure.
-                    panel.notes.push(format!("E = {}", short(scale, 3)));
+                // The energy itself may be next to nothing: terms of it that cancel are the measure then.
+                let cancelled = (scale - first.abs()).abs() > 1e-6 * scale;
+                let label =
+                    if cancelled { format!("|ΔE| / {}", short(scale, 3)) } else { "|ΔE / E|".to_owned() };
+                let mut panel = errors_panel("Energy error", &label, times, &all, true);
+                if panel.message.is_some() {
+                    panel.y.label = "|ΔE|".to_owned();
+                } else if cancelled {
+                    panel.notes.push(format!("E = {} at the start", short(first, 3)));
                 }
                 panel
             }
@@ -210,10 +251,12 @@ impl Plot<'_> {
 
     fn constraints(&self) -> Option<Panel> {
         let (position, velocity) = (&self.record.position_violation[..], &self.record.velocity_violation[..]);
-        let all = [("positions |Φ|", position), ("velocities |Ψ|", velocity)];
-        let all: Vec<_> = all.into_iter().filter(|(_, values)| !values.is_empty()).collect();
-        let label = "largest so far";
-        (!all.is_empty()).then(|| errors_panel("Constraint error", label, &self.record.times, &all, false))
+        let all =
+            [("|Φ|", "positions, largest so far", position), ("|Ψ|", "velocities, largest so far", velocity)];
+        let all: Vec<_> = all.into_iter().filter(|(.., values)| !values.is_empty()).collect();
+        let label = all.iter().map(|(symbol, ..)| *symbol).collect::<Vec<_>>().join(", ");
+        let all: Vec<_> = all.into_iter().map(|(_, name, values)| (name, values)).collect();
+        (!all.is_empty()).then(|| errors_panel("Constraint error", &label, &self.record.times, &all, false))
     }
 
     fn curve(&self, name: &str, values: &[f64], index: usize) -> Series {
@@ -233,8 +276,9 @@ fn errors_panel(title: &str, label: &str, times: &[f64], all: &[(&str, &[f64])],
     let x = Axis::linear("t", times.iter().copied(), 0.0);
     let Some(axis) = Axis::log(label, values()) else {
         let mut panel = Panel::new(title, x, Axis { log: true, ..Axis::linear(label, [1e-17, 1e-15], 0.0) });
-        panel.message = Some(match broken {
-            0 => format!("exactly 0 at all of {count} samples"),
+        panel.message = Some(match (count, broken) {
+            (1, 0) if compared => "a single sample: nothing to compare it with".to_owned(),
+            (_, 0) => format!("exactly 0 at all of {count} samples"),
             _ => format!("{broken} of {count} values are not finite"),
         });
         return panel;
@@ -243,13 +287,15 @@ fn errors_panel(title: &str, label: &str, times: &[f64], all: &[(&str, &[f64])],
     let mut panel = Panel::new(title, x, axis);
     for (index, (name, values)) in all.iter().enumerate() {
         let points: Vec<_> = times.iter().zip(*values).skip(skipped).map(|(t, v)| [*t, *v]).collect();
-        let faint = thin_series(&points, SLICES);
-        panel.series.push(Series { name: String::new(), points: faint, index, style: Style::Thin });
+        // Lines through errors that are rounding would be a solid block.
+        let faint = points.iter().step_by(points.len().div_ceil(FAINT).max(1)).copied().collect();
+        let style = Style::Points(color::series(index).faint(0.4).over(WHITE), 0.8);
+        panel.series.push(Series { name: String::new(), points: faint, index, style });
         let points = thin_series(&largest_so_far(&points), SLICES);
         panel.series.push(Series { name: (*name).to_owned(), points, index, style: Style::Line });
     }
-    // Faint curves lie behind the others.
-    panel.series.sort_by_key(|series| series.style != Style::Thin);
+    // Lines lie on top.
+    panel.series.sort_by_key(|series| series.style == Style::Line);
     panel.notes.push("faint: at each time".to_owned());
     panel.notes.extend(match (zeros, small) {
         (0, 0) => None,
@@ -304,16 +350,4 @@ fn left_out(series: &[Series]) -> Option<String> {
     let points = series.iter().flat_map(|s| &s.points);
     let count = points.filter(|p| p.iter().any(|v| !drawable(*v))).count();
     (count > 0).then(|| format!("{count} points not finite: left out"))
-}
-
-/// At most so many of a number of things, from the first to the last.
-fn spread(count: usize, most: usize) -> Vec<usize> {
-    if count <= most {
-        return (0..count).collect();
-    }
-    (0..most).map(|i| i * (count - 1) / (most - 1)).collect()
-}
-
-fn note(shown: usize, all: usize) -> Vec<String> {
-    if shown < all { vec![format!("{shown} of {all}")] } else { Vec::new() }
 }

@@ -1,6 +1,6 @@
 //! The parts of a drawing at a moment, as shapes of a plane.
 
-use crate::view::{Bounds, View};
+use crate::view::{Bounds, View, drawable};
 use leastaction_language::{Drawing, Part, Spot};
 use leastaction_output::Record;
 
@@ -15,6 +15,18 @@ const AMPLITUDE: f64 = 0.022;
 
 /// Without a drawing, only so many places leave trails.
 const TRAILS: usize = 50;
+
+/// What is flatter than this is seen from high above.
+const FLAT: f64 = 0.2;
+
+/// The ground reaches so far beyond what moves over it.
+const BEYOND: f64 = 1.15;
+
+/// What hangs is so far above it, of the size of the whole.
+const CLEAR: f64 = 0.1;
+
+/// And is ruled into so many fields each way.
+const FIELDS: usize = 4;
 
 /// Something to paint. Points are those of the picture's plane, in lengths of the model.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,6 +94,30 @@ enum Whereabouts {
     Fixed([f64; 3]),
 }
 
+impl Whereabouts {
+    /// The position in space, if there is one.
+    fn position(self, positions: &[f64]) -> Option<[f64; 3]> {
+        match self {
+            Whereabouts::Fixed(position) => Some(position),
+            Whereabouts::Moving(offset, dimensions) => {
+                let mut position = [0.0; 3];
+                let axes = positions.get(offset..offset + dimensions)?;
+                position.iter_mut().zip(axes).for_each(|(x, axis)| *x = *axis);
+                Some(position)
+            }
+        }
+    }
+}
+
+/// The ground, in points of the picture's plane.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Ground {
+    /// Its z.
+    pub(crate) height: f64,
+    pub(crate) corners: [[f64; 2]; 4],
+    pub(crate) lines: Vec<[[f64; 2]; 2]>,
+}
+
 impl Scene {
     /// A drawing of places, which have names and dimensions and whose positions come one after the other. An empty drawing shows every
     /// place, and where it has been.
@@ -141,7 +177,72 @@ impl Scene {
     pub fn of(drawing: &Drawing, record: &Record) -> Result<Scene, SceneError> {
         let places: Vec<_> = record.paths.iter().map(|path| (path.name.clone(), path.axes.len())).collect();
         let scene = Scene::new(drawing, &places)?;
-        Ok(if scene.view == View::PLANE { scene } else { scene.seen(View::of(&record.paths)) })
+        if scene.view == View::PLANE {
+            return Ok(scene);
+        }
+        // What is held somewhere stands or hangs there, which is seen from the side.
+        let [x, y, z] = scene.extent(record).map(|[low, high]| high - low);
+        let flat = scene.fixed().next().is_none() && z < FLAT * x.max(y);
+        Ok(scene.seen(if flat { View::steep() } else { View::gentle() }))
+    }
+
+    /// Everything that does not move.
+    fn fixed(&self) -> impl Iterator<Item = [f64; 3]> {
+        self.parts.iter().flat_map(|(part, spots)| {
+            let lines = if let Part::Line(points) = part { &points[..] } else { &[] };
+            let fixed = spots.iter().filter_map(|spot| match spot {
+                Whereabouts::Fixed(position) => Some(*position),
+                Whereabouts::Moving(..) => None,
+            });
+            fixed.chain(lines.iter().copied())
+        })
+    }
+
+    /// From where to where things reach along each axis of space, at all samples of a record.
+    fn extent(&self, record: &Record) -> [[f64; 2]; 3] {
+        let mut extent = [[f64::INFINITY, f64::NEG_INFINITY]; 3];
+        let mut include = |position: [f64; 3]| {
+            for (range, x) in extent.iter_mut().zip(position).filter(|(_, x)| drawable(*x)) {
+                *range = [range[0].min(x), range[1].max(x)];
+            }
+        };
+        self.fixed().for_each(&mut include);
+        let mut positions = Vec::new();
+        for sample in 0..record.len() {
+            positions_at(record, sample, &mut positions);
+            let moving = self.parts.iter().flat_map(|(_, spots)| spots);
+            moving.filter_map(|spot| spot.position(&positions)).for_each(&mut include);
+        }
+        extent.map(|[low, high]| if low <= high { [low, high] } else { [0.0; 2] })
+    }
+
+    /// The ground below a motion in space, as a square and the lines on it: where the lowest of what is fixed is, or at z = 0, if that is
+    /// just below all that moves; otherwise a little below that.
+    pub(crate) fn ground(&self, record: &Record) -> Option<Ground> {
+        if self.view == View::PLANE {
+            return None;
+        }
+        let [x, y, z] = self.extent(record);
+        let size = [x, y, z].iter().map(|[low, high]| high - low).fold(0.0, f64::max);
+        if !(size > 0.0 && drawable(size)) {
+            return None;
+        }
+        let base = self.fixed().map(|position| position[2]).reduce(f64::min).unwrap_or(0.0);
+        let level = if (z[0] - 0.5 * size..=z[0]).contains(&base) { base } else { z[0] - CLEAR * size };
+        // What stands on one foot stands in the middle.
+        let mut feet = self.fixed().map(|[x, y, _]| [x, y]);
+        let foot = feet.next().filter(|foot| feet.all(|other| other == *foot));
+        let middle = foot.unwrap_or([x, y].map(|[low, high]| 0.5 * low + 0.5 * high));
+        let reach = [x, y].into_iter().zip(middle).map(|([low, high], at)| (at - low).max(high - at));
+        // A tower is on some ground too.
+        let half = BEYOND * reach.fold(0.3 * size, f64::max);
+        let at = |right: f64, depth: f64| {
+            self.view.project([middle[0] + half * right, middle[1] + half * depth, level])
+        };
+        let ruled = (0..=FIELDS).map(|i| 2.0 * i as f64 / FIELDS as f64 - 1.0);
+        let lines = ruled.flat_map(|s| [[at(s, -1.0), at(s, 1.0)], [at(-1.0, s), at(1.0, s)]]).collect();
+        let corners = [at(-1.0, -1.0), at(1.0, -1.0), at(1.0, 1.0), at(-1.0, 1.0)];
+        Some(Ground { height: level, corners, lines })
     }
 
     /// The scene, seen like this.
@@ -166,11 +267,23 @@ impl Scene {
     /// follow. What is not at finite positions is left out.
     #[must_use]
     pub fn shapes(&self, positions: &[f64], size: f64) -> Vec<Shape> {
+        self.laid_out(size, |spot| self.locate(spot, positions))
+    }
+
+    /// The shapes below those of a moment, on a ground at this height.
+    pub(crate) fn shadows(&self, positions: &[f64], size: f64, height: f64) -> Vec<Shape> {
+        self.laid_out(size, |spot| {
+            let [x, y, _] = spot.position(positions)?;
+            finite(self.view.project([x, y, height]))
+        })
+    }
+
+    fn laid_out(&self, size: f64, locate: impl Fn(Whereabouts) -> Option<[f64; 2]>) -> Vec<Shape> {
         let mut trails = 0..;
         let mut shapes = Vec::with_capacity(self.parts.len());
         for (part, spots) in &self.parts {
             let trail = if matches!(part, Part::Trail(_)) { trails.next().unwrap_or(0) } else { 0 };
-            let at: Vec<_> = spots.iter().filter_map(|spot| self.locate(*spot, positions)).collect();
+            let at: Vec<_> = spots.iter().filter_map(|spot| locate(*spot)).collect();
             let shape = match (part, &at[..]) {
                 (Part::Rod(..), &[from, to]) => Shape::Rod([from, to]),
                 (Part::Spring(..), &[from, to]) => Shape::Spring(zigzag(from, to, AMPLITUDE * size)),
@@ -209,17 +322,7 @@ impl Scene {
 
     /// Where a spot is in the picture; nowhere if it is not at a finite position.
     fn locate(&self, spot: Whereabouts, positions: &[f64]) -> Option<[f64; 2]> {
-        let position = match spot {
-            Whereabouts::Fixed(position) => position,
-            Whereabouts::Moving(offset, dimensions) => {
-                let mut position = [0.0; 3];
-                let axes = positions.get(offset..offset + dimensions)?;
-                position.iter_mut().zip(axes).for_each(|(x, axis)| *x = *axis);
-                position
-            }
-        };
-        let [x, y] = self.view.project(position);
-        (x.is_finite() && y.is_finite()).then_some([x, y])
+        finite(self.view.project(spot.position(positions)?))
     }
 
     /// The area stands for the mass; without masses all dots are alike.
@@ -240,6 +343,10 @@ fn plain(places: &[(String, usize)]) -> Drawing {
     let names = || places.iter().map(|(name, _)| name.as_str());
     let trails = names().take(TRAILS).fold(Drawing::new(), Drawing::trail);
     names().fold(trails, |drawing, name| drawing.dot(name, 1.0))
+}
+
+fn finite(point: [f64; 2]) -> Option<[f64; 2]> {
+    point.iter().all(|x| x.is_finite()).then_some(point)
 }
 
 /// A zigzag with straight ends, as wide as its length allows.
@@ -340,5 +447,45 @@ mod tests {
         let mut positions = Vec::new();
         positions_at(&record, 1, &mut positions);
         assert_eq!(positions, [5.0, 2.0]);
+    }
+
+    /// A weight that circles over a pivot at a height, or below it.
+    fn circling(height: f64) -> Record {
+        let angles: Vec<f64> = (0..100).map(|i| 0.1 * f64::from(i)).collect();
+        let axes = vec![
+            angles.iter().map(|a| a.cos()).collect(),
+            angles.iter().map(|a| a.sin()).collect(),
+            vec![height; 100],
+        ];
+        let paths = vec![Path { name: "bob".to_owned(), axes }];
+        Record { times: angles, paths, ..Record::default() }
+    }
+
+    #[test]
+    fn a_top_is_seen_from_the_side_and_stands_on_its_ground() {
+        let held = Drawing::new().rod([0.0, 0.0, 0.5], "bob").dot("bob", 1.0);
+        for (height, ground) in [(0.6, 0.5), (0.2, 0.0), (9.0, 0.5)] {
+            let record = circling(height);
+            let scene = Scene::of(&held, &record).expect("a bob");
+            assert_eq!(scene.view(), View::gentle(), "{height}");
+            let found = scene.ground(&record).expect("in space");
+            assert!((found.height - ground).abs() < 1e-3, "{height}: {}", found.height);
+            let ground = found.height;
+            // The pivot is above the middle.
+            let middle = [0, 1].map(|axis| found.corners.iter().map(|c| c[axis]).sum::<f64>() / 4.0);
+            let below = scene.view().project([0.0, 0.0, ground]);
+            assert!(middle.iter().zip(below).all(|(a, b)| (a - b).abs() < 1e-12), "{height}");
+            // A shadow is right below what it is of.
+            let shadow = scene.shadows(&[1.0, 0.0, height], 1.0, ground);
+            let Shape::Dot { at, .. } = shadow[1] else { panic!("a dot") };
+            let above = scene.view().project([1.0, 0.0, height]);
+            assert!((at[0] - above[0]).abs() < 1e-12 && at[1] <= above[1], "{height}");
+        }
+        // Orbits that nothing holds are seen from above; what is in a plane has no ground.
+        let free = circling(0.0);
+        assert_eq!(Scene::of(&Drawing::new(), &free).expect("a bob").view(), View::steep());
+        let mut plane = circling(0.0);
+        plane.paths[0].axes.pop();
+        assert_eq!(Scene::of(&Drawing::new(), &plane).expect("a bob").ground(&plane), None);
     }
 }

@@ -2,14 +2,15 @@
 
 use crate::chart::{Axis, Figure, Panel, Series, Style, ending};
 use crate::error::PictureError;
+use crate::paper::color;
 use crate::view::drawable;
 use std::path::Path;
 
 /// An SVG with more points than this is slow to show.
 const MOST: usize = 18_000;
 
-/// So many orbits are named.
-const NAMED: usize = 14;
+/// Points of a section of more than so many are small.
+const MANY: usize = 1500;
 
 /// The points of an orbit.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +30,7 @@ pub struct Section {
     pub subtitle: String,
     /// What the axes show.
     pub labels: [String; 2],
-    /// The orbits, each in its colour.
+    /// The orbits: a few have colours of their own, many those of a scale from the first to the last.
     pub orbits: Vec<Orbit>,
 }
 
@@ -55,13 +56,19 @@ impl Section {
             .map(|axis| Axis::linear(&self.labels[axis], points().filter(whole).map(|p| p[axis]), 0.04));
         let mut panel = Panel::new("", x, y);
         let every = count.div_ceil(most);
+        let radius = if count > MANY { 1.0 } else { 1.3 };
+        let last = self.orbits.len().saturating_sub(1);
+        let several = last >= color::SEVERAL;
         for (index, orbit) in self.orbits.iter().enumerate() {
-            let name = if index < NAMED { orbit.name.clone() } else { String::new() };
+            let color = if several { color::scale(index as f64 / last as f64) } else { color::series(index) };
+            let name = if several { String::new() } else { orbit.name.clone() };
             let points = orbit.points.iter().step_by(every).copied().collect();
-            panel.series.push(Series { name, points, index, style: Style::Points });
+            panel.series.push(Series { name, points, index, style: Style::Points(color, radius) });
         }
-        let hidden = self.orbits.iter().skip(NAMED).filter(|orbit| !orbit.name.is_empty()).count();
-        panel.notes.extend((hidden > 0).then(|| format!("and {hidden} more")));
+        if let (true, [first, .., last]) = (several, &self.orbits[..]) {
+            let named = !first.name.is_empty() && !last.name.is_empty();
+            panel.scale = named.then(|| [first.name.clone(), last.name.clone()]);
+        }
         panel.notes.extend((every > 1).then(|| format!("1 of {every} points")));
         panel.notes.extend((broken > 0).then(|| format!("{broken} points not finite: left out")));
         let (title, subtitle) = (self.title.clone(), self.subtitle.clone());

@@ -1,7 +1,5 @@
 //! From space to the plane of a picture, and how much of that plane is seen.
 
-use leastaction_output::Path;
-
 /// What is larger than this is not drawn: differences of drawn numbers must be numbers.
 pub(crate) const LARGEST: f64 = 1e300;
 
@@ -36,22 +34,10 @@ impl View {
         View::from(-65.0, 22.0)
     }
 
-    /// A view of paths: plane where they are in a plane, from high above where they hardly leave that of x and y, otherwise gentle.
+    /// From high above: of what hardly leaves the plane of x and y.
     #[must_use]
-    pub fn of(paths: &[Path]) -> View {
-        let mut extents = [0.0_f64; 3];
-        for (axis, extent) in extents.iter_mut().enumerate() {
-            let values =
-                || paths.iter().filter_map(|path| path.axes.get(axis)).flatten().filter(|v| drawable(**v));
-            let (low, high) =
-                values().fold((f64::MAX, f64::MIN), |(low, high), &v| (low.min(v), high.max(v)));
-            *extent = (high - low).max(0.0);
-        }
-        match paths.iter().any(|path| path.axes.len() > 2) {
-            false => View::PLANE,
-            true if extents[2] < 0.2 * extents[0].max(extents[1]) => View::from(-65.0, 55.0),
-            true => View::gentle(),
-        }
+    pub fn steep() -> View {
+        View::from(-65.0, 55.0)
     }
 
     /// Where a position is in the picture.

@@ -136,3 +136,28 @@ fn a_record_gives_positions_one_after_the_other() {
     positions_at(&turning(), 0, &mut positions);
     assert_eq!(positions, [1.0, 0.0]);
 }
+
+#[test]
+fn nothing_comes_to_the_corner_of_the_axes_and_the_ground_lies_below() {
+    let times: Vec<_> = (0..=800).map(|i| f64::from(i) * 0.005).collect();
+    let turn = |t: &f64| t * std::f64::consts::PI;
+    let axes = vec![
+        times.iter().map(|t| turn(t).cos()).collect(),
+        times.iter().map(|t| turn(t).sin()).collect(),
+        vec![0.2; times.len()],
+    ];
+    let paths = vec![Path { name: "wheel".to_owned(), axes }];
+    let record = Record { times, paths, ..Record::default() };
+    let drawing = Drawing::new().trail("wheel").rod([0.0, 0.0, 0.0], "wheel").dot("wheel", 1.0);
+    let (_, gif) = Animation { record: &record, drawing: &drawing, title: "top" }.gif().unwrap();
+    let (width, height, frames, _) = decoded(&gif);
+    let corner = |frame: &[[u8; 3]]| -> Vec<[u8; 3]> {
+        (height - 50..height).flat_map(|y| frame[y * width + width - 50..(y + 1) * width].to_vec()).collect()
+    };
+    let still = corner(&frames[0]);
+    assert!(still.iter().filter(|rgb| rgb[0] < 150).count() > 60, "the axes are there");
+    assert!(frames.iter().all(|frame| corner(frame) == still));
+    // Around the foot of the rod, in the middle, it is neither white nor dark.
+    let ground = frames[0].iter().filter(|rgb| (240..=250).contains(&rgb[0])).count();
+    assert!(ground > width * height / 8, "{ground} of {}", width * height);
+}

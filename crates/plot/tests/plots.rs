@@ -87,8 +87,14 @@ fn an_energy_that_changes_is_shown_itself_and_constraints_have_a_panel() {
     record.position_violation = vec![1e-15; 100];
     record.velocity_violation = (0..100).map(|i| if i % 3 == 0 { 0.0 } else { 2e-14 }).collect();
     let texts = looked_at(&plotted(&record, &Drawing::new(), Energy::Changing).unwrap());
-    for wanted in ["Energy", "E − 2", "Constraint error", "positions |Φ|", "velocities |Ψ|", "lower edge: 0"]
-    {
+    for wanted in [
+        "Energy",
+        "E − 2",
+        "Constraint error",
+        "|Φ|, |Ψ|",
+        "positions, largest so far",
+        "velocities, largest so far",
+    ] {
         assert!(
             texts.iter().any(|text| text.replace("+ 2", "− 2").starts_with(wanted)),
             "{wanted} in {texts:?}"
@@ -152,7 +158,7 @@ fn of_many_coordinates_some_are_shown_and_that_is_said() {
     record.coordinates = many(&record.coordinates, "");
     record.velocities = many(&record.velocities, "'");
     let texts = looked_at(&plotted(&record, &drawing(), KEPT).unwrap());
-    assert!(["6 of 60", "3 of 60", "q0", "q59"].iter().all(|wanted| says(&texts, wanted)), "{texts:?}");
+    assert!(["6 of 60", "2 of 60", "q0", "q59"].iter().all(|wanted| says(&texts, wanted)), "{texts:?}");
 }
 
 #[test]
@@ -220,14 +226,16 @@ fn sections_and_comparisons_are_plotted() {
     section.save(&folder.join("section.svg")).unwrap();
     section.save(&folder.join("section.PNG")).unwrap();
     let texts = looked_at(&std::fs::read_to_string(folder.join("section.svg")).unwrap());
-    for wanted in ["p_y", "E = 1", "and 5 more", "1 of 3 points", "1 points not finite: left out"] {
+    for wanted in ["p_y", "E = 1", "E = 19", "1 of 3 points", "1 points not finite: left out"] {
         assert!(says(&texts, wanted), "{wanted}: {texts:?}");
     }
+    assert!(!says(&texts, "E = 2"), "a scale has two ends: {texts:?}");
     let contender = |name: &str, size: f64, work: f64| Contender {
         name: name.to_owned(),
         times: (0..100).map(f64::from).collect(),
         errors: (0..100).map(|i| size * f64::from(i)).collect(),
         work,
+        asked: false,
     };
     let comparison = Comparison {
         title: "methods".to_owned(),
@@ -250,8 +258,127 @@ fn sections_and_comparisons_are_plotted() {
         2,
         "in the legend, and beside its mark"
     );
+    section.orbits.truncate(8);
+    section.save(&folder.join("few.svg")).unwrap();
+    let svg = std::fs::read_to_string(folder.join("few.svg")).unwrap();
+    let texts = looked_at(&svg);
+    assert!((1..=8).all(|k| says(&texts, &format!("E = {k}"))), "{texts:?}");
+    // Every orbit has a colour of its own, and is made of circles, in the legend too.
+    let mut colors: Vec<&str> = svg
+        .split("<circle")
+        .skip(1)
+        .map(|rest| rest.split("fill=\"").nth(1).unwrap().split('"').next().unwrap())
+        .collect();
+    colors.sort_unstable();
+    colors.dedup();
+    assert_eq!((colors.len(), svg.matches("<polygon").count()), (8, 0));
     let bare = Section { orbits: Vec::new(), ..section };
     assert!(matches!(bare.save(&folder.join("none.svg")), Err(PictureError::Empty)));
     assert!(matches!(comparison.save(&folder.join("x.pdf")), Err(PictureError::Ending { .. })));
     std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Where texts are in a picture, as left, top, right and bottom: letters are about half as wide as high.
+fn boxes(svg: &str, wanted: &[String]) -> Vec<[f64; 4]> {
+    let number = |rest: &str, key: &str| -> f64 {
+        rest.split(key).nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
+    };
+    let mut boxes = Vec::new();
+    for rest in svg.split("<text").skip(1) {
+        let text = rest.split_once('>').unwrap().1.split("</text>").next().unwrap().trim();
+        if wanted.iter().any(|name| name == text) {
+            let (x, y, size) =
+                (number(rest, " x=\""), number(rest, " y=\""), number(rest, " font-size=\"") / 1.24);
+            boxes.push([x, y - 0.4 * size, x + 0.5 * size * text.len() as f64, y + 0.4 * size]);
+        }
+    }
+    boxes
+}
+
+#[test]
+fn of_many_methods_the_best_and_the_named_are_shown_and_no_names_overlap() {
+    // Errors fall with the work, and every second method is worse than its neighbour at more cost.
+    let contender = |i: usize| Contender {
+        name: format!("method-{i}"),
+        times: vec![0.0, 1.0],
+        errors: vec![0.0, if i.is_multiple_of(2) { 10_f64.powf(-(i as f64) / 4.0) } else { 1.0 }],
+        work: 1000.0 * (1.0 + 0.02 * i as f64),
+        asked: i == 33,
+    };
+    let comparison = Comparison {
+        title: "methods".to_owned(),
+        subtitle: String::new(),
+        measure: "error".to_owned(),
+        work: "evaluations".to_owned(),
+        contenders: (0..35).map(contender).collect(),
+    };
+    let folder = folder("many");
+    comparison.save(&folder.join("many.svg")).unwrap();
+    let svg = std::fs::read_to_string(folder.join("many.svg")).unwrap();
+    let texts = looked_at(&svg);
+    assert!(says(&texts, "8 of 35 shown") && says(&texts, "grey: the others"), "{texts:?}");
+    // The one asked for though it is bad, the cheapest, the best, and none of the others that are bad.
+    assert!(["method-33", "method-0", "method-34"].iter().all(|name| says(&texts, name)), "{texts:?}");
+    let names: Vec<_> = (0..35).map(|i| format!("method-{i}")).filter(|name| says(&texts, name)).collect();
+    assert_eq!(names.len(), 8, "{names:?}");
+    assert!((0..17).all(|i| i == 16 || !says(&texts, &format!("method-{}", 2 * i + 1))), "{names:?}");
+    let boxes = boxes(&svg, &names);
+    assert!(boxes.len() > 10, "the legend, and most of the marks: {}", boxes.len());
+    for (i, a) in boxes.iter().enumerate() {
+        for b in &boxes[..i] {
+            let apart = a[0] >= b[2] || b[0] >= a[2] || a[1] >= b[3] || b[1] >= a[3];
+            assert!(apart, "{a:?} {b:?}");
+        }
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_single_sample_has_no_error_and_no_made_up_energy() {
+    let mut record = turning(1);
+    record.energy = vec![0.0];
+    let texts = looked_at(&plotted(&record, &drawing(), Energy::Conserved { scale: 1.0 }).unwrap());
+    assert!(says(&texts, "a single sample: nothing to compare it with"), "{texts:?}");
+    assert!(!texts.iter().any(|text| text.starts_with("E =")), "{texts:?}");
+    // Where terms cancel, errors are relative to their size, and the energy is what it is.
+    let mut record = turning(50);
+    record.energy = (0..50).map(|i| 1e-9 * f64::from(i)).collect();
+    let texts = looked_at(&plotted(&record, &drawing(), Energy::Conserved { scale: 0.25 }).unwrap());
+    assert!(says(&texts, "|ΔE| / 0.25") && says(&texts, "E = 0 at the start"), "{texts:?}");
+}
+
+#[test]
+fn outputs_come_first_and_nodes_of_bodies_not_at_all() {
+    let mut record = turning(100);
+    let named = |columns: &[Column], names: [&str; 2]| {
+        names
+            .iter()
+            .zip(columns)
+            .map(|(name, column)| Column { name: (*name).to_owned(), ..column.clone() })
+            .collect::<Vec<_>>()
+    };
+    let nodes = named(&record.coordinates, ["bob_ax", "bob_ay"]);
+    let rates = named(&record.velocities, ["bob_ax'", "bob_ay'"]);
+    record.coordinates = named(&record.coordinates, ["bob_x", "bob_y"]);
+    record.velocities = named(&record.velocities, ["bob_x'", "bob_y'"]);
+    record.coordinates.extend(nodes);
+    record.velocities.extend(rates);
+    record.outputs = vec![Column { name: "height".to_owned(), values: record.times.clone() }];
+    let texts = looked_at(&plotted(&record, &drawing(), KEPT).unwrap());
+    let at = |wanted: &str| texts.iter().position(|text| text == wanted);
+    assert!(at("Outputs") < at("Coordinates") && at("Outputs").is_some(), "{texts:?}");
+    assert!(
+        says(&texts, "height") && says(&texts, "bob_x") && says(&texts, "bob_y, bob_y&apos;"),
+        "{texts:?}"
+    );
+    assert!(!texts.iter().any(|text| text.contains("bob_a")), "{texts:?}");
+}
+
+#[test]
+fn portraits_of_unlike_sizes_have_measures_of_their_own() {
+    let mut record = turning(100);
+    record.coordinates[1].values.iter_mut().for_each(|y| *y *= 1e-3);
+    let texts = looked_at(&plotted(&record, &drawing(), KEPT).unwrap());
+    assert!(says(&texts, "each by its own measure") && says(&texts, "coordinate / its largest"), "{texts:?}");
+    assert!(texts.iter().any(|text| text.starts_with("x / 1, x&apos; / 1")), "{texts:?}");
 }

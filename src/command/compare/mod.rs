@@ -20,7 +20,8 @@ use std::path::PathBuf;
 #[command(
     after_help = "The error at the end is that of coordinates, or of momenta, relative to the largest of them, against a reference \
                   at the finest tolerance. With one step or tolerance the best is the first; with several, rows stay in the order in \
-                  which they are asked for. Times include what a method compiles for itself, and are the shortest of up to three.\n\n\
+                  which they are asked for. A plot shows 8 methods at most: those that are named, then those that no other beats in both \
+                  drift and cost (`--methods all,rk4` for all with rk4 in the plot). Times include what a method compiles for itself, and are the shortest of up to three.\n\n\
                   Examples:\n  leastaction compare pendulum --methods rk4,verlet,blanes-moan4,gauss6\n  \
                   leastaction compare double-pendulum --methods all --until 5 --plot compare.svg\n  \
                   leastaction compare two-body --methods dop853,vern9,taylor --tol 1e-6,1e-9,1e-12\n  \
@@ -118,7 +119,10 @@ impl Compare {
         head.extend(unknown.map(|why| row("reference", why)));
         if !left.is_empty() {
             let names: Vec<_> = left.iter().map(|card| card.name).collect();
-            head.push(row("left out", format!("{} (they do not apply)", names.join(", "))));
+            head.push(row(
+                "left out",
+                format!("{} (they do not apply, or need a step: --step)", names.join(", ")),
+            ));
         }
         head.extend((!files.is_empty()).then(|| row("files", files.join(", "))));
         if interrupted {
@@ -141,16 +145,16 @@ impl Compare {
 
     /// The methods that are asked for by name; nothing for all of them.
     fn cards(&self) -> Result<Option<Vec<&'static Card>>, Failure> {
-        let names = self.methods.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
+        let names = || self.methods.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
         let mut cards: Vec<&'static Card> = Vec::new();
-        for name in names {
-            if name == "all" {
-                return Ok(None);
-            }
+        for name in names().filter(|name| *name != "all") {
             let card = Card::named(name).map_err(Failure::usage)?;
             if !cards.iter().any(|other| other.name == card.name) {
                 cards.push(card);
             }
+        }
+        if names().any(|name| name == "all") {
+            return Ok(None);
         }
         if cards.is_empty() {
             return Err(Failure::usage("which methods? (--methods rk4,gauss6, or --methods all)"));
@@ -179,11 +183,13 @@ impl Compare {
     }
 
     fn comparison(&self, system: &str, span: &str, rows: &Rows, paced: bool) -> Comparison {
+        let named: Vec<&str> = self.methods.iter().map(|name| name.trim()).collect();
         let contenders = rows.rows.iter().filter_map(|row| {
             let run = row.outcome.as_ref().ok()?;
             let name =
                 if paced { format!("{}, {}", row.card.name, row.pace()) } else { row.card.name.to_owned() };
             Some(Contender {
+                asked: named.contains(&row.card.name),
                 name,
                 times: run.times.clone(),
                 errors: run.changes.iter().map(|change| change.abs()).collect(),

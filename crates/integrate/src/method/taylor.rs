@@ -7,6 +7,10 @@
 //! another, ρ = (|cⱼ|/|cₖ|)^{1/(k−j)} is about the radius of convergence, and h = ρ ε^{1/(N+1−j)} leaves a remainder of ε relative to
 //! the term of order j. The smallest of these over several high orders k is taken, because at a point of symmetry any one of them
 //! may vanish, and the largest over the first few j, because a component may pass through zero.
+//!
+//! What lies beyond the horizon of its coefficients a series does not see: a branch of the field, or a wall or a hill whose tail is too small to
+//! count where the step begins. Therefore no step is believed before its defect, the field less the series' slope, was looked at: at its end, and
+//! on the way as often as the length of the run asks for (as defect control does; W. H. Enright, J. Comput. Appl. Math. 31 (1990) 93).
 
 use crate::block::Block;
 use crate::card::{Card, Kind, Needs, Sizing};
@@ -50,6 +54,13 @@ const SMALL: f64 = -6.64;
 /// By how much the defect of a step may exceed the tolerance where it is checked: only what a series cannot see is meant.
 const GROSS: f64 = 1e2;
 
+/// The finest tolerance that defects are held against: below, they are rounding.
+const FINEST: f64 = 1e-14;
+
+/// A step so many times the last one is looked into as often as it is longer, up to so often.
+const SUDDEN: f64 = 4.0;
+const OFTEN: f64 = 64.0;
+
 /// How often a step that fails the check is halved.
 const HALVINGS: usize = 100;
 
@@ -67,11 +78,16 @@ struct Taylor {
     coefficients: Vec<f64>,
     /// Whether the coefficients are those of the step to come.
     fresh: bool,
-    /// The sums of the series, then what rounding left of them.
+    /// The sums of the series, then what rounding left of them; and the steps that they are of.
     sums: Vec<f64>,
+    summed: [f64; LANES],
     /// What rounding left of the last step that was taken.
     left: Vec<f64>,
     rates: Vec<f64>,
+    slopes: Vec<f64>,
+    /// The step that is proposed, and the last that was taken; 0 before the first.
+    proposed: [f64; LANES],
+    last: [f64; LANES],
 }
 
 /// What the longest step follows from, beside the coefficients. All logarithms are of base 2.
@@ -131,6 +147,10 @@ impl Taylor {
             sums: vec![0.0; 2 * len],
             left: vec![0.0; len],
             rates: vec![0.0; len],
+            slopes: vec![0.0; len],
+            summed: [f64::NAN; LANES],
+            proposed: [0.0; LANES],
+            last: [0.0; LANES],
         })
     }
 
@@ -209,55 +229,94 @@ impl Taylor {
         }
     }
 
-    /// Halves steps over which the series does not satisfy the equations of motion: it has run past a branch of the field.
+    /// How often a step is looked into: as often as the run asks for, and more often if it is much longer than the last.
+    fn looks(&self, lane: usize, step: f64, look: f64) -> f64 {
+        let (step, last) = (step.abs(), self.last[lane].abs());
+        let least = if self.branches || last == 0.0 { 2.0 } else { 1.0 };
+        let sudden = if last > 0.0 && step > SUDDEN * last { (step / last).min(OFTEN) } else { 1.0 };
+        (step / look).max(sudden).max(least).ceil()
+    }
+
+    /// Shortens steps over which the series does not satisfy the equations of motion. Looks are from left to right: what is good up to one of them
+    /// stays, and what is not good up to the first is halved.
     fn check(
         &mut self,
         motion: &mut Motion<'_>,
-        tolerance: Tolerance,
         t: &[f64],
         block: &Block,
+        mut looks: [f64; LANES],
         steps: &mut [f64],
     ) -> Result<(), StepError> {
+        let Some(Tolerance { relative, absolute }) = self.foresight.as_ref().map(|f| f.tolerance) else {
+            return Ok(());
+        };
         let width = t.len();
-        let mut ratios = [0.0; LANES];
-        for _ in 0..HALVINGS {
-            let mut halved = false;
-            for part in [0.5, 1.0] {
-                let mut h = [0.0; LANES];
-                h.iter_mut().zip(steps.iter()).for_each(|(h, step)| *h = part * step);
-                let h = &h[..width];
-                let Taylor { series, coefficients, sums, rates, .. } = self;
-                series.sum(coefficients, h, sums).map_err(refused)?;
-                let change = &sums[..rates.len()];
-                let at = &mut self.inputs[..rates.len()];
-                at.iter_mut().zip(change).zip(block.values()).for_each(|((at, change), y)| *at = y + change);
-                motion.rates(Interval { t, h }, 1.0, at, rates)?;
-                for (place, rate) in rates.iter_mut().enumerate() {
-                    let (len, h) = (change.len(), h[place % width]);
-                    let slope = (1..=self.order)
-                        .rev()
-                        .fold(0.0, |sum, k| sum * h + k as f64 * coefficients[(k - 1) * len + place]);
-                    *rate = (*rate - slope) * h;
-                }
-                tolerance.ratios(rates, block.values(), change, &mut ratios[..width]);
-                for (step, ratio) in steps.iter_mut().zip(ratios) {
-                    if ratio > GROSS || ratio.is_nan() {
-                        *step *= 0.5;
-                        halved = true;
-                    }
-                }
+        let finest = if relative > 0.0 { relative.max(FINEST) } else { 0.0 };
+        let tolerance = Tolerance { relative: finest, absolute };
+        let (mut ratios, mut h) = ([0.0; LANES], [0.0; LANES]);
+        let (mut at, mut halvings) = ([1.0; LANES], [0; LANES]);
+        while (0..width).any(|j| at[j] <= looks[j]) {
+            for (j, step) in steps.iter().enumerate() {
+                h[j] = if at[j] < looks[j] { step * (at[j] / looks[j]) } else { *step };
             }
-            if !halved {
-                return Ok(());
-            }
-        }
-        // No step is short enough, and the run will say so.
-        for (step, ratio) in steps.iter_mut().zip(ratios) {
-            if ratio > GROSS || ratio.is_nan() {
-                *step = 0.0;
+            self.defects(motion, Interval { t, h: &h[..width] }, block)?;
+            let change = &self.sums[..self.rates.len()];
+            tolerance.ratios(&self.rates, block.values(), change, &mut ratios[..width]);
+            for (j, step) in steps.iter_mut().enumerate() {
+                if at[j] > looks[j] {
+                    continue; // an earlier look has settled it
+                }
+                if ratios[j] <= GROSS {
+                    at[j] += 1.0;
+                    continue;
+                }
+                motion.work_mut().rejected += 1;
+                halvings[j] += 1;
+                (*step, at[j], looks[j]) = match () {
+                    () if at[j] > 1.0 => (*step * ((at[j] - 1.0) / looks[j]), f64::INFINITY, 0.0),
+                    // No step is short enough, and the run will say so.
+                    () if halvings[j] > HALVINGS => (0.0, f64::INFINITY, 0.0),
+                    () => (0.5 * h[j], 1.0, 2.0),
+                };
             }
         }
         Ok(())
+    }
+
+    /// How far the series is from satisfying the equations of motion after a step, times the step; and its sums there.
+    fn defects(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+    ) -> Result<(), StepError> {
+        let Taylor { series, coefficients, sums, rates, slopes, inputs, .. } = self;
+        let (len, width) = (rates.len(), interval.h.len());
+        series.sum(coefficients, interval.h, sums).map_err(refused)?;
+        self.summed[..width].copy_from_slice(interval.h);
+        let at = &mut inputs[..len];
+        at.iter_mut().zip(&sums[..len]).zip(block.values()).for_each(|((at, change), y)| *at = y + change);
+        motion.rates(interval, 1.0, at, rates)?;
+        slopes.fill(0.0);
+        for (k, row) in coefficients.chunks_exact(len).enumerate().rev() {
+            let order = (k + 1) as f64;
+            for (slopes, row) in slopes.chunks_exact_mut(width).zip(row.chunks_exact(width)) {
+                for ((slope, c), h) in slopes.iter_mut().zip(row).zip(interval.h) {
+                    *slope = *slope * h + order * c;
+                }
+            }
+        }
+        for (place, (rate, slope)) in rates.iter_mut().zip(slopes).enumerate() {
+            *rate = (*rate - *slope) * interval.h[place % width];
+        }
+        Ok(())
+    }
+
+    /// Whether a lane stays where it is: the field vanishes there, and does not depend on time.
+    fn is_still(&self, lane: usize, width: usize) -> bool {
+        let len = self.rates.len();
+        self.inputs.len() == len
+            && self.coefficients[..len].iter().skip(lane).step_by(width).all(|c| *c == 0.0)
     }
 }
 
@@ -272,8 +331,11 @@ impl Step for Taylor {
         if !self.fresh {
             self.expand(motion, interval.t, block)?;
         }
+        if !self.fresh || self.summed[..interval.h.len()] != *interval.h {
+            self.series.sum(&self.coefficients, interval.h, &mut self.sums).map_err(refused)?;
+        }
         self.fresh = false;
-        self.series.sum(&self.coefficients, interval.h, &mut self.sums).map_err(refused)?;
+        self.proposed[..interval.h.len()].copy_from_slice(interval.h);
         let (sums, lost) = self.sums.split_at_mut(change.len());
         for (((change, lost), sum), left) in change.iter_mut().zip(lost).zip(sums).zip(&self.left) {
             *change = *sum + left;
@@ -289,10 +351,14 @@ impl Step for Taylor {
                 *left = *lost;
             }
         }
+        for (j, _) in lanes.iter().enumerate().filter(|(_, taken)| **taken) {
+            self.last[j] = self.proposed[j];
+        }
     }
 
     fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
         visit(&mut self.left);
+        visit(&mut self.last);
     }
 
     fn foresee(
@@ -300,13 +366,13 @@ impl Step for Taylor {
         motion: &mut Motion<'_>,
         t: &[f64],
         block: &Block,
+        look: f64,
         steps: &mut [f64],
     ) -> Result<(), StepError> {
         self.expand(motion, t, block)?;
-        self.fresh = true;
+        (self.fresh, self.summed) = (true, [f64::NAN; LANES]);
         let Some(foresight) = &self.foresight else { return Ok(()) };
-        let tolerance = foresight.tolerance;
-        let mut endless = false;
+        let mut looks = [0.0; LANES];
         for (j, step) in steps.iter_mut().enumerate() {
             let reach = match t.len() {
                 _ if self.ends => Some(f64::INFINITY),
@@ -315,13 +381,12 @@ impl Step for Taylor {
             };
             // Where a coefficient is not finite, the step is neither, and the run ends with that.
             let Some(reach) = reach else { continue };
-            endless |= reach == f64::INFINITY;
             *step = step.abs().min(reach.exp2()).copysign(*step);
+            // Of polynomials, and of rest, all is known.
+            let known = self.ends && !self.branches || self.is_still(j, t.len());
+            looks[j] = if known || *step == 0.0 { 0.0 } else { self.looks(j, *step, look) };
         }
-        if self.branches || endless {
-            self.check(motion, tolerance, t, block, steps)?;
-        }
-        Ok(())
+        self.check(motion, t, block, looks, steps)
     }
 
     fn polynomial(

@@ -8,6 +8,9 @@ use leastaction_mechanics::{EvalError, Observable, State};
 
 /// A zero crossing to look for: of any expression of time, coordinates, velocities, momenta and parameters.
 ///
+/// It happens where the sign changes. An expression that touches zero and turns back does not cross it; one that is zero at the start has no sign
+/// there, and crosses zero when it next changes the sign that it first takes. Many crossings in a step are told apart, up to some ten thousand.
+///
 /// ```
 /// # use leastaction_expr::Graph;
 /// # use leastaction_mechanics::Model;

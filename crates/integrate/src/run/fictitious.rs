@@ -82,7 +82,7 @@ impl Integrator {
         // As far as the steps that are allowed may lead.
         let far = step * self.limit.min(1 << 53) as f64;
         let mut course =
-            Course::new(self.card, &self.pace, (u64::MAX, self.compiled), &mut inside, 0.0, block, far)?;
+            Course::new(self.card, &self.pace, self.limits(u64::MAX), &mut inside, 0.0, block, far)?;
         let schedule = Schedule::new(&self.output, start.t, end, None)?;
         let trajectory = Trajectory::with_room(original, 0)?;
         let plain = vec![0.0; dimension];

@@ -1,7 +1,8 @@
 //! All sign changes of a smooth function on an interval.
 //!
 //! The function is sampled at Chebyshev points, 5, 9 or 17 of them, until the coefficients of its interpolant have died away; an interval where
-//! they do not is halved. On each piece the interpolant
+//! they do not is halved: six times for a kink, and on where the highest coefficients are so large that it is a jump, or oscillates faster than
+//! the samples. On each piece the interpolant
 //!
 //! $$f(x)\approx\sum_k c_kT_k(x),\qquad |T_k|\le1,$$
 //!
@@ -15,6 +16,11 @@ const MOST: usize = 16;
 /// How often a piece is halved because its interpolant has not died away, or because it may have several zeros.
 const BLURRED: u32 = 6;
 const TANGLED: u32 = 40;
+/// Where the upper half of the coefficients is larger than this in sum, relative to the largest but the mean, a piece is halved on, down to this
+/// depth, and in an interval not more often than this.
+const ROUGH: f64 = 0.2;
+const DEEPEST: u32 = 24;
+const ENOUGH: u32 = 1 << 14;
 /// Coefficients smaller than this, relative to the largest, have died away.
 const DEAD: f64 = 1e-9;
 /// A tail that a coarse look may have, relative to the mean.
@@ -41,8 +47,8 @@ pub(crate) fn sign_changes<E>(
     sign: &mut f64,
     mut found: impl FnMut(Root),
 ) -> Result<(), E> {
-    let mut last = 0.0;
-    pieces(f, 0.0, 1.0, 0, &mut |f, b| {
+    let (mut last, mut left) = (0.0, ENOUGH);
+    pieces(f, 0.0, 1.0, (0, &mut left), &mut |f, b| {
         let value = f(b)?;
         if value != 0.0 && !value.is_nan() {
             if *sign != 0.0 && value.signum() != *sign {
@@ -59,12 +65,12 @@ fn pieces<E, F: FnMut(f64) -> Result<f64, E>>(
     f: &mut F,
     a: f64,
     b: f64,
-    depth: u32,
+    (depth, left): (u32, &mut u32),
     piece: &mut impl FnMut(&mut F, f64) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut values = [0.0; MOST + 1];
     let mut n = 4;
-    loop {
+    let rough = loop {
         // Points of the coarser grid are among those of the finer.
         let stride = MOST / n;
         for k in (0..=n).filter(|k| n == 4 || k % 2 == 1) {
@@ -92,20 +98,22 @@ fn pieces<E, F: FnMut(f64) -> Result<f64, E>>(
             return untangle(f, series, rounding, a, b, depth, piece);
         }
         if n == MOST {
-            break;
+            let most = series[1..].iter().fold(0.0_f64, |m, c| m.max(c.abs()));
+            break series[MOST / 2 + 1..].iter().map(|c| c.abs()).sum::<f64>() > ROUGH * most;
         }
         n *= 2;
-    }
-    if depth == BLURRED {
+    };
+    if depth >= BLURRED && (!rough || depth >= DEEPEST || *left == 0) {
         // A kink or a jump: what the samples show is all there is to see.
         return (1..=MOST).try_for_each(|k| {
             let x = -(PI * k as f64 / MOST as f64).cos();
             piece(f, a + 0.5 * (b - a) * (1.0 + x))
         });
     }
+    *left -= u32::from(depth >= BLURRED);
     let middle = 0.5 * (a + b);
-    pieces(f, a, middle, depth + 1, piece)?;
-    pieces(f, middle, b, depth + 1, piece)
+    pieces(f, a, middle, (depth + 1, left), piece)?;
+    pieces(f, middle, b, (depth + 1, left), piece)
 }
 
 /// Splits an interval until its series has at most one zero in each piece.
@@ -226,7 +234,7 @@ mod tests {
 
     #[test]
     fn fast_oscillations_are_counted() {
-        for k in 1..190 {
+        for k in (1..190).chain([1000, 7777, 20_000]) {
             let (found, _) = roots(|x| (PI * f64::from(k) * (x + 0.25 / f64::from(k))).cos());
             assert_eq!(found.len(), k as usize);
         }

@@ -56,3 +56,19 @@ pub(crate) const ALL: &[Statement] = &[
     Statement { word: "event", form: "event [NAME:] EXPRESSION = EXPRESSION [, rising | falling] [, stop]", read: run::event },
     Statement { word: "draw", form: "draw rod A to B, spring A to B, dot A, trail A, line A to B to C", read: draw::draw },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::ALL;
+
+    #[test]
+    fn the_page_has_every_statement() {
+        let page = include_str!("../../../../book/src/language.md");
+        let (_, grammar) = page.split_once("## Grammar").expect("the page ends with the grammar");
+        for statement in ALL {
+            let word = statement.word;
+            assert!(page.contains(&format!("`{word} ")), "{word} is not explained");
+            assert!(grammar.contains(&format!("\"{word}\"")), "{word} is not in the grammar");
+        }
+    }
+}

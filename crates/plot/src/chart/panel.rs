@@ -25,10 +25,8 @@ pub(crate) struct Series {
 pub(crate) enum Style {
     /// A line with a mark at its end.
     Line,
-    /// A thin line without a mark.
-    Thin,
-    /// Separate points.
-    Points,
+    /// Separate points of a colour of their own, with this radius.
+    Points(Color, f64),
 }
 
 /// Something drawn besides curves, in the units of the axes.
@@ -39,7 +37,7 @@ pub(crate) enum Over {
     Still(Vec<[f64; 2]>),
     /// A disc with a radius in pixels.
     Disc([f64; 2], f64),
-    /// The mark of a curve, with a text beside it.
+    /// The mark of a curve, with a text beside it if there is room.
     Labelled([f64; 2], usize, String),
 }
 
@@ -58,6 +56,8 @@ pub(crate) struct Panel {
     pub(crate) notes: Vec<String>,
     /// What stands in the middle of a chart without curves.
     pub(crate) message: Option<String>,
+    /// What the ends of the scale of colours stand for, if curves have colours of it.
+    pub(crate) scale: Option<[String; 2]>,
 }
 
 impl Panel {
@@ -71,6 +71,7 @@ impl Panel {
             over: Vec::new(),
             notes: Vec::new(),
             message: None,
+            scale: None,
         }
     }
 
@@ -78,7 +79,8 @@ impl Panel {
     pub(crate) fn draw(&self, sheet: &mut Sheet, [left, top, width, height]: [f64; 4]) {
         let left_top = (Horizontal::Left, Vertical::Top);
         let rows = self.legend(width);
-        let head = 24.0 + 19.0 * rows.len() as f64 + 6.0;
+        let title = if self.title.is_empty() { 4.0 } else { 24.0 };
+        let head = title + 19.0 * rows.len() as f64 + 6.0;
         let [x0, y0] = [left + 62.0, top + head];
         let [x1, y1] = [left + width - 14.0, top + height - 46.0];
         let (across, down) = (x1 - x0, y1 - y0);
@@ -88,7 +90,7 @@ impl Panel {
         }
         sheet.text([left + 4.0, top], &self.title, TITLE, INK, left_top);
         for (i, row) in rows.iter().enumerate() {
-            draw_legend(sheet, row, [left + 4.0, top + 24.0 + 19.0 * i as f64]);
+            draw_legend(sheet, row, [left + 4.0, top + title + 19.0 * i as f64]);
         }
         let place = |[a, b]: [f64; 2]| [x0 + across * x.place(a), y1 - down * y.place(b)];
         let horizontal = x.ticks(across, 74.0);
@@ -102,33 +104,18 @@ impl Panel {
         for series in &self.series {
             draw_series(sheet, series, &place);
         }
-        let mut written: Vec<[f64; 3]> = Vec::new();
         for shape in &self.over {
             match shape {
                 Over::Line(points) => {
                     sheet.line(points.iter().map(|p| place(*p)).collect::<Vec<_>>(), 1.6, GREY)
                 }
-                Over::Still(_) => {}
+                Over::Still(_) | Over::Labelled(..) => {}
                 Over::Disc(at, radius) => {
                     sheet.marks.push(Mark::Disc { at: place(*at), radius: *radius, color: GREY });
                 }
-                Over::Labelled(at, index, text) => {
-                    let [x, y] = place(*at);
-                    end_mark(sheet, [x, y], 5.0, *index);
-                    // On the side where there is more room.
-                    let (side, shift) =
-                        if x < (x0 + x1) / 2.0 { (Horizontal::Left, 9.0) } else { (Horizontal::Right, -9.0) };
-                    let start = if shift > 0.0 { x + shift } else { x + shift - font::width(text, TICK) };
-                    let span = [start, start + font::width(text, TICK), y];
-                    // A text on another is no text: the legend has it.
-                    let clash = |w: &[f64; 3]| (w[2] - y).abs() < TICK && w[0] < span[1] && span[0] < w[1];
-                    if !written.iter().any(clash) {
-                        sheet.text([x + shift, y], text, TICK, INK, (side, Vertical::Center));
-                        written.push(span);
-                    }
-                }
             }
         }
+        self.labels(sheet, [x0, y0, x1, y1], &place);
         for series in self.series.iter().filter(|series| series.style == Style::Line) {
             let last = series.points.iter().rev().find(|p| p.iter().all(|v| drawable(*v)));
             if let Some(last) = last {
@@ -137,16 +124,61 @@ impl Panel {
         }
         if let Some(message) = &self.message {
             let middle = [(x0 + x1) / 2.0, (y0 + y1) / 2.0];
+            // No line of the grid goes through it.
+            let [a, b] = [0.55 * font::width(message, LABEL) + 4.0, LABEL];
+            let points = [[-a, -b], [a, -b], [a, b], [-a, b]].map(|[x, y]| [middle[0] + x, middle[1] + y]);
+            sheet.marks.push(Mark::Area { points: points.to_vec(), color: color::WHITE });
             sheet.text(middle, message, LABEL, GREY, (Horizontal::Center, Vertical::Center));
+        }
+    }
+
+    /// Draws marks, and the texts beside them that find a place inside of the axes where nothing else is. Others are in the legend.
+    fn labels(&self, sheet: &mut Sheet, inside: Rectangle, place: &impl Fn([f64; 2]) -> [f64; 2]) {
+        let around = |[x, y]: [f64; 2], r: f64| [x - r, y - r, x + r, y + r];
+        let (mut taken, mut marked): (Vec<Rectangle>, Vec<_>) = (Vec::new(), Vec::new());
+        for shape in &self.over {
+            match shape {
+                Over::Disc(at, radius) => taken.push(around(place(*at), *radius)),
+                Over::Labelled(at, index, text) => {
+                    taken.push(around(place(*at), 5.0));
+                    marked.push((place(*at), *index, text));
+                }
+                Over::Line(_) | Over::Still(_) => {}
+            }
+        }
+        for (at, index, _) in &marked {
+            end_mark(sheet, *at, 5.0, *index);
+        }
+        for ([x, y], _, text) in marked {
+            // The reader of an SVG may have a wider font.
+            let (wide, high) = (1.1 * font::width(text, TICK), TICK + 2.0);
+            let aside = [(9.0, 0.0), (-9.0 - wide, 0.0)];
+            let slanted = [(7.0, -9.0), (7.0, 9.0), (-7.0 - wide, -9.0), (-7.0 - wide, 9.0)];
+            let straight = [(-wide / 2.0, -14.0), (-wide / 2.0, 14.0)];
+            let found = aside.into_iter().chain(slanted).chain(straight).find(|(right, down)| {
+                let [left, top] = [x + right, y + down - high / 2.0];
+                let text = [left, top, left + wide, top + high];
+                let whole =
+                    text[0] > inside[0] && text[2] < inside[2] && text[1] > inside[1] && text[3] < inside[3];
+                whole && !taken.iter().any(|other| overlap(other, &text))
+            });
+            if let Some((right, down)) = found {
+                let [left, middle] = [x + right, y + down];
+                sheet.text([left, middle], text, TICK, INK, (Horizontal::Left, Vertical::Center));
+                taken.push([left, middle - high / 2.0, left + wide, middle + high / 2.0]);
+            }
         }
     }
 
     /// The entries of the legend in rows that fit.
     fn legend(&self, width: f64) -> Vec<Vec<Entry>> {
         let named = self.series.iter().filter(|series| !series.name.is_empty());
-        let curves =
-            named.map(|series| Entry { text: series.name.clone(), key: Some((series.index, series.style)) });
-        let notes = self.notes.iter().map(|note| Entry { text: note.clone(), key: None });
+        let curves = named
+            .map(|series| Entry { text: series.name.clone(), key: Key::Curve(series.index, series.style) });
+        let scale =
+            self.scale.iter().map(|[low, high]| Entry { text: high.clone(), key: Key::Scale(low.clone()) });
+        let curves = curves.chain(scale);
+        let notes = self.notes.iter().map(|note| Entry { text: note.clone(), key: Key::Note });
         let mut rows: Vec<Vec<Entry>> = Vec::new();
         let mut used = f64::INFINITY;
         for entry in curves.chain(notes) {
@@ -166,13 +198,28 @@ impl Panel {
 /// An entry of a legend.
 struct Entry {
     text: String,
-    key: Option<(usize, Style)>,
+    key: Key,
 }
+
+/// What stands before the text of an entry.
+enum Key {
+    Curve(usize, Style),
+    /// All colours, after the text of the first of them.
+    Scale(String),
+    Note,
+}
+
+/// How long the scale of colours is.
+const SCALE: f64 = 160.0;
 
 impl Entry {
     fn width(&self) -> f64 {
-        let key = if self.key.is_some() { 30.0 } else { 0.0 };
         // The reader of an SVG may have a wider font.
+        let key = match &self.key {
+            Key::Curve(..) => 30.0,
+            Key::Scale(low) => 1.1 * font::width(low, TICK) + SCALE + 16.0,
+            Key::Note => 0.0,
+        };
         key + 1.1 * font::width(&self.text, TICK) + 12.0
     }
 }
@@ -180,19 +227,39 @@ impl Entry {
 fn draw_legend(sheet: &mut Sheet, row: &[Entry], [mut x, y]: [f64; 2]) {
     for entry in row {
         let (mut at, middle) = (x, y + 8.0);
-        if let Some((index, style)) = entry.key {
-            match style {
-                Style::Points => end_mark(sheet, [x + 12.0, middle], 4.0, index),
-                Style::Thin => sheet.line([[x, middle], [x + 24.0, middle]], 1.0, tint(index, style)),
-                Style::Line => {
-                    sheet.line([[x, middle], [x + 24.0, middle]], 1.6, tint(index, style));
-                    end_mark(sheet, [x + 12.0, middle], 4.0, index);
+        let left = (Horizontal::Left, Vertical::Center);
+        match &entry.key {
+            Key::Curve(index, style) => {
+                match style {
+                    Style::Points(color, _) => {
+                        sheet.marks.push(Mark::Disc { at: [x + 17.0, middle], radius: 4.0, color: *color });
+                    }
+                    Style::Line => {
+                        sheet.line([[x, middle], [x + 24.0, middle]], 1.6, color::series(*index));
+                        end_mark(sheet, [x + 12.0, middle], 4.0, *index);
+                    }
                 }
+                at += 30.0;
             }
-            at += 30.0;
+            Key::Scale(low) => {
+                sheet.text([x, middle], low, TICK, INK, left);
+                let start = x + 1.1 * font::width(low, TICK) + 8.0;
+                const STRIPES: usize = 64;
+                for stripe in 0..STRIPES {
+                    let [from, to] = [stripe, stripe + 1].map(|i| start + SCALE * i as f64 / STRIPES as f64);
+                    let color = color::scale(stripe as f64 / (STRIPES - 1) as f64);
+                    // A little wider than its part, so that no white shows between.
+                    let to = (to + 0.4).min(start + SCALE);
+                    let (top, bottom) = (middle - 5.0, middle + 5.0);
+                    let points = vec![[from, top], [to, top], [to, bottom], [from, bottom]];
+                    sheet.marks.push(Mark::Area { points, color });
+                }
+                at = start + SCALE + 8.0;
+            }
+            Key::Note => {}
         }
-        let ink = if entry.key.is_some() { INK } else { GREY };
-        sheet.text([at, middle], &entry.text, TICK, ink, (Horizontal::Left, Vertical::Center));
+        let ink = if matches!(entry.key, Key::Note) { GREY } else { INK };
+        sheet.text([at, middle], &entry.text, TICK, ink, left);
         x += entry.width();
     }
 }
@@ -231,37 +298,31 @@ fn frame(
     });
 }
 
-fn tint(index: usize, style: Style) -> Color {
-    let color = color::series(index);
-    if style == Style::Thin { color.faint(0.5).over(color::WHITE) } else { color }
-}
-
 fn draw_series(sheet: &mut Sheet, series: &Series, place: &impl Fn([f64; 2]) -> [f64; 2]) {
-    let color = tint(series.index, series.style);
     let whole = |p: &[f64; 2]| p.iter().all(|v| drawable(*v));
-    if series.style == Style::Points {
-        let radius = if series.points.len() > 300 { 0.9 } else { 2.0 };
+    if let Style::Points(color, radius) = series.style {
         for point in series.points.iter().filter(|p| whole(p)) {
             sheet.marks.push(Mark::Disc { at: place(*point), radius, color });
         }
         return;
     }
-    let width = if series.style == Style::Thin { 0.8 } else { 1.3 };
+    let color = color::series(series.index);
     for run in series.points.split(|p| !whole(p)).filter(|run| run.len() > 1) {
-        sheet.line(run.iter().map(|p| place(*p)).collect::<Vec<_>>(), width, color);
+        sheet.line(run.iter().map(|p| place(*p)).collect::<Vec<_>>(), 1.3, color);
     }
 }
 
 /// A mark by which a curve is known without its colour.
 fn end_mark(sheet: &mut Sheet, [x, y]: [f64; 2], r: f64, index: usize) {
     let color = color::series(index);
-    let corners: &[[f64; 2]] = match index % 7 {
+    let corners: &[[f64; 2]] = match index % color::SEVERAL {
         1 => &[[-0.9, -0.9], [0.9, -0.9], [0.9, 0.9], [-0.9, 0.9]],
         2 => &[[0.0, -1.2], [1.1, 0.8], [-1.1, 0.8]],
         3 => &[[0.0, -1.3], [1.3, 0.0], [0.0, 1.3], [-1.3, 0.0]],
         4 => &[[0.0, 1.2], [1.1, -0.8], [-1.1, -0.8]],
         5 => &[[-1.3, 0.4], [-1.3, -0.4], [1.3, -0.4], [1.3, 0.4]],
         6 => &[[-0.4, -1.3], [0.4, -1.3], [0.4, 1.3], [-0.4, 1.3]],
+        7 => &[[-1.2, -1.0], [0.0, -0.3], [1.2, -1.0], [0.0, 1.2]],
         _ => {
             sheet.marks.push(Mark::Disc { at: [x, y], radius: r, color });
             return;
@@ -269,6 +330,13 @@ fn end_mark(sheet: &mut Sheet, [x, y]: [f64; 2], r: f64, index: usize) {
     };
     let points = corners.iter().map(|[dx, dy]| [x + r * dx, y + r * dy]).collect();
     sheet.marks.push(Mark::Area { points, color });
+}
+
+/// Left, top, right and bottom.
+type Rectangle = [f64; 4];
+
+fn overlap(a: &Rectangle, b: &Rectangle) -> bool {
+    a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3]
 }
 
 /// Widens one of two axes so that lengths on both are alike in a chart that is `ratio` times as wide as high.

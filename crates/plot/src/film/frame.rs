@@ -6,7 +6,7 @@ use crate::error::PictureError;
 use crate::paper::color::{self, Color, GREY, INK, STILL, WHITE};
 use crate::paper::font;
 use crate::paper::raster::Raster;
-use crate::scene::{Scene, Shape, positions_at};
+use crate::scene::{Ground, Scene, Shape, positions_at};
 use crate::view::{Fit, View};
 use leastaction_output::Record;
 
@@ -15,6 +15,15 @@ const SIDE: f64 = 480.0;
 
 /// Room for dots at the edge, and for the texts in the corners.
 const MARGIN: f64 = 38.0;
+
+/// Room below a motion in space, for the axes: what is drawn does not come there.
+const STRIP: f64 = 30.0;
+
+/// How long the axes are, and how far away their names.
+const AXIS: [f64; 2] = [22.0, 30.0];
+
+/// The ground, the lines on it, and shadows.
+const GROUND: [Color; 3] = [Color::new(246, 246, 246), Color::new(228, 228, 228), Color::new(205, 205, 205)];
 
 /// A trail is so many seconds of the animation long.
 const TRAIL: f64 = 3.0;
@@ -36,6 +45,8 @@ pub(crate) struct Painter<'a> {
     size: f64,
     /// Where the trails were at each sample, in pixels; NaN where they were nowhere.
     trails: Vec<Vec<[f64; 2]>>,
+    /// The z of the ground, if there is one.
+    ground: Option<f64>,
     /// What does not move.
     still: Raster,
     frame: Raster,
@@ -50,7 +61,10 @@ impl<'a> Painter<'a> {
         title: &str,
         density: f64,
     ) -> Result<Painter<'a>, PictureError> {
-        let bounds = scene.bounds(record);
+        let mut bounds = scene.bounds(record);
+        let size = bounds.size();
+        let ground = scene.ground(record);
+        ground.iter().flat_map(|ground| ground.corners).for_each(|corner| bounds.include(corner));
         if bounds.is_empty() {
             return Err(PictureError::NotFinite { what: "the drawing".to_owned() });
         }
@@ -58,10 +72,12 @@ impl<'a> Painter<'a> {
         let ratio = if wide > 0.0 || high > 0.0 { (wide / high).clamp(0.6, 1.8) } else { 1.0 };
         // Videos have even sizes.
         let even = |length: f64| 2.0 * (length * density / 2.0).round();
-        let (width, height) = (even(SIDE * ratio.sqrt()), even(SIDE / ratio.sqrt()));
+        let strip = if scene.view() == View::PLANE { 0.0 } else { STRIP };
+        let (width, picture) = (even(SIDE * ratio.sqrt()), even(SIDE / ratio.sqrt()));
+        let height = picture + even(strip);
         let refused = || PictureError::Size { width: width as u32, height: height as u32 };
         let blank = || Raster::new(width as u32, height as u32).ok_or_else(refused);
-        let fit = bounds.fit(width, height, MARGIN * density);
+        let fit = bounds.fit(width, picture, MARGIN * density);
         let mut painter = Painter {
             record,
             scene,
@@ -69,12 +85,14 @@ impl<'a> Painter<'a> {
             title: title.to_owned(),
             density,
             fit,
-            size: bounds.size(),
+            size,
+            ground: ground.as_ref().map(|ground| ground.height),
             trails: vec![Vec::with_capacity(record.len()); scene.trails()],
             still: blank()?,
             frame: blank()?,
             positions: Vec::new(),
         };
+        ground.iter().for_each(|ground| painter.lay(ground));
         painter.prepare();
         Ok(painter)
     }
@@ -90,8 +108,17 @@ impl<'a> Painter<'a> {
     /// Colours that frames are made of, if their edges were hard.
     pub(crate) fn colors(&self) -> Vec<Color> {
         let mut colors = vec![INK, GREY, STILL];
-        colors.extend((0..self.scene.trails().min(7)).map(color::series));
+        colors.extend(GROUND);
+        colors.extend((0..self.scene.trails().min(color::SEVERAL)).map(color::series));
         colors
+    }
+
+    /// Paints the ground.
+    fn lay(&mut self, ground: &Ground) {
+        self.still.fill(ground.corners.map(|corner| self.fit.pixel(corner)), GROUND[0]);
+        for line in &ground.lines {
+            self.still.stroke(line.map(|point| self.fit.pixel(point)), self.density, GROUND[1]);
+        }
     }
 
     fn prepare(&mut self) {
@@ -119,22 +146,25 @@ impl<'a> Painter<'a> {
         }
     }
 
-    /// Shows where the axes of space lead, in a corner.
+    /// Shows where the axes of space lead, in the corner that is left free for it.
     fn triad(&mut self) {
-        let corner = [f64::from(self.frame.width()), f64::from(self.frame.height())]
-            .map(|side| side - 40.0 * self.density);
-        for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
+        let ends: [[f64; 2]; 3] = std::array::from_fn(|axis| {
             let unit = std::array::from_fn(|i| if i == axis { 1.0 } else { 0.0 });
-            let [right, up] = self.scene.view().project(unit).map(|x| x * self.density);
-            let along = |length: f64| [corner[0] + length * right, corner[1] - length * up];
-            self.still.stroke([corner, along(22.0)], 1.5 * self.density, GREY);
-            let [x, y] = along(30.0);
-            self.still.text(
-                [x - 3.0 * self.density, y + 4.0 * self.density],
-                name,
-                12.0 * self.density,
-                GREY,
-            );
+            let [right, up] = self.scene.view().project(unit);
+            [right, -up]
+        });
+        // The origin is such that names at the ends just keep to the edges.
+        let reach = |side: usize| ends.iter().map(|end| AXIS[1] * end[side]).fold(0.0, f64::max);
+        let sides = [f64::from(self.frame.width()), f64::from(self.frame.height())];
+        let origin = [0, 1].map(|side| sides[side] - (reach(side) + 9.0) * self.density);
+        for ([right, down], name) in ends.into_iter().zip(["x", "y", "z"]) {
+            let along = |length: f64| {
+                [origin[0] + length * self.density * right, origin[1] + length * self.density * down]
+            };
+            self.still.stroke([origin, along(AXIS[0])], 1.5 * self.density, GREY);
+            let [x, y] = along(AXIS[1]);
+            let at = [x - 3.0 * self.density, y + 4.0 * self.density];
+            self.still.text(at, name, 12.0 * self.density, GREY);
         }
     }
 
@@ -150,11 +180,12 @@ impl<'a> Painter<'a> {
             _ => None,
         });
         let ends: Vec<_> = ends.collect();
+        let crowded = shapes.iter().filter(|shape| matches!(shape, Shape::Dot { .. })).count() > 16;
+        let largest = if crowded { 5.0 } else { 9.0 } * self.density;
+        self.shadows(largest);
         for (trail, at) in &ends {
             self.trail(*trail, sample, time, self.fit.pixel(*at));
         }
-        let crowded = shapes.iter().filter(|shape| matches!(shape, Shape::Dot { .. })).count() > 16;
-        let largest = if crowded { 5.0 } else { 9.0 } * self.density;
         for shape in &shapes {
             match shape {
                 Shape::Rod(line) => {
@@ -178,6 +209,23 @@ impl<'a> Painter<'a> {
         }
         self.label(time);
         self.frame.rgb()
+    }
+
+    /// What rods and dots leave of a light straight above: it tells how high they are.
+    fn shadows(&mut self, largest: f64) {
+        let Some(height) = self.ground else { return };
+        for shape in self.scene.shadows(&self.positions, self.size, height) {
+            match shape {
+                Shape::Rod(line) => {
+                    self.frame.stroke(line.map(|point| self.fit.pixel(point)), 2.0 * self.density, GROUND[2]);
+                }
+                Shape::Dot { at, radius } => {
+                    let radius = (0.7 * largest * radius).max(1.5 * self.density);
+                    self.frame.disc(self.fit.pixel(at), radius, GROUND[2]);
+                }
+                Shape::Spring(_) | Shape::Trail { .. } | Shape::Line(_) => {}
+            }
+        }
     }
 
     fn label(&mut self, time: f64) {

@@ -230,9 +230,10 @@ impl Ias15 {
         }
         self.predict::<W>();
         let mut active: [bool; LANES] = std::array::from_fn(|j| j < W);
+        let faint = self.faint::<W>(block);
         let mut before = [f64::INFINITY; LANES];
         for sweep in 1..=self.sweeps {
-            let mut seen = Seen::default();
+            let mut seen = Seen { size: faint, ..Seen::default() };
             for n in 1..=NODES {
                 self.go::<W>(block, n);
                 self.look(motion, interval, n)?;
@@ -263,6 +264,24 @@ impl Ias15 {
         Ok(())
     }
 
+    /// What of each half of f the state does not feel: over the step it is lost in rounding, and need not be known at all.
+    fn faint<const W: usize>(&self, block: &Block) -> [[f64; LANES]; 2] {
+        let row = self.found.len();
+        let values = if self.twice { &self.velocities } else { block.values() };
+        let mut faint = [[0.0_f64; LANES]; 2];
+        for (i, value) in values.iter().enumerate().take(row) {
+            let (part, j) = (usize::from(!self.twice && 2 * (i / W) >= row / W), i % W);
+            faint[part][j] = faint[part][j].max(value.abs());
+        }
+        for sizes in &mut faint {
+            sizes
+                .iter_mut()
+                .zip(self.h)
+                .for_each(|(size, h)| *size *= if h == 0.0 { 0.0 } else { f64::EPSILON / h.abs() });
+        }
+        faint
+    }
+
     /// b₆ relative to f in a lane.
     fn last_terms<const W: usize>(&self, lane: usize, seen: &Seen) -> f64 {
         let row = self.found.len();
@@ -272,6 +291,25 @@ impl Ias15 {
             largest[part][lane] = largest[part][lane].max(self.b[(NODES - 1) * row + i].abs());
         }
         seen.relative(lane, &largest)
+    }
+
+    /// What b₆ does to the state in a lane, as a multiple of what is tolerated: where f is next to nothing, it need not be known well.
+    fn effect(&self, Tolerance { relative, absolute }: Tolerance, block: &Block, lane: usize) -> f64 {
+        let (row, width) = (self.found.len(), block.width());
+        let values = if self.twice { &self.velocities } else { block.values() };
+        let half = if self.twice { row } else { (row / width).div_ceil(2) * width };
+        let mut worst = 0.0;
+        for part in [0..half, half..row] {
+            let (mut term, mut size) = (0.0_f64, 0.0_f64);
+            for i in part.filter(|i| i % width == lane) {
+                term = term.max(self.b[(NODES - 1) * row + i].abs());
+                size = size.max(values[i].abs());
+            }
+            let effect = self.h[lane].abs() * term;
+            worst =
+                if effect == 0.0 { worst } else { f64::max(worst, effect / (relative * size + absolute)) };
+        }
+        worst
     }
 
     /// h·(f₀ + Σ wₙ (fₙ − f₀)) = h·Σ wₙ fₙ of a component, with weights that sum to `whole`.
@@ -329,7 +367,7 @@ impl Step for Ias15 {
             let size = lane.fold(0.0, |size: f64, y| size.max(y.abs()));
             let absolute = if tolerance.absolute == 0.0 { 0.0 } else { tolerance.absolute / size };
             let tolerated = SCALE * (tolerance.relative + absolute).powf(7.0 / 15.0);
-            *ratio = self.last_term[j] / tolerated.min(LARGEST);
+            *ratio = (self.last_term[j] / tolerated.min(LARGEST)).min(self.effect(tolerance, block, j));
         }
     }
 

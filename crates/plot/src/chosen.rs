@@ -1,0 +1,90 @@
+//! What of a record is worth a curve.
+
+use leastaction_output::{Column, Record};
+
+/// The coordinates by which people know where things are: all but those of a body's nodes, `top_ax` to `top_cz` of a body `top` whose
+/// centre is at `top_x`, `top_y` and, in space, `top_z`. Their places in the record.
+pub(crate) fn telling(record: &Record) -> Vec<usize> {
+    let telling = |column: &Column| !is_node(record, &column.name);
+    (0..record.coordinates.len()).filter(|&i| telling(&record.coordinates[i])).collect()
+}
+
+fn is_node(record: &Record, name: &str) -> bool {
+    let Some((body, node)) = name.rsplit_once('_') else { return false };
+    let named = matches!(node.as_bytes(), [b'a'..=b'c', b'x'..=b'z']);
+    let centre = |axis: &str| {
+        let wanted = format!("{body}_{axis}");
+        record.coordinates.iter().any(|column| column.name == wanted)
+    };
+    named && record.paths.iter().any(|path| path.name == body) && centre("x") && centre("y")
+}
+
+/// Coordinates with their velocities, those that move if any does; of a port-Hamiltonian system, one state with another.
+pub(crate) fn pairs(record: &Record) -> Vec<(&Column, &Column)> {
+    let (q, v) = (&record.coordinates, &record.velocities);
+    if v.is_empty() {
+        return q.first().zip(q.get(1)).into_iter().collect();
+    }
+    let all: Vec<_> = telling(record).into_iter().filter_map(|i| Some((&q[i], v.get(i)?))).collect();
+    let moving = |(q, v): &(&Column, &Column)| {
+        [q, v].iter().any(|column| column.values.iter().any(|x| *x != column.values[0]))
+    };
+    let some: Vec<_> = all.iter().copied().filter(moving).collect();
+    if some.is_empty() { all } else { some }
+}
+
+/// At most so many of a number of things, from the first to the last.
+pub(crate) fn spread(count: usize, most: usize) -> Vec<usize> {
+    if count <= most {
+        return (0..count).collect();
+    }
+    match most {
+        0 => Vec::new(),
+        1 => vec![0],
+        _ => (0..most).map(|i| i * (count - 1) / (most - 1)).collect(),
+    }
+}
+
+/// What is told of things that are not shown.
+pub(crate) fn note(shown: usize, all: usize) -> Vec<String> {
+    if shown < all { vec![format!("{shown} of {all}")] } else { Vec::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{pairs, spread, telling};
+    use leastaction_output::{Column, Path, Record};
+
+    fn columns(names: &[&str]) -> Vec<Column> {
+        names
+            .iter()
+            .enumerate()
+            .map(|(i, name)| Column { name: (*name).to_owned(), values: vec![0.0, i as f64] })
+            .collect()
+    }
+
+    #[test]
+    fn nodes_of_bodies_are_left_out_and_what_is_only_called_like_them_is_not() {
+        let names = ["th_ax", "top_x", "top_y", "top_z", "top_ax", "top_cz", "top_dx", "bob_x", "bob_ax"];
+        let place = |name: &str| Path { name: name.to_owned(), axes: vec![vec![0.0; 2]; 3] };
+        let record = Record {
+            times: vec![0.0, 1.0],
+            coordinates: columns(&names),
+            velocities: columns(&names),
+            // Not `th`, and the bob has no `bob_y`: neither is a body.
+            paths: vec![place("top"), place("bob")],
+            ..Record::default()
+        };
+        assert_eq!(telling(&record), [0, 1, 2, 3, 6, 7, 8]);
+        // The first one stands still.
+        let pairs: Vec<_> = pairs(&record).into_iter().map(|(q, _)| q.name.as_str()).collect();
+        assert_eq!(pairs, ["top_x", "top_y", "top_z", "top_dx", "bob_x", "bob_ax"]);
+    }
+
+    #[test]
+    fn some_of_many_are_spread_from_the_first_to_the_last() {
+        assert_eq!(spread(3, 6), [0, 1, 2]);
+        assert_eq!(spread(60, 3), [0, 29, 59]);
+        assert_eq!((spread(5, 1), spread(5, 0)), (vec![0], vec![]));
+    }
+}
