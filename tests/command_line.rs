@@ -286,3 +286,48 @@ fn help_shows_examples() {
     assert!(run.contains("--start <NAME=VALUE>") && run.contains("leastaction run two-body --start"));
     assert!(prints(&["--version"]).starts_with("leastaction 0."));
 }
+
+/// A file with these bytes.
+fn file(name: &str, bytes: &[u8]) -> String {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, bytes).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// What `run` would refuse, `check` finds; and what is recorded anyway may be asked for.
+#[test]
+fn check_finds_outputs_that_run_would_refuse() {
+    let model = "coord x, y\nparticle bob mass 1 at [x, y]\npotential x^2 + y^2\n";
+    let taken = file("taken.motion", format!("{model}output energy = x\n").as_bytes());
+    let refused = fails(&["check", &taken]);
+    assert!(refused.1.contains("`energy` is recorded anyway") && refused.1.contains("taken.motion:4:8"));
+    assert_eq!(fails(&["run", &taken]), refused);
+    let again =
+        file("again.motion", format!("{model}output bob, bob.y, height = bob.y\nrun until 1\n").as_bytes());
+    assert!(prints(&["check", &again]).ends_with("nothing wrong\n"));
+    let table = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("again.csv");
+    prints(&["run", &again, "--out", table.to_str().unwrap()]);
+    let table = std::fs::read_to_string(table).unwrap();
+    let head = table.lines().find(|line| line.starts_with("t,")).unwrap();
+    let count = |name: &str| head.split(',').filter(|column| *column == name).count();
+    assert_eq!((count("bob.x"), count("bob.y"), count("height")), (1, 1, 1), "{head}");
+}
+
+#[test]
+fn files_that_are_no_text_are_named() {
+    for (name, bytes) in
+        [("nothing.motion", &b""[..]), ("wide.motion", b"\xff\xfec\0"), ("binary.motion", b"\x7fELF\0")]
+    {
+        let (code, message) = fails(&["check", &file(name, bytes)]);
+        assert!(code != 0 && message.contains(name), "{message}");
+    }
+}
+
+#[test]
+fn fmt_keeps_line_ends() {
+    let windows = file("windows.motion", b"\xef\xbb\xbfcoord x\r\nkinetic x'^2/2\r\n");
+    assert_eq!(prints(&["fmt", "--check", &windows]), "");
+    let untidy = file("untidy.motion", b"\xef\xbb\xbfcoord  x\r\nkinetic x'^2/2\r\n");
+    prints(&["fmt", &untidy]);
+    assert_eq!(std::fs::read(&untidy).unwrap(), b"coord x\r\nkinetic x'^2/2\r\n");
+}

@@ -118,7 +118,7 @@ fn starts_too_far_are_refused() {
     );
     let flat = dynamics.start(&[]).unwrap_err();
     assert!(matches!(flat, StartError::Projection(_)), "{flat}");
-    assert!(flat.to_string().contains("`rod` (off by -4.00e0)"), "{flat}");
+    assert!(flat.to_string().contains("`rod` by -4.00e0"), "{flat}");
 }
 
 /// Each lane is projected, and pushed, as it would be alone.

@@ -29,8 +29,8 @@ fn constraints_that_contradict_each_other_are_named() {
     let error = refused(&mut circles, &[("x", 1.5)]);
     assert_eq!(
         error,
-        "there is no such start: the constraints `inner` (off by 1.50e0), `outer` (off by -1.50e0) cannot be met near this state at \
-         t = 0: they contradict each other, or the state is too far from what they allow"
+        "there is no such start: the constraints cannot be met near this state at t = 0: they contradict each other, or the state is \
+         too far from what they allow (in the end they are violated: `inner` by 1.50e0, `outer` by -1.50e0)"
     );
 
     let mut apart = bead(|model, [x, y]| {
@@ -53,12 +53,12 @@ fn constraints_that_contradict_each_other_are_named() {
 
     let mut nowhere = bead(|model, [x, y]| model.constraint("nowhere", x * x + y * y, -1.0));
     let error = refused(&mut nowhere, &[("x", 1.0)]);
-    assert!(error.contains("`nowhere` (off by "), "{error}");
+    assert!(error.contains("`nowhere` by "), "{error}");
 
     // Of no length: the only point that it allows has no direction to be held in.
     let mut nothing = bead(|model, [x, y]| model.constraint("nothing", x * x + y * y, 0.0));
     let error = refused(&mut nothing, &[("x", 0.1)]);
-    assert!(error.contains("`nothing` (off by "), "{error}");
+    assert!(error.contains("`nothing` by "), "{error}");
 }
 
 /// Bars of 1 m do not reach over 4 m.

@@ -261,13 +261,14 @@ impl<'g, 's> Parser<'g, 's> {
             let form =
                 own.form(self.graph, names, name, &values).map_err(|error| match error.innermost() {
                     ParseError::TooLarge { limit, .. } => ParseError::TooLarge { span, limit: *limit },
-                    _ => {
+                    // Of calls within calls the first and the last are told: in between there may be thousands.
+                    inside => {
                         let given: Vec<_> = values.iter().map(Value::shape).collect();
                         ParseError::InFunction {
                             span,
                             name: name.into(),
                             given: given.join(" and "),
-                            inside: error.into(),
+                            inside: inside.clone().into(),
                         }
                     }
                 })?;

@@ -147,7 +147,7 @@ impl<'g> Function<'g> {
         }
         let whole = Span { start: self.at, end: self.at + self.text.len() };
         // What is read once more is counted as if it were terms.
-        if names.depth >= DEEPEST || !names.scope.spend(self.text.len() / 2, MOST_TERMS) {
+        if names.depth >= DEEPEST || !names.scope.spend(self.text.len() / 8, MOST_TERMS) {
             return Err(ParseError::TooLarge { span: whole, limit: MOST_TERMS });
         }
         let frame = Frame::new(graph, function, &self.arguments, &shapes);
@@ -213,6 +213,7 @@ impl<'g> Parser<'g, '_> {
             Ok(value) => {
                 Ok(Rc::new(Form { terms: terms(self.graph, &value), value, symbols: frame.symbols.clone() }))
             }
+            Err(error @ ParseError::TooLarge { .. }) => return Err(error),
             Err(error) if !error.is_about_shapes(&frame) => return Err(error),
             Err(error) => {
                 self.at = first;
@@ -228,13 +229,17 @@ impl<'g> Parser<'g, '_> {
             forms: RefCell::new(std::iter::once((numbers, form.clone())).collect()),
         };
         if let Err(error) = form {
-            // What is wrong for numbers and for vectors alike is wrong.
+            // What is wrong for numbers and for vectors alike is wrong, and so is what has nothing to do with shapes.
             let names = Names { scope, frame: None, depth: 0 };
-            let wrong = |shape| {
+            let mut alike = true;
+            for shape in [2, 3] {
                 let shapes = vec![shape; function.arity()];
-                function.form_of_shapes(self.graph, names, name, shapes).err().as_ref() == Some(&error)
-            };
-            if wrong(2) && wrong(3) {
+                match function.form_of_shapes(self.graph, names, name, shapes) {
+                    Err(other) if !other.is_about_shapes(&frame) => return Err(other),
+                    other => alike &= other.err().as_ref() == Some(&error),
+                }
+            }
+            if alike {
                 return Err(error);
             }
         }
@@ -270,7 +275,7 @@ impl ParseError {
     #[must_use]
     pub fn innermost(&self) -> &ParseError {
         match self {
-            ParseError::InFunction { inside, .. } => inside.innermost(),
+            ParseError::InFunction { inside, .. } => inside,
             other => other,
         }
     }
@@ -278,7 +283,7 @@ impl ParseError {
     /// Whether arguments of other shapes might be right.
     fn is_about_shapes(&self, frame: &Frame<'_>) -> bool {
         match self {
-            ParseError::Shape { .. } | ParseError::InFunction { .. } => true,
+            ParseError::Shape { .. } | ParseError::InFunction { .. } | ParseError::TooLarge { .. } => true,
             ParseError::UnknownName { name, .. } => frame.owner(name).is_some(),
             _ => false,
         }
