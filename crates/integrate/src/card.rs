@@ -146,7 +146,7 @@ impl fmt::Display for Needs {
             Needs::Field => "a vector field",
             Needs::Free => "a vector field without constraints",
             Needs::Holonomic => "constraints of positions, or none",
-            Needs::Closed => "a vector field in closed form",
+            Needs::Closed => "a vector field in closed form, without inputs",
             Needs::Hamiltonian => "a Hamiltonian without forces",
             Needs::Separable => "a separable Hamiltonian",
             Needs::ConstantMass => "separable energies, constant masses",

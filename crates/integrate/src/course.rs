@@ -37,7 +37,7 @@ pub(crate) struct Course<'d> {
     next: [f64; LANES],
     pub(crate) start: f64,
     pub(crate) end: f64,
-    /// Where each lane last crossed a jump of the field.
+    /// Where each lane last crossed a jump of the field; far away if it has not.
     crossed: [f64; LANES],
     /// The field on both sides of one; empty if no tolerance sets the steps.
     sides: [Vec<f64>; 3],
@@ -145,7 +145,7 @@ impl<'d> Course<'d> {
             next: [0.0; LANES],
             start,
             end,
-            crossed: [f64::NAN; LANES],
+            crossed: [f64::MAX; LANES],
             sides: std::array::from_fn(|_| vec![0.0; side]),
             limits,
             block,
@@ -594,7 +594,8 @@ fn check(card: &'static Card, pace: &Pace, system: &System, block: &Block) -> Re
     }
     if !card.needs.met_by(facts) {
         let Card { name: method, needs, .. } = *card;
-        return Err(RunError::NotApplicable { method, needs, instead: "gauss4" });
+        let instead = if matches!(pace, Pace::Tolerance(_)) { "dop853" } else { "gauss4" };
+        return Err(RunError::NotApplicable { method, needs, instead });
     }
     if block.dimension() != system.dimension() {
         return Err(RunError::WrongLength { expected: system.dimension(), found: block.dimension() });

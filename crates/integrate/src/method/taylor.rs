@@ -297,17 +297,9 @@ impl Taylor {
         let at = &mut inputs[..len];
         at.iter_mut().zip(&sums[..len]).zip(block.values()).for_each(|((at, change), y)| *at = y + change);
         motion.rates(interval, 1.0, at, rates)?;
-        slopes.fill(0.0);
-        for (k, row) in coefficients.chunks_exact(len).enumerate().rev() {
-            let order = (k + 1) as f64;
-            for (slopes, row) in slopes.chunks_exact_mut(width).zip(row.chunks_exact(width)) {
-                for ((slope, c), h) in slopes.iter_mut().zip(row).zip(interval.h) {
-                    *slope = *slope * h + order * c;
-                }
-            }
-        }
-        for (place, (rate, slope)) in rates.iter_mut().zip(slopes).enumerate() {
-            *rate = (*rate - *slope) * interval.h[place % width];
+        match <&[f64; LANES]>::try_from(interval.h).ok() {
+            None => defect::<1>(coefficients, &[interval.h[0]], slopes, rates),
+            Some(h) => defect::<LANES>(coefficients, h, slopes, rates),
         }
         Ok(())
     }
@@ -407,6 +399,26 @@ impl Step for Taylor {
             }
         }
         Ok(true)
+    }
+}
+
+/// Rates less the slopes of series after steps, times these.
+fn defect<const W: usize>(coefficients: &[f64], h: &[f64; W], slopes: &mut [f64], rates: &mut [f64]) {
+    let len = rates.len();
+    slopes.fill(0.0);
+    let mut order = (coefficients.len() / len) as f64;
+    for row in coefficients.rchunks_exact(len) {
+        for (slope, c) in slopes.as_chunks_mut::<W>().0.iter_mut().zip(row.as_chunks::<W>().0) {
+            for j in 0..W {
+                slope[j] = slope[j] * h[j] + order * c[j];
+            }
+        }
+        order -= 1.0;
+    }
+    for (rate, slope) in rates.as_chunks_mut::<W>().0.iter_mut().zip(slopes.as_chunks::<W>().0) {
+        for j in 0..W {
+            rate[j] = (rate[j] - slope[j]) * h[j];
+        }
     }
 }
 
