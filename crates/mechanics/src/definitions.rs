@@ -72,11 +72,8 @@ impl<'g> Model<'g> {
 fn spread(graph: &Graph, expressions: &[Expr<'_>], marks: &mut HashMap<Id, bool>) {
     let roots: Vec<Id> = expressions.iter().map(|e| e.id()).collect();
     for id in graph.order(&roots) {
-        let made = || graph.node(id).arguments().iter().any(|argument| marks[argument]);
-        if !marks.contains_key(&id) {
-            let mark = made();
-            marks.insert(id, mark);
-        }
+        let marked = graph.node(id).arguments().iter().any(|argument| marks[argument]);
+        marks.entry(id).or_insert(marked);
     }
 }
 

@@ -10,6 +10,9 @@ use std::rc::Rc;
 /// Functions call others so deep: each one is read while another is.
 const DEEPEST: usize = 64;
 
+/// The forms of a function that were needed, by the shapes of the arguments.
+type Forms<'g> = FxHashMap<Vec<Shape>, Result<Rc<Form<'g>>, ParseError>>;
+
 /// A function: its text, which is read once for every choice of shapes that calls make.
 #[derive(Clone, Debug)]
 pub(super) struct Function<'g> {
@@ -17,7 +20,7 @@ pub(super) struct Function<'g> {
     /// The text of the value, and where it begins in its source.
     text: Box<str>,
     at: usize,
-    forms: RefCell<FxHashMap<Vec<Shape>, Result<Rc<Form<'g>>, ParseError>>>,
+    forms: RefCell<Forms<'g>>,
 }
 
 /// The number of components of a vector, or 0 for a number.
