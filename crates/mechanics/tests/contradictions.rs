@@ -48,8 +48,8 @@ fn constraints_that_contradict_each_other_are_named() {
         model.constraint("moving", 2.0 * x + 2.0 * y, 2.0 + t);
     });
     let error = refused(&mut moving, &[("x", 0.5), ("y", 0.5)]);
-    assert!(error.contains("no velocities meet the constraints `line` ("), "{error}");
-    assert!(error.ends_with("at t = 0: what they demand there contradicts each other"), "{error}");
+    assert!(error.contains("no velocities meet the constraints at t = 0: what they demand"), "{error}");
+    assert!(error.contains("`line` by ") && error.contains("`moving` by "), "{error}");
 
     let mut nowhere = bead(|model, [x, y]| model.constraint("nowhere", x * x + y * y, -1.0));
     let error = refused(&mut nowhere, &[("x", 1.0)]);
