@@ -2,6 +2,8 @@
 //!
 //! A step is first proposed, and then taken: in between, the run loop may look into it by its polynomial.
 
+mod jump;
+
 use crate::block::{Block, all_finite};
 use crate::card::{Card, Kind, Sizing};
 use crate::dense::{Polynomial, Weaver};
@@ -74,11 +76,6 @@ const SHORTEST: f64 = 4.0 * f64::EPSILON;
 const LOOKS: f64 = 100.0;
 /// An estimate smaller than this, relative to the tolerance, is no reason for a longer step.
 const GROUNDLESS: f64 = 1e-4;
-/// How a jump of the field is crossed: by a step of this part of the run, if over so long the field hardly changes on either side, and the
-/// last jump is so many such steps ago.
-const CROSSING: f64 = 1e-12;
-const HARDLY: f64 = 1e-3;
-const APART: f64 = 1e3;
 
 impl<'d> Course<'d> {
     pub(crate) fn new(
@@ -461,39 +458,6 @@ impl<'d> Course<'d> {
         }
     }
 
-    /// The step that crosses a jump.
-    fn crossing(&self) -> f64 {
-        let (span, late) = (self.end - self.start, self.start.abs().max(self.end.abs()));
-        (CROSSING * span.abs().max(late)).copysign(span)
-    }
-
-    /// Whether a lane that no step is short enough for is at a jump of the field, and not at a singularity: whether the field hardly changes over a short
-    /// time before, and over as short a time after. What is lost by a step across it is as small as the step.
-    fn is_jump(&mut self, lane: usize) -> Result<bool, RunError> {
-        let (width, h) = (self.block.width(), self.crossing());
-        let near = (self.t[lane] - self.crossed[lane]).abs() < APART * h.abs();
-        if near || self.left(lane).abs() < 2.0 * h.abs() || self.sides[0].is_empty() {
-            return Ok(false);
-        }
-        let Course { motion, sides: [from, first, second], block, .. } = self;
-        let (t, steps) = (&self.t[..width], [h; LANES]);
-        // Before: from here back, by the field from here.
-        motion.rates(Interval { t, h: &steps[..width] }, 0.0, block.values(), first)?;
-        crate::block::shift(from, block.values(), -1.0, &steps[..width], first);
-        motion.rates(Interval { t, h: &steps[..width] }, -1.0, from, second)?;
-        if !hardly_changes(first, second, lane, width) {
-            return Ok(false);
-        }
-        // After: beyond the step, and on by the field from there.
-        crate::block::shift(from, block.values(), 1.0, &steps[..width], first);
-        motion.rates(Interval { t, h: &steps[..width] }, 1.0, from, first)?;
-        for (place, y) in from.iter_mut().enumerate() {
-            *y += h * first[place];
-        }
-        motion.rates(Interval { t, h: &steps[..width] }, 2.0, from, second)?;
-        Ok(hardly_changes(first, second, lane, width))
-    }
-
     /// Whether a lane takes its step, and which it tries next.
     fn judge(&mut self, lane: usize, ratio: f64) -> Result<(), RunError> {
         let resting = self.h[lane] == 0.0;
@@ -558,19 +522,6 @@ impl<'d> Course<'d> {
         let name = component_name(self.motion.system(), component);
         RunError::NotFinite { t: self.end_of(lane), name, lane, value }
     }
-}
-
-/// Whether two values of the field are about the same in a lane, measured by the largest component.
-fn hardly_changes(one: &[f64], other: &[f64], lane: usize, width: usize) -> bool {
-    let (mut size, mut change) = (0.0_f64, 0.0_f64);
-    for (a, b) in one.iter().zip(other).skip(lane).step_by(width) {
-        if !(a.is_finite() && b.is_finite()) {
-            return false;
-        }
-        size = size.max(a.abs()).max(b.abs());
-        change = change.max((a - b).abs());
-    }
-    change <= HARDLY * size
 }
 
 /// Counts stay below 2⁵³, where every whole number is a float.

@@ -402,23 +402,37 @@ impl Step for Taylor {
     }
 }
 
-/// Rates less the slopes of series after steps, times these.
+/// Rates less the slopes of series after steps, times these: Σ k cₖ hᵏ⁻¹, several components at a time, so that none waits for another.
 fn defect<const W: usize>(coefficients: &[f64], h: &[f64; W], slopes: &mut [f64], rates: &mut [f64]) {
+    const SIDE: usize = 4;
     let len = rates.len();
-    slopes.fill(0.0);
-    let mut order = (coefficients.len() / len) as f64;
-    for row in coefficients.rchunks_exact(len) {
-        for (slope, c) in slopes.as_chunks_mut::<W>().0.iter_mut().zip(row.as_chunks::<W>().0) {
-            for j in 0..W {
-                slope[j] = slope[j] * h[j] + order * c[j];
+    let (mut weights, mut powers) = ([[0.0; W]; MOST + 1], [1.0; W]);
+    let weights = &mut weights[..coefficients.len() / len];
+    for (k, weights) in weights.iter_mut().enumerate() {
+        for j in 0..W {
+            weights[j] = (k + 1) as f64 * powers[j];
+            powers[j] *= h[j];
+        }
+    }
+    let (sides, rest) = slopes.as_chunks_mut::<SIDE>();
+    let whole = SIDE * sides.len();
+    for (i, side) in sides.iter_mut().enumerate() {
+        let mut sums = [0.0; SIDE];
+        for (row, weights) in coefficients.chunks_exact(len).zip(weights.iter()) {
+            let from = SIDE * i;
+            for (j, (sum, c)) in sums.iter_mut().zip(&row[from..from + SIDE]).enumerate() {
+                *sum += weights[(from + j) % W] * c;
             }
         }
-        order -= 1.0;
+        *side = sums;
     }
-    for (rate, slope) in rates.as_chunks_mut::<W>().0.iter_mut().zip(slopes.as_chunks::<W>().0) {
-        for j in 0..W {
-            rate[j] = (rate[j] - slope[j]) * h[j];
-        }
+    for (j, slope) in rest.iter_mut().enumerate() {
+        let place = whole + j;
+        let terms = coefficients.iter().skip(place).step_by(len).zip(weights.iter());
+        *slope = terms.fold(0.0, |sum, (c, weights)| sum + weights[place % W] * c);
+    }
+    for (place, (rate, slope)) in rates.iter_mut().zip(slopes).enumerate() {
+        *rate = (*rate - *slope) * h[place % W];
     }
 }
 
