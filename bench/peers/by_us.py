@@ -1,0 +1,48 @@
+"""Ours: the example `stopwatch`, which answers requests, so that runs can take turns with other programs."""
+import json
+import select
+import subprocess
+
+from contest import Entry
+
+NAME = "leastaction"
+PATIENCE = 600  # seconds that an answer may take
+
+
+class Stopwatch:
+    """A running stopwatch. It runs on the processors that this process may use when it is started."""
+
+    def __init__(self, path):
+        self.process = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def ask(self, *words):
+        self.process.stdin.write(" ".join(map(str, words)) + "\n")
+        self.process.stdin.flush()
+        if not select.select([self.process.stdout], [], [], PATIENCE)[0]:
+            self.process.kill()
+            raise RuntimeError(f"no answer within {PATIENCE} s to: {' '.join(map(str, words))}")
+        answer = json.loads(self.process.stdout.readline() or '{"error": "the stopwatch broke off"}')
+        if "error" in answer:
+            raise RuntimeError(answer["error"])
+        return answer
+
+    def entry(self, model, method, pace, value, end):
+        """A run; `pace` is "step" or "tolerance"."""
+        request = (model, method, f"{pace}={value!r}", repr(end))
+
+        def sample(budget):
+            told = self.ask("run", *request, budget)
+            return told["seconds"], told["state"]
+        return Entry(NAME, f"`{method}`, {pace} {value:g}", sample, ready=lambda: self.ask("ready", *request)["seconds"])
+
+    def swinging(self, model, method, step, end, span):
+        """A run with steps of one length, whose states over a further span are looked at too."""
+        entry = self.entry(model, method, "step", step, end)
+        entry.later = lambda: self.ask("after", model, method, f"step={step!r}", repr(end), repr(span))["states"]
+        return entry
+
+    def accelerations(self, name, model):
+        def sample(budget):
+            told = self.ask("accelerate", model, budget)
+            return told["seconds"], told["accelerations"]
+        return Entry(NAME, name, sample, ready=lambda: self.ask("first", model)["seconds"])
