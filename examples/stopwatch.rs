@@ -5,29 +5,42 @@
 //! - `after MODEL METHOD PACE END SPAN`: the states after each step of a span that follows the end.
 //! - `first MODEL`: CPU seconds from the text of a model to its first accelerations. All is made anew.
 //! - `accelerate MODEL BUDGET`: CPU seconds of accelerations at the start, in samples that fill a budget.
+//! - `ensemble MODEL METHOD PACE END THREADS LANES COUNT STARTS ENDS BUDGET`: CPU and wall seconds of runs of COUNT trajectories that fill a
+//!   budget, and the most memory that this process ever had. STARTS is the path of a file of states, taken in turn; ENDS is the path
+//!   of one for the ends of the last run, or `-`. Both hold numbers of 8 bytes, least first, and no more.
 //!
-//! MODEL is the path of a text, PACE is `step=0.1` or `tolerance=1e-9`, and a state is [q…, q̇…].
+//! MODEL is the path of a text, PACE is `step=0.1` or `tolerance=1e-9`, LANES is 1 or 8, and a state is [q…, q̇…].
 
-use leastaction::{Dynamics, Graph, Integrator, Pace, State, Tolerance, language};
+use leastaction::integrate::{Ensemble, Launch};
+use leastaction::{Dynamics, Graph, Integrator, LANES, Pace, State, Tolerance, language};
 use std::collections::HashMap;
 use std::error::Error;
 use std::hint::black_box;
 use std::io::{BufRead, Write};
+use std::ops::ControlFlow;
+use std::time::Instant;
 
 type Fallible<T> = Result<T, Box<dyn Error>>;
 
-/// The CPU time of this thread, in seconds: another program that takes its turn does not lengthen it.
+/// The CPU time of this process in seconds, all threads together: another program that takes its turn does not lengthen it.
 #[cfg(unix)]
 fn now() -> f64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     now.tv_sec as f64 + 1e-9 * now.tv_nsec as f64
 }
 
-/// The time in seconds, where that of a thread is not told.
+/// The time in seconds, where that of a process is not told.
 #[cfg(not(unix))]
 fn now() -> f64 {
-    static BEGUN: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
-    BEGUN.get_or_init(std::time::Instant::now).elapsed().as_secs_f64()
+    static BEGUN: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+    BEGUN.get_or_init(Instant::now).elapsed().as_secs_f64()
+}
+
+/// The most memory that this process ever had, in bytes; none where that is not told.
+fn peak() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(1024 * line.split_whitespace().next()?.parse::<u64>().ok()?)
 }
 
 fn main() -> Fallible<()> {
@@ -104,6 +117,17 @@ impl Bench {
                 Ok(format!(r#"{{"seconds": {}}}"#, now() - before))
             }
             ["accelerate", model, budget] => self.accelerate(model, budget.parse()?),
+            ["ensemble", model, method, pace, end, threads, lanes, count, starts, ends, budget] => {
+                let lanes = match lanes.parse()? {
+                    1 => false,
+                    LANES => true,
+                    other => return Err(format!("lanes are 1 or {LANES}, not {other}").into()),
+                };
+                let ensemble = Ensemble::new(integrator(method, pace)?, 0.0, end.parse()?)
+                    .threads(threads.parse()?)
+                    .in_lanes(lanes);
+                self.ensemble(model, &ensemble, end.parse()?, count.parse()?, [starts, ends], budget.parse()?)
+            }
             _ => Err(format!("this is no request: {}", words.join(" ")).into()),
         }
     }
@@ -140,6 +164,56 @@ impl Bench {
         Ok(format!(r#"{{"states": {:?}}}"#, states?))
     }
 
+    fn ensemble(
+        &mut self,
+        model: &str,
+        ensemble: &Ensemble,
+        end: f64,
+        count: u64,
+        [starts, ends]: [&str; 2],
+        budget: f64,
+    ) -> Fallible<String> {
+        let ready = self.ready(model)?;
+        let dimension = 2 * ready.start.q.len();
+        let mut states = read_states(starts, dimension)?;
+        for state in states.chunks_exact_mut(dimension) {
+            let mut momenta = vec![0.0; dimension / 2];
+            ready.dynamics.momenta(&[0.0], state, &mut momenta)?;
+            state[dimension / 2..].copy_from_slice(&momenta);
+        }
+        let rows: Vec<&[f64]> = states.chunks_exact(dimension).collect();
+        let launch = |index: u64, _: &mut Dynamics, launch: &mut Launch| {
+            launch.state.copy_from_slice(rows[(index % rows.len() as u64) as usize]);
+            Ok(())
+        };
+        let (begun, mut cpu, mut wall) = (Instant::now(), Vec::new(), Vec::new());
+        let (mut reached, mut tally) = (Vec::new(), Default::default());
+        while cpu.is_empty() || begun.elapsed().as_secs_f64() < budget {
+            reached.clear();
+            let (before, clock) = (now(), Instant::now());
+            tally = ensemble.run(&ready.dynamics, &launch, 0..count, |chunk| {
+                if ends != "-" {
+                    reached.extend(chunk.ends().flatten());
+                }
+                ControlFlow::Continue(())
+            })?;
+            cpu.push(now() - before);
+            wall.push(clock.elapsed().as_secs_f64());
+        }
+        let peak = peak().map_or_else(|| "null".to_owned(), |bytes| bytes.to_string());
+        if ends != "-" {
+            let mut bytes = Vec::with_capacity(8 * reached.len());
+            for block in reached.chunks_exact(dimension) {
+                bytes.extend(ready.rated(end, block)?.into_iter().flat_map(f64::to_le_bytes));
+            }
+            std::fs::write(ends, bytes)?;
+        }
+        let (failed, steps) = (tally.failed, tally.steps);
+        Ok(format!(
+            r#"{{"cpu": {cpu:?}, "wall": {wall:?}, "failed": {failed}, "steps": {steps}, "peak": {peak}}}"#
+        ))
+    }
+
     fn accelerate(&mut self, model: &str, budget: f64) -> Fallible<String> {
         let ready = self.ready(model)?;
         let state = ready.rated(0.0, &ready.start.block())?;
@@ -160,6 +234,15 @@ impl Bench {
         a.truncate(1000);
         Ok(format!(r#"{{"seconds": {seconds:?}, "accelerations": {a:?}}}"#))
     }
+}
+
+fn read_states(path: &str, dimension: usize) -> Fallible<Vec<f64>> {
+    let bytes = std::fs::read(path)?;
+    let (words, rest) = bytes.as_chunks::<8>();
+    if words.is_empty() || !rest.is_empty() || words.len() % dimension != 0 {
+        return Err(format!("{path} does not hold states of {dimension} numbers").into());
+    }
+    Ok(words.iter().map(|word| f64::from_le_bytes(*word)).collect())
 }
 
 fn integrator(method: &str, pace: &str) -> Fallible<Integrator> {

@@ -33,7 +33,7 @@ def arrays(sim):
     return np.array(places), np.array([[b.vx, b.vy, b.vz] for b in bodies])
 
 
-def entry(program, setting, make, end, told, span=None, note=""):
+def entry(program, setting, make, end, told, span=None):
     last = []
 
     def sample(budget):
@@ -54,7 +54,7 @@ def entry(program, setting, make, end, told, span=None, note=""):
             sim.synchronize()
             states.append(told(sim))
         return states
-    return Entry(program, setting, sample, later=later if span else None, note=note)
+    return Entry(program, setting, sample, later=later if span else None)
 
 
 SOLAR = [("saba", {"type": kind}, steps) for kind, steps in (
@@ -91,8 +91,17 @@ def kepler_entries():
     def told(sim):
         x, v = arrays(sim)
         return np.concatenate([(x[1] - x[0])[:2], (v[1] - v[0])[:2]])
-    yield entry(f"{NAME}, IAS15", "as it is", lambda: simulation("ias15", {}, 0, 1.0, places), p.KEPLER_END, told)
-    for steps in (2, 4, 10):
-        step = 2 * np.pi / steps
-        yield entry(f"{NAME}, WHFast (knows Kepler's motion)", f"{steps} steps an orbit",
-                    lambda h=step: simulation("whfast", {}, h, 1.0, places), p.KEPLER_END, told)
+
+    def other(method, step, turn):
+        x, y, u, v = p.turned(p.KEPLER_START, turn)
+        sim = simulation(method, {}, step, 1.0, [places[0], (0.0, (x, y, 0), (u, v, 0))])
+        sim.integrate(p.KEPLER_END, exact_finish_time=1)
+        sim.synchronize()
+        return p.turned(told(sim), -turn)
+    for program, method, per_orbit in (("IAS15", "ias15", (0,)), ("WHFast (knows Kepler's motion)", "whfast", (2, 4, 10))):
+        for count in per_orbit:
+            step = 2 * np.pi / count if count else 0.0
+            found = entry(f"{NAME}, {program}", f"{count} steps an orbit" if count else "as it is",
+                          lambda m=method, h=step: simulation(m, {}, h, 1.0, places), p.KEPLER_END, told)
+            found.later = lambda m=method, h=step: [other(m, h, turn) for turn in p.KEPLER_TURNS]
+            yield found

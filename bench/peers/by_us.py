@@ -3,6 +3,8 @@ import json
 import select
 import subprocess
 
+import numpy as np
+
 from contest import Entry
 
 NAME = "leastaction"
@@ -40,6 +42,22 @@ class Stopwatch:
         entry = self.entry(model, method, "step", step, end)
         entry.later = lambda: self.ask("after", model, method, f"step={step!r}", repr(end), repr(span))["states"]
         return entry
+
+    def ensemble(self, model, method, pace, value, end, starts, folder, threads=1, lanes=8):
+        """Many trajectories: CPU time, or the time on the wall if there are threads."""
+        origin, target = folder / "starts.f64", folder / "ends.f64"
+
+        def sample(budget):
+            starts.astype("<f8").tofile(origin)
+            told = self.ask("ensemble", model, method, f"{pace}={value!r}", repr(end), threads, lanes, len(starts), origin, target, budget)
+            return told["cpu" if threads == 1 else "wall"], np.fromfile(target, "<f8").reshape(starts.shape)
+        return Entry(NAME, f"`{method}`, {pace} {value:g}", sample)
+
+    def crowd(self, model, method, pace, value, end, starts, folder, threads, lanes, count):
+        """So many trajectories, whose ends nobody keeps: what is told of it."""
+        origin = folder / "starts.f64"
+        starts.astype("<f8").tofile(origin)
+        return self.ask("ensemble", model, method, f"{pace}={value!r}", repr(end), threads, lanes, count, origin, "-", 0)
 
     def accelerations(self, name, model):
         def sample(budget):

@@ -18,7 +18,8 @@ class Entry:
     sample: Callable[[float], tuple[list[float], Any]]
     ready: Callable[[], float] | None = None  # CPU seconds from the model to the end of a first run, all made anew
     later: Callable[[], list] | None = None  # states beyond the end, for methods whose errors swing with the phase
-    note: str = ""
+    again: Callable[[Any], Any] | None = None  # the end of a run from another start
+    bare: "Entry | None" = None  # the same without what it costs to call it from Python
 
 
 @dataclass(eq=False)
@@ -87,14 +88,25 @@ class Duel:
         return low, high
 
 
-def pair(target, bounds, tried, ours, matched=()):
-    """Pairs each program's fastest within the bounds with our fastest within them; for `matched` errors ours may not exceed theirs."""
+def confirm(tried, bounds, near=1.4, rounds=4):
+    """Times again, in turn, those within the bounds that are about as fast as the fastest, so that no lucky moment decides."""
+    best = fastest(tried, bounds)
+    close = [t for t in tried if best and excess(t, bounds) <= 1 and t.seconds <= near * best.seconds]
+    if len(close) > 1:
+        times = turns([t.entry for t in close], rounds=rounds, budget=0.002)
+        for t in close:
+            t.seconds = min(t.seconds, *times[t.entry])
+    return fastest(tried, bounds)
+
+
+def pair(target, bounds, tried, ours, matched=(), slack=1.0):
+    """Pairs each program's fastest within the bounds with our fastest within them; `matched` errors of ours may not exceed theirs, times a slack."""
     duels = []
     for program in dict.fromkeys(t.entry.program for t in tried):
         settings = [t for t in tried if t.entry.program == program]
-        theirs = fastest(settings, bounds)
-        limits = dict(bounds, **({name: theirs.errors[name] for name in matched} if theirs else {}))
-        own = fastest(ours, limits)
+        theirs = confirm(settings, bounds)
+        limits = dict(bounds, **({name: slack * theirs.errors[name] for name in matched} if theirs else {}))
+        own = confirm(ours, limits)
         missed = None if theirs and own else nearest(ours, limits) if theirs else nearest(settings, bounds)
         duels.append(Duel(target, program, theirs, own, missed))
     return duels

@@ -86,9 +86,28 @@ def solar_judge(exact):
 
 
 # P4: an ellipse of eccentricity 0.6 and period 2π, 1000 times.
-KEPLER = MODELS / "kepler.motion"
 KEPLER_START = np.array([0.4, 0.0, 0.0, 2.0])
 KEPLER_END = 2000 * math.pi
+KEPLER_TURNS = (1.0, 2.0, 3.0, 4.0)  # ellipses that point elsewhere: at round-off one run says little
+KEPLER_CLOSE = 1e-7
+
+
+def turned(state, angle):
+    """A state in the plane, turned."""
+    c, s = math.cos(angle), math.sin(angle)
+    x, y, u, v = state
+    return np.array([c * x - s * y, s * x + c * y, c * u - s * v, s * u + c * v])
+
+
+def kepler_text(turn=0.0):
+    """A model text."""
+    x, y, u, v = turned(KEPLER_START, turn).tolist()
+    return f"""# An ellipse of eccentricity 0.6 and semi-major axis 1 about a fixed centre, from its nearest point.
+coord x, y
+particle planet mass 1 at [x, y]
+potential gravity = -1/norm(planet)
+start x = {x!r}, y = {y!r}, x' = {u!r}, y' = {v!r}
+"""
 
 
 def kepler_energy(state):
@@ -97,8 +116,12 @@ def kepler_energy(state):
 
 
 def kepler_judge(entry, end):
-    drift = abs(float(kepler_energy(end) / kepler_energy(KEPLER_START) - 1))
-    return {"dE": drift, "dx": distance(np.asarray(end)[:2], KEPLER_START[:2])}
+    """The median over ellipses."""
+    ends = [end]
+    if entry.later and distance(np.asarray(end)[:2], KEPLER_START[:2]) < KEPLER_CLOSE:
+        ends += entry.later()
+    drifts = [abs(float(kepler_energy(end) / kepler_energy(KEPLER_START) - 1)) for end in ends]
+    return {"dE": float(np.median(drifts)), "dx": float(np.median([distance(np.asarray(end)[:2], KEPLER_START[:2]) for end in ends]))}
 
 
 # P5: a hanging chain of unit masses on unit rods in the plane; angles are to the vertical.
