@@ -17,6 +17,10 @@ class Stopwatch:
     def __init__(self, path):
         self.process = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(PATIENCE)
+
     def ask(self, *words):
         self.process.stdin.write(" ".join(map(str, words)) + "\n")
         self.process.stdin.flush()
@@ -51,7 +55,7 @@ class Stopwatch:
             starts.astype("<f8").tofile(origin)
             told = self.ask("ensemble", model, method, f"{pace}={value!r}", repr(end), threads, lanes, len(starts), origin, target, budget)
             return told["cpu" if threads == 1 else "wall"], np.fromfile(target, "<f8").reshape(starts.shape)
-        return Entry(NAME, f"`{method}`, {pace} {value:g}", sample)
+        return Entry(NAME, f"`{method}`, {pace} {value:g}", sample, key=(method, value))
 
     def crowd(self, model, method, pace, value, end, starts, folder, threads, lanes, count):
         """So many trajectories, whose ends nobody keeps: what is told of it."""

@@ -19,6 +19,7 @@ class Entry:
     ready: Callable[[], float] | None = None  # CPU seconds from the model to the end of a first run, all made anew
     later: Callable[[], list] | None = None  # states beyond the end, for methods whose errors swing with the phase
     again: Callable[[Any], Any] | None = None  # the end of a run from another start
+    key: Any = None  # by which its maker knows it
     bare: "Entry | None" = None  # the same without what it costs to call it from Python
 
 

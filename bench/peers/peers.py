@@ -1,9 +1,10 @@
 """Times leastaction beside other programs, on the same problems, within the same errors, in turn; and writes bench/RESULTS.md.
 
-`peers.py STOPWATCH [--only p1,p3] [--rounds 20] [--longest 1000] [--out bench/RESULTS.md]`; see `make bench-peers`. STOPWATCH is the path of the compiled
-example of that name. References and compiled libraries are kept in `peers` beside it, and used again.
+`peers.py EXAMPLES [--only p1,p3] [--rounds 20] [--longest 1000] [--out FILE]`; see `make bench-peers`. EXAMPLES is the folder of our compiled examples.
+References and compiled libraries are kept in `peers` in it, and used again. Some of the problems are printed, unless a file is named; all are written.
 """
 import argparse
+import contextlib
 import datetime
 import importlib
 import inspect
@@ -46,19 +47,22 @@ class Bench:
     """What the problems share: our stopwatch, and where things are kept."""
 
     def __init__(self, arguments):
-        self.path, self.rounds, self.longest = arguments.stopwatch, arguments.rounds, arguments.longest
-        self.ours = by_us.Stopwatch(self.path)
-        self.folder = pathlib.Path(self.path).resolve().parent / "peers"
+        self.rounds, self.longest = arguments.rounds, arguments.longest
+        self.examples = pathlib.Path(arguments.examples).resolve()
+        self.ours = self.stopwatch()
+        self.folder = self.examples / "peers"
         self.folder.mkdir(exist_ok=True)
         self.found = []  # (problem, duels) for the summary
         self.winner = None  # the method and the tolerance that were fastest for many pendulums
+
+    def stopwatch(self):
+        return by_us.Stopwatch(self.examples / "stopwatch")
 
     def kept(self, name, make):
         """An array that is computed once."""
         path = self.folder / f"{name}.npy"
         if not path.exists():
-            table_of = make()
-            np.save(path, table_of)
+            np.save(path, make())
         return np.load(path)
 
     def text(self, name, make):
@@ -149,7 +153,7 @@ def many(bench):
     for threads in (1, 2)[:len(PROCESSORS)]:
         # Threads need processors, and inherit them when they are made.
         os.sched_setaffinity(0, PROCESSORS[-threads:])
-        stopwatch = bench.ours if threads == 1 else by_us.Stopwatch(bench.path)
+        stopwatch = bench.ours if threads == 1 else bench.stopwatch()
         entry = lambda method, value: stopwatch.ensemble(p.PENDULUM, method, "tolerance", value, p.PENDULUM_END, starts, bench.folder, threads)
         if threads == 1:
             ours = bench.attempt((entry(method, value) for method, values in settings for value in values), judge)
@@ -160,8 +164,7 @@ def many(bench):
             theirs = bench.attempt(heyoka.batch_entries(starts, threads), judge)
         duels = contest.pair(f"{threads} thread{'s' * (threads > 1)}", asked[1], theirs, ours, matched=("median", "p99"))
         if threads == 1 and duels and duels[0].ours:
-            words = duels[0].ours.entry.setting.replace("`", "").replace(",", "").split()
-            bench.winner = (words[0], float(words[-1]))
+            bench.winner = duels[0].ours.entry.key
         bench.settle("P2", duels)
         found += duels
         tried += ours + theirs
@@ -298,7 +301,44 @@ against the full mass matrix.
 """
 
 
-PROBLEMS = {"p1": pendulum, "p2": many, "p3": solar, "p4": kepler, "p5": chain}
+def scaling(bench):
+    """Writes a table and a picture too."""
+    method, value = bench.winner or ("taylor", 1e-10)
+    starts, ask = p.many_starts(), dict(model=p.PENDULUM, method=method, pace="tolerance", value=value)
+    rows = []
+    os.sched_setaffinity(0, PROCESSORS)
+    counts = sorted({1, 2, len(PROCESSORS) // 2, len(PROCESSORS)} - {0})
+
+    def measure(name, end, threads, lanes, count, repeats):
+        # A process of its own for each: the most memory that was held is never forgotten.
+        with contextlib.closing(bench.stopwatch()) as stopwatch:
+            told = [stopwatch.crowd(end=end, starts=starts, folder=bench.folder, threads=threads, lanes=lanes, count=count, **ask)
+                    for _ in range(repeats)]
+        rows.append([name, lanes, threads, count, min(one["wall"][0] for one in told), told[-1]["peak"] or 0])
+    for lanes in (1, 8):
+        for threads in (count for count in counts if count <= len(PROCESSORS)):
+            measure("throughput", p.PENDULUM_END, threads, lanes, len(starts), 3)
+    for count in CROWDS:
+        # A tenth of the time, as only the number counts.
+        measure("memory", p.PENDULUM_END / 10, len(PROCESSORS), 8, count, 1)
+    os.sched_setaffinity(0, PROCESSORS[-1:])
+    lines = ["measure,lanes,threads,trajectories,seconds,peak_bytes"] + [",".join(map(str, row)) for row in rows]
+    table.write(RESULTS / "scaling.csv", "\n".join(lines) + "\n")
+    subprocess.run([bench.examples / "scaling", RESULTS / "scaling.csv", RESULTS / "scaling.svg"], check=True)
+    shown = [[row[1], row[2], f"{row[3]:,}".replace(",", " "), table.digits(row[3] / row[4]), table.digits(row[5] / 1e6)] for row in rows]
+    return f"""## How ensembles scale
+
+Double pendulums as in P2 by `{method}` with tolerance {value:g}, by the time on the wall, and the most memory that the process held. The last {len(CROWDS)} rows
+run for a tenth of the time.
+
+{table.table(["lanes", "threads", "trajectories", "trajectories/s", "memory, MB"], shown)}
+![Trajectories a second against threads, and memory against trajectories](scaling.svg)
+"""
+
+
+RESULTS = p.HERE.parent
+CROWDS = (10_000, 100_000, 1_000_000)
+PROBLEMS = {"p1": pendulum, "p2": many, "p3": solar, "p4": kepler, "p5": chain, "scaling": scaling}
 
 
 def machine():
@@ -322,11 +362,11 @@ def noise(found):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("stopwatch")
+    parser.add_argument("examples", help="the folder of our compiled examples")
     parser.add_argument("--only", default=",".join(PROBLEMS), help="problems, with commas between: " + ",".join(PROBLEMS))
     parser.add_argument("--rounds", type=int, default=20, help="how often those chosen take turns")
     parser.add_argument("--longest", type=int, default=COUNTS[-1], help="links of the longest chain")
-    parser.add_argument("--out", default=p.HERE.parent / "RESULTS.md", help="the file that is written")
+    parser.add_argument("--out", help="the file that is written")
     arguments = parser.parse_args()
     only = [name.strip().lower() for name in arguments.only.split(",") if name.strip()]
     unknown = [name for name in only if name not in PROBLEMS]
@@ -343,7 +383,7 @@ def main():
     took = datetime.datetime.now(datetime.timezone.utc) - begun
     versions = ", ".join(dict.fromkeys(peer.NAME for peer in PEERS))
     tried = "\n".join(f"- {peer.NAME}: {peer.TRIED}" for peer in PEERS)
-    table.write(arguments.out, f"""# How it compares
+    page = f"""# How it compares
 
 `make bench-peers` writes this page. Ours and theirs run the same problems in one process each, on one processor, in turn. Of each program all settings listed are
 tried, and the fastest is taken whose errors are within what is asked; those taken then run in {bench.rounds} rounds of turns. Times are CPU times: the median over
@@ -360,8 +400,13 @@ Settings tried besides ours:
 Where ours is slower, or does not get there:
 
 {table.summary(bench.found)}
-""" + "\n".join(blocks))
-    print(f"wrote {arguments.out}", file=sys.stderr)
+""" + "\n".join(blocks)
+    out = arguments.out or (RESULTS / "RESULTS.md" if set(only) == set(PROBLEMS) else None)
+    if out:
+        table.write(out, page)
+        print(f"wrote {out}", file=sys.stderr)
+    else:
+        print(page)
 
 
 if __name__ == "__main__":
