@@ -62,16 +62,19 @@ fn throughput(area: &Panel<'_>, rows: &[Row]) -> Fallible<()> {
     let rows: Vec<&Row> = rows.iter().filter(|row| row.measure == "throughput").collect();
     let rate = |row: &Row| row.trajectories / row.seconds;
     let most = rows.iter().map(|row| row.threads).fold(1.0, f64::max);
-    let top = rows.iter().map(|row| rate(row)).fold(1.0, f64::max);
+    // Room for the lines of what threads could do.
+    let could = |row: &Row| if row.threads == 1.0 { most * rate(row) } else { rate(row) };
+    let top = rows.iter().map(|row| could(row)).fold(1.0, f64::max);
     let mut chart = ChartBuilder::on(area)
         .caption("Trajectories a second", ("sans-serif", 17))
         .margin(12)
         .x_label_area_size(40)
         .y_label_area_size(70)
-        .build_cartesian_2d(0.0..most + 0.5, 0.0..1.15 * top)?;
+        .build_cartesian_2d(0.0..most + 0.5, 0.0..1.1 * top)?;
     chart
         .configure_mesh()
         .light_line_style(WHITE)
+        .y_label_formatter(&|y| format!("{y:.0}"))
         .x_labels(most as usize + 2)
         .x_label_formatter(&|x| if x.fract() == 0.0 { format!("{x:.0}") } else { String::new() })
         .x_desc("threads")
@@ -119,6 +122,7 @@ fn memory(area: &Panel<'_>, rows: &[Row]) -> Fallible<()> {
         .configure_mesh()
         .light_line_style(WHITE)
         .x_label_formatter(&|x| format!("1e{:.0}", x.log10()))
+        .y_label_formatter(&|y| format!("{y:.0}"))
         .x_desc("trajectories")
         .draw()?;
     chart.draw_series(LineSeries::new(points.iter().copied(), COLORS[0].stroke_width(2)))?;
