@@ -510,6 +510,13 @@ mod tests {
             for shift in [2.0, 3.0] {
                 let parameters: Vec<f64> = values(shift).collect();
                 chorus.set_parameters(&parameters).unwrap();
+                let mut alone = chorus.clone();
+                // Lanes of their own parameters, but for the first shift.
+                let in_lane =
+                    |lane: usize| values(shift + 0.1 * (shift - 2.0) * lane as f64).collect::<Vec<_>>();
+                for lane in (0..LANES).filter(|_| shift > 2.0) {
+                    chorus.set_parameters_in(lane, &in_lane(lane)).unwrap();
+                }
                 let mut evaluator = whole.evaluator(&parameters).unwrap();
                 let mut blocks = vec![0.0; outputs.len() * LANES];
                 let state = |lane: usize| (0..inputs.len()).map(move |i| ((i * 7 + lane) as f64).sin());
@@ -521,6 +528,9 @@ mod tests {
                     let (mut found, mut expected) = (vec![0.0; outputs.len()], vec![0.0; outputs.len()]);
                     chorus.eval(1, &state, &mut found).unwrap();
                     evaluator.eval(&state, &mut expected).unwrap();
+                    let mut in_its_lane = vec![0.0; outputs.len()];
+                    alone.set_parameters(&in_lane(lane)).unwrap();
+                    alone.eval(1, &state, &mut in_its_lane).unwrap();
                     for i in 0..outputs.len() {
                         let size = expected[i].abs().max(1.0);
                         assert!(
@@ -529,7 +539,11 @@ mod tests {
                             found[i],
                             expected[i]
                         );
-                        assert_eq!(found[i].to_bits(), blocks[i * LANES + lane].to_bits(), "bit for bit");
+                        assert_eq!(
+                            in_its_lane[i].to_bits(),
+                            blocks[i * LANES + lane].to_bits(),
+                            "bit for bit"
+                        );
                     }
                 }
             }
