@@ -1,8 +1,8 @@
 //! All trajectories, a row each.
 
 use super::{Bound, Kind, Rows, Value, View};
-use crate::engine::Fate;
 use crate::reduce::value::Context;
+use leastaction_integrate::Fate;
 
 pub(super) const KIND: Kind = Kind {
     name: "ends",
@@ -32,14 +32,11 @@ struct Ends {
 
 impl Ends {
     fn new(context: &Context<'_>, mut values: Vec<(String, Value)>) -> Ends {
-        let system = context.dynamics.system();
-        let is_parameter = |name: &str| system.parameters().iter().any(|(other, _)| other == name);
-        let drawn = context.sampling.list.iter().enumerate();
-        let drawn = drawn.filter(|(_, named)| is_parameter(&named.name)).map(|(i, named)| (named.name.clone(), i));
-        let states: Vec<String> = system.coordinates().iter().chain(system.momenta()).cloned().collect();
-        let parameters: Vec<_> = drawn.collect();
+        let (states, parameters) = (context.states.clone(), context.drawn.clone());
         // What has a column anyway needs no other.
-        values.retain(|(text, _)| !states.contains(text) && text != "t" && parameters.iter().all(|(p, _)| p != text));
+        values.retain(|(text, _)| {
+            !states.contains(text) && text != "t" && parameters.iter().all(|(p, _)| p != text)
+        });
         Ends { parameters, states, values }
     }
 }

@@ -34,7 +34,9 @@ pub enum ReduceError {
         part: String,
     },
     /// Bins are not bins.
-    #[error("`{text}`: {low}, {high}, {count} are not bins: give the lower end, the higher end, and a whole number from 1 to 2^24")]
+    #[error(
+        "`{text}`: {low}, {high}, {count} are not bins: give the lower end, the higher end, and a whole number from 1 to 2^24"
+    )]
     Bins {
         /// The text.
         text: String,
@@ -46,7 +48,9 @@ pub enum ReduceError {
         count: f64,
     },
     /// A part is not between 0 and 1.
-    #[error("`{text}`: {value} is not a part: quantiles are of parts from 0 to 1, such as 0.5 for the median")]
+    #[error(
+        "`{text}`: {value} is not a part: quantiles are of parts from 0 to 1, such as 0.5 for the median"
+    )]
     Part {
         /// The text.
         text: String,
@@ -74,13 +78,17 @@ pub enum ReduceError {
         known: Vec<String>,
     },
     /// A map needs a grid.
-    #[error("`{text}`: a map needs a grid with one trajectory at each point: sample by x=grid(low, high, points)")]
+    #[error(
+        "`{text}`: a map needs a grid with one trajectory at each point: sample by x=grid(low, high, points)"
+    )]
     NoGrid {
         /// The text.
         text: String,
     },
     /// Points of the grid are drawn more than once.
-    #[error("`{text}`: a map has one value at each point of the grid, but there are {count} trajectories for {points} points; ask for {points}")]
+    #[error(
+        "`{text}`: a map has one value at each point of the grid, but there are {count} trajectories for {points} points; ask for {points}"
+    )]
     Repeated {
         /// The text.
         text: String,

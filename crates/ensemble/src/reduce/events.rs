@@ -18,8 +18,7 @@ pub(super) const KIND: Kind = Kind {
         if wanted.is_empty() {
             wanted.extend(0..context.events.len());
         }
-        let system = context.dynamics.system();
-        let states = system.coordinates().iter().chain(system.momenta()).cloned().collect();
+        let states = context.states.clone();
         Ok(Bound::Rows(Box::new(Events { wanted, states })))
     },
 };

@@ -14,7 +14,8 @@ pub(super) const KIND: Kind = Kind {
     bind: |arguments, context| {
         arguments.expect(4..=4)?;
         let (value, bins) = (arguments.value(0, context)?, arguments.bins(1)?);
-        let blank = Histogram { text: arguments.list[0].to_owned(), value, bins, counts: Counts::new(bins.count) };
+        let blank =
+            Histogram { text: arguments.list[0].to_owned(), value, bins, counts: Counts::new(bins.count) };
         Ok(Bound::Summary(Box::new(move || Box::new(blank.clone()))))
     },
 };
@@ -194,7 +195,8 @@ mod tests {
         let mut random = Random::new(5);
         for _ in 0..200 {
             let low = random.between(-3.0, 3.0);
-            let bins = Bins::new(low, low + random.between(1e-3, 5.0), (1 + random.below(300)) as f64).unwrap();
+            let bins =
+                Bins::new(low, low + random.between(1e-3, 5.0), (1 + random.below(300)) as f64).unwrap();
             let edges = (0..=bins.count).map(|i| bins.edge(i));
             let near = edges.flat_map(|edge| [edge.next_down(), edge, edge.next_up()]);
             let any = (0..100).map(|_| random.between(bins.low, bins.high));
@@ -202,7 +204,10 @@ mod tests {
                 match bins.spot(value) {
                     Spot::Bin(i) => {
                         let last = i + 1 == bins.count && value == bins.high;
-                        assert!(bins.edge(i) <= value && (value < bins.edge(i + 1) || last), "{value} in {i}");
+                        assert!(
+                            bins.edge(i) <= value && (value < bins.edge(i + 1) || last),
+                            "{value} in {i}"
+                        );
                     }
                     Spot::Below => assert!(value < bins.low),
                     Spot::Above => assert!(value > bins.high),

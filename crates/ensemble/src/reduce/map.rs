@@ -15,13 +15,22 @@ pub(super) const KIND: Kind = Kind {
         arguments.expect(1..=1)?;
         let value = arguments.value(0, context)?;
         let text = || arguments.text.to_owned();
-        let points = context.sampling.points().ok().flatten().ok_or_else(|| ReduceError::NoGrid { text: text() })?;
+        let points =
+            context.grids.points().ok().flatten().ok_or_else(|| ReduceError::NoGrid { text: text() })?;
         let count = context.count;
         if points != count {
             return Err(ReduceError::Repeated { text: text(), count, points });
         }
-        let axes = context.sampling.grids().map(|(named, size)| (named.name.clone(), size)).collect();
-        let blank = Map { text: arguments.list[0].to_owned(), value, axes, first: 0, values: Vec::new(), points, at: Arc::new(context.sampling.clone()) };
+        let axes = context.grids.grids().map(|(named, size)| (named.name.clone(), size)).collect();
+        let blank = Map {
+            text: arguments.list[0].to_owned(),
+            value,
+            axes,
+            first: 0,
+            values: Vec::new(),
+            points,
+            at: Arc::new(context.grids.clone()),
+        };
         Ok(Bound::Summary(Box::new(move || Box::new(blank.clone()))))
     },
 };
@@ -123,10 +132,13 @@ impl Summary for Map {
 
     fn told(&self) -> Vec<(String, String)> {
         let known = self.values.iter().filter(|value| value.is_finite());
-        let (low, high) = known.clone().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &v| (low.min(v), high.max(v)));
+        let (low, high) = known
+            .clone()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &v| (low.min(v), high.max(v)));
         let sizes: Vec<String> = self.axes.iter().map(|(name, size)| format!("{size} {name}")).collect();
         let (count, all) = (known.count(), self.values.len());
-        let range = if count > 0 { format!(", from {} to {}", short(low), short(high)) } else { String::new() };
+        let range =
+            if count > 0 { format!(", from {} to {}", short(low), short(high)) } else { String::new() };
         vec![(self.text.clone(), format!("{count} of {all} points of {}{range}", sizes.join(" x ")))]
     }
 

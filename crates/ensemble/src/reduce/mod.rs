@@ -186,7 +186,12 @@ impl Arguments<'_> {
     /// Three arguments as bins: low, high, and how many.
     fn bins(&self, place: usize) -> Result<Bins, ReduceError> {
         let [low, high, count] = [self.number(place)?, self.number(place + 1)?, self.number(place + 2)?];
-        Bins::new(low, high, count).ok_or_else(|| ReduceError::Bins { text: self.text.to_owned(), low, high, count })
+        Bins::new(low, high, count).ok_or_else(|| ReduceError::Bins {
+            text: self.text.to_owned(),
+            low,
+            high,
+            count,
+        })
     }
 
     /// An argument as a value.

@@ -196,7 +196,10 @@ mod tests {
                 let part = f64::from(k) / 100.0;
                 let place = ((part * values.len() as f64).ceil() as usize).clamp(1, values.len());
                 let (exact, found) = (values[place - 1], quantiles.quantile(part));
-                assert!((found - exact).abs() <= exact.abs() / 4096.0 + 1e-300, "{part}: {found} and {exact}");
+                assert!(
+                    (found - exact).abs() <= exact.abs() / 4096.0 + 1e-300,
+                    "{part}: {found} and {exact}"
+                );
             }
         }
         assert!(of(&[]).quantile(0.5).is_nan());

@@ -2,7 +2,7 @@
 
 use super::{Summary, View};
 use crate::bytes::{Reader, Writer};
-use crate::engine::Fate;
+use leastaction_integrate::Fate;
 use leastaction_output::Column;
 use std::any::Any;
 
@@ -94,7 +94,9 @@ impl Summary for Overview {
         if self.failed > 0 {
             told.push(("failed".to_owned(), self.failed.to_string()));
         }
-        told.extend(self.failures.iter().take(3).map(|(index, why)| (format!("trajectory {index}"), why.clone())));
+        told.extend(
+            self.failures.iter().take(3).map(|(index, why)| (format!("trajectory {index}"), why.clone())),
+        );
         told
     }
 

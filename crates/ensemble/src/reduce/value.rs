@@ -1,10 +1,10 @@
 //! What reductions look at: a number for each trajectory.
 
 use super::ReduceError;
-use crate::engine::{Chunk, Fate};
 use crate::sample::{Launcher, Sampling};
 use crate::text::call;
 use leastaction_expr::nearest;
+use leastaction_integrate::{Chunk, Fate};
 use leastaction_mechanics::{Dynamics, Observable};
 
 /// A number for each trajectory.
@@ -22,24 +22,23 @@ pub enum Value {
 
 /// What reductions are bound to.
 pub struct Context<'a> {
-    /// The system.
-    pub dynamics: &'a mut Dynamics,
+    /// The system; without one, what was reduced elsewhere can be put together.
+    pub dynamics: Option<&'a mut Dynamics>,
+    /// The names of coordinates and momenta.
+    pub states: Vec<String>,
     /// The names of the integrator's events.
-    pub events: &'a [String],
-    /// How starts are drawn.
-    pub sampling: &'a Sampling,
+    pub events: Vec<String>,
+    /// The parameters that are drawn, with their places in the sampling.
+    pub drawn: Vec<(String, usize)>,
+    /// The grids that are sampled.
+    pub grids: Sampling,
     /// How many trajectories there are.
     pub count: u64,
     /// The expressions that are observed.
     pub(crate) observed: Vec<(String, Observable)>,
 }
 
-impl<'a> Context<'a> {
-    /// Nothing is observed yet.
-    pub fn new(dynamics: &'a mut Dynamics, events: &'a [String], sampling: &'a Sampling, count: u64) -> Context<'a> {
-        Context { dynamics, events, sampling, count, observed: Vec::new() }
-    }
-
+impl Context<'_> {
     /// The value of a text.
     ///
     /// # Errors
@@ -59,7 +58,7 @@ impl<'a> Context<'a> {
             text: text.to_owned(),
             name: name.to_owned(),
             nearest: nearest(name, self.events.iter().map(String::as_str)),
-            known: self.events.to_vec(),
+            known: self.events.clone(),
         })
     }
 
@@ -67,7 +66,8 @@ impl<'a> Context<'a> {
         if let Some(place) = self.observed.iter().position(|(other, _)| other == text) {
             return Ok(place);
         }
-        let observable = self.dynamics.observable(text);
+        let Some(dynamics) = &mut self.dynamics else { return Ok(0) };
+        let observable = dynamics.observable(text);
         let failed = |error: leastaction_mechanics::ObserveError| {
             let reason = error.to_string();
             ReduceError::Observe { text: text.to_owned(), reason }

@@ -26,7 +26,9 @@ pub enum SampleError {
         form: Option<&'static str>,
     },
     /// Something is not a number.
-    #[error("`{text}`: `{part}` is not a finite number; numbers and what is made of them, such as pi/4, can be given")]
+    #[error(
+        "`{text}`: `{part}` is not a finite number; numbers and what is made of them, such as pi/4, can be given"
+    )]
     NotANumber {
         /// The text.
         text: String,
@@ -70,7 +72,9 @@ pub enum SampleError {
         value: f64,
     },
     /// There are not so many dimensions.
-    #[error("the Sobol sequence has {most} dimensions here, and more are drawn from it; draw some by latin(low, high)")]
+    #[error(
+        "the Sobol sequence has {most} dimensions here, and more are drawn from it; draw some by latin(low, high)"
+    )]
     Dimensions {
         /// How many there are.
         most: usize,
@@ -130,7 +134,9 @@ pub enum SampleError {
         known: String,
     },
     /// A coordinate that is held cannot be drawn.
-    #[error("`{name}` cannot be drawn: the constraint `{constraint}` holds it; leave it out, or change the constraint")]
+    #[error(
+        "`{name}` cannot be drawn: the constraint `{constraint}` holds it; leave it out, or change the constraint"
+    )]
     Held {
         /// The coordinate, or its velocity.
         name: String,
@@ -146,7 +152,9 @@ pub enum SampleError {
         momentum: String,
     },
     /// Files have different numbers of rows.
-    #[error("`{first}` has {one} rows and `{second}` has {two}: take columns of one file, or make them equally long")]
+    #[error(
+        "`{first}` has {one} rows and `{second}` has {two}: take columns of one file, or make them equally long"
+    )]
     Rows {
         /// One of them.
         first: String,

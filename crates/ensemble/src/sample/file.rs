@@ -104,7 +104,8 @@ fn fields(line: &str) -> impl Iterator<Item = String> {
     std::iter::from_fn(move || {
         let text = rest?;
         let Some(inside) = text.strip_prefix('"') else {
-            let (field, after) = text.split_once(',').map_or((text, None), |(field, after)| (field, Some(after)));
+            let (field, after) =
+                text.split_once(',').map_or((text, None), |(field, after)| (field, Some(after)));
             rest = after;
             return Some(field.to_owned());
         };

@@ -2,9 +2,9 @@
 
 use super::rest::{Amount, Rest};
 use super::{Draw, Role, SampleError, Sampling, Span};
-use crate::engine::{Launch, Starts};
 use leastaction_compile::Evaluator;
 use leastaction_expr::nearest;
+use leastaction_integrate::{Launch, Starts};
 use leastaction_mechanics::{Dynamics, Form, StartError, System};
 use std::sync::{Mutex, PoisonError};
 
@@ -59,7 +59,8 @@ impl Launcher {
         let (system, count) = (dynamics.system(), sampling.count(Some(count))?);
         let points = sampling.points()?.unwrap_or(1);
         let by_velocities = picture(sampling, rest, system)?;
-        let (mut draws, mut stride, mut ranks): (Vec<Bound>, u64, Vec<(Span, u32)>) = (Vec::new(), points, Vec::new());
+        let (mut draws, mut stride, mut ranks): (Vec<Bound>, u64, Vec<(Span, u32)>) =
+            (Vec::new(), points, Vec::new());
         for (dimension, named) in sampling.list.iter().enumerate() {
             let target = target(&named.name, system)?;
             let span = named.law.span();
@@ -68,13 +69,20 @@ impl Launcher {
             let rank = ranks.iter().filter(|(other, _)| *other == span).count() as u32;
             ranks.push((span, rank));
             let role = Role { seed, count, dimension: dimension as u32, rank };
-            draws.push(Bound { name: named.name.clone(), draw: named.law.draw(&role)?, target, stride, size });
+            draws.push(Bound {
+                name: named.name.clone(),
+                draw: named.law.draw(&role)?,
+                target,
+                stride,
+                size,
+            });
         }
         let drawn = |name: &str| sampling.list.iter().any(|named| named.name == name);
         let mut amounts = Vec::new();
         for (name, amount) in rest.list.iter().filter(|(name, _)| !drawn(name)) {
             // Momenta that are drawn take the place of velocities, and velocities that of momenta.
-            let place = block_place(name, system).filter(|&(_, kind)| kind == Kind::Coordinate || (kind == Kind::Velocity) == by_velocities);
+            let place = block_place(name, system)
+                .filter(|&(_, kind)| kind == Kind::Coordinate || (kind == Kind::Velocity) == by_velocities);
             amounts.extend(place.map(|(place, _)| (place, *amount)));
         }
         let spare = rest.evaluator(dynamics.parameters())?;
@@ -185,7 +193,8 @@ fn target(name: &str, system: &System) -> Result<Target, SampleError> {
     if let Some(place) = system.parameters().iter().position(|(other, _)| other == name) {
         return Ok(Target::Parameter(place));
     }
-    if let Some((_, constraint)) = system.held().iter().find(|(held, _)| name.trim_end_matches('\'') == held) {
+    if let Some((_, constraint)) = system.held().iter().find(|(held, _)| name.trim_end_matches('\'') == held)
+    {
         return Err(SampleError::Held { name: name.to_owned(), constraint: constraint.clone() });
     }
     let moving = system.facts().form != Form::Ports;

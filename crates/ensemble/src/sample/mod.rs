@@ -47,8 +47,7 @@ pub struct Kind {
 }
 
 /// All kinds, besides plain numbers.
-pub const ALL: &[Kind] =
-    &[uniform::KIND, normal::KIND, grid::KIND, latin::KIND, sobol::KIND, file::KIND];
+pub const ALL: &[Kind] = &[uniform::KIND, normal::KIND, grid::KIND, latin::KIND, sobol::KIND, file::KIND];
 
 /// A distribution.
 pub trait Law: fmt::Debug + Send + Sync {
@@ -198,7 +197,9 @@ impl Sampling {
             _ => None,
         });
         let rows: Vec<_> = rows.collect();
-        if let (Some(((first, one), (second, two))), _) = (rows.first().zip(rows.iter().find(|r| r.1 != rows[0].1)).map(|(a, b)| (*a, *b)), ()) {
+        if let (Some(((first, one), (second, two))), _) =
+            (rows.first().zip(rows.iter().find(|r| r.1 != rows[0].1)).map(|(a, b)| (*a, *b)), ())
+        {
             let (first, second) = (first.to_string(), second.to_string());
             return Err(SampleError::Rows { first, one, second, two });
         }
@@ -214,7 +215,8 @@ impl Sampling {
             (None, _, Some((_, rows))) => Ok(rows),
             (None, None, None) => Err(SampleError::NoCount),
             (Some(asked), Some(points), _) => {
-                let varies = self.list.iter().any(|n| n.law.varies() && !matches!(n.law.span(), Span::Grid(_)));
+                let varies =
+                    self.list.iter().any(|n| n.law.varies() && !matches!(n.law.span(), Span::Grid(_)));
                 match asked == points || varies && asked % points == 0 {
                     true => Ok(asked),
                     false => Err(SampleError::Points { asked, points, varies }),

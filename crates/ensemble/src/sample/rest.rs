@@ -62,6 +62,15 @@ impl Rest {
         self.kernel.as_ref().map(|kernel| kernel.evaluator(parameters)).transpose().map_err(failed)
     }
 
+    /// What the values are, in words.
+    pub(crate) fn told(&self) -> Vec<String> {
+        let told = |(name, amount): &(String, Amount)| match amount {
+            Amount::Number(value) => format!("{name}={value:?}"),
+            Amount::Computed(_) => format!("{name} follows from parameters"),
+        };
+        self.list.iter().map(told).collect()
+    }
+
     /// How many values are computed.
     pub(super) fn computed(&self) -> usize {
         self.list.iter().filter(|(_, amount)| matches!(amount, Amount::Computed(_))).count()

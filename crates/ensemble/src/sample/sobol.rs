@@ -28,7 +28,8 @@ struct Sobol {
 impl Law for Sobol {
     fn draw(&self, role: &Role) -> Result<Draw, SampleError> {
         let (&Sobol { low, high }, Role { seed, dimension, rank, .. }) = (self, *role);
-        let directions = directions(rank as usize).ok_or(SampleError::Dimensions { most: TABLE.len() + 1 })?;
+        let directions =
+            directions(rank as usize).ok_or(SampleError::Dimensions { most: TABLE.len() + 1 })?;
         let shift = if seed == 0 { 0 } else { bits(seed, 0, dimension, Purpose::Shift) };
         Ok(Box::new(move |index, _| between(low, high, unit(digits(&directions, index) ^ shift))))
     }
@@ -153,8 +154,14 @@ mod tests {
         let fifth: Vec<f64> = (0..8).map(|dimension| point(5, dimension)).collect();
         assert_eq!(fifth, [0.875, 0.875, 0.125, 0.375, 0.875, 0.625, 0.875, 0.375]);
         let far = [0, 1, 2, 9, 31, 63].map(|dimension| point(1000, dimension));
-        let known =
-            [0.219_726_562_5, 0.096_679_687_5, 0.518_554_687_5, 0.069_335_937_5, 0.145_507_812_5, 0.446_289_062_5];
+        let known = [
+            0.219_726_562_5,
+            0.096_679_687_5,
+            0.518_554_687_5,
+            0.069_335_937_5,
+            0.145_507_812_5,
+            0.446_289_062_5,
+        ];
         assert_eq!(far, known);
         assert!((0..64).all(|dimension| point(0, dimension) == 0.0) && directions(64).is_none());
     }
