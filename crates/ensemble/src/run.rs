@@ -151,7 +151,7 @@ impl Study {
 
     /// Begins at another time than 0.
     #[must_use]
-    pub fn from(self, start: f64) -> Study {
+    pub fn beginning_at(self, start: f64) -> Study {
         Study { start, ..self }
     }
 
@@ -269,7 +269,11 @@ impl Study {
         }
         if let Some(store) = &store {
             for number in store.numbers()?.into_iter().filter(|number| plan.chunks.contains(number)) {
-                harvest.take_found(store.read(number)?)?;
+                match store.read(number) {
+                    // It would have been run again.
+                    Err(StoreError::Damaged { .. }) if interrupted => {}
+                    found => harvest.take_found(found?)?,
+                }
             }
         }
         let Progress { done, total, .. } = clock.progress();

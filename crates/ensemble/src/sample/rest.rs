@@ -9,6 +9,8 @@ use leastaction_mechanics::{System, Term};
 pub struct Rest {
     pub(super) list: Vec<(String, Amount)>,
     kernel: Option<Kernel>,
+    /// What the kernel computes, in words.
+    texts: Vec<String>,
 }
 
 /// A start value.
@@ -24,7 +26,7 @@ impl Rest {
     #[must_use]
     pub fn numbers<N: AsRef<str>>(values: impl IntoIterator<Item = (N, f64)>) -> Rest {
         let list = values.into_iter().map(|(name, value)| (name.as_ref().to_owned(), Amount::Number(value)));
-        Rest { list: list.collect(), kernel: None }
+        Rest { list: list.collect(), ..Rest::default() }
     }
 
     /// Values that are functions of the parameters of a system: where those are drawn, they follow.
@@ -40,13 +42,14 @@ impl Rest {
             }
             list.push((term.name.clone(), amount));
         }
-        let Some(first) = computed.first() else { return Ok(Rest { list, kernel: None }) };
+        let Some(first) = computed.first() else { return Ok(Rest { list, ..Rest::default() }) };
         let parameters: Vec<_> =
             system.parameters().iter().map(|(name, _)| first.graph().symbol(name)).collect();
         let failed = |reason: String| SampleError::Rest { reason };
         let program = Program::build(&[], &parameters, &computed).map_err(|e| failed(e.to_string()))?;
         let kernel = Kernel::compile(program).map_err(|e| failed(e.to_string()))?;
-        Ok(Rest { list, kernel: Some(kernel) })
+        let texts = computed.iter().map(ToString::to_string).collect();
+        Ok(Rest { list, kernel: Some(kernel), texts })
     }
 
     /// With a value in the place of another.
@@ -66,13 +69,13 @@ impl Rest {
     pub(crate) fn told(&self) -> Vec<String> {
         let told = |(name, amount): &(String, Amount)| match amount {
             Amount::Number(value) => format!("{name}={value:?}"),
-            Amount::Computed(_) => format!("{name} follows from parameters"),
+            Amount::Computed(place) => format!("{name}={}", self.texts[*place]),
         };
         self.list.iter().map(told).collect()
     }
 
     /// How many values are computed.
     pub(super) fn computed(&self) -> usize {
-        self.list.iter().filter(|(_, amount)| matches!(amount, Amount::Computed(_))).count()
+        self.texts.len()
     }
 }

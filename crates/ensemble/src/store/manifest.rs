@@ -226,7 +226,7 @@ mod tests {
                 for number in 1..=of {
                     let chunks = Shard::new(number, of).unwrap().chunks(all);
                     assert_eq!(chunks.start, end);
-                    assert!(chunks.end - chunks.start <= all / of + 1);
+                    assert!(chunks.end - chunks.start <= all.div_ceil(of));
                     end = chunks.end;
                 }
                 assert_eq!(end, all);

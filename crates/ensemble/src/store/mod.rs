@@ -166,7 +166,8 @@ impl Store {
         let mut numbers = Vec::new();
         for entry in fs::read_dir(&self.directory).map_err(failed)? {
             let path = entry.map_err(failed)?.path();
-            let number: Option<u64> = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse().ok());
+            let number: Option<u64> =
+                path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse().ok());
             if path.extension().is_some_and(|ending| ending == "chunk") {
                 numbers.extend(number);
             }
