@@ -473,6 +473,9 @@ pub enum StartError {
         /// What shows it.
         found: String,
     },
+    /// The parameters of this start cannot be set.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
     /// Something could not be computed there.
     #[error(transparent)]
     Eval(#[from] EvalError),
