@@ -126,6 +126,12 @@ pub struct Histogram {
 }
 
 impl Histogram {
+    /// What is counted.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// How many are in each bin.
     #[must_use]
     pub fn counts(&self) -> &[u64] {
