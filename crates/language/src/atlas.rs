@@ -325,7 +325,10 @@ impl Locate for SettingError {
             SettingError::BadMass { particle, .. } => {
                 wrong.maybe_at(atlas.site(&Site::Mass(particle.clone())))
             }
-            SettingError::Unknown { .. } | SettingError::Count { .. } | SettingError::Eval(_) => wrong,
+            SettingError::Unknown { .. }
+            | SettingError::Count { .. }
+            | SettingError::NoLane { .. }
+            | SettingError::Eval(_) => wrong,
         }
     }
 }
