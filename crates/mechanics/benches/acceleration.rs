@@ -35,7 +35,7 @@ const PICTURES: [Picture; 2] = [
         state: |angles, rates| [angles, rates].concat(),
         expected: |_, _, bends| bends.to_vec(),
         quantity: Some(Quantity::Accelerations),
-        counts: &[2, 5, 10, 20, 50],
+        counts: &[2, 5, 10, 20, 50, 100],
     },
     Picture {
         name: "positions",

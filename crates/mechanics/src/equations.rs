@@ -181,8 +181,7 @@ impl<'g> Equations<'g> {
     #[must_use]
     pub fn accelerations(&self) -> Option<Vec<Expr<'g>>> {
         let Statement::Lagrangian(l) = &self.statement else { return None };
-        let loads: Vec<_> = l.loads.iter().zip(self.forces()).map(|(&load, force)| load + force).collect();
-        l.solve(&loads)
+        l.accelerations(&self.forces())
     }
 
     /// Functions of (q, v, t, u) as functions of (q, p, t, u), given v(q, p, t).
