@@ -333,3 +333,101 @@ fn dot<'g>(a: &[Expr<'g>], b: &[Expr<'g>]) -> Option<Expr<'g>> {
 fn cross<'g>(a: &[Expr<'g>], b: &[Expr<'g>]) -> Vec<Expr<'g>> {
     (0..3).map(|d| a[(d + 1) % 3] * b[(d + 2) % 3] - a[(d + 2) % 3] * b[(d + 1) % 3]).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // a test may panic
+    use super::*;
+    use leastaction_expr::Graph;
+
+    /// The number of tensions, if it is a tree.
+    fn tensions(write: fn(&mut Model<'_>)) -> Option<usize> {
+        let graph = Graph::new();
+        let mut model = Model::new(&graph);
+        write(&mut model);
+        Tree::find(&model).map(|tree| tree.tensions.size())
+    }
+
+    /// A weight on a rod at an angle to the vertical, from some place.
+    fn hang<'g>(
+        model: &mut Model<'g>,
+        name: &str,
+        [x, y]: [Expr<'g>; 2],
+        length: f64,
+        angle: Expr<'g>,
+    ) -> [Expr<'g>; 2] {
+        let place = [x + length * angle.sin(), y - length * angle.cos()];
+        model.particle(name, 1.5, place);
+        place
+    }
+
+    #[test]
+    fn trees_are_told_from_what_looks_like_them() {
+        let on_two = |model: &mut Model<'_>| {
+            let [a, b, c] = model.coordinates(["a", "b", "c"]);
+            let ground = [model.number(0.0); 2];
+            let place = hang(model, "first", ground, 1.0, a);
+            hang(model, "second", place, 2.0, b);
+            hang(model, "third", place, 1.0, c);
+        };
+        assert_eq!(tensions(on_two), Some(3), "one in each rod");
+        let free = |model: &mut Model<'_>| {
+            let [x, y, a] = model.coordinates(["x", "y", "a"]);
+            model.particle("first", 1.0, [x, y]);
+            hang(model, "second", [x, y], 1.0, a);
+        };
+        assert_eq!(tensions(free), Some(1), "what is free has none");
+        let on_one_rod = |model: &mut Model<'_>| {
+            let [a] = model.coordinates(["a"]);
+            let ground = [model.number(0.0); 2];
+            hang(model, "first", ground, 1.0, a);
+            hang(model, "second", ground, 2.0, a);
+        };
+        assert_eq!(tensions(on_one_rod), None);
+        let folded = |model: &mut Model<'_>| {
+            let [a, b] = model.coordinates(["a", "b"]);
+            let ground = [model.number(0.0); 2];
+            let place = hang(model, "first", ground, 1.0, a);
+            hang(model, "second", place, 1.0, a + b);
+        };
+        assert_eq!(tensions(folded), None, "the second angle is not its own");
+        let ring = |model: &mut Model<'_>| {
+            let [a, b, c] = model.coordinates(["a", "b", "c"]);
+            let ground = [model.number(0.0); 2];
+            let first = hang(model, "first", ground, 1.0, a);
+            let second = hang(model, "second", ground, 2.0, b);
+            model.particle("between", 1.0, [first[0] + second[0] + c, first[1]]);
+        };
+        assert_eq!(tensions(ring), None, "it hangs on two");
+        let idle = |model: &mut Model<'_>| {
+            let [a, _] = model.coordinates(["a", "b"]);
+            let ground = [model.number(0.0); 2];
+            hang(model, "first", ground, 1.0, a);
+        };
+        assert_eq!(tensions(idle), None, "a coordinate moves nothing");
+    }
+
+    #[test]
+    fn tensions_solve_with_the_mass_matrix() {
+        let graph = Graph::new();
+        let mut model = Model::new(&graph);
+        let mut places = vec![[graph.number(0.0); 2]];
+        let mut at = Vec::new();
+        for i in 0..9usize {
+            let angle = model.coordinate(&format!("a{i}"));
+            let above = places[[0, 1, 1, 2, 2, 2, 5, 7, 7][i]];
+            places.push(hang(&mut model, &format!("weight{i}"), above, 1.0 + 0.2 * i as f64, angle));
+            at.push((angle, (3.0 * i as f64).sin()));
+        }
+        let tree = Tree::find(&model).unwrap();
+        let force: Vec<_> = (0..9).map(|i| graph.number(1.0 + (5.0 * f64::from(i)).cos())).collect();
+        let solution = tree.solve(&force).unwrap();
+        let equations = model.equations().unwrap();
+        let crate::Statement::Lagrangian(lagrangian) = &equations.statement else { unreachable!() };
+        for (i, force) in force.iter().enumerate() {
+            let row = (0..9).filter_map(|j| Some(lagrangian.mass.get(i, j)? * solution[j]));
+            let difference = (graph.sum(row) - *force).eval(&at).unwrap();
+            assert!(difference.abs() < 1e-13, "{i}: {difference:e}");
+        }
+    }
+}
