@@ -68,7 +68,8 @@ impl<'g> Lagrangian<'g> {
         let probe = Probe::new(graph, &model.parameters);
         // What particles do not cover: energies written directly.
         let direct = sum(&model.kinetic) + sum(&model.lagrangian);
-        let mut mass = particle_mass(model, &probe);
+        let tree = if direct.hessian(&v).is_empty() { Tree::find(model) } else { None };
+        let mut mass = particle_mass(model, tree.as_ref(), &probe);
         let of_particles = &kinetic[..kinetic.len() - model.kinetic.len()];
         let moving = kinetic_energy(model, &mass, sum(of_particles), &v);
         direct.hessian(&v).into_iter().for_each(|Entry { row, column, value }| mass.add(row, column, value));
@@ -111,7 +112,7 @@ impl<'g> Lagrangian<'g> {
             let mut equal = model.clone();
             let inertias = equal.particles.iter_mut().flat_map(|p| &mut p.inertias);
             inertias.for_each(|m| *m = m.like(1.0));
-            direct.hessian(&v).is_empty().then(|| particle_mass(&equal, &probe))
+            direct.hessian(&v).is_empty().then(|| particle_mass(&equal, None, &probe))
         };
         let inversion = inertia::check(model, &mass, value, shape, &probe)?;
         let terms = model.kinetic.iter().chain(&model.lagrangian).map(|term| term.value);
@@ -121,8 +122,7 @@ impl<'g> Lagrangian<'g> {
         let moving = if depend(&positions, &[time]) { energy(moving) } else { moving };
         let energy = graph.sum([moving].into_iter().chain(terms.map(energy))) + sum(potential);
         let gravity = model.gravity.clone();
-        let definite = quadratic && inversion != Inversion::Indefinite && direct.hessian(&v).is_empty();
-        let tree = if definite { Tree::find(model) } else { None };
+        let tree = tree.filter(|_| quadratic && inversion != Inversion::Indefinite);
         let mut found = Lagrangian {
             value,
             energy,
@@ -205,7 +205,20 @@ fn kinetic_energy<'g>(
 }
 
 /// Jᵀ m J of the particles, without entries that vanish everywhere.
-fn particle_mass<'g>(model: &Model<'g>, probe: &Probe<'g>) -> Symmetric<'g> {
+fn particle_mass<'g>(model: &Model<'g>, tree: Option<&Tree<'g>>, probe: &Probe<'g>) -> Symmetric<'g> {
+    let (places, sums): (Vec<_>, Vec<_>) =
+        tree.map_or_else(|| masses(model), Tree::masses).into_iter().unzip();
+    let mut mass = Symmetric::zero(model.coordinates.len());
+    for ((&(i, j), &value), vanishes) in places.iter().zip(&sums).zip(probe.zeros(&sums)) {
+        if !vanishes {
+            mass.add(i, j, value);
+        }
+    }
+    mass
+}
+
+/// The entries of Jᵀ m J on and below the diagonal.
+fn masses<'g>(model: &Model<'g>) -> Vec<((usize, usize), Expr<'g>)> {
     let q = Variables::new(model.graph, &model.coordinates);
     // Products of slopes before masses: where particles share a product, as those beyond a link do, their masses add up first.
     let mut products: BTreeMap<(usize, usize), Vec<(Expr<'g>, Expr<'g>)>> = BTreeMap::new();
@@ -240,14 +253,7 @@ fn particle_mass<'g>(model: &Model<'g>, probe: &Probe<'g>) -> Symmetric<'g> {
         let terms: Vec<_> = parts.into_iter().map(|(product, m)| m * product).collect();
         (place, terms.into_iter().reduce(|a, b| a + b).unwrap_or_else(|| model.number(0.0)))
     });
-    let (places, sums): (Vec<_>, Vec<_>) = sums.unzip();
-    let mut mass = Symmetric::zero(model.coordinates.len());
-    for ((&(i, j), &value), vanishes) in places.iter().zip(&sums).zip(probe.zeros(&sums)) {
-        if !vanishes {
-            mass.add(i, j, value);
-        }
-    }
-    mass
+    sums.collect()
 }
 
 impl<'g> Model<'g> {

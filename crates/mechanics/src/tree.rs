@@ -34,9 +34,11 @@ pub(crate) struct Tree<'g> {
 struct Link<'g> {
     /// The link whose particle it hangs on.
     above: Option<usize>,
-    /// Its coordinates.
+    /// Its coordinates, and how each moves it.
     own: Vec<usize>,
-    /// 1 / inertia, for each direction of space.
+    moves: Vec<Vec<Expr<'g>>>,
+    /// Inertia, and its inverse, for each direction of space.
+    inertia: Vec<Expr<'g>>,
     mobility: Vec<Expr<'g>>,
     frame: Frame<'g>,
     /// Nᵀc and Eᵀc.
@@ -103,10 +105,13 @@ impl<'g> Tree<'g> {
             let frame = Frame::new(&moves)?;
             let above_position = above.map(|above| massive[order[above]].position.as_slice());
             let bends = bends(model, &frame, &own, &moves, &massive[i].position, above_position);
-            let mobility = massive[i].inertias.iter().map(|&m| 1.0 / m).collect();
-            links.push(Link { above, own, mobility, frame, bends });
+            let inertia = massive[i].inertias.clone();
+            let mobility = inertia.iter().map(|&m| 1.0 / m).collect();
+            links.push(Link { above, own, moves, inertia, mobility, frame, bends });
         }
-        owner.iter().all(Option::is_some).then_some(())?;
+        // Where nothing hangs on anything else, the mass matrix is as sparse.
+        let whole = owner.iter().all(Option::is_some) && links.iter().any(|link| link.above.is_some());
+        whole.then_some(())?;
         Tree::new(links, model.coordinates.len())
     }
 
@@ -149,6 +154,43 @@ impl<'g> Tree<'g> {
         }
         let order = tensions.elimination()?;
         Some(Tree { links, pairs, tensions, order, first, coordinates })
+    }
+
+    /// The entries of M on and below the diagonal: what hangs on a link moves with it, so that
+    ///
+    /// $$M_{kl}=D_k^T\Big(\sum_{k\ and\ below}W\Big)D_l$$
+    ///
+    /// for a link l that k hangs on, and for itself.
+    pub(crate) fn masses(&self) -> Vec<((usize, usize), Expr<'g>)> {
+        let mut carried: Vec<Option<Vec<Expr<'g>>>> = vec![None; self.links.len()];
+        let mut masses = Vec::new();
+        for (k, link) in self.links.iter().enumerate().rev() {
+            let add = |sum: Vec<Expr<'g>>, more: &[Expr<'g>]| {
+                sum.into_iter().zip(more).map(|(a, &b)| a + b).collect::<Vec<_>>()
+            };
+            let inertia =
+                carried[k].take().map_or_else(|| link.inertia.clone(), |sum| add(sum, &link.inertia));
+            let alike = inertia.iter().all(|m| *m == inertia[0]);
+            let product = |a: &[Expr<'g>], b: &[Expr<'g>]| match alike {
+                true => Some(inertia[0] * dot(a, b)?),
+                false => dot(&a.iter().zip(&inertia).map(|(&a, &m)| a * m).collect::<Vec<_>>(), b),
+            };
+            let up = std::iter::successors(Some(k), |&l| self.links[l].above);
+            for (j, l) in up.flat_map(|l| (0..self.links[l].own.len()).map(move |j| (j, l))) {
+                for (i, a) in link.moves.iter().enumerate().filter(|(i, _)| l != k || *i >= j) {
+                    let (row, column) = (link.own[i], self.links[l].own[j]);
+                    let entry = product(a, &self.links[l].moves[j]);
+                    masses.extend(entry.map(|entry| ((row.max(column), row.min(column)), entry)));
+                }
+            }
+            if let Some(above) = link.above {
+                carried[above] = Some(match carried[above].take() {
+                    Some(sum) => add(sum, &inertia),
+                    None => inertia,
+                });
+            }
+        }
+        masses
     }
 
     /// The solution of M x = b.
