@@ -153,6 +153,7 @@ pub(super) fn about(system: &str, integrator: &Integrator, dynamics: &Dynamics, 
         pace: integrator.pace().to_string(),
         parameters: names.zip(dynamics.parameters().iter().copied()).collect(),
         ended,
+        notes: Vec::new(),
     }
 }
 
