@@ -4,13 +4,13 @@
 //! With `--json` each row is one line of JSON, with times in seconds; a number is the largest N.
 
 use leastaction_expr::Graph;
-use leastaction_mechanics::{Dynamics, Model, Quantity};
+use leastaction_mechanics::{Model, Quantity};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 const GRAVITY: f64 = 9.81;
-/// How often the way from a model to the first acceleration is taken; the best counts.
-const MADE: usize = 5;
+/// The way from a model to the first acceleration is taken again and again for this long; the best counts.
+const MADE: Duration = Duration::from_millis(300);
 /// Samples are this short so that some of them are not interrupted, and are taken for so long.
 const SAMPLE: Duration = Duration::from_micros(200);
 const SAMPLED: Duration = Duration::from_millis(1500);
@@ -183,21 +183,22 @@ fn measure(picture: &Picture, count: usize) -> Report {
     let state = (picture.state)(&angles, &rates);
     let mut a = vec![0.0; state.len() / 2];
     let mut made = [Duration::MAX; 4];
-    let mut dynamics = None;
-    for _ in 0..if count > 1000 { 1 } else { MADE } {
+    let first = Instant::now();
+    let mut dynamics = loop {
         let (graph, begun) = (Graph::new(), Instant::now());
         let equations = (picture.model)(&graph, count).equations().expect("a chain is a good model");
         let derived = begun.elapsed();
         let system = equations.system().expect("a chain is a good model");
-        let mut fresh = system.dynamics().expect("masses are positive");
+        let mut dynamics = system.dynamics().expect("masses are positive");
         let compiled = begun.elapsed();
-        fresh.accelerations(&[0.0], &state, &mut a).expect("the lengths fit");
+        dynamics.accelerations(&[0.0], &state, &mut a).expect("the lengths fit");
         let all = begun.elapsed();
         let spent = [derived, compiled - derived, all - compiled, all];
         made.iter_mut().zip(spent).for_each(|(best, spent)| *best = spent.min(*best));
-        dynamics = Some(fresh);
-    }
-    let mut dynamics = dynamics.expect("it was made");
+        if first.elapsed() > MADE {
+            break dynamics;
+        }
+    };
     let errors = [(usize::MAX, by_tensions as fn(&[f64], &[f64]) -> Vec<f64>), (1000, by_masses)];
     let errors = errors.map(|(largest, by_hand)| {
         let by_hand =
