@@ -28,6 +28,7 @@ test-long:
 bench:
 	$(CARGO) bench --package leastaction-compile --bench pendulum
 	$(CARGO) bench --package leastaction-mechanics --bench equations
+	$(CARGO) bench --package leastaction-mechanics --bench acceleration
 	$(CARGO) bench --package leastaction-integrate --bench chain
 
 # The pictures of the README and the book.

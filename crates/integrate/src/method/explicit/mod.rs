@@ -196,7 +196,7 @@ impl Step for Explicit {
         }
         if let Some(whole) = &mut self.whole {
             let (first, others) = self.slopes.split_at_mut(len);
-            let outputs = whole.step(interval, &[block.values(), block.carry(), first])?;
+            let outputs = whole.step(motion.dynamics(), interval, &[block.values(), block.carry(), first])?;
             let (moved, slopes) = outputs.split_at(len);
             change.copy_from_slice(moved);
             others[..slopes.len()].copy_from_slice(slopes);
