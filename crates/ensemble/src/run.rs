@@ -232,8 +232,7 @@ impl Study {
         let mut clock = Clock::new(&plan.chunks, &there, plan.chunk, plan.count);
         let mut ensemble = Ensemble::new(self.integrator.clone(), self.start, self.end)
             .chunk(plan.chunk)
-            // Lanes have the same parameters.
-            .in_lanes(self.lanes && !plan.launcher.draws_parameters())
+            .in_lanes(self.lanes)
             .observing(&plan.observed)
             .stopped_by(self.stop.clone());
         if let Some(threads) = self.threads {

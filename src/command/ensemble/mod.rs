@@ -110,7 +110,7 @@ impl Ensemble {
             .shard(self.shard.unwrap_or(Shard::WHOLE))
             .stopped_by(watcher.interrupted());
         for (name, expression) in self.event.iter().chain(&self.stop) {
-            study = study.note("event", &format!("{name}={expression}"));
+            study = study.note("expression", &format!("{name}={expression}"));
         }
         study = self.count.into_iter().fold(study, Study::count);
         study = self.chunk.into_iter().fold(study, Study::chunk);
