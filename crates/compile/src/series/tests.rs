@@ -240,16 +240,21 @@ fn polynomials_are_summed_to_the_last_bit() {
             let series = Series::with_form(&program, 2, order, form).unwrap();
             assert!(!series.ends() && !series.branches());
             let mut evaluator = series.evaluator(&[]).unwrap();
-            let mut c = vec![0.0; 2 * order];
-            evaluator.eval(&[1.0, 1.0], &mut c).unwrap();
-            let mut sums = [0.0; 4];
-            evaluator.sum(&c, &[step], &mut sums).unwrap();
-            let wide: Vec<f64> = c.iter().flat_map(|c| [*c; LANES]).collect();
+            let [mut one, mut wide] = [1, LANES].map(|width| series.expansion(width).unwrap());
+            let mut sums = [0.0; 6];
+            one.inputs_mut().fill(1.0);
+            evaluator.expand(&mut one).unwrap();
+            evaluator.sum(&mut one, &[step], &mut sums).unwrap();
             let mut steps = [0.5 * step; LANES];
             steps[5] = step;
-            let mut many = [0.0; 4 * LANES];
-            evaluator.sum(&wide, &steps, &mut many).unwrap();
-            assert_eq!([0, 1, 2, 3].map(|i| many[i * LANES + 5]), sums);
+            let mut many = [0.0; 6 * LANES];
+            wide.inputs_mut().fill(1.0);
+            evaluator.expand(&mut wide).unwrap();
+            evaluator.sum(&mut wide, &steps, &mut many).unwrap();
+            assert_eq!(std::array::from_fn(|i| many[i * LANES + 5]), sums);
+            // The slopes: eʰ, and 1/(1 − h)².
+            assert_close(sums[4], step.exp(), 4.0, "slope");
+            assert_close(sums[5], (1.0 - step).powi(-2), 4.0, "slope");
             assert_eq!(*first.get_or_insert(sums), sums, "{form:?}");
             // h/(1 − h) = s + r: with q = 1 − h rounded and its error, r = (h − s q − s e)/q.
             let q = 1.0 - step;
@@ -264,10 +269,16 @@ fn polynomials_are_summed_to_the_last_bit() {
             assert!((sums[0] - step.exp_m1()).abs() <= 2.0 * f64::EPSILON * sums[0]);
         }
     }
-    let mut evaluator = Series::new(&program, 2, order).unwrap().evaluator(&[]).unwrap();
-    assert!(evaluator.sum(&[0.0; 48], &[0.1, 0.2], &mut [0.0; 4]).is_err());
-    assert!(evaluator.sum(&[0.0; 47], &[0.1], &mut [0.0; 4]).is_err());
-    assert!(evaluator.sum(&[0.0; 48], &[0.1], &mut [0.0; 2]).is_err());
+    let series = Series::new(&program, 2, order).unwrap();
+    let (mut evaluator, mut expansion) = (series.evaluator(&[]).unwrap(), series.expansion(1).unwrap());
+    assert!(evaluator.sum(&mut expansion, &[0.1, 0.2], &mut [0.0; 6]).is_err());
+    assert!(evaluator.sum(&mut expansion, &[0.1], &mut [0.0; 4]).is_err());
+    assert!(evaluator.reach(&expansion, &mut [0.0; 2]).is_err());
+    assert!(series.expansion(3).is_err());
+    let mut other = Series::new(&program, 2, order - 1).unwrap().expansion(1).unwrap();
+    assert!(evaluator.expand(&mut other).is_err());
+    assert!(evaluator.reach(&other, &mut [0.0]).is_err());
+    assert!(evaluator.sum(&mut other, &[0.1], &mut [0.0; 6]).is_err());
     let flight = Program::build(&[x, y], &[], &[y, graph.number(-9.81)]).unwrap();
     assert!(Series::new(&flight, 2, 3).unwrap().ends());
     let wedge = Program::build(&[x, y], &[], &[y, -x.sign()]).unwrap();
