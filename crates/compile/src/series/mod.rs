@@ -12,6 +12,8 @@
 mod compact;
 mod draft;
 mod expansion;
+mod factor;
+mod identities;
 mod polynomial;
 mod reach;
 mod recurrence;

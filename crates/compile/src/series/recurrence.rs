@@ -39,6 +39,8 @@ pub(super) fn convolution(tape: &Tape, node: Node) -> Option<Convolution> {
         Rule::Square(_, [u, _]) => (u, u, true),
         Rule::Quotient { arguments: [_, d, ..], .. } => (d, node, false),
         Rule::Root(_) => (node, node, true),
+        Rule::Power([u, ..]) => (u, node, false),
+        Rule::Inner([u, v]) => (u, v, false),
         _ => return None,
     };
     Some(Convolution { u, v, shape: Shape { halves, spans: [tape.span(u), tape.span(v)] } })
@@ -196,6 +198,25 @@ pub(super) fn finish<A: Arithmetic, T: Table<A>>(
                 (Some(u), None) => a.mul(u, slope),
                 (None, Some(rest)) => a.neg(rest),
                 (None, None) => a.constant(0.0),
+            }
+        }
+        Rule::Inner(_) => inner.unwrap_or_else(|| a.constant(0.0)), // there are terms wherever it is asked for
+        Rule::Power([u, other, inverse, whole, rise]) => {
+            // yₖ = uₖ a y₀/u₀ + ((a + 1)/k Σ j uⱼ yₖ₋ⱼ − Σ uⱼ yₖ₋ⱼ)/u₀
+            let other = tape.has(other, k).then(|| table.get(other, k));
+            let rest = match (other, inner) {
+                (Some(other), Some(inner)) => {
+                    let other = over(a, other, k);
+                    let rest = a.mul_sub(other, table.get(rise, 0), inner);
+                    Some(a.mul(rest, table.get(inverse, 0)))
+                }
+                _ => None, // at order 1 there is neither
+            };
+            match (tape.has(u, k), rest) {
+                (true, Some(rest)) => a.mul_add(table.get(u, k), table.get(whole, 0), rest),
+                (true, None) => a.mul(table.get(u, k), table.get(whole, 0)),
+                (false, Some(rest)) => rest,
+                (false, None) => a.constant(0.0),
             }
         }
         Rule::Choose(test, [p, q, yes, no]) => {
