@@ -1,9 +1,9 @@
 //! Compact code: loops over the tape and its orders, for programs whose unrolled code would be too long.
 
+use super::expansion::Expansion;
 use super::polynomial::sum;
 use super::reach::{SHARES, reach, top};
 use super::recurrence::{Shape, Table, Visit, convolution, finish, inner};
-use super::expansion::Expansion;
 use super::tape::{Node, Tape};
 use super::unrolled;
 use crate::LANES;

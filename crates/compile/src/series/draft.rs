@@ -186,7 +186,17 @@ impl Draft {
         let rule = match (self.changes(u), self.changes(v)) {
             (false, _) => return self.multiple(start, code, [u, v, c]),
             (_, false) => return self.multiple(start, code, [v, u, c]),
-            _ if code == Code::Mul && let Some(node) = self.joined(u, v, start) => return node,
+            _ if code == Code::Mul
+                && let Some(node) = self.joined(u, v, start) =>
+            {
+                return node;
+            }
+            _ if code == Code::Mul
+                && let Some((factor, [u, v])) = self.without_factor([u, v]) =>
+            {
+                let product = self.times(u, v);
+                return self.multiple(start, code, [factor, product, factor]);
+            }
             _ if u == v => Rule::Square(code, [u, c]),
             _ if self.when[u as usize] > self.when[v as usize] => Rule::Product(code, [v, u, c]),
             _ => Rule::Product(code, [u, v, c]),
@@ -194,13 +204,40 @@ impl Draft {
         self.node(start, rule)
     }
 
-    /// u · v, or a fused product, where u does not change.
-    fn multiple(&mut self, start: Start, code: Code, [u, v, c]: [Node; 3]) -> Node {
+    /// u · v, or a fused product, where u does not change. Multiples of multiples are multiples.
+    fn multiple(&mut self, start: Start, code: Code, [mut u, mut v, c]: [Node; 3]) -> Node {
+        let code = match code {
+            Code::NegMulSub if self.number(c) == Some(0.0) => {
+                u = self.fixed(Code::Math(Op::Neg), [u; 4]);
+                Code::Mul
+            }
+            code => code,
+        };
+        if let (true, Rule::Scale(Code::Mul, [factor, inner, _])) =
+            (self.changes(v), self.tape.rules[v as usize])
+        {
+            (u, v) = (self.fixed(Code::Mul, [u, factor, u, u]), inner);
+        }
         let node = self.node(start, Rule::Scale(code, [u, v, c]));
         if code == Code::Mul {
             self.is_multiple(node, u, v);
         }
         node
+    }
+
+    /// Two series without the number that one of them is a multiple by, so that a product does not wait for it.
+    fn without_factor(&self, [u, v]: [Node; 2]) -> Option<(Node, [Node; 2])> {
+        let factor = |node: Node| match self.tape.rules[node as usize] {
+            Rule::Scale(Code::Mul, [factor, inner, _]) if self.tape.first[inner as usize] == 0 => {
+                Some((factor, inner))
+            }
+            _ => None,
+        };
+        match (factor(u), factor(v)) {
+            (Some((factor, inner)), _) => Some((factor, [inner, v])),
+            (None, Some((factor, inner))) => Some((factor, [u, inner])),
+            (None, None) => None,
+        }
     }
 
     fn times(&mut self, u: Node, v: Node) -> Node {

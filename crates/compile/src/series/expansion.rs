@@ -27,24 +27,28 @@ impl Expansion {
     }
 
     /// The number of states: 1, or [`LANES`].
+    #[inline]
     #[must_use]
     pub fn width(&self) -> usize {
         self.width
     }
 
     /// The coefficients: that of order k of component i of n in lane j of w is number ((k − 1)·n + i)·w + j.
+    #[inline]
     #[must_use]
     pub fn coefficients(&self) -> &[f64] {
         &self.numbers[..self.places()[0]]
     }
 
     /// Where it is: the states, and what follows them among the field's inputs.
+    #[inline]
     #[must_use]
     pub fn inputs(&self) -> &[f64] {
         &self.numbers[self.places()[2]..]
     }
 
     /// Where it is to be, for [`SeriesEvaluator::expand`](super::SeriesEvaluator::expand) to find its coefficients.
+    #[inline]
     pub fn inputs_mut(&mut self) -> &mut [f64] {
         let from = self.places()[2];
         &mut self.numbers[from..]

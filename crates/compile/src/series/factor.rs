@@ -145,7 +145,13 @@ impl Factor<'_> {
         };
         let is_polynomial = matches!(
             code,
-            Code::Add | Code::Sub | Code::Mul | Code::MulAdd | Code::MulSub | Code::NegMulAdd | Code::NegMulSub
+            Code::Add
+                | Code::Sub
+                | Code::Mul
+                | Code::MulAdd
+                | Code::MulSub
+                | Code::NegMulAdd
+                | Code::NegMulSub
         ) || code == Code::Math(Op::Neg);
         if !is_polynomial {
             let operands: Vec<Operand> = arguments.iter().map(|&o| self.operand(o)).collect();
@@ -153,7 +159,8 @@ impl Factor<'_> {
         }
         for _ in 0..2 {
             let one = |factor: &Self, o: Operand, sign: f64| scaled(&factor.expanded(o), sign);
-            let product = |factor: &Self, sign: f64| scaled(&times(&factor.expanded(a), &factor.expanded(b)), sign);
+            let product =
+                |factor: &Self, sign: f64| scaled(&times(&factor.expanded(a), &factor.expanded(b)), sign);
             let found = match code {
                 Code::Add => plus(one(self, a, 1.0), one(self, b, 1.0)),
                 Code::Sub => plus(one(self, a, 1.0), one(self, b, -1.0)),
@@ -164,7 +171,8 @@ impl Factor<'_> {
                 Code::NegMulAdd => plus(product(self, -1.0), one(self, c, 1.0)),
                 _ => plus(product(self, -1.0), one(self, c, -1.0)),
             };
-            let fits = found.len() <= MOST_TERMS && found.iter().all(|term| term.factors.len() <= MOST_FACTORS);
+            let fits =
+                found.len() <= MOST_TERMS && found.iter().all(|term| term.factors.len() <= MOST_FACTORS);
             if fits && found.iter().all(|term| term.number.is_finite()) {
                 let multiplies = !matches!(code, Code::Add | Code::Sub | Code::Math(_));
                 let own = usize::from(multiplies && self.does_change(a) && self.does_change(b));

@@ -82,7 +82,9 @@ impl Draft {
     fn pure_power(&mut self, u: Node, exponent: f64, start: Start) -> Node {
         if exponent == -1.0 {
             let one = self.constant(1.0);
-            return self.quotient(one, u);
+            let node = self.quotient(one, u);
+            self.is_power(node, u, exponent);
+            return node;
         }
         let a = self.constant(exponent);
         self.constant_power(u, a, start)
@@ -97,7 +99,8 @@ impl Draft {
         // y stays where it is if its terms are found before it.
         let inner = self.define(Start::Zero, Rule::Inner([w, y]), 2, ENDLESS);
         let one = self.constant(1.0);
-        let (inverse, rise) = (self.fixed(Code::Div, [one, u, one, one]), self.fixed(Code::Add, [exponent, one, one, one]));
+        let (inverse, rise) =
+            (self.fixed(Code::Div, [one, u, one, one]), self.fixed(Code::Add, [exponent, one, one, one]));
         let first = self.node(start, Rule::Constant);
         let slope = self.fixed(Code::Mul, [exponent, inverse, one, one]);
         let whole = self.fixed(Code::Mul, [slope, first, one, one]);
@@ -122,7 +125,8 @@ impl Draft {
 
     /// p·q + u·v, or p·q − u·v, if these are products of the sines and cosines of two angles.
     fn sum_of_angles(&mut self, [u, v]: [Node; 2], [p, q]: [Node; 2], minus: bool) -> Option<Node> {
-        let [u, v, p, q] = [u, v, p, q].map(|node| self.angles.get(&node).copied().map(|angle| (node, angle)));
+        let [u, v, p, q] =
+            [u, v, p, q].map(|node| self.angles.get(&node).copied().map(|angle| (node, angle)));
         let ([mut u, mut v], [mut p, mut q]) = ([u?, v?], [p?, q?]);
         // Order them by angle: a first.
         if u.1.0 > v.1.0 {
@@ -153,10 +157,16 @@ impl Draft {
         } else {
             (self.sum(Code::Add, a, b), [Code::MulAdd, Code::NegMulAdd])
         };
-        let starts =
-            [Start::Apply(codes[0], [cos_a, sin_b, cross, cross]), Start::Apply(codes[1], [sin_a, sin_b, along, along])];
+        let starts = [
+            Start::Apply(codes[0], [cos_a, sin_b, cross, cross]),
+            Start::Apply(codes[1], [sin_a, sin_b, along, along]),
+        ];
         let [s, c] = self.pair_from(angle, true, starts);
         let node = if sine { s } else { c };
-        Some(if flipped { self.node(Start::Apply(Code::Math(Op::Neg), [node; 4]), Rule::Neg(node)) } else { node })
+        Some(if flipped {
+            self.node(Start::Apply(Code::Math(Op::Neg), [node; 4]), Rule::Neg(node))
+        } else {
+            node
+        })
     }
 }

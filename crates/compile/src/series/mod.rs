@@ -264,11 +264,7 @@ pub struct SeriesEvaluator {
 
 #[derive(Clone)]
 enum Work {
-    Unrolled {
-        coefficients: Box<Evaluator>,
-        sums: Box<Evaluator>,
-        reaches: Box<Evaluator>,
-    },
+    Unrolled { coefficients: Box<Evaluator>, sums: Box<Evaluator>, reaches: Box<Evaluator> },
     Compact(Arc<Compact>, Box<Rows>),
 }
 
@@ -342,7 +338,12 @@ impl SeriesEvaluator {
     /// # Errors
     /// [`ArgumentError::WrongLength`] if a slice does not fit, or the expansion is one of another series.
     #[inline]
-    pub fn sum(&mut self, expansion: &mut Expansion, h: &[f64], out: &mut [f64]) -> Result<(), ArgumentError> {
+    pub fn sum(
+        &mut self,
+        expansion: &mut Expansion,
+        h: &[f64],
+        out: &mut [f64],
+    ) -> Result<(), ArgumentError> {
         let width = expansion.width();
         check("steps", width, h.len())?;
         check("outputs", 3 * self.states * width, out.len())?;
@@ -379,8 +380,12 @@ impl SeriesEvaluator {
         let mut out = [[0.0; W]; 1 + reach::TELLING];
         let told = &mut out[..(self.order + 2).saturating_sub(usual).max(1)];
         match &mut self.work {
-            Work::Unrolled { reaches, .. } if W == 1 => reaches.eval(expansion.numbers(), told.as_flattened_mut())?,
-            Work::Unrolled { reaches, .. } => reaches.eval_lanes(expansion.numbers(), told.as_flattened_mut())?,
+            Work::Unrolled { reaches, .. } if W == 1 => {
+                reaches.eval(expansion.numbers(), told.as_flattened_mut())?
+            }
+            Work::Unrolled { reaches, .. } => {
+                reaches.eval_lanes(expansion.numbers(), told.as_flattened_mut())?
+            }
             Work::Compact(..) => {
                 check("coefficients", self.states * self.order * W, expansion.coefficients().len())?;
                 told[0] = compact::reach_from::<W>(expansion, usual);

@@ -78,7 +78,11 @@ pub(super) fn told(order: usize, top: impl Fn(usize) -> f64) -> Told {
 
 /// The logarithm of the largest coefficient of an order.
 #[inline(always)]
-pub(super) fn top<A: Arithmetic>(a: &mut A, states: usize, coefficient: impl Fn(usize) -> A::Value) -> A::Value {
+pub(super) fn top<A: Arithmetic>(
+    a: &mut A,
+    states: usize,
+    coefficient: impl Fn(usize) -> A::Value,
+) -> A::Value {
     let mut top = a.constant(ZERO);
     for i in 0..states {
         let size = logarithm(a, coefficient(i));

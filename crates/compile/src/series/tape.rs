@@ -109,7 +109,8 @@ impl Tape {
     pub(super) fn new(program: &Program, states: usize) -> Result<Tape, SeriesError> {
         let factored = factored(program, states);
         let mut best = Tape::of(program, states, false)?;
-        for (program, joins) in [(Some(program), true), (factored.as_ref(), false), (factored.as_ref(), true)] {
+        for (program, joins) in [(Some(program), true), (factored.as_ref(), false), (factored.as_ref(), true)]
+        {
             let Some(program) = program else { continue };
             let tape = Tape::of(program, states, joins)?;
             if tape.work(USUAL) < best.work(USUAL) {
