@@ -3,7 +3,7 @@
 //! $$y(t+h)=y+\sum_{k=1}^N c_kh^k,\qquad c_k=\tfrac1{k!}y^{(k)}(t)$$
 //!
 //! The coefficients come from recurrences that are generated from the vector field and compiled. The work of a step grows as N²,
-//! and the step that a remainder of ε allows as ε^{1/(N+1)}, so that N is best near 1 − ½ ln ε. How long a step may be its coefficients tell
+//! and the step that a remainder of ε allows as ε^{1/(N+1)}, so that N is best near 1 − ½ ln ε, or a little above. How long a step may be its coefficients tell
 //! ([`SeriesEvaluator::reach`]).
 //!
 //! What lies beyond the horizon of its coefficients a series does not see: a branch of the field, or a wall or a hill whose tail is too small to
@@ -18,7 +18,7 @@ use crate::error::RunError;
 use crate::pace::{Pace, Tolerance};
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::{ArgumentError, Expansion, LANES, SeriesEvaluator};
-use leastaction_mechanics::{Dynamics, EvalError};
+use leastaction_mechanics::{Dynamics, EvalError, Quantity};
 
 pub(super) const CARD: Card = Card {
     name: "taylor",
@@ -38,6 +38,9 @@ const ORDER: usize = 20;
 /// Orders that a tolerance can set.
 const LEAST: usize = 4;
 const MOST: usize = 40;
+
+/// Instructions of a field that is short.
+const SHORT: usize = 16;
 
 /// How many times smaller than the tolerance the remainder of a step is: remainders all point one way and add up, where the errors of other methods
 /// take turns.
@@ -86,11 +89,14 @@ struct Taylor {
 
 impl Taylor {
     fn new(dynamics: &mut Dynamics, width: usize, pace: &Pace) -> Result<Taylor, RunError> {
+        let system = dynamics.system().clone();
         let (order, tolerance) = match *pace {
             Pace::Step(_) | Pace::Density(_) => (ORDER, None),
-            Pace::Tolerance(tolerance) => (order(tolerance), Some(tolerance)),
+            Pace::Tolerance(tolerance) => {
+                let field = system.kernel(Quantity::Field)?;
+                (order(tolerance, field.source().body().len()), Some(tolerance))
+            }
         };
-        let system = dynamics.system().clone();
         let series = system.series(order)?;
         let parameters = dynamics.parameters().to_vec();
         let len = system.dimension() * width;
@@ -350,10 +356,12 @@ impl Step for Taylor {
     }
 }
 
-/// The order for a tolerance.
-fn order(tolerance: Tolerance) -> usize {
+/// The order for a tolerance and a field of so many instructions. Of a short one, what else a step takes is as much work as its coefficients, so that
+/// fewer steps of a higher order are better.
+fn order(tolerance: Tolerance, instructions: usize) -> usize {
     let finest = if tolerance.relative > 0.0 { tolerance.relative } else { tolerance.absolute };
-    let best = (1.0 - 0.5 * (finest / MARGIN).min(1.0).ln()).round();
+    let share = if instructions <= SHORT { 0.6 } else { 0.5 };
+    let best = (1.0 - share * (finest / MARGIN).min(1.0).ln()).round();
     best.clamp(LEAST as f64, MOST as f64) as usize
 }
 
