@@ -18,7 +18,7 @@ use crate::error::RunError;
 use crate::pace::{Pace, Tolerance};
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::{ArgumentError, Expansion, LANES, SeriesEvaluator};
-use leastaction_mechanics::{Dynamics, EvalError, Quantity};
+use leastaction_mechanics::{Dynamics, EvalError, Quantity, Revision};
 
 pub(super) const CARD: Card = Card {
     name: "taylor",
@@ -62,7 +62,7 @@ const HALVINGS: usize = 100;
 struct Taylor {
     series: SeriesEvaluator,
     order: usize,
-    parameters: Vec<f64>,
+    revision: Revision,
     /// Sets the steps, if it does.
     tolerance: Option<Tolerance>,
     /// Whether the field has branches, which a series does not see.
@@ -98,7 +98,6 @@ impl Taylor {
             }
         };
         let series = system.series(order)?;
-        let parameters = dynamics.parameters().to_vec();
         let len = system.dimension() * width;
         let mut here = series.expansion(width).map_err(refused)?;
         if let Some(Tolerance { relative, absolute }) = tolerance {
@@ -107,9 +106,9 @@ impl Taylor {
         Ok(Taylor {
             branches: series.branches(),
             ends: series.ends(),
-            series: series.evaluator(&parameters).map_err(refused)?,
+            series: series.evaluator(dynamics.parameters()).map_err(refused)?,
             order,
-            parameters,
+            revision: Revision::default(),
             tolerance,
             there: here.clone(),
             here,
@@ -126,11 +125,15 @@ impl Taylor {
 
     /// The expansion at a block.
     fn expand(&mut self, motion: &mut Motion<'_>, t: &[f64], block: &Block) -> Result<(), StepError> {
-        if motion.dynamics().parameters() != self.parameters {
-            self.parameters.copy_from_slice(motion.dynamics().parameters());
-            self.series.set_parameters(&self.parameters).map_err(refused)?;
-            self.found = false;
-        }
+        let Taylor { series, revision, found, .. } = self;
+        let passed = motion.dynamics().pass_parameters(revision, |lane, values| {
+            *found = false;
+            match lane {
+                None => series.set_parameters(values),
+                Some(lane) => series.set_parameters_in(lane, values),
+            }
+        });
+        passed.map_err(refused)?;
         motion.work_mut().evaluations += 1;
         let values = block.values();
         // To the bit, with the signs of zeros: a run that is resumed here does not have what was found.

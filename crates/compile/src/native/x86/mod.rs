@@ -8,10 +8,11 @@
 //! | `rdi`, `rsi` | inputs and outputs of the block |
 //! | `rdx`, `rcx` | pool, scratch |
 //! | `r8` | blocks left |
-//! | `r9`, `r10` | AVX2 lanes: steps of `rdi` and `rsi` to the next half-block |
 //! | `rax`, `r11`, `k1` | free within an instruction |
 //!
 //! They are shifted by a constant so that more displacements fit 8 bits.
+//!
+//! With AVX2, lanes are four: the function of lanes does one half of every block, and is called for each.
 
 mod encode;
 mod forms;
@@ -60,6 +61,8 @@ struct Writer {
     length: Length,
     inputs: usize,
     outputs: usize,
+    /// Entries of the pool that are the same in all lanes.
+    constants: usize,
     /// Taken if there are no blocks.
     empty: Option<Jump>,
     loop_start: usize,
@@ -106,6 +109,7 @@ impl Writer {
             length,
             inputs: program.inputs.len(),
             outputs: program.outputs.len(),
+            constants: program.constants.len(),
             empty: None,
             loop_start: 0,
             mask: None,
@@ -123,7 +127,7 @@ impl Writer {
     /// How far a base register is shifted.
     fn bias(&self, base: General) -> i32 {
         match (self.isa, self.lanes, base) {
-            // 8-bit displacements count in units of what is read: 8 bytes of the pool, 64 of the rest.
+            // 8-bit displacements count in units of what is read: 8 bytes of the constants, 64 of the rest.
             (Isa::Avx512, true, General::Rdx) => 1024,
             (Isa::Avx512, true, _) => 0,
             _ => 128,
@@ -132,15 +136,19 @@ impl Writer {
 
     fn memory(&self, place: Place) -> Memory {
         let component = if self.lanes { 8 * BLOCK as i32 } else { 8 };
-        let (base, index, step) = match place {
-            Place::Input(i) => (General::Rdi, i, component),
-            Place::Output(i) => (General::Rsi, i, component),
-            Place::Slot(i) => (General::Rcx, i, self.size()),
-            Place::Pool(i) => (General::Rdx, i, 8 * self.isa.pool_stride() as i32),
+        let (base, offset) = match place {
+            Place::Input(i) => (General::Rdi, i as i32 * component),
+            Place::Output(i) => (General::Rsi, i as i32 * component),
+            Place::Slot(i) => (General::Rcx, i as i32 * self.size()),
+            Place::Pool(i) if self.lanes => {
+                (General::Rdx, 8 * self.isa.lane_place(i as usize, self.constants) as i32)
+            }
+            Place::Pool(i) => (General::Rdx, i as i32 * 8 * self.isa.pool_stride() as i32),
         };
-        let broadcast = self.lanes && self.isa == Isa::Avx512 && base == General::Rdx;
+        let constant = matches!(place, Place::Pool(i) if (i as usize) < self.constants);
+        let broadcast = self.lanes && self.isa == Isa::Avx512 && constant;
         let size = if broadcast { 8 } else { self.size() };
-        Memory { base, displacement: index as i32 * step - self.bias(base), size, broadcast }
+        Memory { base, displacement: offset - self.bias(base), size, broadcast }
     }
 
     fn rm(&self, source: Source) -> Rm {
