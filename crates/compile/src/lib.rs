@@ -71,4 +71,4 @@ pub use instruction::{Code, Instruction, Operand, Test};
 pub use kernel::{ArgumentError, BACKEND_VARIABLE, Backend, CompileError, Evaluator, Kernel, LANES};
 pub use native::NativeError;
 pub use program::{BuildError, Program};
-pub use series::{Form, Series, SeriesError, SeriesEvaluator};
+pub use series::{Expansion, Form, Series, SeriesError, SeriesEvaluator};
