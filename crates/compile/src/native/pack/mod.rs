@@ -42,6 +42,17 @@ pub(super) fn pack(program: &Program, isa: Isa, width: usize, eager: bool) -> Op
         Action::Collect => collecting(step.width as usize),
         Action::Spread => 1,
     }).sum();
+    if std::env::var("PACKSTAT").is_ok() {
+        let mut counts: rustc_hash::FxHashMap<(String, u8), usize> = Default::default();
+        for step in &sequence.steps {
+            let name = match step.action { Action::Operate(code) => format!("{code:?}"), a => format!("{a:?}") };
+            *counts.entry((name, step.width)).or_default() += 1;
+        }
+        let mut counts: Vec<_> = counts.into_iter().collect();
+        counts.sort();
+        eprintln!("pack: alone {alone} packed {packed}, {} instructions -> {} steps: {counts:?}", program.body.len(), sequence.steps.len());
+        eprintln!("families {:?}", chunks.families.lanes);
+    }
     (eager || f64::from(packed) < WORTH * f64::from(alone)).then_some(sequence)
 }
 

@@ -29,6 +29,9 @@ pub(super) const LOAD_UPPER: Form = packed(0x16);
 pub(super) const INSERT: Form = Form { map: 3, prefix: 1, opcode: 0x18, w: false };
 /// `vgatherdpd`, AVX-512.
 pub(super) const GATHER: Form = Form { map: 2, prefix: 1, opcode: 0x92, w: true };
+/// `vpermpd` and `vpermi2pd`, AVX-512: lanes of one row and of two, by the lanes of a table.
+pub(super) const PERMUTE: Form = Form { map: 2, prefix: 1, opcode: 0x16, w: true };
+pub(super) const PERMUTE_TWO: Form = Form { map: 2, prefix: 1, opcode: 0x77, w: true };
 /// `vmovdqu`; with an EVEX prefix `vmovdqu64`.
 pub(super) const LOAD_INTEGERS: Form = Form { map: 1, prefix: 2, opcode: 0x6F, w: false };
 pub(super) const SQRT: Form = packed(0x51);

@@ -99,7 +99,8 @@ impl Writer {
             self.call_routine();
         }
         self.write_tables();
-        last
+        // Rows are read whole.
+        last.next_multiple_of(self.slots(self.widest as u8))
     }
 
     fn land_all(&mut self, jumps: &[Jump]) {

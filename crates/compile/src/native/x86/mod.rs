@@ -77,6 +77,7 @@ struct Writer {
     length: Length,
     inputs: usize,
     outputs: usize,
+    pool: usize,
     /// Taken if there are no blocks.
     empty: Option<Jump>,
     loop_start: usize,
@@ -87,8 +88,8 @@ struct Writer {
     cold: Vec<Cold>,
     /// Calls of the routine that calls an operator, to be landed.
     calls: Vec<Jump>,
-    /// Loads of indices, to be landed, and the indices.
-    tables: Vec<(Jump, [u32; 8])>,
+    /// Loads of tables, to be landed, and the tables.
+    tables: Vec<(Jump, [u32; 16])>,
 }
 
 /// Where a mask comes from (AVX-512): a later instruction that needs the same one need not compute it again.
@@ -122,6 +123,7 @@ impl Writer {
             length: Length::L128,
             inputs: program.inputs.len(),
             outputs: program.outputs.len(),
+            pool: program.pool_len(),
             empty: None,
             loop_start: 0,
             mask: None,
@@ -487,7 +489,11 @@ impl Target for Writer {
             }
             Code::ShiftLeft(bits) | Code::ShiftRight(bits) => {
                 let extension = if matches!(code, Code::ShiftLeft(_)) { 6 } else { 2 };
-                self.encoder.vector(forms::SHIFT, self.length, extension, to, self.whole_rm(a));
+                match self.whole_rm(a) {
+                    // Only the EVEX form shifts what lies in memory.
+                    rm @ Rm::Memory(_) => self.encoder.evex(forms::SHIFT, self.length, 0, extension, to, rm),
+                    rm => self.encoder.vector(forms::SHIFT, self.length, extension, to, rm),
+                }
                 self.encoder.immediate(bits & 63);
             }
             Code::MulAdd => self.fused(forms::MUL_ADD, to, [a, b, c]),

@@ -519,6 +519,12 @@ fn vectors_of_single_numbers_are_encoded_as_the_assembler_does() {
                 }));
             }
             let memory = Memory { base, displacement, size: 64, broadcast: false };
+            for (form, mnemonic) in [(forms::PERMUTE, "vpermpd"), (forms::PERMUTE_TWO, "vpermi2pd")] {
+                let operands = format!("zmm{to}, zmm{index}, [{base_name}+{displacement}]");
+                samples.push(sample(true, mnemonic, &operands, |e| {
+                    e.evex(form, Length::L512, 0, to, index, Rm::Memory(memory));
+                }));
+            }
             let operands = format!("[{base_name}+{displacement}]{{k2}}, zmm{to}");
             samples.push(sample(true, "vmovupd", &operands, |e| {
                 e.evex(forms::STORE, Length::L512, 2, to, 0, Rm::Memory(memory));
