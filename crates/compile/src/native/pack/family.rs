@@ -80,6 +80,10 @@ struct Search<'a> {
     /// The size of the expression that an instruction stands for.
     sizes: Vec<u32>,
     uses: Vec<u32>,
+    /// What was taken into a lane for an instruction that reads it.
+    claimed: Vec<bool>,
+    /// What several lanes read.
+    shared: Vec<bool>,
     found: Families,
 }
 
@@ -117,7 +121,7 @@ impl Search<'_> {
             swapped: vec![false; count],
             lanes: Vec::new(),
         };
-        Search { program, width, eager, colours, sizes, uses, found }
+        Search { program, width, eager, colours, sizes, uses, claimed: vec![false; count], shared: vec![false; count], found }
     }
 
     /// Sets of equal instructions with what each would gain.
@@ -241,28 +245,37 @@ impl Search<'_> {
         let family = self.found.lanes.len() - 1;
         let mut seen: FxHashMap<(u64, u32), u32> = FxHashMap::default();
         let mut bundles: FxHashMap<(u64, u32), u32> = FxHashMap::default();
+        // What joins lanes, such as a sum over them.
+        let mut joint = vec![false; program.body.len()];
         for (at, instruction) in program.body.iter().enumerate() {
             if self.found.homes[at].0 != NONE || matches!(instruction.code, Code::Call(_)) {
                 continue;
             }
-            let mut lane = None;
-            let mut agree = true;
+            let (lane, agree) = self.lane(instruction, family, &joint);
+            let Some(lane) = lane else { continue };
+            if !agree {
+                joint[at] = true;
+                continue;
+            }
             let mut kinds = [0u64; 4];
             for (kind, &operand) in kinds.iter_mut().zip(instruction.arguments()) {
                 *kind = match operand {
                     Operand::Temporary(t) => match self.found.homes[t as usize] {
-                        (bundle, l) if bundle != NONE && self.found.bundles[bundle as usize].family == family => {
-                            agree &= lane.is_none_or(|lane| lane == l);
-                            lane = Some(l);
-                            u64::from(bundle)
+                        (bundle, l) if self.is_in(bundle, family) && l == lane => u64::from(bundle),
+                        (bundle, _) => {
+                            // Claimed for one lane and wanted in another: it is shared.
+                            if self.is_in(bundle, family) {
+                                let (bundle, l) = std::mem::replace(&mut self.found.homes[t as usize], (NONE, 0));
+                                self.found.bundles[bundle as usize].members[l as usize] = NONE;
+                                self.shared[t as usize] = true;
+                            }
+                            hash(program.body[t as usize].code) | 1 << 63
                         }
-                        _ => hash(program.body[t as usize].code) | 1 << 63,
                     },
                     Operand::Input(_) => 1 << 62,
                     _ => 2 << 62,
                 };
             }
-            let (Some(lane), true) = (lane, agree) else { continue };
             let swapped = Builder::commutes(instruction.code) && kinds[0] > kinds[1];
             if swapped {
                 kinds.swap(0, 1);
@@ -278,6 +291,31 @@ impl Search<'_> {
                 self.claim(&mut bundles, bundle, lane, at as u32);
             }
         }
+    }
+
+    fn is_in(&self, bundle: u32, family: usize) -> bool {
+        bundle != NONE && self.found.bundles[bundle as usize].family == family
+    }
+
+    /// The lane of an instruction by its arguments, and whether they agree. What was only claimed has no say if others have.
+    fn lane(&self, instruction: &Instruction, family: usize, joint: &[bool]) -> (Option<u32>, bool) {
+        let (mut lane, mut agree) = (None, true);
+        let (mut claimed, mut claims_agree) = (None, true);
+        for &operand in instruction.arguments() {
+            let Operand::Temporary(t) = operand else { continue };
+            let t = t as usize;
+            let (bundle, l) = self.found.homes[t];
+            // A sum over lanes that goes on, not one that is shared by them.
+            agree &= !(joint[t] && self.uses[t] == 1);
+            if !self.is_in(bundle, family) {
+                continue;
+            }
+            let (lane, agree) =
+                if self.claimed[t] { (&mut claimed, &mut claims_agree) } else { (&mut lane, &mut agree) };
+            *agree &= lane.is_none_or(|lane| lane == l);
+            *lane = Some(l);
+        }
+        if lane.is_some() { (lane, agree) } else { (claimed, agree && claims_agree) }
     }
 
     /// Puts an instruction into a lane of a bundle, or of a new one. Returns the bundle.
@@ -305,8 +343,8 @@ impl Search<'_> {
             for i in 0..instruction.code.arity() {
                 let Operand::Temporary(t) = self.found.argument(&instruction, at, i) else { continue };
                 let code = self.program.body[t as usize].code;
-                let free = self.found.homes[t as usize].0 == NONE && !matches!(code, Code::Call(_));
-                if !free || only && self.uses[t as usize] > 1 {
+                let free = self.found.homes[t as usize].0 == NONE && !self.shared[t as usize];
+                if !free || matches!(code, Code::Call(_)) || only && self.uses[t as usize] > 1 {
                     continue;
                 }
                 let key = (hash((bundle, i as u32, code)) ^ 0x5555, NONE);
@@ -314,6 +352,7 @@ impl Search<'_> {
                 let place = bundles.get(&key).copied();
                 if let Some(place) = self.join(place, family, lane, t) {
                     bundles.insert(key, place);
+                    self.claimed[t as usize] = true;
                     open.push((place, t, true));
                 }
             }
