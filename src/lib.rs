@@ -1,8 +1,8 @@
 //! Write the energy, get the motion.
 //!
 //! A [`Model`] is coordinates and energies; its [`System`] is compiled from it; an [`Integrator`] turns a start into a
-//! [`Trajectory`]. What most programs need is here; the crates are whole in [`expr`], [`compile`], [`mechanics`], [`integrate`] and
-//! [`catalog`].
+//! [`Trajectory`], a [`Study`] many starts into statistics, maps and tables. What most programs need is here; the crates are whole in [`expr`],
+//! [`compile`], [`mechanics`], [`integrate`], [`ensemble`] and [`catalog`].
 //!
 //! ```
 //! use leastaction::{Graph, Integrator, Model};
@@ -27,6 +27,7 @@
 // Each crate whole, under its own name.
 pub use leastaction_catalog as catalog;
 pub use leastaction_compile as compile;
+pub use leastaction_ensemble as ensemble;
 pub use leastaction_expr as expr;
 pub use leastaction_integrate as integrate;
 pub use leastaction_language as language;
@@ -38,14 +39,15 @@ pub use leastaction_plot as plot;
 pub use leastaction_compile::{
     ArgumentError, Backend, BuildError, CompileError, Evaluator, Kernel, LANES, NativeError, Program,
 };
+pub use leastaction_ensemble::{Progress, Reduction, Rest, Results, Sampling, Shard, Study, StudyError};
 pub use leastaction_expr::{
     Expr, Graph, IntoExpr, Op, ParseError, Parser, PrintError, Scope, Span, Symbol, c_function, jacobian,
     jvp, operations, rust_function, substitute, vjp,
 };
 pub use leastaction_integrate::{
-    ALL as METHODS, Block, Card, Checkpoint, CheckpointError, Choice, Crossing, Density, DriftError, End,
-    Event, Failed, Integrator, Keeps, Kind, Moment, Needs, Pace, Reason, RunError, Sample, Sizing, StepError,
-    Tolerance, Trajectory, UnknownMethod, Work, energy_scale,
+    ALL as METHODS, Block, Card, Checkpoint, CheckpointError, Choice, Chunk, Crossing, Density, DriftError,
+    End, Ensemble, Event, Failed, Fate, Integrator, Keeps, Kind, Moment, Needs, Pace, Reason, RunError,
+    Sample, Sizing, StepError, Tolerance, Trajectory, UnknownMethod, Work, energy_scale,
 };
 pub use leastaction_mechanics::{
     Body, BodyError, Conserved, Constraint, Dynamics, Equations, EvalError, Facts, Form, Inertia,

@@ -221,19 +221,16 @@ impl Kernel {
     /// [`ArgumentError`] if the number of parameters is wrong or one is not finite.
     pub fn evaluator(&self, parameters: &[f64]) -> Result<Evaluator, ArgumentError> {
         let program = self.program();
-        let (stride, work) = match &self.compiled.engine {
-            Engine::Interpreter(tape) => (1, Work::Rows(tape.rows(&vec![0.0; program.pool_len()]))),
-            Engine::Native(native) => {
-                (native.pool_stride(), Work::Scratch(Aligned::zeros(native.scratch_len())))
-            }
+        let count = program.pool_len();
+        let work = match &self.compiled.engine {
+            Engine::Interpreter(tape) => Work::Rows(tape.rows(&vec![0.0; count])),
+            Engine::Native(native) => Work::Native {
+                pool: Aligned::zeros(count * native.pool_stride()),
+                lane_pools: Aligned::zeros(native.lane_pools_len()),
+                scratch: Aligned::zeros(native.scratch_len()),
+            },
         };
-        let mut evaluator = Evaluator {
-            kernel: self.clone(),
-            pool: vec![0.0; program.pool_len()],
-            spread: Aligned::zeros(program.pool_len() * stride),
-            stride,
-            work,
-        };
+        let mut evaluator = Evaluator { kernel: self.clone(), pool: vec![0.0; count], work };
         evaluator.set_parameters(parameters)?;
         Ok(evaluator)
     }
@@ -260,7 +257,7 @@ pub enum ArgumentError {
     /// A slice has the wrong length.
     #[error("{expected} {what} are expected, {found} were given")]
     WrongLength {
-        /// "inputs", "outputs" or "parameters".
+        /// What it holds.
         what: &'static str,
         /// The length that is right.
         expected: usize,
@@ -274,6 +271,12 @@ pub enum ArgumentError {
         each: usize,
         /// The length that was found.
         found: usize,
+    },
+    /// There is no such lane.
+    #[error("there is no lane {lane}: a block has {LANES}, counted from 0")]
+    NoLane {
+        /// The number that was given.
+        lane: usize,
     },
     /// A parameter has no value.
     #[error("the parameter `{symbol}` has no value")]
@@ -304,21 +307,26 @@ pub enum ArgumentError {
 }
 
 /// Runs a kernel: its parameters and the working memory of one thread. Running allocates nothing.
+///
+/// Single states have the parameters of [`Evaluator::set_parameters`]; so have lanes, unless
+/// [`Evaluator::set_parameters_in`] gave them their own.
 #[derive(Clone)]
 pub struct Evaluator {
     kernel: Kernel,
-    /// Constants, parameters and uniforms, one each.
+    /// Constants, parameters and uniforms, one each, as they are being set.
     pool: Vec<f64>,
-    /// The pool as native code reads it: each value `stride` times.
-    spread: Aligned,
-    stride: usize,
     work: Work,
 }
 
 #[derive(Clone)]
 enum Work {
     Rows(Rows),
-    Scratch(Aligned),
+    /// The pools as native code reads them, for single states and for lanes.
+    Native {
+        pool: Aligned,
+        lane_pools: Aligned,
+        scratch: Aligned,
+    },
 }
 
 impl Evaluator {
@@ -328,20 +336,58 @@ impl Evaluator {
         &self.kernel
     }
 
-    /// Sets the parameters and recomputes what depends on them alone.
+    /// Sets the parameters, of single states and of all lanes, and recomputes what depends on them alone.
     ///
     /// # Errors
     /// [`ArgumentError`] if the number of parameters is wrong or one is not finite; the old ones then stay.
     pub fn set_parameters(&mut self, parameters: &[f64]) -> Result<(), ArgumentError> {
-        let program = &self.kernel.compiled.program;
-        program.check_parameters(parameters)?;
-        program.fill_pool(parameters, &mut self.pool);
-        for (row, &value) in self.spread.as_mut_slice().chunks_exact_mut(self.stride).zip(&self.pool) {
-            row.fill(value);
+        let compiled = &*self.kernel.compiled;
+        compiled.program.check_parameters(parameters)?;
+        compiled.program.fill_pool(parameters, &mut self.pool);
+        match (&compiled.engine, &mut self.work) {
+            (Engine::Interpreter(tape), Work::Rows(rows)) => tape.set_pool(rows, &self.pool),
+            (Engine::Native(native), Work::Native { pool, lane_pools, .. }) => {
+                let rows = pool.as_mut_slice().chunks_exact_mut(native.pool_stride());
+                rows.zip(&self.pool).for_each(|(row, &value)| row.fill(value));
+                (0..LANES).for_each(|lane| native.set_lane_pool(lane_pools.as_mut_slice(), lane, &self.pool));
+            }
+            _ => unreachable!("an evaluator's working memory is made for its kernel's engine"),
         }
-        if let (Work::Rows(rows), Engine::Interpreter(tape)) = (&mut self.work, &self.kernel.compiled.engine)
-        {
-            tape.set_pool(rows, &self.pool);
+        Ok(())
+    }
+
+    /// Sets the parameters of one lane of every block. Each lane has the bits that a single state has with its parameters.
+    ///
+    /// ```
+    /// use leastaction_compile::{Kernel, LANES, Program};
+    /// use leastaction_expr::Graph;
+    ///
+    /// let graph = Graph::new();
+    /// let [q, k] = graph.symbols(["q", "k"]);
+    /// let mut force = Kernel::compile(Program::build(&[q], &[k], &[-k * q])?)?.evaluator(&[1.0])?;
+    /// force.set_parameters_in(3, &[2.0])?;
+    /// let mut forces = [0.0; LANES];
+    /// force.eval_lanes(&[1.0; LANES], &mut forces)?;
+    /// assert_eq!(forces, [-1.0, -1.0, -1.0, -2.0, -1.0, -1.0, -1.0, -1.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ArgumentError`] if there is no such lane, the number of parameters is wrong, or one is not finite; the old ones
+    /// then stay.
+    pub fn set_parameters_in(&mut self, lane: usize, parameters: &[f64]) -> Result<(), ArgumentError> {
+        let compiled = &*self.kernel.compiled;
+        if lane >= LANES {
+            return Err(ArgumentError::NoLane { lane });
+        }
+        compiled.program.check_parameters(parameters)?;
+        compiled.program.fill_pool(parameters, &mut self.pool);
+        match (&compiled.engine, &mut self.work) {
+            (Engine::Interpreter(tape), Work::Rows(rows)) => tape.set_lane_pool(rows, lane, &self.pool),
+            (Engine::Native(native), Work::Native { lane_pools, .. }) => {
+                native.set_lane_pool(lane_pools.as_mut_slice(), lane, &self.pool);
+            }
+            _ => unreachable!("an evaluator's working memory is made for its kernel's engine"),
         }
         Ok(())
     }
@@ -357,8 +403,8 @@ impl Evaluator {
         check("outputs", compiled.program.outputs.len(), outputs.len())?;
         match (&compiled.engine, &mut self.work) {
             (Engine::Interpreter(tape), Work::Rows(rows)) => tape.run_single(rows, inputs, outputs),
-            (Engine::Native(native), Work::Scratch(scratch)) => {
-                let (pool, scratch) = (self.spread.as_slice().as_ptr(), scratch.as_mut_slice().as_mut_ptr());
+            (Engine::Native(native), Work::Native { pool, scratch, .. }) => {
+                let (pool, scratch) = (pool.as_slice().as_ptr(), scratch.as_mut_slice().as_mut_ptr());
                 // SAFETY: the slices have the program's lengths, checked above; pool and scratch were made to the
                 // sizes and alignment this code asks for and are borrowed for the call.
                 unsafe { native.run_scalar(inputs.as_ptr(), outputs.as_mut_ptr(), pool, scratch, 1) }
@@ -369,7 +415,8 @@ impl Evaluator {
     }
 
     /// Evaluates blocks of [`LANES`] states: component `i` of lane `j` of block `b` is number
-    /// `(b · n + i) · LANES + j`, for `n` inputs, and likewise for the outputs.
+    /// `(b · n + i) · LANES + j`, for `n` inputs, and likewise for the outputs. Lanes have the parameters that were set
+    /// for them, in every block.
     ///
     /// # Errors
     /// [`ArgumentError`] if the inputs do not fill whole blocks or the outputs do not match them.
@@ -388,10 +435,10 @@ impl Evaluator {
         check("outputs", blocks * produced * LANES, outputs.len())?;
         match (&compiled.engine, &mut self.work) {
             (Engine::Interpreter(tape), Work::Rows(rows)) => tape.run_lanes(rows, blocks, inputs, outputs),
-            (Engine::Native(native), Work::Scratch(scratch)) => {
-                let (pool, scratch) = (self.spread.as_slice().as_ptr(), scratch.as_mut_slice().as_mut_ptr());
-                // SAFETY: as in `eval`, for `blocks` blocks of the program's lengths.
-                unsafe { native.run_lanes(inputs.as_ptr(), outputs.as_mut_ptr(), pool, scratch, blocks) }
+            (Engine::Native(native), Work::Native { lane_pools, scratch, .. }) => {
+                let (pools, scratch) = (lane_pools.as_slice().as_ptr(), scratch.as_mut_slice().as_mut_ptr());
+                // SAFETY: as in `eval`, for `blocks` blocks of the program's lengths; all lanes' pools are set.
+                unsafe { native.run_lanes(inputs.as_ptr(), outputs.as_mut_ptr(), pools, scratch, blocks) }
             }
             _ => unreachable!("an evaluator's working memory is made for its kernel's engine"),
         }

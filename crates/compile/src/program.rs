@@ -8,8 +8,8 @@ use std::fmt;
 
 /// Straight-line code over lanes of `f64`, ready for any backend.
 ///
-/// A program has *inputs*, one value per lane; *parameters*, one value for all lanes, changed without
-/// recompiling; and *outputs*. What depends on parameters alone is hoisted: it is computed when parameters
+/// A program has *inputs*, one value per lane and call; *parameters*, which are set once for many calls, for all lanes or for
+/// each, without recompiling; and *outputs*. What depends on parameters alone is hoisted: it is computed when parameters
 /// are set, not in every call.
 ///
 /// ```
@@ -107,7 +107,7 @@ impl Program {
         &self.inputs
     }
 
-    /// The parameters, one value for all lanes each.
+    /// The parameters.
     #[must_use]
     pub fn parameters(&self) -> &[Symbol] {
         &self.parameters
@@ -137,12 +137,12 @@ impl Program {
         &self.outputs
     }
 
-    /// The number of values that all lanes share: constants, parameters and uniforms, in this order.
+    /// The number of values that are set once for many calls: constants, parameters and uniforms, in this order.
     pub(crate) fn pool_len(&self) -> usize {
         self.constants.len() + self.parameters.len() + self.uniforms.len()
     }
 
-    /// The place of a shared value in the pool; `None` for what differs between lanes.
+    /// The place of a value in the pool; `None` for what differs between calls.
     pub(crate) fn pool_place(&self, operand: Operand) -> Option<usize> {
         match operand {
             Operand::Constant(i) => Some(i as usize),

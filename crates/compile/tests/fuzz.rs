@@ -66,22 +66,30 @@ fn fuzz(programs: usize, seed: u64) {
             }
         }
         let program = Program::build(&inputs, &parameters, &outputs).expect("all symbols are given");
-        let given: Vec<f64> = parameters.iter().map(|_| random.between(-3.0, 3.0)).collect();
+        let given: [Vec<f64>; LANES] =
+            std::array::from_fn(|_| parameters.iter().map(|_| random.between(-3.0, 3.0)).collect());
         let blocks = 1 + random.below(3) * random.below(5);
         let states: Vec<Vec<f64>> =
             (0..blocks * LANES).map(|_| inputs.iter().map(|_| number(&mut random)).collect()).collect();
         // The program as the interpreter runs it, with constant powers written out, is what each instruction means.
         let meaning =
             Kernel::with_backend(program.clone(), Backend::Interpreter).expect("it runs everywhere");
-        let expected: Vec<Vec<f64>> =
-            states.iter().map(|s| reference(meaning.program(), &given, s)).collect();
+        // Single states have the parameters of lane 0.
+        let value = |lane: usize, s: &Vec<f64>| reference(meaning.program(), &given[lane], s);
+        let expected: [Vec<Vec<f64>>; 2] = [
+            states.iter().map(|s| value(0, s)).collect(),
+            states.iter().enumerate().map(|(lane, s)| value(lane % LANES, s)).collect(),
+        ];
         for (backend, tally) in backends.iter().zip(&mut tallies) {
             let kernel = Kernel::with_backend(program.clone(), *backend).expect("the backend is available");
-            let mut evaluator = kernel.evaluator(&given).expect("parameters fit");
+            let mut evaluator = kernel.evaluator(&given[0]).expect("parameters fit");
+            for (lane, given) in given.iter().enumerate() {
+                evaluator.set_parameters_in(lane, given).expect("parameters fit");
+            }
             let found = run_both(&mut evaluator, &states, outputs.len());
-            for ((mode, found), tally) in MODES.iter().zip(found).zip(tally) {
+            for (((mode, found), expected), tally) in MODES.iter().zip(found).zip(&expected).zip(tally) {
                 tally.programs += 1;
-                for ((found, expected), state) in found.iter().zip(&expected).zip(&states) {
+                for ((found, expected), state) in found.iter().zip(expected).zip(&states) {
                     for (o, (f, e)) in found.iter().zip(expected).enumerate() {
                         tally.lanes += 1;
                         tally.numbers += usize::from(!e.is_nan());

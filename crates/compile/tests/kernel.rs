@@ -61,6 +61,48 @@ fn parameters_change_without_recompiling() {
 }
 
 #[test]
+fn lanes_may_have_parameters_of_their_own() {
+    for backend in backends() {
+        let graph = Graph::new();
+        let [q, g, l] = graph.symbols(["q", "g", "l"]);
+        // An input, a parameter and a uniform as outputs, too.
+        let program =
+            Program::build(&[q], &[g, l], &[(g / l).sqrt() * q.sin() + 3.0 * g, q, l, g / l]).unwrap();
+        let kernel = Kernel::with_backend(program, backend).unwrap();
+        let parameters = |lane: usize| [9.81 + 0.1 * lane as f64, 1.0 / (1.0 + lane as f64)];
+        let mut evaluator = kernel.evaluator(&[1.0, 2.0]).unwrap();
+        for lane in 0..LANES {
+            evaluator.set_parameters_in(lane, &parameters(lane)).unwrap();
+        }
+        let inputs: Vec<f64> = (0..9 * LANES).map(|i| 0.3 + i as f64).collect();
+        let mut outputs = vec![0.0; 9 * 4 * LANES];
+        evaluator.eval_lanes(&inputs, &mut outputs).unwrap();
+        let mut alone = kernel.evaluator(&[1.0, 2.0]).unwrap();
+        for (i, &q) in inputs.iter().enumerate() {
+            let (block, lane) = (i / LANES, i % LANES);
+            let (mut single, mut expected) = ([0.0; 4], [0.0; 4]);
+            evaluator.eval(&[q], &mut single).unwrap();
+            assert_eq!(single[1..], [q, 2.0, 0.5], "single states keep their parameters");
+            alone.set_parameters(&parameters(lane)).unwrap();
+            alone.eval(&[q], &mut expected).unwrap();
+            let found: [f64; 4] = std::array::from_fn(|k| outputs[(block * 4 + k) * LANES + lane]);
+            assert_eq!(found.map(f64::to_bits), expected.map(f64::to_bits), "{backend}, lane {lane}");
+        }
+        let mut bad = |lane, values: &[f64]| evaluator.set_parameters_in(lane, values).unwrap_err();
+        assert_eq!(bad(8, &[1.0, 1.0]), ArgumentError::NoLane { lane: 8 });
+        assert!(matches!(bad(0, &[1.0]), ArgumentError::WrongLength { .. }));
+        assert!(matches!(bad(0, &[1.0, f64::NAN]), ArgumentError::NonFiniteParameter { .. }));
+        let mut again = vec![0.0; outputs.len()];
+        evaluator.eval_lanes(&inputs, &mut again).unwrap();
+        assert_eq!(again, outputs, "what was refused changes nothing");
+        // Setting all sets every lane.
+        evaluator.set_parameters(&[2.0, 4.0]).unwrap();
+        evaluator.eval_lanes(&inputs, &mut again).unwrap();
+        assert!(again.chunks_exact(LANES).skip(2).step_by(4).flatten().all(|l| *l == 4.0));
+    }
+}
+
+#[test]
 fn a_program_may_have_no_inputs_or_no_outputs() {
     let graph = Graph::new();
     let k = graph.symbol("k");

@@ -31,7 +31,7 @@ pub(crate) struct Course<'d> {
     unmet: Option<StepError>,
     pacing: Pacing,
     /// Where each lane is, and what rounding left of that.
-    t: [f64; LANES],
+    pub(crate) t: [f64; LANES],
     late: [f64; LANES],
     /// The step that is proposed, in which lanes it will be taken, and the step to try next.
     h: [f64; LANES],
@@ -43,6 +43,14 @@ pub(crate) struct Course<'d> {
     crossed: [f64; LANES],
     /// The field on both sides of one; empty if no tolerance sets the steps.
     sides: [Vec<f64>; 3],
+    /// How many steps each lane has tried, and taken.
+    tried: [u64; LANES],
+    made: [u64; LANES],
+    /// Why a lane cannot go on, until somebody asks; and whether there is such a lane.
+    failures: [Option<RunError>; LANES],
+    failed: bool,
+    /// What the method remembers before its first step.
+    blank: Vec<Vec<f64>>,
     limits: Limits,
 }
 
@@ -57,8 +65,15 @@ pub(crate) struct Limits {
 
 /// What sets the steps.
 enum Pacing {
-    Fixed { grid: Grid, done: u64 },
-    Adaptive { tolerance: Tolerance, controller: Option<Controller> },
+    /// Steps of one length, and how many of them each lane has behind it.
+    Fixed {
+        grid: Grid,
+        done: [u64; LANES],
+    },
+    Adaptive {
+        tolerance: Tolerance,
+        controller: Option<Controller>,
+    },
     Density(Control),
 }
 
@@ -89,7 +104,9 @@ impl<'d> Course<'d> {
     ) -> Result<Course<'d>, RunError> {
         let (width, len) = (block.width(), block.values().len());
         let pacing = match pace {
-            &Pace::Step(step) => Pacing::Fixed { grid: Grid::new(start, end, step, limits.steps)?, done: 0 },
+            &Pace::Step(step) => {
+                Pacing::Fixed { grid: Grid::new(start, end, step, limits.steps)?, done: [0; LANES] }
+            }
             Pace::Density(density) => {
                 Grid::check_times(start, end)?;
                 Pacing::Density(Control::new(density, card, dynamics, (start, end))?)
@@ -124,7 +141,9 @@ impl<'d> Course<'d> {
             method.compile(dynamics, width)?;
         }
         let side = if matches!(pacing, Pacing::Adaptive { .. }) { len } else { 0 };
-        let mut course = Course {
+        let mut blank = Vec::new();
+        method.memory(&mut |part| blank.push(part.to_vec()));
+        Ok(Course {
             card,
             method,
             motion: Motion::new(dynamics),
@@ -144,19 +163,89 @@ impl<'d> Course<'d> {
             end,
             crossed: [f64::MAX; LANES],
             sides: std::array::from_fn(|_| vec![0.0; side]),
+            tried: [0; LANES],
+            made: [0; LANES],
+            failures: [const { None }; LANES],
+            failed: false,
+            blank,
             limits,
             block,
-        };
-        if let Pacing::Adaptive { tolerance, controller } = &course.pacing
-            && start != end
-        {
-            let (t, y, span) = (&course.t[..width], course.block.values(), end - start);
-            course.next = match controller {
-                Some(_) => first_steps(&mut course.motion, *tolerance, card.order, t, y, span)?,
-                None => [span; LANES],
-            };
+        })
+    }
+
+    /// Begins in some lanes, with the states that the block has there: nothing of what came before holds for them.
+    pub(crate) fn begin(&mut self, lanes: &[bool]) -> Result<(), RunError> {
+        let (width, fresh) = (self.block.width(), |place: &usize| lanes[place % lanes.len()]);
+        let mut blank = self.blank.iter();
+        self.method.memory(&mut |part| {
+            // What is remembered has the lanes innermost; what is remembered only sometimes comes last, and has a lane that says whether it holds.
+            let Some(blank) = blank.next() else { return };
+            (0..part.len().min(blank.len())).filter(fresh).for_each(|place| part[place] = blank[place]);
+        });
+        for j in (0..width).filter(|&j| lanes[j]) {
+            (self.t[j], self.late[j], self.crossed[j]) = (self.start, 0.0, f64::MAX);
+            (self.tried[j], self.made[j], self.failures[j]) = (0, 0, None);
         }
-        Ok(course)
+        match &mut self.pacing {
+            Pacing::Fixed { done, .. } => {
+                (0..width).filter(|&j| lanes[j]).for_each(|j| done[j] = 0);
+                Ok(())
+            }
+            Pacing::Density(control) => {
+                control.memory(&mut |part| (0..part.len()).filter(fresh).for_each(|j| part[j] = 0.0));
+                Ok(())
+            }
+            Pacing::Adaptive { tolerance, controller } => {
+                if let Some(controller) = controller {
+                    controller.memory(&mut |part| (0..part.len()).filter(fresh).for_each(|j| part[j] = 1.0));
+                }
+                let span = self.end - self.start;
+                let mut first = [span; LANES];
+                if controller.is_some() && span != 0.0 {
+                    let (t, y, order) = (&self.t[..width], self.block.values(), self.card.order);
+                    first = first_steps(&mut self.motion, *tolerance, order, t, y, span)?;
+                }
+                (0..width).filter(|&j| lanes[j]).for_each(|j| self.next[j] = first[j]);
+                Ok(())
+            }
+        }
+    }
+
+    /// A lane rests from now on.
+    pub(crate) fn rest(&mut self, lane: usize) {
+        (self.t[lane], self.late[lane], self.failures[lane]) = (self.end, 0.0, None);
+        if let Pacing::Fixed { grid, done } = &mut self.pacing {
+            done[lane] = grid.steps;
+        }
+    }
+
+    /// Whether a lane is at the end, or rests.
+    #[inline]
+    pub(crate) fn is_over(&self, lane: usize) -> bool {
+        match &self.pacing {
+            Pacing::Fixed { grid, done } => done[lane] == grid.steps,
+            _ => self.t[lane] == self.end,
+        }
+    }
+
+    /// How many steps a lane has taken.
+    pub(crate) fn made(&self, lane: usize) -> u64 {
+        self.made[lane]
+    }
+
+    /// Why a lane cannot go on.
+    pub(crate) fn failure(&mut self, lane: usize) -> Option<RunError> {
+        if self.failed { self.failures[lane].take() } else { None }
+    }
+
+    /// The proposed step will not be taken in a lane.
+    pub(crate) fn decline(&mut self, lane: usize) {
+        self.taken[lane] = false;
+    }
+
+    /// Whether the proposed step will be taken in a lane.
+    pub(crate) fn is_taken(&self, lane: usize) -> bool {
+        self.taken[lane]
     }
 
     /// The time of each lane.
@@ -173,7 +262,7 @@ impl<'d> Course<'d> {
     #[inline]
     pub(crate) fn end_of(&self, lane: usize) -> f64 {
         match &self.pacing {
-            Pacing::Fixed { grid, done } => grid.time(*done + 1),
+            Pacing::Fixed { grid, done } => grid.time(done[lane] + 1),
             _ if self.reaches_end(lane) => self.end,
             _ => self.t[lane] + (self.late[lane] + self.h[lane]),
         }
@@ -188,33 +277,55 @@ impl<'d> Course<'d> {
 
     /// Whether every lane has come to the end.
     pub(crate) fn is_done(&self) -> bool {
-        match &self.pacing {
-            Pacing::Fixed { grid, done } => *done == grid.steps,
-            _ => self.times().iter().all(|t| *t == self.end),
-        }
+        (0..self.block.width()).all(|lane| self.is_over(lane))
     }
 
-    /// Finds a step that can be taken, in at least one lane.
+    /// Finds a step that can be taken in at least one lane, and that fails in none.
     pub(crate) fn propose(&mut self) -> Result<(), RunError> {
+        self.propose_each()?;
+        if self.failed
+            && let Some(error) = self.failures.iter_mut().find_map(Option::take)
+        {
+            return Err(error);
+        }
+        Ok(())
+    }
+
+    /// Finds a step that can be taken in at least one lane, if there is one that can go on. Lanes in which it fails are left where they are, and
+    /// [`Course::failure`] tells why. An error is one that may have left its marks in the others.
+    pub(crate) fn propose_each(&mut self) -> Result<(), RunError> {
+        self.failed = false;
         match &self.pacing {
             Pacing::Fixed { grid, done } => {
-                self.t.fill(grid.time(*done));
-                self.h.fill(grid.step(*done));
-                self.taken.fill(true);
+                for (j, done) in done.iter().enumerate().take(self.block.width()) {
+                    let over = *done == grid.steps;
+                    self.t[j] = grid.time(*done);
+                    self.h[j] = if over { 0.0 } else { grid.step(*done) };
+                    self.taken[j] = !over;
+                }
                 self.try_surely()
             }
             Pacing::Density(_) => {
-                self.check_limit()?;
+                self.check_limit();
                 let left = std::array::from_fn(|j| self.left(j));
                 let width = self.block.width();
                 let Pacing::Density(control) = &mut self.pacing else { return Ok(()) };
                 control.propose(&mut self.motion, &self.t[..width], &left, &self.block, &mut self.h)?;
-                self.check_lengths()?;
-                self.taken = self.h.map(|h| h != 0.0);
+                if let Some(lane) = self.too_short() {
+                    return Err(RunError::StepTooShort { t: self.t[lane], step: self.h[lane], lane });
+                }
+                for j in 0..width {
+                    self.taken[j] = self.h[j] != 0.0 && self.goes_on(j);
+                    self.tried[j] += u64::from(self.taken[j]);
+                }
                 self.try_surely()
             }
             &Pacing::Adaptive { tolerance, .. } => loop {
-                self.check_limit()?;
+                self.check_limit();
+                if !(0..self.block.width()).any(|j| self.goes_on(j)) {
+                    self.taken.fill(false);
+                    return Ok(());
+                }
                 if self.try_adaptive(tolerance)? {
                     return Ok(());
                 }
@@ -235,12 +346,25 @@ impl<'d> Course<'d> {
         Ok(())
     }
 
-    /// The states at a fraction of the proposed step and the time there, the same in all lanes: on the constraints, if there are any.
-    pub(crate) fn inside(&mut self, tau: f64, time: f64, out: &mut [f64]) -> Result<(), StepError> {
+    /// The states at a fraction of the proposed step of a lane and the time there: on the constraints, if there are any. What other lanes get
+    /// means nothing.
+    pub(crate) fn inside(
+        &mut self,
+        lane: usize,
+        tau: f64,
+        time: f64,
+        out: &mut [f64],
+    ) -> Result<(), StepError> {
         let width = self.block.width();
         self.polynomial.at(&[tau; LANES][..width], out);
         if self.motion.system().facts().constrained {
-            self.motion.dynamics().project(&[time; LANES][..width], out)?;
+            let placed = self.motion.dynamics().project(&[time; LANES][..width], out);
+            // An error tells of the first lane that it is about.
+            if let Err(error) = placed
+                && !all_finite(out.iter().skip(lane).step_by(width).copied())
+            {
+                return Err(error.into());
+            }
         }
         Ok(())
     }
@@ -264,25 +388,30 @@ impl<'d> Course<'d> {
                 self.late[j] = if end == self.end { 0.0 } else { moved - (end - self.t[j]) };
             }
             self.t[j] = end;
-        }
-        if let Pacing::Fixed { done, .. } = &mut self.pacing {
-            *done += 1;
+            self.made[j] += 1;
+            if let Pacing::Fixed { done, .. } = &mut self.pacing {
+                done[j] += 1;
+            }
         }
         self.motion.work_mut().steps += 1;
     }
 
     /// Shows every number that the rest of the run depends on.
     pub(crate) fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
+        let width = self.block.width();
         self.block.memory(visit);
         for lanes in [&mut self.t, &mut self.late, &mut self.h, &mut self.next, &mut self.crossed] {
             visit(lanes);
         }
         match &mut self.pacing {
-            Pacing::Fixed { done, .. } => visit_count(done, visit),
+            Pacing::Fixed { done, .. } => {
+                done.iter_mut().take(width).for_each(|done| visit_count(done, visit));
+            }
             Pacing::Adaptive { controller: Some(controller), .. } => controller.memory(visit),
             Pacing::Adaptive { controller: None, .. } => {}
             Pacing::Density(control) => control.memory(visit),
         }
+        self.tried.iter_mut().take(width).for_each(|tried| visit_count(tried, visit));
         let Work { steps, rejected, evaluations, jacobians, iterations } = self.motion.work_mut();
         for count in [steps, rejected, evaluations, jacobians, iterations] {
             visit_count(count, visit);
@@ -304,8 +433,15 @@ impl<'d> Course<'d> {
         let mut ends = [0.0; LANES];
         ends.iter_mut().enumerate().take(width).for_each(|(j, end)| *end = self.end_of(j));
         self.block.after(0, &self.change, &mut self.target);
-        if !all_finite(self.target.iter().copied()) {
-            return Ok(()); // the step has failed already
+        for j in 0..width {
+            // Where the step has failed already, something that can be moved stands in.
+            if !all_finite(self.target.iter().skip(j).step_by(width).copied()) {
+                if width == 1 {
+                    return Ok(());
+                }
+                let places = (j..self.target.len()).step_by(width);
+                places.for_each(|i| self.target[i] = self.block.values()[i]);
+            }
         }
         let found = self.motion.dynamics().project_by(&ends[..width], &mut self.target, &mut self.correction);
         self.change.iter_mut().zip(&self.correction).for_each(|(change, correction)| *change += correction);
@@ -316,10 +452,35 @@ impl<'d> Course<'d> {
     fn try_surely(&mut self) -> Result<(), RunError> {
         self.try_step().map_err(|error| self.explained(error))?;
         self.project()?;
-        match self.not_finite() {
-            None => Ok(()),
-            Some((component, lane)) => Err(self.broken(component, lane)),
+        self.check_changes();
+        Ok(())
+    }
+
+    /// Fails in lanes in which the proposed step leads to an infinity or a NaN.
+    #[inline]
+    fn check_changes(&mut self) {
+        let moved = self.block.values().iter().zip(&self.change).map(|(y, change)| y + change);
+        if all_finite(moved) {
+            return;
         }
+        for lane in 0..self.block.width() {
+            if self.taken[lane]
+                && let Some(error) = self.broken(lane)
+            {
+                self.fail(lane, error);
+            }
+        }
+    }
+
+    /// A lane cannot go on.
+    #[cold]
+    fn fail(&mut self, lane: usize, error: RunError) {
+        (self.failures[lane], self.taken[lane], self.failed) = (Some(error), false, true);
+    }
+
+    /// Whether a lane still has somewhere to go.
+    fn goes_on(&self, lane: usize) -> bool {
+        !(self.is_over(lane) || self.failed && self.failures[lane].is_some())
     }
 
     /// Why a step was not solved, if the constraints are the reason: they cannot be met when it ends, or are singular about there.
@@ -346,23 +507,20 @@ impl<'d> Course<'d> {
         error
     }
 
-    /// Whether another step is allowed.
-    fn check_limit(&self) -> Result<(), RunError> {
-        let work = self.motion.work();
-        let limit = self.limits.steps;
-        if work.steps + work.rejected >= limit {
-            return Err(RunError::OutOfSteps { t: self.t[0], limit });
+    /// Fails in lanes to which no further step is allowed.
+    fn check_limit(&mut self) {
+        let (limit, width) = (self.limits.steps, self.block.width());
+        for lane in 0..width {
+            if self.tried[lane] >= limit && self.goes_on(lane) {
+                self.fail(lane, RunError::OutOfSteps { t: self.t[lane], limit });
+            }
         }
-        Ok(())
     }
 
-    /// Whether the steps to try move the time.
-    fn check_lengths(&self) -> Result<(), RunError> {
-        let short = |&j: &usize| self.t[j] != self.end && self.h[j].abs() <= SHORTEST * self.t[j].abs();
-        match (0..self.block.width()).find(short) {
-            Some(lane) => Err(RunError::StepTooShort { t: self.t[lane], step: self.h[lane], lane }),
-            None => Ok(()),
-        }
+    /// A lane whose step to try does not move the time.
+    fn too_short(&self) -> Option<usize> {
+        let short = |&j: &usize| self.h[j].abs() <= SHORTEST * self.t[j].abs() && self.goes_on(j);
+        (0..self.block.width()).find(short)
     }
 
     /// The density of steps where the first lane is, if a density sets them.
@@ -375,7 +533,10 @@ impl<'d> Course<'d> {
     /// Tries a step of a length of its own in every lane; returns whether one can be taken.
     fn try_adaptive(&mut self, tolerance: Tolerance) -> Result<bool, RunError> {
         let width = self.block.width();
-        (0..width).for_each(|j| self.h[j] = self.fitted(j));
+        for j in 0..width {
+            self.h[j] = if self.goes_on(j) { self.fitted(j) } else { 0.0 };
+            self.tried[j] += u64::from(self.h[j] != 0.0);
+        }
         let foreseen = self.card.sizing == Sizing::Foreseen;
         if foreseen {
             let (t, h) = (&self.t[..width], &mut self.h[..width]);
@@ -383,15 +544,16 @@ impl<'d> Course<'d> {
             self.method.foresee(&mut self.motion, t, &self.block, look, h)?;
         }
         let mut crossing = [false; LANES];
-        while let Err(error) = self.check_lengths() {
+        while let Some(lane) = self.too_short() {
             // If constraints cannot be met however short the step is, that is the reason.
-            let unmet = self.unmet.take().map(RunError::from);
-            let RunError::StepTooShort { lane, .. } = error else { return Err(error) };
-            if unmet.is_some() || !self.is_jump(lane)? {
-                return Err(unmet.unwrap_or(error));
+            let unmet = self.unmet.take_if(|unmet| unmet.lane() == Some(lane)).map(RunError::from);
+            if unmet.is_none() && self.is_jump(lane)? {
+                (self.h[lane], crossing[lane]) = (self.crossing(), true);
+                continue;
             }
-            self.h[lane] = self.crossing();
-            crossing[lane] = true;
+            let error = RunError::StepTooShort { t: self.t[lane], step: self.h[lane], lane };
+            self.fail(lane, unmet.unwrap_or(error));
+            self.h[lane] = 0.0;
         }
         let mut ratios = [0.0; LANES];
         if let Err(error) = self.try_step() {
@@ -420,7 +582,7 @@ impl<'d> Course<'d> {
                 () if crossing[j] => 1.0,
                 () => *ratio,
             };
-            self.judge(j, *ratio)?;
+            self.judge(j, *ratio);
             if crossing[j] && self.taken[j] {
                 (self.crossed[j], self.next[j]) =
                     (self.t[j], if foreseen { self.next[j] } else { self.h[j] });
@@ -459,13 +621,13 @@ impl<'d> Course<'d> {
     }
 
     /// Whether a lane takes its step, and which it tries next.
-    fn judge(&mut self, lane: usize, ratio: f64) -> Result<(), RunError> {
+    fn judge(&mut self, lane: usize, ratio: f64) {
         let resting = self.h[lane] == 0.0;
         self.taken[lane] = !resting && ratio <= 1.0;
         if resting {
-            return Ok(());
+            return;
         }
-        let Pacing::Adaptive { controller, .. } = &mut self.pacing else { return Ok(()) };
+        let Pacing::Adaptive { controller, .. } = &mut self.pacing else { return };
         match controller {
             Some(controller) => {
                 let factor = controller.factor(lane, ratio);
@@ -478,12 +640,12 @@ impl<'d> Course<'d> {
                 }
             }
             None if ratio.is_nan() => {
-                let component = self.not_finite().map_or(0, |(component, _)| component);
-                return Err(self.broken(component, lane));
+                if let Some(error) = self.broken(lane) {
+                    self.fail(lane, error);
+                }
             }
             None => {}
         }
-        Ok(())
     }
 
     /// What is left to go in a lane.
@@ -506,21 +668,15 @@ impl<'d> Course<'d> {
         }
     }
 
-    /// The component and lane in which the proposed step leads to an infinity or a NaN.
-    fn not_finite(&self) -> Option<(usize, usize)> {
-        let moved = self.block.values().iter().zip(&self.change).map(|(y, change)| y + change);
-        if all_finite(moved.clone()) {
-            return None;
-        }
-        let place = moved.clone().position(|y| !y.is_finite())?;
-        Some((place / self.block.width(), place % self.block.width()))
-    }
-
-    fn broken(&self, component: usize, lane: usize) -> RunError {
-        let place = component * self.block.width() + lane;
-        let value = self.block.values()[place] + self.change[place];
+    /// That the proposed step of a lane leads to an infinity or a NaN, if it does.
+    fn broken(&self, lane: usize) -> Option<RunError> {
+        let width = self.block.width();
+        let moved = |component: usize| {
+            self.block.values()[component * width + lane] + self.change[component * width + lane]
+        };
+        let component = (0..self.block.dimension()).find(|&i| !moved(i).is_finite())?;
         let name = component_name(self.motion.system(), component);
-        RunError::NotFinite { t: self.end_of(lane), name, lane, value }
+        Some(RunError::NotFinite { t: self.end_of(lane), name, lane, value: moved(component) })
     }
 }
 
@@ -561,7 +717,7 @@ fn check(card: &'static Card, pace: &Pace, system: &System, block: &Block) -> Re
 }
 
 /// The name of a component of the state.
-fn component_name(system: &System, component: usize) -> String {
+pub(crate) fn component_name(system: &System, component: usize) -> String {
     let names = system.coordinates().iter().chain(system.momenta());
     names.skip(component).take(1).cloned().collect()
 }

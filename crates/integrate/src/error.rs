@@ -292,6 +292,22 @@ pub enum RunError {
     Eval(#[from] EvalError),
 }
 
+impl RunError {
+    /// The lane in which it failed, if it failed in one.
+    #[must_use]
+    pub fn lane(&self) -> Option<usize> {
+        match self {
+            RunError::StepTooShort { lane, .. }
+            | RunError::BadWanted { lane, .. }
+            | RunError::BadDensity { lane, .. }
+            | RunError::NotFinite { lane, .. } => Some(*lane),
+            RunError::Step(error) => error.lane(),
+            RunError::Eval(error) => error.lane(),
+            _ => None,
+        }
+    }
+}
+
 /// A run that failed, with what it had computed until then.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{error}{}", kept(.trajectory))]

@@ -12,6 +12,7 @@ use crate::run::grid::Grid;
 use crate::run::schedule::{Output, Schedule};
 use crate::step::Work;
 use crate::trajectory::Trajectory;
+use leastaction_compile::LANES;
 use leastaction_mechanics::{Dynamics, EvalError, Facts, State};
 use std::ops::ControlFlow;
 
@@ -302,7 +303,10 @@ impl Integrator {
         end: f64,
     ) -> Result<Course<'d>, RunError> {
         self.check_keeping(dynamics.system().facts())?;
-        Course::new(self.card, &self.pace, self.limits(self.limit), dynamics, start, block, end)
+        let limits = self.limits(self.limit);
+        let mut course = Course::new(self.card, &self.pace, limits, dynamics, start, block, end)?;
+        course.begin(&[true; LANES][..course.block.width()])?;
+        Ok(course)
     }
 
     /// Whether all that is demanded is kept by method and pace, and is there to be kept.
@@ -411,7 +415,11 @@ impl Integrator {
         mut observer: impl FnMut(Sample<'_>) -> Result<ControlFlow<()>, EvalError>,
     ) -> Result<Reason, RunError> {
         let mut schedule = self.schedule(course)?;
-        let mut lookout = Lookout::new(&self.events, course)?;
+        if !self.events.is_empty() && course.block.width() > 1 {
+            return Err(RunError::EventsInLanes);
+        }
+        let mut lookout = Lookout::new(&self.events, course);
+        lookout.begin(course, &[true])?;
         let mut inside = course.block.clone();
         loop {
             let (step, t) = (course.count(), course.times()[0]);
@@ -433,7 +441,7 @@ impl Integrator {
                 course.weave()?;
             }
             if lookout.is_on() {
-                lookout.look(course)?;
+                lookout.look(course, 0)?;
             }
             // Samples and events of the step, in the order of time.
             loop {
@@ -444,7 +452,7 @@ impl Integrator {
                     (_, Some((tau, hit))) => (tau, t + tau * (end - t), Some(hit)),
                     (_, None) => break,
                 };
-                course.inside(tau, time, inside.values_mut())?;
+                course.inside(0, tau, time, inside.values_mut())?;
                 let (block, dynamics) = (&inside, course.motion.dynamics());
                 if observer(Sample { step, t: time, event, block, dynamics })?.is_break() {
                     return Ok(Reason::Interrupted);

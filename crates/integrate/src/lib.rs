@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! Dynamics ─► Integrator ─────► Trajectory, or an observer      integrator.rs, trajectory.rs
+//!         └─► Ensemble ───────► Chunks of many trajectories     ensemble/
 //!   method: a Card, by name or by choice                        card.rs, choose.rs, method/
 //!   pace:   a step, a tolerance, or a density                   pace.rs, run/density.rs
 //!      │
@@ -27,6 +28,7 @@ mod card;
 mod choose;
 mod course;
 mod dense;
+mod ensemble;
 mod error;
 mod implicit;
 mod integrator;
@@ -43,6 +45,7 @@ pub use block::Block;
 pub use card::{Card, Keeps, Kind, Needs, Sizing, Stepper};
 pub use choose::Choice;
 pub use dense::{Basis, Polynomial};
+pub use ensemble::{Chunk, Ensemble, Fate, Launch, Starts, Tally};
 pub use error::{CheckpointError, DriftError, Failed, RunError, number};
 pub use integrator::{End, Integrator, Moment, Reason, Sample};
 pub use method::{ALL, UnknownMethod};

@@ -5,7 +5,7 @@
 
 use crate::step::Interval;
 use leastaction_compile::{Assembly, AssemblyError, Evaluator, LANES, Operand, Program};
-use leastaction_mechanics::{Dynamics, EvalError, Quantity, System};
+use leastaction_mechanics::{Dynamics, EvalError, Quantity, Revision, System};
 
 /// Larger steps than this are not compiled: their code would not stay in the cache, and the calls cost them little.
 const MOST_INSTRUCTIONS: usize = 20_000;
@@ -22,6 +22,7 @@ pub(crate) struct Draft {
 /// A whole step, ready to be made.
 pub(crate) struct Whole {
     evaluator: Evaluator,
+    revision: Revision,
     inputs: Vec<f64>,
     outputs: Vec<f64>,
 }
@@ -105,14 +106,23 @@ impl Whole {
             let outputs = write(&mut draft, &inputs).map_err(|e| failed(e.to_string()))?;
             draft.assembly.finish(&outputs).map_err(|e| failed(e.to_string()))
         })?;
-        let evaluator = kernel.evaluator(dynamics.parameters()).map_err(|e| failed(e.to_string()))?;
+        let (evaluator, revision) = (dynamics.evaluator(&kernel)?, dynamics.revision());
         let outputs = vec![0.0; kernel.program().outputs().len() * width];
-        Ok(Some(Whole { evaluator, inputs: vec![0.0; count * width], outputs }))
+        Ok(Some(Whole { evaluator, revision, inputs: vec![0.0; count * width], outputs }))
     }
 
     /// Makes the step: gives what was written, for these rows of inputs.
     #[inline]
-    pub(crate) fn step(&mut self, interval: Interval<'_>, rows: &[&[f64]]) -> Result<&[f64], EvalError> {
+    pub(crate) fn step(
+        &mut self,
+        dynamics: &Dynamics,
+        interval: Interval<'_>,
+        rows: &[&[f64]],
+    ) -> Result<&[f64], EvalError> {
+        let passed = dynamics.pass_parameters(&mut self.revision, |lane, values| match lane {
+            None => self.evaluator.set_parameters(values),
+            Some(lane) => self.evaluator.set_parameters_in(lane, values),
+        });
         let mut rest = self.inputs.as_mut_slice();
         for row in rows.iter().copied().chain([interval.t, interval.h]) {
             let (head, tail) = std::mem::take(&mut rest).split_at_mut(row.len());
@@ -123,7 +133,7 @@ impl Whole {
             LANES => self.evaluator.eval_lanes(&self.inputs, &mut self.outputs),
             _ => self.evaluator.eval(&self.inputs, &mut self.outputs),
         };
-        match evaluated {
+        match passed.and(evaluated) {
             Ok(()) => Ok(&self.outputs),
             Err(error) => Err(EvalError::Compile { what: "whole steps", reason: error.to_string() }),
         }

@@ -310,7 +310,7 @@ impl Locate for StartError {
                 let body = atlas.unplaced(&names).or(atlas.unplaced.first().map(String::as_str));
                 atlas.blame(wrong.maybe_at(atlas.find("statement", "start")), body)
             }
-            StartError::Eval(_) => wrong.maybe_at(atlas.find("statement", "start")),
+            StartError::Setting(_) | StartError::Eval(_) => wrong.maybe_at(atlas.find("statement", "start")),
             StartError::NotSkew { .. } | StartError::NotDissipative { .. } => wrong,
         }
     }
@@ -325,7 +325,10 @@ impl Locate for SettingError {
             SettingError::BadMass { particle, .. } => {
                 wrong.maybe_at(atlas.site(&Site::Mass(particle.clone())))
             }
-            SettingError::Unknown { .. } | SettingError::Count { .. } | SettingError::Eval(_) => wrong,
+            SettingError::Unknown { .. }
+            | SettingError::Count { .. }
+            | SettingError::NoLane { .. }
+            | SettingError::Eval(_) => wrong,
         }
     }
 }

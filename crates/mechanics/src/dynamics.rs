@@ -76,36 +76,6 @@ impl Dynamics {
         &self.engine.system
     }
 
-    /// The values of the parameters, in the system's order.
-    #[must_use]
-    pub fn parameters(&self) -> &[f64] {
-        self.engine.parameters()
-    }
-
-    /// Sets all parameters, in the system's order.
-    ///
-    /// # Errors
-    /// [`SettingError`] if a value is not finite or makes a mass that is not positive; the old values then stay.
-    pub fn set_parameters(&mut self, values: &[f64]) -> Result<(), SettingError> {
-        self.engine.set_parameters(values)?;
-        self.update_observables()
-    }
-
-    /// Sets one parameter.
-    ///
-    /// # Errors
-    /// [`SettingError`] if there is no such parameter, or as for [`Dynamics::set_parameters`].
-    pub fn set_parameter(&mut self, name: &str, value: f64) -> Result<(), SettingError> {
-        self.engine.set_parameter(name, value)?;
-        self.update_observables()
-    }
-
-    fn update_observables(&mut self) -> Result<(), SettingError> {
-        let values = self.engine.parameters();
-        let mut evaluators = self.observatory.evaluators();
-        Ok(evaluators.try_for_each(|e| e.set_parameters(values)).map_err(wrong_length)?)
-    }
-
     /// Sets an input: a number, a [`Table`](crate::Table), or [`Input::function`]. Inputs are zero until they are set.
     ///
     /// # Errors
@@ -288,6 +258,21 @@ impl Dynamics {
     /// # Errors
     /// [`EvalError`] if the slice does not fit, or dissipation is not of this kind.
     pub fn damping(&self, matrix: &mut [f64]) -> Result<(), EvalError> {
+        self.damping_with(self.parameters(), matrix)
+    }
+
+    /// The matrix Γ of one lane, as [`Dynamics::damping`].
+    ///
+    /// # Errors
+    /// As [`Dynamics::damping`].
+    ///
+    /// # Panics
+    /// If there is no such lane.
+    pub fn damping_in(&self, lane: usize, matrix: &mut [f64]) -> Result<(), EvalError> {
+        self.damping_with(self.parameters_in(lane), matrix)
+    }
+
+    fn damping_with(&self, parameters: &[f64], matrix: &mut [f64]) -> Result<(), EvalError> {
         let (system, form) = (self.system(), self.system().facts().form);
         if !system.facts().linear_damping {
             return Err(EvalError::Undefined { what: "rates of damping", form });
@@ -297,7 +282,9 @@ impl Dynamics {
         matrix.fill(0.0);
         let mut values = vec![0.0; system.damped().len()];
         if !values.is_empty() {
-            self.engine.constants(Quantity::Damping, self.parameters(), &mut values)?;
+            let kernel = system.kernel(Quantity::Damping)?;
+            let mut evaluator = kernel.evaluator(parameters).map_err(wrong_length)?;
+            evaluator.eval(&[], &mut values).map_err(wrong_length)?;
         }
         system.damped().iter().zip(values).for_each(|(&(i, j), value)| matrix[i * n + j] = value);
         Ok(())

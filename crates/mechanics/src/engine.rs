@@ -3,6 +3,7 @@
 use crate::error::{EvalError, SettingError};
 use crate::family::Chorus;
 use crate::input::Input;
+use crate::parameters::Parameters;
 use crate::system::{Quantity, System};
 use leastaction_compile::{ArgumentError, Evaluator, LANES};
 use leastaction_expr::nearest;
@@ -11,11 +12,14 @@ use leastaction_expr::nearest;
 #[derive(Clone)]
 pub(crate) struct Engine {
     pub(crate) system: System,
-    parameters: Vec<f64>,
+    pub(crate) parameters: Parameters,
     inputs: Vec<Input>,
     evaluators: [Option<Runner>; Quantity::COUNT],
     /// A state block with time and inputs after it, for systems that are not autonomous.
     block: Vec<f64>,
+    /// The masses with the parameters that are being set.
+    weigher: Option<Evaluator>,
+    masses: Vec<f64>,
 }
 
 /// What evaluates a quantity: one kernel, or one for each family of constraints.
@@ -27,30 +31,21 @@ enum Runner {
 
 impl Engine {
     pub(crate) fn new(system: System) -> Result<Engine, SettingError> {
-        let parameters: Vec<f64> = system.parameters().iter().map(|(_, value)| *value).collect();
+        let values: Vec<f64> = system.parameters().iter().map(|(_, value)| *value).collect();
         let inputs = vec![Input::Constant(0.0); system.inputs().len()];
         let extended = system.dimension() + 1 + inputs.len();
         let block = if system.facts().autonomous { Vec::new() } else { vec![0.0; extended * LANES] };
         let evaluators = [const { None }; Quantity::COUNT];
-        let mut engine = Engine { system, parameters, inputs, evaluators, block };
-        engine.check_masses(&engine.parameters.clone())?;
+        let masses = vec![0.0; system.massive().len()];
+        let parameters = Parameters::new(values.clone());
+        let mut engine = Engine { system, parameters, inputs, evaluators, block, weigher: None, masses };
+        engine.check_masses(&values)?;
         Ok(engine)
     }
 
-    pub(crate) fn parameters(&self) -> &[f64] {
-        &self.parameters
-    }
-
     pub(crate) fn set_parameters(&mut self, values: &[f64]) -> Result<(), SettingError> {
-        let names = self.system.parameters();
-        if values.len() != names.len() {
-            return Err(SettingError::Count { expected: names.len(), found: values.len() });
-        }
-        if let Some(((name, _), &value)) = names.iter().zip(values).find(|(_, v)| !v.is_finite()) {
-            return Err(SettingError::NotFinite { what: "parameter", name: name.clone(), value });
-        }
-        self.check_masses(values)?;
-        self.parameters.copy_from_slice(values);
+        self.check_parameters(values)?;
+        self.parameters.set(values);
         for runner in self.evaluators.iter_mut().flatten() {
             match runner {
                 Runner::Whole(evaluator) => evaluator.set_parameters(values).map_err(wrong_length)?,
@@ -60,12 +55,43 @@ impl Engine {
         Ok(())
     }
 
-    pub(crate) fn set_parameter(&mut self, name: &str, value: f64) -> Result<(), SettingError> {
+    /// Returns whether anything changed.
+    pub(crate) fn set_parameters_in(&mut self, lane: usize, values: &[f64]) -> Result<bool, SettingError> {
+        if lane >= LANES {
+            return Err(SettingError::NoLane { lane });
+        }
+        let same = |(a, b): (&f64, &f64)| a.to_bits() == b.to_bits();
+        let old = self.parameters.lane(lane);
+        if old.len() == values.len() && old.iter().zip(values).all(same) {
+            return Ok(false);
+        }
+        self.check_parameters(values)?;
+        self.parameters.set_in(lane, values);
+        for runner in self.evaluators.iter_mut().flatten() {
+            match runner {
+                Runner::Whole(evaluator) => {
+                    evaluator.set_parameters_in(lane, values).map_err(wrong_length)?
+                }
+                Runner::Families(chorus) => chorus.set_parameters_in(lane, values)?,
+            }
+        }
+        Ok(true)
+    }
+
+    fn check_parameters(&mut self, values: &[f64]) -> Result<(), SettingError> {
+        let names = self.system.parameters();
+        if values.len() != names.len() {
+            return Err(SettingError::Count { expected: names.len(), found: values.len() });
+        }
+        if let Some(((name, _), &value)) = names.iter().zip(values).find(|(_, v)| !v.is_finite()) {
+            return Err(SettingError::NotFinite { what: "parameter", name: name.clone(), value });
+        }
+        self.check_masses(values)
+    }
+
+    pub(crate) fn find_parameter(&self, name: &str) -> Result<usize, SettingError> {
         let names: Vec<&str> = self.system.parameters().iter().map(|(name, _)| name.as_str()).collect();
-        let place = find("parameter", name, &names)?;
-        let mut values = self.parameters.clone();
-        values[place] = value;
-        self.set_parameters(&values)
+        find("parameter", name, &names)
     }
 
     pub(crate) fn set_input(&mut self, name: &str, input: Input) -> Result<(), SettingError> {
@@ -85,23 +111,19 @@ impl Engine {
         if particles.is_empty() {
             return Ok(());
         }
-        let mut masses = vec![0.0; particles.len()];
-        self.constants(Quantity::Masses, parameters, &mut masses)?;
-        match masses.into_iter().zip(particles).find(|(m, _)| !(*m > 0.0 && m.is_finite())) {
-            Some((value, particle)) => Err(SettingError::BadMass { particle: particle.clone(), value }),
+        let evaluator = match &mut self.weigher {
+            Some(evaluator) => evaluator,
+            empty => {
+                let kernel = self.system.kernel(Quantity::Masses)?;
+                empty.insert(kernel.evaluator(parameters).map_err(wrong_length)?)
+            }
+        };
+        evaluator.set_parameters(parameters).map_err(wrong_length)?;
+        evaluator.eval(&[], &mut self.masses).map_err(wrong_length)?;
+        match self.masses.iter().zip(particles).find(|(m, _)| !(**m > 0.0 && m.is_finite())) {
+            Some((&value, particle)) => Err(SettingError::BadMass { particle: particle.clone(), value }),
             None => Ok(()),
         }
-    }
-
-    /// Evaluates a quantity that depends on parameters only.
-    pub(crate) fn constants(
-        &self,
-        quantity: Quantity,
-        parameters: &[f64],
-        out: &mut [f64],
-    ) -> Result<(), EvalError> {
-        let mut evaluator = self.system.kernel(quantity)?.evaluator(parameters).map_err(wrong_length)?;
-        evaluator.eval(&[], out).map_err(wrong_length)
     }
 
     /// The values of the inputs, in lanes.
@@ -120,7 +142,7 @@ impl Engine {
                 Some(families) => Runner::Families(families.chorus(&self.parameters)?),
                 None => {
                     let kernel = self.system.kernel(quantity)?;
-                    Runner::Whole(kernel.evaluator(&self.parameters).map_err(wrong_length)?)
+                    Runner::Whole(self.parameters.evaluator(&kernel).map_err(wrong_length)?)
                 }
             };
             self.evaluators[quantity as usize] = Some(runner);

@@ -348,6 +348,12 @@ pub enum SettingError {
         /// How many were given.
         found: usize,
     },
+    /// There is no such lane.
+    #[error("there is no lane {lane}: a block has eight, counted from 0")]
+    NoLane {
+        /// The number that was given.
+        lane: usize,
+    },
     /// A parameter, or a constant input, is infinite or NaN.
     #[error("the {what} `{name}` is {value}: {what}s must be finite")]
     NotFinite {
@@ -467,6 +473,9 @@ pub enum StartError {
         /// What shows it.
         found: String,
     },
+    /// The parameters of this start cannot be set.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
     /// Something could not be computed there.
     #[error(transparent)]
     Eval(#[from] EvalError),

@@ -6,6 +6,7 @@
 
 use crate::engine::wrong_length;
 use crate::error::EvalError;
+use crate::parameters::{Parameters, Revision};
 use leastaction_compile::{Evaluator, Kernel, LANES, Program};
 use leastaction_expr::{Expr, Graph, Id, Node, Op};
 use rustc_hash::FxHashMap;
@@ -140,15 +141,20 @@ impl Families {
     }
 
     /// Evaluates them with these parameters, in one thread.
-    pub(crate) fn chorus(self: &Arc<Self>, parameters: &[f64]) -> Result<Chorus, EvalError> {
-        let voice = |family: &Family| family.voice(parameters);
+    pub(crate) fn chorus(self: &Arc<Self>, parameters: &Parameters) -> Result<Chorus, EvalError> {
+        let voice = |family: &Family| family.voice(parameters.single());
         let voices = self.list.iter().map(voice).collect::<Result<_, _>>()?;
         let rest = match &self.rest {
-            Some((kernel, _)) => Some(kernel.evaluator(parameters).map_err(wrong_length)?),
+            Some((kernel, _)) => Some(kernel.evaluator(parameters.single()).map_err(wrong_length)?),
             None => None,
         };
         let results = vec![0.0; self.rest.as_ref().map_or(0, |(_, places)| places.len() * LANES)];
-        Ok(Chorus { families: self.clone(), voices, rest, results })
+        let mut chorus = Chorus { families: self.clone(), voices, rest, results };
+        parameters.pass(&mut Revision::default(), |lane, values| match lane {
+            None => Ok(()),
+            Some(lane) => chorus.set_parameters_in(lane, values),
+        })?;
+        Ok(chorus)
     }
 }
 
@@ -268,6 +274,7 @@ impl Family {
         let (inputs, outputs) = (program.inputs().len(), program.outputs().len());
         Ok(Voice {
             evaluator: self.kernel.evaluator(&shared).map_err(wrong_length)?,
+            apart: None,
             fixed: self.fixed.iter().map(|what| what.value(parameters)).collect(),
             gathered: vec![0.0; inputs * LANES * GATHERED],
             results: vec![0.0; outputs * LANES * GATHERED],
@@ -299,13 +306,34 @@ pub(crate) struct Chorus {
 #[derive(Clone)]
 struct Voice {
     evaluator: Evaluator,
+    /// What it has for eight states, where these do not all have the parameters of single ones.
+    apart: Option<Box<Apart>>,
     /// The values of what is fixed.
     fixed: Vec<f64>,
     gathered: Vec<f64>,
     results: Vec<f64>,
 }
 
+#[derive(Clone)]
+struct Apart {
+    evaluator: Evaluator,
+    /// The values of what is fixed, eight each.
+    fixed: Vec<[f64; LANES]>,
+    /// The kernel's parameters in one lane.
+    shared: Vec<f64>,
+}
+
 impl Chorus {
+    pub(crate) fn set_parameters_in(&mut self, lane: usize, parameters: &[f64]) -> Result<(), EvalError> {
+        for (voice, family) in self.voices.iter_mut().zip(&self.families.list) {
+            voice.set_parameters_in(family, lane, parameters)?;
+        }
+        match &mut self.rest {
+            Some(rest) => rest.set_parameters_in(lane, parameters).map_err(wrong_length),
+            None => Ok(()),
+        }
+    }
+
     pub(crate) fn set_parameters(&mut self, parameters: &[f64]) -> Result<(), EvalError> {
         for (voice, family) in self.voices.iter_mut().zip(&self.families.list) {
             *voice = family.voice(parameters)?;
@@ -348,6 +376,23 @@ impl Chorus {
 }
 
 impl Voice {
+    fn set_parameters_in(
+        &mut self,
+        family: &Family,
+        lane: usize,
+        parameters: &[f64],
+    ) -> Result<(), EvalError> {
+        let apart = self.apart.get_or_insert_with(|| {
+            let fixed = self.fixed.iter().map(|&value| [value; LANES]).collect();
+            let shared = vec![0.0; family.shared.len()];
+            Box::new(Apart { evaluator: self.evaluator.clone(), fixed, shared })
+        });
+        let Apart { evaluator, fixed, shared } = &mut **apart;
+        shared.iter_mut().zip(&family.shared).for_each(|(x, &place)| *x = parameters[place as usize]);
+        fixed.iter_mut().zip(&family.fixed).for_each(|(x, what)| x[lane] = what.value(parameters));
+        evaluator.set_parameters_in(lane, shared).map_err(wrong_length)
+    }
+
     /// One state: lanes are members.
     fn eval_single(&mut self, family: &Family, inputs: &[f64], outputs: &mut [f64]) -> Result<(), EvalError> {
         let blocks = family.members.div_ceil(LANES);
@@ -384,6 +429,10 @@ impl Voice {
         let at = |member: usize, slots: usize, slot: usize| {
             (member / LANES * slots + slot) * LANES + member % LANES
         };
+        let (evaluator, apart) = match self.apart.as_deref_mut() {
+            Some(Apart { evaluator, fixed, .. }) => (evaluator, Some(&*fixed)),
+            None => (&mut self.evaluator, None),
+        };
         for first in (0..family.members).step_by(GATHERED) {
             let count = GATHERED.min(family.members - first);
             let (gathered, _) = self.gathered.as_chunks_mut::<LANES>();
@@ -391,13 +440,16 @@ impl Voice {
                 for (slot, x) in gathered.iter_mut().enumerate() {
                     *x = match slot.checked_sub(moving) {
                         None => inputs[family.moving[at(first + k, moving, slot)] as usize],
-                        Some(slot) => [self.fixed[at(first + k, fixed, slot)]; LANES],
+                        Some(slot) => {
+                            let place = at(first + k, fixed, slot);
+                            apart.map_or([self.fixed[place]; LANES], |fixed| fixed[place])
+                        }
                     };
                 }
             }
             let found = &mut self.results[..results * LANES * count];
             let gathered = &self.gathered[..(moving + fixed) * LANES * count];
-            self.evaluator.eval_lanes(gathered, found).map_err(wrong_length)?;
+            evaluator.eval_lanes(gathered, found).map_err(wrong_length)?;
             let (found, _) = found.as_chunks::<LANES>();
             for (k, found) in found.chunks_exact(results).enumerate() {
                 for (slot, x) in found.iter().enumerate() {
@@ -454,10 +506,17 @@ mod tests {
             let whole = Kernel::compile(Program::build(&inputs, &parameters, &outputs).unwrap()).unwrap();
             let values = |shift: f64| (0..parameters.len()).map(move |i| shift + (i as f64).cos());
             let first: Vec<f64> = values(0.0).collect();
-            let mut chorus = families.chorus(&first).unwrap();
+            let mut chorus = families.chorus(&Parameters::new(first)).unwrap();
             for shift in [2.0, 3.0] {
                 let parameters: Vec<f64> = values(shift).collect();
                 chorus.set_parameters(&parameters).unwrap();
+                let mut alone = chorus.clone();
+                // Lanes of their own parameters, but for the first shift.
+                let in_lane =
+                    |lane: usize| values(shift + 0.1 * (shift - 2.0) * lane as f64).collect::<Vec<_>>();
+                for lane in (0..LANES).filter(|_| shift > 2.0) {
+                    chorus.set_parameters_in(lane, &in_lane(lane)).unwrap();
+                }
                 let mut evaluator = whole.evaluator(&parameters).unwrap();
                 let mut blocks = vec![0.0; outputs.len() * LANES];
                 let state = |lane: usize| (0..inputs.len()).map(move |i| ((i * 7 + lane) as f64).sin());
@@ -469,6 +528,9 @@ mod tests {
                     let (mut found, mut expected) = (vec![0.0; outputs.len()], vec![0.0; outputs.len()]);
                     chorus.eval(1, &state, &mut found).unwrap();
                     evaluator.eval(&state, &mut expected).unwrap();
+                    let mut in_its_lane = vec![0.0; outputs.len()];
+                    alone.set_parameters(&in_lane(lane)).unwrap();
+                    alone.eval(1, &state, &mut in_its_lane).unwrap();
                     for i in 0..outputs.len() {
                         let size = expected[i].abs().max(1.0);
                         assert!(
@@ -477,7 +539,11 @@ mod tests {
                             found[i],
                             expected[i]
                         );
-                        assert_eq!(found[i].to_bits(), blocks[i * LANES + lane].to_bits(), "bit for bit");
+                        assert_eq!(
+                            in_its_lane[i].to_bits(),
+                            blocks[i * LANES + lane].to_bits(),
+                            "bit for bit"
+                        );
                     }
                 }
             }

@@ -91,10 +91,39 @@ fn inertia_at(
 
 /// The coordinates that move without inertia, if a symmetric matrix of numbers is singular to rounding.
 pub(crate) fn idle(size: usize, pattern: &[(usize, usize)], values: &[f64]) -> Option<Vec<usize>> {
+    if size <= SMALL && is_definite(size, pattern, values) {
+        return None;
+    }
     match judge(pattern, values, &(0..size).collect::<Vec<_>>()) {
         Some(Found::Singular(idle)) => Some(idle),
         _ => None,
     }
+}
+
+/// Matrices of so many rows are first tried as a whole: most are positive definite, and starts are many.
+const SMALL: usize = 12;
+
+/// Whether a small symmetric matrix of numbers is positive definite beyond rounding, as [`judge`] would find.
+fn is_definite(size: usize, pattern: &[(usize, usize)], values: &[f64]) -> bool {
+    let (mut a, mut units, mut sizes) = ([[0.0; SMALL]; SMALL], [0.0; SMALL], [0.0f64; SMALL]);
+    pattern.iter().zip(values).for_each(|(&(i, j), &value)| (a[i][j], a[j][i]) = (value, value));
+    (0..size).for_each(|i| units[i] = a[i][i].sqrt());
+    for (i, row) in a[..size].iter_mut().enumerate() {
+        row[..size].iter_mut().zip(&units).for_each(|(v, unit)| *v = *v / units[i] / unit);
+        sizes[i] = row.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    }
+    for k in 0..size {
+        let (row, pivot) = (a[k], a[k][k]);
+        let clear = pivot > rounding(size) * sizes[k] && pivot.is_finite();
+        if !clear {
+            return false;
+        }
+        for other in &mut a[k + 1..size] {
+            let factor = other[k] / pivot;
+            (k..size).for_each(|j| other[j] -= factor * row[j]);
+        }
+    }
+    true
 }
 
 /// What a symmetric matrix of numbers is, eliminated in this order; `None` if it is not finite.

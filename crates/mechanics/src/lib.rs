@@ -59,6 +59,7 @@ mod matrices;
 mod matrix;
 mod model;
 mod observe;
+mod parameters;
 mod ports;
 mod print;
 mod probe;
@@ -68,6 +69,7 @@ mod state;
 mod sundman;
 mod symmetry;
 mod system;
+mod tree;
 
 #[doc = include_str!("../../../book/src/five-ways.md")]
 pub mod five_ways {}
@@ -92,6 +94,7 @@ pub use lagrangian::Lagrangian;
 pub use matrix::Symmetric;
 pub use model::{Model, Particle, Term};
 pub use observe::Observable;
+pub use parameters::Revision;
 pub use ports::Ports;
 pub use rated::Rated;
 pub use state::State;

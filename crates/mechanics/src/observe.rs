@@ -53,7 +53,7 @@ impl Dynamics {
     /// [`ObserveError`] if it is not an expression, or uses a name that the system does not have.
     pub fn observable(&mut self, text: &str) -> Result<Observable, ObserveError> {
         let kernel: Kernel = self.system().observation(text)?;
-        let evaluator = kernel.evaluator(self.parameters());
+        let evaluator = self.engine.parameters.evaluator(&kernel);
         self.observatory
             .evaluators
             .push(evaluator.map_err(|e| ObserveError::Compile { reason: e.to_string() })?);

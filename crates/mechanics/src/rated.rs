@@ -78,7 +78,7 @@ impl Dynamics {
         if let Some(place) = known {
             return Ok(Rated(place));
         }
-        let evaluator = self.system().rated(text)?.evaluator(self.parameters());
+        let evaluator = self.engine.parameters.evaluator(&self.system().rated(text)?);
         let evaluator = evaluator.map_err(|e| ObserveError::Compile { reason: e.to_string() })?;
         self.observatory.rated.push(Entrant { text: text.map(str::to_owned), evaluator });
         Ok(Rated(self.observatory.rated.len() - 1))

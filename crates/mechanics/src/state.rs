@@ -90,28 +90,51 @@ impl Dynamics {
         let named = |kind: usize, values: &[Option<f64>]| {
             values.iter().position(Option::is_some).map(|i| kinds[kind][i].clone())
         };
-        let or_zero =
-            |values: Vec<Option<f64>>| values.into_iter().map(Option::unwrap_or_default).collect::<Vec<_>>();
         let by_velocities = match (named(1, &v), named(2, &p)) {
             (Some(velocity), Some(momentum)) => return Err(StartError::Mixed { velocity, momentum }),
             (velocity, momentum) => {
                 velocity.is_some() || momentum.is_none() && system.facts().form == Form::Lagrangian
             }
         };
-        let mut state = State { t, q: or_zero(q), p: or_zero(p) };
+        let beside = if by_velocities { v } else { p };
+        let mut block: Vec<f64> = q.into_iter().chain(beside).map(Option::unwrap_or_default).collect();
+        self.start_block(t, by_velocities, &mut block)?;
+        Ok(State::from_block(t, &block, n))
+    }
+
+    /// As [`Dynamics::start_at`], of all values in the system's order, without looking for names: turns \[q…, v…\] into the state \[q…, p…\]; or
+    /// \[q…, p…\], if these are momenta already, into one that constraints allow.
+    ///
+    /// # Errors
+    /// As [`Dynamics::start_at`]; and [`EvalError`] if the block has another length.
+    pub fn start_block(&mut self, t: f64, by_velocities: bool, block: &mut [f64]) -> Result<(), StartError> {
+        let system = self.system().clone();
+        let n = system.degrees();
+        match by_velocities {
+            true => self.check_mechanical(&[t], block)?,
+            false => self.engine.check_block(&[t], block)?,
+        }
+        finite(|| "the time".into(), t)?;
+        for (i, &value) in block.iter().enumerate() {
+            let beside = if by_velocities { system.velocities() } else { system.momenta() };
+            finite(
+                || format!("`{}`", system.coordinates().iter().chain(beside).nth(i).map_or("", |n| n)),
+                value,
+            )?;
+        }
         if by_velocities {
-            let z = [state.q.as_slice(), &or_zero(v)].concat();
-            self.momenta(&[t], &z, &mut state.p)?;
-            for (name, &p) in system.momenta().iter().zip(&state.p) {
+            let mut p = vec![0.0; block.len() - n];
+            self.momenta(&[t], block, &mut p)?;
+            for (name, &p) in system.momenta().iter().zip(&p) {
                 finite(|| format!("the momentum `{name}`"), p)?;
             }
+            block[n..].copy_from_slice(&p);
         }
         self.placed = None;
         if system.facts().constrained {
-            self.place(&mut state)?;
+            self.place(t, block)?;
         }
-        self.check_start(&state, n)?;
-        Ok(state)
+        self.check_start(t, block)
     }
 
     /// The value at which a constraint holds a coordinate, or its velocity.
@@ -137,37 +160,37 @@ impl Dynamics {
     }
 
     /// Moves a start onto the constraints, if it is near them.
-    fn place(&mut self, state: &mut State) -> Result<(), StartError> {
-        let mut y = state.block();
-        let projection = self.project(&[state.t], &mut y)?[0];
-        let placed = State::from_block(state.t, &y, state.q.len());
-        let size = placed.q.iter().chain(&state.q).fold(0.0f64, |m, q| m.max(q.abs()));
+    fn place(&mut self, t: f64, block: &mut [f64]) -> Result<(), StartError> {
+        let mut y = block.to_vec();
+        let projection = self.project(&[t], &mut y)?[0];
+        let n = self.system().degrees();
+        let size = y[..n].iter().chain(&block[..n]).fold(0.0f64, |m, q| m.max(q.abs()));
         if projection.moved > FAR * size {
             let coordinate = self.system().coordinates()[projection.farthest].clone();
             return Err(StartError::FarFromConstraints { coordinate, moved: projection.moved });
         }
         self.placed = Some(projection);
-        *state = placed;
+        block.copy_from_slice(&y);
         Ok(())
     }
 
-    fn check_start(&mut self, state: &State, n: usize) -> Result<(), StartError> {
-        let (t, y) = ([state.t], state.block());
-        let system = self.system().clone();
-        if let Some(idle) = self.idle(state.t, &state.q)? {
+    fn check_start(&mut self, t: f64, y: &[f64]) -> Result<(), StartError> {
+        let (system, n) = (self.system().clone(), self.system().degrees());
+        if let Some(idle) = self.idle(t, &y[..n])? {
             let coordinates = idle.into_iter().map(|i| system.coordinates()[i].clone()).collect();
-            return Err(StartError::SingularMass { t: state.t, coordinates });
+            return Err(StartError::SingularMass { t, coordinates });
         }
+        let t = [t];
         let mut shares = vec![0.0; system.shares().len()];
-        self.shares(&t, &y, &mut shares)?;
+        self.shares(&t, y, &mut shares)?;
         for (share, &value) in system.shares().iter().zip(&shares) {
             finite(|| format!("the energy `{}`", share.name), value)?;
         }
         let mut energy = [0.0];
-        self.energy(&t, &y, &mut energy)?;
+        self.energy(&t, y, &mut energy)?;
         finite(|| "the energy".into(), energy[0])?;
         let mut field = vec![0.0; y.len()];
-        self.field(&t, &y, &mut field)?;
+        self.field(&t, y, &mut field)?;
         let names = system.coordinates().iter().chain(system.momenta());
         for (name, &value) in names.zip(&field) {
             finite(|| format!("the rate of `{name}`"), value)?;
@@ -175,7 +198,7 @@ impl Dynamics {
         if system.facts().form == Form::Ports {
             let mut structure = vec![0.0; 2 * n * n];
             self.prepare(&[Quantity::Structure])?;
-            self.structure(&t, &y, &mut structure)?;
+            self.structure(&t, y, &mut structure)?;
             crate::ports::check_structure(&structure, n)?;
         }
         Ok(())

@@ -14,6 +14,7 @@ use crate::engine::check;
 use crate::equations::{Equations, depend};
 use crate::error::{EvalError, ModelError, SettingError};
 use crate::model::{Model, Term};
+use crate::parameters::Revision;
 use crate::state::State;
 use crate::system::System;
 use leastaction_expr::{Expr, IntoExpr};
@@ -95,13 +96,16 @@ impl Sundman {
         &self.original
     }
 
-    /// The system in fictitious time, with the parameters of the original.
+    /// The system in fictitious time, with the parameters of the original in every lane.
     ///
     /// # Errors
     /// [`SettingError`] if these are not the original's parameters.
     pub fn dynamics(&self, original: &Dynamics) -> Result<Dynamics, SettingError> {
         let mut dynamics = self.system.dynamics()?;
-        dynamics.set_parameters(original.parameters())?;
+        original.pass_parameters(&mut Revision::default(), |lane, values| match lane {
+            None => dynamics.set_parameters(values),
+            Some(lane) => dynamics.set_parameters_in(lane, values),
+        })?;
         Ok(dynamics)
     }
 

@@ -466,7 +466,9 @@ impl System {
         &self.inner.layout
     }
 
-    pub(crate) fn damped(&self) -> &[(usize, usize)] {
+    /// Where the matrix of [`Dynamics::damping`] has entries, by row and column.
+    #[must_use]
+    pub fn damped(&self) -> &[(usize, usize)] {
         &self.inner.damped
     }
 }

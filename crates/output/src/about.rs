@@ -1,7 +1,8 @@
 //! Where a record comes from: what files say besides numbers.
 
 use crate::json;
-use crate::record::{Group, Record};
+use crate::record::Group;
+use crate::table::Table;
 
 /// What was run, and how.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -16,27 +17,32 @@ pub struct About {
     pub parameters: Vec<(String, f64)>,
     /// How the run ended: `complete`, or why before its time.
     pub ended: String,
+    /// What else there is to say, by name.
+    pub notes: Vec<(String, String)>,
 }
 
 impl About {
     /// Everything by name, as text: names and numbers as JSON where there are several.
-    pub(crate) fn members(&self, record: &Record) -> Vec<(&'static str, Member)> {
+    pub(crate) fn members(&self, table: &dyn Table) -> Vec<(&str, Member)> {
         let parameters = self.parameters.iter().map(|(name, value)| (name, json::number(*value)));
-        vec![
+        let notes = self.notes.iter().map(|(name, text)| (name.as_str(), Member::Text(text.clone())));
+        let mut members = vec![
             ("system", Member::Text(self.system.clone())),
             ("method", Member::Text(self.method.clone())),
             ("pace", Member::Text(self.pace.clone())),
             ("parameters", Member::Json(json::object(parameters))),
             ("ended", Member::Text(self.ended.clone())),
-            ("samples", Member::Json(record.len().to_string())),
-            ("groups", Member::Json(groups(record))),
+            ("samples", Member::Json(table.rows().to_string())),
+            ("groups", Member::Json(groups(table))),
             ("written_by", Member::Text(concat!("leastaction ", env!("CARGO_PKG_VERSION")).to_owned())),
-        ]
+        ];
+        members.extend(notes);
+        members
     }
 
     /// All of it as a JSON object on one line.
-    pub(crate) fn json(&self, record: &Record) -> String {
-        json::object(self.members(record).into_iter().map(|(name, member)| (name, member.json())))
+    pub(crate) fn json(&self, table: &dyn Table) -> String {
+        json::object(self.members(table).into_iter().map(|(name, member)| (name, member.json())))
     }
 }
 
@@ -62,10 +68,9 @@ impl Member {
 }
 
 /// The names of the columns, by what they belong to.
-fn groups(record: &Record) -> String {
+fn groups(table: &dyn Table) -> String {
     let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
-    for (group, name, _) in record.columns() {
-        let word = word(group);
+    for (word, name) in table.columns() {
         match groups.last_mut() {
             Some((last, names)) if *last == word => names.push(json::text(&name)),
             _ => groups.push((word, vec![json::text(&name)])),
@@ -74,16 +79,20 @@ fn groups(record: &Record) -> String {
     json::object(groups.into_iter().map(|(word, names)| (word, json::list(names))))
 }
 
-fn word(group: Group) -> &'static str {
-    match group {
-        Group::Time => "time",
-        Group::Coordinates => "coordinates",
-        Group::Velocities => "velocities",
-        Group::Momenta => "momenta",
-        Group::Positions => "positions",
-        Group::Energy => "energy",
-        Group::Multipliers => "multipliers",
-        Group::Violations => "violations",
-        Group::Outputs => "outputs",
+impl Group {
+    /// The word for it in files.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Group::Time => "time",
+            Group::Coordinates => "coordinates",
+            Group::Velocities => "velocities",
+            Group::Momenta => "momenta",
+            Group::Positions => "positions",
+            Group::Energy => "energy",
+            Group::Multipliers => "multipliers",
+            Group::Violations => "violations",
+            Group::Outputs => "outputs",
+        }
     }
 }

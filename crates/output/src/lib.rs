@@ -37,17 +37,19 @@ mod file;
 mod format;
 pub mod json;
 mod record;
+mod table;
 
 pub use about::About;
 pub use file::{FileError, check, replace};
 pub use format::{ALL as FORMATS, Format};
 pub use record::{Column, Group, Path, Record, RecordError};
+pub use table::Table;
 
-/// Writes a record to a file in the format of the file's ending. The file is whole, or as it was before.
+/// Writes a record, or another table, to a file in the format of the file's ending. The file is whole, or as it was before.
 ///
 /// # Errors
 /// [`FileError`] if the ending is not known, or the file cannot be written.
-pub fn write(path: &std::path::Path, record: &Record, about: &About) -> Result<(), FileError> {
+pub fn write(path: &std::path::Path, record: &dyn Table, about: &About) -> Result<(), FileError> {
     let format = Format::of(path)?;
     replace(path, |writer| format.write(record, about, writer))
 }

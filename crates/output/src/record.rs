@@ -185,13 +185,6 @@ impl Record {
         self.paths.iter().find(|path| path.name == name)
     }
 
-    /// A name that two columns have, if there is one: files could not tell them apart.
-    #[must_use]
-    pub fn twice(&self) -> Option<String> {
-        let mut seen = HashSet::new();
-        self.columns().map(|(_, name, _)| name).find(|name| !seen.insert(name.clone()))
-    }
-
     /// How many numbers are not finite.
     #[must_use]
     pub fn not_finite(&self) -> usize {

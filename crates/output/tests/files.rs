@@ -76,6 +76,7 @@ fn about() -> About {
         method: "none".to_owned(),
         pace: "step 0.1".to_owned(),
         parameters: vec![("g".to_owned(), 9.81), ("tiny".to_owned(), 5e-324)],
+        notes: Vec::new(),
         ended: "complete".to_owned(),
     }
 }

@@ -1,7 +1,7 @@
 //! Pictures of runs: plots and animations.
 //!
-//! A [`Plot`] is a figure of a record, a [`Section`] one of points where orbits pass a surface, a [`Comparison`] one of methods; each is
-//! written as SVG or PNG. A [`Scene`] turns a drawing and the positions of a moment into shapes of a plane, whatever they are painted on.
+//! A [`Plot`] is a figure of a record, a [`Section`] one of points where orbits pass a surface, a [`Comparison`] one of methods, a [`Map`] one of
+//! values over a plane, and [`Histograms`] of how often values occur; each is written as SVG or PNG. A [`Scene`] turns a drawing and the positions of a moment into shapes of a plane, whatever they are painted on.
 
 #![forbid(unsafe_code)]
 
@@ -10,6 +10,8 @@ mod chosen;
 mod comparison;
 mod error;
 mod film;
+mod histogram;
+mod map;
 mod motion;
 mod paper;
 mod scene;
@@ -19,6 +21,8 @@ mod view;
 pub use comparison::{Comparison, Contender};
 pub use error::PictureError;
 pub use film::{Animation, Tempo, ffmpeg};
+pub use histogram::{Bars, Histograms};
+pub use map::Map;
 pub use motion::{Energy, Plot};
 pub use scene::{Scene, SceneError, Shape, positions_at};
 pub use section::{Orbit, Section};

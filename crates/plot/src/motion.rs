@@ -329,7 +329,7 @@ fn plane(
 ) -> Panel {
     let points = || {
         let over = over.iter().flat_map(|shape| match shape {
-            Over::Line(points) | Over::Still(points) => &points[..],
+            Over::Line(points) | Over::Still(points) | Over::Area(points, _) => &points[..],
             Over::Disc(at, _) | Over::Labelled(at, ..) => std::slice::from_ref(at),
         });
         series.iter().flat_map(|s| &s.points).chain(over)

@@ -3,7 +3,9 @@
 
 use leastaction_language::Drawing;
 use leastaction_output::{Column, Path, Record};
-use leastaction_plot::{Comparison, Contender, Energy, Orbit, PictureError, Plot, Section};
+use leastaction_plot::{
+    Bars, Comparison, Contender, Energy, Histograms, Map, Orbit, PictureError, Plot, Section,
+};
 
 /// A weight on a rod that turns once in 2π: two coordinates, one particle.
 fn turning(count: usize) -> Record {
@@ -381,4 +383,83 @@ fn portraits_of_unlike_sizes_have_measures_of_their_own() {
     let texts = looked_at(&plotted(&record, &drawing(), KEPT).unwrap());
     assert!(says(&texts, "each by its own measure") && says(&texts, "coordinate / its largest"), "{texts:?}");
     assert!(texts.iter().any(|text| text.starts_with("x / 1, x&apos; / 1")), "{texts:?}");
+}
+
+/// A map has a cell for every value, the first of them at the lower left, in an SVG and in a PNG.
+#[test]
+fn maps_show_every_cell() {
+    let folder = std::env::temp_dir().join(format!("leastaction-maps-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    // x − y grows to the right and downwards; one cell has no value.
+    let (columns, rows) = (30, 20);
+    let mut values: Vec<f64> =
+        (0..columns * rows).map(|k| (k % columns) as f64 - (k / columns) as f64).collect();
+    values[columns * rows - 1] = f64::NAN;
+    let map = Map {
+        title: "a slope".to_owned(),
+        subtitle: "and a hole".to_owned(),
+        labels: ["th1".to_owned(), "th2".to_owned()],
+        ranges: [[0.0, 3.0], [-1.0, 1.0]],
+        columns,
+        values,
+        what: "x − y".to_owned(),
+        without: "never".to_owned(),
+        log: false,
+    };
+    map.save(&folder.join("map.svg")).unwrap();
+    map.save(&folder.join("map.png")).unwrap();
+    let svg = std::fs::read_to_string(folder.join("map.svg")).unwrap();
+    let texts = looked_at(&svg);
+    for wanted in ["th1", "th2", "x − y from −19", "to 29", "never: 1 of 600"] {
+        assert!(says(&texts, wanted), "{wanted}: {texts:?}");
+    }
+    assert_eq!(svg.matches("<image ").count(), 1);
+    let decoder =
+        png::Decoder::new(std::io::BufReader::new(std::fs::File::open(folder.join("map.png")).unwrap()));
+    let mut reader = decoder.read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    let (width, height) = (info.width as usize, info.height as usize);
+    let dark =
+        |x: usize, y: usize| pixels[3 * (y * width + x)..][..3].iter().map(|c| u32::from(*c)).sum::<u32>();
+    // The upper left is the smallest value, and dark; the lower right the largest, and light.
+    assert!(dark(width / 5, height / 5) < dark(4 * width / 5, 4 * height / 5));
+    let nothing = Map { values: vec![f64::NAN; 4], columns: 2, ..map.clone() };
+    assert!(matches!(nothing.save(&folder.join("none.svg")), Err(PictureError::NotFinite { .. })));
+    let uneven = Map { values: vec![1.0; 5], columns: 2, ..map };
+    assert!(matches!(uneven.save(&folder.join("none.svg")), Err(PictureError::Empty)));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn histograms_have_a_bar_for_every_bin() {
+    let folder = std::env::temp_dir().join(format!("leastaction-bars-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let bars = |what: &str| Bars {
+        what: what.to_owned(),
+        low: -3.0,
+        high: 3.0,
+        counts: (0..60)
+            .map(|i| (1000.0 * (-0.5 * (f64::from(i) / 10.0 - 3.0).powi(2)).exp()) as u64)
+            .collect(),
+        outside: 12,
+    };
+    let figure = Histograms {
+        title: "spread".to_owned(),
+        subtitle: String::new(),
+        histograms: vec![bars("th1"), bars("energy")],
+    };
+    figure.save(&folder.join("bars.svg")).unwrap();
+    figure.save(&folder.join("bars.png")).unwrap();
+    let svg = std::fs::read_to_string(folder.join("bars.svg")).unwrap();
+    let texts = looked_at(&svg);
+    for wanted in ["th1", "energy", "trajectories", "12 outside of the range"] {
+        assert!(says(&texts, wanted), "{wanted}: {texts:?}");
+    }
+    assert_eq!(svg.matches("<polygon").count(), 120);
+    assert!(matches!(
+        Histograms { histograms: Vec::new(), ..figure }.save(&folder.join("none.svg")),
+        Err(PictureError::Empty)
+    ));
+    std::fs::remove_dir_all(folder).unwrap();
 }

@@ -26,7 +26,7 @@ struct Step {
     /// Runs it for a single state, and for a tile.
     run: [Run; 2],
     code: Code,
-    /// The set of arguments that are the same in all lanes, as a bit mask.
+    /// The set of arguments that are constants, the same in all lanes, as a bit mask.
     shared: u8,
     result: u32,
     arguments: [u32; 4],
@@ -74,8 +74,8 @@ impl Interpreter {
                 let result = slots.take();
                 let partner = partners[at].map_or(result, |second| *computed[second].insert(slots.take()));
                 let arguments = instruction.operands.map(|o| slot(o, &temporaries));
-                // Commuting arguments are in order, shared ones first, so that not every set of them occurs.
-                let shared = |set, a: &Operand| 2 * set + u8::from(a.is_uniform());
+                // Commuting arguments are in order, constants first, so that not every set of them occurs.
+                let shared = |set, a: &Operand| 2 * set + u8::from(matches!(a, Operand::Constant(_)));
                 let shared = instruction.arguments().iter().rev().fold(0, shared);
                 let code = instruction.code;
                 let run = [level.run::<1>(code, shared), level.run::<TILE>(code, shared)];
@@ -119,11 +119,18 @@ impl Interpreter {
         rows
     }
 
-    /// Spreads the pool over the lanes.
+    /// Sets the pool of single states and of all lanes.
     pub(crate) fn set_pool(&self, rows: &mut Rows, pool: &[f64]) {
         rows.single.as_mut_slice()[..self.pool].copy_from_slice(pool);
         for (row, &value) in rows.tile.as_mut_slice().chunks_exact_mut(self.tile).zip(pool) {
             row.fill(value);
+        }
+    }
+
+    /// Sets the pool of one lane.
+    pub(crate) fn set_lane_pool(&self, rows: &mut Rows, lane: usize, pool: &[f64]) {
+        for (row, &value) in rows.tile.as_mut_slice().chunks_exact_mut(self.tile).zip(pool) {
+            row.as_chunks_mut::<LANES>().0.iter_mut().for_each(|block| block[lane] = value);
         }
     }
 
@@ -225,9 +232,13 @@ mod tests {
             let mut random = Random::new(seed);
             let program = random::program(&mut random);
             let tape = Interpreter::new(&program);
-            let parameters: Vec<f64> = program.parameters.iter().map(|_| random.between(-4.0, 4.0)).collect();
-            let pool = random::pool(&program, &parameters);
-            let mut rows = tape.rows(&pool);
+            let pools: [Vec<f64>; LANES] = std::array::from_fn(|_| {
+                let parameters: Vec<f64> =
+                    program.parameters.iter().map(|_| random.between(-4.0, 4.0)).collect();
+                random::pool(&program, &parameters)
+            });
+            let mut rows = tape.rows(&pools[0]);
+            pools.iter().enumerate().for_each(|(lane, pool)| tape.set_lane_pool(&mut rows, lane, pool));
             let (each, produced, blocks) =
                 (program.inputs.len(), program.outputs.len(), 1 + random.below(12));
             let number = |_| if random.chance(0.8) { random.between(-4.0, 4.0) } else { wild(&mut random) };
@@ -239,10 +250,11 @@ mod tests {
                 let state: Vec<f64> = (0..each).map(|i| inputs[place(i, each)]).collect();
                 let mut single = vec![0.0; produced];
                 tape.run_single(&mut rows, &state, &mut single);
-                for (o, expected) in random::expect(&program, &pool, &state).into_iter().enumerate() {
+                let expected = |lane: usize| random::expect(&program, &pools[lane], &state);
+                for (o, (alone, in_lane)) in expected(0).into_iter().zip(expected(lane % LANES)).enumerate() {
                     values += 1;
-                    numbers += usize::from(expected.is_number());
-                    for found in [single[o], lanes[place(o, produced)]] {
+                    numbers += usize::from(alone.is_number());
+                    for (expected, found) in [(alone, single[o]), (in_lane, lanes[place(o, produced)])] {
                         assert!(
                             expected.allows(found),
                             "seed {seed}: output {o} is {found:e}, not {expected:?}\n{program}"

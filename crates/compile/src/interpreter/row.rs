@@ -166,7 +166,7 @@ unsafe fn rows<'a, const L: usize>(step: &Step, rows: *mut f64) -> (&'a mut [f64
     }
 }
 
-/// One frequent instruction. Arguments of the set `SHARED` are the same in all lanes and read once.
+/// One frequent instruction. Arguments of the set `SHARED` are constants, and read once.
 ///
 /// # Safety
 /// As for [`Run`].

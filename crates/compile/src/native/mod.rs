@@ -62,12 +62,32 @@ impl Isa {
         }
     }
 
-    /// How many times a pool entry is repeated in memory.
+    /// How many times a pool entry is repeated in memory for single states.
     #[cfg(target_arch = "x86_64")]
     pub(crate) fn pool_stride(self) -> usize {
         match self {
             Isa::Avx2 => 4,
             Isa::Avx512 => 1,
+        }
+    }
+
+    /// How many lanes a register holds.
+    #[cfg(target_arch = "x86_64")]
+    fn lanes(self) -> usize {
+        match self {
+            Isa::Avx2 => 4,
+            Isa::Avx512 => 8,
+        }
+    }
+
+    /// Where a pool entry begins for the function of lanes. AVX-512 broadcasts constants as it reads them; all else has
+    /// a value for every lane of a register.
+    #[cfg(target_arch = "x86_64")]
+    fn lane_place(self, entry: usize, constants: usize) -> usize {
+        match self {
+            Isa::Avx2 => 4 * entry,
+            Isa::Avx512 if entry < constants => entry,
+            Isa::Avx512 => constants.next_multiple_of(8) + 8 * (entry - constants),
         }
     }
 }
@@ -108,6 +128,9 @@ pub(crate) struct Native {
     lanes: x86::Function,
     isa: Isa,
     code_len: usize,
+    /// The first pool entry that may differ between lanes.
+    constants: usize,
+    pool_len: usize,
     /// How many steps of the function of one state work on several lanes.
     #[cfg(test)]
     packed: usize,
@@ -138,7 +161,7 @@ impl Native {
             return Err(NativeError::TooLarge { what, count, limit: Self::LIMIT });
         }
         let mut code = Vec::new();
-        let (alive, width) = (isa.registers() - 10, x86::vector_width(isa));
+        let (alive, width) = (isa.registers() - 10, isa.lanes());
         let packed = pack::pack(program, isa, width, eager).map(|mut sequence| {
             schedule::schedule_steps(&mut sequence, alive);
             sequence
@@ -149,20 +172,44 @@ impl Native {
         let lanes = x86::compile(&mut code, program, &Sequence::of(program, width), isa, true);
         let bytes = code.len();
         let memory = executable(&code).map_err(|source| NativeError::Memory { bytes, source })?;
+        let (constants, pool_len) = (program.constants.len(), program.pool_len());
         Ok(Native {
             memory,
             scalar,
             lanes,
             isa,
             code_len: bytes,
+            constants,
+            pool_len,
             #[cfg(test)]
             packed: single.steps.iter().filter(|step| step.width > 1).count(),
         })
     }
 
-    /// `f64`s per pool entry: the value, repeated.
+    /// `f64`s per pool entry for single states: the value, repeated.
     pub(crate) fn pool_stride(&self) -> usize {
         self.isa.pool_stride()
+    }
+
+    /// `f64`s of the pools of eight lanes.
+    pub(crate) fn lane_pools_len(&self) -> usize {
+        self.each_pool() * (8 / self.isa.lanes())
+    }
+
+    /// `f64`s of the pool that one call of the function of lanes reads.
+    fn each_pool(&self) -> usize {
+        self.isa.lane_place(self.pool_len, self.constants)
+    }
+
+    /// Writes one lane's pool to where the function of lanes reads it.
+    pub(crate) fn set_lane_pool(&self, pools: &mut [f64], lane: usize, pool: &[f64]) {
+        let width = self.isa.lanes();
+        let pools = &mut pools[lane / width * self.each_pool()..][..self.each_pool()];
+        let shared = if self.isa == Isa::Avx512 { self.constants } else { 0 };
+        let (constants, rest) = pool.split_at(shared);
+        pools[..shared].copy_from_slice(constants);
+        let rows = pools[self.isa.lane_place(shared, self.constants)..].chunks_exact_mut(width);
+        rows.zip(rest).for_each(|(row, &value)| row[lane % width] = value);
     }
 
     /// `f64`s of scratch memory, aligned to 64 bytes, that one thread needs.
@@ -198,18 +245,25 @@ impl Native {
     /// Evaluates blocks of eight lanes: component i of block b in lane j is at `(b * components + i) * 8 + j`.
     ///
     /// # Safety
-    /// As for [`Native::run_scalar`], with eight states per block.
+    /// As for [`Native::run_scalar`], with eight states per block, and the pools of [`Native::lane_pools_len`] values in
+    /// place of the pool, every lane of which [`Native::set_lane_pool`] has written.
     pub(crate) unsafe fn run_lanes(
         &self,
         inputs: *const f64,
         outputs: *mut f64,
-        pool: *const f64,
+        pools: *const f64,
         scratch: *mut f64,
         blocks: usize,
     ) {
         let function = self.entry(self.lanes);
-        // SAFETY: the code was written for this signature and touches only what the caller vouches for.
-        unsafe { function(inputs, outputs, pool, scratch, blocks) }
+        let width = self.isa.lanes();
+        for part in 0..8 / width {
+            let (inputs, outputs) = (inputs.wrapping_add(part * width), outputs.wrapping_add(part * width));
+            let pool = pools.wrapping_add(part * self.each_pool());
+            // SAFETY: the code was written for this signature and touches only what the caller vouches for: of every
+            // component of a block, and of the pools, the part for these lanes.
+            unsafe { function(inputs, outputs, pool, scratch, blocks) }
+        }
     }
 
     fn entry(&self, function: x86::Function) -> x86::Entry {
@@ -239,6 +293,14 @@ impl Native {
     }
 
     pub(crate) fn pool_stride(&self) -> usize {
+        match *self {}
+    }
+
+    pub(crate) fn lane_pools_len(&self) -> usize {
+        match *self {}
+    }
+
+    pub(crate) fn set_lane_pool(&self, _: &mut [f64], _: usize, _: &[f64]) {
         match *self {}
     }
 

@@ -6,7 +6,7 @@ use leastaction_expr::Op;
 /// Where a value lies in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Place {
-    /// A value that all lanes share.
+    /// A constant, a parameter or a uniform.
     Pool(u32),
     Input(u32),
     Output(u32),

@@ -93,7 +93,8 @@ impl Guarded {
 struct Data {
     /// For each lane.
     inputs: Vec<Vec<f64>>,
-    pool: Vec<f64>,
+    /// For each lane of a block; single states have the first.
+    pools: [Vec<f64>; 8],
     offset: usize,
 }
 
@@ -105,13 +106,18 @@ impl Data {
             let value = |_| if tame { random.between(-4.0, 4.0) } else { wild(random) };
             inputs.push((0..program.inputs.len()).map(value).collect());
         }
-        let value = |_| if random.chance(0.8) { random.between(-4.0, 4.0) } else { wild(random) };
-        let parameters: Vec<f64> = (0..program.parameters.len()).map(value).collect();
-        Data { inputs, pool: random::pool(program, &parameters), offset: random.below(8) }
+        let pools = std::array::from_fn(|_| {
+            let value = |_| if random.chance(0.8) { random.between(-4.0, 4.0) } else { wild(random) };
+            let parameters: Vec<f64> = (0..program.parameters.len()).map(value).collect();
+            random::pool(program, &parameters)
+        });
+        Data { inputs, pools, offset: random.below(8) }
     }
 
-    fn expected(&self, program: &Program) -> Vec<Vec<Expected>> {
-        self.inputs.iter().map(|inputs| random::expect(program, &self.pool, inputs)).collect()
+    fn expected(&self, program: &Program, mode: Mode) -> Vec<Vec<Expected>> {
+        let pool = |lane: usize| &self.pools[if mode.lanes { lane % 8 } else { 0 }];
+        let lanes = self.inputs.iter().enumerate();
+        lanes.map(|(lane, inputs)| random::expect(program, pool(lane), inputs)).collect()
     }
 }
 
@@ -163,10 +169,18 @@ fn check(
             from.slice()[place(lane, i, inputs)] = value;
         }
     }
+    let [single, ..] = &data.pools;
     let stride = native.pool_stride();
-    let mut pool = guarded(data.pool.len() * stride, 0, 8);
-    for (entry, &value) in pool.slice().chunks_exact_mut(stride).zip(&data.pool) {
-        entry.fill(value);
+    let len = if mode.lanes { native.lane_pools_len() } else { single.len() * stride };
+    let mut pool = guarded(len, 0, 8);
+    if mode.lanes {
+        for (lane, values) in data.pools.iter().enumerate() {
+            native.set_lane_pool(pool.slice(), lane, values);
+        }
+    } else {
+        for (entry, &value) in pool.slice().chunks_exact_mut(stride).zip(single) {
+            entry.fill(value);
+        }
     }
     let mut to = guarded(lanes * outputs, (data.offset + 3) % 8, 1);
     let mut scratch = guarded(native.scratch_len(), 0, 8);
@@ -206,21 +220,21 @@ fn fuzz(first: u64, programs: u64, file: Option<&File>) {
         instructions += program.body.len() as u64;
         let blocks = random.pick(&[0, 1, 1, 2, 2, 5]);
         let data = Data::new(&program, &mut random, 8 * blocks);
-        let expected = data.expected(&program);
-        for (output, expected) in expected.iter().flat_map(|lane| program.outputs.iter().zip(lane)) {
+        let expected = [true, false].map(|lanes| data.expected(&program, Mode { isa: Isa::Avx2, lanes, eager: false }));
+        for (output, expected) in expected[0].iter().flat_map(|lane| program.outputs.iter().zip(lane)) {
             if matches!(output, Operand::Temporary(_)) {
                 values += 1;
                 numbers += u64::from(expected.is_number());
             }
         }
         for &mode in &modes {
-            let result = check(&program, &data, &expected, mode, file);
+            let result = check(&program, &data, &expected[usize::from(!mode.lanes)], mode, file);
             if let (Ok(steps), false) = (&result, mode.lanes) {
                 packed += steps;
                 with_packs += usize::from(*steps > 0);
             }
             if let Err(failure) = result {
-                let rerun = |p: &Program| check(p, &data, &data.expected(p), mode, file);
+                let rerun = |p: &Program| check(p, &data, &data.expected(p, mode), mode, file);
                 let small = random::shrink(program.clone(), |p| rerun(p).is_err());
                 let last = rerun(&small).map_or_else(|failure| failure.to_string(), |_| "nothing".into());
                 panic!("seed {seed}, {mode:?}: {failure}\nmade smaller: {last}\n{small}");
@@ -268,7 +282,7 @@ fn a_program_without_anything_runs() {
     let program = Program::build(&[], &[], &[]).unwrap();
     for mode in MODES.into_iter().filter(|mode| mode.isa.available()) {
         let data = Data::new(&program, &mut Random::new(1), 16);
-        check(&program, &data, &data.expected(&program), mode, None).unwrap();
+        check(&program, &data, &data.expected(&program, mode), mode, None).unwrap();
     }
 }
 

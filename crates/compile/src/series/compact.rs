@@ -125,6 +125,11 @@ impl Rows {
     pub(super) fn set_parameters(&mut self, parameters: &[f64]) -> Result<(), ArgumentError> {
         self.start.set_parameters(parameters)
     }
+
+    /// Sets the parameters of one lane.
+    pub(super) fn set_parameters_in(&mut self, lane: usize, parameters: &[f64]) -> Result<(), ArgumentError> {
+        self.start.set_parameters_in(lane, parameters)
+    }
 }
 
 impl Compact {

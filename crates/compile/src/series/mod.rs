@@ -267,6 +267,18 @@ impl SeriesEvaluator {
         }
     }
 
+    /// Sets the parameters of one lane, as [`Evaluator::set_parameters_in`].
+    ///
+    /// # Errors
+    /// [`ArgumentError`] if there is no such lane, the number of parameters is wrong, or one is not finite; the old ones
+    /// then stay.
+    pub fn set_parameters_in(&mut self, lane: usize, parameters: &[f64]) -> Result<(), ArgumentError> {
+        match &mut self.work {
+            Work::Unrolled { coefficients, .. } => coefficients.set_parameters_in(lane, parameters),
+            Work::Compact(_, rows) => rows.set_parameters_in(lane, parameters),
+        }
+    }
+
     /// The coefficients at one state, given with what follows it among the field's inputs.
     ///
     /// # Errors

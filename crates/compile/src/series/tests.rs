@@ -361,6 +361,17 @@ fn parameters_change_and_bad_arguments_are_refused() {
         evaluator.set_parameters(&[2f64.ln()]).unwrap();
         evaluator.eval(&[1.0], &mut out).unwrap();
         assert_close(out[1], 2.0, 4.0, "changed");
+        let logarithm = |lane: usize| (2.0 + 0.1 * lane as f64).ln();
+        (0..LANES).for_each(|lane| evaluator.set_parameters_in(lane, &[logarithm(lane)]).unwrap());
+        let mut wide = vec![0.0; LANES * out.len()];
+        evaluator.eval_lanes(&[1.0; LANES], &mut wide).unwrap();
+        for lane in 0..LANES {
+            evaluator.set_parameters(&[logarithm(lane)]).unwrap();
+            evaluator.eval(&[1.0], &mut out).unwrap();
+            let found: Vec<f64> = wide.iter().skip(lane).step_by(LANES).copied().collect();
+            assert_eq!(found, out, "lane {lane}");
+        }
+        assert!(evaluator.set_parameters_in(LANES, &[1.0]).is_err());
         assert!(evaluator.set_parameters(&[f64::NAN]).is_err());
         assert!(evaluator.set_parameters(&[]).is_err());
         assert!(evaluator.eval(&[1.0, 2.0], &mut out).is_err());

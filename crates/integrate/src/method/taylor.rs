@@ -19,7 +19,7 @@ use crate::error::RunError;
 use crate::pace::{Pace, Tolerance};
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::{ArgumentError, LANES, SeriesEvaluator};
-use leastaction_mechanics::{Dynamics, EvalError};
+use leastaction_mechanics::{Dynamics, EvalError, Revision};
 
 pub(super) const CARD: Card = Card {
     name: "taylor",
@@ -67,7 +67,7 @@ const HALVINGS: usize = 100;
 struct Taylor {
     series: SeriesEvaluator,
     order: usize,
-    parameters: Vec<f64>,
+    revision: Revision,
     foresight: Option<Foresight>,
     /// Whether the field has branches, which a series does not see.
     branches: bool,
@@ -131,15 +131,14 @@ impl Taylor {
         };
         let system = dynamics.system().clone();
         let series = system.series(order)?;
-        let parameters = dynamics.parameters().to_vec();
         let extra = usize::from(!system.facts().autonomous);
         let len = system.dimension() * width;
         Ok(Taylor {
             branches: series.branches(),
             ends: series.ends(),
-            series: series.evaluator(&parameters).map_err(refused)?,
+            series: series.evaluator(dynamics.parameters()).map_err(refused)?,
             order,
-            parameters,
+            revision: Revision::default(),
             foresight,
             inputs: vec![0.0; len + extra * width],
             coefficients: vec![0.0; order * len],
@@ -156,10 +155,12 @@ impl Taylor {
 
     /// The coefficients at a block.
     fn expand(&mut self, motion: &mut Motion<'_>, t: &[f64], block: &Block) -> Result<(), StepError> {
-        if motion.dynamics().parameters() != self.parameters {
-            self.parameters.copy_from_slice(motion.dynamics().parameters());
-            self.series.set_parameters(&self.parameters).map_err(refused)?;
-        }
+        let (series, revision) = (&mut self.series, &mut self.revision);
+        let passed = motion.dynamics().pass_parameters(revision, |lane, values| match lane {
+            None => series.set_parameters(values),
+            Some(lane) => series.set_parameters_in(lane, values),
+        });
+        passed.map_err(refused)?;
         let values = block.values();
         self.inputs[..values.len()].copy_from_slice(values);
         let time = &mut self.inputs[values.len()..];

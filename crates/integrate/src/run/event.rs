@@ -2,8 +2,9 @@
 
 use crate::course::Course;
 use crate::error::RunError;
-use crate::run::roots::{Root, sign_changes};
+use crate::run::roots::{COARSE, Root, coarse_point, is_quiet, sign_changes};
 use crate::step::StepError;
+use leastaction_compile::LANES;
 use leastaction_mechanics::{EvalError, Observable, State};
 
 /// A zero crossing to look for: of any expression of time, coordinates, velocities, momenta and parameters.
@@ -100,27 +101,52 @@ const SECANTS: u32 = 6;
 /// The events of a run at work.
 pub(crate) struct Lookout<'a> {
     events: &'a [Event],
-    /// The sign of each observable where the run is: 0 until it has one.
-    signs: Vec<f64>,
-    /// What happens in the proposed step, in order, by fraction of the step.
+    /// The sign of each observable where each lane is: 0 until it has one.
+    signs: Vec<[f64; LANES]>,
+    /// What happens in the proposed step of a lane, in order, by fraction of the step.
     hits: Vec<(f64, Hit)>,
     passed: usize,
     at: Vec<f64>,
 }
 
 impl<'a> Lookout<'a> {
-    pub(crate) fn new(events: &'a [Event], course: &mut Course<'_>) -> Result<Lookout<'a>, RunError> {
-        if !events.is_empty() && course.block.width() > 1 {
-            return Err(RunError::EventsInLanes);
+    pub(crate) fn new(events: &'a [Event], course: &Course<'_>) -> Lookout<'a> {
+        let (signs, at) = (vec![[0.0; LANES]; events.len()], course.block.values().to_vec());
+        Lookout { events, signs, hits: Vec::with_capacity(16), passed: 0, at }
+    }
+
+    /// Begins in some lanes, where they are.
+    pub(crate) fn begin(&mut self, course: &mut Course<'_>, lanes: &[bool]) -> Result<(), RunError> {
+        for (event, signs) in self.events.iter().zip(&mut self.signs) {
+            let (mut values, Course { t, block, motion, .. }) = ([0.0; LANES], &mut *course);
+            let width = block.width();
+            motion.dynamics().observe(event.what, &t[..width], block.values(), &mut values[..width])?;
+            for j in (0..width).filter(|&j| lanes[j]) {
+                signs[j] = if values[j] == 0.0 { 0.0 } else { values[j].signum() };
+            }
         }
-        let (t, mut signs) = (course.times()[0], Vec::new());
-        for event in events {
-            let mut value = [0.0];
-            course.motion.dynamics().observe(event.what, &[t], course.block.values(), &mut value)?;
-            signs.push(if value[0] == 0.0 { 0.0 } else { value[0].signum() });
+        Ok(())
+    }
+
+    /// In which lanes something may happen in the proposed step: a first look, the same as [`Lookout::look`] has, in all of them at once.
+    pub(crate) fn suspects(&mut self, course: &mut Course<'_>) -> Result<[bool; LANES], StepError> {
+        let width = course.block.width();
+        let (mut suspects, mut values) = ([false; LANES], [[0.0; LANES]; COARSE + 1]);
+        let (starts, ends): ([f64; LANES], [f64; LANES]) =
+            (course.t, std::array::from_fn(|j| if j < width { course.end_of(j) } else { 0.0 }));
+        for (event, signs) in self.events.iter().zip(&self.signs) {
+            for (k, values) in values.iter_mut().enumerate() {
+                let tau = coarse_point(k);
+                course.polynomial.at(&[tau; LANES][..width], &mut self.at);
+                let times: [f64; LANES] = std::array::from_fn(|j| starts[j] + tau * (ends[j] - starts[j]));
+                let dynamics = course.motion.dynamics();
+                dynamics.observe(event.what, &times[..width], &self.at, &mut values[..width])?;
+            }
+            for j in (0..width).filter(|&j| course.is_taken(j)) {
+                suspects[j] |= !is_quiet(values.map(|values| values[j]), signs[j]);
+            }
         }
-        let at = course.block.values().to_vec();
-        Ok(Lookout { events, signs, hits: Vec::with_capacity(16), passed: 0, at })
+        Ok(suspects)
     }
 
     /// Whether the proposed step has to be looked into.
@@ -128,21 +154,20 @@ impl<'a> Lookout<'a> {
         !self.events.is_empty()
     }
 
-    /// Finds what happens in the proposed step.
-    pub(crate) fn look(&mut self, course: &mut Course<'_>) -> Result<(), StepError> {
-        let (start, end) = (course.times()[0], course.end_of(0));
-        self.hits.clear();
-        self.passed = 0;
+    /// Finds what happens in the proposed step of a lane.
+    pub(crate) fn look(&mut self, course: &mut Course<'_>, lane: usize) -> Result<(), StepError> {
+        let (start, end, width) = (course.times()[lane], course.end_of(lane), course.block.width());
+        self.clear();
         for (i, event) in self.events.iter().enumerate() {
             let (polynomial, dynamics) = (&course.polynomial, course.motion.dynamics());
             let mut value = |tau: f64| {
-                let mut out = [0.0];
-                polynomial.at(&[tau], &mut self.at);
-                dynamics.observe(event.what, &[start + tau * (end - start)], &self.at, &mut out)?;
-                Ok::<f64, EvalError>(out[0])
+                let (time, mut out) = ([start + tau * (end - start); LANES], [0.0; LANES]);
+                polynomial.at(&[tau; LANES][..width], &mut self.at);
+                dynamics.observe(event.what, &time[..width], &self.at, &mut out[..width])?;
+                Ok::<f64, EvalError>(out[lane])
             };
             let hits = &mut self.hits;
-            sign_changes(&mut value, &mut self.signs[i], |root| {
+            sign_changes(&mut value, &mut self.signs[i][lane], |root| {
                 if event.admits(root) {
                     let hit = Hit { event: i, rising: root.rising, terminal: event.terminal };
                     hits.push((root.at, hit));
@@ -152,7 +177,7 @@ impl<'a> Lookout<'a> {
         if course.motion.system().facts().constrained {
             for k in 0..self.hits.len() {
                 let (tau, hit) = self.hits[k];
-                self.hits[k].0 = self.close_in(course, hit.event, tau)?;
+                self.hits[k].0 = self.close_in(course, lane, hit.event, tau)?;
             }
         }
         self.hits.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -160,13 +185,20 @@ impl<'a> Lookout<'a> {
     }
 
     /// Where an observable vanishes on the constraints: near the zero on the step's polynomial, which is off them by its error.
-    fn close_in(&mut self, course: &mut Course<'_>, event: usize, tau: f64) -> Result<f64, StepError> {
-        let (start, end) = (course.times()[0], course.end_of(0));
+    fn close_in(
+        &mut self,
+        course: &mut Course<'_>,
+        lane: usize,
+        event: usize,
+        tau: f64,
+    ) -> Result<f64, StepError> {
+        let (start, end, width) = (course.times()[lane], course.end_of(lane), course.block.width());
         let mut value = |tau: f64| {
-            let (time, mut out) = (start + tau * (end - start), [0.0]);
-            course.inside(tau, time, &mut self.at)?;
-            course.motion.dynamics().observe(self.events[event].what, &[time], &self.at, &mut out)?;
-            Ok::<f64, StepError>(out[0])
+            let (time, mut out) = (start + tau * (end - start), [0.0; LANES]);
+            course.inside(lane, tau, time, &mut self.at)?;
+            let (times, what) = ([time; LANES], self.events[event].what);
+            course.motion.dynamics().observe(what, &times[..width], &self.at, &mut out[..width])?;
+            Ok::<f64, StepError>(out[lane])
         };
         // Secants, while they lead nearer.
         let aside = if tau < 0.5 { tau + ASIDE } else { tau - ASIDE };
@@ -183,6 +215,12 @@ impl<'a> Lookout<'a> {
             (before, best) = (best, found);
         }
         Ok(best.0)
+    }
+
+    /// Nothing happens, as far as is known.
+    pub(crate) fn clear(&mut self) {
+        self.hits.clear();
+        self.passed = 0;
     }
 
     /// What happens next in the proposed step, at which fraction of it.

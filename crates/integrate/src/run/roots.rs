@@ -10,9 +10,11 @@
 //! What remains are brackets with one sign change each, which bisection and secants close to the last bit.
 
 use std::f64::consts::PI;
+use std::sync::LazyLock;
 
-/// The largest number of intervals between samples.
+/// The largest number of intervals between samples, and that of a first look.
 const MOST: usize = 16;
+pub(crate) const COARSE: usize = 4;
 /// How often a piece is halved because its interpolant has not died away, or because it may have several zeros.
 const BLURRED: u32 = 6;
 const TANGLED: u32 = 40;
@@ -69,30 +71,21 @@ fn pieces<E, F: FnMut(f64) -> Result<f64, E>>(
     piece: &mut impl FnMut(&mut F, f64) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut values = [0.0; MOST + 1];
-    let mut n = 4;
+    let mut n = COARSE;
     let rough = loop {
         // Points of the coarser grid are among those of the finer.
         let stride = MOST / n;
-        for k in (0..=n).filter(|k| n == 4 || k % 2 == 1) {
-            let x = -(PI * k as f64 / n as f64).cos();
-            values[k * stride] = f(a + 0.5 * (b - a) * (1.0 + x))?;
+        for k in (0..=n).filter(|k| n == COARSE || k % 2 == 1) {
+            values[k * stride] = f(a + (b - a) * TABLE.points[k * stride])?;
         }
         let mut coefficients = [0.0; MOST + 1];
-        for (j, c) in coefficients.iter_mut().enumerate().take(n + 1) {
-            *c = (0..=n).map(|k| weight(j, k, n) * values[k * stride]).sum();
-        }
+        transform(&values, n, &mut coefficients);
         let series = &coefficients[..=n];
+        if leaves_no_doubt(series, values.iter().step_by(stride)) {
+            return piece(f, b);
+        }
         let largest = series.iter().fold(0.0_f64, |m, c| m.max(c.abs()));
         let tail = series[n].abs() + series[n - 1].abs();
-        // Where the function is not defined there is nothing to see.
-        if !largest.is_finite() || values.iter().step_by(stride).all(|value| value.is_nan()) {
-            return piece(f, b);
-        }
-        // A coarse look is enough where it leaves no doubt: fast oscillations may hide between a few points, but rarely with a small tail.
-        let others = series[1..].iter().map(|c| c.abs()).sum::<f64>();
-        if series[0].abs() > others + 4.0 * tail && tail <= SMALL_TAIL * series[0].abs() {
-            return piece(f, b);
-        }
         if tail <= DEAD * largest {
             let rounding = (LOST * largest).max(f64::MIN_POSITIVE);
             return untangle(f, series, rounding, a, b, depth, piece);
@@ -114,6 +107,57 @@ fn pieces<E, F: FnMut(f64) -> Result<f64, E>>(
     let middle = 0.5 * (a + b);
     pieces(f, a, middle, (depth + 1, left), piece)?;
     pieces(f, middle, b, (depth + 1, left), piece)
+}
+
+/// Whether nothing is to be found between the ends of a piece: the function has no zero there, or is not defined. A coarse look is enough where it leaves
+/// no doubt: fast oscillations may hide between a few points, but rarely with a small tail.
+fn leaves_no_doubt<'a>(series: &[f64], mut values: impl Iterator<Item = &'a f64>) -> bool {
+    let n = series.len() - 1;
+    let largest = series.iter().fold(0.0_f64, |m, c| m.max(c.abs()));
+    let tail = series[n].abs() + series[n - 1].abs();
+    if !largest.is_finite() || values.all(|value| value.is_nan()) {
+        return true;
+    }
+    let others = series[1..].iter().map(|c| c.abs()).sum::<f64>();
+    series[0].abs() > others + 4.0 * tail && tail <= SMALL_TAIL * series[0].abs()
+}
+
+/// Where a first look is taken, from 0 to 1.
+pub(crate) fn coarse_point(k: usize) -> f64 {
+    TABLE.points[k * MOST / COARSE]
+}
+
+/// Whether [`sign_changes`] would find nothing, as far as a first look tells, and leave the sign as it is.
+pub(crate) fn is_quiet(values: [f64; COARSE + 1], sign: f64) -> bool {
+    let (mut spread, mut series) = ([0.0; MOST + 1], [0.0; MOST + 1]);
+    spread.iter_mut().step_by(MOST / COARSE).zip(&values).for_each(|(place, value)| *place = *value);
+    transform(&spread, COARSE, &mut series);
+    let last = values[COARSE];
+    let same = last == 0.0 || last.is_nan() || last.signum() == sign;
+    same && leaves_no_doubt(&series[..=COARSE], values.iter())
+}
+
+/// The Chebyshev points of the finest look, from 0 to 1, and the weights of values in coefficients for looks of 4, 8 and 16 intervals.
+struct Table {
+    points: [f64; MOST + 1],
+    weights: [[[f64; MOST + 1]; MOST + 1]; 3],
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| Table {
+    points: std::array::from_fn(|k| 0.5 * (1.0 - (PI * k as f64 / MOST as f64).cos())),
+    weights: std::array::from_fn(|look| {
+        let n = COARSE << look;
+        let known = |j: usize, k: usize| if j <= n && k <= n { weight(j, k, n) } else { 0.0 };
+        std::array::from_fn(|j| std::array::from_fn(|k| known(j, k)))
+    }),
+});
+
+/// The coefficients of the interpolant of 4, 8 or 16 intervals, of values at the points of the finest look.
+fn transform(values: &[f64; MOST + 1], n: usize, coefficients: &mut [f64; MOST + 1]) {
+    let weights = &TABLE.weights[(n / COARSE).ilog2() as usize];
+    for (c, weights) in coefficients.iter_mut().zip(weights).take(n + 1) {
+        *c = weights.iter().zip(values.iter().step_by(MOST / n)).map(|(weight, value)| weight * value).sum();
+    }
 }
 
 /// Splits an interval until its series has at most one zero in each piece.

@@ -64,7 +64,7 @@ impl<'a> Schedule<'a> {
     }
 
     /// The next time, if samples are taken at times.
-    fn next(&self) -> Option<f64> {
+    pub(crate) fn next(&self) -> Option<f64> {
         match self.output {
             Output::Every(_) => None,
             Output::Times(times) => times.get(usize::try_from(self.passed).ok()?).copied(),

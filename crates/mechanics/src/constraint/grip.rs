@@ -7,6 +7,7 @@ use crate::engine::check;
 use crate::error::EvalError;
 use crate::facts::Form;
 use crate::inverse::grow;
+use crate::parameters::Revision;
 use crate::solve::lu;
 use crate::system::{Quantity, System};
 use leastaction_compile::LANES;
@@ -24,7 +25,7 @@ pub struct Grip {
     pub(crate) slopes: Vec<f64>,
     /// Parts of M⁻¹, and the parameters for which they are known if M is constant.
     inverse: Vec<f64>,
-    known: Option<Vec<f64>>,
+    known: Option<Revision>,
     /// M⁻¹Gᵀ.
     pub(crate) spread: Vec<f64>,
     pub(crate) diagonal: Vec<f64>,
@@ -267,7 +268,7 @@ impl Grip {
     fn invert_masses(&mut self, dynamics: &mut Dynamics, t: &[f64], y: &[f64]) -> Result<(), EvalError> {
         let system = dynamics.system().clone();
         let constant = system.facts().constant_mass;
-        if constant && self.known.as_deref() == Some(dynamics.parameters()) {
+        if constant && self.known == Some(dynamics.revision()) {
             return Ok(());
         }
         self.known = None;
@@ -298,7 +299,7 @@ impl Grip {
             }
         }
         if constant {
-            self.known = Some(dynamics.parameters().to_vec());
+            self.known = Some(dynamics.revision());
         }
         Ok(())
     }

@@ -4,21 +4,30 @@
 
 use super::Format;
 use crate::about::About;
-use crate::record::Record;
+use crate::table::{Table, parts};
 use std::io::{self, Write};
 
 pub(super) const FORMAT: Format =
     Format { ending: "csv", about: "text, a line for each sample (NaN, inf)", writer: write };
 
-fn write(record: &Record, _: &About, writer: &mut dyn Write) -> io::Result<()> {
-    let columns: Vec<_> = record.columns().collect();
-    let names: Vec<_> = columns.iter().map(|(_, name, _)| quoted(name)).collect();
+/// Rows that are in memory at a time.
+const ROWS: u64 = 1 << 14;
+
+fn write(table: &dyn Table, _: &About, writer: &mut dyn Write) -> io::Result<()> {
+    let names: Vec<_> = table.columns().iter().map(|(_, name)| quoted(name)).collect();
     writeln!(writer, "{}", names.join(","))?;
-    for i in 0..record.len() {
-        for (k, (_, _, values)) in columns.iter().enumerate() {
-            write!(writer, "{}{:?}", if k == 0 { "" } else { "," }, values[i])?;
+    let mut columns = vec![Vec::new(); names.len()];
+    for part in parts(0..table.rows(), ROWS) {
+        for (k, values) in columns.iter_mut().enumerate() {
+            values.clear();
+            table.read(k, part.clone(), values)?;
         }
-        writeln!(writer)?;
+        for i in 0..(part.end - part.start) as usize {
+            for (k, values) in columns.iter().enumerate() {
+                write!(writer, "{}{:?}", if k == 0 { "" } else { "," }, values[i])?;
+            }
+            writeln!(writer)?;
+        }
     }
     Ok(())
 }

@@ -7,7 +7,7 @@
 use super::Format;
 use crate::about::About;
 use crate::json;
-use crate::record::Record;
+use crate::table::{Table, parts};
 use std::io::{self, Write};
 
 pub(super) const FORMAT: Format = Format {
@@ -16,21 +16,35 @@ pub(super) const FORMAT: Format = Format {
     writer: write,
 };
 
-fn write(record: &Record, about: &About, writer: &mut dyn Write) -> io::Result<()> {
-    let columns: Vec<_> = record.columns().collect();
-    let lost = |values: &[f64]| values.iter().filter(|value| !value.is_finite()).count();
-    let lost = columns.iter().map(|(_, name, values)| (name, lost(values))).filter(|(_, count)| *count > 0);
-    writeln!(writer, "{{\n\"about\": {},", about.json(record))?;
-    writeln!(
-        writer,
-        "\"not_finite\": {},",
-        json::object(lost.map(|(name, count)| (name, count.to_string())))
-    )?;
+/// Numbers that are in memory at a time.
+const ROWS: u64 = 1 << 16;
+
+fn write(table: &dyn Table, about: &About, writer: &mut dyn Write) -> io::Result<()> {
+    let (columns, parts, mut values) = (table.columns(), parts(0..table.rows(), ROWS), Vec::new());
+    let mut lost = Vec::new();
+    for (k, (_, name)) in columns.iter().enumerate() {
+        let mut count = 0;
+        for part in parts.clone() {
+            values.clear();
+            table.read(k, part, &mut values)?;
+            count += values.iter().filter(|value| !value.is_finite()).count();
+        }
+        if count > 0 {
+            lost.push((name, count.to_string()));
+        }
+    }
+    writeln!(writer, "{{\n\"about\": {},", about.json(table))?;
+    writeln!(writer, "\"not_finite\": {},", json::object(lost))?;
     writeln!(writer, "\"columns\": {{")?;
-    for (k, (_, name, values)) in columns.iter().enumerate() {
+    for (k, (_, name)) in columns.iter().enumerate() {
         write!(writer, "{}: [", json::text(name))?;
-        for (i, &value) in values.iter().enumerate() {
-            write!(writer, "{}{}", if i == 0 { "" } else { ", " }, json::number(value))?;
+        for part in parts.clone() {
+            let begin = part.start == 0;
+            values.clear();
+            table.read(k, part, &mut values)?;
+            for (i, &value) in values.iter().enumerate() {
+                write!(writer, "{}{}", if begin && i == 0 { "" } else { ", " }, json::number(value))?;
+            }
         }
         writeln!(writer, "]{}", if k + 1 == columns.len() { "" } else { "," })?;
     }

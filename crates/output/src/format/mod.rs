@@ -1,4 +1,4 @@
-//! Formats of files, one file each. All of them have the columns of [`Record::columns`] under the same names.
+//! Formats of files, one file each. All of them have the columns of [`Table::columns`] under the same names.
 
 mod csv;
 mod json;
@@ -7,7 +7,8 @@ mod parquet;
 
 use crate::about::About;
 use crate::file::FileError;
-use crate::record::Record;
+use crate::table::Table;
+use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -18,7 +19,7 @@ pub struct Format {
     pub ending: &'static str,
     /// What it is, and how what is not a finite number is written.
     pub about: &'static str,
-    writer: fn(&Record, &About, &mut dyn Write) -> io::Result<()>,
+    writer: fn(&dyn Table, &About, &mut dyn Write) -> io::Result<()>,
 }
 
 /// All formats.
@@ -35,14 +36,16 @@ impl Format {
         known.ok_or_else(|| FileError::UnknownEnding { path: path.to_owned() })
     }
 
-    /// Writes a record.
+    /// Writes a record, or another table. No more than a part of a table is in memory at a time.
     ///
     /// # Errors
     /// Those of the writer; and if two columns have one name.
-    pub fn write(&self, record: &Record, about: &About, writer: &mut dyn Write) -> io::Result<()> {
-        if let Some(name) = record.twice() {
+    pub fn write(&self, table: &dyn Table, about: &About, writer: &mut dyn Write) -> io::Result<()> {
+        let mut seen = HashSet::new();
+        let twice = table.columns().into_iter().map(|(_, name)| name).find(|name| !seen.insert(name.clone()));
+        if let Some(name) = twice {
             return Err(io::Error::other(format!("two columns are called `{name}`; give one another name")));
         }
-        (self.writer)(record, about, writer)
+        (self.writer)(table, about, writer)
     }
 }

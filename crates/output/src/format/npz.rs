@@ -13,21 +13,43 @@
 
 use super::Format;
 use crate::about::About;
-use crate::record::Record;
+use crate::table::{Table, parts};
 use std::io::{self, Write};
 
 pub(super) const FORMAT: Format =
     Format { ending: "npz", about: "NumPy, an array for each column", writer: write };
 
-fn write(record: &Record, about: &About, writer: &mut dyn Write) -> io::Result<()> {
+/// Numbers that are in memory at a time.
+const ROWS: u64 = 1 << 16;
+
+fn write(table: &dyn Table, about: &About, writer: &mut dyn Write) -> io::Result<()> {
     let mut archive = Archive { writer, at: 0, entries: Vec::new() };
-    for (_, name, values) in record.columns() {
-        let head = head("<f8", &format!("({},)", values.len()));
-        archive.store(&format!("{name}.npy"), &head, values.iter().map(|value| value.to_le_bytes()))?;
+    let (rows, mut values) = (table.rows(), Vec::new());
+    for (k, (_, name)) in table.columns().into_iter().enumerate() {
+        let head = head("<f8", &format!("({rows},)"));
+        let mut check = crc(!0, &head);
+        let mut each = |part: &mut dyn FnMut(&[u8]) -> io::Result<()>| {
+            parts(0..rows, ROWS).try_for_each(|range| {
+                values.clear();
+                table.read(k, range, &mut values)?;
+                let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+                part(&bytes)
+            })
+        };
+        // The check stands before what it checks.
+        each(&mut |bytes| {
+            check = crc(check, bytes);
+            Ok(())
+        })?;
+        archive.begin(&format!("{name}.npy"), check, head.len() as u64 + 8 * rows)?;
+        archive.put(&head)?;
+        each(&mut |bytes| archive.put(bytes))?;
     }
-    let text: Vec<char> = about.json(record).chars().collect();
-    let head = head(&format!("<U{}", text.len()), "()");
-    archive.store("#about.npy", &head, text.iter().map(|&c| u32::from(c).to_le_bytes()))?;
+    let text: Vec<u8> = about.json(table).chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
+    let head = head(&format!("<U{}", text.len() / 4), "()");
+    archive.begin("#about.npy", crc(crc(!0, &head), &text), (head.len() + text.len()) as u64)?;
+    archive.put(&head)?;
+    archive.put(&text)?;
     archive.close()
 }
 
@@ -74,14 +96,8 @@ impl Archive<'_> {
         self.writer.write_all(bytes)
     }
 
-    fn store<const N: usize>(
-        &mut self,
-        name: &str,
-        head: &[u8],
-        items: impl ExactSizeIterator<Item = [u8; N]> + Clone,
-    ) -> io::Result<()> {
-        let check = items.clone().fold(crc(!0, head), |check, item| crc(check, &item));
-        let size = (head.len() + items.len() * N) as u64;
+    /// The head of an entry, whose bytes follow.
+    fn begin(&mut self, name: &str, check: u32, size: u64) -> io::Result<()> {
         let entry = Entry { name: name.to_owned(), check: !check, size, at: self.at };
         let mut local = b"PK\x03\x04".to_vec();
         local.extend(VERSION.to_le_bytes());
@@ -91,13 +107,8 @@ impl Archive<'_> {
         local.extend([1, 0, 16, 0]);
         local.extend(size.to_le_bytes());
         local.extend(size.to_le_bytes());
-        self.put(&local)?;
-        self.put(head)?;
-        for item in items {
-            self.put(&item)?;
-        }
         self.entries.push(entry);
-        Ok(())
+        self.put(&local)
     }
 
     /// The directory, and where it is.

@@ -1,4 +1,4 @@
-//! [Apache Parquet](https://parquet.apache.org/docs/file-format/): a required column of doubles for each column, in one row group, plain and
+//! [Apache Parquet](https://parquet.apache.org/docs/file-format/): a required column of doubles for each column, in row groups of a million, plain and
 //! uncompressed; what was run is in the key-value metadata of the file.
 //!
 //! The footer is Thrift in its [compact protocol](https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md), and its
@@ -6,15 +6,16 @@
 
 use super::Format;
 use crate::about::About;
-use crate::record::Record;
+use crate::table::{Table, parts};
 use std::io::{self, Write};
+use std::ops::Range;
 
 pub(super) const FORMAT: Format =
     Format { ending: "parquet", about: "Apache Parquet, a column of doubles each", writer: write };
 
 const MAGIC: &[u8] = b"PAR1";
 /// Values in a page: 1 MiB, as readers like it.
-const PAGE: usize = 1 << 17;
+const PAGE: u64 = 1 << 17;
 
 // Enums of parquet.thrift.
 const DOUBLE: i64 = 5;
@@ -24,42 +25,65 @@ const RLE: i64 = 3;
 const UNCOMPRESSED: i64 = 0;
 const DATA_PAGE: i64 = 0;
 
+/// Rows in a group: 8 MiB of each column.
+const GROUP: u64 = 1 << 20;
+
 /// Where the pages of a column begin, and how long they are.
 struct Chunk {
     at: i64,
     size: i64,
 }
 
-fn write(record: &Record, about: &About, writer: &mut dyn Write) -> io::Result<()> {
-    let (rows, mut at) = (record.len() as i64, MAGIC.len() as i64);
+/// So many rows, and their columns.
+struct RowGroup {
+    rows: i64,
+    chunks: Vec<Chunk>,
+}
+
+fn write(table: &dyn Table, about: &About, writer: &mut dyn Write) -> io::Result<()> {
+    let (rows, mut at) = (table.rows(), MAGIC.len() as i64);
     writer.write_all(MAGIC)?;
-    let mut chunks = Vec::new();
-    for (_, _, values) in record.columns() {
-        let begin = at;
-        // A column without values has one page without values.
-        let pages = if values.is_empty() { [values].to_vec() } else { values.chunks(PAGE).collect() };
-        for page in pages {
-            let head = page_header(page.len() as i64);
-            writer.write_all(&head)?;
-            for value in page {
-                writer.write_all(&value.to_le_bytes())?;
+    let columns = table.columns();
+    let (mut groups, mut values) = (Vec::new(), Vec::new());
+    // A table without rows has one group without rows, whose columns have one page each.
+    for range in some(0..rows, GROUP) {
+        let mut chunks = Vec::new();
+        for k in 0..columns.len() {
+            let begin = at;
+            for page in some(range.clone(), PAGE) {
+                let head = page_header((page.end - page.start) as i64);
+                writer.write_all(&head)?;
+                values.clear();
+                table.read(k, page, &mut values)?;
+                for value in &values {
+                    writer.write_all(&value.to_le_bytes())?;
+                }
+                at += head.len() as i64 + 8 * values.len() as i64;
             }
-            at += head.len() as i64 + 8 * page.len() as i64;
+            chunks.push(Chunk { at: begin, size: at - begin });
         }
-        chunks.push(Chunk { at: begin, size: at - begin });
+        groups.push(RowGroup { rows: (range.end - range.start) as i64, chunks });
     }
-    let names: Vec<String> = record.columns().map(|(_, name, _)| name).collect();
+    let names: Vec<String> = columns.into_iter().map(|(_, name)| name).collect();
     let footer = footer(
         &names,
-        &chunks,
-        rows,
-        &about.members(record).into_iter().map(|(key, member)| (key, member.plain())).collect::<Vec<_>>(),
+        &groups,
+        &about.members(table).into_iter().map(|(key, member)| (key, member.plain())).collect::<Vec<_>>(),
     );
     writer.write_all(&footer)?;
     let length = u32::try_from(footer.len())
         .map_err(|_| io::Error::other("there are too many columns for Parquet"))?;
     writer.write_all(&length.to_le_bytes())?;
     writer.write_all(MAGIC)
+}
+
+/// Parts of rows, but one at least.
+fn some(rows: Range<u64>, most: u64) -> Vec<Range<u64>> {
+    let mut list: Vec<_> = parts(rows.clone(), most).collect();
+    if list.is_empty() {
+        list.push(rows);
+    }
+    list
 }
 
 /// `PageHeader` of a page with so many values.
@@ -74,13 +98,14 @@ fn page_header(values: i64) -> Vec<u8> {
 }
 
 /// `FileMetaData`.
-fn footer(names: &[String], chunks: &[Chunk], rows: i64, about: &[(&str, String)]) -> Vec<u8> {
+fn footer(names: &[String], groups: &[RowGroup], about: &[(&str, String)]) -> Vec<u8> {
+    let rows: i64 = groups.iter().map(|group| group.rows).sum();
     // `SchemaElement`: a root with a child for each column.
     let root = Struct::new().text(4, "record").i32(5, names.len() as i64);
     let leaf = |name: &String| Struct::new().i32(1, DOUBLE).i32(3, REQUIRED).text(4, name);
     let schema = std::iter::once(root).chain(names.iter().map(leaf));
     // `ColumnChunk` around `ColumnMetaData`.
-    let column = |(name, chunk): (&String, &Chunk)| {
+    let column = |rows: i64, name: &String, chunk: &Chunk| {
         let meta = Struct::new()
             .i32(1, DOUBLE)
             .numbers(2, &[PLAIN])
@@ -92,14 +117,17 @@ fn footer(names: &[String], chunks: &[Chunk], rows: i64, about: &[(&str, String)
             .i64(9, chunk.at);
         Struct::new().i64(2, 0).one(3, meta)
     };
-    let total = chunks.iter().map(|chunk| chunk.size).sum();
-    let group = Struct::new().many(1, names.iter().zip(chunks).map(column)).i64(2, total).i64(3, rows);
+    let group = |RowGroup { rows, chunks }: &RowGroup| {
+        let total = chunks.iter().map(|chunk| chunk.size).sum();
+        let columns = names.iter().zip(chunks).map(|(name, chunk)| column(*rows, name, chunk));
+        Struct::new().many(1, columns).i64(2, total).i64(3, *rows)
+    };
     let pair = |(key, value): &(&str, String)| Struct::new().text(1, key).text(2, value);
     Struct::new()
         .i32(1, 1)
         .many(2, schema)
         .i64(3, rows)
-        .many(4, [group])
+        .many(4, groups.iter().map(group))
         .many(5, about.iter().map(pair))
         .text(6, concat!("leastaction version ", env!("CARGO_PKG_VERSION")))
         .end()

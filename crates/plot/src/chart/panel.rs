@@ -2,7 +2,7 @@
 
 use super::axis::{Axis, Ticks};
 use crate::paper::color::{self, Color, GREY, GRID, INK, STILL};
-use crate::paper::{Horizontal, Mark, Sheet, Vertical, font};
+use crate::paper::{Horizontal, Image, Mark, Sheet, Vertical, font};
 use crate::view::drawable;
 
 const TITLE: f64 = 15.0;
@@ -35,6 +35,8 @@ pub(crate) enum Over {
     Line(Vec<[f64; 2]>),
     /// A line that lies behind the curves.
     Still(Vec<[f64; 2]>),
+    /// An area that lies behind the curves.
+    Area(Vec<[f64; 2]>, Color),
     /// A disc with a radius in pixels.
     Disc([f64; 2], f64),
     /// The mark of a curve, with a text beside it if there is room.
@@ -58,6 +60,8 @@ pub(crate) struct Panel {
     pub(crate) message: Option<String>,
     /// What the ends of the scale of colours stand for, if curves have colours of it.
     pub(crate) scale: Option<[String; 2]>,
+    /// What fills the chart, instead of a grid.
+    pub(crate) image: Option<Image>,
 }
 
 impl Panel {
@@ -72,6 +76,7 @@ impl Panel {
             notes: Vec::new(),
             message: None,
             scale: None,
+            image: None,
         }
     }
 
@@ -95,10 +100,19 @@ impl Panel {
         let place = |[a, b]: [f64; 2]| [x0 + across * x.place(a), y1 - down * y.place(b)];
         let horizontal = x.ticks(across, 74.0);
         let vertical = y.ticks(down, 42.0);
-        frame(sheet, [x0, y0, x1, y1], &place, &horizontal, &vertical, [x.low, y.low]);
+        let grid = self.image.is_none();
+        sheet.images.extend(self.image.clone().map(|image| (image, [x0, y0, x1, y1])));
+        frame(sheet, [x0, y0, x1, y1], &place, [&horizontal, &vertical], [x.low, y.low], grid);
         for shape in &self.over {
-            if let Over::Still(points) = shape {
-                sheet.line(points.iter().map(|p| place(*p)).collect::<Vec<_>>(), 2.4, STILL);
+            match shape {
+                Over::Still(points) => {
+                    sheet.line(points.iter().map(|p| place(*p)).collect::<Vec<_>>(), 2.4, STILL);
+                }
+                Over::Area(points, color) => {
+                    let points = points.iter().map(|p| place(*p)).collect();
+                    sheet.marks.push(Mark::Area { points, color: *color });
+                }
+                Over::Line(_) | Over::Disc(..) | Over::Labelled(..) => {}
             }
         }
         for series in &self.series {
@@ -109,7 +123,7 @@ impl Panel {
                 Over::Line(points) => {
                     sheet.line(points.iter().map(|p| place(*p)).collect::<Vec<_>>(), 1.6, GREY)
                 }
-                Over::Still(_) | Over::Labelled(..) => {}
+                Over::Still(_) | Over::Area(..) | Over::Labelled(..) => {}
                 Over::Disc(at, radius) => {
                     sheet.marks.push(Mark::Disc { at: place(*at), radius: *radius, color: GREY });
                 }
@@ -143,7 +157,7 @@ impl Panel {
                     taken.push(around(place(*at), 5.0));
                     marked.push((place(*at), *index, text));
                 }
-                Over::Line(_) | Over::Still(_) => {}
+                Over::Line(_) | Over::Still(_) | Over::Area(..) => {}
             }
         }
         for (at, index, _) in &marked {
@@ -269,19 +283,24 @@ fn frame(
     sheet: &mut Sheet,
     [x0, y0, x1, y1]: [f64; 4],
     place: &impl Fn([f64; 2]) -> [f64; 2],
-    horizontal: &Ticks,
-    vertical: &Ticks,
+    [horizontal, vertical]: [&Ticks; 2],
     [low_x, low_y]: [f64; 2],
+    grid: bool,
 ) {
+    let across = |sheet: &mut Sheet, line: [[f64; 2]; 2]| {
+        if grid {
+            sheet.line(line, 1.0, GRID);
+        }
+    };
     for (value, label) in &horizontal.major {
         let [x, _] = place([*value, low_y]);
-        sheet.line([[x, y0], [x, y1]], 1.0, GRID);
+        across(sheet, [[x, y0], [x, y1]]);
         sheet.line([[x, y1], [x, y1 + 4.0]], 1.0, INK);
         sheet.text([x, y1 + 7.0], label, TICK, INK, (Horizontal::Center, Vertical::Top));
     }
     for (value, label) in &vertical.major {
         let [_, y] = place([low_x, *value]);
-        sheet.line([[x0, y], [x1, y]], 1.0, GRID);
+        across(sheet, [[x0, y], [x1, y]]);
         sheet.line([[x0 - 4.0, y], [x0, y]], 1.0, INK);
         sheet.text([x0 - 7.0, y], label, TICK, INK, (Horizontal::Right, Vertical::Center));
     }

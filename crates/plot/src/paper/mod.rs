@@ -5,4 +5,4 @@ pub(crate) mod font;
 pub(crate) mod raster;
 mod sheet;
 
-pub(crate) use sheet::{Horizontal, Mark, Sheet, Vertical};
+pub(crate) use sheet::{Horizontal, Image, Mark, Sheet, Vertical};

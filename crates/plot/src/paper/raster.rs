@@ -2,6 +2,7 @@
 
 use super::color::{Color, WHITE};
 use super::font;
+use super::sheet::Image;
 use plotters::style::text_anchor::{HPos, VPos};
 use plotters_backend::{
     BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind,
@@ -91,19 +92,60 @@ impl Raster {
 
     /// The picture as a PNG with this many pixels per metre.
     pub(crate) fn png(&self, per_metre: u32) -> Result<Vec<u8>, png::EncodingError> {
-        let mut bytes = Vec::new();
-        let mut encoder = png::Encoder::new(&mut bytes, self.width(), self.height());
-        encoder.set_color(png::ColorType::Rgb);
-        encoder.set_depth(png::BitDepth::Eight);
-        encoder.set_compression(png::Compression::High);
-        encoder.set_pixel_dims(Some(png::PixelDimensions {
-            xppu: per_metre,
-            yppu: per_metre,
-            unit: png::Unit::Meter,
-        }));
-        encoder.write_header()?.write_image_data(&self.rgb())?;
-        Ok(bytes)
+        png(&self.rgb(), [self.width(), self.height()], Some(per_metre))
     }
+
+    /// Lays cells of colour into a rectangle: each pixel has the mean colour of what it covers.
+    pub(crate) fn image(&mut self, image: &Image, [left, top, right, bottom]: [f64; 4]) {
+        let (columns, rows) = (image.columns, image.cells.len() / image.columns.max(1));
+        let (width, height) = (self.width() as usize, self.height() as usize);
+        let [x0, x1] = [left, right].map(|x| (x.round().max(0.0) as usize).min(width));
+        let [y0, y1] = [top, bottom].map(|y| (y.round().max(0.0) as usize).min(height));
+        // The cells that a pixel covers: at least the one in its middle.
+        let covered = |at: usize, (from, to): (f64, f64), count: usize| {
+            let place = |edge: f64| (edge - from) / (to - from) * count as f64;
+            let (first, last) = (place(at as f64), place(at as f64 + 1.0));
+            let middle = ((first + last) / 2.0) as usize;
+            let first = (first.round().max(0.0) as usize).min(middle);
+            first.min(count - 1)..(last.round() as usize).max(middle + 1).clamp(1, count)
+        };
+        let pixels = self.pixels.pixels_mut();
+        for y in y0..y1 {
+            let lines = covered(y, (top, bottom), rows);
+            for x in x0..x1 {
+                let (mut sum, mut count) = ([0_u32; 3], 0);
+                for line in lines.clone() {
+                    for cell in covered(x, (left, right), columns) {
+                        let rgb = image.cells[line * columns + cell].over(WHITE).rgb;
+                        sum.iter_mut().zip(rgb).for_each(|(sum, c)| *sum += u32::from(c));
+                        count += 1;
+                    }
+                }
+                let [r, g, b] = sum.map(|sum| (sum / count.max(1)) as u8);
+                pixels[y * width + x] = tiny_skia::ColorU8::from_rgba(r, g, b, 255).premultiply();
+            }
+        }
+    }
+}
+
+/// Red, green and blue of pixels as a PNG, with this many of them per metre.
+pub(crate) fn png(
+    rgb: &[u8],
+    [width, height]: [u32; 2],
+    per_metre: Option<u32>,
+) -> Result<Vec<u8>, png::EncodingError> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, width, height);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder.set_compression(png::Compression::High);
+    encoder.set_pixel_dims(per_metre.map(|per_metre| png::PixelDimensions {
+        xppu: per_metre,
+        yppu: per_metre,
+        unit: png::Unit::Meter,
+    }));
+    encoder.write_header()?.write_image_data(rgb)?;
+    Ok(bytes)
 }
 
 fn skia(color: Color) -> tiny_skia::Color {

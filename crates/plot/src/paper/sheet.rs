@@ -1,7 +1,7 @@
 //! A sheet of marks, and how it becomes a picture.
 
 use super::color::{Color, WHITE};
-use super::raster::{Fine, Raster};
+use super::raster::{Fine, Raster, png};
 use crate::error::PictureError;
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -61,17 +61,27 @@ pub(crate) enum Mark {
     },
 }
 
-/// Marks, back to front.
+/// Cells of colour in a rectangle.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Image {
+    /// Cells from left to right, rows from top to bottom.
+    pub(crate) cells: Vec<Color>,
+    pub(crate) columns: usize,
+}
+
+/// Images behind marks, back to front.
 #[derive(Clone, Debug)]
 pub(crate) struct Sheet {
     pub(crate) width: f64,
     pub(crate) height: f64,
+    /// Left, top, right and bottom of each.
+    pub(crate) images: Vec<(Image, [f64; 4])>,
     pub(crate) marks: Vec<Mark>,
 }
 
 impl Sheet {
     pub(crate) fn new(width: f64, height: f64) -> Sheet {
-        Sheet { width, height, marks: Vec::new() }
+        Sheet { width, height, images: Vec::new(), marks: Vec::new() }
     }
 
     pub(crate) fn line(&mut self, points: impl Into<Vec<[f64; 2]>>, width: f64, color: Color) {
@@ -97,7 +107,10 @@ impl Sheet {
     /// The sheet as SVG.
     pub(crate) fn svg(&self) -> Result<String, PictureError> {
         let (mut text, fine) = (String::new(), self.fine());
-        self.paint(&SVGBackend::with_string(&mut text, fine).into_drawing_area())?;
+        let area = SVGBackend::with_string(&mut text, fine).into_drawing_area();
+        area.fill(&rgba(WHITE)).map_err(|error| PictureError::Painting(error.to_string()))?;
+        self.paint(&area)?;
+        drop(area);
         // The size of the picture is that of the sheet, not of the fine grid; and corners of curves are round.
         let size = format!("<svg width=\"{}\" height=\"{}\"", fine.0, fine.1);
         let head = format!(
@@ -106,7 +119,12 @@ impl Sheet {
         );
         debug_assert!(text.starts_with(&size));
         // What is so anyway need not be said of each of thousands of points.
-        let text = text.replacen(&size, &head, 1).replace(" opacity=\"1\"", "");
+        let mut text = text.replacen(&size, &head, 1).replace(" opacity=\"1\"", "");
+        // Images lie on the paper, which is the first shape.
+        let paper = text.find("/>").map_or(text.len(), |end| end + 2);
+        for (image, place) in &self.images {
+            text.insert_str(paper, &image.svg(place.map(|length| length * GRAIN))?);
+        }
         Ok(text.replace(" stroke=\"none\" stroke-width=\"0\"", ""))
     }
 
@@ -114,6 +132,9 @@ impl Sheet {
     pub(crate) fn raster(&self) -> Result<Raster, PictureError> {
         let [width, height] = [self.width, self.height].map(|length| (length * DENSITY).round() as u32);
         let mut raster = Raster::new(width, height).ok_or(PictureError::Size { width, height })?;
+        for (image, place) in &self.images {
+            raster.image(image, place.map(|length| length * DENSITY));
+        }
         let fine = Fine { raster: &mut raster, size: self.fine(), scale: DENSITY / GRAIN };
         self.paint(&fine.into_drawing_area())?;
         Ok(raster)
@@ -126,7 +147,6 @@ impl Sheet {
 
     fn paint<B: DrawingBackend>(&self, area: &DrawingArea<B, Shift>) -> Result<(), PictureError> {
         let refused = |error: DrawingAreaErrorKind<B::ErrorType>| PictureError::Painting(error.to_string());
-        area.fill(&rgba(WHITE)).map_err(refused)?;
         for mark in &self.marks {
             match mark {
                 Mark::Line { points, width, color } => {
@@ -173,6 +193,37 @@ impl Sheet {
     }
 }
 
+impl Image {
+    /// The image in a rectangle of an SVG.
+    fn svg(&self, [left, top, right, bottom]: [f64; 4]) -> Result<String, PictureError> {
+        let rgb = self.cells.iter().flat_map(|cell| cell.over(WHITE).rgb).collect::<Vec<u8>>();
+        let rows = self.cells.len() / self.columns.max(1);
+        let (width, height) = (self.columns as u32, rows as u32);
+        let png = png(&rgb, [width, height], None)?;
+        Ok(format!(
+            "\n<image x=\"{left}\" y=\"{top}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" \
+             image-rendering=\"pixelated\" href=\"data:image/png;base64,{}\"/>",
+            right - left,
+            bottom - top,
+            base64(&png)
+        ))
+    }
+}
+
+/// Bytes as text (RFC 4648, section 4).
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for group in bytes.chunks(3) {
+        let bits = group.iter().chain(&[0; 2]).take(3).fold(0, |bits, byte| bits << 8 | usize::from(*byte));
+        for i in 0..4 {
+            let letter = char::from(LETTERS[bits >> (18 - 6 * i) & 63]);
+            text.push(if i <= group.len() { letter } else { '=' });
+        }
+    }
+    text
+}
+
 fn rgba(color: Color) -> RGBAColor {
     let [red, green, blue] = color.rgb;
     RGBAColor(red, green, blue, color.cover)
@@ -180,4 +231,17 @@ fn rgba(color: Color) -> RGBAColor {
 
 fn fine(point: &[f64; 2]) -> (i32, i32) {
     ((point[0] * GRAIN).round() as i32, (point[1] * GRAIN).round() as i32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::base64;
+
+    /// The examples of RFC 4648, section 10.
+    #[test]
+    fn bytes_become_text() {
+        let examples = ["", "f", "fo", "foo", "foob", "fooba", "foobar"];
+        let texts = ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"];
+        assert_eq!(examples.map(|bytes| base64(bytes.as_bytes())), texts);
+    }
 }

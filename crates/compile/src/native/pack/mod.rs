@@ -15,6 +15,8 @@
 mod build;
 mod choose;
 mod family;
+#[cfg(test)]
+mod tests;
 
 use super::Isa;
 use super::sequence::{Action, Sequence};
@@ -42,28 +44,6 @@ pub(super) fn pack(program: &Program, isa: Isa, width: usize, eager: bool) -> Op
         Action::Collect => collecting(step.width as usize),
         Action::Spread => 1,
     }).sum();
-    if std::env::var("PACKSTAT").is_ok() {
-        let mut counts: rustc_hash::FxHashMap<(String, u8), usize> = Default::default();
-        for step in &sequence.steps {
-            let name = match step.action { Action::Operate(code) => format!("{code:?}"), a => format!("{a:?}") };
-            *counts.entry((name, step.width)).or_default() += 1;
-        }
-        let mut counts: Vec<_> = counts.into_iter().collect();
-        counts.sort();
-        eprintln!("pack: alone {alone} packed {packed}, {} instructions -> {} steps: {counts:?}", program.body.len(), sequence.steps.len());
-        let mut shown = 0;
-        for (at, i) in program.body.iter().enumerate() {
-            if i.code == Code::MulAdd && chunks.place(crate::instruction::Operand::Temporary(at as u32)).is_none() && shown < 100 {
-                shown += 1;
-                let homes: Vec<String> = std::iter::once(crate::instruction::Operand::Temporary(at as u32)).chain(i.arguments().iter().copied()).map(|o| match o {
-                    crate::instruction::Operand::Temporary(t) => { let h = chunks.families.homes[t as usize]; format!("{o:?}={:?}:{:?}/{}", program.body[t as usize].code, h, if h.0 == NONE { 0 } else { chunks.families.bundles[h.0 as usize].members.iter().filter(|&&m| m != NONE).count() }) },
-                    _ => format!("{o:?}"),
-                }).collect();
-                eprintln!("{homes:?}");
-            }
-        }
-        eprintln!("families {:?}", chunks.families.lanes);
-    }
     (eager || f64::from(packed) < WORTH * f64::from(alone)).then_some(sequence)
 }
 

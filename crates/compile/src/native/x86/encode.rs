@@ -34,8 +34,6 @@ pub(super) enum General {
     Rsi = 6,
     Rdi = 7,
     R8 = 8,
-    R9 = 9,
-    R10 = 10,
     R11 = 11,
 }
 
@@ -218,11 +216,6 @@ impl Encoder {
         self.arithmetic(if subtract { 5 } else { 0 }, register, value);
     }
 
-    /// `register ^= value`.
-    pub(super) fn xor(&mut self, register: General, value: i32) {
-        self.arithmetic(6, register, value);
-    }
-
     /// An operation of a 64-bit register and a number; `extension` names the operation.
     fn arithmetic(&mut self, extension: u8, register: General, value: i32) {
         let r = register as u8;
@@ -235,11 +228,6 @@ impl Encoder {
                 self.bytes.extend(value.to_le_bytes());
             }
         }
-    }
-
-    /// `to += from`.
-    pub(super) fn add_register(&mut self, to: General, from: General) {
-        self.two(0x01, true, to, from);
     }
 
     /// `to = from`.

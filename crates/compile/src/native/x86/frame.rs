@@ -11,16 +11,8 @@ use leastaction_expr::Op;
 pub(super) const BLOCK: usize = 8;
 
 /// Pushed around calls: an even number, so that the stack stays aligned.
-const SAVED: [General; 8] = [
-    General::Rdi,
-    General::Rsi,
-    General::Rdx,
-    General::Rcx,
-    General::R8,
-    General::R9,
-    General::R10,
-    General::R11,
-];
+const SAVED: [General; 6] =
+    [General::Rdi, General::Rsi, General::Rdx, General::Rcx, General::R8, General::R11];
 
 /// The slow path of a repair, written after the loop.
 pub(super) struct Cold {
@@ -43,32 +35,14 @@ impl Writer {
         for base in [General::Rdi, General::Rsi, General::Rdx, General::Rcx] {
             self.encoder.add(base, self.bias(base));
         }
-        if self.halves() {
-            self.encoder.add_register(General::R8, General::R8);
-            self.encoder.move_value(General::R9, self.size() as u32);
-            self.encoder.move_value(General::R10, self.size() as u32);
-        }
         entry
-    }
-
-    /// Whether a block is run as two halves.
-    fn halves(&self) -> bool {
-        self.lanes && self.widest < BLOCK
     }
 
     /// Everything after the body. Takes and returns the number of scratch slots.
     pub(super) fn end(&mut self, slots: u32) -> u32 {
         self.widen(if self.lanes { self.widest } else { 1 });
-        let strides = [(General::Rdi, General::R9, self.inputs), (General::Rsi, General::R10, self.outputs)];
-        for (base, step, count) in strides {
-            let stride = 8 * count as i32 * if self.lanes { BLOCK as i32 } else { 1 };
-            if self.halves() {
-                // The step is half a component to the second half, then what is left to the next block.
-                self.encoder.add_register(base, step);
-                self.encoder.xor(step, self.size() ^ (stride - self.size()));
-            } else {
-                self.encoder.add(base, stride);
-            }
+        for (base, count) in [(General::Rdi, self.inputs), (General::Rsi, self.outputs)] {
+            self.encoder.add(base, 8 * count as i32 * if self.lanes { BLOCK as i32 } else { 1 });
         }
         self.encoder.decrement(General::R8);
         let again = self.encoder.jump_if(Condition::NotZero);

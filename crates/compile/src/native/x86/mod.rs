@@ -8,13 +8,14 @@
 //! | `rdi`, `rsi` | inputs and outputs of the block |
 //! | `rdx`, `rcx` | pool, scratch |
 //! | `r8` | blocks left |
-//! | `r9`, `r10` | AVX2 lanes: steps of `rdi` and `rsi` to the next half-block |
 //! | `rax`, `r11`, `k1`, `k2` | free within an instruction |
 //!
 //! They are shifted by a constant so that more displacements fit 8 bits.
 //!
 //! A function of lanes works on whole vectors throughout. A function of one state works on single numbers, and where its
 //! [`Sequence`] is packed on vectors too, whose lanes then lie side by side in memory.
+//!
+//! With AVX2, lanes are four: the function of lanes does one half of every block, and is called for each.
 
 mod collect;
 mod encode;
@@ -56,14 +57,6 @@ pub(crate) fn compile(code: &mut Vec<u8>, program: &Program, sequence: &Sequence
     Function { entry, scratch }
 }
 
-/// Lanes of a vector.
-pub(crate) fn vector_width(isa: Isa) -> usize {
-    match isa {
-        Isa::Avx2 => 4,
-        Isa::Avx512 => 8,
-    }
-}
-
 /// Writes the instructions of one function.
 struct Writer {
     encoder: Encoder,
@@ -77,7 +70,10 @@ struct Writer {
     length: Length,
     inputs: usize,
     outputs: usize,
+    /// Entries of the pool.
     pool: usize,
+    /// Entries of the pool that are the same in all lanes.
+    constants: usize,
     /// Taken if there are no blocks.
     empty: Option<Jump>,
     loop_start: usize,
@@ -111,7 +107,7 @@ impl Mask {
 
 impl Writer {
     fn new(bytes: Vec<u8>, program: &Program, sequence: &Sequence, isa: Isa, lanes: bool) -> Writer {
-        let widest = if lanes { vector_width(isa) } else { sequence.widest() };
+        let widest = if lanes { isa.lanes() } else { sequence.widest() };
         let mut encoder = Encoder::new(bytes, isa == Isa::Avx512);
         encoder.bytes.reserve(256 + 10 * sequence.steps.len());
         let mut writer = Writer {
@@ -124,6 +120,7 @@ impl Writer {
             inputs: program.inputs.len(),
             outputs: program.outputs.len(),
             pool: program.pool_len(),
+            constants: program.constants.len(),
             empty: None,
             loop_start: 0,
             mask: None,
@@ -173,7 +170,7 @@ impl Writer {
     /// How far a base register is shifted.
     fn bias(&self, base: General) -> i32 {
         match (self.isa, self.lanes, base) {
-            // 8-bit displacements count in units of what is read: 8 bytes of the pool, 64 of the rest.
+            // 8-bit displacements count in units of what is read: 8 bytes of the constants, 64 of the rest.
             (Isa::Avx512, true, General::Rdx) => 1024,
             (Isa::Avx512, true, _) => 0,
             _ => 128,
@@ -183,18 +180,22 @@ impl Writer {
     /// The base register of a place, and the distance from what it was given as.
     fn address(&self, place: Place) -> (General, i32) {
         let component = if self.lanes { 8 * BLOCK as i32 } else { 8 };
-        let (base, index, step) = match place {
-            Place::Input(i) => (General::Rdi, i, component),
-            Place::Output(i) => (General::Rsi, i, component),
-            Place::Slot(i) => (General::Rcx, i, self.slot_size()),
-            Place::Pool(i) => (General::Rdx, i, 8 * self.isa.pool_stride() as i32),
-        };
-        (base, index as i32 * step)
+        match place {
+            Place::Input(i) => (General::Rdi, i as i32 * component),
+            Place::Output(i) => (General::Rsi, i as i32 * component),
+            Place::Slot(i) => (General::Rcx, i as i32 * self.slot_size()),
+            Place::Pool(i) if self.lanes => {
+                (General::Rdx, 8 * self.isa.lane_place(i as usize, self.constants) as i32)
+            }
+            Place::Pool(i) => (General::Rdx, i as i32 * 8 * self.isa.pool_stride() as i32),
+        }
     }
 
     fn memory(&self, place: Place) -> Memory {
         let (base, distance) = self.address(place);
-        let broadcast = self.packed() && self.isa == Isa::Avx512 && base == General::Rdx;
+        // What lanes share: constants where lanes are states of their own, else the whole pool.
+        let shared = matches!(place, Place::Pool(i) if !self.lanes || (i as usize) < self.constants);
+        let broadcast = self.packed() && self.isa == Isa::Avx512 && shared;
         let size = if broadcast { 8 } else { self.size() };
         Memory { base, displacement: distance - self.bias(base), size, broadcast }
     }

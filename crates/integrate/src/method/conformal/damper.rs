@@ -1,14 +1,17 @@
 //! Damping p ↦ e^{−Γs} p, by what it changes: X = e^{−Γs} − 1, which keeps its digits where s is short.
 //!
 //! For a diagonal Γ that is `expm1` of each rate. Else X is found for a part s/2ᵏ by its power series, and doubled k times by
-//! (1 + X)² − 1 = 2X + X².
+//! (1 + X)² − 1 = 2X + X². Which way it goes depends on where entries of Γ stand, not on their values, so that all parameters go
+//! the same.
 
-use crate::error::RunError;
 use leastaction_compile::LANES;
-use leastaction_mechanics::Dynamics;
+use leastaction_mechanics::{Dynamics, EvalError, Revision};
 
 pub(super) struct Damper {
-    gamma: Gamma,
+    /// Γ by rows, lane by lane, and the parameters that it is of.
+    gamma: Vec<f64>,
+    revision: Revision,
+    diagonal: bool,
     degrees: usize,
     width: usize,
     /// The lengths of damping in a step, as parts of it.
@@ -21,30 +24,15 @@ pub(super) struct Damper {
     work: [Vec<f64>; 3],
 }
 
-enum Gamma {
-    /// The rates of each momentum.
-    Diagonal(Vec<f64>),
-    /// A matrix by rows.
-    Full(Vec<f64>),
-}
-
 impl Damper {
-    pub(super) fn new(dynamics: &Dynamics, width: usize, weights: Vec<f64>) -> Result<Damper, RunError> {
+    pub(super) fn new(dynamics: &Dynamics, width: usize, weights: Vec<f64>) -> Result<Damper, EvalError> {
         let degrees = dynamics.system().degrees();
-        let mut matrix = vec![0.0; degrees * degrees];
-        dynamics.damping(&mut matrix)?;
-        let aside = |place: usize| place / degrees != place % degrees;
-        let gamma = if matrix.iter().enumerate().all(|(place, value)| *value == 0.0 || !aside(place)) {
-            Gamma::Diagonal((0..degrees).map(|i| matrix[i * degrees + i]).collect())
-        } else {
-            Gamma::Full(matrix)
-        };
-        let (each, room) = match gamma {
-            Gamma::Diagonal(_) => (degrees, 0),
-            Gamma::Full(_) => (degrees * degrees, degrees * degrees),
-        };
-        Ok(Damper {
-            gamma,
+        let diagonal = dynamics.system().damped().iter().all(|(row, column)| row == column);
+        let (each, room) = if diagonal { (degrees, 0) } else { (degrees * degrees, degrees * degrees) };
+        let mut damper = Damper {
+            gamma: vec![0.0; degrees * degrees * width],
+            revision: Revision::default(),
+            diagonal,
             degrees,
             width,
             factors: vec![0.0; weights.len() * each * width],
@@ -52,53 +40,71 @@ impl Damper {
             steps: [0.0; LANES],
             before: vec![0.0; degrees * width],
             work: std::array::from_fn(|_| vec![0.0; room]),
+        };
+        damper.follow(dynamics)?;
+        Ok(damper)
+    }
+
+    /// Takes over what has changed of Γ.
+    fn follow(&mut self, dynamics: &Dynamics) -> Result<(), EvalError> {
+        let (size, width) = (self.degrees * self.degrees, self.width);
+        dynamics.pass_parameters(&mut self.revision, |lane, _| {
+            for j in (0..width).filter(|j| lane.is_none_or(|lane| lane == *j)) {
+                let matrix = &mut self.gamma[j * size..][..size];
+                if width == 1 {
+                    dynamics.damping(matrix)?
+                } else {
+                    dynamics.damping_in(j, matrix)?
+                }
+                self.steps[j] = f64::NAN; // factors are to be found anew
+            }
+            Ok(())
         })
     }
 
     /// Prepares for steps of these lengths.
-    pub(super) fn set(&mut self, h: &[f64]) {
+    pub(super) fn set(&mut self, dynamics: &Dynamics, h: &[f64]) -> Result<(), EvalError> {
+        self.follow(dynamics)?;
+        let (n, width) = (self.degrees, self.width);
         for (j, &h) in h.iter().enumerate() {
             if std::mem::replace(&mut self.steps[j], h).to_bits() == h.to_bits() {
                 continue;
             }
+            let gamma = &self.gamma[j * n * n..][..n * n];
             for (k, weight) in self.weights.iter().enumerate() {
                 let s = weight * h;
-                let x: &[f64] = match &self.gamma {
-                    Gamma::Diagonal(rates) => {
-                        let factors = self.factors[k * self.degrees * self.width..].iter_mut();
-                        let lane = factors.skip(j).step_by(self.width);
-                        lane.zip(rates).for_each(|(x, rate)| *x = (-rate * s).exp_m1());
-                        continue;
-                    }
-                    Gamma::Full(matrix) => exponential(matrix, self.degrees, -s, &mut self.work),
-                };
-                let factors = self.factors[k * x.len() * self.width..].iter_mut();
-                factors.skip(j).step_by(self.width).zip(x).for_each(|(to, x)| *to = *x);
+                if self.diagonal {
+                    let lane = self.factors[k * n * width..].iter_mut().skip(j).step_by(width);
+                    let rates = gamma.iter().step_by(n + 1);
+                    lane.zip(rates).for_each(|(x, rate)| *x = (-rate * s).exp_m1());
+                } else {
+                    let x = exponential(gamma, n, -s, &mut self.work);
+                    let lane = self.factors[k * n * n * width..].iter_mut().skip(j).step_by(width);
+                    lane.zip(x).for_each(|(to, x)| *to = *x);
+                }
             }
         }
+        Ok(())
     }
 
     /// Adds what damping changes of the momenta, in the part with this number.
     pub(super) fn damp(&mut self, part: usize, momenta: &[f64], change: &mut [f64]) {
         let (n, width) = (self.degrees, self.width);
-        match &self.gamma {
-            Gamma::Diagonal(_) => {
-                let factors = &self.factors[part * n * width..][..n * width];
-                let rows = factors.iter().zip(momenta);
-                change.iter_mut().zip(rows).for_each(|(change, (x, p))| *change += x * p);
-            }
-            Gamma::Full(_) => {
-                let factors = &self.factors[part * n * n * width..][..n * n * width];
-                self.before.fill(0.0);
-                for (i, k) in (0..n).flat_map(|i| (0..n).map(move |k| (i, k))) {
-                    let x = &factors[(i * n + k) * width..][..width];
-                    let p = &momenta[k * width..][..width];
-                    let sum = &mut self.before[i * width..][..width];
-                    (0..width).for_each(|j| sum[j] += x[j] * p[j]);
-                }
-                change.iter_mut().zip(&self.before).for_each(|(change, sum)| *change += sum);
-            }
+        if self.diagonal {
+            let factors = &self.factors[part * n * width..][..n * width];
+            let rows = factors.iter().zip(momenta);
+            change.iter_mut().zip(rows).for_each(|(change, (x, p))| *change += x * p);
+            return;
         }
+        let factors = &self.factors[part * n * n * width..][..n * n * width];
+        self.before.fill(0.0);
+        for (i, k) in (0..n).flat_map(|i| (0..n).map(move |k| (i, k))) {
+            let x = &factors[(i * n + k) * width..][..width];
+            let p = &momenta[k * width..][..width];
+            let sum = &mut self.before[i * width..][..width];
+            (0..width).for_each(|j| sum[j] += x[j] * p[j]);
+        }
+        change.iter_mut().zip(&self.before).for_each(|(change, sum)| *change += sum);
     }
 }
 

@@ -122,7 +122,7 @@ impl Step for Conformal {
         let (h, half) = (interval.h, self.half);
         change.fill(0.0);
         self.at.copy_from_slice(block.values());
-        self.damper.set(h);
+        self.damper.set(motion.dynamics(), h)?;
         self.begin(motion, interval)?;
         self.damper.damp(0, &self.at[half..], &mut change[half..]);
         for i in 0..self.stages.len() {

@@ -11,7 +11,7 @@ pub(super) mod rk4;
 pub(super) mod tsit5;
 pub(super) mod vern9;
 
-use crate::block::Block;
+use crate::block::{Block, copy_in};
 use crate::dense::{Basis, Polynomial};
 use crate::pace::Tolerance;
 use crate::step::{Interval, Motion, Step, StepError};
@@ -58,8 +58,8 @@ pub(super) struct Explicit {
     at: Vec<f64>,
     /// The steps of the last try.
     h: [f64; LANES],
-    /// 1 once the first slope is known from the step before.
-    begun: [f64; 1],
+    /// 1 in lanes whose first slope is known from the step before.
+    begun: [f64; LANES],
     whole: Option<Whole>,
 }
 
@@ -72,7 +72,7 @@ impl Tableau {
             slopes: vec![0.0; len * self.slopes()],
             at: vec![0.0; len],
             h: [0.0; LANES],
-            begun: [0.0],
+            begun: [0.0; LANES],
             whole: None,
         })
     }
@@ -186,13 +186,17 @@ impl Step for Explicit {
         let (tableau, len) = (self.tableau, change.len());
         // With one lane, all components have its step.
         self.h = std::array::from_fn(|j| interval.h[j % interval.h.len()]);
-        if self.begun == [0.0] {
-            motion.rates(interval, 0.0, block.values(), &mut self.slopes[..len])?;
-            self.begun = [1.0];
+        let begun = &mut self.begun[..interval.t.len()];
+        if begun.contains(&0.0) {
+            motion.rates(interval, 0.0, block.values(), &mut self.at)?;
+            let mut lanes = [false; LANES];
+            lanes.iter_mut().zip(begun.iter()).for_each(|(lane, begun)| *lane = *begun == 0.0);
+            copy_in(&lanes[..begun.len()], &self.at, &mut self.slopes[..len]);
+            begun.fill(1.0);
         }
         if let Some(whole) = &mut self.whole {
             let (first, others) = self.slopes.split_at_mut(len);
-            let outputs = whole.step(interval, &[block.values(), block.carry(), first])?;
+            let outputs = whole.step(motion.dynamics(), interval, &[block.values(), block.carry(), first])?;
             let (moved, slopes) = outputs.split_at(len);
             change.copy_from_slice(moved);
             others[..slopes.len()].copy_from_slice(slopes);
@@ -255,19 +259,13 @@ impl Step for Explicit {
     }
 
     fn accept(&mut self, lanes: &[bool]) {
-        let (width, len) = (lanes.len(), self.at.len());
+        let len = self.at.len();
         let (first, rest) = self.slopes.split_at_mut(len);
-        let last = &rest[(self.tableau.last() - 1) * len..][..len];
-        if lanes.iter().all(|&taken| taken) {
-            return first.copy_from_slice(last);
-        }
-        for (first, last) in first.chunks_exact_mut(width).zip(last.chunks_exact(width)) {
-            (0..width).filter(|&j| lanes[j]).for_each(|j| first[j] = last[j]);
-        }
+        copy_in(lanes, &rest[(self.tableau.last() - 1) * len..][..len], first);
     }
 
     fn displaced(&mut self) {
-        self.begun = [0.0];
+        self.begun.fill(0.0);
     }
 
     fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {

@@ -273,7 +273,7 @@ impl Splitting {
             &[]
         };
         let Some(whole) = &mut self.whole else { return Ok(()) };
-        let outputs = whole.step(interval, &[block.values(), block.carry(), known])?;
+        let outputs = whole.step(motion.dynamics(), interval, &[block.values(), block.carry(), known])?;
         let (moved, rest) = outputs.split_at(2 * self.half);
         let (rate, place) = rest.split_at(self.half);
         change.copy_from_slice(moved);

@@ -1,0 +1,120 @@
+//! What reductions look at: a number for each trajectory.
+
+use super::ReduceError;
+use crate::sample::{Launcher, Sampling};
+use crate::text::call;
+use leastaction_expr::nearest;
+use leastaction_integrate::{Chunk, Fate};
+use leastaction_mechanics::{Dynamics, Observable};
+
+/// A number for each trajectory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// An observable at the end, by its place.
+    End(usize),
+    /// An observable at the start, by its place.
+    Start(usize),
+    /// The time of the first crossing of an event; NaN without one.
+    First(usize),
+    /// How often an event was crossed.
+    Crossings(usize),
+}
+
+/// What reductions are bound to.
+pub struct Context<'a> {
+    /// The system; without one, what was reduced elsewhere can be put together.
+    pub dynamics: Option<&'a mut Dynamics>,
+    /// The names of coordinates and momenta.
+    pub states: Vec<String>,
+    /// The names of the integrator's events.
+    pub events: Vec<String>,
+    /// The parameters that are drawn, with their places in the sampling.
+    pub drawn: Vec<(String, usize)>,
+    /// The grids that are sampled.
+    pub grids: Sampling,
+    /// How many trajectories there are.
+    pub count: u64,
+    /// The expressions that are observed.
+    pub(crate) observed: Vec<(String, Observable)>,
+}
+
+impl Context<'_> {
+    /// The value of a text.
+    ///
+    /// # Errors
+    /// [`ReduceError`] if there is no such event, or it is not an expression of the system.
+    pub fn value(&mut self, text: &str) -> Result<Value, ReduceError> {
+        match call(text) {
+            Some(("start", inside)) => Ok(Value::Start(self.observable(inside.trim())?)),
+            Some(("first", inside)) => Ok(Value::First(self.event(inside.trim(), text)?)),
+            Some(("crossings", inside)) => Ok(Value::Crossings(self.event(inside.trim(), text)?)),
+            _ => Ok(Value::End(self.observable(text)?)),
+        }
+    }
+
+    /// The place of an event.
+    pub(super) fn event(&self, name: &str, text: &str) -> Result<usize, ReduceError> {
+        self.events.iter().position(|event| event == name).ok_or_else(|| ReduceError::UnknownEvent {
+            text: text.to_owned(),
+            name: name.to_owned(),
+            nearest: nearest(name, self.events.iter().map(String::as_str)),
+            known: self.events.clone(),
+        })
+    }
+
+    fn observable(&mut self, text: &str) -> Result<usize, ReduceError> {
+        if let Some(place) = self.observed.iter().position(|(other, _)| other == text) {
+            return Ok(place);
+        }
+        let Some(dynamics) = &mut self.dynamics else { return Ok(0) };
+        let observable = dynamics.observable(text);
+        let failed = |error: leastaction_mechanics::ObserveError| {
+            let reason = error.to_string();
+            ReduceError::Observe { text: text.to_owned(), reason }
+        };
+        self.observed.push((text.to_owned(), observable.map_err(failed)?));
+        Ok(self.observed.len() - 1)
+    }
+}
+
+/// The trajectories of a chunk, as reductions see them.
+pub struct View<'a> {
+    /// The chunk.
+    pub chunk: &'a Chunk,
+    /// Where trajectories began.
+    pub launcher: &'a Launcher,
+}
+
+impl View<'_> {
+    /// The rows of trajectories that did not fail.
+    pub fn good(&self) -> impl Iterator<Item = usize> {
+        let fates = &self.chunk.fates;
+        (0..fates.len()).filter(|&row| fates[row] != Fate::Failed)
+    }
+
+    /// The number of the trajectory in a row.
+    #[must_use]
+    pub fn index(&self, row: usize) -> u64 {
+        self.chunk.first + row as u64
+    }
+
+    /// The value in a row.
+    #[must_use]
+    pub fn value(&self, value: Value, row: usize) -> f64 {
+        let chunk = self.chunk;
+        match value {
+            Value::End(place) => chunk.after[row * chunk.observed + place],
+            Value::Start(place) => chunk.before[row * chunk.observed + place],
+            Value::First(event) => self.crossings(row, event).next().unwrap_or(f64::NAN),
+            Value::Crossings(event) => self.crossings(row, event).count() as f64,
+        }
+    }
+
+    /// When an event was crossed by the trajectory in a row.
+    fn crossings(&self, row: usize, event: usize) -> impl Iterator<Item = f64> {
+        let (all, index) = (&self.chunk.crossings, self.index(row));
+        let begin = all.partition_point(|(trajectory, _)| *trajectory < index);
+        let own = all[begin..].iter().take_while(move |(trajectory, _)| *trajectory == index);
+        own.filter(move |(_, crossing)| crossing.event == event).map(|(_, crossing)| crossing.t)
+    }
+}

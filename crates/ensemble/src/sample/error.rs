@@ -1,0 +1,239 @@
+//! What can be wrong with a sampling.
+
+use super::ALL;
+use leastaction_mechanics::SettingError;
+use std::path::PathBuf;
+
+/// Why starts cannot be drawn.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SampleError {
+    /// There is no name, or nothing to draw for it.
+    #[error("`{text}` does not say what to draw: write NAME=DISTRIBUTION, such as th1=uniform(-1,1)")]
+    NoName {
+        /// The text.
+        text: String,
+    },
+    /// There is no such distribution.
+    #[error("`{text}`: {}", unknown(.word, .nearest, *.form))]
+    UnknownKind {
+        /// The text.
+        text: String,
+        /// The word.
+        word: String,
+        /// A word that is near.
+        nearest: Option<String>,
+        /// How it is written, if it is known.
+        form: Option<&'static str>,
+    },
+    /// Something is not a number.
+    #[error(
+        "`{text}`: `{part}` is not a finite number; numbers and what is made of them, such as pi/4, can be given"
+    )]
+    NotANumber {
+        /// The text.
+        text: String,
+        /// The part that should be one.
+        part: String,
+    },
+    /// There are too many arguments, or too few.
+    #[error("`{text}`: {found} given, but it is written {form}")]
+    ArgumentCount {
+        /// The text.
+        text: String,
+        /// How it should be written.
+        form: &'static str,
+        /// How many there are.
+        found: usize,
+    },
+    /// An interval is empty.
+    #[error("`{text}`: {low} is not below {high}; give the smaller number first")]
+    Ends {
+        /// The text.
+        text: String,
+        /// The first number.
+        low: f64,
+        /// The second one.
+        high: f64,
+    },
+    /// A standard deviation is negative.
+    #[error("`{text}`: a standard deviation is not negative, but {value} is given")]
+    Deviation {
+        /// The text.
+        text: String,
+        /// What was given.
+        value: f64,
+    },
+    /// A number of points is not one.
+    #[error("`{text}`: a grid has 2 points or more, a whole number of them, but {value} is given")]
+    GridSize {
+        /// The text.
+        text: String,
+        /// What was given.
+        value: f64,
+    },
+    /// There are not so many dimensions.
+    #[error(
+        "the Sobol sequence has {most} dimensions here, and more are drawn from it; draw some by latin(low, high)"
+    )]
+    Dimensions {
+        /// How many there are.
+        most: usize,
+    },
+    /// A file cannot be read.
+    #[error("`{text}`: cannot read `{}`: {reason}", .path.display())]
+    File {
+        /// The text.
+        text: String,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// A file has no such column.
+    #[error("`{text}`: `{}` has no column `{column}`{}; its columns are {columns}", .path.display(), suggestion(.nearest))]
+    Column {
+        /// The text.
+        text: String,
+        /// The file.
+        path: PathBuf,
+        /// The column.
+        column: String,
+        /// One that is near.
+        nearest: Option<String>,
+        /// Those that there are.
+        columns: String,
+    },
+    /// A value in a file is not a number.
+    #[error("`{text}`: line {line} of `{}` has `{value}` in column `{column}`, which is not a finite number", .path.display())]
+    Value {
+        /// The text.
+        text: String,
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// The column.
+        column: String,
+        /// What stands there.
+        value: String,
+    },
+    /// A name is drawn for twice.
+    #[error("`{name}` is drawn twice: leave one out")]
+    Twice {
+        /// The name.
+        name: String,
+    },
+    /// The system has no such name.
+    #[error("there is no coordinate, velocity, momentum or parameter `{name}` to draw{}; there are {known}", suggestion(.nearest))]
+    UnknownName {
+        /// The name.
+        name: String,
+        /// One that is near.
+        nearest: Option<String>,
+        /// Those that there are.
+        known: String,
+    },
+    /// A coordinate that is held cannot be drawn.
+    #[error(
+        "`{name}` cannot be drawn: the constraint `{constraint}` holds it; leave it out, or change the constraint"
+    )]
+    Held {
+        /// The coordinate, or its velocity.
+        name: String,
+        /// The constraint.
+        constraint: String,
+    },
+    /// Velocities and momenta are both drawn.
+    #[error("`{velocity}` and `{momentum}` are both drawn: draw velocities, or momenta")]
+    Mixed {
+        /// A velocity.
+        velocity: String,
+        /// A momentum.
+        momentum: String,
+    },
+    /// Files have different numbers of rows.
+    #[error(
+        "`{first}` has {one} rows and `{second}` has {two}: take columns of one file, or make them equally long"
+    )]
+    Rows {
+        /// One of them.
+        first: String,
+        /// Its rows.
+        one: u64,
+        /// The other.
+        second: String,
+        /// Its rows.
+        two: u64,
+    },
+    /// Something that has an order of its own is drawn together with a grid.
+    #[error(
+        "`{grid}` and `{other}` do not go together, since both say which trajectory is where: beside grids, draw by \
+         uniform, normal or latin"
+    )]
+    NotWithGrids {
+        /// The grid.
+        grid: String,
+        /// What does not go with it.
+        other: String,
+    },
+    /// A number of trajectories that is not that of the grids.
+    #[error("{asked} trajectories are asked for, but the grids have {points} points: {}", points_remedy(*.points, *.varies))]
+    Points {
+        /// How many are asked for.
+        asked: u64,
+        /// How many points there are.
+        points: u64,
+        /// Whether points could be repeated.
+        varies: bool,
+    },
+    /// More trajectories than rows.
+    #[error("{asked} trajectories are asked for, but `{text}` has {rows} rows: ask for {rows} at most")]
+    FewRows {
+        /// The text.
+        text: String,
+        /// How many are asked for.
+        asked: u64,
+        /// How many there are.
+        rows: u64,
+    },
+    /// Nothing says how many trajectories there are.
+    #[error("nothing says how many trajectories there are: give a count, or draw from a grid or a file")]
+    NoCount,
+    /// No trajectories are asked for.
+    #[error("no trajectories are asked for: ask for 1 at least")]
+    None,
+    /// There are too many.
+    #[error("there are more than 2^53 trajectories: no computer has time for them; ask for fewer")]
+    TooMany,
+    /// The values of the start cannot be computed from parameters.
+    #[error("the start cannot be computed: {reason}")]
+    Rest {
+        /// Why.
+        reason: String,
+    },
+    /// Parameters cannot be set.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+}
+
+fn unknown(word: &str, nearest: &Option<String>, form: Option<&str>) -> String {
+    match (form, nearest) {
+        (Some(form), _) => format!("it is written {form}"),
+        (None, Some(nearest)) => format!("there is no distribution `{word}`: did you mean `{nearest}`?"),
+        (None, None) => {
+            let known: Vec<_> = ALL.iter().map(|kind| kind.form).collect();
+            format!("there is no distribution `{word}`; there are {}", known.join(", "))
+        }
+    }
+}
+
+fn suggestion(nearest: &Option<String>) -> String {
+    nearest.as_ref().map_or_else(String::new, |name| format!(": did you mean `{name}`?"))
+}
+
+fn points_remedy(points: u64, varies: bool) -> String {
+    match varies {
+        true => format!("ask for {points} or a multiple of it, to draw each point so often"),
+        false => format!("ask for {points}, or for none"),
+    }
+}

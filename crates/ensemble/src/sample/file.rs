@@ -1,0 +1,143 @@
+//! Values from a file: a row for each trajectory, from a column of a CSV file with a line of names
+//! ([RFC 4180](https://www.rfc-editor.org/rfc/rfc4180)). Numbers are read to the nearest `f64`, so what was written to the last bit is read to the last bit.
+
+use super::{Arguments, Draw, Kind, Law, Role, SampleError, Span};
+use leastaction_expr::nearest;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub(super) const KIND: Kind = Kind {
+    name: "file",
+    form: "file(starts.csv) or file(starts.csv, column)",
+    about: "a row for each trajectory, from a column of a CSV file",
+    read: |arguments| {
+        arguments.expect(1..=2)?;
+        let path = PathBuf::from(plain(arguments.list[0]));
+        let column = arguments.list.get(1).map_or(arguments.name, |column| plain(column));
+        Ok(Arc::new(Rows { values: read(arguments, &path, column)?.into() }))
+    },
+};
+
+#[derive(Debug)]
+struct Rows {
+    values: Arc<[f64]>,
+}
+
+impl Law for Rows {
+    fn draw(&self, _: &Role) -> Result<Draw, SampleError> {
+        let values = self.values.clone();
+        // There are as many rows as trajectories.
+        Ok(Box::new(move |index, _| values.get(index as usize).copied().unwrap_or(f64::NAN)))
+    }
+
+    fn span(&self) -> Span {
+        Span::Rows(self.values.len() as u64)
+    }
+
+    fn content(&self) -> Option<u64> {
+        let bytes = self.values.iter().flat_map(|value| value.to_le_bytes());
+        Some(crate::check::of(bytes))
+    }
+}
+
+/// A text without quotes around it.
+fn plain(text: &str) -> &str {
+    text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
+}
+
+fn read(arguments: &Arguments<'_>, path: &Path, column: &str) -> Result<Vec<f64>, SampleError> {
+    let text = || arguments.text.to_owned();
+    let failed = |reason: String| SampleError::File { text: text(), path: path.to_owned(), reason };
+    if path.extension().is_some_and(|ending| !ending.eq_ignore_ascii_case("csv")) {
+        return Err(failed("starts are read from .csv files; write it as one".to_owned()));
+    }
+    let file = File::open(path).map_err(|error| failed(error.to_string()))?;
+    let mut lines = BufReader::with_capacity(1 << 16, file);
+    let (mut line, mut number) = (String::new(), 0u64);
+    let mut next = |line: &mut String| -> Result<Option<u64>, SampleError> {
+        loop {
+            line.clear();
+            if lines.read_line(line).map_err(|error| failed(error.to_string()))? == 0 {
+                return Ok(None);
+            }
+            number += 1;
+            // Spreadsheets like to begin with a byte order mark.
+            let bare = line.trim_start_matches('\u{feff}').trim_end_matches(['\n', '\r']).len();
+            if bare > 0 {
+                line.truncate(line.trim_end_matches(['\n', '\r']).len());
+                return Ok(Some(number));
+            }
+        }
+    };
+    if next(&mut line)?.is_none() {
+        return Err(failed("it is empty; its first line should name the columns".to_owned()));
+    }
+    let names: Vec<String> = fields(line.trim_start_matches('\u{feff}')).collect();
+    let Some(place) = names.iter().position(|name| name.trim() == column) else {
+        let nearest = nearest(column, names.iter().map(String::as_str));
+        let (path, column, columns) = (path.to_owned(), column.to_owned(), names.join(", "));
+        return Err(SampleError::Column { text: text(), path, column, nearest, columns });
+    };
+    let mut values = Vec::new();
+    while let Some(number) = next(&mut line)? {
+        let field = fields(&line).nth(place).unwrap_or_default();
+        let value = field.trim().parse().ok().filter(|value: &f64| value.is_finite());
+        values.push(value.ok_or_else(|| SampleError::Value {
+            text: text(),
+            path: path.to_owned(),
+            line: number,
+            column: column.to_owned(),
+            value: field.trim().to_owned(),
+        })?);
+    }
+    match values.is_empty() {
+        true => Err(failed("it has names, but no rows".to_owned())),
+        false => Ok(values),
+    }
+}
+
+/// The fields of a line; quotes go.
+fn fields(line: &str) -> impl Iterator<Item = String> {
+    let mut rest = Some(line);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let Some(inside) = text.strip_prefix('"') else {
+            let (field, after) =
+                text.split_once(',').map_or((text, None), |(field, after)| (field, Some(after)));
+            rest = after;
+            return Some(field.to_owned());
+        };
+        let (mut field, mut letters) = (String::new(), inside.char_indices().peekable());
+        rest = None;
+        while let Some((at, letter)) = letters.next() {
+            match letter {
+                '"' if letters.peek().is_some_and(|&(_, next)| next == '"') => {
+                    field.push('"');
+                    letters.next();
+                }
+                '"' => {
+                    rest = inside[at + 1..].split_once(',').map(|(_, after)| after);
+                    break;
+                }
+                letter => field.push(letter),
+            }
+        }
+        Some(field)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fields;
+
+    #[test]
+    fn fields_are_those_of_csv() {
+        let all = |line| fields(line).collect::<Vec<_>>();
+        assert_eq!(all("a,b"), ["a", "b"]);
+        assert_eq!(all("\"a \"\"b\"\", c\",,d,"), ["a \"b\", c", "", "d", ""]);
+        assert_eq!(all("\"open"), ["open"]);
+        assert_eq!(all(""), [""]);
+    }
+}

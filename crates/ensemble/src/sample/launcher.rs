@@ -1,0 +1,239 @@
+//! From draws to starts.
+
+use super::rest::{Amount, Rest};
+use super::{Draw, Role, SampleError, Sampling, Span};
+use leastaction_compile::Evaluator;
+use leastaction_expr::nearest;
+use leastaction_integrate::{Launch, Starts};
+use leastaction_mechanics::{Dynamics, Form, StartError, System};
+use std::sync::{Mutex, PoisonError};
+
+/// What a sampling draws, bound to a system: trajectory number i begins here.
+pub struct Launcher {
+    draws: Vec<Bound>,
+    /// The number of trajectories, and of points of the grids.
+    count: u64,
+    points: u64,
+    t: f64,
+    /// The parameters that are not drawn, and whether any is.
+    parameters: Vec<f64>,
+    draws_parameters: bool,
+    rest: Vec<(usize, Amount)>,
+    by_velocities: bool,
+    dimension: usize,
+    /// What computes start values of parameters, one for each thread that is at it.
+    evaluators: Mutex<Vec<Evaluator>>,
+    spare: Option<Evaluator>,
+    computed: usize,
+}
+
+struct Bound {
+    name: String,
+    draw: Draw,
+    target: Target,
+    /// How many trajectories share a place of its grid before the next, and how many places there are.
+    stride: u64,
+    size: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Target {
+    Parameter(usize),
+    /// A place in \[q…, v…\] or \[q…, p…\].
+    Block(usize),
+}
+
+impl Launcher {
+    /// Starts at a time, drawn by a sampling with a seed; what is not drawn is as in the rest, and parameters as in the dynamics.
+    ///
+    /// # Errors
+    /// [`SampleError`] if the sampling does not go with the system or the number of trajectories.
+    pub fn new(
+        sampling: &Sampling,
+        dynamics: &Dynamics,
+        rest: &Rest,
+        t: f64,
+        count: u64,
+        seed: u64,
+    ) -> Result<Launcher, SampleError> {
+        let (system, count) = (dynamics.system(), sampling.count(Some(count))?);
+        let points = sampling.points()?.unwrap_or(1);
+        let by_velocities = picture(sampling, rest, system)?;
+        let (mut draws, mut stride, mut ranks): (Vec<Bound>, u64, Vec<(Span, u32)>) =
+            (Vec::new(), points, Vec::new());
+        for (dimension, named) in sampling.list.iter().enumerate() {
+            let target = target(&named.name, system)?;
+            let span = named.law.span();
+            let size = if let Span::Grid(size) = span { size } else { 1 };
+            stride /= size;
+            let rank = ranks.iter().filter(|(other, _)| *other == span).count() as u32;
+            ranks.push((span, rank));
+            let role = Role { seed, count, dimension: dimension as u32, rank };
+            draws.push(Bound {
+                name: named.name.clone(),
+                draw: named.law.draw(&role)?,
+                target,
+                stride,
+                size,
+            });
+        }
+        let drawn = |name: &str| sampling.list.iter().any(|named| named.name == name);
+        let mut amounts = Vec::new();
+        for (name, amount) in rest.list.iter().filter(|(name, _)| !drawn(name)) {
+            // Momenta that are drawn take the place of velocities, and velocities that of momenta.
+            let place = block_place(name, system)
+                .filter(|&(_, kind)| kind == Kind::Coordinate || (kind == Kind::Velocity) == by_velocities);
+            amounts.extend(place.map(|(place, _)| (place, *amount)));
+        }
+        let spare = rest.evaluator(dynamics.parameters())?;
+        Ok(Launcher {
+            draws_parameters: draws.iter().any(|bound| matches!(bound.target, Target::Parameter(_))),
+            draws,
+            count,
+            points,
+            t,
+            parameters: dynamics.parameters().to_vec(),
+            rest: amounts,
+            by_velocities,
+            dimension: system.dimension(),
+            evaluators: Mutex::default(),
+            spare,
+            computed: rest.computed(),
+        })
+    }
+
+    /// How many trajectories there are.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The names that are drawn for.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.draws.iter().map(|bound| bound.name.as_str())
+    }
+
+    /// Whether a name is that of a parameter that is drawn, by its place among the names.
+    pub fn is_parameter(&self, place: usize) -> bool {
+        matches!(self.draws[place].target, Target::Parameter(_))
+    }
+
+    /// Whether any parameter is drawn.
+    #[must_use]
+    pub fn draws_parameters(&self) -> bool {
+        self.draws_parameters
+    }
+
+    /// What is drawn for a trajectory under a name, by its place.
+    #[must_use]
+    pub fn value(&self, place: usize, index: u64) -> f64 {
+        let bound = &self.draws[place];
+        (bound.draw)(index, index % self.points / bound.stride % bound.size)
+    }
+
+    /// The values of the start that are computed from parameters.
+    fn compute(&self, parameters: &[f64], values: &mut [f64]) -> Result<(), StartError> {
+        let lock = || self.evaluators.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(mut evaluator) = lock().pop().or_else(|| self.spare.clone()) else { return Ok(()) };
+        let done = evaluator.set_parameters(parameters).and_then(|()| evaluator.eval(&[], values));
+        lock().push(evaluator);
+        done.map_err(|error| {
+            let reason = error.to_string();
+            leastaction_mechanics::EvalError::Compile { what: "starts", reason }.into()
+        })
+    }
+}
+
+impl Starts for Launcher {
+    fn launch(&self, index: u64, dynamics: &mut Dynamics, launch: &mut Launch) -> Result<(), StartError> {
+        launch.parameters.clear();
+        launch.parameters.extend_from_slice(&self.parameters);
+        launch.state.clear();
+        launch.state.resize(self.dimension, 0.0);
+        for (place, bound) in self.draws.iter().enumerate() {
+            match bound.target {
+                Target::Parameter(i) => launch.parameters[i] = self.value(place, index),
+                Target::Block(i) => launch.state[i] = self.value(place, index),
+            }
+        }
+        if self.draws_parameters {
+            dynamics.set_parameters(&launch.parameters)?;
+        }
+        let mut computed = Vec::new();
+        if self.computed > 0 {
+            computed.resize(self.computed, 0.0);
+            self.compute(&launch.parameters, &mut computed)?;
+        }
+        for &(place, amount) in &self.rest {
+            launch.state[place] = match amount {
+                Amount::Number(value) => value,
+                Amount::Computed(i) => computed[i],
+            };
+        }
+        dynamics.start_block(self.t, self.by_velocities, &mut launch.state)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Coordinate,
+    Velocity,
+    Momentum,
+}
+
+/// Where a start value stands in \[q…, v…\] or \[q…, p…\].
+fn block_place(name: &str, system: &System) -> Option<(usize, Kind)> {
+    let n = system.degrees();
+    let find = |names: &[String]| names.iter().position(|other| other == name);
+    find(system.coordinates())
+        .map(|i| (i, Kind::Coordinate))
+        .or_else(|| find(system.velocities()).map(|i| (n + i, Kind::Velocity)))
+        .or_else(|| find(system.momenta()).map(|i| (n + i, Kind::Momentum)))
+        .filter(|&(_, kind)| kind == Kind::Coordinate || system.facts().form != Form::Ports)
+}
+
+fn target(name: &str, system: &System) -> Result<Target, SampleError> {
+    if let Some((place, _)) = block_place(name, system) {
+        return Ok(Target::Block(place));
+    }
+    if let Some(place) = system.parameters().iter().position(|(other, _)| other == name) {
+        return Ok(Target::Parameter(place));
+    }
+    if let Some((_, constraint)) = system.held().iter().find(|(held, _)| name.trim_end_matches('\'') == held)
+    {
+        return Err(SampleError::Held { name: name.to_owned(), constraint: constraint.clone() });
+    }
+    let moving = system.facts().form != Form::Ports;
+    let beside = [system.velocities(), system.momenta()].into_iter().flatten().filter(|_| moving);
+    let parameters = system.parameters().iter().map(|(name, _)| name);
+    let known: Vec<&str> =
+        system.coordinates().iter().chain(beside).chain(parameters).map(String::as_str).collect();
+    let nearest = nearest(name, known.iter().copied());
+    Err(SampleError::UnknownName { name: name.to_owned(), nearest, known: shortened(&known) })
+}
+
+/// Names in a row; of many, the first ones.
+fn shortened(names: &[&str]) -> String {
+    const MOST: usize = 24;
+    match names.len() > MOST {
+        true => format!("{}, … ({} in all)", names[..MOST].join(", "), names.len()),
+        false => names.join(", "),
+    }
+}
+
+/// Whether starts are given by velocities, and not by momenta.
+fn picture(sampling: &Sampling, rest: &Rest, system: &System) -> Result<bool, SampleError> {
+    let kind = |name: &str| block_place(name, system).map(|(_, kind)| kind);
+    let drawn = |wanted| sampling.list.iter().find(|named| kind(&named.name) == Some(wanted));
+    let resting = |wanted| rest.list.iter().any(|(name, _)| kind(name) == Some(wanted));
+    match (drawn(Kind::Velocity), drawn(Kind::Momentum)) {
+        (Some(velocity), Some(momentum)) => {
+            Err(SampleError::Mixed { velocity: velocity.name.clone(), momentum: momentum.name.clone() })
+        }
+        (Some(_), None) => Ok(true),
+        (None, Some(_)) => Ok(false),
+        (None, None) => {
+            Ok(resting(Kind::Velocity) || !resting(Kind::Momentum) && system.facts().form == Form::Lagrangian)
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! The manifest: what is run, in lines of a word and what it is.
+
+use super::StoreError;
+use crate::check;
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+/// Which part of all chunks: number i of n, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    number: u64,
+    of: u64,
+}
+
+impl Shard {
+    /// All of it.
+    pub const WHOLE: Shard = Shard { number: 1, of: 1 };
+
+    /// Part i of n; `None` if there is none.
+    #[must_use]
+    pub fn new(number: u64, of: u64) -> Option<Shard> {
+        (1..=of).contains(&number).then_some(Shard { number, of })
+    }
+
+    /// The chunks of this part: all parts together have each chunk once, and about as many as the others.
+    #[must_use]
+    pub fn chunks(self, all: u64) -> std::ops::Range<u64> {
+        let edge = |i: u64| (u128::from(all) * u128::from(i) / u128::from(self.of)) as u64;
+        edge(self.number - 1)..edge(self.number)
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.number, self.of)
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Shard, String> {
+        let numbers =
+            text.split_once('/').and_then(|(i, n)| Some((i.trim().parse().ok()?, n.trim().parse().ok()?)));
+        let shard = numbers.and_then(|(number, of)| Shard::new(number, of));
+        shard.ok_or_else(|| format!("`{text}` is not a shard: write i/n with i from 1 to n, such as 1/4"))
+    }
+}
+
+/// What is run: a list of words, each with what it is. A word may stand more than once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Manifest {
+    entries: Vec<(String, String)>,
+    shard: Shard,
+}
+
+const TITLE: &str = "leastaction ensemble 1";
+/// What the last two lines begin with.
+const SHARD: &str = "shard";
+const CHECK: &str = "check";
+
+impl Manifest {
+    /// The name of its file.
+    pub const NAME: &str = "manifest";
+
+    pub(crate) fn new(entries: Vec<(String, String)>, shard: Shard) -> Manifest {
+        let plain = |text: String| text.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r");
+        let entries = entries.into_iter().map(|(key, value)| (key.replace(' ', "-"), plain(value)));
+        Manifest { entries: entries.collect(), shard }
+    }
+
+    /// What stands under a word.
+    pub fn get(&self, key: &str) -> impl Iterator<Item = &str> {
+        self.entries.iter().filter(move |(other, _)| other == key).map(|(_, value)| value.as_str())
+    }
+
+    /// All words, and what they are.
+    #[must_use]
+    pub fn entries(&self) -> &[(String, String)] {
+        &self.entries
+    }
+
+    /// A number that stands under a word.
+    pub(crate) fn whole(&self, key: &str) -> Option<u64> {
+        self.get(key).next()?.parse().ok()
+    }
+
+    /// Which part of it.
+    #[must_use]
+    pub fn shard(&self) -> Shard {
+        self.shard
+    }
+
+    /// A number that says whether two are the same, but for their shards.
+    pub(crate) fn identity(&self) -> u64 {
+        check::of(self.lines().bytes())
+    }
+
+    fn lines(&self) -> String {
+        self.entries.iter().map(|(key, value)| format!("{key} {value}\n")).collect()
+    }
+
+    pub(crate) fn load(directory: &Path) -> Result<Manifest, StoreError> {
+        let path = directory.join(Manifest::NAME);
+        if !path.exists() {
+            return Err(StoreError::NoManifest { directory: directory.to_owned() });
+        }
+        let text = std::fs::read_to_string(&path)
+            .map_err(|error| StoreError::Read { path: path.clone(), reason: error.to_string() })?;
+        text.parse().map_err(|reason| StoreError::BadManifest { path, reason })
+    }
+
+    /// Whether this one, of a directory, is the same as another one.
+    pub(crate) fn check_same(
+        &self,
+        here: &Manifest,
+        directory: &Path,
+        shard: bool,
+    ) -> Result<(), StoreError> {
+        let differs = |key: &str, there: String, here: String| {
+            let (directory, key) = (directory.to_owned(), key.to_owned());
+            Err(StoreError::Differs { directory, key, there, here })
+        };
+        let keys = self.entries.iter().chain(&here.entries).map(|(key, _)| key.as_str());
+        for key in keys {
+            let all = |manifest: &Manifest| manifest.get(key).collect::<Vec<_>>().join("; ");
+            if !self.get(key).eq(here.get(key)) {
+                return differs(key, all(self), all(here));
+            }
+        }
+        match shard && self.shard != here.shard {
+            true => differs(SHARD, self.shard.to_string(), here.shard.to_string()),
+            false => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Manifest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let told = format!("{TITLE}\n{}{SHARD} {}\n", self.lines(), self.shard);
+        writeln!(f, "{told}{CHECK} {:016x}", check::of(told.bytes()))
+    }
+}
+
+impl FromStr for Manifest {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Manifest, String> {
+        let (told, last) = text.trim_end().rsplit_once('\n').ok_or("it is empty")?;
+        let told = format!("{told}\n");
+        let found = last.strip_prefix(CHECK).and_then(|check| u64::from_str_radix(check.trim(), 16).ok());
+        let mut lines = told.lines();
+        if lines.next() != Some(TITLE) {
+            return Err(format!("it does not begin with `{TITLE}`"));
+        }
+        if found != Some(check::of(told.bytes())) {
+            return Err("it was changed, or cut off".to_owned());
+        }
+        let mut entries: Vec<(String, String)> = lines
+            .map(|line| line.split_once(' ').unwrap_or((line, "")))
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .collect();
+        let shard =
+            entries.pop().filter(|(key, _)| key == SHARD).ok_or("it does not say which shard it is")?;
+        Ok(Manifest { entries, shard: shard.1.parse()? })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test may panic
+mod tests {
+    use super::*;
+
+    fn manifest() -> Manifest {
+        let entries =
+            [("seed", "7"), ("sample", "x=uniform(0, 1)"), ("sample", "y = 2"), ("text", "a\nb \\n")];
+        let entries = entries.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
+        Manifest::new(entries, Shard::new(2, 3).unwrap())
+    }
+
+    #[test]
+    fn manifests_are_read_as_written() {
+        let manifest = manifest();
+        assert_eq!(manifest.to_string().parse::<Manifest>().unwrap(), manifest);
+        assert_eq!(manifest.get("sample").count(), 2);
+        let text = manifest.to_string();
+        for place in 0..text.len() - 1 {
+            let mut bytes = text.clone().into_bytes();
+            bytes[place] ^= 1;
+            let changed = String::from_utf8(bytes).unwrap();
+            // Spaces after the check do not matter.
+            assert!(changed.parse::<Manifest>().is_err(), "{changed}");
+        }
+    }
+
+    #[test]
+    fn what_differs_is_told() {
+        let (one, directory) = (manifest(), Path::new("d"));
+        let mut other = one.clone();
+        other.entries[1].1 = "x=uniform(0, 2)".to_owned();
+        let message = one.check_same(&other, directory, true).unwrap_err().to_string();
+        assert!(
+            message
+                .contains("its sample is `x=uniform(0, 1); y = 2`, and here it is `x=uniform(0, 2); y = 2`"),
+            "{message}"
+        );
+        let mut other = one.clone();
+        other.entries.pop();
+        assert!(
+            one.check_same(&other, directory, true).is_err()
+                && other.check_same(&one, directory, true).is_err()
+        );
+        let mut other = one.clone();
+        other.shard = Shard::WHOLE;
+        assert!(one.check_same(&other, directory, true).is_err());
+        assert!(one.check_same(&other, directory, false).is_ok() && one.identity() == other.identity());
+    }
+
+    /// Every chunk is in one shard, whatever the numbers.
+    #[test]
+    fn shards_share_chunks_out() {
+        for all in [0, 1, 2, 7, 100, u64::MAX] {
+            for of in [1, 2, 3, 7, 64] {
+                let mut end = 0;
+                for number in 1..=of {
+                    let chunks = Shard::new(number, of).unwrap().chunks(all);
+                    assert_eq!(chunks.start, end);
+                    assert!(chunks.end - chunks.start <= all.div_ceil(of));
+                    end = chunks.end;
+                }
+                assert_eq!(end, all);
+            }
+        }
+        assert!(Shard::new(0, 2).is_none() && Shard::new(3, 2).is_none());
+        assert_eq!("2/3".parse(), Ok(Shard { number: 2, of: 3 }));
+        assert!(["3/2", "x", "1", "-1/2", "0/0"].iter().all(|text| text.parse::<Shard>().is_err()));
+    }
+}

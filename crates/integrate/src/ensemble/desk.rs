@@ -1,0 +1,75 @@
+//! A thread's desk: the chunks that it is at, and the trajectory that is next.
+
+use super::chunk::{Chunk, Fate};
+use super::crew::Crew;
+use crate::error::RunError;
+use std::ops::Range;
+use std::sync::mpsc;
+
+/// Where a thread writes down what becomes of its trajectories.
+pub(super) struct Desk<'a> {
+    crew: &'a Crew<'a>,
+    sender: &'a mpsc::Sender<Result<Chunk, RunError>>,
+    /// The length of a state, the number of observables, and that of samples.
+    widths: (usize, usize, usize),
+    /// The trajectories of the last chunk that were not begun.
+    queue: Range<u64>,
+    /// Chunks that are not complete, and how many trajectories each lacks.
+    open: Vec<(Chunk, usize)>,
+}
+
+impl<'a> Desk<'a> {
+    pub(super) fn new(
+        crew: &'a Crew<'a>,
+        sender: &'a mpsc::Sender<Result<Chunk, RunError>>,
+        widths: (usize, usize, usize),
+    ) -> Desk<'a> {
+        Desk { crew, sender, widths, queue: 0..0, open: Vec::new() }
+    }
+
+    /// The next trajectory. Who is idle waits for one.
+    pub(super) fn next(&mut self, idle: bool) -> Option<u64> {
+        if self.queue.is_empty() {
+            self.queue = self.crew.next(idle)?;
+            let len = (self.queue.end - self.queue.start) as usize;
+            let (dimension, observed, sampled) = self.widths;
+            self.open.push((Chunk::blank(self.queue.start, len, dimension, observed, sampled), len));
+        }
+        self.queue.next()
+    }
+
+    /// Whether all should stop.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.crew.is_stopped()
+    }
+
+    /// The chunk of a trajectory, and its row there.
+    pub(super) fn row(&mut self, index: u64) -> Option<(&mut Chunk, usize)> {
+        let place = self.place(index)?;
+        let chunk = &mut self.open[place].0;
+        let row = (index - chunk.first) as usize;
+        Some((chunk, row))
+    }
+
+    /// A trajectory has ended.
+    pub(super) fn close(&mut self, index: u64, fate: Fate, why: Option<String>) {
+        let Some(place) = self.place(index) else { return };
+        let (chunk, left) = &mut self.open[place];
+        let row = (index - chunk.first) as usize;
+        chunk.fates[row] = fate;
+        if let Some(why) = why {
+            chunk.failures.push((index, why));
+        }
+        *left -= 1;
+        if *left == 0 {
+            let (chunk, _) = self.open.swap_remove(place);
+            // Nobody listens after a break.
+            let _ = self.sender.send(Ok(chunk.complete()));
+        }
+    }
+
+    fn place(&self, index: u64) -> Option<usize> {
+        let holds = |chunk: &Chunk| (chunk.first..chunk.first + chunk.len() as u64).contains(&index);
+        self.open.iter().rposition(|(chunk, _)| holds(chunk))
+    }
+}

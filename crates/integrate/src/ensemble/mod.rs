@@ -1,0 +1,252 @@
+//! Ensembles: many trajectories of one system, in lanes and threads.
+//!
+//! ```text
+//! indices ─► Crew: chunks to threads ─► Convoy: lanes, filled again as they come to their ends ─► Chunk, in order, to the sink
+//!                                          Starts: where trajectory number i begins
+//! ```
+//!
+//! A trajectory has the bits that it has alone, whatever is beside it: results do not depend on the number of threads, the width of a
+//! convoy or the length of chunks.
+
+mod chunk;
+mod convoy;
+mod crew;
+mod desk;
+
+pub use chunk::{Chunk, Fate};
+
+use crate::error::RunError;
+use crate::integrator::Integrator;
+use crate::run::schedule::Schedule;
+use convoy::Convoy;
+use crew::Crew;
+use desk::Desk;
+use leastaction_compile::LANES;
+use leastaction_mechanics::{Dynamics, Observable, StartError};
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+
+/// Where a trajectory begins.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Launch {
+    /// The state block \[q…, p…\].
+    pub state: Vec<f64>,
+    /// All parameters, in the system's order.
+    pub parameters: Vec<f64>,
+}
+
+/// Where trajectories begin.
+pub trait Starts: Sync {
+    /// Where a trajectory begins, by its number: the same whoever asks, and whenever. The dynamics is for computing with, and may be left with
+    /// other parameters. The launch comes with the parameters that the ensemble was given, and a state of zeros.
+    ///
+    /// # Errors
+    /// [`StartError`] if it cannot begin. The trajectory then counts as failed.
+    fn launch(&self, index: u64, dynamics: &mut Dynamics, launch: &mut Launch) -> Result<(), StartError>;
+}
+
+impl<F> Starts for F
+where
+    F: Fn(u64, &mut Dynamics, &mut Launch) -> Result<(), StartError> + Sync,
+{
+    fn launch(&self, index: u64, dynamics: &mut Dynamics, launch: &mut Launch) -> Result<(), StartError> {
+        self(index, dynamics, launch)
+    }
+}
+
+/// Many trajectories of one system, over the same time.
+///
+/// ```
+/// # use leastaction_expr::Graph;
+/// # use leastaction_mechanics::Model;
+/// use leastaction_integrate::{Ensemble, Integrator, Launch};
+/// use std::ops::ControlFlow;
+///
+/// # let graph = Graph::new();
+/// # let mut model = Model::new(&graph);
+/// # let x = model.coordinate("x");
+/// # model.particle("ball", 1.0, [x]);
+/// # model.gravity([-9.81]);
+/// let dynamics = model.system()?.dynamics()?;
+/// // A thousand balls, thrown upwards with speeds from 0 to 10.
+/// let throw = |index: u64, _: &mut _, launch: &mut Launch| {
+///     launch.state.copy_from_slice(&[0.0, 0.01 * index as f64]);
+///     Ok(())
+/// };
+/// let mut heights = Vec::new();
+/// let throws = Ensemble::new(Integrator::named("verlet", 0.1)?, 0.0, 1.0);
+/// throws.run(&dynamics, &throw, 0..1000, |chunk| {
+///     heights.extend(chunk.ends().map(|state| state[0]));
+///     ControlFlow::Continue(())
+/// })?;
+/// assert!((heights[500] - (5.0 - 9.81 / 2.0)).abs() < 1e-14);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Ensemble {
+    integrator: Integrator,
+    start: f64,
+    end: f64,
+    threads: usize,
+    width: usize,
+    chunk: u64,
+    observed: Vec<Observable>,
+    stop: Arc<AtomicBool>,
+}
+
+/// What a run of an ensemble came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Tally {
+    /// Trajectories that the sink was shown.
+    pub trajectories: u64,
+    /// Those of them that failed.
+    pub failed: u64,
+    /// The steps of all of them.
+    pub steps: u64,
+    /// Whether it was broken off.
+    pub interrupted: bool,
+}
+
+impl Ensemble {
+    /// How many trajectories are in a chunk, unless [`Ensemble::chunk`] says otherwise.
+    pub const CHUNK: u64 = 1024;
+
+    /// Trajectories from a time to another. Of what the integrator samples, times are respected: without any, a trajectory is known by its ends and
+    /// its events.
+    #[must_use]
+    pub fn new(integrator: Integrator, start: f64, end: f64) -> Ensemble {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let stop = Arc::new(AtomicBool::new(false));
+        Ensemble {
+            integrator,
+            start,
+            end,
+            threads,
+            width: LANES,
+            chunk: Self::CHUNK,
+            observed: Vec::new(),
+            stop,
+        }
+    }
+
+    /// Runs in so many threads. Left alone, in as many as the machine can run at once.
+    #[must_use]
+    pub fn threads(self, threads: usize) -> Ensemble {
+        Ensemble { threads: threads.max(1), ..self }
+    }
+
+    /// Runs trajectories one by one in each thread, or eight at a time.
+    #[must_use]
+    pub fn in_lanes(self, lanes: bool) -> Ensemble {
+        Ensemble { width: if lanes { LANES } else { 1 }, ..self }
+    }
+
+    /// Shows so many trajectories at a time.
+    #[must_use]
+    pub fn chunk(self, trajectories: u64) -> Ensemble {
+        Ensemble { chunk: trajectories.max(1), ..self }
+    }
+
+    /// Evaluates these observables where each trajectory begins, and where it ends.
+    #[must_use]
+    pub fn observing(self, observables: &[Observable]) -> Ensemble {
+        Ensemble { observed: observables.to_vec(), ..self }
+    }
+
+    /// Breaks off soon after this becomes true. Chunks that are not complete then are lost.
+    #[must_use]
+    pub fn stopped_by(self, stop: Arc<AtomicBool>) -> Ensemble {
+        Ensemble { stop, ..self }
+    }
+
+    /// Runs trajectories by their numbers, and shows chunks of them in order, in the calling thread. A break ends the run.
+    ///
+    /// Memory does not grow with the number of trajectories: threads wait for a sink that is slow, and for a chunk that is.
+    ///
+    /// # Errors
+    /// [`RunError`] if no trajectory could be run like this. What goes wrong in one of them is told in its chunk, and the others go on.
+    pub fn run(
+        &self,
+        dynamics: &Dynamics,
+        starts: &dyn Starts,
+        indices: Range<u64>,
+        mut sink: impl FnMut(&Chunk) -> ControlFlow<()>,
+    ) -> Result<Tally, RunError> {
+        let times = self.sample_times()?;
+        // What is wrong for all is said before any thread begins.
+        Convoy::new(self, &mut dynamics.clone(), 1, &times)?;
+        let crew = Crew::new(indices, self.chunk, self.threads, &self.stop);
+        let (sender, chunks) = mpsc::channel();
+        let mut tally = Tally::default();
+        std::thread::scope(|scope| {
+            for _ in 0..self.threads {
+                let (sender, crew, times, dynamics) = (sender.clone(), &crew, &times, dynamics.clone());
+                scope.spawn(move || {
+                    // If this thread cannot go on, no other should wait for it.
+                    let _leaving = crew.leaving();
+                    self.work(dynamics, crew, starts, times, &sender)
+                });
+            }
+            drop(sender);
+            let mut waiting = std::collections::BTreeMap::new();
+            let mut next = crew.first();
+            for chunk in chunks {
+                let chunk: Chunk = chunk?;
+                waiting.insert(chunk.first, chunk);
+                while let Some(chunk) = waiting.remove(&next) {
+                    next += chunk.len() as u64;
+                    tally.add(&chunk);
+                    let broken_off = sink(&chunk).is_break();
+                    crew.shown();
+                    if broken_off {
+                        tally.interrupted = true;
+                        crew.stop();
+                        return Ok(tally);
+                    }
+                }
+            }
+            tally.interrupted |= self.stop.load(Ordering::Relaxed);
+            Ok(tally)
+        })
+    }
+
+    /// What one thread does.
+    fn work(
+        &self,
+        mut dynamics: Dynamics,
+        crew: &Crew<'_>,
+        starts: &dyn Starts,
+        times: &[f64],
+        sender: &mpsc::Sender<Result<Chunk, RunError>>,
+    ) {
+        let mut desk =
+            Desk::new(crew, sender, (dynamics.system().dimension(), self.observed.len(), times.len()));
+        let convoy = Convoy::new(self, &mut dynamics, self.width, times);
+        let sailed = convoy.and_then(|mut convoy| convoy.sail(starts, &mut desk, &mut Desk::next));
+        if let Err(error) = sailed {
+            crew.stop();
+            let _ = sender.send(Err(error));
+        }
+    }
+
+    /// When samples are taken of each trajectory.
+    fn sample_times(&self) -> Result<Vec<f64>, RunError> {
+        let mut schedule = Schedule::new(&self.integrator.output, self.start, self.end, None)?;
+        let mut times = Vec::new();
+        while let Some(time) = schedule.next() {
+            times.push(time);
+            schedule.pass();
+        }
+        Ok(times)
+    }
+}
+
+impl Tally {
+    fn add(&mut self, chunk: &Chunk) {
+        self.trajectories += chunk.len() as u64;
+        self.failed += chunk.failures.len() as u64;
+        self.steps += chunk.steps.iter().sum::<u64>();
+    }
+}

@@ -1,0 +1,276 @@
+//! Ensembles: a trajectory has the bits that it has alone, whatever runs beside it.
+#![allow(clippy::unwrap_used)] // a test may panic
+
+mod common;
+
+use common::{double_pendulum, henon_heiles, kepler, links, suited};
+use leastaction_integrate::{
+    ALL, Card, Chunk, Density, Ensemble, Event, Fate, Integrator, Keeps, Launch, Pace, Reason, Sizing,
+    Tolerance,
+};
+use leastaction_mechanics::{Dynamics, StartError, State};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Starts about a state, each a little elsewhere.
+fn about(start: &State) -> impl Fn(u64, &mut Dynamics, &mut Launch) -> Result<(), StartError> + Sync {
+    let state = start.block();
+    move |index, dynamics, launch| {
+        for (i, (to, from)) in launch.state.iter_mut().zip(&state).enumerate() {
+            *to = from * (1.0 + 0.03 * ((index * 7 + i as u64 * 3) as f64).sin());
+        }
+        if dynamics.system().facts().constrained {
+            dynamics.project(&[0.0], &mut launch.state)?;
+        }
+        Ok(())
+    }
+}
+
+fn chunks(ensemble: &Ensemble, dynamics: &Dynamics, start: &State, count: u64) -> Vec<Chunk> {
+    let mut all = Vec::new();
+    let ran = ensemble.run(dynamics, &about(start), 0..count, |chunk| {
+        all.push(chunk.clone());
+        ControlFlow::Continue(())
+    });
+    assert_eq!(ran.unwrap().trajectories, count);
+    all
+}
+
+/// What is known of a trajectory, to the last bit.
+#[derive(Debug, PartialEq)]
+struct Known {
+    fate: Fate,
+    t: u64,
+    steps: u64,
+    end: Vec<u64>,
+    samples: Vec<u64>,
+    crossings: Vec<(usize, u64)>,
+}
+
+fn bits(numbers: &[f64]) -> Vec<u64> {
+    numbers.iter().map(|x| x.to_bits()).collect()
+}
+
+fn known(chunks: &[Chunk]) -> Vec<Known> {
+    let rows = chunks.iter().flat_map(|chunk| (0..chunk.len()).map(move |row| (chunk, row)));
+    rows.map(|(chunk, row)| {
+        let (d, s) = (chunk.dimension, chunk.sampled * chunk.dimension);
+        let mine = |(index, _): &&(u64, _)| *index == chunk.first + row as u64;
+        Known {
+            fate: chunk.fates[row],
+            t: chunk.times[row].to_bits(),
+            steps: chunk.steps[row],
+            end: bits(&chunk.ends[row * d..][..d]),
+            samples: bits(&chunk.samples[row * s..][..s]),
+            crossings: chunk.crossings.iter().filter(mine).map(|(_, c)| (c.event, c.t.to_bits())).collect(),
+        }
+    })
+    .collect()
+}
+
+/// The same trajectory by a run of its own.
+fn alone(integrator: &Integrator, dynamics: &Dynamics, start: &State, index: u64, end: f64) -> Known {
+    let mut dynamics = dynamics.clone();
+    let mut launch =
+        Launch { state: vec![0.0; start.block().len()], parameters: dynamics.parameters().to_vec() };
+    about(start)(index, &mut dynamics, &mut launch).unwrap();
+    let begin = State::from_block(0.0, &launch.state, start.q.len());
+    let run = integrator.run(&mut dynamics, &begin, end);
+    let (trajectory, failed) = match run {
+        Ok(trajectory) => (trajectory, false),
+        Err(failed) => (*failed.trajectory.unwrap(), true),
+    };
+    let last = trajectory.end();
+    Known {
+        fate: match trajectory.reason() {
+            _ if failed => Fate::Failed,
+            Reason::Event(event) => Fate::Event(event),
+            _ => Fate::Complete,
+        },
+        t: last.t.to_bits(),
+        steps: trajectory.work().steps,
+        end: bits(&last.block()),
+        samples: Vec::new(),
+        crossings: trajectory.crossings().iter().map(|c| (c.event, c.t.to_bits())).collect(),
+    }
+}
+
+/// Compares an ensemble in all ways to run it with runs one by one.
+fn compare(what: &str, integrator: &Integrator, dynamics: &Dynamics, start: &State, end: f64) {
+    const COUNT: u64 = 19;
+    let single = integrator.clone().ends_only();
+    let expected: Vec<Known> = (0..COUNT).map(|i| alone(&single, dynamics, start, i, end)).collect();
+    for (lanes, threads, chunk) in [(true, 1, 1024), (true, 2, 3), (false, 3, 5)] {
+        let ensemble = Ensemble::new(single.clone(), 0.0, end).in_lanes(lanes).threads(threads).chunk(chunk);
+        let found = known(&chunks(&ensemble, dynamics, start, COUNT));
+        for (index, (expected, found)) in expected.iter().zip(found).enumerate() {
+            assert_eq!(*expected, found, "{what}: trajectory {index}, lanes {lanes}, {threads} threads");
+        }
+    }
+}
+
+fn paces(card: &Card, dynamics: &Dynamics) -> Vec<Pace> {
+    let mut paces = vec![Pace::Step(0.02)];
+    if card.sizing != Sizing::Given {
+        paces.push(Tolerance::relative(1e-7).into());
+    }
+    let facts = dynamics.system().facts();
+    if card.kept_in(facts).any(|kept| kept == Keeps::Reversible) && facts.autonomous {
+        paces.push(Density::of("1", 0.03).into());
+    }
+    paces
+}
+
+#[test]
+fn every_method_gives_what_it_gives_alone() {
+    for card in ALL {
+        for (dynamics, start) in suited(card).iter().take(2) {
+            for pace in paces(card, dynamics) {
+                let what = format!("{} with {pace}", card.name);
+                compare(&what, &Integrator::new(card, pace), dynamics, start, 0.7);
+            }
+        }
+    }
+}
+
+#[test]
+fn so_it_does_on_constraints() {
+    let (dynamics, start) = links();
+    for card in ALL.iter().filter(|card| card.needs.met_by(dynamics.system().facts())) {
+        for pace in paces(card, &dynamics) {
+            let what = format!("{} with {pace}", card.name);
+            compare(&what, &Integrator::new(card, pace), &dynamics, &start, 0.3);
+        }
+    }
+}
+
+/// Lanes that end at events of their own are filled again, whatever the method remembers.
+#[test]
+fn events_end_lanes_one_by_one() {
+    let (mut dynamics, start) = double_pendulum();
+    let turn = Event::new(dynamics.observable("a'").unwrap());
+    let down = Event::new(dynamics.observable("b + 0.2").unwrap()).terminal();
+    for card in ALL.iter().filter(|card| card.needs.met_by(dynamics.system().facts())) {
+        for pace in paces(card, &dynamics) {
+            let what = format!("{} with {pace}", card.name);
+            let integrator = Integrator::new(card, pace).event(turn).event(down);
+            compare(&what, &integrator, &dynamics, &start, 1.5);
+        }
+    }
+}
+
+#[test]
+fn so_do_events_on_constraints() {
+    let (mut dynamics, start) = links();
+    let low = Event::new(dynamics.observable("v + 1").unwrap()).terminal();
+    for (name, pace) in [("rattle", Pace::Step(0.01)), ("dop853", Tolerance::relative(1e-8).into())] {
+        compare(name, &Integrator::named(name, pace).unwrap().event(low), &dynamics, &start, 1.0);
+    }
+}
+
+#[test]
+fn samples_are_those_of_single_runs() {
+    let (dynamics, start) = henon_heiles();
+    let times = [0.0, 0.31, 0.5, 0.50001, 1.0];
+    for (name, pace) in [("rk4", Pace::Step(0.1)), ("dop853", Tolerance::relative(1e-9).into())] {
+        let integrator = Integrator::named(name, pace).unwrap().at(&times);
+        let found = chunks(&Ensemble::new(integrator.clone(), 0.0, 1.0).chunk(7), &dynamics, &start, 17);
+        for (index, found) in known(&found).iter().enumerate() {
+            let mut dynamics = dynamics.clone();
+            let mut launch = Launch { state: vec![0.0; 4], parameters: Vec::new() };
+            about(&start)(index as u64, &mut dynamics, &mut launch).unwrap();
+            let begin = State::from_block(0.0, &launch.state, 2);
+            let run = integrator.run(&mut dynamics, &begin, 1.0).unwrap();
+            let samples: Vec<f64> = (0..run.len()).flat_map(|i| run.state(i).unwrap().block()).collect();
+            assert_eq!(found.samples, bits(&samples), "{name}, trajectory {index}");
+        }
+    }
+}
+
+/// A trajectory that fails is marked, and nobody else notices.
+#[test]
+fn one_failure_is_one_failure() {
+    let (dynamics, start) = kepler(0.3);
+    // Trajectory 5 falls into the sun, trajectory 11 cannot begin.
+    let starts = |index: u64, dynamics: &mut Dynamics, launch: &mut Launch| {
+        about(&start)(index, dynamics, launch)?;
+        match index {
+            5 => launch.state.copy_from_slice(&[0.4, 0.0, 0.0, 0.0]),
+            11 => launch.state[0] = f64::NAN,
+            _ => {}
+        }
+        Ok(())
+    };
+    for (name, pace) in [
+        ("verlet", Pace::Step(0.01)),
+        ("dop853", Tolerance::relative(1e-8).into()),
+        ("gauss4", Pace::Step(0.05)),
+    ] {
+        let integrator = Integrator::named(name, pace).unwrap().ends_only().at_most(20_000);
+        let mut found = Vec::new();
+        let ensemble = Ensemble::new(integrator.clone(), 0.0, 3.0);
+        let tally = ensemble.run(&dynamics, &starts, 0..20, |chunk| {
+            found.push(chunk.clone());
+            ControlFlow::Continue(())
+        });
+        let tally = tally.unwrap();
+        let failures: Vec<u64> = found[0].failures.iter().map(|(index, _)| *index).collect();
+        assert!(failures.contains(&11) && tally.failed == failures.len() as u64, "{name}: {failures:?}");
+        assert!(failures.iter().all(|index| [5, 11].contains(index)), "{name}: {failures:?}");
+        let expected = alone(&integrator, &dynamics, &start, 7, 3.0);
+        assert_eq!(known(&found)[7], expected, "{name}");
+        assert!(found[0].ends[11 * 4..12 * 4].iter().all(|y| y.is_nan()));
+    }
+}
+
+#[test]
+fn observables_are_told_at_both_ends() {
+    let (mut dynamics, start) = double_pendulum();
+    let angle = dynamics.observable("a - b").unwrap();
+    let ensemble =
+        Ensemble::new(Integrator::named("rk4", 0.01).unwrap(), 0.0, 0.5).observing(&[angle]).chunk(4);
+    for chunk in chunks(&ensemble, &dynamics, &start, 10) {
+        for row in 0..chunk.len() {
+            let difference = |states: &[f64]| states[row * 4] - states[row * 4 + 1];
+            assert_eq!(chunk.before[row], difference(&chunk.starts));
+            assert_eq!(chunk.after[row], difference(&chunk.ends));
+        }
+    }
+}
+
+#[test]
+fn what_is_wrong_for_all_is_said_once() {
+    let (dynamics, start) = double_pendulum();
+    let refused = |integrator: Integrator, end: f64| {
+        let ensemble = Ensemble::new(integrator, 0.0, end);
+        ensemble.run(&dynamics, &about(&start), 0..10, |_| panic!("nothing to show")).unwrap_err().to_string()
+    };
+    assert!(refused(Integrator::named("verlet", 0.1).unwrap(), 1.0).contains("verlet"));
+    assert!(refused(Integrator::named("rk4", -0.1).unwrap(), 1.0).contains("step"));
+    assert!(refused(Integrator::named("rk4", 0.1).unwrap(), f64::NAN).contains("end"));
+}
+
+#[test]
+fn a_run_can_be_broken_off() {
+    let (dynamics, start) = double_pendulum();
+    let ensemble = Ensemble::new(Integrator::named("rk4", 0.01).unwrap(), 0.0, 1.0).chunk(8).threads(2);
+    let mut shown = 0;
+    let tally = ensemble.run(&dynamics, &about(&start), 0..1_000_000_000, |chunk| {
+        shown += chunk.len();
+        if shown >= 100 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    let tally = tally.unwrap();
+    assert!(tally.interrupted && tally.trajectories == shown as u64 && shown == 104);
+    // From outside, too: in the midst of trajectories that would take for ever.
+    let stop = Arc::new(AtomicBool::new(false));
+    let ensemble = Ensemble::new(Integrator::named("rk4", 1e-9).unwrap(), 0.0, 1.0).stopped_by(stop.clone());
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            stop.store(true, Ordering::Relaxed);
+        });
+        let tally = ensemble.run(&dynamics, &about(&start), 0..8, |_| panic!("none is complete")).unwrap();
+        assert!(tally.interrupted && tally.trajectories == 0);
+    });
+}

@@ -1,0 +1,46 @@
+//! Tables: columns of numbers that need not be in memory at once.
+
+use crate::record::Record;
+use std::io;
+use std::ops::Range;
+
+/// Columns of numbers, all of one length, read part by part.
+pub trait Table {
+    /// What each column belongs to, and its name.
+    fn columns(&self) -> Vec<(&'static str, String)>;
+
+    /// How many rows there are.
+    fn rows(&self) -> u64;
+
+    /// Appends some rows of a column.
+    ///
+    /// # Errors
+    /// Those of whatever the table is read from.
+    fn read(&self, column: usize, rows: Range<u64>, into: &mut Vec<f64>) -> io::Result<()>;
+}
+
+impl Table for Record {
+    fn columns(&self) -> Vec<(&'static str, String)> {
+        Record::columns(self).map(|(group, name, _)| (group.word(), name)).collect()
+    }
+
+    fn rows(&self) -> u64 {
+        self.len() as u64
+    }
+
+    fn read(&self, column: usize, rows: Range<u64>, into: &mut Vec<f64>) -> io::Result<()> {
+        let values = Record::columns(self).nth(column).map(|(_, _, values)| values);
+        let part = values.and_then(|values| values.get(rows.start as usize..rows.end as usize));
+        into.extend_from_slice(part.ok_or_else(|| io::Error::other("the record has no such rows"))?);
+        Ok(())
+    }
+}
+
+/// The rows of a table, so many at a time.
+pub(crate) fn parts(rows: Range<u64>, most: u64) -> impl Iterator<Item = Range<u64>> + Clone {
+    let count = (rows.end - rows.start).div_ceil(most);
+    (0..count).map(move |i| {
+        let begin = rows.start + i * most;
+        begin..(begin + most).min(rows.end)
+    })
+}
