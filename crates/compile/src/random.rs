@@ -155,7 +155,8 @@ impl Draft {
         let interleaved = random.chance(0.5);
         let mut copies: Vec<Vec<Operand>> = vec![Vec::new(); count];
         for turn in 0..count * length {
-            let (copy, i) = if interleaved { (turn % count, turn / count) } else { (turn / length, turn % length) };
+            let (copy, i) =
+                if interleaved { (turn % count, turn / count) } else { (turn / length, turn % length) };
             if !interleaved && i == 0 && copy > 0 {
                 before = copies[copy - 1].clone();
             }

@@ -264,7 +264,9 @@ impl<T: Target> Allocator<'_, T> {
     fn define(&mut self, result: u32, first_lane: Option<u32>) {
         self.store_outputs(result);
         let Value { width, register, readings, kept, .. } = self.values[result as usize];
-        if readings > 0 && let Some(lane) = first_lane {
+        if readings > 0
+            && let Some(lane) = first_lane
+        {
             let first = (self.first_lane + lane) as usize;
             let lanes = first..first + width as usize;
             let wanted = |v: &Value| v.home.is_none() && (v.next != NEVER || v.output != NEVER);

@@ -1,8 +1,8 @@
 //! Native code: a program written out as machine instructions.
 //!
-//! [`allocate`] walks the program once, gives every value a register or a place in memory, and tells a
-//! [`target::Target`] what to write. The target knows the machine: which operands an instruction takes, and its
-//! bytes. A new machine is a new target.
+//! [`pack`] puts equal instructions of one state into vectors, [`schedule`] orders what is to be done, and [`allocate`] walks
+//! that [`sequence`] once, gives every value a register or a place in memory, and tells a [`target::Target`] what to write.
+//! The target knows the machine: which operands an instruction takes, and its bytes. A new machine is a new target.
 //!
 //! Memory is written first and made executable then, never both at once.
 

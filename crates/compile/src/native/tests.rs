@@ -220,7 +220,8 @@ fn fuzz(first: u64, programs: u64, file: Option<&File>) {
         instructions += program.body.len() as u64;
         let blocks = random.pick(&[0, 1, 1, 2, 2, 5]);
         let data = Data::new(&program, &mut random, 8 * blocks);
-        let expected = [true, false].map(|lanes| data.expected(&program, Mode { isa: Isa::Avx2, lanes, eager: false }));
+        let expected =
+            [true, false].map(|lanes| data.expected(&program, Mode { isa: Isa::Avx2, lanes, eager: false }));
         for (output, expected) in expected[0].iter().flat_map(|lane| program.outputs.iter().zip(lane)) {
             if matches!(output, Operand::Temporary(_)) {
                 values += 1;
@@ -247,7 +248,10 @@ fn fuzz(first: u64, programs: u64, file: Option<&File>) {
         instructions / programs,
         modes.len()
     );
-    assert!(modes.is_empty() || with_packs > programs as usize / 2 && packed > 10 * with_packs, "too few packs");
+    assert!(
+        modes.is_empty() || with_packs > programs as usize / 2 && packed > 10 * with_packs,
+        "too few packs"
+    );
     assert!(modes.is_empty() || numbers * 10 > values * 7, "too few numbers: {numbers} of {values}");
 }
 

@@ -83,8 +83,10 @@ fn order(program: &Program, chunks: &Chunks) -> Result<Vec<Unit>, u32> {
             next[t] += 1;
         }
     }
-    let mut ready: BinaryHeap<Reverse<u32>> =
-        (0..count as u32).filter(|&at| last[at as usize] == at && missing[at as usize] == 0).map(Reverse).collect();
+    let mut ready: BinaryHeap<Reverse<u32>> = (0..count as u32)
+        .filter(|&at| last[at as usize] == at && missing[at as usize] == 0)
+        .map(Reverse)
+        .collect();
     let mut order = Vec::with_capacity(count);
     let mut done = vec![false; count];
     while let Some(Reverse(at)) = ready.pop() {

@@ -4,6 +4,7 @@ use super::family::Families;
 use super::{NONE, collecting, cost, cut};
 use crate::instruction::Operand;
 use crate::program::Program;
+use rustc_hash::FxHashMap;
 
 /// How often the choice is looked at again: what is left alone changes what its neighbours cost.
 const ROUNDS: usize = 4;
@@ -71,7 +72,7 @@ impl Chunks {
         full.then_some(first)
     }
 
-    /// What an argument costs beyond the instruction itself.
+    /// What an argument costs beyond the instruction itself, if it is brought together for nothing else.
     fn price(&self, chunk: &Chunk, arguments: &[Operand]) -> i64 {
         if arguments.iter().all(|a| *a == arguments[0]) {
             return i64::from(!arguments[0].is_uniform());
@@ -120,13 +121,23 @@ fn prune(program: &Program, chosen: &mut Chunks) -> bool {
     let mut spared = vec![0i64; chosen.chunks.len()];
     let mut costs = vec![0i64; chosen.chunks.len()];
     let mut arguments = Vec::new();
+    // What is brought together serves all that read it.
+    let mut readers: FxHashMap<Vec<Operand>, i64> = FxHashMap::default();
+    for chunk in chosen.chunks.iter().filter(|chunk| chunk.packed) {
+        for i in 0..code(chunk).arity() {
+            chosen.arguments(program, chunk, i, &mut arguments);
+            if chosen.price(chunk, &arguments) > 1 {
+                *readers.entry(arguments.clone()).or_default() += 1;
+            }
+        }
+    }
     for (at, chunk) in chosen.chunks.iter().enumerate().filter(|(_, chunk)| chunk.packed) {
         let code = code(chunk);
         let count = chunk.members.iter().filter(|&&m| m != NONE).count() as u32;
         costs[at] = i64::from(cost(code, chunk.width)) - i64::from(count * cost(code, 1));
         for i in 0..code.arity() {
             chosen.arguments(program, chunk, i, &mut arguments);
-            costs[at] += chosen.price(chunk, &arguments);
+            costs[at] += chosen.price(chunk, &arguments) / readers.get(&arguments).copied().unwrap_or(1);
             if let Some(read) = chosen.aligned(chunk, &arguments) {
                 spared[read as usize] += i64::from(collecting(chunk.width) + count);
             }
@@ -151,7 +162,8 @@ fn order_lanes(program: &Program, families: &mut Families) {
             output[t as usize] = i as u32;
         }
     }
-    let mut keys: Vec<Vec<(u32, u32)>> = families.lanes.iter().map(|&lanes| vec![(NONE, NONE); lanes]).collect();
+    let mut keys: Vec<Vec<(u32, u32)>> =
+        families.lanes.iter().map(|&lanes| vec![(NONE, NONE); lanes]).collect();
     for bundle in &families.bundles {
         for (key, &m) in keys[bundle.family].iter_mut().zip(&bundle.members) {
             if m != NONE {

@@ -15,6 +15,7 @@ const TRIALS: usize = 96;
 const REACH: usize = 256;
 
 /// One instruction of each lane of a family, all of the same code; [`NONE`] where a lane has none.
+#[derive(Clone)]
 pub(super) struct Bundle {
     pub(super) family: usize,
     pub(super) code: Code,
@@ -22,6 +23,7 @@ pub(super) struct Bundle {
 }
 
 /// What was found.
+#[derive(Clone)]
 pub(super) struct Families {
     pub(super) bundles: Vec<Bundle>,
     /// For each instruction, its bundle and its lane.
@@ -56,7 +58,8 @@ pub(super) fn find(program: &Program, width: usize, eager: bool) -> Families {
         if gain <= 0 {
             break;
         }
-        let members: Vec<u32> = members.into_iter().filter(|&m| search.found.homes[m as usize].0 == NONE).collect();
+        let members: Vec<u32> =
+            members.into_iter().filter(|&m| search.found.homes[m as usize].0 == NONE).collect();
         if members.len() < 2 {
             continue;
         }
@@ -121,7 +124,17 @@ impl Search<'_> {
             swapped: vec![false; count],
             lanes: Vec::new(),
         };
-        Search { program, width, eager, colours, sizes, uses, claimed: vec![false; count], shared: vec![false; count], found }
+        Search {
+            program,
+            width,
+            eager,
+            colours,
+            sizes,
+            uses,
+            claimed: vec![false; count],
+            shared: vec![false; count],
+            found,
+        }
     }
 
     /// Sets of equal instructions with what each would gain.
@@ -170,9 +183,7 @@ impl Search<'_> {
                     continue;
                 }
                 let one = arguments.iter().all(|a| *a == arguments[0]);
-                let row = |(l, a): (usize, &Operand)| {
-                    matches!((a, arguments[0]), (Operand::Input(i), Operand::Input(first)) if *i == first + l as u32)
-                };
+                let row = |(l, a): (usize, &Operand)| matches!((a, arguments[0]), (Operand::Input(i), Operand::Input(first)) if *i == first + l as u32);
                 if one {
                     trial.gain -= i64::from(!arguments[0].is_uniform());
                 } else if !arguments.iter().enumerate().all(row) && !collected.contains(&arguments) {
@@ -265,7 +276,8 @@ impl Search<'_> {
                         (bundle, _) => {
                             // Claimed for one lane and wanted in another: it is shared.
                             if self.is_in(bundle, family) {
-                                let (bundle, l) = std::mem::replace(&mut self.found.homes[t as usize], (NONE, 0));
+                                let (bundle, l) =
+                                    std::mem::replace(&mut self.found.homes[t as usize], (NONE, 0));
                                 self.found.bundles[bundle as usize].members[l as usize] = NONE;
                                 self.shared[t as usize] = true;
                             }

@@ -19,7 +19,7 @@ mod family;
 mod tests;
 
 use super::Isa;
-use super::sequence::{Action, Sequence};
+use super::sequence::{Action, Sequence, Step};
 use crate::instruction::Code;
 use crate::program::Program;
 use choose::Chunk;
@@ -30,21 +30,38 @@ const NONE: u32 = u32::MAX;
 /// Packed code must cost less than this part of what it costs one by one.
 const WORTH: f64 = 0.9;
 
+/// Lanes of 256 bits.
+const HALF: usize = 4;
+
 /// A program's instructions in vectors of up to `width` lanes; `None` if nothing is gained. Eager, whatever the gain: for tests.
 pub(super) fn pack(program: &Program, isa: Isa, width: usize, eager: bool) -> Option<Sequence> {
     let families = family::find(program, width, eager);
     if families.bundles.is_empty() {
         return None;
     }
-    let mut chunks = choose::chunks(program, families, width, eager);
-    let sequence = build::build(program, &mut chunks, isa)?;
+    // The widest vectors slow down what is left alone: whole ones or halves may be better.
+    let widths: &[usize] = if width > HALF && !eager { &[width, HALF] } else { &[width] };
+    let packed = widths.iter().filter_map(|&width| {
+        let mut chunks = choose::chunks(program, families.clone(), width, eager);
+        let sequence = build::build(program, &mut chunks, isa)?;
+        Some((total(&sequence), sequence))
+    });
+    let (packed, sequence) = packed.min_by_key(|(cost, _)| *cost)?;
     let alone: u32 = program.body.iter().map(|i| cost(i.code, 1)).sum();
-    let packed: u32 = sequence.steps.iter().map(|step| match step.action {
-        Action::Operate(code) => cost(code, step.width as usize),
-        Action::Collect => collecting(step.width as usize),
-        Action::Spread => 1,
-    }).sum();
     (eager || f64::from(packed) < WORTH * f64::from(alone)).then_some(sequence)
+}
+
+/// What a sequence costs. While vectors of 512 bits are in flight, a processor has one unit less for single numbers.
+fn total(sequence: &Sequence) -> u32 {
+    let single = if sequence.widest() > HALF { 2 } else { 1 };
+    let step = |step: &Step| match (step.action, step.width) {
+        (Action::Operate(code @ (Code::Div | Code::Sqrt)), 1) => cost(code, 1),
+        (Action::Operate(code), 1) => single * cost(code, 1),
+        (Action::Operate(code), width) => cost(code, width as usize),
+        (Action::Collect, width) => collecting(width as usize),
+        (Action::Spread, _) => 1,
+    };
+    sequence.steps.iter().map(step).sum()
 }
 
 /// What an instruction costs, about: half the cycles until the next such one can start.
@@ -67,8 +84,8 @@ fn collecting(width: usize) -> u32 {
     match width {
         1 => 1,
         2 => 3,
-        4 => 7,
-        _ => 12,
+        4 => 6,
+        _ => 10,
     }
 }
 

@@ -77,7 +77,8 @@ impl Writer {
         for (entry, place) in table.chunks_exact_mut(2).zip(lanes) {
             entry[0] = index(place);
         }
-        let memory = rows.map(|row| Memory { base, displacement: row - self.bias(base), size: 64, broadcast: false });
+        let memory =
+            rows.map(|row| Memory { base, displacement: row - self.bias(base), size: 64, broadcast: false });
         if rows[0] == rows[1] {
             let load = self.encoder.load_table(forms::LOAD_INTEGERS, Length::L512, free);
             self.tables.push((load, table));

@@ -161,7 +161,15 @@ impl Encoder {
     }
 
     /// `vgatherdpd` under the mask register 2: `reg` gets the numbers at the base and 8 times each index, 32 bits each.
-    pub(super) fn gather(&mut self, form: Form, length: Length, reg: u8, index: u8, base: General, displacement: i32) {
+    pub(super) fn gather(
+        &mut self,
+        form: Form,
+        length: Length,
+        reg: u8,
+        index: u8,
+        base: General,
+        displacement: i32,
+    ) {
         debug_assert!(self.evex && reg != index && (reg | index) < 32);
         let bit = |r: u8, n: u8| !r >> n & 1;
         self.bytes.extend([

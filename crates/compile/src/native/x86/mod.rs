@@ -47,7 +47,13 @@ pub(crate) struct Function {
 pub(crate) type Entry = unsafe extern "sysv64" fn(*const f64, *mut f64, *const f64, *mut f64, usize);
 
 /// Appends a function to the code: of lanes, each step as wide as a vector, or of one state.
-pub(crate) fn compile(code: &mut Vec<u8>, program: &Program, sequence: &Sequence, isa: Isa, lanes: bool) -> Function {
+pub(crate) fn compile(
+    code: &mut Vec<u8>,
+    program: &Program,
+    sequence: &Sequence,
+    isa: Isa,
+    lanes: bool,
+) -> Function {
     let mut writer = Writer::new(std::mem::take(code), program, sequence, isa, lanes);
     let entry = writer.begin();
     let slots = allocate(sequence, &mut writer);
