@@ -50,7 +50,7 @@ impl Builder {
     }
 
     /// Whether the first two arguments can be exchanged.
-    fn commutes(code: Code) -> bool {
+    pub(crate) fn commutes(code: Code) -> bool {
         use Code::{Add, AddInt, And, Mul, MulAdd, MulSub, NegMulAdd, NegMulSub, Or, Xor};
         matches!(code, Add | Mul | MulAdd | MulSub | NegMulAdd | NegMulSub | And | Or | Xor | AddInt)
     }

@@ -37,7 +37,8 @@
 //!      ── pair ───► sines with the cosines of the same argument
 //!      ── hoist ──► what only parameters change is computed when they are set
 //!      = Program ─► powers ─► interpreter: loops over rows of lanes, on every platform
-//!               ├─► expand ─► native: functions in primitives, registers, x86-64 with AVX-512 or AVX2
+//!               ├─► expand ─► native: functions in primitives, registers, x86-64 with AVX-512 or AVX2;
+//!               │             equal instructions of one state packed into vectors
 //!               ├─► assembly: programs called by programs, such as a whole step of an integrator
 //!               └─► series: the Taylor coefficients of the motion
 //! ```

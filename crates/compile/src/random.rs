@@ -72,9 +72,13 @@ pub(crate) fn program(random: &mut Random) -> Program {
     // Values that wait long for their use make registers scarce.
     draft.old = random.pick(&[0.0, 0.1, 0.5, 0.9]);
     let wide = random.chance(0.3);
+    let copies = random.chance(0.4);
     for i in 0..length {
         let only_leaves = wide && i < length / 2;
         draft.push(random, only_leaves);
+        if copies && random.chance(1.5 / length as f64) {
+            draft.copies(random, inputs);
+        }
     }
 
     let Draft { builder: Builder { constants, body, .. }, leaves, unused, .. } = draft;
@@ -116,43 +120,67 @@ struct Draft {
     choice: Option<Instruction>,
 }
 
+/// Where an argument of a pattern comes from, in each of its copies.
+#[derive(Clone, Copy)]
+enum Origin {
+    /// An earlier instruction of the copy.
+    Within(usize),
+    /// An argument as any instruction has it, chosen for each copy.
+    Any,
+    /// The same for all copies.
+    Shared(Operand),
+    /// Inputs one after the other, from this one on.
+    Row(usize),
+    /// An earlier instruction of the copy before, if there is one.
+    Before(usize),
+}
+
 impl Draft {
+    /// Several copies of some instructions, on arguments of their own: what native code packs.
+    fn copies(&mut self, random: &mut Random, inputs: usize) {
+        let (count, length) = (2 + random.below(20), 1 + random.below(25));
+        let mut pattern: Vec<(Code, Vec<Origin>)> = Vec::with_capacity(length);
+        for i in 0..length {
+            let code = self.code(random);
+            let origin = |random: &mut Random, draft: &mut Draft| match random.below(20) {
+                0..12 if i > 0 => Origin::Within(random.below(i.min(6)) + i.saturating_sub(6)),
+                12..14 => Origin::Shared(draft.argument(random, false)),
+                14..17 if inputs > 0 => Origin::Row(random.below(inputs)),
+                17 if i > 0 => Origin::Before(random.below(i)),
+                _ => Origin::Any,
+            };
+            pattern.push((code, (0..code.arity()).map(|_| origin(random, self)).collect()));
+        }
+        let mut before: Vec<Operand> = Vec::new();
+        let interleaved = random.chance(0.5);
+        let mut copies: Vec<Vec<Operand>> = vec![Vec::new(); count];
+        for turn in 0..count * length {
+            let (copy, i) =
+                if interleaved { (turn % count, turn / count) } else { (turn / length, turn % length) };
+            if !interleaved && i == 0 && copy > 0 {
+                before = copies[copy - 1].clone();
+            }
+            let (code, origins) = &pattern[i];
+            let arguments: Vec<Operand> = origins
+                .iter()
+                .map(|&origin| match origin {
+                    Origin::Within(i) => copies[copy][i],
+                    Origin::Shared(operand) => operand,
+                    Origin::Row(first) => Operand::Input(((first + copy) % inputs) as u32),
+                    Origin::Before(i) if i < before.len() => before[i],
+                    Origin::Before(_) | Origin::Any => self.argument(random, false),
+                })
+                .collect();
+            let result = self.builder.push(*code, &arguments);
+            copies[copy].push(result);
+            if i + 1 == length || random.chance(0.1) {
+                self.unused.push(result);
+            }
+        }
+    }
+
     fn push(&mut self, random: &mut Random, only_leaves: bool) {
-        const ARITHMETIC: [Code; 11] = [
-            Code::Add,
-            Code::Sub,
-            Code::Mul,
-            Code::Div,
-            Code::Sqrt,
-            Code::MulAdd,
-            Code::MulSub,
-            Code::NegMulAdd,
-            Code::NegMulSub,
-            Code::Round,
-            Code::Floor,
-        ];
-        const BITS: [Code; 7] =
-            [Code::And, Code::AndNot, Code::Or, Code::Xor, Code::XorAnd, Code::AddInt, Code::SubInt];
-        const CALLS: [Op; 9] =
-            [Op::Erf, Op::Cbrt, Op::Atan2, Op::Hypot, Op::Sin, Op::Tanh, Op::Atan, Op::Select, Op::Pow];
-        let code = match random.below(100) {
-            0..45 => random.pick(&ARITHMETIC),
-            45..60 => random.pick(&[Code::MulAdd, Code::MulSub, Code::NegMulAdd, Code::NegMulSub]),
-            60..70 => random.pick(&[Code::Min, Code::Max]),
-            70..75 => random.pick(&BITS),
-            75..78 => {
-                let bits = random.below(64) as u8;
-                random.pick(&[Code::ShiftLeft(bits), Code::ShiftRight(bits)])
-            }
-            78..90 => Code::Select(random.pick(&Test::ALL)),
-            90..94 => Code::SelectSign,
-            94..97 => Code::Call(random.pick(&CALLS)),
-            _ => {
-                let limit = random.pick(&[0.5, 1.0, 2.5, 1e10, -1.0]);
-                let op = random.pick(&[Op::Erf, Op::Sin, Op::Cbrt, Op::Atan2, Op::Hypot]);
-                Code::Repair { op, limit: self.builder.place(limit) }
-            }
-        };
+        let code = self.code(random);
         let mut arguments: Vec<Operand> = Vec::with_capacity(4);
         // One condition often serves several choices.
         let code = match self.choice {
@@ -180,6 +208,45 @@ impl Draft {
         self.unused.retain(|operand| !arguments.contains(operand));
         if self.builder.body.len() > known {
             self.unused.push(result);
+        }
+    }
+
+    /// Any code.
+    fn code(&mut self, random: &mut Random) -> Code {
+        const ARITHMETIC: [Code; 11] = [
+            Code::Add,
+            Code::Sub,
+            Code::Mul,
+            Code::Div,
+            Code::Sqrt,
+            Code::MulAdd,
+            Code::MulSub,
+            Code::NegMulAdd,
+            Code::NegMulSub,
+            Code::Round,
+            Code::Floor,
+        ];
+        const BITS: [Code; 7] =
+            [Code::And, Code::AndNot, Code::Or, Code::Xor, Code::XorAnd, Code::AddInt, Code::SubInt];
+        const CALLS: [Op; 9] =
+            [Op::Erf, Op::Cbrt, Op::Atan2, Op::Hypot, Op::Sin, Op::Tanh, Op::Atan, Op::Select, Op::Pow];
+        match random.below(100) {
+            0..45 => random.pick(&ARITHMETIC),
+            45..60 => random.pick(&[Code::MulAdd, Code::MulSub, Code::NegMulAdd, Code::NegMulSub]),
+            60..70 => random.pick(&[Code::Min, Code::Max]),
+            70..75 => random.pick(&BITS),
+            75..78 => {
+                let bits = random.below(64) as u8;
+                random.pick(&[Code::ShiftLeft(bits), Code::ShiftRight(bits)])
+            }
+            78..90 => Code::Select(random.pick(&Test::ALL)),
+            90..94 => Code::SelectSign,
+            94..97 => Code::Call(random.pick(&CALLS)),
+            _ => {
+                let limit = random.pick(&[0.5, 1.0, 2.5, 1e10, -1.0]);
+                let op = random.pick(&[Op::Erf, Op::Sin, Op::Cbrt, Op::Atan2, Op::Hypot]);
+                Code::Repair { op, limit: self.builder.place(limit) }
+            }
         }
     }
 

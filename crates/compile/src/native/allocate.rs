@@ -5,9 +5,9 @@
 //! pool values and outputs lie in memory already and are never spilled. A value that lies in memory is read from
 //! there by the instruction itself where the machine can do that and a register is not worth it.
 
-use super::target::{CALL_SLOTS, Fold, Place, Shape, Source, Target};
-use crate::instruction::{Code, Instruction, Operand};
-use crate::program::Program;
+use super::sequence::{Action, Row, Sequence, Step, WIDEST};
+use super::target::{Fold, Place, Shape, Source, Target};
+use crate::instruction::Code;
 
 /// No further use; later than every position.
 const NEVER: u32 = u32::MAX;
@@ -15,33 +15,42 @@ const NO_REGISTER: u8 = u8::MAX;
 /// A value in memory that is used again within this many instructions is worth a free register.
 const NEAR: u32 = 16;
 
-/// What the allocator knows about one value: a pool value, an input or a temporary, numbered in this order.
+/// What the allocator knows about one value.
 #[derive(Clone, Copy)]
 struct Value {
     /// The position of its next use.
     next: u32,
     register: u8,
+    width: u8,
+    /// Whether something reads it in memory.
+    kept: bool,
     /// Where it lies in memory.
     home: Option<Place>,
     /// The first output that it must still be stored to.
     output: u32,
+    /// For a wide result, how many readings of single lanes are left.
+    readings: u32,
 }
 
-/// The uses of a program's values.
+/// The uses of a sequence's values.
 struct Uses {
-    /// For each argument of each instruction: where its value is used next after this instruction.
-    after: Vec<[u32; 4]>,
-    /// Whether an instruction's result is needed at all.
+    /// For each argument of each step: where its value is used next after this step.
+    after: Vec<[u32; WIDEST]>,
+    /// Whether a step's result is needed at all.
     needed: Vec<bool>,
-    /// The largest number of temporaries alive at once.
+    /// The largest number of results alive at once.
     pressure: usize,
-    /// How often each pool value is read.
-    pool_reads: Vec<u32>,
+    /// How often each leaf is read.
+    reads: Vec<u32>,
 }
 
 struct Allocator<'a, T> {
     target: &'a mut T,
     values: Vec<Value>,
+    /// The number of the first single lane.
+    first_lane: u32,
+    /// For each single lane, the wide result that it is of.
+    whole: Vec<u32>,
     /// For each output, the next output of the same value.
     same_output: Vec<u32>,
     /// The value in each register.
@@ -52,95 +61,122 @@ struct Allocator<'a, T> {
     locked: u32,
     /// Registers at and above this hold pool values throughout the loop.
     pinned: u8,
-    free_slots: Vec<u32>,
+    /// Slots without a value, by the width that took them: one lane, or several.
+    free_slots: [Vec<u32>; 2],
     slots: u32,
-    /// The instruction at hand.
+    /// The step at hand.
     position: u32,
 }
 
-/// Writes the loop body of a program. Returns the number of scratch slots in use, [`CALL_SLOTS`] included.
-pub(crate) fn allocate<T: Target>(program: &Program, target: &mut T) -> u32 {
-    let pool = program.pool_len();
-    let first_temporary = pool + program.inputs.len();
-    let number = |operand: Operand| match operand {
-        Operand::Input(i) => pool + i as usize,
-        Operand::Temporary(i) => first_temporary + i as usize,
-        shared => program.pool_place(shared).unwrap_or_default(),
+/// Writes the loop body of a sequence. Returns the number of scratch slots in use.
+pub(crate) fn allocate<T: Target>(sequence: &Sequence, target: &mut T) -> u32 {
+    let first_result = sequence.leaves.len() as u32;
+    let first_lane = first_result + sequence.steps.len() as u32;
+    let nowhere = Value {
+        next: NEVER,
+        register: NO_REGISTER,
+        width: 1,
+        kept: false,
+        home: None,
+        output: NEVER,
+        readings: 0,
     };
-
-    let nowhere = Value { next: NEVER, register: NO_REGISTER, home: None, output: NEVER };
-    let mut values = vec![nowhere; first_temporary + program.body.len()];
-    for (i, value) in values[..first_temporary].iter_mut().enumerate() {
-        let input = i.checked_sub(pool).map(|i| Place::Input(i as u32));
-        value.home = Some(input.unwrap_or(Place::Pool(i as u32)));
+    let mut values = vec![nowhere; sequence.values()];
+    for (value, leaf) in values.iter_mut().zip(&sequence.leaves) {
+        (value.home, value.width) = (Some(leaf.place), leaf.width);
     }
-    let mut same_output = vec![NEVER; program.outputs.len()];
-    for (i, &output) in program.outputs.iter().enumerate() {
-        same_output[i] = std::mem::replace(&mut values[number(output)].output, i as u32);
+    for (value, step) in values[first_result as usize..].iter_mut().zip(&sequence.steps) {
+        value.width = step.width;
     }
-    let uses = find_uses(program, &mut values, number);
+    let mut whole = vec![0; sequence.lane_count as usize];
+    for (i, (step, &lane)) in sequence.steps.iter().zip(&sequence.lanes).enumerate() {
+        if step.width > 1 {
+            whole[lane as usize..][..step.width as usize].fill(first_result + i as u32);
+        }
+    }
+    let mut same_output = vec![NEVER; sequence.outputs.len()];
+    for (i, &output) in sequence.outputs.iter().enumerate() {
+        if let Some(value) = output {
+            same_output[i] = std::mem::replace(&mut values[value as usize].output, i as u32);
+            if value >= first_lane {
+                values[whole[(value - first_lane) as usize] as usize].readings += 1;
+            }
+        }
+    }
+    let uses = find_uses(sequence, &mut values, &whole);
 
     let registers = target.registers();
     let free = u32::MAX >> (32 - registers);
+    let slots = target.call_slots();
     let mut allocator = Allocator {
         target,
         values,
+        first_lane,
+        whole,
         same_output,
         held: [0; 32],
         free,
         locked: 0,
         pinned: registers,
-        free_slots: Vec::new(),
-        slots: CALL_SLOTS,
+        free_slots: [Vec::new(), Vec::new()],
+        slots,
         position: 0,
     };
-    allocator.pin(program, &uses);
+    allocator.pin(sequence, &uses);
     allocator.target.begin_loop();
-    for (i, instruction) in program.body.iter().enumerate() {
+    for (i, step) in sequence.steps.iter().enumerate() {
         if uses.needed[i] {
-            let arguments = instruction.operands.map(|operand| number(operand) as u32);
-            let result = (first_temporary + i) as u32;
             allocator.position = i as u32;
-            allocator.instruction(instruction, arguments, &uses.after[i], result);
+            let result = first_result + i as u32;
+            let to = allocator.step(step, &uses.after[i]);
+            allocator.place(result, to);
+            if let Some(&Some(row)) = sequence.rows.get(i) {
+                allocator.store_row(result, row, sequence.lanes[i]);
+            }
+            allocator.define(result, sequence.lanes.get(i).copied());
         }
     }
-    allocator.position = program.body.len() as u32;
-    for &output in &program.outputs {
-        allocator.store_unread(number(output) as u32);
+    allocator.position = sequence.steps.len() as u32;
+    for &output in sequence.outputs.iter().flatten() {
+        allocator.store_unread(output);
     }
     allocator.slots
 }
 
-/// Walks the program backwards; leaves the first use of each value in `values`.
-fn find_uses(program: &Program, values: &mut [Value], number: impl Fn(Operand) -> usize) -> Uses {
-    let count = program.body.len();
-    let first_temporary = values.len() - count;
+/// Walks the sequence backwards; leaves the first use of each value in `values`.
+fn find_uses(sequence: &Sequence, values: &mut [Value], whole: &[u32]) -> Uses {
+    let count = sequence.steps.len();
+    let first_result = sequence.leaves.len();
+    let first_lane = first_result + count;
     let mut uses = Uses {
-        after: vec![[NEVER; 4]; count],
+        after: vec![[NEVER; WIDEST]; count],
         needed: vec![false; count],
         pressure: 0,
-        pool_reads: vec![0; program.pool_len()],
+        reads: vec![0; first_result],
     };
     let mut alive = 0;
-    for (i, instruction) in program.body.iter().enumerate().rev() {
-        let result = values[first_temporary + i];
-        if result.next == NEVER && result.output == NEVER {
+    for (i, step) in sequence.steps.iter().enumerate().rev() {
+        let result = values[first_result + i];
+        let row = matches!(sequence.rows.get(i), Some(Some(_)));
+        if result.next == NEVER && result.output == NEVER && result.readings == 0 && !row {
             continue;
         }
         uses.needed[i] = true;
         alive -= usize::from(result.next != NEVER);
-        let arguments = instruction.arguments();
-        for (after, &argument) in uses.after[i].iter_mut().zip(arguments) {
-            *after = values[number(argument)].next;
+        for (after, &argument) in uses.after[i].iter_mut().zip(step.arguments()) {
+            *after = values[argument as usize].next;
         }
-        for &argument in arguments {
-            let value = number(argument);
-            if value >= first_temporary && values[value].next == NEVER {
+        for &argument in step.arguments() {
+            let value = argument as usize;
+            if (first_result..first_lane).contains(&value) && values[value].next == NEVER {
                 alive += 1;
-            } else if value < uses.pool_reads.len() {
-                uses.pool_reads[value] += 1;
+            } else if value < first_result {
+                uses.reads[value] += 1;
+            } else if value >= first_lane {
+                values[whole[value - first_lane] as usize].readings += 1;
             }
             values[value].next = i as u32;
+            values[value].kept |= step.action == Action::Collect;
         }
         uses.pressure = uses.pressure.max(alive);
     }
@@ -149,62 +185,126 @@ fn find_uses(program: &Program, values: &mut [Value], number: impl Fn(Operand) -
 
 impl<T: Target> Allocator<'_, T> {
     /// Loads the pool values that are read most into registers that the temporaries leave free, for the whole loop.
-    fn pin(&mut self, program: &Program, uses: &Uses) {
+    fn pin(&mut self, sequence: &Sequence, uses: &Uses) {
         /// Registers beyond the living temporaries that an instruction's operands and result can ask for.
         const ROOM: usize = 5;
         let registers = self.pinned as usize;
-        let calls = |i: &Instruction| matches!(i.code, Code::Call(_));
-        if uses.pressure + ROOM >= registers || program.body.iter().any(calls) {
+        let calls = |step: &Step| matches!(step.action, Action::Operate(Code::Call(_)));
+        if uses.pressure + ROOM >= registers || sequence.steps.iter().any(calls) {
             return;
         }
-        let mut candidates: Vec<u32> =
-            (0..uses.pool_reads.len() as u32).filter(|&v| uses.pool_reads[v as usize] > 0).collect();
-        candidates.sort_by_key(|&v| std::cmp::Reverse(uses.pool_reads[v as usize]));
+        let of_pool = |&v: &u32| {
+            uses.reads[v as usize] > 0 && matches!(sequence.leaves[v as usize].place, Place::Pool(_))
+        };
+        let mut candidates: Vec<u32> = (0..uses.reads.len() as u32).filter(of_pool).collect();
+        candidates.sort_by_key(|&v| std::cmp::Reverse(uses.reads[v as usize]));
         for &value in candidates.iter().take(registers - uses.pressure - ROOM) {
             self.pinned -= 1;
             self.free &= !(1 << self.pinned);
             self.place(value, self.pinned);
-            self.target.load(self.pinned, Place::Pool(value));
+            self.load(self.pinned, value);
         }
     }
 
-    fn instruction(&mut self, instruction: &Instruction, arguments: [u32; 4], after: &[u32; 4], result: u32) {
-        let code = instruction.code;
-        let arity = code.arity();
+    /// Writes a step. Returns the result's register.
+    fn step(&mut self, step: &Step, after: &[u32; WIDEST]) -> u8 {
         self.locked = 0;
-        for (&argument, &next) in arguments[..arity].iter().zip(after) {
+        for (&argument, &next) in step.arguments().iter().zip(after) {
             let value = &mut self.values[argument as usize];
             value.next = next;
             if value.register != NO_REGISTER {
                 self.locked |= 1 << value.register;
             }
         }
-        let to = if let Code::Call(op) = code {
-            let sources = arguments.map(|argument| self.source(argument));
-            self.spill_all();
-            self.target.call(op, &sources[..arity]);
-            self.forget_all();
-            let to = self.take();
-            self.target.load(to, Place::Slot(0));
-            to
-        } else {
-            self.operate(code, arguments)
+        let width = step.width;
+        let to = match step.action {
+            Action::Operate(Code::Call(op)) => {
+                let mut sources = [Source::Register(NO_REGISTER); 4];
+                for (source, &argument) in sources.iter_mut().zip(step.arguments()) {
+                    *source = self.source(argument);
+                }
+                self.spill_all();
+                self.target.call(op, width, &sources[..step.arity as usize]);
+                self.forget_all();
+                let to = self.take();
+                self.target.load(to, Place::Slot(0), width);
+                to
+            }
+            Action::Operate(code) => {
+                let arguments = [0, 1, 2, 3].map(|i| step.arguments[i]);
+                self.operate(code, width, arguments)
+            }
+            Action::Collect => {
+                let mut lanes = [Place::Slot(0); WIDEST];
+                for (lane, &argument) in lanes.iter_mut().zip(step.arguments()) {
+                    debug_assert!(self.values[argument as usize].home.is_some());
+                    *lane = self.values[argument as usize].home.unwrap_or(*lane);
+                }
+                let free = self.take();
+                let to = self.take();
+                self.target.collect(to, free, &lanes[..width as usize]);
+                self.free |= 1 << free;
+                to
+            }
+            Action::Spread => {
+                let from = self.source(step.arguments[0]);
+                let to = self.take();
+                self.target.spread(to, from, width);
+                to
+            }
         };
         // Only now: a slot freed earlier could be taken by a spill before the instruction reads it.
-        for &argument in &arguments[..arity] {
-            self.release(argument);
+        for &argument in step.arguments() {
+            self.release(argument, true);
         }
-        self.place(result, to);
+        to
+    }
+
+    /// Stores a new result where it is wanted in memory.
+    fn define(&mut self, result: u32, first_lane: Option<u32>) {
         self.store_outputs(result);
+        let Value { width, register, readings, kept, .. } = self.values[result as usize];
+        if readings > 0
+            && let Some(lane) = first_lane
+        {
+            let first = (self.first_lane + lane) as usize;
+            let lanes = first..first + width as usize;
+            let wanted = |v: &Value| v.home.is_none() && (v.next != NEVER || v.output != NEVER);
+            if self.values[lanes.clone()].iter().any(wanted) {
+                self.spill(register);
+                let home = self.values[result as usize].home;
+                for (value, lane) in self.values[lanes].iter_mut().zip(0..) {
+                    value.home = value.home.or(home.map(|home| home.lane(lane)));
+                }
+            }
+        }
+        if kept {
+            self.spill(register);
+        }
         if self.values[result as usize].next == NEVER {
-            self.clear(to);
+            self.clear(register);
+        }
+    }
+
+    /// Stores a row of outputs, which then is where the lanes lie in memory.
+    fn store_row(&mut self, result: u32, row: Row, first_lane: u32) {
+        let Value { width, register, .. } = self.values[result as usize];
+        let place = Place::Output(row.first);
+        if row.count == width {
+            self.target.store(place, register, width);
+            self.values[result as usize].home = Some(place);
+        } else {
+            self.target.store_some(place, register, width, row.count);
+        }
+        for lane in 0..u32::from(row.count) {
+            self.values[(self.first_lane + first_lane + lane) as usize].home = Some(place.lane(lane));
         }
     }
 
     /// Arranges operands and result, and writes the instruction. Returns the result's register.
-    fn operate(&mut self, code: Code, arguments: [u32; 4]) -> u8 {
+    fn operate(&mut self, code: Code, width: u8, arguments: [u32; 4]) -> u8 {
         let arity = code.arity();
-        let shape = self.target.shape(code);
+        let shape = self.target.shape(code, width);
         let mut sources = [Source::Register(NO_REGISTER); 4];
         let mut arranged = 0u8;
 
@@ -235,7 +335,7 @@ impl<T: Target> Allocator<'_, T> {
                 self.take()
             }
         };
-        self.target.operate(code, to, &sources);
+        self.target.operate(code, width, to, &sources);
         to
     }
 
@@ -256,9 +356,8 @@ impl<T: Target> Allocator<'_, T> {
         let in_memory = |&argument: &u32| value(argument).register == NO_REGISTER;
         let furthest = |&argument: &u32| value(argument).next;
         if let Some(argument) = candidates().filter(in_memory).max_by_key(furthest) {
-            let home = value(argument).home;
             let to = self.take();
-            self.load(to, home);
+            self.load(to, argument);
             return (argument, to);
         }
         // All live on in registers. Without a free register, overwrite one that can be had from memory again.
@@ -272,9 +371,9 @@ impl<T: Target> Allocator<'_, T> {
             return (argument, to);
         }
         let argument = candidates().max_by_key(furthest).unwrap_or(arguments[0]);
-        let from = value(argument).register;
+        let Value { register: from, width, .. } = value(argument);
         let to = self.take();
-        self.target.copy(to, from);
+        self.target.copy(to, from, width);
         (argument, to)
     }
 
@@ -304,9 +403,9 @@ impl<T: Target> Allocator<'_, T> {
             let wanted = next != NEVER && next - self.position <= NEAR && self.free != 0;
             let source = match home {
                 Some(home) if !wanted && fold(&mut folds, same, home) => Source::Memory(home),
-                home => {
+                _ => {
                     let register = self.take();
-                    self.load(register, home);
+                    self.load(register, argument);
                     self.place(argument, register);
                     self.store_outputs(argument);
                     Source::Register(register)
@@ -347,15 +446,25 @@ impl<T: Target> Allocator<'_, T> {
 
     /// Stores a register's value unless it lies in memory already.
     fn spill(&mut self, register: u8) {
-        let value = &mut self.values[self.held[register as usize] as usize];
-        if value.home.is_none() {
-            let slot = self.free_slots.pop().unwrap_or_else(|| {
-                self.slots += 1;
-                self.slots - 1
-            });
-            value.home = Some(Place::Slot(slot));
-            self.target.store(Place::Slot(slot), register);
+        let value = self.held[register as usize] as usize;
+        let Value { home, width, .. } = self.values[value];
+        if home.is_none() {
+            let slot = self.slot(width);
+            self.values[value].home = Some(Place::Slot(slot));
+            self.target.store(Place::Slot(slot), register, width);
         }
+    }
+
+    /// The first of the slots that a value of this width takes.
+    fn slot(&mut self, width: u8) -> u32 {
+        let size = self.target.slots(width);
+        if let Some(slot) = self.free_slots[usize::from(size > 1)].pop() {
+            return slot;
+        }
+        let slot = self.slots.next_multiple_of(size);
+        self.free_slots[0].extend(self.slots..slot);
+        self.slots = slot + size;
+        slot
     }
 
     /// Registers below the pinned ones that hold a value.
@@ -379,11 +488,12 @@ impl<T: Target> Allocator<'_, T> {
         }
     }
 
-    fn load(&mut self, to: u8, home: Option<Place>) {
+    fn load(&mut self, to: u8, value: u32) {
+        let Value { home, width, .. } = self.values[value as usize];
         // A value is in a register or in memory, or in both.
         debug_assert!(home.is_some());
         if let Some(home) = home {
-            self.target.load(to, home);
+            self.target.load(to, home, width);
         }
     }
 
@@ -410,26 +520,35 @@ impl<T: Target> Allocator<'_, T> {
         self.free |= 1 << register;
     }
 
-    /// Frees what an argument occupies if it is not used again.
-    fn release(&mut self, argument: u32) {
-        let Value { next, register, home, .. } = self.values[argument as usize];
-        if next != NEVER {
-            return;
-        }
-        if register < self.pinned {
+    /// Frees what an argument occupies if it is not used again; `read` if it was read just now.
+    fn release(&mut self, argument: u32, read: bool) {
+        let Value { next, register, .. } = self.values[argument as usize];
+        if next == NEVER && register < self.pinned {
             self.clear(register);
         }
-        if let Some(Place::Slot(slot)) = home {
-            self.free_slots.push(slot);
-            self.values[argument as usize].home = None;
+        if argument < self.first_lane {
+            return self.release_slot(argument);
+        }
+        let whole = self.whole[(argument - self.first_lane) as usize];
+        self.values[whole as usize].readings -= u32::from(read);
+        self.release_slot(whole);
+    }
+
+    /// Frees the slot of a value that is not used again.
+    fn release_slot(&mut self, value: u32) {
+        let Value { next, home, readings, width, .. } = self.values[value as usize];
+        if let (NEVER, 0, Some(Place::Slot(slot))) = (next, readings, home) {
+            let several = self.target.slots(width) > 1;
+            self.free_slots[usize::from(several)].push(slot);
+            self.values[value as usize].home = None;
         }
     }
 
     /// Stores a value in a register to the outputs that wait for it; an output then is its place in memory.
     fn store_outputs(&mut self, value: u32) {
-        let Value { register, mut output, .. } = self.values[value as usize];
+        let Value { register, width, mut output, .. } = self.values[value as usize];
         while output != NEVER {
-            self.target.store(Place::Output(output), register);
+            self.target.store(Place::Output(output), register, width);
             self.values[value as usize].home.get_or_insert(Place::Output(output));
             output = self.same_output[output as usize];
         }
@@ -442,12 +561,12 @@ impl<T: Target> Allocator<'_, T> {
             self.locked = 0;
             if self.values[value as usize].register == NO_REGISTER {
                 let register = self.take();
-                self.load(register, self.values[value as usize].home);
+                self.load(register, value);
                 self.place(value, register);
             }
             self.store_outputs(value);
             self.values[value as usize].next = NEVER;
-            self.release(value);
+            self.release(value, false);
         }
     }
 }

@@ -1,15 +1,19 @@
 //! Native code: a program written out as machine instructions.
 //!
-//! [`allocate`] walks the program once, gives every value a register or a place in memory, and tells a
-//! [`target::Target`] what to write. The target knows the machine: which operands an instruction takes, and its
-//! bytes. A new machine is a new target.
+//! [`pack`] puts equal instructions of one state into vectors, [`schedule`] orders what is to be done, and [`allocate`] walks
+//! that [`sequence`] once, gives every value a register or a place in memory, and tells a [`target::Target`] what to write.
+//! The target knows the machine: which operands an instruction takes, and its bytes. A new machine is a new target.
 //!
 //! Memory is written first and made executable then, never both at once.
 
 #[cfg(target_arch = "x86_64")]
 mod allocate;
 #[cfg(target_arch = "x86_64")]
+mod pack;
+#[cfg(target_arch = "x86_64")]
 mod schedule;
+#[cfg(target_arch = "x86_64")]
+mod sequence;
 #[cfg(target_arch = "x86_64")]
 mod target;
 #[cfg(test)]
@@ -19,6 +23,8 @@ mod tests;
 mod x86;
 
 use crate::program::Program;
+#[cfg(target_arch = "x86_64")]
+use sequence::Sequence;
 #[cfg(target_arch = "x86_64")]
 use std::io;
 
@@ -125,6 +131,9 @@ pub(crate) struct Native {
     /// The first pool entry that may differ between lanes.
     constants: usize,
     pool_len: usize,
+    /// How many steps of the function of one state work on several lanes.
+    #[cfg(test)]
+    packed: usize,
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -134,6 +143,11 @@ impl Native {
 
     /// Writes a program's machine code.
     pub(crate) fn compile(program: &Program, isa: Isa) -> Result<Native, NativeError> {
+        Native::write(program, isa, false)
+    }
+
+    /// Writes a program's machine code, packed eagerly or where it gains.
+    fn write(program: &Program, isa: Isa, eager: bool) -> Result<Native, NativeError> {
         if !isa.available() {
             return Err(NativeError::Unavailable);
         }
@@ -147,13 +161,29 @@ impl Native {
             return Err(NativeError::TooLarge { what, count, limit: Self::LIMIT });
         }
         let mut code = Vec::new();
-        let program = &schedule::schedule(program, isa.registers() - 10);
-        let scalar = x86::compile(&mut code, program, isa, false);
-        let lanes = x86::compile(&mut code, program, isa, true);
+        let (alive, width) = (isa.registers() - 10, isa.lanes());
+        let packed = pack::pack(program, isa, width, eager).map(|mut sequence| {
+            schedule::schedule_steps(&mut sequence, alive);
+            sequence
+        });
+        let program = &schedule::schedule(program, alive);
+        let single = packed.unwrap_or_else(|| Sequence::of(program, 1));
+        let scalar = x86::compile(&mut code, program, &single, isa, false);
+        let lanes = x86::compile(&mut code, program, &Sequence::of(program, width), isa, true);
         let bytes = code.len();
         let memory = executable(&code).map_err(|source| NativeError::Memory { bytes, source })?;
         let (constants, pool_len) = (program.constants.len(), program.pool_len());
-        Ok(Native { memory, scalar, lanes, isa, code_len: bytes, constants, pool_len })
+        Ok(Native {
+            memory,
+            scalar,
+            lanes,
+            isa,
+            code_len: bytes,
+            constants,
+            pool_len,
+            #[cfg(test)]
+            packed: single.steps.iter().filter(|step| step.width > 1).count(),
+        })
     }
 
     /// `f64`s per pool entry for single states: the value, repeated.

@@ -12,13 +12,17 @@ use std::fs::File;
 struct Mode {
     isa: Isa,
     lanes: bool,
+    /// Whether all is packed that can be.
+    eager: bool,
 }
 
-const MODES: [Mode; 4] = [
-    Mode { isa: Isa::Avx512, lanes: true },
-    Mode { isa: Isa::Avx512, lanes: false },
-    Mode { isa: Isa::Avx2, lanes: true },
-    Mode { isa: Isa::Avx2, lanes: false },
+const MODES: [Mode; 6] = [
+    Mode { isa: Isa::Avx512, lanes: true, eager: false },
+    Mode { isa: Isa::Avx512, lanes: false, eager: false },
+    Mode { isa: Isa::Avx512, lanes: false, eager: true },
+    Mode { isa: Isa::Avx2, lanes: true, eager: false },
+    Mode { isa: Isa::Avx2, lanes: false, eager: false },
+    Mode { isa: Isa::Avx2, lanes: false, eager: true },
 ];
 
 /// Memory between two guards that must not change.
@@ -147,12 +151,12 @@ fn check(
     expected: &[Vec<Expected>],
     mode: Mode,
     file: Option<&File>,
-) -> Result<(), Failure> {
+) -> Result<usize, Failure> {
     let guarded = |len: usize, offset: usize, alignment: usize| match file {
         Some(file) => Guarded::before_edge(file, len, alignment),
         None => Guarded::new(len, offset),
     };
-    let native = Native::compile(program, mode.isa).unwrap();
+    let native = Native::write(program, mode.isa, mode.eager).unwrap();
     let (inputs, outputs) = (program.inputs.len(), program.outputs.len());
     let lanes = data.inputs.len();
     let place = |lane: usize, i: usize, count: usize| match mode.lanes {
@@ -203,20 +207,21 @@ fn check(
             }
         }
     }
-    Ok(())
+    Ok(native.packed)
 }
 
 /// Runs random programs in all modes that the processor has, beginning with a seed.
 fn fuzz(first: u64, programs: u64, file: Option<&File>) {
     let modes: Vec<Mode> = MODES.into_iter().filter(|mode| mode.isa.available()).collect();
-    let (mut values, mut numbers, mut instructions) = (0, 0, 0);
+    let (mut values, mut numbers, mut instructions, mut packed, mut with_packs) = (0, 0, 0, 0, 0);
     for seed in first..first + programs {
         let mut random = Random::new(seed);
         let program = random::program(&mut random);
         instructions += program.body.len() as u64;
         let blocks = random.pick(&[0, 1, 1, 2, 2, 5]);
         let data = Data::new(&program, &mut random, 8 * blocks);
-        let expected = [true, false].map(|lanes| data.expected(&program, Mode { isa: Isa::Avx2, lanes }));
+        let expected =
+            [true, false].map(|lanes| data.expected(&program, Mode { isa: Isa::Avx2, lanes, eager: false }));
         for (output, expected) in expected[0].iter().flat_map(|lane| program.outputs.iter().zip(lane)) {
             if matches!(output, Operand::Temporary(_)) {
                 values += 1;
@@ -224,19 +229,28 @@ fn fuzz(first: u64, programs: u64, file: Option<&File>) {
             }
         }
         for &mode in &modes {
-            if let Err(failure) = check(&program, &data, &expected[usize::from(!mode.lanes)], mode, file) {
+            let result = check(&program, &data, &expected[usize::from(!mode.lanes)], mode, file);
+            if let (Ok(steps), false) = (&result, mode.lanes) {
+                packed += steps;
+                with_packs += usize::from(*steps > 0);
+            }
+            if let Err(failure) = result {
                 let rerun = |p: &Program| check(p, &data, &data.expected(p, mode), mode, file);
                 let small = random::shrink(program.clone(), |p| rerun(p).is_err());
-                let last = rerun(&small).map_or_else(|failure| failure.to_string(), |()| "nothing".into());
+                let last = rerun(&small).map_or_else(|failure| failure.to_string(), |_| "nothing".into());
                 panic!("seed {seed}, {mode:?}: {failure}\nmade smaller: {last}\n{small}");
             }
         }
     }
     println!(
         "{programs} programs of {} instructions on average in {} modes: of {values} computed values, {numbers} \
-         were numbers to compare with",
+         were numbers to compare with; {packed} packed steps in {with_packs} functions",
         instructions / programs,
         modes.len()
+    );
+    assert!(
+        modes.is_empty() || with_packs > programs as usize / 2 && packed > 10 * with_packs,
+        "too few packs"
     );
     assert!(modes.is_empty() || numbers * 10 > values * 7, "too few numbers: {numbers} of {values}");
 }

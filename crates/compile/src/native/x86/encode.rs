@@ -149,6 +149,46 @@ impl Encoder {
         self.operand(reg, rm, size);
     }
 
+    /// A load from a place in the code, to be [`landed`](Encoder::land).
+    pub(super) fn load_table(&mut self, form: Form, length: Length, reg: u8) -> Jump {
+        // An operand `[rdi]`, whose byte is then made to say: relative to the next instruction.
+        let memory = Memory { base: General::Rdi, displacement: 0, size: 1, broadcast: false };
+        self.vector(form, length, reg, 0, Rm::Memory(memory));
+        if let Some(byte) = self.bytes.last_mut() {
+            *byte = *byte & !7 | 5;
+        }
+        self.distance()
+    }
+
+    /// `vgatherdpd` under the mask register 2: `reg` gets the numbers at the base and 8 times each index, 32 bits each.
+    pub(super) fn gather(
+        &mut self,
+        form: Form,
+        length: Length,
+        reg: u8,
+        index: u8,
+        base: General,
+        displacement: i32,
+    ) {
+        debug_assert!(self.evex && reg != index && (reg | index) < 32);
+        let bit = |r: u8, n: u8| !r >> n & 1;
+        self.bytes.extend([
+            0x62,
+            bit(reg, 3) << 7 | bit(index, 3) << 6 | 1 << 5 | bit(reg, 4) << 4 | form.map,
+            1 << 7 | 15 << 3 | 1 << 2 | form.prefix,
+            (length as u8) << 5 | bit(index, 4) << 3 | 2,
+            form.opcode,
+        ]);
+        let (reg, tail) = ((reg & 7) << 3, 3 << 6 | (index & 7) << 3 | base as u8);
+        match short(displacement, 8) {
+            Some(short) => self.bytes.extend([0x44 | reg, tail, short as u8]),
+            None => {
+                self.bytes.extend([0x84 | reg, tail]);
+                self.bytes.extend(displacement.to_le_bytes());
+            }
+        }
+    }
+
     /// The byte that names the operands, and a displacement; an 8-bit one counts in units of `unit`.
     fn operand(&mut self, reg: u8, rm: Rm, unit: i32) {
         let reg = (reg & 7) << 3;
@@ -282,6 +322,11 @@ impl Encoder {
     /// The mask register 1 = `r11d`.
     pub(super) fn r11_to_mask(&mut self) {
         self.bytes.extend([0xC4, 0xC1, 0x79, 0x92, 0xCB]);
+    }
+
+    /// The mask register 2 = `r11d`.
+    pub(super) fn r11_to_second_mask(&mut self) {
+        self.bytes.extend([0xC4, 0xC1, 0x79, 0x92, 0xD3]);
     }
 
     /// Sets the zero flag if the low byte of mask register 1 is zero.

@@ -1,6 +1,6 @@
 //! The vector instructions in use, by opcode.
 
-use super::encode::Form;
+use super::encode::{Form, Length};
 use crate::instruction::{Code, Test};
 
 /// An instruction of map 0F with prefix 66: most packed ones.
@@ -16,8 +16,24 @@ pub(super) const fn scalar(form: Form) -> Form {
 /// `vmovupd` from and to memory.
 pub(super) const LOAD: Form = packed(0x10);
 pub(super) const STORE: Form = packed(0x11);
-/// `vbroadcastsd`, AVX-512.
-pub(super) const BROADCAST: Form = Form { map: 2, prefix: 1, opcode: 0x19, w: false };
+/// One number in all lanes: `vbroadcastsd`, or for two lanes `vmovddup`.
+pub(super) const fn broadcast(length: Length) -> Form {
+    match length {
+        Length::L128 => Form { map: 1, prefix: 3, opcode: 0x12, w: false },
+        _ => Form { map: 2, prefix: 1, opcode: 0x19, w: false },
+    }
+}
+/// `vmovhpd` from memory: the upper one of two lanes.
+pub(super) const LOAD_UPPER: Form = packed(0x16);
+/// `vinsertf128`; with an EVEX prefix `vinsertf64x2`.
+pub(super) const INSERT: Form = Form { map: 3, prefix: 1, opcode: 0x18, w: false };
+/// `vgatherdpd`, AVX-512.
+pub(super) const GATHER: Form = Form { map: 2, prefix: 1, opcode: 0x92, w: true };
+/// `vpermpd` and `vpermi2pd`, AVX-512: lanes of one row and of two, by the lanes of a table.
+pub(super) const PERMUTE: Form = Form { map: 2, prefix: 1, opcode: 0x16, w: true };
+pub(super) const PERMUTE_TWO: Form = Form { map: 2, prefix: 1, opcode: 0x77, w: true };
+/// `vmovdqu`; with an EVEX prefix `vmovdqu64`.
+pub(super) const LOAD_INTEGERS: Form = Form { map: 1, prefix: 2, opcode: 0x6F, w: false };
 pub(super) const SQRT: Form = packed(0x51);
 /// `vcmppd`.
 pub(super) const CMP: Form = packed(0xC2);

@@ -4,7 +4,7 @@ use super::Writer;
 use super::encode::{Condition, General, Jump};
 use crate::instruction::call;
 use crate::native::Isa;
-use crate::native::target::{CALL_SLOTS, Place, Source, Target};
+use crate::native::target::{CALL_VALUES, Place, Source, Target};
 use leastaction_expr::Op;
 
 /// The lanes in a block, whatever the machine.
@@ -20,6 +20,7 @@ pub(super) struct Cold {
     /// Where it goes on.
     pub(super) resume: usize,
     pub(super) op: Op,
+    pub(super) width: usize,
     pub(super) to: u8,
     pub(super) arguments: [Source; 2],
 }
@@ -39,6 +40,7 @@ impl Writer {
 
     /// Everything after the body. Takes and returns the number of scratch slots.
     pub(super) fn end(&mut self, slots: u32) -> u32 {
+        self.widen(if self.lanes { self.widest } else { 1 });
         for (base, count) in [(General::Rdi, self.inputs), (General::Rsi, self.outputs)] {
             self.encoder.add(base, 8 * count as i32 * if self.lanes { BLOCK as i32 } else { 1 });
         }
@@ -51,23 +53,28 @@ impl Writer {
         }
         self.encoder.ret();
 
+        // Sites of each width call a routine of their own.
         let cold = std::mem::take(&mut self.cold);
-        let mut repairs = Vec::with_capacity(cold.len());
-        for site in &cold {
-            repairs.push(self.repair_site(site));
-        }
-        let mut saved = 0;
-        if !repairs.is_empty() {
-            self.land_all(&repairs);
-            saved = u32::from(self.registers());
-            self.saving_routine(slots);
+        let first = slots.next_multiple_of(self.slots(self.widest as u8));
+        let mut last = slots;
+        for width in [1, 2, 4, 8] {
+            self.widen(width);
+            let sites = cold.iter().filter(|site| site.width == width);
+            let repairs: Vec<Jump> = sites.map(|site| self.repair_site(site)).collect();
+            if !repairs.is_empty() {
+                self.land_all(&repairs);
+                last = self.saving_routine(first, width);
+            }
         }
         let calls = std::mem::take(&mut self.calls);
         if !calls.is_empty() {
+            self.widen(if self.lanes { self.widest } else { 1 });
             self.land_all(&calls);
             self.call_routine();
         }
-        slots + saved
+        self.write_tables();
+        // Rows are read whole.
+        last.next_multiple_of(self.slots(self.widest as u8))
     }
 
     fn land_all(&mut self, jumps: &[Jump]) {
@@ -80,16 +87,16 @@ impl Writer {
         let here = self.encoder.here();
         site.jumps.iter().flatten().for_each(|&jump| self.encoder.land(jump, here));
         // The result's register is free once it is stored and the arguments in registers are, too.
-        self.store(Place::Slot(0), site.to);
+        self.store(Place::Slot(0), site.to, site.width as u8);
         self.pass(&site.arguments[..site.op.row().arity], site.to);
-        match (self.lanes, self.isa) {
+        match (self.packed(), self.isa) {
             (false, _) => self.encoder.move_value(General::R11, 1),
             (true, Isa::Avx512) => self.encoder.mask_to_r11(),
             (true, Isa::Avx2) => {} // the test left the mask there
         }
         self.encoder.move_value(General::Rax, site.op as u32);
         let call = self.encoder.call();
-        self.load(site.to, Place::Slot(0));
+        self.load(site.to, Place::Slot(0), site.width as u8);
         let back = self.encoder.jump();
         self.encoder.land(back, site.resume);
         call
@@ -97,31 +104,37 @@ impl Writer {
 
     /// Stores the arguments of a call to their slots, those in memory by way of a register that is free by then.
     pub(super) fn pass(&mut self, arguments: &[Source], free: u8) {
-        for (source, slot) in arguments.iter().zip(1..) {
+        let width = self.width as u8;
+        for (i, source) in arguments.iter().enumerate() {
             if let Source::Register(register) = *source {
-                self.store(Place::Slot(slot), register);
+                self.store(self.call_slot(1 + i), register, width);
             }
         }
-        for (source, slot) in arguments.iter().zip(1..) {
+        for (i, source) in arguments.iter().enumerate() {
             if let Source::Memory(place) = *source {
-                self.load(free, place);
-                self.store(Place::Slot(slot), free);
+                self.load(free, place, width);
+                self.store(self.call_slot(1 + i), free, width);
             }
         }
     }
 
-    /// A routine that calls an operator and keeps all vector registers, in slots from `first` on.
-    fn saving_routine(&mut self, first: u32) {
-        let all = || (0..).map(Place::Slot).skip(first as usize).zip(0..);
-        let count = usize::from(self.registers());
-        all().take(count).for_each(|(slot, register)| self.store(slot, register));
+    /// A routine that calls an operator for so many lanes and keeps all vector registers, in slots from `first` on. Returns
+    /// the number of slots.
+    fn saving_routine(&mut self, first: u32, width: usize) -> u32 {
+        let (widest, size) = (self.widest as u8, self.slots(self.widest as u8));
+        let registers = self.registers();
+        let slot = |register: u8| Place::Slot(first + size * u32::from(register));
+        (0..registers).for_each(|register| self.store(slot(register), register, widest));
+        self.widen(width);
         self.call_operator();
-        all().take(count).for_each(|(slot, register)| self.load(register, slot));
-        if self.isa == Isa::Avx512 && self.lanes {
+        (0..registers).for_each(|register| self.load(register, slot(register), widest));
+        self.widen(width);
+        if self.isa == Isa::Avx512 && self.packed() {
             self.encoder.r11_to_mask();
             self.encoder.test_mask(); // the next repair may rely on the flags
         }
         self.encoder.ret();
+        first + size * u32::from(registers)
     }
 
     /// A routine that calls an operator.
@@ -141,6 +154,7 @@ impl Writer {
         self.encoder.zero_upper();
         let function: extern "sysv64" fn(*mut f64, usize, usize) = match self.width {
             1 => operator_lanes::<1>,
+            2 => operator_lanes::<2>,
             4 => operator_lanes::<4>,
             _ => operator_lanes::<8>,
         };
@@ -158,7 +172,7 @@ impl Writer {
 extern "sysv64" fn operator_lanes<const W: usize>(frame: *mut f64, op: usize, mask: usize) {
     // SAFETY: native code passes its scratch memory, of which the first slots, `W` values each, are for this and
     // in use by nothing else; `run_scalar` and `run_lanes` ask their caller for valid scratch memory.
-    let frame = unsafe { std::slice::from_raw_parts_mut(frame, CALL_SLOTS as usize * W) };
+    let frame = unsafe { std::slice::from_raw_parts_mut(frame, CALL_VALUES * W) };
     let op = Op::ALL[op];
     let arity = op.row().arity;
     for lane in (0..W).filter(|lane| mask >> lane & 1 != 0) {

@@ -8,12 +8,16 @@
 //! | `rdi`, `rsi` | inputs and outputs of the block |
 //! | `rdx`, `rcx` | pool, scratch |
 //! | `r8` | blocks left |
-//! | `rax`, `r11`, `k1` | free within an instruction |
+//! | `rax`, `r11`, `k1`, `k2` | free within an instruction |
 //!
 //! They are shifted by a constant so that more displacements fit 8 bits.
 //!
+//! A function of lanes works on whole vectors throughout. A function of one state works on single numbers, and where its
+//! [`Sequence`] is packed on vectors too, whose lanes then lie side by side in memory.
+//!
 //! With AVX2, lanes are four: the function of lanes does one half of every block, and is called for each.
 
+mod collect;
 mod encode;
 mod forms;
 mod frame;
@@ -22,7 +26,8 @@ mod tests;
 
 use super::Isa;
 use super::allocate::allocate;
-use super::target::{Fold, Place, Shape, Source, Target};
+use super::sequence::Sequence;
+use super::target::{CALL_VALUES, Fold, Place, Shape, Source, Target};
 use crate::instruction::{Code, Test};
 use crate::program::Program;
 use encode::{Condition, Encoder, Form, General, Jump, Length, Memory, Rm};
@@ -41,26 +46,38 @@ pub(crate) struct Function {
 /// The address type of the functions written here.
 pub(crate) type Entry = unsafe extern "sysv64" fn(*const f64, *mut f64, *const f64, *mut f64, usize);
 
-/// Appends the function of a program to the code.
-pub(crate) fn compile(code: &mut Vec<u8>, program: &Program, isa: Isa, lanes: bool) -> Function {
-    let mut writer = Writer::new(std::mem::take(code), program, isa, lanes);
+/// Appends a function to the code: of lanes, each step as wide as a vector, or of one state.
+pub(crate) fn compile(
+    code: &mut Vec<u8>,
+    program: &Program,
+    sequence: &Sequence,
+    isa: Isa,
+    lanes: bool,
+) -> Function {
+    let mut writer = Writer::new(std::mem::take(code), program, sequence, isa, lanes);
     let entry = writer.begin();
-    let slots = allocate(program, &mut writer);
+    let slots = allocate(sequence, &mut writer);
     let slots = writer.end(slots);
+    let scratch = slots as usize * writer.slot_size() as usize / 8;
     *code = writer.encoder.bytes;
-    Function { entry, scratch: slots as usize * writer.width }
+    Function { entry, scratch }
 }
 
 /// Writes the instructions of one function.
 struct Writer {
     encoder: Encoder,
     isa: Isa,
+    /// Whether the function is one of lanes.
     lanes: bool,
-    /// Lanes in a register.
+    /// The most lanes that a register holds.
+    widest: usize,
+    /// The lanes of the instruction at hand.
     width: usize,
     length: Length,
     inputs: usize,
     outputs: usize,
+    /// Entries of the pool.
+    pool: usize,
     /// Entries of the pool that are the same in all lanes.
     constants: usize,
     /// Taken if there are no blocks.
@@ -73,6 +90,8 @@ struct Writer {
     cold: Vec<Cold>,
     /// Calls of the routine that calls an operator, to be landed.
     calls: Vec<Jump>,
+    /// Loads of tables, to be landed, and the tables.
+    tables: Vec<(Jump, [u32; 16])>,
 }
 
 /// Where a mask comes from (AVX-512): a later instruction that needs the same one need not compute it again.
@@ -93,22 +112,20 @@ impl Mask {
 }
 
 impl Writer {
-    fn new(bytes: Vec<u8>, program: &Program, isa: Isa, lanes: bool) -> Writer {
-        let (width, length) = match (isa, lanes) {
-            (_, false) => (1, Length::L128),
-            (Isa::Avx2, true) => (4, Length::L256),
-            (Isa::Avx512, true) => (8, Length::L512),
-        };
+    fn new(bytes: Vec<u8>, program: &Program, sequence: &Sequence, isa: Isa, lanes: bool) -> Writer {
+        let widest = if lanes { isa.lanes() } else { sequence.widest() };
         let mut encoder = Encoder::new(bytes, isa == Isa::Avx512);
-        encoder.bytes.reserve(256 + 10 * program.body.len());
-        Writer {
+        encoder.bytes.reserve(256 + 10 * sequence.steps.len());
+        let mut writer = Writer {
             encoder,
             isa,
             lanes,
-            width,
-            length,
+            widest,
+            width: 1,
+            length: Length::L128,
             inputs: program.inputs.len(),
             outputs: program.outputs.len(),
+            pool: program.pool_len(),
             constants: program.constants.len(),
             empty: None,
             loop_start: 0,
@@ -116,12 +133,44 @@ impl Writer {
             tested: false,
             cold: Vec::new(),
             calls: Vec::new(),
+            tables: Vec::new(),
+        };
+        writer.widen(if lanes { widest } else { 1 });
+        writer
+    }
+
+    /// Sets the lanes of the instructions that follow.
+    fn widen(&mut self, width: usize) {
+        if self.width != width {
+            self.width = width;
+            self.length = match width {
+                1 | 2 => Length::L128,
+                4 => Length::L256,
+                _ => Length::L512,
+            };
+            self.mask = None;
+            self.tested = false;
         }
+    }
+
+    /// Whether the instruction at hand works on several lanes.
+    fn packed(&self) -> bool {
+        self.width > 1
     }
 
     /// Bytes in a register, or in the part of it that counts.
     fn size(&self) -> i32 {
         8 * self.width as i32
+    }
+
+    /// Bytes in a slot.
+    fn slot_size(&self) -> i32 {
+        if self.lanes { 8 * self.widest as i32 } else { 8 }
+    }
+
+    /// The slot of a value that a call passes: those of its lanes lie side by side.
+    fn call_slot(&self, value: usize) -> Place {
+        Place::Slot(if self.lanes { value } else { value * self.width } as u32)
     }
 
     /// How far a base register is shifted.
@@ -134,21 +183,32 @@ impl Writer {
         }
     }
 
-    fn memory(&self, place: Place) -> Memory {
+    /// The base register of a place, and the distance from what it was given as.
+    fn address(&self, place: Place) -> (General, i32) {
         let component = if self.lanes { 8 * BLOCK as i32 } else { 8 };
-        let (base, offset) = match place {
+        match place {
             Place::Input(i) => (General::Rdi, i as i32 * component),
             Place::Output(i) => (General::Rsi, i as i32 * component),
-            Place::Slot(i) => (General::Rcx, i as i32 * self.size()),
+            Place::Slot(i) => (General::Rcx, i as i32 * self.slot_size()),
             Place::Pool(i) if self.lanes => {
                 (General::Rdx, 8 * self.isa.lane_place(i as usize, self.constants) as i32)
             }
             Place::Pool(i) => (General::Rdx, i as i32 * 8 * self.isa.pool_stride() as i32),
-        };
-        let constant = matches!(place, Place::Pool(i) if (i as usize) < self.constants);
-        let broadcast = self.lanes && self.isa == Isa::Avx512 && constant;
+        }
+    }
+
+    fn memory(&self, place: Place) -> Memory {
+        let (base, distance) = self.address(place);
+        // What lanes share: constants where lanes are states of their own, else the whole pool.
+        let shared = matches!(place, Place::Pool(i) if !self.lanes || (i as usize) < self.constants);
+        let broadcast = self.packed() && self.isa == Isa::Avx512 && shared;
         let size = if broadcast { 8 } else { self.size() };
-        Memory { base, displacement: offset - self.bias(base), size, broadcast }
+        Memory { base, displacement: distance - self.bias(base), size, broadcast }
+    }
+
+    /// One number of memory.
+    fn number(&self, place: Place) -> Memory {
+        Memory { size: 8, broadcast: false, ..self.memory(place) }
     }
 
     fn rm(&self, source: Source) -> Rm {
@@ -162,7 +222,7 @@ impl Writer {
     /// not read more of memory than there is: one value, broadcast, with AVX-512; 128 bits of the pool with AVX2.
     fn whole_rm(&self, source: Source) -> Rm {
         match self.rm(source) {
-            Rm::Memory(m) if !self.lanes => {
+            Rm::Memory(m) if !self.packed() => {
                 Rm::Memory(Memory { broadcast: self.isa == Isa::Avx512, size: 8, ..m })
             }
             rm => rm,
@@ -171,7 +231,7 @@ impl Writer {
 
     /// A packed or scalar instruction of two sources.
     fn arithmetic(&mut self, form: Form, to: u8, a: u8, b: Rm) {
-        let form = if self.lanes { form } else { forms::scalar(form) };
+        let form = if self.packed() { form } else { forms::scalar(form) };
         self.encoder.vector(form, self.length, to, a, b);
     }
 
@@ -179,7 +239,7 @@ impl Writer {
     /// that they wait for nothing else.
     fn unary(&mut self, form: Form, to: u8, a: Source) {
         let second = match a {
-            Source::Register(register) if !self.lanes => register,
+            Source::Register(register) if !self.packed() => register,
             _ => 0,
         };
         self.arithmetic(form, to, second, self.rm(a));
@@ -202,7 +262,7 @@ impl Writer {
                 }
                 self.mask = Some(mask);
                 self.tested = false;
-                let form = if self.lanes { forms::CMP } else { forms::scalar(forms::CMP) };
+                let form = if self.packed() { forms::CMP } else { forms::scalar(forms::CMP) };
                 self.encoder.evex(form, self.length, 0, 1, left, right);
             }
             Isa::Avx2 => self.arithmetic(forms::CMP, to, left, right),
@@ -282,7 +342,7 @@ impl Writer {
 
     fn repair(&mut self, op: Op, limit: u32, to: u8, [a, b, c, d]: [Source; 4]) {
         let limit = Source::Memory(Place::Pool(limit));
-        let jumps = match (self.lanes, self.isa) {
+        let jumps = match (self.packed(), self.isa) {
             (false, _) => {
                 let Source::Register(b) = b else { unreachable!("the tested value is in a register") };
                 self.encoder.vector(forms::COMPARE_FLAGS, self.length, b, 0, self.rm(limit));
@@ -302,14 +362,15 @@ impl Writer {
                 let r11 = General::R11 as u8;
                 self.encoder.vex(forms::SIGNS, self.length, r11, 0, Rm::Register(to));
                 match a {
-                    Source::Register(a) => self.copy(to, a),
-                    Source::Memory(a) => self.load(to, a),
+                    Source::Register(a) => self.copy(to, a, self.width as u8),
+                    Source::Memory(a) => self.load(to, a, self.width as u8),
                 }
                 self.encoder.test_low(General::R11);
                 [Some(self.encoder.jump_if(Condition::NotZero)), None]
             }
         };
-        self.cold.push(Cold { jumps, resume: self.encoder.here(), op, to, arguments: [c, d] });
+        let (width, resume) = (self.width, self.encoder.here());
+        self.cold.push(Cold { jumps, resume, op, width, to, arguments: [c, d] });
     }
 }
 
@@ -318,11 +379,20 @@ impl Target for Writer {
         self.isa.registers() as u8
     }
 
-    fn shape(&self, code: Code) -> Shape {
+    fn slots(&self, width: u8) -> u32 {
+        if self.lanes || width == 1 { 1 } else { self.widest as u32 }
+    }
+
+    fn call_slots(&self) -> u32 {
+        (CALL_VALUES * if self.lanes { 1 } else { self.widest }) as u32
+    }
+
+    fn shape(&mut self, code: Code, width: u8) -> Shape {
+        self.widen(width as usize);
         let any = |arguments| Fold { arguments, pool_only: false };
         let one = |arguments| Shape { folds: [any(arguments), any(0), any(0)], ..Shape::default() };
         // An instruction on whole registers would read too much of memory where one lane counts.
-        let narrow = !self.lanes && self.isa == Isa::Avx2;
+        let narrow = !self.packed() && self.isa == Isa::Avx2;
         let whole = |arguments| Fold { arguments, pool_only: narrow };
         match code {
             Code::Add | Code::Mul => one(0b11),
@@ -332,7 +402,7 @@ impl Target for Writer {
             }
             Code::AndNot | Code::SubInt => Shape { folds: [whole(0b10), any(0), any(0)], ..Shape::default() },
             // Scalar forms with a source in memory would wait for the old value of the result's register.
-            Code::Sqrt | Code::Round | Code::Floor => one(u8::from(self.lanes)),
+            Code::Sqrt | Code::Round | Code::Floor => one(u8::from(self.packed())),
             Code::ShiftLeft(_) | Code::ShiftRight(_) => one(u8::from(self.isa == Isa::Avx512)),
             Code::MulAdd | Code::MulSub | Code::NegMulAdd | Code::NegMulSub => {
                 Shape { tied: 0b111, ..one(0b111) }
@@ -347,7 +417,7 @@ impl Target for Writer {
                 apart: if self.isa == Isa::Avx2 { 0b1100 } else { 0 },
             },
             Code::SelectSign => Shape { folds: [whole(0b010), any(0), any(0)], ..Shape::default() },
-            Code::Repair { .. } if self.lanes && self.isa == Isa::Avx2 => {
+            Code::Repair { .. } if self.packed() && self.isa == Isa::Avx2 => {
                 Shape { folds: [any(0b0001), any(0b0100), any(0b1000)], tied: 0, apart: 0b1101 }
             }
             Code::Repair { .. } => {
@@ -362,29 +432,43 @@ impl Target for Writer {
         self.loop_start = self.encoder.here();
     }
 
-    fn load(&mut self, to: u8, from: Place) {
+    fn load(&mut self, to: u8, from: Place, width: u8) {
+        self.widen(width as usize);
         self.written(Rm::Register(to));
         let memory = self.memory(from);
         if memory.broadcast {
             let memory = Memory { broadcast: false, ..memory };
-            self.encoder.evex(forms::BROADCAST, self.length, 0, to, 0, Rm::Memory(memory));
+            let form = forms::broadcast(self.length);
+            self.encoder.evex(form, self.length, 0, to, 0, Rm::Memory(memory));
         } else {
             self.arithmetic(forms::LOAD, to, 0, Rm::Memory(memory));
         }
     }
 
-    fn store(&mut self, to: Place, from: u8) {
+    fn store(&mut self, to: Place, from: u8, width: u8) {
+        self.widen(width as usize);
         let memory = Rm::Memory(self.memory(to));
         self.written(memory);
         self.arithmetic(forms::STORE, from, 0, memory);
     }
 
-    fn copy(&mut self, to: u8, from: u8) {
+    fn store_some(&mut self, to: Place, from: u8, width: u8, count: u8) {
+        self.widen(width as usize);
+        let memory = Rm::Memory(self.memory(to));
+        self.written(memory);
+        self.encoder.move_value(General::R11, (1 << count) - 1);
+        self.encoder.r11_to_second_mask();
+        self.encoder.evex(forms::STORE, self.length, 2, from, 0, memory);
+    }
+
+    fn copy(&mut self, to: u8, from: u8, width: u8) {
+        self.widen(width as usize);
         self.written(Rm::Register(to));
         self.encoder.copy(self.length, to, from);
     }
 
-    fn operate(&mut self, code: Code, to: u8, sources: &[Source; 4]) {
+    fn operate(&mut self, code: Code, width: u8, to: u8, sources: &[Source; 4]) {
+        self.widen(width as usize);
         let [a, b, c, d] = *sources;
         match code {
             Code::Add | Code::Mul => {
@@ -405,14 +489,18 @@ impl Target for Writer {
             }
             Code::Sqrt => self.unary(forms::SQRT, to, a),
             Code::Round | Code::Floor => {
-                let form = if self.lanes { forms::ROUND } else { forms::ROUND_SCALAR };
-                let second = if self.lanes { 0 } else { register(a) };
+                let form = if self.packed() { forms::ROUND } else { forms::ROUND_SCALAR };
+                let second = if self.packed() { 0 } else { register(a) };
                 self.encoder.vector(form, self.length, to, second, self.rm(a));
                 self.encoder.immediate(if code == Code::Round { 8 } else { 9 });
             }
             Code::ShiftLeft(bits) | Code::ShiftRight(bits) => {
                 let extension = if matches!(code, Code::ShiftLeft(_)) { 6 } else { 2 };
-                self.encoder.vector(forms::SHIFT, self.length, extension, to, self.whole_rm(a));
+                match self.whole_rm(a) {
+                    // Only the EVEX form shifts what lies in memory.
+                    rm @ Rm::Memory(_) => self.encoder.evex(forms::SHIFT, self.length, 0, extension, to, rm),
+                    rm => self.encoder.vector(forms::SHIFT, self.length, extension, to, rm),
+                }
                 self.encoder.immediate(bits & 63);
             }
             Code::MulAdd => self.fused(forms::MUL_ADD, to, [a, b, c]),
@@ -442,13 +530,28 @@ impl Target for Writer {
         self.written(Rm::Register(to));
     }
 
-    fn call(&mut self, op: Op, arguments: &[Source]) {
+    fn call(&mut self, op: Op, width: u8, arguments: &[Source]) {
+        self.widen(width as usize);
         self.pass(arguments, 0);
         self.encoder.move_value(General::R11, (1 << self.width) - 1);
         self.encoder.move_value(General::Rax, op as u32);
         let call = self.encoder.call();
         self.calls.push(call);
         self.mask = None;
+    }
+
+    fn collect(&mut self, to: u8, free: u8, lanes: &[Place]) {
+        self.collect_lanes(to, free, lanes);
+    }
+
+    fn spread(&mut self, to: u8, from: Source, width: u8) {
+        self.widen(width as usize);
+        self.written(Rm::Register(to));
+        let from = match from {
+            Source::Register(register) => Rm::Register(register),
+            Source::Memory(place) => Rm::Memory(self.number(place)),
+        };
+        self.encoder.vector(forms::broadcast(self.length), self.length, to, 0, from);
     }
 }
 

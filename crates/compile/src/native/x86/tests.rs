@@ -324,7 +324,7 @@ fn bits_moves_and_rounding_are_encoded_as_the_assembler_does() {
                 });
                 if evex {
                     add("vbroadcastsd", format!("{}, {third}", name(to, Length::L512)), &|e| {
-                        e.evex(forms::BROADCAST, Length::L512, 0, to, 0, rm);
+                        e.evex(forms::broadcast(Length::L512), Length::L512, 0, to, 0, rm);
                     });
                 }
             }
@@ -454,6 +454,78 @@ fn the_frame_is_encoded_as_the_assembler_does() {
     add("vzeroupper".into(), &Encoder::zero_upper);
     add("kmovb r11d, k1".into(), &Encoder::mask_to_r11);
     add("kmovb k1, r11d".into(), &Encoder::r11_to_mask);
+    add("kmovb k2, r11d".into(), &Encoder::r11_to_second_mask);
     add("kortestb k1, k1".into(), &Encoder::test_mask);
     compare("frame", &samples);
+}
+
+#[test]
+fn vectors_of_single_numbers_are_encoded_as_the_assembler_does() {
+    let mut samples = Vec::new();
+    for (evex, registers) in [(false, 16), (true, 32)] {
+        let mut add = |mnemonic: &str, operands: String, write: &dyn Fn(&mut Encoder)| {
+            samples.push(sample(evex, mnemonic, &operands, write));
+        };
+        let prefix = |write: &dyn Fn(&mut Encoder)| {
+            let mut encoder = Encoder::new(Vec::new(), evex);
+            write(&mut encoder);
+            encoder.bytes[0]
+        };
+        for (i, rm) in operands(8, false, registers).into_iter().enumerate() {
+            let (to, a) = others(i, registers);
+            let lengths = [Length::L128, Length::L256, Length::L512];
+            for length in lengths.into_iter().filter(|&length| evex || length != Length::L512) {
+                let mnemonic = if length == Length::L128 { "vmovddup" } else { "vbroadcastsd" };
+                add(mnemonic, format!("{}, {}", name(to, length), text(rm, Length::L128)), &|e| {
+                    e.vector(forms::broadcast(length), length, to, 0, rm);
+                });
+            }
+            let [low, high] = [to, a].map(|register| name(register, Length::L128));
+            match rm {
+                Rm::Memory(_) => add("vmovhpd", format!("{low}, {high}, {}", text(rm, Length::L128)), &|e| {
+                    e.vector(forms::LOAD_UPPER, Length::L128, to, a, rm);
+                }),
+                Rm::Register(_) => {
+                    let write = |e: &mut Encoder| {
+                        e.vector(forms::INSERT, Length::L256, to, a, rm);
+                        e.immediate(1);
+                    };
+                    let mnemonic = if prefix(&write) == 0x62 { "vinsertf64x2" } else { "vinsertf128" };
+                    let [to, a] = [to, a].map(|register| name(register, Length::L256));
+                    add(mnemonic, format!("{to}, {a}, {}, 1", text(rm, Length::L128)), &write);
+                }
+            }
+        }
+        for to in 0..registers {
+            let write = |e: &mut Encoder| {
+                e.load_table(forms::LOAD_INTEGERS, Length::L256, to);
+            };
+            let mnemonic = if prefix(&write) == 0x62 { "vmovdqu64" } else { "vmovdqu" };
+            add(mnemonic, format!("ymm{to}, [rip+0]"), &write);
+        }
+    }
+    for (base, base_name) in BASES {
+        for (i, displacement) in DISPLACEMENTS.into_iter().enumerate() {
+            let (to, index) = ((7 * i % 32) as u8, ((7 * i + 13 + i % 3) % 32) as u8);
+            let operands = format!("zmm{to}{{k2}}, [{base_name}+ymm{index}*8+{displacement}]");
+            // Without a displacement the assembler leaves its byte out; it is there always here.
+            if displacement != 0 {
+                samples.push(sample(true, "vgatherdpd", &operands, |e| {
+                    e.gather(forms::GATHER, Length::L512, to, index, base, displacement);
+                }));
+            }
+            let memory = Memory { base, displacement, size: 64, broadcast: false };
+            for (form, mnemonic) in [(forms::PERMUTE, "vpermpd"), (forms::PERMUTE_TWO, "vpermi2pd")] {
+                let operands = format!("zmm{to}, zmm{index}, [{base_name}+{displacement}]");
+                samples.push(sample(true, mnemonic, &operands, |e| {
+                    e.evex(form, Length::L512, 0, to, index, Rm::Memory(memory));
+                }));
+            }
+            let operands = format!("[{base_name}+{displacement}]{{k2}}, zmm{to}");
+            samples.push(sample(true, "vmovupd", &operands, |e| {
+                e.evex(forms::STORE, Length::L512, 2, to, 0, Rm::Memory(memory));
+            }));
+        }
+    }
+    compare("vectors", &samples);
 }
