@@ -65,6 +65,7 @@ mod program;
 #[cfg(test)]
 mod random;
 mod series;
+mod weighted;
 
 pub use assembly::{Assembly, AssemblyError};
 pub use instruction::{Code, Instruction, Operand, Test};
@@ -72,3 +73,4 @@ pub use kernel::{ArgumentError, BACKEND_VARIABLE, Backend, CompileError, Evaluat
 pub use native::NativeError;
 pub use program::{BuildError, Program};
 pub use series::{Form, Series, SeriesError, SeriesEvaluator};
+pub use weighted::{advance, gather};
