@@ -238,7 +238,7 @@ fn log2(x: f64) -> f64 {
     exponent + ((C[0] + C[1] * m) + square * ((C[2] + C[3] * m) + square * (C[4] + C[5] * m)))
 }
 
-/// 2ˣ to 3e-6; beyond 2^±64 it stays there.
+/// 2ˣ to 4e-6; beyond 2^±64 it stays there.
 #[inline(always)]
 fn exp2(x: f64) -> f64 {
     // The coefficients interpolate at Chebyshev points of [−½, ½].
@@ -377,7 +377,7 @@ mod tests {
         }
         for i in -6300..6300 {
             let x = 0.01 * f64::from(i);
-            assert!((exp2(x) / x.exp2() - 1.0).abs() < 3e-6, "{x}");
+            assert!((exp2(x) / x.exp2() - 1.0).abs() < 4e-6, "{x}");
         }
         assert_eq!((exp2(1e9), exp2(-1e9)), (exp2(64.0), exp2(-64.0)));
     }
