@@ -3,7 +3,7 @@
 CARGO ?= cargo
 PYTHON ?= python3
 
-.PHONY: test test-long bench compare pictures
+.PHONY: test test-long bench bench-peers pictures
 
 # Formatting, lints, documentation, and every test that takes seconds.
 test: .venv/requirements.txt
@@ -28,6 +28,7 @@ test-long:
 bench:
 	$(CARGO) bench --package leastaction-compile --bench pendulum
 	$(CARGO) bench --package leastaction-mechanics --bench equations
+	$(CARGO) bench --package leastaction-mechanics --bench acceleration
 	$(CARGO) bench --package leastaction-integrate --bench chain
 
 # The pictures of the README and the book.
@@ -46,10 +47,11 @@ pictures:
 	$(CARGO) run --release --quiet --example closed_loops
 	$(CARGO) run --release --quiet --example work_precision
 
-# The double pendulum from its model to its end state, beside other programs, as a Markdown table.
-compare: .venv-compare/requirements.txt
-	$(CARGO) build --release --quiet --example stopwatch
-	.venv-compare/bin/python bench/compare/compare.py $${CARGO_TARGET_DIR:-target}/release/examples/stopwatch
+# Ours beside other programs, in turn, on the same problems within the same errors: writes bench/RESULTS.md, and how ensembles scale. Some minutes, on a
+# machine that does nothing else; PEERS="--only p1,p3" runs some of it, and prints it.
+bench-peers: .venv-peers/requirements.txt
+	$(CARGO) build --release --quiet --example stopwatch --example scaling
+	.venv-peers/bin/python bench/peers/peers.py $${CARGO_TARGET_DIR:-target}/release/examples $(PEERS)
 
-.venv-compare/requirements.txt: bench/compare/requirements.txt
-	tools/python-environment.sh $(PYTHON) $< .venv-compare
+.venv-peers/requirements.txt: bench/peers/requirements.txt
+	tools/python-environment.sh $(PYTHON) $< .venv-peers

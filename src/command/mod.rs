@@ -3,11 +3,13 @@
 mod canvas;
 mod check;
 mod compare;
+mod ensemble;
 mod equations;
 mod files;
 mod fmt;
 mod json;
 mod list;
+mod merge;
 mod methods;
 mod new;
 mod pictures;
@@ -31,6 +33,10 @@ pub(crate) enum Command {
     Run(run::Run),
     /// Watch a system move, in the terminal.
     Watch(watch::Watch),
+    /// Run many trajectories from starts that are drawn.
+    Ensemble(ensemble::Ensemble),
+    /// Put the shards of an ensemble together.
+    Merge(merge::Merge),
     /// Find where orbits pass a surface: a Poincaré section.
     Section(section::Section),
     /// Compare methods on a system: what they cost, and how well they do.
@@ -63,6 +69,8 @@ impl Command {
         match self {
             Command::Run(run) => run.execute(),
             Command::Watch(watch) => watch.execute(),
+            Command::Ensemble(ensemble) => ensemble.execute(),
+            Command::Merge(merge) => merge.execute(),
             Command::Section(section) => section.execute(),
             Command::Compare(compare) => compare.execute(),
             Command::List => Ok(list::text()),

@@ -79,6 +79,11 @@ impl Watcher {
         Ok(Watcher { interrupted, bar: Bar::new(bar), stride: 1, next: 0, looked: Instant::now() })
     }
 
+    /// What becomes true when Ctrl-C is pressed.
+    pub(super) fn interrupted(&self) -> Arc<AtomicBool> {
+        self.interrupted.clone()
+    }
+
     /// Whether Ctrl-C was pressed.
     pub(super) fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)

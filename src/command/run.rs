@@ -3,7 +3,7 @@
 use super::files::Files;
 use super::pictures::{Pictures, Shown};
 use super::progress::Watcher;
-use super::setting::{Begun, Prepared, Setting};
+use super::setting::{Begun, Prepared, Seed, Setting};
 use super::summary::{Measured, Outcome, summary};
 use super::{Failure, json};
 use clap::Args;
@@ -26,6 +26,8 @@ use std::time::Instant;
 pub(crate) struct Run {
     #[command(flatten)]
     setting: Setting,
+    #[command(flatten)]
+    seed: Seed,
     #[command(flatten)]
     files: Files,
     #[command(flatten)]
@@ -50,7 +52,7 @@ impl Run {
         self.files.check()?;
         self.pictures.check()?;
         let graph = Graph::new();
-        let mut prepared = self.setting.prepare(&graph)?;
+        let mut prepared = self.setting.prepare(&graph, self.seed.seed)?;
         let watched = prepared.begun.watched()?;
         let Prepared { begun, integrator, why } = prepared;
         let Begun { source, mut dynamics, start, placed, until, compile, .. } = begun;

@@ -24,9 +24,6 @@ pub(super) struct Beginning {
     /// Set a coordinate, a velocity (`x'`) or a momentum (`p_x`) at the start
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment, allow_hyphen_values = true)]
     start: Vec<(String, f64)>,
-    /// Draw the start at random, where the catalog says how; the same start for the same number
-    #[arg(long, value_name = "N", conflicts_with = "start")]
-    pub(super) seed: Option<u64>,
     /// Build the system with a number of pieces, where it can be chosen
     #[arg(long, value_name = "N")]
     size: Option<usize>,
@@ -36,6 +33,14 @@ pub(super) struct Beginning {
     /// Allow so many steps
     #[arg(long, value_name = "N", default_value_t = Integrator::STEP_LIMIT)]
     pub(super) max_steps: u64,
+}
+
+/// A start that is drawn at random.
+#[derive(Args)]
+pub(super) struct Seed {
+    /// Draw the start at random, where the catalog says how; the same start for the same number
+    #[arg(long, value_name = "N", conflicts_with = "start")]
+    pub(super) seed: Option<u64>,
 }
 
 /// All options.
@@ -101,7 +106,7 @@ fn assignment(text: &str) -> Result<(String, f64), String> {
 
 impl Beginning {
     /// Builds the system and its start.
-    pub(super) fn begin<'g>(&self, graph: &'g Graph) -> Result<Begun<'g>, Failure> {
+    pub(super) fn begin<'g>(&self, graph: &'g Graph, seed: Option<u64>) -> Result<Begun<'g>, Failure> {
         let before = Instant::now();
         let (source, equations, mut dynamics) = self.built(graph, &self.set).map_err(|failure| {
             // What is right without values from outside is not the text's fault.
@@ -110,7 +115,7 @@ impl Beginning {
         })?;
         let setup = &source.setup;
         let compile = before.elapsed();
-        let start = match self.seed {
+        let start = match seed {
             Some(seed) => source.sample(&mut dynamics, seed)?,
             None => {
                 let values = self.start_values(setup, &dynamics)?;
@@ -125,6 +130,11 @@ impl Beginning {
         let placed = dynamics.placed();
         let until = self.until.unwrap_or(setup.plan.until);
         Ok(Begun { source, equations, dynamics, start, placed, until, compile })
+    }
+
+    /// Whether a start value was asked for.
+    pub(super) fn asks(&self, name: &str) -> bool {
+        self.start.iter().any(|(asked, _)| asked == name)
     }
 
     /// The system with these values of parameters, compiled.
@@ -158,8 +168,8 @@ impl Beginning {
 
 impl Setting {
     /// Builds the system, its start and its integrator.
-    pub(super) fn prepare<'g>(&self, graph: &'g Graph) -> Result<Prepared<'g>, Failure> {
-        let mut begun = self.beginning.begin(graph)?;
+    pub(super) fn prepare<'g>(&self, graph: &'g Graph, seed: Option<u64>) -> Result<Prepared<'g>, Failure> {
+        let mut begun = self.beginning.begin(graph, seed)?;
         let (integrator, why) = self.integrator(&mut begun)?;
         Ok(Prepared { begun, integrator, why })
     }

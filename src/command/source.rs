@@ -90,6 +90,11 @@ impl<'g> Source<'g> {
         if self.about.is_empty() { self.name.clone() } else { format!("{}: {}", self.name, self.about) }
     }
 
+    /// Its text.
+    pub(super) fn text(&self) -> &str {
+        &self.text.text
+    }
+
     /// Finds a system, with values of parameters in place of its own.
     pub(super) fn open(
         graph: &'g Graph,

@@ -53,6 +53,18 @@ pub(crate) fn between(low: f64, high: f64, part: f64) -> f64 {
     (low + (high - low) * part).clamp(low, high)
 }
 
+/// Number `step` of as many equal steps as `last` from a number to another: (low·(last − step) + high·step)/last, which meets both ends, is the same from
+/// either side, and gives round numbers where there are any.
+pub(crate) fn spaced(low: f64, high: f64, step: u64, last: u64) -> f64 {
+    // A multiple that is divided again may be off by a bit.
+    if step == 0 || step == last {
+        return if step == 0 { low } else { high };
+    }
+    let (done, left, all) = (step as f64, (last - step) as f64, last as f64);
+    let sum = low * left + high * done;
+    if sum.is_finite() { sum / all } else { low * (left / all) + high * (done / all) }
+}
+
 /// SplitMix64's mixing of 64 bits, which is invertible (G. L. Steele, D. Lea and C. H. Flood, doi:10.1145/2714064.2660195).
 pub(crate) fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -101,7 +113,7 @@ const MIDDLE: Rational = [
         21_213.794_301_586_597,
         39_307.895_800_092_71,
         28_729.085_735_721_943,
-        5_226.495_278_852_854_5,
+        5_226.495_278_852_854,
     ],
 ];
 const SIDES: Rational = [
@@ -117,7 +129,7 @@ const SIDES: Rational = [
     ],
     [
         1.0,
-        2.053_191_626_637_758_8,
+        2.053_191_626_637_759,
         1.676_384_830_183_803_8,
         0.689_767_334_985_1,
         0.148_103_976_427_480_08,
@@ -205,6 +217,16 @@ mod tests {
             let found = moment(&|b| normal_quantile(inner(b)).powi(power));
             assert!((found - mean).abs() < error(variance), "moment {power}: {found}");
         }
+    }
+
+    #[test]
+    fn steps_meet_both_ends() {
+        assert_eq!([0, 29, 100].map(|step| spaced(0.0, 100.0, step, 100)), [0.0, 29.0, 100.0]);
+        assert_eq!([0, 1, 2].map(|step| spaced(-0.3, 0.3, step, 2)), [-0.3, 0.0, 0.3]);
+        let any = (1..999).map(|i| 1.0 / f64::from(i));
+        assert!(any.zip(2..).all(|(x, last)| spaced(-x, x, last, last) == x && spaced(x, 2.0, 0, last) == x));
+        let large = f64::MAX / 2.0;
+        assert_eq!([0, 5, 10].map(|step| spaced(-large, large, step, 10)), [-large, 0.0, large]);
     }
 
     /// Against the distribution itself, (1 + erf(x/√2))/2, and the values of scipy.special.ndtri.

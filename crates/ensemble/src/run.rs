@@ -341,7 +341,9 @@ fn entries(study: &Study, context: &Context<'_>, chunk: u64) -> Vec<(String, Str
     }
     study.rest.told().into_iter().for_each(|told| say("start", told));
     say("method", study.integrator.card().name.to_owned());
-    say("pace", format!("{:?}", study.integrator.pace()));
+    say("pace", study.integrator.pace().to_string());
+    // Limits and events too.
+    say("integrator", format!("{:016x}", check::of(format!("{:?}", study.integrator).bytes())));
     say("from", format!("{:?}", study.start));
     say("until", format!("{:?}", study.end));
     study.events.iter().for_each(|event| say("event", event.clone()));
@@ -433,7 +435,7 @@ mod tests {
 
     #[test]
     fn gaps_are_what_is_not_there() {
-        assert_eq!(gaps(&(2..9), &[]), [2..9]);
+        assert_eq!(gaps(&(2..9), &[]), std::iter::once(2..9).collect::<Vec<_>>());
         assert_eq!(gaps(&(2..9), &[2, 3, 5, 8]), [4..5, 6..8]);
         assert_eq!(gaps(&(2..5), &[2, 3, 4]), []);
         assert_eq!(gaps(&(0..0), &[]), []);

@@ -196,7 +196,7 @@ fn files_are_read_to_the_last_bit() {
     assert_eq!(bits(&found), bits(&values));
     assert!((0..6).all(|index| starts.value(1, index).to_bits() == values[index as usize].to_bits()));
     let error = |text: String| Sampling::read([text]).unwrap_err().to_string();
-    assert!(error(format!("a=file(\"{name}\", A2)")).contains("has no column `A2`: did you mean `a`?"));
+    assert!(error(format!("x=file(\"{name}\")")).contains("has no column `x`; its columns are a, the"));
     assert!(error("a=file(nowhere.csv)".to_owned()).contains("cannot read `nowhere.csv`"));
     fs::write(&path, "a\n1\n2,3\nx\n").unwrap();
     let message = error(format!("a=file(\"{name}\")"));
@@ -242,7 +242,7 @@ fn mistakes_are_told() {
     };
     assert_eq!(
         bound(&["aa=1"], 1),
-        "there is no coordinate, velocity, momentum or parameter `aa` to draw: did you mean `a`?; there are a, b, a', b', \
+        "there is no coordinate, velocity, momentum or parameter `aa` to draw: did you mean `a'`?; there are a, b, a', b', \
          p_a, p_b, m, l"
     );
     assert!(bound(&["a'=1", "p_b=1"], 1).contains("`a'` and `p_b` are both drawn"));

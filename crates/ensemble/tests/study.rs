@@ -143,7 +143,7 @@ fn shards_make_the_whole() {
     assert!(all(&merged) == all(&whole));
     assert_eq!((merged.done, merged.overview().count()), (500, 500));
     assert!(matches!(Results::merge(&[at(1), at(2), at(2), at(3)]), Err(StoreError::Overlap { .. })));
-    assert!(matches!(Results::merge(&[shelf.clone()]), Err(StoreError::NoManifest { .. })));
+    assert!(matches!(Results::merge(&[&shelf]), Err(StoreError::NoManifest { .. })));
     assert!(matches!(Results::merge::<&Path>(&[]), Err(StoreError::Nothing)));
     let other = swings().seed(6).kept_in(&at(6)).run(&dynamics, |_| ()).unwrap();
     assert!(other.done == 500);

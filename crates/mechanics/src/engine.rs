@@ -31,15 +31,15 @@ enum Runner {
 
 impl Engine {
     pub(crate) fn new(system: System) -> Result<Engine, SettingError> {
-        let parameters: Vec<f64> = system.parameters().iter().map(|(_, value)| *value).collect();
+        let values: Vec<f64> = system.parameters().iter().map(|(_, value)| *value).collect();
         let inputs = vec![Input::Constant(0.0); system.inputs().len()];
         let extended = system.dimension() + 1 + inputs.len();
         let block = if system.facts().autonomous { Vec::new() } else { vec![0.0; extended * LANES] };
         let evaluators = [const { None }; Quantity::COUNT];
         let masses = vec![0.0; system.massive().len()];
-        let parameters = Parameters::new(parameters);
+        let parameters = Parameters::new(values.clone());
         let mut engine = Engine { system, parameters, inputs, evaluators, block, weigher: None, masses };
-        engine.check_masses(&engine.parameters.single().to_vec())?;
+        engine.check_masses(&values)?;
         Ok(engine)
     }
 

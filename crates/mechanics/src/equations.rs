@@ -132,7 +132,7 @@ impl<'g> Equations<'g> {
     }
 
     /// v(q, p, t), where it can be written down: always for a Hamiltonian, and for a Lagrangian that is quadratic in v
-    /// and whose mass matrix is small or sparse.
+    /// and whose mass matrix is small or sparse, or whose particles form a tree.
     #[must_use]
     pub fn velocities_of_momenta(&self) -> Option<Vec<Expr<'g>>> {
         match &self.statement {
@@ -176,13 +176,12 @@ impl<'g> Equations<'g> {
         }
     }
 
-    /// q̈ as functions of (q, v, t, u), where they can be written down: for a Lagrangian whose mass matrix is small or sparse. Without
-    /// the forces of constraints.
+    /// q̈ as functions of (q, v, t, u), where they can be written down: for a Lagrangian whose mass matrix is small or sparse, or whose
+    /// particles form a tree. Without the forces of constraints.
     #[must_use]
     pub fn accelerations(&self) -> Option<Vec<Expr<'g>>> {
         let Statement::Lagrangian(l) = &self.statement else { return None };
-        let loads: Vec<_> = l.loads.iter().zip(self.forces()).map(|(&load, force)| load + force).collect();
-        l.solve(&loads)
+        l.accelerations(&self.forces())
     }
 
     /// Functions of (q, v, t, u) as functions of (q, p, t, u), given v(q, p, t).

@@ -114,8 +114,8 @@ fn is_definite(size: usize, pattern: &[(usize, usize)], values: &[f64]) -> bool 
     }
     for k in 0..size {
         let (row, pivot) = (a[k], a[k][k]);
-        // Not a number is not larger.
-        if !(pivot > rounding(size) * sizes[k]) || !pivot.is_finite() {
+        let clear = pivot > rounding(size) * sizes[k] && pivot.is_finite();
+        if !clear {
             return false;
         }
         for other in &mut a[k + 1..size] {

@@ -11,8 +11,12 @@ use crate::inertia;
 use crate::matrix::Symmetric;
 use crate::model::{Model, Term};
 use crate::probe::Probe;
-use leastaction_expr::{Entry, Expr, Variables, operations, substitute, vjp};
-use std::collections::BTreeMap;
+use crate::tree::Tree;
+use leastaction_expr::{Entry, Expr, Id, Node, Variables, operations, substitute, vjp};
+use std::collections::{BTreeMap, HashSet};
+
+/// Up to so many coordinates, a factorisation of their full mass matrix may be shorter than other ways.
+const FULL: usize = 12;
 
 /// What follows from a Lagrangian.
 #[derive(Clone, Debug)]
@@ -33,6 +37,8 @@ pub struct Lagrangian<'g> {
     pub quadratic: bool,
     /// How to solve with M.
     pub(crate) inversion: Inversion,
+    /// A shorter way, if particles form a tree; and what M q̈ is without generalized forces, and without particles.
+    pub(crate) tree: Option<Box<(Tree<'g>, Vec<Expr<'g>>)>>,
 }
 
 /// How to solve with the mass matrix.
@@ -59,7 +65,8 @@ impl<'g> Lagrangian<'g> {
         let probe = Probe::new(graph, &model.parameters);
         // What particles do not cover: energies written directly.
         let direct = sum(&model.kinetic) + sum(&model.lagrangian);
-        let mut mass = particle_mass(model, &probe);
+        let tree = if direct.hessian(&v).is_empty() { Tree::find(model) } else { None };
+        let mut mass = particle_mass(model, tree.as_ref(), &probe);
         let of_particles = &kinetic[..kinetic.len() - model.kinetic.len()];
         let moving = kinetic_energy(model, &mass, sum(of_particles), &v);
         direct.hessian(&v).into_iter().for_each(|Entry { row, column, value }| mass.add(row, column, value));
@@ -84,8 +91,11 @@ impl<'g> Lagrangian<'g> {
         let mut seeds = weighted(falling.map(|(a, g)| g.map_or(-a, |&g| g - a)).collect());
         seeds.push(graph.number(1.0));
         let outputs: Vec<_> = positions.iter().copied().chain([direct - sum(&model.potential)]).collect();
-        let pulls = vjp(&outputs, q, &seeds).into_iter().zip(along(&direct_momenta, q, time));
-        let loads = pulls.map(|(pull, rate)| pull - rate).collect();
+        let changes = along(&direct_momenta, q, time);
+        let less =
+            |pulls: Vec<Expr<'g>>| pulls.into_iter().zip(&changes).map(|(pull, &rate)| pull - rate).collect();
+        let loads: Vec<_> = less(vjp(&outputs, q, &seeds));
+        let rest: Vec<_> = less((direct - sum(&model.potential)).gradient(q));
         // By way of L as a whole, which is shorter where the kinetic energy folds.
         let whole_momenta = value.gradient(&v);
         let whole_loads =
@@ -99,16 +109,27 @@ impl<'g> Lagrangian<'g> {
             let mut equal = model.clone();
             let inertias = equal.particles.iter_mut().flat_map(|p| &mut p.inertias);
             inertias.for_each(|m| *m = m.like(1.0));
-            direct.hessian(&v).is_empty().then(|| particle_mass(&equal, &probe))
+            direct.hessian(&v).is_empty().then(|| particle_mass(&equal, None, &probe))
         };
         let inversion = inertia::check(model, &mass, value, shape, &probe)?;
-        let rest = model.kinetic.iter().chain(&model.lagrangian).map(|term| term.value);
+        let terms = model.kinetic.iter().chain(&model.lagrangian).map(|term| term.value);
         let fast = Variables::new(graph, &v);
         let energy = |part| energy(part, &v, &fast, &probe);
         // Where positions do not depend on time, speeds are linear in v.
         let moving = if depend(&positions, &[time]) { energy(moving) } else { moving };
-        let energy = graph.sum([moving].into_iter().chain(rest.map(energy))) + sum(potential);
-        Ok(Lagrangian { value, energy, momenta, slopes, mass, loads, quadratic, inversion })
+        let energy = graph.sum([moving].into_iter().chain(terms.map(energy))) + sum(potential);
+        let tree = tree.filter(|_| quadratic && inversion != Inversion::Indefinite);
+        let mut found =
+            Lagrangian { value, energy, momenta, slopes, mass, loads, quadratic, inversion, tree: None };
+        // Few particles are sooner done by their mass matrix.
+        let by_mass = if q.len() > FULL { None } else { found.solve(&v) };
+        let fixed: HashSet<Id> = model.parameters.iter().map(|(p, _)| p.id()).collect();
+        let tree = tree.filter(|tree| {
+            let by_tree = tree.solve(&v);
+            by_tree.is_some_and(|x| by_mass.is_none_or(|y| work(&x, &fixed) < work(&y, &fixed)))
+        });
+        found.tree = tree.map(|tree| Box::new((tree, rest)));
+        Ok(found)
     }
 
     /// a(q, t) = p at v = 0.
@@ -117,8 +138,20 @@ impl<'g> Lagrangian<'g> {
         substitute(&self.momenta, &rest)
     }
 
+    /// q̈ under these generalized forces, where it can be written down.
+    pub(crate) fn accelerations(&self, forces: &[Expr<'g>]) -> Option<Vec<Expr<'g>>> {
+        let with = |loads: &[Expr<'g>]| loads.iter().zip(forces).map(|(&a, &b)| a + b).collect::<Vec<_>>();
+        match &self.tree {
+            Some(tree) => tree.0.accelerations(&with(&tree.1)),
+            None => self.solve(&with(&self.loads)),
+        }
+    }
+
     /// The solution of M x = b, where it can be written down.
     pub(crate) fn solve(&self, b: &[Expr<'g>]) -> Option<Vec<Expr<'g>>> {
+        if let Some(tree) = &self.tree {
+            return tree.0.solve(b);
+        }
         match &self.inversion {
             Inversion::Unrolled(order) => Some(self.mass.factor(order)?.solve(b)),
             Inversion::Definite | Inversion::Indefinite => None,
@@ -129,6 +162,26 @@ impl<'g> Lagrangian<'g> {
 /// Of two lists of expressions for the same, the one with fewer operations.
 fn shorter<'g>(a: Vec<Expr<'g>>, b: Vec<Expr<'g>>) -> Vec<Expr<'g>> {
     if operations(&a) <= operations(&b) { a } else { b }
+}
+
+/// The number of operations that are left when parameters are known.
+fn work(expressions: &[Expr<'_>], parameters: &HashSet<Id>) -> usize {
+    let Some(graph) = expressions.first().map(|e| e.graph()) else { return 0 };
+    let ids: Vec<_> = expressions.iter().map(|e| e.id()).collect();
+    let mut moving: HashSet<Id> = HashSet::new();
+    let mut count = 0;
+    for id in graph.order(&ids) {
+        let node = graph.node(id);
+        let moves = match node {
+            Node::Symbol(_) => !parameters.contains(&id),
+            _ => node.arguments().iter().any(|argument| moving.contains(argument)),
+        };
+        if moves {
+            moving.insert(id);
+            count += usize::from(matches!(node, Node::Apply(..)));
+        }
+    }
+    count
 }
 
 /// v·∂T/∂v − T, which for a quadratic form in v, as it nearly always is, is T itself.
@@ -159,7 +212,20 @@ fn kinetic_energy<'g>(
 }
 
 /// Jᵀ m J of the particles, without entries that vanish everywhere.
-fn particle_mass<'g>(model: &Model<'g>, probe: &Probe<'g>) -> Symmetric<'g> {
+fn particle_mass<'g>(model: &Model<'g>, tree: Option<&Tree<'g>>, probe: &Probe<'g>) -> Symmetric<'g> {
+    let (places, sums): (Vec<_>, Vec<_>) =
+        tree.map_or_else(|| masses(model), Tree::masses).into_iter().unzip();
+    let mut mass = Symmetric::zero(model.coordinates.len());
+    for ((&(i, j), &value), vanishes) in places.iter().zip(&sums).zip(probe.zeros(&sums)) {
+        if !vanishes {
+            mass.add(i, j, value);
+        }
+    }
+    mass
+}
+
+/// The entries of Jᵀ m J on and below the diagonal.
+fn masses<'g>(model: &Model<'g>) -> Vec<((usize, usize), Expr<'g>)> {
     let q = Variables::new(model.graph, &model.coordinates);
     // Products of slopes before masses: where particles share a product, as those beyond a link do, their masses add up first.
     let mut products: BTreeMap<(usize, usize), Vec<(Expr<'g>, Expr<'g>)>> = BTreeMap::new();
@@ -194,14 +260,7 @@ fn particle_mass<'g>(model: &Model<'g>, probe: &Probe<'g>) -> Symmetric<'g> {
         let terms: Vec<_> = parts.into_iter().map(|(product, m)| m * product).collect();
         (place, terms.into_iter().reduce(|a, b| a + b).unwrap_or_else(|| model.number(0.0)))
     });
-    let (places, sums): (Vec<_>, Vec<_>) = sums.unzip();
-    let mut mass = Symmetric::zero(model.coordinates.len());
-    for ((&(i, j), &value), vanishes) in places.iter().zip(&sums).zip(probe.zeros(&sums)) {
-        if !vanishes {
-            mass.add(i, j, value);
-        }
-    }
-    mass
+    sums.collect()
 }
 
 impl<'g> Model<'g> {

@@ -69,6 +69,7 @@ mod state;
 mod sundman;
 mod symmetry;
 mod system;
+mod tree;
 
 #[doc = include_str!("../../../book/src/five-ways.md")]
 pub mod five_ways {}

@@ -38,13 +38,22 @@ impl Dynamics {
         }
         self.check_mechanical(t, z)?;
         check("accelerations", z.len() / 2, a.len())?;
-        let found = self.turn(Dynamics::momenta, t, z);
-        let mut y = std::mem::take(&mut self.matrices.state);
-        grow(&mut y, z.len());
-        y[..z.len()].copy_from_slice(&self.other[..z.len()]);
-        self.put_beside(&z[..z.len() / 2], &z[z.len() / 2..]);
-        let found = found.and(self.find_multipliers(t, &y[..z.len()]));
-        self.matrices.state = y;
+        let half = z.len() / 2;
+        let system = self.system();
+        let found = if system.facts().form == Form::Lagrangian && system.inverse().linear {
+            // Masses do not depend on what moves: nobody asks for momenta.
+            self.put_beside(&z[..half], &z[half..]);
+            self.find_multipliers(t, z)
+        } else {
+            let found = self.turn(Dynamics::momenta, t, z);
+            let mut y = std::mem::take(&mut self.matrices.state);
+            grow(&mut y, z.len());
+            y[..z.len()].copy_from_slice(&self.other[..z.len()]);
+            self.put_beside(&z[..half], &z[half..]);
+            let found = found.and(self.find_multipliers(t, &y[..z.len()]));
+            self.matrices.state = y;
+            found
+        };
         a.copy_from_slice(&self.hold.accelerations[z.len()..][..a.len()]);
         let rows = self.system().constraints().len() * t.len();
         if let Some(grip) = &self.hold.grips[usize::from(t.len() > 1)] {

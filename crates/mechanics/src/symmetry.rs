@@ -166,6 +166,12 @@ impl<'g> Equations<'g> {
             // p must not mix q and v: neither the mass matrix nor the momenta at rest may depend on q.
             Statement::Lagrangian(l) => l.momenta.clone(),
         };
+        // Along one direction, which is soon seen; derivatives in all of them are many.
+        let direction: Vec<_> =
+            self.coordinates.iter().copied().zip(self.velocities.iter().copied()).collect();
+        if self.probe().verdicts(&jvp(&moving, &direction)).contains(&Verdict::NotZero) {
+            return false;
+        }
         let entries: Vec<_> = jacobian(&moving, &self.coordinates).iter().map(|entry| entry.value).collect();
         !jumps(&moving, &self.coordinates) && self.probe().zeros(&entries).iter().all(|&zero| zero)
     }

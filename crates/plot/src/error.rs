@@ -16,6 +16,12 @@ pub enum PictureError {
         /// What.
         what: String,
     },
+    /// Values over as many dimensions cannot be shown.
+    #[error("values over {found} grids cannot be shown: a map has one or two")]
+    Dimensions {
+        /// How many there are.
+        found: usize,
+    },
     /// The drawing does not fit the model.
     #[error(transparent)]
     Scene(#[from] SceneError),

@@ -6,7 +6,7 @@ mod rows;
 use super::pictures::plot_file;
 use super::progress::Watcher;
 use super::run::several;
-use super::setting::{Beginning, Begun};
+use super::setting::{Beginning, Begun, Seed};
 use super::{Failure, table};
 use clap::Args;
 use contest::{Reference, applies, run};
@@ -30,6 +30,8 @@ use std::path::PathBuf;
 pub(crate) struct Compare {
     #[command(flatten)]
     beginning: Beginning,
+    #[command(flatten)]
+    seed: Seed,
     /// The methods, separated by commas, or `all` that apply
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "all")]
     methods: Vec<String>,
@@ -55,7 +57,7 @@ impl Compare {
         self.out.iter().try_for_each(|path| rows::check(path))?;
         let asked = self.cards()?;
         let graph = Graph::new();
-        let mut begun = self.beginning.begin(&graph)?;
+        let mut begun = self.beginning.begin(&graph, self.seed.seed)?;
         let paces = self.paces(&mut begun)?;
         let Begun { source, dynamics, start, until, .. } = begun;
         let system = dynamics.system().clone();

@@ -10,7 +10,7 @@ mod surface;
 use super::pictures::plot_file;
 use super::progress::Watcher;
 use super::run::{about, refused, several};
-use super::setting::{Begun, Prepared, Setting};
+use super::setting::{Begun, Prepared, Seed, Setting};
 use super::{Failure, table};
 use clap::Args;
 use leastaction::integrate::number;
@@ -44,6 +44,8 @@ const TOLD: usize = 5;
 pub(crate) struct Section {
     #[command(flatten)]
     setting: Setting,
+    #[command(flatten)]
+    seed: Seed,
     /// Where orbits are looked at: where an expression passes 0, or an equation holds
     #[arg(long, value_name = "EXPR", allow_hyphen_values = true)]
     through: String,
@@ -98,7 +100,7 @@ impl Section {
         let level = self.energy.zip(self.solve.clone()).map(|(energy, solve)| Level { energy, solve });
         let surface = surface::vanishing(&self.through)?;
         let graph = Graph::new();
-        let Prepared { mut begun, integrator, why } = self.setting.prepare(&graph)?;
+        let Prepared { mut begun, integrator, why } = self.setting.prepare(&graph, self.seed.seed)?;
         let dynamics = &mut begun.dynamics;
         let unclear = |what: &str, error| Failure::usage(format!("`{what}`: {error}"));
         let passing = dynamics.observable(&surface).map_err(|error| unclear(&self.through, error))?;
@@ -116,8 +118,13 @@ impl Section {
         let [Some(a), Some(b)] = shown else { return Err(Failure::usage("nothing is shown")) };
         let chase = self.chase(integrator.event(passing), begun.start.t, begun.until, [a, b]);
         let orbits = self.orbits as usize;
-        let (starts, mut lost) =
-            starts(&self.setting.beginning, &mut begun, orbits, self.vary.as_ref(), level.as_ref())?;
+        let (starts, mut lost) = starts(
+            (&self.setting.beginning, self.seed.seed),
+            &mut begun,
+            orbits,
+            self.vary.as_ref(),
+            level.as_ref(),
+        )?;
         if starts.is_empty() {
             return Err(Failure::usage(several(&lost[..lost.len().min(TOLD)])));
         }

@@ -62,20 +62,20 @@ const HALVINGS: u32 = 200;
 
 /// All starts, and what became of those that there are not.
 pub(super) fn starts(
-    beginning: &Beginning,
+    (beginning, seed): (&Beginning, Option<u64>),
     begun: &mut Begun<'_>,
     orbits: usize,
     vary: Option<&Fan>,
     level: Option<&Level>,
 ) -> Result<(Vec<Start>, Vec<String>), Failure> {
-    if let (Some(seed), None, None) = (beginning.seed, vary, level) {
+    if let (Some(seed), None, None) = (seed, vary, level) {
         let draw = |i: u64| {
             let state = begun.source.sample(&mut begun.dynamics, seed.wrapping_add(i))?;
             Ok(Start { name: format!("seed {}", seed.wrapping_add(i)), state })
         };
         return Ok(((0..orbits as u64).map(draw).collect::<Result<_, Failure>>()?, Vec::new()));
     }
-    if beginning.seed.is_some() {
+    if seed.is_some() {
         return Err(Failure::usage(
             "starts drawn at random (--seed) are neither varied nor brought to an energy",
         ));

@@ -22,7 +22,7 @@ mod view;
 use super::Failure;
 use super::canvas::{Canvas, Ink};
 use super::run::{listening, refused};
-use super::setting::{Begun, Prepared, Setting};
+use super::setting::{Begun, Prepared, Seed, Setting};
 use clap::Args;
 use clock::Clock;
 use crossterm::event::{self, Event as Input, KeyEventKind};
@@ -66,6 +66,8 @@ const SMALLEST: [usize; 2] = [30, 8];
 pub(crate) struct Watch {
     #[command(flatten)]
     setting: Setting,
+    #[command(flatten)]
+    seed: Seed,
     /// Show so much time of the model per second; 1 is real time, and usual unless the run would take minutes, or no time
     #[arg(long, value_name = "X", value_parser = speed)]
     speed: Option<f64>,
@@ -96,7 +98,7 @@ impl Watch {
     pub(crate) fn execute(self) -> Result<String, Failure> {
         check_terminal()?;
         let graph = Graph::new();
-        let prepared = self.setting.prepare(&graph)?;
+        let prepared = self.setting.prepare(&graph, self.seed.seed)?;
         let span = prepared.begun.until - prepared.begun.start.t;
         let speed = self.speed.unwrap_or_else(|| usual_speed(span));
         let note = (self.speed.is_none() && speed != 1.0).then(|| {

@@ -3,6 +3,7 @@
 use super::stats::missing;
 use super::{Bound, Kind, Summary, Value, View};
 use crate::bytes::{Reader, Writer};
+use crate::random::spaced;
 use leastaction_integrate::number;
 use leastaction_output::Column;
 use std::any::Any;
@@ -50,9 +51,7 @@ impl Bins {
     /// An edge, from 0 to the number of bins.
     #[must_use]
     pub fn edge(&self, place: usize) -> f64 {
-        let part = place as f64 / self.count as f64;
-        let rest = (self.count - place) as f64 / self.count as f64;
-        self.low * rest + self.high * part
+        spaced(self.low, self.high, place as u64, self.count as u64)
     }
 
     pub(super) fn spot(&self, value: f64) -> Spot {
@@ -126,6 +125,12 @@ pub struct Histogram {
 }
 
 impl Histogram {
+    /// What is counted.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// How many are in each bin.
     #[must_use]
     pub fn counts(&self) -> &[u64] {

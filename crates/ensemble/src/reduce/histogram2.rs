@@ -47,6 +47,12 @@ pub struct Histogram2 {
 }
 
 impl Histogram2 {
+    /// What x and y are.
+    #[must_use]
+    pub fn texts(&self) -> [&str; 2] {
+        [&self.axes[0].text, &self.axes[1].text]
+    }
+
     /// The bins of x and of y.
     #[must_use]
     pub fn bins(&self) -> [Bins; 2] {

@@ -49,6 +49,12 @@ pub struct Map {
 }
 
 impl Map {
+    /// What the values are.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The names of the axes, and how many points each has. The last one varies fastest.
     #[must_use]
     pub fn axes(&self) -> &[(String, u64)] {

@@ -1,6 +1,7 @@
 //! Equally spaced numbers, both ends among them.
 
 use super::{Draw, Kind, Law, Role, SampleError, Span};
+use crate::random::spaced;
 use std::sync::Arc;
 
 pub(super) const KIND: Kind = Kind {
@@ -30,13 +31,7 @@ struct Grid {
 impl Law for Grid {
     fn draw(&self, _: &Role) -> Result<Draw, SampleError> {
         let Grid { low, high, points } = *self;
-        let last = (points - 1) as f64;
-        // Symmetric, so that a grid around 0 is one on both sides.
-        Ok(Box::new(move |_, step| {
-            let part = step as f64 / last;
-            let rest = (points - 1 - step) as f64 / last;
-            low * rest + high * part
-        }))
+        Ok(Box::new(move |_, step| spaced(low, high, step, points - 1)))
     }
 
     fn span(&self) -> Span {

@@ -149,10 +149,14 @@ impl<'e, 'd> Convoy<'e, 'd> {
             let (name, value) = (component_name(system, place), state[place]);
             return Err(RunError::BadStart { name, value }.to_string());
         }
-        if self.launch.parameters != self.course.motion.dynamics().parameters() {
-            let set = self.course.motion.dynamics().set_parameters(&self.launch.parameters);
-            set.map_err(|error| error.to_string())?;
-        }
+        let (dynamics, parameters) = (self.course.motion.dynamics(), &self.launch.parameters);
+        let set = match self.width {
+            1 if dynamics.parameters() != parameters => dynamics.set_parameters(parameters),
+            1 => Ok(()),
+            _ if dynamics.parameters_in(lane) != parameters => dynamics.set_parameters_in(lane, parameters),
+            _ => Ok(()),
+        };
+        set.map_err(|error| error.to_string())?;
         self.course.block.set_lane(lane, &self.launch.state);
         Ok(())
     }

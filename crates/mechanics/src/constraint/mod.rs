@@ -172,12 +172,12 @@ impl<'g> Equations<'g> {
     /// [`Grip`](crate::Grip).
     #[must_use]
     pub fn constrained_field(&self) -> Option<(Vec<Expr<'g>>, Vec<Expr<'g>>)> {
-        let (rates, mut pushes) = self.phase_field()?;
-        let Demands { slopes, bends, .. } = self.demands();
         let (rows, n, zero) = (self.constraints.len(), self.degrees(), self.graph.number(0.0));
         if rows == 0 || rows > WRITTEN_OUT {
-            return (rows == 0).then_some((rates, pushes));
+            return if rows == 0 { self.phase_field() } else { None };
         }
+        let (rates, mut pushes) = self.phase_field()?;
+        let Demands { slopes, bends, .. } = self.demands();
         let mut gradients = vec![vec![zero; n]; rows];
         slopes.iter().for_each(|entry| gradients[entry.row][entry.column] = entry.value);
         let accelerations = match &self.statement {

@@ -14,9 +14,12 @@ type Build = fn(&mut Model<'_>) -> Start;
 type Start = Vec<(String, f64)>;
 
 pub(crate) fn zoo() -> Vec<Case> {
-    let builders: [(&'static str, Build); 11] = [
+    let builders: [(&'static str, Build); 14] = [
         ("map: chain of three", |model| chain(model, 3)),
-        ("map: chain of thirty-four, factored at run time", |model| chain(model, 34)),
+        ("map: chain of thirteen, by its tensions", |model| chain(model, 13)),
+        ("map: thirty-four weighted rods, factored at run time", |model| weighted_rods(model, 34)),
+        ("map in time: mobile on a shaken hook", mobile),
+        ("map: tree in space", tree_in_space),
         ("map in time: rotating frame", rotating_frame),
         ("energies: cart-pole, damped and driven", cart_pole),
         ("energies: spring on a rail", spring_on_rail),
@@ -63,6 +66,90 @@ pub(crate) fn chain(model: &mut Model<'_>, links: usize) -> Start {
     model.gravity([0.0, -9.81]);
     let angles = (0..links).map(|i| (format!("a{i}"), 0.4 - 0.13 * i as f64));
     angles.chain(start([("a0'", 0.7), ("a1'", -1.1), ("a2'", 0.4)])).collect()
+}
+
+/// Rods hanging from each other, each with a weight in its middle and one at its end.
+fn weighted_rods(model: &mut Model<'_>, links: usize) -> Start {
+    let (mut x, mut y) = (model.number(0.0), model.number(0.0));
+    let share = 3.0 / links as f64;
+    for i in 0..links {
+        let angle = model.coordinate(&format!("a{i}"));
+        let [east, south] = [share * angle.sin(), share * angle.cos()];
+        model.particle(&format!("middle{i}"), share, [x + 0.5 * east, y - 0.5 * south]);
+        x += east;
+        y -= south;
+        model.particle(&format!("end{i}"), 0.5 * share, [x, y]);
+    }
+    model.gravity([0.0, -9.81]);
+    let angles = (0..links).map(|i| (format!("a{i}"), 0.4 - 0.13 * i as f64));
+    angles.chain(start([("a0'", 0.7), ("a1'", -1.1), ("a2'", 0.4)])).collect()
+}
+
+/// Weights on rods, springs and rails, two or three on each, with damping and forces.
+fn mobile(model: &mut Model<'_>) -> Start {
+    let t = model.time();
+    let mut places = vec![[0.1 * (2.0 * t).sin(), 0.05 * t.cos()]];
+    let mut values = Vec::new();
+    for i in 0..12 {
+        let [x, y] = places[[0, 1, 1, 2, 2, 0, 3, 3, 3, 6, 7, 10][i]];
+        let m = model.parameter(&format!("m{i}"), 1.0 + 0.1 * i as f64);
+        let l = model.parameter(&format!("l{i}"), 1.0 - 0.03 * i as f64);
+        let q = model.coordinate(&format!("q{i}"));
+        let [v] = model.velocities([q]);
+        values.push((format!("q{i}"), 0.4 - 0.07 * i as f64));
+        values.push((format!("q{i}'"), 0.3 * (i as f64).cos()));
+        let place = match i % 4 {
+            1 => {
+                let r = model.coordinate(&format!("r{i}"));
+                values.push((format!("r{i}"), 1.1));
+                values.push((format!("r{i}'"), 0.2));
+                model.potential(&format!("spring{i}"), 4.0 * (r - l) * (r - l));
+                [x + r * q.sin(), y - r * q.cos()]
+            }
+            3 => [x + q, y - 0.5 - 0.2 * q * q + 0.02 * q * t],
+            _ => [x + l * q.sin(), y - l * q.cos()],
+        };
+        model.dissipation(&format!("air{i}"), 0.02 * v * v);
+        // A sledge that is harder to move one way than the other.
+        let heavier = if i % 4 == 2 { 2.0 } else { 1.0 };
+        model.particle_with_inertias(&format!("weight{i}"), [m, heavier * m], place);
+        places.push(place);
+    }
+    let [q2, q4] = ["q2", "q4"].map(|name| model.graph().symbol(name));
+    let [v2] = model.velocities([q2]);
+    model.lagrangian("field", 0.3 * v2 * q4.sin());
+    model.potential("string", 0.5 * (q2 - q4) * (q2 - q4));
+    model.force(q4, 0.2 * (3.0 * t).cos());
+    model.gravity([0.3, -9.81]);
+    values
+}
+
+/// Weights on rods in space, of which some are free.
+fn tree_in_space(model: &mut Model<'_>) -> Start {
+    let mut places = vec![[model.number(0.0); 3]];
+    let mut values = Vec::new();
+    for i in 0..7 {
+        let [x, y, z] = places[[0, 1, 1, 3, 3, 5, 0][i]];
+        let names = ["a", "b", "c"].map(|name| format!("{name}{i}"));
+        let [a, b] = [&names[0], &names[1]].map(|name| model.coordinate(name));
+        let l = 1.0 + 0.1 * i as f64;
+        let place = if i == 2 || i == 6 {
+            let c = model.coordinate(&names[2]);
+            values.push((names[2].clone(), 0.2));
+            model.potential(&format!("spring{i}"), 2.0 * (a * a + b * b + c * c) + 0.3 * a * b.pow(3.0));
+            [x + a, y + b, z + c]
+        } else {
+            [x + l * a.sin() * b.cos(), y + l * a.sin() * b.sin(), z - l * a.cos()]
+        };
+        values.push((names[0].clone(), 0.5 + 0.1 * i as f64));
+        values.push((names[1].clone(), 0.3 - 0.2 * i as f64));
+        values.push((format!("{}'", names[0]), 0.4 * (i as f64).sin()));
+        values.push((format!("{}'", names[1]), 0.4 * (2.0 * i as f64).cos()));
+        model.particle(&format!("weight{i}"), 1.0 + 0.2 * i as f64, place);
+        places.push(place);
+    }
+    model.gravity([0.0, 0.0, -9.81]);
+    values
 }
 
 /// A particle on a spring, seen from a turning table.

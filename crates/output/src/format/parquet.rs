@@ -8,6 +8,7 @@ use super::Format;
 use crate::about::About;
 use crate::table::{Table, parts};
 use std::io::{self, Write};
+use std::ops::Range;
 
 pub(super) const FORMAT: Format =
     Format { ending: "parquet", about: "Apache Parquet, a column of doubles each", writer: write };
@@ -45,13 +46,11 @@ fn write(table: &dyn Table, about: &About, writer: &mut dyn Write) -> io::Result
     let columns = table.columns();
     let (mut groups, mut values) = (Vec::new(), Vec::new());
     // A table without rows has one group without rows, whose columns have one page each.
-    let all: Vec<_> = if rows == 0 { vec![0..0] } else { parts(0..rows, GROUP).collect() };
-    for range in all {
+    for range in some(0..rows, GROUP) {
         let mut chunks = Vec::new();
         for k in 0..columns.len() {
             let begin = at;
-            let pages: Vec<_> = if rows == 0 { vec![0..0] } else { parts(range.clone(), PAGE).collect() };
-            for page in pages {
+            for page in some(range.clone(), PAGE) {
                 let head = page_header((page.end - page.start) as i64);
                 writer.write_all(&head)?;
                 values.clear();
@@ -76,6 +75,15 @@ fn write(table: &dyn Table, about: &About, writer: &mut dyn Write) -> io::Result
         .map_err(|_| io::Error::other("there are too many columns for Parquet"))?;
     writer.write_all(&length.to_le_bytes())?;
     writer.write_all(MAGIC)
+}
+
+/// Parts of rows, but one at least.
+fn some(rows: Range<u64>, most: u64) -> Vec<Range<u64>> {
+    let mut list: Vec<_> = parts(rows.clone(), most).collect();
+    if list.is_empty() {
+        list.push(rows);
+    }
+    list
 }
 
 /// `PageHeader` of a page with so many values.

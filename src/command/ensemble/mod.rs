@@ -1,0 +1,202 @@
+//! `leastaction ensemble`: many trajectories of a system from starts that are drawn, and what is kept of them.
+
+mod findings;
+mod pictures;
+mod report;
+
+pub(super) use findings::Findings;
+pub(super) use report::{Report, notes};
+
+use super::Failure;
+use super::progress::Watcher;
+use super::run::{about, listening, refused, several};
+use super::setting::{Begun, Prepared, Setting};
+use clap::Args;
+use leastaction::output::About;
+use leastaction::{Dynamics, Event, Graph, Integrator, Rest, Shard, Study, StudyError};
+use std::path::PathBuf;
+use std::time::Instant;
+
+#[derive(Args)]
+#[command(after_help = "What is drawn, for coordinates, velocities (x'), momenta (p_x) and parameters:\n  \
+                  uniform(LOW,HIGH), normal(MEAN,DEVIATION), grid(LOW,HIGH,POINTS), latin(LOW,HIGH), sobol(LOW,HIGH),\n  \
+                  file(FILE) or file(FILE,COLUMN), or a number\n\
+                  What is kept, of expressions where trajectories end, and of start(EXPR), first(EVENT) and crossings(EVENT):\n  \
+                  stats(EXPR,…), quantiles(EXPR,PART,…), histogram(EXPR,LOW,HIGH,BINS), histogram2(EXPR,LOW,HIGH,BINS,EXPR,LOW,HIGH,BINS),\n  \
+                  map(EXPR) over grids, ends(EXPR,…) and events(EVENT,…) as rows of a table\n\n\
+                  Results are the same for any number of threads, and for shards that are merged. Ctrl-C breaks off the run; with --keep, the same\n\
+                  command goes on with it.\n\n\
+                  Exit codes: 0 success, 1 the run failed, 2 wrong usage, 130 broken off.\n\n\
+                  Examples:\n  \
+                  leastaction ensemble pendulum --count 100000 --sample \"th=uniform(-1,1)\" --reduce \"histogram(th,-1,1,50)\" --plot th.svg\n  \
+                  leastaction ensemble double-pendulum --sample \"th1=grid(-3,3,400)\" --sample \"th2=grid(-3,3,400)\" --until 20 \\\n    \
+                  --stop \"flip=cos(th1/2)*cos(th2/2)\" --reduce \"map(first(flip))\" --plot flips.png\n  \
+                  leastaction ensemble kepler --count 1000000 --sample \"y'=normal(1,0.1)\" --reduce ends --out ends.npz --keep study --shard 1/4\n  \
+                  leastaction merge study-1 study-2 study-3 study-4 --out ends.npz")]
+pub(crate) struct Ensemble {
+    #[command(flatten)]
+    setting: Setting,
+    /// Run so many trajectories [default: as many as grids have points, or files rows]
+    #[arg(long, value_name = "N")]
+    count: Option<u64>,
+    /// Draw a coordinate, a velocity, a momentum or a parameter; may be repeated
+    #[arg(long, value_name = "NAME=HOW", allow_hyphen_values = true)]
+    sample: Vec<String>,
+    /// Draw other values: the same for the same number
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Keep this of the trajectories; may be repeated [default: stats of all coordinates]
+    #[arg(long, value_name = "WHAT", allow_hyphen_values = true)]
+    reduce: Vec<String>,
+    /// Look for an event: where an expression passes 0; may be repeated
+    #[arg(long, value_name = "NAME=EXPR", value_parser = named, allow_hyphen_values = true)]
+    event: Vec<(String, String)>,
+    /// End a trajectory where an expression passes 0; may be repeated
+    #[arg(long, value_name = "NAME=EXPR", value_parser = named, allow_hyphen_values = true)]
+    stop: Vec<(String, String)>,
+    #[command(flatten)]
+    findings: Findings,
+    /// Keep what is done in a directory, and go on with what is there
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+    /// Run only part I of N, in a directory of its own, for `leastaction merge`
+    #[arg(long, value_name = "I/N", requires = "keep")]
+    shard: Option<Shard>,
+    /// Run in so many threads [default: as many as the machine can run at once]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
+    threads: Option<u64>,
+    /// Finish so many trajectories before they are kept [default: 64 to 8192, by their number]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    chunk: Option<u64>,
+}
+
+/// Reads `NAME=EXPR`.
+fn named(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write NAME=EXPRESSION, such as flip=cos(th/2)")?;
+    let (name, value) = (name.trim(), value.trim());
+    let word = name.chars().all(|c| c.is_alphanumeric() || c == '_') && !name.is_empty();
+    if !word || value.is_empty() {
+        return Err("write NAME=EXPRESSION, such as flip=cos(th/2)".to_owned());
+    }
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+impl Ensemble {
+    pub(crate) fn execute(self) -> Result<String, Failure> {
+        self.findings.check()?;
+        let graph = Graph::new();
+        let Prepared { begun, integrator, why } = self.setting.prepare(&graph, None)?;
+        let rest = self.rest(&begun)?;
+        let Begun { source, mut dynamics, start, until, .. } = begun;
+        let integrator = listening(integrator, &source.setup, &mut dynamics)?;
+        let mut events: Vec<String> = source.setup.alarms.iter().map(|alarm| alarm.name.clone()).collect();
+        let integrator = self.listening(integrator, &mut dynamics, &mut events)?;
+        let reduce = match self.reduce.is_empty() {
+            true => vec![format!("stats({})", dynamics.system().coordinates().join(", "))],
+            false => self.reduce.clone(),
+        };
+        let mut watcher = Watcher::new(!self.findings.quiet)?;
+        let mut study = Study::new(integrator.clone(), until)
+            .beginning_at(start.t)
+            .sampling(&self.sample)
+            .map_err(Failure::usage)?
+            .starting(rest)
+            .reducing(&reduce)
+            .map_err(Failure::usage)?
+            .events(events)
+            .seed(self.seed)
+            .note("system", &source.name)
+            .note("model", source.text())
+            .shard(self.shard.unwrap_or(Shard::WHOLE))
+            .stopped_by(watcher.interrupted());
+        for (name, expression) in self.event.iter().chain(&self.stop) {
+            study = study.note("expression", &format!("{name}={expression}"));
+        }
+        study = self.count.into_iter().fold(study, Study::count);
+        study = self.chunk.into_iter().fold(study, Study::chunk);
+        study = self.threads.into_iter().fold(study, |study, threads| study.threads(threads as usize));
+        study = self.keep.iter().fold(study, |study, directory| study.kept_in(directory));
+        let total = study.total().map_err(Failure::usage)?;
+        self.findings.check_for(&reduce)?;
+
+        let before = Instant::now();
+        let results = study.run(&dynamics, |progress| {
+            let fraction = progress.done as f64 / progress.total.max(1) as f64;
+            // Ctrl-C is heard by the study itself.
+            let _ = watcher.tell(fraction, || report::progress(progress));
+        });
+        let wall = before.elapsed();
+        watcher.finish();
+        let results = results.map_err(failure)?;
+        let ended = match results.interrupted {
+            true => format!("stopped by Ctrl-C after {} of {total} trajectories", results.done),
+            false => "complete".to_owned(),
+        };
+        let about = about(&source.name, &integrator, &dynamics, ended);
+        let about = About { notes: notes(&results), ..about };
+        let (written, errors) = self.findings.write(&results, &about);
+        let report = Report { results: &results, about: &about, why, wall: Some(wall), written };
+        let text = report.told(&self.findings);
+        let mut errors = errors;
+        if results.interrupted {
+            let kept = self.keep.as_ref().map(|directory| {
+                format!("; what is done is kept in {}: the same command goes on", directory.display())
+            });
+            errors.insert(0, format!("{}{}", about.ended, kept.unwrap_or_default()));
+            return Err(Failure::interrupted(several(&errors)).saying(text));
+        }
+        let overview = results.overview();
+        if overview.failed == overview.count() && overview.failed > 0 {
+            errors.insert(0, report::failures(overview, 1).unwrap_or_default());
+        }
+        match errors.is_empty() {
+            true => Ok(text),
+            false => Err(Failure::run(several(&errors)).saying(text)),
+        }
+    }
+
+    /// The start values that are not drawn: those of the model, with what was asked for in their place.
+    fn rest(&self, begun: &Begun<'_>) -> Result<Rest, Failure> {
+        let (setup, system) = (&begun.source.setup, begun.dynamics.system());
+        let values = self.setting.beginning.start_values(setup, &begun.dynamics)?;
+        let mut terms = setup.start.clone();
+        terms.retain(|term| values.iter().any(|(name, _)| *name == term.name));
+        let mut rest = Rest::terms(&terms, system).map_err(Failure::usage)?;
+        let asked =
+            |name: &str| !terms.iter().any(|term| term.name == name) || self.setting.beginning.asks(name);
+        for (name, value) in values.into_iter().filter(|(name, _)| asked(name)) {
+            rest = rest.with(name, value);
+        }
+        Ok(rest)
+    }
+
+    /// The integrator with the events that were asked for.
+    fn listening(
+        &self,
+        mut integrator: Integrator,
+        dynamics: &mut Dynamics,
+        events: &mut Vec<String>,
+    ) -> Result<Integrator, Failure> {
+        let going_on = self.event.iter().map(|event| (event, false));
+        for ((name, expression), stops) in going_on.chain(self.stop.iter().map(|event| (event, true))) {
+            if events.contains(name) {
+                return Err(Failure::usage(format!("two events have the name `{name}`: give another one")));
+            }
+            let observable = dynamics.observable(expression);
+            let unclear = |error| Failure::usage(format!("the event `{name}={expression}`: {error}"));
+            let event = Event::new(observable.map_err(unclear)?);
+            integrator = integrator.event(if stops { event.terminal() } else { event });
+            events.push(name.clone());
+        }
+        Ok(integrator)
+    }
+}
+
+/// Why a study cannot be run: mostly because of what was asked for.
+fn failure(error: StudyError) -> Failure {
+    match error {
+        StudyError::Run(error) => refused(error),
+        StudyError::Store(error) => Failure::run(error),
+        other => Failure::usage(other),
+    }
+}

@@ -1,0 +1,55 @@
+//! `leastaction merge`: the shards of an ensemble put together.
+
+use super::Failure;
+use super::ensemble::{Findings, Report, notes};
+use super::run::several;
+use clap::Args;
+use leastaction::Results;
+use leastaction::output::About;
+use std::path::PathBuf;
+
+#[derive(Args)]
+#[command(
+    after_help = "The results have the bits of the same ensemble run as a whole. Directories of other ensembles, and gaps, are refused.\n\n\
+                  Examples:\n  \
+                  leastaction ensemble pendulum --count 1000 --sample \"th=uniform(-1,1)\" --keep part-1 --shard 1/2\n  \
+                  leastaction ensemble pendulum --count 1000 --sample \"th=uniform(-1,1)\" --keep part-2 --shard 2/2\n  \
+                  leastaction merge part-1 part-2"
+)]
+pub(crate) struct Merge {
+    /// The directories that `leastaction ensemble --keep` wrote
+    #[arg(value_name = "DIR", required = true)]
+    directories: Vec<PathBuf>,
+    #[command(flatten)]
+    findings: Findings,
+}
+
+impl Merge {
+    pub(crate) fn execute(self) -> Result<String, Failure> {
+        self.findings.check()?;
+        let results = Results::merge(&self.directories).map_err(Failure::run)?;
+        let said = |key: &str| results.manifest().get(key).next().unwrap_or_default().to_owned();
+        let parameters = said("parameters");
+        let parameters = parameters.split(' ').filter_map(|text| {
+            let (name, value) = text.split_once('=')?;
+            Some((name.to_owned(), value.parse().ok()?))
+        });
+        let about = About {
+            system: said("system"),
+            method: said("method"),
+            pace: said("pace"),
+            parameters: parameters.collect(),
+            ended: "complete".to_owned(),
+            notes: notes(&results),
+        };
+        let reduce: Vec<String> = results.manifest().get("reduce").map(str::to_owned).collect();
+        self.findings.check_for(&reduce)?;
+        let (written, errors) = self.findings.write(&results, &about);
+        let text =
+            Report { results: &results, about: &about, why: None, wall: None, written }.told(&self.findings);
+        match errors.is_empty() {
+            true => Ok(text),
+            false => Err(Failure::run(several(&errors)).saying(text)),
+        }
+    }
+}
