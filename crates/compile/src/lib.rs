@@ -66,6 +66,7 @@ mod program;
 #[cfg(test)]
 mod random;
 mod series;
+mod weighted;
 
 pub use assembly::{Assembly, AssemblyError};
 pub use instruction::{Code, Instruction, Operand, Test};
@@ -73,3 +74,4 @@ pub use kernel::{ArgumentError, BACKEND_VARIABLE, Backend, CompileError, Evaluat
 pub use native::NativeError;
 pub use program::{BuildError, Program};
 pub use series::{Expansion, Form, Series, SeriesError, SeriesEvaluator};
+pub use weighted::{advance, gather};
