@@ -44,6 +44,8 @@ pictures:
 		--orbits 20 --show y,p_y --plot book/src/henon-heiles.svg --quiet
 	$(program) compare henon-heiles --methods rk4,verlet,blanes-moan6,gauss4,dop853 --step 0.1 --until 1000 \
 		--plot book/src/compare.svg --quiet
+	$(program) ensemble double-pendulum --sample "th1=grid(-3.1,3.1,1000)" --sample "th2=grid(-3.1,3.1,1000)" --set l2=1 \
+		--until 20 --tol 1e-6 --stop "flip=cos(th1/2)*cos(th2/2)" --reduce "map(first(flip))" --plot book/src/flips.png --quiet
 	$(CARGO) run --release --quiet --example closed_loops
 	$(CARGO) run --release --quiet --example work_precision
 

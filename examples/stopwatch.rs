@@ -4,7 +4,7 @@
 //! - `run MODEL METHOD PACE END BUDGET`: CPU seconds of runs that fill a budget, and the end state.
 //! - `after MODEL METHOD PACE END SPAN`: the states after each step of a span that follows the end.
 //! - `first MODEL`: CPU seconds from the text of a model to its first accelerations. All is made anew.
-//! - `accelerate MODEL BUDGET`: CPU seconds of accelerations at the start, in samples that fill a budget.
+//! - `accelerate MODEL BUDGET`: CPU seconds of accelerations at the start, in samples that fill a budget; and what it took to read the model.
 //! - `ensemble MODEL METHOD PACE END THREADS LANES COUNT STARTS ENDS BUDGET`: CPU and wall seconds of runs of COUNT trajectories that fill a
 //!   budget, and the most memory that this process ever had. STARTS is the path of a file of states, taken in turn; ENDS is the path
 //!   of one for the ends of the last run, or `-`. Both hold numbers of 8 bytes, least first, and no more.
@@ -61,16 +61,18 @@ fn main() -> Fallible<()> {
 struct Ready {
     dynamics: Dynamics,
     start: State,
+    /// How long that took, in CPU seconds.
+    seconds: f64,
 }
 
 impl Ready {
     fn read(path: &str) -> Fallible<Ready> {
-        let graph = Graph::new();
+        let (graph, before) = (Graph::new(), now());
         let setup = language::read(&graph, &std::fs::read_to_string(path)?, &[])?;
         let mut dynamics = setup.model.system()?.dynamics()?;
         setup.bind(&mut dynamics)?;
         let start = dynamics.start(&setup.start(&dynamics)?)?;
-        Ok(Ready { dynamics, start })
+        Ok(Ready { dynamics, start, seconds: now() - before })
     }
 
     /// The coordinates of a state, and its velocities.
@@ -232,7 +234,8 @@ impl Bench {
         }
         // Long states are not for a line of text.
         a.truncate(1000);
-        Ok(format!(r#"{{"seconds": {seconds:?}, "accelerations": {a:?}}}"#))
+        let read = ready.seconds;
+        Ok(format!(r#"{{"seconds": {seconds:?}, "read": {read}, "accelerations": {a:?}}}"#))
     }
 }
 

@@ -63,8 +63,12 @@ class Stopwatch:
         starts.astype("<f8").tofile(origin)
         return self.ask("ensemble", model, method, f"{pace}={value!r}", repr(end), threads, lanes, count, origin, "-", 0)
 
-    def accelerations(self, name, model):
+    def accelerations(self, name, model, long=False):
+        """Accelerations at the start; a long model is not read again only to find how long that takes."""
+        read = []
+
         def sample(budget):
             told = self.ask("accelerate", model, budget)
+            read[:] = [told["read"]]
             return told["seconds"], told["accelerations"]
-        return Entry(NAME, name, sample, ready=lambda: self.ask("first", model)["seconds"])
+        return Entry(NAME, name, sample, ready=lambda: read[0] if long else self.ask("first", model)["seconds"])

@@ -127,6 +127,8 @@ def kepler_judge(entry, end):
 # P5: a hanging chain of unit masses on unit rods in the plane; angles are to the vertical.
 def chain_state(count):
     random = np.random.default_rng(count)
+    if count >= LEVEL:
+        return np.full(count, math.pi / 2), np.zeros(count)
     return random.uniform(-0.5, 0.5, count), random.uniform(-0.5, 0.5, count)
 
 
@@ -137,6 +139,28 @@ def chain_accelerations(angles, rates):
     apart = angles[:, None] - angles[None, :]
     pull = -(hanging * np.sin(apart)) @ rates**2 - G * (count - np.arange(count)) * np.sin(angles)
     return np.linalg.solve(hanging * np.cos(apart), pull)
+
+
+def chain_by_tensions(angles, rates):
+    """The same by the tensions T of the rods, which follow from their neighbours':
+    T[i-1] cos(θ[i-1]-θ[i]) - 2 T[i] + T[i+1] cos(θ[i+1]-θ[i]) = -θ̇[i]², and at the top -T[0] + T[1] cos(θ[1]-θ[0]) = -θ̇[0]² - g cos θ[0].
+    """
+    from scipy.linalg import solve_banded
+    apart = np.diff(angles)
+    bands = np.zeros((3, len(angles)))
+    bands[0, 1:], bands[1], bands[2, :-1] = np.cos(apart), -2.0, np.cos(apart)
+    bands[1, 0] = -1.0
+    right = -rates**2
+    right[0] -= G * np.cos(angles[0])
+    tensions = solve_banded((1, 1), bands, right)
+    bends = np.zeros_like(angles)
+    bends[:-1] += tensions[1:] * np.sin(apart)
+    bends[1:] -= tensions[:-1] * np.sin(apart)
+    bends[0] -= G * np.sin(angles[0])
+    return bends
+
+
+LEVEL = 50_000  # chains as long as this start level and at rest, so that their text is not too long
 
 
 def chain_in_angles(count):
@@ -153,6 +177,12 @@ def chain_in_angles(count):
 
 def chain_in_places(count):
     """A model text: rods are constraints."""
+    if count >= LEVEL:
+        lines = ["# a level chain"]
+        for i in range(count):
+            rod = f"b{i} - b{i - 1}" if i else "b0"
+            lines += [f"coord x{i}, y{i}", f"particle b{i} mass 1 at [x{i}, y{i}]", f"constraint r{i}: norm({rod})^2 = 1", f"start x{i} = {i + 1}"]
+        return "\n".join(lines + ["gravity [0, -9.81]"]) + "\n"
     angles, rates = chain_state(count)
     along = np.cumsum(np.stack([np.sin(angles), -np.cos(angles)], 1), 0).tolist()
     turning = np.cumsum(np.stack([rates * np.cos(angles), rates * np.sin(angles)], 1), 0).tolist()

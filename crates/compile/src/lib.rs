@@ -66,10 +66,12 @@ mod program;
 #[cfg(test)]
 mod random;
 mod series;
+mod weighted;
 
 pub use assembly::{Assembly, AssemblyError};
 pub use instruction::{Code, Instruction, Operand, Test};
 pub use kernel::{ArgumentError, BACKEND_VARIABLE, Backend, CompileError, Evaluator, Kernel, LANES};
 pub use native::NativeError;
 pub use program::{BuildError, Program};
-pub use series::{Form, Series, SeriesError, SeriesEvaluator};
+pub use series::{Expansion, Form, Series, SeriesError, SeriesEvaluator};
+pub use weighted::{advance, gather};

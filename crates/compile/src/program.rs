@@ -101,6 +101,39 @@ impl Program {
         hoist::hoist(expand::constant_powers(self))
     }
 
+    /// The same program for two blocks of lanes at once, with functions written out: inputs and outputs of one, then those of the other. While
+    /// one waits for a result the other goes on; they take turns after every `turn` instructions.
+    ///
+    /// # Panics
+    /// If `turn` is 0.
+    #[must_use]
+    pub fn twice(&self, turn: usize) -> Program {
+        let once = self.expanded();
+        let count = once.inputs.len() as u32;
+        let again = |symbol: &Symbol| Symbol { name: format!("{}#", symbol.name).into(), dots: symbol.dots };
+        let inputs = once.inputs.iter().cloned().chain(once.inputs.iter().map(again)).collect();
+        let mut places = [Vec::with_capacity(once.body.len()), Vec::with_capacity(once.body.len())];
+        let moved = |operand: Operand, which: usize, places: &[Operand]| match operand {
+            Operand::Temporary(i) => places[i as usize],
+            Operand::Input(i) => Operand::Input(which as u32 * count + i),
+            other => other,
+        };
+        let mut body = Vec::with_capacity(2 * once.body.len());
+        for part in once.body.chunks(turn) {
+            for (which, places) in places.iter_mut().enumerate() {
+                for instruction in part {
+                    let instruction = instruction.map(|operand| moved(operand, which, places));
+                    places.push(Operand::Temporary(body.len() as u32));
+                    body.push(instruction);
+                }
+            }
+        }
+        let outputs = places.iter().enumerate();
+        let outputs =
+            outputs.flat_map(|(which, p)| once.outputs.iter().map(move |&o| moved(o, which, p))).collect();
+        Program { inputs, body, outputs, ..once }
+    }
+
     /// The inputs, one value per lane each.
     #[must_use]
     pub fn inputs(&self) -> &[Symbol] {

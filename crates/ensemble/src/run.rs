@@ -232,8 +232,7 @@ impl Study {
         let mut clock = Clock::new(&plan.chunks, &there, plan.chunk, plan.count);
         let mut ensemble = Ensemble::new(self.integrator.clone(), self.start, self.end)
             .chunk(plan.chunk)
-            // Lanes have the same parameters.
-            .in_lanes(self.lanes && !plan.launcher.draws_parameters())
+            .in_lanes(self.lanes)
             .observing(&plan.observed)
             .stopped_by(self.stop.clone());
         if let Some(threads) = self.threads {
@@ -343,8 +342,8 @@ fn entries(study: &Study, context: &Context<'_>, chunk: u64) -> Vec<(String, Str
     study.rest.told().into_iter().for_each(|told| say("start", told));
     say("method", study.integrator.card().name.to_owned());
     say("pace", study.integrator.pace().to_string());
-    // Limits and events too.
-    say("integrator", format!("{:016x}", check::of(format!("{:?}", study.integrator).bytes())));
+    let (steps, longest) = study.integrator.bounds();
+    say("bounds", format!("{steps} steps, of {longest:?} at most"));
     say("from", format!("{:?}", study.start));
     say("until", format!("{:?}", study.end));
     study.events.iter().for_each(|event| say("event", event.clone()));

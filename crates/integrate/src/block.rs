@@ -78,17 +78,20 @@ impl Block {
     }
 
     /// Adds a change in some lanes.
+    #[inline]
     pub fn add_in(&mut self, lanes: &[bool], change: &[f64]) {
-        if lanes.iter().all(|&taken| taken) {
+        if lanes.iter().fold(true, |all, taken| all & taken) {
             return self.add(change);
         }
-        let rows = self.values.chunks_exact_mut(self.width).zip(self.carry.chunks_exact_mut(self.width));
-        for ((y, e), change) in rows.zip(change.chunks_exact(self.width)) {
-            for j in (0..y.len()).filter(|&j| lanes[j]) {
-                let before = y[j];
-                e[j] += change[j];
-                y[j] = before + e[j];
-                e[j] += before - y[j];
+        let Some(taken) = lanes.first_chunk::<LANES>() else { return };
+        let rows =
+            self.values.as_chunks_mut::<LANES>().0.iter_mut().zip(self.carry.as_chunks_mut::<LANES>().0);
+        for ((y, e), change) in rows.zip(change.as_chunks::<LANES>().0) {
+            for j in 0..LANES {
+                let moved = e[j] + change[j];
+                let after = y[j] + moved;
+                let left = moved + (y[j] - after);
+                (y[j], e[j]) = if taken[j] { (after, left) } else { (y[j], e[j]) };
             }
         }
     }
@@ -135,11 +138,12 @@ pub(crate) fn all_finite(numbers: impl Iterator<Item = f64>) -> bool {
 /// Copies some lanes.
 #[inline]
 pub(crate) fn copy_in(lanes: &[bool], from: &[f64], to: &mut [f64]) {
-    if lanes.iter().all(|&chosen| chosen) {
+    if lanes.iter().fold(true, |all, chosen| all & chosen) {
         return to.copy_from_slice(from);
     }
-    for (to, from) in to.chunks_exact_mut(lanes.len()).zip(from.chunks_exact(lanes.len())) {
-        (0..lanes.len()).filter(|&j| lanes[j]).for_each(|j| to[j] = from[j]);
+    let Some(chosen) = lanes.first_chunk::<LANES>() else { return };
+    for (to, from) in to.as_chunks_mut::<LANES>().0.iter_mut().zip(from.as_chunks::<LANES>().0) {
+        (0..LANES).for_each(|j| to[j] = if chosen[j] { from[j] } else { to[j] });
     }
 }
 

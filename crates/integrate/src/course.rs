@@ -2,10 +2,11 @@
 //!
 //! A step is first proposed, and then taken: in between, the run loop may look into it by its polynomial.
 
+mod adaptive;
 mod jump;
 
 use crate::block::{Block, all_finite};
-use crate::card::{Card, Kind, Sizing};
+use crate::card::{Card, Sizing};
 use crate::dense::{Polynomial, Weaver};
 use crate::error::RunError;
 use crate::pace::{Controller, Pace, Tolerance, first_steps};
@@ -80,18 +81,6 @@ enum Pacing {
 /// Steps are not compiled as a whole for a run of fewer: that would take longer than the run.
 const FEW_STEPS: u64 = 500;
 
-/// Implicit methods keep their step where it could grow by less than this.
-const KEPT: std::ops::RangeInclusive<f64> = 1.0..=1.2;
-/// Errors across constraints are not made smaller than this, relative to the state.
-const ACROSS: f64 = 1e-6;
-/// A step this short, relative to the time, no longer moves the time.
-const SHORTEST: f64 = 4.0 * f64::EPSILON;
-/// A run looks at the field so often at least, unless all is known without a look: less would not show a hill or a pulse on the way. Estimates
-/// have about as many looks in a step as their order is.
-const LOOKS: f64 = 100.0;
-/// An estimate smaller than this, relative to the tolerance, is no reason for a longer step.
-const GROUNDLESS: f64 = 1e-4;
-
 impl<'d> Course<'d> {
     pub(crate) fn new(
         card: &'static Card,
@@ -137,7 +126,8 @@ impl<'d> Course<'d> {
             Pacing::Fixed { grid, .. } => grid.steps > FEW_STEPS,
             Pacing::Adaptive { .. } | Pacing::Density(_) => true,
         };
-        if limits.compiled.unwrap_or(many) {
+        // Of an error that is restricted to constraints, all slopes are needed.
+        if limits.compiled.unwrap_or(many) && !projected {
             method.compile(dynamics, width)?;
         }
         let side = if matches!(pacing, Pacing::Adaptive { .. }) { len } else { 0 };
@@ -197,7 +187,7 @@ impl<'d> Course<'d> {
             }
             Pacing::Adaptive { tolerance, controller } => {
                 if let Some(controller) = controller {
-                    controller.memory(&mut |part| (0..part.len()).filter(fresh).for_each(|j| part[j] = 1.0));
+                    controller.memory(&mut |part| (0..part.len()).filter(fresh).for_each(|j| part[j] = 0.0));
                 }
                 let span = self.end - self.start;
                 let mut first = [span; LANES];
@@ -231,6 +221,18 @@ impl<'d> Course<'d> {
     /// How many steps a lane has taken.
     pub(crate) fn made(&self, lane: usize) -> u64 {
         self.made[lane]
+    }
+
+    /// Whether a lane cannot go on.
+    #[inline]
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed
+    }
+
+    /// Whether a lane is at the end, or rests.
+    #[inline]
+    pub(crate) fn any_over(&self) -> bool {
+        (0..self.block.width()).fold(false, |any, lane| any | self.is_over(lane))
     }
 
     /// Why a lane cannot go on.
@@ -306,12 +308,12 @@ impl<'d> Course<'d> {
                 self.try_surely()
             }
             Pacing::Density(_) => {
-                self.check_limit();
+                self.check_limit::<LANES>();
                 let left = std::array::from_fn(|j| self.left(j));
                 let width = self.block.width();
                 let Pacing::Density(control) = &mut self.pacing else { return Ok(()) };
                 control.propose(&mut self.motion, &self.t[..width], &left, &self.block, &mut self.h)?;
-                if let Some(lane) = self.too_short() {
+                if let Some(lane) = (0..width).find(|&lane| self.is_too_short(lane)) {
                     return Err(RunError::StepTooShort { t: self.t[lane], step: self.h[lane], lane });
                 }
                 for j in 0..width {
@@ -321,12 +323,11 @@ impl<'d> Course<'d> {
                 self.try_surely()
             }
             &Pacing::Adaptive { tolerance, .. } => loop {
-                self.check_limit();
-                if !(0..self.block.width()).any(|j| self.goes_on(j)) {
-                    self.taken.fill(false);
-                    return Ok(());
-                }
-                if self.try_adaptive(tolerance)? {
+                let found = match self.block.width() {
+                    1 => self.try_adaptive::<1>(tolerance)?,
+                    _ => self.try_adaptive::<LANES>(tolerance)?,
+                };
+                if found {
                     return Ok(());
                 }
             },
@@ -371,26 +372,37 @@ impl<'d> Course<'d> {
 
     /// Takes the proposed step.
     pub(crate) fn take(&mut self) {
-        let width = self.block.width();
+        match self.block.width() {
+            1 => self.take_in::<1>(),
+            _ => self.take_in::<LANES>(),
+        }
+    }
+
+    fn take_in<const W: usize>(&mut self) {
         self.unmet = None;
-        self.block.add_in(&self.taken[..width], &self.change);
-        self.method.accept(&self.taken[..width]);
+        self.block.add_in(&self.taken[..W], &self.change);
+        self.method.accept(&self.taken[..W]);
         if !self.target.is_empty() {
             self.method.displaced();
         }
-        for j in (0..width).filter(|&j| self.taken[j]) {
-            let end = self.end_of(j);
-            if let Pacing::Density(control) = &mut self.pacing {
-                control.accept(j);
+        match &mut self.pacing {
+            Pacing::Fixed { grid, done } => {
+                for j in 0..W {
+                    done[j] += u64::from(self.taken[j]);
+                    self.t[j] = if self.taken[j] { grid.time(done[j]) } else { self.t[j] };
+                }
             }
-            if !matches!(self.pacing, Pacing::Fixed { .. }) {
-                let moved = self.late[j] + self.h[j];
-                self.late[j] = if end == self.end { 0.0 } else { moved - (end - self.t[j]) };
-            }
-            self.t[j] = end;
-            self.made[j] += 1;
-            if let Pacing::Fixed { done, .. } = &mut self.pacing {
-                done[j] += 1;
+            Pacing::Density(control) => (0..W).filter(|&j| self.taken[j]).for_each(|j| control.accept(j)),
+            Pacing::Adaptive { .. } => {}
+        }
+        let paced = !matches!(self.pacing, Pacing::Fixed { .. });
+        for j in 0..W {
+            self.made[j] += u64::from(self.taken[j]);
+            if paced {
+                let (end, moved, taken) = (self.end_of(j), self.late[j] + self.h[j], self.taken[j]);
+                let late = if end == self.end { 0.0 } else { moved - (end - self.t[j]) };
+                self.late[j] = if taken { late } else { self.late[j] };
+                self.t[j] = if taken { end } else { self.t[j] };
             }
         }
         self.motion.work_mut().steps += 1;
@@ -507,145 +519,11 @@ impl<'d> Course<'d> {
         error
     }
 
-    /// Fails in lanes to which no further step is allowed.
-    fn check_limit(&mut self) {
-        let (limit, width) = (self.limits.steps, self.block.width());
-        for lane in 0..width {
-            if self.tried[lane] >= limit && self.goes_on(lane) {
-                self.fail(lane, RunError::OutOfSteps { t: self.t[lane], limit });
-            }
-        }
-    }
-
-    /// A lane whose step to try does not move the time.
-    fn too_short(&self) -> Option<usize> {
-        let short = |&j: &usize| self.h[j].abs() <= SHORTEST * self.t[j].abs() && self.goes_on(j);
-        (0..self.block.width()).find(short)
-    }
-
     /// The density of steps where the first lane is, if a density sets them.
     pub(crate) fn density(&mut self) -> Option<f64> {
         let Pacing::Density(control) = &self.pacing else { return None };
         let t = &self.t[..self.block.width()];
         control.density(self.motion.dynamics(), t, &self.block).ok()
-    }
-
-    /// Tries a step of a length of its own in every lane; returns whether one can be taken.
-    fn try_adaptive(&mut self, tolerance: Tolerance) -> Result<bool, RunError> {
-        let width = self.block.width();
-        for j in 0..width {
-            self.h[j] = if self.goes_on(j) { self.fitted(j) } else { 0.0 };
-            self.tried[j] += u64::from(self.h[j] != 0.0);
-        }
-        let foreseen = self.card.sizing == Sizing::Foreseen;
-        if foreseen {
-            let (t, h) = (&self.t[..width], &mut self.h[..width]);
-            let look = (self.end - self.start).abs() / LOOKS;
-            self.method.foresee(&mut self.motion, t, &self.block, look, h)?;
-        }
-        let mut crossing = [false; LANES];
-        while let Some(lane) = self.too_short() {
-            // If constraints cannot be met however short the step is, that is the reason.
-            let unmet = self.unmet.take_if(|unmet| unmet.lane() == Some(lane)).map(RunError::from);
-            if unmet.is_none() && self.is_jump(lane)? {
-                (self.h[lane], crossing[lane]) = (self.crossing(), true);
-                continue;
-            }
-            let error = RunError::StepTooShort { t: self.t[lane], step: self.h[lane], lane };
-            self.fail(lane, unmet.unwrap_or(error));
-            self.h[lane] = 0.0;
-        }
-        let mut ratios = [0.0; LANES];
-        if let Err(error) = self.try_step() {
-            // A step that cannot be solved is too long, unless it cannot be shorter.
-            let Some(lane) = error.lane().filter(|&lane| self.h[lane] != 0.0 && !foreseen) else {
-                return Err(error.into());
-            };
-            self.next[lane] = 0.25 * self.h[lane];
-            self.motion.work_mut().rejected += 1;
-            return Ok(false);
-        }
-        if let Err(error) = self.project() {
-            // Where the end could not be moved the change is NaN, and the step was too long.
-            if foreseen || error.lane().is_none_or(|lane| self.h[lane] == 0.0) {
-                return Err(error.into());
-            }
-            self.unmet = Some(error);
-        }
-        if !foreseen {
-            self.estimate(tolerance, &mut ratios[..width]);
-        }
-        for (j, ratio) in ratios.iter_mut().enumerate().take(width) {
-            let finite = (j..self.change.len()).step_by(width).all(|i| self.change[i].is_finite());
-            *ratio = match () {
-                () if !finite => f64::NAN,
-                () if crossing[j] => 1.0,
-                () => *ratio,
-            };
-            self.judge(j, *ratio);
-            if crossing[j] && self.taken[j] {
-                (self.crossed[j], self.next[j]) =
-                    (self.t[j], if foreseen { self.next[j] } else { self.h[j] });
-            }
-        }
-        let taken = self.taken[..width].iter().any(|&taken| taken);
-        if !taken {
-            self.motion.work_mut().rejected += 1;
-        }
-        Ok(taken)
-    }
-
-    /// The error of the step as a multiple of what is tolerated. If its end is moved onto constraints, errors along them remain, and of
-    /// errors across them what their square is: the energy that goes with them. Where constraints are nearly singular, rounding is as large
-    /// across them as [`ACROSS`]: judged by that, no step would be short enough to leave such a place.
-    fn estimate(&mut self, tolerance: Tolerance, ratios: &mut [f64]) {
-        let width = self.block.width();
-        let mut ends = [0.0; LANES];
-        ends.iter_mut().enumerate().take(width).for_each(|(j, end)| *end = self.end_of(j));
-        let Course { method, motion, block, change, target, .. } = self;
-        method.error(tolerance, block, change, ratios);
-        if target.is_empty() {
-            return;
-        }
-        let mut along = [0.0; LANES];
-        method.error_within(tolerance, block, change, &mut along[..width], &mut |errors| {
-            // What cannot be restricted stays as it is.
-            let _ = motion.dynamics().restrict(&ends[..width], target, errors);
-        });
-        for (j, ratio) in ratios.iter_mut().enumerate() {
-            let size = target.iter().skip(j).step_by(width).fold(0.0f64, |size, y| size.max(y.abs()));
-            let tolerated = tolerance.relative + tolerance.absolute / size.max(f64::MIN_POSITIVE);
-            let across = (*ratio * tolerated).powi(2) / tolerated.max(ACROSS * ACROSS);
-            *ratio = ratio.min(along[j].max(across));
-        }
-    }
-
-    /// Whether a lane takes its step, and which it tries next.
-    fn judge(&mut self, lane: usize, ratio: f64) {
-        let resting = self.h[lane] == 0.0;
-        self.taken[lane] = !resting && ratio <= 1.0;
-        if resting {
-            return;
-        }
-        let Pacing::Adaptive { controller, .. } = &mut self.pacing else { return };
-        match controller {
-            Some(controller) => {
-                let factor = controller.factor(lane, ratio);
-                // What an implicit method has factored serves while its step stays.
-                let stays = self.card.kind == Kind::Implicit && KEPT.contains(&factor);
-                self.next[lane] = if stays { self.h[lane] } else { self.h[lane] * factor };
-                let leap = (self.end - self.start).abs() * f64::from(self.card.order) / (2.0 * LOOKS);
-                if ratio < GROUNDLESS && self.next[lane].abs() > leap {
-                    self.next[lane] = self.h[lane].abs().max(leap).copysign(self.h[lane]);
-                }
-            }
-            None if ratio.is_nan() => {
-                if let Some(error) = self.broken(lane) {
-                    self.fail(lane, error);
-                }
-            }
-            None => {}
-        }
     }
 
     /// What is left to go in a lane.
@@ -655,17 +533,6 @@ impl<'d> Course<'d> {
 
     fn reaches_end(&self, lane: usize) -> bool {
         self.h[lane].abs() >= self.left(lane).abs()
-    }
-
-    /// The next step of a lane, such that none much shorter remains for the end.
-    fn fitted(&self, lane: usize) -> f64 {
-        let left = self.left(lane);
-        let next = self.next[lane].abs().min(self.limits.longest).copysign(self.next[lane]);
-        match left.abs() / next.abs() {
-            ratio if ratio > 2.0 => next,
-            ratio if ratio > 1.0 => 0.5 * left,
-            _ => left,
-        }
     }
 
     /// That the proposed step of a lane leads to an infinity or a NaN, if it does.

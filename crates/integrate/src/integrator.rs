@@ -202,6 +202,12 @@ impl Integrator {
         Limits { steps, longest: self.longest, compiled: self.compiled }
     }
 
+    /// How many steps it may take, and how long they may be.
+    #[must_use]
+    pub fn bounds(&self) -> (u64, f64) {
+        (self.limit, self.longest)
+    }
+
     /// The method.
     #[must_use]
     pub fn card(&self) -> &'static Card {

@@ -3,7 +3,8 @@
 use crate::error::{RunError, number};
 use crate::run::density::Density;
 use crate::step::{Interval, Motion, StepError};
-use leastaction_compile::LANES;
+use crate::whole::Draft;
+use leastaction_compile::{LANES, Operand};
 use std::fmt;
 
 /// How far a method goes at a time.
@@ -86,23 +87,61 @@ impl Tolerance {
     fn ratios_in<const W: usize>(&self, errors: &[f64], before: &[f64], change: &[f64], ratios: &mut [f64]) {
         let (before, change) = (before.as_chunks::<W>().0, change.as_chunks::<W>().0);
         let (errors, half) = (errors.as_chunks::<W>().0, before.len().div_ceil(2));
-        let size = |i: usize, j: usize| before[i][j].abs().max((before[i][j] + change[i][j]).abs());
-        for (j, ratio) in ratios.iter_mut().enumerate() {
-            *ratio = 0.0;
-            for part in [0..half, half..before.len()] {
-                let largest = part.clone().map(|i| size(i, j)).fold(0.0, f64::max);
-                for i in part {
-                    let size = size(i, j).max(SMALL * largest);
-                    let scale = (self.absolute + self.relative * size).max(FINEST * size);
-                    let error = errors[i][j].abs();
-                    let multiple = if error == 0.0 { 0.0 } else { error / scale };
-                    // Not `f64::max`, which would lose a NaN.
-                    if multiple > *ratio || multiple.is_nan() {
-                        *ratio = multiple;
-                    }
+        let size = |i: usize, j: usize| larger(before[i][j].abs(), (before[i][j] + change[i][j]).abs());
+        let (mut worst, mut sum) = ([0.0; W], [0.0; W]);
+        for part in [0..half, half..before.len()] {
+            let mut largest = [0.0; W];
+            for i in part.clone() {
+                (0..W).for_each(|j| largest[j] = larger(size(i, j), largest[j]));
+            }
+            for i in part {
+                for j in 0..W {
+                    let size = larger(size(i, j), SMALL * largest[j]);
+                    let scale = larger(self.absolute + self.relative * size, FINEST * size);
+                    let multiple = errors[i][j].abs() / larger(scale, f64::MIN_POSITIVE);
+                    worst[j] = larger(multiple, worst[j]);
+                    sum[j] += multiple;
                 }
             }
         }
+        // What is larger than a NaN is not known: a sum keeps it.
+        (0..W).for_each(|j| ratios[j] = worst[j] + (sum[j] - sum[j]));
+    }
+
+    /// The same in a kernel, for one lane; the tolerance is among its inputs.
+    pub(crate) fn write_ratio(
+        draft: &mut Draft,
+        [relative, absolute]: [Operand; 2],
+        errors: &[Operand],
+        before: &[Operand],
+        change: &[Operand],
+    ) -> Operand {
+        let half = before.len().div_ceil(2);
+        let [zero, small, finest, least] = [0.0, SMALL, FINEST, f64::MIN_POSITIVE].map(|x| draft.number(x));
+        let (mut worst, mut sum) = (zero, zero);
+        for part in [0..half, half..before.len()] {
+            let mut sizes = Vec::with_capacity(half);
+            let mut largest = zero;
+            for i in part.clone() {
+                let after = draft.add(before[i], change[i]);
+                let (one, other) = (draft.abs(before[i]), draft.abs(after));
+                sizes.push(draft.max(one, other));
+                largest = draft.max(sizes[i - part.start], largest);
+            }
+            let floor = draft.mul(small, largest);
+            for (i, size) in part.zip(sizes) {
+                let size = draft.max(size, floor);
+                let (wished, finest) = (draft.mul(relative, size), draft.mul(finest, size));
+                let wished = draft.add(absolute, wished);
+                let scale = draft.max(wished, finest);
+                let (error, scale) = (draft.abs(errors[i]), draft.max(scale, least));
+                let multiple = draft.div(error, scale);
+                worst = draft.max(multiple, worst);
+                sum = draft.add(sum, multiple);
+            }
+        }
+        let nothing = draft.sub(sum, sum);
+        draft.add(worst, nothing)
     }
 
     pub(crate) fn check(&self) -> Result<(), RunError> {
@@ -115,12 +154,24 @@ impl Tolerance {
     }
 }
 
+/// The larger number, and the second if that is not known: a machine's own maximum.
+#[inline(always)]
+pub(crate) fn larger(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
+}
+
+/// The smaller number, and the second if that is not known.
+#[inline(always)]
+pub(crate) fn smaller(a: f64, b: f64) -> f64 {
+    if a < b { a } else { b }
+}
+
 /// Step sizes from error estimates, by proportional and integral control of their logarithms
 /// (K. Gustafsson, ACM Trans. Math. Softw. 17 (1991) 533, doi:10.1145/210232.210242).
 #[derive(Clone, Debug)]
 pub(crate) struct Controller {
     order: f64,
-    /// The ratio of the last step that was taken; 0 if the last try was not.
+    /// The logarithm of the ratio of the last step that was taken, which is not positive; 1 if the last try was not.
     before: [f64; LANES],
 }
 
@@ -128,33 +179,84 @@ impl Controller {
     const SAFETY: f64 = 0.9;
     const LEAST: f64 = 0.1;
     const MOST: f64 = 5.0;
-    /// A ratio below this says nothing about the trend.
-    const TINY: f64 = 1e-4;
+    /// A ratio below this says nothing about the trend: the logarithm of 1e-4.
+    const TINY: f64 = -13.28771237954945;
+    /// No ratio counts as larger, and a NaN counts as this; or as smaller than one over it.
+    const HUGE: f64 = 1e100;
 
     pub(crate) fn new(order: u32) -> Controller {
-        Controller { order: f64::from(order.max(1)), before: [1.0; LANES] }
+        Controller { order: f64::from(order.max(1)), before: [0.0; LANES] }
     }
 
-    /// What to multiply a lane's step with, given the ratio of its error to the tolerance. A ratio above 1 asks for another try.
-    pub(crate) fn factor(&mut self, lane: usize, ratio: f64) -> f64 {
-        let k = self.order;
-        if ratio <= 1.0 {
-            let before = self.before[lane];
-            let most = if before == 0.0 { 1.0 } else { Controller::MOST };
-            let trend = if before == 0.0 { 1.0 } else { before.powf(0.4 / k) };
-            self.before[lane] = ratio.max(Controller::TINY);
-            (Controller::SAFETY * ratio.powf(-0.7 / k) * trend).clamp(Controller::LEAST, most)
-        } else {
-            self.before[lane] = 0.0;
-            let wished = Controller::SAFETY * ratio.powf(-1.0 / k);
-            // A NaN or an infinite error: anything shorter may do.
-            if wished.is_finite() { wished.clamp(Controller::LEAST, 0.9) } else { Controller::LEAST }
+    /// What to multiply steps with, given the ratios of their errors to the tolerance. A ratio above 1 asks for another try. Lanes whose step is 0
+    /// rest.
+    #[inline]
+    pub(crate) fn factors<const W: usize>(
+        &mut self,
+        h: &[f64; LANES],
+        ratios: &[f64; LANES],
+    ) -> [f64; LANES] {
+        let (mut factors, k) = ([1.0; LANES], 1.0 / self.order);
+        for j in 0..W {
+            let (ratio, before) = (ratios[j], self.before[j]);
+            let known = if ratio < Controller::HUGE { ratio } else { Controller::HUGE };
+            let size = log2(larger(known, 1.0 / Controller::HUGE));
+            let (good, again) = (ratio <= 1.0, before > 0.0);
+            let trend = if again { 0.0 } else { before };
+            let wished = Controller::SAFETY * exp2(k * if good { 0.4 * trend - 0.7 * size } else { -size });
+            let most = if again { 1.0 } else { Controller::MOST };
+            factors[j] = smaller(larger(wished, Controller::LEAST), if good { most } else { 0.9 });
+            let after = if good { smaller(larger(size, Controller::TINY), 0.0) } else { 1.0 };
+            self.before[j] = if h[j] == 0.0 { before } else { after };
         }
+        factors
     }
 
     pub(crate) fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
         visit(&mut self.before);
     }
+}
+
+/// The logarithm of a positive normal number, to 2e-5: as good as any for a step, the same everywhere, and without branches.
+#[inline(always)]
+fn log2(x: f64) -> f64 {
+    // The coefficients interpolate at Chebyshev points of [1, 2].
+    const C: [f64; 6] = [
+        -2.7879262073031468,
+        5.047855413438107,
+        -3.489878550680221,
+        1.5894742949724239,
+        -0.402513393548008,
+        0.043004957791727826,
+    ];
+    // An integer in the last bits of 2⁵² is that much more than 2⁵².
+    const TWO_52: u64 = 0x4330_0000_0000_0000;
+    let bits = x.to_bits();
+    let exponent = f64::from_bits(TWO_52 | (bits >> 52)) - (f64::from_bits(TWO_52) + 1023.0);
+    let m = f64::from_bits(1.0f64.to_bits() | (bits & 0x000f_ffff_ffff_ffff));
+    let square = m * m;
+    exponent + ((C[0] + C[1] * m) + square * ((C[2] + C[3] * m) + square * (C[4] + C[5] * m)))
+}
+
+/// 2ˣ to 4e-6; beyond 2^±64 it stays there.
+#[inline(always)]
+fn exp2(x: f64) -> f64 {
+    // The coefficients interpolate at Chebyshev points of [−½, ½].
+    const C: [f64; 5] = [
+        0.9999999999999997,
+        0.6931210452034274,
+        0.24022349038021354,
+        0.05592197584225338,
+        0.009666368515338686,
+    ];
+    // A number that is added to this is rounded to an integer in its last bits.
+    const ROUNDER: f64 = 6_755_399_441_055_744.0;
+    let x = smaller(larger(x, -64.0), 64.0);
+    let rounded = x + ROUNDER;
+    let r = x - (rounded - ROUNDER);
+    let square = r * r;
+    let power = (C[0] + C[1] * r) + square * ((C[2] + C[3] * r) + square * C[4]);
+    f64::from_bits(power.to_bits().wrapping_add(rounded.to_bits() << 52))
 }
 
 /// A first step, lane by lane: such that the change of the field over it, to the power of the order, meets the tolerance
@@ -243,10 +345,40 @@ mod tests {
     #[test]
     fn steps_grow_and_shrink_within_bounds() {
         let mut control = Controller::new(5);
-        assert_eq!(control.factor(0, 0.0), 5.0);
-        assert!(control.factor(0, 1.0) < 1.0);
-        assert_eq!(control.factor(0, f64::NAN), 0.1);
-        assert_eq!(control.factor(0, 1e300), 0.1);
-        assert!(control.factor(0, 1e-10) <= 1.0, "no growth after a step that was too long");
+        let mut factor = |ratio: f64| control.factors::<1>(&[1.0; LANES], &[ratio; LANES])[0];
+        assert_eq!(factor(0.0), 5.0);
+        assert!(factor(1.0) < 1.0);
+        assert_eq!(factor(f64::NAN), 0.1);
+        assert_eq!(factor(1e300), 0.1);
+        assert_eq!(factor(f64::INFINITY), 0.1);
+        assert!(factor(1e-10) <= 1.0, "no growth after a step that was too long");
+        assert_eq!(factor(1e-10), 5.0);
+        // 0.9·1.5^(−1/5) for a step that was too long.
+        assert!((factor(1.5) - 0.9 * 1.5f64.powf(-0.2)).abs() < 1e-4);
+    }
+
+    #[test]
+    fn resting_lanes_remember() {
+        let mut control = Controller::new(9);
+        let mut h = [1.0; LANES];
+        h[3] = 0.0;
+        let before = control.before[3];
+        control.factors::<LANES>(&h, &[0.25; LANES]);
+        assert_eq!(control.before[3], before);
+        assert!((control.before[2] + 2.0).abs() < 1e-4);
+    }
+
+    #[test]
+    fn logarithms_and_powers_are_good_enough() {
+        let mut x = 1e-100;
+        while x < 1e100 {
+            assert!((log2(x) - x.log2()).abs() < 2e-5, "{x}");
+            x *= 1.0173;
+        }
+        for i in -6300..6300 {
+            let x = 0.01 * f64::from(i);
+            assert!((exp2(x) / x.exp2() - 1.0).abs() < 4e-6, "{x}");
+        }
+        assert_eq!((exp2(1e9), exp2(-1e9)), (exp2(64.0), exp2(-64.0)));
     }
 }

@@ -45,6 +45,24 @@ impl Draft {
         self.assembly.mul(a, b)
     }
 
+    pub(crate) fn div(&mut self, a: Operand, b: Operand) -> Operand {
+        self.assembly.div(a, b)
+    }
+
+    /// a·b + c, rounded once.
+    pub(crate) fn mul_add(&mut self, a: Operand, b: Operand, c: Operand) -> Operand {
+        self.assembly.mul_add(a, b, c)
+    }
+
+    /// a if a > b, else b.
+    pub(crate) fn max(&mut self, a: Operand, b: Operand) -> Operand {
+        self.assembly.max(a, b)
+    }
+
+    pub(crate) fn abs(&mut self, a: Operand) -> Operand {
+        self.assembly.abs(a)
+    }
+
     /// The length of the step.
     pub(crate) fn h(&self) -> Operand {
         self.h
@@ -69,14 +87,14 @@ impl Draft {
 }
 
 impl Whole {
-    /// Compiles a step with rows of inputs, of these lengths, besides time and step; `write` says what it gives. `None` if the system's field is
-    /// not in closed form, or has inputs, or the step would be too large.
+    /// Compiles a step with rows of inputs, of these lengths, and settings that stay as they are, besides time and step; `write` says what it gives.
+    /// `None` if the system's field is not in closed form, or has inputs, or the step would be too large.
     pub(crate) fn compile(
         dynamics: &Dynamics,
         width: usize,
         name: &str,
         quantities: &[(Quantity, usize)],
-        rows: &[usize],
+        (rows, settings): (&[usize], &[f64]),
         write: impl FnOnce(&mut Draft, &[Vec<Operand>]) -> Result<Vec<Operand>, AssemblyError>,
     ) -> Result<Option<Whole>, EvalError> {
         let system: &System = dynamics.system();
@@ -93,22 +111,26 @@ impl Whole {
         if size > MOST_INSTRUCTIONS {
             return Ok(None);
         }
-        let count = rows.iter().sum::<usize>() + 2;
+        let count = rows.iter().sum::<usize>() + settings.len() + 2;
         let failed = |reason: String| EvalError::Compile { what: "whole steps", reason };
         let kernel = system.kernel_made(name, || {
             let parameters = programs[0].1.parameters().to_vec();
             let assembly = Assembly::with_inputs(count, &parameters).map_err(|e| failed(e.to_string()))?;
             let (t, h) = (assembly.input(count - 2), assembly.input(count - 1));
             let mut places = 0..;
+            let groups = rows.iter().copied().chain([settings.len()]);
             let inputs: Vec<Vec<Operand>> =
-                rows.iter().map(|&n| places.by_ref().take(n).map(|i| assembly.input(i)).collect()).collect();
+                groups.map(|n| places.by_ref().take(n).map(|i| assembly.input(i)).collect()).collect();
             let mut draft = Draft { assembly, programs, timed: !facts.autonomous, t, h };
             let outputs = write(&mut draft, &inputs).map_err(|e| failed(e.to_string()))?;
             draft.assembly.finish(&outputs).map_err(|e| failed(e.to_string()))
         })?;
         let (evaluator, revision) = (dynamics.evaluator(&kernel)?, dynamics.revision());
         let outputs = vec![0.0; kernel.program().outputs().len() * width];
-        Ok(Some(Whole { evaluator, revision, inputs: vec![0.0; count * width], outputs }))
+        let mut inputs = vec![0.0; count * width];
+        let places = inputs[(count - 2 - settings.len()) * width..].chunks_exact_mut(width);
+        places.zip(settings).for_each(|(place, setting)| place.fill(*setting));
+        Ok(Some(Whole { evaluator, revision, inputs, outputs }))
     }
 
     /// Makes the step: gives what was written, for these rows of inputs.
@@ -123,12 +145,16 @@ impl Whole {
             None => self.evaluator.set_parameters(values),
             Some(lane) => self.evaluator.set_parameters_in(lane, values),
         });
-        let mut rest = self.inputs.as_mut_slice();
-        for row in rows.iter().copied().chain([interval.t, interval.h]) {
+        let places = self.inputs.len() - 2 * interval.t.len();
+        let (mut rest, last) = self.inputs.split_at_mut(places);
+        for row in rows {
             let (head, tail) = std::mem::take(&mut rest).split_at_mut(row.len());
             head.copy_from_slice(row);
             rest = tail;
         }
+        let (t, h) = last.split_at_mut(interval.t.len());
+        t.copy_from_slice(interval.t);
+        h.copy_from_slice(interval.h);
         let evaluated = match interval.t.len() {
             LANES => self.evaluator.eval_lanes(&self.inputs, &mut self.outputs),
             _ => self.evaluator.eval(&self.inputs, &mut self.outputs),

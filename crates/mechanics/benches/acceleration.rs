@@ -15,14 +15,16 @@ const MADE: Duration = Duration::from_millis(300);
 const SAMPLE: Duration = Duration::from_micros(200);
 const SAMPLED: Duration = Duration::from_millis(1500);
 
+/// Accelerations, of angles, their rates and their accelerations.
+type Expected = fn(&[f64], &[f64], &[f64]) -> Vec<f64>;
+
 /// A chain in some coordinates.
 struct Picture {
     name: &'static str,
     model: fn(&Graph, usize) -> Model<'_>,
     /// The coordinates and their rates, of angles and their rates.
     state: fn(&[f64], &[f64]) -> Vec<f64>,
-    /// The accelerations, of angles, their rates and their accelerations.
-    expected: fn(&[f64], &[f64], &[f64]) -> Vec<f64>,
+    expected: Expected,
     /// The kernel, if there is one for all.
     quantity: Option<Quantity>,
     counts: &'static [usize],

@@ -12,8 +12,8 @@ use crate::matrix::Symmetric;
 use crate::model::{Model, Term};
 use crate::probe::Probe;
 use crate::tree::Tree;
-use leastaction_expr::{Entry, Expr, Variables, operations, substitute, vjp};
-use std::collections::BTreeMap;
+use leastaction_expr::{Entry, Expr, Id, Node, Variables, operations, substitute, vjp};
+use std::collections::{BTreeMap, HashSet};
 
 /// Up to so many coordinates, a factorisation of their full mass matrix may be shorter than other ways.
 const FULL: usize = 12;
@@ -37,11 +37,8 @@ pub struct Lagrangian<'g> {
     pub quadratic: bool,
     /// How to solve with M.
     pub(crate) inversion: Inversion,
-    /// A shorter way, if particles form a tree.
-    pub(crate) tree: Option<Tree<'g>>,
-    /// What M q̈ is without generalized forces, and without particles.
-    rest: Vec<Expr<'g>>,
-    gravity: Vec<Expr<'g>>,
+    /// A shorter way, if particles form a tree; and what M q̈ is without generalized forces, and without particles.
+    pub(crate) tree: Option<Box<(Tree<'g>, Vec<Expr<'g>>)>>,
 }
 
 /// How to solve with the mass matrix.
@@ -121,27 +118,17 @@ impl<'g> Lagrangian<'g> {
         // Where positions do not depend on time, speeds are linear in v.
         let moving = if depend(&positions, &[time]) { energy(moving) } else { moving };
         let energy = graph.sum([moving].into_iter().chain(terms.map(energy))) + sum(potential);
-        let gravity = model.gravity.clone();
         let tree = tree.filter(|_| quadratic && inversion != Inversion::Indefinite);
-        let mut found = Lagrangian {
-            value,
-            energy,
-            momenta,
-            slopes,
-            mass,
-            loads,
-            quadratic,
-            inversion,
-            tree: None,
-            rest,
-            gravity,
-        };
+        let mut found =
+            Lagrangian { value, energy, momenta, slopes, mass, loads, quadratic, inversion, tree: None };
         // Few particles are sooner done by their mass matrix.
         let by_mass = if q.len() > FULL { None } else { found.solve(&v) };
-        found.tree = tree.filter(|tree| {
+        let fixed: HashSet<Id> = model.parameters.iter().map(|(p, _)| p.id()).collect();
+        let tree = tree.filter(|tree| {
             let by_tree = tree.solve(&v);
-            by_tree.is_some_and(|x| by_mass.is_none_or(|y| operations(&x) < operations(&y)))
+            by_tree.is_some_and(|x| by_mass.is_none_or(|y| work(&x, &fixed) < work(&y, &fixed)))
         });
+        found.tree = tree.map(|tree| Box::new((tree, rest)));
         Ok(found)
     }
 
@@ -155,7 +142,7 @@ impl<'g> Lagrangian<'g> {
     pub(crate) fn accelerations(&self, forces: &[Expr<'g>]) -> Option<Vec<Expr<'g>>> {
         let with = |loads: &[Expr<'g>]| loads.iter().zip(forces).map(|(&a, &b)| a + b).collect::<Vec<_>>();
         match &self.tree {
-            Some(tree) => tree.accelerations(&with(&self.rest), &self.gravity),
+            Some(tree) => tree.0.accelerations(&with(&tree.1)),
             None => self.solve(&with(&self.loads)),
         }
     }
@@ -163,7 +150,7 @@ impl<'g> Lagrangian<'g> {
     /// The solution of M x = b, where it can be written down.
     pub(crate) fn solve(&self, b: &[Expr<'g>]) -> Option<Vec<Expr<'g>>> {
         if let Some(tree) = &self.tree {
-            return tree.solve(b);
+            return tree.0.solve(b);
         }
         match &self.inversion {
             Inversion::Unrolled(order) => Some(self.mass.factor(order)?.solve(b)),
@@ -175,6 +162,26 @@ impl<'g> Lagrangian<'g> {
 /// Of two lists of expressions for the same, the one with fewer operations.
 fn shorter<'g>(a: Vec<Expr<'g>>, b: Vec<Expr<'g>>) -> Vec<Expr<'g>> {
     if operations(&a) <= operations(&b) { a } else { b }
+}
+
+/// The number of operations that are left when parameters are known.
+fn work(expressions: &[Expr<'_>], parameters: &HashSet<Id>) -> usize {
+    let Some(graph) = expressions.first().map(|e| e.graph()) else { return 0 };
+    let ids: Vec<_> = expressions.iter().map(|e| e.id()).collect();
+    let mut moving: HashSet<Id> = HashSet::new();
+    let mut count = 0;
+    for id in graph.order(&ids) {
+        let node = graph.node(id);
+        let moves = match node {
+            Node::Symbol(_) => !parameters.contains(&id),
+            _ => node.arguments().iter().any(|argument| moving.contains(argument)),
+        };
+        if moves {
+            moving.insert(id);
+            count += usize::from(matches!(node, Node::Apply(..)));
+        }
+    }
+    count
 }
 
 /// v·∂T/∂v − T, which for a quadratic form in v, as it nearly always is, is T itself.

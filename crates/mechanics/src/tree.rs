@@ -27,6 +27,7 @@ pub(crate) struct Tree<'g> {
     /// The number of tensions before each link.
     first: Vec<usize>,
     coordinates: usize,
+    gravity: Vec<Expr<'g>>,
 }
 
 /// A particle and how it is placed.
@@ -112,10 +113,10 @@ impl<'g> Tree<'g> {
         // Where nothing hangs on anything else, the mass matrix is as sparse.
         let whole = owner.iter().all(Option::is_some) && links.iter().any(|link| link.above.is_some());
         whole.then_some(())?;
-        Tree::new(links, model.coordinates.len())
+        Tree::new(links, model)
     }
 
-    fn new(links: Vec<Link<'g>>, coordinates: usize) -> Option<Tree<'g>> {
+    fn new(links: Vec<Link<'g>>, model: &Model<'g>) -> Option<Tree<'g>> {
         let first = links.iter().scan(0, |sum, link| {
             *sum += link.frame.across.len();
             Some(*sum - link.frame.across.len())
@@ -153,7 +154,8 @@ impl<'g> Tree<'g> {
             }
         }
         let order = tensions.elimination()?;
-        Some(Tree { links, pairs, tensions, order, first, coordinates })
+        let (coordinates, gravity) = (model.coordinates.len(), model.gravity.clone());
+        Some(Tree { links, pairs, tensions, order, first, coordinates, gravity })
     }
 
     /// The entries of M on and below the diagonal: what hangs on a link moves with it, so that
@@ -198,13 +200,13 @@ impl<'g> Tree<'g> {
         self.follow(b, |_, _, _| None)
     }
 
-    /// The accelerations under generalized forces and gravity.
-    pub(crate) fn accelerations(&self, forces: &[Expr<'g>], gravity: &[Expr<'g>]) -> Option<Vec<Expr<'g>>> {
+    /// The accelerations under gravity and generalized forces.
+    pub(crate) fn accelerations(&self, forces: &[Expr<'g>]) -> Option<Vec<Expr<'g>>> {
         // What ends are apart in their accelerations but for forces: gravity pulls those alike that hang on each other.
         self.follow(forces, |link, kind, i| {
             let frame = &link.frame;
             let direction = [&frame.across, &frame.along][kind].get(i)?;
-            let fall = if link.above.is_none() { dot(direction, gravity) } else { None };
+            let fall = if link.above.is_none() { dot(direction, &self.gravity) } else { None };
             let bend = Some(link.bends[kind][i]).filter(|bend| bend.as_number() != Some(0.0));
             match (fall, bend) {
                 (Some(fall), Some(bend)) => Some(fall - bend),

@@ -125,6 +125,87 @@ fn agrees(count: usize, slack: f64) {
     assert!(others.into_iter().all(|(_, x)| x.abs() <= slack * count as f64));
 }
 
+/// The same chain in angles to the vertical, with all masses and lengths as parameters or all as numbers.
+fn in_angles(masses: &[f64], lengths: &[f64], parameters: bool) -> Dynamics {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let mut place = [graph.number(0.0); 2];
+    for (i, (&mass, &length)) in masses.iter().zip(lengths).enumerate() {
+        let mut value = |name: String, value: f64| match parameters {
+            true => model.parameter(&name, value),
+            false => graph.number(value),
+        };
+        let [m, l] = [value(format!("m{i}"), mass), value(format!("l{i}"), length)];
+        let angle = model.coordinate(&format!("a{i}"));
+        place = [place[0] + l * angle.sin(), place[1] - l * angle.cos()];
+        model.particle(&format!("mass {i}"), m, place);
+    }
+    model.gravity([0.0, -GRAVITY]);
+    model.system().expect("a chain is a good model").dynamics().expect("masses are positive")
+}
+
+/// Accelerations of angles by the full mass matrix: with μ_ij the mass that hangs on both links,
+///
+/// Σ_j μ_ij l_i l_j (cos(θ_i − θ_j) θ̈_j + sin(θ_i − θ_j) θ̇_j²) = −μ_ii g l_i sin θ_i,
+///
+/// by Gaussian elimination with pivots.
+fn by_full_matrix(masses: &[f64], lengths: &[f64], angles: &[f64], rates: &[f64]) -> Vec<f64> {
+    let n = masses.len();
+    let mut rows: Vec<Vec<f64>> = (0..n)
+        .map(|i| {
+            let hanging = |j: usize| masses[i.max(j)..].iter().sum::<f64>() * lengths[i] * lengths[j];
+            let turn = |j: usize| angles[i] - angles[j];
+            let pull: f64 = (0..n).map(|j| hanging(j) * turn(j).sin() * rates[j] * rates[j]).sum();
+            let weight = hanging(i) / lengths[i] * GRAVITY * angles[i].sin();
+            (0..n).map(|j| hanging(j) * turn(j).cos()).chain([-pull - weight]).collect()
+        })
+        .collect();
+    for k in 0..n {
+        let largest = (k..n).max_by(|&i, &j| rows[i][k].abs().total_cmp(&rows[j][k].abs())).expect("a row");
+        rows.swap(k, largest);
+        let pivot = rows[k].clone();
+        for row in rows.iter_mut().enumerate().filter(|(i, _)| *i != k).map(|(_, row)| row) {
+            let factor = row[k] / pivot[k];
+            row.iter_mut().zip(&pivot).for_each(|(x, p)| *x -= factor * p);
+        }
+    }
+    (0..n).map(|i| rows[i][n] / rows[i][i]).collect()
+}
+
+#[test]
+fn chains_in_angles_have_the_accelerations_of_their_full_mass_matrix_and_of_points() {
+    for (count, slack) in [(1, 1e-15), (2, 4e-15), (5, 2e-14), (10, 1e-13), (50, 1e-11)] {
+        let Chain { masses, lengths, dynamics: mut points } = chain(count);
+        let angles: Vec<f64> = (0..count).map(|i| (7.0 * i as f64 + 2.0).sin()).collect();
+        let rates: Vec<f64> = (0..count).map(|i| (11.0 * i as f64 + 2.0).cos()).collect();
+        let expected = by_full_matrix(&masses, &lengths, &angles, &rates);
+        let size = expected.iter().fold(0.0f64, |m, a| m.max(a.abs()));
+        let mut at_points = vec![0.0; 2 * count];
+        points.accelerations(&[0.0], &state(&lengths, 2.0), &mut at_points).expect("accelerations");
+        for parameters in [false, true] {
+            let mut dynamics = in_angles(&masses, &lengths, parameters);
+            let mut found = vec![0.0; count];
+            let z = [angles.clone(), rates.clone()].concat();
+            dynamics.accelerations(&[0.0], &z, &mut found).expect("accelerations");
+            for (i, (a, b)) in found.iter().zip(&expected).enumerate() {
+                assert!((a - b).abs() <= slack * size, "{count}, {i}: {a} {b}");
+            }
+            // ẍ of each point is a sum over the links above it.
+            let mut place = [0.0; 2];
+            let largest = at_points.iter().fold(0.0f64, |m, a| m.max(a.abs()));
+            for i in 0..count {
+                let (sin, cos) = angles[i].sin_cos();
+                let (bend, turn) = (lengths[i] * found[i], lengths[i] * rates[i] * rates[i]);
+                place = [place[0] + bend * cos - turn * sin, place[1] + bend * sin + turn * cos];
+                for d in 0..2 {
+                    let difference = (place[d] - at_points[2 * i + d]).abs();
+                    assert!(difference <= 1e-14 * count as f64 * largest, "{count}, {i}: {difference:e}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn a_chain_of_three_hundred_has_the_tensions_of_a_tridiagonal_system() {
     agrees(300, 1e-12);

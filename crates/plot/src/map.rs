@@ -62,8 +62,9 @@ impl Map {
         };
         let mut panel = Panel::new("", axis(0), axis(1));
         panel.image = Some(Image { cells, columns });
+        let log = if self.log { " (colours by the logarithm)" } else { "" };
         panel.scale =
-            Some([format!("{} from {}", self.what, short(low, 4)), format!("to {}", short(high, 4))]);
+            Some([format!("{} from {}", self.what, short(low, 4)), format!("to {}{log}", short(high, 4))]);
         let without = self.values.len() - known().count();
         panel
             .notes

@@ -12,6 +12,7 @@ use super::progress::Watcher;
 use super::run::{about, listening, refused, several};
 use super::setting::{Begun, Prepared, Setting};
 use clap::Args;
+use leastaction::ensemble::SampleError;
 use leastaction::output::About;
 use leastaction::{Dynamics, Event, Graph, Integrator, Rest, Shard, Study, StudyError};
 use std::path::PathBuf;
@@ -110,13 +111,16 @@ impl Ensemble {
             .shard(self.shard.unwrap_or(Shard::WHOLE))
             .stopped_by(watcher.interrupted());
         for (name, expression) in self.event.iter().chain(&self.stop) {
-            study = study.note("event", &format!("{name}={expression}"));
+            study = study.note("expression", &format!("{name}={expression}"));
         }
         study = self.count.into_iter().fold(study, Study::count);
         study = self.chunk.into_iter().fold(study, Study::chunk);
         study = self.threads.into_iter().fold(study, |study, threads| study.threads(threads as usize));
         study = self.keep.iter().fold(study, |study, directory| study.kept_in(directory));
-        let total = study.total().map_err(Failure::usage)?;
+        let total = study.total().map_err(|error| match error {
+            SampleError::NoCount => Failure::usage(format!("{error} (--count)")),
+            error => Failure::usage(error),
+        })?;
         self.findings.check_for(&reduce)?;
 
         let before = Instant::now();

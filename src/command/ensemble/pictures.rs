@@ -80,7 +80,7 @@ fn save_map(path: &Path, map: &Map, title: String, subtitle: String) -> Result<(
                 values: (0..columns * rows).map(|k| value(k % columns, k / columns)).collect(),
                 what: map.text().to_owned(),
                 without: "without a value".to_owned(),
-                log: false,
+                log: spans(map.values()),
             };
             plane.save(path)
         }
@@ -92,6 +92,15 @@ fn save_map(path: &Path, map: &Map, title: String, subtitle: String) -> Result<(
         }
         axes => Err(PictureError::Dimensions { found: axes.len() }),
     }
+}
+
+/// Whether values are positive and of different orders of magnitude, as times until something happens are.
+fn spans(values: &[f64]) -> bool {
+    const SPAN: f64 = 30.0;
+    let known = values.iter().copied().filter(|value| value.is_finite());
+    let (low, high) =
+        known.fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
+    low > 0.0 && high > SPAN * low
 }
 
 /// Where the cells about evenly spaced values begin and end.

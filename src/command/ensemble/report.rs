@@ -45,7 +45,7 @@ impl Report<'_> {
         rows.push(row("method", format!("{} with {}{why}", about.method, about.pace)));
         rows.push(row("steps", grouped(overview.steps)));
         if let Some(wall) = self.wall {
-            rows.push(row("wall", format!("{:.3} s", wall.as_secs_f64())));
+            rows.push(row("time", format!("{:.3} s to run", wall.as_secs_f64())));
         }
         for (reduction, finding) in results.findings() {
             match finding {

@@ -1,6 +1,9 @@
 //! Compact code: loops over the tape and its orders, for programs whose unrolled code would be too long.
 
-use super::recurrence::{Shape, Table, Visit, convolution, finish, inner, sum};
+use super::expansion::Expansion;
+use super::polynomial::sum;
+use super::reach::{SHARES, reach, top};
+use super::recurrence::{Shape, Table, Visit, convolution, finish, inner};
 use super::tape::{Node, Tape};
 use super::unrolled;
 use crate::LANES;
@@ -274,9 +277,24 @@ fn sums_avx512<const W: usize>(order: usize, coefficients: &[[f64; W]], h: [f64;
 
 #[inline(always)]
 fn sums<const W: usize>(order: usize, coefficients: &[[f64; W]], h: [f64; W], out: &mut [[f64; W]]) {
-    let states = out.len() / 2;
-    let (high, low) = out.split_at_mut(states);
-    for (i, (high, low)) in high.iter_mut().zip(low).enumerate() {
-        [*high, *low] = sum(&mut Lanes, order, h, |k| coefficients[(k - 1) * states + i]);
+    let states = out.len() / 3;
+    let (high, rest) = out.split_at_mut(states);
+    let (low, slopes) = rest.split_at_mut(states);
+    for (i, ((high, low), slope)) in high.iter_mut().zip(low).zip(slopes).enumerate() {
+        [*high, *low, *slope] = sum(&mut Lanes, order, h, |k| coefficients[(k - 1) * states + i]);
     }
+}
+
+/// The step that an expansion allows, from orders `from` on.
+pub(super) fn reach_from<const W: usize>(expansion: &Expansion, from: usize) -> [f64; W] {
+    let (numbers, _) = expansion.numbers().as_chunks::<W>();
+    let Expansion { states, order, .. } = *expansion;
+    let shares: [[f64; W]; SHARES] = std::array::from_fn(|i| numbers[states * order + 1 + i]);
+    reach(&mut Lanes, states, from, order, shares, |k, i| numbers[expansion.place(k, i)])
+}
+
+/// The logarithm of the largest coefficient of an order.
+pub(super) fn top_of<const W: usize>(expansion: &Expansion, k: usize) -> [f64; W] {
+    let (numbers, _) = expansion.numbers().as_chunks::<W>();
+    top(&mut Lanes, expansion.states, |i| numbers[expansion.place(k, i)])
 }

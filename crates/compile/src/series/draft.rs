@@ -1,6 +1,7 @@
 //! Writes a program's instructions as rules of series.
 
 use super::SeriesError;
+use super::identities::Power;
 use super::tape::{ENDLESS, Node, Rule, Start, Tape};
 use crate::arithmetic::Arithmetic;
 use crate::builder::Builder;
@@ -14,18 +15,25 @@ const LARGEST_POWER: f64 = 64.0;
 
 /// A tape in the making.
 pub(super) struct Draft {
-    builder: Builder,
-    tape: Tape,
+    pub(super) builder: Builder,
+    pub(super) tape: Tape,
     known: FxHashMap<(Start, Rule), Node>,
     derivatives: FxHashMap<Node, Node>,
     /// Sine and cosine, or their hyperbolic kin, of a series.
     pairs: FxHashMap<(Node, bool), [Node; 2]>,
+    /// The angles of sines and, if so, cosines.
+    pub(super) angles: FxHashMap<Node, (Node, bool)>,
+    /// Series that are powers, and those that were made as such, by base and exponent.
+    pub(super) powers: FxHashMap<Node, Power>,
+    pub(super) made: FxHashMap<(Node, Node), Node>,
+    /// Whether products of powers of one base become one.
+    pub(super) joins: bool,
     /// When each series is computed.
     when: Vec<u32>,
 }
 
 impl Draft {
-    pub(super) fn new(program: &Program, state_lengths: &[u32]) -> Draft {
+    pub(super) fn new(program: &Program, state_lengths: &[u32], joins: bool) -> Draft {
         let frame = Program { body: Vec::new(), outputs: Vec::new(), ..program.clone() };
         let (starts, rules, first, length) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (order, running, states, rates) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -35,6 +43,10 @@ impl Draft {
             known: FxHashMap::default(),
             derivatives: FxHashMap::default(),
             pairs: FxHashMap::default(),
+            angles: FxHashMap::default(),
+            powers: FxHashMap::default(),
+            made: FxHashMap::default(),
+            joins,
             when: Vec::new(),
         };
         for i in 0..program.inputs.len() {
@@ -74,7 +86,7 @@ impl Draft {
         }
     }
 
-    fn constant(&mut self, value: f64) -> Node {
+    pub(super) fn constant(&mut self, value: f64) -> Node {
         let operand = self.builder.constant(value);
         self.node(Start::Given(operand), Rule::Constant)
     }
@@ -84,7 +96,7 @@ impl Draft {
     }
 
     /// A place for a series that others refer to before it is defined.
-    fn reserve(&mut self) -> Node {
+    pub(super) fn reserve(&mut self) -> Node {
         let node = self.tape.rules.len() as Node;
         self.tape.starts.push(Start::Zero);
         self.tape.rules.push(Rule::Constant);
@@ -95,14 +107,14 @@ impl Draft {
     }
 
     /// Defines a reserved series.
-    fn set(&mut self, node: Node, start: Start, rule: Rule) {
+    pub(super) fn set(&mut self, node: Node, start: Start, rule: Rule) {
         self.tape.starts[node as usize] = start;
         self.tape.rules[node as usize] = rule;
         self.when[node as usize] = self.tape.order.len() as u32;
         self.tape.order.push(node);
     }
 
-    fn define(&mut self, start: Start, rule: Rule, first: u32, length: u32) -> Node {
+    pub(super) fn define(&mut self, start: Start, rule: Rule, first: u32, length: u32) -> Node {
         let node = self.reserve();
         self.tape.first[node as usize] = first;
         self.tape.length[node as usize] = length;
@@ -111,7 +123,7 @@ impl Draft {
     }
 
     /// A series, or the equal one that is there already.
-    fn node(&mut self, start: Start, rule: Rule) -> Node {
+    pub(super) fn node(&mut self, start: Start, rule: Rule) -> Node {
         if let Some(&node) = self.known.get(&(start, rule)) {
             return node;
         }
@@ -146,30 +158,45 @@ impl Draft {
                 1 => of(n),
                 _ => (of(n).0, ENDLESS),
             },
-            Rule::Root(_) => (0, ENDLESS),
+            Rule::Root(_) | Rule::Power(_) => (0, ENDLESS),
+            Rule::Inner(_) => (2, ENDLESS),
             Rule::Choose(_, [_, _, u, v]) | Rule::ChooseSign([_, u, v]) => either(of(u), of(v)),
             Rule::Flip([u, _]) => of(u),
         }
     }
 
     /// A value that does not change.
-    fn fixed(&mut self, code: Code, arguments: [Node; 4]) -> Node {
+    pub(super) fn fixed(&mut self, code: Code, arguments: [Node; 4]) -> Node {
         self.node(Start::Apply(code, arguments), Rule::Constant)
     }
 
-    fn sum(&mut self, code: Code, u: Node, v: Node) -> Node {
+    pub(super) fn sum(&mut self, code: Code, u: Node, v: Node) -> Node {
         self.node(Start::Apply(code, [u, v, u, u]), Rule::Sum(code, [u, v]))
     }
 
     /// u · v, or one of the fused products with c.
     fn product(&mut self, code: Code, [u, v, c]: [Node; 3]) -> Node {
+        if let Some(node) = self.turned(code, [u, v, c]) {
+            return node;
+        }
         self.product_from(Start::Apply(code, [u, v, c, u]), code, [u, v, c])
     }
 
     fn product_from(&mut self, start: Start, code: Code, [u, v, c]: [Node; 3]) -> Node {
         let rule = match (self.changes(u), self.changes(v)) {
-            (false, _) => Rule::Scale(code, [u, v, c]),
-            (_, false) => Rule::Scale(code, [v, u, c]),
+            (false, _) => return self.multiple(start, code, [u, v, c]),
+            (_, false) => return self.multiple(start, code, [v, u, c]),
+            _ if code == Code::Mul
+                && let Some(node) = self.joined(u, v, start) =>
+            {
+                return node;
+            }
+            _ if code == Code::Mul
+                && let Some((factor, [u, v])) = self.without_factor([u, v]) =>
+            {
+                let product = self.times(u, v);
+                return self.multiple(start, code, [factor, product, factor]);
+            }
             _ if u == v => Rule::Square(code, [u, c]),
             _ if self.when[u as usize] > self.when[v as usize] => Rule::Product(code, [v, u, c]),
             _ => Rule::Product(code, [u, v, c]),
@@ -177,14 +204,54 @@ impl Draft {
         self.node(start, rule)
     }
 
+    /// u · v, or a fused product, where u does not change. Multiples of multiples are multiples.
+    fn multiple(&mut self, start: Start, code: Code, [mut u, mut v, c]: [Node; 3]) -> Node {
+        let code = match code {
+            Code::NegMulSub if self.number(c) == Some(0.0) => {
+                u = self.fixed(Code::Math(Op::Neg), [u; 4]);
+                Code::Mul
+            }
+            code => code,
+        };
+        if let (true, Rule::Scale(Code::Mul, [factor, inner, _])) =
+            (self.changes(v), self.tape.rules[v as usize])
+        {
+            (u, v) = (self.fixed(Code::Mul, [u, factor, u, u]), inner);
+        }
+        let node = self.node(start, Rule::Scale(code, [u, v, c]));
+        if code == Code::Mul {
+            self.is_multiple(node, u, v);
+        }
+        node
+    }
+
+    /// Two series without the number that one of them is a multiple by, so that a product does not wait for it.
+    fn without_factor(&self, [u, v]: [Node; 2]) -> Option<(Node, [Node; 2])> {
+        let factor = |node: Node| match self.tape.rules[node as usize] {
+            Rule::Scale(Code::Mul, [factor, inner, _]) if self.tape.first[inner as usize] == 0 => {
+                Some((factor, inner))
+            }
+            _ => None,
+        };
+        match (factor(u), factor(v)) {
+            (Some((factor, inner)), _) => Some((factor, [inner, v])),
+            (None, Some((factor, inner))) => Some((factor, [u, inner])),
+            (None, None) => None,
+        }
+    }
+
     fn times(&mut self, u: Node, v: Node) -> Node {
         self.product(Code::Mul, [u, v, u])
     }
 
-    fn quotient(&mut self, n: Node, d: Node) -> Node {
+    pub(super) fn quotient(&mut self, n: Node, d: Node) -> Node {
         let one = self.constant(1.0);
-        let inverse = self.fixed(Code::Div, [one, d, one, one]);
         let start = Start::Apply(Code::Div, [n, d, n, n]);
+        if n != one && !self.changes(n) {
+            let inverse = self.quotient(one, d);
+            return self.multiple(start, Code::Mul, [n, inverse, n]);
+        }
+        let inverse = self.fixed(Code::Div, [one, d, one, one]);
         let whole = if self.tape.first[n as usize] == 0 && self.changes(d) {
             let quotient = self.fixed(Code::Div, [n, d, n, n]);
             self.fixed(Code::Mul, [quotient, inverse, quotient, quotient])
@@ -192,18 +259,24 @@ impl Draft {
             inverse
         };
         let numerator_last = self.when[n as usize] > self.when[d as usize];
-        self.node(start, Rule::Quotient { arguments: [n, d, inverse, whole], numerator_last })
+        let node = self.node(start, Rule::Quotient { arguments: [n, d, inverse, whole], numerator_last });
+        if n == one {
+            self.is_inverse(node, d);
+        }
+        node
     }
 
     /// √u for the value y₀ that an instruction gives.
     fn root(&mut self, u: Node, start: Start) -> Node {
         let (half, y) = (self.constant(0.5), self.node(start, Rule::Constant));
         let slope = self.fixed(Code::Div, [half, y, half, half]);
-        self.node(start, Rule::Root([u, slope]))
+        let node = self.node(start, Rule::Root([u, slope]));
+        self.is_power(node, u, 0.5);
+        node
     }
 
     /// D u.
-    fn derivative(&mut self, u: Node) -> Node {
+    pub(super) fn derivative(&mut self, u: Node) -> Node {
         if let Some(&found) = self.derivatives.get(&u) {
             return found;
         }
@@ -244,17 +317,22 @@ impl Draft {
     }
 
     /// Sine and cosine of u, or the hyperbolic ones: D s = c·D u, D c = ∓s·D u.
-    fn pair(&mut self, u: Node, circular: bool) -> [Node; 2] {
-        if let Some(&found) = self.pairs.get(&(u, circular)) {
-            return found;
-        }
-        let slope = self.derivative(u);
-        let [sine, cosine] = [self.reserve(), self.reserve()];
+    pub(super) fn pair(&mut self, u: Node, circular: bool) -> [Node; 2] {
         let codes = if circular {
             [Code::Paired(Op::Sin), Code::Paired(Op::Cos)]
         } else {
             [Code::Math(Op::Sinh), Code::Math(Op::Cosh)]
         };
+        self.pair_from(u, circular, codes.map(|code| Start::Apply(code, [u; 4])))
+    }
+
+    /// The same for the values that instructions give.
+    pub(super) fn pair_from(&mut self, u: Node, circular: bool, starts: [Start; 2]) -> [Node; 2] {
+        if let Some(&found) = self.pairs.get(&(u, circular)) {
+            return found;
+        }
+        let slope = self.derivative(u);
+        let [sine, cosine] = [self.reserve(), self.reserve()];
         let up = self.times(slope, cosine);
         let down = if circular {
             let zero = self.constant(0.0);
@@ -265,9 +343,12 @@ impl Draft {
         // −s·D u − 0 has nothing at order 0.
         self.tape.first[down as usize] = 1;
         self.tape.starts[down as usize] = Start::Zero;
-        self.set(sine, Start::Apply(codes[0], [u; 4]), Rule::Integral(up));
-        self.set(cosine, Start::Apply(codes[1], [u; 4]), Rule::Integral(down));
+        self.set(sine, starts[0], Rule::Integral(up));
+        self.set(cosine, starts[1], Rule::Integral(down));
         self.pairs.insert((u, circular), [sine, cosine]);
+        if circular {
+            self.angles.extend([(sine, (u, false)), (cosine, (u, true))]);
+        }
         [sine, cosine]
     }
 
@@ -440,10 +521,7 @@ impl Draft {
             let exponent = self.times(v, ln);
             return self.exponential(exponent, start);
         }
-        let exponent = match self.tape.starts[v as usize] {
-            Start::Given(Operand::Constant(place)) => self.builder.constants[place as usize],
-            _ => f64::NAN,
-        };
+        let exponent = self.number(v).unwrap_or(f64::NAN);
         if exponent.fract() == 0.0 && (0.0..=LARGEST_POWER).contains(&exponent) {
             return self.integer_power(u, exponent as u32, start);
         }
@@ -476,15 +554,5 @@ impl Draft {
             result = self.product_from(start, Code::Mul, [result, factor, result]);
         }
         result
-    }
-
-    /// uᵃ for an exponent that does not change: u·D y = a·y·D u.
-    fn constant_power(&mut self, u: Node, exponent: Node, start: Start) -> Node {
-        let (slope, y) = (self.derivative(u), self.reserve());
-        let product = self.times(slope, y);
-        let scaled = self.times(exponent, product);
-        let z = self.quotient(scaled, u);
-        self.set(y, start, Rule::Integral(z));
-        y
     }
 }

@@ -6,10 +6,16 @@
 //!                └──► compact: loops over the tape, for long programs and without native code
 //! ```
 //!
-//! The recurrences stand once, in `recurrence.rs`; both ways agree to the last bit.
+//! The recurrences stand once, in `recurrence.rs`; both ways agree to the last bit. An expansion is summed by `polynomial.rs`, and how far it
+//! reaches is said by `reach.rs`.
 
 mod compact;
 mod draft;
+mod expansion;
+mod factor;
+mod identities;
+mod polynomial;
+mod reach;
 mod recurrence;
 mod tape;
 #[cfg(test)]
@@ -20,6 +26,8 @@ use crate::instruction::Instruction;
 use crate::kernel::{ArgumentError, Backend, CompileError, Evaluator, Kernel, LANES, check};
 use crate::program::Program;
 use compact::{Compact, Rows};
+pub use expansion::Expansion;
+use reach::Told;
 use std::fmt;
 use std::sync::Arc;
 use tape::Tape;
@@ -63,8 +71,8 @@ pub struct Series {
 
 #[derive(Clone)]
 enum Engine {
-    /// The kernels of the coefficients and of the polynomials.
-    Unrolled(Kernel, Kernel),
+    /// The kernels of the coefficients, of the polynomials, and of how far they reach.
+    Unrolled([Kernel; 3]),
     Compact(Arc<Compact>),
 }
 
@@ -161,8 +169,10 @@ impl Series {
         let (branches, ends) = (tape.branches(), tape.ends(order));
         let engine = match kernel(&tape)? {
             Some(kernel) => {
-                let sums = Kernel::with_backend(unrolled::polynomials(states, order), kernel.backend())?;
-                Engine::Unrolled(kernel, sums)
+                let backend = kernel.backend();
+                let sums = Kernel::with_backend(unrolled::polynomials(states, order), backend)?;
+                let reaches = Kernel::with_backend(unrolled::reaches(states, order, inputs), backend)?;
+                Engine::Unrolled([kernel, sums, reaches])
             }
             None => Engine::Compact(Arc::new(Compact::new(tape, order)?)),
         };
@@ -198,7 +208,7 @@ impl Series {
     #[must_use]
     pub fn form(&self) -> Form {
         match &self.engine {
-            Engine::Unrolled(kernel, _) => Form::Unrolled(kernel.backend()),
+            Engine::Unrolled([kernel, ..]) => Form::Unrolled(kernel.backend()),
             Engine::Compact(_) => Form::Compact,
         }
     }
@@ -207,7 +217,7 @@ impl Series {
     #[must_use]
     pub fn kernel(&self) -> Option<&Kernel> {
         match &self.engine {
-            Engine::Unrolled(kernel, _) => Some(kernel),
+            Engine::Unrolled([kernel, ..]) => Some(kernel),
             Engine::Compact(_) => None,
         }
     }
@@ -218,14 +228,22 @@ impl Series {
     /// [`ArgumentError`] if the number of parameters is wrong or one is not finite.
     pub fn evaluator(&self, parameters: &[f64]) -> Result<SeriesEvaluator, ArgumentError> {
         let work = match &self.engine {
-            Engine::Unrolled(kernel, sums) => Work::Unrolled {
+            Engine::Unrolled([kernel, sums, reaches]) => Work::Unrolled {
                 coefficients: Box::new(kernel.evaluator(parameters)?),
                 sums: Box::new(sums.evaluator(&[])?),
-                terms: vec![0.0; (self.states * self.order + 1) * LANES],
+                reaches: Box::new(reaches.evaluator(&[])?),
             },
             Engine::Compact(compact) => Work::Compact(compact.clone(), Box::new(compact.rows(parameters)?)),
         };
         Ok(SeriesEvaluator { work, inputs: self.inputs, states: self.states, order: self.order })
+    }
+
+    /// Room for an expansion about one state, or about [`LANES`] states.
+    ///
+    /// # Errors
+    /// [`ArgumentError::WrongLength`] if the width is another.
+    pub fn expansion(&self, width: usize) -> Result<Expansion, ArgumentError> {
+        Expansion::new([self.states, self.order, self.inputs], width)
     }
 }
 
@@ -246,12 +264,7 @@ pub struct SeriesEvaluator {
 
 #[derive(Clone)]
 enum Work {
-    /// `terms` holds what the sums read: coefficients and a step.
-    Unrolled {
-        coefficients: Box<Evaluator>,
-        sums: Box<Evaluator>,
-        terms: Vec<f64>,
-    },
+    Unrolled { coefficients: Box<Evaluator>, sums: Box<Evaluator>, reaches: Box<Evaluator> },
     Compact(Arc<Compact>, Box<Rows>),
 }
 
@@ -320,32 +333,91 @@ impl SeriesEvaluator {
         }
     }
 
-    /// The change of the states over a step h: Σ cₖ hᵏ, summed with compensation, and then what these sums still lack. For
-    /// coefficients of one state and one step, or of [`LANES`] states and as many steps.
+    /// Finds the coefficients of an expansion at its inputs.
     ///
     /// # Errors
-    /// [`ArgumentError::WrongLength`] if a slice does not fit.
+    /// [`ArgumentError::WrongLength`] if the expansion is one of another series.
     #[inline]
-    pub fn sum(&mut self, coefficients: &[f64], h: &[f64], change: &mut [f64]) -> Result<(), ArgumentError> {
-        let width = if h.len() == 1 { 1 } else { LANES };
+    pub fn expand(&mut self, expansion: &mut Expansion) -> Result<(), ArgumentError> {
+        let width = expansion.width();
+        let (coefficients, inputs) = expansion.open();
+        if width == 1 { self.eval(inputs, coefficients) } else { self.eval_lanes(inputs, coefficients) }
+    }
+
+    /// The change of the states over a step h: Σ cₖ hᵏ, summed with compensation; then what these sums still lack; then the slopes at the
+    /// end of the step, Σ k cₖ hᵏ⁻¹.
+    ///
+    /// # Errors
+    /// [`ArgumentError::WrongLength`] if a slice does not fit, or the expansion is one of another series.
+    #[inline]
+    pub fn sum(
+        &mut self,
+        expansion: &mut Expansion,
+        h: &[f64],
+        out: &mut [f64],
+    ) -> Result<(), ArgumentError> {
+        let width = expansion.width();
         check("steps", width, h.len())?;
-        check("coefficients", self.states * self.order * width, coefficients.len())?;
-        check("outputs", 2 * self.states * width, change.len())?;
+        check("outputs", 3 * self.states * width, out.len())?;
+        let terms = expansion.with_steps(h);
+        check("numbers", (self.states * self.order + 1) * width, terms.len())?;
         match &mut self.work {
-            Work::Unrolled { sums, terms, .. } => {
-                terms[..coefficients.len()].copy_from_slice(coefficients);
-                terms[coefficients.len()..][..width].copy_from_slice(h);
-                let terms = &terms[..coefficients.len() + width];
-                if width == 1 { sums.eval(terms, change) } else { sums.eval_lanes(terms, change) }
+            Work::Unrolled { sums, .. } if width == 1 => sums.eval(terms, out)?,
+            Work::Unrolled { sums, .. } => sums.eval_lanes(terms, out)?,
+            Work::Compact(compact, _) if width == 1 => compact.sum::<1>(terms, h, out),
+            Work::Compact(compact, _) => compact.sum::<LANES>(terms, h, out),
+        }
+        Ok(())
+    }
+
+    /// The longest step in each lane that leaves a remainder within the tolerance: infinite if the series ends, NaN if a coefficient is not finite.
+    ///
+    /// # Errors
+    /// [`ArgumentError::WrongLength`] if a slice does not fit, or the expansion is one of another series.
+    #[inline]
+    pub fn reach(&mut self, expansion: &Expansion, steps: &mut [f64]) -> Result<(), ArgumentError> {
+        match expansion.width() {
+            1 => self.reach_in::<1>(expansion, steps),
+            _ => self.reach_in::<LANES>(expansion, steps),
+        }
+    }
+
+    fn reach_in<const W: usize>(
+        &mut self,
+        expansion: &Expansion,
+        steps: &mut [f64],
+    ) -> Result<(), ArgumentError> {
+        check("steps", W, steps.len())?;
+        let usual = reach::usual(self.order);
+        let mut out = [[0.0; W]; 1 + reach::TELLING];
+        let told = &mut out[..(self.order + 2).saturating_sub(usual).max(1)];
+        match &mut self.work {
+            Work::Unrolled { reaches, .. } if W == 1 => {
+                reaches.eval(expansion.numbers(), told.as_flattened_mut())?
             }
-            Work::Compact(compact, _) => {
-                if width == 1 {
-                    compact.sum::<1>(coefficients, h, change);
-                } else {
-                    compact.sum::<LANES>(coefficients, h, change);
+            Work::Unrolled { reaches, .. } => {
+                reaches.eval_lanes(expansion.numbers(), told.as_flattened_mut())?
+            }
+            Work::Compact(..) => {
+                check("coefficients", self.states * self.order * W, expansion.coefficients().len())?;
+                told[0] = compact::reach_from::<W>(expansion, usual);
+                for (top, k) in told[1..].iter_mut().zip(usual..) {
+                    *top = compact::top_of::<W>(expansion, k);
                 }
-                Ok(())
             }
         }
+        for (j, step) in steps.iter_mut().enumerate() {
+            let top = |k: usize| match k.checked_sub(usual) {
+                Some(place) => told[1 + place][j],
+                None => compact::top_of::<W>(expansion, k)[j],
+            };
+            *step = match reach::told(self.order, top) {
+                Told::Radius => told[0][j],
+                Told::From(k) => compact::reach_from::<W>(expansion, k)[j],
+                Told::Ends => f64::INFINITY,
+                Told::NotFinite => f64::NAN,
+            };
+        }
+        Ok(())
     }
 }

@@ -39,6 +39,8 @@ pub(super) fn convolution(tape: &Tape, node: Node) -> Option<Convolution> {
         Rule::Square(_, [u, _]) => (u, u, true),
         Rule::Quotient { arguments: [_, d, ..], .. } => (d, node, false),
         Rule::Root(_) => (node, node, true),
+        Rule::Power([u, ..]) => (u, node, false),
+        Rule::Inner([u, v]) => (u, v, false),
         _ => return None,
     };
     Some(Convolution { u, v, shape: Shape { halves, spans: [tape.span(u), tape.span(v)] } })
@@ -198,6 +200,25 @@ pub(super) fn finish<A: Arithmetic, T: Table<A>>(
                 (None, None) => a.constant(0.0),
             }
         }
+        Rule::Inner(_) => inner.unwrap_or_else(|| a.constant(0.0)), // there are terms wherever it is asked for
+        Rule::Power([u, other, inverse, whole, rise]) => {
+            // yₖ = uₖ a y₀/u₀ + ((a + 1)/k Σ j uⱼ yₖ₋ⱼ − Σ uⱼ yₖ₋ⱼ)/u₀
+            let other = tape.has(other, k).then(|| table.get(other, k));
+            let rest = match (other, inner) {
+                (Some(other), Some(inner)) => {
+                    let other = over(a, other, k);
+                    let rest = a.mul_sub(other, table.get(rise, 0), inner);
+                    Some(a.mul(rest, table.get(inverse, 0)))
+                }
+                _ => None, // at order 1 there is neither
+            };
+            match (tape.has(u, k), rest) {
+                (true, Some(rest)) => a.mul_add(table.get(u, k), table.get(whole, 0), rest),
+                (true, None) => a.mul(table.get(u, k), table.get(whole, 0)),
+                (false, Some(rest)) => rest,
+                (false, None) => a.constant(0.0),
+            }
+        }
         Rule::Choose(test, [p, q, yes, no]) => {
             let [yes, no] = [yes, no].map(|u| if tape.has(u, k) { table.get(u, k) } else { a.constant(0.0) });
             a.select(test, table.get(p, 0), table.get(q, 0), yes, no)
@@ -317,48 +338,4 @@ fn doubled<A: Arithmetic, T: Table<A>>(
         (Some(half), None) => Some(a.add(half, half)),
         (None, square) => square,
     }
-}
-
-/// The orders whose sum is compensated. Beyond, terms are too small for their rounding to matter.
-const COMPENSATED: usize = 6;
-
-/// Σ cₖ hᵏ from order 1 on, by Horner's rule. The rounding of each product and sum of low order is computed too and carried
-/// along (Graillat, Langlois and Louvet, doi:10.1007/BF03186531), so that the result is as good as its last bit; what is left beyond
-/// that bit is the second result.
-#[inline(always)]
-pub(super) fn sum<A: Arithmetic>(
-    a: &mut A,
-    order: usize,
-    h: A::Value,
-    coefficient: impl Fn(usize) -> A::Value,
-) -> [A::Value; 2] {
-    let mut sum = coefficient(order);
-    for k in (COMPENSATED + 1..order).rev() {
-        sum = a.mul_add(sum, h, coefficient(k));
-    }
-    let mut low: Option<A::Value> = None;
-    for k in (1..order.min(COMPENSATED + 1)).rev() {
-        let term = coefficient(k);
-        let product = a.mul(sum, h);
-        let lost = a.mul_sub(sum, h, product);
-        sum = a.add(product, term);
-        let moved = a.sub(sum, product);
-        let kept = a.sub(sum, moved);
-        let (first, second) = (a.sub(product, kept), a.sub(term, moved));
-        let rest = a.add(first, second);
-        let rest = a.add(rest, lost);
-        low = Some(match low {
-            Some(low) => a.mul_add(low, h, rest),
-            None => rest,
-        });
-    }
-    let product = a.mul(sum, h);
-    let lost = a.mul_sub(sum, h, product);
-    let lost = match low {
-        Some(low) => a.mul_add(low, h, lost),
-        None => lost,
-    };
-    let high = a.add(product, lost);
-    let kept = a.sub(high, product);
-    [high, a.sub(lost, kept)]
 }

@@ -12,6 +12,7 @@
 
 use super::SeriesError;
 use super::draft::Draft;
+use super::factor::factored;
 use crate::instruction::{Code, Instruction, Operand, Test};
 use crate::program::Program;
 use leastaction_expr::Op;
@@ -21,6 +22,9 @@ pub(super) type Node = u32;
 
 /// The length of a series that does not end.
 pub(super) const ENDLESS: u32 = u32::MAX;
+
+/// The order that ways to write a tape are compared at.
+const USUAL: usize = 16;
 
 /// Where the coefficient of order 0 comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -69,6 +73,10 @@ pub(super) enum Rule {
     },
     /// The series y with y² = u, and 1/(2 y₀)
     Root([Node; 2]),
+    /// uᵃ, with the inner terms of D u·y, 1/u₀, a y₀/u₀ and a + 1
+    Power([Node; 5]),
+    /// The terms of u · v that do not wait for its own order
+    Inner([Node; 2]),
     /// c if a and b pass the test at order 0, else d
     Choose(Test, [Node; 4]),
     /// b if a is negative at order 0, else c
@@ -99,9 +107,23 @@ impl Tape {
     /// The tape of a program that computes the rates of its first inputs. The next input is the time, further ones do
     /// not change.
     pub(super) fn new(program: &Program, states: usize) -> Result<Tape, SeriesError> {
+        let factored = factored(program, states);
+        let mut best = Tape::of(program, states, false)?;
+        for (program, joins) in [(Some(program), true), (factored.as_ref(), false), (factored.as_ref(), true)]
+        {
+            let Some(program) = program else { continue };
+            let tape = Tape::of(program, states, joins)?;
+            if tape.work(USUAL) < best.work(USUAL) {
+                best = tape;
+            }
+        }
+        Ok(best)
+    }
+
+    fn of(program: &Program, states: usize, joins: bool) -> Result<Tape, SeriesError> {
         let mut lengths = vec![ENDLESS; states];
         loop {
-            let tape = Draft::new(program, &lengths).tape(program, states)?;
+            let tape = Draft::new(program, &lengths, joins).tape(program, states)?;
             // A state whose rate ends ends one order later, which may end other series in turn.
             let found: Vec<u32> =
                 tape.rates.iter().map(|&f| tape.length[f as usize].saturating_add(1)).collect();
@@ -142,7 +164,7 @@ impl Tape {
     /// The number of products in the convolutions up to an order: what unrolled code is mostly made of.
     pub(super) fn work(&self, order: usize) -> usize {
         let each = |rule: &Rule| match rule {
-            Rule::Product(..) | Rule::Quotient { .. } => order * order / 2,
+            Rule::Product(..) | Rule::Quotient { .. } | Rule::Power(_) | Rule::Inner(_) => order * order / 2,
             Rule::Square(..) | Rule::Root(_) => order * order / 4,
             _ => order,
         };
@@ -167,6 +189,8 @@ impl Tape {
                 Rule::Scale(_, nodes) | Rule::Product(_, nodes) => open.extend(nodes),
                 Rule::Quotient { arguments, .. } => open.extend(arguments),
                 Rule::Root([u, slope]) | Rule::Flip([u, slope]) => open.extend([u, slope]),
+                Rule::Power(nodes) => open.extend(nodes),
+                Rule::Inner(nodes) => open.extend(nodes),
                 Rule::Choose(_, nodes) => open.extend(nodes),
                 Rule::ChooseSign(nodes) => open.extend(nodes),
             }

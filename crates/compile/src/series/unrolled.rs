@@ -3,7 +3,9 @@
 //! Every order first sums the inner terms of all convolutions, several sums side by side, then computes what waits for
 //! the order itself: so no sum is a chain that the processor waits for.
 
-use super::recurrence::{Convolution, Table, convolution, finish, inner, more, sum};
+use super::polynomial::sum;
+use super::reach::{SHARES, reach, top, usual};
+use super::recurrence::{Convolution, Table, convolution, finish, inner, more};
 use super::tape::{Node, Start, Tape};
 use crate::arithmetic::Arithmetic;
 use crate::builder::Builder;
@@ -109,20 +111,39 @@ pub(super) fn unroll(tape: &Tape, order: usize) -> Program {
     end(tape, builder, outputs)
 }
 
-/// The program that sums the polynomials of some states: inputs are the coefficients, by order, and the step; outputs are the sums,
-/// then what they lack.
+/// The program that sums the polynomials of some states: inputs are the coefficients, by order, and the step; outputs are the sums, what they
+/// lack, and the slopes.
 pub(super) fn polynomials(states: usize, order: usize) -> Program {
     let mut builder = Builder::default();
     let count = states * order;
     let h = Operand::Input(count as u32);
     let coefficient = |i: usize, k: usize| Operand::Input(((k - 1) * states + i) as u32);
-    let mut outputs = vec![h; 2 * states];
-    for i in 0..states {
-        let [high, low] = sum(&mut builder, order, h, |k| coefficient(i, k));
-        (outputs[i], outputs[states + i]) = (high, low);
-    }
+    let found: Vec<[Operand; 3]> =
+        (0..states).map(|i| sum(&mut builder, order, h, |k| coefficient(i, k))).collect();
+    let outputs = (0..3).flat_map(|which| found.iter().map(move |found| found[which])).collect();
+    plain(builder, count + 1, outputs)
+}
+
+/// The program of how far an expansion reaches: inputs are all of its numbers; outputs are the step, and the logarithms of the orders that
+/// usually tell it.
+pub(super) fn reaches(states: usize, order: usize, inputs: usize) -> Program {
+    let mut builder = Builder::default();
+    let count = states * order;
+    let shares = std::array::from_fn(|i| Operand::Input((count + 1 + i) as u32));
+    let coefficient = |k: usize, i: usize| {
+        let place = if k == 0 { count + 1 + SHARES + i } else { (k - 1) * states + i };
+        Operand::Input(place as u32)
+    };
+    let from = usual(order);
+    let mut outputs = vec![reach(&mut builder, states, from, order, shares, coefficient)];
+    outputs.extend((from..=order).map(|k| top(&mut builder, states, |i| coefficient(k, i))));
+    plain(builder, count + 1 + SHARES + inputs, outputs)
+}
+
+/// A program of numbered inputs.
+fn plain(builder: Builder, inputs: usize, outputs: Vec<Operand>) -> Program {
     let symbol = |i: usize| Symbol { name: format!("c{i}").into(), dots: 0 };
-    let inputs = (0..=count).map(symbol).collect();
     let Builder { constants, body, .. } = builder;
+    let inputs = (0..inputs).map(symbol).collect();
     Program { inputs, parameters: Vec::new(), constants, uniforms: Vec::new(), body, outputs }
 }

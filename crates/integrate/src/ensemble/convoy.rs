@@ -23,6 +23,8 @@ pub(super) struct Convoy<'e, 'd> {
     /// Which trajectory is in each lane, and how many samples it has given.
     lanes: [Option<Passenger>; LANES],
     width: usize,
+    /// Whether a lane may be free.
+    free: bool,
     /// Where starts are computed, with which parameters, and the last of them.
     cradle: Dynamics,
     parameters: Vec<f64>,
@@ -68,6 +70,7 @@ impl<'e, 'd> Convoy<'e, 'd> {
             times,
             lanes: [None; LANES],
             width,
+            free: true,
             cradle,
             parameters,
             launch,
@@ -86,9 +89,11 @@ impl<'e, 'd> Convoy<'e, 'd> {
         next: &mut Next<'_, 'a>,
     ) -> Result<(), RunError> {
         loop {
-            self.fill(starts, desk, next);
-            if self.lanes.iter().all(Option::is_none) {
-                return Ok(());
+            if self.free {
+                self.fill(starts, desk, next);
+                if self.lanes.iter().all(Option::is_none) {
+                    return Ok(());
+                }
             }
             self.steps = self.steps.wrapping_add(1);
             if self.steps.is_multiple_of(LISTEN) && desk.is_stopped() {
@@ -103,10 +108,15 @@ impl<'e, 'd> Convoy<'e, 'd> {
     /// Puts trajectories into lanes that are free.
     fn fill<'a>(&mut self, starts: &dyn Starts, desk: &mut Desk<'a>, next: &mut Next<'_, 'a>) {
         let mut begun = [false; LANES];
+        self.free = false;
         for lane in 0..self.width {
             while self.lanes[lane].is_none() {
                 let idle = self.lanes.iter().all(Option::is_none);
-                let Some(index) = next(desk, idle) else { break };
+                let Some(index) = next(desk, idle) else {
+                    // There may be one later.
+                    self.free = true;
+                    break;
+                };
                 match self.board(lane, index, starts) {
                     Ok(()) => {
                         if let Some((chunk, row)) = desk.row(index) {
@@ -187,6 +197,15 @@ impl<'e, 'd> Convoy<'e, 'd> {
     /// One step of all lanes.
     fn advance(&mut self, desk: &mut Desk<'_>) -> Result<(), RunError> {
         self.course.propose_each()?;
+        let sampled = !self.times.is_empty();
+        if !(self.course.has_failed() || self.lookout.is_on() || sampled) {
+            self.course.take();
+            if !self.course.any_over() {
+                return Ok(());
+            }
+            // A lane that rests was over before.
+            return self.land([const { None }; LANES], desk);
+        }
         let mut ended = [const { None }; LANES];
         for (lane, ended) in ended.iter_mut().enumerate().take(self.width) {
             if let Some(error) = self.course.failure(lane) {
@@ -198,6 +217,11 @@ impl<'e, 'd> Convoy<'e, 'd> {
             self.look_into(&mut ended, desk)?;
         }
         self.course.take();
+        self.land(ended, desk)
+    }
+
+    /// Frees lanes that have come to the end, and those that have ended before.
+    fn land(&mut self, mut ended: Ended, desk: &mut Desk<'_>) -> Result<(), RunError> {
         for (lane, ended) in ended.iter_mut().enumerate().take(self.width) {
             if self.course.is_taken(lane) && ended.is_none() {
                 self.sample_here(lane, desk);
@@ -327,6 +351,7 @@ impl<'e, 'd> Convoy<'e, 'd> {
             }
             desk.close(index, fate, why);
             self.course.rest(lane);
+            self.free = true;
         }
     }
 
@@ -353,6 +378,7 @@ impl<'e, 'd> Convoy<'e, 'd> {
             }
             self.course.rest(lane);
         }
+        self.free = true;
         let (mut dynamics, mut indices) = (self.cradle.clone(), indices.into_iter());
         dynamics.set_parameters(&self.parameters)?;
         let mut alone = Convoy::new(self.ensemble, &mut dynamics, 1, self.times)?;

@@ -15,7 +15,7 @@ pub(in crate::method) const CARD: Card = Card {
     kind: Kind::Explicit,
     sizing: Sizing::Estimated { order: 8 },
     cite: "doi:10.1007/978-3-540-78862-1, section II.10",
-    stepper: |dynamics, width, _| Ok(TABLEAU.stepper(dynamics, width)),
+    stepper: |dynamics, width, pace| Ok(TABLEAU.stepper(dynamics, width, pace)),
 };
 
 /// Dense output in Chebyshev polynomials, computed from the published nested form in 60 digits: there weights of up to 5 do what weights

@@ -16,7 +16,7 @@ pub(in crate::method) const CARD: Card = Card {
     kind: Kind::Explicit,
     sizing: Sizing::Estimated { order: 5 },
     cite: "doi:10.1016/0771-050X(80)90013-3",
-    stepper: |dynamics, width, _| Ok(TABLEAU.stepper(dynamics, width)),
+    stepper: |dynamics, width, pace| Ok(TABLEAU.stepper(dynamics, width, pace)),
 };
 
 #[rustfmt::skip]

@@ -13,10 +13,10 @@ pub(super) mod vern9;
 
 use crate::block::{Block, copy_in};
 use crate::dense::{Basis, Polynomial};
-use crate::pace::Tolerance;
+use crate::pace::{Pace, Tolerance, larger};
 use crate::step::{Interval, Motion, Step, StepError};
 use crate::whole::{Draft, Whole};
-use leastaction_compile::{AssemblyError, LANES, Operand};
+use leastaction_compile::{AssemblyError, LANES, Operand, advance, gather};
 use leastaction_mechanics::{Dynamics, EvalError, Quantity};
 
 /// Weights of slopes, by their numbers. Those that are left out are zero.
@@ -53,6 +53,8 @@ pub(super) struct Dense {
 /// A tableau at work.
 pub(super) struct Explicit {
     tableau: &'static Tableau,
+    /// What errors are measured by, if that sets the steps.
+    tolerance: Option<Tolerance>,
     /// Rows as long as the block, one per stage.
     slopes: Vec<f64>,
     at: Vec<f64>,
@@ -60,20 +62,33 @@ pub(super) struct Explicit {
     h: [f64; LANES],
     /// 1 in lanes whose first slope is known from the step before.
     begun: [f64; LANES],
+    /// The step as a kernel that keeps the slopes between the first and the last to itself, and one that shows them.
     whole: Option<Whole>,
+    telling: Option<Whole>,
+    /// Whether all slopes of the last step are known, and whether those of the next will be asked for.
+    told: bool,
+    asked: bool,
+    /// The errors of the last step as multiples of what is tolerated, as the kernel found them: one or two for each lane.
+    ratios: [[f64; LANES]; 2],
 }
 
 impl Tableau {
     /// The memory for a system in so many lanes.
-    pub(super) fn stepper(&'static self, dynamics: &Dynamics, width: usize) -> Box<dyn Step> {
+    pub(super) fn stepper(&'static self, dynamics: &Dynamics, width: usize, pace: &Pace) -> Box<dyn Step> {
         let len = dynamics.system().dimension() * width;
+        let tolerance = if let Pace::Tolerance(tolerance) = pace { Some(*tolerance) } else { None };
         Box::new(Explicit {
             tableau: self,
+            tolerance,
             slopes: vec![0.0; len * self.slopes()],
             at: vec![0.0; len],
             h: [0.0; LANES],
             begun: [0.0; LANES],
             whole: None,
+            telling: None,
+            told: true,
+            asked: false,
+            ratios: [[0.0; LANES]; 2],
         })
     }
 
@@ -103,44 +118,85 @@ impl Explicit {
         Ok(motion.rates(interval, c, &self.at, &mut self.slopes[i * len..][..len])?)
     }
 
-    /// Errors as multiples of what is tolerated, for the difference that a row stands for.
-    fn measure(
+    /// The step as a kernel.
+    fn compiled(&self, dynamics: &Dynamics, width: usize, telling: bool) -> Result<Option<Whole>, EvalError> {
+        let (tableau, n) = (self.tableau, self.at.len() / width);
+        let settings = self.tolerance.map(|tolerance| [tolerance.relative, tolerance.absolute]);
+        let settings = settings.as_ref().map_or(&[][..], |settings| settings);
+        // A tableau has a place of its own, so that this is its name.
+        let name = format!("explicit {tableau:p} {telling} {}", settings.len());
+        let quantities = [(Quantity::Field, tableau.stages.len() + 1)];
+        Whole::compile(dynamics, width, &name, &quantities, (&[n, n, n], settings), |draft, inputs| {
+            write(tableau, telling, draft, inputs)
+        })
+    }
+
+    /// Makes the step, and with `telling` finds all of its slopes.
+    fn step_as_whole(
         &mut self,
-        row: Row,
-        (tolerance, block, change): (Tolerance, &Block, &[f64]),
-        ratios: &mut [f64],
-        keep: &mut dyn FnMut(&mut [f64]),
-    ) {
-        gather(&mut self.at, None, &self.h, row, &self.slopes);
-        keep(&mut self.at);
-        tolerance.ratios(&self.at, block.values(), change, ratios);
+        dynamics: &Dynamics,
+        interval: Interval<'_>,
+        block: &Block,
+        telling: bool,
+        change: Option<&mut [f64]>,
+    ) -> Result<(), EvalError> {
+        let (len, last) = (self.at.len(), self.tableau.last());
+        let Some(whole) = (if telling { &mut self.telling } else { &mut self.whole }) else { return Ok(()) };
+        let (first, others) = self.slopes.split_at_mut(len);
+        let outputs = whole.step(dynamics, interval, &[block.values(), block.carry(), first])?;
+        let (moved, rest) = outputs.split_at(len);
+        let (slope, rest) = rest.split_at(len);
+        if let Some(change) = change {
+            change.copy_from_slice(moved);
+        }
+        others[(last - 1) * len..][..len].copy_from_slice(slope);
+        let inner = if telling { (last - 1) * len } else { 0 };
+        let (ratios, inner) = rest.split_at(rest.len() - inner);
+        for (to, from) in self.ratios.iter_mut().zip(ratios.chunks_exact(interval.t.len())) {
+            to[..from.len()].copy_from_slice(from);
+        }
+        others[..inner.len()].copy_from_slice(inner);
+        self.told = telling;
+        Ok(())
+    }
+
+    /// Finds the slopes of the last step that its kernel kept to itself.
+    fn tell(&mut self, dynamics: &Dynamics, interval: Interval<'_>, block: &Block) -> Result<(), EvalError> {
+        if self.whole.is_none() || self.told {
+            return Ok(());
+        }
+        if self.telling.is_none() {
+            self.telling = self.compiled(dynamics, interval.t.len(), true)?;
+        }
+        self.step_as_whole(dynamics, interval, block, true, None)
     }
 }
 
 /// The step as the kernel makes it, operation for operation as [`gather`] and [`advance`] do: from the states, their carries and the first slopes.
-/// Gives the change and the other slopes.
+/// Gives the change, the last slopes, the errors as multiples of what is tolerated if a tolerance is given, and if it shall tell them the slopes
+/// in between.
 fn write(
     tableau: &Tableau,
+    telling: bool,
     draft: &mut Draft,
     inputs: &[Vec<Operand>],
 ) -> Result<Vec<Operand>, AssemblyError> {
-    let [y, e, first] = inputs else { return Ok(Vec::new()) };
+    let [y, e, first, tolerance] = inputs else { return Ok(Vec::new()) };
     let (n, h) = (y.len(), draft.h());
     let mut slopes = vec![first.clone()];
     for &(c, row) in tableau.stages {
         let mut state = Vec::with_capacity(n);
         for i in 0..n {
             let sum = sum(draft, row, |_, j| slopes[j][i]);
-            let change = sum.map_or(h, |sum| draft.mul(h, sum));
-            state.push(draft.add(y[i], change));
+            state.push(sum.map_or(y[i], |sum| draft.mul_add(h, sum, y[i])));
         }
         slopes.push(draft.quantity(Quantity::Field, c, &state)?);
     }
+    // The first slope differs by nothing from itself.
+    let weights = if let [(0, _), others @ ..] = tableau.weights { others } else { tableau.weights };
     let mut change = Vec::with_capacity(n);
     for i in 0..n {
-        let apart = |draft: &mut Draft, j: usize| draft.sub(slopes[j][i], first[i]);
-        // The first slope differs by nothing from itself.
-        let sum = sum(draft, tableau.weights, apart);
+        let sum = sum(draft, weights, |draft, j| draft.sub(slopes[j][i], first[i]));
         let mean = sum.map_or(first[i], |sum| draft.add(first[i], sum));
         change.push(draft.mul(h, mean));
     }
@@ -150,7 +206,22 @@ fn write(
         end.push(draft.add(y[i], moved));
     }
     slopes.push(draft.quantity(Quantity::Field, 1.0, &end)?);
-    Ok(change.into_iter().chain(slopes.into_iter().skip(1).flatten()).collect())
+    let mut outputs = change.clone();
+    outputs.extend(&slopes[tableau.last()]);
+    if let &[relative, absolute] = tolerance.as_slice() {
+        for row in tableau.estimate.rows() {
+            let mut error = |i: usize| {
+                let sum = sum(draft, row, |_, j| slopes[j][i]);
+                sum.map_or(h, |sum| draft.mul(h, sum))
+            };
+            let errors: Vec<Operand> = (0..n).map(&mut error).collect();
+            outputs.push(Tolerance::write_ratio(draft, [relative, absolute], &errors, y, &change));
+        }
+    }
+    if telling {
+        outputs.extend(slopes[1..tableau.last()].iter().flatten());
+    }
+    Ok(outputs)
 }
 
 /// Σ wⱼ xⱼ, from left to right.
@@ -158,21 +229,40 @@ fn sum(draft: &mut Draft, row: Row, mut value: impl FnMut(&mut Draft, usize) -> 
     let mut sum = None;
     for &(j, weight) in row {
         let (weight, value) = (draft.number(weight), value(draft, j));
-        let term = draft.mul(weight, value);
-        sum = Some(sum.map_or(term, |sum| draft.add(sum, term)));
+        sum = Some(match sum {
+            None => draft.mul(weight, value),
+            Some(sum) => draft.mul_add(weight, value, sum),
+        });
     }
     sum
 }
 
+impl Estimate {
+    /// The rows of differences.
+    fn rows(&self) -> impl Iterator<Item = Row> {
+        match *self {
+            Estimate::Embedded(row) => [Some(row), None],
+            Estimate::Pair { fifth, third } => [Some(fifth), Some(third)],
+        }
+        .into_iter()
+        .flatten()
+    }
+
+    /// The error, from those of each row.
+    #[inline]
+    fn join(&self, ratios: &mut [f64], others: &[f64]) {
+        if let Estimate::Pair { .. } = self {
+            for (ratio, third) in ratios.iter_mut().zip(others) {
+                let square = *ratio * *ratio;
+                *ratio = square / larger((square + 0.01 * (third * third)).sqrt(), f64::MIN_POSITIVE);
+            }
+        }
+    }
+}
+
 impl Step for Explicit {
     fn compile(&mut self, dynamics: &Dynamics, width: usize) -> Result<(), EvalError> {
-        let (tableau, n) = (self.tableau, self.at.len() / width);
-        let calls = tableau.stages.len() + 1;
-        let name = format!("{:?}{:?}", tableau.stages, tableau.weights);
-        let quantities = [(Quantity::Field, calls)];
-        self.whole = Whole::compile(dynamics, width, &name, &quantities, &[n, n, n], |draft, inputs| {
-            write(tableau, draft, inputs)
-        })?;
+        self.whole = self.compiled(dynamics, width, false)?;
         Ok(())
     }
 
@@ -194,14 +284,10 @@ impl Step for Explicit {
             copy_in(&lanes[..begun.len()], &self.at, &mut self.slopes[..len]);
             begun.fill(1.0);
         }
-        if let Some(whole) = &mut self.whole {
-            let (first, others) = self.slopes.split_at_mut(len);
-            let outputs = whole.step(motion.dynamics(), interval, &[block.values(), block.carry(), first])?;
-            let (moved, slopes) = outputs.split_at(len);
-            change.copy_from_slice(moved);
-            others[..slopes.len()].copy_from_slice(slopes);
-            motion.work_mut().evaluations += (slopes.len() / len) as u64;
-            return Ok(());
+        if self.whole.is_some() {
+            let telling = std::mem::take(&mut self.asked) && self.telling.is_some();
+            motion.work_mut().evaluations += tableau.stages.len() as u64 + 1;
+            return Ok(self.step_as_whole(motion.dynamics(), interval, block, telling, Some(change))?);
         }
         for (i, &stage) in tableau.stages.iter().enumerate() {
             self.find(motion, interval, block, i + 1, stage)?;
@@ -212,6 +298,10 @@ impl Step for Explicit {
     }
 
     fn error(&mut self, tolerance: Tolerance, block: &Block, change: &[f64], ratios: &mut [f64]) {
+        if self.whole.is_some() && self.tolerance == Some(tolerance) {
+            ratios.copy_from_slice(&self.ratios[0][..ratios.len()]);
+            return self.tableau.estimate.join(ratios, &self.ratios[1]);
+        }
         self.error_within(tolerance, block, change, ratios, &mut |_| {});
     }
 
@@ -223,19 +313,14 @@ impl Step for Explicit {
         ratios: &mut [f64],
         keep: &mut dyn FnMut(&mut [f64]),
     ) {
-        let scales = (tolerance, block, change);
-        match self.tableau.estimate {
-            Estimate::Embedded(row) => self.measure(row, scales, ratios, keep),
-            Estimate::Pair { fifth, third } => {
-                let mut others = [0.0; LANES];
-                self.measure(third, scales, &mut others[..ratios.len()], keep);
-                self.measure(fifth, scales, ratios, keep);
-                for (ratio, third) in ratios.iter_mut().zip(others) {
-                    let scale = ratio.hypot(0.1 * third);
-                    *ratio *= if scale == 0.0 { 0.0 } else { *ratio / scale };
-                }
-            }
+        let mut found = [[0.0; LANES]; 2];
+        for (row, found) in self.tableau.estimate.rows().zip(&mut found) {
+            gather(&mut self.at, None, &self.h, row, &self.slopes);
+            keep(&mut self.at);
+            tolerance.ratios(&self.at, block.values(), change, &mut found[..ratios.len()]);
         }
+        ratios.copy_from_slice(&found[0][..ratios.len()]);
+        self.tableau.estimate.join(ratios, &found[1]);
     }
 
     fn polynomial(
@@ -248,6 +333,8 @@ impl Step for Explicit {
     ) -> Result<bool, StepError> {
         let (tableau, len) = (self.tableau, self.at.len());
         let dense = &tableau.dense;
+        self.asked = true;
+        self.tell(motion.dynamics(), interval, block)?;
         for (i, &stage) in dense.extra.iter().enumerate() {
             self.find(motion, interval, block, tableau.last() + 1 + i, stage)?;
         }
@@ -272,70 +359,6 @@ impl Step for Explicit {
         visit(&mut self.begun);
         visit(&mut self.slopes[..self.at.len()]);
     }
-}
-
-/// out = y + h·Σ wⱼ kⱼ, or without y. Places go in chunks of eight: the lanes of a component, or components of one lane.
-#[inline]
-fn gather(out: &mut [f64], y: Option<&[f64]>, h: &[f64; LANES], row: Row, slopes: &[f64]) {
-    let len = out.len();
-    let (chunks, rest) = out.as_chunks_mut::<LANES>();
-    let whole = LANES * chunks.len();
-    for (place, out) in (0..).step_by(LANES).zip(chunks) {
-        *out = [0.0; LANES];
-        for &(j, weight) in row {
-            let slope = chunk(slopes, j * len + place);
-            (0..LANES).for_each(|l| out[l] += weight * slope[l]);
-        }
-        (0..LANES).for_each(|l| out[l] *= h[l]);
-        if let Some(y) = y {
-            let y = chunk(y, place);
-            (0..LANES).for_each(|l| out[l] += y[l]);
-        }
-    }
-    if rest.is_empty() {
-        return;
-    }
-    rest.fill(0.0);
-    for &(j, weight) in row {
-        rest.iter_mut().zip(&slopes[j * len + whole..]).for_each(|(out, slope)| *out += weight * slope);
-    }
-    rest.iter_mut().for_each(|out| *out *= h[0]);
-    if let Some(y) = y {
-        rest.iter_mut().zip(&y[whole..]).for_each(|(out, y)| *out += y);
-    }
-}
-
-/// change = h·(k₀ + Σ bⱼ (kⱼ − k₀)), which is h·Σ bⱼ kⱼ: but rounding of the weights, which is the same in every step and would
-/// add up, meets only differences.
-#[inline]
-fn advance(change: &mut [f64], h: &[f64; LANES], weights: Row, slopes: &[f64]) {
-    let len = change.len();
-    let (chunks, rest) = change.as_chunks_mut::<LANES>();
-    let whole = LANES * chunks.len();
-    for (place, change) in (0..).step_by(LANES).zip(chunks) {
-        *change = [0.0; LANES];
-        let first = chunk(slopes, place);
-        for &(j, weight) in weights {
-            let slope = chunk(slopes, j * len + place);
-            (0..LANES).for_each(|l| change[l] += weight * (slope[l] - first[l]));
-        }
-        (0..LANES).for_each(|l| change[l] = h[l] * (first[l] + change[l]));
-    }
-    if rest.is_empty() {
-        return;
-    }
-    let first = &slopes[whole..len];
-    rest.fill(0.0);
-    for &(j, weight) in weights {
-        let others = slopes[j * len + whole..].iter().zip(first);
-        rest.iter_mut().zip(others).for_each(|(out, (slope, first))| *out += weight * (slope - first));
-    }
-    rest.iter_mut().zip(first).for_each(|(out, first)| *out = h[0] * (first + *out));
-}
-
-#[inline]
-fn chunk(values: &[f64], place: usize) -> &[f64; LANES] {
-    values[place..].first_chunk().unwrap_or(&[0.0; LANES])
 }
 
 #[cfg(test)]

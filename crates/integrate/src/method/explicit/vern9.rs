@@ -15,7 +15,7 @@ pub(in crate::method) const CARD: Card = Card {
     kind: Kind::Explicit,
     sizing: Sizing::Estimated { order: 9 },
     cite: "doi:10.1007/s11075-009-9290-3",
-    stepper: |dynamics, width, _| Ok(TABLEAU.stepper(dynamics, width)),
+    stepper: |dynamics, width, pace| Ok(TABLEAU.stepper(dynamics, width, pace)),
 };
 
 /// Dense output in Chebyshev polynomials, computed from the published powers of τ in 60 digits: there weights below 1 do what weights

@@ -215,7 +215,7 @@ impl Splitting {
     /// The step as the kernel makes it, operation for operation as [`Splitting::advance`] does: from the states, their carries and, if steps join,
     /// the first rate. Gives the change, and the last rate with the place where it was found.
     fn write(&self, draft: &mut Draft, inputs: &[Vec<Operand>]) -> Result<Vec<Operand>, AssemblyError> {
-        let [y, e, first] = inputs else { return Ok(Vec::new()) };
+        let [y, e, first, _] = inputs else { return Ok(Vec::new()) };
         let (n, h) = (y.len() / 2, draft.h());
         let (mut at, mut rate) = (y.clone(), Vec::new());
         let mut base: [Vec<Operand>; 2] = [const { Vec::new() }; 2];
@@ -312,9 +312,10 @@ impl Step for Splitting {
         let calls = self.stages.len().div_ceil(2);
         let quantities = [(Quantity::Kick, calls), (Quantity::Drift, calls)];
         let rows = [2 * n, 2 * n, if self.joins() { n } else { 0 }];
-        self.whole = Whole::compile(dynamics, width, &self.name, &quantities, &rows, |draft, inputs| {
-            self.write(draft, inputs)
-        })?;
+        self.whole =
+            Whole::compile(dynamics, width, &self.name, &quantities, (&rows, &[]), |draft, inputs| {
+                self.write(draft, inputs)
+            })?;
         Ok(())
     }
 

@@ -1,0 +1,208 @@
+//! Steps as long as a tolerance allows.
+//!
+//! All lanes are treated alike, without branches where that can be: what is rare comes after a look whether any lane has it.
+
+use super::{Course, Pacing};
+use crate::card::{Kind, Sizing};
+use crate::error::RunError;
+use crate::pace::{Tolerance, larger, smaller};
+use leastaction_compile::LANES;
+
+/// Implicit methods keep their step where it could grow by less than this.
+const KEPT: std::ops::RangeInclusive<f64> = 1.0..=1.2;
+/// Errors across constraints are not made smaller than this, relative to the state.
+const ACROSS: f64 = 1e-6;
+/// A step this short, relative to the time, no longer moves the time.
+const SHORTEST: f64 = 4.0 * f64::EPSILON;
+/// A run looks at the field so often at least, unless all is known without a look: less would not show a hill or a pulse on the way. Estimates
+/// have about as many looks in a step as their order is.
+const LOOKS: f64 = 100.0;
+/// An estimate smaller than this, relative to the tolerance, is no reason for a longer step.
+const GROUNDLESS: f64 = 1e-4;
+
+impl Course<'_> {
+    /// Tries a step of a length of its own in every lane; returns whether one can be taken, or none is left that goes on.
+    pub(super) fn try_adaptive<const W: usize>(&mut self, tolerance: Tolerance) -> Result<bool, RunError> {
+        self.check_limit::<W>();
+        if !self.fit::<W>() {
+            self.taken.fill(false);
+            return Ok(true);
+        }
+        let foreseen = self.card.sizing == Sizing::Foreseen;
+        if foreseen {
+            let (t, h) = (&self.t[..W], &mut self.h[..W]);
+            let look = (self.end - self.start).abs() / LOOKS;
+            self.method.foresee(&mut self.motion, t, &self.block, look, h)?;
+        }
+        let mut crossing = None;
+        if self.any_too_short::<W>() {
+            crossing = self.cross()?;
+        }
+        let mut ratios = [0.0; LANES];
+        if let Err(error) = self.try_step() {
+            // A step that cannot be solved is too long, unless it cannot be shorter.
+            let Some(lane) = error.lane().filter(|&lane| self.h[lane] != 0.0 && !foreseen) else {
+                return Err(error.into());
+            };
+            self.next[lane] = 0.25 * self.h[lane];
+            self.motion.work_mut().rejected += 1;
+            return Ok(false);
+        }
+        if let Err(error) = self.project() {
+            // Where the end could not be moved the change is NaN, and the step was too long.
+            if foreseen || error.lane().is_none_or(|lane| self.h[lane] == 0.0) {
+                return Err(error.into());
+            }
+            self.unmet = Some(error);
+        }
+        if !foreseen {
+            self.estimate(tolerance, &mut ratios[..W]);
+        }
+        if let Some(crossing) = crossing {
+            (0..W).filter(|&j| crossing[j]).for_each(|j| ratios[j] = 1.0);
+        }
+        // A change that is not finite leaves a NaN.
+        let mut nothing = [0.0; W];
+        for row in self.change.as_chunks::<W>().0 {
+            (0..W).for_each(|j| nothing[j] += row[j] - row[j]);
+        }
+        (0..W).for_each(|j| ratios[j] += nothing[j]);
+        self.judge::<W>(&ratios);
+        if let Some(crossing) = crossing {
+            for j in (0..W).filter(|&j| crossing[j] && self.taken[j]) {
+                (self.crossed[j], self.next[j]) =
+                    (self.t[j], if foreseen { self.next[j] } else { self.h[j] });
+            }
+        }
+        let taken = self.taken[..W].contains(&true);
+        self.motion.work_mut().rejected += u64::from(!taken);
+        Ok(taken)
+    }
+
+    /// The next steps, such that none much shorter remains for the end; 0 in lanes that do not go on. Returns whether one goes on.
+    #[inline]
+    fn fit<const W: usize>(&mut self) -> bool {
+        let mut going = false;
+        for j in 0..W {
+            let (left, next) = (self.left(j), self.next[j]);
+            let next = smaller(next.abs(), self.limits.longest).copysign(next);
+            let part = if left.abs() > next.abs() { 0.5 * left } else { left };
+            let fitted = if left.abs() > 2.0 * next.abs() { next } else { part };
+            let goes_on = self.t[j] != self.end;
+            self.h[j] = if goes_on { fitted } else { 0.0 };
+            self.tried[j] += u64::from(goes_on);
+            going |= goes_on;
+        }
+        if self.failed {
+            going = false;
+            for j in 0..W {
+                if self.t[j] != self.end && self.failures[j].is_some() {
+                    self.tried[j] -= 1;
+                    self.h[j] = 0.0;
+                }
+                going |= self.h[j] != 0.0;
+            }
+        }
+        going
+    }
+
+    #[inline]
+    fn any_too_short<const W: usize>(&self) -> bool {
+        let short = |short: bool, j: usize| {
+            short | (self.h[j].abs() <= SHORTEST * self.t[j].abs()) & (self.t[j] != self.end)
+        };
+        (0..W).fold(false, short)
+    }
+
+    /// Whether the step to try does not move the time of a lane.
+    pub(super) fn is_too_short(&self, lane: usize) -> bool {
+        self.h[lane].abs() <= SHORTEST * self.t[lane].abs() && self.goes_on(lane)
+    }
+
+    /// Finds steps for lanes that no step is short enough for: those that cross a jump. The others fail.
+    #[cold]
+    fn cross(&mut self) -> Result<Option<[bool; LANES]>, RunError> {
+        let (mut crossing, width) = ([false; LANES], self.block.width());
+        while let Some(lane) = (0..width).find(|&lane| self.is_too_short(lane)) {
+            // If constraints cannot be met however short the step is, that is the reason.
+            let unmet = self.unmet.take_if(|unmet| unmet.lane() == Some(lane)).map(RunError::from);
+            if unmet.is_none() && self.is_jump(lane)? {
+                (self.h[lane], crossing[lane]) = (self.crossing(), true);
+                continue;
+            }
+            let error = RunError::StepTooShort { t: self.t[lane], step: self.h[lane], lane };
+            self.fail(lane, unmet.unwrap_or(error));
+            self.h[lane] = 0.0;
+        }
+        Ok(crossing.contains(&true).then_some(crossing))
+    }
+
+    /// The error of the step as a multiple of what is tolerated. If its end is moved onto constraints, errors along them remain, and of
+    /// errors across them what their square is: the energy that goes with them. Where constraints are nearly singular, rounding is as large
+    /// across them as [`ACROSS`]: judged by that, no step would be short enough to leave such a place.
+    fn estimate(&mut self, tolerance: Tolerance, ratios: &mut [f64]) {
+        self.method.error(tolerance, &self.block, &self.change, ratios);
+        if self.target.is_empty() {
+            return;
+        }
+        let width = self.block.width();
+        let mut ends = [0.0; LANES];
+        ends.iter_mut().enumerate().take(width).for_each(|(j, end)| *end = self.end_of(j));
+        let Course { method, motion, block, change, target, .. } = self;
+        let mut along = [0.0; LANES];
+        method.error_within(tolerance, block, change, &mut along[..width], &mut |errors| {
+            // What cannot be restricted stays as it is.
+            let _ = motion.dynamics().restrict(&ends[..width], target, errors);
+        });
+        for (j, ratio) in ratios.iter_mut().enumerate() {
+            let size = target.iter().skip(j).step_by(width).fold(0.0f64, |size, y| size.max(y.abs()));
+            let tolerated = tolerance.relative + tolerance.absolute / size.max(f64::MIN_POSITIVE);
+            let across = (*ratio * tolerated).powi(2) / tolerated.max(ACROSS * ACROSS);
+            *ratio = ratio.min(along[j].max(across));
+        }
+    }
+
+    /// Which lanes take their steps, and which they try next.
+    #[inline]
+    fn judge<const W: usize>(&mut self, ratios: &[f64; LANES]) {
+        (0..W).for_each(|j| self.taken[j] = (self.h[j] != 0.0) & (ratios[j] <= 1.0));
+        let Pacing::Adaptive { controller, .. } = &mut self.pacing else { return };
+        let Some(controller) = controller else {
+            return (0..W).for_each(|j| self.judge_foreseen(j, ratios[j]));
+        };
+        let factors = controller.factors::<W>(&self.h, ratios);
+        // What an implicit method has factored serves while its step stays.
+        let implicit = self.card.kind == Kind::Implicit;
+        let leap = (self.end - self.start).abs() * f64::from(self.card.order) / (2.0 * LOOKS);
+        for j in 0..W {
+            let (h, factor) = (self.h[j], factors[j]);
+            let next = if implicit && KEPT.contains(&factor) { h } else { h * factor };
+            let longest = larger(h.abs(), leap).copysign(h);
+            let next = if (ratios[j] < GROUNDLESS) & (next.abs() > leap) { longest } else { next };
+            self.next[j] = if h == 0.0 { self.next[j] } else { next };
+        }
+    }
+
+    /// A step that was foreseen is taken, or leads nowhere.
+    fn judge_foreseen(&mut self, lane: usize, ratio: f64) {
+        if ratio.is_nan()
+            && self.h[lane] != 0.0
+            && let Some(error) = self.broken(lane)
+        {
+            self.fail(lane, error);
+        }
+    }
+
+    /// Fails in lanes to which no further step is allowed.
+    #[inline]
+    pub(super) fn check_limit<const W: usize>(&mut self) {
+        let limit = self.limits.steps;
+        if self.tried[..W].iter().fold(false, |any, tried| any | (*tried >= limit)) {
+            for lane in 0..self.block.width() {
+                if self.tried[lane] >= limit && self.goes_on(lane) {
+                    self.fail(lane, RunError::OutOfSteps { t: self.t[lane], limit });
+                }
+            }
+        }
+    }
+}
