@@ -4,7 +4,7 @@ mod common;
 
 use common::{Random, expressions, number};
 use leastaction_compile::{Backend, Code, Evaluator, Instruction, Kernel, LANES, Operand, Program};
-use leastaction_expr::{Expr, Graph, Op};
+use leastaction_expr::{Expr, Graph, Op, substitute};
 use std::collections::BTreeSet;
 
 /// The program as its instructions are defined, one lane at a time.
@@ -50,16 +50,26 @@ fn fuzz(programs: usize, seed: u64) {
     for index in 0..programs {
         let mut random = Random::new(seed.wrapping_add(index as u64));
         let graph = Graph::new();
-        let inputs: Vec<_> = (0..1 + random.below(5)).map(|i| graph.symbol(&format!("x{i}"))).collect();
+        let mut inputs: Vec<_> = (0..1 + random.below(5)).map(|i| graph.symbol(&format!("x{i}"))).collect();
         let parameters: Vec<_> = (0..random.below(4)).map(|i| graph.symbol(&format!("k{i}"))).collect();
         let symbols: Vec<_> = inputs.iter().chain(&parameters).copied().collect();
         let most = if random.chance(0.1) { 300 } else { 40 };
         let steps = 3 + random.below(most);
         let known = expressions(&graph, &mut random, &symbols, steps);
-        let outputs: Vec<Expr<'_>> = (0..1 + random.below(6))
+        let mut outputs: Vec<Expr<'_>> = (0..1 + random.below(6))
             .map(|_| random.pick(&known[known.len() / 2..]))
             .chain(known.last().copied())
             .collect();
+        if random.chance(0.2) {
+            // The same of other inputs, several times: what native code packs into vectors.
+            let (first, firsts) = (outputs.clone(), inputs.clone());
+            for copy in 0..1 + random.below(10) {
+                let other = |i: usize| graph.symbol(&format!("y{copy}x{i}"));
+                let others: Vec<_> = firsts.iter().enumerate().map(|(i, &x)| (x, other(i))).collect();
+                outputs.extend(substitute(&first, &others));
+                inputs.extend(others.iter().map(|(_, y)| y));
+            }
+        }
         for id in graph.order(&outputs.iter().map(|e| e.id()).collect::<Vec<_>>()) {
             if let leastaction_expr::Node::Apply(op, _) = graph.node(id) {
                 seen.insert(op);

@@ -30,11 +30,17 @@ const NONE: u32 = u32::MAX;
 /// Packed code must cost less than this part of what it costs one by one.
 const WORTH: f64 = 0.9;
 
+/// The longest program that is looked at. Longer code waits for memory, whatever its lanes.
+const LONGEST: usize = 200_000;
+
 /// Lanes of 256 bits.
 const HALF: usize = 4;
 
 /// A program's instructions in vectors of up to `width` lanes; `None` if nothing is gained. Eager, whatever the gain: for tests.
 pub(super) fn pack(program: &Program, isa: Isa, width: usize, eager: bool) -> Option<Sequence> {
+    if program.body.len() > LONGEST {
+        return None;
+    }
     let families = family::find(program, width, eager);
     if families.bundles.is_empty() {
         return None;
