@@ -129,7 +129,8 @@ impl Program {
             }
         }
         let outputs = places.iter().enumerate();
-        let outputs = outputs.flat_map(|(which, p)| once.outputs.iter().map(move |&o| moved(o, which, p))).collect();
+        let outputs =
+            outputs.flat_map(|(which, p)| once.outputs.iter().map(move |&o| moved(o, which, p))).collect();
         Program { inputs, body, outputs, ..once }
     }
 

@@ -3,6 +3,7 @@
 //! A step is first proposed, and then taken: in between, the run loop may look into it by its polynomial.
 
 mod adaptive;
+mod beside;
 mod jump;
 
 use crate::block::{Block, all_finite};
@@ -298,13 +299,8 @@ impl<'d> Course<'d> {
     pub(crate) fn propose_each(&mut self) -> Result<(), RunError> {
         self.failed = false;
         match &self.pacing {
-            Pacing::Fixed { grid, done } => {
-                for (j, done) in done.iter().enumerate().take(self.block.width()) {
-                    let over = *done == grid.steps;
-                    self.t[j] = grid.time(*done);
-                    self.h[j] = if over { 0.0 } else { grid.step(*done) };
-                    self.taken[j] = !over;
-                }
+            Pacing::Fixed { .. } => {
+                self.fit_to_grid();
                 self.try_surely()
             }
             Pacing::Density(_) => {
@@ -460,9 +456,26 @@ impl<'d> Course<'d> {
         Ok(found.map(|_| ())?)
     }
 
+    /// The next steps of a grid.
+    #[inline]
+    fn fit_to_grid(&mut self) {
+        let Pacing::Fixed { grid, done } = &self.pacing else { return };
+        for (j, done) in done.iter().enumerate().take(self.block.width()) {
+            let over = *done == grid.steps;
+            self.t[j] = grid.time(*done);
+            self.h[j] = if over { 0.0 } else { grid.step(*done) };
+            self.taken[j] = !over;
+        }
+    }
+
     /// A step that must be good, as no other will be tried.
     fn try_surely(&mut self) -> Result<(), RunError> {
-        self.try_step().map_err(|error| self.explained(error))?;
+        let stepped = self.try_step();
+        self.settle_surely(stepped)
+    }
+
+    fn settle_surely(&mut self, stepped: Result<(), StepError>) -> Result<(), RunError> {
+        stepped.map_err(|error| self.explained(error))?;
         self.project()?;
         self.check_changes();
         Ok(())
