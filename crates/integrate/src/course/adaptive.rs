@@ -7,7 +7,7 @@ use crate::card::{Kind, Sizing};
 use crate::error::RunError;
 use crate::pace::{Tolerance, larger, smaller};
 use crate::step::StepError;
-use leastaction_compile::LANES;
+use leastaction_compile::{LANES, Loops, vectorized};
 
 /// Implicit methods keep their step where it could grow by less than this.
 const KEPT: std::ops::RangeInclusive<f64> = 1.0..=1.2;
@@ -36,7 +36,7 @@ impl Course<'_> {
     #[inline]
     pub(super) fn ready<const W: usize>(&mut self) -> Result<Option<Crossing>, RunError> {
         self.check_limit::<W>();
-        if !self.fit::<W>() {
+        if !vectorized(Fit::<W>(self)) {
             self.taken.fill(false);
             return Ok(None);
         }
@@ -81,13 +81,7 @@ impl Course<'_> {
         if let Some(crossing) = crossing {
             (0..W).filter(|&j| crossing[j]).for_each(|j| ratios[j] = 1.0);
         }
-        // A change that is not finite leaves a NaN.
-        let mut nothing = [0.0; W];
-        for row in self.change.as_chunks::<W>().0 {
-            (0..W).for_each(|j| nothing[j] += row[j] - row[j]);
-        }
-        (0..W).for_each(|j| ratios[j] += nothing[j]);
-        self.judge::<W>(&ratios);
+        vectorized(Judge::<W>(self, &mut ratios));
         if let Some(crossing) = crossing {
             for j in (0..W).filter(|&j| crossing[j] && self.taken[j]) {
                 (self.crossed[j], self.next[j]) =
@@ -100,7 +94,7 @@ impl Course<'_> {
     }
 
     /// The next steps, such that none much shorter remains for the end; 0 in lanes that do not go on. Returns whether one goes on.
-    #[inline]
+    #[inline(always)]
     fn fit<const W: usize>(&mut self) -> bool {
         let mut going = false;
         for j in 0..W {
@@ -183,8 +177,14 @@ impl Course<'_> {
     }
 
     /// Which lanes take their steps, and which they try next.
-    #[inline]
-    fn judge<const W: usize>(&mut self, ratios: &[f64; LANES]) {
+    #[inline(always)]
+    fn judge<const W: usize>(&mut self, ratios: &mut [f64; LANES]) {
+        // A change that is not finite leaves a NaN.
+        let mut nothing = [0.0; W];
+        for row in self.change.as_chunks::<W>().0 {
+            (0..W).for_each(|j| nothing[j] += row[j] - row[j]);
+        }
+        (0..W).for_each(|j| ratios[j] += nothing[j]);
         (0..W).for_each(|j| self.taken[j] = (self.h[j] != 0.0) & (ratios[j] <= 1.0));
         let Pacing::Adaptive { controller, .. } = &mut self.pacing else { return };
         let Some(controller) = controller else {
@@ -224,5 +224,27 @@ impl Course<'_> {
                 }
             }
         }
+    }
+}
+
+struct Fit<'c, 'd, const W: usize>(&'c mut Course<'d>);
+
+impl<const W: usize> Loops for Fit<'_, '_, W> {
+    type Result = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        self.0.fit::<W>()
+    }
+}
+
+struct Judge<'c, 'd, const W: usize>(&'c mut Course<'d>, &'c mut [f64; LANES]);
+
+impl<const W: usize> Loops for Judge<'_, '_, W> {
+    type Result = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.0.judge::<W>(self.1);
     }
 }

@@ -11,12 +11,12 @@ pub(super) mod rk4;
 pub(super) mod tsit5;
 pub(super) mod vern9;
 
-use crate::block::{Block, copy_in};
+use crate::block::{Block, CopyIn, copy_in};
 use crate::dense::{Basis, Polynomial};
 use crate::pace::{Pace, Tolerance, larger};
 use crate::step::{Interval, Motion, Step, StepError};
 use crate::whole::{Draft, Whole, lay_out};
-use leastaction_compile::{AssemblyError, Kernel, LANES, Operand, advance, gather};
+use leastaction_compile::{AssemblyError, Kernel, LANES, Operand, advance, gather, vectorized};
 use leastaction_mechanics::{Dynamics, EvalError, Quantity};
 
 /// Weights of slopes, by their numbers. Those that are left out are zero.
@@ -388,7 +388,7 @@ impl Step for Explicit {
     fn accept(&mut self, lanes: &[bool]) {
         let len = self.at.len();
         let (first, rest) = self.slopes.split_at_mut(len);
-        copy_in(lanes, &rest[(self.tableau.last() - 1) * len..][..len], first);
+        vectorized(CopyIn { lanes, from: &rest[(self.tableau.last() - 1) * len..][..len], to: first });
     }
 
     fn displaced(&mut self) {
