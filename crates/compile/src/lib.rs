@@ -74,4 +74,4 @@ pub use kernel::{ArgumentError, BACKEND_VARIABLE, Backend, CompileError, Evaluat
 pub use native::NativeError;
 pub use program::{BuildError, Program};
 pub use series::{Expansion, Form, Series, SeriesError, SeriesEvaluator};
-pub use weighted::{advance, gather};
+pub use weighted::{Loops, advance, gather, vectorized};

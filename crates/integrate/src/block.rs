@@ -3,7 +3,7 @@
 //! A block holds the states of one trajectory or of eight, component-major, lanes innermost: component i of lane j is number
 //! i·W + j. One set of plain loops serves both widths, and each lane gets the bits it would get alone.
 
-use leastaction_compile::LANES;
+use leastaction_compile::{LANES, Loops};
 
 /// The states of 1 or [`LANES`] trajectories, with what rounding has left over.
 ///
@@ -67,7 +67,7 @@ impl Block {
     }
 
     /// Adds a change, with compensation.
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, change: &[f64]) {
         for ((y, e), change) in self.values.iter_mut().zip(&mut self.carry).zip(change) {
             let before = *y;
@@ -78,7 +78,7 @@ impl Block {
     }
 
     /// Adds a change in some lanes.
-    #[inline]
+    #[inline(always)]
     pub fn add_in(&mut self, lanes: &[bool], change: &[f64]) {
         if lanes.iter().fold(true, |all, taken| all & taken) {
             return self.add(change);
@@ -136,7 +136,7 @@ pub(crate) fn all_finite(numbers: impl Iterator<Item = f64>) -> bool {
 }
 
 /// Copies some lanes.
-#[inline]
+#[inline(always)]
 pub(crate) fn copy_in(lanes: &[bool], from: &[f64], to: &mut [f64]) {
     if lanes.iter().fold(true, |all, chosen| all & chosen) {
         return to.copy_from_slice(from);
@@ -144,6 +144,22 @@ pub(crate) fn copy_in(lanes: &[bool], from: &[f64], to: &mut [f64]) {
     let Some(chosen) = lanes.first_chunk::<LANES>() else { return };
     for (to, from) in to.as_chunks_mut::<LANES>().0.iter_mut().zip(from.as_chunks::<LANES>().0) {
         (0..LANES).for_each(|j| to[j] = if chosen[j] { from[j] } else { to[j] });
+    }
+}
+
+/// [`copy_in`] as loops.
+pub(crate) struct CopyIn<'a> {
+    pub(crate) lanes: &'a [bool],
+    pub(crate) from: &'a [f64],
+    pub(crate) to: &'a mut [f64],
+}
+
+impl Loops for CopyIn<'_> {
+    type Result = ();
+
+    #[inline(always)]
+    fn run(self) {
+        copy_in(self.lanes, self.from, self.to);
     }
 }
 

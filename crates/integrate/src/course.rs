@@ -3,6 +3,7 @@
 //! A step is first proposed, and then taken: in between, the run loop may look into it by its polynomial.
 
 mod adaptive;
+mod beside;
 mod jump;
 
 use crate::block::{Block, all_finite};
@@ -13,7 +14,7 @@ use crate::pace::{Controller, Pace, Tolerance, first_steps};
 use crate::run::density::Control;
 use crate::run::grid::Grid;
 use crate::step::{Interval, Motion, Step, StepError, Work};
-use leastaction_compile::LANES;
+use leastaction_compile::{LANES, Loops, vectorized};
 use leastaction_mechanics::{Dynamics, Grip, ProjectionError, Quantity, System};
 
 /// A block on its way from one time to another.
@@ -261,7 +262,7 @@ impl<'d> Course<'d> {
     }
 
     /// The time at which the proposed step of a lane ends.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn end_of(&self, lane: usize) -> f64 {
         match &self.pacing {
             Pacing::Fixed { grid, done } => grid.time(done[lane] + 1),
@@ -298,13 +299,8 @@ impl<'d> Course<'d> {
     pub(crate) fn propose_each(&mut self) -> Result<(), RunError> {
         self.failed = false;
         match &self.pacing {
-            Pacing::Fixed { grid, done } => {
-                for (j, done) in done.iter().enumerate().take(self.block.width()) {
-                    let over = *done == grid.steps;
-                    self.t[j] = grid.time(*done);
-                    self.h[j] = if over { 0.0 } else { grid.step(*done) };
-                    self.taken[j] = !over;
-                }
+            Pacing::Fixed { .. } => {
+                self.fit_to_grid();
                 self.try_surely()
             }
             Pacing::Density(_) => {
@@ -374,10 +370,11 @@ impl<'d> Course<'d> {
     pub(crate) fn take(&mut self) {
         match self.block.width() {
             1 => self.take_in::<1>(),
-            _ => self.take_in::<LANES>(),
+            _ => vectorized(Take(self)),
         }
     }
 
+    #[inline(always)]
     fn take_in<const W: usize>(&mut self) {
         self.unmet = None;
         self.block.add_in(&self.taken[..W], &self.change);
@@ -460,9 +457,26 @@ impl<'d> Course<'d> {
         Ok(found.map(|_| ())?)
     }
 
+    /// The next steps of a grid.
+    #[inline]
+    fn fit_to_grid(&mut self) {
+        let Pacing::Fixed { grid, done } = &self.pacing else { return };
+        for (j, done) in done.iter().enumerate().take(self.block.width()) {
+            let over = *done == grid.steps;
+            self.t[j] = grid.time(*done);
+            self.h[j] = if over { 0.0 } else { grid.step(*done) };
+            self.taken[j] = !over;
+        }
+    }
+
     /// A step that must be good, as no other will be tried.
     fn try_surely(&mut self) -> Result<(), RunError> {
-        self.try_step().map_err(|error| self.explained(error))?;
+        let stepped = self.try_step();
+        self.settle_surely(stepped)
+    }
+
+    fn settle_surely(&mut self, stepped: Result<(), StepError>) -> Result<(), RunError> {
+        stepped.map_err(|error| self.explained(error))?;
         self.project()?;
         self.check_changes();
         Ok(())
@@ -527,10 +541,12 @@ impl<'d> Course<'d> {
     }
 
     /// What is left to go in a lane.
+    #[inline(always)]
     fn left(&self, lane: usize) -> f64 {
         if self.t[lane] == self.end { 0.0 } else { (self.end - self.t[lane]) - self.late[lane] }
     }
 
+    #[inline(always)]
     fn reaches_end(&self, lane: usize) -> bool {
         self.h[lane].abs() >= self.left(lane).abs()
     }
@@ -544,6 +560,17 @@ impl<'d> Course<'d> {
         let component = (0..self.block.dimension()).find(|&i| !moved(i).is_finite())?;
         let name = component_name(self.motion.system(), component);
         Some(RunError::NotFinite { t: self.end_of(lane), name, lane, value: moved(component) })
+    }
+}
+
+struct Take<'c, 'd>(&'c mut Course<'d>);
+
+impl Loops for Take<'_, '_> {
+    type Result = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.0.take_in::<LANES>();
     }
 }
 

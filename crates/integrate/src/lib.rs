@@ -35,6 +35,7 @@ mod integrator;
 mod linear;
 mod method;
 mod pace;
+mod pair;
 mod quadrature;
 mod run;
 mod step;

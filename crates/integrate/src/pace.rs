@@ -190,7 +190,7 @@ impl Controller {
 
     /// What to multiply steps with, given the ratios of their errors to the tolerance. A ratio above 1 asks for another try. Lanes whose step is 0
     /// rest.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn factors<const W: usize>(
         &mut self,
         h: &[f64; LANES],

@@ -3,7 +3,7 @@
 use crate::block::Block;
 use crate::dense::Polynomial;
 use crate::pace::Tolerance;
-use leastaction_compile::LANES;
+use leastaction_compile::{Kernel, LANES};
 use leastaction_mechanics::{Dynamics, EvalError, ProjectionError, System};
 
 /// A method at work: its memory, and its step.
@@ -19,6 +19,35 @@ pub trait Step {
     fn compile(&mut self, dynamics: &Dynamics, width: usize) -> Result<(), EvalError> {
         let _ = (dynamics, width);
         Ok(())
+    }
+
+    /// The kernel that makes the compiled step of two blocks at once, and its inputs, if there is one.
+    ///
+    /// # Errors
+    /// [`EvalError`] if it cannot be compiled although it should.
+    fn paired(&self, dynamics: &Dynamics) -> Result<Option<(Kernel, Vec<f64>)>, EvalError> {
+        let _ = dynamics;
+        Ok(None)
+    }
+
+    /// Begins a step of two blocks with one of them, by its inputs. Only for methods that have a kernel for that.
+    ///
+    /// # Errors
+    /// [`StepError`] as for a step.
+    fn load(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+        inputs: &mut [f64],
+    ) -> Result<(), StepError> {
+        let _ = (motion, interval, block, inputs);
+        Ok(())
+    }
+
+    /// Ends that step for one of them, with what the kernel gave.
+    fn unload(&mut self, outputs: &[f64], change: &mut [f64]) {
+        let _ = (outputs, change);
     }
 
     /// How a block changes over an interval.

@@ -6,7 +6,8 @@ use super::{Course, Pacing};
 use crate::card::{Kind, Sizing};
 use crate::error::RunError;
 use crate::pace::{Tolerance, larger, smaller};
-use leastaction_compile::LANES;
+use crate::step::StepError;
+use leastaction_compile::{LANES, Loops, vectorized};
 
 /// Implicit methods keep their step where it could grow by less than this.
 const KEPT: std::ops::RangeInclusive<f64> = 1.0..=1.2;
@@ -20,32 +21,50 @@ const LOOKS: f64 = 100.0;
 /// An estimate smaller than this, relative to the tolerance, is no reason for a longer step.
 const GROUNDLESS: f64 = 1e-4;
 
+/// Lanes that cross a jump of the field, if there are any.
+pub(super) type Crossing = Option<[bool; LANES]>;
+
 impl Course<'_> {
     /// Tries a step of a length of its own in every lane; returns whether one can be taken, or none is left that goes on.
     pub(super) fn try_adaptive<const W: usize>(&mut self, tolerance: Tolerance) -> Result<bool, RunError> {
+        let Some(crossing) = self.ready::<W>()? else { return Ok(true) };
+        let stepped = self.try_step();
+        self.settle::<W>(tolerance, crossing, stepped)
+    }
+
+    /// The steps to try, and lanes that cross a jump with theirs; `None` if no lane goes on.
+    #[inline]
+    pub(super) fn ready<const W: usize>(&mut self) -> Result<Option<Crossing>, RunError> {
         self.check_limit::<W>();
-        if !self.fit::<W>() {
+        if !vectorized(Fit::<W>(self)) {
             self.taken.fill(false);
-            return Ok(true);
+            return Ok(None);
         }
-        let foreseen = self.card.sizing == Sizing::Foreseen;
-        if foreseen {
+        if self.card.sizing == Sizing::Foreseen {
             let (t, h) = (&self.t[..W], &mut self.h[..W]);
             let look = (self.end - self.start).abs() / LOOKS;
             self.method.foresee(&mut self.motion, t, &self.block, look, h)?;
         }
-        let mut crossing = None;
-        if self.any_too_short::<W>() {
-            crossing = self.cross()?;
-        }
-        let mut ratios = [0.0; LANES];
-        if let Err(error) = self.try_step() {
+        if self.any_too_short::<W>() { self.cross().map(Some) } else { Ok(Some(None)) }
+    }
+
+    /// What becomes of a step that was tried; returns whether it can be taken in a lane.
+    #[inline]
+    pub(super) fn settle<const W: usize>(
+        &mut self,
+        tolerance: Tolerance,
+        crossing: Crossing,
+        stepped: Result<(), StepError>,
+    ) -> Result<bool, RunError> {
+        let foreseen = self.card.sizing == Sizing::Foreseen;
+        if let Err(error) = stepped {
             // A step that cannot be solved is too long, unless it cannot be shorter.
             let Some(lane) = error.lane().filter(|&lane| self.h[lane] != 0.0 && !foreseen) else {
                 return Err(error.into());
             };
             self.next[lane] = 0.25 * self.h[lane];
             self.motion.work_mut().rejected += 1;
+            self.taken.fill(false);
             return Ok(false);
         }
         if let Err(error) = self.project() {
@@ -55,19 +74,14 @@ impl Course<'_> {
             }
             self.unmet = Some(error);
         }
+        let mut ratios = [0.0; LANES];
         if !foreseen {
             self.estimate(tolerance, &mut ratios[..W]);
         }
         if let Some(crossing) = crossing {
             (0..W).filter(|&j| crossing[j]).for_each(|j| ratios[j] = 1.0);
         }
-        // A change that is not finite leaves a NaN.
-        let mut nothing = [0.0; W];
-        for row in self.change.as_chunks::<W>().0 {
-            (0..W).for_each(|j| nothing[j] += row[j] - row[j]);
-        }
-        (0..W).for_each(|j| ratios[j] += nothing[j]);
-        self.judge::<W>(&ratios);
+        vectorized(Judge::<W>(self, &mut ratios));
         if let Some(crossing) = crossing {
             for j in (0..W).filter(|&j| crossing[j] && self.taken[j]) {
                 (self.crossed[j], self.next[j]) =
@@ -80,7 +94,7 @@ impl Course<'_> {
     }
 
     /// The next steps, such that none much shorter remains for the end; 0 in lanes that do not go on. Returns whether one goes on.
-    #[inline]
+    #[inline(always)]
     fn fit<const W: usize>(&mut self) -> bool {
         let mut going = false;
         for j in 0..W {
@@ -121,7 +135,7 @@ impl Course<'_> {
 
     /// Finds steps for lanes that no step is short enough for: those that cross a jump. The others fail.
     #[cold]
-    fn cross(&mut self) -> Result<Option<[bool; LANES]>, RunError> {
+    fn cross(&mut self) -> Result<Crossing, RunError> {
         let (mut crossing, width) = ([false; LANES], self.block.width());
         while let Some(lane) = (0..width).find(|&lane| self.is_too_short(lane)) {
             // If constraints cannot be met however short the step is, that is the reason.
@@ -163,8 +177,14 @@ impl Course<'_> {
     }
 
     /// Which lanes take their steps, and which they try next.
-    #[inline]
-    fn judge<const W: usize>(&mut self, ratios: &[f64; LANES]) {
+    #[inline(always)]
+    fn judge<const W: usize>(&mut self, ratios: &mut [f64; LANES]) {
+        // A change that is not finite leaves a NaN.
+        let mut nothing = [0.0; W];
+        for row in self.change.as_chunks::<W>().0 {
+            (0..W).for_each(|j| nothing[j] += row[j] - row[j]);
+        }
+        (0..W).for_each(|j| ratios[j] += nothing[j]);
         (0..W).for_each(|j| self.taken[j] = (self.h[j] != 0.0) & (ratios[j] <= 1.0));
         let Pacing::Adaptive { controller, .. } = &mut self.pacing else { return };
         let Some(controller) = controller else {
@@ -204,5 +224,27 @@ impl Course<'_> {
                 }
             }
         }
+    }
+}
+
+struct Fit<'c, 'd, const W: usize>(&'c mut Course<'d>);
+
+impl<const W: usize> Loops for Fit<'_, '_, W> {
+    type Result = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        self.0.fit::<W>()
+    }
+}
+
+struct Judge<'c, 'd, const W: usize>(&'c mut Course<'d>, &'c mut [f64; LANES]);
+
+impl<const W: usize> Loops for Judge<'_, '_, W> {
+    type Result = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.0.judge::<W>(self.1);
     }
 }

@@ -89,29 +89,69 @@ impl<'e, 'd> Convoy<'e, 'd> {
         next: &mut Next<'_, 'a>,
     ) -> Result<(), RunError> {
         loop {
-            if self.free {
-                self.fill(starts, desk, next);
-                if self.lanes.iter().all(Option::is_none) {
-                    return Ok(());
-                }
-            }
-            self.steps = self.steps.wrapping_add(1);
-            if self.steps.is_multiple_of(LISTEN) && desk.is_stopped() {
+            self.fill(starts, desk, next, true);
+            if self.is_empty() || self.is_stopped(desk) {
                 return Ok(());
             }
-            if let Err(error) = self.advance(desk) {
-                self.dissolve(&error, starts, desk)?;
-            }
+            let proposed = self.course.propose_each();
+            self.conclude(proposed, starts, desk)?;
         }
     }
 
-    /// Puts trajectories into lanes that are free.
-    fn fill<'a>(&mut self, starts: &dyn Starts, desk: &mut Desk<'a>, next: &mut Next<'_, 'a>) {
+    /// Runs trajectories in two convoys until there are no more, with one kernel for both if that is faster.
+    pub(super) fn sail_beside<'a>(
+        &mut self,
+        other: &mut Convoy<'e, 'd>,
+        starts: &dyn Starts,
+        desk: &mut Desk<'a>,
+        next: &mut Next<'_, 'a>,
+    ) -> Result<(), RunError> {
+        let Some(mut pair) = self.course.pair()? else { return self.sail(starts, desk, next) };
+        loop {
+            self.fill(starts, desk, next, other.is_empty());
+            other.fill(starts, desk, next, self.is_empty());
+            if self.is_empty() && other.is_empty() || self.is_stopped(desk) {
+                return Ok(());
+            }
+            let [first, second] = Course::propose_two([&mut self.course, &mut other.course], &mut pair);
+            self.conclude(first, starts, desk)?;
+            other.conclude(second, starts, desk)?;
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.lanes.iter().all(Option::is_none)
+    }
+
+    /// Whether to stop, asked now and then.
+    fn is_stopped(&mut self, desk: &Desk<'_>) -> bool {
+        self.steps = self.steps.wrapping_add(1);
+        self.steps.is_multiple_of(LISTEN) && desk.is_stopped()
+    }
+
+    /// Takes the steps that are proposed.
+    fn conclude(
+        &mut self,
+        proposed: Result<(), RunError>,
+        starts: &dyn Starts,
+        desk: &mut Desk<'_>,
+    ) -> Result<(), RunError> {
+        match proposed.and_then(|()| self.advance(desk)) {
+            Ok(()) => Ok(()),
+            Err(error) => self.dissolve(&error, starts, desk),
+        }
+    }
+
+    /// Puts trajectories into lanes that are free. Who is alone and has nothing else to do waits for some.
+    fn fill<'a>(&mut self, starts: &dyn Starts, desk: &mut Desk<'a>, next: &mut Next<'_, 'a>, alone: bool) {
+        if !self.free {
+            return;
+        }
         let mut begun = [false; LANES];
         self.free = false;
         for lane in 0..self.width {
             while self.lanes[lane].is_none() {
-                let idle = self.lanes.iter().all(Option::is_none);
+                let idle = alone && self.is_empty();
                 let Some(index) = next(desk, idle) else {
                     // There may be one later.
                     self.free = true;
@@ -196,8 +236,10 @@ impl<'e, 'd> Convoy<'e, 'd> {
 
     /// One step of all lanes.
     fn advance(&mut self, desk: &mut Desk<'_>) -> Result<(), RunError> {
-        self.course.propose_each()?;
         let sampled = !self.times.is_empty();
+        if !(self.course.has_failed() || self.course.any_taken()) {
+            return Ok(());
+        }
         if !(self.course.has_failed() || self.lookout.is_on() || sampled) {
             self.course.take();
             if !self.course.any_over() {

@@ -28,6 +28,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
+/// So many trajectories of a thread are worth two convoys.
+const MANY: u64 = 64;
+
 /// Where a trajectory begins.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Launch {
@@ -177,6 +180,8 @@ impl Ensemble {
         let times = self.sample_times()?;
         // What is wrong for all is said before any thread begins.
         Convoy::new(self, &mut dynamics.clone(), 1, &times)?;
+        // With fewer, lanes of a second convoy would be empty.
+        let many = (indices.end.saturating_sub(indices.start)) / self.threads as u64 >= MANY;
         let crew = Crew::new(indices, self.chunk, self.threads, &self.stop);
         let (sender, chunks) = mpsc::channel();
         let mut tally = Tally::default();
@@ -186,7 +191,7 @@ impl Ensemble {
                 scope.spawn(move || {
                     // If this thread cannot go on, no other should wait for it.
                     let _leaving = crew.leaving();
-                    self.work(dynamics, crew, starts, times, &sender)
+                    self.work(dynamics, crew, starts, times, &sender, many)
                 });
             }
             drop(sender);
@@ -220,11 +225,19 @@ impl Ensemble {
         starts: &dyn Starts,
         times: &[f64],
         sender: &mpsc::Sender<Result<Chunk, RunError>>,
+        many: bool,
     ) {
         let mut desk =
             Desk::new(crew, sender, (dynamics.system().dimension(), self.observed.len(), times.len()));
+        let mut beside = dynamics.clone();
         let convoy = Convoy::new(self, &mut dynamics, self.width, times);
-        let sailed = convoy.and_then(|mut convoy| convoy.sail(starts, &mut desk, &mut Desk::next));
+        let sailed = convoy.and_then(|mut convoy| {
+            if self.width == 1 || !many {
+                return convoy.sail(starts, &mut desk, &mut Desk::next);
+            }
+            let mut other = Convoy::new(self, &mut beside, self.width, times)?;
+            convoy.sail_beside(&mut other, starts, &mut desk, &mut Desk::next)
+        });
         if let Err(error) = sailed {
             crew.stop();
             let _ = sender.send(Err(error));

@@ -11,12 +11,12 @@ pub(super) mod rk4;
 pub(super) mod tsit5;
 pub(super) mod vern9;
 
-use crate::block::{Block, copy_in};
+use crate::block::{Block, CopyIn, copy_in};
 use crate::dense::{Basis, Polynomial};
 use crate::pace::{Pace, Tolerance, larger};
 use crate::step::{Interval, Motion, Step, StepError};
-use crate::whole::{Draft, Whole};
-use leastaction_compile::{AssemblyError, LANES, Operand, advance, gather};
+use crate::whole::{Draft, Whole, lay_out};
+use leastaction_compile::{AssemblyError, Kernel, LANES, Operand, advance, gather, vectorized};
 use leastaction_mechanics::{Dynamics, EvalError, Quantity};
 
 /// Weights of slopes, by their numbers. Those that are left out are zero.
@@ -144,19 +144,35 @@ impl Explicit {
         let Some(whole) = (if telling { &mut self.telling } else { &mut self.whole }) else { return Ok(()) };
         let (first, others) = self.slopes.split_at_mut(len);
         let outputs = whole.step(dynamics, interval, &[block.values(), block.carry(), first])?;
-        let (moved, rest) = outputs.split_at(len);
-        let (slope, rest) = rest.split_at(len);
         if let Some(change) = change {
-            change.copy_from_slice(moved);
+            change.copy_from_slice(&outputs[..len]);
         }
-        others[(last - 1) * len..][..len].copy_from_slice(slope);
         let inner = if telling { (last - 1) * len } else { 0 };
-        let (ratios, inner) = rest.split_at(rest.len() - inner);
-        for (to, from) in self.ratios.iter_mut().zip(ratios.chunks_exact(interval.t.len())) {
-            to[..from.len()].copy_from_slice(from);
-        }
+        let (outputs, inner) = outputs.split_at(outputs.len() - inner);
+        others[(last - 1) * len..][..len].copy_from_slice(&outputs[len..][..len]);
         others[..inner.len()].copy_from_slice(inner);
+        keep_ratios(&mut self.ratios, &outputs[2 * len..], interval.t.len());
         self.told = telling;
+        Ok(())
+    }
+
+    /// Finds the first slopes in lanes that have none from the step before.
+    fn begin(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+    ) -> Result<(), EvalError> {
+        // With one lane, all components have its step.
+        self.h = std::array::from_fn(|j| interval.h[j % interval.h.len()]);
+        let begun = &mut self.begun[..interval.t.len()];
+        if begun.contains(&0.0) {
+            motion.rates(interval, 0.0, block.values(), &mut self.at)?;
+            let mut lanes = [false; LANES];
+            lanes.iter_mut().zip(begun.iter()).for_each(|(lane, begun)| *lane = *begun == 0.0);
+            copy_in(&lanes[..begun.len()], &self.at, &mut self.slopes[..self.at.len()]);
+            begun.fill(1.0);
+        }
         Ok(())
     }
 
@@ -224,6 +240,14 @@ fn write(
     Ok(outputs)
 }
 
+/// Takes over errors that a kernel has measured.
+#[inline]
+fn keep_ratios(ratios: &mut [[f64; LANES]; 2], found: &[f64], width: usize) {
+    for (to, from) in ratios.iter_mut().zip(found.chunks_exact(width)) {
+        to[..width].copy_from_slice(from);
+    }
+}
+
 /// Σ wⱼ xⱼ, from left to right.
 fn sum(draft: &mut Draft, row: Row, mut value: impl FnMut(&mut Draft, usize) -> Operand) -> Option<Operand> {
     let mut sum = None;
@@ -266,6 +290,31 @@ impl Step for Explicit {
         Ok(())
     }
 
+    fn paired(&self, dynamics: &Dynamics) -> Result<Option<(Kernel, Vec<f64>)>, EvalError> {
+        self.whole.as_ref().map_or(Ok(None), |whole| whole.paired(dynamics))
+    }
+
+    fn load(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+        inputs: &mut [f64],
+    ) -> Result<(), StepError> {
+        self.begin(motion, interval, block)?;
+        motion.work_mut().evaluations += self.tableau.stages.len() as u64 + 1;
+        lay_out(inputs, interval, &[block.values(), block.carry(), &self.slopes[..self.at.len()]]);
+        Ok(())
+    }
+
+    fn unload(&mut self, outputs: &[f64], change: &mut [f64]) {
+        let (len, last) = (change.len(), self.tableau.last());
+        change.copy_from_slice(&outputs[..len]);
+        self.slopes[last * len..][..len].copy_from_slice(&outputs[len..][..len]);
+        keep_ratios(&mut self.ratios, &outputs[2 * len..], LANES);
+        self.told = false;
+    }
+
     fn step(
         &mut self,
         motion: &mut Motion<'_>,
@@ -274,16 +323,7 @@ impl Step for Explicit {
         change: &mut [f64],
     ) -> Result<(), StepError> {
         let (tableau, len) = (self.tableau, change.len());
-        // With one lane, all components have its step.
-        self.h = std::array::from_fn(|j| interval.h[j % interval.h.len()]);
-        let begun = &mut self.begun[..interval.t.len()];
-        if begun.contains(&0.0) {
-            motion.rates(interval, 0.0, block.values(), &mut self.at)?;
-            let mut lanes = [false; LANES];
-            lanes.iter_mut().zip(begun.iter()).for_each(|(lane, begun)| *lane = *begun == 0.0);
-            copy_in(&lanes[..begun.len()], &self.at, &mut self.slopes[..len]);
-            begun.fill(1.0);
-        }
+        self.begin(motion, interval, block)?;
         if self.whole.is_some() {
             let telling = std::mem::take(&mut self.asked) && self.telling.is_some();
             motion.work_mut().evaluations += tableau.stages.len() as u64 + 1;
@@ -348,7 +388,7 @@ impl Step for Explicit {
     fn accept(&mut self, lanes: &[bool]) {
         let len = self.at.len();
         let (first, rest) = self.slopes.split_at_mut(len);
-        copy_in(lanes, &rest[(self.tableau.last() - 1) * len..][..len], first);
+        vectorized(CopyIn { lanes, from: &rest[(self.tableau.last() - 1) * len..][..len], to: first });
     }
 
     fn displaced(&mut self) {
