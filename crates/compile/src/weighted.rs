@@ -178,7 +178,7 @@ mod tests {
             for i in 0..len {
                 let k = [slopes[i], slopes[len + i], slopes[2 * len + i]];
                 let sum = 0.9f64.mul_add(k[1], (-1.7f64).mul_add(k[2], 0.3 * k[0]));
-                let apart = 0.9f64.mul_add(k[1] - k[0], (-1.7 * (k[2] - k[0])));
+                let apart = 0.9f64.mul_add(k[1] - k[0], -1.7 * (k[2] - k[0]));
                 assert_eq!((out[i], bare[i]), (h[0].mul_add(sum, y[i]), h[0] * sum));
                 assert_eq!(change[i], h[0] * (k[0] + apart));
             }
