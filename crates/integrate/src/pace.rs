@@ -105,7 +105,7 @@ impl Tolerance {
             }
         }
         // What is larger than a NaN is not known: a sum keeps it.
-        (0..W).for_each(|j| ratios[j] = worst[j] + (sum[j] - sum[j]));
+        (0..W).for_each(|j| ratios[j] = worst[j] + 0.0 * sum[j]);
     }
 
     /// The same in a kernel, for one lane; the tolerance is among its inputs.
@@ -140,7 +140,7 @@ impl Tolerance {
                 sum = draft.add(sum, multiple);
             }
         }
-        let nothing = draft.sub(sum, sum);
+        let nothing = draft.mul(zero, sum);
         draft.add(worst, nothing)
     }
 

@@ -182,7 +182,7 @@ impl Course<'_> {
         // A change that is not finite leaves a NaN.
         let mut nothing = [0.0; W];
         for row in self.change.as_chunks::<W>().0 {
-            (0..W).for_each(|j| nothing[j] += row[j] - row[j]);
+            (0..W).for_each(|j| nothing[j] += 0.0 * row[j]);
         }
         (0..W).for_each(|j| ratios[j] += nothing[j]);
         (0..W).for_each(|j| self.taken[j] = (self.h[j] != 0.0) & (ratios[j] <= 1.0));

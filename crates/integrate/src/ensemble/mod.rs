@@ -28,8 +28,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
-/// So many trajectories of a thread are worth two convoys.
-const MANY: u64 = 64;
+/// So many trajectories of a thread fill two convoys.
+const MANY: u64 = 2 * LANES as u64;
 
 /// Where a trajectory begins.
 #[derive(Clone, Debug, PartialEq, Default)]
