@@ -11,8 +11,10 @@ use std::hash::{Hash, Hasher};
 const FAMILIES: usize = 8;
 /// How many kinds of instructions are tried as the beginning of a family.
 const TRIALS: usize = 96;
-/// How many bundles back a trial looks.
-const REACH: usize = 256;
+/// How many bundles back the gain of a trial counts: many lanes count more than a long history.
+const NEAR: usize = 48;
+/// How many bundles back a family reaches.
+const REACH: usize = 4096;
 
 /// One instruction of each lane of a family, all of the same code; [`NONE`] where a lane has none.
 #[derive(Clone)]
@@ -52,10 +54,10 @@ pub(super) fn find(program: &Program, width: usize, eager: bool) -> Families {
     let mut search = Search::new(program, width, eager);
     let mut candidates = search.candidates();
     while search.found.lanes.len() < FAMILIES {
-        // What a candidate gains only falls as other families take instructions.
+        // What a candidate promises only falls as other families take instructions.
         let Some(at) = (0..candidates.len()).max_by_key(|&i| candidates[i].0) else { break };
-        let (gain, members) = candidates.swap_remove(at);
-        if gain <= 0 {
+        let (score, members) = candidates.swap_remove(at);
+        if score <= 0 {
             break;
         }
         let members: Vec<u32> =
@@ -63,10 +65,11 @@ pub(super) fn find(program: &Program, width: usize, eager: bool) -> Families {
         if members.len() < 2 {
             continue;
         }
-        let trial = search.trial(&members);
-        if trial.gain < gain && trial.gain < candidates.iter().map(|c| c.0).max().unwrap_or(0) {
-            candidates.push((trial.gain, members));
-        } else if trial.gain > 0 {
+        let now = search.score(&members);
+        if now < score && now < candidates.iter().map(|c| c.0).max().unwrap_or(0) {
+            candidates.push((now, members));
+        } else if now > 0 {
+            let trial = search.trial(&members, REACH);
             search.accept(members.len(), trial);
             search.sweep();
         }
@@ -137,7 +140,7 @@ impl Search<'_> {
         }
     }
 
-    /// Sets of equal instructions with what each would gain.
+    /// Sets of equal instructions with what each promises.
     fn candidates(&self) -> Vec<(i64, Vec<u32>)> {
         let mut classes: FxHashMap<u64, Vec<u32>> = FxHashMap::default();
         for (at, &colour) in self.colours.iter().enumerate() {
@@ -149,11 +152,17 @@ impl Search<'_> {
         let size = |class: &Vec<u32>| class.len() * self.sizes[class[0] as usize].min(64) as usize;
         classes.sort_unstable_by_key(|class| (std::cmp::Reverse(size(class)), class[0]));
         classes.truncate(TRIALS);
-        classes.into_iter().map(|class| (self.trial(&class).gain, class)).collect()
+        classes.into_iter().map(|class| (self.score(&class), class)).collect()
+    }
+
+    /// What a family that begins with these instructions promises. What it will take in is not known yet; it gains the more
+    /// the more lanes there are.
+    fn score(&self, members: &[u32]) -> i64 {
+        self.trial(members, NEAR).gain * members.len() as i64
     }
 
     /// A family that begins with these instructions and takes in what they are computed from.
-    fn trial(&self, members: &[u32]) -> Trial {
+    fn trial(&self, members: &[u32], reach: usize) -> Trial {
         let body = &self.program.body;
         let chunks = cut(members.len(), self.width);
         let mut trial = Trial { bundles: vec![members.to_vec()], swapped: Vec::new(), gain: 0 };
@@ -179,7 +188,7 @@ impl Search<'_> {
             }
             for i in 0..code.arity() {
                 let arguments: Vec<Operand> = operands.iter().map(|o| o[i]).collect();
-                if self.extend(&mut trial, &mut claimed, &arguments) {
+                if self.extend(&mut trial, &mut claimed, &arguments, reach) {
                     continue;
                 }
                 let one = arguments.iter().all(|a| *a == arguments[0]);
@@ -204,6 +213,7 @@ impl Search<'_> {
         trial: &mut Trial,
         claimed: &mut FxHashMap<u32, (usize, usize)>,
         arguments: &[Operand],
+        reach: usize,
     ) -> bool {
         let mut members = Vec::with_capacity(arguments.len());
         for &argument in arguments {
@@ -220,7 +230,7 @@ impl Search<'_> {
                 && self.found.homes[m as usize].0 == NONE
                 && !claimed.contains_key(&m)
         };
-        if matches!(code, Code::Call(_)) || trial.bundles.len() >= REACH || !members.iter().all(fits) {
+        if matches!(code, Code::Call(_)) || trial.bundles.len() >= reach || !members.iter().all(fits) {
             return false;
         }
         for (lane, &m) in members.iter().enumerate() {

@@ -63,11 +63,12 @@ fn lanes_go_on_through_the_orders_of_a_series() {
     let series = Series::with_form(&attraction(4), 24, 12, Form::Unrolled(Backend::Avx2)).unwrap();
     let program = series.kernel().unwrap().program();
     let packed = pack(program, Isa::Avx512, 8, false).expect("it gains");
-    // Every product of a convolution is in a vector of six pairs.
+    // The products of convolutions are in vectors, nearly all: six pairs in one of eight lanes, or in one of four and one of two.
     let products = |c| matches!(c, Code::MulAdd | Code::MulSub);
     let alone = program.body.iter().filter(|i| products(i.code)).count();
-    assert_eq!(count(&packed, 1, products), 0);
-    assert_eq!(count(&packed, 8, products), alone / 6);
+    let [one, two, four, eight] = [1, 2, 4, 8].map(|width| count(&packed, width, products));
+    assert!(100 * one <= alone, "{one} of {alone}");
+    assert_eq!(one + 2 * two + 4 * four + 6 * eight, alone);
 }
 
 #[test]
