@@ -239,7 +239,7 @@ fn what_cannot_be_is_refused_with_a_remedy() {
         (&["--count", "7", "--sample", "th=grid(-1,1,5)"], "5"),
         (&["--count", "10", "--sample", "th=file(none.csv)"], "none.csv"),
         (&["--count", "10", "--reduce", "stats(thh)"], "did you mean `th`"),
-        (&["--count", "10", "--reduce", "statistics(th)"], "did you mean `stats`"),
+        (&["--count", "10", "--reduce", "stat(th)"], "did you mean `stats`"),
         (&["--count", "10", "--reduce", "map(th)"], "grid"),
         (&["--count", "10", "--reduce", "map(first(flip))"], "flip"),
         (&["--count", "10", "--stop", "cos(th/2)"], "NAME=EXPRESSION"),

@@ -173,7 +173,8 @@ fn check(card: &'static Card, system: &System, steps: u32) -> Result<(), RunErro
         values[0] *= 1.1;
         values
     };
-    for changing in [false, true] {
+    // What methods remember of constraints from one step to the next is of the parameters it was found with.
+    for changing in if constrained { vec![false] } else { vec![false, true] } {
         let mut block = Block::lanes(states.each_ref().map(Vec::as_slice));
         let mut lanes = together.clone();
         if changing {
