@@ -32,7 +32,7 @@ use std::time::Instant;
                   leastaction ensemble pendulum --count 100000 --sample \"th=uniform(-1,1)\" --reduce \"histogram(th,-1,1,50)\" --plot th.svg\n  \
                   leastaction ensemble double-pendulum --sample \"th1=grid(-3,3,400)\" --sample \"th2=grid(-3,3,400)\" --until 20 \\\n    \
                   --stop \"flip=cos(th1/2)*cos(th2/2)\" --reduce \"map(first(flip))\" --plot flips.png\n  \
-                  leastaction ensemble kepler --count 1000000 --sample \"y'=normal(1,0.1)\" --reduce ends --out ends.npz --keep study --shard 1/4\n  \
+                  leastaction ensemble henon-heiles --count 1000000 --sample \"y'=normal(0,0.1)\" --reduce ends --keep study-1 --shard 1/4\n  \
                   leastaction merge study-1 study-2 study-3 study-4 --out ends.npz")]
 pub(crate) struct Ensemble {
     #[command(flatten)]
