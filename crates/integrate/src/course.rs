@@ -4,6 +4,7 @@
 
 mod adaptive;
 mod beside;
+mod constrained;
 mod jump;
 
 use crate::block::{Block, all_finite};
@@ -15,7 +16,7 @@ use crate::run::density::Control;
 use crate::run::grid::Grid;
 use crate::step::{Interval, Motion, Step, StepError, Work};
 use leastaction_compile::{LANES, Loops, vectorized};
-use leastaction_mechanics::{Dynamics, Grip, ProjectionError, Quantity, System};
+use leastaction_mechanics::{Dynamics, Quantity, System};
 
 /// A block on its way from one time to another.
 pub(crate) struct Course<'d> {
@@ -433,30 +434,6 @@ impl<'d> Course<'d> {
         self.method.step(&mut self.motion, interval, &self.block, &mut self.change)
     }
 
-    /// Moves the end of the step onto the constraints, where the method does not.
-    fn project(&mut self) -> Result<(), StepError> {
-        if self.target.is_empty() {
-            return Ok(());
-        }
-        let width = self.block.width();
-        let mut ends = [0.0; LANES];
-        ends.iter_mut().enumerate().take(width).for_each(|(j, end)| *end = self.end_of(j));
-        self.block.after(0, &self.change, &mut self.target);
-        for j in 0..width {
-            // Where the step has failed already, something that can be moved stands in.
-            if !all_finite(self.target.iter().skip(j).step_by(width).copied()) {
-                if width == 1 {
-                    return Ok(());
-                }
-                let places = (j..self.target.len()).step_by(width);
-                places.for_each(|i| self.target[i] = self.block.values()[i]);
-            }
-        }
-        let found = self.motion.dynamics().project_by(&ends[..width], &mut self.target, &mut self.correction);
-        self.change.iter_mut().zip(&self.correction).for_each(|(change, correction)| *change += correction);
-        Ok(found.map(|_| ())?)
-    }
-
     /// The next steps of a grid.
     #[inline]
     fn fit_to_grid(&mut self) {
@@ -507,30 +484,6 @@ impl<'d> Course<'d> {
     /// Whether a lane still has somewhere to go.
     fn goes_on(&self, lane: usize) -> bool {
         !(self.is_over(lane) || self.failed && self.failures[lane].is_some())
-    }
-
-    /// Why a step was not solved, if the constraints are the reason: they cannot be met when it ends, or are singular about there.
-    fn explained(&mut self, error: StepError) -> StepError {
-        let StepError::NoConvergence { t, lane, .. } = error else { return error };
-        let system = self.motion.system().clone();
-        if !system.facts().constrained {
-            return error;
-        }
-        let (begin, end, dynamics) = ([self.t[lane]], [self.end_of(lane)], self.motion.dynamics());
-        let (y, mut grip) = (self.block.lane(lane), Grip::new(&system, 1));
-        if let Err(ProjectionError::Unmet { t, constraints, .. }) = dynamics.project(&end, &mut y.clone()) {
-            return ProjectionError::Unmet { t, lane, constraints }.into();
-        }
-        let mut ahead = y.clone();
-        let mut v = vec![0.0; system.degrees()];
-        let known = dynamics.velocities(&begin, &y, &mut v);
-        ahead.iter_mut().zip(&v).for_each(|(q, v)| *q += self.h[lane] * v);
-        let ahead_is_known = known.is_ok() && dynamics.project(&end, &mut ahead).is_ok();
-        let mut singular = |t, y: &[f64]| grip.take(dynamics, t, y).is_ok() && !grip.is_clear(0);
-        if singular(&begin, &y) || ahead_is_known && singular(&end, &ahead) {
-            return StepError::Singular { t, lane };
-        }
-        error
     }
 
     /// The density of steps where the first lane is, if a density sets them.

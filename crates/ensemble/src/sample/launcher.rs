@@ -118,12 +118,6 @@ impl Launcher {
         matches!(self.draws[place].target, Target::Parameter(_))
     }
 
-    /// Whether any parameter is drawn.
-    #[must_use]
-    pub fn draws_parameters(&self) -> bool {
-        self.draws_parameters
-    }
-
     /// What is drawn for a trajectory under a name, by its place.
     #[must_use]
     pub fn value(&self, place: usize, index: u64) -> f64 {
