@@ -64,5 +64,5 @@ def entry(program, make, method, tolerance):
 def pendulum_entries():
     for program, make in ((f"{NAME}, equations by hand", lambda: by_hand), (f"{DERIVED}, positions", by_positions)):
         for method in ("DOP853", "LSODA"):
-            for tolerance in (1e-7, 1e-8, 1e-9, 1e-10, 3e-11, 1e-11, 3e-12, 1e-12, 3e-13, 1e-13, 3e-14, 1e-14):
+            for tolerance in p.tolerances(7, 14):
                 yield entry(program, make, method, tolerance)

@@ -1,4 +1,5 @@
-"""Who is fastest within given errors: settings are tried, the fastest that will do is chosen, and those chosen are timed in turn.
+"""Who is fastest within given errors: settings are tried, those that will do and are about as fast as the fastest take turns, the fastest
+of them is chosen, and those chosen are timed in turn.
 
 Needs nothing but Python.
 """
@@ -33,10 +34,12 @@ class Tried:
 
 
 def attempt(entry, judge, budget=0.01):
-    """Runs an entry; `judge` tells the errors of its end by their names."""
+    """Runs an entry, twice at least, as a first run may be slow; `judge` tells the errors of its end by their names."""
     try:
         seconds, end = entry.sample(budget)
         errors = judge(entry, end)
+        if len(seconds) == 1:
+            seconds += entry.sample(0)[0]
     except (ArithmeticError, RuntimeError, ValueError) as failure:
         return Tried(entry, math.inf, {}, str(failure).splitlines()[0])
     return Tried(entry, min(seconds), errors)
@@ -89,25 +92,37 @@ class Duel:
         return low, high
 
 
-def confirm(tried, bounds, near=1.4, rounds=4):
-    """Times again, in turn, those within the bounds that are about as fast as the fastest, so that no lucky moment decides."""
-    best = fastest(tried, bounds)
-    close = [t for t in tried if best and excess(t, bounds) <= 1 and t.seconds <= near * best.seconds]
-    if len(close) > 1:
-        times = turns([t.entry for t in close], rounds=rounds, budget=0.002)
-        for t in close:
-            t.seconds = min(t.seconds, *times[t.entry])
-    return fastest(tried, bounds)
+# Who was timed in a bad moment must not lose: those whose first times are so near the shortest, and so many at most, take turns in so many rounds.
+NEAR, MOST, CHOOSING = 1.6, 12, 9
+
+
+def shortlist(tried, bounds):
+    """Those within the bounds whose first times are about the shortest, by these times."""
+    within = sorted((t for t in tried if excess(t, bounds) <= 1 and math.isfinite(t.seconds)), key=lambda t: t.seconds)
+    return [t for t in within if t.seconds <= NEAR * within[0].seconds][:MOST]
+
+
+def choose(tried, bounds, known):
+    """The one with the shortest time in rounds of turns, or none: others on the machine lengthen times, by half for some programs and less for
+    others, and nothing shortens them. What `known` has is not timed again, so that one question has one answer."""
+    close = shortlist(tried, bounds)
+    if len(close) < 2:
+        return close[0] if close else None
+    asked = frozenset(t.entry for t in close)
+    if asked not in known:
+        known[asked] = turns([t.entry for t in close], rounds=CHOOSING, budget=0.002, limit=10.0)
+    times = known[asked]
+    return min(close, key=lambda t: min(times[t.entry]))
 
 
 def pair(target, bounds, tried, ours, matched=(), slack=1.0):
     """Pairs each program's fastest within the bounds with our fastest within them; `matched` errors of ours may not exceed theirs, times a slack."""
-    duels = []
+    duels, known = [], {}
     for program in dict.fromkeys(t.entry.program for t in tried):
         settings = [t for t in tried if t.entry.program == program]
-        theirs = confirm(settings, bounds)
+        theirs = choose(settings, bounds, known)
         limits = dict(bounds, **({name: slack * theirs.errors[name] for name in matched} if theirs else {}))
-        own = confirm(ours, limits)
+        own = choose(ours, limits, known)
         missed = None if theirs and own else nearest(ours, limits) if theirs else nearest(settings, bounds)
         duels.append(Duel(target, program, theirs, own, missed))
     return duels

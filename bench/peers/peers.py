@@ -84,11 +84,6 @@ class Bench:
         return tried
 
 
-def tolerances(first, last, between=(1, 3)):
-    """From 10^-first on, by tenths and what stands between."""
-    return [float(f"{d}e-{k}") for k in range(first, last + 1) for d in reversed(between)]
-
-
 def readiness(entry, steady, repeats=3):
     """CPU seconds from a model to its first step: to the end of a first run, less what a run takes."""
     return max(0.0, statistics.median(entry.ready() for _ in range(repeats)) - steady)
@@ -102,8 +97,8 @@ def lines(written, skip=1):
 def pendulum(bench):
     exact, doubt = heyoka.pendulum_reference()
     judge = lambda entry, end: {"error": p.distance(end, exact)}
-    settings = [("taylor", tolerances(6, 15)), ("vern9", tolerances(6, 14)), ("dop853", tolerances(6, 14)),
-                ("tsit5", tolerances(7, 10, (1,))), ("ias15", tolerances(6, 14, (1,)))]
+    settings = [("taylor", p.tolerances(6, 15)), ("vern9", p.tolerances(6, 14)), ("dop853", p.tolerances(6, 14)),
+                ("tsit5", p.tolerances(7, 10)), ("ias15", p.tolerances(6, 14, (1,)))]
     ours = bench.attempt((bench.ours.entry(p.PENDULUM, method, "tolerance", tolerance, p.PENDULUM_END)
                           for method, values in settings for tolerance in values), judge)
     theirs = bench.attempt((entry for peer in (heyoka, scipy) if peer for entry in peer.pendulum_entries()), judge)
@@ -148,7 +143,7 @@ def many(bench):
     starts = p.many_starts()
     exact = bench.kept(f"pendulums-{len(starts)}", lambda: heyoka.many_reference(starts))
     judge = lambda entry, ends: p.many_errors(ends, exact)
-    settings = [("taylor", tolerances(8, 12)), ("vern9", tolerances(8, 11)), ("dop853", tolerances(9, 11))]
+    settings = [("taylor", p.tolerances(8, 10, p.FINE)), ("vern9", p.tolerances(8, 10, p.FINE)), ("dop853", p.tolerances(9, 10, p.FINE))]
     asked = ("median 2e-9, and median and p99 as theirs", {"median": 2e-9})
     found, tried, sides = [], [], {}
     for threads in (1, 2)[:len(PROCESSORS)]:
@@ -160,12 +155,15 @@ def many(bench):
             ours = bench.attempt((entry(method, value) for method, values in settings for value in values), judge)
             theirs = bench.attempt(heyoka.batch_entries(starts), judge)
         else:
-            # What was fastest on one thread, and all of theirs.
-            ours = bench.attempt([entry(*bench.winner)] if bench.winner else [], judge)
+            # What was about the fastest on one thread, and all of theirs.
+            ours = bench.attempt([entry(*t.entry.key) for t in close], judge)
             theirs = bench.attempt(heyoka.batch_entries(starts, threads), judge)
         duels = contest.pair(f"{threads} thread{'s' * (threads > 1)}", asked[1], theirs, ours, matched=("median", "p99"))
-        if threads == 1 and duels and duels[0].ours:
-            bench.winner = duels[0].ours.entry.key
+        if threads == 1:
+            chosen = duels[0].theirs
+            close = contest.shortlist(ours, dict(asked[1], **chosen.errors) if chosen else asked[1])
+            if duels[0].ours:
+                bench.winner = duels[0].ours.entry.key
         bench.settle("P2", duels)
         found += duels
         tried += ours + theirs
@@ -190,7 +188,7 @@ arithmetic; within: {asked[0]}. CPU time on one thread, time on the wall on two.
 def solar(bench):
     exact = bench.kept("solar", heyoka.solar_reference)
     judge = p.solar_judge(exact)
-    adaptive = [("taylor", (1e-11, 1e-12, 1e-13, 1e-14, 1e-15, 2.3e-16)), ("ias15", (1e-8, 3e-9, 1e-9, 3e-10, 1e-10, 1e-11, 1e-12)),
+    adaptive = [("taylor", (1e-11, 1e-12, 1e-13, *p.tolerances(14, 16))), ("ias15", (*p.tolerances(8, 10), 1e-11, 1e-12)),
                 ("vern9", (1e-12, 1e-13, 1e-14)), ("dop853", (1e-13, 1e-14))]
     fixed = [("sofroniou-spaletta10", (80.0, 100.0, 125.0, 160.0, 200.0)), ("kahan-li8", (20.0, 40.0, 50.0)), ("yoshida8", (20.0, 40.0)),
              ("blanes-moan6-rkn", (20.0, 40.0, 50.0)), ("gauss12", (200.0,))]
@@ -211,8 +209,8 @@ steps of one length the largest from there over {p.SOLAR_LATER:g} days more, as 
 
 
 def kepler(bench):
-    settings = [("taylor", (1e-12, 1e-13, 3e-14, 1e-14, 3e-15, 1e-15, 5e-16, 2.3e-16, 1e-16, 3e-17)), ("vern9", (1e-12, 1e-13, 1e-14)),
-                ("ias15", (1e-9, 1e-10, 1e-11, 1e-12)), ("dop853", (1e-12, 1e-13))]
+    settings = [("taylor", (*p.tolerances(12, 16), 5e-17, 2e-17)), ("vern9", p.tolerances(12, 14)),
+                ("ias15", (1e-9, 1e-10, 1e-11, 1e-12)), ("dop853", p.tolerances(13, 13))]
     texts = [bench.text(f"kepler-{turn:g}", lambda: p.kepler_text(turn)) for turn in (0.0, *p.KEPLER_TURNS)]
 
     def entry(method, value):
@@ -392,7 +390,8 @@ def main():
     page = f"""# How it compares
 
 `make bench-peers` writes this page. Ours and theirs run the same problems in one process each, on one processor, in turn. Of each program all settings listed are
-tried, and the fastest is taken whose errors are within what is asked; those taken then run in {bench.rounds} rounds of turns. Times are CPU times: the median over
+tried. Of those whose errors are within what is asked, the {contest.MOST} fastest at most, if their times are within {contest.NEAR} times the shortest, run in up to {contest.CHOOSING} rounds of turns,
+and the one with the shortest time in any of them is taken; those taken then run in {bench.rounds} rounds of turns with each other. Times are CPU times: the median over
 rounds of the best run in each. A ratio is the median over rounds of ours by theirs, with its quartiles; more than 1, in bold, is where we are slower.
 
 - {begun:%d %B %Y, %H:%M} UTC, {took.total_seconds() / 60:.0f} minutes; {machine()}

@@ -14,6 +14,15 @@ PENDULUM_START = np.array([math.pi / 2, math.pi / 2, 0.0, 0.0])
 PENDULUM_END = 10.0
 PENDULUM_TARGETS = (1e-6, 1e-9, 1e-12)
 
+# Tolerances in a decade: errors change with one step of these by about 2 times at most, or by 1.5.
+STEPS = (1, 2, 3, 5)
+FINE = (1, 1.5, 2, 3, 5, 7)
+
+
+def tolerances(first, last, between=STEPS):
+    """From the decade of 10^-first on, downwards."""
+    return [float(f"{d}e-{k}") for k in range(first, last + 1) for d in reversed(between)]
+
 
 def distance(state, exact):
     return float(np.max(np.abs(np.asarray(state) - exact)))

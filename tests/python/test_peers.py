@@ -43,12 +43,30 @@ class Choosing(unittest.TestCase):
         found = contest.attempt(contest.Entry("a", "b", sample), lambda entry, end: {"dx": 0.0})
         self.assertEqual((found.failure, found.seconds), ("no convergence", math.inf))
 
-    def test_times_of_near_equals_are_taken_again(self):
-        lucky, steady = tried("a", "lucky", 1.0, dx=0.0), tried("a", "steady", 1.2, dx=0.0)
-        far = tried("a", "far", 5.0, dx=0.0)
-        steady.entry.sample = entry("a", "steady", 0.5).sample
-        self.assertIs(contest.confirm([lucky, steady, far], {"dx": 1.0}), steady)
-        self.assertEqual(far.seconds, 5.0)
+    def test_a_first_run_that_is_slow_does_not_count(self):
+        found = contest.attempt(entry("a", "b", 9.0, 1.0), lambda entry, end: {"dx": 0.0})
+        self.assertEqual(found.seconds, 1.0)
+
+    def test_only_a_few_of_the_fastest_within_bounds_take_turns(self):
+        settings = [tried("a", str(n), 1.0 + n / 10.01, dx=0.0) for n in reversed(range(20))] + [tried("a", "wrong", 0.1, dx=2.0)]
+        self.assertEqual([t.entry.setting for t in contest.shortlist(settings, {"dx": 1.0})], list("0123456"))
+        equal = [tried("a", str(n), 1.0, dx=0.0) for n in range(20)]
+        self.assertEqual(len(contest.shortlist(equal, {"dx": 1.0})), contest.MOST)
+
+    def test_no_bad_moment_chooses(self):
+        slower, disturbed = tried("a", "slower", 1.0, dx=0.0), tried("a", "disturbed", 1.5, dx=0.0)
+        far = tried("a", "far", 1.7, dx=0.0)
+        disturbed.entry.sample = entry("a", "disturbed", *[1.5] * (contest.CHOOSING - 1), 0.9, 1.5).sample
+        far.entry.sample = entry("a", "far", 0.1).sample
+        self.assertIs(contest.choose([slower, disturbed, far], {"dx": 1.0}, {}), disturbed)
+
+    def test_one_question_has_one_answer(self):
+        ours = [tried("us", "a", 1.0, dx=0.0), tried("us", "b", 1.0, dx=0.0)]
+        # Whoever is asked again would now be slow.
+        ours[0].entry.sample = entry("us", "a", *[1.0] * contest.CHOOSING, 9.0).sample
+        ours[1].entry.sample = entry("us", "b", 2.0).sample
+        duels = contest.pair("", {"dx": 1.0}, [tried("x", "", 1.0, dx=0.0), tried("y", "", 1.0, dx=0.0)], ours)
+        self.assertEqual([duel.ours.entry.setting for duel in duels], ["a", "a"])
 
     def test_ours_may_not_exceed_the_errors_that_are_matched(self):
         theirs = [tried("them", "t", 1.0, dE=1e-15, dx=3e-10)]
