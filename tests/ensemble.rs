@@ -249,11 +249,23 @@ fn what_cannot_be_is_refused_with_a_remedy() {
         (&["--count", "10", "--shard", "1/2"], "--keep"),
         (&["--count", "10", "--shard", "3/2", "--keep", "d"], "3/2"),
         (&["--count", "0"], "trajector"),
+        (&["--count", "10"], "all 10 trajectories would be the same"),
+        (
+            &["--count", "10", "--sample", "th=1", "--sample", "m=normal(1,0)"],
+            "such as th=uniform(-1,1) (--sample)",
+        ),
     ] {
         let (code, message) = refused(arguments);
         assert!(code == 2 && message.contains(wanted), "{arguments:?}: {code} {message}");
     }
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "nothing is left behind");
+}
+
+/// One trajectory differs from none.
+#[test]
+fn one_trajectory_needs_no_draw() {
+    let text = prints(&folder("one"), &["ensemble", "pendulum", "--count", "1", "--until", "1"]);
+    assert_eq!(line(&text, "trajectories"), "trajectories  1");
 }
 
 /// A trajectory that fails is told, and the others go on.

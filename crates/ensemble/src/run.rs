@@ -313,6 +313,10 @@ impl Plan {
         for reduction in &study.reductions {
             bound.push((reduction.clone(), reduction.bind(&mut context)?));
         }
+        if count > 1 && !study.sampling.varies() {
+            let name = system.coordinates().first().cloned().unwrap_or_default();
+            return Err(SampleError::Same { count, name }.into());
+        }
         let chunk = study.chunk.unwrap_or_else(|| usual_chunk(count));
         let entries = entries(study, &context, chunk);
         let observed = context.observed.iter().map(|(_, observable)| *observable).collect();

@@ -201,6 +201,7 @@ fn failure(error: StudyError) -> Failure {
     match error {
         StudyError::Run(error) => refused(error),
         StudyError::Store(error) => Failure::run(error),
+        StudyError::Sample(error @ SampleError::Same { .. }) => Failure::usage(format!("{error} (--sample)")),
         other => Failure::usage(other),
     }
 }

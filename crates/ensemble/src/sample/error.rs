@@ -199,6 +199,16 @@ pub enum SampleError {
     /// Nothing says how many trajectories there are.
     #[error("nothing says how many trajectories there are: give a count, or draw from a grid or a file")]
     NoCount,
+    /// Nothing differs between trajectories.
+    #[error(
+        "all {count} trajectories would be the same, as nothing is drawn that differs between them: draw something, such as {name}=uniform(-1,1)"
+    )]
+    Same {
+        /// How many trajectories there are.
+        count: u64,
+        /// Something that could be drawn.
+        name: String,
+    },
     /// No trajectories are asked for.
     #[error("no trajectories are asked for: ask for 1 at least")]
     None,

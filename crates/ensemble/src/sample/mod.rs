@@ -186,6 +186,12 @@ impl Sampling {
         })
     }
 
+    /// Whether trajectories differ at all.
+    #[must_use]
+    pub fn varies(&self) -> bool {
+        self.list.iter().any(|named| named.law.varies() || matches!(named.law.span(), Span::Grid(_)))
+    }
+
     /// How many trajectories there are, if so many are asked for, or as many as there can be.
     ///
     /// # Errors

@@ -30,4 +30,8 @@ impl Law for Normal {
             mean + deviation * normal_quantile(inner(bits(seed, index, dimension, Purpose::Draw)))
         }))
     }
+
+    fn varies(&self) -> bool {
+        self.deviation > 0.0
+    }
 }
