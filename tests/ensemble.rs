@@ -227,6 +227,49 @@ fn trajectories_are_those_of_single_runs() {
     }
 }
 
+/// Samples along the way have the times and the bits of `run`, also with steps of one length, and where something ends a trajectory.
+#[test]
+fn samples_are_those_of_single_runs() {
+    let folder = folder("samples");
+    let model = "coord x\nparticle ball mass 1 at [x]\npotential -1/x\nstart x = 1\nevent half: x = 0.5, falling, stop\nrun until 2\n";
+    fs::write(folder.join("fall.motion"), model).unwrap();
+    let read = |file: &str| fs::read_to_string(folder.join(file)).unwrap();
+    let columns = |text: &str, names: &[&str]| -> Vec<Vec<String>> {
+        let header: Vec<&str> = text.lines().next().unwrap().split(',').collect();
+        let places: Vec<usize> =
+            names.iter().map(|name| header.iter().position(|other| other == name).unwrap()).collect();
+        let row = |line: &str| {
+            let fields: Vec<&str> = line.split(',').collect();
+            places.iter().map(|&place| fields[place].to_owned()).collect()
+        };
+        text.lines().skip(1).map(row).collect()
+    };
+    let names = ["t", "x", "p_x", "x'"];
+    for (pace, sampling) in [
+        (&["--method", "verlet", "--step", "0.01"][..], &["--every", "0.1"][..]),
+        (&["--method", "verlet", "--step", "0.03"], &["--every", "0.125"]),
+        (&["--method", "verlet", "--step", "0.001"], &[]),
+        (&["--tol", "1e-9"], &["--samples", "7"]),
+    ] {
+        let common = [&["fall.motion"], pace, sampling, &["--quiet", "--out"]].concat();
+        let draws = ["--sample", "x'=grid(-1,2,4)", "--reduce", "samples(x')"];
+        prints(&folder, &[&["ensemble"], &common[..], &["all.csv"], &draws].concat());
+        let all = read("all.csv");
+        assert!(all.starts_with("trajectory,t,x,p_x,x'\n"), "{all}");
+        let (table, numbers) = (columns(&all, &names), columns(&all, &["trajectory"]));
+        for (number, speed) in ["x'=-1", "x'=0", "x'=1", "x'=2"].into_iter().enumerate() {
+            prints(&folder, &[&["run"], &common[..], &["one.csv", "--start", speed]].concat());
+            let own = numbers.iter().zip(&table).filter(|(found, _)| found[0].parse() == Ok(number as f64));
+            let own: Vec<Vec<String>> = own.map(|(_, row)| row.clone()).collect();
+            let alone = columns(&read("one.csv"), &names);
+            assert!(own == alone, "{pace:?} {speed}: {own:?} {alone:?}");
+        }
+    }
+    let usual = ["--sample", "x'=grid(-1,2,4)", "--reduce", "samples", "--tol", "1e-9"];
+    let text = prints(&folder, &[&["ensemble", "fall.motion"], &usual[..], &["--samples", "5"]].concat());
+    assert!(line(&text, "samples").ends_with(" rows"), "{text}");
+}
+
 #[test]
 fn what_cannot_be_is_refused_with_a_remedy() {
     let folder = folder("refused");
@@ -247,6 +290,17 @@ fn what_cannot_be_is_refused_with_a_remedy() {
         (&["--count", "10", "--plot", "x.png"], "nothing to plot"),
         (&["--count", "10", "--out", "x.xls"], "x.xls"),
         (&["--count", "10", "--shard", "1/2"], "--keep"),
+        (
+            &["--count", "10", "--every", "0.1"],
+            "--every says when samples are taken, but nothing keeps them: add --reduce samples",
+        ),
+        (&["--count", "10", "--samples", "10"], "add --reduce samples"),
+        (&["--count", "10", "--samples", "th=uniform(-1,1)"], "--sample"),
+        (&["--count", "10", "--samples", "0", "--reduce", "samples"], "1 at least"),
+        (&["--count", "10", "--every", "-1", "--reduce", "samples"], "finite and above 0"),
+        (&["--count", "10", "--every", "nan", "--reduce", "samples"], "finite and above 0"),
+        (&["--count", "10", "--every", "1e-12", "--reduce", "samples"], "do not fit into memory"),
+        (&["--count", "100000000", "--sample", "th=uniform(-1,1)", "--reduce", "samples"], "(--keep)"),
         (&["--count", "10", "--shard", "3/2", "--keep", "d"], "3/2"),
         (&["--count", "0"], "trajector"),
         (&["--count", "10"], "all 10 trajectories would be the same"),

@@ -154,6 +154,7 @@ impl Harvest {
             drawn: drawn.collect::<Option<_>>().ok_or("it does not say what is drawn")?,
             grids: Sampling::read(manifest.get("grid")).map_err(|error| error.to_string())?,
             count,
+            times: Vec::new(),
             observed: Vec::new(),
         };
         let mut bound = Vec::new();

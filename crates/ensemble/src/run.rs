@@ -128,7 +128,8 @@ impl Study {
         Study { rest, ..self }
     }
 
-    /// Keeps what texts such as `stats(x)` say: see [`Reduction`].
+    /// Keeps what texts such as `stats(x)` say: see [`Reduction`]. When samples are taken is up to the integrator, if it takes them
+    /// [at times](Integrator::at) or [spaced](Integrator::spaced).
     ///
     /// # Errors
     /// [`ReduceError`] if there is no such reduction.
@@ -230,7 +231,12 @@ impl Study {
         let there = store.as_ref().map_or(Vec::new(), |store| store.whole(plan.chunks.clone()));
         let mut harvest = Harvest::new(plan.bound, self.events.len());
         let mut clock = Clock::new(&plan.chunks, &there, plan.chunk, plan.count);
-        let mut ensemble = Ensemble::new(self.integrator.clone(), self.start, self.end)
+        // Nobody looks at samples that no reduction keeps.
+        let integrator = match plan.sampled {
+            true => self.integrator.clone(),
+            false => self.integrator.clone().ends_only(),
+        };
+        let mut ensemble = Ensemble::new(integrator, self.start, self.end)
             .chunk(plan.chunk)
             .in_lanes(self.lanes)
             .observing(&plan.observed)
@@ -288,6 +294,8 @@ struct Plan {
     observed: Vec<leastaction_mechanics::Observable>,
     count: u64,
     chunk: u64,
+    /// Whether samples are kept.
+    sampled: bool,
     /// The chunks of the shard.
     chunks: Range<u64>,
     manifest: Manifest,
@@ -299,6 +307,12 @@ impl Plan {
         let launcher = Launcher::new(&study.sampling, dynamics, &study.rest, study.start, count, study.seed)?;
         let system = dynamics.system().clone();
         let drawn = (0..study.sampling.list.len()).filter(|&place| launcher.is_parameter(place));
+        let sampled = study.reductions.iter().any(|reduction| reduction.word() == "samples");
+        let times = match sampled {
+            true => study.integrator.sample_times(&system, study.start, study.end)?,
+            false => Vec::new(),
+        };
+        let numbers = (times.len() * system.dimension()) as u64;
         let grids = study.sampling.list.iter().filter(|named| matches!(named.law.span(), Span::Grid(_)));
         let mut context = Context {
             states: system.coordinates().iter().chain(system.momenta()).cloned().collect(),
@@ -306,6 +320,7 @@ impl Plan {
             drawn: drawn.map(|place| (study.sampling.list[place].name.clone(), place)).collect(),
             grids: Sampling { list: grids.cloned().collect() },
             count,
+            times,
             observed: Vec::new(),
             dynamics: Some(dynamics),
         };
@@ -317,18 +332,37 @@ impl Plan {
             let name = system.coordinates().first().cloned().unwrap_or_default();
             return Err(SampleError::Same { count, name }.into());
         }
-        let chunk = study.chunk.unwrap_or_else(|| usual_chunk(count));
+        let chunk = study.chunk.unwrap_or_else(|| usual_chunk(count, numbers));
         let entries = entries(study, &context, chunk);
         let observed = context.observed.iter().map(|(_, observable)| *observable).collect();
         let chunks = study.shard.chunks(count.div_ceil(chunk));
         let manifest = Manifest::new(entries, study.shard);
-        Ok(Plan { launcher, bound, observed, count, chunk, chunks, manifest })
+        if study.directory.is_none() {
+            check_memory(&bound, count)?;
+        }
+        Ok(Plan { launcher, bound, observed, count, chunk, sampled, chunks, manifest })
     }
 }
 
-/// How many trajectories are in a chunk: enough chunks for all threads of a large machine, and no more files than needed.
-fn usual_chunk(count: u64) -> u64 {
-    (count / 1024).next_power_of_two().clamp(64, 8192)
+/// Refuses rows that are too many for memory, where that is known before.
+fn check_memory(bound: &[(Reduction, Bound)], count: u64) -> Result<(), ReduceError> {
+    const MOST: f64 = 4e9;
+    for (reduction, bound) in bound {
+        let Bound::Rows(rows) = bound else { continue };
+        let Some(most) = rows.at_most(count) else { continue };
+        let bytes = 8.0 * most as f64 * rows.columns().len() as f64;
+        if bytes > MOST {
+            return Err(ReduceError::Memory { text: reduction.to_string(), gigabytes: 1e-9 * bytes });
+        }
+    }
+    Ok(())
+}
+
+/// How many trajectories are in a chunk: enough chunks for all threads of a large machine, and no more files than needed. Where samples of so many
+/// numbers are taken of each, a chunk fits into 16 MB.
+fn usual_chunk(count: u64, numbers: u64) -> u64 {
+    const ROOM: u64 = 1 << 21;
+    (count / 1024).next_power_of_two().clamp(64, 8192).min(ROOM / numbers.max(1)).max(1)
 }
 
 /// All that the results depend on, in words.
@@ -360,6 +394,10 @@ fn entries(study: &Study, context: &Context<'_>, chunk: u64) -> Vec<(String, Str
     say("seed", study.seed.to_string());
     say("count", context.count.to_string());
     say("chunk", chunk.to_string());
+    if let (Some(first), Some(last)) = (context.times.first(), context.times.last()) {
+        let check = check::of(context.times.iter().flat_map(|t| t.to_le_bytes()));
+        say("samples", format!("{} from {first:?} to {last:?}, check {check:016x}", context.times.len()));
+    }
     study.reductions.iter().for_each(|reduction| say("reduce", reduction.to_string()));
     entries
 }

@@ -285,6 +285,106 @@ fn events_are_kept() {
     assert!(times.iter().zip(4..).all(|(t, h)| (t - lands(f64::from(h))).abs() < 1e-12));
 }
 
+/// The samples of each trajectory are those of a run of its own, to where it ended: in parts, broken off and merged, bit for bit.
+#[test]
+fn samples_are_those_of_single_runs() {
+    let (mut dynamics, shelf) = (pendulum(), shelf("samples"));
+    let over = Event::new(dynamics.observable("cos(a/2)").unwrap()).terminal();
+    let adaptive = Integrator::named("dop853", Tolerance::relative(1e-9)).unwrap().spaced(0.3).event(over);
+    let study = || {
+        Study::new(adaptive.clone(), 2.0)
+            .events(["over"])
+            .sampling(["a=uniform(-3,3)", "a'=normal(0,6)", "l=latin(0.5,2)"])
+            .unwrap()
+            .reducing(["samples(a', l*cos(a), start(a), t)", "stats(a)"])
+            .unwrap()
+            .count(100)
+            .threads(2)
+    };
+    let whole = study().run(&dynamics, |_| ()).unwrap();
+    let rows = |results: &Results| {
+        let sheet = results.rows(0).unwrap();
+        let column = |k: usize| {
+            let mut values = Vec::new();
+            sheet.read(k, 0..sheet.rows(), &mut values).unwrap();
+            values
+        };
+        (0..sheet.columns().len()).map(column).collect::<Vec<_>>()
+    };
+    let names: Vec<String> = whole.rows(0).unwrap().columns().into_iter().map(|(_, name)| name).collect();
+    assert_eq!(names, ["trajectory", "t", "a", "p_a", "a'", "l*cos(a)", "start(a)"]);
+    let table = rows(&whole);
+    let mut ended = 0;
+    let ends = study().reducing(["ends"]).unwrap().run(&dynamics, |_| ()).unwrap();
+    let ends = rows(&ends);
+    let mut place = 0;
+    for trajectory in 0..100 {
+        let (l, start) = (ends[4][trajectory], [ends[5][trajectory], ends[6][trajectory]]);
+        dynamics.set_parameter("l", l).unwrap();
+        let alone = dynamics.start(&[("a", start[0]), ("p_a", start[1])]).unwrap();
+        let alone = adaptive.run(&mut dynamics, &alone, 2.0).unwrap();
+        ended += usize::from(alone.end().t < 2.0);
+        for (t, state) in alone.samples() {
+            let mut velocity = [0.0];
+            dynamics.velocities(&[t], state, &mut velocity).unwrap();
+            let found: Vec<f64> = table.iter().map(|column| column[place]).collect();
+            let cosine = l * state[0].cos();
+            assert_eq!(found[..5], [trajectory as f64, t, state[0], state[1], velocity[0]]);
+            assert!((found[5] - cosine).abs() <= 4e-16 && found[6] == start[0], "{found:?} {cosine}");
+            place += 1;
+        }
+    }
+    assert!(place == table[0].len() && (10..90).contains(&ended), "{place} {ended}");
+    // Cut otherwise, and in shards that are broken off: the same bits.
+    dynamics.set_parameter("l", 1.0).unwrap();
+    for other in [study().chunk(7), study().threads(1).in_lanes(false)] {
+        assert!(all(&other.run(&dynamics, |_| ()).unwrap()) == all(&whole));
+    }
+    let cut = || study().chunk(8);
+    let at = |i: u64| shelf.join(i.to_string());
+    for i in 1..=2 {
+        let part = || cut().shard(Shard::new(i, 2).unwrap()).kept_in(&at(i));
+        let stop = Arc::new(AtomicBool::new(false));
+        let mut chunks = 0;
+        let broken = part().stopped_by(stop.clone()).run(&dynamics, |_| {
+            chunks += 1;
+            stop.store(chunks >= 2, Ordering::Relaxed);
+        });
+        assert!(broken.unwrap().interrupted);
+        assert!(!part().run(&dynamics, |_| ()).unwrap().interrupted);
+    }
+    assert!(all(&Results::merge(&[at(1), at(2)]).unwrap()) == all(&whole));
+    // Other times are another study; without times there is nothing to sample.
+    let other = Study::new(adaptive.clone().spaced(0.2), 2.0).events(["over"]);
+    let other = other.sampling(["a=uniform(-3,3)"]).unwrap().reducing(["samples"]).unwrap().count(100);
+    assert!(other.kept_in(&at(1)).run(&dynamics, |_| ()).is_err());
+    let none = Study::new(adaptive.clone().ends_only(), 2.0).reducing(["samples"]).unwrap().count(1);
+    let message = none.run(&dynamics, |_| ()).err().unwrap().to_string();
+    assert!(message.contains("nothing says when samples are taken"), "{message}");
+}
+
+/// What would not fit into memory is refused, and can be kept in a directory.
+#[test]
+fn samples_fit_into_memory() {
+    let dynamics = ball();
+    let study = |spacing: f64, count: u64| {
+        let integrator = Integrator::named("verlet", 0.25).unwrap().spaced(spacing);
+        let study = Study::new(integrator, 2.0).sampling(["y=uniform(0,1)"]).unwrap();
+        study.reducing(["samples"]).unwrap().count(count)
+    };
+    let refused = |study: Study| study.run(&dynamics, |_| ()).err().unwrap().to_string();
+    assert!(
+        refused(study(0.001, 100_000_000))
+            .contains("GB, which is too much for memory: keep them in a directory")
+    );
+    assert!(refused(study(1e-9, 1)).contains("do not fit into memory"));
+    assert!(
+        refused(study(0.001, 1_000_000).chunk(1_000_000).kept_in(&shelf("much")))
+            .contains("do not fit into memory")
+    );
+    assert!(refused(study(-1.0, 1)).contains("-1"));
+}
+
 /// Tables of files are those of memory, in every format.
 #[test]
 fn tables_are_written_from_chunks() {

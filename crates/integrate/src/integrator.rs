@@ -13,8 +13,11 @@ use crate::run::schedule::{Output, Schedule};
 use crate::step::Work;
 use crate::trajectory::Trajectory;
 use leastaction_compile::LANES;
-use leastaction_mechanics::{Dynamics, EvalError, Facts, State};
+use leastaction_mechanics::{Dynamics, EvalError, Facts, State, System};
 use std::ops::ControlFlow;
+
+/// The samples of a trajectory of an ensemble may have so many numbers: 128 MB.
+const SAMPLE_ROOM: u64 = 1 << 24;
 
 /// A method with its step: what turns a start into a trajectory.
 ///
@@ -163,6 +166,44 @@ impl Integrator {
     #[must_use]
     pub fn spaced(self, spacing: f64) -> Integrator {
         Integrator { output: Output::Spaced(spacing), ..self }
+    }
+
+    /// Samples that are taken every so many steps at times instead, if steps have one length: those of the same steps, and the end. An
+    /// [`Ensemble`](crate::Ensemble) samples at times.
+    ///
+    /// # Errors
+    /// [`RunError`] if no steps lead from one time to the other.
+    pub fn timed(self, start: f64, end: f64) -> Result<Integrator, RunError> {
+        let (Output::Every(steps), Some(grid)) = (&self.output, self.grid(start, end)?) else {
+            return Ok(self);
+        };
+        let samples = grid.steps.div_ceil(*steps) + 1;
+        if samples > SAMPLE_ROOM {
+            return Err(RunError::TooManySamples { samples, dimension: 1 });
+        }
+        let times: Vec<f64> =
+            (0..samples).map(|i| grid.time(grid.steps.min(i.saturating_mul(*steps)))).collect();
+        Ok(self.at(&times))
+    }
+
+    /// The times of samples that are taken at times, or spaced. Those that are taken every so many steps have none.
+    ///
+    /// # Errors
+    /// [`RunError`] if they do not lead from start to end, or are too many to be kept of a trajectory of this system.
+    pub fn sample_times(&self, system: &System, start: f64, end: f64) -> Result<Vec<f64>, RunError> {
+        let mut schedule = Schedule::new(&self.output, start, end, None)?;
+        let (mut times, dimension) = (Vec::new(), system.dimension());
+        if schedule.next().is_some() {
+            let samples = self.samples_between(start, end)?;
+            if samples.saturating_mul(dimension as u64) > SAMPLE_ROOM {
+                return Err(RunError::TooManySamples { samples, dimension });
+            }
+        }
+        while let Some(time) = schedule.next() {
+            times.push(time);
+            schedule.pass();
+        }
+        Ok(times)
     }
 
     /// Looks for an event. Events are counted from 0, in the order in which they are asked for.

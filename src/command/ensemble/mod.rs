@@ -8,11 +8,13 @@ pub(super) use findings::Findings;
 pub(super) use report::{Report, notes};
 
 use super::Failure;
+use super::files::{SAMPLES, sampled};
 use super::progress::Watcher;
 use super::run::{about, listening, refused, several};
 use super::setting::{Begun, Prepared, Setting};
 use clap::Args;
-use leastaction::ensemble::SampleError;
+use leastaction::ensemble::{ReduceError, Reduction, SampleError};
+use leastaction::language::Plan;
 use leastaction::output::About;
 use leastaction::{Dynamics, Event, Graph, Integrator, Rest, Shard, Study, StudyError};
 use std::path::PathBuf;
@@ -24,7 +26,7 @@ use std::time::Instant;
                   file(FILE) or file(FILE,COLUMN), or a number\n\
                   What is kept, of expressions where trajectories end, and of start(EXPR), first(EVENT) and crossings(EVENT):\n  \
                   stats(EXPR,…), quantiles(EXPR,PART,…), histogram(EXPR,LOW,HIGH,BINS), histogram2(EXPR,LOW,HIGH,BINS,EXPR,LOW,HIGH,BINS),\n  \
-                  map(EXPR) over grids, ends(EXPR,…) and events(EVENT,…) as rows of a table\n\n\
+                  map(EXPR) over grids, ends(EXPR,…), samples(EXPR,…) and events(EVENT,…) as rows of a table\n\n\
                   Results are the same for any number of threads, and for shards that are merged. Ctrl-C breaks off the run; with --keep, the same\n\
                   command goes on with it.\n\n\
                   Exit codes: 0 success, 1 the run failed, 2 wrong usage, 130 broken off.\n\n\
@@ -32,6 +34,7 @@ use std::time::Instant;
                   leastaction ensemble pendulum --count 100000 --sample \"th=uniform(-1,1)\" --reduce \"histogram(th,-1,1,50)\" --plot th.svg\n  \
                   leastaction ensemble double-pendulum --sample \"th1=grid(-3,3,400)\" --sample \"th2=grid(-3,3,400)\" --until 20 \\\n    \
                   --stop \"flip=cos(th1/2)*cos(th2/2)\" --reduce \"map(first(flip))\" --plot flips.png\n  \
+                  leastaction ensemble pendulum --sample \"th=grid(0.5,2.5,5)\" --every 0.1 --reduce \"samples(th')\" --out swings.csv\n  \
                   leastaction ensemble henon-heiles --count 1000000 --sample \"y'=normal(0,0.1)\" --reduce ends --keep study-1 --shard 1/4\n  \
                   leastaction merge study-1 study-2 study-3 study-4 --out ends.npz")]
 pub(crate) struct Ensemble {
@@ -49,6 +52,12 @@ pub(crate) struct Ensemble {
     /// Keep this of the trajectories; may be repeated [default: stats of all coordinates]
     #[arg(long, value_name = "WHAT", allow_hyphen_values = true)]
     reduce: Vec<String>,
+    /// With --reduce samples, take a sample every so much time [default: about 1000 samples]
+    #[arg(long, value_name = "DT", allow_hyphen_values = true, conflicts_with = "samples")]
+    every: Option<f64>,
+    /// With --reduce samples, take so many samples, besides the start
+    #[arg(long, value_name = "N", value_parser = number_of_samples)]
+    samples: Option<u64>,
     /// Look for an event: where an expression passes 0; may be repeated
     #[arg(long, value_name = "NAME=EXPR", value_parser = named, allow_hyphen_values = true)]
     event: Vec<(String, String)>,
@@ -82,6 +91,13 @@ fn named(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
+/// Reads a number of samples.
+fn number_of_samples(text: &str) -> Result<u64, String> {
+    let wrong =
+        || "write a whole number of samples, 1 at least (what is drawn is said by --sample)".to_owned();
+    text.parse().ok().filter(|&samples| samples > 0).ok_or_else(wrong)
+}
+
 impl Ensemble {
     pub(crate) fn execute(self) -> Result<String, Failure> {
         self.findings.check()?;
@@ -96,6 +112,7 @@ impl Ensemble {
             true => vec![format!("stats({})", dynamics.system().coordinates().join(", "))],
             false => self.reduce.clone(),
         };
+        let integrator = self.sampled(integrator, &reduce, &source.setup.plan, (start.t, until))?;
         let mut watcher = Watcher::new(!self.findings.quiet)?;
         let mut study = Study::new(integrator.clone(), until)
             .beginning_at(start.t)
@@ -159,6 +176,29 @@ impl Ensemble {
         }
     }
 
+    /// The integrator with samples along the way, if they are kept.
+    fn sampled(
+        &self,
+        integrator: Integrator,
+        reduce: &[String],
+        plan: &Plan,
+        (start, until): (f64, f64),
+    ) -> Result<Integrator, Failure> {
+        let asked = (self.every, self.samples);
+        let keeps = |text: &String| text.parse().is_ok_and(|kept: Reduction| kept.word() == "samples");
+        if !reduce.iter().any(keeps) {
+            let option = if self.every.is_some() { "--every" } else { "--samples" };
+            let unused =
+                format!("{option} says when samples are taken, but nothing keeps them: add --reduce samples");
+            return if asked == (None, None) { Ok(integrator) } else { Err(Failure::usage(unused)) };
+        }
+        let integrator = sampled(asked, integrator, plan, (start, until), SAMPLES)?;
+        if start == until {
+            return Ok(integrator.at(&[start]));
+        }
+        integrator.timed(start, until).map_err(refused)
+    }
+
     /// The start values that are not drawn: those of the model, with what was asked for in their place.
     fn rest(&self, begun: &Begun<'_>) -> Result<Rest, Failure> {
         let (setup, system) = (&begun.source.setup, begun.dynamics.system());
@@ -201,6 +241,7 @@ fn failure(error: StudyError) -> Failure {
     match error {
         StudyError::Run(error) => refused(error),
         StudyError::Store(error) => Failure::run(error),
+        StudyError::Reduce(error @ ReduceError::Memory { .. }) => Failure::usage(format!("{error} (--keep)")),
         StudyError::Sample(error @ SampleError::Same { .. }) => Failure::usage(format!("{error} (--sample)")),
         other => Failure::usage(other),
     }

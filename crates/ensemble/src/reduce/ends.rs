@@ -51,6 +51,10 @@ impl Rows for Ends {
         fixed.into_iter().chain(parameters).chain(starts).chain(states).chain(values).collect()
     }
 
+    fn at_most(&self, trajectories: u64) -> Option<u64> {
+        Some(trajectories)
+    }
+
     fn fill(&self, view: &View<'_>, columns: &mut [Vec<f64>]) {
         let chunk = view.chunk;
         for row in 0..chunk.len() {

@@ -85,6 +85,22 @@ pub enum ReduceError {
         /// The text.
         text: String,
     },
+    /// Nothing says when samples are taken.
+    #[error("`{text}`: nothing says when samples are taken: let the integrator sample at times, or spaced")]
+    NoTimes {
+        /// The text.
+        text: String,
+    },
+    /// Rows do not fit into memory.
+    #[error(
+        "`{text}`: its rows need {gigabytes:.0} GB, which is too much for memory: keep them in a directory"
+    )]
+    Memory {
+        /// The text.
+        text: String,
+        /// How much they need.
+        gigabytes: f64,
+    },
     /// Points of the grid are drawn more than once.
     #[error(
         "`{text}`: a map has one value at each point of the grid, but there are {count} trajectories for {points} points; ask for {points}"
@@ -131,7 +147,7 @@ fn suggestion(nearest: &Option<String>) -> String {
 
 fn events(known: &[String]) -> String {
     match known.is_empty() {
-        true => "the model has no events: add one, such as event top: y' falling".to_owned(),
+        true => "the model has no events: add one, such as event top: y' = 0, falling".to_owned(),
         false => format!("there are {}", known.join(", ")),
     }
 }

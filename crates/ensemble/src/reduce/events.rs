@@ -34,6 +34,10 @@ impl Rows for Events {
         fixed.into_iter().chain(self.states.iter().map(|name| ("states", name.clone()))).collect()
     }
 
+    fn at_most(&self, _: u64) -> Option<u64> {
+        None
+    }
+
     fn fill(&self, view: &View<'_>, columns: &mut [Vec<f64>]) {
         for (trajectory, crossing) in &view.chunk.crossings {
             if !self.wanted.contains(&crossing.event) {

@@ -8,6 +8,7 @@
 //! | `histogram(x, -1, 1, 50)` | how many fall into each of so many bins |
 //! | `histogram2(x, -1, 1, 50, y, -2, 2, 80)` | the same in two dimensions |
 //! | `events`, `events(top, ground)` | a row for each crossing of the model's events: trajectory, event, time, direction and state |
+//! | `samples`, `samples(x', energy)` | a row for each trajectory and sample: trajectory, time, state, and these expressions there |
 //! | `map(x)` | a value at each point of the grids that are sampled: a picture |
 //!
 //! An expression is one of time, coordinates, velocities, momenta and parameters, where the trajectory ends. Others can be looked at:
@@ -31,6 +32,7 @@ mod histogram;
 mod histogram2;
 mod map;
 mod quantiles;
+mod samples;
 mod stats;
 mod tally;
 mod value;
@@ -65,8 +67,16 @@ pub struct Kind {
 }
 
 /// All kinds.
-pub const ALL: &[Kind] =
-    &[ends::KIND, stats::KIND, quantiles::KIND, histogram::KIND, histogram2::KIND, events::KIND, map::KIND];
+pub const ALL: &[Kind] = &[
+    ends::KIND,
+    stats::KIND,
+    quantiles::KIND,
+    histogram::KIND,
+    histogram2::KIND,
+    events::KIND,
+    samples::KIND,
+    map::KIND,
+];
 
 /// A reduction that goes with a system.
 pub enum Bound {
@@ -101,6 +111,9 @@ pub trait Summary: Send {
 pub trait Rows: Send + Sync {
     /// What the columns belong to, and their names.
     fn columns(&self) -> Vec<(&'static str, String)>;
+
+    /// How many rows so many trajectories have at most, but for where they end; `None` if that is up to them.
+    fn at_most(&self, trajectories: u64) -> Option<u64>;
 
     /// Appends the rows of a chunk's trajectories, column by column.
     fn fill(&self, view: &View<'_>, columns: &mut [Vec<f64>]);

@@ -34,6 +34,8 @@ pub struct Context<'a> {
     pub grids: Sampling,
     /// How many trajectories there are.
     pub count: u64,
+    /// When samples are taken.
+    pub times: Vec<f64>,
     /// The expressions that are observed.
     pub(crate) observed: Vec<(String, Observable)>,
 }

@@ -125,6 +125,17 @@ impl Launcher {
         (bound.draw)(index, index % self.points / bound.stride % bound.size)
     }
 
+    /// All parameters of a trajectory, in the system's order.
+    pub fn parameters(&self, index: u64, parameters: &mut Vec<f64>) {
+        parameters.clear();
+        parameters.extend_from_slice(&self.parameters);
+        for (place, bound) in self.draws.iter().enumerate() {
+            if let Target::Parameter(i) = bound.target {
+                parameters[i] = self.value(place, index);
+            }
+        }
+    }
+
     /// The values of the start that are computed from parameters.
     fn compute(&self, parameters: &[f64], values: &mut [f64]) -> Result<(), StartError> {
         let lock = || self.evaluators.lock().unwrap_or_else(PoisonError::into_inner);
@@ -140,14 +151,12 @@ impl Launcher {
 
 impl Starts for Launcher {
     fn launch(&self, index: u64, dynamics: &mut Dynamics, launch: &mut Launch) -> Result<(), StartError> {
-        launch.parameters.clear();
-        launch.parameters.extend_from_slice(&self.parameters);
+        self.parameters(index, &mut launch.parameters);
         launch.state.clear();
         launch.state.resize(self.dimension, 0.0);
         for (place, bound) in self.draws.iter().enumerate() {
-            match bound.target {
-                Target::Parameter(i) => launch.parameters[i] = self.value(place, index),
-                Target::Block(i) => launch.state[i] = self.value(place, index),
+            if let Target::Block(i) = bound.target {
+                launch.state[i] = self.value(place, index);
             }
         }
         if self.draws_parameters {

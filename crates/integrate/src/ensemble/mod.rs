@@ -17,7 +17,6 @@ pub use chunk::{Chunk, Fate};
 
 use crate::error::RunError;
 use crate::integrator::Integrator;
-use crate::run::schedule::Schedule;
 use convoy::Convoy;
 use crew::Crew;
 use desk::Desk;
@@ -30,6 +29,9 @@ use std::sync::mpsc;
 
 /// So many trajectories of a thread fill two convoys.
 const MANY: u64 = 2 * LANES as u64;
+
+/// The samples of a chunk may have so many numbers: 2 GB.
+const CHUNK_ROOM: u64 = 1 << 28;
 
 /// Where a trajectory begins.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -177,7 +179,12 @@ impl Ensemble {
         indices: Range<u64>,
         mut sink: impl FnMut(&Chunk) -> ControlFlow<()>,
     ) -> Result<Tally, RunError> {
-        let times = self.sample_times()?;
+        let system = dynamics.system();
+        let times = self.integrator.sample_times(system, self.start, self.end)?;
+        let samples = self.chunk.saturating_mul(times.len() as u64);
+        if samples.saturating_mul(system.dimension() as u64) > CHUNK_ROOM {
+            return Err(RunError::TooManySamples { samples, dimension: system.dimension() });
+        }
         // What is wrong for all is said before any thread begins.
         Convoy::new(self, &mut dynamics.clone(), 1, &times)?;
         // With fewer, lanes of a second convoy would be empty.
@@ -242,17 +249,6 @@ impl Ensemble {
             crew.stop();
             let _ = sender.send(Err(error));
         }
-    }
-
-    /// When samples are taken of each trajectory.
-    fn sample_times(&self) -> Result<Vec<f64>, RunError> {
-        let mut schedule = Schedule::new(&self.integrator.output, self.start, self.end, None)?;
-        let mut times = Vec::new();
-        while let Some(time) = schedule.next() {
-            times.push(time);
-            schedule.pass();
-        }
-        Ok(times)
     }
 }
 
