@@ -5,6 +5,7 @@ use leastaction_ensemble::{Launcher, Rest, Sampling};
 use leastaction_expr::Graph;
 use leastaction_integrate::{Launch, Starts};
 use leastaction_mechanics::{Dynamics, Model, Term};
+use leastaction_output::{About, Column, Record};
 use std::fs;
 use std::path::PathBuf;
 
@@ -205,6 +206,45 @@ fn files_are_read_to_the_last_bit() {
     assert!(error(format!("a=file(\"{name}\")")).contains("it has names, but no rows"));
     let many = Sampling::read(["a=grid(0,1,3)", "b=sobol(0,1)"]).unwrap();
     assert!(many.count(None).unwrap_err().to_string().contains("do not go together"));
+}
+
+/// Numbers that were written for NumPy come back to the last bit; of what is damaged, something is said.
+#[test]
+fn archives_are_read_to_the_last_bit() {
+    let shelf = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("archives");
+    fs::create_dir_all(&shelf).unwrap();
+    let path = shelf.join("starts.npz");
+    let values = [0.1, -0.0, 5e-324, 1.797_693_134_862_315_7e308, 1.0 / 3.0, 9_007_199_254_740_993.0];
+    let record = |times: &[f64]| Record {
+        times: times.to_vec(),
+        coordinates: vec![Column { name: "a".to_owned(), values: values[..times.len()].to_vec() }],
+        energy: vec![f64::NAN; times.len()],
+        ..Record::default()
+    };
+    leastaction_output::write(&path, &record(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]), &About::default()).unwrap();
+    let text = |name: &str| format!("{name}=file({})", path.display());
+    let sampling = Sampling::read([text("a")]).unwrap();
+    assert_eq!(sampling.count(None), Ok(6));
+    let starts = Launcher::new(&sampling, &double_pendulum(), &Rest::default(), 0.0, 6, 0).unwrap();
+    let found: Vec<f64> = (0..6).map(|index| starts.value(0, index)).collect();
+    assert_eq!(bits(&found), bits(&values));
+    let error = |name: &str| Sampling::read([text(name)]).unwrap_err().to_string();
+    assert!(error("x").contains("has no column `x`; its columns are t, a, energy"), "{}", error("x"));
+    assert!(error("energy").contains("number 1 of `energy` is NaN"), "{}", error("energy"));
+    let whole = fs::read(&path).unwrap();
+    for length in (0..whole.len()).step_by(13) {
+        fs::write(&path, &whole[..length]).unwrap();
+        assert!(Sampling::read([text("a")]).is_err(), "{length} bytes");
+    }
+    let mut random = leastaction_testing::Random::new(1);
+    for _ in 0..300 {
+        let mut damaged = whole.clone();
+        (0..1 + random.below(3)).for_each(|_| damaged[random.below(whole.len())] = random.bits() as u8);
+        fs::write(&path, &damaged).unwrap();
+        let _ = Sampling::read([text("a")]);
+    }
+    leastaction_output::write(&path, &record(&[]), &About::default()).unwrap();
+    assert!(error("a").contains("`a` is empty"), "{}", error("a"));
 }
 
 /// What is wrong is said with the place and the remedy.

@@ -1,6 +1,8 @@
 //! Values from a file: a row for each trajectory, from a column of a CSV file with a line of names
-//! ([RFC 4180](https://www.rfc-editor.org/rfc/rfc4180)). Numbers are read to the nearest `f64`, so what was written to the last bit is read to the last bit.
+//! ([RFC 4180](https://www.rfc-editor.org/rfc/rfc4180)), or from an array of a NumPy archive. Numbers are read to the nearest `f64`, so what was written to the last bit
+//! is read to the last bit.
 
+use super::npz::{self, Trouble};
 use super::{Arguments, Draw, Kind, Law, Role, SampleError, Span};
 use leastaction_expr::nearest;
 use std::fs::File;
@@ -11,7 +13,7 @@ use std::sync::Arc;
 pub(super) const KIND: Kind = Kind {
     name: "file",
     form: "file(starts.csv) or file(starts.csv, column)",
-    about: "a row for each trajectory, from a column of a CSV file",
+    about: "a row for each trajectory, from a column of a .csv or .npz file",
     read: |arguments| {
         arguments.expect(1..=2)?;
         let path = PathBuf::from(plain(arguments.list[0]));
@@ -50,8 +52,12 @@ fn plain(text: &str) -> &str {
 fn read(arguments: &Arguments<'_>, path: &Path, column: &str) -> Result<Vec<f64>, SampleError> {
     let text = || arguments.text.to_owned();
     let failed = |reason: String| SampleError::File { text: text(), path: path.to_owned(), reason };
-    if path.extension().is_some_and(|ending| !ending.eq_ignore_ascii_case("csv")) {
-        return Err(failed("starts are read from .csv files; write it as one".to_owned()));
+    match path.extension() {
+        Some(ending) if ending.eq_ignore_ascii_case("npz") => return read_arrays(arguments, path, column),
+        Some(ending) if !ending.eq_ignore_ascii_case("csv") => {
+            return Err(failed("starts are read from .csv and .npz files; write it as one".to_owned()));
+        }
+        _ => {}
     }
     let file = File::open(path).map_err(|error| failed(error.to_string()))?;
     let mut lines = BufReader::with_capacity(1 << 16, file);
@@ -76,9 +82,7 @@ fn read(arguments: &Arguments<'_>, path: &Path, column: &str) -> Result<Vec<f64>
     }
     let names: Vec<String> = fields(line.trim_start_matches('\u{feff}')).collect();
     let Some(place) = names.iter().position(|name| name.trim() == column) else {
-        let nearest = nearest(column, names.iter().map(String::as_str));
-        let (path, column, columns) = (path.to_owned(), column.to_owned(), names.join(", "));
-        return Err(SampleError::Column { text: text(), path, column, nearest, columns });
+        return Err(no_column(arguments, path, column, &names));
     };
     let mut values = Vec::new();
     while let Some(number) = next(&mut line)? {
@@ -95,6 +99,33 @@ fn read(arguments: &Arguments<'_>, path: &Path, column: &str) -> Result<Vec<f64>
     match values.is_empty() {
         true => Err(failed("it has names, but no rows".to_owned())),
         false => Ok(values),
+    }
+}
+
+/// The numbers of an array of NumPy.
+fn read_arrays(arguments: &Arguments<'_>, path: &Path, column: &str) -> Result<Vec<f64>, SampleError> {
+    let text = || arguments.text.to_owned();
+    let failed = |reason: String| SampleError::File { text: text(), path: path.to_owned(), reason };
+    let values = npz::column(path, column).map_err(|trouble| match trouble {
+        Trouble::NoColumn(names) => no_column(arguments, path, column, &names),
+        Trouble::Other(reason) => failed(reason),
+    })?;
+    match values.iter().position(|value| !value.is_finite()) {
+        Some(row) => {
+            Err(failed(format!("number {} of `{column}` is {}: starts are finite", row + 1, values[row])))
+        }
+        None if values.is_empty() => Err(failed(format!("`{column}` is empty"))),
+        None => Ok(values),
+    }
+}
+
+fn no_column(arguments: &Arguments<'_>, path: &Path, column: &str, names: &[String]) -> SampleError {
+    SampleError::Column {
+        text: arguments.text.to_owned(),
+        path: path.to_owned(),
+        column: column.to_owned(),
+        nearest: nearest(column, names.iter().map(String::as_str)),
+        columns: names.join(", "),
     }
 }
 

@@ -8,7 +8,7 @@
 //! | `x=grid(-2,2,101)` | so many numbers from one to the other; several grids make a product, of which the last one varies fastest |
 //! | `x=latin(-1,1)` | one in each of as many strata as there are trajectories, in random order: with others, a Latin hypercube |
 //! | `x=sobol(-1,1)` | a dimension of the Sobol sequence, with others as evenly as it gets |
-//! | `x=file(starts.csv)` | a row for each trajectory, from the column `x`, or from one that is named: `file(starts.csv, x0)` |
+//! | `x=file(starts.csv)` | a row for each trajectory, from the column `x`, or from one that is named: `file(starts.csv, x0)`; also from a `.npz` of NumPy |
 //!
 //! What trajectory number i gets depends on the seed and on i alone, whoever asks: threads, shards, resumed runs.
 
@@ -19,6 +19,7 @@ mod grid;
 mod latin;
 mod launcher;
 mod normal;
+mod npz;
 mod permutation;
 mod read;
 mod rest;

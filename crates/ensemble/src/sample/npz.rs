@@ -1,0 +1,213 @@
+//! Reading columns from NumPy's archives: arrays of one axis in the [NPY format](https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html), stored in a
+//! [ZIP archive](https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT) as `numpy.savez` and `leastaction` write it. What is compressed is refused.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+/// Why a column cannot be read.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// It is not there; these are.
+    NoColumn(Vec<String>),
+    /// Something else.
+    Other(String),
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Trouble {
+        Trouble::Other(match error.kind() {
+            io::ErrorKind::UnexpectedEof => "it is cut off".to_owned(),
+            _ => error.to_string(),
+        })
+    }
+}
+
+fn other<T>(reason: &str) -> Result<T, Trouble> {
+    Err(Trouble::Other(reason.to_owned()))
+}
+
+/// What the directory says of an array.
+struct Entry {
+    name: String,
+    method: u16,
+    size: u64,
+    at: u64,
+}
+
+/// The numbers of an array of one axis.
+pub(super) fn column(path: &Path, name: &str) -> Result<Vec<f64>, Trouble> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    let entries = directory(&mut file, length)?;
+    let Some(entry) = entries.iter().find(|entry| entry.name == name) else {
+        let names = entries.into_iter().map(|entry| entry.name).filter(|name| !name.starts_with('#'));
+        return Err(Trouble::NoColumn(names.collect()));
+    };
+    if entry.method != 0 {
+        return other("it is compressed: write it by numpy.savez");
+    }
+    file.seek(SeekFrom::Start(entry.at))?;
+    let head = bytes(&mut file, 30)?;
+    if !head.starts_with(b"PK\x03\x04") {
+        return other("it is damaged");
+    }
+    file.seek_relative(i64::from(short(&head, 26)) + i64::from(short(&head, 28)))?;
+    let mut array = file.take(entry.size.min(length));
+    let kind = header(&mut array)?;
+    let mut found = Vec::new();
+    array.read_to_end(&mut found)?;
+    let (numbers, rest) = (found.chunks_exact(kind.width), found.len() % kind.width);
+    if numbers.len() as u64 != kind.rows || rest != 0 {
+        return other("it is cut off");
+    }
+    numbers
+        .map(|number| kind.number(number).ok_or_else(|| Trouble::Other("it is damaged".to_owned())))
+        .collect()
+}
+
+/// The directory at the end of an archive.
+fn directory(file: &mut File, length: u64) -> Result<Vec<Entry>, Trouble> {
+    const END: u64 = 22;
+    const LOCATOR: u64 = 20;
+    // A comment of up to 64 KiB may follow the end of the directory.
+    let tail = length.min(END + LOCATOR + (1 << 16));
+    file.seek(SeekFrom::Start(length - tail))?;
+    let found = bytes(file, tail)?;
+    let Some(end) = found.windows(END as usize).rposition(|window| window.starts_with(b"PK\x05\x06")) else {
+        return other("it is not an archive of NumPy");
+    };
+    let (mut size, mut at) = (u64::from(long(&found, end + 12)), u64::from(long(&found, end + 16)));
+    let locator =
+        end.checked_sub(LOCATOR as usize).filter(|&place| found[place..].starts_with(b"PK\x06\x07"));
+    if let Some(locator) = locator {
+        file.seek(SeekFrom::Start(wide(&found, locator + 8)))?;
+        let record = bytes(file, 56)?;
+        if !record.starts_with(b"PK\x06\x06") {
+            return other("it is damaged");
+        }
+        (size, at) = (wide(&record, 40), wide(&record, 48));
+    }
+    if size > length {
+        return other("it is damaged");
+    }
+    file.seek(SeekFrom::Start(at))?;
+    let directory = bytes(file, size)?;
+    let (mut rest, mut entries) = (&directory[..], Vec::new());
+    while rest.starts_with(b"PK\x01\x02") && rest.len() >= 46 {
+        let [name, extra, comment] = [28, 30, 32].map(|place| usize::from(short(rest, place)));
+        let Some(after) = rest.get(46..).filter(|after| after.len() >= name + extra + comment) else {
+            return other("it is damaged");
+        };
+        let (size, at) = (u64::from(long(rest, 24)), u64::from(long(rest, 42)));
+        let [size, at] = extended(&after[name..name + extra], [u64::from(long(rest, 20)), size, at]);
+        let text = String::from_utf8_lossy(&after[..name]);
+        let name_of = text.strip_suffix(".npy").unwrap_or(&text).to_owned();
+        entries.push(Entry { name: name_of, method: short(rest, 10), size, at });
+        rest = &after[name + extra + comment..];
+    }
+    Ok(entries)
+}
+
+/// The size and the place of an entry: what does not fit into 32 bits stands in a field of 64 beside, in this order, if the others do not fit, too.
+fn extended(mut extra: &[u8], [packed, size, at]: [u64; 3]) -> [u64; 2] {
+    const FULL: u64 = u32::MAX as u64;
+    let mut found = [packed, size, at];
+    while extra.len() >= 4 {
+        let (tag, length) = (short(extra, 0), usize::from(short(extra, 2)));
+        let Some(field) = extra.get(4..4 + length) else { break };
+        if tag == 1 {
+            let mut longs = field.chunks_exact(8).map(|long| wide(long, 0));
+            // The unpacked size stands first.
+            for place in [1, 0, 2] {
+                if found[place] == FULL {
+                    found[place] = longs.next().unwrap_or(FULL);
+                }
+            }
+        }
+        extra = &extra[4 + length..];
+    }
+    [found[1], found[2]]
+}
+
+/// The numbers of an array.
+struct Kind {
+    letter: u8,
+    big: bool,
+    width: usize,
+    rows: u64,
+}
+
+/// The head of an array: magic, version, and a Python dictionary.
+fn header(array: &mut impl Read) -> Result<Kind, Trouble> {
+    let start = bytes(array, 8)?;
+    if !start.starts_with(b"\x93NUMPY") {
+        return other("it is not an archive of NumPy");
+    }
+    let length = match start[6] {
+        1 => u64::from(short(&bytes(array, 2)?, 0)),
+        _ => u64::from(long(&bytes(array, 4)?, 0)),
+    };
+    let text = String::from_utf8_lossy(&bytes(array, length.min(1 << 16))?).into_owned();
+    let after = |key: &str| text.split_once(key).map(|(_, after)| after.trim_start_matches([':', ' ']));
+    let kind =
+        after("'descr'").and_then(|rest| rest.strip_prefix('\'')).and_then(|rest| rest.split('\'').next());
+    let shape =
+        after("'shape'").and_then(|rest| rest.strip_prefix('(')).and_then(|rest| rest.split(')').next());
+    let (Some(kind), Some(shape)) = (kind, shape) else { return other("it is not an array of numbers") };
+    let axes: Vec<u64> = shape.split(',').filter_map(|axis| axis.trim().parse().ok()).collect();
+    let [rows] = axes[..] else {
+        return other(
+            "the array has not one axis: save a column by a name of its own, as in numpy.savez(file, x=x)",
+        );
+    };
+    let mut letters = kind.bytes();
+    let (order, letter) = (letters.next(), letters.next().unwrap_or_default());
+    let width = kind.get(2..).and_then(|width| width.parse().ok()).unwrap_or(0);
+    let known = match letter {
+        b'f' => [4, 8].contains(&width),
+        b'i' | b'u' => [1, 2, 4, 8].contains(&width),
+        _ => false,
+    };
+    match known {
+        true => Ok(Kind { letter, big: order == Some(b'>'), width, rows }),
+        false => other(&format!("its numbers are of kind `{kind}`: make them float64")),
+    }
+}
+
+impl Kind {
+    fn number(&self, bytes: &[u8]) -> Option<f64> {
+        let mut word = [0; 8];
+        word.get_mut(..self.width)?.copy_from_slice(bytes);
+        if self.big {
+            word[..self.width].reverse();
+        }
+        let whole = u64::from_le_bytes(word);
+        let spare = 64 - 8 * self.width as u32;
+        Some(match (self.letter, self.width) {
+            (b'f', 8) => f64::from_bits(whole),
+            (b'f', _) => f64::from(f32::from_bits(whole as u32)),
+            (b'i', _) => ((whole << spare) as i64 >> spare) as f64,
+            _ => whole as f64,
+        })
+    }
+}
+
+/// So many bytes; no room is made for what is not there.
+fn bytes(from: &mut impl Read, count: u64) -> io::Result<Vec<u8>> {
+    let mut found = Vec::new();
+    from.take(count).read_to_end(&mut found)?;
+    if found.len() as u64 == count { Ok(found) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+}
+
+fn short(bytes: &[u8], at: usize) -> u16 {
+    u16::from_le_bytes([bytes[at], bytes[at + 1]])
+}
+
+fn long(bytes: &[u8], at: usize) -> u32 {
+    u32::from(short(bytes, at)) | u32::from(short(bytes, at + 2)) << 16
+}
+
+fn wide(bytes: &[u8], at: usize) -> u64 {
+    u64::from(long(bytes, at)) | u64::from(long(bytes, at + 4)) << 32
+}
