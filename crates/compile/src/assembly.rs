@@ -3,7 +3,7 @@
 use crate::arithmetic::Arithmetic;
 use crate::builder::Builder;
 use crate::hoist;
-use crate::instruction::{Code, Instruction, Operand};
+use crate::instruction::{Code, Instruction, Operand, Test};
 use crate::program::{BuildError, Program};
 use leastaction_expr::Symbol;
 use rustc_hash::FxHashMap;
@@ -197,6 +197,35 @@ impl Assembly {
         mul_sub MulSub, "a · b − c, rounded once", a b c;
         neg_mul_add NegMulAdd, "c − a · b, rounded once", a b c;
         neg_mul_sub NegMulSub, "−a · b − c, rounded once", a b c;
+        and And, "bits of a and b", a b;
+        or Or, "bits of a or b", a b;
+        add_int AddInt, "bits as integers, wrapping: a + b", a b;
+        select_sign SelectSign, "b if the sign bit of a is set, else c", a b c;
+    }
+
+    /// Bits shifted left.
+    #[must_use]
+    pub fn shift_left(&mut self, a: Operand, bits: u8) -> Operand {
+        Arithmetic::shift_left(&mut self.builder, a, bits)
+    }
+
+    /// Bits shifted right, filled with zeros.
+    #[must_use]
+    pub fn shift_right(&mut self, a: Operand, bits: u8) -> Operand {
+        Arithmetic::shift_right(&mut self.builder, a, bits)
+    }
+
+    /// `yes` if a and b pass the test, else `no`.
+    #[must_use]
+    pub fn select(&mut self, a: Operand, test: Test, b: Operand, yes: Operand, no: Operand) -> Operand {
+        self.builder.push(Code::Select(test), &[a, b, yes, no])
+    }
+
+    /// The size of a with the sign of b.
+    #[must_use]
+    pub fn copy_sign(&mut self, a: Operand, b: Operand) -> Operand {
+        let size = self.builder.abs(a);
+        self.builder.flip_sign(size, b)
     }
 
     /// −a

@@ -68,6 +68,7 @@ mod random;
 mod series;
 mod weighted;
 
+pub use aligned::Aligned;
 pub use assembly::{Assembly, AssemblyError};
 pub use instruction::{Code, Instruction, Operand, Test};
 pub use kernel::{ArgumentError, BACKEND_VARIABLE, Backend, CompileError, Evaluator, Kernel, LANES};

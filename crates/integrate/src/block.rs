@@ -112,6 +112,12 @@ impl Block {
         }
     }
 
+    /// Takes over states, and what rounding has left of them.
+    pub(crate) fn set(&mut self, values: &[f64], carry: &[f64]) {
+        self.values.copy_from_slice(values);
+        self.carry.copy_from_slice(carry);
+    }
+
     /// All numbers, to be written down and read back.
     pub(crate) fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
         visit(&mut self.values);

@@ -6,6 +6,9 @@ mod adaptive;
 mod beside;
 mod constrained;
 mod jump;
+mod stride;
+
+pub(crate) use adaptive::{GROUNDLESS, SHORTEST};
 
 use crate::block::{Block, all_finite};
 use crate::card::{Card, Sizing};

@@ -39,6 +39,7 @@ mod pair;
 mod quadrature;
 mod run;
 mod step;
+mod stride;
 mod trajectory;
 mod whole;
 

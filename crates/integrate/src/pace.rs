@@ -4,7 +4,7 @@ use crate::error::{RunError, number};
 use crate::run::density::Density;
 use crate::step::{Interval, Motion, StepError};
 use crate::whole::Draft;
-use leastaction_compile::{LANES, Operand};
+use leastaction_compile::{LANES, Operand, Test};
 use std::fmt;
 
 /// How far a method goes at a time.
@@ -212,28 +212,68 @@ impl Controller {
         factors
     }
 
+    /// The same in a kernel, for one lane: the factor, and what to remember.
+    pub(crate) fn write(&self, draft: &mut Draft, ratio: Operand, before: Operand) -> (Operand, Operand) {
+        let [zero, one, k] = [0.0, 1.0, 1.0 / self.order].map(|x| draft.number(x));
+        let [huge, small] = [Controller::HUGE, 1.0 / Controller::HUGE].map(|x| draft.number(x));
+        let known = draft.min(ratio, huge);
+        let known = draft.max(known, small);
+        let size = write_log2(draft, known);
+        let good = (ratio, Test::LessEqual, one);
+        let (trend, [past, present]) = (draft.min(before, zero), [0.4, 0.7].map(|x| draft.number(x)));
+        let (past, present) = (draft.mul(past, trend), draft.mul(present, size));
+        let (both, turned) = (draft.sub(past, present), draft.neg(size));
+        let power = draft.select(good, both, turned);
+        let power = draft.mul(k, power);
+        let [safety, least, most, less] =
+            [Controller::SAFETY, Controller::LEAST, Controller::MOST, 0.9].map(|x| draft.number(x));
+        let wished = write_exp2(draft, power);
+        let wished = draft.mul(safety, wished);
+        let wished = draft.max(wished, least);
+        let most = draft.select((zero, Test::Less, before), one, most);
+        let bound = draft.select(good, most, less);
+        let (factor, tiny) = (draft.min(wished, bound), draft.number(Controller::TINY));
+        let after = draft.max(size, tiny);
+        let after = draft.min(after, zero);
+        (factor, draft.select(good, after, one))
+    }
+
+    /// What it remembers.
+    pub(crate) fn before(&mut self) -> &mut [f64; LANES] {
+        &mut self.before
+    }
+
     pub(crate) fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
         visit(&mut self.before);
     }
 }
 
+/// log₂ on [1, 2], interpolated at Chebyshev points.
+const LOGARITHM: [f64; 6] = [
+    -2.7879262073031468,
+    5.047855413438107,
+    -3.489878550680221,
+    1.5894742949724239,
+    -0.402513393548008,
+    0.043004957791727826,
+];
+/// 2ˣ on [−½, ½], interpolated at Chebyshev points.
+const POWER: [f64; 5] =
+    [0.9999999999999997, 0.6931210452034274, 0.24022349038021354, 0.05592197584225338, 0.009666368515338686];
+/// An integer in the last bits of 2⁵² is that much more than 2⁵².
+const TWO_52: u64 = 0x4330_0000_0000_0000;
+/// The bits of a fraction.
+const FRACTION: u64 = 0x000f_ffff_ffff_ffff;
+/// A number that is added to this is rounded to an integer in its last bits.
+const ROUNDER: f64 = 6_755_399_441_055_744.0;
+
 /// The logarithm of a positive normal number, to 2e-5: as good as any for a step, the same everywhere, and without branches.
 #[inline(always)]
 fn log2(x: f64) -> f64 {
-    // The coefficients interpolate at Chebyshev points of [1, 2].
-    const C: [f64; 6] = [
-        -2.7879262073031468,
-        5.047855413438107,
-        -3.489878550680221,
-        1.5894742949724239,
-        -0.402513393548008,
-        0.043004957791727826,
-    ];
-    // An integer in the last bits of 2⁵² is that much more than 2⁵².
-    const TWO_52: u64 = 0x4330_0000_0000_0000;
+    const C: [f64; 6] = LOGARITHM;
     let bits = x.to_bits();
     let exponent = f64::from_bits(TWO_52 | (bits >> 52)) - (f64::from_bits(TWO_52) + 1023.0);
-    let m = f64::from_bits(1.0f64.to_bits() | (bits & 0x000f_ffff_ffff_ffff));
+    let m = f64::from_bits(1.0f64.to_bits() | (bits & FRACTION));
     let square = m * m;
     exponent + ((C[0] + C[1] * m) + square * ((C[2] + C[3] * m) + square * (C[4] + C[5] * m)))
 }
@@ -241,22 +281,58 @@ fn log2(x: f64) -> f64 {
 /// 2ˣ to 4e-6; beyond 2^±64 it stays there.
 #[inline(always)]
 fn exp2(x: f64) -> f64 {
-    // The coefficients interpolate at Chebyshev points of [−½, ½].
-    const C: [f64; 5] = [
-        0.9999999999999997,
-        0.6931210452034274,
-        0.24022349038021354,
-        0.05592197584225338,
-        0.009666368515338686,
-    ];
-    // A number that is added to this is rounded to an integer in its last bits.
-    const ROUNDER: f64 = 6_755_399_441_055_744.0;
+    const C: [f64; 5] = POWER;
     let x = smaller(larger(x, -64.0), 64.0);
     let rounded = x + ROUNDER;
     let r = x - (rounded - ROUNDER);
     let square = r * r;
     let power = (C[0] + C[1] * r) + square * ((C[2] + C[3] * r) + square * C[4]);
     f64::from_bits(power.to_bits().wrapping_add(rounded.to_bits() << 52))
+}
+
+/// [`log2`] in a kernel.
+fn write_log2(draft: &mut Draft, x: Operand) -> Operand {
+    let bits = [TWO_52, 1.0f64.to_bits(), FRACTION].map(f64::from_bits);
+    let [two_52, one, fraction] = bits.map(|x| draft.number(x));
+    let assembly = draft.assembly();
+    let exponent = assembly.shift_right(x, 52);
+    let exponent = assembly.or(two_52, exponent);
+    let m = assembly.and(x, fraction);
+    let m = assembly.or(one, m);
+    let offset = draft.number(f64::from_bits(TWO_52) + 1023.0);
+    let (exponent, square) = (draft.sub(exponent, offset), draft.mul(m, m));
+    let [low, middle, high] = [0, 2, 4].map(|i| write_line(draft, LOGARITHM[i], LOGARITHM[i + 1], m));
+    let high = draft.mul(square, high);
+    let high = draft.add(middle, high);
+    let high = draft.mul(square, high);
+    let sum = draft.add(low, high);
+    draft.add(exponent, sum)
+}
+
+/// [`exp2`] in a kernel.
+fn write_exp2(draft: &mut Draft, x: Operand) -> Operand {
+    let [least, most, rounder] = [-64.0, 64.0, ROUNDER].map(|x| draft.number(x));
+    let x = draft.max(x, least);
+    let x = draft.min(x, most);
+    let rounded = draft.add(x, rounder);
+    let whole = draft.sub(rounded, rounder);
+    let r = draft.sub(x, whole);
+    let (square, last) = (draft.mul(r, r), draft.number(POWER[4]));
+    let [low, high] = [0, 2].map(|i| write_line(draft, POWER[i], POWER[i + 1], r));
+    let last = draft.mul(square, last);
+    let high = draft.add(high, last);
+    let high = draft.mul(square, high);
+    let power = draft.add(low, high);
+    let assembly = draft.assembly();
+    let exponent = assembly.shift_left(rounded, 52);
+    assembly.add_int(power, exponent)
+}
+
+/// a + b·x.
+fn write_line(draft: &mut Draft, a: f64, b: f64, x: Operand) -> Operand {
+    let (a, b) = (draft.number(a), draft.number(b));
+    let product = draft.mul(b, x);
+    draft.add(a, product)
 }
 
 /// A first step, lane by lane: such that the change of the field over it, to the power of the order, meets the tolerance

@@ -3,6 +3,7 @@
 use crate::block::Block;
 use crate::dense::Polynomial;
 use crate::pace::Tolerance;
+use crate::stride::Script;
 use leastaction_compile::{Kernel, LANES};
 use leastaction_mechanics::{Dynamics, EvalError, ProjectionError, System};
 
@@ -19,6 +20,25 @@ pub trait Step {
     fn compile(&mut self, dynamics: &Dynamics, width: usize) -> Result<(), EvalError> {
         let _ = (dynamics, width);
         Ok(())
+    }
+
+    /// The compiled step as it can be written into a kernel together with what is between steps, if it can.
+    fn script(&self) -> Option<&dyn Script> {
+        None
+    }
+
+    /// The slopes where the block is, which one step leaves to the next. Only for methods that have a script.
+    ///
+    /// # Errors
+    /// [`StepError`] as for a step.
+    fn slopes(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+    ) -> Result<&mut [f64], StepError> {
+        let _ = (motion, interval, block);
+        Ok(&mut [])
     }
 
     /// The kernel that makes the compiled step of two blocks at once, and its inputs, if there is one.

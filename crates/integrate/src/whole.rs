@@ -4,7 +4,9 @@
 //! saves the calls and the memory between them, which for small systems is most of a step.
 
 use crate::step::Interval;
-use leastaction_compile::{Assembly, AssemblyError, Backend, Evaluator, Kernel, LANES, Operand, Program};
+use leastaction_compile::{
+    Assembly, AssemblyError, Backend, Evaluator, Kernel, LANES, Operand, Program, Test,
+};
 use leastaction_mechanics::{Dynamics, EvalError, Quantity, Revision, System};
 
 /// Larger steps than this are not compiled: their code would not stay in the cache, and the calls cost them little.
@@ -14,7 +16,7 @@ const MOST_INSTRUCTIONS: usize = 20_000;
 const TURN: usize = 40;
 
 /// A step as it is being written.
-pub(crate) struct Draft {
+pub struct Draft {
     assembly: Assembly,
     programs: Vec<(Quantity, Program)>,
     timed: bool,
@@ -67,6 +69,54 @@ impl Draft {
         self.assembly.abs(a)
     }
 
+    pub(crate) fn neg(&mut self, a: Operand) -> Operand {
+        self.assembly.neg(a)
+    }
+
+    pub(crate) fn sqrt(&mut self, a: Operand) -> Operand {
+        self.assembly.sqrt(a)
+    }
+
+    /// a if a < b, else b.
+    pub(crate) fn min(&mut self, a: Operand, b: Operand) -> Operand {
+        self.assembly.min(a, b)
+    }
+
+    /// The size of a with the sign of b.
+    pub(crate) fn copy_sign(&mut self, a: Operand, b: Operand) -> Operand {
+        self.assembly.copy_sign(a, b)
+    }
+
+    /// `yes` if a and b pass the test, else `no`.
+    pub(crate) fn select(
+        &mut self,
+        (a, test, b): (Operand, Test, Operand),
+        yes: Operand,
+        no: Operand,
+    ) -> Operand {
+        self.assembly.select(a, test, b, yes, no)
+    }
+
+    /// `yes` if a is negative, else `no`.
+    pub(crate) fn if_negative(&mut self, a: Operand, yes: Operand, no: Operand) -> Operand {
+        self.assembly.select_sign(a, yes, no)
+    }
+
+    /// What works on bits.
+    pub(crate) fn assembly(&mut self) -> &mut Assembly {
+        &mut self.assembly
+    }
+
+    /// The time at which the step begins.
+    pub(crate) fn t(&self) -> Operand {
+        self.t
+    }
+
+    /// The length of the step is this.
+    pub(crate) fn set_h(&mut self, h: Operand) {
+        self.h = h;
+    }
+
     /// The length of the step.
     pub(crate) fn h(&self) -> Operand {
         self.h
@@ -101,34 +151,11 @@ impl Whole {
         (rows, settings): (&[usize], &[f64]),
         write: impl FnOnce(&mut Draft, &[Vec<Operand>]) -> Result<Vec<Operand>, AssemblyError>,
     ) -> Result<Option<Whole>, EvalError> {
-        let system: &System = dynamics.system();
-        let facts = system.facts();
-        if !facts.closed || facts.driven {
+        let rows = [rows, &[settings.len()]].concat();
+        let Some(kernel) = kernel(dynamics.system(), name, quantities, &rows, write)? else {
             return Ok(None);
-        }
-        let (mut programs, mut size) = (Vec::new(), 0);
-        for &(quantity, times) in quantities {
-            let program = system.kernel(quantity)?.program().clone();
-            size += times * program.body().len();
-            programs.push((quantity, program));
-        }
-        if size > MOST_INSTRUCTIONS {
-            return Ok(None);
-        }
-        let count = rows.iter().sum::<usize>() + settings.len() + 2;
-        let failed = |reason: String| EvalError::Compile { what: "whole steps", reason };
-        let kernel = system.kernel_made(name, || {
-            let parameters = programs[0].1.parameters().to_vec();
-            let assembly = Assembly::with_inputs(count, &parameters).map_err(|e| failed(e.to_string()))?;
-            let (t, h) = (assembly.input(count - 2), assembly.input(count - 1));
-            let mut places = 0..;
-            let groups = rows.iter().copied().chain([settings.len()]);
-            let inputs: Vec<Vec<Operand>> =
-                groups.map(|n| places.by_ref().take(n).map(|i| assembly.input(i)).collect()).collect();
-            let mut draft = Draft { assembly, programs, timed: !facts.autonomous, t, h };
-            let outputs = write(&mut draft, &inputs).map_err(|e| failed(e.to_string()))?;
-            draft.assembly.finish(&outputs).map_err(|e| failed(e.to_string()))
-        })?;
+        };
+        let count = kernel.program().inputs().len();
         let (evaluator, revision) = (dynamics.evaluator(&kernel)?, dynamics.revision());
         let outputs = vec![0.0; kernel.program().outputs().len() * width];
         let mut inputs = vec![0.0; count * width];
@@ -171,6 +198,44 @@ impl Whole {
             Err(error) => Err(EvalError::Compile { what: "whole steps", reason: error.to_string() }),
         }
     }
+}
+
+/// A kernel of steps whose inputs are rows of these lengths, the time and the step. `None` if the system's field is not in closed form, or has inputs,
+/// or the kernel would be too large.
+pub(crate) fn kernel(
+    system: &System,
+    name: &str,
+    quantities: &[(Quantity, usize)],
+    rows: &[usize],
+    write: impl FnOnce(&mut Draft, &[Vec<Operand>]) -> Result<Vec<Operand>, AssemblyError>,
+) -> Result<Option<Kernel>, EvalError> {
+    let facts = system.facts();
+    if !facts.closed || facts.driven {
+        return Ok(None);
+    }
+    let (mut programs, mut size) = (Vec::new(), 0);
+    for &(quantity, times) in quantities {
+        let program = system.kernel(quantity)?.program().clone();
+        size += times * program.body().len();
+        programs.push((quantity, program));
+    }
+    if size > MOST_INSTRUCTIONS {
+        return Ok(None);
+    }
+    let count = rows.iter().sum::<usize>() + 2;
+    let failed = |reason: String| EvalError::Compile { what: "whole steps", reason };
+    let kernel = system.kernel_made(name, || {
+        let parameters = programs[0].1.parameters().to_vec();
+        let assembly = Assembly::with_inputs(count, &parameters).map_err(|e| failed(e.to_string()))?;
+        let (t, h) = (assembly.input(count - 2), assembly.input(count - 1));
+        let mut places = 0..;
+        let inputs: Vec<Vec<Operand>> =
+            rows.iter().map(|&n| places.by_ref().take(n).map(|i| assembly.input(i)).collect()).collect();
+        let mut draft = Draft { assembly, programs, timed: !facts.autonomous, t, h };
+        let outputs = write(&mut draft, &inputs).map_err(|e| failed(e.to_string()))?;
+        draft.assembly.finish(&outputs).map_err(|e| failed(e.to_string()))
+    })?;
+    Ok(Some(kernel))
 }
 
 /// Puts rows, times and steps among the inputs of a step; settings stay between them.

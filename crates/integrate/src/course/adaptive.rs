@@ -2,6 +2,7 @@
 //!
 //! All lanes are treated alike, without branches where that can be: what is rare comes after a look whether any lane has it.
 
+use super::stride::leap;
 use super::{Course, Pacing};
 use crate::card::{Kind, Sizing};
 use crate::error::RunError;
@@ -14,12 +15,12 @@ const KEPT: std::ops::RangeInclusive<f64> = 1.0..=1.2;
 /// Errors across constraints are not made smaller than this, relative to the state.
 const ACROSS: f64 = 1e-6;
 /// A step this short, relative to the time, no longer moves the time.
-const SHORTEST: f64 = 4.0 * f64::EPSILON;
+pub(crate) const SHORTEST: f64 = 4.0 * f64::EPSILON;
 /// A run looks at the field so often at least, unless all is known without a look: less would not show a hill or a pulse on the way. Estimates
 /// have about as many looks in a step as their order is.
-const LOOKS: f64 = 100.0;
+pub(super) const LOOKS: f64 = 100.0;
 /// An estimate smaller than this, relative to the tolerance, is no reason for a longer step.
-const GROUNDLESS: f64 = 1e-4;
+pub(crate) const GROUNDLESS: f64 = 1e-4;
 
 /// Lanes that cross a jump of the field, if there are any.
 pub(super) type Crossing = Option<[bool; LANES]>;
@@ -193,7 +194,7 @@ impl Course<'_> {
         let factors = controller.factors::<W>(&self.h, ratios);
         // What an implicit method has factored serves while its step stays.
         let implicit = self.card.kind == Kind::Implicit;
-        let leap = (self.end - self.start).abs() * f64::from(self.card.order) / (2.0 * LOOKS);
+        let leap = leap(self.start, self.end, self.card.order);
         for j in 0..W {
             let (h, factor) = (self.h[j], factors[j]);
             let next = if implicit && KEPT.contains(&factor) { h } else { h * factor };

@@ -119,6 +119,57 @@ impl<'e, 'd> Convoy<'e, 'd> {
         }
     }
 
+    /// Runs trajectories in strides until there are no more, in one convoy or two. Returns whether they can be run so.
+    pub(super) fn stride<'a>(
+        convoys: &mut [Convoy<'e, 'd>],
+        starts: &dyn Starts,
+        desk: &mut Desk<'a>,
+        next: &mut Next<'_, 'a>,
+    ) -> Result<bool, RunError> {
+        let blocks = convoys.len();
+        let Some(first) = convoys.first_mut() else { return Ok(true) };
+        // What happens within steps, a stride does not tell.
+        if first.width != LANES || first.lookout.is_on() || !first.times.is_empty() {
+            return Ok(false);
+        }
+        let Some(mut stride) = first.course.stride(blocks)? else { return Ok(false) };
+        let mut out = [false; 2];
+        loop {
+            for block in 0..blocks {
+                let alone = convoys.iter().enumerate().all(|(k, other)| k == block || other.is_empty());
+                let (convoy, out) = (&mut convoys[block], &mut out[block]);
+                if *out && convoy.free {
+                    convoy.course.come_in(&stride, block)?;
+                    *out = false;
+                }
+                while !*out {
+                    convoy.fill(starts, desk, next, alone);
+                    match convoy.course.set_out(&mut stride, block) {
+                        Ok(()) => *out = true,
+                        Err(error) => convoy.dissolve(&error.into(), starts, desk)?,
+                    }
+                }
+                stride.follow(block, convoy.course.motion.dynamics());
+            }
+            if convoys.iter().all(Convoy::is_empty) || desk.is_stopped() {
+                return Ok(true);
+            }
+            let steps = stride.run(LISTEN)?;
+            for (block, convoy) in convoys.iter_mut().enumerate() {
+                convoy.course.count_in(&stride, steps);
+                if stride.is_halted(block) {
+                    out[block] = false;
+                    let stuck = convoy.course.come_in(&stride, block)?;
+                    convoy.land([const { None }; LANES], desk)?;
+                    if stuck {
+                        let proposed = convoy.course.propose_each();
+                        convoy.conclude(proposed, starts, desk)?;
+                    }
+                }
+            }
+        }
+    }
+
     fn is_empty(&self) -> bool {
         self.lanes.iter().all(Option::is_none)
     }

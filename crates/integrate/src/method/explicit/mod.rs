@@ -15,6 +15,7 @@ use crate::block::{Block, CopyIn, copy_in};
 use crate::dense::{Basis, Polynomial};
 use crate::pace::{Pace, Tolerance, larger};
 use crate::step::{Interval, Motion, Step, StepError};
+use crate::stride::{Script, Written};
 use crate::whole::{Draft, Whole, lay_out};
 use leastaction_compile::{AssemblyError, Kernel, LANES, Operand, advance, gather, vectorized};
 use leastaction_mechanics::{Dynamics, EvalError, Quantity};
@@ -189,17 +190,14 @@ impl Explicit {
 }
 
 /// The step as the kernel makes it, operation for operation as [`gather`] and [`advance`] do: from the states, their carries and the first slopes.
-/// Gives the change, the last slopes, the errors as multiples of what is tolerated if a tolerance is given, and if it shall tell them the slopes
-/// in between.
-fn write(
+/// Gives the change and all slopes.
+fn write_stages(
     tableau: &Tableau,
-    telling: bool,
     draft: &mut Draft,
-    inputs: &[Vec<Operand>],
-) -> Result<Vec<Operand>, AssemblyError> {
-    let [y, e, first, tolerance] = inputs else { return Ok(Vec::new()) };
+    [y, e, first]: [&[Operand]; 3],
+) -> Result<(Vec<Operand>, Vec<Vec<Operand>>), AssemblyError> {
     let (n, h) = (y.len(), draft.h());
-    let mut slopes = vec![first.clone()];
+    let mut slopes = vec![first.to_vec()];
     for &(c, row) in tableau.stages {
         let mut state = Vec::with_capacity(n);
         for i in 0..n {
@@ -222,22 +220,72 @@ fn write(
         end.push(draft.add(y[i], moved));
     }
     slopes.push(draft.quantity(Quantity::Field, 1.0, &end)?);
+    Ok((change, slopes))
+}
+
+/// The errors of a step as multiples of what is tolerated: one for each row of the estimate.
+fn write_ratios(
+    tableau: &Tableau,
+    draft: &mut Draft,
+    tolerance: [Operand; 2],
+    y: &[Operand],
+    change: &[Operand],
+    slopes: &[Vec<Operand>],
+) -> Vec<Operand> {
+    let (h, mut ratios) = (draft.h(), Vec::new());
+    for row in tableau.estimate.rows() {
+        let mut error = |i: usize| {
+            let sum = sum(draft, row, |_, j| slopes[j][i]);
+            sum.map_or(h, |sum| draft.mul(h, sum))
+        };
+        let errors: Vec<Operand> = (0..y.len()).map(&mut error).collect();
+        ratios.push(Tolerance::write_ratio(draft, tolerance, &errors, y, change));
+    }
+    ratios
+}
+
+/// A step as a kernel: gives the change, the last slopes, the errors as multiples of what is tolerated if a tolerance is given, and if it shall tell
+/// them the slopes in between.
+fn write(
+    tableau: &Tableau,
+    telling: bool,
+    draft: &mut Draft,
+    inputs: &[Vec<Operand>],
+) -> Result<Vec<Operand>, AssemblyError> {
+    let [y, e, first, tolerance] = inputs else { return Ok(Vec::new()) };
+    let (change, slopes) = write_stages(tableau, draft, [y, e, first])?;
     let mut outputs = change.clone();
     outputs.extend(&slopes[tableau.last()]);
     if let &[relative, absolute] = tolerance.as_slice() {
-        for row in tableau.estimate.rows() {
-            let mut error = |i: usize| {
-                let sum = sum(draft, row, |_, j| slopes[j][i]);
-                sum.map_or(h, |sum| draft.mul(h, sum))
-            };
-            let errors: Vec<Operand> = (0..n).map(&mut error).collect();
-            outputs.push(Tolerance::write_ratio(draft, [relative, absolute], &errors, y, &change));
-        }
+        outputs.extend(write_ratios(tableau, draft, [relative, absolute], y, &change, &slopes));
     }
     if telling {
         outputs.extend(slopes[1..tableau.last()].iter().flatten());
     }
     Ok(outputs)
+}
+
+impl Script for Tableau {
+    fn name(&self) -> String {
+        // A tableau has a place of its own, so that this is its name.
+        format!("explicit {self:p}")
+    }
+
+    fn evaluations(&self) -> usize {
+        self.stages.len() + 1
+    }
+
+    fn write(
+        &self,
+        draft: &mut Draft,
+        state: [&[Operand]; 3],
+        tolerance: [Operand; 2],
+    ) -> Result<Written, AssemblyError> {
+        let (change, mut slopes) = write_stages(self, draft, state)?;
+        let ratios = write_ratios(self, draft, tolerance, state[0], &change, &slopes);
+        let ratio = self.estimate.write_join(draft, &ratios);
+        Ok(Written { change, slopes: slopes.pop().unwrap_or_default(), ratio })
+    }
 }
 
 /// Takes over errors that a kernel has measured.
@@ -272,6 +320,18 @@ impl Estimate {
         .flatten()
     }
 
+    /// [`Estimate::join`] in a kernel.
+    fn write_join(&self, draft: &mut Draft, ratios: &[Operand]) -> Operand {
+        let &[ratio, third] = ratios else { return ratios.first().map_or(draft.h(), |ratio| *ratio) };
+        let [hundredth, least] = [0.01, f64::MIN_POSITIVE].map(|x| draft.number(x));
+        let (square, third) = (draft.mul(ratio, ratio), draft.mul(third, third));
+        let third = draft.mul(hundredth, third);
+        let sum = draft.add(square, third);
+        let root = draft.sqrt(sum);
+        let root = draft.max(root, least);
+        draft.div(square, root)
+    }
+
     /// The error, from those of each row.
     #[inline]
     fn join(&self, ratios: &mut [f64], others: &[f64]) {
@@ -288,6 +348,21 @@ impl Step for Explicit {
     fn compile(&mut self, dynamics: &Dynamics, width: usize) -> Result<(), EvalError> {
         self.whole = self.compiled(dynamics, width, false)?;
         Ok(())
+    }
+
+    fn script(&self) -> Option<&dyn Script> {
+        let paced = self.whole.is_some() && self.tolerance.is_some();
+        paced.then_some(self.tableau as &dyn Script)
+    }
+
+    fn slopes(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+    ) -> Result<&mut [f64], StepError> {
+        self.begin(motion, interval, block)?;
+        Ok(&mut self.slopes[..self.at.len()])
     }
 
     fn paired(&self, dynamics: &Dynamics) -> Result<Option<(Kernel, Vec<f64>)>, EvalError> {

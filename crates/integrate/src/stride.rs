@@ -1,0 +1,327 @@
+//! Strides: steps that a tolerance sets, in one kernel with all that is between them.
+//!
+//! Between two steps of a small system there is as much to do as in a step: to see whether it was good, to find the next one, to add up the
+//! change. Here the kernel does that too, operation for operation as the course of a run does it, so that a lane has the same bits
+//! either way. It goes from step to step until a lane comes to the end, or cannot go on as simply as that: such a lane it leaves
+//! where it is.
+//!
+//! A step is a chain of stages, and a processor waits for the results of each. With two blocks in one kernel it has something else to do
+//! meanwhile. That both find room in its registers and caches is not sure: so the first steps are made both ways, and timed, and the
+//! faster way stays.
+
+use crate::course::{GROUNDLESS, SHORTEST};
+use crate::pace::Controller;
+use crate::step::StepError;
+use crate::whole::{self, Draft};
+use leastaction_compile::{Aligned, AssemblyError, Backend, Evaluator, LANES, Operand, Test};
+use leastaction_mechanics::{Dynamics, EvalError, Quantity, Revision};
+use std::time::{Duration, Instant};
+
+/// So many steps are made either way to see which is faster.
+const TRIALS: u32 = 48;
+
+/// Two blocks take turns after so many instructions: of what was tried from 1 to 160, the fastest for pendulums.
+const TURN: usize = 40;
+
+/// A step as it can be written into a kernel.
+pub trait Script {
+    /// What tells it from others.
+    fn name(&self) -> String;
+
+    /// How often it evaluates the field.
+    fn evaluations(&self) -> usize;
+
+    /// Writes it: from states, what rounding left of them, and the slopes there, with a tolerance.
+    fn write(
+        &self,
+        draft: &mut Draft,
+        state: [&[Operand]; 3],
+        tolerance: [Operand; 2],
+    ) -> Result<Written, AssemblyError>;
+}
+
+/// What a step gives.
+pub struct Written {
+    /// By how much the states change.
+    pub change: Vec<Operand>,
+    /// The slopes at the end.
+    pub slopes: Vec<Operand>,
+    /// The error as a multiple of what is tolerated.
+    pub ratio: Operand,
+}
+
+/// What sets the steps of a stride, for all lanes: the tolerance, the time to reach, and what a course knows of the lengths and the number of its steps.
+#[derive(Clone, Copy)]
+pub(crate) struct Settings {
+    pub(crate) relative: f64,
+    pub(crate) absolute: f64,
+    pub(crate) end: f64,
+    pub(crate) longest: f64,
+    pub(crate) leap: f64,
+    pub(crate) steps: f64,
+}
+
+/// Where a course is, lane by lane.
+#[derive(Clone, Copy)]
+pub(crate) struct Clock {
+    pub(crate) late: [f64; LANES],
+    pub(crate) next: [f64; LANES],
+    /// What the controller remembers.
+    pub(crate) before: [f64; LANES],
+    pub(crate) tried: [f64; LANES],
+    pub(crate) made: [f64; LANES],
+    pub(crate) t: [f64; LANES],
+}
+
+/// Rows of a clock but for the time, and of settings.
+const CLOCK: usize = 5;
+const SETTINGS: usize = 6;
+
+/// One or two blocks that stride.
+pub(crate) struct Stride {
+    /// One for each block, and one for both.
+    each: Vec<Evaluator>,
+    both: Option<Evaluator>,
+    revisions: Vec<Revision>,
+    /// Lanes have parameters of their own: that is not for one kernel.
+    apart: bool,
+    /// The inputs of the next steps, and the outputs, which are inputs then.
+    now: Aligned,
+    then: Aligned,
+    /// The numbers of one block, and how many components its states have.
+    len: usize,
+    dimension: usize,
+    /// The shortest times of steps one by one, and of both; and how many were timed.
+    shortest: [Duration; 2],
+    timed: u32,
+    evaluations: u64,
+}
+
+impl Stride {
+    /// Strides of so many blocks; `None` if the step cannot be written into a kernel.
+    pub(crate) fn new(
+        dynamics: &Dynamics,
+        script: &dyn Script,
+        controller: &Controller,
+        blocks: usize,
+    ) -> Result<Option<Stride>, EvalError> {
+        let (system, n) = (dynamics.system(), dynamics.system().dimension());
+        let (name, rows) = (format!("stride of {}", script.name()), [n, n, n, CLOCK, SETTINGS]);
+        let quantities = [(Quantity::Field, script.evaluations())];
+        let written = |draft: &mut Draft, inputs: &[Vec<Operand>]| write(script, controller, draft, inputs);
+        let Some(once) = whole::kernel(system, &name, &quantities, &rows, written)? else { return Ok(None) };
+        let mut each = Vec::new();
+        for _ in 0..blocks {
+            each.push(dynamics.evaluator(&once)?);
+        }
+        let both = if blocks == 2 && once.backend() != Backend::Interpreter {
+            let twice = || Ok(once.program().twice(TURN));
+            Some(dynamics.evaluator(&system.kernel_made(&format!("{name} twice"), twice)?)?)
+        } else {
+            None
+        };
+        let len = once.program().inputs().len() * LANES;
+        Ok(Some(Stride {
+            each,
+            both,
+            revisions: vec![Revision::default(); blocks],
+            apart: false,
+            now: Aligned::zeros(blocks * len),
+            then: Aligned::zeros(blocks * len),
+            len,
+            dimension: n,
+            shortest: [Duration::MAX; 2],
+            timed: 0,
+            evaluations: script.evaluations() as u64,
+        }))
+    }
+
+    /// Puts a block where it is: its states, what rounding left of them, and the slopes there.
+    pub(crate) fn load(&mut self, block: usize, state: [&[f64]; 3], clock: &Clock, settings: &Settings) {
+        let rows = &mut self.now.as_mut_slice()[block * self.len..][..self.len];
+        let (states, rest) = rows.split_at_mut(3 * self.dimension * LANES);
+        for (to, from) in states.chunks_exact_mut(self.dimension * LANES).zip(state) {
+            to.copy_from_slice(from);
+        }
+        let Clock { late, next, before, tried, made, t } = *clock;
+        let Settings { relative, absolute, end, longest, leap, steps } = *settings;
+        let settings = [relative, absolute, end, longest, leap, steps].map(|setting| [setting; LANES]);
+        let lanes = [late, next, before, tried, made].into_iter().chain(settings).chain([t, [0.0; LANES]]);
+        rest.as_chunks_mut().0.iter_mut().zip(lanes).for_each(|(to, from)| *to = from);
+    }
+
+    /// Where a block is now: its states, what rounding left of them, the slopes, and its clock.
+    pub(crate) fn told(&self, block: usize) -> ([&[f64]; 3], Clock) {
+        let rows = &self.now.as_slice()[block * self.len..][..self.len];
+        let (states, rest) = rows.split_at(3 * self.dimension * LANES);
+        let (y, others) = states.split_at(self.dimension * LANES);
+        let (e, slopes) = others.split_at(self.dimension * LANES);
+        let lanes = rest.as_chunks().0;
+        let [late, next, before, tried, made] = std::array::from_fn(|i| lanes[i]);
+        ([y, e, slopes], Clock { late, next, before, tried, made, t: lanes[CLOCK + SETTINGS] })
+    }
+
+    /// Whether a lane of a block has come to the end, or is left where it is.
+    pub(crate) fn is_halted(&self, block: usize) -> bool {
+        self.halts(block).iter().fold(0, |any, halt| any | halt.to_bits()) != 0
+    }
+
+    /// 1 in lanes of a block that have come to the end, or are left where they are.
+    #[inline]
+    pub(crate) fn halts(&self, block: usize) -> &[f64] {
+        &self.now.as_slice()[block * self.len..][self.len - LANES..self.len]
+    }
+
+    /// Makes so many steps at most, until a lane halts. Returns how many.
+    pub(crate) fn run(&mut self, most: u32) -> Result<u32, StepError> {
+        let mut made = 0;
+        while made < most {
+            made += 1;
+            let paired = self.both.is_some() && !self.apart;
+            let timed = paired && self.timed < 2 * TRIALS;
+            let faster = self.shortest[1] < self.shortest[0];
+            let both = paired && if timed { !self.timed.is_multiple_of(2) } else { faster };
+            let begun = timed.then(Instant::now);
+            self.step(both).map_err(failed)?;
+            if let Some(begun) = begun {
+                let shortest = &mut self.shortest[usize::from(both)];
+                *shortest = begun.elapsed().min(*shortest);
+                self.timed += 1;
+            }
+            std::mem::swap(&mut self.now, &mut self.then);
+            if (0..self.each.len()).any(|block| self.is_halted(block)) {
+                break;
+            }
+        }
+        Ok(made)
+    }
+
+    /// Evaluations of the field in a step.
+    pub(crate) fn evaluations(&self) -> u64 {
+        self.evaluations
+    }
+
+    #[inline]
+    fn step(&mut self, both: bool) -> Result<(), leastaction_compile::ArgumentError> {
+        let Stride { now, then, .. } = self;
+        if both && let Some(both) = &mut self.both {
+            return both.eval_lanes(now.as_slice(), then.as_mut_slice());
+        }
+        let halves =
+            now.as_slice().chunks_exact(self.len).zip(then.as_mut_slice().chunks_exact_mut(self.len));
+        for (evaluator, (now, then)) in self.each.iter_mut().zip(halves) {
+            evaluator.eval_lanes(now, then)?;
+        }
+        Ok(())
+    }
+
+    /// Takes over parameters that have changed. Blocks have the same, but for lanes that have their own.
+    pub(crate) fn follow(&mut self, block: usize, dynamics: &Dynamics) {
+        let Stride { each, both, apart, .. } = self;
+        let passed = dynamics.pass_parameters(&mut self.revisions[block], |lane, values| match lane {
+            None => {
+                both.as_mut().map_or(Ok(()), |both| both.set_parameters(values))?;
+                each[block].set_parameters(values)
+            }
+            Some(lane) => {
+                *apart = true;
+                each[block].set_parameters_in(lane, values)
+            }
+        });
+        self.apart |= passed.is_err();
+    }
+}
+
+fn failed(error: leastaction_compile::ArgumentError) -> StepError {
+    EvalError::Compile { what: "whole steps", reason: error.to_string() }.into()
+}
+
+/// A stride as the kernel makes it. What it does to a lane is in `Course::ready`, `Course::settle` and `Course::take`.
+fn write(
+    script: &dyn Script,
+    controller: &Controller,
+    d: &mut Draft,
+    inputs: &[Vec<Operand>],
+) -> Result<Vec<Operand>, AssemblyError> {
+    let [y, e, slopes, clock, settings] = inputs else { return Ok(Vec::new()) };
+    let (&[late, next, before, tried, made], &[relative, absolute, end, longest, leap, steps]) =
+        (clock.as_slice(), settings.as_slice())
+    else {
+        return Ok(Vec::new());
+    };
+    let [zero, half, one, two] = [0.0, 0.5, 1.0, 2.0].map(|x| d.number(x));
+    let t = d.t();
+
+    // The step, such that none much shorter remains for the end.
+    let ahead = d.sub(end, t);
+    let ahead = d.sub(ahead, late);
+    let left = d.select((t, Test::Equal, end), zero, ahead);
+    let size = d.abs(next);
+    let size = d.min(size, longest);
+    let wished = d.copy_sign(size, next);
+    let (far, halved, twice) = (d.abs(left), d.mul(half, left), d.mul(two, size));
+    let part = d.select((size, Test::Less, far), halved, left);
+    let fitted = d.select((twice, Test::Less, far), wished, part);
+
+    // A lane that this step does not move, or that may not try another, stays where it is.
+    let (length, late_in, shortest) = (d.abs(fitted), d.abs(t), d.number(SHORTEST));
+    let least = d.mul(shortest, late_in);
+    let stuck = d.select((length, Test::LessEqual, least), one, zero);
+    let stuck = d.select((tried, Test::NotLess, steps), one, stuck);
+    let stuck = d.select((t, Test::Equal, end), zero, stuck);
+    let stays = d.select((t, Test::Equal, end), one, stuck);
+    let h = d.select((stays, Test::Equal, zero), fitted, zero);
+    let trying = d.sub(one, stays);
+    d.set_h(h);
+    let Written { change, slopes: last, ratio } = script.write(d, [y, e, slopes], [relative, absolute])?;
+
+    // Whether it is good: a change that is not finite leaves a NaN.
+    let nothing = change.iter().fold(zero, |nothing, &change| d.mul_add(zero, change, nothing));
+    let ratio = d.add(ratio, nothing);
+    let tested = d.select((h, Test::Equal, zero), two, ratio);
+    let minus = d.number(-1.0);
+    let taken = d.select((tested, Test::LessEqual, one), minus, one);
+
+    // The next step.
+    let (factor, after) = controller.write(d, ratio, before);
+    let longer = d.mul(h, factor);
+    let (length, longer_length) = (d.abs(h), d.abs(longer));
+    let leap_length = d.max(length, leap);
+    let leapt = d.copy_sign(leap_length, h);
+    let bounded = d.select((leap, Test::Less, longer_length), leapt, longer);
+    let groundless = d.number(GROUNDLESS);
+    let wished = d.select((ratio, Test::Less, groundless), bounded, longer);
+    let next = d.select((h, Test::Equal, zero), next, wished);
+    let before = d.select((h, Test::Equal, zero), before, after);
+
+    // The step is taken.
+    let mut states = [Vec::new(), Vec::new(), Vec::new()];
+    for i in 0..y.len() {
+        let moved = d.add(e[i], change[i]);
+        let to = d.add(y[i], moved);
+        let lost = d.sub(y[i], to);
+        let lost = d.add(moved, lost);
+        states[0].push(d.if_negative(taken, to, y[i]));
+        states[1].push(d.if_negative(taken, lost, e[i]));
+        states[2].push(d.if_negative(taken, last[i], slopes[i]));
+    }
+    let by = d.add(late, h);
+    let to = d.add(t, by);
+    let to = d.select((length, Test::Less, far), to, end);
+    let moved = d.sub(to, t);
+    let lost = d.sub(by, moved);
+    let lost = d.select((to, Test::Equal, end), zero, lost);
+    let to = d.if_negative(taken, to, t);
+    let late = d.if_negative(taken, lost, late);
+    let tried = d.add(tried, trying);
+    let count = d.if_negative(taken, one, zero);
+    let made = d.add(made, count);
+    let arrived = d.select((to, Test::Equal, end), one, stuck);
+    let halt = d.select((t, Test::Equal, end), zero, arrived);
+
+    let mut outputs = states.concat();
+    outputs.extend([late, next, before, tried, made]);
+    outputs.extend(settings);
+    outputs.extend([to, halt]);
+    Ok(outputs)
+}
