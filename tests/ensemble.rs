@@ -303,6 +303,13 @@ fn what_cannot_be_is_refused_with_a_remedy() {
         (&["--count", "100000000", "--sample", "th=uniform(-1,1)", "--reduce", "samples"], "(--keep)"),
         (&["--count", "10", "--shard", "3/2", "--keep", "d"], "3/2"),
         (&["--count", "0"], "trajector"),
+        (&["--count", "-5", "--sample", "th=uniform(-1,1)"], "whole number"),
+        (&["--count", "1.5", "--sample", "th=uniform(-1,1)"], "such as 1000 or 1e6"),
+        (
+            &["--count", "1e6", "--sample", "th=uniform(-1,1)", "--start", "th=1"],
+            "`th` is drawn (--sample), and given a value (--start)",
+        ),
+        (&["--count", "10", "--sample", "m=uniform(1,2)", "--set", "m=1"], "leave one out"),
         (&["--count", "10"], "all 10 trajectories would be the same"),
         (
             &["--count", "10", "--sample", "th=1", "--sample", "m=normal(1,0)"],
@@ -315,11 +322,14 @@ fn what_cannot_be_is_refused_with_a_remedy() {
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "nothing is left behind");
 }
 
-/// One trajectory differs from none.
+/// One trajectory differs from none; those that end where they begin are counted, too.
 #[test]
-fn one_trajectory_needs_no_draw() {
+fn short_ensembles_are_run() {
     let text = prints(&folder("one"), &["ensemble", "pendulum", "--count", "1", "--until", "1"]);
     assert_eq!(line(&text, "trajectories"), "trajectories  1");
+    let text =
+        prints(&folder("none"), &["ensemble", "pendulum", "--sample", "th=grid(0,3,1e2)", "--until", "0"]);
+    assert_eq!(line(&text, "trajectories"), "trajectories  100");
 }
 
 /// A trajectory that fails is told, and the others go on.

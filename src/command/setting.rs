@@ -137,6 +137,11 @@ impl Beginning {
         self.start.iter().any(|(asked, _)| asked == name)
     }
 
+    /// Whether a parameter was given a value.
+    pub(super) fn sets(&self, name: &str) -> bool {
+        self.set.iter().any(|(set, _)| set == name)
+    }
+
     /// The system with these values of parameters, compiled.
     fn built<'g>(&self, graph: &'g Graph, set: &[(String, f64)]) -> Result<Built<'g>, Failure> {
         let source = Source::open(graph, &self.system, self.size, set)?;

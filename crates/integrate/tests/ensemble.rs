@@ -96,6 +96,23 @@ fn alone(integrator: &Integrator, dynamics: &Dynamics, start: &State, index: u64
     }
 }
 
+/// All that end where they begin are told, however many there are.
+#[test]
+fn trajectories_may_end_where_they_begin() {
+    let (dynamics, start) = henon_heiles();
+    for pace in [Pace::Step(0.1), Pace::Tolerance(Tolerance::relative(1e-6))] {
+        let stay = Integrator::named("dop853", pace).unwrap().at(&[0.0]);
+        for (lanes, threads) in [(true, 1), (true, 2), (false, 2)] {
+            let ensemble = Ensemble::new(stay.clone(), 0.0, 0.0).in_lanes(lanes).threads(threads).chunk(30);
+            let found = chunks(&ensemble, &dynamics, &start, 100);
+            for chunk in found {
+                assert!(chunk.ends == chunk.starts && chunk.samples == chunk.starts);
+                assert!(chunk.fates.iter().all(|fate| *fate == Fate::Complete));
+            }
+        }
+    }
+}
+
 /// Compares an ensemble in all ways to run it with runs one by one.
 fn compare(what: &str, integrator: &Integrator, dynamics: &Dynamics, start: &State, end: f64) {
     const COUNT: u64 = 19;

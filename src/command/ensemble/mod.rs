@@ -23,7 +23,7 @@ use std::time::Instant;
 #[derive(Args)]
 #[command(after_help = "What is drawn, for coordinates, velocities (x'), momenta (p_x) and parameters:\n  \
                   uniform(LOW,HIGH), normal(MEAN,DEVIATION), grid(LOW,HIGH,POINTS), latin(LOW,HIGH), sobol(LOW,HIGH),\n  \
-                  file(FILE) or file(FILE,COLUMN), or a number\n\
+                  file(FILE) or file(FILE,COLUMN) with a .csv or .npz, or a number\n\
                   What is kept, of expressions where trajectories end, and of start(EXPR), first(EVENT) and crossings(EVENT):\n  \
                   stats(EXPR,…), quantiles(EXPR,PART,…), histogram(EXPR,LOW,HIGH,BINS), histogram2(EXPR,LOW,HIGH,BINS,EXPR,LOW,HIGH,BINS),\n  \
                   map(EXPR) over grids, ends(EXPR,…), samples(EXPR,…) and events(EVENT,…) as rows of a table\n\n\
@@ -41,7 +41,7 @@ pub(crate) struct Ensemble {
     #[command(flatten)]
     setting: Setting,
     /// Run so many trajectories [default: as many as grids have points, or files rows]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     count: Option<u64>,
     /// Draw a coordinate, a velocity, a momentum or a parameter; may be repeated
     #[arg(long, value_name = "NAME=HOW", allow_hyphen_values = true)]
@@ -56,7 +56,7 @@ pub(crate) struct Ensemble {
     #[arg(long, value_name = "DT", allow_hyphen_values = true, conflicts_with = "samples")]
     every: Option<f64>,
     /// With --reduce samples, take so many samples, besides the start
-    #[arg(long, value_name = "N", value_parser = number_of_samples)]
+    #[arg(long, value_name = "N", value_parser = number_of_samples, allow_hyphen_values = true)]
     samples: Option<u64>,
     /// Look for an event: where an expression passes 0; may be repeated
     #[arg(long, value_name = "NAME=EXPR", value_parser = named, allow_hyphen_values = true)]
@@ -91,16 +91,26 @@ fn named(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
+/// Reads a whole number, also as 1e6.
+fn whole(text: &str) -> Result<u64, String> {
+    // Larger ones are not all whole numbers of floating point.
+    const MOST: f64 = (1_u64 << 53) as f64;
+    let written = |number: &f64| (0.0..=MOST).contains(number) && number.fract() == 0.0;
+    let short = || text.parse().ok().filter(written).map(|number| number as u64);
+    text.parse().ok().or_else(short).ok_or_else(|| "write a whole number, such as 1000 or 1e6".to_owned())
+}
+
 /// Reads a number of samples.
 fn number_of_samples(text: &str) -> Result<u64, String> {
     let wrong =
         || "write a whole number of samples, 1 at least (what is drawn is said by --sample)".to_owned();
-    text.parse().ok().filter(|&samples| samples > 0).ok_or_else(wrong)
+    whole(text).ok().filter(|&samples| samples > 0).ok_or_else(wrong)
 }
 
 impl Ensemble {
     pub(crate) fn execute(self) -> Result<String, Failure> {
         self.findings.check()?;
+        self.check_draws()?;
         let graph = Graph::new();
         let Prepared { begun, integrator, why } = self.setting.prepare(&graph, None)?;
         let rest = self.rest(&begun)?;
@@ -174,6 +184,21 @@ impl Ensemble {
             true => Ok(text),
             false => Err(Failure::run(several(&errors)).saying(text)),
         }
+    }
+
+    /// Refuses values that what is drawn would replace.
+    fn check_draws(&self) -> Result<(), Failure> {
+        let names = self.sample.iter().filter_map(|text| Some(text.split_once('=')?.0.trim()));
+        for name in names {
+            let option = match (self.setting.beginning.asks(name), self.setting.beginning.sets(name)) {
+                (true, _) => "--start",
+                (_, true) => "--set",
+                _ => continue,
+            };
+            let error = format!("`{name}` is drawn (--sample), and given a value ({option}): leave one out");
+            return Err(Failure::usage(error));
+        }
+        Ok(())
     }
 
     /// The integrator with samples along the way, if they are kept.

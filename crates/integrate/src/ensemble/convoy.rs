@@ -195,33 +195,36 @@ impl<'e, 'd> Convoy<'e, 'd> {
 
     /// Puts trajectories into lanes that are free. Who is alone and has nothing else to do waits for some.
     fn fill<'a>(&mut self, starts: &dyn Starts, desk: &mut Desk<'a>, next: &mut Next<'_, 'a>, alone: bool) {
-        if !self.free {
-            return;
-        }
-        let mut begun = [false; LANES];
-        self.free = false;
-        for lane in 0..self.width {
-            while self.lanes[lane].is_none() {
-                let idle = alone && self.is_empty();
-                let Some(index) = next(desk, idle) else {
-                    // There may be one later.
-                    self.free = true;
-                    break;
-                };
-                match self.board(lane, index, starts) {
-                    Ok(()) => {
-                        if let Some((chunk, row)) = desk.row(index) {
-                            chunk.start_row(row).copy_from_slice(&self.launch.state);
+        while self.free {
+            let mut begun = [false; LANES];
+            self.free = false;
+            for lane in 0..self.width {
+                while self.lanes[lane].is_none() {
+                    let idle = alone && self.is_empty();
+                    let Some(index) = next(desk, idle) else {
+                        // There may be one later.
+                        self.free = true;
+                        break;
+                    };
+                    match self.board(lane, index, starts) {
+                        Ok(()) => {
+                            if let Some((chunk, row)) = desk.row(index) {
+                                chunk.start_row(row).copy_from_slice(&self.launch.state);
+                            }
+                            self.lanes[lane] = Some(Passenger { index, sampled: 0 });
+                            begun[lane] = true;
                         }
-                        self.lanes[lane] = Some(Passenger { index, sampled: 0 });
-                        begun[lane] = true;
+                        Err(why) => desk.close(index, Fate::Failed, Some(why)),
                     }
-                    Err(why) => desk.close(index, Fate::Failed, Some(why)),
                 }
             }
-        }
-        if begun.contains(&true) {
-            self.begin(begun, desk);
+            if begun.contains(&true) {
+                self.begin(begun, desk);
+            }
+            // Where all end as they begin, there may be more to run.
+            if !(begun.contains(&true) && self.is_empty()) {
+                return;
+            }
         }
     }
 
