@@ -85,6 +85,8 @@ fn the_same_comes_out_however_it_is_run() {
         let directory = format!("part-{}", &shard[..1]);
         prints(&folder, &with(&[&reduce[..], &["--keep", &directory, "--shard", shard, "--quiet"]].concat()));
     }
+    let part = prints(&folder, &with(&[&reduce[..], &["--keep", "part-2", "--shard", "2/3"]].concat()));
+    assert_eq!(line(&part, "trajectories"), "trajectories  100 (shard 2/3 of 300)");
     let merge = ["merge", "part-1", "part-2", "part-3"];
     prints(&folder, &[&merge[..], &["--out", "merged.csv", "--quiet"]].concat());
     let merged =
@@ -284,6 +286,10 @@ fn what_cannot_be_is_refused_with_a_remedy() {
         (&["--count", "10", "--reduce", "stats(thh)"], "did you mean `th`"),
         (&["--count", "10", "--reduce", "stat(th)"], "did you mean `stats`"),
         (&["--count", "10", "--reduce", "map(th)"], "grid"),
+        (
+            &["--sample", "th=grid(0,1,1e5)", "--sample", "m=grid(1,2,1e5)", "--reduce", "map(th)"],
+            "does not fit into memory",
+        ),
         (&["--count", "10", "--reduce", "map(first(flip))"], "flip"),
         (&["--count", "10", "--stop", "cos(th/2)"], "NAME=EXPRESSION"),
         (&["--count", "10", "--stop", "flip=coss(th/2)"], "flip=coss(th/2)"),

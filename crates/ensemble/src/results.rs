@@ -2,7 +2,7 @@
 
 use crate::bytes::Reader;
 use crate::reduce::{Bound, Context, Overview, Reduction, Summary, View};
-use crate::run::{overview, reduced};
+use crate::run::{gaps, overview, reduced};
 use crate::sample::Sampling;
 use crate::store::{Found, Manifest, Part, Sheet, Source, Store, StoreError};
 use std::collections::BTreeMap;
@@ -102,22 +102,19 @@ impl Results {
                 }
             }
         }
-        let missing = (0..all).filter(|number| !owners.contains_key(number));
-        let mut gaps: Vec<(u64, u64)> = Vec::new();
-        for (first, last) in missing.map(reach) {
-            match gaps.last_mut() {
-                Some(gap) if gap.1 + 1 == first => gap.1 = last,
-                _ => gaps.push((first, last)),
-            }
-        }
-        if !gaps.is_empty() {
-            return Err(StoreError::Missing { missing: gaps });
+        let there: Vec<u64> = owners.keys().copied().collect();
+        let missing: Vec<(u64, u64)> = gaps(&(0..all), &there)
+            .into_iter()
+            .map(|gap| (reach(gap.start).0, reach(gap.end - 1).1))
+            .collect();
+        if !missing.is_empty() {
+            return Err(StoreError::Missing { missing });
         }
         let mut harvest = Harvest::read(&manifest, count).map_err(wrong)?;
         for (number, (_, store)) in owners {
             harvest.take_found(store.read(number)?)?;
         }
-        Ok(Results::new(harvest, manifest, count, count, false))
+        Ok(Results::new(harvest, manifest.of_the_whole(), count, count, false))
     }
 }
 

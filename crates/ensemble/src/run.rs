@@ -228,7 +228,7 @@ impl Study {
         let plan = Plan::new(self, &mut dynamics)?;
         let store =
             self.directory.as_deref().map(|directory| Store::begin(directory, &plan.manifest)).transpose()?;
-        let there = store.as_ref().map_or(Vec::new(), |store| store.whole(plan.chunks.clone()));
+        let there = store.as_ref().map_or(Ok(Vec::new()), |store| store.whole(&plan.chunks))?;
         let mut harvest = Harvest::new(plan.bound, self.events.len());
         let mut clock = Clock::new(&plan.chunks, &there, plan.chunk, plan.count);
         // Nobody looks at samples that no reduction keeps.
@@ -332,7 +332,7 @@ impl Plan {
             let name = system.coordinates().first().cloned().unwrap_or_default();
             return Err(SampleError::Same { count, name }.into());
         }
-        let chunk = study.chunk.unwrap_or_else(|| usual_chunk(count, numbers));
+        let chunk = study.chunk.unwrap_or_else(|| usual_chunk(count, numbers, study.shard));
         let entries = entries(study, &context, chunk);
         let observed = context.observed.iter().map(|(_, observable)| *observable).collect();
         let chunks = study.shard.chunks(count.div_ceil(chunk));
@@ -359,10 +359,12 @@ fn check_memory(bound: &[(Reduction, Bound)], count: u64) -> Result<(), ReduceEr
 }
 
 /// How many trajectories are in a chunk: enough chunks for all threads of a large machine, and no more files than needed. Where samples of so many
-/// numbers are taken of each, a chunk fits into 16 MB.
-fn usual_chunk(count: u64, numbers: u64) -> u64 {
+/// numbers are taken of each, a chunk fits into 16 MB; where there are shards, each has four at least, so that all have about as much to do.
+fn usual_chunk(count: u64, numbers: u64, shard: Shard) -> u64 {
     const ROOM: u64 = 1 << 21;
-    (count / 1024).next_power_of_two().clamp(64, 8192).min(ROOM / numbers.max(1)).max(1)
+    let whole = (count / 1024).next_power_of_two().clamp(64, 8192).min(ROOM / numbers.max(1));
+    let part = if shard.of() > 1 { count / shard.of().saturating_mul(4) } else { whole };
+    whole.min(part).max(1)
 }
 
 /// All that the results depend on, in words.
@@ -403,7 +405,7 @@ fn entries(study: &Study, context: &Context<'_>, chunk: u64) -> Vec<(String, Str
 }
 
 /// The runs of chunks that are not there.
-fn gaps(chunks: &Range<u64>, there: &[u64]) -> Vec<Range<u64>> {
+pub(crate) fn gaps(chunks: &Range<u64>, there: &[u64]) -> Vec<Range<u64>> {
     let (mut gaps, mut begin) = (Vec::new(), chunks.start);
     for &number in there.iter().chain([&chunks.end]) {
         if begin < number {
@@ -474,6 +476,18 @@ pub(crate) fn overview(events: usize, view: &View<'_>) -> Part {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn chunks_are_of_a_size_to_handle() {
+        let of = |n| Shard::new(1, n).unwrap_or(Shard::WHOLE);
+        assert_eq!(
+            [100, 1 << 20, 1 << 40].map(|count| usual_chunk(count, 0, Shard::WHOLE)),
+            [64, 1024, 8192]
+        );
+        assert_eq!([4_000, 1 << 22].map(|numbers| usual_chunk(1 << 40, numbers, Shard::WHOLE)), [524, 1]);
+        assert_eq!([2, 4, 1000].map(|n| usual_chunk(100, 0, of(n))), [12, 6, 1]);
+        assert_eq!(usual_chunk(1 << 20, 0, of(32)), 1024);
+    }
 
     #[test]
     fn gaps_are_what_is_not_there() {

@@ -296,7 +296,7 @@ fn samples_are_those_of_single_runs() {
             .events(["over"])
             .sampling(["a=uniform(-3,3)", "a'=normal(0,6)", "l=latin(0.5,2)"])
             .unwrap()
-            .reducing(["samples(a', l*cos(a), start(a), t)", "stats(a)"])
+            .reducing(["samples(a', l*cos(a), start(a), t, energy)", "stats(a, energy, start(energy))"])
             .unwrap()
             .count(100)
             .threads(2)
@@ -312,7 +312,10 @@ fn samples_are_those_of_single_runs() {
         (0..sheet.columns().len()).map(column).collect::<Vec<_>>()
     };
     let names: Vec<String> = whole.rows(0).unwrap().columns().into_iter().map(|(_, name)| name).collect();
-    assert_eq!(names, ["trajectory", "t", "a", "p_a", "a'", "l*cos(a)", "start(a)"]);
+    assert_eq!(names, ["trajectory", "t", "a", "p_a", "a'", "l*cos(a)", "start(a)", "energy"]);
+    let energies: Vec<f64> =
+        whole.summary::<Stats>(1).unwrap().list().skip(1).map(|(_, m)| m.mean()).collect();
+    assert!((energies[0] - energies[1]).abs() < 1e-6, "{energies:?}");
     let table = rows(&whole);
     let mut ended = 0;
     let ends = study().reducing(["ends"]).unwrap().run(&dynamics, |_| ()).unwrap();
@@ -325,12 +328,16 @@ fn samples_are_those_of_single_runs() {
         let alone = adaptive.run(&mut dynamics, &alone, 2.0).unwrap();
         ended += usize::from(alone.end().t < 2.0);
         for (t, state) in alone.samples() {
-            let mut velocity = [0.0];
+            let (mut velocity, mut energy) = ([0.0], [0.0]);
             dynamics.velocities(&[t], state, &mut velocity).unwrap();
+            dynamics.energy(&[t], state, &mut energy).unwrap();
             let found: Vec<f64> = table.iter().map(|column| column[place]).collect();
             let cosine = l * state[0].cos();
             assert_eq!(found[..5], [trajectory as f64, t, state[0], state[1], velocity[0]]);
-            assert!((found[5] - cosine).abs() <= 4e-16 && found[6] == start[0], "{found:?} {cosine}");
+            assert!(
+                (found[5] - cosine).abs() <= 4e-16 && found[6..] == [start[0], energy[0]],
+                "{found:?} {cosine}"
+            );
             place += 1;
         }
     }

@@ -13,6 +13,11 @@ use leastaction_compile::{Evaluator, Kernel, LANES};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Observable(usize);
 
+impl Observable {
+    /// The energy, which has a kernel already.
+    const ENERGY: Observable = Observable(usize::MAX);
+}
+
 /// The observables that were asked for.
 #[derive(Clone, Default)]
 pub(crate) struct Observatory {
@@ -31,7 +36,8 @@ impl Observatory {
 }
 
 impl Dynamics {
-    /// Compiles an expression, such as `x'*p_x - 2*t`, to be evaluated by [`Dynamics::observe`].
+    /// Compiles an expression, such as `x'*p_x - 2*t`, to be evaluated by [`Dynamics::observe`]. `energy` alone is the energy, unless the system has
+    /// something else of this name.
     ///
     /// ```
     /// # use leastaction_expr::Graph;
@@ -52,7 +58,10 @@ impl Dynamics {
     /// # Errors
     /// [`ObserveError`] if it is not an expression, or uses a name that the system does not have.
     pub fn observable(&mut self, text: &str) -> Result<Observable, ObserveError> {
-        let kernel: Kernel = self.system().observation(text)?;
+        let kernel: Kernel = match self.system().observation(text) {
+            Err(_) if text.trim() == "energy" => return Ok(Observable::ENERGY),
+            found => found?,
+        };
         let evaluator = self.engine.parameters.evaluator(&kernel);
         self.observatory
             .evaluators
@@ -73,6 +82,9 @@ impl Dynamics {
     ) -> Result<(), EvalError> {
         self.engine.check_block(t, y)?;
         check("observable", t.len(), out.len())?;
+        if observable == Observable::ENERGY {
+            return self.energy(t, y, out);
+        }
         let width = t.len();
         let system: &System = &self.engine.system;
         let moving = system.facts().form != Form::Ports;

@@ -129,6 +129,9 @@ fn begin(path: &Path) -> Result<(PathBuf, PathBuf, File), FileError> {
         Ok(found) if found.permissions().readonly() => return Err(FileError::ReadOnly { path: owned() }),
         _ => {}
     }
+    if path.to_string_lossy().ends_with(std::path::is_separator) {
+        return Err(FileError::IsDirectory { path: owned() });
+    }
     let Some(name) = target.file_name() else { return Err(FileError::IsDirectory { path: owned() }) };
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);

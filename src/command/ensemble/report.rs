@@ -77,7 +77,12 @@ impl Report<'_> {
         if overview.failed > 0 {
             parts.push(format!("{} failed", grouped(overview.failed)));
         }
-        let all = grouped(overview.count());
+        let (shard, whole) = (self.results.manifest().shard(), self.results.manifest().get("count").next());
+        let shard = match (shard.of() > 1, whole.and_then(|count| count.parse().ok())) {
+            (true, Some(count)) => format!(" (shard {shard} of {})", grouped(count)),
+            _ => String::new(),
+        };
+        let all = format!("{}{shard}", grouped(overview.count()));
         if parts.is_empty() { all } else { format!("{all}: {}", parts.join(", ")) }
     }
 

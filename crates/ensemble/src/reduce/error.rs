@@ -85,6 +85,18 @@ pub enum ReduceError {
         /// The text.
         text: String,
     },
+    /// A map does not fit into memory.
+    #[error(
+        "`{text}`: a map of {points} points does not fit into memory: take a grid of {most} points at most"
+    )]
+    MapSize {
+        /// The text.
+        text: String,
+        /// How many points there are.
+        points: u64,
+        /// How many there may be.
+        most: u64,
+    },
     /// Nothing says when samples are taken.
     #[error("`{text}`: nothing says when samples are taken: let the integrator sample at times, or spaced")]
     NoTimes {

@@ -21,6 +21,9 @@ pub(super) const KIND: Kind = Kind {
         if points != count {
             return Err(ReduceError::Repeated { text: text(), count, points });
         }
+        if points > MOST {
+            return Err(ReduceError::MapSize { text: text(), points, most: MOST });
+        }
         let axes = context.grids.grids().map(|(named, size)| (named.name.clone(), size)).collect();
         let blank = Map {
             text: arguments.list[0].to_owned(),
@@ -34,6 +37,9 @@ pub(super) const KIND: Kind = Kind {
         Ok(Bound::Summary(Box::new(move || Box::new(blank.clone()))))
     },
 };
+
+/// Values and places of so many points need 6 GB.
+const MOST: u64 = 1 << 28;
 
 /// A value at each point of a grid.
 #[derive(Clone, Debug)]

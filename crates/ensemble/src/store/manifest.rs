@@ -23,6 +23,12 @@ impl Shard {
         (1..=of).contains(&number).then_some(Shard { number, of })
     }
 
+    /// Of how many parts it is one.
+    #[must_use]
+    pub fn of(self) -> u64 {
+        self.of
+    }
+
     /// The chunks of this part: all parts together have each chunk once, and about as many as the others.
     #[must_use]
     pub fn chunks(self, all: u64) -> std::ops::Range<u64> {
@@ -68,6 +74,11 @@ impl Manifest {
         let plain = |text: String| text.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r");
         let entries = entries.into_iter().map(|(key, value)| (key.replace(' ', "-"), plain(value)));
         Manifest { entries: entries.collect(), shard }
+    }
+
+    /// The same for the whole.
+    pub(crate) fn of_the_whole(self) -> Manifest {
+        Manifest { shard: Shard::WHOLE, ..self }
     }
 
     /// What stands under a word.

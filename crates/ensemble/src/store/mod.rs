@@ -31,6 +31,14 @@ pub enum StoreError {
         /// Why.
         reason: String,
     },
+    /// A directory cannot be made.
+    #[error("cannot make the directory `{}`: {reason}; give one that can be written", .directory.display())]
+    Make {
+        /// The directory.
+        directory: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// A directory is not one of chunks.
     #[error("`{}` has no manifest, but something else is in it: give a directory that is empty, or not there", .directory.display())]
     Occupied {
@@ -125,7 +133,10 @@ impl Store {
             path: directory.to_owned(),
             reason: error.to_string(),
         };
-        fs::create_dir_all(directory).map_err(failed)?;
+        fs::create_dir_all(directory).map_err(|error| {
+            let (directory, reason) = (directory.to_owned(), error.to_string());
+            StoreError::Make { directory, reason }
+        })?;
         if fs::read_dir(directory).map_err(failed)?.next().is_some() {
             return Err(StoreError::Occupied { directory: directory.to_owned() });
         }
@@ -152,9 +163,10 @@ impl Store {
     }
 
     /// The chunks that are there and whole, of those in a range.
-    pub(crate) fn whole(&self, numbers: std::ops::Range<u64>) -> Vec<u64> {
-        let is_there = |number: &u64| self.path(*number).exists() && self.read(*number).is_ok();
-        numbers.filter(is_there).collect()
+    pub(crate) fn whole(&self, range: &std::ops::Range<u64>) -> Result<Vec<u64>, StoreError> {
+        let mut numbers = self.numbers()?;
+        numbers.retain(|number| range.contains(number) && self.read(*number).is_ok());
+        Ok(numbers)
     }
 
     /// The numbers of all chunks that are there.
