@@ -295,6 +295,7 @@ fn what_cannot_be_is_refused_with_a_remedy() {
         (&["--count", "10", "--stop", "flip=coss(th/2)"], "flip=coss(th/2)"),
         (&["--count", "10", "--plot", "x.png"], "nothing to plot"),
         (&["--count", "10", "--out", "x.xls"], "x.xls"),
+        (&["--count", "10", "--out", "x.csv/"], "directory"),
         (&["--count", "10", "--shard", "1/2"], "--keep"),
         (
             &["--count", "10", "--every", "0.1"],

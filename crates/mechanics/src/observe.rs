@@ -52,6 +52,9 @@ impl Dynamics {
     /// let mut out = [0.0];
     /// dynamics.observe(height, &[10.0], &[0.5, 6.0], &mut out)?;
     /// assert_eq!(out, [9.0 + 5.0]);
+    /// let energy = dynamics.observable("energy")?;
+    /// dynamics.observe(energy, &[10.0], &[0.5, 6.0], &mut out)?;
+    /// assert_eq!(out, [6.0 * 6.0 / (2.0 * 2.0)]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
