@@ -35,7 +35,6 @@ mod integrator;
 mod linear;
 mod method;
 mod pace;
-mod pair;
 mod quadrature;
 mod run;
 mod step;

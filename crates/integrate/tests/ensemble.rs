@@ -3,12 +3,13 @@
 
 mod common;
 
-use common::{double_pendulum, henon_heiles, kepler, links, suited};
+use common::{begin, double_pendulum, henon_heiles, kepler, links, suited};
+use leastaction_expr::Graph;
 use leastaction_integrate::{
-    ALL, Card, Chunk, Density, Ensemble, Event, Fate, Integrator, Keeps, Launch, Pace, Reason, Sizing,
-    Tolerance,
+    ALL, Card, Chunk, Density, Ensemble, Event, Fate, Integrator, Keeps, Kind, Launch, Needs, Pace, Reason,
+    Sizing, Tolerance,
 };
-use leastaction_mechanics::{Dynamics, StartError, State};
+use leastaction_mechanics::{Dynamics, Model, StartError, State};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -221,6 +222,37 @@ fn one_failure_is_one_failure() {
         let expected = alone(&integrator, &dynamics, &start, 7, 3.0);
         assert_eq!(known(&found)[7], expected, "{name}");
         assert!(found[0].ends[11 * 4..12 * 4].iter().all(|y| y.is_nan()));
+    }
+}
+
+/// Lanes that come to a singularity, to the last step they may try, or across a jump of the field end as they do alone, and so do those beside them.
+#[test]
+fn what_stops_a_lane_is_what_stops_it_alone() {
+    let explicit = || ALL.iter().filter(|card| card.kind == Kind::Explicit && card.needs == Needs::Field);
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let x = model.coordinate("x");
+    model.particle("mass", 1.0, [x]);
+    model.potential("valley", x.abs());
+    let (valley, slope) = begin(&model, &[("x", 1.0)]);
+    let mut model = Model::new(&graph);
+    let (t, x) = (model.time(), model.coordinate("x"));
+    model.particle("mass", 1.0, [x]);
+    model.potential("push", -x * t.lt(1.0).select(0.0, 1.0));
+    let (pushed, rest) = begin(&model, &[]);
+    let (dynamics, start) = kepler(0.3);
+    let fall = State { p: vec![0.0, 0.0], ..start.clone() };
+    for card in explicit() {
+        for pace in paces(card, &dynamics) {
+            let (what, integrator) = (format!("{} with {pace}", card.name), Integrator::new(card, pace));
+            compare(&format!("{what}, at most 20"), &integrator.clone().at_most(20), &dynamics, &start, 0.4);
+            compare(&format!("{what}, falling"), &integrator.clone().at_most(20_000), &dynamics, &fall, 1.0);
+            compare(&format!("{what}, in a valley"), &integrator, &valley, &slope, 3.0);
+            compare(&format!("{what}, pushed"), &integrator, &pushed, &rest, 3.0);
+        }
+        // The state of the last of these steps is infinite.
+        let burst = Integrator::new(card, 1e160);
+        compare(&format!("{} bursts", card.name), &burst, &valley, &slope, 4e161);
     }
 }
 
