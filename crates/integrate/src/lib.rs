@@ -10,6 +10,7 @@
 //!      │    grid of times, samples, events, checkpoints
 //!   Step:   Motion, Interval, Block ─► change of the Block      step.rs, block.rs
 //!           by formula, or compiled as a whole                  method/, whole.rs
+//!           or with all that is between steps, in lanes         stride.rs
 //!           or as the solution of x = g(x)                      implicit/, linear.rs
 //!           coefficients from nodes and weights                 quadrature/
 //! ```

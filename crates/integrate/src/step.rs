@@ -42,8 +42,8 @@ pub trait Step {
     }
 
     /// The slopes where the block is are these now.
-    fn set_slopes(&mut self, slopes: &[f64]) {
-        let _ = slopes;
+    fn set_slopes(&mut self, slopes: &[f64], block: &Block) {
+        let _ = (slopes, block);
     }
 
     /// How a block changes over an interval.

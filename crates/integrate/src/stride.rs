@@ -28,11 +28,11 @@ pub trait Script {
     /// What tells it from others.
     fn name(&self) -> String;
 
-    /// How often it evaluates the field.
-    fn evaluations(&self) -> usize;
+    /// What it evaluates, and how often.
+    fn quantities(&self) -> Vec<(Quantity, usize)>;
 
-    /// Whether the slopes at its end are those at the beginning of the next.
-    fn is_joined(&self) -> bool;
+    /// How many slopes at its end are those at the beginning of the next, for states of a dimension.
+    fn slopes(&self, dimension: usize) -> usize;
 
     /// Writes it: from states, what rounding left of them, and the slopes there; with its error if a tolerance is given.
     fn write(
@@ -47,7 +47,7 @@ pub trait Script {
 pub struct Written {
     /// By how much the states change.
     pub change: Vec<Operand>,
-    /// The slopes at the end, if it is joined to the next.
+    /// The slopes that it leaves to the next.
     pub slopes: Vec<Operand>,
     /// The error as a multiple of what is tolerated, if that was asked for.
     pub ratio: Option<Operand>,
@@ -112,9 +112,8 @@ impl Stride {
     ) -> Result<Option<Stride>, EvalError> {
         let (system, n) = (dynamics.system(), dynamics.system().dimension());
         let kind = if let Pacer::Grid = pacer { "strides on a grid" } else { "strides" };
-        let slopes = if script.is_joined() { n } else { 0 };
+        let (slopes, quantities) = (script.slopes(n), script.quantities());
         let (name, rows) = (format!("{kind} of {}", script.name()), [n, n, slopes, CLOCK, SETTINGS]);
-        let quantities = [(Quantity::Field, script.evaluations())];
         let written = |draft: &mut Draft, inputs: &[Vec<Operand>]| write(script, pacer, draft, inputs);
         let Some(once) = whole::kernel(system, &name, &quantities, &rows, written)? else { return Ok(None) };
         let mut each = Vec::new();
@@ -140,7 +139,7 @@ impl Stride {
             slopes: slopes * LANES,
             shortest: [Duration::MAX; 2],
             timed: 0,
-            evaluations: script.evaluations() as u64,
+            evaluations: quantities.iter().map(|(_, times)| *times as u64).sum(),
         }))
     }
 

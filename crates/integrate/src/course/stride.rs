@@ -51,7 +51,7 @@ impl Course<'_> {
     pub(crate) fn come_in(&mut self, stride: &Stride, block: usize) -> bool {
         let ([y, e, slopes], clock) = stride.told(block);
         self.block.set(y, e);
-        self.method.set_slopes(slopes);
+        self.method.set_slopes(slopes, &self.block);
         if let Some(before) = self.remembered() {
             *before = clock.before;
         }

@@ -126,10 +126,14 @@ impl Explicit {
         let settings = settings.as_ref().map_or(&[][..], |settings| settings);
         // A tableau has a place of its own, so that this is its name.
         let name = format!("explicit {tableau:p} {telling} {}", settings.len());
-        let quantities = [(Quantity::Field, tableau.stages.len() + 1)];
-        Whole::compile(dynamics, width, &name, &quantities, (&[n, n, n], settings), |draft, inputs| {
-            write(tableau, telling, draft, inputs)
-        })
+        Whole::compile(
+            dynamics,
+            width,
+            &name,
+            &tableau.quantities(),
+            (&[n, n, n], settings),
+            |draft, inputs| write(tableau, telling, draft, inputs),
+        )
     }
 
     /// Makes the step, and with `telling` finds all of its slopes.
@@ -282,12 +286,12 @@ impl Script for Tableau {
         format!("explicit {self:p}")
     }
 
-    fn evaluations(&self) -> usize {
-        self.stages.len() + 1
+    fn quantities(&self) -> Vec<(Quantity, usize)> {
+        vec![(Quantity::Field, self.stages.len() + 1)]
     }
 
-    fn is_joined(&self) -> bool {
-        true
+    fn slopes(&self, dimension: usize) -> usize {
+        dimension
     }
 
     fn write(
@@ -381,7 +385,7 @@ impl Step for Explicit {
         Ok(&self.slopes[..self.at.len()])
     }
 
-    fn set_slopes(&mut self, slopes: &[f64]) {
+    fn set_slopes(&mut self, slopes: &[f64], _: &Block) {
         self.slopes[..slopes.len()].copy_from_slice(slopes);
         self.begun.fill(1.0);
     }

@@ -43,7 +43,7 @@ impl Rk4 {
 
 impl Step for Rk4 {
     fn compile(&mut self, dynamics: &Dynamics, width: usize) -> Result<(), EvalError> {
-        let (rows, quantities) = ([self.at.len() / width], [(Quantity::Field, 4)]);
+        let (rows, quantities) = ([self.at.len() / width], Classical.quantities());
         self.whole = Whole::compile(dynamics, width, "rk4", &quantities, (&rows, &[]), |draft, inputs| {
             Ok(Classical.write(draft, [&inputs[0], &[], &[]], None)?.change)
         })?;
@@ -88,12 +88,12 @@ impl Script for Classical {
         "rk4".to_owned()
     }
 
-    fn evaluations(&self) -> usize {
-        4
+    fn quantities(&self) -> Vec<(Quantity, usize)> {
+        vec![(Quantity::Field, 4)]
     }
 
-    fn is_joined(&self) -> bool {
-        false
+    fn slopes(&self, _: usize) -> usize {
+        0
     }
 
     fn write(
