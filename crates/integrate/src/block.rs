@@ -186,16 +186,6 @@ pub(crate) fn shift(out: &mut [f64], y: &[f64], c: f64, h: &[f64], slope: &[f64]
     }
 }
 
-/// out = h·Σ wᵢ kᵢ in each lane, for weights wᵢ and slopes kᵢ.
-#[inline]
-pub(crate) fn combine<const N: usize>(out: &mut [f64], h: &[f64], weights: [f64; N], slopes: [&[f64]; N]) {
-    out.fill(0.0);
-    for (weight, slope) in weights.into_iter().zip(slopes) {
-        out.iter_mut().zip(slope).for_each(|(out, slope)| *out += weight * slope);
-    }
-    scale(out, h);
-}
-
 /// Multiplies each lane by its h.
 #[inline]
 pub(crate) fn scale(out: &mut [f64], h: &[f64]) {

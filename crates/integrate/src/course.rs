@@ -3,7 +3,6 @@
 //! A step is first proposed, and then taken: in between, the run loop may look into it by its polynomial.
 
 mod adaptive;
-mod beside;
 mod constrained;
 mod jump;
 mod stride;
@@ -47,7 +46,7 @@ pub(crate) struct Course<'d> {
     pub(crate) end: f64,
     /// Where each lane last crossed a jump of the field; far away if it has not.
     crossed: [f64; LANES],
-    /// The field on both sides of one; empty if no tolerance sets the steps.
+    /// Memory for looks at the field, as on both sides of a jump; empty if no tolerance sets the steps.
     sides: [Vec<f64>; 3],
     /// How many steps each lane has tried, and taken.
     tried: [u64; LANES],
@@ -197,8 +196,9 @@ impl<'d> Course<'d> {
                 let span = self.end - self.start;
                 let mut first = [span; LANES];
                 if controller.is_some() && span != 0.0 {
-                    let (t, y, order) = (&self.t[..width], self.block.values(), self.card.order);
-                    first = first_steps(&mut self.motion, *tolerance, order, t, y, span)?;
+                    let (here, order) = ((&self.t[..width], self.block.values()), self.card.order);
+                    let Course { motion, sides, .. } = self;
+                    first = first_steps(motion, *tolerance, order, here, span, lanes, sides)?;
                 }
                 (0..width).filter(|&j| lanes[j]).for_each(|j| self.next[j] = first[j]);
                 Ok(())

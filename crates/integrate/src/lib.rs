@@ -10,6 +10,7 @@
 //!      │    grid of times, samples, events, checkpoints
 //!   Step:   Motion, Interval, Block ─► change of the Block      step.rs, block.rs
 //!           by formula, or compiled as a whole                  method/, whole.rs
+//!           or with all that is between steps, in lanes         stride.rs
 //!           or as the solution of x = g(x)                      implicit/, linear.rs
 //!           coefficients from nodes and weights                 quadrature/
 //! ```
@@ -35,7 +36,6 @@ mod integrator;
 mod linear;
 mod method;
 mod pace;
-mod pair;
 mod quadrature;
 mod run;
 mod step;

@@ -335,24 +335,21 @@ fn write_line(draft: &mut Draft, a: f64, b: f64, x: Operand) -> Operand {
     draft.add(a, product)
 }
 
-/// A first step, lane by lane: such that the change of the field over it, to the power of the order, meets the tolerance
+/// A first step for some lanes, in memory for three blocks: such that the change of the field over it, to the power of the order, meets the tolerance
 /// (E. Hairer, S. P. Nørsett and G. Wanner, *Solving Ordinary Differential Equations I*, 1993, section II.4).
 pub(crate) fn first_steps(
     motion: &mut Motion<'_>,
     tolerance: Tolerance,
     order: u32,
-    t: &[f64],
-    y: &[f64],
+    (t, y): (&[f64], &[f64]),
     span: f64,
+    lanes: &[bool],
+    [slope, there, at]: &mut [Vec<f64>; 3],
 ) -> Result<[f64; LANES], StepError> {
-    let (width, len) = (t.len(), y.len());
-    let [mut slope, mut there, mut at] = [const { Vec::new() }; 3];
-    for memory in [&mut slope, &mut there, &mut at] {
-        memory.resize(len, 0.0);
-    }
+    let width = t.len();
     let still = [0.0; LANES];
     let unit = Interval { t, h: &still[..width] };
-    motion.rates(unit, 0.0, y, &mut slope)?;
+    motion.rates(unit, 0.0, y, slope)?;
     let mut ratios = [0.0; LANES];
     let measure = |errors: &[f64], change: &[f64], ratios: &mut [f64; LANES]| {
         tolerance.ratios(errors, y, change, &mut ratios[..width]);
@@ -360,24 +357,24 @@ pub(crate) fn first_steps(
         let loosest = tolerance.relative.max(tolerance.absolute);
         ratios.iter_mut().for_each(|r| *r *= loosest);
     };
-    let none = vec![0.0; len];
-    measure(y, &none, &mut ratios);
+    at.fill(0.0);
+    measure(y, at, &mut ratios);
     let sizes = ratios;
     // A state at rest at zero has no scale but how it moves.
-    measure(&slope, &slope, &mut ratios);
+    measure(slope, slope, &mut ratios);
     let speeds = ratios;
     let mut trial = [0.0; LANES];
-    for j in 0..width {
+    for j in (0..width).filter(|&j| lanes[j]) {
         let guess =
             if sizes[j] > 1e-5 && speeds[j] > 1e-5 { 0.01 * sizes[j] / speeds[j] } else { 1e-6 * span.abs() };
         trial[j] = guess.min(span.abs()).max(f64::MIN_POSITIVE) * span.signum();
     }
-    crate::block::shift(&mut at, y, 1.0, &trial[..width], &slope);
-    motion.rates(Interval { t, h: &trial[..width] }, 1.0, &at, &mut there)?;
-    there.iter_mut().zip(&slope).for_each(|(there, slope)| *there -= slope);
-    measure(&there, &slope, &mut ratios);
+    crate::block::shift(at, y, 1.0, &trial[..width], slope);
+    motion.rates(Interval { t, h: &trial[..width] }, 1.0, at, there)?;
+    there.iter_mut().zip(slope.iter()).for_each(|(there, slope)| *there -= slope);
+    measure(there, slope, &mut ratios);
     let loosest = tolerance.relative.max(tolerance.absolute);
-    for j in 0..width {
+    for j in (0..width).filter(|&j| lanes[j]) {
         let bend = (ratios[j] / trial[j].abs()).max(speeds[j]);
         let power = 1.0 / f64::from(order + 1);
         let step = if bend > 1e-15 { (0.01 * loosest.max(1e-16) / bend).powf(power) } else { 1e-3 };

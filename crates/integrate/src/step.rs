@@ -4,7 +4,7 @@ use crate::block::Block;
 use crate::dense::Polynomial;
 use crate::pace::Tolerance;
 use crate::stride::Script;
-use leastaction_compile::{Kernel, LANES};
+use leastaction_compile::LANES;
 use leastaction_mechanics::{Dynamics, EvalError, ProjectionError, System};
 
 /// A method at work: its memory, and its step.
@@ -36,38 +36,14 @@ pub trait Step {
         motion: &mut Motion<'_>,
         interval: Interval<'_>,
         block: &Block,
-    ) -> Result<&mut [f64], StepError> {
+    ) -> Result<&[f64], StepError> {
         let _ = (motion, interval, block);
-        Ok(&mut [])
+        Ok(&[])
     }
 
-    /// The kernel that makes the compiled step of two blocks at once, and its inputs, if there is one.
-    ///
-    /// # Errors
-    /// [`EvalError`] if it cannot be compiled although it should.
-    fn paired(&self, dynamics: &Dynamics) -> Result<Option<(Kernel, Vec<f64>)>, EvalError> {
-        let _ = dynamics;
-        Ok(None)
-    }
-
-    /// Begins a step of two blocks with one of them, by its inputs. Only for methods that have a kernel for that.
-    ///
-    /// # Errors
-    /// [`StepError`] as for a step.
-    fn load(
-        &mut self,
-        motion: &mut Motion<'_>,
-        interval: Interval<'_>,
-        block: &Block,
-        inputs: &mut [f64],
-    ) -> Result<(), StepError> {
-        let _ = (motion, interval, block, inputs);
-        Ok(())
-    }
-
-    /// Ends that step for one of them, with what the kernel gave.
-    fn unload(&mut self, outputs: &[f64], change: &mut [f64]) {
-        let _ = (outputs, change);
+    /// The slopes where the block is are these now.
+    fn set_slopes(&mut self, slopes: &[f64], block: &Block) {
+        let _ = (slopes, block);
     }
 
     /// How a block changes over an interval.

@@ -1,4 +1,4 @@
-//! Strides: steps that a tolerance sets, in one kernel with all that is between them.
+//! Strides: steps in one kernel with all that is between them.
 //!
 //! Between two steps of a small system there is as much to do as in a step: to see whether it was good, to find the next one, to add up the
 //! change. Here the kernel does that too, operation for operation as the course of a run does it, so that a lane has the same bits
@@ -28,15 +28,18 @@ pub trait Script {
     /// What tells it from others.
     fn name(&self) -> String;
 
-    /// How often it evaluates the field.
-    fn evaluations(&self) -> usize;
+    /// What it evaluates, and how often.
+    fn quantities(&self) -> Vec<(Quantity, usize)>;
 
-    /// Writes it: from states, what rounding left of them, and the slopes there, with a tolerance.
+    /// How many slopes at its end are those at the beginning of the next, for states of a dimension.
+    fn slopes(&self, dimension: usize) -> usize;
+
+    /// Writes it: from states, what rounding left of them, and the slopes there; with its error if a tolerance is given.
     fn write(
         &self,
         draft: &mut Draft,
         state: [&[Operand]; 3],
-        tolerance: [Operand; 2],
+        tolerance: Option<[Operand; 2]>,
     ) -> Result<Written, AssemblyError>;
 }
 
@@ -44,22 +47,23 @@ pub trait Script {
 pub struct Written {
     /// By how much the states change.
     pub change: Vec<Operand>,
-    /// The slopes at the end.
+    /// The slopes that it leaves to the next.
     pub slopes: Vec<Operand>,
-    /// The error as a multiple of what is tolerated.
-    pub ratio: Operand,
+    /// The error as a multiple of what is tolerated, if that was asked for.
+    pub ratio: Option<Operand>,
 }
 
-/// What sets the steps of a stride, for all lanes: the tolerance, the time to reach, and what a course knows of the lengths and the number of its steps.
+/// What sets the steps of a stride.
 #[derive(Clone, Copy)]
-pub(crate) struct Settings {
-    pub(crate) relative: f64,
-    pub(crate) absolute: f64,
-    pub(crate) end: f64,
-    pub(crate) longest: f64,
-    pub(crate) leap: f64,
-    pub(crate) steps: f64,
+pub(crate) enum Pacer<'a> {
+    Tolerance(&'a Controller),
+    Grid,
 }
+
+/// Numbers of a pacer that are the same in all lanes: of a tolerance its two, the end, the longest step, the longest that needs no reason, and how many may
+/// be tried; of a grid the start, its step, the last step, the end, and how many there are.
+pub(crate) type Settings = [f64; SETTINGS];
+const SETTINGS: usize = 6;
 
 /// Where a course is, lane by lane.
 #[derive(Clone, Copy)]
@@ -68,14 +72,14 @@ pub(crate) struct Clock {
     pub(crate) next: [f64; LANES],
     /// What the controller remembers.
     pub(crate) before: [f64; LANES],
+    /// Steps that were tried, and taken.
     pub(crate) tried: [f64; LANES],
     pub(crate) made: [f64; LANES],
     pub(crate) t: [f64; LANES],
 }
 
-/// Rows of a clock but for the time, and of settings.
+/// Rows of a clock but for the time.
 const CLOCK: usize = 5;
-const SETTINGS: usize = 6;
 
 /// One or two blocks that stride.
 pub(crate) struct Stride {
@@ -88,9 +92,10 @@ pub(crate) struct Stride {
     /// The inputs of the next steps, and the outputs, which are inputs then.
     now: Aligned,
     then: Aligned,
-    /// The numbers of one block, and how many components its states have.
+    /// The numbers of one block, of its states, and of its slopes.
     len: usize,
-    dimension: usize,
+    states: usize,
+    slopes: usize,
     /// The shortest times of steps one by one, and of both; and how many were timed.
     shortest: [Duration; 2],
     timed: u32,
@@ -102,13 +107,14 @@ impl Stride {
     pub(crate) fn new(
         dynamics: &Dynamics,
         script: &dyn Script,
-        controller: &Controller,
+        pacer: Pacer<'_>,
         blocks: usize,
     ) -> Result<Option<Stride>, EvalError> {
         let (system, n) = (dynamics.system(), dynamics.system().dimension());
-        let (name, rows) = (format!("stride of {}", script.name()), [n, n, n, CLOCK, SETTINGS]);
-        let quantities = [(Quantity::Field, script.evaluations())];
-        let written = |draft: &mut Draft, inputs: &[Vec<Operand>]| write(script, controller, draft, inputs);
+        let kind = if let Pacer::Grid = pacer { "strides on a grid" } else { "strides" };
+        let (slopes, quantities) = (script.slopes(n), script.quantities());
+        let (name, rows) = (format!("{kind} of {}", script.name()), [n, n, slopes, CLOCK, SETTINGS]);
+        let written = |draft: &mut Draft, inputs: &[Vec<Operand>]| write(script, pacer, draft, inputs);
         let Some(once) = whole::kernel(system, &name, &quantities, &rows, written)? else { return Ok(None) };
         let mut each = Vec::new();
         for _ in 0..blocks {
@@ -129,23 +135,24 @@ impl Stride {
             now: Aligned::zeros(blocks * len),
             then: Aligned::zeros(blocks * len),
             len,
-            dimension: n,
+            states: n * LANES,
+            slopes: slopes * LANES,
             shortest: [Duration::MAX; 2],
             timed: 0,
-            evaluations: script.evaluations() as u64,
+            evaluations: quantities.iter().map(|(_, times)| *times as u64).sum(),
         }))
     }
 
     /// Puts a block where it is: its states, what rounding left of them, and the slopes there.
     pub(crate) fn load(&mut self, block: usize, state: [&[f64]; 3], clock: &Clock, settings: &Settings) {
         let rows = &mut self.now.as_mut_slice()[block * self.len..][..self.len];
-        let (states, rest) = rows.split_at_mut(3 * self.dimension * LANES);
-        for (to, from) in states.chunks_exact_mut(self.dimension * LANES).zip(state) {
-            to.copy_from_slice(from);
+        let (states, rest) = rows.split_at_mut(2 * self.states + self.slopes);
+        let mut places = states.iter_mut();
+        for from in state {
+            places.by_ref().zip(from).for_each(|(to, from)| *to = *from);
         }
         let Clock { late, next, before, tried, made, t } = *clock;
-        let Settings { relative, absolute, end, longest, leap, steps } = *settings;
-        let settings = [relative, absolute, end, longest, leap, steps].map(|setting| [setting; LANES]);
+        let settings = settings.map(|setting| [setting; LANES]);
         let lanes = [late, next, before, tried, made].into_iter().chain(settings).chain([t, [0.0; LANES]]);
         rest.as_chunks_mut().0.iter_mut().zip(lanes).for_each(|(to, from)| *to = from);
     }
@@ -153,9 +160,9 @@ impl Stride {
     /// Where a block is now: its states, what rounding left of them, the slopes, and its clock.
     pub(crate) fn told(&self, block: usize) -> ([&[f64]; 3], Clock) {
         let rows = &self.now.as_slice()[block * self.len..][..self.len];
-        let (states, rest) = rows.split_at(3 * self.dimension * LANES);
-        let (y, others) = states.split_at(self.dimension * LANES);
-        let (e, slopes) = others.split_at(self.dimension * LANES);
+        let (states, rest) = rows.split_at(2 * self.states + self.slopes);
+        let (y, others) = states.split_at(self.states);
+        let (e, slopes) = others.split_at(self.states);
         let lanes = rest.as_chunks().0;
         let [late, next, before, tried, made] = std::array::from_fn(|i| lanes[i]);
         ([y, e, slopes], Clock { late, next, before, tried, made, t: lanes[CLOCK + SETTINGS] })
@@ -236,26 +243,80 @@ fn failed(error: leastaction_compile::ArgumentError) -> StepError {
     EvalError::Compile { what: "whole steps", reason: error.to_string() }.into()
 }
 
-/// A stride as the kernel makes it. What it does to a lane is in `Course::ready`, `Course::settle` and `Course::take`.
+/// The clock of a lane in a kernel.
+#[derive(Clone, Copy)]
+struct Hands {
+    t: Operand,
+    late: Operand,
+    next: Operand,
+    before: Operand,
+    tried: Operand,
+    made: Operand,
+}
+
+/// A step, and what a clock shows then.
+struct Stepped {
+    step: Written,
+    /// Negative if it is taken.
+    taken: Operand,
+    after: Hands,
+    /// 1 in lanes that have come to the end, or are left where they are.
+    halt: Operand,
+}
+
+/// A stride as the kernel makes it.
 fn write(
     script: &dyn Script,
-    controller: &Controller,
+    pacer: Pacer<'_>,
     d: &mut Draft,
     inputs: &[Vec<Operand>],
 ) -> Result<Vec<Operand>, AssemblyError> {
     let [y, e, slopes, clock, settings] = inputs else { return Ok(Vec::new()) };
-    let (&[late, next, before, tried, made], &[relative, absolute, end, longest, leap, steps]) =
-        (clock.as_slice(), settings.as_slice())
+    let (&[late, next, before, tried, made], Some(&numbers)) = (clock.as_slice(), settings.first_chunk())
     else {
         return Ok(Vec::new());
     };
-    let [zero, half, one, two] = [0.0, 0.5, 1.0, 2.0].map(|x| d.number(x));
-    let t = d.t();
+    let (state, hands) = ([&y[..], e, slopes], Hands { t: d.t(), late, next, before, tried, made });
+    let Stepped { step, taken, after, halt } = match pacer {
+        Pacer::Tolerance(controller) => write_tolerated(script, controller, d, state, hands, numbers)?,
+        Pacer::Grid => write_on_grid(script, d, state, hands, numbers)?,
+    };
+    let mut states = [Vec::new(), Vec::new(), Vec::new()];
+    for i in 0..y.len() {
+        let moved = d.add(e[i], step.change[i]);
+        let to = d.add(y[i], moved);
+        let lost = d.sub(y[i], to);
+        let lost = d.add(moved, lost);
+        states[0].push(d.if_negative(taken, to, y[i]));
+        states[1].push(d.if_negative(taken, lost, e[i]));
+    }
+    for (&last, &first) in step.slopes.iter().zip(slopes) {
+        states[2].push(d.if_negative(taken, last, first));
+    }
+    let mut outputs = states.concat();
+    outputs.extend([after.late, after.next, after.before, after.tried, after.made]);
+    outputs.extend(settings);
+    outputs.extend([after.t, halt]);
+    Ok(outputs)
+}
+
+/// A step that a tolerance sets: what `Course::ready`, `Course::settle` and `Course::take` do to a lane.
+fn write_tolerated(
+    script: &dyn Script,
+    controller: &Controller,
+    d: &mut Draft,
+    state: [&[Operand]; 3],
+    clock: Hands,
+    [relative, absolute, end, longest, leap, steps]: [Operand; SETTINGS],
+) -> Result<Stepped, AssemblyError> {
+    let Hands { t, late, next, before, tried, made } = clock;
+    let [zero, half, one, two, minus] = [0.0, 0.5, 1.0, 2.0, -1.0].map(|x| d.number(x));
+    let over = (t, Test::Equal, end);
 
     // The step, such that none much shorter remains for the end.
     let ahead = d.sub(end, t);
     let ahead = d.sub(ahead, late);
-    let left = d.select((t, Test::Equal, end), zero, ahead);
+    let left = d.select(over, zero, ahead);
     let size = d.abs(next);
     let size = d.min(size, longest);
     let wished = d.copy_sign(size, next);
@@ -264,64 +325,89 @@ fn write(
     let fitted = d.select((twice, Test::Less, far), wished, part);
 
     // A lane that this step does not move, or that may not try another, stays where it is.
-    let (length, late_in, shortest) = (d.abs(fitted), d.abs(t), d.number(SHORTEST));
-    let least = d.mul(shortest, late_in);
+    let (length, time, shortest) = (d.abs(fitted), d.abs(t), d.number(SHORTEST));
+    let least = d.mul(shortest, time);
     let stuck = d.select((length, Test::LessEqual, least), one, zero);
     let stuck = d.select((tried, Test::NotLess, steps), one, stuck);
-    let stuck = d.select((t, Test::Equal, end), zero, stuck);
-    let stays = d.select((t, Test::Equal, end), one, stuck);
-    let h = d.select((stays, Test::Equal, zero), fitted, zero);
-    let trying = d.sub(one, stays);
+    let stuck = d.select(over, zero, stuck);
+    let rests = d.select(over, one, stuck);
+    let h = d.select((rests, Test::Equal, zero), fitted, zero);
+    let resting = (h, Test::Equal, zero);
     d.set_h(h);
-    let Written { change, slopes: last, ratio } = script.write(d, [y, e, slopes], [relative, absolute])?;
+    let step = script.write(d, state, Some([relative, absolute]))?;
 
-    // Whether it is good: a change that is not finite leaves a NaN.
-    let nothing = change.iter().fold(zero, |nothing, &change| d.mul_add(zero, change, nothing));
-    let ratio = d.add(ratio, nothing);
-    let tested = d.select((h, Test::Equal, zero), two, ratio);
-    let minus = d.number(-1.0);
+    // Whether it is good. A change that is not finite leaves a NaN.
+    let nothing = step.change.iter().fold(zero, |nothing, &change| d.mul_add(zero, change, nothing));
+    let ratio = d.add(step.ratio.unwrap_or(zero), nothing);
+    let tested = d.select(resting, two, ratio);
     let taken = d.select((tested, Test::LessEqual, one), minus, one);
 
     // The next step.
     let (factor, after) = controller.write(d, ratio, before);
     let longer = d.mul(h, factor);
     let (length, longer_length) = (d.abs(h), d.abs(longer));
-    let leap_length = d.max(length, leap);
-    let leapt = d.copy_sign(leap_length, h);
+    let leapt = d.max(length, leap);
+    let leapt = d.copy_sign(leapt, h);
     let bounded = d.select((leap, Test::Less, longer_length), leapt, longer);
     let groundless = d.number(GROUNDLESS);
     let wished = d.select((ratio, Test::Less, groundless), bounded, longer);
-    let next = d.select((h, Test::Equal, zero), next, wished);
-    let before = d.select((h, Test::Equal, zero), before, after);
 
-    // The step is taken.
-    let mut states = [Vec::new(), Vec::new(), Vec::new()];
-    for i in 0..y.len() {
-        let moved = d.add(e[i], change[i]);
-        let to = d.add(y[i], moved);
-        let lost = d.sub(y[i], to);
-        let lost = d.add(moved, lost);
-        states[0].push(d.if_negative(taken, to, y[i]));
-        states[1].push(d.if_negative(taken, lost, e[i]));
-        states[2].push(d.if_negative(taken, last[i], slopes[i]));
-    }
+    // Where it leads, and what rounding leaves of that.
     let by = d.add(late, h);
     let to = d.add(t, by);
     let to = d.select((length, Test::Less, far), to, end);
     let moved = d.sub(to, t);
     let lost = d.sub(by, moved);
     let lost = d.select((to, Test::Equal, end), zero, lost);
-    let to = d.if_negative(taken, to, t);
-    let late = d.if_negative(taken, lost, late);
-    let tried = d.add(tried, trying);
-    let count = d.if_negative(taken, one, zero);
-    let made = d.add(made, count);
-    let arrived = d.select((to, Test::Equal, end), one, stuck);
-    let halt = d.select((t, Test::Equal, end), zero, arrived);
+    let (trying, count) = (d.sub(one, rests), d.if_negative(taken, one, zero));
+    let after = Hands {
+        t: d.if_negative(taken, to, t),
+        late: d.if_negative(taken, lost, late),
+        next: d.select(resting, next, wished),
+        before: d.select(resting, before, after),
+        tried: d.add(tried, trying),
+        made: d.add(made, count),
+    };
+    let arrived = d.select((after.t, Test::Equal, end), one, stuck);
+    let halt = d.select(over, zero, arrived);
+    Ok(Stepped { step, taken, after, halt })
+}
 
-    let mut outputs = states.concat();
-    outputs.extend([late, next, before, tried, made]);
-    outputs.extend(settings);
-    outputs.extend([to, halt]);
-    Ok(outputs)
+/// A step of a grid, in which those behind a lane are those it has tried: what `Course::fit_to_grid`, `Course::check_changes` and `Course::take` do.
+fn write_on_grid(
+    script: &dyn Script,
+    d: &mut Draft,
+    state: [&[Operand]; 3],
+    clock: Hands,
+    [start, step, last, end, steps, _]: [Operand; SETTINGS],
+) -> Result<Stepped, AssemblyError> {
+    let [zero, one, two, minus] = [0.0, 1.0, 2.0, -1.0].map(|x| d.number(x));
+    let (over, count) = ((clock.tried, Test::Equal, steps), d.add(clock.tried, one));
+    let h = d.select((count, Test::Equal, steps), last, step);
+    let h = d.select(over, zero, h);
+    d.set_h(h);
+    let written = script.write(d, state, None)?;
+
+    // A state that is not finite leaves a NaN, and its lane is left where it is.
+    let mut nothing = zero;
+    for (&y, &change) in state[0].iter().zip(&written.change) {
+        let moved = d.add(y, change);
+        nothing = d.mul_add(zero, moved, nothing);
+    }
+    let tested = d.select(over, two, nothing);
+    let taken = d.select((tested, Test::Equal, zero), minus, one);
+    let to = d.mul(count, step);
+    let to = d.add(start, to);
+    let to = d.select((count, Test::Equal, steps), end, to);
+    let one_more = d.if_negative(taken, one, zero);
+    let after = Hands {
+        t: d.if_negative(taken, to, clock.t),
+        tried: d.if_negative(taken, count, clock.tried),
+        made: d.add(clock.made, one_more),
+        ..clock
+    };
+    let arrived = d.select((after.tried, Test::Equal, steps), one, zero);
+    let halt = d.if_negative(taken, arrived, one);
+    let halt = d.select(over, zero, halt);
+    Ok(Stepped { step: written, taken, after, halt })
 }

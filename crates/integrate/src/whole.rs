@@ -4,16 +4,11 @@
 //! saves the calls and the memory between them, which for small systems is most of a step.
 
 use crate::step::Interval;
-use leastaction_compile::{
-    Assembly, AssemblyError, Backend, Evaluator, Kernel, LANES, Operand, Program, Test,
-};
+use leastaction_compile::{Assembly, AssemblyError, Evaluator, Kernel, LANES, Operand, Program, Test};
 use leastaction_mechanics::{Dynamics, EvalError, Quantity, Revision, System};
 
 /// Larger steps than this are not compiled: their code would not stay in the cache, and the calls cost them little.
 const MOST_INSTRUCTIONS: usize = 20_000;
-
-/// Two blocks take turns after so many instructions: of what was tried from 1 to 160, the fastest for pendulums.
-const TURN: usize = 40;
 
 /// A step as it is being written.
 pub struct Draft {
@@ -26,7 +21,6 @@ pub struct Draft {
 
 /// A whole step, ready to be made.
 pub(crate) struct Whole {
-    name: String,
     evaluator: Evaluator,
     revision: Revision,
     inputs: Vec<f64>,
@@ -161,19 +155,7 @@ impl Whole {
         let mut inputs = vec![0.0; count * width];
         let places = inputs[(count - 2 - settings.len()) * width..].chunks_exact_mut(width);
         places.zip(settings).for_each(|(place, setting)| place.fill(*setting));
-        Ok(Some(Whole { name: name.to_owned(), evaluator, revision, inputs, outputs }))
-    }
-
-    /// The kernel that makes the step of two blocks at once, and its inputs. `None` if nothing would be gained by it.
-    pub(crate) fn paired(&self, dynamics: &Dynamics) -> Result<Option<(Kernel, Vec<f64>)>, EvalError> {
-        let kernel = self.evaluator.kernel();
-        let width = self.inputs.len() / kernel.program().inputs().len().max(1);
-        if kernel.backend() == Backend::Interpreter || width != LANES {
-            return Ok(None);
-        }
-        let name = format!("{} twice", self.name);
-        let kernel = dynamics.system().kernel_made(&name, || Ok(kernel.program().twice(TURN)))?;
-        Ok(Some((kernel, self.inputs.repeat(2))))
+        Ok(Some(Whole { evaluator, revision, inputs, outputs }))
     }
 
     /// Makes the step: gives what was written, for these rows of inputs.
@@ -240,7 +222,7 @@ pub(crate) fn kernel(
 
 /// Puts rows, times and steps among the inputs of a step; settings stay between them.
 #[inline]
-pub(crate) fn lay_out(inputs: &mut [f64], interval: Interval<'_>, rows: &[&[f64]]) {
+fn lay_out(inputs: &mut [f64], interval: Interval<'_>, rows: &[&[f64]]) {
     let (mut rest, last) = inputs.split_at_mut(inputs.len() - 2 * interval.t.len());
     for row in rows {
         let (head, tail) = std::mem::take(&mut rest).split_at_mut(row.len());

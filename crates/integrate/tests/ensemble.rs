@@ -3,12 +3,13 @@
 
 mod common;
 
-use common::{double_pendulum, henon_heiles, kepler, links, suited};
+use common::{begin, double_pendulum, henon_heiles, kepler, links, suited};
+use leastaction_expr::Graph;
 use leastaction_integrate::{
-    ALL, Card, Chunk, Density, Ensemble, Event, Fate, Integrator, Keeps, Launch, Pace, Reason, Sizing,
+    ALL, Card, Chunk, Density, Ensemble, Event, Fate, Integrator, Keeps, Kind, Launch, Pace, Reason, Sizing,
     Tolerance,
 };
-use leastaction_mechanics::{Dynamics, StartError, State};
+use leastaction_mechanics::{Dynamics, Model, StartError, State};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -238,6 +239,49 @@ fn one_failure_is_one_failure() {
         let expected = alone(&integrator, &dynamics, &start, 7, 3.0);
         assert_eq!(known(&found)[7], expected, "{name}");
         assert!(found[0].ends[11 * 4..12 * 4].iter().all(|y| y.is_nan()));
+    }
+}
+
+/// Lanes that come to a singularity, to the last step they may try, or across a jump of the field end as they do alone, and so do those beside them.
+#[test]
+fn what_stops_a_lane_is_what_stops_it_alone() {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let x = model.coordinate("x");
+    model.particle("mass", 1.0, [x]);
+    model.potential("valley", x.abs());
+    let (valley, slope) = begin(&model, &[("x", 1.0)]);
+    let mut model = Model::new(&graph);
+    let (t, x) = (model.time(), model.coordinate("x"));
+    model.particle("mass", 1.0, [x]);
+    model.potential("push", -x * t.lt(1.0).select(0.0, 1.0));
+    let (pushed, rest) = begin(&model, &[]);
+    let (dynamics, start) = kepler(0.3);
+    let fall = State { p: vec![0.0, 0.0], ..start.clone() };
+    let [orbit, valley, pushed] = [(&dynamics, &start), (&valley, &slope), (&pushed, &rest)];
+    for card in ALL.iter().filter(|card| card.kind == Kind::Explicit) {
+        let suits = |dynamics: &Dynamics| card.needs.met_by(dynamics.system().facts());
+        for pace in paces(card, &dynamics) {
+            let (what, integrator) = (format!("{} with {pace}", card.name), Integrator::new(card, pace));
+            let (few, many) = (integrator.clone().at_most(3), integrator.clone().at_most(20_000));
+            if let Pace::Tolerance(_) = integrator.pace() {
+                compare(&format!("{what}, at most 3"), &few, orbit.0, orbit.1, 3.0);
+            }
+            for (whose, run, (dynamics, start), end) in [
+                ("falling", &many, (orbit.0, &fall), 1.0),
+                ("in a valley", &integrator, valley, 3.0),
+                ("pushed", &integrator, pushed, 3.0),
+            ] {
+                if suits(dynamics) {
+                    compare(&format!("{what}, {whose}"), run, dynamics, start, end);
+                }
+            }
+        }
+        // The state of the last of these steps is infinite.
+        if suits(valley.0) {
+            let burst = Integrator::new(card, 1e160);
+            compare(&format!("{} bursts", card.name), &burst, valley.0, valley.1, 4e161);
+        }
     }
 }
 

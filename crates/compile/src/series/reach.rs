@@ -76,6 +76,19 @@ pub(super) fn told(order: usize, top: impl Fn(usize) -> f64) -> Told {
     if present == 0 { Told::Ends } else { Told::From(2) }
 }
 
+/// Whether the usual orders tell the radius in all lanes, from the largest of the logarithms of each.
+pub(super) fn all_usual<const W: usize>(order: usize, tops: &[[f64; W]]) -> bool {
+    let (mut present, mut finite) = ([0.0; W], true);
+    for top in tops {
+        for j in 0..W {
+            finite &= top[j] < NOT_FINITE;
+            present[j] += f64::from(u8::from(top[j] > ZERO));
+        }
+    }
+    let told = usual(order) <= order && present.iter().fold(true, |all, &n| all & (n >= PRESENT as f64));
+    told & finite
+}
+
 /// The logarithm of the largest coefficient of an order.
 #[inline(always)]
 pub(super) fn top<A: Arithmetic>(

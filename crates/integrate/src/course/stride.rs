@@ -4,68 +4,68 @@ use super::adaptive::LOOKS;
 use super::{Course, Pacing, interval};
 use crate::error::RunError;
 use crate::step::StepError;
-use crate::stride::{Clock, Settings, Stride};
+use crate::stride::{Clock, Pacer, Settings, Stride};
 use leastaction_compile::LANES;
 
 impl Course<'_> {
-    /// What makes the steps of this course and perhaps another of its kind; `None` if it cannot be done so.
+    /// Whether strides can make the steps of this course.
+    pub(crate) fn can_stride(&self) -> bool {
+        let paced = !matches!(self.pacing, Pacing::Density(_) | Pacing::Adaptive { controller: None, .. });
+        paced && self.target.is_empty() && self.method.script().is_some()
+    }
+
+    /// What makes the steps of this course, and perhaps of another of its kind; `None` if it cannot be done so.
     pub(crate) fn stride(&mut self, blocks: usize) -> Result<Option<Stride>, RunError> {
-        let (Pacing::Adaptive { controller: Some(controller), .. }, true) =
-            (&self.pacing, self.target.is_empty())
-        else {
-            return Ok(None);
+        let pacer = match &self.pacing {
+            Pacing::Adaptive { controller: Some(controller), .. } => Pacer::Tolerance(controller),
+            Pacing::Fixed { .. } => Pacer::Grid,
+            _ => return Ok(None),
         };
-        let Some(script) = self.method.script() else { return Ok(None) };
-        Ok(Stride::new(self.motion.dynamics(), script, controller, blocks)?)
+        match self.method.script() {
+            Some(script) if self.target.is_empty() => {
+                Ok(Stride::new(self.motion.dynamics(), script, pacer, blocks)?)
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Hands the block to a stride.
     pub(crate) fn set_out(&mut self, stride: &mut Stride, block: usize) -> Result<(), StepError> {
-        let Pacing::Adaptive { tolerance, controller: Some(controller) } = &mut self.pacing else {
-            return Ok(());
-        };
-        let settings = Settings {
-            relative: tolerance.relative,
-            absolute: tolerance.absolute,
-            end: self.end,
-            longest: self.limits.longest,
-            leap: leap(self.start, self.end, self.card.order),
-            steps: self.limits.steps as f64,
-        };
+        let tried = if let Pacing::Fixed { done, .. } = &self.pacing { *done } else { self.tried };
         let clock = Clock {
             late: self.late,
             next: self.next,
-            before: *controller.before(),
-            tried: self.tried.map(|count| count as f64),
+            before: self.remembered().map_or([0.0; LANES], |before| *before),
+            tried: tried.map(|count| count as f64),
             made: self.made.map(|count| count as f64),
             t: self.t,
         };
-        let slopes =
-            self.method.slopes(&mut self.motion, interval(&self.t, &[0.0; LANES], LANES), &self.block)?;
-        stride.load(block, [self.block.values(), self.block.carry(), slopes], &clock, &settings);
+        let (settings, still) = (self.settings(), [0.0; LANES]);
+        let Course { method, motion, block: states, t, .. } = self;
+        let slopes = method.slopes(motion, interval(t, &still, LANES), states)?;
+        stride.load(block, [states.values(), states.carry(), slopes], &clock, &settings);
         Ok(())
     }
 
     /// Takes the block back. Lanes that have come to the end count as having taken a step. Returns whether one was left where it is.
-    pub(crate) fn come_in(&mut self, stride: &Stride, block: usize) -> Result<bool, StepError> {
-        let Pacing::Adaptive { controller: Some(controller), .. } = &mut self.pacing else {
-            return Ok(false);
-        };
-        let ([y, e, last], clock) = stride.told(block);
-        let slopes =
-            self.method.slopes(&mut self.motion, interval(&self.t, &[0.0; LANES], LANES), &self.block)?;
-        slopes.copy_from_slice(last);
+    pub(crate) fn come_in(&mut self, stride: &Stride, block: usize) -> bool {
+        let ([y, e, slopes], clock) = stride.told(block);
         self.block.set(y, e);
-        *controller.before() = clock.before;
-        (self.late, self.next) = (clock.late, clock.next);
-        self.tried = clock.tried.map(|count| count as u64);
-        self.made = clock.made.map(|count| count as u64);
-        for j in 0..LANES {
-            self.taken[j] = clock.t[j] == self.end && self.t[j] != self.end;
+        self.method.set_slopes(slopes, &self.block);
+        if let Some(before) = self.remembered() {
+            *before = clock.before;
         }
-        self.t = clock.t;
+        let (were_over, tried) = (self.over(), clock.tried.map(|count| count as u64));
+        match &mut self.pacing {
+            Pacing::Fixed { done, .. } => *done = tried,
+            _ => self.tried = tried,
+        }
+        (self.t, self.late, self.next) = (clock.t, clock.late, clock.next);
+        self.made = clock.made.map(|count| count as u64);
+        let are_over = self.over();
+        self.taken = std::array::from_fn(|j| are_over[j] && !were_over[j]);
         let halts = stride.halts(block);
-        Ok((0..LANES).any(|j| halts[j] != 0.0 && self.t[j] != self.end))
+        (0..LANES).any(|j| halts[j] != 0.0 && !are_over[j])
     }
 
     /// Counts steps that a stride has made.
@@ -73,6 +73,29 @@ impl Course<'_> {
         let work = self.motion.work_mut();
         work.steps += u64::from(steps);
         work.evaluations += u64::from(steps) * stride.evaluations();
+    }
+
+    fn over(&self) -> [bool; LANES] {
+        std::array::from_fn(|j| self.is_over(j))
+    }
+
+    /// What the controller remembers, if there is one.
+    fn remembered(&mut self) -> Option<&mut [f64; LANES]> {
+        match &mut self.pacing {
+            Pacing::Adaptive { controller: Some(controller), .. } => Some(controller.before()),
+            _ => None,
+        }
+    }
+
+    fn settings(&self) -> Settings {
+        match &self.pacing {
+            Pacing::Fixed { grid, .. } => grid.settings(),
+            Pacing::Adaptive { tolerance, .. } => {
+                let (leap, steps) = (leap(self.start, self.end, self.card.order), self.limits.steps as f64);
+                [tolerance.relative, tolerance.absolute, self.end, self.limits.longest, leap, steps]
+            }
+            Pacing::Density(_) => Settings::default(),
+        }
     }
 }
 

@@ -58,7 +58,9 @@ impl<'e, 'd> Convoy<'e, 'd> {
         let zeros = vec![0.0; dynamics.system().dimension()];
         let launch = Launch { state: zeros.clone(), parameters: parameters.clone() };
         let block = if width == 1 { Block::one(&zeros) } else { Block::lanes([&zeros; LANES]) };
-        let limits = integrator.limits(integrator.limit);
+        let mut limits = integrator.limits(integrator.limit);
+        // One run may be too short for that, but not all of them.
+        limits.compiled = limits.compiled.or((width == LANES).then_some(true));
         let len = block.values().len();
         let mut course =
             Course::new(integrator.card, &integrator.pace, limits, dynamics, *start, block, *end)?;
@@ -98,48 +100,27 @@ impl<'e, 'd> Convoy<'e, 'd> {
         }
     }
 
-    /// Runs trajectories in two convoys until there are no more, with one kernel for both if that is faster.
-    pub(super) fn sail_beside<'a>(
-        &mut self,
-        other: &mut Convoy<'e, 'd>,
-        starts: &dyn Starts,
-        desk: &mut Desk<'a>,
-        next: &mut Next<'_, 'a>,
-    ) -> Result<(), RunError> {
-        let Some(mut pair) = self.course.pair()? else { return self.sail(starts, desk, next) };
-        loop {
-            self.fill(starts, desk, next, other.is_empty());
-            other.fill(starts, desk, next, self.is_empty());
-            if self.is_empty() && other.is_empty() || self.is_stopped(desk) {
-                return Ok(());
-            }
-            let [first, second] = Course::propose_two([&mut self.course, &mut other.course], &mut pair);
-            self.conclude(first, starts, desk)?;
-            other.conclude(second, starts, desk)?;
-        }
+    /// Whether trajectories can be run in strides: what happens within steps, those do not tell.
+    pub(super) fn can_stride(&self) -> bool {
+        self.width == LANES && !self.lookout.is_on() && self.times.is_empty() && self.course.can_stride()
     }
 
-    /// Runs trajectories in strides until there are no more, in one convoy or two. Returns whether they can be run so.
+    /// Runs trajectories in strides until there are no more, in one convoy or two that can.
     pub(super) fn stride<'a>(
         convoys: &mut [Convoy<'e, 'd>],
         starts: &dyn Starts,
         desk: &mut Desk<'a>,
         next: &mut Next<'_, 'a>,
-    ) -> Result<bool, RunError> {
-        let blocks = convoys.len();
-        let Some(first) = convoys.first_mut() else { return Ok(true) };
-        // What happens within steps, a stride does not tell.
-        if first.width != LANES || first.lookout.is_on() || !first.times.is_empty() {
-            return Ok(false);
-        }
-        let Some(mut stride) = first.course.stride(blocks)? else { return Ok(false) };
-        let mut out = [false; 2];
+    ) -> Result<(), RunError> {
+        let (blocks, mut out) = (convoys.len(), [false; 2]);
+        let Some(first) = convoys.first_mut() else { return Ok(()) };
+        let Some(mut stride) = first.course.stride(blocks)? else { return first.sail(starts, desk, next) };
         loop {
             for block in 0..blocks {
                 let alone = convoys.iter().enumerate().all(|(k, other)| k == block || other.is_empty());
                 let (convoy, out) = (&mut convoys[block], &mut out[block]);
                 if *out && convoy.free {
-                    convoy.course.come_in(&stride, block)?;
+                    convoy.course.come_in(&stride, block);
                     *out = false;
                 }
                 while !*out {
@@ -152,14 +133,14 @@ impl<'e, 'd> Convoy<'e, 'd> {
                 stride.follow(block, convoy.course.motion.dynamics());
             }
             if convoys.iter().all(Convoy::is_empty) || desk.is_stopped() {
-                return Ok(true);
+                return Ok(());
             }
             let steps = stride.run(LISTEN)?;
             for (block, convoy) in convoys.iter_mut().enumerate() {
                 convoy.course.count_in(&stride, steps);
                 if stride.is_halted(block) {
                     out[block] = false;
-                    let stuck = convoy.course.come_in(&stride, block)?;
+                    let stuck = convoy.course.come_in(&stride, block);
                     convoy.land([const { None }; LANES], desk)?;
                     if stuck {
                         let proposed = convoy.course.propose_each();
@@ -291,9 +272,6 @@ impl<'e, 'd> Convoy<'e, 'd> {
     /// One step of all lanes.
     fn advance(&mut self, desk: &mut Desk<'_>) -> Result<(), RunError> {
         let sampled = !self.times.is_empty();
-        if !(self.course.has_failed() || self.course.any_taken()) {
-            return Ok(());
-        }
         if !(self.course.has_failed() || self.lookout.is_on() || sampled) {
             self.course.take();
             if !self.course.any_over() {

@@ -238,19 +238,15 @@ impl Ensemble {
             Desk::new(crew, sender, (dynamics.system().dimension(), self.observed.len(), times.len()));
         let mut beside = dynamics.clone();
         let convoy = Convoy::new(self, &mut dynamics, self.width, times);
-        let sailed = convoy.and_then(|convoy| {
+        let sailed = convoy.and_then(|mut convoy| {
+            if !convoy.can_stride() {
+                return convoy.sail(starts, &mut desk, &mut Desk::next);
+            }
             let mut convoys = vec![convoy];
-            if self.width > 1 && many {
+            if many {
                 convoys.push(Convoy::new(self, &mut beside, self.width, times)?);
             }
-            if Convoy::stride(&mut convoys, starts, &mut desk, &mut Desk::next)? {
-                return Ok(());
-            }
-            match convoys.as_mut_slice() {
-                [one, other] => one.sail_beside(other, starts, &mut desk, &mut Desk::next),
-                [one, ..] => one.sail(starts, &mut desk, &mut Desk::next),
-                [] => Ok(()),
-            }
+            Convoy::stride(&mut convoys, starts, &mut desk, &mut Desk::next)
         });
         if let Err(error) = sailed {
             crew.stop();

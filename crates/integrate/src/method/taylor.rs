@@ -244,13 +244,16 @@ impl Taylor {
         let (change, slopes) = (&sums[..len], &sums[2 * len..]);
         let at = &mut there.inputs_mut()[..len];
         if self.found {
-            let (y, carry) = (block.values(), block.carry());
-            for (place, at) in at.iter_mut().enumerate() {
-                *at = y[place] + (carry[place] + (change[place] + left[place]));
+            let (y, carry) = (&block.values()[..len], &block.carry()[..len]);
+            let (change, left) = (&change[..len], &left[..len]);
+            for place in 0..len {
+                at[place] = y[place] + (carry[place] + (change[place] + left[place]));
             }
             // Lanes that rest stay where they are.
-            for j in (0..width).filter(|&j| interval.h[j] == 0.0) {
-                (j..len).step_by(width).for_each(|place| at[place] = y[place]);
+            if interval.h.contains(&0.0) {
+                for j in (0..width).filter(|&j| interval.h[j] == 0.0) {
+                    (j..len).step_by(width).for_each(|place| at[place] = y[place]);
+                }
             }
             series.expand(there).map_err(refused)?;
             defects.copy_from_slice(&there.coefficients()[..len]);
@@ -263,11 +266,13 @@ impl Taylor {
         Ok(())
     }
 
-    /// Whether a lane stays where it is: the field vanishes there, and does not depend on time.
-    fn is_still(&self, lane: usize, width: usize) -> bool {
-        let len = self.left.len();
-        !self.is_timed()
-            && self.here.coefficients()[..len].iter().skip(lane).step_by(width).all(|c| *c == 0.0)
+    /// Lanes that stay where they are: the field vanishes there, and does not depend on time.
+    fn still(&self, width: usize) -> [bool; LANES] {
+        let mut still = [!self.is_timed(); LANES];
+        for row in self.here.coefficients()[..self.left.len()].chunks_exact(width) {
+            still.iter_mut().zip(row).for_each(|(still, c)| *still &= *c == 0.0);
+        }
+        still
     }
 }
 
@@ -325,6 +330,7 @@ impl Step for Taylor {
         if !self.ends {
             self.series.reach(&self.here, &mut reach[..t.len()]).map_err(refused)?;
         }
+        let still = self.still(t.len());
         for (j, step) in steps.iter_mut().enumerate() {
             // Where a coefficient is not finite, the step is neither, and the run ends with that.
             if reach[j].is_nan() {
@@ -332,7 +338,7 @@ impl Step for Taylor {
             }
             *step = step.abs().min(reach[j]).copysign(*step);
             // Of polynomials, and of rest, all is known.
-            let known = self.ends && !self.branches || self.is_still(j, t.len());
+            let known = self.ends && !self.branches || still[j];
             looks[j] = if known || *step == 0.0 { 0.0 } else { self.looks(j, *step, look) };
         }
         self.check(motion, t, block, looks, steps)

@@ -1,6 +1,7 @@
 //! The times of a run with a fixed step.
 
 use crate::error::RunError;
+use crate::stride::Settings;
 
 /// Times start + i·h, never accumulated, and the end itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,6 +48,11 @@ impl Grid {
     #[inline]
     pub(crate) fn time(&self, i: u64) -> f64 {
         if i == self.steps { self.end } else { self.start + i as f64 * self.step }
+    }
+
+    /// The numbers that a stride has of it.
+    pub(crate) fn settings(&self) -> Settings {
+        [self.start, self.step, self.last_step, self.end, self.steps as f64, 0.0]
     }
 
     /// The length of the step from `time(i)`.

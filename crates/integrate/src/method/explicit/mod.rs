@@ -16,8 +16,8 @@ use crate::dense::{Basis, Polynomial};
 use crate::pace::{Pace, Tolerance, larger};
 use crate::step::{Interval, Motion, Step, StepError};
 use crate::stride::{Script, Written};
-use crate::whole::{Draft, Whole, lay_out};
-use leastaction_compile::{AssemblyError, Kernel, LANES, Operand, advance, gather, vectorized};
+use crate::whole::{Draft, Whole};
+use leastaction_compile::{AssemblyError, LANES, Operand, advance, gather, vectorized};
 use leastaction_mechanics::{Dynamics, EvalError, Quantity};
 
 /// Weights of slopes, by their numbers. Those that are left out are zero.
@@ -126,10 +126,14 @@ impl Explicit {
         let settings = settings.as_ref().map_or(&[][..], |settings| settings);
         // A tableau has a place of its own, so that this is its name.
         let name = format!("explicit {tableau:p} {telling} {}", settings.len());
-        let quantities = [(Quantity::Field, tableau.stages.len() + 1)];
-        Whole::compile(dynamics, width, &name, &quantities, (&[n, n, n], settings), |draft, inputs| {
-            write(tableau, telling, draft, inputs)
-        })
+        Whole::compile(
+            dynamics,
+            width,
+            &name,
+            &tableau.quantities(),
+            (&[n, n, n], settings),
+            |draft, inputs| write(tableau, telling, draft, inputs),
+        )
     }
 
     /// Makes the step, and with `telling` finds all of its slopes.
@@ -189,16 +193,17 @@ impl Explicit {
     }
 }
 
-/// The step as the kernel makes it, operation for operation as [`gather`] and [`advance`] do: from the states, their carries and the first slopes.
-/// Gives the change and all slopes.
+/// The stages of a step as a kernel makes them, operation for operation as [`gather`] and [`advance`] do: from the states and the first slopes. Gives the
+/// change and the slopes.
 fn write_stages(
-    tableau: &Tableau,
+    (stages, weights): (&[(f64, Row)], Row),
     draft: &mut Draft,
-    [y, e, first]: [&[Operand]; 3],
+    y: &[Operand],
+    first: &[Operand],
 ) -> Result<(Vec<Operand>, Vec<Vec<Operand>>), AssemblyError> {
     let (n, h) = (y.len(), draft.h());
     let mut slopes = vec![first.to_vec()];
-    for &(c, row) in tableau.stages {
+    for &(c, row) in stages {
         let mut state = Vec::with_capacity(n);
         for i in 0..n {
             let sum = sum(draft, row, |_, j| slopes[j][i]);
@@ -207,15 +212,25 @@ fn write_stages(
         slopes.push(draft.quantity(Quantity::Field, c, &state)?);
     }
     // The first slope differs by nothing from itself.
-    let weights = if let [(0, _), others @ ..] = tableau.weights { others } else { tableau.weights };
+    let weights = if let [(0, _), others @ ..] = weights { others } else { weights };
     let mut change = Vec::with_capacity(n);
     for i in 0..n {
         let sum = sum(draft, weights, |draft, j| draft.sub(slopes[j][i], first[i]));
         let mean = sum.map_or(first[i], |sum| draft.add(first[i], sum));
         change.push(draft.mul(h, mean));
     }
-    let mut end = Vec::with_capacity(n);
-    for i in 0..n {
+    Ok((change, slopes))
+}
+
+/// A step from the states, their carries and the first slopes: gives the change and all slopes.
+fn write_step(
+    tableau: &Tableau,
+    draft: &mut Draft,
+    [y, e, first]: [&[Operand]; 3],
+) -> Result<(Vec<Operand>, Vec<Vec<Operand>>), AssemblyError> {
+    let (change, mut slopes) = write_stages((tableau.stages, tableau.weights), draft, y, first)?;
+    let mut end = Vec::with_capacity(y.len());
+    for i in 0..y.len() {
         let moved = draft.add(e[i], change[i]);
         end.push(draft.add(y[i], moved));
     }
@@ -253,7 +268,7 @@ fn write(
     inputs: &[Vec<Operand>],
 ) -> Result<Vec<Operand>, AssemblyError> {
     let [y, e, first, tolerance] = inputs else { return Ok(Vec::new()) };
-    let (change, slopes) = write_stages(tableau, draft, [y, e, first])?;
+    let (change, slopes) = write_step(tableau, draft, [y, e, first])?;
     let mut outputs = change.clone();
     outputs.extend(&slopes[tableau.last()]);
     if let &[relative, absolute] = tolerance.as_slice() {
@@ -271,19 +286,25 @@ impl Script for Tableau {
         format!("explicit {self:p}")
     }
 
-    fn evaluations(&self) -> usize {
-        self.stages.len() + 1
+    fn quantities(&self) -> Vec<(Quantity, usize)> {
+        vec![(Quantity::Field, self.stages.len() + 1)]
+    }
+
+    fn slopes(&self, dimension: usize) -> usize {
+        dimension
     }
 
     fn write(
         &self,
         draft: &mut Draft,
         state: [&[Operand]; 3],
-        tolerance: [Operand; 2],
+        tolerance: Option<[Operand; 2]>,
     ) -> Result<Written, AssemblyError> {
-        let (change, mut slopes) = write_stages(self, draft, state)?;
-        let ratios = write_ratios(self, draft, tolerance, state[0], &change, &slopes);
-        let ratio = self.estimate.write_join(draft, &ratios);
+        let (change, mut slopes) = write_step(self, draft, state)?;
+        let ratio = tolerance.map(|tolerance| {
+            let ratios = write_ratios(self, draft, tolerance, state[0], &change, &slopes);
+            self.estimate.write_join(draft, &ratios)
+        });
         Ok(Written { change, slopes: slopes.pop().unwrap_or_default(), ratio })
     }
 }
@@ -351,8 +372,7 @@ impl Step for Explicit {
     }
 
     fn script(&self) -> Option<&dyn Script> {
-        let paced = self.whole.is_some() && self.tolerance.is_some();
-        paced.then_some(self.tableau as &dyn Script)
+        self.whole.is_some().then_some(self.tableau as &dyn Script)
     }
 
     fn slopes(
@@ -360,34 +380,14 @@ impl Step for Explicit {
         motion: &mut Motion<'_>,
         interval: Interval<'_>,
         block: &Block,
-    ) -> Result<&mut [f64], StepError> {
+    ) -> Result<&[f64], StepError> {
         self.begin(motion, interval, block)?;
-        Ok(&mut self.slopes[..self.at.len()])
+        Ok(&self.slopes[..self.at.len()])
     }
 
-    fn paired(&self, dynamics: &Dynamics) -> Result<Option<(Kernel, Vec<f64>)>, EvalError> {
-        self.whole.as_ref().map_or(Ok(None), |whole| whole.paired(dynamics))
-    }
-
-    fn load(
-        &mut self,
-        motion: &mut Motion<'_>,
-        interval: Interval<'_>,
-        block: &Block,
-        inputs: &mut [f64],
-    ) -> Result<(), StepError> {
-        self.begin(motion, interval, block)?;
-        motion.work_mut().evaluations += self.tableau.stages.len() as u64 + 1;
-        lay_out(inputs, interval, &[block.values(), block.carry(), &self.slopes[..self.at.len()]]);
-        Ok(())
-    }
-
-    fn unload(&mut self, outputs: &[f64], change: &mut [f64]) {
-        let (len, last) = (change.len(), self.tableau.last());
-        change.copy_from_slice(&outputs[..len]);
-        self.slopes[last * len..][..len].copy_from_slice(&outputs[len..][..len]);
-        keep_ratios(&mut self.ratios, &outputs[2 * len..], LANES);
-        self.told = false;
+    fn set_slopes(&mut self, slopes: &[f64], _: &Block) {
+        self.slopes[..slopes.len()].copy_from_slice(slopes);
+        self.begun.fill(1.0);
     }
 
     fn step(

@@ -30,6 +30,7 @@ use crate::card::Keeps;
 use crate::error::RunError;
 use crate::method::composition::mirror;
 use crate::step::{Interval, Motion, Step, StepError};
+use crate::stride::{Script, Written};
 use crate::whole::{Draft, Whole};
 use leastaction_compile::{AssemblyError, LANES, Operand};
 use leastaction_mechanics::{Dynamics, EvalError, Quantity};
@@ -156,6 +157,13 @@ struct End {
     known: [f64; LANES],
 }
 
+/// A step that is written: the change, and the last rate with the place where it was found.
+struct Ended {
+    change: Vec<Operand>,
+    rate: Vec<Operand>,
+    place: Vec<Operand>,
+}
+
 impl End {
     /// In which lanes it is known, and at this place to the last bit.
     #[inline]
@@ -192,6 +200,12 @@ impl Splitting {
         self.stages.len() % 2 == 1
     }
 
+    /// Whether the place of the last rate is where the step ends, to the last bit: then it is that of the next step without a look.
+    fn leaves_its_rate(&self) -> bool {
+        let before_last = self.stages.len().checked_sub(2).map(|i| self.stages[i]);
+        !self.joins() || before_last.is_some_and(|stage| stage.sum == 1.0) && self.stages[0].c == 0.0
+    }
+
     /// Moves one part, and what is known of its change.
     ///
     /// With the first rate f₁ of a part, its change Σ bᵢ h fᵢ is h f₁ + Σ bᵢ h (fᵢ − f₁), because Σ bᵢ = 1. Differences of
@@ -214,16 +228,15 @@ impl Splitting {
 
     /// The step as the kernel makes it, operation for operation as [`Splitting::advance`] does: from the states, their carries and, if steps join,
     /// the first rate. Gives the change, and the last rate with the place where it was found.
-    fn write(&self, draft: &mut Draft, inputs: &[Vec<Operand>]) -> Result<Vec<Operand>, AssemblyError> {
-        let [y, e, first, _] = inputs else { return Ok(Vec::new()) };
+    fn write(&self, draft: &mut Draft, [y, e, first]: [&[Operand]; 3]) -> Result<Ended, AssemblyError> {
         let (n, h) = (y.len() / 2, draft.h());
-        let (mut at, mut rate) = (y.clone(), Vec::new());
+        let (mut at, mut rate) = (y.to_vec(), Vec::new());
         let mut base: [Vec<Operand>; 2] = [const { Vec::new() }; 2];
         let mut lengths: [Vec<Operand>; 2] = [const { Vec::new() }; 2];
         let mut change: [Vec<Operand>; 2] = [const { Vec::new() }; 2];
         for (i, &Stage { part, weight, sum, c }) in self.stages.iter().enumerate() {
             rate = match (i, self.joins()) {
-                (0, true) => first.clone(),
+                (0, true) => first.to_vec(),
                 _ => draft.quantity(part.rate(), c, &at)?,
             };
             let which = part as usize;
@@ -248,15 +261,15 @@ impl Splitting {
                 at[from + k] = draft.add(y[from + k], carried);
             }
         }
-        let mut outputs = Vec::with_capacity(4 * n);
+        let mut changes = Vec::with_capacity(2 * n);
         for which in [Part::Drift as usize, Part::Kick as usize] {
             for k in 0..n {
                 let length = lengths[which][k];
-                outputs.push(change[which].get(k).map_or(length, |&change| draft.add(change, length)));
+                changes.push(change[which].get(k).map_or(length, |&change| draft.add(change, length)));
             }
         }
         let place = if self.stages[0].part == Part::Kick { &at[..n] } else { &at[n..] };
-        Ok(outputs.into_iter().chain(rate).chain(place.iter().copied()).collect())
+        Ok(Ended { change: changes, rate, place: place.to_vec() })
     }
 
     fn step_as_whole(
@@ -309,14 +322,42 @@ impl Splitting {
 impl Step for Splitting {
     fn compile(&mut self, dynamics: &Dynamics, width: usize) -> Result<(), EvalError> {
         let n = self.half / width;
-        let calls = self.stages.len().div_ceil(2);
-        let quantities = [(Quantity::Kick, calls), (Quantity::Drift, calls)];
+        let quantities = self.quantities();
         let rows = [2 * n, 2 * n, if self.joins() { n } else { 0 }];
         self.whole =
             Whole::compile(dynamics, width, &self.name, &quantities, (&rows, &[]), |draft, inputs| {
-                self.write(draft, inputs)
+                let [y, e, first, ..] = inputs else { return Ok(Vec::new()) };
+                let Ended { change, rate, place } = Splitting::write(self, draft, [y, e, first])?;
+                Ok([change, rate, place].concat())
             })?;
         Ok(())
+    }
+
+    fn script(&self) -> Option<&dyn Script> {
+        (self.whole.is_some() && self.leaves_its_rate()).then_some(self as &dyn Script)
+    }
+
+    fn slopes(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+    ) -> Result<&[f64], StepError> {
+        if !self.joins() {
+            return Ok(&[]);
+        }
+        self.at.copy_from_slice(block.values());
+        self.begin(motion, interval)?;
+        Ok(&self.rate)
+    }
+
+    fn set_slopes(&mut self, slopes: &[f64], block: &Block) {
+        if self.joins() {
+            self.end.rate.copy_from_slice(slopes);
+            let place = fixed(self.stages[0].part, self.half, block.values());
+            self.end.place.copy_from_slice(place);
+            self.end.known.fill(1.0);
+        }
     }
 
     fn step(
@@ -366,6 +407,31 @@ impl Step for Splitting {
             visit(&mut self.end.place);
             visit(&mut self.end.known);
         }
+    }
+}
+
+impl Script for Splitting {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn quantities(&self) -> Vec<(Quantity, usize)> {
+        let calls = self.stages.len().div_ceil(2);
+        vec![(Quantity::Kick, calls), (Quantity::Drift, calls)]
+    }
+
+    fn slopes(&self, dimension: usize) -> usize {
+        if self.joins() { dimension / 2 } else { 0 }
+    }
+
+    fn write(
+        &self,
+        draft: &mut Draft,
+        state: [&[Operand]; 3],
+        _: Option<[Operand; 2]>,
+    ) -> Result<Written, AssemblyError> {
+        let Ended { change, rate, .. } = Splitting::write(self, draft, state)?;
+        Ok(Written { change, slopes: if self.joins() { rate } else { Vec::new() }, ratio: None })
     }
 }
 
