@@ -84,6 +84,12 @@ pub(super) fn is_delicate(terms: &[Term]) -> bool {
     terms.iter().filter(|term| term.is_exact()).count() > 1
 }
 
+/// Puts terms in the order of their factors.
+#[allow(clippy::unnecessary_sort_by)] // a key would be borrowed from the term
+pub(super) fn sort(terms: &mut [Term]) {
+    terms.sort_by(|a, b| (*a.factors).cmp(&*b.factors));
+}
+
 /// Whether there is nothing that could be taken out of a sum.
 pub(super) fn is_plain(terms: &[Term]) -> bool {
     terms.iter().all(|term| term.scale == ONE) && shared(terms).is_none()
