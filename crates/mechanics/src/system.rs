@@ -416,21 +416,27 @@ impl System {
         Ok(made().entry(name.to_owned()).or_insert(kernel).clone())
     }
 
+    /// The vector field as its expressions stand. A series has its own way to write polynomials, for what a product costs is different there.
+    ///
+    /// # Errors
+    /// [`EvalError::Undefined`] if the vector field is not in closed form.
+    pub fn field(&self) -> Result<Program, EvalError> {
+        self.kernel(Quantity::Field)?;
+        let field = self.with_source(|source| source.plain(Quantity::Field));
+        field.map_err(|e| EvalError::Compile { what: Quantity::Field.name(), reason: e.to_string() })
+    }
+
     /// The Taylor series of the motion up to an order, compiled if this is the first time it is asked for.
     ///
     /// # Errors
     /// [`EvalError::Undefined`] if the vector field is not in closed form.
     pub fn series(&self, order: usize) -> Result<Series, EvalError> {
-        self.kernel(Quantity::Field)?;
         let mut known = self.inner.series.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(series) = known.iter().find(|series| series.order() == order) {
             return Ok(series.clone());
         }
         let reason = |e: SeriesError| EvalError::Compile { what: "Taylor series", reason: e.to_string() };
-        // A series has its own way to write polynomials: what a product costs is different there.
-        let field = self.with_source(|source| source.plain(Quantity::Field));
-        let field = field.map_err(|e| EvalError::Compile { what: "Taylor series", reason: e.to_string() })?;
-        let series = Series::new(&field, self.dimension(), order).map_err(reason)?;
+        let series = Series::new(&self.field()?, self.dimension(), order).map_err(reason)?;
         known.push(series.clone());
         Ok(series)
     }
