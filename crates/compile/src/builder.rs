@@ -36,17 +36,33 @@ impl Builder {
 
     /// An instruction, or the equal one that is there already.
     pub(crate) fn push(&mut self, code: Code, arguments: &[Operand]) -> Operand {
-        let instruction = match *arguments {
-            [a, b] if Self::commutes(code) && b < a => Instruction::new(code, &[b, a]),
-            [a, b, c] if Self::commutes(code) && b < a => Instruction::new(code, &[b, a, c]),
-            _ => Instruction::new(code, arguments),
-        };
+        let instruction = Self::ordered(code, arguments);
         let next = Operand::Temporary(self.body.len() as u32);
         let found = *self.known.entry(instruction).or_insert(next);
         if found == next {
             self.body.push(instruction);
         }
         found
+    }
+
+    /// An instruction that is there already.
+    pub(crate) fn find(&self, code: Code, arguments: &[Operand]) -> Option<Operand> {
+        self.known.get(&Self::ordered(code, arguments)).copied()
+    }
+
+    /// Forgets all instructions but the first.
+    pub(crate) fn truncate(&mut self, count: usize) {
+        for instruction in self.body.drain(count..) {
+            self.known.remove(&instruction);
+        }
+    }
+
+    fn ordered(code: Code, arguments: &[Operand]) -> Instruction {
+        match *arguments {
+            [a, b] if Self::commutes(code) && b < a => Instruction::new(code, &[b, a]),
+            [a, b, c] if Self::commutes(code) && b < a => Instruction::new(code, &[b, a, c]),
+            _ => Instruction::new(code, arguments),
+        }
     }
 
     /// Whether the first two arguments can be exchanged.

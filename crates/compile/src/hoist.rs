@@ -20,7 +20,7 @@ pub(crate) fn hoist(program: Program) -> Program {
         }
     }
     let outputs = program.outputs.iter().map(|&o| crate::fuse::moved(o, &places)).collect();
-    drop_unused_constants(Program { uniforms, body, outputs, ..program })
+    drop_unused_constants(drop_unused_uniforms(Program { uniforms, body, outputs, ..program }))
 }
 
 /// Which instructions some output needs.
@@ -38,6 +38,39 @@ fn needed(program: &Program) -> Vec<bool> {
         }
     }
     needed
+}
+
+fn drop_unused_uniforms(mut program: Program) -> Program {
+    let mut needed = vec![false; program.uniforms.len()];
+    let mark = |needed: &mut [bool], operand: &Operand| {
+        if let Operand::Uniform(i) = *operand {
+            needed[i as usize] = true;
+        }
+    };
+    let arguments = program.body.iter().flat_map(|i| i.arguments());
+    program.outputs.iter().chain(arguments).for_each(|o| mark(&mut needed, o));
+    for (i, instruction) in program.uniforms.iter().enumerate().rev() {
+        if needed[i] {
+            instruction.arguments().iter().for_each(|o| mark(&mut needed, o));
+        }
+    }
+    let mut places = Vec::with_capacity(needed.len());
+    let mut count = 0;
+    for &needed in &needed {
+        places.push(Operand::Uniform(count));
+        count += u32::from(needed);
+    }
+    let moved = |operand: Operand| match operand {
+        Operand::Uniform(i) => places[i as usize],
+        other => other,
+    };
+    let mut left = needed.iter();
+    program.uniforms.retain(|_| left.next().is_some_and(|needed| *needed));
+    for instruction in program.uniforms.iter_mut().chain(&mut program.body) {
+        *instruction = instruction.map(moved);
+    }
+    program.outputs.iter_mut().for_each(|o| *o = moved(*o));
+    program
 }
 
 fn drop_unused_constants(mut program: Program) -> Program {

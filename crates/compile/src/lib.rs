@@ -54,6 +54,7 @@ mod arithmetic;
 mod assembly;
 mod builder;
 mod expand;
+mod factor;
 mod fuse;
 mod hoist;
 mod instruction;

@@ -2,7 +2,7 @@
 
 use crate::instruction::{Code, Instruction, Operand};
 use crate::kernel::ArgumentError;
-use crate::{expand, fuse, hoist, lower};
+use crate::{expand, factor, fuse, hoist, lower};
 use leastaction_expr::{Expr, Symbol};
 use std::fmt;
 
@@ -87,7 +87,39 @@ impl Program {
         outputs: &[Expr<'_>],
     ) -> Result<Program, BuildError> {
         let lowered = lower::lower(inputs, parameters, outputs)?;
-        Ok(hoist::hoist(expand::pair(fuse::fuse(lowered))))
+        Ok(finished(lowered))
+    }
+
+    /// The same in fewer instructions, for what is computed again and again, such as the field of a motion: factors that no lane changes are
+    /// gathered, and polynomials are written in the shortest of some forms. Results differ from those of [`Program::build`] by rounding.
+    ///
+    /// # Errors
+    /// [`BuildError`] if a symbol is unknown or given twice, or a constant is not finite.
+    pub fn lean(
+        inputs: &[Expr<'_>],
+        parameters: &[Expr<'_>],
+        outputs: &[Expr<'_>],
+    ) -> Result<Program, BuildError> {
+        let lowered = lower::lower(inputs, parameters, outputs)?;
+        let (patient, tied) = factor::factored(&lowered, false);
+        let (plain, patient) = (finished(lowered.clone()), finished(patient));
+        if patient.cost() >= plain.cost() {
+            return Ok(plain);
+        }
+        // Where little was gained, little more can be.
+        if tied && patient.cost() < plain.cost() - plain.cost() / 32 {
+            let eager = finished(factor::factored(&lowered, true).0);
+            if eager.cost() < patient.cost() {
+                return Ok(eager);
+            }
+        }
+        Ok(patient)
+    }
+
+    /// About how long the body takes, in instructions: a quotient takes as long as several.
+    fn cost(&self) -> usize {
+        let each = |i: &Instruction| if matches!(i.code, Code::Div | Code::Sqrt) { 8 } else { 1 };
+        self.body.iter().map(each).sum()
     }
 
     /// The same program with functions written out in primitives, as native code runs it.
@@ -243,6 +275,11 @@ impl Program {
         instruction.arguments().iter().try_for_each(|&a| write!(f, " {}", self.name(a)))?;
         writeln!(f)
     }
+}
+
+/// What is left to do after lowering.
+fn finished(lowered: Program) -> Program {
+    hoist::hoist(expand::pair(fuse::fuse(lowered)))
 }
 
 /// A readable dump: one instruction a line.

@@ -416,18 +416,27 @@ impl System {
         Ok(made().entry(name.to_owned()).or_insert(kernel).clone())
     }
 
+    /// The vector field as its expressions stand. A series has its own way to write polynomials, for what a product costs is different there.
+    ///
+    /// # Errors
+    /// [`EvalError::Undefined`] if the vector field is not in closed form.
+    pub fn field(&self) -> Result<Program, EvalError> {
+        self.kernel(Quantity::Field)?;
+        let field = self.with_source(|source| source.plain(Quantity::Field));
+        field.map_err(|e| EvalError::Compile { what: Quantity::Field.name(), reason: e.to_string() })
+    }
+
     /// The Taylor series of the motion up to an order, compiled if this is the first time it is asked for.
     ///
     /// # Errors
     /// [`EvalError::Undefined`] if the vector field is not in closed form.
     pub fn series(&self, order: usize) -> Result<Series, EvalError> {
-        let field = self.kernel(Quantity::Field)?;
         let mut known = self.inner.series.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(series) = known.iter().find(|series| series.order() == order) {
             return Ok(series.clone());
         }
         let reason = |e: SeriesError| EvalError::Compile { what: "Taylor series", reason: e.to_string() };
-        let series = Series::new(field.source(), self.dimension(), order).map_err(reason)?;
+        let series = Series::new(&self.field()?, self.dimension(), order).map_err(reason)?;
         known.push(series.clone());
         Ok(series)
     }
@@ -514,13 +523,29 @@ impl Source {
         Ok(value)
     }
 
+    /// The program of a quantity; of few instructions for those that steps are made of.
     fn program(&self, quantity: Quantity) -> Result<Program, ModelError> {
+        use Quantity::{Accelerations, Drift, Field, Kick};
+        let [inputs, parameters, outputs] = self.parts(quantity);
+        match quantity {
+            Field | Drift | Kick | Accelerations => Ok(Program::lean(&inputs, &parameters, &outputs)?),
+            _ => self.plain(quantity),
+        }
+    }
+
+    /// The program of a quantity as its expressions stand.
+    fn plain(&self, quantity: Quantity) -> Result<Program, ModelError> {
+        let [inputs, parameters, outputs] = self.parts(quantity);
+        Ok(Program::build(&inputs, &parameters, &outputs)?)
+    }
+
+    /// Inputs, parameters and outputs.
+    fn parts(&self, quantity: Quantity) -> [Vec<Expr<'_>>; 3] {
         let (mut inputs, mut outputs): (Vec<Id>, &[Id]) = (Vec::new(), &[]);
         if let Some(plan) = self.plan(quantity) {
             (inputs, outputs) = (self.inputs_of(plan), &plan.outputs);
         }
-        let parameters = self.expressions(&self.parameters);
-        Ok(Program::build(&self.expressions(&inputs), &parameters, &self.expressions(outputs))?)
+        [&inputs, &self.parameters, outputs].map(|ids| self.expressions(ids))
     }
 
     /// What a kernel reads: coordinates and what stands beside them, then time and inputs unless the system is autonomous.

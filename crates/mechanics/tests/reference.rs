@@ -5,8 +5,9 @@
 mod common;
 
 use common::{assert_close, dynamics, energy, run, velocities};
+use leastaction_compile::Code;
 use leastaction_expr::{Expr, Graph};
-use leastaction_mechanics::Model;
+use leastaction_mechanics::{Model, Quantity};
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, TAU};
 
 /// A wall of a height at a place, a tenth of which is reached a width before it.
@@ -69,6 +70,22 @@ fn double_pendulum_by_momenta() {
     other.set_parameter("m2", 2.0).unwrap();
     let same = other.start(&[("th1", 1.0), ("p_th1", start.p[0]), ("p_th2", start.p[1])]).unwrap();
     assert_eq!(run(&mut other, &same, 1.0, 100), run(&mut dynamics, &start, 1.0, 100));
+}
+
+/// With sines and cosines, cos(a − b) and sin(a − b), one quotient, and parameters in products of their own, by hand: 20 and one.
+#[test]
+fn the_field_of_a_double_pendulum_takes_as_few_instructions_as_by_hand() {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let [m, l, g] = model.parameters([("m", 1.0), ("l", 1.0), ("g", 9.81)]);
+    let [a, b] = model.coordinates(["a", "b"]);
+    let [x, y] = [l * a.sin(), -l * a.cos()];
+    model.particle("elbow", m, [x, y]);
+    model.particle("hand", m, [x + l * b.sin(), y - l * b.cos()]);
+    model.potential("weight", m * g * (2.0 * y - l * b.cos()));
+    let field = model.system().unwrap().kernel(Quantity::Field).unwrap();
+    let quotients = field.source().body().iter().filter(|i| i.code == Code::Div).count();
+    assert_eq!((field.source().body().len(), quotients), (21, 1), "{}", field.source());
 }
 
 #[test]

@@ -18,7 +18,7 @@ use crate::error::RunError;
 use crate::pace::{Pace, Tolerance};
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::{ArgumentError, Expansion, LANES, SeriesEvaluator};
-use leastaction_mechanics::{Dynamics, EvalError, Quantity, Revision};
+use leastaction_mechanics::{Dynamics, EvalError, Revision};
 
 pub(super) const CARD: Card = Card {
     name: "taylor",
@@ -93,8 +93,8 @@ impl Taylor {
         let (order, tolerance) = match *pace {
             Pace::Step(_) | Pace::Density(_) => (ORDER, None),
             Pace::Tolerance(tolerance) => {
-                let field = system.kernel(Quantity::Field)?;
-                (order(tolerance, field.source().body().len()), Some(tolerance))
+                let field = system.field()?;
+                (order(tolerance, field.body().len()), Some(tolerance))
             }
         };
         let series = system.series(order)?;
