@@ -7,7 +7,8 @@ use crate::inertia;
 use crate::lagrangian::{Inversion, Lagrangian};
 use crate::matrix::Symmetric;
 use crate::model::Term;
-use crate::system::{Beside, Blueprint, Inverse, Quantity, System};
+use crate::quantity::Quantity;
+use crate::system::{Beside, Blueprint, Inverse, System};
 use leastaction_expr::{Entry, Expr, jvp, substitute};
 
 type Plans<'g> = Vec<(Quantity, Beside, Vec<Expr<'g>>)>;

@@ -9,7 +9,8 @@ use crate::input::Input;
 use crate::inverse::{Failure, Solver, grow};
 use crate::matrices::Matrices;
 use crate::observe::Observatory;
-use crate::system::{Quantity, System};
+use crate::quantity::Quantity;
+use crate::system::System;
 
 /// Rows of the ledger after the shares.
 #[derive(Clone, Copy)]

@@ -4,7 +4,8 @@ use crate::error::{EvalError, SettingError};
 use crate::family::Chorus;
 use crate::input::Input;
 use crate::parameters::Parameters;
-use crate::system::{Quantity, System};
+use crate::quantity::Quantity;
+use crate::system::System;
 use leastaction_compile::{ArgumentError, Evaluator, LANES};
 use leastaction_expr::nearest;
 

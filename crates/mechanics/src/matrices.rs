@@ -6,8 +6,8 @@ use crate::error::EvalError;
 use crate::facts::Form;
 use crate::inertia;
 use crate::inverse::{Failure, fill, grow};
+use crate::quantity::Quantity;
 use crate::solve::lu;
-use crate::system::Quantity;
 use leastaction_compile::LANES;
 
 /// Up to so many coordinates the written-out inverse of the mass matrix is differentiated; beyond, that would be more than solving with it.

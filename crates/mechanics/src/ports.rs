@@ -11,8 +11,9 @@ use crate::equations::depend;
 use crate::error::{ModelError, Site, StartError};
 use crate::facts::{Facts, Form, Share, ShareKind};
 use crate::model::Term;
+use crate::quantity::Quantity;
 use crate::symmetry::Conserved;
-use crate::system::{Beside, Blueprint, Inverse, Quantity, System};
+use crate::system::{Beside, Blueprint, Inverse, System};
 use leastaction_expr::{Expr, Graph, IntoExpr};
 
 type Matrix<'g> = Vec<Vec<Expr<'g>>>;

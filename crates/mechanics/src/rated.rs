@@ -11,7 +11,8 @@ use crate::equations::{Equations, depend, rate};
 use crate::error::{EvalError, ObserveError};
 use crate::inverse::grow;
 use crate::matrix::Symmetric;
-use crate::system::{Quantity, System};
+use crate::quantity::Quantity;
+use crate::system::System;
 use leastaction_compile::{Evaluator, Kernel, LANES, Program};
 use leastaction_expr::{Entry, Expr, jvp};
 

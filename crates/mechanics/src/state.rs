@@ -4,7 +4,7 @@ use crate::constraint::project::Projection;
 use crate::dynamics::Dynamics;
 use crate::error::{EvalError, StartError};
 use crate::facts::Form;
-use crate::system::Quantity;
+use crate::quantity::Quantity;
 use leastaction_expr::nearest;
 use std::collections::HashMap;
 

@@ -7,6 +7,7 @@ use crate::equations::symbols_of;
 use crate::error::{EvalError, ModelError, ObserveError, SettingError};
 use crate::facts::{Facts, Form, Place, Share};
 use crate::family::Families;
+use crate::quantity::Quantity;
 use crate::symmetry::Conserved;
 use leastaction_compile::{CompileError, Kernel, Program, Series, SeriesError};
 use leastaction_expr::{Expr, Graph, Id, jacobian, nearest};
@@ -17,87 +18,6 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// So many constraints of one form get a kernel of their own. Fewer are two to three times faster in one program, written out one
 /// after the other; of more, the code outgrows the second-level cache, and takes seconds to compile.
 const FAMILY: usize = 16384;
-
-/// What kernels compute. Each takes the block \[q…, p…\] or \[q…, v…\], then time and inputs unless the system is autonomous.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Quantity {
-    /// (q̇, ṗ) of (q, p).
-    Field,
-    /// q̇ of (q, p).
-    Drift,
-    /// ṗ of (q, p).
-    Kick,
-    /// The derivatives of the field by (q, p), by rows.
-    Jacobian,
-    /// H of (q, p).
-    Energy,
-    /// p of (q, v).
-    Momenta,
-    /// ∂L/∂q + Q of (q, v).
-    Pushes,
-    /// What M q̈ is, of (q, v).
-    Loads,
-    /// q̈ of (q, v); of (q, p) for a Hamiltonian.
-    Accelerations,
-    /// p and the nonzeros of M of (q, v), v = 0 if L is quadratic; for a Hamiltonian v and ∂²H/∂p² of (q, p).
-    Inertia,
-    /// ∂p/∂q, ∂(∂L/∂q + Q)/∂q and ∂(∂L/∂q + Q)/∂v of (q, v), each by rows.
-    Tangents,
-    /// The positions of particles and points.
-    Positions,
-    /// The shares of the energy, then T, V, L, H, the dissipated and the supplied power, of (q, v); of (q, p) for a Hamiltonian.
-    Ledger,
-    /// The inertias of the particles.
-    Masses,
-    /// The nonzeros of Γ, where dissipation is −Γp.
-    Damping,
-    /// Φ of the constraints of positions, of (q, v); v is not read.
-    Constraints,
-    /// Ψ of the constraints, of (q, v).
-    ConstraintRates,
-    /// The nonzeros of G, of (q, v); v is not read.
-    ConstraintSlopes,
-    /// γ of the constraints, of (q, v).
-    ConstraintBends,
-    /// ∂Ψ/∂q where G has nonzeros, for constraints of positions, of (q, v).
-    ConstraintTurns,
-    /// ∂p/∂q of (q, v), by rows; for a Hamiltonian ∂v/∂q of (q, p).
-    Shears,
-    /// The outputs of a port-Hamiltonian system.
-    Outputs,
-    /// J, then R, of a port-Hamiltonian system, by rows.
-    Structure,
-    /// ∇H of a port-Hamiltonian system.
-    Gradient,
-}
-
-impl Quantity {
-    pub(crate) const COUNT: usize = Quantity::Gradient as usize + 1;
-
-    fn name(self) -> &'static str {
-        match self {
-            Quantity::Field => "the vector field",
-            Quantity::Drift => "velocities",
-            Quantity::Kick | Quantity::Pushes => "forces",
-            Quantity::Jacobian | Quantity::Tangents | Quantity::Shears => "derivatives of the vector field",
-            Quantity::Energy | Quantity::Ledger => "energies",
-            Quantity::Momenta => "momenta",
-            Quantity::Loads | Quantity::Accelerations => "accelerations",
-            Quantity::Inertia => "mass matrices",
-            Quantity::Positions => "positions",
-            Quantity::Masses => "masses",
-            Quantity::Damping => "rates of damping",
-            Quantity::Constraints
-            | Quantity::ConstraintRates
-            | Quantity::ConstraintSlopes
-            | Quantity::ConstraintBends
-            | Quantity::ConstraintTurns => "constraints",
-            Quantity::Outputs => "outputs",
-            Quantity::Structure => "structure matrices",
-            Quantity::Gradient => "the gradient of the energy",
-        }
-    }
-}
 
 /// What stands beside q in a kernel's block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

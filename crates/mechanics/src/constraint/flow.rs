@@ -18,7 +18,7 @@ use crate::engine::check;
 use crate::error::EvalError;
 use crate::facts::Form;
 use crate::inverse::grow;
-use crate::system::Quantity;
+use crate::quantity::Quantity;
 use leastaction_compile::LANES;
 
 impl Dynamics {

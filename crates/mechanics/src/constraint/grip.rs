@@ -8,8 +8,9 @@ use crate::error::EvalError;
 use crate::facts::Form;
 use crate::inverse::grow;
 use crate::parameters::Revision;
+use crate::quantity::Quantity;
 use crate::solve::lu;
-use crate::system::{Quantity, System};
+use crate::system::System;
 use leastaction_compile::LANES;
 use std::sync::Arc;
 

@@ -7,7 +7,8 @@ use crate::constraint::grip::Grip;
 use crate::constraint::sparse::Layout;
 use crate::dynamics::Dynamics;
 use crate::error::EvalError;
-use crate::system::{Quantity, System};
+use crate::quantity::Quantity;
+use crate::system::System;
 use leastaction_compile::LANES;
 use std::sync::Arc;
 

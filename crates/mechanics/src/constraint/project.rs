@@ -7,7 +7,7 @@ use crate::constraint::grip::Grip;
 use crate::dynamics::Dynamics;
 use crate::error::EvalError;
 use crate::inverse::grow;
-use crate::system::Quantity;
+use crate::quantity::Quantity;
 use leastaction_compile::LANES;
 
 /// How far a projection moved a state, in one lane.

@@ -3,7 +3,8 @@
 //! $$k_1=f(t,y),\quad k_2=f(t+\tfrac h2,y+\tfrac h2k_1),\quad k_3=f(t+\tfrac h2,y+\tfrac h2k_2),\quad k_4=f(t+h,y+hk_3)$$
 //! $$y_1=y+\tfrac h6(k_1+2k_2+2k_3+k_4)$$
 
-use super::{Row, write_stages};
+use super::Row;
+use super::script::write_stages;
 use crate::block::Block;
 use crate::card::{Card, Kind, Needs, Sizing};
 use crate::step::{Interval, Motion, Step, StepError};
