@@ -94,6 +94,8 @@ struct Inner {
     families: [OnceLock<Option<Arc<Families>>>; Quantity::COUNT],
     /// Kernels that others have made of these, by name.
     made: Mutex<HashMap<String, Kernel>>,
+    /// The vector field as its expressions stand, if it was asked for.
+    field: OnceLock<Program>,
     /// Taylor series of the motion, of the orders that were asked for.
     series: Mutex<Vec<Series>>,
 }
@@ -169,6 +171,7 @@ impl System {
                 kernels: [const { OnceLock::new() }; Quantity::COUNT],
                 families: [const { OnceLock::new() }; Quantity::COUNT],
                 made: Mutex::default(),
+                field: OnceLock::new(),
                 series: Mutex::new(Vec::new()),
             }),
         };
@@ -340,10 +343,16 @@ impl System {
     ///
     /// # Errors
     /// [`EvalError::Undefined`] if the vector field is not in closed form.
-    pub fn field(&self) -> Result<Program, EvalError> {
+    pub fn field(&self) -> Result<&Program, EvalError> {
+        if let Some(field) = self.inner.field.get() {
+            return Ok(field);
+        }
         self.kernel(Quantity::Field)?;
         let field = self.with_source(|source| source.plain(Quantity::Field));
-        field.map_err(|e| EvalError::Compile { what: Quantity::Field.name(), reason: e.to_string() })
+        let reason =
+            |e: ModelError| EvalError::Compile { what: Quantity::Field.name(), reason: e.to_string() };
+        let field = field.map_err(reason)?;
+        Ok(self.inner.field.get_or_init(|| field))
     }
 
     /// The Taylor series of the motion up to an order, compiled if this is the first time it is asked for.
@@ -356,7 +365,7 @@ impl System {
             return Ok(series.clone());
         }
         let reason = |e: SeriesError| EvalError::Compile { what: "Taylor series", reason: e.to_string() };
-        let series = Series::new(&self.field()?, self.dimension(), order).map_err(reason)?;
+        let series = Series::new(self.field()?, self.dimension(), order).map_err(reason)?;
         known.push(series.clone());
         Ok(series)
     }

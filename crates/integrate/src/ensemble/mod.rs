@@ -27,6 +27,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
+/// Each thread gets so many chunks, if these are not too small, so that all have about as much to do; and so many trajectories are not too few.
+const SHARES: u64 = 16;
+const FEW: u64 = 64;
+
 /// So many trajectories of a thread fill two convoys.
 const MANY: u64 = 2 * LANES as u64;
 
@@ -96,7 +100,7 @@ pub struct Ensemble {
     end: f64,
     threads: usize,
     width: usize,
-    chunk: u64,
+    chunk: Option<u64>,
     observed: Vec<Observable>,
     stop: Arc<AtomicBool>,
 }
@@ -115,7 +119,7 @@ pub struct Tally {
 }
 
 impl Ensemble {
-    /// How many trajectories are in a chunk, unless [`Ensemble::chunk`] says otherwise.
+    /// At most so many trajectories are in a chunk, unless [`Ensemble::chunk`] says otherwise.
     pub const CHUNK: u64 = 1024;
 
     /// Trajectories from a time to another. Of what the integrator samples, times are respected: without any, a trajectory is known by its ends and
@@ -124,16 +128,7 @@ impl Ensemble {
     pub fn new(integrator: Integrator, start: f64, end: f64) -> Ensemble {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let stop = Arc::new(AtomicBool::new(false));
-        Ensemble {
-            integrator,
-            start,
-            end,
-            threads,
-            width: LANES,
-            chunk: Self::CHUNK,
-            observed: Vec::new(),
-            stop,
-        }
+        Ensemble { integrator, start, end, threads, width: LANES, chunk: None, observed: Vec::new(), stop }
     }
 
     /// Runs in so many threads. Left alone, in as many as the machine can run at once.
@@ -151,7 +146,7 @@ impl Ensemble {
     /// Shows so many trajectories at a time.
     #[must_use]
     pub fn chunk(self, trajectories: u64) -> Ensemble {
-        Ensemble { chunk: trajectories.max(1), ..self }
+        Ensemble { chunk: Some(trajectories.max(1)), ..self }
     }
 
     /// Evaluates these observables where each trajectory begins, and where it ends.
@@ -181,15 +176,18 @@ impl Ensemble {
     ) -> Result<Tally, RunError> {
         let system = dynamics.system();
         let times = self.integrator.sample_times(system, self.start, self.end)?;
-        let samples = self.chunk.saturating_mul(times.len() as u64);
+        let count = indices.end.saturating_sub(indices.start);
+        let shares = SHARES * self.threads as u64;
+        let chunk = self.chunk.unwrap_or_else(|| (count / shares).clamp(FEW, Self::CHUNK));
+        let samples = chunk.saturating_mul(times.len() as u64);
         if samples.saturating_mul(system.dimension() as u64) > CHUNK_ROOM {
             return Err(RunError::TooManySamples { samples, dimension: system.dimension() });
         }
         // What is wrong for all is said before any thread begins.
         Convoy::new(self, &mut dynamics.clone(), 1, &times)?;
         // With fewer, lanes of a second convoy would be empty.
-        let many = (indices.end.saturating_sub(indices.start)) / self.threads as u64 >= MANY;
-        let crew = Crew::new(indices, self.chunk, self.threads, &self.stop);
+        let many = count / self.threads as u64 >= MANY;
+        let crew = Crew::new(indices, chunk, self.threads, &self.stop);
         let (sender, chunks) = mpsc::channel();
         let mut tally = Tally::default();
         std::thread::scope(|scope| {
