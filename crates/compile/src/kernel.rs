@@ -2,7 +2,7 @@
 
 use crate::aligned::Aligned;
 use crate::interpreter::{Interpreter, Rows};
-use crate::native::{Isa, Native, NativeError};
+use crate::native::{Isa, Native, NativeError, Packing};
 use crate::program::Program;
 use leastaction_expr::Symbol;
 use rustc_hash::FxHashMap;
@@ -132,10 +132,23 @@ impl Kernel {
     /// # Errors
     /// [`CompileError`] if the variable names a backend that does not exist or cannot run here.
     pub fn compile(program: Program) -> Result<Kernel, CompileError> {
+        Kernel::compiled(program, false)
+    }
+
+    /// Compiles in less time, for what is evaluated now and then or only in lanes: instructions of a single state are not packed into vectors. Results
+    /// have the same bits.
+    ///
+    /// # Errors
+    /// As [`Kernel::compile`].
+    pub fn compile_lightly(program: Program) -> Result<Kernel, CompileError> {
+        Kernel::compiled(program, true)
+    }
+
+    fn compiled(program: Program, lightly: bool) -> Result<Kernel, CompileError> {
         match std::env::var(BACKEND_VARIABLE) {
-            Ok(name) if !name.is_empty() => Kernel::with_backend(program, name.parse()?),
-            _ => match Kernel::with_backend(program.clone(), Backend::best()) {
-                Err(CompileError::Native { .. }) => Kernel::with_backend(program, Backend::Interpreter),
+            Ok(name) if !name.is_empty() => Kernel::made(program, name.parse()?, lightly),
+            _ => match Kernel::made(program.clone(), Backend::best(), lightly) {
+                Err(CompileError::Native { .. }) => Kernel::made(program, Backend::Interpreter, lightly),
                 other => other,
             },
         }
@@ -146,6 +159,10 @@ impl Kernel {
     /// # Errors
     /// [`CompileError`] if this machine cannot run it.
     pub fn with_backend(program: Program, backend: Backend) -> Result<Kernel, CompileError> {
+        Kernel::made(program, backend, false)
+    }
+
+    fn made(program: Program, backend: Backend, lightly: bool) -> Result<Kernel, CompileError> {
         if !backend.is_available() {
             return Err(CompileError::Unavailable { backend });
         }
@@ -158,7 +175,8 @@ impl Kernel {
             }
             Some(isa) => {
                 let program = source.expanded();
-                let native = Native::compile(&program, isa);
+                let packing = if lightly { Packing::Never } else { Packing::Gainful };
+                let native = Native::compile(&program, isa, packing);
                 let native = native.map_err(|source| CompileError::Native { backend, source })?;
                 (program, Engine::Native(native))
             }

@@ -13,7 +13,9 @@ use crate::course::{GROUNDLESS, SHORTEST};
 use crate::pace::Controller;
 use crate::step::StepError;
 use crate::whole::{self, Draft};
-use leastaction_compile::{Aligned, AssemblyError, Backend, Evaluator, LANES, Operand, Test};
+use leastaction_compile::{
+    Aligned, ArgumentError, AssemblyError, Backend, CompileError, Evaluator, Kernel, LANES, Operand, Test,
+};
 use leastaction_mechanics::{Dynamics, EvalError, Quantity, Revision};
 use std::time::{Duration, Instant};
 
@@ -115,13 +117,16 @@ impl Stride {
         let (slopes, quantities) = (script.slopes(n), script.quantities());
         let (name, rows) = (format!("{kind} of {}", script.name()), [n, n, slopes, CLOCK, SETTINGS]);
         let written = |draft: &mut Draft, inputs: &[Vec<Operand>]| write(script, pacer, draft, inputs);
-        let Some(once) = whole::kernel(system, &name, &quantities, &rows, written)? else { return Ok(None) };
+        let Some(once) = whole::kernel(system, &name, &quantities, &rows, Kernel::compile_lightly, written)?
+        else {
+            return Ok(None);
+        };
         let mut each = Vec::new();
         for _ in 0..blocks {
             each.push(dynamics.evaluator(&once)?);
         }
         let both = if blocks == 2 && once.backend() != Backend::Interpreter {
-            let twice = || Ok(once.program().twice(TURN));
+            let twice = || Kernel::compile_lightly(once.program().twice(TURN)).map_err(uncompiled);
             Some(dynamics.evaluator(&system.kernel_made(&format!("{name} twice"), twice)?)?)
         } else {
             None
@@ -209,7 +214,7 @@ impl Stride {
     }
 
     #[inline]
-    fn step(&mut self, both: bool) -> Result<(), leastaction_compile::ArgumentError> {
+    fn step(&mut self, both: bool) -> Result<(), ArgumentError> {
         let Stride { now, then, .. } = self;
         if both && let Some(both) = &mut self.both {
             return both.eval_lanes(now.as_slice(), then.as_mut_slice());
@@ -239,7 +244,11 @@ impl Stride {
     }
 }
 
-fn failed(error: leastaction_compile::ArgumentError) -> StepError {
+fn uncompiled(error: CompileError) -> EvalError {
+    EvalError::Compile { what: "whole steps", reason: error.to_string() }
+}
+
+fn failed(error: ArgumentError) -> StepError {
     EvalError::Compile { what: "whole steps", reason: error.to_string() }.into()
 }
 

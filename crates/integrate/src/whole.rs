@@ -4,7 +4,9 @@
 //! saves the calls and the memory between them, which for small systems is most of a step.
 
 use crate::step::Interval;
-use leastaction_compile::{Assembly, AssemblyError, Evaluator, Kernel, LANES, Operand, Program, Test};
+use leastaction_compile::{
+    Assembly, AssemblyError, CompileError, Evaluator, Kernel, LANES, Operand, Program, Test,
+};
 use leastaction_mechanics::{Dynamics, EvalError, Quantity, Revision, System};
 
 /// Larger steps than this are not compiled: their code would not stay in the cache, and the calls cost them little.
@@ -146,7 +148,7 @@ impl Whole {
         write: impl FnOnce(&mut Draft, &[Vec<Operand>]) -> Result<Vec<Operand>, AssemblyError>,
     ) -> Result<Option<Whole>, EvalError> {
         let rows = [rows, &[settings.len()]].concat();
-        let Some(kernel) = kernel(dynamics.system(), name, quantities, &rows, write)? else {
+        let Some(kernel) = kernel(dynamics.system(), name, quantities, &rows, Kernel::compile, write)? else {
             return Ok(None);
         };
         let count = kernel.program().inputs().len();
@@ -189,6 +191,7 @@ pub(crate) fn kernel(
     name: &str,
     quantities: &[(Quantity, usize)],
     rows: &[usize],
+    compile: impl FnOnce(Program) -> Result<Kernel, CompileError>,
     write: impl FnOnce(&mut Draft, &[Vec<Operand>]) -> Result<Vec<Operand>, AssemblyError>,
 ) -> Result<Option<Kernel>, EvalError> {
     let facts = system.facts();
@@ -215,7 +218,8 @@ pub(crate) fn kernel(
             rows.iter().map(|&n| places.by_ref().take(n).map(|i| assembly.input(i)).collect()).collect();
         let mut draft = Draft { assembly, programs, timed: !facts.autonomous, t, h };
         let outputs = write(&mut draft, &inputs).map_err(|e| failed(e.to_string()))?;
-        draft.assembly.finish(&outputs).map_err(|e| failed(e.to_string()))
+        let program = draft.assembly.finish(&outputs).map_err(|e| failed(e.to_string()))?;
+        compile(program).map_err(|e| failed(e.to_string()))
     })?;
     Ok(Some(kernel))
 }

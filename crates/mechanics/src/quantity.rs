@@ -57,6 +57,11 @@ impl Quantity {
     /// How many there are.
     pub(crate) const COUNT: usize = Quantity::Gradient as usize + 1;
 
+    /// Whether it is evaluated where a run is looked at, and not in every step.
+    pub(crate) fn is_rare(self) -> bool {
+        matches!(self, Quantity::Ledger | Quantity::Positions | Quantity::Masses | Quantity::Outputs)
+    }
+
     /// What they are called in errors.
     pub(crate) fn name(self) -> &'static str {
         match self {

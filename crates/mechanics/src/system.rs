@@ -9,7 +9,7 @@ use crate::facts::{Facts, Form, Place, Share};
 use crate::family::Families;
 use crate::quantity::Quantity;
 use crate::symmetry::Conserved;
-use leastaction_compile::{CompileError, Kernel, Program, Series, SeriesError};
+use leastaction_compile::{Kernel, Program, Series, SeriesError};
 use leastaction_expr::{Expr, Graph, Id, jacobian, nearest};
 use std::collections::HashMap;
 use std::fmt;
@@ -292,7 +292,8 @@ impl System {
             source.program(quantity)
         };
         let reason = |e: ModelError| EvalError::Compile { what: quantity.name(), reason: e.to_string() };
-        let kernel = program.and_then(|p| Ok(Kernel::compile(p)?)).map_err(reason)?;
+        let compile = if quantity.is_rare() { Kernel::compile_lightly } else { Kernel::compile };
+        let kernel = program.and_then(|p| Ok(compile(p)?)).map_err(reason)?;
         Ok(cell.get_or_init(|| kernel).clone())
     }
 
@@ -324,18 +325,17 @@ impl System {
     /// A kernel made of this system's programs, such as a whole step of a method. It is made when it is first asked for by this name.
     ///
     /// # Errors
-    /// [`EvalError::Compile`] if it cannot be made or compiled.
+    /// What `make` says.
     pub fn kernel_made(
         &self,
         name: &str,
-        make: impl FnOnce() -> Result<Program, EvalError>,
+        make: impl FnOnce() -> Result<Kernel, EvalError>,
     ) -> Result<Kernel, EvalError> {
         let made = || self.inner.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kernel) = made().get(name) {
             return Ok(kernel.clone());
         }
-        let reason = |e: CompileError| EvalError::Compile { what: "whole steps", reason: e.to_string() };
-        let kernel = Kernel::compile(make()?).map_err(reason)?;
+        let kernel = make()?;
         Ok(made().entry(name.to_owned()).or_insert(kernel).clone())
     }
 

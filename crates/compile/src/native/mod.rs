@@ -92,6 +92,17 @@ impl Isa {
     }
 }
 
+/// When instructions of one state are packed into vectors.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Packing {
+    Never,
+    /// Where it gains.
+    Gainful,
+    /// Wherever it can be done.
+    #[cfg(test)]
+    Eager,
+}
+
 /// Why a program has no native code.
 #[derive(Debug, thiserror::Error)]
 pub enum NativeError {
@@ -142,12 +153,7 @@ impl Native {
     const LIMIT: usize = 1 << 24;
 
     /// Writes a program's machine code.
-    pub(crate) fn compile(program: &Program, isa: Isa) -> Result<Native, NativeError> {
-        Native::write(program, isa, false)
-    }
-
-    /// Writes a program's machine code, packed eagerly or where it gains.
-    fn write(program: &Program, isa: Isa, eager: bool) -> Result<Native, NativeError> {
+    pub(crate) fn compile(program: &Program, isa: Isa, packing: Packing) -> Result<Native, NativeError> {
         if !isa.available() {
             return Err(NativeError::Unavailable);
         }
@@ -162,7 +168,13 @@ impl Native {
         }
         let mut code = Vec::new();
         let (alive, width) = (isa.registers() - 10, isa.lanes());
-        let packed = pack::pack(program, isa, width, eager).map(|mut sequence| {
+        let packed = match packing {
+            Packing::Never => None,
+            Packing::Gainful => pack::pack(program, isa, width, false),
+            #[cfg(test)]
+            Packing::Eager => pack::pack(program, isa, width, true),
+        };
+        let packed = packed.map(|mut sequence| {
             schedule::schedule_steps(&mut sequence, alive);
             sequence
         });
@@ -288,7 +300,7 @@ pub(crate) enum Native {}
 
 #[cfg(not(target_arch = "x86_64"))]
 impl Native {
-    pub(crate) fn compile(_: &Program, _: Isa) -> Result<Native, NativeError> {
+    pub(crate) fn compile(_: &Program, _: Isa, _: Packing) -> Result<Native, NativeError> {
         Err(NativeError::Unavailable)
     }
 

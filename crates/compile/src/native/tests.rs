@@ -1,6 +1,6 @@
 //! Native code against the definition of the instructions, on random programs.
 
-use super::{Isa, Native};
+use super::{Isa, Native, Packing};
 use crate::instruction::Operand;
 use crate::program::Program;
 use crate::random::{self, Expected, Random, wild};
@@ -12,17 +12,19 @@ use std::fs::File;
 struct Mode {
     isa: Isa,
     lanes: bool,
-    /// Whether all is packed that can be.
-    eager: bool,
+    /// What is packed.
+    packing: Packing,
 }
 
-const MODES: [Mode; 6] = [
-    Mode { isa: Isa::Avx512, lanes: true, eager: false },
-    Mode { isa: Isa::Avx512, lanes: false, eager: false },
-    Mode { isa: Isa::Avx512, lanes: false, eager: true },
-    Mode { isa: Isa::Avx2, lanes: true, eager: false },
-    Mode { isa: Isa::Avx2, lanes: false, eager: false },
-    Mode { isa: Isa::Avx2, lanes: false, eager: true },
+const MODES: [Mode; 8] = [
+    Mode { isa: Isa::Avx512, lanes: true, packing: Packing::Gainful },
+    Mode { isa: Isa::Avx512, lanes: false, packing: Packing::Never },
+    Mode { isa: Isa::Avx512, lanes: false, packing: Packing::Gainful },
+    Mode { isa: Isa::Avx512, lanes: false, packing: Packing::Eager },
+    Mode { isa: Isa::Avx2, lanes: true, packing: Packing::Gainful },
+    Mode { isa: Isa::Avx2, lanes: false, packing: Packing::Never },
+    Mode { isa: Isa::Avx2, lanes: false, packing: Packing::Gainful },
+    Mode { isa: Isa::Avx2, lanes: false, packing: Packing::Eager },
 ];
 
 /// Memory between two guards that must not change.
@@ -156,7 +158,7 @@ fn check(
         Some(file) => Guarded::before_edge(file, len, alignment),
         None => Guarded::new(len, offset),
     };
-    let native = Native::write(program, mode.isa, mode.eager).unwrap();
+    let native = Native::compile(program, mode.isa, mode.packing).unwrap();
     let (inputs, outputs) = (program.inputs.len(), program.outputs.len());
     let lanes = data.inputs.len();
     let place = |lane: usize, i: usize, count: usize| match mode.lanes {
@@ -220,8 +222,8 @@ fn fuzz(first: u64, programs: u64, file: Option<&File>) {
         instructions += program.body.len() as u64;
         let blocks = random.pick(&[0, 1, 1, 2, 2, 5]);
         let data = Data::new(&program, &mut random, 8 * blocks);
-        let expected =
-            [true, false].map(|lanes| data.expected(&program, Mode { isa: Isa::Avx2, lanes, eager: false }));
+        let expected = [true, false]
+            .map(|lanes| data.expected(&program, Mode { isa: Isa::Avx2, lanes, packing: Packing::Gainful }));
         for (output, expected) in expected[0].iter().flat_map(|lane| program.outputs.iter().zip(lane)) {
             if matches!(output, Operand::Temporary(_)) {
                 values += 1;
