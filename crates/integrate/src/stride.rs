@@ -151,10 +151,11 @@ impl Stride {
     /// Puts a block where it is: its states, what rounding left of them, and the slopes there.
     pub(crate) fn load(&mut self, block: usize, state: [&[f64]; 3], clock: &Clock, settings: &Settings) {
         let rows = &mut self.now.as_mut_slice()[block * self.len..][..self.len];
-        let (states, rest) = rows.split_at_mut(2 * self.states + self.slopes);
-        let mut places = states.iter_mut();
+        let (mut states, rest) = rows.split_at_mut(2 * self.states + self.slopes);
         for from in state {
-            places.by_ref().zip(from).for_each(|(to, from)| *to = *from);
+            let (to, others) = states.split_at_mut(from.len());
+            to.copy_from_slice(from);
+            states = others;
         }
         let Clock { late, next, before, tried, made, t } = *clock;
         let settings = settings.map(|setting| [setting; LANES]);
