@@ -47,7 +47,7 @@ pictures:
 	$(program) ensemble double-pendulum --sample "th1=grid(-3.1,3.1,1000)" --sample "th2=grid(-3.1,3.1,1000)" --set l2=1 \
 		--until 20 --tol 1e-6 --stop "flip=cos(th1/2)*cos(th2/2)" --reduce "map(first(flip))" --plot book/src/flips.png --quiet
 	$(CARGO) run --release --quiet --example closed_loops
-	$(CARGO) run --release --quiet --example work_precision
+	$(CARGO) run --release --quiet --example work_precision -- book/src/work-precision.svg
 
 # Ours beside other programs, in turn, on the same problems within the same errors: writes bench/RESULTS.md, and how ensembles scale. Some minutes, on a
 # machine that does nothing else; PEERS="--only p1,p3" runs some of it, and prints it.
