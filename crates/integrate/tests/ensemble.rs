@@ -285,6 +285,47 @@ fn what_stops_a_lane_is_what_stops_it_alone() {
     }
 }
 
+/// Parameters are those of the trajectory, also in a lane that others had before, and beside lanes with others.
+#[test]
+fn parameters_differ_from_lane_to_lane() {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let (a, l) = (model.coordinate("a"), model.parameter("l", 1.0));
+    model.particle("bob", 1.0, [l * a.sin(), -l * a.cos()]);
+    model.gravity([0.0, -9.81]);
+    let (dynamics, start) = begin(&model, &[("a", 1.0)]);
+    // Some have the parameter that the ensemble has.
+    let length = |index: u64| if index.is_multiple_of(3) { 1.0 } else { 0.5 + 0.1 * index as f64 };
+    let starts = |index: u64, _: &mut Dynamics, launch: &mut Launch| {
+        launch.state.copy_from_slice(&start.block());
+        launch.parameters[0] = length(index);
+        Ok(())
+    };
+    for (name, pace) in [
+        ("vern9", Tolerance::relative(1e-8).into()),
+        ("rk4", Pace::Step(0.01)),
+        ("blanes-moan4", Pace::Step(0.05)),
+        ("taylor", Tolerance::relative(1e-8).into()),
+    ] {
+        let integrator = Integrator::named(name, pace).unwrap().ends_only();
+        let mut found = Vec::new();
+        Ensemble::new(integrator.clone(), 0.0, 2.0)
+            .threads(1)
+            .run(&dynamics, &starts, 0..41, |chunk| {
+                found.extend(chunk.ends().map(bits));
+                ControlFlow::Continue(())
+            })
+            .unwrap();
+        assert_eq!(found.len(), 41);
+        for (index, found) in (0..).zip(found) {
+            let mut dynamics = dynamics.clone();
+            dynamics.set_parameters(&[length(index)]).unwrap();
+            let alone = integrator.run(&mut dynamics, &start, 2.0).unwrap();
+            assert_eq!(found, bits(&alone.end().block()), "{name}: trajectory {index}");
+        }
+    }
+}
+
 #[test]
 fn observables_are_told_at_both_ends() {
     let (mut dynamics, start) = double_pendulum();

@@ -250,10 +250,8 @@ impl Taylor {
                 at[place] = y[place] + (carry[place] + (change[place] + left[place]));
             }
             // Lanes that rest stay where they are.
-            if interval.h.contains(&0.0) {
-                for j in (0..width).filter(|&j| interval.h[j] == 0.0) {
-                    (j..len).step_by(width).for_each(|place| at[place] = y[place]);
-                }
+            for j in (0..width).filter(|&j| interval.h[j] == 0.0) {
+                (j..len).step_by(width).for_each(|place| at[place] = y[place]);
             }
             series.expand(there).map_err(refused)?;
             defects.copy_from_slice(&there.coefficients()[..len]);
