@@ -11,7 +11,6 @@ test: .venv/requirements.txt
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 	$(CARGO) test --workspace
-	$(CARGO) test --quiet --package leastaction-compile --test fuzz -- --nocapture
 	$(CARGO) build --quiet --profile test
 	.venv/bin/python -m unittest discover --start-directory tests/python
 

@@ -1,10 +1,9 @@
 //! The page on choosing an integrator has the table of all methods.
-#![allow(clippy::unwrap_used)] // a test may panic
 
 use leastaction::{Card, METHODS};
 use std::path::Path;
 
-const BEGIN: &str = "<!-- made by: UPDATE_GOLDEN=1 cargo test --test choosing -->\n";
+const BEGIN: &str = "<!-- made by: UPDATE_GOLDEN=1 cargo test --test all choosing -->\n";
 const END: &str = "<!-- end -->";
 
 fn row(card: &Card) -> String {

@@ -1,5 +1,4 @@
 //! The command line, from outside.
-#![allow(clippy::unwrap_used)] // a test may panic
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Output, Stdio};

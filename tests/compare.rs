@@ -1,5 +1,4 @@
 //! `leastaction compare`: tables in which errors shrink as they should.
-#![allow(clippy::unwrap_used)] // a test may panic
 
 use std::path::PathBuf;
 use std::process::{Command, Output};

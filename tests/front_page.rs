@@ -1,5 +1,4 @@
 //! What the front page promises.
-#![allow(clippy::unwrap_used)] // a test may panic
 
 use leastaction::expr::Entry;
 use leastaction::{BuildError, CompileError, Expr, Graph, ParseError, Parser, Scope, UnknownMethod};

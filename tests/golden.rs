@@ -1,8 +1,6 @@
 //! What commands print, kept as files: a line with the command, then what it prints. Times are masked, and rounding.
 //!
-//! `UPDATE_GOLDEN=1 cargo test --test golden` writes them anew; look at the difference.
-#![allow(clippy::unwrap_used)] // a test may panic
-
+//! `UPDATE_GOLDEN=1 cargo test --test all golden` writes them anew; look at the difference.
 use std::fs;
 use std::path::Path;
 use std::process::Command;

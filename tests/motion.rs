@@ -1,5 +1,5 @@
 //! The same physics said in different ways is the same motion, and the right one: closed forms and published values.
-#![allow(clippy::unwrap_used)] // a test may panic
+
 #![allow(clippy::excessive_precision)] // published digits are given as published
 
 use leastaction::{Card, Dynamics, Expr, Graph, Integrator, METHODS, Model, State, catalog};

@@ -1,5 +1,4 @@
 //! The README and the book show what commands print, and models that can be read.
-#![allow(clippy::unwrap_used)] // a test may panic
 
 use std::fs;
 use std::path::{Path, PathBuf};

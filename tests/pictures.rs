@@ -1,5 +1,4 @@
 //! Pictures from the command line.
-#![allow(clippy::unwrap_used)] // a test may panic
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,5 +1,4 @@
 //! `leastaction section` against closed forms and a second integration.
-#![allow(clippy::unwrap_used)] // a test may panic
 
 use std::collections::HashMap;
 use std::f64::consts::{PI, TAU};

@@ -1,9 +1,6 @@
 //! The systems with constraints: against closed forms, and against the same motion in coordinates that need none.
-#![allow(clippy::unwrap_used)] // a test may panic
 
-mod common;
-
-use common::{assert_near, begin, energy, violation};
+use crate::common::{assert_near, begin, energy, violation};
 use leastaction_catalog::Entry;
 use leastaction_expr::{Expr, Graph};
 use leastaction_integrate::{Event, Integrator, Tolerance, Trajectory};

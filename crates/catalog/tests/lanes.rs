@@ -1,10 +1,6 @@
 //! Parameters that differ from lane to lane, for every system of the catalog and on every backend: a lane has the bits that its
 //! trajectory has alone.
-#![allow(clippy::unwrap_used)] // a test may panic
-
-mod common;
-
-use common::begin;
+use crate::common::begin;
 use leastaction_catalog::{ALL, Entry};
 use leastaction_compile::{BACKEND_VARIABLE, Backend, LANES};
 use leastaction_expr::Graph;

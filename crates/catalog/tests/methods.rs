@@ -1,9 +1,6 @@
 //! Every method on every system of the catalog that it applies to.
-#![allow(clippy::unwrap_used)] // a test may panic
 
-mod common;
-
-use common::{begin, energy, violation};
+use crate::common::{begin, energy, violation};
 use leastaction_catalog::ALL as SYSTEMS;
 use leastaction_expr::Graph;
 use leastaction_integrate::{

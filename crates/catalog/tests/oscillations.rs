@@ -1,9 +1,6 @@
 //! Linear oscillations, where everything is known in closed form.
-#![allow(clippy::unwrap_used)] // a test may panic
 
-mod common;
-
-use common::{assert_near, begin, run};
+use crate::common::{assert_near, begin, run};
 use leastaction_catalog::Entry;
 use leastaction_expr::Graph;
 use leastaction_mechanics::Dynamics;

@@ -1,9 +1,6 @@
 //! The outer planets for nearly three thousand years, by series.
-#![allow(clippy::unwrap_used)] // a test may panic
 
-mod common;
-
-use common::begin;
+use crate::common::begin;
 use leastaction_expr::Graph;
 use leastaction_integrate::{Integrator, Pace, Tolerance};
 

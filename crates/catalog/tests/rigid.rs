@@ -1,10 +1,6 @@
 //! The rigid bodies of the catalog, against the equations that are written for them without constraints.
 
-#![allow(clippy::unwrap_used)] // a test may panic
-
-mod common;
-
-use common::{assert_near, begin, energy, run};
+use crate::common::{assert_near, begin, energy, run};
 use leastaction_expr::Graph;
 use leastaction_integrate::Trajectory;
 use leastaction_language::Setup;

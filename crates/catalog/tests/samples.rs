@@ -1,9 +1,6 @@
 //! Starts drawn at random.
-#![allow(clippy::unwrap_used)] // a test may panic
 
-mod common;
-
-use common::begin;
+use crate::common::begin;
 use leastaction_catalog::{ALL, Entry, SampleError};
 use leastaction_expr::Graph;
 use leastaction_mechanics::{Pose, State};

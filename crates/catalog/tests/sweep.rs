@@ -1,8 +1,6 @@
 //! What every entry of the catalog promises.
 
-mod common;
-
-use common::{begin, violation};
+use crate::common::{begin, violation};
 use leastaction_catalog::{ALL, Entry, EntryError};
 use leastaction_expr::Graph;
 use leastaction_integrate::{Choice, Keeps, Pace};

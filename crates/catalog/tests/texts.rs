@@ -1,5 +1,4 @@
 //! The texts of the catalog: they are read, they are tidy, and the formatter leaves their meaning alone.
-#![allow(clippy::unwrap_used)] // a test may panic
 
 use leastaction_catalog::{ALL, Entry};
 use leastaction_expr::Graph;

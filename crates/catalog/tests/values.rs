@@ -3,9 +3,7 @@
 //! Numbers with eight or fewer digits were computed independently, from closed forms of the equations of motion; they are given
 //! to the last digit, so each is compared to half a unit of it.
 
-mod common;
-
-use common::{assert_near, begin, energy, run, velocities};
+use crate::common::{assert_near, begin, energy, run, velocities};
 use leastaction_expr::Graph;
 use leastaction_integrate::{Integrator, Tolerance};
 

@@ -1,7 +1,5 @@
 //! A step assembled from calls against the same step made of kernel calls.
 
-#![allow(clippy::unwrap_used)] // a test may panic
-
 use leastaction_compile::{
     Assembly, AssemblyError, Backend, BuildError, Evaluator, Kernel, LANES, Operand, Program,
 };

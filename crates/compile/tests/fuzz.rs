@@ -1,8 +1,6 @@
 //! Every backend gives the same bits: random programs over all operators, against the meaning of each instruction.
 
-mod common;
-
-use common::{Random, expressions, number};
+use crate::common::{Random, expressions, number};
 use leastaction_compile::{Backend, Code, Evaluator, Instruction, Kernel, LANES, Operand, Program};
 use leastaction_expr::{Expr, Graph, Op, substitute};
 use std::collections::BTreeSet;

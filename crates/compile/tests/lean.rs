@@ -1,5 +1,4 @@
 //! Programs of few instructions compute what their expressions say, and as accurately.
-#![allow(clippy::unwrap_used)] // a test may panic
 
 use leastaction_compile::{Code, Instruction, Kernel, Operand, Program};
 use leastaction_expr::{Expr, Graph, Op};

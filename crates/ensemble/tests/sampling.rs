@@ -1,5 +1,4 @@
 //! What is drawn, and what is said of what cannot be.
-#![allow(clippy::unwrap_used)] // a test may panic
 
 use leastaction_ensemble::{Launcher, Rest, Sampling};
 use leastaction_expr::Graph;

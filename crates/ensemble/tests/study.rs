@@ -1,5 +1,4 @@
 //! Studies: as a whole, in parts, broken off and resumed, merged.
-#![allow(clippy::unwrap_used)] // a test may panic
 
 use leastaction_ensemble::{Finding, Histogram, Map, Quantiles, Results, Shard, Stats, StoreError, Study};
 use leastaction_expr::Graph;

@@ -1,14 +1,11 @@
 //! Functions in C and Rust: they compile without warnings and agree with evaluation.
-#![allow(clippy::unwrap_used)] // a panic is how a test fails, also outside of its own function
 
-mod support;
-
+use crate::support::{Random, expressions};
 use leastaction_expr::{Expr, Graph, Op, PrintError, c_function, rust_function};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use support::{Random, expressions};
 
 /// Expressions to be computed by a generated function, and the points to compute them at.
 struct Case<'g> {

@@ -1,10 +1,8 @@
 //! Text: what it looks like, and that it parses back to the same node.
 
-mod support;
-
+use crate::support::{Random, expressions};
 use leastaction_expr::{Expr, Graph, Op};
 use std::time::Instant;
-use support::{Random, expressions};
 
 fn parses_back(e: Expr<'_>) {
     let text = e.to_string();

@@ -1,9 +1,6 @@
 //! Steps from tolerances: lanes, the way back, samples between steps, resumed runs, and where there is no way.
-#![allow(clippy::unwrap_used)] // a test may panic
 
-mod common;
-
-use common::{begin, distance, driven_pendulum, kepler, oscillator, suited};
+use crate::common::{begin, distance, driven_pendulum, kepler, oscillator, suited};
 use leastaction_compile::LANES;
 use leastaction_expr::Graph;
 use leastaction_integrate::{

@@ -1,9 +1,6 @@
 //! Steps allocate nothing.
-#![allow(clippy::unwrap_used)] // a test may panic
 
-mod common;
-
-use common::{links, suited};
+use crate::common::{links, suited};
 use leastaction_compile::LANES;
 use leastaction_integrate::{ALL, Block, Density, Integrator, Keeps, Sample};
 use leastaction_testing::{CountingAllocator, allocations};

@@ -1,5 +1,4 @@
 //! Rigid bodies and joints in motion: what must be conserved, and motions that have closed equations without constraints.
-#![allow(clippy::unwrap_used)] // a test may panic
 
 use leastaction_expr::Graph;
 use leastaction_integrate::{ALL, Integrator, Keeps, Trajectory};

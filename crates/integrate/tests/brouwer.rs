@@ -1,10 +1,6 @@
 //! Rounding in long runs: energy errors that walk at random grow as the root of time (D. Brouwer, Astron. J. 46 (1937) 149,
 //! doi:10.1086/105423).
-#![allow(clippy::unwrap_used)] // a test may panic
-
-mod common;
-
-use common::kepler;
+use crate::common::kepler;
 use leastaction_integrate::Integrator;
 use std::f64::consts::TAU;
 use std::ops::ControlFlow;

@@ -1,10 +1,6 @@
 //! Brouwer's law: what rounding does to conserved quantities is a random walk, and grows like √t
 //! (D. Brouwer, Astron. J. 46 (1937) 149, doi:10.1086/105423).
-#![allow(clippy::unwrap_used)] // a test may panic
-
-mod common;
-
-use common::kepler;
+use crate::common::kepler;
 use leastaction_integrate::Integrator;
 use std::f64::consts::TAU;
 use std::ops::ControlFlow;

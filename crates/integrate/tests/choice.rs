@@ -1,9 +1,6 @@
 //! Which method is chosen when none is named, and that it does what is expected of it.
-#![allow(clippy::unwrap_used)] // a test may panic
 
-mod common;
-
-use common::{
+use crate::common::{
     begin, damped_pendulum, double_pendulum, driven_pendulum, henon_heiles, kepler, links, stiff_pendulum,
 };
 use leastaction_expr::Graph;

@@ -1,9 +1,6 @@
 //! What cards claim, measured. A claim without a checker does not compile.
-#![allow(clippy::unwrap_used)] // a test may panic
 
-mod common;
-
-use common::{
+use crate::common::{
     damped_henon_heiles, distance, double_pendulum, driven_pendulum, kepler, links, oscillator, relativistic,
     suited, undisturbed,
 };

@@ -1,9 +1,6 @@
 //! Systems with constraints, against the same motion in coordinates that need none.
-#![allow(clippy::unwrap_used)] // a test may panic
 
-mod common;
-
-use common::{begin, links};
+use crate::common::{begin, links};
 use leastaction_expr::Graph;
 use leastaction_integrate::{Integrator, Tolerance};
 use leastaction_mechanics::Model;

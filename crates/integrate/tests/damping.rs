@@ -1,9 +1,6 @@
 //! Linear damping: closed forms, and what is refused.
-#![allow(clippy::unwrap_used)] // a test may panic
 
-mod common;
-
-use common::{begin, distance};
+use crate::common::{begin, distance};
 use leastaction_expr::{Expr, Graph};
 use leastaction_integrate::Integrator;
 use leastaction_mechanics::Model;

@@ -1,9 +1,6 @@
 //! Steps from a density: the way back, order, drift, lanes, checkpoints, and what is refused.
-#![allow(clippy::unwrap_used)] // a test may panic
 
-mod common;
-
-use common::{begin, distance, henon_heiles, kepler};
+use crate::common::{begin, distance, henon_heiles, kepler};
 use leastaction_compile::LANES;
 use leastaction_expr::Graph;
 use leastaction_integrate::{

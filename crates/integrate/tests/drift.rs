@@ -1,9 +1,6 @@
 //! Long chaotic runs: the energy error of a symplectic method wanders, and does not drift.
-#![allow(clippy::unwrap_used)] // a test may panic
 
-mod common;
-
-use common::{double_pendulum, henon_heiles};
+use crate::common::{double_pendulum, henon_heiles};
 use leastaction_integrate::{ALL, Card, Integrator, Keeps};
 use std::ops::ControlFlow;
 

@@ -1,9 +1,6 @@
 //! What variational and energy-conserving methods do beyond their cards.
-#![allow(clippy::unwrap_used)] // a test may panic
 
-mod common;
-
-use common::{
+use crate::common::{
     begin, distance, double_pendulum, driven_pendulum, henon_heiles, kepler, relativistic, stiff_pendulum,
 };
 use leastaction_expr::Graph;

@@ -1,9 +1,6 @@
 //! Ensembles: a trajectory has the bits that it has alone, whatever runs beside it.
-#![allow(clippy::unwrap_used)] // a test may panic
 
-mod common;
-
-use common::{begin, double_pendulum, henon_heiles, kepler, links, suited};
+use crate::common::{begin, double_pendulum, henon_heiles, kepler, links, suited};
 use leastaction_expr::Graph;
 use leastaction_integrate::{
     ALL, Card, Chunk, Density, Ensemble, Event, Fate, Integrator, Keeps, Kind, Launch, Pace, Reason, Sizing,

@@ -1,9 +1,6 @@
 //! Events against closed forms.
-#![allow(clippy::unwrap_used)] // a test may panic
 
-mod common;
-
-use common::{begin, henon_heiles, kepler, oscillator, undisturbed};
+use crate::common::{begin, henon_heiles, kepler, oscillator, undisturbed};
 use leastaction_compile::LANES;
 use leastaction_expr::Graph;
 use leastaction_integrate::{ALL, Block, Event, Integrator, Reason, RunError, Sizing, Tolerance};

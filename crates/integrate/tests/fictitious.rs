@@ -1,9 +1,6 @@
 //! Runs in fictitious time: symplectic in the extended space, of the method's order, without drift, at the times that were asked for.
-#![allow(clippy::unwrap_used)] // a test may panic
 
-mod common;
-
-use common::distance;
+use crate::common::distance;
 use leastaction_expr::{Expr, Graph};
 use leastaction_integrate::{ALL, Card, Density, Event, Integrator, Keeps, Needs, RunError};
 use leastaction_mechanics::{Dynamics, Model, ModelError, State, Sundman};

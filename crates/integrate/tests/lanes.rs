@@ -1,9 +1,6 @@
 //! Parameters that differ from lane to lane: every lane has the bits that its trajectory has alone.
-#![allow(clippy::unwrap_used)] // a test may panic
 
-mod common;
-
-use common::begin;
+use crate::common::begin;
 use leastaction_compile::LANES;
 use leastaction_expr::{Expr, Graph};
 use leastaction_integrate::{ALL, Block, Card, Integrator, RunError, Sample};

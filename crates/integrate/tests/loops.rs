@@ -1,9 +1,6 @@
 //! Closed loops, redundant constraints, singular configurations, and constraints that cannot be met.
-#![allow(clippy::unwrap_used)] // a test may panic
 
-mod common;
-
-use common::{begin, distance};
+use crate::common::{begin, distance};
 use leastaction_expr::{Expr, Graph};
 use leastaction_integrate::{Integrator, Pace, RunError, StepError, Tolerance};
 use leastaction_mechanics::{Dynamics, Model, State};

@@ -1,9 +1,6 @@
 //! Constraints of velocities that no constraint of positions stands behind, against motions that are known in closed form.
-#![allow(clippy::unwrap_used)] // a test may panic
 
-mod common;
-
-use common::begin;
+use crate::common::begin;
 use leastaction_expr::Graph;
 use leastaction_integrate::{ALL, Card, Choice, Event, Integrator, Keeps, RunError, Sizing, Tolerance};
 use leastaction_mechanics::{Dynamics, Model, ModelError, State};

@@ -1,9 +1,6 @@
 //! Odd systems, through every method that applies: one state or three, inputs from outside, nothing that moves, nothing that is a number.
-#![allow(clippy::unwrap_used)] // a test may panic
 
-mod common;
-
-use common::{begin, distance, kepler};
+use crate::common::{begin, distance, kepler};
 use leastaction_compile::LANES;
 use leastaction_expr::Graph;
 use leastaction_integrate::{ALL, Block, Integrator, Pace, Sizing, Tolerance};

@@ -1,9 +1,6 @@
 //! The orders of all methods, of steps and between steps, measured on motions that are not linear.
-#![allow(clippy::unwrap_used)] // a test may panic
 
-mod common;
-
-use common::{cyclotron, oscillator, suited, undisturbed};
+use crate::common::{cyclotron, oscillator, suited, undisturbed};
 use leastaction_integrate::{ALL, Card, Integrator};
 use leastaction_mechanics::{Dynamics, State};
 

@@ -1,9 +1,6 @@
 //! Methods that know nothing of constraints, whose steps are followed by a projection onto them.
-#![allow(clippy::unwrap_used)] // a test may panic
 
-mod common;
-
-use common::{begin, distance, links};
+use crate::common::{begin, distance, links};
 use leastaction_compile::LANES;
 use leastaction_expr::Graph;
 use leastaction_integrate::{

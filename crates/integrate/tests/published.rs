@@ -1,9 +1,6 @@
 //! Problems whose answers were published by others.
-#![allow(clippy::unwrap_used)] // a test may panic
 
-mod common;
-
-use common::{begin, distance, kepler};
+use crate::common::{begin, distance, kepler};
 use leastaction_expr::Graph;
 use leastaction_integrate::{ALL, Card, Integrator, Needs, Pace, Sizing, Tolerance};
 use leastaction_mechanics::{Dynamics, Model, State};

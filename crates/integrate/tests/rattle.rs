@@ -1,9 +1,6 @@
 //! Methods that keep constraints: order, symplecticity on the manifold, the way back, momenta, lanes, long runs.
-#![allow(clippy::unwrap_used)] // a test may panic
 
-mod common;
-
-use common::{begin, distance, links};
+use crate::common::{begin, distance, links};
 use leastaction_compile::LANES;
 use leastaction_expr::Graph;
 use leastaction_integrate::{

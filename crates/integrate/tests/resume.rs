@@ -1,9 +1,6 @@
 //! Runs that are sampled at any time, watched over, broken off, and gone on with.
-#![allow(clippy::unwrap_used)] // a test may panic
 
-mod common;
-
-use common::{begin, distance, double_pendulum, kepler, suited, undisturbed};
+use crate::common::{begin, distance, double_pendulum, kepler, suited, undisturbed};
 use leastaction_compile::LANES;
 use leastaction_expr::Graph;
 use leastaction_integrate::{

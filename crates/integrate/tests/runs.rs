@@ -1,9 +1,6 @@
 //! The run loop: lanes, samples, observers, the way back, and what it refuses.
-#![allow(clippy::unwrap_used)] // a test may panic
 
-mod common;
-
-use common::{
+use crate::common::{
     begin, distance, double_pendulum, driven_pendulum, kepler, stiff_pendulum, suited, undisturbed,
 };
 use leastaction_compile::LANES;

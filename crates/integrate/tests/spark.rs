@@ -1,9 +1,6 @@
 //! Gauss–Lobatto SPARK methods on systems with constraints: order, geometry, and how they get along with what is not Hamiltonian.
-#![allow(clippy::unwrap_used)] // a test may panic
 
-mod common;
-
-use common::{begin, distance, links};
+use crate::common::{begin, distance, links};
 use leastaction_compile::LANES;
 use leastaction_expr::Graph;
 use leastaction_integrate::{Block, Card, Integrator, Tolerance};
@@ -287,7 +284,9 @@ fn contradictions_are_named() {
 /// Without constraints they are the Gauss methods.
 #[test]
 fn without_constraints_they_are_gauss() {
-    for mut system in [common::double_pendulum(), common::driven_pendulum(), common::relativistic()] {
+    for mut system in
+        [crate::common::double_pendulum(), crate::common::driven_pendulum(), crate::common::relativistic()]
+    {
         for (spark, gauss) in
             [("gauss-spark4", "gauss4"), ("gauss-spark6", "gauss6"), ("gauss-spark8", "gauss8")]
         {

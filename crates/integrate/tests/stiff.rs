@@ -1,9 +1,6 @@
 //! Stiff systems: what decays fast, or relaxes, at steps that follow what is slow.
-#![allow(clippy::unwrap_used)] // a test may panic
 
-mod common;
-
-use common::{begin, distance, stiff_pendulum};
+use crate::common::{begin, distance, stiff_pendulum};
 use leastaction_expr::Graph;
 use leastaction_integrate::{Integrator, Pace, Tolerance};
 use leastaction_mechanics::{Dynamics, Model, State};

@@ -1,9 +1,6 @@
 //! The Taylor method: where series are delicate.
-#![allow(clippy::unwrap_used)] // a test may panic
 
-mod common;
-
-use common::{distance, double_pendulum, henon_heiles};
+use crate::common::{distance, double_pendulum, henon_heiles};
 use leastaction_compile::LANES;
 use leastaction_expr::Graph;
 use leastaction_integrate::{Block, Card, Integrator, RunError, Tolerance, Trajectory};

@@ -1,9 +1,6 @@
 //! What is not seen from where a step begins: walls, hills and pulses ahead, fields that saturate, jumps, and rest at zero.
-#![allow(clippy::unwrap_used)] // a test may panic
 
-mod common;
-
-use common::begin;
+use crate::common::begin;
 use leastaction_compile::LANES;
 use leastaction_expr::{Expr, Graph};
 use leastaction_integrate::{ALL, Block, Card, Choice, Integrator, Needs, Sizing, Tolerance};
@@ -232,7 +229,7 @@ fn uneven_motion_is_not_given_one_step() {
     let t = failed.trajectory.as_ref().unwrap().end().t;
     assert!((t - std::f64::consts::PI / 8f64.sqrt()).abs() < 1e-6, "{failed}, {why}");
     for e in [0.99, 0.999] {
-        let (mut dynamics, start) = common::kepler(e);
+        let (mut dynamics, start) = crate::common::kepler(e);
         let end = 100.0 * std::f64::consts::TAU;
         let Choice { integrator, why } = Choice::new(&mut dynamics, &start, end, None).unwrap();
         assert_eq!(integrator.card().name, "taylor", "{why}");

@@ -1,12 +1,8 @@
 //! The work of standard runs, so that a method that tires shows without a clock.
 //!
 //! Counts are the same on every machine, because results are the same to the last bit. If a change is meant, rewrite the file by
-//! `UPDATE_GOLDEN=1 cargo test --package leastaction-integrate --test work`.
-#![allow(clippy::unwrap_used)] // a test may panic
-
-mod common;
-
-use common::{double_pendulum, driven_pendulum, henon_heiles, kepler, relativistic, stiff_pendulum};
+//! `UPDATE_GOLDEN=1 cargo test --package leastaction-integrate --test all work`.
+use crate::common::{double_pendulum, driven_pendulum, henon_heiles, kepler, relativistic, stiff_pendulum};
 use leastaction_integrate::{Card, Integrator, Pace, Tolerance, Work};
 use leastaction_mechanics::{Dynamics, State};
 use std::path::Path;

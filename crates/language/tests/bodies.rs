@@ -1,5 +1,4 @@
 //! Bodies, joints and springs in texts are those of the Rust API.
-#![allow(clippy::unwrap_used)] // a test may panic
 
 use leastaction_expr::Graph;
 use leastaction_language::{Part, Setup, Spot, read};

@@ -1,5 +1,4 @@
 //! What is wrong with bodies, joints, springs and poses is said clearly.
-#![allow(clippy::unwrap_used)] // a test may panic
 
 use leastaction_expr::Graph;
 use leastaction_language::read;

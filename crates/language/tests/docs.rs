@@ -1,5 +1,4 @@
 //! The models of the language's page are models.
-#![allow(clippy::unwrap_used)] // a test may panic
 
 use leastaction_expr::Graph;
 use leastaction_language::read;

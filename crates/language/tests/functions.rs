@@ -1,5 +1,4 @@
 //! Functions that texts define, starts that nobody gave, and outputs that are recorded anyway.
-#![allow(clippy::unwrap_used)] // a test may panic
 
 use leastaction_expr::Graph;
 use leastaction_language::{Setup, format, read};

@@ -1,5 +1,4 @@
 //! Texts that nobody would write: they are read, or refused with an error, without a panic and in time that grows with their length.
-#![allow(clippy::unwrap_used)] // a test may panic
 
 use leastaction_expr::Graph;
 use leastaction_language::{format, read, text};

@@ -1,5 +1,4 @@
 //! What texts say.
-#![allow(clippy::unwrap_used)] // a test may panic
 
 use leastaction_expr::Graph;
 use leastaction_language::{Part, Setup, Spot, read};

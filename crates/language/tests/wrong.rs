@@ -1,8 +1,6 @@
 //! Wrong texts and what is said about them: each `wrong/NAME.motion` has its message in `wrong/NAME.txt`.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p leastaction-language --test wrong` writes the messages; read them as a newcomer would.
-#![allow(clippy::unwrap_used)] // a test may panic
-
+//! `UPDATE_GOLDEN=1 cargo test -p leastaction-language --test all wrong` writes the messages; read them as a newcomer would.
 use leastaction_expr::Graph;
 use leastaction_integrate::Card;
 use leastaction_language::{Errors, read, text};

@@ -1,8 +1,6 @@
 //! Once a quantity has been asked for, evaluating it again allocates nothing.
 
-mod common;
-
-use common::zoo::zoo;
+use crate::common::zoo::zoo;
 use leastaction_compile::LANES;
 use leastaction_mechanics::{Dynamics, Query};
 use leastaction_testing::{CountingAllocator, allocations};

@@ -1,5 +1,4 @@
 //! Rigid bodies: nodes, points, joints, forces, outputs and starts, against the mechanics of rigid bodies in numbers.
-#![allow(clippy::unwrap_used)] // a test may panic
 
 use leastaction_expr::{Expr, Graph};
 use leastaction_mechanics::{

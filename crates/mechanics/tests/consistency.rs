@@ -1,9 +1,7 @@
 //! What must hold for every system, whatever the way it was written: one sweep per claim over one system of every kind.
 
-mod common;
-
-use common::zoo::{Case, zoo};
-use common::{assert_close, energy, field, velocities};
+use crate::common::zoo::{Case, zoo};
+use crate::common::{assert_close, energy, field, velocities};
 use leastaction_compile::LANES;
 use leastaction_mechanics::{Dynamics, EvalError, Form, Query, State};
 

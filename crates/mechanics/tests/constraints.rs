@@ -1,5 +1,4 @@
 //! Constraints: what they demand, the forces with which they do, and projections onto them.
-#![allow(clippy::unwrap_used)] // a test may panic
 
 use leastaction_expr::Graph;
 use leastaction_mechanics::{Dynamics, Grip, Level, Model, ModelError, StartError, State, System};

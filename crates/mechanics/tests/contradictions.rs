@@ -1,5 +1,4 @@
 //! Constraints that cannot be met together, and how far projections reach where they can.
-#![allow(clippy::unwrap_used)] // a test may panic
 
 use leastaction_expr::{Expr, Graph};
 use leastaction_mechanics::{Dynamics, Model};

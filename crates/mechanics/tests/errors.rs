@@ -1,10 +1,6 @@
 //! Every way to get a model, a setting or a start wrong, and what is said about it.
 
-#![allow(clippy::unwrap_used)] // helpers of tests too
-
-mod common;
-
-use common::zoo::zoo;
+use crate::common::zoo::zoo;
 use leastaction_expr::Graph;
 use leastaction_mechanics::{
     Dynamics, EvalError, Form, Model, ModelError, ObserveError, Particle, Ports, Quantity, Query,

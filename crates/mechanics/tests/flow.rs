@@ -1,5 +1,4 @@
 //! The projected Hamiltonian flow: on the constraints it is the motion, and off them it keeps Φ and Φ̇.
-#![allow(clippy::unwrap_used)] // a test may panic
 
 use leastaction_compile::LANES;
 use leastaction_expr::Graph;

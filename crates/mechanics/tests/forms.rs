@@ -1,8 +1,6 @@
 //! The same physics written in different ways, coordinates and frames is the same motion.
 
-mod common;
-
-use common::{assert_close, dynamics, energy, field, run, velocities};
+use crate::common::{assert_close, dynamics, energy, field, run, velocities};
 use leastaction_expr::{Expr, Graph};
 use leastaction_mechanics::{Input, Model, Table};
 

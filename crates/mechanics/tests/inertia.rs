@@ -1,5 +1,4 @@
 //! Inertias of shapes, meshes and compounds, against textbooks and against each other.
-#![allow(clippy::unwrap_used)] // a test may panic
 
 use leastaction_mechanics::{Inertia, InertiaError, Matter, Rotation, Surface, SurfaceError};
 use std::f64::consts::PI;

@@ -1,10 +1,6 @@
 //! Port-Hamiltonian systems: their power balance, and that they contain mechanics.
 
-#![allow(clippy::unwrap_used)] // helpers of tests too
-
-mod common;
-
-use common::{assert_close, energy, field, run};
+use crate::common::{assert_close, energy, field, run};
 use leastaction_compile::LANES;
 use leastaction_expr::Graph;
 use leastaction_mechanics::{Dynamics, Form, Input, Model, Ports, State};

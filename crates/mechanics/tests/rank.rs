@@ -1,5 +1,4 @@
 //! Redundant and nearly redundant constraints, against null spaces found by elimination with full pivoting.
-#![allow(clippy::unwrap_used)] // a test may panic
 
 use leastaction_expr::{Expr, Graph};
 use leastaction_mechanics::{Dynamics, Grip, Model};

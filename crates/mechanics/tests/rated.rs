@@ -1,5 +1,4 @@
 //! Quantities with their rates, against differences along the motion and what is known by hand.
-#![allow(clippy::unwrap_used)] // a test may panic
 
 use leastaction_compile::LANES;
 use leastaction_expr::Graph;

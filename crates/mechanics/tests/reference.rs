@@ -2,9 +2,7 @@
 //!
 //! The numbers were computed independently from the closed forms of the equations of motion.
 
-mod common;
-
-use common::{assert_close, dynamics, energy, run, velocities};
+use crate::common::{assert_close, dynamics, energy, run, velocities};
 use leastaction_compile::Code;
 use leastaction_expr::{Expr, Graph};
 use leastaction_mechanics::{Model, Quantity};

@@ -1,7 +1,5 @@
 //! Taylor coefficients of a Lagrangian system's motion.
 
-#![allow(clippy::unwrap_used)] // a test may panic
-
 use leastaction_compile::{Backend, Form, LANES, Series};
 use leastaction_expr::Graph;
 use leastaction_mechanics::{Model, Quantity, System};

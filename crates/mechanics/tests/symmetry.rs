@@ -1,10 +1,6 @@
 //! Brackets, conserved quantities and the facts recorded about a system; and how equations of motion are written.
 
-#![allow(clippy::unwrap_used)] // helpers of tests too
-
-mod common;
-
-use common::{assert_close, run};
+use crate::common::{assert_close, run};
 use leastaction_expr::{Expr, Graph};
 use leastaction_mechanics::{Conserved, Equations, Model};
 
@@ -261,7 +257,11 @@ fn large_sparse_systems_are_written_out() {
     let mut dynamics = system.dynamics().unwrap();
     let start = dynamics.start(&[("x0", 0.3), ("x100'", 1.0), ("cart'", 0.2)]).unwrap();
     let end = run(&mut dynamics, &start, 1.0, 100);
-    assert_close(&[common::energy(&mut dynamics, &end)], &[common::energy(&mut dynamics, &start)], 1e-9);
+    assert_close(
+        &[crate::common::energy(&mut dynamics, &end)],
+        &[crate::common::energy(&mut dynamics, &start)],
+        1e-9,
+    );
     // The springs pull inside, and the cart is free: both total momenta stay.
     assert_eq!(system.conserved(), ["energy", "p_cart"]);
     assert_close(&[end.p[..200].iter().sum()], &[start.p[..200].iter().sum()], 1e-12);
@@ -378,7 +378,7 @@ fn systems_are_shared_between_threads() {
                     let mut dynamics = system.dynamics().unwrap();
                     let start = dynamics.start(&[("x", 1.0)]).unwrap();
                     let end = run(&mut dynamics, &start, 1.0, 100);
-                    common::energy(&mut dynamics, &end)
+                    crate::common::energy(&mut dynamics, &end)
                 })
             })
             .collect();

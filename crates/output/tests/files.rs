@@ -1,7 +1,5 @@
 //! Files as they are written, and what happens when they cannot be. What is written to `files/` in Cargo's directory for tests is read back
 //! by other readers (tests/python).
-#![allow(clippy::unwrap_used)] // a test may panic
-
 use leastaction_output::{About, Column, FORMATS, FileError, Path, Record, check, replace, write};
 use std::fs;
 use std::io::{self, Write};

@@ -1,5 +1,4 @@
 //! Animations, decoded again: what must be where.
-#![allow(clippy::unwrap_used)] // a test may panic
 
 use leastaction_language::Drawing;
 use leastaction_output::{Column, Path, Record};

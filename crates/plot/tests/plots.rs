@@ -1,5 +1,4 @@
 //! Plots of records that were made up: what must be in them, and that nothing else is.
-#![allow(clippy::unwrap_used)] // a test may panic
 
 use leastaction_language::Drawing;
 use leastaction_output::{Column, Path, Record};

@@ -1,6 +1,4 @@
 //! What the tests share.
-#![allow(dead_code)] // each test file uses a part
-#![allow(clippy::unwrap_used)] // a test may panic
 
 use leastaction_catalog::Entry;
 use leastaction_expr::Graph;

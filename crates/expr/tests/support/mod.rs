@@ -1,5 +1,4 @@
 //! Random numbers and random expressions for the sweeps.
-#![allow(dead_code)] // each sweep uses its own part
 
 use leastaction_expr::{Expr, Graph, Op};
 

@@ -1,6 +1,4 @@
 //! What the tests share: systems that are nonlinear, and some that can be solved by hand.
-#![allow(dead_code)] // each test file uses a part
-#![allow(clippy::unwrap_used)] // a test may panic
 
 use leastaction_expr::Graph;
 use leastaction_integrate::Card;

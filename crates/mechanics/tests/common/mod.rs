@@ -1,7 +1,4 @@
 //! What the tests share: a classical integrator, differences, comparisons.
-#![allow(dead_code)] // each test file uses a part
-#![allow(clippy::unwrap_used)]
-
 pub(crate) mod zoo;
 
 use leastaction_mechanics::{Dynamics, Model, State};

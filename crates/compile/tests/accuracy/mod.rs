@@ -5,14 +5,11 @@
 //! against exact values of hundreds of bits. `--nocapture` shows the table of largest errors; `ACCURACY='tanh;x^5'`
 //! measures only these.
 
-#[allow(dead_code)] // the fuzz test uses the rest
-#[path = "../common/mod.rs"]
-mod common;
 mod exact;
 mod points;
 mod specials;
 
-use common::Random;
+use crate::common::Random;
 use exact::Exact;
 use leastaction_compile::{Evaluator, Kernel, LANES, Program};
 use leastaction_expr::{Graph, Op, Parity};

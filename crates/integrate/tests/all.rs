@@ -1,0 +1,34 @@
+//! All tests of this crate in one program, so that they are built and linked once.
+#![allow(clippy::unwrap_used)] // a test may panic
+
+mod adaptive;
+mod allocations;
+mod bodies;
+mod brouwer;
+mod brouwer_gauss;
+mod choice;
+mod claims;
+mod common;
+mod constrained;
+mod damping;
+mod density;
+mod drift;
+mod energy;
+mod ensemble;
+mod events;
+mod fictitious;
+mod lanes;
+mod loops;
+mod nonholonomic;
+mod odd;
+mod orders;
+mod projected;
+mod published;
+mod rattle;
+mod resume;
+mod runs;
+mod spark;
+mod stiff;
+mod taylor;
+mod unseen;
+mod work;

@@ -1,0 +1,20 @@
+//! All tests of this crate in one program, so that they are built and linked once.
+#![allow(clippy::unwrap_used)] // a test may panic
+
+mod allocation;
+mod bodies;
+mod common;
+mod consistency;
+mod constraints;
+mod contradictions;
+mod errors;
+mod flow;
+mod forms;
+mod inertia;
+mod ports;
+mod rank;
+mod rated;
+mod reference;
+mod scale;
+mod series;
+mod symmetry;

@@ -1,0 +1,13 @@
+//! All tests of this crate in one program, so that they are built and linked once.
+#![allow(clippy::unwrap_used)] // a test may panic
+
+mod choosing;
+mod command_line;
+mod compare;
+mod ensemble;
+mod front_page;
+mod golden;
+mod motion;
+mod pages;
+mod pictures;
+mod section;
