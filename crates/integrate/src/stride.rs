@@ -127,7 +127,7 @@ impl Stride {
         }
         let both = if blocks == 2 && once.backend() != Backend::Interpreter {
             let twice = || Kernel::compile_lightly(once.program().twice(TURN)).map_err(uncompiled);
-            Some(dynamics.evaluator(&system.kernel_made(&format!("{name} twice"), twice)?)?)
+            Some(dynamics.evaluator(&system.composed_kernel(&format!("{name} twice"), twice)?)?)
         } else {
             None
         };

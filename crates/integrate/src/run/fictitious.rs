@@ -129,7 +129,7 @@ fn run(
     let clock = tape.sundman.original().degrees();
     let (way, len) = (if end < start { -1.0 } else { 1.0 }, course.block.values().len());
     let (mut inside, mut rates) = (vec![0.0; len], vec![0.0; len]);
-    course.motion.dynamics().field(&[0.0], course.block.values(), &mut rates)?;
+    course.motion.dynamics().rates(&[0.0], course.block.values(), &mut rates)?;
     let rate = rates[clock];
     if !(rate > 0.0 && rate.is_finite()) {
         return Err(RunError::BadClock { t: start, rate });

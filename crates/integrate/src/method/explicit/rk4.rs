@@ -90,7 +90,7 @@ impl Script for Classical {
     }
 
     fn quantities(&self) -> Vec<(Quantity, usize)> {
-        vec![(Quantity::Field, 4)]
+        vec![(Quantity::Rates, 4)]
     }
 
     fn slopes(&self, _: usize) -> usize {
@@ -103,7 +103,7 @@ impl Script for Classical {
         [y, ..]: [&[Operand]; 3],
         _: Option<[Operand; 2]>,
     ) -> Result<Written, AssemblyError> {
-        let first = draft.quantity(Quantity::Field, 0.0, y)?;
+        let first = draft.quantity(Quantity::Rates, 0.0, y)?;
         let (change, _) = write_stages((&STAGES, WEIGHTS), draft, y, &first)?;
         Ok(Written { change, slopes: Vec::new(), ratio: None })
     }

@@ -24,7 +24,7 @@ pub(super) fn write_stages(
             let sum = sum(draft, row, |_, j| slopes[j][i]);
             state.push(sum.map_or(y[i], |sum| draft.mul_add(h, sum, y[i])));
         }
-        slopes.push(draft.quantity(Quantity::Field, c, &state)?);
+        slopes.push(draft.quantity(Quantity::Rates, c, &state)?);
     }
     // The first slope differs by nothing from itself.
     let weights = if let [(0, _), others @ ..] = weights { others } else { weights };
@@ -49,7 +49,7 @@ fn write_step(
         let moved = draft.add(e[i], change[i]);
         end.push(draft.add(y[i], moved));
     }
-    slopes.push(draft.quantity(Quantity::Field, 1.0, &end)?);
+    slopes.push(draft.quantity(Quantity::Rates, 1.0, &end)?);
     Ok((change, slopes))
 }
 
@@ -102,7 +102,7 @@ impl Script for Tableau {
     }
 
     fn quantities(&self) -> Vec<(Quantity, usize)> {
-        vec![(Quantity::Field, self.stages.len() + 1)]
+        vec![(Quantity::Rates, self.stages.len() + 1)]
     }
 
     fn slopes(&self, dimension: usize) -> usize {
