@@ -48,9 +48,10 @@ impl<'g> Equations<'g> {
         plans.push((Quantity::Damping, Beside::Nothing, damping.iter().map(|entry| entry.value).collect()));
 
         let demands = self.demands();
-        let slopes: Vec<_> = demands.slopes.iter().map(|entry| (entry.row, entry.column)).collect();
+        let constraint_jacobian: Vec<_> =
+            demands.jacobian.iter().map(|entry| (entry.row, entry.column)).collect();
         if constrained {
-            let entries = demands.slopes.iter().map(|entry| entry.value).collect();
+            let entries = demands.jacobian.iter().map(|entry| entry.value).collect();
             plans.push((Quantity::Constraints, Beside::Velocities, demands.values));
             plans.push((Quantity::ConstraintRates, Beside::Velocities, demands.rates));
             plans.push((Quantity::ConstraintSlopes, Beside::Velocities, entries));
@@ -94,7 +95,7 @@ impl<'g> Equations<'g> {
             constraints: self.constraints.iter().map(|c| (c.name.clone(), c.level)).collect(),
             held: self.held.iter().map(|(q, by)| (q.to_string(), by.clone())).collect(),
             definitions: self.definitions.clone(),
-            slopes,
+            constraint_jacobian,
             plans,
         })
     }

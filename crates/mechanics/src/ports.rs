@@ -200,7 +200,7 @@ impl<'g> Ports<'g> {
             constraints: Vec::new(),
             held: Vec::new(),
             definitions: Vec::new(),
-            slopes: Vec::new(),
+            constraint_jacobian: Vec::new(),
             plans,
         })
     }

@@ -52,7 +52,7 @@ pub(crate) struct Blueprint<'g> {
     /// Names, and what they stand for.
     pub(crate) definitions: Vec<(Expr<'g>, Expr<'g>)>,
     /// Rows and columns of the nonzeros in [`Quantity::ConstraintSlopes`].
-    pub(crate) slopes: Vec<(usize, usize)>,
+    pub(crate) constraint_jacobian: Vec<(usize, usize)>,
     pub(crate) plans: Vec<(Quantity, Beside, Vec<Expr<'g>>)>,
 }
 
@@ -149,7 +149,7 @@ impl System {
         let first = first.unwrap_or(Quantity::Kick);
         let kernel = Kernel::compile(source.program(first)?)?;
         let (n, rows) = (blueprint.coordinates.len(), blueprint.constraints.len());
-        let layout = Layout::new(n, rows, &blueprint.slopes, &blueprint.inverse.pattern);
+        let layout = Layout::new(n, rows, &blueprint.constraint_jacobian, &blueprint.inverse.pattern);
         let system = System {
             inner: Arc::new(Inner {
                 facts: blueprint.facts,
@@ -311,7 +311,7 @@ impl System {
             let Some(plan) = source.plan(quantity) else { return Ok(None) };
             let (inputs, outputs) =
                 (source.expressions(&source.inputs_of(plan)), source.expressions(&plan.outputs));
-            // The slopes of a constraint have much in common.
+            // The derivatives of a constraint have much in common.
             let ends: Vec<usize> = match quantity {
                 ConstraintSlopes => self.layout().start.iter().skip(1).map(|&end| end as usize).collect(),
                 _ => (1..=outputs.len()).collect(),
