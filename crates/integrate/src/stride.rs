@@ -12,7 +12,7 @@
 use crate::course::{GROUNDLESS, SHORTEST};
 use crate::pace::Controller;
 use crate::step::StepError;
-use crate::whole::{self, Draft};
+use crate::whole::{self, Contents, Draft, KernelKey};
 use leastaction_compile::{
     Aligned, ArgumentError, AssemblyError, Backend, CompileError, Evaluator, Kernel, LANES, Operand, Test,
 };
@@ -27,8 +27,8 @@ const TURN: usize = 40;
 
 /// A step as it can be written into a kernel.
 pub trait Script {
-    /// What tells it from others.
-    fn name(&self) -> String;
+    /// The name of the method, which tells it from others.
+    fn method(&self) -> &'static str;
 
     /// What it evaluates, and how often.
     fn quantities(&self) -> Vec<(Quantity, usize)>;
@@ -113,11 +113,13 @@ impl Stride {
         blocks: usize,
     ) -> Result<Option<Stride>, EvalError> {
         let (system, n) = (dynamics.system(), dynamics.system().dimension());
-        let kind = if let Pacer::Grid = pacer { "strides on a grid" } else { "strides" };
+        let grid = matches!(pacer, Pacer::Grid);
+        let key = |twice| KernelKey { method: script.method(), contents: Contents::Stride { grid, twice } };
         let (slopes, quantities) = (script.slopes(n), script.quantities());
-        let (name, rows) = (format!("{kind} of {}", script.name()), [n, n, slopes, CLOCK, SETTINGS]);
+        let rows = [n, n, slopes, CLOCK, SETTINGS];
         let written = |draft: &mut Draft, inputs: &[Vec<Operand>]| write(script, pacer, draft, inputs);
-        let Some(once) = whole::kernel(system, &name, &quantities, &rows, Kernel::compile_lightly, written)?
+        let Some(once) =
+            whole::kernel(system, key(false), &quantities, &rows, Kernel::compile_lightly, written)?
         else {
             return Ok(None);
         };
@@ -127,7 +129,7 @@ impl Stride {
         }
         let both = if blocks == 2 && once.backend() != Backend::Interpreter {
             let twice = || Kernel::compile_lightly(once.program().twice(TURN)).map_err(uncompiled);
-            Some(dynamics.evaluator(&system.kernel_made(&format!("{name} twice"), twice)?)?)
+            Some(dynamics.evaluator(&system.kernel_of(key(true), twice)?)?)
         } else {
             None
         };

@@ -17,7 +17,7 @@ use crate::dense::{Basis, Polynomial};
 use crate::pace::{Pace, Tolerance, larger};
 use crate::step::{Interval, Motion, Step, StepError};
 use crate::stride::Script;
-use crate::whole::Whole;
+use crate::whole::{Contents, KernelKey, Whole};
 use leastaction_compile::{LANES, advance, gather, vectorized};
 use leastaction_mechanics::{Dynamics, EvalError};
 
@@ -26,6 +26,8 @@ pub(super) type Row = &'static [(usize, f64)];
 
 /// The coefficients of a method.
 pub(super) struct Tableau {
+    /// The name of the method.
+    pub(super) method: &'static str,
     /// c and the row of A for every stage but the first, which is at the start, and the last, which is at the end.
     pub(super) stages: &'static [(f64, Row)],
     /// b.
@@ -125,12 +127,11 @@ impl Explicit {
         let (tableau, n) = (self.tableau, self.at.len() / width);
         let settings = self.tolerance.map(|tolerance| [tolerance.relative, tolerance.absolute]);
         let settings = settings.as_ref().map_or(&[][..], |settings| settings);
-        // A tableau has a place of its own, so that this is its name.
-        let name = format!("explicit {tableau:p} {telling} {}", settings.len());
+        let contents = Contents::Step { stages: telling, errors: !settings.is_empty() };
         Whole::compile(
             dynamics,
             width,
-            &name,
+            KernelKey { method: tableau.method, contents },
             &tableau.quantities(),
             (&[n, n, n], settings),
             |draft, inputs| script::write(tableau, telling, draft, inputs),

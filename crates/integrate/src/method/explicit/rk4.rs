@@ -9,7 +9,7 @@ use crate::block::Block;
 use crate::card::{Card, Kind, Needs, Sizing};
 use crate::step::{Interval, Motion, Step, StepError};
 use crate::stride::{Script, Written};
-use crate::whole::{Draft, Whole};
+use crate::whole::{Draft, KernelKey, Whole};
 use leastaction_compile::{AssemblyError, Operand, advance, gather};
 use leastaction_mechanics::{Dynamics, EvalError, Quantity};
 
@@ -45,9 +45,14 @@ impl Rk4 {
 impl Step for Rk4 {
     fn compile(&mut self, dynamics: &Dynamics, width: usize) -> Result<(), EvalError> {
         let (rows, quantities) = ([self.at.len() / width], Classical.quantities());
-        self.whole = Whole::compile(dynamics, width, "rk4", &quantities, (&rows, &[]), |draft, inputs| {
-            Ok(Classical.write(draft, [&inputs[0], &[], &[]], None)?.change)
-        })?;
+        self.whole = Whole::compile(
+            dynamics,
+            width,
+            KernelKey::step(CARD.name),
+            &quantities,
+            (&rows, &[]),
+            |draft, inputs| Ok(Classical.write(draft, [&inputs[0], &[], &[]], None)?.change),
+        )?;
         Ok(())
     }
 
@@ -85,8 +90,8 @@ impl Step for Rk4 {
 struct Classical;
 
 impl Script for Classical {
-    fn name(&self) -> String {
-        "rk4".to_owned()
+    fn method(&self) -> &'static str {
+        CARD.name
     }
 
     fn quantities(&self) -> Vec<(Quantity, usize)> {

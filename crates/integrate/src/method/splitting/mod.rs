@@ -31,7 +31,7 @@ use crate::error::RunError;
 use crate::method::composition::mirror;
 use crate::step::{Interval, Motion, Step, StepError};
 use crate::stride::{Script, Written};
-use crate::whole::{Draft, Whole};
+use crate::whole::{Draft, KernelKey, Whole};
 use leastaction_compile::{AssemblyError, LANES, Operand};
 use leastaction_mechanics::{Dynamics, EvalError, Quantity};
 
@@ -145,7 +145,7 @@ struct Splitting {
     base: Vec<f64>,
     end: End,
     whole: Option<Whole>,
-    name: String,
+    name: &'static str,
 }
 
 /// The rate at the end of the last step, which is that at the start of the next if both are kicks, or drifts.
@@ -177,7 +177,12 @@ impl End {
 }
 
 impl Splitting {
-    fn boxed(dynamics: &mut Dynamics, width: usize, table: Table) -> Result<Box<dyn Step>, RunError> {
+    fn boxed(
+        dynamics: &mut Dynamics,
+        width: usize,
+        name: &'static str,
+        table: Table,
+    ) -> Result<Box<dyn Step>, RunError> {
         if dynamics.system().facts().closed {
             dynamics.prepare(&[Quantity::Drift, Quantity::Kick])?;
         }
@@ -191,7 +196,7 @@ impl Splitting {
             base: vec![0.0; 2 * half],
             end: End { rate: memory(), place: memory(), known: [0.0; LANES] },
             whole: None,
-            name: format!("{table:?}"),
+            name,
         }))
     }
 
@@ -324,12 +329,18 @@ impl Step for Splitting {
         let n = self.half / width;
         let quantities = self.quantities();
         let rows = [2 * n, 2 * n, if self.joins() { n } else { 0 }];
-        self.whole =
-            Whole::compile(dynamics, width, &self.name, &quantities, (&rows, &[]), |draft, inputs| {
+        self.whole = Whole::compile(
+            dynamics,
+            width,
+            KernelKey::step(self.name),
+            &quantities,
+            (&rows, &[]),
+            |draft, inputs| {
                 let [y, e, first, ..] = inputs else { return Ok(Vec::new()) };
                 let Ended { change, rate, place } = Splitting::write(self, draft, [y, e, first])?;
                 Ok([change, rate, place].concat())
-            })?;
+            },
+        )?;
         Ok(())
     }
 
@@ -411,8 +422,8 @@ impl Step for Splitting {
 }
 
 impl Script for Splitting {
-    fn name(&self) -> String {
-        self.name.clone()
+    fn method(&self) -> &'static str {
+        self.name
     }
 
     fn quantities(&self) -> Vec<(Quantity, usize)> {
