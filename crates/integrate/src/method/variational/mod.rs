@@ -279,7 +279,7 @@ impl Equation for Stationary<'_, '_> {
     }
 
     /// 1 − M⁻¹ Σ bᵢ {φⱼ (h ∂P/∂q Iₖ + ∂P/∂v φₖ) − h wⱼ (h ∂S/∂q Iₖ + ∂S/∂v φₖ)}.
-    fn slope(&mut self, x: &[f64], matrix: &mut [f64]) -> Result<(), EvalError> {
+    fn jacobian(&mut self, x: &[f64], matrix: &mut [f64]) -> Result<(), EvalError> {
         let (width, h) = (self.interval.h.len(), self.interval.h);
         let (n, degree) = (self.action.n, self.action.degree);
         let side = degree * n;
@@ -354,7 +354,7 @@ mod tests {
         let mut equation = Stationary { motion: &mut motion, interval, y: &y, action: &mut action };
         equation.weigh(&x).expect("masses");
         let mut matrix = [0.0; 36];
-        equation.slope(&x, &mut matrix).expect("slopes");
+        equation.jacobian(&x, &mut matrix).expect("Jacobian");
         for column in 0..6 {
             let mut image = |by: f64| {
                 let (mut x, mut image) = (x, [0.0; 6]);
