@@ -76,7 +76,7 @@ impl ConstraintFactors {
     /// [`EvalError`] if a slice does not fit, or the mass matrix is singular there.
     pub fn factor(&mut self, dynamics: &mut Dynamics, t: &[f64], y: &[f64]) -> Result<(), EvalError> {
         check("lanes", self.width, t.len())?;
-        dynamics.engine.eval(Quantity::ConstraintSlopes, t, y, &mut self.jacobian)?;
+        dynamics.engine.eval(Quantity::ConstraintJacobian, t, y, &mut self.jacobian)?;
         self.invert_masses(dynamics, t, y)?;
         let weakest = self.eliminate_lanes(&[DEPENDENT; LANES]);
         // Without better factors, pivots tell directions from bends only.
@@ -99,7 +99,7 @@ impl ConstraintFactors {
     /// [`EvalError`] if a slice does not fit.
     pub fn evaluate(&mut self, dynamics: &mut Dynamics, t: &[f64], y: &[f64]) -> Result<(), EvalError> {
         check("lanes", self.width, t.len())?;
-        dynamics.engine.eval(Quantity::ConstraintSlopes, t, y, &mut self.jacobian)
+        dynamics.engine.eval(Quantity::ConstraintJacobian, t, y, &mut self.jacobian)
     }
 
     /// How many constraints are independent, in a lane.
@@ -466,11 +466,11 @@ impl Dynamics {
         let multipliers = &mut memory.multipliers[..rows];
         let found = self
             .free_accelerations(t, z, &mut a[..half])
-            .and_then(|()| self.engine.eval(Quantity::ConstraintBends, t, z, multipliers))
+            .and_then(|()| self.engine.eval(Quantity::ConstraintBias, t, z, multipliers))
             .and_then(|()| factors.factor(self, t, y));
         factors.add_rates(&a[..half], multipliers);
         factors.solve(multipliers);
-        self.put_beside(&z[..half], &z[half..]);
+        self.pair(&z[..half], &z[half..]);
         memory.put_back(factors);
         self.constraint = memory;
         found

@@ -67,7 +67,7 @@ impl ShakeFactors {
         t: &[f64],
         y: &[f64],
     ) -> Result<(), EvalError> {
-        dynamics.engine.eval(Quantity::ConstraintSlopes, t, y, &mut self.jacobian)?;
+        dynamics.engine.eval(Quantity::ConstraintJacobian, t, y, &mut self.jacobian)?;
         match self.width {
             1 => self.eliminate::<1>(factors, lanes),
             _ => self.eliminate::<LANES>(factors, lanes),
@@ -100,7 +100,7 @@ impl ShakeFactors {
             for (i, y) in y.chunks_exact_mut(width).enumerate() {
                 y.iter_mut().zip(by).for_each(|(y, by)| *y += by * shift(i));
             }
-            dynamics.engine.eval(Quantity::ConstraintSlopes, t, y, &mut self.jacobian)?;
+            dynamics.engine.eval(Quantity::ConstraintJacobian, t, y, &mut self.jacobian)?;
             for (lane, length) in lengths.iter_mut().enumerate().take(width) {
                 let found = scales[lane] * self.turning_length_in(factors, lane, shift);
                 // What differs little is the same but for rounding.

@@ -1,6 +1,6 @@
 //! Tsitouras's pair of orders 5 and 4, which has small errors for few evaluations.
 //!
-//! Six evaluations a step; the slope at the end makes the error estimate, and dense output of order 4 for nothing.
+//! Six evaluations a step; the rate at the end makes the error estimate, and dense output of order 4 for nothing.
 
 use super::{Dense, Estimate, Tableau};
 use crate::card::{Card, Kind, Needs, Sizing};
@@ -20,6 +20,7 @@ pub(in crate::method) const CARD: Card = Card {
 
 #[rustfmt::skip]
 pub(super) static TABLEAU: Tableau = Tableau {
+    method: CARD.name,
     stages: &[
         (0.161, &[(0, 0.161)]),
         (0.327, &[(0, -0.008480655492356989), (1, 0.335480655492357)]),
