@@ -8,7 +8,7 @@ use super::summary::{Measured, Outcome, summary};
 use super::{Failure, json};
 use clap::Args;
 use leastaction::integrate::number;
-use leastaction::language::{Alarm, Drawing, Errors, Sense, Setup};
+use leastaction::language::{self, Direction, Drawing, Errors, Setup};
 use leastaction::output::{About, Record};
 use leastaction::{
     Dynamics, Event, Failed, Graph, Integrator, Observable, Reason, RunError, Term, Trajectory,
@@ -78,7 +78,7 @@ impl Run {
         let stopped = match trajectory.reason() {
             Reason::Complete => None,
             Reason::Event(i) => {
-                Some(format!("by event `{}` at t = {reached}, before {end}", setup.alarms[i].name))
+                Some(format!("by event `{}` at t = {reached}, before {end}", setup.events[i].name))
             }
             Reason::Interrupted => Some(format!("by Ctrl-C at t = {reached}, before {end}")),
         };
@@ -193,12 +193,12 @@ pub(super) fn listening(
     setup: &Setup<'_>,
     dynamics: &mut Dynamics,
 ) -> Result<Integrator, Failure> {
-    for Alarm { value, sense, stop, .. } in &setup.alarms {
+    for language::Event { value, direction, stop, .. } in &setup.events {
         let event = Event::new(dynamics.observable(&value.to_string()).map_err(Failure::usage)?);
-        let event = match sense {
-            Sense::Both => event,
-            Sense::Rising => event.rising(),
-            Sense::Falling => event.falling(),
+        let event = match direction {
+            Direction::Both => event,
+            Direction::Rising => event.rising(),
+            Direction::Falling => event.falling(),
         };
         integrator = integrator.event(if *stop { event.terminal() } else { event });
     }
@@ -231,9 +231,13 @@ mod tests {
         model.gravity([-2.0]);
         let (rate, mut setup) = (model.velocity(y), Setup::new(model));
         setup.outputs.push(Term { name: "twice".to_owned(), value: y * 2.0 });
-        let alarm =
-            |name: &str, value, stop| Alarm { name: name.to_owned(), value, sense: Sense::Falling, stop };
-        setup.alarms = vec![alarm("top", rate, false), alarm("ground", y, true)];
+        let event = |name: &str, value, stop| language::Event {
+            name: name.to_owned(),
+            value,
+            direction: Direction::Falling,
+            stop,
+        };
+        setup.events = vec![event("top", rate, false), event("ground", y, true)];
         let mut dynamics = setup.model.system().unwrap().dynamics().unwrap();
         let start = dynamics.start(&[("y'", 1.0)]).unwrap();
         let outputs = outputs(&setup, &mut dynamics, |errors| Failure::usage(errors))

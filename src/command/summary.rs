@@ -3,7 +3,7 @@
 use super::source::Source;
 use super::{Failure, methods, table};
 use leastaction::integrate::number;
-use leastaction::language::Alarm;
+use leastaction::language::Event;
 use leastaction::{Dynamics, Integrator, Observable, Pace, Projection, State, System, Trajectory, Work};
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -137,7 +137,7 @@ pub(super) fn summary(
     insert("method", labelled("parameters", parameters));
     insert("run", because.collect());
     insert("time", outcome.stopped.iter().map(|why| row("stopped", why.clone())).collect());
-    insert("end", labelled("events", events(&source.setup.alarms, trajectory)));
+    insert("end", labelled("events", events(&source.setup.events, trajectory)));
     if let Some(placed) = outcome.placed {
         insert("end", vec![row("constraints", constraints(&system, &placed, outcome.measured.violations))]);
         let begun = trajectory.state(0).unwrap_or_default();
@@ -206,8 +206,8 @@ fn at_end(system: &System, end: &State, velocities: &[f64]) -> Vec<String> {
 }
 
 /// How often each event happened, and when first.
-fn events(alarms: &[Alarm<'_>], trajectory: &Trajectory) -> Vec<String> {
-    let told = |(i, alarm): (usize, &Alarm<'_>)| {
+fn events(events: &[Event<'_>], trajectory: &Trajectory) -> Vec<String> {
+    let told = |(i, event): (usize, &Event<'_>)| {
         let times: Vec<_> = trajectory
             .crossings()
             .iter()
@@ -216,13 +216,13 @@ fn events(alarms: &[Alarm<'_>], trajectory: &Trajectory) -> Vec<String> {
             .collect();
         let shown = times[..times.len().min(FIRST)].join(", ");
         match times.len() {
-            0 => format!("{}: never", alarm.name),
-            1 => format!("{}: once, at t = {shown}", alarm.name),
-            count if count <= FIRST => format!("{}: {count} times, at t = {shown}", alarm.name),
-            count => format!("{}: {count} times, first at t = {shown}", alarm.name),
+            0 => format!("{}: never", event.name),
+            1 => format!("{}: once, at t = {shown}", event.name),
+            count if count <= FIRST => format!("{}: {count} times, at t = {shown}", event.name),
+            count => format!("{}: {count} times, first at t = {shown}", event.name),
         }
     };
-    alarms.iter().enumerate().map(told).collect()
+    events.iter().enumerate().map(told).collect()
 }
 
 /// A number of things.
@@ -323,7 +323,7 @@ fn lines(items: impl Iterator<Item = String>) -> Vec<String> {
 #[allow(clippy::unwrap_used)] // a test may panic
 mod tests {
     use super::{constraints, events, fitted, lines};
-    use leastaction::language::{Alarm, Sense};
+    use leastaction::language::{self, Direction};
     use leastaction::{Event, Graph, Integrator, Model};
 
     /// A swing of period 2π: it passes 0 at odd multiples of π/2, and never comes to 2.
@@ -336,12 +336,16 @@ mod tests {
         model.potential("spring", x * x / 2.0);
         let mut dynamics = model.system().unwrap().dynamics().unwrap();
         let start = dynamics.start(&[("x", 1.0)]).unwrap();
-        let alarm = |name: &str| Alarm { name: name.to_owned(), value: x, sense: Sense::Both, stop: false };
-        let alarms = ["passes", "falls", "far"].map(alarm);
+        let event = |name: &str| language::Event {
+            name: name.to_owned(),
+            value: x,
+            direction: Direction::Both,
+            stop: false,
+        };
+        let all = ["passes", "falls", "far"].map(event);
         let [zero, far] = ["x", "x - 2"].map(|text| Event::new(dynamics.observable(text).unwrap()));
         let swings = Integrator::named("gauss8", 0.01).unwrap().event(zero).event(zero.falling()).event(far);
-        let told =
-            |until: f64, dynamics: &mut _| events(&alarms, &swings.run(dynamics, &start, until).unwrap());
+        let told = |until: f64, dynamics: &mut _| events(&all, &swings.run(dynamics, &start, until).unwrap());
         assert_eq!(
             told(13.0, &mut dynamics),
             [

@@ -21,16 +21,16 @@ fn texts() -> Vec<(String, String)> {
 fn meaning(name: &str, text: &str) -> String {
     let graph = Graph::new();
     let setup = read(&graph, text, &[]).unwrap_or_else(|errors| panic!("{name}: {errors}\n{text}"));
-    let Setup { about, model, inputs, start, plan, outputs, invariants, alarms, drawing, .. } = &setup;
+    let Setup { about, model, inputs, start, plan, outputs, invariants, events, drawing, .. } = &setup;
     let terms = |terms: &[Term<'_>]| {
         terms.iter().map(|term| format!("{} = {}\n", term.name, term.value)).collect::<String>()
     };
     let equations = model.equations().unwrap_or_else(|error| panic!("{name}: {error}"));
     let system = equations.system().unwrap();
-    let alarms: Vec<_> = alarms.iter().map(|a| (&a.name, a.value.to_string(), a.sense, a.stop)).collect();
+    let events: Vec<_> = events.iter().map(|a| (&a.name, a.value.to_string(), a.direction, a.stop)).collect();
     let terms = [inputs, start, outputs, invariants].map(|list| terms(list)).join("\n");
     format!(
-        "{about}\n{equations}\n{:?}\n{:?}\n{:?}\n{terms}\n{plan:?}\n{alarms:?}\n{drawing:?}",
+        "{about}\n{equations}\n{:?}\n{:?}\n{:?}\n{terms}\n{plan:?}\n{events:?}\n{drawing:?}",
         system.parameters(),
         system.constraints(),
         system.places(),

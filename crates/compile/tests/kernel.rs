@@ -193,7 +193,9 @@ fn print_backend() {
 fn the_variable_forces_a_backend() {
     let run = |value: Option<&str>| {
         let mut command = std::process::Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "print_backend", "--ignored", "--nocapture"]).env_remove(BACKEND_VARIABLE);
+        command
+            .args(["--exact", "kernel::print_backend", "--ignored", "--nocapture"])
+            .env_remove(BACKEND_VARIABLE);
         if let Some(value) = value {
             command.env(BACKEND_VARIABLE, value);
         }

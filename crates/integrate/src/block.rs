@@ -169,19 +169,19 @@ impl Loops for CopyIn<'_> {
     }
 }
 
-/// out = y + c·h·slope in each lane.
+/// out = y + c·h·rate in each lane.
 #[inline]
-pub(crate) fn shift(out: &mut [f64], y: &[f64], c: f64, h: &[f64], slope: &[f64]) {
+pub(crate) fn shift(out: &mut [f64], y: &[f64], c: f64, h: &[f64], rate: &[f64]) {
     if let Some(h) = h.first_chunk::<LANES>() {
         let rows = out.as_chunks_mut::<LANES>().0.iter_mut();
-        for ((out, y), slope) in rows.zip(y.as_chunks::<LANES>().0).zip(slope.as_chunks::<LANES>().0) {
+        for ((out, y), rate) in rows.zip(y.as_chunks::<LANES>().0).zip(rate.as_chunks::<LANES>().0) {
             for j in 0..LANES {
-                out[j] = y[j] + c * h[j] * slope[j];
+                out[j] = y[j] + c * h[j] * rate[j];
             }
         }
     } else if let [h] = h {
-        for ((out, y), slope) in out.iter_mut().zip(y).zip(slope) {
-            *out = y + c * h * slope;
+        for ((out, y), rate) in out.iter_mut().zip(y).zip(rate) {
+            *out = y + c * h * rate;
         }
     }
 }

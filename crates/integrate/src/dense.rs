@@ -1,7 +1,7 @@
 //! Dense output: the motion within a step, as a polynomial.
 //!
 //! Methods that have a polynomial of their own give that. For all others one is made from the vector field: the cubic that has
-//! the values and slopes of both ends is in error by O(h⁴), and each sweep
+//! the values and rates of both ends is in error by O(h⁴), and each sweep
 //!
 //! $$y(\tau)\leftarrow y_0+h\int_0^\tau\! P_m\bigl[f(y)\bigr]\,d\tau'$$
 //!
@@ -119,27 +119,27 @@ impl Polynomial {
 }
 
 /// Makes polynomials of steps from the vector field.
-pub(crate) struct Weaver {
+pub(crate) struct DenseOutput {
     /// The degree m of the interpolant, and how many sweeps are made.
     degree: usize,
     sweeps: usize,
     /// h·f at the points, one row each.
-    slopes: Vec<f64>,
+    rates: Vec<f64>,
     at: Vec<f64>,
 }
 
-impl Weaver {
+impl DenseOutput {
     /// For a method of this order, and blocks of this length, all lanes counted.
-    pub(crate) fn new(order: u32, len: usize) -> Weaver {
+    pub(crate) fn new(order: u32, len: usize) -> DenseOutput {
         let (degree, sweeps) = match order as usize {
             0..=5 => (1, 0),
             p => (p - 3, p - 5),
         };
-        Weaver { degree, sweeps, slopes: vec![0.0; (degree + 1) * len], at: vec![0.0; len] }
+        DenseOutput { degree, sweeps, rates: vec![0.0; (degree + 1) * len], at: vec![0.0; len] }
     }
 
     /// The polynomial of a step from its ends and the vector field.
-    pub(crate) fn weave(
+    pub(crate) fn interpolate(
         &mut self,
         motion: &mut Motion<'_>,
         interval: Interval<'_>,
@@ -151,7 +151,7 @@ impl Weaver {
         self.look_at_ends(motion, interval, block, change)?;
         let terms = polynomial.begin(block, Basis::Powers, 3);
         for i in 0..len {
-            let (d, s0, s1) = (change[i], self.slopes[i], self.slopes[m * len + i]);
+            let (d, s0, s1) = (change[i], self.rates[i], self.rates[m * len + i]);
             terms[i] = s0;
             terms[len + i] = 3.0 * d - 2.0 * s0 - s1;
             terms[2 * len + i] = s0 + s1 - 2.0 * d;
@@ -176,7 +176,7 @@ impl Weaver {
         (0..sweeps).try_for_each(|_| self.sweep(motion, interval, block, change, polynomial))
     }
 
-    /// Finds the slopes at both ends.
+    /// Finds the rates at both ends.
     fn look_at_ends(
         &mut self,
         motion: &mut Motion<'_>,
@@ -185,11 +185,11 @@ impl Weaver {
         change: &[f64],
     ) -> Result<(), StepError> {
         let (m, len) = (self.degree, change.len());
-        motion.rates(interval, 0.0, block.values(), &mut self.slopes[..len])?;
+        motion.rates(interval, 0.0, block.values(), &mut self.rates[..len])?;
         block.after(0, change, &mut self.at);
-        motion.rates(interval, 1.0, &self.at, &mut self.slopes[m * len..])?;
-        scale(&mut self.slopes[..len], interval.h);
-        scale(&mut self.slopes[m * len..], interval.h);
+        motion.rates(interval, 1.0, &self.at, &mut self.rates[m * len..])?;
+        scale(&mut self.rates[..len], interval.h);
+        scale(&mut self.rates[m * len..], interval.h);
         Ok(())
     }
 
@@ -206,9 +206,9 @@ impl Weaver {
         for k in 1..m {
             let tau = 0.5 - 0.5 * (PI * k as f64 / m as f64).cos();
             polynomial.at(&[tau; LANES][..interval.t.len()], &mut self.at);
-            let slope = &mut self.slopes[k * len..][..len];
-            motion.rates(interval, tau, &self.at, slope)?;
-            scale(slope, interval.h);
+            let rate = &mut self.rates[k * len..][..len];
+            motion.rates(interval, tau, &self.at, rate)?;
+            scale(rate, interval.h);
         }
         let terms = polynomial.begin(block, Basis::Chebyshev, m + 2);
         terms.fill(0.0);
@@ -216,7 +216,7 @@ impl Weaver {
             for k in 0..=m {
                 let weight = weight(n, k, m);
                 for i in 0..len {
-                    let part = weight * self.slopes[k * len + i];
+                    let part = weight * self.rates[k * len + i];
                     // ∫ Tₙ dτ, with dτ = dx/2, is a sum of Tₙ₊₁ and Tₙ₋₁.
                     terms[(n + 1) * len + i] += part / if n == 0 { 2.0 } else { 4.0 * (n as f64 + 1.0) };
                     if n > 1 {

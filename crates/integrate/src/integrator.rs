@@ -2,14 +2,14 @@
 
 use crate::block::Block;
 use crate::card::{Card, Keeps};
-use crate::course::{Course, Limits};
 use crate::error::{CheckpointError, Failed, RunError};
 use crate::method::{ALL, UnknownMethod};
 use crate::pace::Pace;
 use crate::run::checkpoint::Checkpoint;
-use crate::run::event::{Event, Hit, Lookout};
+use crate::run::event::{Event, EventDetector, Hit};
 use crate::run::grid::Grid;
 use crate::run::schedule::{Output, Schedule};
+use crate::run_loop::{Limits, RunLoop};
 use crate::step::Work;
 use crate::trajectory::Trajectory;
 use leastaction_compile::LANES;
@@ -65,7 +65,7 @@ pub struct Sample<'a> {
 
 /// A run between two steps, as who watches over it sees it.
 pub struct Moment<'a, 'd> {
-    course: &'a mut Course<'d>,
+    run: &'a mut RunLoop<'d>,
     pace: &'a Pace,
 }
 
@@ -73,25 +73,25 @@ impl Moment<'_, '_> {
     /// The time that was reached.
     #[must_use]
     pub fn t(&self) -> f64 {
-        self.course.times()[0]
+        self.run.times()[0]
     }
 
     /// How much of the way is done, from 0 to 1.
     #[must_use]
     pub fn fraction(&self) -> f64 {
-        let span = self.course.end - self.course.start;
-        if span == 0.0 { 1.0 } else { (self.t() - self.course.start) / span }
+        let span = self.run.end - self.run.start;
+        if span == 0.0 { 1.0 } else { (self.t() - self.run.start) / span }
     }
 
     /// The work so far.
     #[must_use]
     pub fn work(&self) -> Work {
-        self.course.motion.work()
+        self.run.motion.work()
     }
 
     /// All that the rest of the run depends on.
     pub fn checkpoint(&mut self) -> Checkpoint {
-        Checkpoint::of(self.course, self.pace)
+        Checkpoint::of(self.run, self.pace)
     }
 }
 
@@ -306,8 +306,8 @@ impl Integrator {
     ) -> Result<Trajectory, Failed> {
         let block = Block::one(&start.block());
         let trajectory = Trajectory::with_room(dynamics.system(), self.samples_between(start.t, end)?)?;
-        let course = self.course(dynamics, start.t, block, end)?;
-        self.record(course, trajectory, watch)
+        let run = self.run_loop(dynamics, start.t, block, end)?;
+        self.record(run, trajectory, watch)
     }
 
     /// Goes on with a run where it was left. Samples begin after the checkpoint.
@@ -337,23 +337,23 @@ impl Integrator {
         }
         let trajectory = Trajectory::with_room(&system, self.samples_between(from.t(), from.end)?)?;
         let block = Block::one(&vec![0.0; system.dimension()]);
-        let mut course = self.course(dynamics, from.start, block, from.end)?;
-        from.restore(&mut course).map_err(RunError::from)?;
-        self.record(course, trajectory, watch)
+        let mut run = self.run_loop(dynamics, from.start, block, from.end)?;
+        from.restore(&mut run).map_err(RunError::from)?;
+        self.record(run, trajectory, watch)
     }
 
-    fn course<'d>(
+    fn run_loop<'d>(
         &self,
         dynamics: &'d mut Dynamics,
         start: f64,
         block: Block,
         end: f64,
-    ) -> Result<Course<'d>, RunError> {
+    ) -> Result<RunLoop<'d>, RunError> {
         self.check_keeping(dynamics.system().facts())?;
         let limits = self.limits(self.limit);
-        let mut course = Course::new(self.card, &self.pace, limits, dynamics, start, block, end)?;
-        course.begin(&[true; LANES][..course.block.width()])?;
-        Ok(course)
+        let mut run = RunLoop::new(self.card, &self.pace, limits, dynamics, start, block, end)?;
+        run.begin(&[true; LANES][..run.block.width()])?;
+        Ok(run)
     }
 
     /// Whether all that is demanded is kept by method and pace, and is there to be kept.
@@ -382,11 +382,11 @@ impl Integrator {
 
     fn record(
         &self,
-        mut course: Course<'_>,
+        mut run: RunLoop<'_>,
         mut trajectory: Trajectory,
         watch: impl FnMut(&mut Moment<'_, '_>) -> ControlFlow<()>,
     ) -> Result<Trajectory, Failed> {
-        let driven = self.drive(&mut course, watch, |sample| {
+        let driven = self.drive(&mut run, watch, |sample| {
             if let Some(hit) = sample.event {
                 trajectory.cross(hit, sample.t, sample.block.values());
             }
@@ -399,17 +399,17 @@ impl Integrator {
             Ok(ControlFlow::Continue(()))
         });
         let driven = match driven {
-            Err(error) if trajectory.is_empty() && course.count() == 0 => return Err(error.into()),
+            Err(error) if trajectory.is_empty() && run.count() == 0 => return Err(error.into()),
             driven => driven,
         };
-        let reached = course.times()[0];
+        let reached = run.times()[0];
         let cut = driven.as_ref().map_or(true, |reason| *reason == Reason::Interrupted);
         if cut && trajectory.times().last() != Some(&reached) {
-            trajectory.push(reached, course.block.values());
+            trajectory.push(reached, run.block.values());
         }
-        trajectory.work = course.motion.work();
-        trajectory.density = course.density();
-        trajectory.checkpoint = Some(Checkpoint::of(&mut course, &self.pace));
+        trajectory.work = run.motion.work();
+        trajectory.density = run.density();
+        trajectory.checkpoint = Some(Checkpoint::of(&mut run, &self.pace));
         match driven {
             Ok(reason) => {
                 trajectory.reason = reason;
@@ -448,80 +448,80 @@ impl Integrator {
         end: f64,
         observer: impl FnMut(Sample<'_>) -> Result<ControlFlow<()>, EvalError>,
     ) -> Result<End, RunError> {
-        let mut course = self.course(dynamics, start, block.clone(), end)?;
-        let driven = self.drive(&mut course, |_| ControlFlow::Continue(()), observer);
-        block.clone_from(&course.block);
-        Ok(End { reason: driven?, t: course.times()[0], work: course.motion.work() })
+        let mut run = self.run_loop(dynamics, start, block.clone(), end)?;
+        let driven = self.drive(&mut run, |_| ControlFlow::Continue(()), observer);
+        block.clone_from(&run.block);
+        Ok(End { reason: driven?, t: run.times()[0], work: run.motion.work() })
     }
 
     /// The loop: propose a step, look into it, take it.
     fn drive(
         &self,
-        course: &mut Course<'_>,
+        run: &mut RunLoop<'_>,
         mut watch: impl FnMut(&mut Moment<'_, '_>) -> ControlFlow<()>,
         mut observer: impl FnMut(Sample<'_>) -> Result<ControlFlow<()>, EvalError>,
     ) -> Result<Reason, RunError> {
-        let mut schedule = self.schedule(course)?;
-        if !self.events.is_empty() && course.block.width() > 1 {
+        let mut schedule = self.schedule(run)?;
+        if !self.events.is_empty() && run.block.width() > 1 {
             return Err(RunError::EventsInLanes);
         }
-        let mut lookout = Lookout::new(&self.events, course);
-        lookout.begin(course, &[true])?;
-        let mut inside = course.block.clone();
+        let mut detector = EventDetector::new(&self.events, run);
+        detector.begin(run, &[true])?;
+        let mut inside = run.block.clone();
         loop {
-            let (step, t) = (course.count(), course.times()[0]);
-            if schedule.is_due(step, t, course.is_done()) {
-                let (block, dynamics) = (&course.block, course.motion.dynamics());
+            let (step, t) = (run.count(), run.times()[0]);
+            if schedule.is_due(step, t, run.is_done()) {
+                let (block, dynamics) = (&run.block, run.motion.dynamics());
                 if observer(Sample { step, t, event: None, block, dynamics })?.is_break() {
-                    return Ok(if course.is_done() { Reason::Complete } else { Reason::Interrupted });
+                    return Ok(if run.is_done() { Reason::Complete } else { Reason::Interrupted });
                 }
             }
-            if course.is_done() {
+            if run.is_done() {
                 return Ok(Reason::Complete);
             }
-            if watch(&mut Moment { course, pace: &self.pace }).is_break() {
+            if watch(&mut Moment { run, pace: &self.pace }).is_break() {
                 return Ok(Reason::Interrupted);
             }
-            course.propose()?;
-            let end = course.end_of(0);
-            if lookout.is_on() || schedule.next_before(end).is_some() {
-                course.weave()?;
+            run.propose()?;
+            let end = run.end_of(0);
+            if detector.is_on() || schedule.next_before(end).is_some() {
+                run.interpolate()?;
             }
-            if lookout.is_on() {
-                lookout.look(course, 0)?;
+            if detector.is_on() {
+                detector.detect(run, 0)?;
             }
             // Samples and events of the step, in the order of time.
             loop {
                 let of_sample = schedule.next_before(end).map(|time| ((time - t) / (end - t), time));
-                let of_event = lookout.next();
+                let of_event = detector.next();
                 let (tau, time, event) = match (of_sample, of_event) {
                     (Some((tau, time)), hit) if hit.is_none_or(|(at, _)| tau < at) => (tau, time, None),
                     (_, Some((tau, hit))) => (tau, t + tau * (end - t), Some(hit)),
                     (_, None) => break,
                 };
-                course.inside(0, tau, time, inside.values_mut())?;
-                let (block, dynamics) = (&inside, course.motion.dynamics());
+                run.inside(0, tau, time, inside.values_mut())?;
+                let (block, dynamics) = (&inside, run.motion.dynamics());
                 if observer(Sample { step, t: time, event, block, dynamics })?.is_break() {
                     return Ok(Reason::Interrupted);
                 }
                 match event {
                     None => schedule.pass(),
                     Some(hit) if hit.terminal => return Ok(Reason::Event(hit.event)),
-                    Some(_) => lookout.pass(),
+                    Some(_) => detector.pass(),
                 }
             }
-            course.take();
+            run.take();
         }
     }
 
-    fn schedule(&self, course: &Course<'_>) -> Result<Schedule<'_>, RunError> {
-        let (start, now, end) = (course.start, course.times()[0], course.end);
-        let apart = !matches!(self.pace, Pace::Step(_)) && course.block.width() > 1;
+    fn schedule(&self, run: &RunLoop<'_>) -> Result<Schedule<'_>, RunError> {
+        let (start, now, end) = (run.start, run.times()[0], run.end);
+        let apart = !matches!(self.pace, Pace::Step(_)) && run.block.width() > 1;
         if apart && self.output != Output::Every(u64::MAX) {
             return Err(RunError::LanesApart);
         }
         // A run that goes on has shown the sample where it was left.
-        let seen = (course.count() > 0).then_some(now);
+        let seen = (run.count() > 0).then_some(now);
         Schedule::new(&self.output, start, end, seen)
     }
 

@@ -6,11 +6,11 @@
 //!   method: a Card, by name or by choice                        card.rs, choose.rs, method/
 //!   pace:   a step, a tolerance, or a density                   pace.rs, run/density.rs
 //!      │
-//!   Course: propose a step ─► look into it ─► take it           course.rs, dense.rs, run/
+//!   RunLoop: propose a step ─► look into it ─► take it           run_loop.rs, dense.rs, run/
 //!      │    grid of times, samples, events, checkpoints
 //!   Step:   Motion, Interval, Block ─► change of the Block      step.rs, block.rs
-//!           by formula, or compiled as a whole                  method/, whole.rs
-//!           or with all that is between steps, in lanes         stride.rs
+//!           by formula, or compiled as a whole                  method/, compiled_step.rs
+//!           or with all that is between steps, in lanes         compiled_loop.rs
 //!           or as the solution of x = g(x)                      implicit/, linear.rs
 //!           coefficients from nodes and weights                 quadrature/
 //! ```
@@ -22,12 +22,13 @@
 //!   compensation; the last step ends exactly where the run should.
 //!
 //! To add a method, write one file in `method/` and one line in its list. This crate knows systems and states, never expressions,
-//! and allocates nothing in a step; only the first step of a symplectic method that needs Newton's method compiles the field's slopes.
+//! and allocates nothing in a step; only the first step of a symplectic method that needs Newton's method compiles the field's Jacobian.
 
 mod block;
 mod card;
 mod choose;
-mod course;
+mod compiled_loop;
+mod compiled_step;
 mod dense;
 mod ensemble;
 mod error;
@@ -38,10 +39,9 @@ mod method;
 mod pace;
 mod quadrature;
 mod run;
+mod run_loop;
 mod step;
-mod stride;
 mod trajectory;
-mod whole;
 
 pub use block::Block;
 pub use card::{Card, Keeps, Kind, Needs, Sizing, Stepper};

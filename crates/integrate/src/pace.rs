@@ -1,9 +1,9 @@
 //! The pace of a run: a step, or a tolerance or a density from which steps are found.
 
+use crate::compiled_step::StepBuilder;
 use crate::error::{RunError, number};
 use crate::run::density::Density;
 use crate::step::{Interval, Motion, StepError};
-use crate::whole::Draft;
 use leastaction_compile::{LANES, Operand, Test};
 use std::fmt;
 
@@ -110,38 +110,38 @@ impl Tolerance {
 
     /// The same in a kernel, for one lane; the tolerance is among its inputs.
     pub(crate) fn write_ratio(
-        draft: &mut Draft,
+        builder: &mut StepBuilder,
         [relative, absolute]: [Operand; 2],
         errors: &[Operand],
         before: &[Operand],
         change: &[Operand],
     ) -> Operand {
         let half = before.len().div_ceil(2);
-        let [zero, small, finest, least] = [0.0, SMALL, FINEST, f64::MIN_POSITIVE].map(|x| draft.number(x));
+        let [zero, small, finest, least] = [0.0, SMALL, FINEST, f64::MIN_POSITIVE].map(|x| builder.number(x));
         let (mut worst, mut sum) = (zero, zero);
         for part in [0..half, half..before.len()] {
             let mut sizes = Vec::with_capacity(half);
             let mut largest = zero;
             for i in part.clone() {
-                let after = draft.add(before[i], change[i]);
-                let (one, other) = (draft.abs(before[i]), draft.abs(after));
-                sizes.push(draft.max(one, other));
-                largest = draft.max(sizes[i - part.start], largest);
+                let after = builder.add(before[i], change[i]);
+                let (one, other) = (builder.abs(before[i]), builder.abs(after));
+                sizes.push(builder.max(one, other));
+                largest = builder.max(sizes[i - part.start], largest);
             }
-            let floor = draft.mul(small, largest);
+            let floor = builder.mul(small, largest);
             for (i, size) in part.zip(sizes) {
-                let size = draft.max(size, floor);
-                let (wished, finest) = (draft.mul(relative, size), draft.mul(finest, size));
-                let wished = draft.add(absolute, wished);
-                let scale = draft.max(wished, finest);
-                let (error, scale) = (draft.abs(errors[i]), draft.max(scale, least));
-                let multiple = draft.div(error, scale);
-                worst = draft.max(multiple, worst);
-                sum = draft.add(sum, multiple);
+                let size = builder.max(size, floor);
+                let (wished, finest) = (builder.mul(relative, size), builder.mul(finest, size));
+                let wished = builder.add(absolute, wished);
+                let scale = builder.max(wished, finest);
+                let (error, scale) = (builder.abs(errors[i]), builder.max(scale, least));
+                let multiple = builder.div(error, scale);
+                worst = builder.max(multiple, worst);
+                sum = builder.add(sum, multiple);
             }
         }
-        let nothing = draft.mul(zero, sum);
-        draft.add(worst, nothing)
+        let nothing = builder.mul(zero, sum);
+        builder.add(worst, nothing)
     }
 
     pub(crate) fn check(&self) -> Result<(), RunError> {
@@ -213,29 +213,34 @@ impl Controller {
     }
 
     /// The same in a kernel, for one lane: the factor, and what to remember.
-    pub(crate) fn write(&self, draft: &mut Draft, ratio: Operand, before: Operand) -> (Operand, Operand) {
-        let [zero, one, k] = [0.0, 1.0, 1.0 / self.order].map(|x| draft.number(x));
-        let [huge, small] = [Controller::HUGE, 1.0 / Controller::HUGE].map(|x| draft.number(x));
-        let known = draft.min(ratio, huge);
-        let known = draft.max(known, small);
-        let size = write_log2(draft, known);
+    pub(crate) fn write(
+        &self,
+        builder: &mut StepBuilder,
+        ratio: Operand,
+        before: Operand,
+    ) -> (Operand, Operand) {
+        let [zero, one, k] = [0.0, 1.0, 1.0 / self.order].map(|x| builder.number(x));
+        let [huge, small] = [Controller::HUGE, 1.0 / Controller::HUGE].map(|x| builder.number(x));
+        let known = builder.min(ratio, huge);
+        let known = builder.max(known, small);
+        let size = write_log2(builder, known);
         let good = (ratio, Test::LessEqual, one);
-        let (trend, [past, present]) = (draft.min(before, zero), [0.4, 0.7].map(|x| draft.number(x)));
-        let (past, present) = (draft.mul(past, trend), draft.mul(present, size));
-        let (both, turned) = (draft.sub(past, present), draft.neg(size));
-        let power = draft.select(good, both, turned);
-        let power = draft.mul(k, power);
+        let (trend, [past, present]) = (builder.min(before, zero), [0.4, 0.7].map(|x| builder.number(x)));
+        let (past, present) = (builder.mul(past, trend), builder.mul(present, size));
+        let (both, turned) = (builder.sub(past, present), builder.neg(size));
+        let power = builder.select(good, both, turned);
+        let power = builder.mul(k, power);
         let [safety, least, most, less] =
-            [Controller::SAFETY, Controller::LEAST, Controller::MOST, 0.9].map(|x| draft.number(x));
-        let wished = write_exp2(draft, power);
-        let wished = draft.mul(safety, wished);
-        let wished = draft.max(wished, least);
-        let most = draft.select((zero, Test::Less, before), one, most);
-        let bound = draft.select(good, most, less);
-        let (factor, tiny) = (draft.min(wished, bound), draft.number(Controller::TINY));
-        let after = draft.max(size, tiny);
-        let after = draft.min(after, zero);
-        (factor, draft.select(good, after, one))
+            [Controller::SAFETY, Controller::LEAST, Controller::MOST, 0.9].map(|x| builder.number(x));
+        let wished = write_exp2(builder, power);
+        let wished = builder.mul(safety, wished);
+        let wished = builder.max(wished, least);
+        let most = builder.select((zero, Test::Less, before), one, most);
+        let bound = builder.select(good, most, less);
+        let (factor, tiny) = (builder.min(wished, bound), builder.number(Controller::TINY));
+        let after = builder.max(size, tiny);
+        let after = builder.min(after, zero);
+        (factor, builder.select(good, after, one))
     }
 
     /// What it remembers.
@@ -291,48 +296,48 @@ fn exp2(x: f64) -> f64 {
 }
 
 /// [`log2`] in a kernel.
-fn write_log2(draft: &mut Draft, x: Operand) -> Operand {
+fn write_log2(builder: &mut StepBuilder, x: Operand) -> Operand {
     let bits = [TWO_52, 1.0f64.to_bits(), FRACTION].map(f64::from_bits);
-    let [two_52, one, fraction] = bits.map(|x| draft.number(x));
-    let assembly = draft.assembly();
+    let [two_52, one, fraction] = bits.map(|x| builder.number(x));
+    let assembly = builder.assembly();
     let exponent = assembly.shift_right(x, 52);
     let exponent = assembly.or(two_52, exponent);
     let m = assembly.and(x, fraction);
     let m = assembly.or(one, m);
-    let offset = draft.number(f64::from_bits(TWO_52) + 1023.0);
-    let (exponent, square) = (draft.sub(exponent, offset), draft.mul(m, m));
-    let [low, middle, high] = [0, 2, 4].map(|i| write_line(draft, LOGARITHM[i], LOGARITHM[i + 1], m));
-    let high = draft.mul(square, high);
-    let high = draft.add(middle, high);
-    let high = draft.mul(square, high);
-    let sum = draft.add(low, high);
-    draft.add(exponent, sum)
+    let offset = builder.number(f64::from_bits(TWO_52) + 1023.0);
+    let (exponent, square) = (builder.sub(exponent, offset), builder.mul(m, m));
+    let [low, middle, high] = [0, 2, 4].map(|i| write_line(builder, LOGARITHM[i], LOGARITHM[i + 1], m));
+    let high = builder.mul(square, high);
+    let high = builder.add(middle, high);
+    let high = builder.mul(square, high);
+    let sum = builder.add(low, high);
+    builder.add(exponent, sum)
 }
 
 /// [`exp2`] in a kernel.
-fn write_exp2(draft: &mut Draft, x: Operand) -> Operand {
-    let [least, most, rounder] = [-64.0, 64.0, ROUNDER].map(|x| draft.number(x));
-    let x = draft.max(x, least);
-    let x = draft.min(x, most);
-    let rounded = draft.add(x, rounder);
-    let whole = draft.sub(rounded, rounder);
-    let r = draft.sub(x, whole);
-    let (square, last) = (draft.mul(r, r), draft.number(POWER[4]));
-    let [low, high] = [0, 2].map(|i| write_line(draft, POWER[i], POWER[i + 1], r));
-    let last = draft.mul(square, last);
-    let high = draft.add(high, last);
-    let high = draft.mul(square, high);
-    let power = draft.add(low, high);
-    let assembly = draft.assembly();
+fn write_exp2(builder: &mut StepBuilder, x: Operand) -> Operand {
+    let [least, most, rounder] = [-64.0, 64.0, ROUNDER].map(|x| builder.number(x));
+    let x = builder.max(x, least);
+    let x = builder.min(x, most);
+    let rounded = builder.add(x, rounder);
+    let whole = builder.sub(rounded, rounder);
+    let r = builder.sub(x, whole);
+    let (square, last) = (builder.mul(r, r), builder.number(POWER[4]));
+    let [low, high] = [0, 2].map(|i| write_line(builder, POWER[i], POWER[i + 1], r));
+    let last = builder.mul(square, last);
+    let high = builder.add(high, last);
+    let high = builder.mul(square, high);
+    let power = builder.add(low, high);
+    let assembly = builder.assembly();
     let exponent = assembly.shift_left(rounded, 52);
     assembly.add_int(power, exponent)
 }
 
 /// a + b·x.
-fn write_line(draft: &mut Draft, a: f64, b: f64, x: Operand) -> Operand {
-    let (a, b) = (draft.number(a), draft.number(b));
-    let product = draft.mul(b, x);
-    draft.add(a, product)
+fn write_line(builder: &mut StepBuilder, a: f64, b: f64, x: Operand) -> Operand {
+    let (a, b) = (builder.number(a), builder.number(b));
+    let product = builder.mul(b, x);
+    builder.add(a, product)
 }
 
 /// A first step for some lanes, in memory for three blocks: such that the change of the field over it, to the power of the order, meets the tolerance
@@ -344,12 +349,12 @@ pub(crate) fn first_steps(
     (t, y): (&[f64], &[f64]),
     span: f64,
     lanes: &[bool],
-    [slope, there, at]: &mut [Vec<f64>; 3],
+    [rate, there, at]: &mut [Vec<f64>; 3],
 ) -> Result<[f64; LANES], StepError> {
     let width = t.len();
     let still = [0.0; LANES];
     let unit = Interval { t, h: &still[..width] };
-    motion.rates(unit, 0.0, y, slope)?;
+    motion.rates(unit, 0.0, y, rate)?;
     let mut ratios = [0.0; LANES];
     let measure = |errors: &[f64], change: &[f64], ratios: &mut [f64; LANES]| {
         tolerance.ratios(errors, y, change, &mut ratios[..width]);
@@ -361,7 +366,7 @@ pub(crate) fn first_steps(
     measure(y, at, &mut ratios);
     let sizes = ratios;
     // A state at rest at zero has no scale but how it moves.
-    measure(slope, slope, &mut ratios);
+    measure(rate, rate, &mut ratios);
     let speeds = ratios;
     let mut trial = [0.0; LANES];
     for j in (0..width).filter(|&j| lanes[j]) {
@@ -369,10 +374,10 @@ pub(crate) fn first_steps(
             if sizes[j] > 1e-5 && speeds[j] > 1e-5 { 0.01 * sizes[j] / speeds[j] } else { 1e-6 * span.abs() };
         trial[j] = guess.min(span.abs()).max(f64::MIN_POSITIVE) * span.signum();
     }
-    crate::block::shift(at, y, 1.0, &trial[..width], slope);
+    crate::block::shift(at, y, 1.0, &trial[..width], rate);
     motion.rates(Interval { t, h: &trial[..width] }, 1.0, at, there)?;
-    there.iter_mut().zip(slope.iter()).for_each(|(there, slope)| *there -= slope);
-    measure(there, slope, &mut ratios);
+    there.iter_mut().zip(rate.iter()).for_each(|(there, rate)| *there -= rate);
+    measure(there, rate, &mut ratios);
     let loosest = tolerance.relative.max(tolerance.absolute);
     for j in (0..width).filter(|&j| lanes[j]) {
         let bend = (ratios[j] / trial[j].abs()).max(speeds[j]);

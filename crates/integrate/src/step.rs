@@ -1,9 +1,9 @@
 //! One step of a method, and what it may ask of the system.
 
 use crate::block::Block;
+use crate::compiled_loop::StepCode;
 use crate::dense::Polynomial;
 use crate::pace::Tolerance;
-use crate::stride::Script;
 use leastaction_compile::LANES;
 use leastaction_mechanics::{Dynamics, EvalError, ProjectionError, System};
 
@@ -23,15 +23,15 @@ pub trait Step {
     }
 
     /// The compiled step as it can be written into a kernel together with what is between steps, if it can.
-    fn script(&self) -> Option<&dyn Script> {
+    fn code(&self) -> Option<&dyn StepCode> {
         None
     }
 
-    /// The slopes where the block is, which one step leaves to the next. Only for methods that have a script.
+    /// The rates where the block is, which one step leaves to the next. Only for methods that can be written into a kernel.
     ///
     /// # Errors
     /// [`StepError`] as for a step.
-    fn slopes(
+    fn rates(
         &mut self,
         motion: &mut Motion<'_>,
         interval: Interval<'_>,
@@ -41,9 +41,9 @@ pub trait Step {
         Ok(&[])
     }
 
-    /// The slopes where the block is are these now.
-    fn set_slopes(&mut self, slopes: &[f64], block: &Block) {
-        let _ = (slopes, block);
+    /// The rates where the block is are these now.
+    fn set_rates(&mut self, rates: &[f64], block: &Block) {
+        let _ = (rates, block);
     }
 
     /// How a block changes over an interval.
@@ -190,7 +190,7 @@ impl<'d> Motion<'d> {
     /// The vector field (q̇, ṗ) at y, at the times t + c·h.
     ///
     /// # Errors
-    /// [`EvalError`] as [`Dynamics::field`].
+    /// [`EvalError`] as [`Dynamics::rates`].
     #[inline]
     pub fn rates(
         &mut self,
@@ -201,7 +201,7 @@ impl<'d> Motion<'d> {
     ) -> Result<(), EvalError> {
         self.work.evaluations += 1;
         self.set_times(interval, c);
-        self.dynamics.field(&self.times[..interval.t.len().min(LANES)], y, rates)
+        self.dynamics.rates(&self.times[..interval.t.len().min(LANES)], y, rates)
     }
 
     /// The first half of the vector field, q̇ at y, at the times t + c·h. It does not depend on q if H is separable.
@@ -243,7 +243,7 @@ impl<'d> Motion<'d> {
     ///
     /// # Errors
     /// [`EvalError`] as [`Dynamics::jacobian`].
-    pub fn slopes(
+    pub fn jacobian(
         &mut self,
         interval: Interval<'_>,
         c: f64,

@@ -2,7 +2,6 @@
 
 #![forbid(unsafe_code)]
 
-mod atlas;
 mod bind;
 mod diagnostic;
 mod drawing;
@@ -13,14 +12,15 @@ mod picture;
 mod reader;
 mod render;
 mod setup;
+mod source_map;
 mod statement;
 mod text;
 
-pub use atlas::Locate;
 pub use bind::BindError;
 pub use diagnostic::{Diagnostic, Errors};
 pub use drawing::{Drawing, Part, Spot};
 pub use format::format;
 pub use reader::{about, read};
-pub use setup::{Alarm, Plan, Sense, Setup};
+pub use setup::{Direction, Event, Plan, Setup};
+pub use source_map::Locate;
 pub use text::text;

@@ -194,7 +194,7 @@ impl<'g, 's> Reader<'g, 's> {
         };
         self.rates(parser.rest());
         parser.advance();
-        self.setup.atlas.mark("statement", word, token.span);
+        self.setup.source_map.mark("statement", word, token.span);
         let read = read(self, &mut parser).and_then(|()| match parser.finish() {
             Ok(()) => Ok(()),
             Err(error) => Err(self.leftover(word, &parser).unwrap_or_else(|| error.into())),
@@ -267,7 +267,7 @@ impl<'g, 's> Reader<'g, 's> {
 
     pub(crate) fn declare(&mut self, name: &str, span: Span, role: Role) {
         self.names.insert(name.to_owned(), (role, span));
-        self.setup.atlas.mark("name", name, span);
+        self.setup.source_map.mark("name", name, span);
     }
 
     /// Gives a name a value and its components, and its rate if there is one and somebody asks for it.
@@ -421,7 +421,7 @@ impl<'g, 's> Reader<'g, 's> {
     ) -> Result<String, Diagnostic> {
         let place = parser.peek().span;
         match self.label(parser, sign)? {
-            Some(name) => match self.setup.atlas.find(kind, &name) {
+            Some(name) => match self.setup.source_map.find(kind, &name) {
                 Some(first) => Err(Diagnostic::at(place, format!("there are two {} `{name}`", plural(kind)))
                     .related(first, "the first one")
                     .help("rename one of them")),
@@ -444,7 +444,7 @@ impl<'g, 's> Reader<'g, 's> {
             self.setup.drawing = crate::picture::picture(&mut self);
         }
         self.setup.about = about(self.source).to_owned();
-        self.setup.atlas.source = self.source.to_owned();
+        self.setup.source_map.source = self.source.to_owned();
         self.setup
     }
 }
@@ -464,7 +464,7 @@ impl<'g> Reader<'g, '_> {
             let value = |name: &String| usual.get(name.as_str()).copied().unwrap_or(0.0);
             let missing = nodes.iter().flatten().filter(|&name| !given.contains_key(name)).count();
             if missing == nodes.iter().flatten().count() {
-                self.setup.atlas.unplaced.push(body.name().to_owned());
+                self.setup.source_map.unplaced.push(body.name().to_owned());
             }
             for node in &nodes {
                 for (name, centre) in

@@ -1,8 +1,8 @@
 //! What a text says: a model, and how it starts, runs and is drawn.
 
-use crate::atlas::Atlas;
 use crate::diagnostic::Errors;
 use crate::drawing::Drawing;
+use crate::source_map::SourceMap;
 use leastaction_expr::{Expr, UnboundSymbol};
 use leastaction_mechanics::{Dynamics, Model, Term};
 use std::collections::HashSet;
@@ -26,13 +26,13 @@ pub struct Setup<'g> {
     /// nothing depends on.
     pub invariants: Vec<Term<'g>>,
     /// What to look out for along the way.
-    pub alarms: Vec<Alarm<'g>>,
+    pub events: Vec<Event<'g>>,
     /// How it is drawn.
     pub drawing: Drawing,
     /// Outputs that are what their names say: coordinates, velocities, momenta and places.
     pub(crate) plain: HashSet<String>,
     /// Where the text says it.
-    pub(crate) atlas: Atlas,
+    pub(crate) source_map: SourceMap,
 }
 
 /// How a system is run unless something else is asked for.
@@ -61,20 +61,20 @@ impl Default for Plan {
 
 /// An event of a model: an expression that passes 0.
 #[derive(Clone, Debug)]
-pub struct Alarm<'g> {
+pub struct Event<'g> {
     /// The name.
     pub name: String,
     /// What passes 0.
     pub value: Expr<'g>,
     /// Which way it passes.
-    pub sense: Sense,
+    pub direction: Direction,
     /// Whether the run ends there.
     pub stop: bool,
 }
 
 /// Which way an expression passes 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Sense {
+pub enum Direction {
     /// Either way.
     #[default]
     Both,
@@ -96,10 +96,10 @@ impl<'g> Setup<'g> {
             plan: Plan::default(),
             outputs: Vec::new(),
             invariants: Vec::new(),
-            alarms: Vec::new(),
+            events: Vec::new(),
             drawing: Drawing::default(),
             plain: HashSet::new(),
-            atlas: Atlas::default(),
+            source_map: SourceMap::default(),
         }
     }
 

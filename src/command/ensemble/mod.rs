@@ -116,7 +116,7 @@ impl Ensemble {
         let rest = self.rest(&begun)?;
         let Begun { source, mut dynamics, start, until, .. } = begun;
         let integrator = listening(integrator, &source.setup, &mut dynamics)?;
-        let mut events: Vec<String> = source.setup.alarms.iter().map(|alarm| alarm.name.clone()).collect();
+        let mut events: Vec<String> = source.setup.events.iter().map(|event| event.name.clone()).collect();
         let integrator = self.listening(integrator, &mut dynamics, &mut events)?;
         let reduce = match self.reduce.is_empty() {
             true => vec![format!("stats({})", dynamics.system().coordinates().join(", "))],

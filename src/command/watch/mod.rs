@@ -165,7 +165,7 @@ impl Stage {
             conserved: system.conserved().contains(&"energy"),
             digits: digits(speed),
         };
-        let events = source.setup.alarms.iter().map(|alarm| alarm.name.clone()).collect();
+        let events = source.setup.events.iter().map(|event| event.name.clone()).collect();
         Ok(Stage {
             script: Script { integrator, dynamics, start, end, spacing },
             title,

@@ -1,37 +1,37 @@
 //! Ensembles: many trajectories of one system, in lanes and threads.
 //!
 //! ```text
-//! indices ─► Crew: chunks to threads ─► Convoy: lanes, filled again as they come to their ends ─► Chunk, in order, to the sink
+//! indices ─► WorkQueue: chunks to threads ─► LaneGroup: lanes, filled again as they come to their ends ─► Chunk, in order, to the sink
 //!                                          Starts: where trajectory number i begins
 //! ```
 //!
 //! A trajectory has the bits that it has alone, whatever is beside it: results do not depend on the number of threads, the width of a
-//! convoy or the length of chunks.
+//! group or the length of chunks.
 
 mod chunk;
-mod convoy;
-mod crew;
-mod desk;
+mod lane_group;
+mod open_chunks;
+mod work_queue;
 
 pub use chunk::{Chunk, Fate};
 
 use crate::error::RunError;
 use crate::integrator::Integrator;
-use convoy::Convoy;
-use crew::Crew;
-use desk::Desk;
+use lane_group::LaneGroup;
 use leastaction_compile::LANES;
 use leastaction_mechanics::{Dynamics, Observable, StartError};
+use open_chunks::OpenChunks;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
+use work_queue::WorkQueue;
 
 /// Each thread gets so many chunks, if these are not too small, so that all have about as much to do; and so many trajectories are not too few.
 const SHARES: u64 = 16;
 const FEW: u64 = 64;
 
-/// So many trajectories of a thread fill two convoys.
+/// So many trajectories of a thread fill two groups.
 const MANY: u64 = 2 * LANES as u64;
 
 /// The samples of a chunk may have so many numbers: 2 GB.
@@ -184,24 +184,24 @@ impl Ensemble {
             return Err(RunError::TooManySamples { samples, dimension: system.dimension() });
         }
         // What is wrong for all is said before any thread begins.
-        Convoy::new(self, &mut dynamics.clone(), 1, &times)?;
-        // With fewer, lanes of a second convoy would be empty.
+        LaneGroup::new(self, &mut dynamics.clone(), 1, &times)?;
+        // With fewer, lanes of a second group would be empty.
         let many = count / self.threads as u64 >= MANY;
-        let crew = Crew::new(indices, chunk, self.threads, &self.stop);
+        let queue = WorkQueue::new(indices, chunk, self.threads, &self.stop);
         let (sender, chunks) = mpsc::channel();
         let mut tally = Tally::default();
         std::thread::scope(|scope| {
             for _ in 0..self.threads {
-                let (sender, crew, times, dynamics) = (sender.clone(), &crew, &times, dynamics.clone());
+                let (sender, queue, times, dynamics) = (sender.clone(), &queue, &times, dynamics.clone());
                 scope.spawn(move || {
                     // If this thread cannot go on, no other should wait for it.
-                    let _leaving = crew.leaving();
-                    self.work(dynamics, crew, starts, times, &sender, many)
+                    let _guard = queue.stop_on_panic();
+                    self.work(dynamics, queue, starts, times, &sender, many)
                 });
             }
             drop(sender);
             let mut waiting = std::collections::BTreeMap::new();
-            let mut next = crew.first();
+            let mut next = queue.first();
             for chunk in chunks {
                 let chunk: Chunk = chunk?;
                 waiting.insert(chunk.first, chunk);
@@ -209,10 +209,10 @@ impl Ensemble {
                     next += chunk.len() as u64;
                     tally.add(&chunk);
                     let broken_off = sink(&chunk).is_break();
-                    crew.shown();
+                    queue.shown();
                     if broken_off {
                         tally.interrupted = true;
-                        crew.stop();
+                        queue.stop();
                         return Ok(tally);
                     }
                 }
@@ -226,28 +226,28 @@ impl Ensemble {
     fn work(
         &self,
         mut dynamics: Dynamics,
-        crew: &Crew<'_>,
+        queue: &WorkQueue<'_>,
         starts: &dyn Starts,
         times: &[f64],
         sender: &mpsc::Sender<Result<Chunk, RunError>>,
         many: bool,
     ) {
-        let mut desk =
-            Desk::new(crew, sender, (dynamics.system().dimension(), self.observed.len(), times.len()));
-        let mut beside = dynamics.clone();
-        let convoy = Convoy::new(self, &mut dynamics, self.width, times);
-        let sailed = convoy.and_then(|mut convoy| {
-            if !convoy.can_stride() {
-                return convoy.sail(starts, &mut desk, &mut Desk::next);
+        let mut open =
+            OpenChunks::new(queue, sender, (dynamics.system().dimension(), self.observed.len(), times.len()));
+        let mut second = dynamics.clone();
+        let group = LaneGroup::new(self, &mut dynamics, self.width, times);
+        let ran = group.and_then(|mut group| {
+            if !group.can_compile_loop() {
+                return group.run_stepwise(starts, &mut open, &mut OpenChunks::next);
             }
-            let mut convoys = vec![convoy];
+            let mut groups = vec![group];
             if many {
-                convoys.push(Convoy::new(self, &mut beside, self.width, times)?);
+                groups.push(LaneGroup::new(self, &mut second, self.width, times)?);
             }
-            Convoy::stride(&mut convoys, starts, &mut desk, &mut Desk::next)
+            LaneGroup::run_compiled(&mut groups, starts, &mut open, &mut OpenChunks::next)
         });
-        if let Err(error) = sailed {
-            crew.stop();
+        if let Err(error) = ran {
+            queue.stop();
             let _ = sender.send(Err(error));
         }
     }

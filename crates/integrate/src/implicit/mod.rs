@@ -41,7 +41,7 @@ pub(crate) trait Equation {
     fn image(&mut self, x: &[f64], image: &mut [f64]) -> Result<(), EvalError>;
 
     /// The derivatives of g at x, by rows.
-    fn slope(&mut self, x: &[f64], matrix: &mut [f64]) -> Result<(), EvalError>;
+    fn jacobian(&mut self, x: &[f64], matrix: &mut [f64]) -> Result<(), EvalError>;
 
     /// Whether there are so few unknowns that a matrix of them makes sense.
     fn is_small(&self) -> bool {
@@ -92,7 +92,7 @@ impl Solver {
         }
     }
 
-    /// As [`Solver::solve`], by accelerated iteration alone: for equations whose slopes are not known.
+    /// As [`Solver::solve`], by accelerated iteration alone: for equations whose Jacobian is not known.
     pub(crate) fn accelerate<const W: usize>(
         &mut self,
         t: &[f64],

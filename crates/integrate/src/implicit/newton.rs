@@ -10,7 +10,7 @@ const MAX_ITERATIONS: u32 = 50;
 pub(super) struct Newton {
     dimension: usize,
     /// g′ of all lanes, by rows.
-    slopes: Vec<f64>,
+    jacobian: Vec<f64>,
     /// 1 − g′ of one lane.
     matrix: Vec<f64>,
     side: Vec<f64>,
@@ -22,7 +22,7 @@ impl Newton {
         let square = dimension * dimension;
         Newton {
             dimension,
-            slopes: vec![0.0; square * width],
+            jacobian: vec![0.0; square * width],
             matrix: vec![0.0; square],
             side: vec![0.0; dimension],
             pivots: vec![0; dimension],
@@ -46,7 +46,7 @@ impl Newton {
             equation.image(x, front.image)?;
             front.compare(x);
             if !front.is_done() {
-                equation.slope(x, &mut self.slopes)?;
+                equation.jacobian(x, &mut self.jacobian)?;
             }
             for j in 0..W {
                 match front.progress[j].state {
@@ -66,7 +66,7 @@ impl Newton {
     fn correct<const W: usize>(&mut self, lane: usize, x: &mut [f64], image: &[f64]) {
         let d = self.dimension;
         for (place, entry) in self.matrix.iter_mut().enumerate() {
-            *entry = f64::from(place / d == place % d) - self.slopes[place * W + lane];
+            *entry = f64::from(place / d == place % d) - self.jacobian[place * W + lane];
         }
         for (i, side) in self.side.iter_mut().enumerate() {
             *side = image[i * W + lane] - x[i * W + lane];

@@ -4,16 +4,16 @@ use super::spectrum::{Mode, modes};
 use crate::linear::{Complex, factor, solve};
 use leastaction_compile::LANES;
 
-/// 1 − h B⊗J with the slopes J of the field in each lane.
+/// 1 − h B⊗J with the Jacobian J of the field in each lane.
 pub(crate) struct Operator {
     shape: Shape,
     stages: usize,
     rows: usize,
     width: usize,
     /// J of all lanes, by rows; and a new one, before lanes take it.
-    slopes: Vec<f64>,
+    jacobian: Vec<f64>,
     fresh: Vec<f64>,
-    /// Whether a lane has slopes.
+    /// Whether a lane has a Jacobian.
     held: [f64; LANES],
     /// The step for which a lane's factors are, and whether they are still to be made.
     step: [f64; LANES],
@@ -25,7 +25,7 @@ enum Shape {
     /// One B for all components: its modes, and the factors of 1 − hλJ for each lane and mode.
     Modes { modes: Vec<Mode>, factors: Vec<Complex>, side: Vec<Complex> },
     /// One B for the first half of the components and one for the second, which have no modes in common: the whole matrix.
-    Whole { matrices: [Vec<f64>; 2], factors: Vec<f64>, side: Vec<f64> },
+    CompiledStep { matrices: [Vec<f64>; 2], factors: Vec<f64>, side: Vec<f64> },
 }
 
 impl Operator {
@@ -40,7 +40,7 @@ impl Operator {
     /// With one matrix for the first half of the rows, and one for the second.
     pub(crate) fn whole(matrices: [Vec<f64>; 2], stages: usize, rows: usize, width: usize) -> Operator {
         let n = stages * rows;
-        let shape = Shape::Whole { matrices, factors: vec![0.0; n * n * width], side: vec![0.0; n] };
+        let shape = Shape::CompiledStep { matrices, factors: vec![0.0; n * n * width], side: vec![0.0; n] };
         Operator::new(shape, stages, rows, width, n)
     }
 
@@ -50,7 +50,7 @@ impl Operator {
             stages,
             rows,
             width,
-            slopes: vec![0.0; rows * rows * width],
+            jacobian: vec![0.0; rows * rows * width],
             fresh: vec![0.0; rows * rows * width],
             held: [0.0; LANES],
             step: [0.0; LANES],
@@ -59,25 +59,25 @@ impl Operator {
         }
     }
 
-    /// Where new slopes are put, for all lanes.
+    /// Where a new Jacobian is put, for all lanes.
     pub(crate) fn fresh(&mut self) -> &mut [f64] {
         &mut self.fresh
     }
 
-    /// A lane takes its new slopes.
+    /// A lane takes its new Jacobian.
     pub(crate) fn renew(&mut self, lane: usize) {
-        for place in (lane..self.slopes.len()).step_by(self.width) {
-            self.slopes[place] = self.fresh[place];
+        for place in (lane..self.jacobian.len()).step_by(self.width) {
+            self.jacobian[place] = self.fresh[place];
         }
         (self.held[lane], self.stale[lane]) = (1.0, true);
     }
 
-    /// Whether a lane has slopes.
+    /// Whether a lane has a Jacobian.
     pub(crate) fn holds(&self, lane: usize) -> bool {
         self.held[lane] != 0.0
     }
 
-    /// A lane will need new slopes.
+    /// A lane will need a new Jacobian.
     pub(crate) fn expire(&mut self, lane: usize) {
         self.held[lane] = 0.0;
     }
@@ -93,7 +93,7 @@ impl Operator {
     }
 
     fn factor(&mut self, lane: usize) {
-        let Operator { shape, stages, rows: d, width, slopes, pivots, .. } = self;
+        let Operator { shape, stages, rows: d, width, jacobian, pivots, .. } = self;
         let (d, width, h) = (*d, *width, self.step[lane]);
         match shape {
             Shape::Modes { modes, factors, .. } => {
@@ -102,19 +102,19 @@ impl Operator {
                     let matrix = &mut factors[place * d * d..][..d * d];
                     for (at, entry) in matrix.iter_mut().enumerate() {
                         let unit = Complex::new(f64::from(at / d == at % d), 0.0);
-                        *entry = unit - mode.value.times(h * slopes[at * width + lane]);
+                        *entry = unit - mode.value.times(h * jacobian[at * width + lane]);
                     }
                     factor(matrix, &mut pivots[place * d..][..d]);
                 }
             }
-            Shape::Whole { matrices, factors, .. } => {
+            Shape::CompiledStep { matrices, factors, .. } => {
                 let (s, n) = (*stages, *stages * d);
                 let matrix = &mut factors[lane * n * n..][..n * n];
                 for (at, entry) in matrix.iter_mut().enumerate() {
                     let ((i, r), (j, c)) = ((at / n / d, at / n % d), (at % n / d, at % n % d));
                     // A component is reached through the increments of its own kind.
                     let share = matrices[usize::from(c >= d / 2)][i * s + j];
-                    *entry = f64::from(at / n == at % n) - h * share * slopes[(r * d + c) * width + lane];
+                    *entry = f64::from(at / n == at % n) - h * share * jacobian[(r * d + c) * width + lane];
                 }
                 factor(matrix, &mut pivots[lane * n..][..n]);
             }
@@ -142,7 +142,7 @@ impl Operator {
                     }
                 }
             }
-            Shape::Whole { factors, side, .. } => {
+            Shape::CompiledStep { factors, side, .. } => {
                 let n = s * d;
                 (0..n).for_each(|i| side[i] = r[i * width + lane]);
                 solve(&factors[lane * n * n..][..n * n], &pivots[lane * n..][..n], side);
@@ -155,7 +155,7 @@ impl Operator {
     pub(crate) fn first_value(&self) -> f64 {
         match &self.shape {
             Shape::Modes { modes, .. } => modes[0].value.re,
-            Shape::Whole { .. } => 0.0,
+            Shape::CompiledStep { .. } => 0.0,
         }
     }
 
@@ -169,12 +169,12 @@ impl Operator {
         (0..d).for_each(|i| r[i * width + lane] = side[i].re);
     }
 
-    /// Everything that later steps depend on: factors are made again from slopes and steps.
+    /// Everything that later steps depend on: factors are made again from the Jacobian and the steps.
     pub(crate) fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
         visit(&mut self.held);
         visit(&mut self.step);
         if self.held.iter().any(|held| *held != 0.0) {
-            visit(&mut self.slopes);
+            visit(&mut self.jacobian);
         }
         self.stale.fill(true);
     }
@@ -197,15 +197,15 @@ mod tests {
         let r: Vec<f64> = (0..s * d * width).map(number).collect();
         let mut found = [vec![0.0; r.len()], vec![0.0; r.len()]];
         for (operator, x) in [&mut split, &mut whole].into_iter().zip(&mut found) {
-            operator.fresh().iter_mut().enumerate().for_each(|(k, slope)| *slope = 3.0 * number(k + 7));
+            operator.fresh().iter_mut().enumerate().for_each(|(k, entry)| *entry = 3.0 * number(k + 7));
             operator.renew(lane);
             operator.prepare(lane, h);
             operator.solve(lane, &r, x);
         }
         for row in 0..s * d {
-            let slope = |r: usize, c: usize| 3.0 * number((r * d + c) * width + lane + 7);
+            let entry = |r: usize, c: usize| 3.0 * number((r * d + c) * width + lane + 7);
             let at = |k: usize| found[0][k * width + lane];
-            let coupled = |k: usize| matrix[row / d * s + k / d] * slope(row % d, k % d) * at(k);
+            let coupled = |k: usize| matrix[row / d * s + k / d] * entry(row % d, k % d) * at(k);
             let back = at(row) - h * (0..s * d).map(coupled).sum::<f64>();
             assert!((back - r[row * width + lane]).abs() < 1e-12, "{back}");
             assert!((at(row) - found[1][row * width + lane]).abs() < 1e-12);

@@ -97,7 +97,7 @@ impl Past {
         }
     }
 
-    /// The shares of kept values in a guess, for one lane: Lagrange polynomials of the slopes L/(hb) at the new nodes.
+    /// The shares of kept values in a guess, for one lane: Lagrange polynomials of the rates L/(hb) at the new nodes.
     fn find_shares(&mut self, j: usize) {
         let (s, kept) = (self.c.len(), self.steps.len());
         let steps = self.steps.iter().map(|steps| steps[j]);
@@ -191,11 +191,11 @@ mod tests {
 
     const STEPS: [f64; 4] = [0.1, 0.3, 0.2, 0.25];
 
-    fn slope(t: f64) -> f64 {
+    fn rate(t: f64) -> f64 {
         1.0 + t * (2.0 - t * (3.0 - 0.5 * t))
     }
 
-    /// Slopes that are a polynomial of time are continued exactly, over steps of different lengths.
+    /// Rates that are a polynomial of time are continued exactly, over steps of different lengths.
     #[test]
     fn polynomials_are_continued() {
         continues([0.25, 0.75], 2);
@@ -207,7 +207,7 @@ mod tests {
         let mut past = Past::of_increments(&c, &b, 1);
         let (mut t, mut guess) = (0.0, [0.0; 2]);
         for (k, h) in STEPS.into_iter().enumerate() {
-            let exact = [0, 1].map(|i| h * b[i] * slope(t + c[i] * h));
+            let exact = [0, 1].map(|i| h * b[i] * rate(t + c[i] * h));
             past.guess(&[h], &mut guess);
             let miss = (0..2).map(|i| (guess[i] - exact[i]).abs()).fold(0.0, f64::max);
             assert_eq!(miss < 1e-13, k >= steps, "step {k}: {miss:e}");
@@ -223,7 +223,7 @@ mod tests {
         let (mut t, mut guess) = (0.0, [0.0]);
         for (k, h) in STEPS.into_iter().chain(STEPS).enumerate() {
             // Of steps that differ in length, values belong to the middle.
-            let exact = h * slope(t + 0.5 * h);
+            let exact = h * rate(t + 0.5 * h);
             past.guess(&[h], &mut guess);
             assert_eq!((guess[0] - exact).abs() < 1e-13, k >= 4, "step {k}: {} {exact}", guess[0]);
             past.keep(&[true], &[exact]);
@@ -241,7 +241,7 @@ mod tests {
                 for (c, b) in rule.nodes.iter().zip(&rule.weights) {
                     let mut phi = vec![0.0; terms];
                     basis(*c, &mut phi);
-                    (0..terms).for_each(|k| sum[k * LANES] += h * b * phi[k] * slope(t + c * h));
+                    (0..terms).for_each(|k| sum[k * LANES] += h * b * phi[k] * rate(t + c * h));
                 }
                 sum
             };

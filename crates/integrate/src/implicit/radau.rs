@@ -1,7 +1,7 @@
 //! Radau IIA of three stages at work: see `method/radau5.rs` for its formulas.
 //!
-//! Newton's method solves for the Z of all stages with slopes from the start of the step. With a tolerance it stops at a fraction
-//! of that, by the rate at which corrections shrink; with steps of one length it stops where they are rounding. Slopes are kept
+//! Newton's method solves for the Z of all stages with the Jacobian at the start of the step. With a tolerance it stops at a fraction
+//! of that, by the rate at which corrections shrink; with steps of one length it stops where they are rounding. The Jacobian is kept
 //! from step to step while corrections shrink a thousandfold, and factors while the step stays.
 
 use super::operator::Operator;
@@ -19,7 +19,7 @@ const STAGES: usize = 3;
 const FEW: u32 = 7;
 /// With steps of one length there is no other choice.
 const MANY: u32 = 50;
-/// Slopes are kept while corrections shrink like this.
+/// The Jacobian is kept while corrections shrink like this.
 const FAST: f64 = 1e-3;
 /// And where they must, are renewed on the way if corrections shrink no faster than this.
 const SLOW: f64 = 0.3;
@@ -39,7 +39,7 @@ pub(crate) struct Radau {
     width: usize,
     /// Z, h·f of the stages, residuals and corrections: three blocks each.
     z: Vec<f64>,
-    slopes: Vec<f64>,
+    rates: Vec<f64>,
     residual: Vec<f64>,
     correction: Vec<f64>,
     at: Vec<f64>,
@@ -57,7 +57,7 @@ struct Memory {
     step: [f64; LANES],
     /// The last rate, as Θ/(1 − Θ).
     rate: [f64; LANES],
-    /// Whether slopes should be renewed, and whether they belong to this very state.
+    /// Whether the Jacobian should be renewed, and whether it belongs to this very state.
     tired: [f64; LANES],
     current: [f64; LANES],
     /// Whether the last try was not taken.
@@ -72,7 +72,7 @@ struct Solving {
     size: f64,
     theta: f64,
     progress: Progress,
-    /// Whether slopes are to be renewed before the next correction.
+    /// Whether the Jacobian is to be renewed before the next correction.
     renew: bool,
 }
 
@@ -118,7 +118,7 @@ impl Radau {
             fraction: (10.0 * f64::EPSILON / size).max(size.sqrt().min(0.03)),
             width,
             z: stages(),
-            slopes: stages(),
+            rates: stages(),
             residual: stages(),
             correction: stages(),
             at: block(),
@@ -185,7 +185,7 @@ impl Radau {
                     (State::Solved | State::Lost, _) => continue,
                 }
                 if self.lanes[j].state == State::Lost && self.memory.current[j] == 0.0 {
-                    // Old slopes, perhaps, were to blame.
+                    // An old Jacobian, perhaps, was to blame.
                     self.guess(j);
                     self.memory.rate[j] = 1.0;
                     self.lanes[j] = Solving::new(true);
@@ -195,7 +195,7 @@ impl Radau {
         Ok(iterations)
     }
 
-    /// Gives lanes new slopes that need them: those at the start of the step, or if these were not good enough, on the way.
+    /// Gives lanes a new Jacobian that need one: that at the start of the step, or if this was not good enough, on the way.
     fn renew(
         &mut self,
         motion: &mut Motion<'_>,
@@ -212,7 +212,7 @@ impl Radau {
             let moved = if begun { self.z[len + place] } else { 0.0 };
             *at = block.values()[place] + (block.carry()[place] + moved);
         }
-        motion.slopes(interval, 0.0, &self.at, self.operator.fresh())?;
+        motion.jacobian(interval, 0.0, &self.at, self.operator.fresh())?;
         for j in (0..self.width).filter(|&j| wants(&self.lanes[j])) {
             self.operator.renew(j);
             self.memory.current[j] = f64::from(self.lanes[j].count == 0);
@@ -237,14 +237,14 @@ impl Radau {
             for ((at, z), (y, e)) in places.zip(block.values().iter().zip(block.carry())) {
                 *at = y + (e + z);
             }
-            let slope = &mut self.slopes[i * len..][..len];
-            motion.rates(interval, self.c[i], &self.at, slope)?;
-            scale(slope, interval.h);
+            let rates = &mut self.rates[i * len..][..len];
+            motion.rates(interval, self.c[i], &self.at, rates)?;
+            scale(rates, interval.h);
         }
         for i in 0..STAGES {
             let row: [f64; STAGES] = std::array::from_fn(|k| self.a[i * STAGES + k]);
             for place in 0..len {
-                let part = |k: usize| row[k] * self.slopes[k * len + place];
+                let part = |k: usize| row[k] * self.rates[k * len + place];
                 self.residual[i * len + place] = part(0) + part(1) + part(2) - self.z[i * len + place];
             }
         }
@@ -289,10 +289,11 @@ impl Radau {
 
     fn relative<const W: usize>(&self, y: &[f64], sizes: &mut [f64; LANES]) {
         let rows = y.len() / W;
-        let [scales, moved, found] = [y, &self.z, &self.correction].map(|block| largest::<W>(block, rows));
+        let [scales, moved, corrections] =
+            [y, &self.z, &self.correction].map(|block| largest::<W>(block, rows));
         for (j, size) in sizes.iter_mut().enumerate().take(W) {
             for half in 0..2 {
-                let (part, scale) = (found[half][j], scales[half][j] + moved[half][j]);
+                let (part, scale) = (corrections[half][j], scales[half][j] + moved[half][j]);
                 *size = size.max(if part == 0.0 { 0.0 } else { part / scale });
             }
             if self.correction.iter().skip(j).step_by(W).any(|x| !x.is_finite()) {
@@ -364,12 +365,12 @@ impl Radau {
                 let moved = if round == 0 { 0.0 } else { self.error[place] };
                 *at = block.values()[place] + (block.carry()[place] + moved);
             }
-            let slope = &mut self.slopes[..len];
-            motion.rates(interval, 0.0, &self.at, slope)?;
-            scale(slope, interval.h);
+            let rates = &mut self.rates[..len];
+            motion.rates(interval, 0.0, &self.at, rates)?;
+            scale(rates, interval.h);
             for j in (0..width).filter(|&j| chosen[j] && self.lanes[j].state == State::Solved) {
                 let places = (j..len).step_by(width);
-                places.for_each(|i| self.error[i] = gamma * self.slopes[i] + self.side[i]);
+                places.for_each(|i| self.error[i] = gamma * self.rates[i] + self.side[i]);
                 self.operator.prepare(j, interval.h[j]);
                 self.operator.filter(j, &mut self.error);
             }

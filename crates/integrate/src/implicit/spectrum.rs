@@ -44,11 +44,11 @@ fn dot(a: &[Complex], b: &[Complex]) -> Complex {
 
 /// The vector that a matrix multiplies by an eigenvalue, by inverse iteration.
 fn vector(s: usize, value: Complex, entry: impl Fn(usize, usize) -> f64) -> Vec<Complex> {
-    // Just beside the eigenvalue, so that no pivot is zero.
-    let beside = value.times(1.0 + 1e-9);
+    // Just near the eigenvalue, so that no pivot is zero.
+    let near = value.times(1.0 + 1e-9);
     let mut shifted: Vec<Complex> = (0..s * s)
         .map(|k| {
-            let diagonal = if k / s == k % s { beside } else { Complex::ZERO };
+            let diagonal = if k / s == k % s { near } else { Complex::ZERO };
             Complex::new(entry(k / s, k % s), 0.0) - diagonal
         })
         .collect();

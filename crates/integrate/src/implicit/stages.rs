@@ -1,7 +1,7 @@
 //! Symplectic implicit Runge–Kutta methods of s stages, and pairs of them: the step from its [`Tableau`].
 //!
 //! The unknowns are the increments Lᵢ = hbᵢ f(t + cᵢh, Yᵢ), with Yᵢ = y₀ + Σ μᵢⱼLⱼ. Accelerated iteration solves for them; lanes
-//! in which it fails, because the step is long for the system's fastest motion, go to Newton's method with slopes and factors
+//! in which it fails, because the step is long for the system's fastest motion, go to Newton's method with a Jacobian and factors
 //! that are kept while they serve, and stay with it for a while. Iterations begin from the polynomial through the
 //! increments of the last steps, and end where corrections are rounding.
 
@@ -15,7 +15,7 @@ use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
 use leastaction_mechanics::EvalError;
 
-/// How many iterations are made with slopes that were kept; with new ones, from the start of the step, and then from its middle.
+/// How many iterations are made with a Jacobian that was kept; with a new one, from the start of the step, and then from its middle.
 const WITH_KEPT: u32 = 15;
 const WITH_NEW: [u32; 4] = [2, 25, 25, 25];
 /// Corrections this small, relative to the state, are of something near the solution.
@@ -177,10 +177,10 @@ impl<'a> StageField<'a, '_> {
         Ok(())
     }
 
-    /// The slopes of the field in the middle of the step.
-    fn slopes(&mut self, x: &[f64], matrix: &mut [f64]) -> Result<(), EvalError> {
+    /// The Jacobian of the field in the middle of the step.
+    fn jacobian(&mut self, x: &[f64], matrix: &mut [f64]) -> Result<(), EvalError> {
         self.go(x, None);
-        self.motion.slopes(self.interval, 0.5, self.at, matrix)
+        self.motion.jacobian(self.interval, 0.5, self.at, matrix)
     }
 
     /// Goes to a stage, or to the middle of the step.
@@ -210,7 +210,7 @@ fn go_rows<const W: usize>(shares: [&[f64]; 2], block: &Block, x: &[f64], at: &m
     }
 }
 
-/// Newton's method with the same slopes for all stages, accelerated: δ solves (1 − hB⊗J) δ = g(x) − x, and x ↦ x + δ is iterated. It
+/// Newton's method with the same Jacobian for all stages, accelerated: δ solves (1 − hB⊗J) δ = g(x) − x, and x ↦ x + δ is iterated. It
 /// ends where corrections no longer shrink: in stiff systems residuals are large however good the solution is.
 struct Newton<'a, 'd, const W: usize> {
     anderson: &'a mut Anderson,
@@ -229,7 +229,7 @@ impl<const W: usize> Newton<'_, '_, W> {
             clear(x, kept);
             iterations += self.iterate(x, front, kept, WITH_KEPT)?;
         }
-        // What old slopes have nearly solved is a good start.
+        // What an old Jacobian has nearly solved is a good start.
         let near = |j: usize| kept[j] && front.progress[j].size < NEAR;
         let far: [bool; W] = std::array::from_fn(|j| waiting(front, j) && !near(j));
         clear(x, far);
@@ -238,14 +238,14 @@ impl<const W: usize> Newton<'_, '_, W> {
             if !unsolved.contains(&true) {
                 break;
             }
-            self.field.slopes(x, self.operator.fresh())?;
+            self.field.jacobian(x, self.operator.fresh())?;
             (0..W).filter(|&j| unsolved[j]).for_each(|j| self.operator.renew(j));
             iterations += self.iterate(x, front, unsolved, most)?;
         }
         Ok(iterations)
     }
 
-    /// Iterates in some lanes with the slopes that they have. Lanes that are not solved wait again.
+    /// Iterates in some lanes with the Jacobian that they have. Lanes that are not solved wait again.
     fn iterate(
         &mut self,
         x: &mut [f64],

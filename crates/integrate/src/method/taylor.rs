@@ -7,7 +7,7 @@
 //! ([`SeriesEvaluator::reach`]).
 //!
 //! What lies beyond the horizon of its coefficients a series does not see: a branch of the field, or a wall or a hill whose tail is too small to
-//! count where the step begins. Therefore no step is believed before its defect, the field less the series' slope, was looked at: at its end, and
+//! count where the step begins. Therefore no step is believed before its defect, the field less the series' derivative, was looked at: at its end, and
 //! on the way as often as the length of the run asks for (as defect control does; W. H. Enright, J. Comput. Appl. Math. 31 (1990) 93). The look at
 //! the end costs nothing: the field there is the first coefficient of the next step's expansion.
 
@@ -72,15 +72,15 @@ struct Taylor {
     /// Where the step begins; and where it leads, if that was found.
     here: Expansion,
     there: Expansion,
-    found: bool,
+    checked: bool,
     /// Whether `here` is where the step to come begins.
     fresh: bool,
-    /// The sums of the series, what rounding left of them, and their slopes; and the steps that they are of.
+    /// The sums of the series, what rounding left of them, and their derivatives; and the steps that they are of.
     sums: Vec<f64>,
     summed: [f64; LANES],
     /// What rounding left of the last step that was taken.
     left: Vec<f64>,
-    /// The field less the series' slope, times the step.
+    /// The field less the series' derivative, times the step.
     defects: Vec<f64>,
     /// The step that is proposed, and the last that was taken; 0 before the first.
     proposed: [f64; LANES],
@@ -93,7 +93,7 @@ impl Taylor {
         let (order, tolerance) = match *pace {
             Pace::Step(_) | Pace::Density(_) => (ORDER, None),
             Pace::Tolerance(tolerance) => {
-                let field = system.field()?;
+                let field = system.rates_program()?;
                 (order(tolerance, field.body().len()), Some(tolerance))
             }
         };
@@ -112,7 +112,7 @@ impl Taylor {
             tolerance,
             there: here.clone(),
             here,
-            found: false,
+            checked: false,
             fresh: false,
             sums: vec![0.0; 3 * len],
             left: vec![0.0; len],
@@ -125,9 +125,9 @@ impl Taylor {
 
     /// The expansion at a block.
     fn expand(&mut self, motion: &mut Motion<'_>, t: &[f64], block: &Block) -> Result<(), StepError> {
-        let Taylor { series, revision, found, .. } = self;
+        let Taylor { series, revision, checked, .. } = self;
         let passed = motion.dynamics().pass_parameters(revision, |lane, values| {
-            *found = false;
+            *checked = false;
             match lane {
                 None => series.set_parameters(values),
                 Some(lane) => series.set_parameters_in(lane, values),
@@ -138,9 +138,9 @@ impl Taylor {
         let values = block.values();
         // To the bit, with the signs of zeros: a run that is resumed here does not have what was found.
         let same = |(a, b): (&f64, &f64)| a.to_bits() == b.to_bits();
-        if self.found && self.there.inputs().iter().zip(values).all(same) {
+        if self.checked && self.there.inputs().iter().zip(values).all(same) {
             std::mem::swap(&mut self.here, &mut self.there);
-            self.found = false;
+            self.checked = false;
             return Ok(());
         }
         let (states, time) = self.here.inputs_mut().split_at_mut(values.len());
@@ -238,12 +238,12 @@ impl Taylor {
         is_end: bool,
     ) -> Result<(), StepError> {
         self.sum(interval.h)?;
-        self.found = is_end && !self.is_timed();
+        self.checked = is_end && !self.is_timed();
         let (len, width) = (self.left.len(), interval.h.len());
         let Taylor { series, there, sums, left, defects, .. } = self;
-        let (change, slopes) = (&sums[..len], &sums[2 * len..]);
+        let (change, derivatives) = (&sums[..len], &sums[2 * len..]);
         let at = &mut there.inputs_mut()[..len];
-        if self.found {
+        if self.checked {
             let (y, carry) = (&block.values()[..len], &block.carry()[..len]);
             let (change, left) = (&change[..len], &left[..len]);
             for place in 0..len {
@@ -259,7 +259,7 @@ impl Taylor {
             at.iter_mut().zip(change).zip(block.values()).for_each(|((at, change), y)| *at = y + change);
             motion.rates(interval, 1.0, at, defects)?;
         }
-        defects.iter_mut().zip(slopes).for_each(|(defect, slope)| *defect -= slope);
+        defects.iter_mut().zip(derivatives).for_each(|(defect, derivative)| *defect -= derivative);
         scale(defects, interval.h);
         Ok(())
     }

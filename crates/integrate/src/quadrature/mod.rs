@@ -1,6 +1,6 @@
 //! Quadrature on \[0, 1\], and the polynomials that go with it.
 //!
-//! Nodes are zeros of Legendre polynomials Pₛ of x = 2τ − 1 and of their sums, found in doubled precision. There are two ways on:
+//! Nodes are zeros of Legendre polynomials Pₛ of x = 2τ − 1 and of their sums, roots in doubled precision. There are two ways on:
 //! a [`Rule`] of any number of points, in plain doubles, and [`Collocation`], with the matrices of Runge–Kutta methods.
 
 mod collocation;
@@ -19,8 +19,8 @@ impl Rule {
     /// Gauss: exact up to degree 2m − 1 with m points, with weights 1/((1 − x²) P′ₘ²).
     pub(crate) fn gauss(points: usize) -> Rule {
         Rule::mirrored(&gauss(points), |x| {
-            let (_, slope) = legendre(points, x);
-            Double::ONE / ((Double::ONE - x * x) * slope * slope)
+            let (_, derivative) = legendre(points, x);
+            Double::ONE / ((Double::ONE - x * x) * derivative * derivative)
         })
     }
 
@@ -72,8 +72,8 @@ fn lobatto(s: usize) -> Vec<Double> {
 /// The zeros of Pₛ − Pₛ₋₁, of which the last is 1.
 fn radau(s: usize) -> Vec<Double> {
     let inner = |x| {
-        let ((p, slope), (before, slope_before)) = (legendre(s, x), legendre(s - 1, x));
-        (p - before, slope - slope_before)
+        let ((p, derivative), (before, derivative_before)) = (legendre(s, x), legendre(s - 1, x));
+        (p - before, derivative - derivative_before)
     };
     let mut c = zeros(s - 1, inner);
     c.push(Double::ONE);
@@ -83,15 +83,15 @@ fn radau(s: usize) -> Vec<Double> {
 /// Pₙ and its derivative at x.
 fn legendre(n: usize, x: Double) -> (Double, Double) {
     let (mut before, mut p) = (Double::ZERO, Double::ONE);
-    let (mut slope_before, mut slope) = (Double::ZERO, Double::ZERO);
+    let (mut derivative_before, mut derivative) = (Double::ZERO, Double::ZERO);
     for k in 1..=n {
         let (k, twice) = (Double::from(k as f64), Double::from((2 * k - 1) as f64));
         let next = (twice * x * p - (k - Double::ONE) * before) / k;
-        let next_slope = slope_before + twice * p;
+        let next_derivative = derivative_before + twice * p;
         (before, p) = (p, next);
-        (slope_before, slope) = (slope, next_slope);
+        (derivative_before, derivative) = (derivative, next_derivative);
     }
-    (p, slope)
+    (p, derivative)
 }
 
 /// The zeros of a function inside (−1, 1), of which there are so many, as fractions of that interval. Given are the function and
@@ -101,19 +101,19 @@ fn zeros(count: usize, function: impl Fn(Double) -> (Double, Double)) -> Vec<Dou
     let cells = 4 * (count + 1);
     let at = |k: usize| -(std::f64::consts::PI * (k as f64 + 0.5) / (cells + 1) as f64).cos();
     let sign = |x: f64| function(Double::from(x)).0.rounded() > 0.0;
-    let mut found = Vec::with_capacity(count);
+    let mut roots = Vec::with_capacity(count);
     for k in 0..cells {
         let (left, right) = (at(k), at(k + 1));
-        if found.len() < count && sign(left) != sign(right) {
+        if roots.len() < count && sign(left) != sign(right) {
             let mut x = Double::from(0.5 * (left + right));
             for _ in 0..8 {
-                let (value, slope) = function(x);
-                x = x - value / slope;
+                let (value, derivative) = function(x);
+                x = x - value / derivative;
             }
-            found.push((x + Double::ONE) * Double::from(0.5));
+            roots.push((x + Double::ONE) * Double::from(0.5));
         }
     }
-    found
+    roots
 }
 
 /// The Legendre polynomials φ₀, φ₁, … at τ, orthonormal on \[0, 1\]: as many as there is room for.
@@ -196,13 +196,13 @@ mod tests {
         }
         (0..36).for_each(|k| assert!((gram[k / 6][k % 6] - f64::from(k / 6 == k % 6)).abs() < 1e-14));
         for tau in [0.0, 0.3, 1.0] {
-            let (mut sum, mut found) = ([0.0; 6], [0.0; 6]);
+            let (mut sum, mut roots) = ([0.0; 6], [0.0; 6]);
             for (&c, b) in rule.nodes.iter().zip(&rule.weights) {
                 basis(c * tau, &mut phi);
                 (0..6).for_each(|k| sum[k] += tau * b * phi[k]);
             }
-            integrals(tau, &mut found);
-            (0..6).for_each(|k| assert!((sum[k] - found[k]).abs() < 1e-15));
+            integrals(tau, &mut roots);
+            (0..6).for_each(|k| assert!((sum[k] - roots[k]).abs() < 1e-15));
         }
     }
 }

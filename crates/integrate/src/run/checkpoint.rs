@@ -1,10 +1,10 @@
 //! Checkpoints: all that the rest of a run depends on, so that it can go on later with the same bits.
 
-use crate::course::Course;
 use crate::error::CheckpointError;
 use crate::pace::{Pace, Tolerance};
 use crate::run::checksum::checksum;
 use crate::run::density::Density;
+use crate::run_loop::RunLoop;
 use leastaction_mechanics::System;
 use std::fmt;
 use std::path::Path;
@@ -30,27 +30,27 @@ pub struct Checkpoint {
 const TITLE: &str = "leastaction checkpoint 1";
 
 impl Checkpoint {
-    pub(crate) fn of(course: &mut Course<'_>, pace: &Pace) -> Checkpoint {
+    pub(crate) fn of(run: &mut RunLoop<'_>, pace: &Pace) -> Checkpoint {
         let mut numbers = Vec::new();
-        course.memory(&mut |part| numbers.extend_from_slice(part));
+        run.memory(&mut |part| numbers.extend_from_slice(part));
         Checkpoint {
-            method: course.card.name.to_owned(),
-            states: state_names(course.motion.system()),
-            parameters: course.motion.dynamics().parameters().to_vec(),
+            method: run.card.name.to_owned(),
+            states: state_names(run.motion.system()),
+            parameters: run.motion.dynamics().parameters().to_vec(),
             pace: pace.clone(),
-            start: course.start,
-            end: course.end,
-            width: course.block.width(),
-            t: course.times()[0],
+            start: run.start,
+            end: run.end,
+            width: run.block.width(),
+            t: run.times()[0],
             numbers,
         }
     }
 
-    /// Puts a course where this one was.
-    pub(crate) fn restore(&self, course: &mut Course<'_>) -> Result<(), CheckpointError> {
+    /// Puts a run where this one was.
+    pub(crate) fn restore(&self, run: &mut RunLoop<'_>) -> Result<(), CheckpointError> {
         let mut rest = self.numbers.as_slice();
         let mut complete = true;
-        course.memory(&mut |part| match rest.split_at_checked(part.len()) {
+        run.memory(&mut |part| match rest.split_at_checked(part.len()) {
             Some((numbers, after)) => {
                 part.copy_from_slice(numbers);
                 rest = after;
@@ -96,9 +96,9 @@ impl Checkpoint {
         };
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.new", std::process::id()));
-        let beside = path.with_file_name(name);
-        std::fs::write(&beside, self.to_string()).map_err(failed)?;
-        std::fs::rename(&beside, path).map_err(failed)
+        let temporary = path.with_file_name(name);
+        std::fs::write(&temporary, self.to_string()).map_err(failed)?;
+        std::fs::rename(&temporary, path).map_err(failed)
     }
 
     /// Reads a checkpoint from a file.
@@ -160,12 +160,12 @@ impl FromStr for Checkpoint {
     type Err = CheckpointError;
 
     fn from_str(text: &str) -> Result<Checkpoint, CheckpointError> {
-        let (told, check) = text.rsplit_once(CHECK).unwrap_or((text, ""));
-        let mut lines = told.lines();
+        let (body, check) = text.rsplit_once(CHECK).unwrap_or((text, ""));
+        let mut lines = body.lines();
         if lines.next() != Some(TITLE) {
             return Err(CheckpointError::Format { line: 1, expected: TITLE });
         }
-        if u64::from_str_radix(check.trim_end(), 16) != Ok(checksum(told.bytes())) {
+        if u64::from_str_radix(check.trim_end(), 16) != Ok(checksum(body.bytes())) {
             return Err(CheckpointError::Changed);
         }
         let mut lines = lines.zip(2..);

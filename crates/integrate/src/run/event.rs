@@ -1,8 +1,8 @@
 //! Events: zero crossings of observables, found on the polynomial of each step.
 
-use crate::course::Course;
 use crate::error::RunError;
 use crate::run::roots::{COARSE, Root, coarse_point, is_quiet, sign_changes};
+use crate::run_loop::RunLoop;
 use crate::step::StepError;
 use leastaction_compile::LANES;
 use leastaction_mechanics::{EvalError, Observable, State};
@@ -99,7 +99,7 @@ const ASIDE: f64 = 1e-4;
 const SECANTS: u32 = 6;
 
 /// The events of a run at work.
-pub(crate) struct Lookout<'a> {
+pub(crate) struct EventDetector<'a> {
     events: &'a [Event],
     /// The sign of each observable where each lane is: 0 until it has one.
     signs: Vec<[f64; LANES]>,
@@ -109,16 +109,16 @@ pub(crate) struct Lookout<'a> {
     at: Vec<f64>,
 }
 
-impl<'a> Lookout<'a> {
-    pub(crate) fn new(events: &'a [Event], course: &Course<'_>) -> Lookout<'a> {
-        let (signs, at) = (vec![[0.0; LANES]; events.len()], course.block.values().to_vec());
-        Lookout { events, signs, hits: Vec::with_capacity(16), passed: 0, at }
+impl<'a> EventDetector<'a> {
+    pub(crate) fn new(events: &'a [Event], run: &RunLoop<'_>) -> EventDetector<'a> {
+        let (signs, at) = (vec![[0.0; LANES]; events.len()], run.block.values().to_vec());
+        EventDetector { events, signs, hits: Vec::with_capacity(16), passed: 0, at }
     }
 
     /// Begins in some lanes, where they are.
-    pub(crate) fn begin(&mut self, course: &mut Course<'_>, lanes: &[bool]) -> Result<(), RunError> {
+    pub(crate) fn begin(&mut self, run: &mut RunLoop<'_>, lanes: &[bool]) -> Result<(), RunError> {
         for (event, signs) in self.events.iter().zip(&mut self.signs) {
-            let (mut values, Course { t, block, motion, .. }) = ([0.0; LANES], &mut *course);
+            let (mut values, RunLoop { t, block, motion, .. }) = ([0.0; LANES], &mut *run);
             let width = block.width();
             motion.dynamics().observe(event.what, &t[..width], block.values(), &mut values[..width])?;
             for j in (0..width).filter(|&j| lanes[j]) {
@@ -128,21 +128,21 @@ impl<'a> Lookout<'a> {
         Ok(())
     }
 
-    /// In which lanes something may happen in the proposed step: a first look, the same as [`Lookout::look`] has, in all of them at once.
-    pub(crate) fn suspects(&mut self, course: &mut Course<'_>) -> Result<[bool; LANES], StepError> {
-        let width = course.block.width();
+    /// In which lanes something may happen in the proposed step: a first look, the same as [`EventDetector::detect`] has, in all of them at once.
+    pub(crate) fn suspects(&mut self, run: &mut RunLoop<'_>) -> Result<[bool; LANES], StepError> {
+        let width = run.block.width();
         let (mut suspects, mut values) = ([false; LANES], [[0.0; LANES]; COARSE + 1]);
         let (starts, ends): ([f64; LANES], [f64; LANES]) =
-            (course.t, std::array::from_fn(|j| if j < width { course.end_of(j) } else { 0.0 }));
+            (run.t, std::array::from_fn(|j| if j < width { run.end_of(j) } else { 0.0 }));
         for (event, signs) in self.events.iter().zip(&self.signs) {
             for (k, values) in values.iter_mut().enumerate() {
                 let tau = coarse_point(k);
-                course.polynomial.at(&[tau; LANES][..width], &mut self.at);
+                run.polynomial.at(&[tau; LANES][..width], &mut self.at);
                 let times: [f64; LANES] = std::array::from_fn(|j| starts[j] + tau * (ends[j] - starts[j]));
-                let dynamics = course.motion.dynamics();
+                let dynamics = run.motion.dynamics();
                 dynamics.observe(event.what, &times[..width], &self.at, &mut values[..width])?;
             }
-            for j in (0..width).filter(|&j| course.is_taken(j)) {
+            for j in (0..width).filter(|&j| run.is_taken(j)) {
                 suspects[j] |= !is_quiet(values.map(|values| values[j]), signs[j]);
             }
         }
@@ -155,11 +155,11 @@ impl<'a> Lookout<'a> {
     }
 
     /// Finds what happens in the proposed step of a lane.
-    pub(crate) fn look(&mut self, course: &mut Course<'_>, lane: usize) -> Result<(), StepError> {
-        let (start, end, width) = (course.times()[lane], course.end_of(lane), course.block.width());
+    pub(crate) fn detect(&mut self, run: &mut RunLoop<'_>, lane: usize) -> Result<(), StepError> {
+        let (start, end, width) = (run.times()[lane], run.end_of(lane), run.block.width());
         self.clear();
         for (i, event) in self.events.iter().enumerate() {
-            let (polynomial, dynamics) = (&course.polynomial, course.motion.dynamics());
+            let (polynomial, dynamics) = (&run.polynomial, run.motion.dynamics());
             let mut value = |tau: f64| {
                 let (time, mut out) = ([start + tau * (end - start); LANES], [0.0; LANES]);
                 polynomial.at(&[tau; LANES][..width], &mut self.at);
@@ -174,10 +174,10 @@ impl<'a> Lookout<'a> {
                 }
             })?;
         }
-        if course.motion.system().facts().constrained {
+        if run.motion.system().facts().constrained {
             for k in 0..self.hits.len() {
                 let (tau, hit) = self.hits[k];
-                self.hits[k].0 = self.close_in(course, lane, hit.event, tau)?;
+                self.hits[k].0 = self.close_in(run, lane, hit.event, tau)?;
             }
         }
         self.hits.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -187,17 +187,17 @@ impl<'a> Lookout<'a> {
     /// Where an observable vanishes on the constraints: near the zero on the step's polynomial, which is off them by its error.
     fn close_in(
         &mut self,
-        course: &mut Course<'_>,
+        run: &mut RunLoop<'_>,
         lane: usize,
         event: usize,
         tau: f64,
     ) -> Result<f64, StepError> {
-        let (start, end, width) = (course.times()[lane], course.end_of(lane), course.block.width());
+        let (start, end, width) = (run.times()[lane], run.end_of(lane), run.block.width());
         let mut value = |tau: f64| {
             let (time, mut out) = (start + tau * (end - start), [0.0; LANES]);
-            course.inside(lane, tau, time, &mut self.at)?;
+            run.inside(lane, tau, time, &mut self.at)?;
             let (times, what) = ([time; LANES], self.events[event].what);
-            course.motion.dynamics().observe(what, &times[..width], &self.at, &mut out[..width])?;
+            run.motion.dynamics().observe(what, &times[..width], &self.at, &mut out[..width])?;
             Ok::<f64, StepError>(out[lane])
         };
         // Secants, while they lead nearer.
@@ -208,11 +208,11 @@ impl<'a> Lookout<'a> {
             if best.1 == 0.0 || !(0.0..=1.0).contains(&next) || next == best.0 {
                 break;
             }
-            let found = (next, value(next)?);
-            if found.1.abs() >= best.1.abs() || found.1.is_nan() {
+            let here = (next, value(next)?);
+            if here.1.abs() >= best.1.abs() || here.1.is_nan() {
                 break;
             }
-            (before, best) = (best, found);
+            (before, best) = (best, here);
         }
         Ok(best.0)
     }

@@ -1,13 +1,13 @@
 //! Runs in fictitious time: fixed steps in s, samples in t.
 
 use crate::block::Block;
-use crate::course::Course;
 use crate::dense::Polynomial;
 use crate::error::{Failed, RunError};
 use crate::integrator::{Integrator, Reason};
 use crate::pace::Pace;
 use crate::run::grid::Grid;
 use crate::run::schedule::Schedule;
+use crate::run_loop::RunLoop;
 use crate::trajectory::Trajectory;
 use leastaction_mechanics::{Dynamics, State, Sundman};
 
@@ -81,16 +81,16 @@ impl Integrator {
         let block = Block::one(&begin.block());
         // As far as the steps that are allowed may lead.
         let far = step * self.limit.min(1 << 53) as f64;
-        let mut course =
-            Course::new(self.card, &self.pace, self.limits(u64::MAX), &mut inside, 0.0, block, far)?;
+        let mut run =
+            RunLoop::new(self.card, &self.pace, self.limits(u64::MAX), &mut inside, 0.0, block, far)?;
         let schedule = Schedule::new(&self.output, start.t, end, None)?;
         let trajectory = Trajectory::with_room(original, 0)?;
         let plain = vec![0.0; dimension];
         let mut tape = Tape { sundman, trajectory, plain };
-        let ran = run(&mut course, schedule, &mut tape, (start.t, end), self.limit);
-        let reached = course.block.values()[start.q.len()];
+        let ran = drive(&mut run, schedule, &mut tape, (start.t, end), self.limit);
+        let reached = run.block.values()[start.q.len()];
         if ran.is_err() && tape.trajectory.times().last() != Some(&reached) {
-            tape.push(reached, course.block.values())?;
+            tape.push(reached, run.block.values())?;
         }
         let mut trajectory = tape.trajectory;
         match ran {
@@ -118,8 +118,8 @@ impl Tape<'_> {
     }
 }
 
-fn run(
-    course: &mut Course<'_>,
+fn drive(
+    run: &mut RunLoop<'_>,
     mut schedule: Schedule<'_>,
     tape: &mut Tape<'_>,
     (start, end): (f64, f64),
@@ -127,45 +127,45 @@ fn run(
 ) -> Result<(), RunError> {
     // Where t stands in a block.
     let clock = tape.sundman.original().degrees();
-    let (way, len) = (if end < start { -1.0 } else { 1.0 }, course.block.values().len());
+    let (way, len) = (if end < start { -1.0 } else { 1.0 }, run.block.values().len());
     let (mut inside, mut rates) = (vec![0.0; len], vec![0.0; len]);
-    course.motion.dynamics().field(&[0.0], course.block.values(), &mut rates)?;
+    run.motion.dynamics().rates(&[0.0], run.block.values(), &mut rates)?;
     let rate = rates[clock];
     if !(rate > 0.0 && rate.is_finite()) {
         return Err(RunError::BadClock { t: start, rate });
     }
     loop {
-        let (step, t) = (course.count(), course.block.values()[clock]);
+        let (step, t) = (run.count(), run.block.values()[clock]);
         if schedule.is_due(step, t, t == end) {
-            tape.push(t, course.block.values())?;
+            tape.push(t, run.block.values())?;
         }
         if t == end {
             return Ok(());
         }
-        if step >= limit || course.is_done() {
+        if step >= limit || run.is_done() {
             return Err(RunError::OutOfSteps { t, limit });
         }
-        let before = course.times()[0];
-        course.propose()?;
-        let after = course.after(clock);
+        let before = run.times()[0];
+        run.propose()?;
+        let after = run.after(clock);
         if way * after <= way * t {
-            return Err(RunError::BadClock { t, rate: (after - t) / (course.end_of(0) - before) });
+            return Err(RunError::BadClock { t, rate: (after - t) / (run.end_of(0) - before) });
         }
         let passes = way * after > way * end;
         let until = if passes { end } else { after };
         if passes || schedule.next_before(until).is_some() {
-            course.weave()?;
+            run.interpolate()?;
         }
         while let Some(t) = schedule.next_before(until) {
-            find(&course.polynomial, clock, t, &mut inside);
+            find(&run.polynomial, clock, t, &mut inside);
             tape.push(t, &inside)?;
             schedule.pass();
         }
-        course.take();
-        tape.trajectory.work = course.motion.work();
+        run.take();
+        tape.trajectory.work = run.motion.work();
         if passes {
             if schedule.is_due(step + 1, end, true) {
-                find(&course.polynomial, clock, end, &mut inside);
+                find(&run.polynomial, clock, end, &mut inside);
                 tape.push(end, &inside)?;
             }
             return Ok(());

@@ -1,7 +1,7 @@
 //! The times of a run with a fixed step.
 
+use crate::compiled_loop::Settings;
 use crate::error::RunError;
-use crate::stride::Settings;
 
 /// Times start + i·h, never accumulated, and the end itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,7 +50,7 @@ impl Grid {
         if i == self.steps { self.end } else { self.start + i as f64 * self.step }
     }
 
-    /// The numbers that a stride has of it.
+    /// The numbers that a compiled loop has of it.
     pub(crate) fn settings(&self) -> Settings {
         [self.start, self.step, self.last_step, self.end, self.steps as f64, 0.0]
     }

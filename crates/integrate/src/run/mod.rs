@@ -1,4 +1,4 @@
-//! What a run is made of beside its course: where steps end, what is written down, what is looked out for, and how to go on later.
+//! What a run is made of beside its loop: where steps end, what is written down, what is looked out for, and how to go on later.
 
 pub(crate) mod checkpoint;
 pub(crate) mod checksum;

@@ -47,14 +47,14 @@ pub(crate) struct Root {
 pub(crate) fn sign_changes<E>(
     f: &mut impl FnMut(f64) -> Result<f64, E>,
     sign: &mut f64,
-    mut found: impl FnMut(Root),
+    mut visit: impl FnMut(Root),
 ) -> Result<(), E> {
     let (mut last, mut left) = (0.0, ENOUGH);
     pieces(f, 0.0, 1.0, (0, &mut left), &mut |f, b| {
         let value = f(b)?;
         if value != 0.0 && !value.is_nan() {
             if *sign != 0.0 && value.signum() != *sign {
-                found(Root { at: close(f, last, b, *sign)?, rising: value > 0.0 });
+                visit(Root { at: close(f, last, b, *sign)?, rising: value > 0.0 });
             }
             (last, *sign) = (b, value.signum());
         }
@@ -74,14 +74,14 @@ fn pieces<E, F: FnMut(f64) -> Result<f64, E>>(
     let mut n = COARSE;
     let rough = loop {
         // Points of the coarser grid are among those of the finer.
-        let stride = MOST / n;
+        let compiled = MOST / n;
         for k in (0..=n).filter(|k| n == COARSE || k % 2 == 1) {
-            values[k * stride] = f(a + (b - a) * TABLE.points[k * stride])?;
+            values[k * compiled] = f(a + (b - a) * TABLE.points[k * compiled])?;
         }
         let mut coefficients = [0.0; MOST + 1];
         transform(&values, n, &mut coefficients);
         let series = &coefficients[..=n];
-        if leaves_no_doubt(series, values.iter().step_by(stride)) {
+        if leaves_no_doubt(series, values.iter().step_by(compiled)) {
             return piece(f, b);
         }
         let largest = series.iter().fold(0.0_f64, |m, c| m.max(c.abs()));
@@ -172,14 +172,14 @@ fn untangle<E, F: FnMut(f64) -> Result<f64, E>>(
 ) -> Result<(), E> {
     let n = series.len() - 1;
     let clear = |c: &[f64]| c[0].abs() > c[1..].iter().map(|c| c.abs()).sum::<f64>();
-    let mut slopes = [0.0; MOST + 2];
+    let mut derivative = [0.0; MOST + 2];
     // cₖ′ = cₖ₊₂′ + 2(k + 1)cₖ₊₁, halved for k = 0.
     for k in (0..n).rev() {
-        slopes[k] = slopes[k + 2] + 2.0 * (k as f64 + 1.0) * series[k + 1];
+        derivative[k] = derivative[k + 2] + 2.0 * (k as f64 + 1.0) * series[k + 1];
     }
-    slopes[0] *= 0.5;
+    derivative[0] *= 0.5;
     let lost = series.iter().map(|c| c.abs()).sum::<f64>() <= rounding;
-    if lost || clear(series) || clear(&slopes[..n.max(1)]) || depth == TANGLED {
+    if lost || clear(series) || clear(&derivative[..n.max(1)]) || depth == TANGLED {
         return piece(f, b);
     }
     let middle = 0.5 * (a + b);

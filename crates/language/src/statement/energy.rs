@@ -44,7 +44,7 @@ fn term<'g, 's>(
     let start = parser.peek().span;
     let name = reader.term_name(parser, kind, "=")?;
     let (value, place) = reader.scalar(parser)?;
-    reader.setup.atlas.mark(kind, &name, start.to(place));
+    reader.setup.source_map.mark(kind, &name, start.to(place));
     add(&mut reader.setup.model, &name, value);
     Ok(())
 }
@@ -78,7 +78,7 @@ pub(super) fn force<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
         };
         reader.sign(parser, "=", "`=` and the force")?;
         let (value, place) = reader.scalar(parser)?;
-        reader.setup.atlas.mark("force", &name, place);
+        reader.setup.source_map.mark("force", &name, place);
         reader.setup.model.force(coordinate, value);
         if !parser.accept(",") {
             return Ok(());
@@ -140,8 +140,8 @@ pub(super) fn constraint<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parse
     reader.sign(parser, "=", "an operator, or `=` and what it is equal to")?;
     let right = reader.value(parser)?;
     let place = start.to(parser.previous());
-    reader.setup.atlas.mark("constraint", &name, place);
-    let Setup { model, atlas, .. } = &mut reader.setup;
+    reader.setup.source_map.mark("constraint", &name, place);
+    let Setup { model, source_map, .. } = &mut reader.setup;
     match (left, right) {
         (Value::Scalar(left), Value::Scalar(right)) => {
             reader.constraints.push(left - right);
@@ -150,7 +150,7 @@ pub(super) fn constraint<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parse
         (Value::Vector(left), Value::Vector(right)) if left.len() == right.len() => {
             for ((left, right), axis) in left.into_iter().zip(right).zip(AXES) {
                 let name = format!("{name}_{axis}");
-                atlas.mark("constraint", &name, place);
+                source_map.mark("constraint", &name, place);
                 model.constraint(&name, left, right);
             }
         }

@@ -116,7 +116,7 @@ pub(super) fn pose<'g, 's>(
     let whole = span.to(parser.previous());
     let values = body.start(&pose).map_err(|error| refused(whole, error))?;
     for (coordinate, value) in values {
-        if let Some(first) = reader.setup.atlas.find("start", coordinate) {
+        if let Some(first) = reader.setup.source_map.find("start", coordinate) {
             return Err(Diagnostic::at(span, format!("the start of `{name}` is given twice"))
                 .related(first, "given here first")
                 .help("remove one of them"));
@@ -124,8 +124,8 @@ pub(super) fn pose<'g, 's>(
         reader.setup.start.push(Term { name: coordinate.to_owned(), value: reader.graph.number(value) });
     }
     for coordinate in body.nodes().concat() {
-        reader.setup.atlas.mark("start", &coordinate.to_string(), span);
-        reader.setup.atlas.mark("start", &format!("{coordinate}'"), span);
+        reader.setup.source_map.mark("start", &coordinate.to_string(), span);
+        reader.setup.source_map.mark("start", &format!("{coordinate}'"), span);
     }
     Ok(())
 }

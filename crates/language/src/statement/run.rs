@@ -5,7 +5,7 @@ use super::pose::pose;
 use crate::diagnostic::Diagnostic;
 use crate::explain::meant;
 use crate::reader::{AXES, Reader, Role};
-use crate::setup::{Alarm, Sense};
+use crate::setup::{Direction, Event};
 use leastaction_expr::{Kind, Parser, Span, Value, nearest};
 use leastaction_mechanics::Term;
 
@@ -30,7 +30,7 @@ pub(super) fn start<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
         if !reader.can_start(&name) {
             return Err(reader.no_start(&name, span));
         }
-        if let Some(first) = reader.setup.atlas.find("start", &name) {
+        if let Some(first) = reader.setup.source_map.find("start", &name) {
             return Err(Diagnostic::at(span, format!("the start of `{name}` is given twice"))
                 .related(first, "given here first")
                 .help("remove one of them"));
@@ -38,7 +38,7 @@ pub(super) fn start<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
         reader.sign(parser, "=", "`=` and the value at the start")?;
         let (value, place) = reader.scalar(parser)?;
         only(reader, value, place, &[], "a start is a number, or an expression of parameters")?;
-        reader.setup.atlas.mark("start", &name, span);
+        reader.setup.source_map.mark("start", &name, span);
         reader.setup.start.push(Term { name, value });
         if !parser.accept(",") {
             return Ok(());
@@ -60,13 +60,13 @@ pub(super) fn run<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, '
                 None => wrong.help(format!("it has {}", CLAUSES.join(", "))),
             });
         }
-        if let Some(first) = reader.setup.atlas.find("run", &word) {
+        if let Some(first) = reader.setup.source_map.find("run", &word) {
             let wrong =
                 Diagnostic::at(span, format!("`{word}` is given twice")).related(first, "given here first");
             return Err(wrong.help("remove one of them"));
         }
         clause(reader, parser, &word, span)?;
-        reader.setup.atlas.mark("run", &word, span.to(parser.previous()));
+        reader.setup.source_map.mark("run", &word, span.to(parser.previous()));
         if !parser.accept(",") {
             return Ok(());
         }
@@ -86,7 +86,7 @@ fn clause<'g, 's>(
         "samples" => "every",
         _ => "",
     };
-    if let Some(other) = reader.setup.atlas.find("run", conflict) {
+    if let Some(other) = reader.setup.source_map.find("run", conflict) {
         return Err(Diagnostic::at(span, format!("a run has `{word}` or `{conflict}`, not both"))
             .related(other, "given here")
             .help("remove one of them"));
@@ -94,7 +94,7 @@ fn clause<'g, 's>(
     if word == "method" {
         let (name, place) = method(parser)?;
         reader.setup.plan.method = Some(name);
-        reader.setup.atlas.mark("run", word, place);
+        reader.setup.source_map.mark("run", word, place);
         return Ok(());
     }
     let (value, place) = reader.number(parser)?;
@@ -133,7 +133,7 @@ pub(super) fn output<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g
         let span = start.to(parser.previous());
         let name =
             label.unwrap_or_else(|| parser.text(span).split_whitespace().collect::<Vec<_>>().join(" "));
-        if let Some(first) = reader.setup.atlas.mark("output", &name, begin.to(span)) {
+        if let Some(first) = reader.setup.source_map.mark("output", &name, begin.to(span)) {
             return Err(Diagnostic::at(begin.to(span), format!("there are two outputs `{name}`"))
                 .related(first, "the first one")
                 .help("rename one of them"));
@@ -177,20 +177,20 @@ pub(super) fn event<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
     let (left, _) = reader.scalar(parser)?;
     reader.sign(parser, "=", "an operator, or `=` and what it passes")?;
     let (right, _) = reader.scalar(parser)?;
-    let mut alarm = Alarm { name, value: left - right, sense: Sense::Both, stop: false };
+    let mut event = Event { name, value: left - right, direction: Direction::Both, stop: false };
     while parser.accept(",") {
         if parser.accept_word("rising") {
-            alarm.sense = Sense::Rising;
+            event.direction = Direction::Rising;
         } else if parser.accept_word("falling") {
-            alarm.sense = Sense::Falling;
+            event.direction = Direction::Falling;
         } else if parser.accept_word("stop") {
-            alarm.stop = true;
+            event.stop = true;
         } else {
             return Err(parser.unexpected("`rising`, `falling` or `stop`").into());
         }
     }
-    reader.setup.atlas.mark("event", &alarm.name, start.to(parser.previous()));
-    reader.setup.alarms.push(alarm);
+    reader.setup.source_map.mark("event", &event.name, start.to(parser.previous()));
+    reader.setup.events.push(event);
     Ok(())
 }
 

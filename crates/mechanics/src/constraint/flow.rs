@@ -5,7 +5,7 @@
 //! $$\dot z=P(z)\,J\nabla H,\qquad P=I-J\,D\Psi^T(D\Psi\,J\,D\Psi^T)^{-1}D\Psi$$
 //!
 //! (M. Finzi, K. A. Wang and A. G. Wilson, *Simplifying Hamiltonian and Lagrangian neural networks via explicit constraints*, NeurIPS
-//! 2020, arXiv:2010.13581). On the constraints this is [`Dynamics::field`]; off them Φ and Φ̇ stay what they are, whereas constraint forces
+//! 2020, arXiv:2010.13581). On the constraints this is [`Dynamics::rates`]; off them Φ and Φ̇ stay what they are, whereas constraint forces
 //! of the acceleration level keep Φ̈ = 0 only, and let Φ grow with Φ̇.
 //!
 //! With G = ∂Φ/∂q, W = ∂²H/∂p², K = ∂Φ̇/∂q, and A = G W Gᵀ, C = K W Gᵀ − G W Kᵀ, the Poisson brackets of Ψ are 0, A, −A and C, so that
@@ -23,7 +23,7 @@ use leastaction_compile::LANES;
 
 impl Dynamics {
     /// The projected Hamiltonian flow P(z) J∇H at y, with other forces projected alike: along it Φ and Φ̇ stay what they are, also where they
-    /// are not zero. Without constraints it is the [field](Dynamics::field).
+    /// are not zero. Without constraints it is the [field](Dynamics::rates).
     ///
     /// ```
     /// # use leastaction_expr::Graph;
@@ -38,18 +38,18 @@ impl Dynamics {
     /// let (mut field, mut flow) = ([0.0; 4], [0.0; 4]);
     /// // Off the rod, and moving along it: the flow goes round.
     /// let z = [1.1, 0.0, 0.5, 2.0];
-    /// dynamics.field(&[0.0], &z, &mut field)?;
-    /// dynamics.projected_field(&[0.0], &z, &mut flow)?;
+    /// dynamics.rates(&[0.0], &z, &mut field)?;
+    /// dynamics.projected_rates(&[0.0], &z, &mut flow)?;
     /// assert_eq!((field[0], flow[0]), (0.5, 0.0));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// [`EvalError`] as [`Dynamics::field`]; and if constraints are of velocities, which no flow of this kind keeps.
-    pub fn projected_field(&mut self, t: &[f64], y: &[f64], dy: &mut [f64]) -> Result<(), EvalError> {
+    /// [`EvalError`] as [`Dynamics::rates`]; and if constraints are of velocities, which no flow of this kind keeps.
+    pub fn projected_rates(&mut self, t: &[f64], y: &[f64], dy: &mut [f64]) -> Result<(), EvalError> {
         let facts = self.system().facts().clone();
         if !facts.constrained {
-            return self.field(t, y, dy);
+            return self.rates(t, y, dy);
         }
         if !facts.holonomic {
             let what = "the projected flow, where constraints are of velocities,";
@@ -80,9 +80,9 @@ impl Dynamics {
         // −dΦ̇/dt and b.
         let found = found
             .and(self.free_accelerations(t, z, push))
-            .and_then(|()| self.engine.eval(Quantity::ConstraintBends, t, z, a))
+            .and_then(|()| self.engine.eval(Quantity::ConstraintBias, t, z, a))
             .and_then(|()| self.engine.eval(Quantity::ConstraintRates, t, z, b))
-            .and_then(|()| self.engine.eval(Quantity::ConstraintTurns, t, z, turns))
+            .and_then(|()| self.engine.eval(Quantity::ConstraintRateJacobian, t, z, turns))
             .and_then(|()| grip.take(self, t, y));
         grip.press(push, a);
         a.iter_mut().for_each(|a| *a = -*a);
@@ -100,7 +100,7 @@ impl Dynamics {
         if !shears.is_empty() {
             let hamiltonian = facts.form == Form::Hamiltonian;
             let block = if hamiltonian { y } else { &*z };
-            sheared_too = self.engine.eval(Quantity::Shears, t, block, shears);
+            sheared_too = self.engine.eval(Quantity::MomentumJacobian, t, block, shears);
             // v depends on q at constant p: ∂v/∂q = S for a Hamiltonian, and −W S with S = ∂p/∂q at constant v for a Lagrangian.
             sheared.fill(0.0);
             if hamiltonian {

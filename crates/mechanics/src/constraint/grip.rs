@@ -76,7 +76,7 @@ impl Grip {
     /// [`EvalError`] if a slice does not fit, or the mass matrix is singular there.
     pub fn take(&mut self, dynamics: &mut Dynamics, t: &[f64], y: &[f64]) -> Result<(), EvalError> {
         check("lanes", self.width, t.len())?;
-        dynamics.engine.eval(Quantity::ConstraintSlopes, t, y, &mut self.slopes)?;
+        dynamics.engine.eval(Quantity::ConstraintJacobian, t, y, &mut self.slopes)?;
         self.invert_masses(dynamics, t, y)?;
         let weakest = self.factor_in(&[DEPENDENT; LANES]);
         // Without better factors, pivots tell directions from bends only.
@@ -98,7 +98,7 @@ impl Grip {
     /// [`EvalError`] if a slice does not fit.
     pub fn feel(&mut self, dynamics: &mut Dynamics, t: &[f64], y: &[f64]) -> Result<(), EvalError> {
         check("lanes", self.width, t.len())?;
-        dynamics.engine.eval(Quantity::ConstraintSlopes, t, y, &mut self.slopes)
+        dynamics.engine.eval(Quantity::ConstraintJacobian, t, y, &mut self.slopes)
     }
 
     /// How many constraints are independent, in a lane.
@@ -465,11 +465,11 @@ impl Dynamics {
         let multipliers = &mut hold.multipliers[..rows];
         let found = self
             .free_accelerations(t, z, &mut a[..half])
-            .and_then(|()| self.engine.eval(Quantity::ConstraintBends, t, z, multipliers))
+            .and_then(|()| self.engine.eval(Quantity::ConstraintBias, t, z, multipliers))
             .and_then(|()| grip.take(self, t, y));
         grip.press(&a[..half], multipliers);
         grip.solve(multipliers);
-        self.put_beside(&z[..half], &z[half..]);
+        self.pair(&z[..half], &z[half..]);
         hold.put_back(grip);
         self.hold = hold;
         found

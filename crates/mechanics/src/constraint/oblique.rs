@@ -66,7 +66,7 @@ impl Oblique {
         t: &[f64],
         y: &[f64],
     ) -> Result<(), EvalError> {
-        dynamics.engine.eval(Quantity::ConstraintSlopes, t, y, &mut self.slopes)?;
+        dynamics.engine.eval(Quantity::ConstraintJacobian, t, y, &mut self.slopes)?;
         match self.width {
             1 => self.factor::<1>(grip, lanes),
             _ => self.factor::<LANES>(grip, lanes),
@@ -99,7 +99,7 @@ impl Oblique {
             for (i, y) in y.chunks_exact_mut(width).enumerate() {
                 y.iter_mut().zip(by).for_each(|(y, by)| *y += by * shift(i));
             }
-            dynamics.engine.eval(Quantity::ConstraintSlopes, t, y, &mut self.slopes)?;
+            dynamics.engine.eval(Quantity::ConstraintJacobian, t, y, &mut self.slopes)?;
             for (lane, length) in lengths.iter_mut().enumerate().take(width) {
                 let found = scales[lane] * self.turning_in(grip, lane, shift);
                 // What differs little is the same but for rounding.

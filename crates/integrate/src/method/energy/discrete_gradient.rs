@@ -247,7 +247,7 @@ impl Balanced<'_, '_> {
         // What forces add to this is what they do along Δ, and is taken out as power.
         let (velocities, pushes) = balance.rates.split_at(change.len() / 2);
         balance.gradient[pushes.len()..].copy_from_slice(velocities);
-        balance.gradient.iter_mut().zip(pushes).for_each(|(slope, push)| *slope = -push);
+        balance.gradient.iter_mut().zip(pushes).for_each(|(gradient, push)| *gradient = -push);
         Ok(())
     }
 
@@ -321,7 +321,7 @@ impl Equation for Balanced<'_, '_> {
     }
 
     /// h (½ f′(m) + α S + SΔ ⊗ α′), with α′ = (∇H(y₁) − ∇H(m) − ½H″(m)Δ − 2αΔ)/|Δ|².
-    fn slope(&mut self, change: &[f64], matrix: &mut [f64]) -> Result<(), EvalError> {
+    fn jacobian(&mut self, change: &[f64], matrix: &mut [f64]) -> Result<(), EvalError> {
         let width = self.times.len();
         self.look(1.0, change)?;
         self.balance.bent.copy_from_slice(&self.balance.gradient);
@@ -332,7 +332,7 @@ impl Equation for Balanced<'_, '_> {
             bent.iter_mut().zip(&*gradient).for_each(|(bent, start)| *bent = 0.5 * (*bent + start));
         }
         self.go(change)?;
-        self.motion.slopes(self.interval, 0.5, &self.balance.at, matrix)?;
+        self.motion.jacobian(self.interval, 0.5, &self.balance.at, matrix)?;
         self.balance.bend(change, matrix, width);
         let d = self.block.dimension();
         let Balance { ports, partial, structure, alpha, turned, bent, moving, .. } = &*self.balance;

@@ -50,7 +50,7 @@ pub(super) fn stepper(
             tables: RULES.iter().map(|rule| Table::new(rule, degree)).collect(),
             points: [1; LANES],
             at: memory(d),
-            slopes: memory(MOST_POINTS * d),
+            rates: memory(MOST_POINTS * d),
             image: memory(degree * d),
             jacobian: Vec::new(),
         },
@@ -150,7 +150,7 @@ struct Path {
     points: [usize; LANES],
     at: Vec<f64>,
     /// The field at all nodes.
-    slopes: Vec<f64>,
+    rates: Vec<f64>,
     image: Vec<f64>,
     /// Made when it is first needed.
     jacobian: Vec<f64>,
@@ -196,7 +196,7 @@ impl Path {
         let (width, len) = (h.len(), self.at.len());
         for place in 0..len {
             let last = (self.points[place % width] - 1) * len;
-            self.at[place] = 0.5 * (self.slopes[place] + self.slopes[last + place]);
+            self.at[place] = 0.5 * (self.rates[place] + self.rates[last + place]);
         }
         self.image.fill(0.0);
         for k in 0..self.degree {
@@ -206,7 +206,7 @@ impl Path {
                     let to = (k * self.dimension + i) * width;
                     for lane in 0..width {
                         let from = i * width + lane;
-                        let change = self.slopes[node * len + from] - self.at[from];
+                        let change = self.rates[node * len + from] - self.at[from];
                         self.image[to + lane] += shares[lane] * change;
                     }
                 }
@@ -227,9 +227,9 @@ impl Path {
                 let part = usize::from(i >= self.half);
                 let mut highest = [0.0; 2];
                 for (node, share) in self.tables[points].highest.iter().enumerate() {
-                    let slope = self.slopes[node * len + i * width + lane];
-                    (0..2).for_each(|k| highest[k] += share[k] * slope);
-                    sizes[part] = sizes[part].max(slope.abs());
+                    let rate = self.rates[node * len + i * width + lane];
+                    (0..2).for_each(|k| highest[k] += share[k] * rate);
+                    sizes[part] = sizes[part].max(rate.abs());
                 }
                 tops[part] = tops[part].max(highest[0].abs()).max(highest[1].abs());
             }
@@ -267,8 +267,8 @@ impl Mean<'_, '_> {
             self.path.go(self.y, x, node, width);
             let times = self.times(node);
             let now = Interval { t: &times[..width], h: self.interval.h };
-            let Path { at, slopes, .. } = &mut *self.path;
-            self.motion.rates(now, 0.0, at, &mut slopes[node * len..][..len])?;
+            let Path { at, rates, .. } = &mut *self.path;
+            self.motion.rates(now, 0.0, at, &mut rates[node * len..][..len])?;
         }
         self.path.average(self.interval.h);
         Ok(())
@@ -283,7 +283,7 @@ impl Equation for Mean<'_, '_> {
     }
 
     /// h ∫φₖ f′(u) Iₗ.
-    fn slope(&mut self, x: &[f64], matrix: &mut [f64]) -> Result<(), EvalError> {
+    fn jacobian(&mut self, x: &[f64], matrix: &mut [f64]) -> Result<(), EvalError> {
         let (width, d, degree) = (self.interval.h.len(), self.path.dimension, self.path.degree);
         self.path.jacobian.resize(d * d * width, 0.0);
         matrix.fill(0.0);
@@ -292,7 +292,7 @@ impl Equation for Mean<'_, '_> {
             let times = self.times(node);
             let now = Interval { t: &times[..width], h: self.interval.h };
             let Path { at, jacobian, .. } = &mut *self.path;
-            self.motion.slopes(now, 0.0, at, jacobian)?;
+            self.motion.jacobian(now, 0.0, at, jacobian)?;
             let path = &*self.path;
             for (k, l) in (0..degree).flat_map(|k| (0..degree).map(move |l| (k, l))) {
                 let factors = path.lanes(node, true, |table, node| {
@@ -300,8 +300,8 @@ impl Equation for Mean<'_, '_> {
                 });
                 for (i, j) in (0..d).flat_map(|i| (0..d).map(move |j| (i, j))) {
                     let place = ((k * d + i) * degree * d + l * d + j) * width;
-                    let slopes = &path.jacobian[(i * d + j) * width..][..width];
-                    (0..width).for_each(|lane| matrix[place + lane] += factors[lane] * slopes[lane]);
+                    let entries = &path.jacobian[(i * d + j) * width..][..width];
+                    (0..width).for_each(|lane| matrix[place + lane] += factors[lane] * entries[lane]);
                 }
             }
         }

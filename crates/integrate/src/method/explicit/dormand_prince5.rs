@@ -1,6 +1,6 @@
 //! The pair of orders 5 and 4 by Dormand and Prince.
 //!
-//! Six evaluations a step; the slope at the end makes the error estimate, and Shampine's dense output of order 4 for nothing
+//! Six evaluations a step; the rate at the end makes the error estimate, and Shampine's dense output of order 4 for nothing
 //! (E. Hairer, S. P. Nørsett and G. Wanner, *Solving Ordinary Differential Equations I*, 1993, sections II.5 and II.6).
 
 use super::{Dense, Estimate, Tableau};

@@ -2,26 +2,26 @@
 //!
 //! $$k_i=f\Bigl(t+c_ih,\;y+h\sum_{j<i}a_{ij}k_j\Bigr),\qquad y_1=y+h\sum_i b_ik_i$$
 //!
-//! The slope at the end of a step is the first of the next: it costs nothing if the step is taken, and serves the error estimate and
+//! The rate at the end of a step is the first of the next: it costs nothing if the step is taken, and serves the error estimate and
 //! the dense output.
 
+mod code;
 pub(super) mod dop853;
 pub(super) mod dormand_prince5;
 pub(super) mod rk4;
-mod script;
 pub(super) mod tsit5;
 pub(super) mod vern9;
 
 use crate::block::{Block, CopyIn, copy_in};
+use crate::compiled_loop::StepCode;
+use crate::compiled_step::CompiledStep;
 use crate::dense::{Basis, Polynomial};
 use crate::pace::{Pace, Tolerance, larger};
 use crate::step::{Interval, Motion, Step, StepError};
-use crate::stride::Script;
-use crate::whole::Whole;
 use leastaction_compile::{LANES, advance, gather, vectorized};
 use leastaction_mechanics::{Dynamics, EvalError};
 
-/// Weights of slopes, by their numbers. Those that are left out are zero.
+/// Weights of stages, by their numbers. Those that are left out are zero.
 pub(super) type Row = &'static [(usize, f64)];
 
 /// The coefficients of a method.
@@ -48,7 +48,7 @@ pub(super) struct Dense {
     /// c and the row of A for stages that only this needs.
     pub(super) extra: &'static [(f64, Row)],
     pub(super) basis: Basis,
-    /// The weights of slopes in each term.
+    /// The weights of stages in each term.
     pub(super) terms: &'static [Row],
 }
 
@@ -58,18 +58,18 @@ pub(super) struct Explicit {
     /// What errors are measured by, if that sets the steps.
     tolerance: Option<Tolerance>,
     /// Rows as long as the block, one per stage.
-    slopes: Vec<f64>,
+    stages: Vec<f64>,
     at: Vec<f64>,
     /// The steps of the last try.
     h: [f64; LANES],
-    /// 1 in lanes whose first slope is known from the step before.
+    /// 1 in lanes whose first rate is known from the step before.
     begun: [f64; LANES],
-    /// The step as a kernel that keeps the slopes between the first and the last to itself, and one that shows them.
-    whole: Option<Whole>,
-    telling: Option<Whole>,
-    /// Whether all slopes of the last step are known, and whether those of the next will be asked for.
-    told: bool,
-    asked: bool,
+    /// The step as a kernel that keeps the stages between the first and the last to itself, and one that shows them.
+    whole: Option<CompiledStep>,
+    full: Option<CompiledStep>,
+    /// Whether all stages of the last step are known, and whether those of the next will be asked for.
+    stages_known: bool,
+    stages_wanted: bool,
     /// The errors of the last step as multiples of what is tolerated, as the kernel found them: one or two for each lane.
     ratios: [[f64; LANES]; 2],
 }
@@ -82,31 +82,31 @@ impl Tableau {
         Box::new(Explicit {
             tableau: self,
             tolerance,
-            slopes: vec![0.0; len * self.slopes()],
+            stages: vec![0.0; len * self.stage_count()],
             at: vec![0.0; len],
             h: [0.0; LANES],
             begun: [0.0; LANES],
             whole: None,
-            telling: None,
-            told: true,
-            asked: false,
+            full: None,
+            stages_known: true,
+            stages_wanted: false,
             ratios: [[0.0; LANES]; 2],
         })
     }
 
-    /// The number of the slope at the end.
+    /// The number of the stage at the end.
     fn last(&self) -> usize {
         1 + self.stages.len()
     }
 
-    /// The number of slopes, with those for dense output.
-    fn slopes(&self) -> usize {
+    /// The number of stages, with those for dense output.
+    fn stage_count(&self) -> usize {
         self.last() + 1 + self.dense.extra.len()
     }
 }
 
 impl Explicit {
-    /// Finds slope number `i` at y + h Σ aᵢⱼ kⱼ.
+    /// Finds stage number `i` at y + h Σ aᵢⱼ kⱼ.
     fn find(
         &mut self,
         motion: &mut Motion<'_>,
@@ -116,53 +116,58 @@ impl Explicit {
         (c, row): (f64, Row),
     ) -> Result<(), StepError> {
         let len = self.at.len();
-        gather(&mut self.at, Some(block.values()), &self.h, row, &self.slopes);
-        Ok(motion.rates(interval, c, &self.at, &mut self.slopes[i * len..][..len])?)
+        gather(&mut self.at, Some(block.values()), &self.h, row, &self.stages);
+        Ok(motion.rates(interval, c, &self.at, &mut self.stages[i * len..][..len])?)
     }
 
     /// The step as a kernel.
-    fn compiled(&self, dynamics: &Dynamics, width: usize, telling: bool) -> Result<Option<Whole>, EvalError> {
+    fn compiled(
+        &self,
+        dynamics: &Dynamics,
+        width: usize,
+        full: bool,
+    ) -> Result<Option<CompiledStep>, EvalError> {
         let (tableau, n) = (self.tableau, self.at.len() / width);
         let settings = self.tolerance.map(|tolerance| [tolerance.relative, tolerance.absolute]);
         let settings = settings.as_ref().map_or(&[][..], |settings| settings);
         // A tableau has a place of its own, so that this is its name.
-        let name = format!("explicit {tableau:p} {telling} {}", settings.len());
-        Whole::compile(
+        let name = format!("explicit {tableau:p} {full} {}", settings.len());
+        CompiledStep::compile(
             dynamics,
             width,
             &name,
             &tableau.quantities(),
             (&[n, n, n], settings),
-            |draft, inputs| script::write(tableau, telling, draft, inputs),
+            |builder, inputs| code::write(tableau, full, builder, inputs),
         )
     }
 
-    /// Makes the step, and with `telling` finds all of its slopes.
+    /// Makes the step, and with `full` finds all of its stages.
     fn step_as_whole(
         &mut self,
         dynamics: &Dynamics,
         interval: Interval<'_>,
         block: &Block,
-        telling: bool,
+        full: bool,
         change: Option<&mut [f64]>,
     ) -> Result<(), EvalError> {
         let (len, last) = (self.at.len(), self.tableau.last());
-        let Some(whole) = (if telling { &mut self.telling } else { &mut self.whole }) else { return Ok(()) };
-        let (first, others) = self.slopes.split_at_mut(len);
+        let Some(whole) = (if full { &mut self.full } else { &mut self.whole }) else { return Ok(()) };
+        let (first, others) = self.stages.split_at_mut(len);
         let outputs = whole.step(dynamics, interval, &[block.values(), block.carry(), first])?;
         if let Some(change) = change {
             change.copy_from_slice(&outputs[..len]);
         }
-        let inner = if telling { (last - 1) * len } else { 0 };
+        let inner = if full { (last - 1) * len } else { 0 };
         let (outputs, inner) = outputs.split_at(outputs.len() - inner);
         others[(last - 1) * len..][..len].copy_from_slice(&outputs[len..][..len]);
         others[..inner.len()].copy_from_slice(inner);
         keep_ratios(&mut self.ratios, &outputs[2 * len..], interval.t.len());
-        self.told = telling;
+        self.stages_known = full;
         Ok(())
     }
 
-    /// Finds the first slopes in lanes that have none from the step before.
+    /// Finds the first rate in lanes that have none from the step before.
     fn begin(
         &mut self,
         motion: &mut Motion<'_>,
@@ -176,19 +181,24 @@ impl Explicit {
             motion.rates(interval, 0.0, block.values(), &mut self.at)?;
             let mut lanes = [false; LANES];
             lanes.iter_mut().zip(begun.iter()).for_each(|(lane, begun)| *lane = *begun == 0.0);
-            copy_in(&lanes[..begun.len()], &self.at, &mut self.slopes[..self.at.len()]);
+            copy_in(&lanes[..begun.len()], &self.at, &mut self.stages[..self.at.len()]);
             begun.fill(1.0);
         }
         Ok(())
     }
 
-    /// Finds the slopes of the last step that its kernel kept to itself.
-    fn tell(&mut self, dynamics: &Dynamics, interval: Interval<'_>, block: &Block) -> Result<(), EvalError> {
-        if self.whole.is_none() || self.told {
+    /// Finds the stages of the last step that its kernel kept to itself.
+    fn complete_stages(
+        &mut self,
+        dynamics: &Dynamics,
+        interval: Interval<'_>,
+        block: &Block,
+    ) -> Result<(), EvalError> {
+        if self.whole.is_none() || self.stages_known {
             return Ok(());
         }
-        if self.telling.is_none() {
-            self.telling = self.compiled(dynamics, interval.t.len(), true)?;
+        if self.full.is_none() {
+            self.full = self.compiled(dynamics, interval.t.len(), true)?;
         }
         self.step_as_whole(dynamics, interval, block, true, None)
     }
@@ -196,8 +206,8 @@ impl Explicit {
 
 /// Takes over errors that a kernel has measured.
 #[inline]
-fn keep_ratios(ratios: &mut [[f64; LANES]; 2], found: &[f64], width: usize) {
-    for (to, from) in ratios.iter_mut().zip(found.chunks_exact(width)) {
+fn keep_ratios(ratios: &mut [[f64; LANES]; 2], measured: &[f64], width: usize) {
+    for (to, from) in ratios.iter_mut().zip(measured.chunks_exact(width)) {
         to[..width].copy_from_slice(from);
     }
 }
@@ -231,22 +241,22 @@ impl Step for Explicit {
         Ok(())
     }
 
-    fn script(&self) -> Option<&dyn Script> {
-        self.whole.is_some().then_some(self.tableau as &dyn Script)
+    fn code(&self) -> Option<&dyn StepCode> {
+        self.whole.is_some().then_some(self.tableau as &dyn StepCode)
     }
 
-    fn slopes(
+    fn rates(
         &mut self,
         motion: &mut Motion<'_>,
         interval: Interval<'_>,
         block: &Block,
     ) -> Result<&[f64], StepError> {
         self.begin(motion, interval, block)?;
-        Ok(&self.slopes[..self.at.len()])
+        Ok(&self.stages[..self.at.len()])
     }
 
-    fn set_slopes(&mut self, slopes: &[f64], _: &Block) {
-        self.slopes[..slopes.len()].copy_from_slice(slopes);
+    fn set_rates(&mut self, rates: &[f64], _: &Block) {
+        self.stages[..rates.len()].copy_from_slice(rates);
         self.begun.fill(1.0);
     }
 
@@ -260,16 +270,16 @@ impl Step for Explicit {
         let (tableau, len) = (self.tableau, change.len());
         self.begin(motion, interval, block)?;
         if self.whole.is_some() {
-            let telling = std::mem::take(&mut self.asked) && self.telling.is_some();
+            let full = std::mem::take(&mut self.stages_wanted) && self.full.is_some();
             motion.work_mut().evaluations += tableau.stages.len() as u64 + 1;
-            return Ok(self.step_as_whole(motion.dynamics(), interval, block, telling, Some(change))?);
+            return Ok(self.step_as_whole(motion.dynamics(), interval, block, full, Some(change))?);
         }
         for (i, &stage) in tableau.stages.iter().enumerate() {
             self.find(motion, interval, block, i + 1, stage)?;
         }
-        advance(change, &self.h, tableau.weights, &self.slopes);
+        advance(change, &self.h, tableau.weights, &self.stages);
         block.after(0, change, &mut self.at);
-        Ok(motion.rates(interval, 1.0, &self.at, &mut self.slopes[tableau.last() * len..][..len])?)
+        Ok(motion.rates(interval, 1.0, &self.at, &mut self.stages[tableau.last() * len..][..len])?)
     }
 
     fn error(&mut self, tolerance: Tolerance, block: &Block, change: &[f64], ratios: &mut [f64]) {
@@ -288,14 +298,14 @@ impl Step for Explicit {
         ratios: &mut [f64],
         keep: &mut dyn FnMut(&mut [f64]),
     ) {
-        let mut found = [[0.0; LANES]; 2];
-        for (row, found) in self.tableau.estimate.rows().zip(&mut found) {
-            gather(&mut self.at, None, &self.h, row, &self.slopes);
+        let mut measured = [[0.0; LANES]; 2];
+        for (row, measured) in self.tableau.estimate.rows().zip(&mut measured) {
+            gather(&mut self.at, None, &self.h, row, &self.stages);
             keep(&mut self.at);
-            tolerance.ratios(&self.at, block.values(), change, &mut found[..ratios.len()]);
+            tolerance.ratios(&self.at, block.values(), change, &mut measured[..ratios.len()]);
         }
-        ratios.copy_from_slice(&found[0][..ratios.len()]);
-        self.tableau.estimate.join(ratios, &found[1]);
+        ratios.copy_from_slice(&measured[0][..ratios.len()]);
+        self.tableau.estimate.join(ratios, &measured[1]);
     }
 
     fn polynomial(
@@ -308,21 +318,21 @@ impl Step for Explicit {
     ) -> Result<bool, StepError> {
         let (tableau, len) = (self.tableau, self.at.len());
         let dense = &tableau.dense;
-        self.asked = true;
-        self.tell(motion.dynamics(), interval, block)?;
+        self.stages_wanted = true;
+        self.complete_stages(motion.dynamics(), interval, block)?;
         for (i, &stage) in dense.extra.iter().enumerate() {
             self.find(motion, interval, block, tableau.last() + 1 + i, stage)?;
         }
         let terms = polynomial.begin(block, dense.basis, dense.terms.len());
         for (term, row) in terms.chunks_exact_mut(len).zip(dense.terms) {
-            gather(term, None, &self.h, row, &self.slopes);
+            gather(term, None, &self.h, row, &self.stages);
         }
         Ok(true)
     }
 
     fn accept(&mut self, lanes: &[bool]) {
         let len = self.at.len();
-        let (first, rest) = self.slopes.split_at_mut(len);
+        let (first, rest) = self.stages.split_at_mut(len);
         vectorized(CopyIn { lanes, from: &rest[(self.tableau.last() - 1) * len..][..len], to: first });
     }
 
@@ -332,7 +342,7 @@ impl Step for Explicit {
 
     fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
         visit(&mut self.begun);
-        visit(&mut self.slopes[..self.at.len()]);
+        visit(&mut self.stages[..self.at.len()]);
     }
 }
 
@@ -426,7 +436,7 @@ mod tests {
                 rows.push(row);
                 nodes.push(c);
             }
-            assert_eq!(rows.len(), tableau.slopes());
+            assert_eq!(rows.len(), tableau.stage_count());
             for (row, c) in rows.iter().zip(&nodes) {
                 let sum: f64 = row.iter().map(|(_, a)| a).sum();
                 assert!((sum - c).abs() < 1e-13, "{name}: a row sums to {sum}, not {c}");

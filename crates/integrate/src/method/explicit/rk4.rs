@@ -4,12 +4,12 @@
 //! $$y_1=y+\tfrac h6(k_1+2k_2+2k_3+k_4)$$
 
 use super::Row;
-use super::script::write_stages;
+use super::code::write_stages;
 use crate::block::Block;
 use crate::card::{Card, Kind, Needs, Sizing};
+use crate::compiled_loop::{StepCode, StepOutputs};
+use crate::compiled_step::{CompiledStep, StepBuilder};
 use crate::step::{Interval, Motion, Step, StepError};
-use crate::stride::{Script, Written};
-use crate::whole::{Draft, Whole};
 use leastaction_compile::{AssemblyError, Operand, advance, gather};
 use leastaction_mechanics::{Dynamics, EvalError, Quantity};
 
@@ -31,28 +31,29 @@ const WEIGHTS: Row = &[(0, 1.0 / 6.0), (1, 1.0 / 3.0), (2, 1.0 / 3.0), (3, 1.0 /
 
 struct Rk4 {
     /// Rows as long as the block, one per stage.
-    slopes: Vec<f64>,
+    stages: Vec<f64>,
     at: Vec<f64>,
-    whole: Option<Whole>,
+    whole: Option<CompiledStep>,
 }
 
 impl Rk4 {
     fn new(len: usize) -> Rk4 {
-        Rk4 { slopes: vec![0.0; 4 * len], at: vec![0.0; len], whole: None }
+        Rk4 { stages: vec![0.0; 4 * len], at: vec![0.0; len], whole: None }
     }
 }
 
 impl Step for Rk4 {
     fn compile(&mut self, dynamics: &Dynamics, width: usize) -> Result<(), EvalError> {
         let (rows, quantities) = ([self.at.len() / width], Classical.quantities());
-        self.whole = Whole::compile(dynamics, width, "rk4", &quantities, (&rows, &[]), |draft, inputs| {
-            Ok(Classical.write(draft, [&inputs[0], &[], &[]], None)?.change)
-        })?;
+        self.whole =
+            CompiledStep::compile(dynamics, width, "rk4", &quantities, (&rows, &[]), |builder, inputs| {
+                Ok(Classical.write(builder, [&inputs[0], &[], &[]], None)?.change)
+            })?;
         Ok(())
     }
 
-    fn script(&self) -> Option<&dyn Script> {
-        self.whole.is_some().then_some(&Classical as &dyn Script)
+    fn code(&self) -> Option<&dyn StepCode> {
+        self.whole.is_some().then_some(&Classical as &dyn StepCode)
     }
 
     fn step(
@@ -62,7 +63,7 @@ impl Step for Rk4 {
         block: &Block,
         change: &mut [f64],
     ) -> Result<(), StepError> {
-        let Rk4 { slopes, at, whole } = self;
+        let Rk4 { stages, at, whole } = self;
         if let Some(whole) = whole {
             motion.work_mut().evaluations += 4;
             change.copy_from_slice(whole.step(motion.dynamics(), interval, &[block.values()])?);
@@ -71,12 +72,12 @@ impl Step for Rk4 {
         // With one lane, all components have its step.
         let h = std::array::from_fn(|j| interval.h[j % interval.h.len()]);
         let len = at.len();
-        motion.rates(interval, 0.0, block.values(), &mut slopes[..len])?;
+        motion.rates(interval, 0.0, block.values(), &mut stages[..len])?;
         for (i, (c, row)) in STAGES.into_iter().enumerate() {
-            gather(at, Some(block.values()), &h, row, slopes);
-            motion.rates(interval, c, at, &mut slopes[(i + 1) * len..][..len])?;
+            gather(at, Some(block.values()), &h, row, stages);
+            motion.rates(interval, c, at, &mut stages[(i + 1) * len..][..len])?;
         }
-        advance(change, &h, WEIGHTS, slopes);
+        advance(change, &h, WEIGHTS, stages);
         Ok(())
     }
 }
@@ -84,27 +85,27 @@ impl Step for Rk4 {
 /// The step in a kernel.
 struct Classical;
 
-impl Script for Classical {
+impl StepCode for Classical {
     fn name(&self) -> String {
         "rk4".to_owned()
     }
 
     fn quantities(&self) -> Vec<(Quantity, usize)> {
-        vec![(Quantity::Field, 4)]
+        vec![(Quantity::Rates, 4)]
     }
 
-    fn slopes(&self, _: usize) -> usize {
+    fn carried(&self, _: usize) -> usize {
         0
     }
 
     fn write(
         &self,
-        draft: &mut Draft,
+        builder: &mut StepBuilder,
         [y, ..]: [&[Operand]; 3],
         _: Option<[Operand; 2]>,
-    ) -> Result<Written, AssemblyError> {
-        let first = draft.quantity(Quantity::Field, 0.0, y)?;
-        let (change, _) = write_stages((&STAGES, WEIGHTS), draft, y, &first)?;
-        Ok(Written { change, slopes: Vec::new(), ratio: None })
+    ) -> Result<StepOutputs, AssemblyError> {
+        let first = builder.quantity(Quantity::Rates, 0.0, y)?;
+        let (change, _) = write_stages((&STAGES, WEIGHTS), builder, y, &first)?;
+        Ok(StepOutputs { change, rates: Vec::new(), ratio: None })
     }
 }

@@ -1,6 +1,6 @@
 //! Tsitouras's pair of orders 5 and 4, which has small errors for few evaluations.
 //!
-//! Six evaluations a step; the slope at the end makes the error estimate, and dense output of order 4 for nothing.
+//! Six evaluations a step; the rate at the end makes the error estimate, and dense output of order 4 for nothing.
 
 use super::{Dense, Estimate, Tableau};
 use crate::card::{Card, Kind, Needs, Sizing};

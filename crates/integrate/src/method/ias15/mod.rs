@@ -12,7 +12,7 @@ mod nodes;
 
 use crate::block::Block;
 use crate::card::{Card, Kind, Needs, Sizing};
-use crate::dense::{Basis, Polynomial, Weaver};
+use crate::dense::{Basis, DenseOutput, Polynomial};
 use crate::pace::{Pace, Tolerance};
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
@@ -34,7 +34,7 @@ pub(super) const CARD: Card = Card {
         if twice && closed {
             dynamics.prepare(&[Quantity::Kick, Quantity::Drift])?;
         } else if twice {
-            dynamics.prepare(&[Quantity::Pushes, Quantity::Inertia])?;
+            dynamics.prepare(&[Quantity::MomentumRates, Quantity::Inertia])?;
         }
         Ok(Box::new(Ias15::new(dynamics.system().dimension() * width, pace, twice)))
     },
@@ -72,16 +72,16 @@ struct Ias15 {
     /// What the carry of p adds to them.
     carried: Vec<f64>,
     /// f at the node that is looked at, a state, and ṗ beside coordinates.
-    found: Vec<f64>,
+    rate: Vec<f64>,
     at: Vec<f64>,
-    beside: Vec<f64>,
+    other: Vec<f64>,
     h: [f64; LANES],
     /// Corrections at most, and until a change of b₆ is no larger than this.
     sweeps: u32,
     unseen: f64,
     /// b₆ relative to f.
     last_term: [f64; LANES],
-    weaver: Weaver,
+    dense: DenseOutput,
 }
 
 /// What one sweep has changed, lane by lane, in each half of f.
@@ -114,31 +114,31 @@ impl Ias15 {
             pushes: rows(if twice { NODES + 1 } else { 0 }),
             velocities: rows(usize::from(twice)),
             carried: rows(usize::from(twice)),
-            found: rows(1),
+            rate: rows(1),
             at: vec![0.0; len],
-            beside: vec![0.0; len],
+            other: vec![0.0; len],
             h: [0.0; LANES],
             sweeps,
             unseen,
             last_term: [0.0; LANES],
-            weaver: Weaver::new(CARD.order, len),
+            dense: DenseOutput::new(CARD.order, len),
         }
     }
 
     /// Evaluates f at `at` and the node n.
     fn look(&mut self, motion: &mut Motion<'_>, interval: Interval<'_>, n: usize) -> Result<(), EvalError> {
         if !self.twice {
-            return motion.rates(interval, TAU[n], &self.at, &mut self.found);
+            return motion.rates(interval, TAU[n], &self.at, &mut self.rate);
         }
-        let half = self.found.len();
-        self.beside[..half].copy_from_slice(&self.at[..half]);
-        motion.kick(interval, TAU[n], &self.at, &mut self.beside[half..])?;
-        motion.drift(interval, TAU[n], &self.beside, &mut self.found)
+        let half = self.rate.len();
+        self.other[..half].copy_from_slice(&self.at[..half]);
+        motion.kick(interval, TAU[n], &self.at, &mut self.other[half..])?;
+        motion.drift(interval, TAU[n], &self.other, &mut self.rate)
     }
 
     /// Predicts b: the polynomial of the step before goes on, and was as wrong as it is now.
     fn predict<const W: usize>(&mut self) {
-        let row = self.found.len();
+        let row = self.rate.len();
         let place = |k: usize, i: usize| k * row + i;
         for i in 0..row {
             let j = i % W;
@@ -164,7 +164,7 @@ impl Ias15 {
     /// Goes to the node n along the polynomial.
     fn go<const W: usize>(&mut self, block: &Block, n: usize) {
         let (y, carry) = (block.values(), block.carry());
-        let (tau, row) = (TAU[n], self.found.len());
+        let (tau, row) = (TAU[n], self.rate.len());
         let c: [f64; NODES + 1] = std::array::from_fn(|k| match self.twice {
             true => 1.0 / ((k + 1) * (k + 2)) as f64,
             false => 1.0 / (k + 1) as f64,
@@ -173,33 +173,33 @@ impl Ias15 {
             let h = self.h[i % W];
             let tail = (0..NODES).rev().fold(0.0, |sum, k| (sum + c[k + 1] * self.b[k * row + i]) * tau);
             let mean = tail + c[0] * self.rates[i];
-            let slope =
+            let mean =
                 if self.twice { self.velocities[i] + (self.carried[i] + h * tau * mean) } else { mean };
-            self.at[i] = y[i] + (carry[i] + h * tau * slope);
+            self.at[i] = y[i] + (carry[i] + h * tau * mean);
         }
     }
 
     /// Corrects b by what was found at the node n.
     fn correct<const W: usize>(&mut self, n: usize, active: &[bool; LANES], seen: &mut Seen) {
-        let row = self.found.len();
+        let row = self.rate.len();
         for i in 0..row {
             let j = i % W;
             if !active[j] {
                 continue;
             }
-            let found = self.found[i];
-            self.rates[n * row + i] = found;
+            let rate = self.rate[i];
+            self.rates[n * row + i] = rate;
             if self.twice {
-                self.pushes[n * row + i] = self.beside[row + i];
+                self.pushes[n * row + i] = self.other[row + i];
             }
             let mut g = [0.0; NODES];
             (0..n).for_each(|k| g[k] = self.g[k * row + i]);
-            let new = difference(n, found - self.rates[i], &g);
+            let new = difference(n, rate - self.rates[i], &g);
             let change = new - g[n - 1];
             self.g[(n - 1) * row + i] = new;
             (0..n).for_each(|k| self.b[k * row + i] += POWERS[n - 1][k] * change);
             let part = usize::from(!self.twice && 2 * (i / W) >= row / W);
-            seen.size[part][j] = seen.size[part][j].max(found.abs());
+            seen.size[part][j] = seen.size[part][j].max(rate.abs());
             if n == NODES {
                 // Not `f64::max`, which would lose a NaN.
                 let largest = &mut seen.change[part][j];
@@ -214,19 +214,19 @@ impl Ias15 {
         interval: Interval<'_>,
         block: &Block,
     ) -> Result<(), StepError> {
-        let row = self.found.len();
+        let row = self.rate.len();
         self.h = std::array::from_fn(|j| interval.h[j % W]);
         self.at.copy_from_slice(block.values());
         if self.twice {
             motion.drift(interval, 0.0, block.values(), &mut self.velocities)?;
-            self.beside[..row].copy_from_slice(&block.values()[..row]);
-            self.beside[row..].copy_from_slice(&block.carry()[row..]);
-            motion.drift(interval, 0.0, &self.beside, &mut self.carried)?;
+            self.other[..row].copy_from_slice(&block.values()[..row]);
+            self.other[row..].copy_from_slice(&block.carry()[row..]);
+            motion.drift(interval, 0.0, &self.other, &mut self.carried)?;
         }
         self.look(motion, interval, 0)?;
-        self.rates[..row].copy_from_slice(&self.found);
+        self.rates[..row].copy_from_slice(&self.rate);
         if self.twice {
-            self.pushes[..row].copy_from_slice(&self.beside[row..]);
+            self.pushes[..row].copy_from_slice(&self.other[row..]);
         }
         self.predict::<W>();
         let mut active: [bool; LANES] = std::array::from_fn(|j| j < W);
@@ -266,7 +266,7 @@ impl Ias15 {
 
     /// What of each half of f the state does not feel: over the step it is lost in rounding, and need not be known at all.
     fn faint<const W: usize>(&self, block: &Block) -> [[f64; LANES]; 2] {
-        let row = self.found.len();
+        let row = self.rate.len();
         let values = if self.twice { &self.velocities } else { block.values() };
         let mut faint = [[0.0_f64; LANES]; 2];
         for (i, value) in values.iter().enumerate().take(row) {
@@ -284,7 +284,7 @@ impl Ias15 {
 
     /// b₆ relative to f in a lane.
     fn last_terms<const W: usize>(&self, lane: usize, seen: &Seen) -> f64 {
-        let row = self.found.len();
+        let row = self.rate.len();
         let mut largest = [[0.0_f64; LANES]; 2];
         for i in (lane..row).step_by(W) {
             let part = usize::from(!self.twice && 2 * (i / W) >= row / W);
@@ -295,7 +295,7 @@ impl Ias15 {
 
     /// What b₆ does to the state in a lane, as a multiple of what is tolerated: where f is next to nothing, it need not be known well.
     fn effect(&self, Tolerance { relative, absolute }: Tolerance, block: &Block, lane: usize) -> f64 {
-        let (row, width) = (self.found.len(), block.width());
+        let (row, width) = (self.rate.len(), block.width());
         let values = if self.twice { &self.velocities } else { block.values() };
         let half = if self.twice { row } else { (row / width).div_ceil(2) * width };
         let mut worst = 0.0;
@@ -344,7 +344,7 @@ impl Step for Ias15 {
             1 => self.solve::<1>(motion, interval, block)?,
             _ => self.solve::<LANES>(motion, interval, block)?,
         }
-        let row = self.found.len();
+        let row = self.rate.len();
         for i in 0..row {
             let h = self.h[i % width];
             if self.twice {
@@ -380,7 +380,7 @@ impl Step for Ias15 {
         change: &[f64],
         polynomial: &mut Polynomial,
     ) -> Result<bool, StepError> {
-        let (row, len, width) = (self.found.len(), change.len(), interval.h.len());
+        let (row, len, width) = (self.rate.len(), change.len(), interval.h.len());
         let terms = polynomial.begin(block, Basis::Powers, NODES + 2);
         terms.fill(0.0);
         let mut once = |i: usize, h: f64, rates: [f64; NODES + 1]| {
@@ -404,7 +404,7 @@ impl Step for Ias15 {
                 terms[(k + 2) * len + i] = h * h * self.b[k * row + i] / ((k + 2) * (k + 3)) as f64;
             }
         }
-        self.weaver.refine(motion, interval, block, change, polynomial, 5)?;
+        self.dense.refine(motion, interval, block, change, polynomial, 5)?;
         Ok(true)
     }
 

@@ -104,7 +104,7 @@ pub(super) fn through(f: [f64; NODES + 1]) -> [f64; NODES] {
 /// The divided difference gₙ, from fₙ − f₀ and those before it.
 #[inline]
 pub(super) fn difference(n: usize, rise: f64, g: &[f64; NODES]) -> f64 {
-    (1..n).fold(rise * INVERSE[n][0], |slope, k| (slope - g[k - 1]) * INVERSE[n][k])
+    (1..n).fold(rise * INVERSE[n][0], |sum, k| (sum - g[k - 1]) * INVERSE[n][k])
 }
 
 #[cfg(test)]

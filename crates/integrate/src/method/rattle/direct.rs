@@ -112,7 +112,7 @@ impl Rattle {
         self.stalled(interval, &progress, &self.extent::<W>(&self.at[..half]))
     }
 
-    /// Solves for corrections, in some lanes with the slopes that constraints have where the step leads.
+    /// Solves for corrections, in some lanes with the gradients that constraints have where the step leads.
     fn solve<const W: usize>(&mut self, progress: &[Progress; W]) {
         let oblique: [bool; W] = std::array::from_fn(|j| progress[j].newton && self.grip.is_clear(j));
         if !oblique.contains(&true) {

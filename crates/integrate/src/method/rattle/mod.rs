@@ -199,9 +199,9 @@ impl Rattle {
             return Ok(());
         }
         self.start.copy_from_slice(&self.at);
-        let found = self.oblique.turning(&self.grip, motion.dynamics(), t, &mut self.start)?;
-        let unknown = self.lengths.iter_mut().zip(found).filter(|(length, _)| **length == -1.0);
-        unknown.for_each(|(length, found)| *length = found);
+        let reach = self.oblique.turning(&self.grip, motion.dynamics(), t, &mut self.start)?;
+        let unknown = self.lengths.iter_mut().zip(reach).filter(|(length, _)| **length == -1.0);
+        unknown.for_each(|(length, reach)| *length = reach);
         Ok(())
     }
 

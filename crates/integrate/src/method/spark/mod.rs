@@ -219,9 +219,9 @@ impl Spark {
         if net.m > 0 && lengths[..width].contains(&UNKNOWN) {
             let times = times(interval, 0.5);
             net.z.copy_from_slice(&net.at);
-            let found = oblique.turning(&net.middle, motion.dynamics(), &times[..width], &mut net.z)?;
-            let unknown = lengths.iter_mut().zip(found).filter(|(length, _)| **length == UNKNOWN);
-            unknown.for_each(|(length, found)| *length = found);
+            let reach = oblique.turning(&net.middle, motion.dynamics(), &times[..width], &mut net.z)?;
+            let unknown = lengths.iter_mut().zip(reach).filter(|(length, _)| **length == UNKNOWN);
+            unknown.for_each(|(length, reach)| *length = reach);
         }
         size.fill(0.0);
         let (q, p) = block.values().split_at(net.n);
@@ -467,7 +467,7 @@ impl Equation for Constrained<'_, '_> {
     }
 
     /// By differences: what multipliers do to the motion has second derivatives of the constraints in it.
-    fn slope(&mut self, x: &[f64], matrix: &mut [f64]) -> Result<(), EvalError> {
+    fn jacobian(&mut self, x: &[f64], matrix: &mut [f64]) -> Result<(), EvalError> {
         let (width, len) = (self.interval.h.len(), 2 * (self.net.n + self.net.m));
         let d = x.len() / width;
         let mut memory = std::mem::take(&mut self.net.differences);

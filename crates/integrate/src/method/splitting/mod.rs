@@ -27,11 +27,11 @@ pub(super) mod yoshida8;
 
 use crate::block::{Block, copy_in, scale};
 use crate::card::Keeps;
+use crate::compiled_loop::{StepCode, StepOutputs};
+use crate::compiled_step::{CompiledStep, StepBuilder};
 use crate::error::RunError;
 use crate::method::composition::mirror;
 use crate::step::{Interval, Motion, Step, StepError};
-use crate::stride::{Script, Written};
-use crate::whole::{Draft, Whole};
 use leastaction_compile::{AssemblyError, LANES, Operand};
 use leastaction_mechanics::{Dynamics, EvalError, Quantity};
 
@@ -144,7 +144,7 @@ struct Splitting {
     /// The first rate of each part in this step.
     base: Vec<f64>,
     end: End,
-    whole: Option<Whole>,
+    whole: Option<CompiledStep>,
     name: String,
 }
 
@@ -228,8 +228,12 @@ impl Splitting {
 
     /// The step as the kernel makes it, operation for operation as [`Splitting::advance`] does: from the states, their carries and, if steps join,
     /// the first rate. Gives the change, and the last rate with the place where it was found.
-    fn write(&self, draft: &mut Draft, [y, e, first]: [&[Operand]; 3]) -> Result<Ended, AssemblyError> {
-        let (n, h) = (y.len() / 2, draft.h());
+    fn write(
+        &self,
+        builder: &mut StepBuilder,
+        [y, e, first]: [&[Operand]; 3],
+    ) -> Result<Ended, AssemblyError> {
+        let (n, h) = (y.len() / 2, builder.h());
         let (mut at, mut rate) = (y.to_vec(), Vec::new());
         let mut base: [Vec<Operand>; 2] = [const { Vec::new() }; 2];
         let mut lengths: [Vec<Operand>; 2] = [const { Vec::new() }; 2];
@@ -237,35 +241,35 @@ impl Splitting {
         for (i, &Stage { part, weight, sum, c }) in self.stages.iter().enumerate() {
             rate = match (i, self.joins()) {
                 (0, true) => first.to_vec(),
-                _ => draft.quantity(part.rate(), c, &at)?,
+                _ => builder.quantity(part.rate(), c, &at)?,
             };
             let which = part as usize;
             if i < 2 {
                 base[which].clone_from(&rate);
-                lengths[which] = rate.iter().map(|&r| draft.mul(r, h)).collect();
+                lengths[which] = rate.iter().map(|&r| builder.mul(r, h)).collect();
             } else {
-                let weight = draft.number(weight);
+                let weight = builder.number(weight);
                 let mut more = |k: usize| {
-                    let difference = draft.sub(rate[k], base[which][k]);
-                    let apart = draft.mul(h, difference);
-                    let term = draft.mul(weight, apart);
-                    change[which].get(k).map_or(term, |&before| draft.add(before, term))
+                    let difference = builder.sub(rate[k], base[which][k]);
+                    let apart = builder.mul(h, difference);
+                    let term = builder.mul(weight, apart);
+                    change[which].get(k).map_or(term, |&before| builder.add(before, term))
                 };
                 change[which] = (0..n).map(&mut more).collect();
             }
-            let (sum, from) = (draft.number(sum), if part == Part::Kick { n } else { 0 });
+            let (sum, from) = (builder.number(sum), if part == Part::Kick { n } else { 0 });
             for k in 0..n {
-                let whole = draft.mul(sum, lengths[which][k]);
-                let moved = change[which].get(k).map_or(whole, |&change| draft.add(change, whole));
-                let carried = draft.add(e[from + k], moved);
-                at[from + k] = draft.add(y[from + k], carried);
+                let whole = builder.mul(sum, lengths[which][k]);
+                let moved = change[which].get(k).map_or(whole, |&change| builder.add(change, whole));
+                let carried = builder.add(e[from + k], moved);
+                at[from + k] = builder.add(y[from + k], carried);
             }
         }
         let mut changes = Vec::with_capacity(2 * n);
         for which in [Part::Drift as usize, Part::Kick as usize] {
             for k in 0..n {
                 let length = lengths[which][k];
-                changes.push(change[which].get(k).map_or(length, |&change| draft.add(change, length)));
+                changes.push(change[which].get(k).map_or(length, |&change| builder.add(change, length)));
             }
         }
         let place = if self.stages[0].part == Part::Kick { &at[..n] } else { &at[n..] };
@@ -324,20 +328,26 @@ impl Step for Splitting {
         let n = self.half / width;
         let quantities = self.quantities();
         let rows = [2 * n, 2 * n, if self.joins() { n } else { 0 }];
-        self.whole =
-            Whole::compile(dynamics, width, &self.name, &quantities, (&rows, &[]), |draft, inputs| {
+        self.whole = CompiledStep::compile(
+            dynamics,
+            width,
+            &self.name,
+            &quantities,
+            (&rows, &[]),
+            |builder, inputs| {
                 let [y, e, first, ..] = inputs else { return Ok(Vec::new()) };
-                let Ended { change, rate, place } = Splitting::write(self, draft, [y, e, first])?;
+                let Ended { change, rate, place } = Splitting::write(self, builder, [y, e, first])?;
                 Ok([change, rate, place].concat())
-            })?;
+            },
+        )?;
         Ok(())
     }
 
-    fn script(&self) -> Option<&dyn Script> {
-        (self.whole.is_some() && self.leaves_its_rate()).then_some(self as &dyn Script)
+    fn code(&self) -> Option<&dyn StepCode> {
+        (self.whole.is_some() && self.leaves_its_rate()).then_some(self as &dyn StepCode)
     }
 
-    fn slopes(
+    fn rates(
         &mut self,
         motion: &mut Motion<'_>,
         interval: Interval<'_>,
@@ -351,9 +361,9 @@ impl Step for Splitting {
         Ok(&self.rate)
     }
 
-    fn set_slopes(&mut self, slopes: &[f64], block: &Block) {
+    fn set_rates(&mut self, rates: &[f64], block: &Block) {
         if self.joins() {
-            self.end.rate.copy_from_slice(slopes);
+            self.end.rate.copy_from_slice(rates);
             let place = fixed(self.stages[0].part, self.half, block.values());
             self.end.place.copy_from_slice(place);
             self.end.known.fill(1.0);
@@ -410,7 +420,7 @@ impl Step for Splitting {
     }
 }
 
-impl Script for Splitting {
+impl StepCode for Splitting {
     fn name(&self) -> String {
         self.name.clone()
     }
@@ -420,18 +430,18 @@ impl Script for Splitting {
         vec![(Quantity::Kick, calls), (Quantity::Drift, calls)]
     }
 
-    fn slopes(&self, dimension: usize) -> usize {
+    fn carried(&self, dimension: usize) -> usize {
         if self.joins() { dimension / 2 } else { 0 }
     }
 
     fn write(
         &self,
-        draft: &mut Draft,
+        builder: &mut StepBuilder,
         state: [&[Operand]; 3],
         _: Option<[Operand; 2]>,
-    ) -> Result<Written, AssemblyError> {
-        let Ended { change, rate, .. } = Splitting::write(self, draft, state)?;
-        Ok(Written { change, slopes: if self.joins() { rate } else { Vec::new() }, ratio: None })
+    ) -> Result<StepOutputs, AssemblyError> {
+        let Ended { change, rate, .. } = Splitting::write(self, builder, state)?;
+        Ok(StepOutputs { change, rates: if self.joins() { rate } else { Vec::new() }, ratio: None })
     }
 }
 

@@ -141,7 +141,7 @@ impl Tao {
         for _ in 0..STRIDES {
             // What cannot be computed is NaN in its lane, and counts for nothing there: errors need no other care.
             let here = Interval { t: &t[..width], h: &[0.0; LANES][..width] };
-            let _ = motion.slopes(here, 0.0, &self.scout, &mut self.matrix);
+            let _ = motion.jacobian(here, 0.0, &self.scout, &mut self.matrix);
             let mut steps = [0.0; LANES];
             for j in (0..width).filter(|&j| self.known[j] == 0.0 && interval.h[j] != 0.0) {
                 let (rate, kappa) = pace(&self.matrix, block.dimension(), width, j);
@@ -151,12 +151,12 @@ impl Tao {
                 let length = if fastest[j] > 0.0 { STRIDE / fastest[j] } else { interval.h[j].abs() };
                 steps[j] = length.copysign(interval.h[j]);
             }
-            let stride = Interval { t: &t[..width], h: &steps[..width] };
-            let _ = motion.rates(stride, 0.0, &self.scout, &mut self.rates);
-            shift(&mut self.at, &self.scout, 0.5, stride.h, &self.rates);
-            let _ = motion.rates(stride, 0.5, &self.at, &mut self.rates);
+            let compiled = Interval { t: &t[..width], h: &steps[..width] };
+            let _ = motion.rates(compiled, 0.0, &self.scout, &mut self.rates);
+            shift(&mut self.at, &self.scout, 0.5, compiled.h, &self.rates);
+            let _ = motion.rates(compiled, 0.5, &self.at, &mut self.rates);
             self.at.copy_from_slice(&self.scout);
-            shift(&mut self.scout, &self.at, 1.0, stride.h, &self.rates);
+            shift(&mut self.scout, &self.at, 1.0, compiled.h, &self.rates);
             t.iter_mut().zip(steps).for_each(|(t, step)| *t += step);
         }
     }
@@ -292,7 +292,7 @@ mod tests {
         let mut tao = Tao::new(dynamics, 1, half);
         (tao.omega[0], tao.kappa[0], tao.known[0]) = (3.0, 1.7, 1.0);
         tao.apart.iter_mut().enumerate().for_each(|(i, d)| *d = other[i] - one[i]);
-        dynamics.field(&[0.0], &[one[0], other[1]], &mut tao.last).unwrap();
+        dynamics.rates(&[0.0], &[one[0], other[1]], &mut tao.last).unwrap();
         let mut change = [0.0; 2];
         let interval = Interval { t: &[0.0], h: &[0.2] };
         tao.step(&mut Motion::new(dynamics), interval, &Block::one(one), &mut change).unwrap();

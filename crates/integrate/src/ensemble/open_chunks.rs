@@ -1,46 +1,46 @@
-//! A thread's desk: the chunks that it is at, and the trajectory that is next.
+//! The chunks that a thread is at, and the trajectory that is next.
 
 use super::chunk::{Chunk, Fate};
-use super::crew::Crew;
+use super::work_queue::WorkQueue;
 use crate::error::RunError;
 use std::ops::Range;
 use std::sync::mpsc;
 
 /// Where a thread writes down what becomes of its trajectories.
-pub(super) struct Desk<'a> {
-    crew: &'a Crew<'a>,
+pub(super) struct OpenChunks<'a> {
+    queue: &'a WorkQueue<'a>,
     sender: &'a mpsc::Sender<Result<Chunk, RunError>>,
     /// The length of a state, the number of observables, and that of samples.
     widths: (usize, usize, usize),
     /// The trajectories of the last chunk that were not begun.
-    queue: Range<u64>,
+    pending: Range<u64>,
     /// Chunks that are not complete, and how many trajectories each lacks.
     open: Vec<(Chunk, usize)>,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> OpenChunks<'a> {
     pub(super) fn new(
-        crew: &'a Crew<'a>,
+        queue: &'a WorkQueue<'a>,
         sender: &'a mpsc::Sender<Result<Chunk, RunError>>,
         widths: (usize, usize, usize),
-    ) -> Desk<'a> {
-        Desk { crew, sender, widths, queue: 0..0, open: Vec::new() }
+    ) -> OpenChunks<'a> {
+        OpenChunks { queue, sender, widths, pending: 0..0, open: Vec::new() }
     }
 
     /// The next trajectory. Who is idle waits for one.
     pub(super) fn next(&mut self, idle: bool) -> Option<u64> {
-        if self.queue.is_empty() {
-            self.queue = self.crew.next(idle)?;
-            let len = (self.queue.end - self.queue.start) as usize;
+        if self.pending.is_empty() {
+            self.pending = self.queue.next(idle)?;
+            let len = (self.pending.end - self.pending.start) as usize;
             let (dimension, observed, sampled) = self.widths;
-            self.open.push((Chunk::blank(self.queue.start, len, dimension, observed, sampled), len));
+            self.open.push((Chunk::blank(self.pending.start, len, dimension, observed, sampled), len));
         }
-        self.queue.next()
+        self.pending.next()
     }
 
     /// Whether all should stop.
     pub(super) fn is_stopped(&self) -> bool {
-        self.crew.is_stopped()
+        self.queue.is_stopped()
     }
 
     /// The chunk of a trajectory, and its row there.

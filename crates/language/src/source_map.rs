@@ -9,14 +9,14 @@ use std::collections::HashMap;
 /// The places of a text: of declared names, masses, positions, terms, forces, starts and clauses of a run. Empty for what comes from
 /// no text.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Atlas {
+pub(crate) struct SourceMap {
     pub(crate) source: String,
     places: HashMap<(&'static str, String), Span>,
     /// Bodies whose start nobody gave.
     pub(crate) unplaced: Vec<String>,
 }
 
-impl Atlas {
+impl SourceMap {
     /// Keeps a place, unless there is one already; gives that one.
     pub(crate) fn mark(&mut self, what: &'static str, name: &str, span: Span) -> Option<Span> {
         match self.places.entry((what, name.to_owned())) {
@@ -136,7 +136,7 @@ impl<'g> Setup<'g> {
     /// An output that has the name of something that is recorded anyway.
     pub(crate) fn explain_output(&self, name: &str) -> Errors {
         let whole = name.rsplit_once('.').map_or(name, |(whole, _)| whole);
-        let place = self.atlas.find("output", name).or_else(|| self.atlas.find("output", whole));
+        let place = self.source_map.find("output", name).or_else(|| self.source_map.find("output", whole));
         Diagnostic::of_all(format!("`{name}` is recorded anyway, and is something else"))
             .maybe_at(place)
             .help("rename the output")
@@ -146,7 +146,7 @@ impl<'g> Setup<'g> {
     /// An error that a clause of `run`, such as "method", leads to.
     #[must_use]
     pub fn explain_clause(&self, clause: &str, message: impl Into<String>) -> Errors {
-        split(&message.into()).maybe_at(self.atlas.find("run", clause)).into()
+        split(&message.into()).maybe_at(self.source_map.find("run", clause)).into()
     }
 }
 
@@ -181,7 +181,7 @@ impl Diagnostic {
 
 impl Locate for ModelError {
     fn locate(&self, setup: &Setup<'_>) -> Diagnostic {
-        let atlas = &setup.atlas;
+        let map = &setup.source_map;
         let wrong = split(&self.to_string());
         match self {
             ModelError::NoCoordinates => {
@@ -191,20 +191,20 @@ impl Locate for ModelError {
                 "add what has inertia: `particle NAME mass M at [X, Y]`, `kinetic …`, `lagrangian …`, or `hamiltonian …`",
             ),
             ModelError::IdleGravity => wrong
-                .maybe_at(atlas.find("gravity", ""))
+                .maybe_at(map.find("gravity", ""))
                 .help("gravity pulls on particles and bodies; write other weights as `potential m*g*y`"),
-            ModelError::DuplicateName { name, .. } => wrong.maybe_at(atlas.find("name", name)),
+            ModelError::DuplicateName { name, .. } => wrong.maybe_at(map.find("name", name)),
             ModelError::DuplicateTerm { what, name } => {
-                let first = atlas.find("name", name.strip_prefix("gravity on ").unwrap_or(name));
-                wrong.maybe_at(atlas.term(what, name)).maybe_related(first, "it has this name too")
+                let first = map.find("name", name.strip_prefix("gravity on ").unwrap_or(name));
+                wrong.maybe_at(map.term(what, name)).maybe_related(first, "it has this name too")
             }
-            ModelError::BadName { name, .. } => wrong.maybe_at(atlas.find("name", name.trim_matches('`'))),
+            ModelError::BadName { name, .. } => wrong.maybe_at(map.find("name", name.trim_matches('`'))),
             ModelError::NotFinite { place, .. } => wrong
-                .maybe_at(atlas.site(place))
+                .maybe_at(map.site(place))
                 .help("look for a division by 0, or a root or logarithm of what is not positive"),
             ModelError::UnknownName { place, name, .. } | ModelError::MisplacedName { place, name, .. } => {
-                let span = atlas.site(place);
-                let exact = span.and_then(|span| atlas.use_of(name, span));
+                let span = map.site(place);
+                let exact = span.and_then(|span| map.use_of(name, span));
                 let velocity = name.ends_with('\'');
                 let wrong = match place {
                     Site::Term("Hamiltonian term", _) if velocity => wrong.help(format!(
@@ -217,51 +217,51 @@ impl Locate for ModelError {
                     _ => wrong,
                 };
                 let wrong = wrong.maybe_at(exact.or(span));
-                let defined = atlas.find("name", name.trim_end_matches('\''));
+                let defined = map.find("name", name.trim_end_matches('\''));
                 // Where the name is not written, a definition brings it in.
                 if exact.is_some() { wrong } else { wrong.maybe_related(defined, "declared here") }
             }
-            ModelError::ForceOnUnknown { name } => wrong.maybe_at(atlas.find("force", name)),
+            ModelError::ForceOnUnknown { name } => wrong.maybe_at(map.find("force", name)),
             ModelError::MixedForms { what } => {
-                let hamiltonian = atlas.find("statement", "hamiltonian");
+                let hamiltonian = map.find("statement", "hamiltonian");
                 Diagnostic::of_all("the model states a Hamiltonian, and a kinetic energy or Lagrangian besides")
-                    .maybe_at(atlas.any_term(quoted(what)))
+                    .maybe_at(map.any_term(quoted(what)))
                     .maybe_related(hamiltonian, "the Hamiltonian")
                     .help("state the motion one way: with `hamiltonian`, to which potentials may be added, or without")
             }
             ModelError::MomentaCount { .. } => wrong
-                .maybe_at(atlas.find("statement", "momentum"))
-                .maybe_related(atlas.find("statement", "coord"), "the coordinates"),
-            ModelError::BadMass { particle, .. } => wrong.maybe_at(atlas.site(&Site::Mass(particle.clone()))),
+                .maybe_at(map.find("statement", "momentum"))
+                .maybe_related(map.find("statement", "coord"), "the coordinates"),
+            ModelError::BadMass { particle, .. } => wrong.maybe_at(map.site(&Site::Mass(particle.clone()))),
             ModelError::Dimensions { particle, found, expected } if expected.contains("gravity") => {
                 let gravity = expected.split(' ').next().unwrap_or("");
                 let plural = if gravity == "1" { "" } else { "s" };
                 Diagnostic::of_all(format!(
                     "gravity has {gravity} component{plural}, and the position of `{particle}` has {found}"
                 ))
-                .maybe_at(atlas.find("gravity", ""))
-                .maybe_related(atlas.site(&Site::Position(particle.clone())), "the position")
+                .maybe_at(map.find("gravity", ""))
+                .maybe_related(map.site(&Site::Position(particle.clone())), "the position")
                 .help("give both as many components")
             }
             ModelError::Dimensions { particle, .. } => {
-                wrong.maybe_at(atlas.site(&Site::Position(particle.clone())))
+                wrong.maybe_at(map.site(&Site::Position(particle.clone())))
             }
-            ModelError::UnusedCoordinate { name } => wrong.maybe_at(atlas.find("name", name)).help(format!(
+            ModelError::UnusedCoordinate { name } => wrong.maybe_at(map.find("name", name)).help(format!(
                 "use it: in the position of a particle, or in a kinetic energy such as `kinetic m*{name}'^2/2`; or remove it"
             )),
-            ModelError::NoInertia { name } => wrong.maybe_at(atlas.find("name", name)).help(format!(
+            ModelError::NoInertia { name } => wrong.maybe_at(map.find("name", name)).help(format!(
                 "give it a kinetic energy with the square of `{name}'`, or let a particle's position depend on it"
             )),
             ModelError::SingularMass { coordinates } => {
-                let mut places = coordinates.iter().map(|name| atlas.find("name", name));
+                let mut places = coordinates.iter().map(|name| map.find("name", name));
                 let wrong = wrong.maybe_at(places.next().flatten());
                 places.fold(wrong, |wrong, span| wrong.maybe_related(span, "and this one"))
             }
-            ModelError::BadParameter { name, .. } => wrong.maybe_at(atlas.find("name", name)),
-            ModelError::Cycle { names } => wrong.maybe_at(names.first().and_then(|name| atlas.find("name", name))),
+            ModelError::BadParameter { name, .. } => wrong.maybe_at(map.find("name", name)),
+            ModelError::Cycle { names } => wrong.maybe_at(names.first().and_then(|name| map.find("name", name))),
             ModelError::Contradiction { constraint, .. }
             | ModelError::NonlinearConstraint { constraint }
-            | ModelError::VelocityConstraint { constraint } => wrong.maybe_at(atlas.find("constraint", constraint)),
+            | ModelError::VelocityConstraint { constraint } => wrong.maybe_at(map.find("constraint", constraint)),
             ModelError::NoFictitiousTime { .. }
             | ModelError::MatrixSize { .. }
             | ModelError::Build(_)
@@ -272,32 +272,32 @@ impl Locate for ModelError {
 
 impl Locate for StartError {
     fn locate(&self, setup: &Setup<'_>) -> Diagnostic {
-        let atlas = &setup.atlas;
+        let map = &setup.source_map;
         let wrong = split(&self.to_string());
         match self {
             StartError::UnknownName { name, .. } | StartError::Twice { name } => {
-                wrong.maybe_at(atlas.start_of(name))
+                wrong.maybe_at(map.start_of(name))
             }
             StartError::Mixed { velocity, momentum } => {
-                let (velocity, momentum) = (atlas.start_of(velocity), atlas.start_of(momentum));
+                let (velocity, momentum) = (map.start_of(velocity), map.start_of(momentum));
                 wrong.maybe_at(momentum).maybe_related(velocity, "a velocity")
             }
             StartError::NotFinite { what, .. } => {
                 let name = quoted(what);
                 let place =
-                    if what.starts_with("the energy") { atlas.any_term(name) } else { atlas.start_of(name) };
+                    if what.starts_with("the energy") { map.any_term(name) } else { map.start_of(name) };
                 wrong.maybe_at(place).help("look for a division by 0, or a root or logarithm of what is not positive, with the values of the start")
             }
             StartError::SingularMass { coordinates, .. } => {
-                let place = coordinates.iter().find_map(|name| atlas.find("start", name));
-                let declared = coordinates.iter().find_map(|name| atlas.find("name", name));
+                let place = coordinates.iter().find_map(|name| map.find("start", name));
+                let declared = coordinates.iter().find_map(|name| map.find("name", name));
                 wrong.maybe_at(place.or(declared))
             }
             StartError::Held { name, constraint, .. } => wrong
-                .maybe_at(atlas.start_of(name))
-                .maybe_related(atlas.find("constraint", constraint), "the constraint"),
+                .maybe_at(map.start_of(name))
+                .maybe_related(map.find("constraint", constraint), "the constraint"),
             StartError::FarFromConstraints { coordinate, .. } => {
-                atlas.blame(wrong.maybe_at(atlas.start_of(coordinate)), atlas.unplaced(&[coordinate]))
+                map.blame(wrong.maybe_at(map.start_of(coordinate)), map.unplaced(&[coordinate]))
             }
             StartError::Projection(error) => {
                 let constraints = match error {
@@ -307,10 +307,10 @@ impl Locate for StartError {
                 };
                 let names: Vec<&str> = constraints.iter().map(|(name, _)| name.as_str()).collect();
                 // Joints that cannot be met may have to do with any body.
-                let body = atlas.unplaced(&names).or(atlas.unplaced.first().map(String::as_str));
-                atlas.blame(wrong.maybe_at(atlas.find("statement", "start")), body)
+                let body = map.unplaced(&names).or(map.unplaced.first().map(String::as_str));
+                map.blame(wrong.maybe_at(map.find("statement", "start")), body)
             }
-            StartError::Setting(_) | StartError::Eval(_) => wrong.maybe_at(atlas.find("statement", "start")),
+            StartError::Setting(_) | StartError::Eval(_) => wrong.maybe_at(map.find("statement", "start")),
             StartError::NotSkew { .. } | StartError::NotDissipative { .. } => wrong,
         }
     }
@@ -318,13 +318,11 @@ impl Locate for StartError {
 
 impl Locate for SettingError {
     fn locate(&self, setup: &Setup<'_>) -> Diagnostic {
-        let atlas = &setup.atlas;
+        let map = &setup.source_map;
         let wrong = split(&self.to_string());
         match self {
-            SettingError::NotFinite { name, .. } => wrong.maybe_at(atlas.find("name", name)),
-            SettingError::BadMass { particle, .. } => {
-                wrong.maybe_at(atlas.site(&Site::Mass(particle.clone())))
-            }
+            SettingError::NotFinite { name, .. } => wrong.maybe_at(map.find("name", name)),
+            SettingError::BadMass { particle, .. } => wrong.maybe_at(map.site(&Site::Mass(particle.clone()))),
             SettingError::Unknown { .. }
             | SettingError::Count { .. }
             | SettingError::NoLane { .. }

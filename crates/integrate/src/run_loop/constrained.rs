@@ -1,12 +1,12 @@
 //! Steps on constraints: their ends moved there, and why that cannot be done.
 
-use super::Course;
+use super::RunLoop;
 use crate::block::all_finite;
 use crate::step::StepError;
 use leastaction_compile::LANES;
 use leastaction_mechanics::{Grip, ProjectionError};
 
-impl Course<'_> {
+impl RunLoop<'_> {
     /// Moves the end of the step onto the constraints, where the method does not.
     pub(super) fn project(&mut self) -> Result<(), StepError> {
         if self.target.is_empty() {
@@ -26,9 +26,10 @@ impl Course<'_> {
                 places.for_each(|i| self.target[i] = self.block.values()[i]);
             }
         }
-        let found = self.motion.dynamics().project_by(&ends[..width], &mut self.target, &mut self.correction);
+        let projected =
+            self.motion.dynamics().project_by(&ends[..width], &mut self.target, &mut self.correction);
         self.change.iter_mut().zip(&self.correction).for_each(|(change, correction)| *change += correction);
-        Ok(found.map(|_| ())?)
+        Ok(projected.map(|_| ())?)
     }
 
     /// Why a step was not solved, if the constraints are the reason: they cannot be met when it ends, or are singular about there.

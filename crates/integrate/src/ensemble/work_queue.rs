@@ -12,7 +12,7 @@ const AHEAD: u64 = 8;
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Hands chunks to threads, not too far ahead of what was shown.
-pub(super) struct Crew<'a> {
+pub(super) struct WorkQueue<'a> {
     indices: Range<u64>,
     chunk: u64,
     ahead: u64,
@@ -27,11 +27,16 @@ struct State {
     shown: u64,
 }
 
-impl<'a> Crew<'a> {
-    pub(super) fn new(indices: Range<u64>, chunk: u64, threads: usize, stop: &'a AtomicBool) -> Crew<'a> {
+impl<'a> WorkQueue<'a> {
+    pub(super) fn new(
+        indices: Range<u64>,
+        chunk: u64,
+        threads: usize,
+        stop: &'a AtomicBool,
+    ) -> WorkQueue<'a> {
         let state = Mutex::new(State { handed_out: 0, shown: 0 });
         let (ahead, stopped) = (AHEAD * threads as u64, AtomicBool::new(false));
-        Crew { indices, chunk, ahead, stop, stopped, state, moved: Condvar::new() }
+        WorkQueue { indices, chunk, ahead, stop, stopped, state, moved: Condvar::new() }
     }
 
     /// The number of the first trajectory.
@@ -77,8 +82,8 @@ impl<'a> Crew<'a> {
     }
 
     /// Stops all if the thread panics.
-    pub(super) fn leaving(&self) -> Leaving<'_, 'a> {
-        Leaving(self)
+    pub(super) fn stop_on_panic(&self) -> StopOnPanic<'_, 'a> {
+        StopOnPanic(self)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -87,9 +92,9 @@ impl<'a> Crew<'a> {
 }
 
 /// Stops all when it is dropped by a panic.
-pub(super) struct Leaving<'c, 'a>(&'c Crew<'a>);
+pub(super) struct StopOnPanic<'c, 'a>(&'c WorkQueue<'a>);
 
-impl Drop for Leaving<'_, '_> {
+impl Drop for StopOnPanic<'_, '_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.stop();
@@ -104,13 +109,13 @@ mod tests {
     #[test]
     fn chunks_cover_the_indices_and_wait_for_the_sink() {
         let stop = AtomicBool::new(false);
-        let crew = Crew::new(5..30, 2, 1, &stop);
-        let mut chunks: Vec<_> = (0..AHEAD).map_while(|_| crew.next(false)).collect();
+        let queue = WorkQueue::new(5..30, 2, 1, &stop);
+        let mut chunks: Vec<_> = (0..AHEAD).map_while(|_| queue.next(false)).collect();
         assert_eq!(chunks.len() as u64, AHEAD);
-        assert_eq!(crew.next(false), None, "the sink has seen none");
+        assert_eq!(queue.next(false), None, "the sink has seen none");
         while let Some(chunk) = {
-            crew.shown();
-            crew.next(false)
+            queue.shown();
+            queue.next(false)
         } {
             chunks.push(chunk);
         }
@@ -122,9 +127,9 @@ mod tests {
     #[test]
     fn a_stop_is_heard() {
         let stop = AtomicBool::new(false);
-        let crew = Crew::new(0..u64::MAX, 1024, 1, &stop);
-        assert_eq!(crew.next(true), Some(0..1024));
+        let queue = WorkQueue::new(0..u64::MAX, 1024, 1, &stop);
+        assert_eq!(queue.next(true), Some(0..1024));
         stop.store(true, Ordering::Relaxed);
-        assert!(crew.next(true).is_none() && crew.is_stopped());
+        assert!(queue.next(true).is_none() && queue.is_stopped());
     }
 }

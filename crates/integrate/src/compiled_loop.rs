@@ -1,7 +1,7 @@
-//! Strides: steps in one kernel with all that is between them.
+//! Compiled loops: steps in one kernel with all that is between them.
 //!
 //! Between two steps of a small system there is as much to do as in a step: to see whether it was good, to find the next one, to add up the
-//! change. Here the kernel does that too, operation for operation as the course of a run does it, so that a lane has the same bits
+//! change. Here the kernel does that too, operation for operation as the run loop does it, so that a lane has the same bits
 //! either way. It goes from step to step until a lane comes to the end, or cannot go on as simply as that: such a lane it leaves
 //! where it is.
 //!
@@ -9,10 +9,10 @@
 //! meanwhile. That both find room in its registers and caches is not sure: so the first steps are made both ways, and timed, and the
 //! faster way stays.
 
-use crate::course::{GROUNDLESS, SHORTEST};
+use crate::compiled_step::{self, StepBuilder};
 use crate::pace::Controller;
+use crate::run_loop::{GROUNDLESS, SHORTEST};
 use crate::step::StepError;
-use crate::whole::{self, Draft};
 use leastaction_compile::{
     Aligned, ArgumentError, AssemblyError, Backend, CompileError, Evaluator, Kernel, LANES, Operand, Test,
 };
@@ -26,36 +26,36 @@ const TRIALS: u32 = 48;
 const TURN: usize = 40;
 
 /// A step as it can be written into a kernel.
-pub trait Script {
+pub trait StepCode {
     /// What tells it from others.
     fn name(&self) -> String;
 
     /// What it evaluates, and how often.
     fn quantities(&self) -> Vec<(Quantity, usize)>;
 
-    /// How many slopes at its end are those at the beginning of the next, for states of a dimension.
-    fn slopes(&self, dimension: usize) -> usize;
+    /// How many rates at its end are those at the beginning of the next, for states of a dimension.
+    fn carried(&self, dimension: usize) -> usize;
 
-    /// Writes it: from states, what rounding left of them, and the slopes there; with its error if a tolerance is given.
+    /// Writes it: from states, what rounding left of them, and the rates there; with its error if a tolerance is given.
     fn write(
         &self,
-        draft: &mut Draft,
+        builder: &mut StepBuilder,
         state: [&[Operand]; 3],
         tolerance: Option<[Operand; 2]>,
-    ) -> Result<Written, AssemblyError>;
+    ) -> Result<StepOutputs, AssemblyError>;
 }
 
 /// What a step gives.
-pub struct Written {
+pub struct StepOutputs {
     /// By how much the states change.
     pub change: Vec<Operand>,
-    /// The slopes that it leaves to the next.
-    pub slopes: Vec<Operand>,
+    /// The rates that it leaves to the next.
+    pub rates: Vec<Operand>,
     /// The error as a multiple of what is tolerated, if that was asked for.
     pub ratio: Option<Operand>,
 }
 
-/// What sets the steps of a stride.
+/// What sets the steps of a compiled loop.
 #[derive(Clone, Copy)]
 pub(crate) enum Pacer<'a> {
     Tolerance(&'a Controller),
@@ -67,7 +67,7 @@ pub(crate) enum Pacer<'a> {
 pub(crate) type Settings = [f64; SETTINGS];
 const SETTINGS: usize = 6;
 
-/// Where a course is, lane by lane.
+/// Where a run is, lane by lane.
 #[derive(Clone, Copy)]
 pub(crate) struct Clock {
     pub(crate) late: [f64; LANES],
@@ -76,15 +76,15 @@ pub(crate) struct Clock {
     pub(crate) before: [f64; LANES],
     /// Steps that were tried, and taken.
     pub(crate) tried: [f64; LANES],
-    pub(crate) made: [f64; LANES],
+    pub(crate) accepted: [f64; LANES],
     pub(crate) t: [f64; LANES],
 }
 
 /// Rows of a clock but for the time.
 const CLOCK: usize = 5;
 
-/// One or two blocks that stride.
-pub(crate) struct Stride {
+/// A compiled loop over one block or two.
+pub(crate) struct CompiledLoop {
     /// One for each block, and one for both.
     each: Vec<Evaluator>,
     both: Option<Evaluator>,
@@ -94,30 +94,32 @@ pub(crate) struct Stride {
     /// The inputs of the next steps, and the outputs, which are inputs then.
     now: Aligned,
     then: Aligned,
-    /// The numbers of one block, of its states, and of its slopes.
+    /// The numbers of one block, of its states, and of its rates.
     len: usize,
     states: usize,
-    slopes: usize,
+    rates: usize,
     /// The shortest times of steps one by one, and of both; and how many were timed.
     shortest: [Duration; 2],
     timed: u32,
     evaluations: u64,
 }
 
-impl Stride {
-    /// Strides of so many blocks; `None` if the step cannot be written into a kernel.
+impl CompiledLoop {
+    /// A loop over so many blocks; `None` if the step cannot be written into a kernel.
     pub(crate) fn new(
         dynamics: &Dynamics,
-        script: &dyn Script,
+        code: &dyn StepCode,
         pacer: Pacer<'_>,
         blocks: usize,
-    ) -> Result<Option<Stride>, EvalError> {
+    ) -> Result<Option<CompiledLoop>, EvalError> {
         let (system, n) = (dynamics.system(), dynamics.system().dimension());
-        let kind = if let Pacer::Grid = pacer { "strides on a grid" } else { "strides" };
-        let (slopes, quantities) = (script.slopes(n), script.quantities());
-        let (name, rows) = (format!("{kind} of {}", script.name()), [n, n, slopes, CLOCK, SETTINGS]);
-        let written = |draft: &mut Draft, inputs: &[Vec<Operand>]| write(script, pacer, draft, inputs);
-        let Some(once) = whole::kernel(system, &name, &quantities, &rows, Kernel::compile_lightly, written)?
+        let kind = if let Pacer::Grid = pacer { "loop on a grid" } else { "loop" };
+        let (rates, quantities) = (code.carried(n), code.quantities());
+        let (name, rows) = (format!("{kind} of {}", code.name()), [n, n, rates, CLOCK, SETTINGS]);
+        let written =
+            |builder: &mut StepBuilder, inputs: &[Vec<Operand>]| write(code, pacer, builder, inputs);
+        let Some(once) =
+            compiled_step::kernel(system, &name, &quantities, &rows, Kernel::compile_lightly, written)?
         else {
             return Ok(None);
         };
@@ -127,12 +129,12 @@ impl Stride {
         }
         let both = if blocks == 2 && once.backend() != Backend::Interpreter {
             let twice = || Kernel::compile_lightly(once.program().twice(TURN)).map_err(uncompiled);
-            Some(dynamics.evaluator(&system.kernel_made(&format!("{name} twice"), twice)?)?)
+            Some(dynamics.evaluator(&system.composed_kernel(&format!("{name} twice"), twice)?)?)
         } else {
             None
         };
         let len = once.program().inputs().len() * LANES;
-        Ok(Some(Stride {
+        Ok(Some(CompiledLoop {
             each,
             both,
             revisions: vec![Revision::default(); blocks],
@@ -141,37 +143,38 @@ impl Stride {
             then: Aligned::zeros(blocks * len),
             len,
             states: n * LANES,
-            slopes: slopes * LANES,
+            rates: rates * LANES,
             shortest: [Duration::MAX; 2],
             timed: 0,
             evaluations: quantities.iter().map(|(_, times)| *times as u64).sum(),
         }))
     }
 
-    /// Puts a block where it is: its states, what rounding left of them, and the slopes there.
+    /// Puts a block where it is: its states, what rounding left of them, and the rates there.
     pub(crate) fn load(&mut self, block: usize, state: [&[f64]; 3], clock: &Clock, settings: &Settings) {
         let rows = &mut self.now.as_mut_slice()[block * self.len..][..self.len];
-        let (mut states, rest) = rows.split_at_mut(2 * self.states + self.slopes);
+        let (mut states, rest) = rows.split_at_mut(2 * self.states + self.rates);
         for from in state {
             let (to, others) = states.split_at_mut(from.len());
             to.copy_from_slice(from);
             states = others;
         }
-        let Clock { late, next, before, tried, made, t } = *clock;
+        let Clock { late, next, before, tried, accepted, t } = *clock;
         let settings = settings.map(|setting| [setting; LANES]);
-        let lanes = [late, next, before, tried, made].into_iter().chain(settings).chain([t, [0.0; LANES]]);
+        let lanes =
+            [late, next, before, tried, accepted].into_iter().chain(settings).chain([t, [0.0; LANES]]);
         rest.as_chunks_mut().0.iter_mut().zip(lanes).for_each(|(to, from)| *to = from);
     }
 
-    /// Where a block is now: its states, what rounding left of them, the slopes, and its clock.
-    pub(crate) fn told(&self, block: usize) -> ([&[f64]; 3], Clock) {
+    /// Where a block is now: its states, what rounding left of them, the rates, and its clock.
+    pub(crate) fn state_of(&self, block: usize) -> ([&[f64]; 3], Clock) {
         let rows = &self.now.as_slice()[block * self.len..][..self.len];
-        let (states, rest) = rows.split_at(2 * self.states + self.slopes);
+        let (states, rest) = rows.split_at(2 * self.states + self.rates);
         let (y, others) = states.split_at(self.states);
-        let (e, slopes) = others.split_at(self.states);
+        let (e, rates) = others.split_at(self.states);
         let lanes = rest.as_chunks().0;
-        let [late, next, before, tried, made] = std::array::from_fn(|i| lanes[i]);
-        ([y, e, slopes], Clock { late, next, before, tried, made, t: lanes[CLOCK + SETTINGS] })
+        let [late, next, before, tried, accepted] = std::array::from_fn(|i| lanes[i]);
+        ([y, e, rates], Clock { late, next, before, tried, accepted, t: lanes[CLOCK + SETTINGS] })
     }
 
     /// Whether a lane of a block has come to the end, or is left where it is.
@@ -187,9 +190,9 @@ impl Stride {
 
     /// Makes so many steps at most, until a lane halts. Returns how many.
     pub(crate) fn run(&mut self, most: u32) -> Result<u32, StepError> {
-        let mut made = 0;
-        while made < most {
-            made += 1;
+        let mut steps = 0;
+        while steps < most {
+            steps += 1;
             let paired = self.both.is_some() && !self.apart;
             let timed = paired && self.timed < 2 * TRIALS;
             let faster = self.shortest[1] < self.shortest[0];
@@ -206,7 +209,7 @@ impl Stride {
                 break;
             }
         }
-        Ok(made)
+        Ok(steps)
     }
 
     /// Evaluations of the field in a step.
@@ -216,7 +219,7 @@ impl Stride {
 
     #[inline]
     fn step(&mut self, both: bool) -> Result<(), ArgumentError> {
-        let Stride { now, then, .. } = self;
+        let CompiledLoop { now, then, .. } = self;
         if both && let Some(both) = &mut self.both {
             return both.eval_lanes(now.as_slice(), then.as_mut_slice());
         }
@@ -230,7 +233,7 @@ impl Stride {
 
     /// Takes over parameters that have changed. Blocks have the same, but for lanes that have their own.
     pub(crate) fn follow(&mut self, block: usize, dynamics: &Dynamics) {
-        let Stride { each, both, apart, .. } = self;
+        let CompiledLoop { each, both, apart, .. } = self;
         let passed = dynamics.pass_parameters(&mut self.revisions[block], |lane, values| match lane {
             None => {
                 both.as_mut().map_or(Ok(()), |both| both.set_parameters(values))?;
@@ -255,41 +258,41 @@ fn failed(error: ArgumentError) -> StepError {
 
 /// The clock of a lane in a kernel.
 #[derive(Clone, Copy)]
-struct Hands {
+struct LaneClock {
     t: Operand,
     late: Operand,
     next: Operand,
     before: Operand,
     tried: Operand,
-    made: Operand,
+    accepted: Operand,
 }
 
 /// A step, and what a clock shows then.
 struct Stepped {
-    step: Written,
+    step: StepOutputs,
     /// Negative if it is taken.
     taken: Operand,
-    after: Hands,
+    after: LaneClock,
     /// 1 in lanes that have come to the end, or are left where they are.
     halt: Operand,
 }
 
-/// A stride as the kernel makes it.
+/// A step of the loop as the kernel makes it.
 fn write(
-    script: &dyn Script,
+    code: &dyn StepCode,
     pacer: Pacer<'_>,
-    d: &mut Draft,
+    d: &mut StepBuilder,
     inputs: &[Vec<Operand>],
 ) -> Result<Vec<Operand>, AssemblyError> {
-    let [y, e, slopes, clock, settings] = inputs else { return Ok(Vec::new()) };
-    let (&[late, next, before, tried, made], Some(&numbers)) = (clock.as_slice(), settings.first_chunk())
+    let [y, e, rates, clock, settings] = inputs else { return Ok(Vec::new()) };
+    let (&[late, next, before, tried, accepted], Some(&numbers)) = (clock.as_slice(), settings.first_chunk())
     else {
         return Ok(Vec::new());
     };
-    let (state, hands) = ([&y[..], e, slopes], Hands { t: d.t(), late, next, before, tried, made });
+    let (state, clock) = ([&y[..], e, rates], LaneClock { t: d.t(), late, next, before, tried, accepted });
     let Stepped { step, taken, after, halt } = match pacer {
-        Pacer::Tolerance(controller) => write_tolerated(script, controller, d, state, hands, numbers)?,
-        Pacer::Grid => write_on_grid(script, d, state, hands, numbers)?,
+        Pacer::Tolerance(controller) => write_tolerated(code, controller, d, state, clock, numbers)?,
+        Pacer::Grid => write_on_grid(code, d, state, clock, numbers)?,
     };
     let mut states = [Vec::new(), Vec::new(), Vec::new()];
     for i in 0..y.len() {
@@ -300,26 +303,26 @@ fn write(
         states[0].push(d.if_negative(taken, to, y[i]));
         states[1].push(d.if_negative(taken, lost, e[i]));
     }
-    for (&last, &first) in step.slopes.iter().zip(slopes) {
+    for (&last, &first) in step.rates.iter().zip(rates) {
         states[2].push(d.if_negative(taken, last, first));
     }
     let mut outputs = states.concat();
-    outputs.extend([after.late, after.next, after.before, after.tried, after.made]);
+    outputs.extend([after.late, after.next, after.before, after.tried, after.accepted]);
     outputs.extend(settings);
     outputs.extend([after.t, halt]);
     Ok(outputs)
 }
 
-/// A step that a tolerance sets: what `Course::ready`, `Course::settle` and `Course::take` do to a lane.
+/// A step that a tolerance sets: what `RunLoop::ready`, `RunLoop::settle` and `RunLoop::take` do to a lane.
 fn write_tolerated(
-    script: &dyn Script,
+    code: &dyn StepCode,
     controller: &Controller,
-    d: &mut Draft,
+    d: &mut StepBuilder,
     state: [&[Operand]; 3],
-    clock: Hands,
+    clock: LaneClock,
     [relative, absolute, end, longest, leap, steps]: [Operand; SETTINGS],
 ) -> Result<Stepped, AssemblyError> {
-    let Hands { t, late, next, before, tried, made } = clock;
+    let LaneClock { t, late, next, before, tried, accepted } = clock;
     let [zero, half, one, two, minus] = [0.0, 0.5, 1.0, 2.0, -1.0].map(|x| d.number(x));
     let over = (t, Test::Equal, end);
 
@@ -344,7 +347,7 @@ fn write_tolerated(
     let h = d.select((rests, Test::Equal, zero), fitted, zero);
     let resting = (h, Test::Equal, zero);
     d.set_h(h);
-    let step = script.write(d, state, Some([relative, absolute]))?;
+    let step = code.write(d, state, Some([relative, absolute]))?;
 
     // Whether it is good. A change that is not finite leaves a NaN.
     let nothing = step.change.iter().fold(zero, |nothing, &change| d.mul_add(zero, change, nothing));
@@ -370,25 +373,25 @@ fn write_tolerated(
     let lost = d.sub(by, moved);
     let lost = d.select((to, Test::Equal, end), zero, lost);
     let (trying, count) = (d.sub(one, rests), d.if_negative(taken, one, zero));
-    let after = Hands {
+    let after = LaneClock {
         t: d.if_negative(taken, to, t),
         late: d.if_negative(taken, lost, late),
         next: d.select(resting, next, wished),
         before: d.select(resting, before, after),
         tried: d.add(tried, trying),
-        made: d.add(made, count),
+        accepted: d.add(accepted, count),
     };
     let arrived = d.select((after.t, Test::Equal, end), one, stuck);
     let halt = d.select(over, zero, arrived);
     Ok(Stepped { step, taken, after, halt })
 }
 
-/// A step of a grid, in which those behind a lane are those it has tried: what `Course::fit_to_grid`, `Course::check_changes` and `Course::take` do.
+/// A step of a grid, in which those behind a lane are those it has tried: what `RunLoop::fit_to_grid`, `RunLoop::check_changes` and `RunLoop::take` do.
 fn write_on_grid(
-    script: &dyn Script,
-    d: &mut Draft,
+    code: &dyn StepCode,
+    d: &mut StepBuilder,
     state: [&[Operand]; 3],
-    clock: Hands,
+    clock: LaneClock,
     [start, step, last, end, steps, _]: [Operand; SETTINGS],
 ) -> Result<Stepped, AssemblyError> {
     let [zero, one, two, minus] = [0.0, 1.0, 2.0, -1.0].map(|x| d.number(x));
@@ -396,7 +399,7 @@ fn write_on_grid(
     let h = d.select((count, Test::Equal, steps), last, step);
     let h = d.select(over, zero, h);
     d.set_h(h);
-    let written = script.write(d, state, None)?;
+    let written = code.write(d, state, None)?;
 
     // A state that is not finite leaves a NaN, and its lane is left where it is.
     let mut nothing = zero;
@@ -410,10 +413,10 @@ fn write_on_grid(
     let to = d.add(start, to);
     let to = d.select((count, Test::Equal, steps), end, to);
     let one_more = d.if_negative(taken, one, zero);
-    let after = Hands {
+    let after = LaneClock {
         t: d.if_negative(taken, to, clock.t),
         tried: d.if_negative(taken, count, clock.tried),
-        made: d.add(clock.made, one_more),
+        accepted: d.add(clock.accepted, one_more),
         ..clock
     };
     let arrived = d.select((after.tried, Test::Equal, steps), one, zero);

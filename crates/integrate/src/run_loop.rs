@@ -1,17 +1,17 @@
-//! The course of a run: one step after the other, of one length, as long as a tolerance allows, or from a density.
+//! The run loop: one step after the other, of one length, as long as a tolerance allows, or from a density.
 //!
 //! A step is first proposed, and then taken: in between, the run loop may look into it by its polynomial.
 
 mod adaptive;
+mod compiled;
 mod constrained;
 mod jump;
-mod stride;
 
 pub(crate) use adaptive::{GROUNDLESS, SHORTEST};
 
 use crate::block::{Block, all_finite};
 use crate::card::{Card, Sizing};
-use crate::dense::{Polynomial, Weaver};
+use crate::dense::{DenseOutput, Polynomial};
 use crate::error::RunError;
 use crate::pace::{Controller, Pace, Tolerance, first_steps};
 use crate::run::density::Control;
@@ -21,13 +21,13 @@ use leastaction_compile::{LANES, Loops, vectorized};
 use leastaction_mechanics::{Dynamics, Quantity, System};
 
 /// A block on its way from one time to another.
-pub(crate) struct Course<'d> {
+pub(crate) struct RunLoop<'d> {
     pub(crate) card: &'static Card,
     method: Box<dyn Step>,
     pub(crate) motion: Motion<'d>,
     pub(crate) block: Block,
     pub(crate) polynomial: Polynomial,
-    weaver: Weaver,
+    dense: DenseOutput,
     change: Vec<f64>,
     /// Where the step leads, and by how much it is moved from there onto constraints; empty if it is not.
     target: Vec<f64>,
@@ -50,7 +50,7 @@ pub(crate) struct Course<'d> {
     sides: [Vec<f64>; 3],
     /// How many steps each lane has tried, and taken.
     tried: [u64; LANES],
-    made: [u64; LANES],
+    accepted: [u64; LANES],
     /// Why a lane cannot go on, until somebody asks; and whether there is such a lane.
     failures: [Option<RunError>; LANES],
     failed: bool,
@@ -85,7 +85,7 @@ enum Pacing {
 /// Steps are not compiled as a whole for a run of fewer: that would take longer than the run.
 const FEW_STEPS: u64 = 500;
 
-impl<'d> Course<'d> {
+impl<'d> RunLoop<'d> {
     pub(crate) fn new(
         card: &'static Card,
         pace: &Pace,
@@ -94,7 +94,7 @@ impl<'d> Course<'d> {
         start: f64,
         block: Block,
         end: f64,
-    ) -> Result<Course<'d>, RunError> {
+    ) -> Result<RunLoop<'d>, RunError> {
         let (width, len) = (block.width(), block.values().len());
         let pacing = match pace {
             &Pace::Step(step) => {
@@ -122,7 +122,7 @@ impl<'d> Course<'d> {
         };
         check(card, pace, dynamics.system(), &block)?;
         if dynamics.system().facts().closed {
-            dynamics.prepare(&[Quantity::Field])?;
+            dynamics.prepare(&[Quantity::Rates])?;
         }
         let projected = card.is_projected_in(dynamics.system().facts());
         let mut method = (card.stepper)(dynamics, width, pace)?;
@@ -130,19 +130,19 @@ impl<'d> Course<'d> {
             Pacing::Fixed { grid, .. } => grid.steps > FEW_STEPS,
             Pacing::Adaptive { .. } | Pacing::Density(_) => true,
         };
-        // Of an error that is restricted to constraints, all slopes are needed.
+        // Of an error that is restricted to constraints, all stages are needed.
         if limits.compiled.unwrap_or(many) && !projected {
             method.compile(dynamics, width)?;
         }
         let side = if matches!(pacing, Pacing::Adaptive { .. }) { len } else { 0 };
         let mut blank = Vec::new();
         method.memory(&mut |part| blank.push(part.to_vec()));
-        Ok(Course {
+        Ok(RunLoop {
             card,
             method,
             motion: Motion::new(dynamics),
             polynomial: Polynomial::new(&block),
-            weaver: Weaver::new(card.order, len),
+            dense: DenseOutput::new(card.order, len),
             change: vec![0.0; len],
             target: if projected { vec![0.0; len] } else { Vec::new() },
             correction: if projected { vec![0.0; len] } else { Vec::new() },
@@ -158,7 +158,7 @@ impl<'d> Course<'d> {
             crossed: [f64::MAX; LANES],
             sides: std::array::from_fn(|_| vec![0.0; side]),
             tried: [0; LANES],
-            made: [0; LANES],
+            accepted: [0; LANES],
             failures: [const { None }; LANES],
             failed: false,
             blank,
@@ -178,7 +178,7 @@ impl<'d> Course<'d> {
         });
         for j in (0..width).filter(|&j| lanes[j]) {
             (self.t[j], self.late[j], self.crossed[j]) = (self.start, 0.0, f64::MAX);
-            (self.tried[j], self.made[j], self.failures[j]) = (0, 0, None);
+            (self.tried[j], self.accepted[j], self.failures[j]) = (0, 0, None);
         }
         match &mut self.pacing {
             Pacing::Fixed { done, .. } => {
@@ -197,7 +197,7 @@ impl<'d> Course<'d> {
                 let mut first = [span; LANES];
                 if controller.is_some() && span != 0.0 {
                     let (here, order) = ((&self.t[..width], self.block.values()), self.card.order);
-                    let Course { motion, sides, .. } = self;
+                    let RunLoop { motion, sides, .. } = self;
                     first = first_steps(motion, *tolerance, order, here, span, lanes, sides)?;
                 }
                 (0..width).filter(|&j| lanes[j]).for_each(|j| self.next[j] = first[j]);
@@ -224,8 +224,8 @@ impl<'d> Course<'d> {
     }
 
     /// How many steps a lane has taken.
-    pub(crate) fn made(&self, lane: usize) -> u64 {
-        self.made[lane]
+    pub(crate) fn accepted(&self, lane: usize) -> u64 {
+        self.accepted[lane]
     }
 
     /// Whether a lane cannot go on.
@@ -299,7 +299,7 @@ impl<'d> Course<'d> {
     }
 
     /// Finds a step that can be taken in at least one lane, if there is one that can go on. Lanes in which it fails are left where they are, and
-    /// [`Course::failure`] tells why. An error is one that may have left its marks in the others.
+    /// [`RunLoop::failure`] tells why. An error is one that may have left its marks in the others.
     pub(crate) fn propose_each(&mut self) -> Result<(), RunError> {
         self.failed = false;
         match &self.pacing {
@@ -323,11 +323,11 @@ impl<'d> Course<'d> {
                 self.try_surely()
             }
             &Pacing::Adaptive { tolerance, .. } => loop {
-                let found = match self.block.width() {
+                let proposed = match self.block.width() {
                     1 => self.try_adaptive::<1>(tolerance)?,
                     _ => self.try_adaptive::<LANES>(tolerance)?,
                 };
-                if found {
+                if proposed {
                     return Ok(());
                 }
             },
@@ -335,11 +335,11 @@ impl<'d> Course<'d> {
     }
 
     /// The polynomial of the proposed step.
-    pub(crate) fn weave(&mut self) -> Result<(), RunError> {
-        let Course { motion, block, change, polynomial, .. } = self;
+    pub(crate) fn interpolate(&mut self) -> Result<(), RunError> {
+        let RunLoop { motion, block, change, polynomial, .. } = self;
         let interval = interval(&self.t, &self.h, block.width());
         if !self.method.polynomial(motion, interval, block, change, polynomial)? {
-            self.weaver.weave(motion, interval, block, change, polynomial)?;
+            self.dense.interpolate(motion, interval, block, change, polynomial)?;
         } else if !self.target.is_empty() {
             // A method's own polynomial does not know that its end was moved.
             polynomial.lead_to(change);
@@ -398,7 +398,7 @@ impl<'d> Course<'d> {
         }
         let paced = !matches!(self.pacing, Pacing::Fixed { .. });
         for j in 0..W {
-            self.made[j] += u64::from(self.taken[j]);
+            self.accepted[j] += u64::from(self.taken[j]);
             if paced {
                 let (end, moved, taken) = (self.end_of(j), self.late[j] + self.h[j], self.taken[j]);
                 let late = if end == self.end { 0.0 } else { moved - (end - self.t[j]) };
@@ -519,7 +519,7 @@ impl<'d> Course<'d> {
     }
 }
 
-struct Take<'c, 'd>(&'c mut Course<'d>);
+struct Take<'c, 'd>(&'c mut RunLoop<'d>);
 
 impl Loops for Take<'_, '_> {
     type Result = ();

@@ -1,4 +1,4 @@
-//! Whole steps: all stages of an explicit step, compiled into one kernel.
+//! Compiled steps: all stages of an explicit step, compiled into one kernel.
 //!
 //! The kernel does the operations of the loops between stages one by one, in their order, so that a step has the same bits either way. It
 //! saves the calls and the memory between them, which for small systems is most of a step.
@@ -13,7 +13,7 @@ use leastaction_mechanics::{Dynamics, EvalError, Quantity, Revision, System};
 const MOST_INSTRUCTIONS: usize = 20_000;
 
 /// A step as it is being written.
-pub struct Draft {
+pub struct StepBuilder {
     assembly: Assembly,
     programs: Vec<(Quantity, Program)>,
     timed: bool,
@@ -21,15 +21,15 @@ pub struct Draft {
     h: Operand,
 }
 
-/// A whole step, ready to be made.
-pub(crate) struct Whole {
+/// A compiled step, ready to be made.
+pub(crate) struct CompiledStep {
     evaluator: Evaluator,
     revision: Revision,
     inputs: Vec<f64>,
     outputs: Vec<f64>,
 }
 
-impl Draft {
+impl StepBuilder {
     /// A number.
     pub(crate) fn number(&mut self, value: f64) -> Operand {
         self.assembly.constant(value)
@@ -136,7 +136,7 @@ impl Draft {
     }
 }
 
-impl Whole {
+impl CompiledStep {
     /// Compiles a step with rows of inputs, of these lengths, and settings that stay as they are, besides time and step; `write` says what it gives.
     /// `None` if the system's field is not in closed form, or has inputs, or the step would be too large.
     pub(crate) fn compile(
@@ -145,8 +145,8 @@ impl Whole {
         name: &str,
         quantities: &[(Quantity, usize)],
         (rows, settings): (&[usize], &[f64]),
-        write: impl FnOnce(&mut Draft, &[Vec<Operand>]) -> Result<Vec<Operand>, AssemblyError>,
-    ) -> Result<Option<Whole>, EvalError> {
+        write: impl FnOnce(&mut StepBuilder, &[Vec<Operand>]) -> Result<Vec<Operand>, AssemblyError>,
+    ) -> Result<Option<CompiledStep>, EvalError> {
         let rows = [rows, &[settings.len()]].concat();
         let Some(kernel) = kernel(dynamics.system(), name, quantities, &rows, Kernel::compile, write)? else {
             return Ok(None);
@@ -157,7 +157,7 @@ impl Whole {
         let mut inputs = vec![0.0; count * width];
         let places = inputs[(count - 2 - settings.len()) * width..].chunks_exact_mut(width);
         places.zip(settings).for_each(|(place, setting)| place.fill(*setting));
-        Ok(Some(Whole { evaluator, revision, inputs, outputs }))
+        Ok(Some(CompiledStep { evaluator, revision, inputs, outputs }))
     }
 
     /// Makes the step: gives what was written, for these rows of inputs.
@@ -192,7 +192,7 @@ pub(crate) fn kernel(
     quantities: &[(Quantity, usize)],
     rows: &[usize],
     compile: impl FnOnce(Program) -> Result<Kernel, CompileError>,
-    write: impl FnOnce(&mut Draft, &[Vec<Operand>]) -> Result<Vec<Operand>, AssemblyError>,
+    write: impl FnOnce(&mut StepBuilder, &[Vec<Operand>]) -> Result<Vec<Operand>, AssemblyError>,
 ) -> Result<Option<Kernel>, EvalError> {
     let facts = system.facts();
     if !facts.closed || facts.driven {
@@ -209,16 +209,16 @@ pub(crate) fn kernel(
     }
     let count = rows.iter().sum::<usize>() + 2;
     let failed = |reason: String| EvalError::Compile { what: "whole steps", reason };
-    let kernel = system.kernel_made(name, || {
+    let kernel = system.composed_kernel(name, || {
         let parameters = programs[0].1.parameters().to_vec();
         let assembly = Assembly::with_inputs(count, &parameters).map_err(|e| failed(e.to_string()))?;
         let (t, h) = (assembly.input(count - 2), assembly.input(count - 1));
         let mut places = 0..;
         let inputs: Vec<Vec<Operand>> =
             rows.iter().map(|&n| places.by_ref().take(n).map(|i| assembly.input(i)).collect()).collect();
-        let mut draft = Draft { assembly, programs, timed: !facts.autonomous, t, h };
-        let outputs = write(&mut draft, &inputs).map_err(|e| failed(e.to_string()))?;
-        let program = draft.assembly.finish(&outputs).map_err(|e| failed(e.to_string()))?;
+        let mut builder = StepBuilder { assembly, programs, timed: !facts.autonomous, t, h };
+        let outputs = write(&mut builder, &inputs).map_err(|e| failed(e.to_string()))?;
+        let program = builder.assembly.finish(&outputs).map_err(|e| failed(e.to_string()))?;
         compile(program).map_err(|e| failed(e.to_string()))
     })?;
     Ok(Some(kernel))

@@ -2,8 +2,8 @@
 //!
 //! All lanes are treated alike, without branches where that can be: what is rare comes after a look whether any lane has it.
 
-use super::stride::leap;
-use super::{Course, Pacing};
+use super::compiled::leap;
+use super::{Pacing, RunLoop};
 use crate::card::{Kind, Sizing};
 use crate::error::RunError;
 use crate::pace::{Tolerance, larger, smaller};
@@ -25,7 +25,7 @@ pub(crate) const GROUNDLESS: f64 = 1e-4;
 /// Lanes that cross a jump of the field, if there are any.
 pub(super) type Crossing = Option<[bool; LANES]>;
 
-impl Course<'_> {
+impl RunLoop<'_> {
     /// Tries a step of a length of its own in every lane; returns whether one can be taken, or none is left that goes on.
     pub(super) fn try_adaptive<const W: usize>(&mut self, tolerance: Tolerance) -> Result<bool, RunError> {
         let Some(crossing) = self.ready::<W>()? else { return Ok(true) };
@@ -163,7 +163,7 @@ impl Course<'_> {
         let width = self.block.width();
         let mut ends = [0.0; LANES];
         ends.iter_mut().enumerate().take(width).for_each(|(j, end)| *end = self.end_of(j));
-        let Course { method, motion, block, change, target, .. } = self;
+        let RunLoop { method, motion, block, change, target, .. } = self;
         let mut along = [0.0; LANES];
         method.error_within(tolerance, block, change, &mut along[..width], &mut |errors| {
             // What cannot be restricted stays as it is.
@@ -228,7 +228,7 @@ impl Course<'_> {
     }
 }
 
-struct Fit<'c, 'd, const W: usize>(&'c mut Course<'d>);
+struct Fit<'c, 'd, const W: usize>(&'c mut RunLoop<'d>);
 
 impl<const W: usize> Loops for Fit<'_, '_, W> {
     type Result = bool;
@@ -239,7 +239,7 @@ impl<const W: usize> Loops for Fit<'_, '_, W> {
     }
 }
 
-struct Judge<'c, 'd, const W: usize>(&'c mut Course<'d>, &'c mut [f64; LANES]);
+struct Judge<'c, 'd, const W: usize>(&'c mut RunLoop<'d>, &'c mut [f64; LANES]);
 
 impl<const W: usize> Loops for Judge<'_, '_, W> {
     type Result = ();

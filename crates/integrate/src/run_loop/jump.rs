@@ -1,6 +1,6 @@
 //! Jumps of the field, as a switch makes them: no step across is short enough for an estimate that has nothing to be relative to.
 
-use super::Course;
+use super::RunLoop;
 use crate::block::shift;
 use crate::error::RunError;
 use crate::step::Interval;
@@ -12,7 +12,7 @@ const CROSSING: f64 = 1e-12;
 const HARDLY: f64 = 1e-3;
 const APART: f64 = 1e3;
 
-impl Course<'_> {
+impl RunLoop<'_> {
     /// The step that crosses a jump.
     pub(super) fn crossing(&self) -> f64 {
         let (span, late) = (self.end - self.start, self.start.abs().max(self.end.abs()));
@@ -27,7 +27,7 @@ impl Course<'_> {
         if near || self.left(lane).abs() < 2.0 * h.abs() || self.sides[0].is_empty() {
             return Ok(false);
         }
-        let Course { motion, sides: [from, first, second], block, .. } = self;
+        let RunLoop { motion, sides: [from, first, second], block, .. } = self;
         let (t, steps) = (&self.t[..width], [h; LANES]);
         // Before: from here back, by the field from here.
         motion.rates(Interval { t, h: &steps[..width] }, 0.0, block.values(), first)?;

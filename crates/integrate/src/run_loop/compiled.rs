@@ -1,57 +1,57 @@
-//! A course whose steps are made by strides.
+//! A run whose steps are made by a compiled loop.
 
 use super::adaptive::LOOKS;
-use super::{Course, Pacing, interval};
+use super::{Pacing, RunLoop, interval};
+use crate::compiled_loop::{Clock, CompiledLoop, Pacer, Settings};
 use crate::error::RunError;
 use crate::step::StepError;
-use crate::stride::{Clock, Pacer, Settings, Stride};
 use leastaction_compile::LANES;
 
-impl Course<'_> {
-    /// Whether strides can make the steps of this course.
-    pub(crate) fn can_stride(&self) -> bool {
+impl RunLoop<'_> {
+    /// Whether a compiled loop can make the steps of this run.
+    pub(crate) fn can_compile_loop(&self) -> bool {
         let paced = !matches!(self.pacing, Pacing::Density(_) | Pacing::Adaptive { controller: None, .. });
-        paced && self.target.is_empty() && self.method.script().is_some()
+        paced && self.target.is_empty() && self.method.code().is_some()
     }
 
-    /// What makes the steps of this course, and perhaps of another of its kind; `None` if it cannot be done so.
-    pub(crate) fn stride(&mut self, blocks: usize) -> Result<Option<Stride>, RunError> {
+    /// What makes the steps of this run, and perhaps of another of its kind; `None` if it cannot be done so.
+    pub(crate) fn compiled_loop(&mut self, blocks: usize) -> Result<Option<CompiledLoop>, RunError> {
         let pacer = match &self.pacing {
             Pacing::Adaptive { controller: Some(controller), .. } => Pacer::Tolerance(controller),
             Pacing::Fixed { .. } => Pacer::Grid,
             _ => return Ok(None),
         };
-        match self.method.script() {
-            Some(script) if self.target.is_empty() => {
-                Ok(Stride::new(self.motion.dynamics(), script, pacer, blocks)?)
+        match self.method.code() {
+            Some(code) if self.target.is_empty() => {
+                Ok(CompiledLoop::new(self.motion.dynamics(), code, pacer, blocks)?)
             }
             _ => Ok(None),
         }
     }
 
-    /// Hands the block to a stride.
-    pub(crate) fn set_out(&mut self, stride: &mut Stride, block: usize) -> Result<(), StepError> {
+    /// Hands the block to a compiled loop.
+    pub(crate) fn load_into(&mut self, compiled: &mut CompiledLoop, block: usize) -> Result<(), StepError> {
         let tried = if let Pacing::Fixed { done, .. } = &self.pacing { *done } else { self.tried };
         let clock = Clock {
             late: self.late,
             next: self.next,
             before: self.remembered().map_or([0.0; LANES], |before| *before),
             tried: tried.map(|count| count as f64),
-            made: self.made.map(|count| count as f64),
+            accepted: self.accepted.map(|count| count as f64),
             t: self.t,
         };
         let (settings, still) = (self.settings(), [0.0; LANES]);
-        let Course { method, motion, block: states, t, .. } = self;
-        let slopes = method.slopes(motion, interval(t, &still, LANES), states)?;
-        stride.load(block, [states.values(), states.carry(), slopes], &clock, &settings);
+        let RunLoop { method, motion, block: states, t, .. } = self;
+        let rates = method.rates(motion, interval(t, &still, LANES), states)?;
+        compiled.load(block, [states.values(), states.carry(), rates], &clock, &settings);
         Ok(())
     }
 
     /// Takes the block back. Lanes that have come to the end count as having taken a step. Returns whether one was left where it is.
-    pub(crate) fn come_in(&mut self, stride: &Stride, block: usize) -> bool {
-        let ([y, e, slopes], clock) = stride.told(block);
+    pub(crate) fn unload_from(&mut self, compiled: &CompiledLoop, block: usize) -> bool {
+        let ([y, e, rates], clock) = compiled.state_of(block);
         self.block.set(y, e);
-        self.method.set_slopes(slopes, &self.block);
+        self.method.set_rates(rates, &self.block);
         if let Some(before) = self.remembered() {
             *before = clock.before;
         }
@@ -61,18 +61,18 @@ impl Course<'_> {
             _ => self.tried = tried,
         }
         (self.t, self.late, self.next) = (clock.t, clock.late, clock.next);
-        self.made = clock.made.map(|count| count as u64);
+        self.accepted = clock.accepted.map(|count| count as u64);
         let are_over = self.over();
         self.taken = std::array::from_fn(|j| are_over[j] && !were_over[j]);
-        let halts = stride.halts(block);
+        let halts = compiled.halts(block);
         (0..LANES).any(|j| halts[j] != 0.0 && !are_over[j])
     }
 
-    /// Counts steps that a stride has made.
-    pub(crate) fn count_in(&mut self, stride: &Stride, steps: u32) {
+    /// Counts steps that a compiled loop has made.
+    pub(crate) fn count_steps(&mut self, compiled: &CompiledLoop, steps: u32) {
         let work = self.motion.work_mut();
         work.steps += u64::from(steps);
-        work.evaluations += u64::from(steps) * stride.evaluations();
+        work.evaluations += u64::from(steps) * compiled.evaluations();
     }
 
     fn over(&self) -> [bool; LANES] {
