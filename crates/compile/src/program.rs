@@ -101,14 +101,14 @@ impl Program {
         outputs: &[Expr<'_>],
     ) -> Result<Program, BuildError> {
         let lowered = lower::lower(inputs, parameters, outputs)?;
-        let (patient, tied) = factor::factored(&lowered, false);
+        let (patient, tied) = factor::with_fewer_instructions(&lowered, false);
         let (plain, patient) = (finished(lowered.clone()), finished(patient));
         if patient.cost() >= plain.cost() {
             return Ok(plain);
         }
         // Where little was gained, little more can be.
         if tied && patient.cost() < plain.cost() - plain.cost() / 32 {
-            let eager = finished(factor::factored(&lowered, true).0);
+            let eager = finished(factor::with_fewer_instructions(&lowered, true).0);
             if eager.cost() < patient.cost() {
                 return Ok(eager);
             }
