@@ -181,9 +181,8 @@ pub(super) fn outputs(
 ) -> Result<Vec<(String, Observable)>, Failure> {
     let recorded = Record::names(dynamics.system());
     let terms = setup.outputs_besides(&recorded).map_err(|errors| wrong(&errors))?;
-    let output = |term: &Term<'_>| {
-        Ok((term.name.clone(), dynamics.observable(&term.value.to_string()).map_err(Failure::usage)?))
-    };
+    let output =
+        |term: &Term<'_>| Ok((term.name.clone(), dynamics.observable(term.value).map_err(Failure::usage)?));
     terms.into_iter().map(output).collect()
 }
 
@@ -194,7 +193,7 @@ pub(super) fn listening(
     dynamics: &mut Dynamics,
 ) -> Result<Integrator, Failure> {
     for language::Event { value, direction, stop, .. } in &setup.events {
-        let event = Event::new(dynamics.observable(&value.to_string()).map_err(Failure::usage)?);
+        let event = Event::new(dynamics.observable(*value).map_err(Failure::usage)?);
         let event = match direction {
             Direction::Both => event,
             Direction::Rising => event.rising(),

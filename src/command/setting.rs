@@ -214,25 +214,26 @@ impl Setting {
     }
 }
 
-impl Begun<'_> {
+impl<'g> Begun<'g> {
     /// What should not change besides the energy: momenta of symmetries, and what the model says.
     pub(super) fn watched(&mut self) -> Result<Vec<(String, Observable)>, Failure> {
         let system = self.dynamics.system().clone();
         let momenta = system.conserved().into_iter().filter(|name| *name != "energy");
-        let momenta = momenta.map(|name| (name.to_owned(), name.to_owned()));
+        let graph = self.equations.graph;
+        let momenta = momenta.map(|name| (name.to_owned(), graph.symbol(name)));
         let stated = self.source.setup.invariants.iter();
-        let stated = stated.map(|term| (term.name.clone(), term.value.to_string()));
+        let stated = stated.map(|term| (term.name.clone(), term.value));
         let mut all: Vec<_> = momenta.chain(stated).collect();
         let found = self.totals().into_iter().filter(|(name, _)| all.iter().all(|(other, _)| other != name));
         all.extend(found.collect::<Vec<_>>());
-        let watch = |(name, text): (String, String)| {
-            Ok((name, self.dynamics.observable(&text).map_err(Failure::run)?))
+        let watch = |(name, value): (String, Expr<'_>)| {
+            Ok((name, self.dynamics.observable(value).map_err(Failure::run)?))
         };
         all.into_iter().map(watch).collect()
     }
 
     /// The momenta and angular momenta of everything together that are conserved.
-    fn totals(&self) -> Vec<(String, String)> {
+    fn totals(&self) -> Vec<(String, Expr<'g>)> {
         let model = &self.source.setup.model;
         if self.dynamics.system().degrees() > MANY {
             return Vec::new();
@@ -253,6 +254,6 @@ impl Begun<'_> {
         }
         let is_new = |value: Expr<'_>| known.iter().all(|&momentum| !equations.is_zero(value - momentum));
         let kept = totals.filter(|&(_, value)| is_new(value) && equations.is_conserved(value) == Some(true));
-        kept.map(|(name, value)| (name, value.to_string())).collect()
+        kept.collect()
     }
 }

@@ -264,8 +264,7 @@ impl Locate for ModelError {
             | ModelError::VelocityConstraint { constraint } => wrong.maybe_at(map.find("constraint", constraint)),
             ModelError::NoFictitiousTime { .. }
             | ModelError::MatrixSize { .. }
-            | ModelError::Build(_)
-            | ModelError::Compile(_) => wrong,
+            | ModelError::Code(_) => wrong,
         }
     }
 }

@@ -210,7 +210,7 @@ pub(crate) fn wrong_length(error: ArgumentError) -> EvalError {
         ArgumentError::WrongLength { what, expected, found } => {
             EvalError::WrongLength { what, expected, found }
         }
-        other => EvalError::Compile { what: "arguments", reason: other.to_string() },
+        other => EvalError::Compile { what: "arguments", source: other.into() },
     }
 }
 

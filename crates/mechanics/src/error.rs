@@ -2,7 +2,7 @@
 
 use crate::constraint::project::ProjectionError;
 use crate::facts::Form;
-use leastaction_compile::{BuildError, CompileError, LANES};
+use leastaction_compile::{CodeError, LANES};
 use leastaction_expr::ParseError;
 
 /// A part of a model.
@@ -227,12 +227,9 @@ pub enum ModelError {
         /// What fits.
         expected: (usize, usize),
     },
-    /// The expressions could not become programs.
+    /// The expressions could not become code.
     #[error(transparent)]
-    Build(#[from] BuildError),
-    /// The programs could not be compiled.
-    #[error(transparent)]
-    Compile(#[from] CompileError),
+    Code(#[from] CodeError),
 }
 
 /// Why something cannot be computed at a state.
@@ -290,12 +287,12 @@ pub enum EvalError {
         iterations: u32,
     },
     /// Code could not be made for the quantity.
-    #[error("{what} cannot be compiled: {reason}")]
+    #[error("{what} cannot be compiled: {source}")]
     Compile {
         /// The quantity.
         what: &'static str,
         /// Why.
-        reason: String,
+        source: CodeError,
     },
 }
 
@@ -320,11 +317,8 @@ pub enum ObserveError {
         reason: &'static str,
     },
     /// Code could not be made for the expression.
-    #[error("the expression cannot be compiled: {reason}")]
-    Compile {
-        /// Why.
-        reason: String,
-    },
+    #[error("the expression cannot be compiled: {0}")]
+    Compile(#[from] CodeError),
 }
 
 /// Why parameters or inputs cannot be set.

@@ -94,7 +94,7 @@ pub use input::{Input, Table};
 pub use lagrangian::Lagrangian;
 pub use matrix::Symmetric;
 pub use model::{Model, Particle, Term};
-pub use observe::Observable;
+pub use observe::{Observable, Observed};
 pub use parameters::Revision;
 pub use ports::Ports;
 pub use quantity::Quantity;

@@ -2,7 +2,8 @@
 
 use crate::constraint::project::Projection;
 use crate::dynamics::Dynamics;
-use crate::error::{EvalError, StartError};
+use crate::engine::wrong_length;
+use crate::error::{EvalError, ObserveError, StartError};
 use crate::facts::Form;
 use crate::quantity::Quantity;
 use leastaction_expr::nearest;
@@ -140,16 +141,17 @@ impl Dynamics {
     /// The value at which a constraint holds a coordinate, or its velocity.
     pub(crate) fn held_value(&self, t: f64, name: &str) -> Result<f64, EvalError> {
         let system = self.system();
-        let failed = |reason: String| EvalError::Compile { what: "held coordinates", reason };
-        let kernel = system.observation(name).map_err(|e| failed(e.to_string()))?;
-        let evaluator = kernel.evaluator(self.parameters());
-        let mut evaluator = evaluator.map_err(|e| failed(e.to_string()))?;
+        let kernel = system.observation(name.into()).map_err(|error| match error {
+            ObserveError::Compile(source) => EvalError::Compile { what: "held coordinates", source },
+            other => unreachable!("a held coordinate is defined: {other}"),
+        })?;
+        let mut evaluator = kernel.evaluator(self.parameters()).map_err(wrong_length)?;
         // It depends on time and parameters only.
         let before = system.dimension() + system.velocities().len();
         let mut block = vec![0.0; before + 1 + system.inputs().len()];
         block[before] = t;
         let mut value = [0.0];
-        evaluator.eval(&block, &mut value).map_err(|e| failed(e.to_string()))?;
+        evaluator.eval(&block, &mut value).map_err(wrong_length)?;
         Ok(value[0])
     }
 
