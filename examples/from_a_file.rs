@@ -10,7 +10,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // Compile the equations of motion, and begin where the file says.
     let mut dynamics = setup.model.system()?.dynamics()?;
-    setup.bind(&mut dynamics)?; // inputs, if there are any
     let start = dynamics.start(&setup.start(&dynamics)?)?;
 
     // Nobody named a method, so one is chosen.

@@ -145,8 +145,8 @@ impl<'g> Source<'g> {
     ) -> Result<Dynamics, Failure> {
         let system = equations.system().map_err(|error| self.wrong(&error))?;
         let mut dynamics = system.dynamics().map_err(|error| self.wrong(&error))?;
-        let inputs = dynamics.system().inputs().to_vec();
-        let (held, parameters): (Vec<_>, Vec<_>) = set.iter().partition(|(name, _)| inputs.contains(name));
+        // Inputs were held at their values when the text was read.
+        let parameters = set.iter().filter(|(name, _)| !system.stated_inputs().contains(name));
         for (name, value) in parameters {
             dynamics.set_parameter(name, *value).map_err(|error| match error {
                 SettingError::Unknown { nearest: None, .. } => {
@@ -157,10 +157,6 @@ impl<'g> Source<'g> {
                 }
                 error => Failure::usage(error),
             })?;
-        }
-        self.setup.bind(&mut dynamics).map_err(Failure::run)?;
-        for (name, value) in held {
-            dynamics.set_input(name, *value).map_err(Failure::usage)?;
         }
         Ok(dynamics)
     }

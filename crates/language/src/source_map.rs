@@ -41,6 +41,7 @@ impl SourceMap {
             Site::Gravity => self.find("gravity", ""),
             Site::Term(what, name) => self.term(what, name),
             Site::Force(coordinate) => self.find("force", coordinate),
+            Site::Input(name) => self.find("input", name).or_else(|| self.find("name", name)),
             Site::Matrix(_) => None,
         }
     }
@@ -320,7 +321,9 @@ impl Locate for SettingError {
         let map = &setup.source_map;
         let wrong = split(&self.to_string());
         match self {
-            SettingError::NotFinite { name, .. } => wrong.maybe_at(map.find("name", name)),
+            SettingError::NotFinite { name, .. } | SettingError::Stated { name } => {
+                wrong.maybe_at(map.find("name", name))
+            }
             SettingError::BadMass { particle, .. } => wrong.maybe_at(map.site(&Site::Mass(particle.clone()))),
             SettingError::Unknown { .. }
             | SettingError::Count { .. }

@@ -125,6 +125,9 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
         let allowed = &[Parameter, Time, Coordinate, Velocity, Input];
         check(Site::Force(coordinate.to_string()), force, allowed)?;
     }
+    for (input, value) in &model.stated_inputs {
+        check(Site::Input(input.to_string()), *value, &[Parameter, Time])?;
+    }
     Ok(())
 }
 

@@ -18,6 +18,8 @@ pub enum Site {
     Term(&'static str, String),
     /// The force on a coordinate.
     Force(String),
+    /// An input that is stated.
+    Input(String),
     /// A matrix of a port-Hamiltonian system.
     Matrix(&'static str),
 }
@@ -30,6 +32,7 @@ impl std::fmt::Display for Site {
             Site::Gravity => f.write_str("gravity"),
             Site::Term(what, name) => write!(f, "the {what} `{name}`"),
             Site::Force(coordinate) => write!(f, "the force on `{coordinate}`"),
+            Site::Input(name) => write!(f, "the input `{name}`"),
             Site::Matrix(name) => write!(f, "the matrix {name}"),
         }
     }
@@ -333,6 +336,12 @@ pub enum SettingError {
         name: String,
         /// A name that is spelt alike.
         nearest: Option<String>,
+    },
+    /// The input is part of the compiled system.
+    #[error("the input `{name}` is stated by the model: give it another value there")]
+    Stated {
+        /// The name.
+        name: String,
     },
     /// The number of parameters is wrong.
     #[error("{expected} parameters are expected, {found} were given")]

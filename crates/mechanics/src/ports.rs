@@ -199,6 +199,7 @@ impl<'g> Ports<'g> {
             damped: Vec::new(),
             constraints: Vec::new(),
             held: Vec::new(),
+            stated_inputs: Vec::new(),
             definitions: Vec::new(),
             jacobian: Vec::new(),
             plans,

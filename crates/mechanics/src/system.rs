@@ -40,6 +40,8 @@ pub(crate) struct Blueprint<'g> {
     pub(crate) time: Expr<'g>,
     pub(crate) parameters: Vec<(Expr<'g>, f64)>,
     pub(crate) inputs: Vec<Expr<'g>>,
+    /// The names of inputs that are part of the expressions.
+    pub(crate) stated_inputs: Vec<String>,
     pub(crate) coordinates: Vec<Expr<'g>>,
     pub(crate) velocities: Vec<Expr<'g>>,
     pub(crate) momenta: Vec<Expr<'g>>,
@@ -81,6 +83,7 @@ struct Inner {
     facts: Facts,
     parameters: Vec<(String, f64)>,
     inputs: Vec<String>,
+    stated_inputs: Vec<String>,
     coordinates: Vec<String>,
     velocities: Vec<String>,
     momenta: Vec<String>,
@@ -161,6 +164,7 @@ impl System {
                 facts: blueprint.facts,
                 parameters: blueprint.parameters.iter().map(|(p, value)| (p.to_string(), *value)).collect(),
                 inputs: names(&blueprint.inputs),
+                stated_inputs: blueprint.stated_inputs,
                 coordinates: names(&blueprint.coordinates),
                 velocities: names(&blueprint.velocities),
                 momenta: names(&blueprint.momenta),
@@ -209,10 +213,16 @@ impl System {
         &self.inner.parameters
     }
 
-    /// The names of the inputs.
+    /// The names of the inputs, without those that are [stated](crate::Model::stated_input).
     #[must_use]
     pub fn inputs(&self) -> &[String] {
         &self.inner.inputs
+    }
+
+    /// The names of inputs that the model states.
+    #[must_use]
+    pub fn stated_inputs(&self) -> &[String] {
+        &self.inner.stated_inputs
     }
 
     /// The names of the coordinates.

@@ -461,6 +461,23 @@ fn heavy_and_light_together_are_not_singular() {
     assert!(matches!(error, StartError::SingularMass { .. }), "{error}");
 }
 
+/// The rate of an input is not known, nor that of what is made of it.
+#[test]
+fn inputs_have_no_rates() {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let x = model.coordinate("x");
+    model.particle("cart", 2.0, [x]);
+    let push = model.stated_input("push", model.time().sin());
+    let twice = model.define("twice", 2.0 * push);
+    model.stated_input("pull", 3.0 * x);
+    let error = model.system().unwrap_err().to_string();
+    assert!(error.starts_with("the input `pull` uses `x`"), "{error}");
+    model.force(x, model.velocity(twice));
+    let error = model.system().unwrap_err();
+    assert!(matches!(&error, ModelError::UnknownName { name, .. } if name == "twice'"), "{error}");
+}
+
 #[test]
 fn settings_are_checked() {
     let mut dynamics = pendulum();
