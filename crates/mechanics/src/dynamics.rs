@@ -1,6 +1,6 @@
 //! Dynamics: a system bound to parameter values and inputs, with the working memory of one thread.
 
-use crate::constraint::grip::Hold;
+use crate::constraint::factors::ConstraintMemory;
 use crate::constraint::project::Projection;
 use crate::engine::{Engine, check, wrong_length};
 use crate::error::{EvalError, SettingError};
@@ -50,7 +50,7 @@ pub struct Dynamics {
     balance: Vec<f64>,
     pub(crate) matrices: Matrices,
     pub(crate) observatory: Observatory,
-    pub(crate) hold: Hold,
+    pub(crate) constraint: ConstraintMemory,
     /// How far the last start was moved.
     pub(crate) placed: Option<Projection>,
 }
@@ -65,7 +65,7 @@ impl Dynamics {
             balance: Vec::new(),
             matrices: Matrices::default(),
             observatory: Observatory::default(),
-            hold: Hold::default(),
+            constraint: ConstraintMemory::default(),
             placed: None,
         };
         Ok(dynamics)
