@@ -210,7 +210,7 @@ impl Ensemble {
         (start, until): (f64, f64),
     ) -> Result<Integrator, Failure> {
         let asked = (self.every, self.samples);
-        let keeps = |text: &String| text.parse().is_ok_and(|kept: Reduction| kept.word() == "samples");
+        let keeps = |text: &String| text.parse().is_ok_and(|kept: Reduction| kept.keeps_samples());
         if !reduce.iter().any(keeps) {
             let option = if self.every.is_some() { "--every" } else { "--samples" };
             let unused =
