@@ -16,7 +16,7 @@ pub(crate) struct Reader<'g, 's> {
     pub(crate) source: &'s str,
     pub(crate) setup: Setup<'g>,
     pub(crate) scope: Scope<'g>,
-    /// Values of parameters and inputs that take the place of those in the text.
+    /// Values of parameters that take the place of those in the text.
     pub(crate) values: HashMap<String, f64>,
     /// The parameters with their values.
     pub(crate) parameters: HashMap<Id, f64>,
@@ -102,7 +102,7 @@ pub(crate) const DECLARING: [&str; 9] =
 /// The components of a vector, in names such as `bob.x`.
 pub(crate) const AXES: [&str; 3] = ["x", "y", "z"];
 
-/// What a text says. Values of parameters and inputs given here take the place of those in the text.
+/// What a text says. Values of parameters given here take the place of those in the text.
 ///
 /// ```
 /// use leastaction_expr::Graph;

@@ -109,12 +109,14 @@ fn inputs_are_functions_of_time() {
         rates[1]
     };
     assert!((push(&mut dynamics) - 5.0 * 1.4f64.sin()).abs() < 1e-15);
-    // One without a value is given when the system runs; one with a value is part of the system, and has another if the reader is told so.
+    // One without a value is given when the system runs; one with a value is part of the system, and has another if the model is told so.
     dynamics.set_input("w", 2.0).unwrap();
     assert!((push(&mut dynamics) - 2.0 - 5.0 * 1.4f64.sin()).abs() < 1e-15);
     let error = dynamics.set_input("u", 2.0).unwrap_err().to_string();
     assert_eq!(error, "the input `u` is stated by the model: give it another value there");
-    let held = read(&graph, text, &[("u", -1.5), ("w", 0.25)]).unwrap();
+    let mut held = read(&graph, text, &[]).unwrap();
+    assert!(held.model.restate_input("u", -1.5) && held.model.restate_input("w", 0.25));
+    assert!(!held.model.restate_input("a", 1.0));
     let mut dynamics = held.model.system().unwrap().dynamics().unwrap();
     assert_eq!(push(&mut dynamics), -1.25);
 }

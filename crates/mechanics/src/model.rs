@@ -225,6 +225,17 @@ impl<'g> Model<'g> {
         symbol
     }
 
+    /// States what a declared input is, in place of what was said of it before. Returns whether there is such an input.
+    pub fn restate_input(&mut self, name: &str, value: impl IntoExpr<'g>) -> bool {
+        let symbol = self.graph.symbol(name);
+        let declared = self.inputs.contains(&symbol);
+        if declared {
+            self.stated_inputs.retain(|(input, _)| *input != symbol);
+            self.stated_inputs.push((symbol, value.into_expr(self.graph)));
+        }
+        declared
+    }
+
     /// The inputs that are stated, with what they are.
     #[must_use]
     pub fn stated_inputs(&self) -> &[(Expr<'g>, Expr<'g>)] {

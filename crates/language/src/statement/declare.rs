@@ -68,13 +68,10 @@ fn symbols<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>, rol
 pub(super) fn input<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
     loop {
         let (name, span) = reader.new_name(parser, Role::Input)?;
-        let held = reader.values.get(&name).map(|&value| reader.graph.number(value));
         let symbol = if parser.accept("=") {
             let (value, place) = reader.scalar(parser)?;
             only(reader, value, place, &["t"], "an input is a function of time `t` and parameters")?;
             reader.setup.source_map.mark("input", &name, place);
-            reader.setup.model.stated_input(&name, held.unwrap_or(value))
-        } else if let Some(value) = held {
             reader.setup.model.stated_input(&name, value)
         } else {
             reader.setup.model.input(&name)
