@@ -53,6 +53,7 @@ mod aligned;
 mod arithmetic;
 mod assembly;
 mod builder;
+mod error;
 mod expand;
 mod factor;
 mod fuse;
@@ -71,6 +72,7 @@ mod weighted;
 
 pub use aligned::Aligned;
 pub use assembly::{Assembly, AssemblyError};
+pub use error::CodeError;
 pub use instruction::{Code, Instruction, Operand, Test};
 pub use kernel::{ArgumentError, BACKEND_VARIABLE, Backend, CompileError, Evaluator, Kernel, LANES};
 pub use leastaction_expr::Double;

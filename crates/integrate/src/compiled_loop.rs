@@ -14,7 +14,7 @@ use crate::pace::Controller;
 use crate::run_loop::{GROUNDLESS, SHORTEST};
 use crate::step::StepError;
 use leastaction_compile::{
-    Aligned, ArgumentError, AssemblyError, Backend, CompileError, Evaluator, Kernel, LANES, Operand, Test,
+    Aligned, ArgumentError, AssemblyError, Backend, Evaluator, Kernel, LANES, Operand, Test,
 };
 use leastaction_mechanics::{Dynamics, EvalError, Quantity, Revision};
 use std::time::{Duration, Instant};
@@ -129,7 +129,7 @@ impl CompiledLoop {
             each.push(dynamics.evaluator(&once)?);
         }
         let both = if blocks == 2 && once.backend() != Backend::Interpreter {
-            let twice = || Kernel::compile_lightly(once.program().twice(TURN)).map_err(uncompiled);
+            let twice = || Kernel::compile_lightly(once.program().twice(TURN)).map_err(compiled_step::failed);
             Some(dynamics.evaluator(&system.composed_kernel(key(true), twice)?)?)
         } else {
             None
@@ -249,12 +249,8 @@ impl CompiledLoop {
     }
 }
 
-fn uncompiled(error: CompileError) -> EvalError {
-    EvalError::Compile { what: "whole steps", reason: error.to_string() }
-}
-
 fn failed(error: ArgumentError) -> StepError {
-    EvalError::Compile { what: "whole steps", reason: error.to_string() }.into()
+    compiled_step::failed(error).into()
 }
 
 /// The clock of a lane in a kernel.
