@@ -67,13 +67,14 @@ mod program;
 #[cfg(test)]
 mod random;
 mod series;
-mod weighted;
+mod vectorized;
 
 pub use aligned::Aligned;
+pub use arithmetic::{Argument, Arithmetic, Lanes};
 pub use assembly::{Assembly, AssemblyError};
 pub use instruction::{Code, Instruction, Operand, Test};
 pub use kernel::{ArgumentError, BACKEND_VARIABLE, Backend, CompileError, Evaluator, Kernel, LANES};
 pub use native::NativeError;
 pub use program::{BuildError, Program};
 pub use series::{Expansion, Form, Series, SeriesError, SeriesEvaluator};
-pub use weighted::{Loops, advance, gather, vectorized};
+pub use vectorized::{Loops, vectorized};

@@ -27,8 +27,10 @@
 mod block;
 mod card;
 mod choose;
+mod clock;
 mod compiled_loop;
 mod compiled_step;
+mod controller;
 mod dense;
 mod ensemble;
 mod error;
@@ -42,6 +44,7 @@ mod run;
 mod run_loop;
 mod step;
 mod trajectory;
+mod workspace;
 
 pub use block::Block;
 pub use card::{Card, Keeps, Kind, Needs, Sizing, Stepper};

@@ -2,7 +2,8 @@
 
 use super::adaptive::LOOKS;
 use super::{Pacing, RunLoop, interval};
-use crate::compiled_loop::{Clock, CompiledLoop, Pacer, Settings};
+use crate::clock::Clock;
+use crate::compiled_loop::{CompiledLoop, Pacer, Settings};
 use crate::error::RunError;
 use crate::step::StepError;
 use leastaction_compile::LANES;
@@ -89,12 +90,15 @@ impl RunLoop<'_> {
 
     fn settings(&self) -> Settings {
         match &self.pacing {
-            Pacing::Fixed { grid, .. } => grid.settings(),
+            Pacing::Fixed { grid, .. } => {
+                let [start, step, last, end, steps] = grid.settings();
+                [start, step, last, end, steps, 0.0]
+            }
             Pacing::Adaptive { tolerance, .. } => {
                 let (leap, steps) = (leap(self.start, self.end, self.card.order), self.limits.steps as f64);
                 [tolerance.relative, tolerance.absolute, self.end, self.limits.longest, leap, steps]
             }
-            Pacing::Density(_) => Settings::default(),
+            Pacing::Density(_) => unreachable!("steps from a density are not compiled into a loop"),
         }
     }
 }

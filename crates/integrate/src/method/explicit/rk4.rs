@@ -4,13 +4,14 @@
 //! $$y_1=y+\tfrac h6(k_1+2k_2+2k_3+k_4)$$
 
 use super::Row;
-use super::code::write_stages;
+use super::text::stages;
 use crate::block::Block;
 use crate::card::{Card, Kind, Needs, Sizing};
 use crate::compiled_loop::{StepCode, StepOutputs};
 use crate::compiled_step::{CompiledStep, KernelKey, StepBuilder};
 use crate::step::{Interval, Motion, Step, StepError};
-use leastaction_compile::{AssemblyError, Operand, advance, gather};
+use crate::workspace::{Computing, Memory, Place, Workspace, Writing, spread};
+use leastaction_compile::{AssemblyError, Operand};
 use leastaction_mechanics::{Dynamics, EvalError, Quantity};
 
 pub(in crate::method) const CARD: Card = Card {
@@ -73,17 +74,15 @@ impl Step for Rk4 {
             change.copy_from_slice(whole.step(motion.dynamics(), interval, &[block.values()])?);
             return Ok(());
         }
-        // With one lane, all components have its step.
-        let h = std::array::from_fn(|j| interval.h[j % interval.h.len()]);
-        let len = at.len();
-        motion.rates(interval, 0.0, block.values(), &mut stages[..len])?;
-        for (i, (c, row)) in STAGES.into_iter().enumerate() {
-            gather(at, Some(block.values()), &h, row, stages);
-            motion.rates(interval, c, at, &mut stages[(i + 1) * len..][..len])?;
-        }
-        advance(change, &h, WEIGHTS, stages);
-        Ok(())
+        let memory = Memory { row: at.len(), h: spread(interval.h), block, change, at, rates: stages };
+        Ok(step(&mut Computing { motion, interval, memory })?)
     }
+}
+
+/// The step.
+fn step<S: Workspace>(s: &mut S) -> Result<(), S::Error> {
+    s.evaluate(Quantity::Field, 0.0, Place::State, 0)?;
+    stages(s, &STAGES, WEIGHTS)
 }
 
 /// The step in a kernel.
@@ -108,8 +107,9 @@ impl StepCode for Classical {
         [y, ..]: [&[Operand]; 3],
         _: Option<[Operand; 2]>,
     ) -> Result<StepOutputs, AssemblyError> {
-        let first = builder.quantity(Quantity::Field, 0.0, y)?;
-        let (change, _) = write_stages((&STAGES, WEIGHTS), builder, y, &first)?;
+        let mut writing = Writing::new(builder, [y, &[]], y.len(), 1 + STAGES.len());
+        step(&mut writing)?;
+        let [change, _] = writing.change;
         Ok(StepOutputs { change, rates: Vec::new(), ratio: None })
     }
 }
