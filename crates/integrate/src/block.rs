@@ -80,7 +80,9 @@ impl Block {
         if lanes.iter().fold(true, |all, taken| all & taken) {
             return self.add(change);
         }
-        let Some(taken) = lanes.first_chunk::<LANES>() else { return };
+        let Some(taken) = lanes.first_chunk::<LANES>() else {
+            unreachable!("a block has one lane, or {LANES}")
+        };
         let rows =
             self.values.as_chunks_mut::<LANES>().0.iter_mut().zip(self.carry.as_chunks_mut::<LANES>().0);
         for ((y, e), change) in rows.zip(change.as_chunks::<LANES>().0) {
@@ -165,7 +167,7 @@ pub(crate) fn copy_in(lanes: &[bool], from: &[f64], to: &mut [f64]) {
     if lanes.iter().fold(true, |all, chosen| all & chosen) {
         return to.copy_from_slice(from);
     }
-    let Some(chosen) = lanes.first_chunk::<LANES>() else { return };
+    let Some(chosen) = lanes.first_chunk::<LANES>() else { unreachable!("a block has one lane, or {LANES}") };
     for (to, from) in to.as_chunks_mut::<LANES>().0.iter_mut().zip(from.as_chunks::<LANES>().0) {
         (0..LANES).for_each(|j| to[j] = if chosen[j] { from[j] } else { to[j] });
     }

@@ -40,6 +40,9 @@ pub trait StepCode {
     fn carried(&self, dimension: usize) -> usize;
 
     /// Writes it: from states, what rounding left of them, and the rates there; with its error if a tolerance is given.
+    ///
+    /// # Errors
+    /// [`AssemblyError`] if the system cannot be evaluated as it should.
     fn write(
         &self,
         builder: &mut StepBuilder,

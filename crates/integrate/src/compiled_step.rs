@@ -31,12 +31,13 @@ pub(crate) struct CompiledStep {
 
 impl StepBuilder {
     /// What instructions are written into.
-    pub(crate) fn assembly(&mut self) -> &mut Assembly {
+    pub fn assembly(&mut self) -> &mut Assembly {
         &mut self.assembly
     }
 
     /// The time at which the step begins.
-    pub(crate) fn t(&self) -> Operand {
+    #[must_use]
+    pub fn t(&self) -> Operand {
         self.t
     }
 
@@ -46,12 +47,16 @@ impl StepBuilder {
     }
 
     /// The length of the step.
-    pub(crate) fn h(&self) -> Operand {
+    #[must_use]
+    pub fn h(&self) -> Operand {
         self.h
     }
 
     /// A quantity of the system at a state, at the time t + c·h.
-    pub(crate) fn quantity(
+    ///
+    /// # Errors
+    /// [`AssemblyError`] if the state is not as long as one of the system.
+    pub fn quantity(
         &mut self,
         quantity: Quantity,
         c: f64,

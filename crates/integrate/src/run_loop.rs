@@ -131,8 +131,11 @@ impl<'d> RunLoop<'d> {
             Pacing::Adaptive { .. } | Pacing::Density(_) => true,
         };
         // Of an error that is restricted to constraints, all stages are needed.
-        if limits.compiled.unwrap_or(many) && !projected {
-            method.compile(dynamics, width)?;
+        if limits.compiled.unwrap_or(many)
+            && !projected
+            && let Some(compiled) = method.compiled()
+        {
+            compiled.compile(dynamics, width)?;
         }
         let side = if matches!(pacing, Pacing::Adaptive { .. }) { len } else { 0 };
         let mut blank = Vec::new();
@@ -313,7 +316,9 @@ impl<'d> RunLoop<'d> {
                 self.check_limit::<LANES>();
                 let left = std::array::from_fn(|j| self.left(j));
                 let width = self.block.width();
-                let Pacing::Density(control) = &mut self.pacing else { return Ok(()) };
+                let Pacing::Density(control) = &mut self.pacing else {
+                    unreachable!("the pace does not change")
+                };
                 control.propose(&mut self.motion, &self.t[..width], &left, &self.block, &mut self.h)?;
                 if let Some(lane) = (0..width).find(|&lane| self.is_too_short(lane)) {
                     return Err(RunError::StepTooShort { t: self.t[lane], step: self.h[lane], lane });
@@ -340,9 +345,11 @@ impl<'d> RunLoop<'d> {
     pub(crate) fn interpolate(&mut self) -> Result<(), RunError> {
         let RunLoop { motion, block, change, polynomial, .. } = self;
         let interval = interval(&self.t, &self.h, block.width());
-        if !self.method.polynomial(motion, interval, block, change, polynomial)? {
-            self.dense.interpolate(motion, interval, block, change, polynomial)?;
-        } else if !self.target.is_empty() {
+        let Some(method) = self.method.interpolated() else {
+            return Ok(self.dense.interpolate(motion, interval, block, change, polynomial)?);
+        };
+        method.polynomial(motion, interval, block, change, polynomial)?;
+        if !self.target.is_empty() {
             // A method's own polynomial does not know that its end was moved.
             polynomial.lead_to(change);
         }
@@ -442,7 +449,9 @@ impl<'d> RunLoop<'d> {
     /// The next steps of a grid.
     #[inline]
     fn fit_to_grid(&mut self) {
-        let Pacing::Fixed { grid, done } = &self.pacing else { return };
+        let Pacing::Fixed { grid, done } = &self.pacing else {
+            unreachable!("only steps of one length are on a grid")
+        };
         for (j, done) in done.iter().enumerate().take(self.block.width()) {
             let over = *done == grid.steps;
             self.t[j] = grid.time(*done);

@@ -40,7 +40,10 @@ impl RunLoop<'_> {
         if self.card.sizing == Sizing::Foreseen {
             let (t, h) = (&self.t[..W], &mut self.h[..W]);
             let look = (self.end - self.start).abs() / LOOKS;
-            self.method.foresee(&mut self.motion, t, &self.block, look, h)?;
+            let Some(method) = self.method.foreseen() else {
+                unreachable!("the card of {} says that it foresees its steps", self.card.name)
+            };
+            method.foresee(&mut self.motion, t, &self.block, look, h)?;
         }
         if self.any_too_short::<W>() { self.cross().map(Some) } else { Ok(Some(None)) }
     }
@@ -151,14 +154,19 @@ impl RunLoop<'_> {
     /// errors across them what their square is: the energy that goes with them. Where constraints are nearly singular, rounding is as large
     /// across them as [`ACROSS`]: judged by that, no step would be short enough to leave such a place.
     fn estimate(&mut self, tolerance: Tolerance, ratios: &mut [f64]) {
-        self.method.error(tolerance, &self.block, &self.change, ratios);
-        if self.target.is_empty() {
-            return;
-        }
         let width = self.block.width();
         let mut ends = [0.0; LANES];
-        ends.iter_mut().enumerate().take(width).for_each(|(j, end)| *end = self.end_of(j));
+        if !self.target.is_empty() {
+            ends.iter_mut().enumerate().take(width).for_each(|(j, end)| *end = self.end_of(j));
+        }
         let RunLoop { method, motion, block, change, target, .. } = self;
+        let Some(method) = method.estimated() else {
+            unreachable!("the card of {} says that it estimates its errors", self.card.name)
+        };
+        method.error(tolerance, block, change, ratios);
+        if target.is_empty() {
+            return;
+        }
         let mut along = [0.0; LANES];
         method.error_within(tolerance, block, change, &mut along[..width], &mut |errors| {
             // What cannot be restricted stays as it is.

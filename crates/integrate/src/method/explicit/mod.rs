@@ -17,7 +17,7 @@ use crate::compiled_loop::StepCode;
 use crate::compiled_step::{CompiledStep, Contents, KernelKey};
 use crate::dense::{Basis, Polynomial};
 use crate::pace::{Pace, Tolerance};
-use crate::step::{Interval, Motion, Step, StepError};
+use crate::step::{Compiled, Estimated, Interpolated, Interval, Motion, Step, StepError};
 use crate::workspace::{Computing, Memory, Slot, spread};
 use leastaction_compile::{LANES, Lanes, vectorized};
 use leastaction_mechanics::{Dynamics, EvalError};
@@ -111,13 +111,13 @@ impl Tableau {
 
 impl Explicit {
     /// The rows of a step.
-    fn memory<'a>(&'a mut self, block: &'a Block, change: &'a mut [f64]) -> Memory<'a> {
+    fn rows<'a>(&'a mut self, block: &'a Block, change: &'a mut [f64]) -> Memory<'a> {
         let Explicit { at, stages, h, .. } = self;
         Memory { row: at.len(), h: *h, block, change, at, rates: stages }
     }
 
     /// The step as a kernel.
-    fn compiled(
+    fn kernel(
         &self,
         dynamics: &Dynamics,
         width: usize,
@@ -195,7 +195,7 @@ impl Explicit {
             return Ok(());
         }
         if self.full.is_none() {
-            self.full = self.compiled(dynamics, interval.t.len(), true)?;
+            self.full = self.kernel(dynamics, interval.t.len(), true)?;
         }
         self.step_as_whole(dynamics, interval, block, true, None)
     }
@@ -214,8 +214,108 @@ impl Estimate {
 }
 
 impl Step for Explicit {
+    fn step(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+        change: &mut [f64],
+    ) -> Result<(), StepError> {
+        let tableau = self.tableau;
+        self.begin(motion, interval, block)?;
+        if self.whole.is_some() {
+            let full = std::mem::take(&mut self.stages_wanted) && self.full.is_some();
+            motion.work_mut().evaluations += tableau.stages.len() as u64 + 1;
+            return Ok(self.step_as_whole(motion.dynamics(), interval, block, full, Some(change))?);
+        }
+        let mut step = Computing { motion, interval, memory: self.rows(block, change) };
+        Ok(tableau.step(&mut step)?)
+    }
+
+    fn accept(&mut self, lanes: &[bool]) {
+        let len = self.at.len();
+        let (first, rest) = self.stages.split_at_mut(len);
+        vectorized(CopyIn { lanes, from: &rest[(self.tableau.last() - 1) * len..][..len], to: first });
+    }
+
+    fn displaced(&mut self) {
+        self.begun.fill(0.0);
+    }
+
+    fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
+        visit(&mut self.begun);
+        visit(&mut self.stages[..self.at.len()]);
+    }
+
+    fn estimated(&mut self) -> Option<&mut dyn Estimated> {
+        Some(self)
+    }
+
+    fn interpolated(&mut self) -> Option<&mut dyn Interpolated> {
+        Some(self)
+    }
+
+    fn compiled(&mut self) -> Option<&mut dyn Compiled> {
+        Some(self)
+    }
+}
+
+impl Estimated for Explicit {
+    fn error(&mut self, tolerance: Tolerance, block: &Block, change: &[f64], ratios: &mut [f64]) {
+        if self.whole.is_some() && self.tolerance == Some(tolerance) {
+            return ratios.copy_from_slice(&self.ratios[..ratios.len()]);
+        }
+        self.error_within(tolerance, block, change, ratios, &mut |_| {});
+    }
+
+    fn error_within(
+        &mut self,
+        tolerance: Tolerance,
+        block: &Block,
+        change: &[f64],
+        ratios: &mut [f64],
+        keep: &mut dyn FnMut(&mut [f64]),
+    ) {
+        let (mut measured, estimate, width) = ([[0.0; LANES]; 2], &self.tableau.estimate, ratios.len());
+        for (row, measured) in estimate.rows().zip(&mut measured) {
+            self.rows(block, &mut []).combine(Slot::At(0), Weighted(row));
+            keep(&mut self.at);
+            tolerance.ratios(&self.at, block.values(), change, &mut measured[..width]);
+        }
+        for (j, ratio) in ratios.iter_mut().enumerate() {
+            [*ratio] = estimate.join(&mut Lanes, [[measured[0][j]], [measured[1][j]]]);
+        }
+    }
+}
+
+impl Interpolated for Explicit {
+    fn polynomial(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+        _: &[f64],
+        polynomial: &mut Polynomial,
+    ) -> Result<(), StepError> {
+        let (tableau, len) = (self.tableau, self.at.len());
+        let dense = &tableau.dense;
+        self.stages_wanted = true;
+        self.complete_stages(motion.dynamics(), interval, block)?;
+        let mut step = Computing { motion, interval, memory: self.rows(block, &mut []) };
+        for (i, &stage) in dense.extra.iter().enumerate() {
+            text::stage(&mut step, tableau.last() + 1 + i, stage)?;
+        }
+        let terms = polynomial.begin(block, dense.basis, dense.terms.len());
+        for (term, row) in terms.chunks_exact_mut(len).zip(dense.terms) {
+            self.rows(block, term).combine(Slot::Change(0), Weighted(row));
+        }
+        Ok(())
+    }
+}
+
+impl Compiled for Explicit {
     fn compile(&mut self, dynamics: &Dynamics, width: usize) -> Result<(), EvalError> {
-        self.whole = self.compiled(dynamics, width, false)?;
+        self.whole = self.kernel(dynamics, width, false)?;
         Ok(())
     }
 
@@ -236,88 +336,6 @@ impl Step for Explicit {
     fn set_rates(&mut self, rates: &[f64], _: &Block) {
         self.stages[..rates.len()].copy_from_slice(rates);
         self.begun.fill(1.0);
-    }
-
-    fn step(
-        &mut self,
-        motion: &mut Motion<'_>,
-        interval: Interval<'_>,
-        block: &Block,
-        change: &mut [f64],
-    ) -> Result<(), StepError> {
-        let tableau = self.tableau;
-        self.begin(motion, interval, block)?;
-        if self.whole.is_some() {
-            let full = std::mem::take(&mut self.stages_wanted) && self.full.is_some();
-            motion.work_mut().evaluations += tableau.stages.len() as u64 + 1;
-            return Ok(self.step_as_whole(motion.dynamics(), interval, block, full, Some(change))?);
-        }
-        let mut step = Computing { motion, interval, memory: self.memory(block, change) };
-        Ok(tableau.step(&mut step)?)
-    }
-
-    fn error(&mut self, tolerance: Tolerance, block: &Block, change: &[f64], ratios: &mut [f64]) {
-        if self.whole.is_some() && self.tolerance == Some(tolerance) {
-            return ratios.copy_from_slice(&self.ratios[..ratios.len()]);
-        }
-        self.error_within(tolerance, block, change, ratios, &mut |_| {});
-    }
-
-    fn error_within(
-        &mut self,
-        tolerance: Tolerance,
-        block: &Block,
-        change: &[f64],
-        ratios: &mut [f64],
-        keep: &mut dyn FnMut(&mut [f64]),
-    ) {
-        let (mut measured, estimate, width) = ([[0.0; LANES]; 2], &self.tableau.estimate, ratios.len());
-        for (row, measured) in estimate.rows().zip(&mut measured) {
-            self.memory(block, &mut []).combine(Slot::At(0), Weighted(row));
-            keep(&mut self.at);
-            tolerance.ratios(&self.at, block.values(), change, &mut measured[..width]);
-        }
-        for (j, ratio) in ratios.iter_mut().enumerate() {
-            [*ratio] = estimate.join(&mut Lanes, [[measured[0][j]], [measured[1][j]]]);
-        }
-    }
-
-    fn polynomial(
-        &mut self,
-        motion: &mut Motion<'_>,
-        interval: Interval<'_>,
-        block: &Block,
-        _: &[f64],
-        polynomial: &mut Polynomial,
-    ) -> Result<bool, StepError> {
-        let (tableau, len) = (self.tableau, self.at.len());
-        let dense = &tableau.dense;
-        self.stages_wanted = true;
-        self.complete_stages(motion.dynamics(), interval, block)?;
-        let mut step = Computing { motion, interval, memory: self.memory(block, &mut []) };
-        for (i, &stage) in dense.extra.iter().enumerate() {
-            text::stage(&mut step, tableau.last() + 1 + i, stage)?;
-        }
-        let terms = polynomial.begin(block, dense.basis, dense.terms.len());
-        for (term, row) in terms.chunks_exact_mut(len).zip(dense.terms) {
-            self.memory(block, term).combine(Slot::Change(0), Weighted(row));
-        }
-        Ok(true)
-    }
-
-    fn accept(&mut self, lanes: &[bool]) {
-        let len = self.at.len();
-        let (first, rest) = self.stages.split_at_mut(len);
-        vectorized(CopyIn { lanes, from: &rest[(self.tableau.last() - 1) * len..][..len], to: first });
-    }
-
-    fn displaced(&mut self) {
-        self.begun.fill(0.0);
-    }
-
-    fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
-        visit(&mut self.begun);
-        visit(&mut self.stages[..self.at.len()]);
     }
 }
 

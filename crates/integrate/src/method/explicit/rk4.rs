@@ -9,7 +9,7 @@ use crate::block::Block;
 use crate::card::{Card, Kind, Needs, Sizing};
 use crate::compiled_loop::{StepCode, StepOutputs};
 use crate::compiled_step::{CompiledStep, KernelKey, StepBuilder};
-use crate::step::{Interval, Motion, Step, StepError};
+use crate::step::{Compiled, Interval, Motion, Step, StepError};
 use crate::workspace::{Computing, Memory, Place, Workspace, Writing, spread};
 use leastaction_compile::{AssemblyError, Operand};
 use leastaction_mechanics::{Dynamics, EvalError, Quantity};
@@ -44,6 +44,29 @@ impl Rk4 {
 }
 
 impl Step for Rk4 {
+    fn step(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+        change: &mut [f64],
+    ) -> Result<(), StepError> {
+        let Rk4 { stages, at, whole } = self;
+        if let Some(whole) = whole {
+            motion.work_mut().evaluations += 4;
+            change.copy_from_slice(whole.step(motion.dynamics(), interval, &[block.values()])?);
+            return Ok(());
+        }
+        let memory = Memory { row: at.len(), h: spread(interval.h), block, change, at, rates: stages };
+        Ok(step(&mut Computing { motion, interval, memory })?)
+    }
+
+    fn compiled(&mut self) -> Option<&mut dyn Compiled> {
+        Some(self)
+    }
+}
+
+impl Compiled for Rk4 {
     fn compile(&mut self, dynamics: &Dynamics, width: usize) -> Result<(), EvalError> {
         let (rows, quantities) = ([self.at.len() / width], Classical.quantities());
         self.whole = CompiledStep::compile(
@@ -61,22 +84,11 @@ impl Step for Rk4 {
         self.whole.is_some().then_some(&Classical as &dyn StepCode)
     }
 
-    fn step(
-        &mut self,
-        motion: &mut Motion<'_>,
-        interval: Interval<'_>,
-        block: &Block,
-        change: &mut [f64],
-    ) -> Result<(), StepError> {
-        let Rk4 { stages, at, whole } = self;
-        if let Some(whole) = whole {
-            motion.work_mut().evaluations += 4;
-            change.copy_from_slice(whole.step(motion.dynamics(), interval, &[block.values()])?);
-            return Ok(());
-        }
-        let memory = Memory { row: at.len(), h: spread(interval.h), block, change, at, rates: stages };
-        Ok(step(&mut Computing { motion, interval, memory })?)
+    fn rates(&mut self, _: &mut Motion<'_>, _: Interval<'_>, _: &Block) -> Result<&[f64], StepError> {
+        Ok(&[])
     }
+
+    fn set_rates(&mut self, _: &[f64], _: &Block) {}
 }
 
 /// The step.

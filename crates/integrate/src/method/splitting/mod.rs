@@ -31,7 +31,7 @@ use crate::compiled_loop::{StepCode, StepOutputs};
 use crate::compiled_step::{CompiledStep, KernelKey, StepBuilder};
 use crate::error::RunError;
 use crate::method::composition::mirror;
-use crate::step::{Interval, Motion, Step, StepError};
+use crate::step::{Compiled, Interval, Motion, Step, StepError};
 use crate::workspace::{Computing, Formula, Memory, Place, Rows, Slot, Workspace, Writing, spread};
 use leastaction_compile::{Arithmetic, AssemblyError, LANES, Operand};
 use leastaction_mechanics::{Dynamics, EvalError, Quantity};
@@ -314,6 +314,46 @@ impl Splitting {
 }
 
 impl Step for Splitting {
+    fn step(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+        change: &mut [f64],
+    ) -> Result<(), StepError> {
+        if self.whole.is_some() {
+            return Ok(self.step_as_whole(motion, interval, block, change)?);
+        }
+        self.begin(motion, interval, block)?;
+        let Splitting { stages, at, rates, half, .. } = self;
+        let memory = Memory { row: *half, h: spread(interval.h), block, change, at, rates };
+        Ok(Splitting::advance(stages, &mut Computing { motion, interval, memory })?)
+    }
+
+    fn accept(&mut self, lanes: &[bool]) {
+        if !self.joins() {
+            return;
+        }
+        let end = &mut self.end;
+        copy_in(lanes, &self.rates[LAST * self.half..], &mut end.rate);
+        copy_in(lanes, fixed(self.stages[0].part, self.half, &self.at), &mut end.place);
+        end.known.iter_mut().zip(lanes).filter(|(_, taken)| **taken).for_each(|(known, _)| *known = 1.0);
+    }
+
+    fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
+        if self.joins() {
+            visit(&mut self.end.rate);
+            visit(&mut self.end.place);
+            visit(&mut self.end.known);
+        }
+    }
+
+    fn compiled(&mut self) -> Option<&mut dyn Compiled> {
+        Some(self)
+    }
+}
+
+impl Compiled for Splitting {
     fn compile(&mut self, dynamics: &Dynamics, width: usize) -> Result<(), EvalError> {
         let n = self.half / width;
         let quantities = self.quantities();
@@ -360,40 +400,6 @@ impl Step for Splitting {
             let place = fixed(self.stages[0].part, self.half, block.values());
             self.end.place.copy_from_slice(place);
             self.end.known.fill(1.0);
-        }
-    }
-
-    fn step(
-        &mut self,
-        motion: &mut Motion<'_>,
-        interval: Interval<'_>,
-        block: &Block,
-        change: &mut [f64],
-    ) -> Result<(), StepError> {
-        if self.whole.is_some() {
-            return Ok(self.step_as_whole(motion, interval, block, change)?);
-        }
-        self.begin(motion, interval, block)?;
-        let Splitting { stages, at, rates, half, .. } = self;
-        let memory = Memory { row: *half, h: spread(interval.h), block, change, at, rates };
-        Ok(Splitting::advance(stages, &mut Computing { motion, interval, memory })?)
-    }
-
-    fn accept(&mut self, lanes: &[bool]) {
-        if !self.joins() {
-            return;
-        }
-        let end = &mut self.end;
-        copy_in(lanes, &self.rates[LAST * self.half..], &mut end.rate);
-        copy_in(lanes, fixed(self.stages[0].part, self.half, &self.at), &mut end.place);
-        end.known.iter_mut().zip(lanes).filter(|(_, taken)| **taken).for_each(|(known, _)| *known = 1.0);
-    }
-
-    fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
-        if self.joins() {
-            visit(&mut self.end.rate);
-            visit(&mut self.end.place);
-            visit(&mut self.end.known);
         }
     }
 }
