@@ -65,7 +65,7 @@ impl<'g> Code<'g> {
         let free = equations.constraints.is_empty();
         match &equations.statement {
             Statement::Hamiltonian(_) if free => {
-                let (rates, pushes) = equations.phase_field().unwrap_or_default();
+                let (rates, pushes) = equations.phase_rates().unwrap_or_default();
                 Code {
                     name: "field",
                     about: format!("{} to {}", list(&of(&equations.momenta)), "q', p'"),
@@ -108,7 +108,7 @@ impl<'g> Code<'g> {
                 format!("M ({n}×{n}, by rows), f ({n})")
             }
             Statement::Hamiltonian(_) => {
-                let (rates, pushes) = equations.phase_field().unwrap_or_default();
+                let (rates, pushes) = equations.phase_rates().unwrap_or_default();
                 outputs.extend(rates.into_iter().chain(pushes));
                 format!("q' ({n}), f ({n})")
             }
@@ -132,7 +132,7 @@ impl<'g> Code<'g> {
                 (format!(", gamma ({rows})"), "M q'' = f - G^T lambda, G q'' = gamma".to_owned())
             }
             Statement::Hamiltonian(_) => {
-                let (flow, pushes) = equations.phase_field().unwrap_or_default();
+                let (flow, pushes) = equations.phase_rates().unwrap_or_default();
                 let known: Vec<_> = equations.velocities.iter().copied().zip(flow.iter().copied()).collect();
                 let demands = substitute(&rates, &known);
                 values = substitute(&values, &known);
@@ -206,7 +206,7 @@ mod tests {
         let state = dynamics.start(&start).unwrap();
         let (n, y) = (state.q.len(), state.block());
         let (mut field, mut v) = (vec![0.0; 2 * n], vec![0.0; n]);
-        dynamics.field(&[0.0], &y, &mut field).unwrap();
+        dynamics.rates(&[0.0], &y, &mut field).unwrap();
         dynamics.velocities(&[0.0], &y, &mut v).unwrap();
         let code = Code::of(&equations);
         let second = match equations.statement {

@@ -16,7 +16,7 @@ fn quantities(dynamics: &Dynamics) -> Vec<(&'static str, Query, usize)> {
     let system = dynamics.system();
     let (n, d) = (system.degrees(), system.dimension());
     vec![
-        ("field", Dynamics::field as Query, d),
+        ("field", Dynamics::rates as Query, d),
         ("velocities", Dynamics::velocities, n),
         ("energy", Dynamics::energy, 1),
         ("kinetic energy", Dynamics::kinetic_energy, 1),
@@ -72,7 +72,7 @@ fn sweep(everything: bool) {
         let coordinate = together.system().coordinates()[0].clone();
         let text = format!("{coordinate}*{}", together.system().parameters()[0].0);
         let early = together.observable(&text).unwrap();
-        together.prepare(&[Quantity::Ledger]).unwrap();
+        together.prepare(&[Quantity::EnergyBalance]).unwrap();
         for (j, lane) in lanes.iter().enumerate() {
             together.set_parameters_in(j, lane.alone.parameters()).unwrap();
         }
@@ -161,17 +161,18 @@ fn on_every_backend(test: &str) {
         let output = command.env(BACKEND_VARIABLE, backend.to_string()).output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(output.status.success(), "{backend}: {said}{}", String::from_utf8_lossy(&output.stderr));
+        assert!(said.contains("1 passed"), "{test} did not run: {said}");
         println!("{backend}: {said}");
     }
 }
 
 #[test]
 fn lanes_have_the_bits_they_have_alone() {
-    on_every_backend("sweep_small");
+    on_every_backend("lanes::sweep_small");
 }
 
 #[test]
 #[ignore = "long"]
 fn lanes_have_the_bits_they_have_alone_long() {
-    on_every_backend("sweep_all");
+    on_every_backend("lanes::sweep_all");
 }

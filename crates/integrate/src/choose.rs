@@ -267,7 +267,7 @@ impl Tempo {
         let d = y.len();
         let (mut matrix, mut rates) = (vec![0.0; d * d], vec![0.0; d]);
         dynamics.jacobian(&[t], y, &mut matrix)?;
-        dynamics.field(&[t], y, &mut rates)?;
+        dynamics.rates(&[t], y, &mut rates)?;
         let largest = |part: &[f64]| part.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
         for (k, half) in [0..d.div_ceil(2), d.div_ceil(2)..d].into_iter().enumerate() {
             self.sizes[k] = self.sizes[k].max(largest(&y[half.clone()]));

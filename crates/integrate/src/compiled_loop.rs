@@ -123,7 +123,7 @@ impl CompiledLoop {
         }
         let both = if blocks == 2 && once.backend() != Backend::Interpreter {
             let twice = || Kernel::compile_lightly(once.program().twice(TURN)).map_err(uncompiled);
-            Some(dynamics.evaluator(&system.kernel_of(key(true), twice)?)?)
+            Some(dynamics.evaluator(&system.composed_kernel(key(true), twice)?)?)
         } else {
             None
         };

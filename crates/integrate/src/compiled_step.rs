@@ -170,7 +170,7 @@ pub(crate) fn kernel(
     }
     let count = rows.iter().sum::<usize>() + 2;
     let failed = |reason: String| EvalError::Compile { what: "whole steps", reason };
-    let kernel = system.kernel_of(key, || {
+    let kernel = system.composed_kernel(key, || {
         let parameters = programs[0].1.parameters().to_vec();
         let assembly = Assembly::with_inputs(count, &parameters).map_err(|e| failed(e.to_string()))?;
         let (t, h) = (assembly.input(count - 2), assembly.input(count - 1));

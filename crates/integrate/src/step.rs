@@ -203,7 +203,7 @@ impl<'d> Motion<'d> {
     /// The vector field (q̇, ṗ) at y, at the times t + c·h.
     ///
     /// # Errors
-    /// [`EvalError`] as [`Dynamics::field`].
+    /// [`EvalError`] as [`Dynamics::rates`].
     #[inline]
     pub fn rates(
         &mut self,
@@ -214,7 +214,7 @@ impl<'d> Motion<'d> {
     ) -> Result<(), EvalError> {
         self.work.evaluations += 1;
         self.set_times(interval, c);
-        self.dynamics.field(&self.times[..interval.t.len().min(LANES)], y, rates)
+        self.dynamics.rates(&self.times[..interval.t.len().min(LANES)], y, rates)
     }
 
     /// The first half of the vector field, q̇ at y, at the times t + c·h. It does not depend on q if H is separable.

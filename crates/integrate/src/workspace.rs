@@ -147,7 +147,7 @@ impl Workspace for Computing<'_, '_> {
         let y = if at == Place::At { &**place } else { block.values() };
         let rates = &mut rates[to * *row..][..*row];
         match quantity {
-            Quantity::Field => self.motion.rates(self.interval, c, y, rates),
+            Quantity::Rates => self.motion.rates(self.interval, c, y, rates),
             Quantity::Drift => self.motion.drift(self.interval, c, y, rates),
             Quantity::Kick => self.motion.kick(self.interval, c, y, rates),
             other => unreachable!("no explicit step evaluates {other:?}"),

@@ -158,7 +158,7 @@ fn check(card: &'static Card, system: &System, steps: u32) -> Result<(), RunErro
         if lane == 4 {
             let mut field = vec![0.0; LANES * states[0].len()];
             let block = Block::lanes(states.each_ref().map(Vec::as_slice));
-            together.field(&[0.0; LANES], block.values(), &mut field).unwrap();
+            together.rates(&[0.0; LANES], block.values(), &mut field).unwrap();
         }
         let values = varied(&together, lane);
         together.set_parameters_in(lane, &values).unwrap();

@@ -13,7 +13,7 @@ fn assert_same(setup: &Setup<'_>, model: &Model<'_>, start: &[(&str, f64)]) {
             let state = dynamics.start(&values).unwrap();
             let (t, y) = ([0.0], state.block());
             let mut field = vec![0.0; y.len()];
-            dynamics.field(&t, &y, &mut field).unwrap();
+            dynamics.rates(&t, &y, &mut field).unwrap();
             let mut powers = [0.0; 4];
             dynamics.kinetic_energy(&t, &y, &mut powers[..1]).unwrap();
             dynamics.potential_energy(&t, &y, &mut powers[1..2]).unwrap();

@@ -104,6 +104,6 @@ fn inputs_are_functions_of_time() {
     dynamics.set_parameter("a", 5.0).unwrap();
     setup.bind(&mut dynamics).unwrap();
     let mut rates = [0.0; 2];
-    dynamics.field(&[0.7], &[0.0, 0.0], &mut rates).unwrap();
+    dynamics.rates(&[0.7], &[0.0, 0.0], &mut rates).unwrap();
     assert!((rates[1] - 5.0 * 1.4f64.sin()).abs() < 1e-15);
 }

@@ -76,7 +76,7 @@ fn report(name: &str, links: usize, hand: Hand, hand_lanes: Option<Hand>) {
     let block: Vec<f64> = start.iter().flat_map(|y| (0..LANES).map(move |l| y + 0.01 * l as f64)).collect();
     let queries: [(&str, Quantity, usize, Query); 2] = [
         ("accelerations", Quantity::Accelerations, links, Dynamics::accelerations),
-        ("field in phase space", Quantity::Field, size, Dynamics::field),
+        ("field in phase space", Quantity::Rates, size, Dynamics::rates),
     ];
     let evaluations = 2000;
     let (mut single, mut lanes): (Vec<Candidate<'_>>, Vec<Candidate<'_>>) = (Vec::new(), Vec::new());
@@ -147,7 +147,7 @@ fn report_compilation(links: usize) {
         let compiled = begin.elapsed();
         let mut dynamics = system.dynamics().expect("unit masses");
         let y = vec![0.3; 2 * links];
-        dynamics.field(&[0.0], &y, &mut vec![0.0; 2 * links]).expect("the lengths fit");
+        dynamics.rates(&[0.0], &y, &mut vec![0.0; 2 * links]).expect("the lengths fit");
         let all = begin.elapsed();
         for (best, t) in best.iter_mut().zip([derived, compiled - derived, all - compiled, all]) {
             *best = t.min(*best);
@@ -162,7 +162,7 @@ fn report_compilation(links: usize) {
         vec![(
             "one".into(),
             Box::new(feed(&start, evaluations, move |y, f| {
-                one.field(&[0.0], y, f).expect("the lengths fit")
+                one.rates(&[0.0], y, f).expect("the lengths fit")
             })),
         )],
         evaluations,
@@ -171,7 +171,7 @@ fn report_compilation(links: usize) {
         vec![(
             "eight".into(),
             Box::new(feed(&block, evaluations, move |y, f| {
-                eight.field(&[0.0; LANES], y, f).expect("the lengths fit");
+                eight.rates(&[0.0; LANES], y, f).expect("the lengths fit");
             })),
         )],
         evaluations * LANES,

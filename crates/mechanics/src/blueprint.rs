@@ -8,10 +8,10 @@ use crate::lagrangian::{Inversion, Lagrangian};
 use crate::matrix::Symmetric;
 use crate::model::Term;
 use crate::quantity::Quantity;
-use crate::system::{Beside, Blueprint, Inverse, System};
+use crate::system::{Blueprint, Inverse, Space, System};
 use leastaction_expr::{Entry, Expr, jvp, substitute};
 
-type Plans<'g> = Vec<(Quantity, Beside, Vec<Expr<'g>>)>;
+type Plans<'g> = Vec<(Quantity, Space, Vec<Expr<'g>>)>;
 
 impl<'g> Equations<'g> {
     /// Compiles the equations of motion.
@@ -27,34 +27,34 @@ impl<'g> Equations<'g> {
             }
         };
         let constrained = !self.constraints.is_empty();
-        let field = self.constrained_field();
+        let field = self.constrained_rates();
         let closed = field.is_some();
-        if let Some((rates, pushes)) = field {
-            plans.push((Quantity::Field, Beside::Momenta, [rates, pushes].concat()));
+        if let Some((rates, forces)) = field {
+            plans.push((Quantity::Rates, Space::Phase, [rates, forces].concat()));
         }
-        if let Some((rates, pushes)) = self.phase_field() {
-            plans.push((Quantity::Drift, Beside::Momenta, rates));
-            plans.push((Quantity::Kick, Beside::Momenta, pushes));
-            plans.extend(self.hamiltonian().map(|h| (Quantity::Energy, Beside::Momenta, vec![h])));
+        if let Some((rates, forces)) = self.phase_rates() {
+            plans.push((Quantity::Drift, Space::Phase, rates));
+            plans.push((Quantity::Kick, Space::Phase, forces));
+            plans.extend(self.hamiltonian().map(|h| (Quantity::Energy, Space::Phase, vec![h])));
         }
         let positions = self.particles.iter().flat_map(|p| p.position.iter().copied()).collect();
-        plans.push((Quantity::Positions, Beside::Momenta, positions));
+        plans.push((Quantity::Positions, Space::Phase, positions));
         let inertias = self.particles.iter().flat_map(|p| p.inertias.iter().copied()).collect();
-        plans.push((Quantity::Masses, Beside::Nothing, inertias));
+        plans.push((Quantity::Masses, Space::Parameters, inertias));
         let damping = self.damping();
         let linear_damping = damping.is_some();
         let damping = damping.unwrap_or_default();
         let damped = damping.iter().map(|entry| (entry.row, entry.column)).collect();
-        plans.push((Quantity::Damping, Beside::Nothing, damping.iter().map(|entry| entry.value).collect()));
+        plans.push((Quantity::Damping, Space::Parameters, damping.iter().map(|entry| entry.value).collect()));
 
         let demands = self.demands();
-        let slopes: Vec<_> = demands.slopes.iter().map(|entry| (entry.row, entry.column)).collect();
+        let jacobian: Vec<_> = demands.jacobian.iter().map(|entry| (entry.row, entry.column)).collect();
         if constrained {
-            let entries = demands.slopes.iter().map(|entry| entry.value).collect();
-            plans.push((Quantity::Constraints, Beside::Velocities, demands.values));
-            plans.push((Quantity::ConstraintRates, Beside::Velocities, demands.rates));
-            plans.push((Quantity::ConstraintSlopes, Beside::Velocities, entries));
-            plans.push((Quantity::ConstraintBends, Beside::Velocities, demands.bends));
+            let entries = demands.jacobian.iter().map(|entry| entry.value).collect();
+            plans.push((Quantity::Constraints, Space::Configuration, demands.values));
+            plans.push((Quantity::ConstraintRates, Space::Configuration, demands.rates));
+            plans.push((Quantity::ConstraintJacobian, Space::Configuration, entries));
+            plans.push((Quantity::ConstraintBias, Space::Configuration, demands.bias));
         }
 
         let all: Vec<_> = plans.iter().flat_map(|(.., outputs)| outputs.iter().copied()).collect();
@@ -94,7 +94,7 @@ impl<'g> Equations<'g> {
             constraints: self.constraints.iter().map(|c| (c.name.clone(), c.level)).collect(),
             held: self.held.iter().map(|(q, by)| (q.to_string(), by.clone())).collect(),
             definitions: self.definitions.clone(),
-            slopes,
+            jacobian,
             plans,
         })
     }
@@ -116,20 +116,20 @@ impl<'g> Equations<'g> {
     }
 
     fn lagrangian_plans(&self, l: &Lagrangian<'g>) -> Plans<'g> {
-        use Beside::Velocities;
+        use Space::Configuration;
         let at_rest = || l.momenta_at_rest(&self.velocities);
         let mut inertia = if l.quadratic { at_rest() } else { l.momenta.clone() };
         inertia.extend(l.mass.entries().map(|(.., value)| value));
         let mut plans = vec![
-            (Quantity::Momenta, Velocities, l.momenta.clone()),
-            (Quantity::Pushes, Velocities, self.pushes()),
-            (Quantity::Inertia, Velocities, inertia),
+            (Quantity::Momenta, Configuration, l.momenta.clone()),
+            (Quantity::MomentumRates, Configuration, self.momentum_rates()),
+            (Quantity::Inertia, Configuration, inertia),
         ];
         match self.accelerations() {
-            Some(accelerations) => plans.push((Quantity::Accelerations, Velocities, accelerations)),
+            Some(accelerations) => plans.push((Quantity::Accelerations, Configuration, accelerations)),
             None => {
                 let loads = l.loads.iter().zip(self.forces()).map(|(&load, force)| load + force).collect();
-                plans.push((Quantity::Loads, Velocities, loads));
+                plans.push((Quantity::NetForces, Configuration, loads));
             }
         }
         // At rest a Lagrangian term is −V; what moving adds to its energy is kinetic.
@@ -139,13 +139,13 @@ impl<'g> Equations<'g> {
         let moving = self.total(&self.direct).gradient(&self.velocities);
         let moving = self.products(&moving, &self.velocities) - self.total(&self.direct) - hidden;
         let kinetic = self.total(&self.kinetic) + moving;
-        let ledger = self.ledger(kinetic, potential, l.value, l.energy, &self.velocities);
-        plans.push((Quantity::Ledger, Velocities, ledger));
+        let balance = self.balance(kinetic, potential, l.value, l.energy, &self.velocities);
+        plans.push((Quantity::EnergyBalance, Configuration, balance));
         plans
     }
 
     fn hamiltonian_plans(&self, h: Expr<'g>) -> (Plans<'g>, Inverse) {
-        use Beside::Momenta;
+        use Space::Phase;
         let (q, p) = (&self.coordinates, &self.momenta);
         let rates = h.gradient(p);
         let mut tangent = Symmetric::zero(self.degrees());
@@ -153,21 +153,21 @@ impl<'g> Equations<'g> {
         let entries: Vec<_> = tangent.entries().map(|(.., value)| value).collect();
         let linear = !depend(&entries, p);
         let pattern = tangent.entries().map(|(i, j, _)| (i, j)).collect();
-        let pushes = self.in_phase_space(&self.pushes(), &rates);
+        let forces = self.in_phase_space(&self.momentum_rates(), &rates);
 
-        let moving = q.iter().zip(&rates).chain(p.iter().zip(&pushes)).map(|(&x, &dx)| (x, dx));
+        let moving = q.iter().zip(&rates).chain(p.iter().zip(&forces)).map(|(&x, &dx)| (x, dx));
         let direction: Vec<_> = moving.chain([(self.time, self.graph.number(1.0))]).collect();
         let accelerations = jvp(&rates, &direction);
 
         let rest: Vec<_> = p.iter().map(|&p| (p, self.graph.number(0.0))).collect();
         let potential = self.total(&self.potential) + self.total(&self.direct).substitute(&rest);
         let lagrangian = self.products(p, &rates) - h;
-        let ledger = self.ledger(h - potential, potential, lagrangian, h, &rates);
-        let ledger = self.in_phase_space(&ledger, &rates);
+        let balance = self.balance(h - potential, potential, lagrangian, h, &rates);
+        let balance = self.in_phase_space(&balance, &rates);
         let mut plans = vec![
-            (Quantity::Inertia, Momenta, rates.iter().copied().chain(entries).collect()),
-            (Quantity::Accelerations, Momenta, accelerations),
-            (Quantity::Ledger, Momenta, ledger),
+            (Quantity::Inertia, Phase, rates.iter().copied().chain(entries).collect()),
+            (Quantity::Accelerations, Phase, accelerations),
+            (Quantity::EnergyBalance, Phase, balance),
         ];
         if let (true, Ok(Inversion::Unrolled(order))) = (linear, inertia::inversion(&tangent, &self.probe()))
         {
@@ -175,13 +175,13 @@ impl<'g> Equations<'g> {
             let rest = substitute(&rates, &rest);
             let moving: Vec<_> = self.velocities.iter().zip(rest).map(|(&v, b)| v - b).collect();
             let momenta = tangent.factor(&order).map(|factor| factor.solve(&moving));
-            plans.extend(momenta.map(|momenta| (Quantity::Momenta, Beside::Velocities, momenta)));
+            plans.extend(momenta.map(|momenta| (Quantity::Momenta, Space::Configuration, momenta)));
         }
         (plans, Inverse { pattern, linear: false, definite: false })
     }
 
     /// The shares of the energy, then T, V, L, H, the dissipated and the supplied power.
-    fn ledger(
+    fn balance(
         &self,
         kinetic: Expr<'g>,
         potential: Expr<'g>,

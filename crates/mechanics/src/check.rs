@@ -243,15 +243,15 @@ pub(crate) fn uses<'g>(
     Ok(())
 }
 
-/// Checks that an energy depends on every coordinate or on what stands beside it.
+/// Checks that an energy depends on every coordinate or on its velocity or momentum.
 pub(crate) fn all_used(
     coordinates: &[Expr<'_>],
-    beside: &[Expr<'_>],
+    conjugate: &[Expr<'_>],
     energy: Expr<'_>,
 ) -> Result<(), ModelError> {
     let used: HashSet<Id> = symbols_of(&[energy]).iter().map(|s| s.id()).collect();
     let idle = |(q, other): &(&Expr<'_>, &Expr<'_>)| !used.contains(&q.id()) && !used.contains(&other.id());
-    match coordinates.iter().zip(beside).find(idle) {
+    match coordinates.iter().zip(conjugate).find(idle) {
         Some((q, _)) => Err(ModelError::UnusedCoordinate { name: q.to_string() }),
         None => Ok(()),
     }

@@ -1,6 +1,6 @@
 //! Dynamics: a system bound to parameter values and inputs, with the working memory of one thread.
 
-use crate::constraint::grip::Hold;
+use crate::constraint::factors::ConstraintMemory;
 use crate::constraint::project::Projection;
 use crate::engine::{Engine, check, wrong_length};
 use crate::error::{EvalError, SettingError};
@@ -12,7 +12,7 @@ use crate::observe::Observatory;
 use crate::quantity::Quantity;
 use crate::system::System;
 
-/// Rows of the ledger after the shares.
+/// Rows of the energy balance after the shares.
 #[derive(Clone, Copy)]
 enum Row {
     Kinetic,
@@ -46,11 +46,11 @@ pub struct Dynamics {
     /// The state in the other picture: \[q…, v…\] where \[q…, p…\] is given, or the other way round.
     pub(crate) other: Vec<f64>,
     /// The second half of `other`, while it is being found.
-    beside: Vec<f64>,
-    ledger: Vec<f64>,
+    second: Vec<f64>,
+    balance: Vec<f64>,
     pub(crate) matrices: Matrices,
     pub(crate) observatory: Observatory,
-    pub(crate) hold: Hold,
+    pub(crate) constraint: ConstraintMemory,
     /// How far the last start was moved.
     pub(crate) placed: Option<Projection>,
 }
@@ -61,11 +61,11 @@ impl Dynamics {
             engine: Engine::new(system)?,
             solver: Solver::default(),
             other: Vec::new(),
-            beside: Vec::new(),
-            ledger: Vec::new(),
+            second: Vec::new(),
+            balance: Vec::new(),
             matrices: Matrices::default(),
             observatory: Observatory::default(),
-            hold: Hold::default(),
+            constraint: ConstraintMemory::default(),
             placed: None,
         };
         Ok(dynamics)
@@ -98,23 +98,23 @@ impl Dynamics {
     /// # Errors
     /// [`EvalError`] if a slice does not fit, or velocities do not follow from momenta.
     #[inline]
-    pub fn field(&mut self, t: &[f64], y: &[f64], dy: &mut [f64]) -> Result<(), EvalError> {
+    pub fn rates(&mut self, t: &[f64], y: &[f64], dy: &mut [f64]) -> Result<(), EvalError> {
         if self.system().facts().closed {
-            return self.engine.eval(Quantity::Field, t, y, dy);
+            return self.engine.eval(Quantity::Rates, t, y, dy);
         }
         self.engine.check_block(t, y)?;
         check("field", y.len(), dy.len())?;
         let half = y.len() / 2;
-        let (rates, pushes) = dy.split_at_mut(half);
+        let (rates, forces) = dy.split_at_mut(half);
         let found = self.velocities(t, y, rates);
-        self.put_beside(&y[..half], rates);
+        self.pair(&y[..half], rates);
         let found = if self.engine.has(Quantity::Kick) {
-            self.engine.eval(Quantity::Kick, t, y, pushes).and(found)
+            self.engine.eval(Quantity::Kick, t, y, forces).and(found)
         } else {
-            self.engine.eval(Quantity::Pushes, t, &self.other[..2 * half], pushes).and(found)
+            self.engine.eval(Quantity::MomentumRates, t, &self.other[..2 * half], forces).and(found)
         };
         if self.system().facts().constrained {
-            return self.add_constraint_forces(t, y, pushes).and(found);
+            return self.add_constraint_forces(t, y, forces).and(found);
         }
         found
     }
@@ -122,7 +122,7 @@ impl Dynamics {
     /// The first half of the field: q̇ at y.
     ///
     /// # Errors
-    /// As [`Dynamics::field`].
+    /// As [`Dynamics::rates`].
     #[inline]
     pub fn drift(&mut self, t: &[f64], y: &[f64], rates: &mut [f64]) -> Result<(), EvalError> {
         self.velocities(t, y, rates)
@@ -132,18 +132,18 @@ impl Dynamics {
     /// velocities, it does not depend on p.
     ///
     /// # Errors
-    /// As [`Dynamics::field`].
-    pub fn kick(&mut self, t: &[f64], y: &[f64], pushes: &mut [f64]) -> Result<(), EvalError> {
+    /// As [`Dynamics::rates`].
+    pub fn kick(&mut self, t: &[f64], y: &[f64], forces: &mut [f64]) -> Result<(), EvalError> {
         if self.engine.has(Quantity::Kick) {
-            return self.engine.eval(Quantity::Kick, t, y, pushes);
+            return self.engine.eval(Quantity::Kick, t, y, forces);
         }
         let facts = self.system().facts();
         if facts.separable && !facts.forces_depend_on_velocities {
-            return self.engine.eval(Quantity::Pushes, t, y, pushes); // whatever stands beside q is not read
+            return self.engine.eval(Quantity::MomentumRates, t, y, forces); // only q is read
         }
         self.engine.check_block(t, y)?;
         let found = self.turn(Dynamics::velocities, t, y);
-        self.engine.eval(Quantity::Pushes, t, &self.other[..y.len()], pushes).and(found)
+        self.engine.eval(Quantity::MomentumRates, t, &self.other[..y.len()], forces).and(found)
     }
 
     /// Velocities at y.
@@ -173,13 +173,13 @@ impl Dynamics {
     ///
     /// # Errors
     /// [`EvalError`] if a slice does not fit, or no momenta belong to these velocities.
-    pub fn pushes(&mut self, t: &[f64], z: &[f64], pushes: &mut [f64]) -> Result<(), EvalError> {
-        if self.engine.has(Quantity::Pushes) {
-            return self.engine.eval(Quantity::Pushes, t, z, pushes);
+    pub fn momentum_rates(&mut self, t: &[f64], z: &[f64], forces: &mut [f64]) -> Result<(), EvalError> {
+        if self.engine.has(Quantity::MomentumRates) {
+            return self.engine.eval(Quantity::MomentumRates, t, z, forces);
         }
         self.check_mechanical(t, z)?;
         let found = self.turn(Dynamics::momenta, t, z);
-        self.engine.eval(Quantity::Kick, t, &self.other[..z.len()], pushes).and(found)
+        self.engine.eval(Quantity::Kick, t, &self.other[..z.len()], forces).and(found)
     }
 
     /// The positions of particles and points at y, one after the other.
@@ -249,8 +249,8 @@ impl Dynamics {
         self.engine.check_block(t, y)?;
         let len = self.system().shares().len() * t.len();
         check("shares", len, out.len())?;
-        let found = self.fill_ledger(t, y);
-        out.copy_from_slice(&self.ledger[..len]);
+        let found = self.fill_balance(t, y);
+        out.copy_from_slice(&self.balance[..len]);
         found
     }
 
@@ -322,21 +322,21 @@ impl Dynamics {
         if form == Form::Ports && matches!(row, Row::Kinetic | Row::Potential | Row::Lagrangian) {
             return Err(EvalError::Undefined { what: "kinetic and potential energies", form });
         }
-        let found = self.fill_ledger(t, y);
+        let found = self.fill_balance(t, y);
         let start = (self.system().shares().len() + row as usize) * t.len();
-        out.copy_from_slice(&self.ledger[start..][..t.len()]);
+        out.copy_from_slice(&self.balance[start..][..t.len()]);
         found
     }
 
-    fn fill_ledger(&mut self, t: &[f64], y: &[f64]) -> Result<(), EvalError> {
+    fn fill_balance(&mut self, t: &[f64], y: &[f64]) -> Result<(), EvalError> {
         let len = (self.system().shares().len() + Row::COUNT) * t.len();
-        grow(&mut self.ledger, len);
+        grow(&mut self.balance, len);
         if self.system().facts().form != Form::Lagrangian {
-            return self.engine.eval(Quantity::Ledger, t, y, &mut self.ledger[..len]);
+            return self.engine.eval(Quantity::EnergyBalance, t, y, &mut self.balance[..len]);
         }
         let found = self.turn(Dynamics::velocities, t, y);
         let z = &self.other[..y.len()];
-        self.engine.eval(Quantity::Ledger, t, z, &mut self.ledger[..len]).and(found)
+        self.engine.eval(Quantity::EnergyBalance, t, z, &mut self.balance[..len]).and(found)
     }
 
     /// Checks that there are velocities at all, and a block for every lane.
@@ -350,19 +350,19 @@ impl Dynamics {
     /// Fills `other` with the block in the other picture, by way of [`Dynamics::velocities`] or [`Dynamics::momenta`].
     pub(crate) fn turn(&mut self, find: Query, t: &[f64], block: &[f64]) -> Result<(), EvalError> {
         let half = block.len() / 2;
-        let mut beside = std::mem::take(&mut self.beside);
-        grow(&mut beside, half);
-        let found = find(self, t, block, &mut beside[..half]);
-        self.put_beside(&block[..half], &beside[..half]);
-        self.beside = beside;
+        let mut second = std::mem::take(&mut self.second);
+        grow(&mut second, half);
+        let found = find(self, t, block, &mut second[..half]);
+        self.pair(&block[..half], &second[..half]);
+        self.second = second;
         found
     }
 
-    /// Fills `other` with coordinates and what belongs beside them.
-    pub(crate) fn put_beside(&mut self, q: &[f64], beside: &[f64]) {
+    /// Fills `other` with coordinates and what belongs to them: velocities or momenta.
+    pub(crate) fn pair(&mut self, q: &[f64], second: &[f64]) {
         grow(&mut self.other, 2 * q.len());
         self.other[..q.len()].copy_from_slice(q);
-        self.other[q.len()..][..beside.len()].copy_from_slice(beside);
+        self.other[q.len()..][..second.len()].copy_from_slice(second);
     }
 
     fn invert(

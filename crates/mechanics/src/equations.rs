@@ -148,18 +148,18 @@ impl<'g> Equations<'g> {
 
     /// (q̇, ṗ) as functions of (q, p, t, u), where they can be written down; without the forces of constraints.
     #[must_use]
-    pub fn phase_field(&self) -> Option<(Vec<Expr<'g>>, Vec<Expr<'g>>)> {
+    pub fn phase_rates(&self) -> Option<(Vec<Expr<'g>>, Vec<Expr<'g>>)> {
         let rates = self.velocities_of_momenta()?;
-        let pushes = self.in_phase_space(&self.pushes(), &rates);
-        Some((rates, pushes))
+        let forces = self.in_phase_space(&self.momentum_rates(), &rates);
+        Some((rates, forces))
     }
 
     /// ∂L/∂q + Q as functions of (q, v, t, u), or −∂H/∂q + Q with ∂H/∂q in (q, p, t): what ṗ is without the forces of constraints.
     #[must_use]
-    pub fn pushes(&self) -> Vec<Expr<'g>> {
+    pub fn momentum_rates(&self) -> Vec<Expr<'g>> {
         let slopes = match &self.statement {
             Statement::Hamiltonian(h) => h.gradient(&self.coordinates).into_iter().map(|s| -s).collect(),
-            Statement::Lagrangian(l) => l.slopes.clone(),
+            Statement::Lagrangian(l) => l.gradient.clone(),
         };
         slopes.into_iter().zip(self.forces()).map(|(slope, force)| slope + force).collect()
     }

@@ -28,7 +28,7 @@ pub struct Lagrangian<'g> {
     /// p(q, v, t) = ∂L/∂v.
     pub momenta: Vec<Expr<'g>>,
     /// ∂L/∂q at fixed v.
-    pub slopes: Vec<Expr<'g>>,
+    pub gradient: Vec<Expr<'g>>,
     /// M(q, t), or M(q, v, t) if L is not quadratic in v.
     pub mass: Symmetric<'g>,
     /// ∂L/∂q − (∂p/∂q) v − ∂p/∂t: what M q̈ is without generalized forces.
@@ -71,7 +71,7 @@ impl<'g> Lagrangian<'g> {
         let moving = kinetic_energy(model, &mass, sum(of_particles), &v);
         direct.hessian(&v).into_iter().for_each(|Entry { row, column, value }| mass.add(row, column, value));
         let value = moving + direct - sum(potential);
-        let slopes = value.gradient(q);
+        let gradient = value.gradient(q);
 
         // Masses last first, so that the masses beyond a link of a chain are sums that share their parts.
         let massive = || model.particles.iter().rev().filter(|p| !p.inertias.is_empty());
@@ -99,7 +99,7 @@ impl<'g> Lagrangian<'g> {
         // By way of L as a whole, which is shorter where the kinetic energy folds.
         let whole_momenta = value.gradient(&v);
         let whole_loads =
-            slopes.iter().zip(along(&whole_momenta, q, time)).map(|(&slope, rate)| slope - rate);
+            gradient.iter().zip(along(&whole_momenta, q, time)).map(|(&slope, rate)| slope - rate);
         let loads = shorter(loads, whole_loads.collect());
         let momenta = shorter(momenta.collect(), whole_momenta);
 
@@ -120,7 +120,7 @@ impl<'g> Lagrangian<'g> {
         let energy = graph.sum([moving].into_iter().chain(terms.map(energy))) + sum(potential);
         let tree = tree.filter(|_| quadratic && inversion != Inversion::Indefinite);
         let mut found =
-            Lagrangian { value, energy, momenta, slopes, mass, loads, quadratic, inversion, tree: None };
+            Lagrangian { value, energy, momenta, gradient, mass, loads, quadratic, inversion, tree: None };
         // Few particles are sooner done by their mass matrix.
         let by_mass = if q.len() > FULL { None } else { found.solve(&v) };
         let fixed: HashSet<Id> = model.parameters.iter().map(|(p, _)| p.id()).collect();

@@ -17,7 +17,7 @@
 //! let start = dynamics.start(&[("a", 2.0), ("b", 1.5)])?;
 //! let (mut energy, mut rates) = ([0.0], [0.0; 4]);
 //! dynamics.energy(&[start.t], &start.block(), &mut energy)?;
-//! dynamics.field(&[start.t], &start.block(), &mut rates)?;
+//! dynamics.rates(&[start.t], &start.block(), &mut rates)?;
 //! assert!((energy[0] - 9.81 * (-2.0 * 2f64.cos() - 1.5f64.cos())).abs() < 1e-14);
 //! assert_eq!(rates[..2], [0.0, 0.0]); // at rest
 //! assert_eq!(dynamics.system().conserved(), ["energy"]);
@@ -82,9 +82,9 @@ pub use body::{
     Body, BodyError, Inertia, InertiaError, Matter, Point, Pose, Rotation, RotationError, Surface,
     SurfaceError,
 };
-pub use constraint::grip::Grip;
-pub use constraint::oblique::Oblique;
+pub use constraint::factors::ConstraintFactors;
 pub use constraint::project::{Projection, ProjectionError};
+pub use constraint::shake::ShakeFactors;
 pub use constraint::{Constraint, Level};
 pub use dynamics::{Dynamics, Query};
 pub use equations::{Equations, Statement};

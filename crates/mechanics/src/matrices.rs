@@ -18,7 +18,7 @@ const DIFFERENTIATED: usize = 12;
 pub(crate) struct Matrices {
     /// The values of [`Quantity::Inertia`], in lanes.
     inertia: Vec<f64>,
-    /// The values of [`Quantity::Tangents`], in lanes.
+    /// The values of [`Quantity::ConfigurationJacobian`], in lanes.
     tangents: Vec<f64>,
     /// A matrix and right sides of one lane, by rows.
     matrix: Vec<f64>,
@@ -42,22 +42,22 @@ impl Dynamics {
         let system = self.system();
         let found = if system.facts().form == Form::Lagrangian && system.inverse().linear {
             // Masses do not depend on what moves: nobody asks for momenta.
-            self.put_beside(&z[..half], &z[half..]);
+            self.pair(&z[..half], &z[half..]);
             self.find_multipliers(t, z)
         } else {
             let found = self.turn(Dynamics::momenta, t, z);
             let mut y = std::mem::take(&mut self.matrices.state);
             grow(&mut y, z.len());
             y[..z.len()].copy_from_slice(&self.other[..z.len()]);
-            self.put_beside(&z[..half], &z[half..]);
+            self.pair(&z[..half], &z[half..]);
             let found = found.and(self.find_multipliers(t, &y[..z.len()]));
             self.matrices.state = y;
             found
         };
-        a.copy_from_slice(&self.hold.accelerations[z.len()..][..a.len()]);
+        a.copy_from_slice(&self.constraint.accelerations[z.len()..][..a.len()]);
         let rows = self.system().constraints().len() * t.len();
-        if let Some(grip) = &self.hold.grips[usize::from(t.len() > 1)] {
-            grip.deflect(&self.hold.multipliers[..rows], a);
+        if let Some(factors) = &self.constraint.factors[usize::from(t.len() > 1)] {
+            factors.add_accelerations(&self.constraint.multipliers[..rows], a);
         }
         found
     }
@@ -78,7 +78,7 @@ impl Dynamics {
             return self.engine.eval(Quantity::Accelerations, t, z, a);
         }
         let (n, width) = (self.system().degrees(), t.len());
-        self.engine.eval(Quantity::Loads, t, z, a)?;
+        self.engine.eval(Quantity::NetForces, t, z, a)?;
         grow(&mut self.other, z.len());
         self.other[..z.len()].copy_from_slice(z);
         self.fill_inertia(t)?;
@@ -108,7 +108,7 @@ impl Dynamics {
         let found = if system.facts().form == Form::Lagrangian && !system.inverse().linear {
             self.turn(Dynamics::velocities, t, y)
         } else {
-            self.put_beside(&y[..half], &y[half..]);
+            self.pair(&y[..half], &y[half..]);
             Ok(())
         };
         if system.facts().form == Form::Lagrangian && system.inverse().linear {
@@ -152,8 +152,13 @@ impl Dynamics {
     ///
     /// # Errors
     /// [`EvalError`] if a slice does not fit, or the motion was not stated by energies or a Lagrangian.
-    pub fn tangents(&mut self, t: &[f64], z: &[f64], tangents: &mut [f64]) -> Result<(), EvalError> {
-        self.engine.eval(Quantity::Tangents, t, z, tangents)
+    pub fn configuration_jacobian(
+        &mut self,
+        t: &[f64],
+        z: &[f64],
+        tangents: &mut [f64],
+    ) -> Result<(), EvalError> {
+        self.engine.eval(Quantity::ConfigurationJacobian, t, z, tangents)
     }
 
     /// The derivatives of the vector field by (q, p) at y, all (2n)² entries by rows; for ports, by the states.
@@ -165,14 +170,14 @@ impl Dynamics {
     /// \frac{\partial\dot p}{\partial p} = \frac{\partial S}{\partial v}\frac{\partial v}{\partial p}.$$
     ///
     /// # Errors
-    /// As [`Dynamics::field`].
+    /// As [`Dynamics::rates`].
     pub fn jacobian(&mut self, t: &[f64], y: &[f64], j: &mut [f64]) -> Result<(), EvalError> {
         if self.system().facts().constrained && !self.system().facts().closed {
-            return self.difference_field(t, y, j);
+            return self.difference_rates(t, y, j);
         }
         let facts = self.system().facts();
         let many = self.system().degrees() > DIFFERENTIATED && !facts.constrained;
-        let tangents = self.engine.has(Quantity::Pushes) && many;
+        let tangents = self.engine.has(Quantity::MomentumRates) && many;
         if self.system().facts().closed && !tangents {
             return self.engine.eval(Quantity::Jacobian, t, y, j);
         }
@@ -184,7 +189,7 @@ impl Dynamics {
         let len = 3 * n * n * width;
         grow(&mut self.matrices.tangents, len);
         let tangents = &mut self.matrices.tangents[..len];
-        self.engine.eval(Quantity::Tangents, t, &self.other[..y.len()], tangents)?;
+        self.engine.eval(Quantity::ConfigurationJacobian, t, &self.other[..y.len()], tangents)?;
         let solved = self.solve_lanes("derivatives", t, 2 * n, |lane, tangents, right| {
             let block = |b: usize, i: usize, k: usize| tangents[((b * n + i) * n + k) * width + lane];
             match right {
@@ -210,7 +215,7 @@ impl Dynamics {
     }
 
     /// The derivatives of the field with constraint forces, by central differences: good to nine or ten digits.
-    fn difference_field(&mut self, t: &[f64], y: &[f64], j: &mut [f64]) -> Result<(), EvalError> {
+    fn difference_rates(&mut self, t: &[f64], y: &[f64], j: &mut [f64]) -> Result<(), EvalError> {
         let (width, d) = (t.len(), self.system().dimension());
         self.engine.check_block(t, y)?;
         check("derivatives", d * d * width, j.len())?;
@@ -230,7 +235,7 @@ impl Dynamics {
                 {
                     *at = y + sign * step;
                 }
-                found = found.and(self.field(t, at, field));
+                found = found.and(self.rates(t, at, field));
             }
             for row in 0..d {
                 for lane in 0..width {

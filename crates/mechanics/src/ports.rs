@@ -13,7 +13,7 @@ use crate::facts::{Facts, Form, Share, ShareKind};
 use crate::model::Term;
 use crate::quantity::Quantity;
 use crate::symmetry::Conserved;
-use crate::system::{Beside, Blueprint, Inverse, System};
+use crate::system::{Blueprint, Inverse, Space, System};
 use leastaction_expr::{Expr, Graph, IntoExpr};
 
 type Matrix<'g> = Vec<Vec<Expr<'g>>>;
@@ -43,7 +43,7 @@ type Matrix<'g> = Vec<Vec<Expr<'g>>>;
 /// dynamics.set_input("u", 3.0)?;
 /// let start = dynamics.start(&[("x", 0.25), ("p", 4.0)])?;
 /// let (mut rates, mut velocity, mut power) = ([0.0; 2], [0.0], [0.0]);
-/// dynamics.field(&[0.0], &start.block(), &mut rates)?;
+/// dynamics.rates(&[0.0], &start.block(), &mut rates)?;
 /// dynamics.outputs(&[0.0], &start.block(), &mut velocity)?;
 /// dynamics.supplied_power(&[0.0], &start.block(), &mut power)?;
 /// assert_eq!((rates, velocity, power), ([2.0, -2.0 - 1.0 + 3.0], [2.0], [6.0]));
@@ -148,16 +148,16 @@ impl<'g> Ports<'g> {
             (0..n).map(|i| product(&j[i], &slopes) - lost[i] + product(&b[i], &self.inputs)).collect();
         let (dissipated, supplied) = (product(&lost, &slopes), product(&outputs, &self.inputs));
         let zero = self.graph.number(0.0);
-        let ledger = self.hamiltonian.iter().map(|term| term.value);
-        let ledger = ledger.chain([zero, zero, zero, h, dissipated, supplied]).collect();
+        let balance = self.hamiltonian.iter().map(|term| term.value);
+        let balance = balance.chain([zero, zero, zero, h, dissipated, supplied]).collect();
         let structure = j.iter().chain(&r).flatten().copied().collect();
         let plans = vec![
-            (Quantity::Field, Beside::Momenta, field),
-            (Quantity::Energy, Beside::Momenta, vec![h]),
-            (Quantity::Ledger, Beside::Momenta, ledger),
-            (Quantity::Outputs, Beside::Momenta, outputs),
-            (Quantity::Structure, Beside::Momenta, structure),
-            (Quantity::Gradient, Beside::Momenta, slopes.clone()),
+            (Quantity::Rates, Space::Phase, field),
+            (Quantity::Energy, Space::Phase, vec![h]),
+            (Quantity::EnergyBalance, Space::Phase, balance),
+            (Quantity::Outputs, Space::Phase, outputs),
+            (Quantity::Structure, Space::Phase, structure),
+            (Quantity::Gradient, Space::Phase, slopes.clone()),
         ];
         let all: Vec<_> = plans.iter().flat_map(|(.., outputs)| outputs.iter().copied()).collect();
         let nonzero = |matrix: &Matrix<'g>| matrix.iter().flatten().any(|e| e.as_number() != Some(0.0));
@@ -200,7 +200,7 @@ impl<'g> Ports<'g> {
             constraints: Vec::new(),
             held: Vec::new(),
             definitions: Vec::new(),
-            slopes: Vec::new(),
+            jacobian: Vec::new(),
             plans,
         })
     }

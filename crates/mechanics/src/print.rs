@@ -23,9 +23,9 @@ impl<'g> Equations<'g> {
             }
             Statement::Hamiltonian(h) => {
                 let rates = self.velocities.iter().copied().zip(h.gradient(&self.momenta));
-                let pushes = self.pushes().into_iter().zip(self.constraint_forces());
-                let pushes = pushes.map(|(free, pull)| free + pull);
-                rates.chain(self.momenta.iter().map(|&p| rate(p)).zip(pushes)).collect()
+                let forces = self.momentum_rates().into_iter().zip(self.constraint_forces());
+                let forces = forces.map(|(free, pull)| free + pull);
+                rates.chain(self.momenta.iter().map(|&p| rate(p)).zip(forces)).collect()
             }
         };
         sides.extend(self.constraints.iter().map(|c| (c.value, self.graph.number(0.0))));

@@ -4,31 +4,31 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// (q̇, ṗ) of (q, p).
-    Field,
+    Rates,
     /// q̇ of (q, p).
     Drift,
     /// ṗ of (q, p).
     Kick,
-    /// The derivatives of the field by (q, p), by rows.
+    /// The derivatives of the rates by (q, p), by rows.
     Jacobian,
     /// H of (q, p).
     Energy,
     /// p of (q, v).
     Momenta,
     /// ∂L/∂q + Q of (q, v).
-    Pushes,
+    MomentumRates,
     /// What M q̈ is, of (q, v).
-    Loads,
+    NetForces,
     /// q̈ of (q, v); of (q, p) for a Hamiltonian.
     Accelerations,
     /// p and the nonzeros of M of (q, v), v = 0 if L is quadratic; for a Hamiltonian v and ∂²H/∂p² of (q, p).
     Inertia,
     /// ∂p/∂q, ∂(∂L/∂q + Q)/∂q and ∂(∂L/∂q + Q)/∂v of (q, v), each by rows.
-    Tangents,
+    ConfigurationJacobian,
     /// The positions of particles and points.
     Positions,
     /// The shares of the energy, then T, V, L, H, the dissipated and the supplied power, of (q, v); of (q, p) for a Hamiltonian.
-    Ledger,
+    EnergyBalance,
     /// The inertias of the particles.
     Masses,
     /// The nonzeros of Γ, where dissipation is −Γp.
@@ -38,13 +38,13 @@ pub enum Quantity {
     /// Ψ of the constraints, of (q, v).
     ConstraintRates,
     /// The nonzeros of G, of (q, v); v is not read.
-    ConstraintSlopes,
+    ConstraintJacobian,
     /// γ of the constraints, of (q, v).
-    ConstraintBends,
+    ConstraintBias,
     /// ∂Ψ/∂q where G has nonzeros, for constraints of positions, of (q, v).
-    ConstraintTurns,
+    ConstraintRateJacobian,
     /// ∂p/∂q of (q, v), by rows; for a Hamiltonian ∂v/∂q of (q, p).
-    Shears,
+    MomentumJacobian,
     /// The outputs of a port-Hamiltonian system.
     Outputs,
     /// J, then R, of a port-Hamiltonian system, by rows.
@@ -59,28 +59,30 @@ impl Quantity {
 
     /// Whether it is evaluated where a run is looked at, and not in every step.
     pub(crate) fn is_rare(self) -> bool {
-        matches!(self, Quantity::Ledger | Quantity::Positions | Quantity::Masses | Quantity::Outputs)
+        matches!(self, Quantity::EnergyBalance | Quantity::Positions | Quantity::Masses | Quantity::Outputs)
     }
 
     /// What they are called in errors.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Quantity::Field => "the vector field",
+            Quantity::Rates => "the vector field",
             Quantity::Drift => "velocities",
-            Quantity::Kick | Quantity::Pushes => "forces",
-            Quantity::Jacobian | Quantity::Tangents | Quantity::Shears => "derivatives of the vector field",
-            Quantity::Energy | Quantity::Ledger => "energies",
+            Quantity::Kick | Quantity::MomentumRates => "forces",
+            Quantity::Jacobian | Quantity::ConfigurationJacobian | Quantity::MomentumJacobian => {
+                "derivatives of the vector field"
+            }
+            Quantity::Energy | Quantity::EnergyBalance => "energies",
             Quantity::Momenta => "momenta",
-            Quantity::Loads | Quantity::Accelerations => "accelerations",
+            Quantity::NetForces | Quantity::Accelerations => "accelerations",
             Quantity::Inertia => "mass matrices",
             Quantity::Positions => "positions",
             Quantity::Masses => "masses",
             Quantity::Damping => "rates of damping",
             Quantity::Constraints
             | Quantity::ConstraintRates
-            | Quantity::ConstraintSlopes
-            | Quantity::ConstraintBends
-            | Quantity::ConstraintTurns => "constraints",
+            | Quantity::ConstraintJacobian
+            | Quantity::ConstraintBias
+            | Quantity::ConstraintRateJacobian => "constraints",
             Quantity::Outputs => "outputs",
             Quantity::Structure => "structure matrices",
             Quantity::Gradient => "the gradient of the energy",

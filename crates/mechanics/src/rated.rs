@@ -107,7 +107,7 @@ impl Dynamics {
         let mut block = std::mem::take(&mut self.observatory.rates);
         grow(&mut block, size);
         // Without a closed form, the field's values stand after all else.
-        let found = if closed { Ok(()) } else { self.field(t, y, &mut block[size - states..size]) };
+        let found = if closed { Ok(()) } else { self.rates(t, y, &mut block[size - states..size]) };
         let head = &mut block[..if closed { size - states } else { size }];
         head[..states].copy_from_slice(y);
         head[states..][..width].copy_from_slice(t);
@@ -155,7 +155,7 @@ impl System {
                 return no_rate("the rates of inputs are not known: leave them out");
             }
             let (time, states) = (source.graph.at(source.time), source.states());
-            let field = if closed { source.outputs(Quantity::Field) } else { None };
+            let field = if closed { source.outputs(Quantity::Rates) } else { None };
             let rates = field.unwrap_or_else(|| states.iter().map(|&x| rate(x)).collect());
             let moving = states.iter().copied().zip(rates.iter().copied());
             let direction: Vec<_> = moving.chain([(time, time.like(1.0))]).collect();

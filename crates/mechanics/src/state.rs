@@ -96,8 +96,8 @@ impl Dynamics {
                 velocity.is_some() || momentum.is_none() && system.facts().form == Form::Lagrangian
             }
         };
-        let beside = if by_velocities { v } else { p };
-        let mut block: Vec<f64> = q.into_iter().chain(beside).map(Option::unwrap_or_default).collect();
+        let conjugate = if by_velocities { v } else { p };
+        let mut block: Vec<f64> = q.into_iter().chain(conjugate).map(Option::unwrap_or_default).collect();
         self.start_block(t, by_velocities, &mut block)?;
         Ok(State::from_block(t, &block, n))
     }
@@ -116,9 +116,9 @@ impl Dynamics {
         }
         finite(|| "the time".into(), t)?;
         for (i, &value) in block.iter().enumerate() {
-            let beside = if by_velocities { system.velocities() } else { system.momenta() };
+            let conjugate = if by_velocities { system.velocities() } else { system.momenta() };
             finite(
-                || format!("`{}`", system.coordinates().iter().chain(beside).nth(i).map_or("", |n| n)),
+                || format!("`{}`", system.coordinates().iter().chain(conjugate).nth(i).map_or("", |n| n)),
                 value,
             )?;
         }
@@ -190,7 +190,7 @@ impl Dynamics {
         self.energy(&t, y, &mut energy)?;
         finite(|| "the energy".into(), energy[0])?;
         let mut field = vec![0.0; y.len()];
-        self.field(&t, y, &mut field)?;
+        self.rates(&t, y, &mut field)?;
         let names = system.coordinates().iter().chain(system.momenta());
         for (name, &value) in names.zip(&field) {
             finite(|| format!("the rate of `{name}`"), value)?;

@@ -58,20 +58,20 @@ impl<'g> Equations<'g> {
     fn unconstrained_rate(&self, f: Expr<'g>) -> Option<Expr<'g>> {
         match &self.statement {
             Statement::Hamiltonian(_) => {
-                let (rates, pushes) = self.phase_field()?;
+                let (rates, forces) = self.phase_rates()?;
                 let f = self.of_momenta(f)?;
-                self.derivative_along(f, &[(&self.coordinates, &rates), (&self.momenta, &pushes)])
+                self.derivative_along(f, &[(&self.coordinates, &rates), (&self.momenta, &forces)])
             }
             Statement::Lagrangian(l) => {
                 let accelerations = match depend(&[f], &self.velocities) {
                     true => self.accelerations()?,
                     false => self.velocities.clone(), // not looked at
                 };
-                let pushes = self.pushes();
+                let forces = self.momentum_rates();
                 let directions: [(&[_], &[_]); 3] = [
                     (&self.coordinates, &self.velocities),
                     (&self.velocities, &accelerations),
-                    (&self.momenta, &pushes),
+                    (&self.momenta, &forces),
                 ];
                 let rate = self.derivative_along(f, &directions)?;
                 let known: Vec<_> = self.momenta.iter().copied().zip(l.momenta.iter().copied()).collect();
@@ -128,7 +128,7 @@ impl<'g> Equations<'g> {
     pub fn cyclic(&self) -> Vec<usize> {
         let (value, slopes) = match &self.statement {
             Statement::Hamiltonian(h) => (*h, h.gradient(&self.coordinates)),
-            Statement::Lagrangian(l) => (l.value, l.slopes.clone()),
+            Statement::Lagrangian(l) => (l.value, l.gradient.clone()),
         };
         let flat = self.probe().zeros(&slopes);
         let any = jumps(&[value], &self.coordinates);
@@ -182,15 +182,15 @@ impl<'g> Equations<'g> {
         if !self.is_separable() {
             return false;
         }
-        let (moving, beside) = match &self.statement {
+        let (moving, conjugate) = match &self.statement {
             Statement::Hamiltonian(h) => (h.gradient(&self.momenta), &self.momenta),
             Statement::Lagrangian(l) => (l.momenta.clone(), &self.velocities),
         };
         let outside = [&[self.time], self.inputs.as_slice()].concat();
-        let masses: Vec<_> = jacobian(&moving, beside).iter().map(|entry| entry.value).collect();
-        let bent = jacobian(&masses, beside).into_iter().chain(jacobian(&moving, &outside));
+        let masses: Vec<_> = jacobian(&moving, conjugate).iter().map(|entry| entry.value).collect();
+        let bent = jacobian(&masses, conjugate).into_iter().chain(jacobian(&moving, &outside));
         let entries: Vec<_> = bent.map(|entry| entry.value).collect();
-        let moved = [beside.as_slice(), &outside].concat();
+        let moved = [conjugate.as_slice(), &outside].concat();
         !jumps(&moving, &moved) && self.probe().zeros(&entries).iter().all(|&zero| zero)
     }
 

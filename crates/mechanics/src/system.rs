@@ -21,13 +21,15 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// after the other; of more, the code outgrows the second-level cache, and takes seconds to compile.
 const FAMILY: usize = 16384;
 
-/// What stands beside q in a kernel's block.
+/// The space in which a kernel's arguments are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Beside {
-    Momenta,
-    Velocities,
-    /// Nothing is read: parameters only.
-    Nothing,
+pub(crate) enum Space {
+    /// (q, p).
+    Phase,
+    /// (q, v).
+    Configuration,
+    /// No state is read: parameters only.
+    Parameters,
 }
 
 /// Everything a system is made of, as expressions.
@@ -53,9 +55,9 @@ pub(crate) struct Blueprint<'g> {
     pub(crate) held: Vec<(String, String)>,
     /// Names, and what they stand for.
     pub(crate) definitions: Vec<(Expr<'g>, Expr<'g>)>,
-    /// Rows and columns of the nonzeros in [`Quantity::ConstraintSlopes`].
-    pub(crate) slopes: Vec<(usize, usize)>,
-    pub(crate) plans: Vec<(Quantity, Beside, Vec<Expr<'g>>)>,
+    /// Rows and columns of the nonzeros in [`Quantity::ConstraintJacobian`].
+    pub(crate) jacobian: Vec<(usize, usize)>,
+    pub(crate) plans: Vec<(Quantity, Space, Vec<Expr<'g>>)>,
 }
 
 /// How velocities follow from momenta (or momenta from velocities, for a Hamiltonian) where there is no kernel for it.
@@ -70,7 +72,7 @@ pub(crate) struct Inverse {
 }
 
 struct Plan {
-    beside: Beside,
+    space: Space,
     outputs: Vec<Id>,
 }
 
@@ -94,10 +96,10 @@ struct Inner {
     source: Mutex<Source>,
     kernels: [OnceLock<Kernel>; Quantity::COUNT],
     families: [OnceLock<Option<Arc<Families>>>; Quantity::COUNT],
-    /// Kernels that others have made of these, for each type of keys a map from keys.
-    made: Mutex<HashMap<TypeId, Box<dyn Any + Send>>>,
+    /// Kernels that others have composed of these programs, for each type of keys a map from keys.
+    composed: Mutex<HashMap<TypeId, Box<dyn Any + Send>>>,
     /// The vector field as its expressions stand, if it was asked for.
-    field: OnceLock<Program>,
+    rates: OnceLock<Program>,
     /// Taylor series of the motion, of the orders that were asked for.
     series: Mutex<Vec<Series>>,
 }
@@ -132,8 +134,8 @@ impl System {
         let names = |list: &[Expr<'_>]| list.iter().map(Expr::to_string).collect::<Vec<_>>();
         let ids = |list: &[Expr<'_>]| list.iter().map(|e| e.id()).collect::<Vec<_>>();
         let mut plans = [const { None }; Quantity::COUNT];
-        for (quantity, beside, outputs) in &blueprint.plans {
-            plans[*quantity as usize] = Some(Plan { beside: *beside, outputs: ids(outputs) });
+        for (quantity, space, outputs) in &blueprint.plans {
+            plans[*quantity as usize] = Some(Plan { space: *space, outputs: ids(outputs) });
         }
         let source = Source {
             graph: blueprint.graph.clone(),
@@ -147,11 +149,12 @@ impl System {
             parameters: blueprint.parameters.iter().map(|(p, _)| p.id()).collect(),
             definitions: blueprint.definitions.iter().map(|(name, value)| (name.id(), value.id())).collect(),
         };
-        let first = [Quantity::Field, Quantity::Pushes].into_iter().find(|&q| source.plan(q).is_some());
+        let first =
+            [Quantity::Rates, Quantity::MomentumRates].into_iter().find(|&q| source.plan(q).is_some());
         let first = first.unwrap_or(Quantity::Kick);
         let kernel = Kernel::compile(source.program(first)?)?;
         let (n, rows) = (blueprint.coordinates.len(), blueprint.constraints.len());
-        let layout = Layout::new(n, rows, &blueprint.slopes, &blueprint.inverse.pattern);
+        let layout = Layout::new(n, rows, &blueprint.jacobian, &blueprint.inverse.pattern);
         let system = System {
             inner: Arc::new(Inner {
                 facts: blueprint.facts,
@@ -172,8 +175,8 @@ impl System {
                 source: Mutex::new(source),
                 kernels: [const { OnceLock::new() }; Quantity::COUNT],
                 families: [const { OnceLock::new() }; Quantity::COUNT],
-                made: Mutex::default(),
-                field: OnceLock::new(),
+                composed: Mutex::default(),
+                rates: OnceLock::new(),
                 series: Mutex::new(Vec::new()),
             }),
         };
@@ -301,8 +304,8 @@ impl System {
 
     /// The families of constraints, where there are many of the same form.
     pub(crate) fn families(&self, quantity: Quantity) -> Result<Option<Arc<Families>>, EvalError> {
-        use Quantity::{ConstraintBends, ConstraintRates, ConstraintSlopes, Constraints};
-        if !matches!(quantity, ConstraintBends | ConstraintRates | ConstraintSlopes | Constraints) {
+        use Quantity::{ConstraintBias, ConstraintJacobian, ConstraintRates, Constraints};
+        if !matches!(quantity, ConstraintBias | ConstraintRates | ConstraintJacobian | Constraints) {
             return Ok(None);
         }
         let cell = &self.inner.families[quantity as usize];
@@ -313,9 +316,9 @@ impl System {
             let Some(plan) = source.plan(quantity) else { return Ok(None) };
             let (inputs, outputs) =
                 (source.expressions(&source.inputs_of(plan)), source.expressions(&plan.outputs));
-            // The slopes of a constraint have much in common.
+            // The derivatives of a constraint have much in common.
             let ends: Vec<usize> = match quantity {
-                ConstraintSlopes => self.layout().start.iter().skip(1).map(|&end| end as usize).collect(),
+                ConstraintJacobian => self.layout().start.iter().skip(1).map(|&end| end as usize).collect(),
                 _ => (1..=outputs.len()).collect(),
             };
             Families::find(&inputs, &source.expressions(&source.parameters), &outputs, &ends, FAMILY)
@@ -329,7 +332,7 @@ impl System {
     ///
     /// # Errors
     /// What `make` says.
-    pub fn kernel_of<K: Eq + Hash + Send + 'static>(
+    pub fn composed_kernel<K: Eq + Hash + Send + 'static>(
         &self,
         key: K,
         make: impl FnOnce() -> Result<Kernel, EvalError>,
@@ -342,8 +345,8 @@ impl System {
     }
 
     fn kernels_by<K: 'static + Send, T>(&self, act: impl FnOnce(&mut HashMap<K, Kernel>) -> T) -> T {
-        let mut made = self.inner.made.lock().unwrap_or_else(PoisonError::into_inner);
-        let map = made.entry(TypeId::of::<K>()).or_insert_with(|| Box::new(HashMap::<K, Kernel>::new()));
+        let mut composed = self.inner.composed.lock().unwrap_or_else(PoisonError::into_inner);
+        let map = composed.entry(TypeId::of::<K>()).or_insert_with(|| Box::new(HashMap::<K, Kernel>::new()));
         map.downcast_mut().map_or_else(|| unreachable!("a map stands under the type of its keys"), act)
     }
 
@@ -351,16 +354,16 @@ impl System {
     ///
     /// # Errors
     /// [`EvalError::Undefined`] if the vector field is not in closed form.
-    pub fn field(&self) -> Result<&Program, EvalError> {
-        if let Some(field) = self.inner.field.get() {
-            return Ok(field);
+    pub fn rates_program(&self) -> Result<&Program, EvalError> {
+        if let Some(rates) = self.inner.rates.get() {
+            return Ok(rates);
         }
-        self.kernel(Quantity::Field)?;
-        let field = self.with_source(|source| source.plain(Quantity::Field));
+        self.kernel(Quantity::Rates)?;
+        let rates = self.with_source(|source| source.plain(Quantity::Rates));
         let reason =
-            |e: ModelError| EvalError::Compile { what: Quantity::Field.name(), reason: e.to_string() };
-        let field = field.map_err(reason)?;
-        Ok(self.inner.field.get_or_init(|| field))
+            |e: ModelError| EvalError::Compile { what: Quantity::Rates.name(), reason: e.to_string() };
+        let rates = rates.map_err(reason)?;
+        Ok(self.inner.rates.get_or_init(|| rates))
     }
 
     /// The Taylor series of the motion up to an order, compiled if this is the first time it is asked for.
@@ -373,7 +376,7 @@ impl System {
             return Ok(series.clone());
         }
         let reason = |e: SeriesError| EvalError::Compile { what: "Taylor series", reason: e.to_string() };
-        let series = Series::new(self.field()?, self.dimension(), order).map_err(reason)?;
+        let series = Series::new(self.rates_program()?, self.dimension(), order).map_err(reason)?;
         known.push(series.clone());
         Ok(series)
     }
@@ -462,10 +465,10 @@ impl Source {
 
     /// The program of a quantity; of few instructions for those that steps are made of.
     fn program(&self, quantity: Quantity) -> Result<Program, ModelError> {
-        use Quantity::{Accelerations, Drift, Field, Kick};
+        use Quantity::{Accelerations, Drift, Kick, Rates};
         let [inputs, parameters, outputs] = self.parts(quantity);
         match quantity {
-            Field | Drift | Kick | Accelerations => Ok(Program::lean(&inputs, &parameters, &outputs)?),
+            Rates | Drift | Kick | Accelerations => Ok(Program::lean(&inputs, &parameters, &outputs)?),
             _ => self.plain(quantity),
         }
     }
@@ -485,16 +488,16 @@ impl Source {
         [&inputs, &self.parameters, outputs].map(|ids| self.expressions(ids))
     }
 
-    /// What a kernel reads: coordinates and what stands beside them, then time and inputs unless the system is autonomous.
+    /// What a kernel reads: coordinates with momenta or velocities, then time and inputs unless the system is autonomous.
     fn inputs_of(&self, plan: &Plan) -> Vec<Id> {
-        let beside: &[Id] = match plan.beside {
-            Beside::Momenta => &self.momenta,
-            Beside::Velocities => &self.velocities,
-            Beside::Nothing => return Vec::new(),
+        let moving: &[Id] = match plan.space {
+            Space::Phase => &self.momenta,
+            Space::Configuration => &self.velocities,
+            Space::Parameters => return Vec::new(),
         };
         let driven: &[Id] =
             if self.autonomous { &[] } else { &[&[self.time], self.inputs.as_slice()].concat() };
-        [&self.coordinates, beside, driven].concat()
+        [&self.coordinates, moving, driven].concat()
     }
 
     /// Plans the derivatives of the field, which are many and seldom needed.
@@ -506,42 +509,42 @@ impl Source {
         let (q, p, v) =
             (&self.coordinates, self.expressions(&self.momenta), self.expressions(&self.velocities));
         let q = self.expressions(q);
-        let (beside, blocks) = match quantity {
+        let (space, blocks) = match quantity {
             Quantity::Jacobian if facts.closed => {
                 let state: Vec<_> = q.iter().chain(&p).copied().collect();
-                (Beside::Momenta, outputs(Quantity::Field).map(|f| dense(&self.graph, &f, &state)))
+                (Space::Phase, outputs(Quantity::Rates).map(|f| dense(&self.graph, &f, &state)))
             }
-            Quantity::Tangents => {
-                let (momenta, pushes) = (outputs(Quantity::Momenta), outputs(Quantity::Pushes));
-                let blocks = momenta.zip(pushes).map(|(momenta, pushes)| {
-                    let parts = [(&momenta, &q), (&pushes, &q), (&pushes, &v)];
+            Quantity::ConfigurationJacobian => {
+                let (momenta, forces) = (outputs(Quantity::Momenta), outputs(Quantity::MomentumRates));
+                let blocks = momenta.zip(forces).map(|(momenta, forces)| {
+                    let parts = [(&momenta, &q), (&forces, &q), (&forces, &v)];
                     parts.map(|(f, x)| dense(&self.graph, f, x)).concat()
                 });
-                (Beside::Velocities, blocks)
+                (Space::Configuration, blocks)
             }
-            Quantity::Shears if facts.form == Form::Hamiltonian => {
-                (Beside::Momenta, outputs(Quantity::Drift).map(|v| dense(&self.graph, &v, &q)))
+            Quantity::MomentumJacobian if facts.form == Form::Hamiltonian => {
+                (Space::Phase, outputs(Quantity::Drift).map(|v| dense(&self.graph, &v, &q)))
             }
-            Quantity::Shears => {
-                (Beside::Velocities, outputs(Quantity::Momenta).map(|p| dense(&self.graph, &p, &q)))
+            Quantity::MomentumJacobian => {
+                (Space::Configuration, outputs(Quantity::Momenta).map(|p| dense(&self.graph, &p, &q)))
             }
             // Φ̇ depends on the coordinates that Φ depends on, and so does G.
-            Quantity::ConstraintTurns if facts.holonomic => {
-                let turns = outputs(Quantity::ConstraintRates).map(|rates| {
-                    let mut turns = vec![self.graph.number(0.0); layout.columns.len()];
+            Quantity::ConstraintRateJacobian if facts.holonomic => {
+                let derivatives = outputs(Quantity::ConstraintRates).map(|rates| {
+                    let mut derivatives = vec![self.graph.number(0.0); layout.columns.len()];
                     for entry in jacobian(&rates, &q) {
                         let mut places = layout.row(entry.row);
                         let place = places.find(|&place| layout.columns[place] as usize == entry.column);
-                        place.into_iter().for_each(|place| turns[place] = entry.value);
+                        place.into_iter().for_each(|place| derivatives[place] = entry.value);
                     }
-                    turns
+                    derivatives
                 });
-                (Beside::Velocities, turns)
+                (Space::Configuration, derivatives)
             }
             _ => return,
         };
         self.plans[quantity as usize] =
-            blocks.map(|blocks| Plan { beside, outputs: blocks.iter().map(|e| e.id()).collect() });
+            blocks.map(|blocks| Plan { space, outputs: blocks.iter().map(|e| e.id()).collect() });
     }
 }
 

@@ -15,11 +15,11 @@ fn evaluations_allocate_nothing() {
         let places: usize = case.dynamics.system().places().iter().map(|p| p.dimensions).sum();
         let shares = case.dynamics.system().shares().len();
         let queries: [(&str, usize, Query); 12] = [
-            ("field", 2 * n, Dynamics::field),
+            ("field", 2 * n, Dynamics::rates),
             ("kick", n, Dynamics::kick),
             ("drift", n, Dynamics::drift),
             ("momenta", n, Dynamics::momenta),
-            ("pushes", n, Dynamics::pushes),
+            ("pushes", n, Dynamics::momentum_rates),
             ("accelerations", n, Dynamics::accelerations),
             ("mass matrix", n * n, Dynamics::mass_matrix),
             ("jacobian", 4 * n * n, Dynamics::jacobian),

@@ -244,7 +244,7 @@ fn forces_and_torques_accelerate_as_newton_and_euler_say() {
     let (mut dynamics, start) = begin(&model, &body.start(&thrown()).unwrap());
 
     let mut rates = vec![0.0; 24];
-    dynamics.field(&[0.0], &start.block(), &mut rates).unwrap();
+    dynamics.rates(&[0.0], &start.block(), &mut rates).unwrap();
     let mut v = vec![0.0; 12];
     dynamics.velocities(&[0.0], &start.block(), &mut v).unwrap();
     let z = [start.q.clone(), v].concat();
@@ -289,7 +289,7 @@ fn springs_and_dampers_pull_along_themselves() {
         build(&mut model, &body.point(place).unwrap());
         let (mut dynamics, start) = begin(&model, &body.start(&thrown()).unwrap());
         let mut rates = vec![0.0; 24];
-        dynamics.field(&[0.0], &start.block(), &mut rates).unwrap();
+        dynamics.rates(&[0.0], &start.block(), &mut rates).unwrap();
         rates
     };
     let sprung = field(&|model, point| {

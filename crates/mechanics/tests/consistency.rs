@@ -176,7 +176,7 @@ fn lanes_are_single_states_bit_for_bit() {
             (0..LANES).map(|l| state.block().iter().map(|y| y * (1.0 - 0.05 * l as f64)).collect()).collect();
         let places: usize = system.places().iter().map(|p| p.dimensions).sum();
         let queries: [(&str, usize, Query); 18] = [
-            ("field", 2 * n, Dynamics::field),
+            ("field", 2 * n, Dynamics::rates),
             ("drift", n, Dynamics::drift),
             ("kick", n, Dynamics::kick),
             ("velocities", n, Dynamics::velocities),
@@ -191,10 +191,10 @@ fn lanes_are_single_states_bit_for_bit() {
             ("shares", system.shares().len(), Dynamics::shares),
             // These read the block as [q, v], with small velocities.
             ("momenta", n, |d, t, y, out| d.momenta(t, &slow(y), out)),
-            ("pushes", n, |d, t, y, out| d.pushes(t, &slow(y), out)),
+            ("pushes", n, |d, t, y, out| d.momentum_rates(t, &slow(y), out)),
             ("accelerations", n, |d, t, y, out| d.accelerations(t, &slow(y), out)),
             ("mass matrix", n * n, |d, t, y, out| d.mass_matrix(t, &slow(y), out)),
-            ("field again", 2 * n, Dynamics::field),
+            ("field again", 2 * n, Dynamics::rates),
         ];
         for (what, rows, query) in queries {
             let block: Vec<f64> = (0..2 * n).flat_map(|i| singles.iter().map(move |y| y[i])).collect();
@@ -228,7 +228,7 @@ fn the_halves_of_the_field_are_drift_and_kick() {
         assert_close(&field(&mut dynamics, &state), &[drift, kick].concat(), 1e-15);
         let mut pushes = vec![0.0; n];
         let z = [state.q.clone(), velocities(&mut dynamics, &state)].concat();
-        dynamics.pushes(&[state.t], &z, &mut pushes).unwrap();
+        dynamics.momentum_rates(&[state.t], &z, &mut pushes).unwrap();
         assert_close(&pushes, &field(&mut dynamics, &state)[n..], 1e-12);
         println!("{name}");
     }

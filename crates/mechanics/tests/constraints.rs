@@ -1,7 +1,9 @@
 //! Constraints: what they demand, the forces with which they do, and projections onto them.
 
 use leastaction_expr::Graph;
-use leastaction_mechanics::{Dynamics, Grip, Level, Model, ModelError, StartError, State, System};
+use leastaction_mechanics::{
+    ConstraintFactors, Dynamics, Level, Model, ModelError, StartError, State, System,
+};
 
 /// A bob on a rod of length 2 that turns in a plane; its mass is a parameter.
 fn pendulum(graph: &Graph) -> Model<'_> {
@@ -57,7 +59,7 @@ fn forces_are_those_of_a_pendulum() {
         let mut accelerations = [0.0; 2];
         dynamics.accelerations(&[0.0], &[x, y, u, v], &mut accelerations).unwrap();
         let mut field = [0.0; 4];
-        dynamics.field(&[0.0], &start.block(), &mut field).unwrap();
+        dynamics.rates(&[0.0], &start.block(), &mut field).unwrap();
         for i in 0..2 {
             close(accelerations[i], expected[i], 1e-14);
             close(field[2 + i] / 3.0, expected[i], 1e-14);
@@ -134,12 +136,12 @@ fn lanes_are_projected_as_if_alone() {
     let mut block: Vec<f64> = (0..4).flat_map(|i| states.iter().map(move |s| s[i])).collect();
     let (mut field, mut multipliers) = ([0.0; 32], [0.0; 8]);
     let projections = dynamics.project(&[0.0; 8], &mut block).unwrap();
-    dynamics.field(&[0.0; 8], &block, &mut field).unwrap();
+    dynamics.rates(&[0.0; 8], &block, &mut field).unwrap();
     dynamics.multipliers(&[0.0; 8], &block, &mut multipliers).unwrap();
     for (lane, state) in states.iter().enumerate() {
         let (mut y, mut rates, mut multiplier) = (*state, [0.0; 4], [0.0]);
         let alone = dynamics.project(&[0.0], &mut y).unwrap()[0];
-        dynamics.field(&[0.0], &y, &mut rates).unwrap();
+        dynamics.rates(&[0.0], &y, &mut rates).unwrap();
         dynamics.multipliers(&[0.0], &y, &mut multiplier).unwrap();
         assert_eq!(projections[lane], alone);
         assert_eq!(multipliers[lane], multiplier[0]);
@@ -319,7 +321,7 @@ fn a_skate_is_pushed_sideways() {
     // It goes in a circle: the force is m·speed·turn, to the left.
     let (mut multiplier, mut field) = ([0.0], [0.0; 6]);
     dynamics.multipliers(&[0.0], &start.block(), &mut multiplier).unwrap();
-    dynamics.field(&[0.0], &start.block(), &mut field).unwrap();
+    dynamics.rates(&[0.0], &start.block(), &mut field).unwrap();
     close(multiplier[0], 2.0 * speed * turn, 1e-14);
     close(field[3], -2.0 * speed * turn * angle.sin(), 1e-14);
     close(field[4], 2.0 * speed * turn * angle.cos(), 1e-14);
@@ -366,7 +368,7 @@ fn accelerations_keep_constraints_whatever_the_masses() {
         assert!(values.iter().all(|x| x.abs() < 100.0 * h.powi(3)), "{statement}: {values:?}");
         // And momenta change as accelerations say.
         let mut field = [0.0; 6];
-        dynamics.field(&[0.2], &y, &mut field).unwrap();
+        dynamics.rates(&[0.2], &y, &mut field).unwrap();
         let moved: Vec<f64> = (0..6).map(|i| y[i] + h * field[i]).collect();
         let mut later = [0.0; 3];
         dynamics.velocities(&[0.2 + h], &moved, &mut later).unwrap();
@@ -389,8 +391,8 @@ fn redundant_constraints_change_nothing() {
     let start = [("x", 1.2), ("y", -1.6), ("x'", 0.8), ("y'", 0.6)];
     let (a, b) = (plain.start(&start).unwrap(), redundant.start(&start).unwrap());
     let (mut f, mut g, mut rank) = ([0.0; 4], [0.0; 4], [0]);
-    plain.field(&[0.0], &a.block(), &mut f).unwrap();
-    redundant.field(&[0.0], &b.block(), &mut g).unwrap();
+    plain.rates(&[0.0], &a.block(), &mut f).unwrap();
+    redundant.rates(&[0.0], &b.block(), &mut g).unwrap();
     redundant.rank(&[0.0], &b.block(), &mut rank).unwrap();
     assert_eq!((rank, redundant.placed().unwrap().rank), ([1], 1));
     f.iter().zip(g).for_each(|(f, g)| close(g, *f, 1e-13));
@@ -420,14 +422,14 @@ fn fields_written_out_are_those_of_multipliers() {
         let mut state: Vec<f64> = [1.2, -1.6, 0.8, 0.6, 0.3, 0.4][..2 * n].to_vec();
         dynamics.project(&[0.4], &mut state).unwrap();
         let mut field = vec![0.0; 2 * n];
-        dynamics.field(&[0.4], &state, &mut field).unwrap();
+        dynamics.rates(&[0.4], &state, &mut field).unwrap();
         let mut multipliers = vec![0.0; dynamics.system().constraints().len()];
         dynamics.multipliers(&[0.4], &state, &mut multipliers).unwrap();
         let mut pushes = vec![0.0; n];
         dynamics.kick(&[0.4], &state, &mut pushes).unwrap();
-        let mut grip = Grip::new(dynamics.system(), 1);
-        grip.take(&mut dynamics, &[0.4], &state).unwrap();
-        grip.pull(&multipliers, &mut pushes);
+        let mut factors = ConstraintFactors::new(dynamics.system(), 1);
+        factors.factor(&mut dynamics, &[0.4], &state).unwrap();
+        factors.add_forces(&multipliers, &mut pushes);
         pushes.iter().zip(&field[n..]).for_each(|(p, f)| close(*f, *p, 1e-13));
     }
 }

@@ -305,7 +305,7 @@ fn gravity_adds_up_and_needs_particles() {
     model.gravity([1.0]);
     let mut dynamics = model.system().unwrap().dynamics().unwrap();
     let mut rates = [0.0; 2];
-    dynamics.field(&[0.0], &[0.0; 2], &mut rates).unwrap();
+    dynamics.rates(&[0.0], &[0.0; 2], &mut rates).unwrap();
     assert_eq!(rates, [0.0, -16.0]);
     model.gravity([0.0, 1.0]);
     assert!(matches!(model.system(), Err(ModelError::Dimensions { found: 1, .. })));
@@ -502,7 +502,7 @@ fn slices_must_fit() {
         let (y, t) = (case.state.block(), [case.state.t]);
         let dynamics = &mut case.dynamics;
         let long = vec![0.0; 4 * n * n + 1];
-        for query in [Dynamics::field, Dynamics::velocities, Dynamics::kick, Dynamics::jacobian] {
+        for query in [Dynamics::rates, Dynamics::velocities, Dynamics::kick, Dynamics::jacobian] {
             assert!(matches!(
                 query(dynamics, &t, &y[1..], &mut long.clone()),
                 Err(EvalError::WrongLength { .. })
@@ -515,7 +515,7 @@ fn slices_must_fit() {
         }
         for query in [
             Dynamics::momenta,
-            Dynamics::pushes,
+            Dynamics::momentum_rates,
             Dynamics::accelerations,
             Dynamics::mass_matrix,
             Dynamics::energy,
@@ -568,7 +568,7 @@ fn ports_are_checked() {
     let queries: [(usize, Query); 8] = [
         (2, Dynamics::velocities),
         (2, Dynamics::momenta),
-        (2, Dynamics::pushes),
+        (2, Dynamics::momentum_rates),
         (2, Dynamics::kick),
         (2, Dynamics::accelerations),
         (4, Dynamics::mass_matrix),

@@ -75,8 +75,8 @@ fn on_the_constraints_it_is_the_motion() {
     for (what, mut dynamics, mut y) in systems() {
         dynamics.project(&[T], &mut y).unwrap();
         let (mut field, mut flow) = (vec![0.0; y.len()], vec![0.0; y.len()]);
-        dynamics.field(&[T], &y, &mut field).unwrap();
-        dynamics.projected_field(&[T], &y, &mut flow).unwrap();
+        dynamics.rates(&[T], &y, &mut field).unwrap();
+        dynamics.projected_rates(&[T], &y, &mut flow).unwrap();
         for (found, expected) in flow.iter().zip(&field) {
             assert!((found - expected).abs() < 1e-12, "{what}: {flow:?} {field:?}");
         }
@@ -106,9 +106,9 @@ fn rates(dynamics: &mut Dynamics, y: &[f64], dy: &[f64]) -> [f64; 2] {
 fn off_the_constraints_it_keeps_them() {
     for (what, mut dynamics, y) in systems() {
         let (mut field, mut flow) = (vec![0.0; y.len()], vec![0.0; y.len()]);
-        dynamics.projected_field(&[T], &y, &mut flow).unwrap();
+        dynamics.projected_rates(&[T], &y, &mut flow).unwrap();
         let kept = rates(&mut dynamics, &y, &flow);
-        dynamics.field(&[T], &y, &mut field).unwrap();
+        dynamics.rates(&[T], &y, &mut field).unwrap();
         let drifting = rates(&mut dynamics, &y, &field);
         println!("{what}: {kept:?} {drifting:?}");
         assert!(kept.iter().all(|x| *x < 1e-10), "{what}: {kept:?}");
@@ -122,7 +122,7 @@ fn it_is_the_projection_of_the_gradient() {
     let mut dynamics = magnetic();
     let y = [0.6, 0.5, 0.55, 0.5, -0.4, 0.8];
     let mut flow = [0.0; 6];
-    dynamics.projected_field(&[0.0], &y, &mut flow).unwrap();
+    dynamics.projected_rates(&[0.0], &y, &mut flow).unwrap();
     let mut psi = |y: &[f64]| {
         let (mut a, mut b, mut h) = ([0.0; 2], [0.0; 2], [0.0]);
         dynamics.violations(&[0.0], y, &mut a, &mut b).unwrap();
@@ -172,10 +172,10 @@ fn it_is_a_field_like_others() {
             std::array::from_fn(|lane| y.iter().map(|y| y * (1.0 + 0.01 * lane as f64)).collect());
         let block: Vec<f64> = (0..y.len()).flat_map(|i| states.iter().map(move |s| s[i])).collect();
         let mut wide = vec![0.0; block.len()];
-        dynamics.projected_field(&[T; LANES], &block, &mut wide).unwrap();
+        dynamics.projected_rates(&[T; LANES], &block, &mut wide).unwrap();
         for (lane, state) in states.iter().enumerate() {
             let mut alone = vec![0.0; y.len()];
-            dynamics.projected_field(&[T], state, &mut alone).unwrap();
+            dynamics.projected_rates(&[T], state, &mut alone).unwrap();
             let lane: Vec<f64> = wide.iter().skip(lane).step_by(LANES).copied().collect();
             assert_eq!(lane, alone, "{what}");
         }
@@ -187,12 +187,12 @@ fn it_is_a_field_like_others() {
     model.potential("spring", x * x * y);
     let mut dynamics = model.system().unwrap().dynamics().unwrap();
     let (mut field, mut flow) = ([0.0; 4], [0.0; 4]);
-    dynamics.field(&[0.0], &[1.0, 2.0, 3.0, 4.0], &mut field).unwrap();
-    dynamics.projected_field(&[0.0], &[1.0, 2.0, 3.0, 4.0], &mut flow).unwrap();
+    dynamics.rates(&[0.0], &[1.0, 2.0, 3.0, 4.0], &mut field).unwrap();
+    dynamics.projected_rates(&[0.0], &[1.0, 2.0, 3.0, 4.0], &mut flow).unwrap();
     assert_eq!(field, flow);
     let [u, v] = model.velocities([x, y]);
     model.constraint("skate", v, x * u);
     let mut dynamics = model.system().unwrap().dynamics().unwrap();
-    let refused = dynamics.projected_field(&[0.0], &[1.0, 2.0, 3.0, 4.0], &mut flow).unwrap_err();
+    let refused = dynamics.projected_rates(&[0.0], &[1.0, 2.0, 3.0, 4.0], &mut flow).unwrap_err();
     assert!(matches!(refused, EvalError::Undefined { .. }), "{refused}");
 }

@@ -317,7 +317,7 @@ fn expressions_have_velocities_too() {
         let mut dynamics = system.dynamics().unwrap();
         let start = dynamics.start_at(0.7, &[("th", 0.4), ("th'", 1.1)]).unwrap();
         let mut rates = [0.0; 2];
-        dynamics.field(&[start.t], &start.block(), &mut rates).unwrap();
+        dynamics.rates(&[start.t], &start.block(), &mut rates).unwrap();
         [start.p[0], rates[0], rates[1], energy(&mut dynamics, &start)]
     };
     assert_close(&build(true), &build(false), 1e-13);

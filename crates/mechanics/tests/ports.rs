@@ -57,7 +57,7 @@ fn lanes_are_single_states() {
     let times: Vec<f64> = (0..LANES).map(|l| 0.1 * l as f64).collect();
     let block: Vec<f64> = (0..3 * LANES).map(|i| (i as f64).sin()).collect();
     let (mut lanes, mut slopes) = (vec![0.0; 3 * LANES], vec![0.0; 9 * LANES]);
-    dynamics.field(&times, &block, &mut lanes).unwrap();
+    dynamics.rates(&times, &block, &mut lanes).unwrap();
     dynamics.jacobian(&times, &block, &mut slopes).unwrap();
     for l in 0..LANES {
         let pick = |block: &[f64]| block.iter().skip(l).step_by(LANES).copied().collect::<Vec<f64>>();

@@ -15,7 +15,7 @@ fn rated(dynamics: &mut Dynamics, text: &str, t: f64, y: &[f64]) -> (f64, f64) {
 fn difference(dynamics: &mut Dynamics, text: &str, t: f64, y: &[f64]) -> f64 {
     let (d, what) = (1e-5, dynamics.observable(text).unwrap());
     let mut field = vec![0.0; y.len()];
-    dynamics.field(&[t], y, &mut field).unwrap();
+    dynamics.rates(&[t], y, &mut field).unwrap();
     let mut at = |d: f64| {
         let there: Vec<f64> = y.iter().zip(&field).map(|(y, f)| y + d * f).collect();
         let mut out = [0.0];

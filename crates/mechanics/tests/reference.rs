@@ -81,7 +81,7 @@ fn the_field_of_a_double_pendulum_takes_as_few_instructions_as_by_hand() {
     model.particle("elbow", m, [x, y]);
     model.particle("hand", m, [x + l * b.sin(), y - l * b.cos()]);
     model.potential("weight", m * g * (2.0 * y - l * b.cos()));
-    let field = model.system().unwrap().kernel(Quantity::Field).unwrap();
+    let field = model.system().unwrap().kernel(Quantity::Rates).unwrap();
     let quotients = field.source().body().iter().filter(|i| i.code == Code::Div).count();
     assert_eq!((field.source().body().len(), quotients), (21, 1), "{}", field.source());
 }

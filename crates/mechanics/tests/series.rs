@@ -23,7 +23,7 @@ fn double_pendulum() -> System {
 #[test]
 fn the_series_of_a_double_pendulum_is_its_motion() {
     let system = double_pendulum();
-    let kernel = system.kernel(Quantity::Field).unwrap();
+    let kernel = system.kernel(Quantity::Rates).unwrap();
     let parameters = [1.0, 1.0, 9.81];
     let mut field = kernel.evaluator(&parameters).unwrap();
     let start = [0.3, -0.7, 1.1, 0.4];
@@ -96,7 +96,7 @@ fn cost() {
         ("24 bodies", bodies(24), vec![1.0], 1),
     ];
     for (name, system, parameters, few) in systems {
-        let field = system.kernel(Quantity::Field).unwrap();
+        let field = system.kernel(Quantity::Rates).unwrap();
         let states = system.dimension();
         println!("{name}: {} instructions", field.source().body().len());
         for order in [12, 20] {

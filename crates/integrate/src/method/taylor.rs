@@ -93,7 +93,7 @@ impl Taylor {
         let (order, tolerance) = match *pace {
             Pace::Step(_) | Pace::Density(_) => (ORDER, None),
             Pace::Tolerance(tolerance) => {
-                let field = system.field()?;
+                let field = system.rates_program()?;
                 (order(tolerance, field.body().len()), Some(tolerance))
             }
         };

@@ -129,7 +129,7 @@ fn drive(
     let clock = tape.sundman.original().degrees();
     let (way, len) = (if end < start { -1.0 } else { 1.0 }, run.block.values().len());
     let (mut inside, mut rates) = (vec![0.0; len], vec![0.0; len]);
-    run.motion.dynamics().field(&[0.0], run.block.values(), &mut rates)?;
+    run.motion.dynamics().rates(&[0.0], run.block.values(), &mut rates)?;
     let rate = rates[clock];
     if !(rate > 0.0 && rate.is_finite()) {
         return Err(RunError::BadClock { t: start, rate });

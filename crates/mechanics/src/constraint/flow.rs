@@ -5,14 +5,14 @@
 //! $$\dot z=P(z)\,J\nabla H,\qquad P=I-J\,D\Psi^T(D\Psi\,J\,D\Psi^T)^{-1}D\Psi$$
 //!
 //! (M. Finzi, K. A. Wang and A. G. Wilson, *Simplifying Hamiltonian and Lagrangian neural networks via explicit constraints*, NeurIPS
-//! 2020, arXiv:2010.13581). On the constraints this is [`Dynamics::field`]; off them Φ and Φ̇ stay what they are, whereas constraint forces
+//! 2020, arXiv:2010.13581). On the constraints this is [`Dynamics::rates`]; off them Φ and Φ̇ stay what they are, whereas constraint forces
 //! of the acceleration level keep Φ̈ = 0 only, and let Φ grow with Φ̇.
 //!
 //! With G = ∂Φ/∂q, W = ∂²H/∂p², K = ∂Φ̇/∂q, and A = G W Gᵀ, C = K W Gᵀ − G W Kᵀ, the Poisson brackets of Ψ are 0, A, −A and C, so that
 //!
 //! $$\dot q=v-WG^Tb,\quad\dot p=f+G^Ta+K^Tb,\qquad A\,b=\dot\Phi,\quad A\,a=C\,b-\frac{d\dot\Phi}{dt}\Big|_{J\nabla H}.$$
 
-use crate::constraint::grip::{gather, scatter};
+use crate::constraint::factors::{add_product, subtract_transposed};
 use crate::dynamics::Dynamics;
 use crate::engine::check;
 use crate::error::EvalError;
@@ -23,7 +23,7 @@ use leastaction_compile::LANES;
 
 impl Dynamics {
     /// The projected Hamiltonian flow P(z) J∇H at y, with other forces projected alike: along it Φ and Φ̇ stay what they are, also where they
-    /// are not zero. Without constraints it is the [field](Dynamics::field).
+    /// are not zero. Without constraints it is the [field](Dynamics::rates).
     ///
     /// ```
     /// # use leastaction_expr::Graph;
@@ -38,18 +38,18 @@ impl Dynamics {
     /// let (mut field, mut flow) = ([0.0; 4], [0.0; 4]);
     /// // Off the rod, and moving along it: the flow goes round.
     /// let z = [1.1, 0.0, 0.5, 2.0];
-    /// dynamics.field(&[0.0], &z, &mut field)?;
-    /// dynamics.projected_field(&[0.0], &z, &mut flow)?;
+    /// dynamics.rates(&[0.0], &z, &mut field)?;
+    /// dynamics.projected_rates(&[0.0], &z, &mut flow)?;
     /// assert_eq!((field[0], flow[0]), (0.5, 0.0));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// [`EvalError`] as [`Dynamics::field`]; and if constraints are of velocities, which no flow of this kind keeps.
-    pub fn projected_field(&mut self, t: &[f64], y: &[f64], dy: &mut [f64]) -> Result<(), EvalError> {
+    /// [`EvalError`] as [`Dynamics::rates`]; and if constraints are of velocities, which no flow of this kind keeps.
+    pub fn projected_rates(&mut self, t: &[f64], y: &[f64], dy: &mut [f64]) -> Result<(), EvalError> {
         let facts = self.system().facts().clone();
         if !facts.constrained {
-            return self.field(t, y, dy);
+            return self.rates(t, y, dy);
         }
         if !facts.holonomic {
             let what = "the projected flow, where constraints are of velocities,";
@@ -61,7 +61,7 @@ impl Dynamics {
         let layout = self.system().layout().clone();
         let (rows, entries, n) = (layout.rows * width, layout.columns.len() * width, half / width);
         let shears = if facts.separable { 0 } else { n * n * width };
-        let mut memory = std::mem::take(&mut self.hold.flow);
+        let mut memory = std::mem::take(&mut self.constraint.flow);
         grow(&mut memory, 5 * half + 2 * rows + entries + shears);
         let (z, rest) = memory.split_at_mut(2 * half);
         let (push, rest) = rest.split_at_mut(half);
@@ -76,58 +76,58 @@ impl Dynamics {
         let found = self.velocities(t, y, rates).and(self.kick(t, y, pushes));
         z[..half].copy_from_slice(&y[..half]);
         z[half..].copy_from_slice(rates);
-        let mut grip = self.hold.lend(&self.system().clone(), width);
+        let mut factors = self.constraint.take_factors(&self.system().clone(), width);
         // −dΦ̇/dt and b.
         let found = found
             .and(self.free_accelerations(t, z, push))
-            .and_then(|()| self.engine.eval(Quantity::ConstraintBends, t, z, a))
+            .and_then(|()| self.engine.eval(Quantity::ConstraintBias, t, z, a))
             .and_then(|()| self.engine.eval(Quantity::ConstraintRates, t, z, b))
-            .and_then(|()| self.engine.eval(Quantity::ConstraintTurns, t, z, turns))
-            .and_then(|()| grip.take(self, t, y));
-        grip.press(push, a);
+            .and_then(|()| self.engine.eval(Quantity::ConstraintRateJacobian, t, z, turns))
+            .and_then(|()| factors.factor(self, t, y));
+        factors.add_rates(push, a);
         a.iter_mut().for_each(|a| *a = -*a);
-        grip.solve(b);
+        factors.solve(b);
         // moved = −W Gᵀ b, and push = −Kᵀ b.
         moved.fill(0.0);
-        grip.deflect(b, moved);
+        factors.add_accelerations(b, moved);
         push.fill(0.0);
         let (start, columns) = (&layout.start, &layout.columns);
         match width {
-            1 => gather::<1>(start, columns, turns, b, push),
-            _ => gather::<LANES>(start, columns, turns, b, push),
+            1 => subtract_transposed::<1>(start, columns, turns, b, push),
+            _ => subtract_transposed::<LANES>(start, columns, turns, b, push),
         }
         let mut sheared_too = Ok(());
         if !shears.is_empty() {
             let hamiltonian = facts.form == Form::Hamiltonian;
             let block = if hamiltonian { y } else { &*z };
-            sheared_too = self.engine.eval(Quantity::Shears, t, block, shears);
+            sheared_too = self.engine.eval(Quantity::MomentumJacobian, t, block, shears);
             // v depends on q at constant p: ∂v/∂q = S for a Hamiltonian, and −W S with S = ∂p/∂q at constant v for a Lagrangian.
             sheared.fill(0.0);
             if hamiltonian {
-                grip.pull(b, sheared);
+                factors.add_forces(b, sheared);
                 transposed(shears, n, width, 1.0, sheared, push);
                 multiplied(shears, n, width, -1.0, moved, sheared);
-                grip.press(sheared, a);
+                factors.add_rates(sheared, a);
             } else {
                 transposed(shears, n, width, -1.0, moved, push);
                 multiplied(shears, n, width, 1.0, moved, sheared);
-                grip.jolt(sheared, a);
+                factors.add_rates_of_momenta(sheared, a);
             }
         }
         // a = A⁻¹(C b − dΦ̇/dt), where C b = −K·moved + G W·push.
-        grip.jolt(push, a);
+        factors.add_rates_of_momenta(push, a);
         turns.iter_mut().for_each(|turn| *turn = -*turn);
         match width {
-            1 => scatter::<1>(start, columns, turns, moved, a),
-            _ => scatter::<LANES>(start, columns, turns, moved, a),
+            1 => add_product::<1>(start, columns, turns, moved, a),
+            _ => add_product::<LANES>(start, columns, turns, moved, a),
         }
-        grip.solve(a);
+        factors.solve(a);
         a.iter_mut().for_each(|a| *a = -*a);
-        grip.pull(a, pushes);
+        factors.add_forces(a, pushes);
         rates.iter_mut().zip(&*moved).for_each(|(rate, moved)| *rate += moved);
         pushes.iter_mut().zip(&*push).for_each(|(pushed, push)| *pushed -= push);
-        self.hold.put_back(grip);
-        self.hold.flow = memory;
+        self.constraint.put_back(factors);
+        self.constraint.flow = memory;
         found.and(sheared_too)
     }
 }

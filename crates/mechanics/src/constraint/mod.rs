@@ -8,11 +8,11 @@
 //! and enforce it by the force −Gᵀλ, which does no work on motions that they allow (E. Hairer, C. Lubich and G. Wanner, *Geometric
 //! Numerical Integration*, 2006, section VII.1; velocities: H. Goldstein, *Classical Mechanics*, section 2.4).
 
+pub(crate) mod factors;
 pub(crate) mod flow;
-pub(crate) mod grip;
-pub(crate) mod oblique;
 pub(crate) mod orthogonal;
 pub(crate) mod project;
+pub(crate) mod shake;
 pub(crate) mod sparse;
 
 use crate::constraint::sparse::{BENT, DEPENDENT, LONGEST};
@@ -147,9 +147,9 @@ pub(crate) struct Demands<'g> {
     /// Ψ of each constraint.
     pub(crate) rates: Vec<Expr<'g>>,
     /// The nonzeros of G, by rows.
-    pub(crate) slopes: Vec<Entry<'g>>,
+    pub(crate) jacobian: Vec<Entry<'g>>,
     /// γ of each constraint.
-    pub(crate) bends: Vec<Expr<'g>>,
+    pub(crate) bias: Vec<Expr<'g>>,
 }
 
 impl<'g> Equations<'g> {
@@ -169,21 +169,21 @@ impl<'g> Equations<'g> {
 
     /// (q̇, ṗ) as functions of (q, p, t, u) with the forces of constraints, where they can be written down: where velocities follow from
     /// momenta in closed form, and constraints are few. Constraints that depend on others are left out where they do, as in
-    /// [`Grip`](crate::Grip).
+    /// [`ConstraintFactors`](crate::ConstraintFactors).
     #[must_use]
-    pub fn constrained_field(&self) -> Option<(Vec<Expr<'g>>, Vec<Expr<'g>>)> {
+    pub fn constrained_rates(&self) -> Option<(Vec<Expr<'g>>, Vec<Expr<'g>>)> {
         let (rows, n, zero) = (self.constraints.len(), self.degrees(), self.graph.number(0.0));
         if rows == 0 || rows > WRITTEN_OUT {
-            return if rows == 0 { self.phase_field() } else { None };
+            return if rows == 0 { self.phase_rates() } else { None };
         }
-        let (rates, mut pushes) = self.phase_field()?;
-        let Demands { slopes, bends, .. } = self.demands();
+        let (rates, mut forces) = self.phase_rates()?;
+        let Demands { jacobian, bias, .. } = self.demands();
         let mut gradients = vec![vec![zero; n]; rows];
-        slopes.iter().for_each(|entry| gradients[entry.row][entry.column] = entry.value);
+        jacobian.iter().for_each(|entry| gradients[entry.row][entry.column] = entry.value);
         let accelerations = match &self.statement {
             Statement::Lagrangian(_) => self.accelerations()?,
             Statement::Hamiltonian(_) => {
-                let pairs = [(&self.coordinates, &rates), (&self.momenta, &pushes)];
+                let pairs = [(&self.coordinates, &rates), (&self.momenta, &forces)];
                 let moving = pairs.into_iter().flat_map(|(x, dx)| x.iter().copied().zip(dx.iter().copied()));
                 jvp(&rates, &moving.chain([(self.time, self.graph.number(1.0))]).collect::<Vec<_>>())
             }
@@ -202,17 +202,17 @@ impl<'g> Equations<'g> {
                 matrix.add(k, l, self.dot(&gradients[l], &spread));
             }
         }
-        let pressing = gradients.iter().zip(&bends).map(|(g, &bend)| self.dot(g, &accelerations) + bend);
+        let pressing = gradients.iter().zip(&bias).map(|(g, &bias)| self.dot(g, &accelerations) + bias);
         let pressing: Vec<_> = pressing.collect();
         let order = matrix.elimination()?;
         let multipliers = matrix.factor_semidefinite(&order, self.dependence(&gradients))?.solve(&pressing);
-        for entry in &slopes {
-            pushes[entry.column] -= entry.value * multipliers[entry.row];
+        for entry in &jacobian {
+            forces[entry.column] -= entry.value * multipliers[entry.row];
         }
-        Some((rates.clone(), self.in_phase_space(&pushes, &rates)))
+        Some((rates.clone(), self.in_phase_space(&forces, &rates)))
     }
 
-    /// The square of the length below which a direction of a constraint is not known, as in [`Grip`](crate::Grip).
+    /// The square of the length below which a direction of a constraint is not known, as in [`ConstraintFactors`](crate::ConstraintFactors).
     fn dependence(&self, gradients: &[Vec<Expr<'g>>]) -> Expr<'g> {
         let zero = self.graph.number(0.0);
         let size = self.coordinates.iter().fold(zero, |size, q| size.max(q.abs()));
@@ -233,9 +233,9 @@ impl<'g> Equations<'g> {
     pub(crate) fn demands(&self) -> Demands<'g> {
         let positions = self.constraints.iter().filter(|c| c.level == Level::Position);
         let rates: Vec<_> = self.constraints.iter().map(|c| c.rate).collect();
-        let mut slopes = jacobian(&rates, &self.velocities);
-        slopes.sort_by_key(|entry| (entry.row, entry.column));
-        let bends = along(&rates, &self.coordinates, self.time);
-        Demands { values: positions.map(|c| c.value).collect(), rates, slopes, bends }
+        let mut jacobian = jacobian(&rates, &self.velocities);
+        jacobian.sort_by_key(|entry| (entry.row, entry.column));
+        let bias = along(&rates, &self.coordinates, self.time);
+        Demands { values: positions.map(|c| c.value).collect(), rates, jacobian, bias }
     }
 }

@@ -18,7 +18,7 @@ pub(crate) fn run(dynamics: &mut Dynamics, start: &State, end: f64, steps: usize
         let (mut at, mut sum) = (y.clone(), vec![0.0; y.len()]);
         for (part, weight) in [(0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0)] {
             at.iter_mut().zip(y.iter().zip(&slope)).for_each(|(x, (y, k))| *x = y + part * h * k);
-            dynamics.field(&[t + part * h], &at, &mut slope).unwrap();
+            dynamics.rates(&[t + part * h], &at, &mut slope).unwrap();
             sum.iter_mut().zip(&slope).for_each(|(s, k)| *s += weight * k);
         }
         y.iter_mut().zip(&sum).for_each(|(y, s)| *y += h / 6.0 * s);
@@ -43,7 +43,7 @@ pub(crate) fn energy(dynamics: &mut Dynamics, state: &State) -> f64 {
 /// The vector field at a state.
 pub(crate) fn field(dynamics: &mut Dynamics, state: &State) -> Vec<f64> {
     let mut field = vec![0.0; state.q.len() + state.p.len()];
-    dynamics.field(&[state.t], &state.block(), &mut field).unwrap();
+    dynamics.rates(&[state.t], &state.block(), &mut field).unwrap();
     field
 }
 

@@ -93,7 +93,7 @@ impl Compiled for Rk4 {
 
 /// The step.
 fn step<S: Workspace>(s: &mut S) -> Result<(), S::Error> {
-    s.evaluate(Quantity::Field, 0.0, Place::State, 0)?;
+    s.evaluate(Quantity::Rates, 0.0, Place::State, 0)?;
     stages(s, &STAGES, WEIGHTS)
 }
 
@@ -106,7 +106,7 @@ impl StepCode for Classical {
     }
 
     fn quantities(&self) -> Vec<(Quantity, usize)> {
-        vec![(Quantity::Field, 4)]
+        vec![(Quantity::Rates, 4)]
     }
 
     fn carried(&self, _: usize) -> usize {

@@ -21,7 +21,7 @@ pub(super) fn stages<S: Workspace>(s: &mut S, rows: &[(f64, Row)], weights: Row)
 /// Rates number `i`, at y + h Σ aᵢⱼ kⱼ.
 pub(super) fn stage<S: Workspace>(s: &mut S, i: usize, (c, row): (f64, Row)) -> Result<(), S::Error> {
     s.combine(Slot::At(0), Stage(row));
-    s.evaluate(Quantity::Field, c, Place::At, i)
+    s.evaluate(Quantity::Rates, c, Place::At, i)
 }
 
 impl Tableau {
@@ -29,7 +29,7 @@ impl Tableau {
     pub(super) fn step<S: Workspace>(&self, s: &mut S) -> Result<(), S::Error> {
         stages(s, self.stages, self.weights)?;
         s.combine(Slot::At(0), End);
-        s.evaluate(Quantity::Field, 1.0, Place::At, self.last())
+        s.evaluate(Quantity::Rates, 1.0, Place::At, self.last())
     }
 
     /// The step in a kernel, with all of its rates.
@@ -80,7 +80,7 @@ impl StepCode for Tableau {
     }
 
     fn quantities(&self) -> Vec<(Quantity, usize)> {
-        vec![(Quantity::Field, self.stages.len() + 1)]
+        vec![(Quantity::Rates, self.stages.len() + 1)]
     }
 
     fn carried(&self, dimension: usize) -> usize {

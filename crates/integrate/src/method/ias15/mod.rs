@@ -34,7 +34,7 @@ pub(super) const CARD: Card = Card {
         if twice && closed {
             dynamics.prepare(&[Quantity::Kick, Quantity::Drift])?;
         } else if twice {
-            dynamics.prepare(&[Quantity::Pushes, Quantity::Inertia])?;
+            dynamics.prepare(&[Quantity::MomentumRates, Quantity::Inertia])?;
         }
         Ok(Box::new(Ias15::new(dynamics.system().dimension() * width, pace, twice)))
     },

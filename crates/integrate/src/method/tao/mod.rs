@@ -292,7 +292,7 @@ mod tests {
         let mut tao = Tao::new(dynamics, 1, half);
         (tao.omega[0], tao.kappa[0], tao.known[0]) = (3.0, 1.7, 1.0);
         tao.apart.iter_mut().enumerate().for_each(|(i, d)| *d = other[i] - one[i]);
-        dynamics.field(&[0.0], &[one[0], other[1]], &mut tao.last).unwrap();
+        dynamics.rates(&[0.0], &[one[0], other[1]], &mut tao.last).unwrap();
         let mut change = [0.0; 2];
         let interval = Interval { t: &[0.0], h: &[0.2] };
         tao.step(&mut Motion::new(dynamics), interval, &Block::one(one), &mut change).unwrap();

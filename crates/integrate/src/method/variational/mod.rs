@@ -39,7 +39,7 @@ fn stepper(
     degree: usize,
     rule: Rule,
 ) -> Result<Box<dyn Step>, RunError> {
-    dynamics.prepare(&[Quantity::Momenta, Quantity::Pushes, Quantity::Inertia])?;
+    dynamics.prepare(&[Quantity::Momenta, Quantity::MomentumRates, Quantity::Inertia])?;
     let n = dynamics.system().degrees();
     let mut galerkin = Galerkin {
         solver: Solver::new(degree * n * width),
@@ -244,7 +244,7 @@ impl Stationary<'_, '_> {
             let Action { z, momenta, pushes, .. } = &mut *self.action;
             let momenta = &mut momenta[node * half..][..half];
             self.motion.dynamics().momenta(&times[..width], z, momenta)?;
-            self.motion.dynamics().pushes(&times[..width], z, &mut pushes[node * half..][..half])?;
+            self.motion.dynamics().momentum_rates(&times[..width], z, &mut pushes[node * half..][..half])?;
             momenta.iter_mut().zip(&self.y[half..]).for_each(|(p, start)| *p -= start);
         }
         Ok(())
@@ -291,7 +291,7 @@ impl Equation for Stationary<'_, '_> {
             self.motion.work_mut().jacobians += 1;
             let Action { rule, phi, integral, rest, z, mass, tangents, .. } = &mut *self.action;
             self.motion.dynamics().mass_matrix(&times[..width], z, mass)?;
-            self.motion.dynamics().tangents(&times[..width], z, tangents)?;
+            self.motion.dynamics().configuration_jacobian(&times[..width], z, tangents)?;
             let (b, row) = (rule.weights[node], node * degree);
             for (j, k) in (0..degree).flat_map(|j| (0..degree).map(move |k| (j, k))) {
                 let (phi_j, phi_k) = (phi[row + j], phi[row + k]);
