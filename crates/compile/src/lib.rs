@@ -68,9 +68,10 @@ mod program;
 #[cfg(test)]
 mod random;
 mod series;
-mod weighted;
+mod vectorized;
 
 pub use aligned::Aligned;
+pub use arithmetic::{Argument, Arithmetic, Lanes};
 pub use assembly::{Assembly, AssemblyError};
 pub use error::CodeError;
 pub use instruction::{Code, Instruction, Operand, Test};
@@ -79,4 +80,4 @@ pub use leastaction_expr::Double;
 pub use native::NativeError;
 pub use program::{BuildError, Program};
 pub use series::{Expansion, Form, Series, SeriesError, SeriesEvaluator};
-pub use weighted::{Loops, advance, gather, vectorized};
+pub use vectorized::{Loops, vectorized};
