@@ -178,7 +178,7 @@ impl End {
 
 impl Splitting {
     fn boxed(dynamics: &mut Dynamics, width: usize, table: Table) -> Result<Box<dyn Step>, RunError> {
-        if dynamics.system().facts().closed {
+        if dynamics.system().facts().explicit {
             dynamics.prepare(&[Quantity::Drift, Quantity::Kick])?;
         }
         let half = dynamics.system().degrees() * width;
