@@ -9,7 +9,7 @@
 //! meanwhile. That both find room in its registers and caches is not sure: so the first steps are made both ways, and timed, and the
 //! faster way stays.
 
-use crate::compiled_step::{self, StepBuilder};
+use crate::compiled_step::{self, Contents, KernelKey, StepBuilder};
 use crate::pace::Controller;
 use crate::run_loop::{GROUNDLESS, SHORTEST};
 use crate::step::StepError;
@@ -27,8 +27,8 @@ const TURN: usize = 40;
 
 /// A step as it can be written into a kernel.
 pub trait StepCode {
-    /// What tells it from others.
-    fn name(&self) -> String;
+    /// The name of the method, which tells it from others.
+    fn method(&self) -> &'static str;
 
     /// What it evaluates, and how often.
     fn quantities(&self) -> Vec<(Quantity, usize)>;
@@ -113,13 +113,14 @@ impl CompiledLoop {
         blocks: usize,
     ) -> Result<Option<CompiledLoop>, EvalError> {
         let (system, n) = (dynamics.system(), dynamics.system().dimension());
-        let kind = if let Pacer::Grid = pacer { "loop on a grid" } else { "loop" };
+        let grid = matches!(pacer, Pacer::Grid);
+        let key = |twice| KernelKey { method: code.method(), contents: Contents::Loop { grid, twice } };
         let (rates, quantities) = (code.carried(n), code.quantities());
-        let (name, rows) = (format!("{kind} of {}", code.name()), [n, n, rates, CLOCK, SETTINGS]);
+        let rows = [n, n, rates, CLOCK, SETTINGS];
         let written =
             |builder: &mut StepBuilder, inputs: &[Vec<Operand>]| write(code, pacer, builder, inputs);
         let Some(once) =
-            compiled_step::kernel(system, &name, &quantities, &rows, Kernel::compile_lightly, written)?
+            compiled_step::kernel(system, key(false), &quantities, &rows, Kernel::compile_lightly, written)?
         else {
             return Ok(None);
         };
@@ -129,7 +130,7 @@ impl CompiledLoop {
         }
         let both = if blocks == 2 && once.backend() != Backend::Interpreter {
             let twice = || Kernel::compile_lightly(once.program().twice(TURN)).map_err(uncompiled);
-            Some(dynamics.evaluator(&system.composed_kernel(&format!("{name} twice"), twice)?)?)
+            Some(dynamics.evaluator(&system.composed_kernel(key(true), twice)?)?)
         } else {
             None
         };

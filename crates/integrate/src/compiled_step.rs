@@ -136,19 +136,43 @@ impl StepBuilder {
     }
 }
 
+/// What tells a kernel of steps from the others of a system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct KernelKey {
+    /// The name of the method.
+    pub(crate) method: &'static str,
+    pub(crate) contents: Contents,
+}
+
+/// What is in a kernel of steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Contents {
+    /// A step, which may show its stages and measure its errors.
+    Step { stages: bool, errors: bool },
+    /// A step with all that is between two of them, on a grid or by a tolerance, for one block or for two.
+    Loop { grid: bool, twice: bool },
+}
+
+impl KernelKey {
+    /// The step of a method, and nothing besides.
+    pub(crate) fn step(method: &'static str) -> KernelKey {
+        KernelKey { method, contents: Contents::Step { stages: false, errors: false } }
+    }
+}
+
 impl CompiledStep {
     /// Compiles a step with rows of inputs, of these lengths, and settings that stay as they are, besides time and step; `write` says what it gives.
     /// `None` if the system's field is not in closed form, or has inputs, or the step would be too large.
     pub(crate) fn compile(
         dynamics: &Dynamics,
         width: usize,
-        name: &str,
+        key: KernelKey,
         quantities: &[(Quantity, usize)],
         (rows, settings): (&[usize], &[f64]),
         write: impl FnOnce(&mut StepBuilder, &[Vec<Operand>]) -> Result<Vec<Operand>, AssemblyError>,
     ) -> Result<Option<CompiledStep>, EvalError> {
         let rows = [rows, &[settings.len()]].concat();
-        let Some(kernel) = kernel(dynamics.system(), name, quantities, &rows, Kernel::compile, write)? else {
+        let Some(kernel) = kernel(dynamics.system(), key, quantities, &rows, Kernel::compile, write)? else {
             return Ok(None);
         };
         let count = kernel.program().inputs().len();
@@ -188,7 +212,7 @@ impl CompiledStep {
 /// or the kernel would be too large.
 pub(crate) fn kernel(
     system: &System,
-    name: &str,
+    key: KernelKey,
     quantities: &[(Quantity, usize)],
     rows: &[usize],
     compile: impl FnOnce(Program) -> Result<Kernel, CompileError>,
@@ -209,7 +233,7 @@ pub(crate) fn kernel(
     }
     let count = rows.iter().sum::<usize>() + 2;
     let failed = |reason: String| EvalError::Compile { what: "whole steps", reason };
-    let kernel = system.composed_kernel(name, || {
+    let kernel = system.composed_kernel(key, || {
         let parameters = programs[0].1.parameters().to_vec();
         let assembly = Assembly::with_inputs(count, &parameters).map_err(|e| failed(e.to_string()))?;
         let (t, h) = (assembly.input(count - 2), assembly.input(count - 1));

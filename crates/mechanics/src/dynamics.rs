@@ -1,6 +1,6 @@
 //! Dynamics: a system bound to parameter values and inputs, with the working memory of one thread.
 
-use crate::constraint::grip::Hold;
+use crate::constraint::factors::ConstraintMemory;
 use crate::constraint::project::Projection;
 use crate::engine::{Engine, Group, check, wrong_length};
 use crate::error::{EvalError, SettingError};
@@ -54,7 +54,7 @@ pub struct Dynamics {
     pub(crate) matrices: Matrices,
     pub(crate) observatory: Observatory,
     group: Group,
-    pub(crate) hold: Hold,
+    pub(crate) constraint: ConstraintMemory,
     /// How far the last start was moved.
     pub(crate) placed: Option<Projection>,
 }
@@ -70,7 +70,7 @@ impl Dynamics {
             matrices: Matrices::default(),
             observatory: Observatory::default(),
             group: Group::default(),
-            hold: Hold::default(),
+            constraint: ConstraintMemory::default(),
             placed: None,
         };
         Ok(dynamics)

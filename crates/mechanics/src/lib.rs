@@ -83,9 +83,9 @@ pub use body::{
     Body, BodyError, Inertia, InertiaError, Matter, Point, Pose, Rotation, RotationError, Surface,
     SurfaceError,
 };
-pub use constraint::grip::Grip;
-pub use constraint::oblique::Oblique;
+pub use constraint::factors::ConstraintFactors;
 pub use constraint::project::{Projection, ProjectionError};
+pub use constraint::shake::ShakeFactors;
 pub use constraint::{Constraint, Level};
 pub use dynamics::{Dynamics, Query};
 pub use element::Elements;

@@ -59,10 +59,10 @@ impl Dynamics {
             self.matrices.state = y;
             found
         };
-        a.copy_from_slice(&self.hold.accelerations[z.len()..][..a.len()]);
+        a.copy_from_slice(&self.constraint.accelerations[z.len()..][..a.len()]);
         let rows = self.system().constraints().len() * t.len();
-        if let Some(grip) = &self.hold.grips[usize::from(t.len() > 1)] {
-            grip.deflect(&self.hold.multipliers[..rows], a);
+        if let Some(factors) = &self.constraint.factors[usize::from(t.len() > 1)] {
+            factors.add_accelerations(&self.constraint.multipliers[..rows], a);
         }
         found
     }

@@ -12,8 +12,10 @@ use crate::quantity::Quantity;
 use crate::symmetry::Conserved;
 use leastaction_compile::{Kernel, Program, Series, SeriesError};
 use leastaction_expr::{Expr, Graph, Id, jacobian, nearest};
+use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
+use std::hash::Hash;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// So many constraints of one form get a kernel of their own. Fewer are two to three times faster in one program, written out one
@@ -101,8 +103,8 @@ struct Inner {
     source: Mutex<Source>,
     kernels: [OnceLock<Kernel>; Quantity::COUNT],
     repetitions: [OnceLock<Option<Arc<Repetition>>>; Quantity::COUNT],
-    /// Kernels that others have composed of these programs, by name.
-    composed: Mutex<HashMap<String, Kernel>>,
+    /// Kernels that others have composed of these programs, for each type of keys a map from keys.
+    composed: Mutex<HashMap<TypeId, Box<dyn Any + Send>>>,
     /// The vector field as its expressions stand, if it was asked for.
     rates: OnceLock<Program>,
     /// Taylor series of the motion, of the orders that were asked for.
@@ -343,21 +345,27 @@ impl System {
         Ok(cell.get_or_init(|| found.map(Arc::new)).clone())
     }
 
-    /// A kernel made of this system's programs, such as a whole step of a method. It is made when it is first asked for by this name.
+    /// A kernel made of this system's programs, such as a whole step of a method. It is made when it is first asked for by this key. Who makes
+    /// kernels has a type for the keys, so that no other's are the same.
     ///
     /// # Errors
     /// What `make` says.
-    pub fn composed_kernel(
+    pub fn composed_kernel<K: Eq + Hash + Send + 'static>(
         &self,
-        name: &str,
+        key: K,
         make: impl FnOnce() -> Result<Kernel, EvalError>,
     ) -> Result<Kernel, EvalError> {
-        let composed = || self.inner.composed.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(kernel) = composed().get(name) {
-            return Ok(kernel.clone());
+        if let Some(kernel) = self.kernels_by(|map: &mut HashMap<K, Kernel>| map.get(&key).cloned()) {
+            return Ok(kernel);
         }
         let kernel = make()?;
-        Ok(composed().entry(name.to_owned()).or_insert(kernel).clone())
+        Ok(self.kernels_by(|map| map.entry(key).or_insert(kernel).clone()))
+    }
+
+    fn kernels_by<K: 'static + Send, T>(&self, act: impl FnOnce(&mut HashMap<K, Kernel>) -> T) -> T {
+        let mut composed = self.inner.composed.lock().unwrap_or_else(PoisonError::into_inner);
+        let map = composed.entry(TypeId::of::<K>()).or_insert_with(|| Box::new(HashMap::<K, Kernel>::new()));
+        map.downcast_mut().map_or_else(|| unreachable!("a map stands under the type of its keys"), act)
     }
 
     /// The vector field as its expressions stand. A series has its own way to write polynomials, for what a product costs is different there.

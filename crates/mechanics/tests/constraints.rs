@@ -1,7 +1,9 @@
 //! Constraints: what they demand, the forces with which they do, and projections onto them.
 
 use leastaction_expr::Graph;
-use leastaction_mechanics::{Dynamics, Grip, Level, Model, ModelError, StartError, State, System};
+use leastaction_mechanics::{
+    ConstraintFactors, Dynamics, Level, Model, ModelError, StartError, State, System,
+};
 
 /// A bob on a rod of length 2 that turns in a plane; its mass is a parameter.
 fn pendulum(graph: &Graph) -> Model<'_> {
@@ -425,9 +427,9 @@ fn fields_written_out_are_those_of_multipliers() {
         dynamics.multipliers(&[0.4], &state, &mut multipliers).unwrap();
         let mut pushes = vec![0.0; n];
         dynamics.kick(&[0.4], &state, &mut pushes).unwrap();
-        let mut grip = Grip::new(dynamics.system(), 1);
-        grip.take(&mut dynamics, &[0.4], &state).unwrap();
-        grip.pull(&multipliers, &mut pushes);
+        let mut factors = ConstraintFactors::new(dynamics.system(), 1);
+        factors.factor(&mut dynamics, &[0.4], &state).unwrap();
+        factors.add_forces(&multipliers, &mut pushes);
         pushes.iter().zip(&field[n..]).for_each(|(p, f)| close(*f, *p, 1e-13));
     }
 }

@@ -1,7 +1,7 @@
 //! Redundant and nearly redundant constraints, against null spaces found by elimination with full pivoting.
 
 use leastaction_expr::{Expr, Graph};
-use leastaction_mechanics::{Dynamics, Grip, Model};
+use leastaction_mechanics::{ConstraintFactors, Dynamics, Model};
 use leastaction_testing::Random;
 
 /// Masses in blocks and rows of constraints, some of which are combinations of others.
@@ -142,14 +142,14 @@ fn allowed(mass: &[Vec<f64>], rows: &[Vec<f64>], a: &[f64]) -> Vec<f64> {
 /// What is left of accelerations, and the rank, in each lane.
 fn gripped(dynamics: &mut Dynamics, y: &[f64], a: &[f64], width: usize) -> (Vec<f64>, Vec<usize>) {
     let t = vec![0.0; width];
-    let mut grip = Grip::new(dynamics.system(), width);
-    grip.take(dynamics, &t, y).unwrap();
+    let mut factors = ConstraintFactors::new(dynamics.system(), width);
+    factors.factor(dynamics, &t, y).unwrap();
     let mut multipliers = vec![0.0; dynamics.system().constraints().len() * width];
     let mut left = a.to_vec();
-    grip.press(a, &mut multipliers);
-    grip.solve(&mut multipliers);
-    grip.deflect(&multipliers, &mut left);
-    (left, (0..width).map(|lane| grip.rank(lane)).collect())
+    factors.add_rates(a, &mut multipliers);
+    factors.solve(&mut multipliers);
+    factors.add_accelerations(&multipliers, &mut left);
+    (left, (0..width).map(|lane| factors.rank(lane)).collect())
 }
 
 /// Of forty random systems with up to 24 rows the rank and the constrained accelerations, alone and in lanes.

@@ -4,7 +4,7 @@ use leastaction_catalog::Entry;
 use leastaction_expr::Graph;
 use leastaction_integrate::{Integrator, Trajectory};
 use leastaction_language::Setup;
-use leastaction_mechanics::{Dynamics, Grip, State};
+use leastaction_mechanics::{ConstraintFactors, Dynamics, State};
 
 /// A catalog system at its start.
 pub(crate) fn begin<'g>(graph: &'g Graph, name: &str) -> (Setup<'g>, Dynamics, State) {
@@ -48,7 +48,7 @@ pub(crate) fn violation(dynamics: &mut Dynamics, run: &Trajectory) -> f64 {
     if !system.facts().constrained {
         return 0.0;
     }
-    let mut grip = Grip::new(&system, 1);
+    let mut factors = ConstraintFactors::new(&system, 1);
     let (mut values, mut rates) =
         (vec![0.0; system.position_constraints()], vec![0.0; system.constraints().len()]);
     let (mut v, mut worst) = (vec![0.0; system.degrees()], 0.0_f64);
@@ -56,11 +56,11 @@ pub(crate) fn violation(dynamics: &mut Dynamics, run: &Trajectory) -> f64 {
     for (t, y) in run.samples() {
         dynamics.violations(&[t], y, &mut values, &mut rates).unwrap();
         dynamics.velocities(&[t], y, &mut v).unwrap();
-        grip.take(dynamics, &[t], y).unwrap();
+        factors.factor(dynamics, &[t], y).unwrap();
         for (found, size) in [(&values, largest(&y[..v.len()])), (&rates, largest(&v))] {
             for (k, value) in found.iter().enumerate() {
                 assert!(value.is_finite());
-                worst = worst.max(value.abs() / (grip.steepness(k, 0) * size));
+                worst = worst.max(value.abs() / (factors.steepness(k, 0) * size));
             }
         }
     }

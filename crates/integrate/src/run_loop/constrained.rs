@@ -4,7 +4,7 @@ use super::RunLoop;
 use crate::block::all_finite;
 use crate::step::StepError;
 use leastaction_compile::LANES;
-use leastaction_mechanics::{Grip, ProjectionError};
+use leastaction_mechanics::{ConstraintFactors, ProjectionError};
 
 impl RunLoop<'_> {
     /// Moves the end of the step onto the constraints, where the method does not.
@@ -40,7 +40,7 @@ impl RunLoop<'_> {
             return error;
         }
         let (begin, end, dynamics) = ([self.t[lane]], [self.end_of(lane)], self.motion.dynamics());
-        let (y, mut grip) = (self.block.lane(lane), Grip::new(&system, 1));
+        let (y, mut factors) = (self.block.lane(lane), ConstraintFactors::new(&system, 1));
         if let Err(ProjectionError::Unmet { t, constraints, .. }) = dynamics.project(&end, &mut y.clone()) {
             return ProjectionError::Unmet { t, lane, constraints }.into();
         }
@@ -49,7 +49,7 @@ impl RunLoop<'_> {
         let known = dynamics.velocities(&begin, &y, &mut v);
         ahead.iter_mut().zip(&v).for_each(|(q, v)| *q += self.h[lane] * v);
         let ahead_is_known = known.is_ok() && dynamics.project(&end, &mut ahead).is_ok();
-        let mut singular = |t, y: &[f64]| grip.take(dynamics, t, y).is_ok() && !grip.is_clear(0);
+        let mut singular = |t, y: &[f64]| factors.factor(dynamics, t, y).is_ok() && !factors.is_clear(0);
         if singular(&begin, &y) || ahead_is_known && singular(&end, &ahead) {
             return StepError::Singular { t, lane };
         }

@@ -12,7 +12,7 @@
 //!
 //! $$\dot q=v-WG^Tb,\quad\dot p=f+G^Ta+K^Tb,\qquad A\,b=\dot\Phi,\quad A\,a=C\,b-\frac{d\dot\Phi}{dt}\Big|_{J\nabla H}.$$
 
-use crate::constraint::grip::{gather, scatter};
+use crate::constraint::factors::{add_product, subtract_transposed};
 use crate::dynamics::Dynamics;
 use crate::engine::check;
 use crate::error::EvalError;
@@ -61,7 +61,7 @@ impl Dynamics {
         let layout = self.system().layout().clone();
         let (rows, entries, n) = (layout.rows * width, layout.columns.len() * width, half / width);
         let shears = if facts.separable { 0 } else { n * n * width };
-        let mut memory = std::mem::take(&mut self.hold.flow);
+        let mut memory = std::mem::take(&mut self.constraint.flow);
         grow(&mut memory, 5 * half + 2 * rows + entries + shears);
         let (z, rest) = memory.split_at_mut(2 * half);
         let (push, rest) = rest.split_at_mut(half);
@@ -76,25 +76,25 @@ impl Dynamics {
         let found = self.velocities(t, y, rates).and(self.kick(t, y, pushes));
         z[..half].copy_from_slice(&y[..half]);
         z[half..].copy_from_slice(rates);
-        let mut grip = self.hold.lend(&self.system().clone(), width);
+        let mut factors = self.constraint.take_factors(&self.system().clone(), width);
         // −dΦ̇/dt and b.
         let found = found
             .and(self.free_accelerations(t, z, push))
             .and_then(|()| self.engine.eval(Quantity::ConstraintBias, t, z, a))
             .and_then(|()| self.engine.eval(Quantity::ConstraintRates, t, z, b))
             .and_then(|()| self.engine.eval(Quantity::ConstraintRateJacobian, t, z, turns))
-            .and_then(|()| grip.take(self, t, y));
-        grip.press(push, a);
+            .and_then(|()| factors.factor(self, t, y));
+        factors.add_rates(push, a);
         a.iter_mut().for_each(|a| *a = -*a);
-        grip.solve(b);
+        factors.solve(b);
         // moved = −W Gᵀ b, and push = −Kᵀ b.
         moved.fill(0.0);
-        grip.deflect(b, moved);
+        factors.add_accelerations(b, moved);
         push.fill(0.0);
         let (start, columns) = (&layout.start, &layout.columns);
         match width {
-            1 => gather::<1>(start, columns, turns, b, push),
-            _ => gather::<LANES>(start, columns, turns, b, push),
+            1 => subtract_transposed::<1>(start, columns, turns, b, push),
+            _ => subtract_transposed::<LANES>(start, columns, turns, b, push),
         }
         let mut sheared_too = Ok(());
         if !shears.is_empty() {
@@ -104,30 +104,30 @@ impl Dynamics {
             // v depends on q at constant p: ∂v/∂q = S for a Hamiltonian, and −W S with S = ∂p/∂q at constant v for a Lagrangian.
             sheared.fill(0.0);
             if hamiltonian {
-                grip.pull(b, sheared);
+                factors.add_forces(b, sheared);
                 transposed(shears, n, width, 1.0, sheared, push);
                 multiplied(shears, n, width, -1.0, moved, sheared);
-                grip.press(sheared, a);
+                factors.add_rates(sheared, a);
             } else {
                 transposed(shears, n, width, -1.0, moved, push);
                 multiplied(shears, n, width, 1.0, moved, sheared);
-                grip.jolt(sheared, a);
+                factors.add_rates_of_momenta(sheared, a);
             }
         }
         // a = A⁻¹(C b − dΦ̇/dt), where C b = −K·moved + G W·push.
-        grip.jolt(push, a);
+        factors.add_rates_of_momenta(push, a);
         turns.iter_mut().for_each(|turn| *turn = -*turn);
         match width {
-            1 => scatter::<1>(start, columns, turns, moved, a),
-            _ => scatter::<LANES>(start, columns, turns, moved, a),
+            1 => add_product::<1>(start, columns, turns, moved, a),
+            _ => add_product::<LANES>(start, columns, turns, moved, a),
         }
-        grip.solve(a);
+        factors.solve(a);
         a.iter_mut().for_each(|a| *a = -*a);
-        grip.pull(a, pushes);
+        factors.add_forces(a, pushes);
         rates.iter_mut().zip(&*moved).for_each(|(rate, moved)| *rate += moved);
         pushes.iter_mut().zip(&*push).for_each(|(pushed, push)| *pushed -= push);
-        self.hold.put_back(grip);
-        self.hold.flow = memory;
+        self.constraint.put_back(factors);
+        self.constraint.flow = memory;
         found.and(sheared_too)
     }
 }

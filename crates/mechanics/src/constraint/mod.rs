@@ -8,11 +8,11 @@
 //! and enforce it by the force −Gᵀλ, which does no work on motions that they allow (E. Hairer, C. Lubich and G. Wanner, *Geometric
 //! Numerical Integration*, 2006, section VII.1; velocities: H. Goldstein, *Classical Mechanics*, section 2.4).
 
+pub(crate) mod factors;
 pub(crate) mod flow;
-pub(crate) mod grip;
-pub(crate) mod oblique;
 pub(crate) mod orthogonal;
 pub(crate) mod project;
+pub(crate) mod shake;
 pub(crate) mod sparse;
 
 use crate::constraint::sparse::{BENT, DEPENDENT, LONGEST};
@@ -181,7 +181,7 @@ impl<'g> Equations<'g> {
 
     /// (q̇, ṗ) as functions of (q, p, t, u) with the forces of constraints, where they can be written down: where velocities follow from
     /// momenta in closed form, and constraints are few. Constraints that depend on others are left out where they do, as in
-    /// [`Grip`](crate::Grip).
+    /// [`ConstraintFactors`](crate::ConstraintFactors).
     #[must_use]
     pub fn constrained_rates(&self) -> Option<(Vec<Expr<'g>>, Vec<Expr<'g>>)> {
         let (rows, n, zero) = (self.constraints.len(), self.degrees(), self.graph.number(0.0));
@@ -225,7 +225,7 @@ impl<'g> Equations<'g> {
         Some((rates.clone(), self.in_phase_space(&forces, &rates)))
     }
 
-    /// The square of the length below which a direction of a constraint is not known, as in [`Grip`](crate::Grip).
+    /// The square of the length below which a direction of a constraint is not known, as in [`ConstraintFactors`](crate::ConstraintFactors).
     fn dependence(&self, gradients: &[Vec<Expr<'g>>]) -> Expr<'g> {
         let zero = self.graph.number(0.0);
         let size = self.coordinates.iter().fold(zero, |size, q| size.max(q.abs()));

@@ -52,12 +52,12 @@ impl Orthogonal {
         })
     }
 
-    /// Factors what constraints are in a lane of so many: G in `slopes`, parts of M⁻¹ in `inverse`. Directions that are not
+    /// Factors what constraints are in a lane of so many: G in `jacobian`, parts of M⁻¹ in `inverse`. Directions that are not
     /// longer than `shortest` are left out. Returns the rank, or nothing if M⁻¹ is not positive definite.
     pub(crate) fn factor(
         &mut self,
         layout: &Layout,
-        slopes: &[f64],
+        jacobian: &[f64],
         inverse: &[f64],
         shortest: f64,
         (lane, width): (usize, usize),
@@ -66,7 +66,7 @@ impl Orthogonal {
         self.columns[..m * n].fill(0.0);
         for row in 0..m {
             for entry in layout.row(row) {
-                self.columns[row * n + layout.columns[entry] as usize] = slopes[entry * width + lane];
+                self.columns[row * n + layout.columns[entry] as usize] = jacobian[entry * width + lane];
             }
         }
         for (component, members) in layout.components.iter().zip(&layout.members) {

@@ -3,7 +3,7 @@
 //! Positions follow Newton's method, q ← q − M⁻¹Gᵀ(G M⁻¹ Gᵀ)⁻¹Φ(q, t), down to rounding; then momenta,
 //! p ← p − Gᵀ(G M⁻¹ Gᵀ)⁻¹Ψ(q, v, t) (E. Hairer and G. Wanner, *Solving Ordinary Differential Equations II*, 1996, section VII.2).
 
-use crate::constraint::grip::Grip;
+use crate::constraint::factors::ConstraintFactors;
 use crate::dynamics::Dynamics;
 use crate::error::EvalError;
 use crate::inverse::grow;
@@ -91,10 +91,10 @@ impl Dynamics {
     /// # Errors
     /// [`ProjectionError`] names the constraints that cannot be met; y is then where the search ended.
     pub fn project(&mut self, t: &[f64], y: &mut [f64]) -> Result<[Projection; LANES], ProjectionError> {
-        let mut correction = std::mem::take(&mut self.hold.correction);
+        let mut correction = std::mem::take(&mut self.constraint.correction);
         grow(&mut correction, y.len());
         let projected = self.project_by(t, y, &mut correction[..y.len()]);
-        self.hold.correction = correction;
+        self.constraint.correction = correction;
         projected
     }
 
@@ -117,14 +117,14 @@ impl Dynamics {
         if !system.facts().constrained {
             return Ok(projections);
         }
-        let mut grip = self.hold.lend(&system, t.len());
-        let mut values = std::mem::take(&mut self.hold.values);
+        let mut factors = self.constraint.take_factors(&system, t.len());
+        let mut values = std::mem::take(&mut self.constraint.values);
         grow(&mut values, (system.constraints().len() + 2 * system.degrees()) * t.len());
-        let placed = self.project_positions(t, y, correction, &mut grip, &mut values, &mut projections);
-        let turned = self.project_velocities(t, y, correction, &mut grip, &mut values, &mut projections);
+        let placed = self.project_positions(t, y, correction, &mut factors, &mut values, &mut projections);
+        let turned = self.project_velocities(t, y, correction, &mut factors, &mut values, &mut projections);
         let found = placed.and(turned);
-        self.hold.put_back(grip);
-        self.hold.values = values;
+        self.constraint.put_back(factors);
+        self.constraint.values = values;
         found.map(|()| projections)
     }
 
@@ -141,24 +141,24 @@ impl Dynamics {
             return Ok(());
         }
         let rows = system.constraints().len() * t.len();
-        let mut grip = self.hold.lend(&system, t.len());
-        let mut values = std::mem::take(&mut self.hold.values);
+        let mut factors = self.constraint.take_factors(&system, t.len());
+        let mut values = std::mem::take(&mut self.constraint.values);
         grow(&mut values, rows);
-        let taken = grip.take(self, t, y);
+        let taken = factors.factor(self, t, y);
         let (dq, dp) = change.split_at_mut(y.len() / 2);
         let values_in = &mut values[..rows];
         values_in.fill(0.0);
-        grip.press(dq, values_in);
+        factors.add_rates(dq, values_in);
         // Where velocities are constrained, positions are not.
         values_in[system.position_constraints() * t.len()..].fill(0.0);
-        grip.solve(values_in);
-        grip.deflect(values_in, dq);
+        factors.solve(values_in);
+        factors.add_accelerations(values_in, dq);
         values_in.fill(0.0);
-        grip.jolt(dp, values_in);
-        grip.solve(values_in);
-        grip.pull(values_in, dp);
-        self.hold.put_back(grip);
-        self.hold.values = values;
+        factors.add_rates_of_momenta(dp, values_in);
+        factors.solve(values_in);
+        factors.add_forces(values_in, dp);
+        self.constraint.put_back(factors);
+        self.constraint.values = values;
         taken
     }
 
@@ -167,7 +167,7 @@ impl Dynamics {
         t: &[f64],
         y: &mut [f64],
         correction: &mut [f64],
-        grip: &mut Grip,
+        factors: &mut ConstraintFactors,
         values: &mut [f64],
         projections: &mut [Projection; LANES],
     ) -> Result<(), ProjectionError> {
@@ -177,8 +177,8 @@ impl Dynamics {
         let (values, step) = values.split_at_mut(rows);
         let step = &mut step[..half];
         if positions == 0 {
-            grip.take(self, t, y)?;
-            projections.iter_mut().enumerate().take(width).for_each(|(lane, p)| p.rank = grip.rank(lane));
+            factors.factor(self, t, y)?;
+            projections.iter_mut().enumerate().take(width).for_each(|(lane, p)| p.rank = factors.rank(lane));
             return Ok(());
         }
         // A constraint of velocities that follows from one of positions asks for no move, and both agree on half of one.
@@ -186,10 +186,10 @@ impl Dynamics {
         for iteration in 1..=ITERATIONS {
             self.engine.eval(Quantity::Constraints, t, y, &mut values[..positions])?;
             values[positions..].fill(0.0);
-            grip.take(self, t, y)?;
-            grip.solve(values);
+            factors.factor(self, t, y)?;
+            factors.solve(values);
             step.fill(0.0);
-            grip.deflect(values, step);
+            factors.add_accelerations(values, step);
             for lane in 0..width {
                 let size = largest(&y[..half], (lane, width));
                 if search.takes(lane, largest(step, (lane, width)), size, ROUNDING * size) {
@@ -202,11 +202,11 @@ impl Dynamics {
             }
         }
         self.engine.eval(Quantity::Constraints, t, y, &mut values[..positions])?;
-        grip.take(self, t, y)?;
+        factors.factor(self, t, y)?;
         let mut found = Ok(());
         for (lane, projection) in projections.iter_mut().enumerate().take(width) {
             let size = largest(&y[..half], (lane, width));
-            let unmet = self.unmet(&values[..positions], grip, size, (lane, width));
+            let unmet = self.unmet(&values[..positions], factors, size, (lane, width));
             if !unmet.is_empty() {
                 correction.iter_mut().skip(lane).step_by(width).for_each(|c| *c = f64::NAN);
                 found = found.and(Err(ProjectionError::Unmet { t: t[lane], lane, constraints: unmet }));
@@ -216,7 +216,7 @@ impl Dynamics {
                     (projection.moved, projection.farthest) = (change.abs(), i);
                 }
             }
-            projection.rank = grip.rank(lane);
+            projection.rank = factors.rank(lane);
         }
         found
     }
@@ -226,7 +226,7 @@ impl Dynamics {
         t: &[f64],
         y: &mut [f64],
         correction: &mut [f64],
-        grip: &mut Grip,
+        factors: &mut ConstraintFactors,
         values: &mut [f64],
         projections: &mut [Projection; LANES],
     ) -> Result<(), ProjectionError> {
@@ -241,13 +241,13 @@ impl Dynamics {
         let steady = self.system().facts().constant_mass || self.system().inverse().linear;
         for iteration in 0..ITERATIONS {
             if iteration > 0 && !steady {
-                grip.take(self, t, y)?;
+                factors.factor(self, t, y)?;
                 self.turn(Dynamics::velocities, t, y)?;
             }
             self.engine.eval(Quantity::ConstraintRates, t, &self.other[..2 * half], values)?;
-            grip.solve(values);
+            factors.solve(values);
             step.fill(0.0);
-            grip.pull(values, step);
+            factors.add_forces(values, step);
             for lane in 0..width {
                 let size = largest(&y[half..], (lane, width));
                 // A body that comes to rest has no other size than what it had.
@@ -269,7 +269,7 @@ impl Dynamics {
                 projection.deflected = projection.deflected.max((now - then).abs());
             }
             let size = largest(v, (lane, width)).max(largest(&begun[..half], (lane, width)));
-            let unmet = self.unmet(values, grip, size, (lane, width));
+            let unmet = self.unmet(values, factors, size, (lane, width));
             if !unmet.is_empty() {
                 correction.iter_mut().skip(lane).step_by(width).for_each(|c| *c = f64::NAN);
                 found = found.and(Err(ProjectionError::UnmetRates { t: t[lane], lane, constraints: unmet }));
@@ -282,14 +282,15 @@ impl Dynamics {
     fn unmet(
         &self,
         values: &[f64],
-        grip: &Grip,
+        factors: &ConstraintFactors,
         size: f64,
         (lane, width): (usize, usize),
     ) -> Vec<(String, f64)> {
         let names = self.system().constraints();
         let each = values.iter().skip(lane).step_by(width).enumerate();
-        let met =
-            |k: usize, value: f64| value.is_finite() && value.abs() <= MET * grip.steepness(k, lane) * size;
+        let met = |k: usize, value: f64| {
+            value.is_finite() && value.abs() <= MET * factors.steepness(k, lane) * size
+        };
         let unmet = each.filter(|(k, value)| !met(*k, **value));
         unmet.map(|(k, value)| (names[k].0.clone(), *value)).collect()
     }

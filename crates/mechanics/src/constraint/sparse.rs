@@ -1,5 +1,5 @@
 //! The matrix G M⁻¹ Gᵀ of constraints: which of its entries are not zero, how they are put together, and in which order they are
-//! eliminated. All of that is found once for a system; numbers come and go in [`Grip`](crate::Grip).
+//! eliminated. All of that is found once for a system; numbers come and go in [`ConstraintFactors`](crate::ConstraintFactors).
 //!
 //! Rows that touch no common mass are not coupled, so that chains and trees are factored with work in proportion to their length.
 
@@ -109,15 +109,15 @@ impl Layout {
     pub(crate) fn new(
         coordinates: usize,
         rows: usize,
-        slopes: &[(usize, usize)],
+        jacobian: &[(usize, usize)],
         mass: &[(usize, usize)],
     ) -> Layout {
         let mut layout = Layout { coordinates, rows, ..Layout::default() };
         if rows == 0 {
             return layout;
         }
-        layout.start = starts(rows, slopes.iter().map(|&(row, _)| row));
-        layout.columns = slopes.iter().map(|&(_, column)| column as u32).collect();
+        layout.start = starts(rows, jacobian.iter().map(|&(row, _)| row));
+        layout.columns = jacobian.iter().map(|&(_, column)| column as u32).collect();
         let component = layout.place_masses(mass);
         layout.place_spread(&component);
         layout.place_product();
@@ -401,11 +401,11 @@ mod tests {
     fn links(pairs: &[(usize, usize)]) -> Layout {
         let points = pairs.len();
         let ends = |&(a, b): &(usize, usize)| [a, b].into_iter().filter(move |&end| end < points);
-        let slopes = pairs.iter().enumerate().flat_map(|(row, pair)| ends(pair).map(move |end| (row, end)));
-        let mut slopes: Vec<_> = slopes.collect();
-        slopes.sort_unstable();
+        let jacobian = pairs.iter().enumerate().flat_map(|(row, pair)| ends(pair).map(move |end| (row, end)));
+        let mut jacobian: Vec<_> = jacobian.collect();
+        jacobian.sort_unstable();
         let mass: Vec<_> = (0..points).map(|i| (i, i)).collect();
-        Layout::new(points, pairs.len(), &slopes, &mass)
+        Layout::new(points, pairs.len(), &jacobian, &mass)
     }
 
     #[test]

@@ -95,9 +95,8 @@ pub(super) fn write(
 }
 
 impl StepCode for Tableau {
-    fn name(&self) -> String {
-        // A tableau has a place of its own, so that this is its name.
-        format!("explicit {self:p}")
+    fn method(&self) -> &'static str {
+        self.method
     }
 
     fn quantities(&self) -> Vec<(Quantity, usize)> {

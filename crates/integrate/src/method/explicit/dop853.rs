@@ -22,6 +22,7 @@ pub(in crate::method) const CARD: Card = Card {
 /// of up to 545 do in powers of τ, and less is lost by rounding.
 #[rustfmt::skip]
 pub(super) static TABLEAU: Tableau = Tableau {
+    method: CARD.name,
     stages: &[
         (0.05260015195876773, &[(0, 0.05260015195876773)]),
         (0.0789002279381516, &[(0, 0.0197250569845379), (1, 0.0591751709536137)]),

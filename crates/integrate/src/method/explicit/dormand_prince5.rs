@@ -21,6 +21,7 @@ pub(in crate::method) const CARD: Card = Card {
 
 #[rustfmt::skip]
 pub(super) static TABLEAU: Tableau = Tableau {
+    method: CARD.name,
     stages: &[
         (1.0 / 5.0,  &[(0, 1.0 / 5.0)]),
         (3.0 / 10.0, &[(0, 3.0 / 40.0), (1, 9.0 / 40.0)]),

@@ -14,7 +14,7 @@ pub(super) mod vern9;
 
 use crate::block::{Block, CopyIn, copy_in};
 use crate::compiled_loop::StepCode;
-use crate::compiled_step::CompiledStep;
+use crate::compiled_step::{CompiledStep, Contents, KernelKey};
 use crate::dense::{Basis, Polynomial};
 use crate::pace::{Pace, Tolerance, larger};
 use crate::step::{Interval, Motion, Step, StepError};
@@ -26,6 +26,8 @@ pub(super) type Row = &'static [(usize, f64)];
 
 /// The coefficients of a method.
 pub(super) struct Tableau {
+    /// The name of the method.
+    pub(super) method: &'static str,
     /// c and the row of A for every stage but the first, which is at the start, and the last, which is at the end.
     pub(super) stages: &'static [(f64, Row)],
     /// b.
@@ -130,12 +132,11 @@ impl Explicit {
         let (tableau, n) = (self.tableau, self.at.len() / width);
         let settings = self.tolerance.map(|tolerance| [tolerance.relative, tolerance.absolute]);
         let settings = settings.as_ref().map_or(&[][..], |settings| settings);
-        // A tableau has a place of its own, so that this is its name.
-        let name = format!("explicit {tableau:p} {full} {}", settings.len());
+        let contents = Contents::Step { stages: full, errors: !settings.is_empty() };
         CompiledStep::compile(
             dynamics,
             width,
-            &name,
+            KernelKey { method: tableau.method, contents },
             &tableau.quantities(),
             (&[n, n, n], settings),
             |builder, inputs| code::write(tableau, full, builder, inputs),

@@ -8,7 +8,7 @@ use super::code::write_stages;
 use crate::block::Block;
 use crate::card::{Card, Kind, Needs, Sizing};
 use crate::compiled_loop::{StepCode, StepOutputs};
-use crate::compiled_step::{CompiledStep, StepBuilder};
+use crate::compiled_step::{CompiledStep, KernelKey, StepBuilder};
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::{AssemblyError, Operand, advance, gather};
 use leastaction_mechanics::{Dynamics, EvalError, Quantity};
@@ -45,10 +45,14 @@ impl Rk4 {
 impl Step for Rk4 {
     fn compile(&mut self, dynamics: &Dynamics, width: usize) -> Result<(), EvalError> {
         let (rows, quantities) = ([self.at.len() / width], Classical.quantities());
-        self.whole =
-            CompiledStep::compile(dynamics, width, "rk4", &quantities, (&rows, &[]), |builder, inputs| {
-                Ok(Classical.write(builder, [&inputs[0], &[], &[]], None)?.change)
-            })?;
+        self.whole = CompiledStep::compile(
+            dynamics,
+            width,
+            KernelKey::step(CARD.name),
+            &quantities,
+            (&rows, &[]),
+            |builder, inputs| Ok(Classical.write(builder, [&inputs[0], &[], &[]], None)?.change),
+        )?;
         Ok(())
     }
 
@@ -86,8 +90,8 @@ impl Step for Rk4 {
 struct Classical;
 
 impl StepCode for Classical {
-    fn name(&self) -> String {
-        "rk4".to_owned()
+    fn method(&self) -> &'static str {
+        CARD.name
     }
 
     fn quantities(&self) -> Vec<(Quantity, usize)> {

@@ -20,6 +20,7 @@ pub(in crate::method) const CARD: Card = Card {
 
 #[rustfmt::skip]
 pub(super) static TABLEAU: Tableau = Tableau {
+    method: CARD.name,
     stages: &[
         (0.161, &[(0, 0.161)]),
         (0.327, &[(0, -0.008480655492356989), (1, 0.335480655492357)]),

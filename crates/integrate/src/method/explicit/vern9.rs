@@ -22,6 +22,7 @@ pub(in crate::method) const CARD: Card = Card {
 /// of up to 13 000 do in powers, and less is lost by rounding.
 #[rustfmt::skip]
 pub(super) static TABLEAU: Tableau = Tableau {
+    method: CARD.name,
     stages: &[
         (0.03462, &[(0, 0.03462)]),
         (0.09702435063878044, &[(0, -0.038933543885728734), (1, 0.13595789452450918)]),

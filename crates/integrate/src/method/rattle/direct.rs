@@ -23,9 +23,9 @@ impl Rattle {
         let Some(h) = interval.h.first_chunk::<W>() else { return Ok(()) };
         if !self.holds(interval.t) {
             motion.kick(interval, 0.0, &self.at, &mut self.push)?;
-            self.take_hold(motion, interval.t)?;
-        } else if !self.held.gripped {
-            self.take_hold(motion, interval.t)?;
+            self.factor_constraints(motion, interval.t)?;
+        } else if !self.held.factored {
+            self.factor_constraints(motion, interval.t)?;
         }
         self.measure::<W>(motion, interval.t)?;
         self.half_kick::<W>(h, change);
@@ -36,19 +36,19 @@ impl Rattle {
             self.moved.copy_from_slice(&change[..half]);
             self.unknowns[leg].fill(0.0);
             self.past_unknowns[leg].guess(h, &mut self.unknowns[leg]);
-            self.grip.settle(&mut self.unknowns[leg], &mut self.correction);
+            self.factors.project_multipliers(&mut self.unknowns[leg], &mut self.correction);
             self.rates[..half].fill(0.0);
-            self.grip.deflect(&self.unknowns[leg], &mut self.rates[..half]);
+            self.factors.add_accelerations(&self.unknowns[leg], &mut self.rates[..half]);
             self.drift::<W>(h, change);
         }
         block.after(0, &change[..half], &mut self.at[..half]);
         if rows > 0 {
             self.meet::<W>(motion, interval, leg, block, change)?;
-            self.grip.pull(&self.unknowns[leg], &mut change[half..]);
+            self.factors.add_forces(&self.unknowns[leg], &mut change[half..]);
         }
         motion.kick(interval, 1.0, &self.at, &mut self.push)?;
         self.half_kick::<W>(h, change);
-        self.take_hold(motion, &ends::<W>(interval))?;
+        self.factor_constraints(motion, &ends::<W>(interval))?;
         Ok(())
     }
 
@@ -66,14 +66,14 @@ impl Rattle {
         let inverse: [f64; W] = std::array::from_fn(|j| if h[j] == 0.0 { 0.0 } else { 1.0 / h[j] });
         let expected = self.shrinking[leg];
         let mut progress: [_; W] =
-            { std::array::from_fn(|j| Progress::new(h[j], expected[j], !self.grip.is_clear(j))) };
+            { std::array::from_fn(|j| Progress::new(h[j], expected[j], !self.factors.is_clear(j))) };
         let mut again = [false; W];
         for _ in 0..2 * MOST {
             motion.dynamics().constraint_values(&ends, &self.at, &mut self.values)?;
             motion.work_mut().iterations += 1;
             self.solve(&progress);
             self.correction.fill(0.0);
-            self.grip.deflect(&self.values, &mut self.correction);
+            self.factors.add_accelerations(&self.values, &mut self.correction);
             let (sizes, changes) = (self.extent::<W>(&self.at[..half]), sizes::<W>(&self.correction));
             let takes: [bool; W] = std::array::from_fn(|j| progress[j].takes(changes[j], sizes[j]));
             keep_in(&takes, &mut self.values);
@@ -95,17 +95,17 @@ impl Rattle {
                 }
                 // A guess that continues a motion which changes quickly may be worse than none.
                 (0..W).filter(|&j| astray[j]).for_each(|j| {
-                    (progress[j], again[j]) = (Progress::new(h[j], 1.0, !self.grip.is_clear(j)), true)
+                    (progress[j], again[j]) = (Progress::new(h[j], 1.0, !self.factors.is_clear(j)), true)
                 });
                 copy_in(&astray, &self.moved, &mut change[..half]);
                 keep_in(&astray.map(|astray| !astray), &mut self.unknowns[leg]);
                 block.after(0, &change[..half], &mut self.at[..half]);
             }
-            let is_slow = |j: usize| progress[j].is_slow(sizes[j]) && self.grip.is_clear(j);
+            let is_slow = |j: usize| progress[j].is_slow(sizes[j]) && self.factors.is_clear(j);
             let slow: [bool; W] = std::array::from_fn(is_slow);
             if slow.contains(&true) {
                 motion.work_mut().jacobians += 1;
-                self.oblique.take(&self.grip, &slow, motion.dynamics(), &ends, &self.at)?;
+                self.shake.factor(&self.factors, &slow, motion.dynamics(), &ends, &self.at)?;
                 (0..W).for_each(|j| progress[j].newton |= slow[j]);
             }
         }
@@ -114,14 +114,14 @@ impl Rattle {
 
     /// Solves for corrections, in some lanes with the gradients that constraints have where the step leads.
     fn solve<const W: usize>(&mut self, progress: &[Progress; W]) {
-        let oblique: [bool; W] = std::array::from_fn(|j| progress[j].newton && self.grip.is_clear(j));
-        if !oblique.contains(&true) {
-            return self.grip.solve(&mut self.values);
+        let shake: [bool; W] = std::array::from_fn(|j| progress[j].newton && self.factors.is_clear(j));
+        if !shake.contains(&true) {
+            return self.factors.solve(&mut self.values);
         }
         self.aside.copy_from_slice(&self.values);
-        self.grip.solve(&mut self.values);
-        self.oblique.solve(&mut self.aside);
-        copy_in(&oblique, &self.aside, &mut self.values);
+        self.factors.solve(&mut self.values);
+        self.shake.solve(&mut self.aside);
+        copy_in(&shake, &self.aside, &mut self.values);
     }
 
     /// q += h q̇.

@@ -25,10 +25,10 @@ impl Rattle {
         let Shape { half, rows, .. } = self.shape;
         let Some(h) = interval.h.first_chunk::<W>() else { return Ok(()) };
         let ends = ends::<W>(interval);
-        self.take_hold(motion, interval.t)?;
+        self.factor_constraints(motion, interval.t)?;
         self.measure::<W>(motion, interval.t)?;
         self.weigh::<W>(h);
-        let Rattle { solver, unknowns, start, at, rates, values, grip, moved, correction, .. } = self;
+        let Rattle { solver, unknowns, start, at, rates, values, factors, moved, correction, .. } = self;
         let (lambda, scale) = (&mut self.aside, &self.scale);
         start.copy_from_slice(at);
         let x = &mut unknowns[leg];
@@ -53,16 +53,16 @@ impl Rattle {
             }
             block.after(0, sum(&change[..half], image_q, moved), &mut at[..half]);
             motion.dynamics().constraint_values(&ends, at, values)?;
-            grip.solve(values);
-            grip.deflect(values, image_q);
+            factors.solve(values);
+            factors.add_accelerations(values, image_q);
             lambda.fill(0.0);
             correction.iter_mut().zip(image_p.iter().zip(dp)).for_each(|(r, (image, dp))| *r = image - dp);
-            grip.jolt(correction, lambda);
-            grip.solve(lambda);
+            factors.add_rates_of_momenta(correction, lambda);
+            factors.solve(lambda);
             for (i, (lambda, xi)) in lambda.iter_mut().zip(&*values).enumerate() {
                 *lambda += if h[i % W] == 0.0 { 0.0 } else { xi / h[i % W] };
             }
-            grip.pull(lambda, image_p);
+            factors.add_forces(lambda, image_p);
             Ok(())
         })?;
         motion.work_mut().iterations += u64::from(iterations);
@@ -72,7 +72,7 @@ impl Rattle {
         motion.kick(interval, 1.0, &self.at, &mut self.push)?;
         self.half_kick::<W>(h, change);
         block.after(half / W, &change[half..], &mut self.at[half..]);
-        self.take_hold(motion, &ends)?;
+        self.factor_constraints(motion, &ends)?;
         Ok(())
     }
 
@@ -89,8 +89,8 @@ impl Rattle {
         self.aside.fill(1.0);
         pulled.fill(0.0);
         deflected.fill(0.0);
-        self.grip.pull(&self.aside, pulled);
-        self.grip.deflect(&self.aside, deflected);
+        self.factors.add_forces(&self.aside, pulled);
+        self.factors.add_accelerations(&self.aside, deflected);
         let (pulled, deflected) = (super::sizes::<W>(pulled), super::sizes::<W>(deflected));
         let (q, p) = self.scale.split_at_mut(half);
         q.as_chunks_mut::<W>().0.iter_mut().for_each(|q| *q = sizes);

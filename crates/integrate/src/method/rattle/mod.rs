@@ -30,7 +30,7 @@ use crate::implicit::{Past, Solver};
 use crate::method::composition::mirror_exactly;
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
-use leastaction_mechanics::{Dynamics, EvalError, Grip, Oblique, ProjectionError};
+use leastaction_mechanics::{ConstraintFactors, Dynamics, EvalError, ProjectionError, ShakeFactors};
 use progress::{MOST, Progress};
 
 /// What symmetric compositions of RATTLE keep.
@@ -57,8 +57,8 @@ struct Rattle {
     direct: bool,
     autonomous: bool,
     /// The constraints, and the forces, where the last leg ended.
-    grip: Grip,
-    oblique: Oblique,
+    factors: ConstraintFactors,
+    shake: ShakeFactors,
     push: Vec<f64>,
     held: Held,
     /// Where the leg is: \[q…, p…\], or \[q…, v…\].
@@ -95,13 +95,13 @@ struct Shape {
     rows: usize,
 }
 
-/// Where the grip and the forces of the last leg belong.
+/// Where the factors and the forces of the last leg belong.
 struct Held {
     q: Vec<f64>,
     t: [f64; LANES],
-    /// Whether the forces are known: 1, or 0; and whether the grip is.
+    /// Whether the forces are known: 1, or 0; and whether the factors are.
     known: [f64; 1],
-    gripped: bool,
+    factored: bool,
 }
 
 impl Rattle {
@@ -129,15 +129,15 @@ impl Rattle {
             shape,
             direct,
             autonomous: facts.autonomous,
-            grip: Grip::new(&system, width),
+            factors: ConstraintFactors::new(&system, width),
             push: vec![0.0; n],
-            held: Held { q: vec![0.0; n], t: [0.0; LANES], known: [0.0], gripped: false },
+            held: Held { q: vec![0.0; n], t: [0.0; LANES], known: [0.0], factored: false },
             at: vec![0.0; 2 * n],
             rates: vec![0.0; 2 * n],
             moved: vec![0.0; n],
             values: vec![0.0; rows],
             aside: vec![0.0; rows],
-            oblique: Oblique::new(&system, width),
+            shake: ShakeFactors::new(&system, width),
             correction: vec![0.0; n],
             unknowns: many(unknown),
             multipliers: vec![0.0; rows],
@@ -163,7 +163,7 @@ impl Rattle {
         if self.shape.rows > 0 {
             let _ = dynamics.constraint_values(t, &self.at, &mut self.values);
             let _ = dynamics.constraint_rates(t, &self.at, &mut self.values);
-            let _ = self.grip.take(dynamics, t, &self.at);
+            let _ = self.factors.factor(dynamics, t, &self.at);
         }
     }
 
@@ -175,15 +175,15 @@ impl Rattle {
             && same(&self.at[..self.shape.half], &self.held.q)
     }
 
-    /// Takes hold of the constraints at `at`.
-    fn take_hold(&mut self, motion: &mut Motion<'_>, t: &[f64]) -> Result<(), EvalError> {
-        (self.held.known, self.held.gripped) = ([0.0], false);
+    /// Factors the constraints at `at`.
+    fn factor_constraints(&mut self, motion: &mut Motion<'_>, t: &[f64]) -> Result<(), EvalError> {
+        (self.held.known, self.held.factored) = ([0.0], false);
         if self.shape.rows > 0 {
-            self.grip.take(motion.dynamics(), t, &self.at)?;
+            self.factors.factor(motion.dynamics(), t, &self.at)?;
         }
         self.held.q.copy_from_slice(&self.at[..self.shape.half]);
         self.held.t[..t.len()].copy_from_slice(t);
-        (self.held.known, self.held.gripped) = ([1.0], true);
+        (self.held.known, self.held.factored) = ([1.0], true);
         Ok(())
     }
 
@@ -193,13 +193,13 @@ impl Rattle {
         std::array::from_fn(|j| if sizes[j] < self.lengths[j] { self.lengths[j] } else { sizes[j] })
     }
 
-    /// Finds the lengths over which constraints turn at the first state of each lane, in `at` and gripped.
+    /// Finds the lengths over which constraints turn at the first state of each lane, in `at` and factored.
     fn measure<const W: usize>(&mut self, motion: &mut Motion<'_>, t: &[f64]) -> Result<(), EvalError> {
         if self.shape.rows == 0 || !self.lengths[..W].contains(&-1.0) {
             return Ok(());
         }
         self.start.copy_from_slice(&self.at);
-        let reach = self.oblique.turning(&self.grip, motion.dynamics(), t, &mut self.start)?;
+        let reach = self.shake.turning_length(&self.factors, motion.dynamics(), t, &mut self.start)?;
         let unknown = self.lengths.iter_mut().zip(reach).filter(|(length, _)| **length == -1.0);
         unknown.for_each(|(length, reach)| *length = reach);
         Ok(())
@@ -232,7 +232,7 @@ impl Rattle {
         interval: Interval<'_>,
     ) -> Result<(), StepError> {
         let Shape { half, rows, .. } = self.shape;
-        if (0..W).all(|lane| self.grip.rank(lane) == rows / W) {
+        if (0..W).all(|lane| self.factors.rank(lane) == rows / W) {
             return Ok(());
         }
         let ends = ends::<W>(interval);
@@ -240,8 +240,9 @@ impl Rattle {
         let sizes = self.extent::<W>(&self.at[..half]);
         for lane in (0..W).filter(|&lane| interval.h[lane] != 0.0) {
             let each = || self.values.iter().skip(lane).step_by(W).enumerate();
-            let unmet =
-                |&(k, value): &(usize, &f64)| value.abs() > MET * self.grip.steepness(k, lane) * sizes[lane];
+            let unmet = |&(k, value): &(usize, &f64)| {
+                value.abs() > MET * self.factors.steepness(k, lane) * sizes[lane]
+            };
             if each().any(|each| unmet(&each)) {
                 let names = motion.system().constraints();
                 let constraints =
@@ -252,7 +253,7 @@ impl Rattle {
         Ok(())
     }
 
-    /// Brings momenta onto what constraints demand of velocities: p ← p − G(q₁)ᵀμ. `at` is where the leg ends, and gripped.
+    /// Brings momenta onto what constraints demand of velocities: p ← p − G(q₁)ᵀμ. `at` is where the leg ends, and factored.
     fn turn<const W: usize>(
         &mut self,
         motion: &mut Motion<'_>,
@@ -267,10 +268,10 @@ impl Rattle {
         let ends = ends::<W>(interval);
         self.multipliers.fill(0.0);
         self.past_multipliers.guess(interval.h, &mut self.multipliers);
-        self.grip.settle(&mut self.multipliers, &mut self.correction);
-        self.grip.pull(&self.multipliers, &mut change[half..]);
+        self.factors.project_multipliers(&mut self.multipliers, &mut self.correction);
+        self.factors.add_forces(&self.multipliers, &mut change[half..]);
         // A linear solution, where velocities are linear in momenta, is off by its rounding alone: little, where constraints are independent.
-        let unsure: [bool; W] = std::array::from_fn(|j| !self.direct || !self.grip.is_clear(j));
+        let unsure: [bool; W] = std::array::from_fn(|j| !self.direct || !self.factors.is_clear(j));
         let mut progress: [_; W] =
             std::array::from_fn(|j| Progress::new(interval.h[j], if unsure[j] { 1.0 } else { 1e-8 }, true));
         let mut asked = [true; W];
@@ -285,9 +286,9 @@ impl Rattle {
             self.start[half..].copy_from_slice(&self.rates[..half]);
             motion.dynamics().constraint_rates(&ends, &self.start, &mut self.values)?;
             motion.work_mut().iterations += 1;
-            self.grip.solve(&mut self.values);
+            self.factors.solve(&mut self.values);
             self.correction.fill(0.0);
-            self.grip.deflect(&self.values, &mut self.correction);
+            self.factors.add_accelerations(&self.values, &mut self.correction);
             let (sizes, changes) = (sizes::<W>(&self.rates[..half]), sizes::<W>(&self.correction));
             let mut takes = [false; W];
             for j in 0..W {
@@ -296,8 +297,8 @@ impl Rattle {
                 takes[j] = progress[j].takes(changes[j], size);
             }
             keep_in::<W>(&takes, &mut self.values);
-            self.grip.pull(&self.values, &mut change[half..]);
-            self.grip.deflect(&self.values, &mut self.rates[..half]);
+            self.factors.add_forces(&self.values, &mut change[half..]);
+            self.factors.add_accelerations(&self.values, &mut self.rates[..half]);
             self.multipliers.iter_mut().zip(&self.values).for_each(|(m, x)| *m += x);
             if !progress.iter().any(|lane| lane.open) {
                 return Ok(());
@@ -367,8 +368,8 @@ impl Step for Rattle {
         visit(&mut self.held.q);
         visit(&mut self.held.t);
         visit(&mut self.held.known);
-        // The grip follows from these, and may not be that of what was read back.
-        self.held.gripped = false;
+        // The factors follow from these, and may not be those of what was read back.
+        self.held.factored = false;
     }
 }
 

@@ -24,7 +24,7 @@ use crate::error::RunError;
 use crate::implicit::{Equation, Past, Solver};
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
-use leastaction_mechanics::{Dynamics, EvalError, Grip, Oblique, ProjectionError};
+use leastaction_mechanics::{ConstraintFactors, Dynamics, EvalError, ProjectionError, ShakeFactors};
 use shares::Shares;
 
 /// Equations with more unknowns than this are not left to Newton's method, whose matrix would be too large.
@@ -50,8 +50,8 @@ fn stepper(s: usize, dynamics: &mut Dynamics, width: usize) -> Result<Box<dyn St
     let net = Net {
         n: half,
         m: rows,
-        nodes: (0..s).map(|_| Grip::new(&system, width)).collect(),
-        middle: Grip::new(&system, width),
+        nodes: (0..s).map(|_| ConstraintFactors::new(&system, width)).collect(),
+        middle: ConstraintFactors::new(&system, width),
         reach: vec![0.0; rows],
         impulses: vec![0.0; s * rows],
         pulls: vec![0.0; s * half],
@@ -70,8 +70,8 @@ fn stepper(s: usize, dynamics: &mut Dynamics, width: usize) -> Result<Box<dyn St
         past_impulses: (m > 0).then(|| Past::of_increments(&nodes[..s], &weights[..s], rows)),
         x: vec![0.0; s * len],
         size: vec![0.0; len],
-        end: Grip::new(&system, width),
-        oblique: Oblique::new(&system, width),
+        end: ConstraintFactors::new(&system, width),
+        shake: ShakeFactors::new(&system, width),
         lengths: [UNKNOWN; LANES],
         net,
     };
@@ -87,9 +87,9 @@ struct Spark {
     x: Vec<f64>,
     /// What the unknowns are measured by.
     size: Vec<f64>,
-    end: Grip,
+    end: ConstraintFactors,
     /// The length over which constraints turn where each lane began: positions are not known better than to its rounding.
-    oblique: Oblique,
+    shake: ShakeFactors,
     lengths: [f64; LANES],
     net: Net,
 }
@@ -101,8 +101,8 @@ struct Net {
     m: usize,
     shares: Shares,
     /// G at Lobatto's nodes but the last, and in the middle of the step, as it is guessed.
-    nodes: Vec<Grip>,
-    middle: Grip,
+    nodes: Vec<ConstraintFactors>,
+    middle: ConstraintFactors,
     /// What a unit of each multiplier does to accelerations in the middle; unknowns are hI times this, which are lengths.
     reach: Vec<f64>,
     /// Iⱼ, and what they do to momenta: −GᵀI.
@@ -167,8 +167,8 @@ impl Spark {
             let _ = dynamics.constraint_values(t, at, shift);
             let _ = dynamics.constraint_rates(t, at, shift);
             let _ = dynamics.multipliers(t, at, shift);
-            let _ = self.end.take(dynamics, t, at);
-            let _ = middle.take(dynamics, t, at);
+            let _ = self.end.factor(dynamics, t, at);
+            let _ = middle.factor(dynamics, t, at);
         }
     }
 
@@ -214,12 +214,12 @@ impl Spark {
         interval: Interval<'_>,
         block: &Block,
     ) -> Result<(), EvalError> {
-        let Spark { size, oblique, lengths, net, .. } = self;
+        let Spark { size, shake, lengths, net, .. } = self;
         let (width, len) = (interval.h.len(), size.len());
         if net.m > 0 && lengths[..width].contains(&UNKNOWN) {
             let times = times(interval, 0.5);
             net.z.copy_from_slice(&net.at);
-            let reach = oblique.turning(&net.middle, motion.dynamics(), &times[..width], &mut net.z)?;
+            let reach = shake.turning_length(&net.middle, motion.dynamics(), &times[..width], &mut net.z)?;
             let unknown = lengths.iter_mut().zip(reach).filter(|(length, _)| **length == UNKNOWN);
             unknown.for_each(|(length, reach)| *length = reach);
         }
@@ -251,7 +251,7 @@ impl Spark {
         let times = times(interval, 1.0);
         let values = &mut net.values[..net.m];
         block.after(0, change, &mut net.at);
-        end.take(motion.dynamics(), &times[..width], &net.at)?;
+        end.factor(motion.dynamics(), &times[..width], &net.at)?;
         check_met(end, motion, interval, (&net.at, lengths), values, iterations)?;
         let (mut open, mut last) = ([true; LANES], [f64::INFINITY; LANES]);
         for _ in 0..TURNS {
@@ -262,7 +262,7 @@ impl Spark {
             end.solve(values);
             let step = &mut net.z[..n];
             step.fill(0.0);
-            end.pull(values, step);
+            end.add_forces(values, step);
             for lane in 0..width {
                 let largest =
                     |x: &[f64]| x.iter().skip(lane).step_by(width).fold(0.0f64, |m, x| m.max(x.abs()));
@@ -351,7 +351,7 @@ struct Constrained<'a, 'd> {
 }
 
 impl Constrained<'_, '_> {
-    /// Takes hold of the system in the middle of the step, and turns impulses into unknowns.
+    /// Factors the constraints in the middle of the step, and turns impulses into unknowns.
     fn weigh(&mut self, x: &mut [f64]) -> Result<(), EvalError> {
         let Constrained { motion, interval, block, net } = self;
         let (width, m, len) = (interval.h.len(), net.m, 2 * (net.n + net.m));
@@ -362,14 +362,14 @@ impl Constrained<'_, '_> {
             return Ok(());
         }
         let middle = times(*interval, 0.5);
-        net.middle.take(motion.dynamics(), &middle[..width], &net.at)?;
-        net.nodes[0].feel(motion.dynamics(), interval.t, block.values())?;
+        net.middle.factor(motion.dynamics(), &middle[..width], &net.at)?;
+        net.nodes[0].evaluate(motion.dynamics(), interval.t, block.values())?;
         for (place, reach) in net.reach.iter_mut().enumerate() {
             let found = net.middle.reach(place / width, place % width);
             *reach = if found > 0.0 { found } else { 1.0 };
         }
         let Net { middle, impulses, z, n, .. } = &mut **net;
-        impulses.chunks_exact_mut(m).for_each(|impulses| middle.settle(impulses, &mut z[..*n]));
+        impulses.chunks_exact_mut(m).for_each(|impulses| middle.project_multipliers(impulses, &mut z[..*n]));
         for (stage, impulses) in x.chunks_exact_mut(len).zip(net.impulses.chunks_exact(m)) {
             let (unknown, zeros) = (net.n..net.n + m, len - m..len);
             stage[zeros].fill(0.0);
@@ -395,14 +395,14 @@ impl Constrained<'_, '_> {
                 let times = times(*interval, net.shares.nodes[j]);
                 let nu: [f64; MOST] = std::array::from_fn(|i| net.shares.nu[j * s + i.min(s - 1)]);
                 net.go(block, x, |i| nu[i]);
-                net.nodes[j].feel(motion.dynamics(), &times[..width], &net.at)?;
+                net.nodes[j].evaluate(motion.dynamics(), &times[..width], &net.at)?;
             }
             let impulses = &mut net.impulses[j * m..][..m];
             for (place, impulse) in impulses.iter_mut().enumerate() {
                 let h = interval.h[place % width];
                 *impulse = if h == 0.0 { 0.0 } else { stage[n + place] / (net.reach[place] * h) };
             }
-            net.nodes[j].pull(impulses, &mut net.pulls[j * n..][..n]);
+            net.nodes[j].add_forces(impulses, &mut net.pulls[j * n..][..n]);
         }
         Ok(())
     }
@@ -433,7 +433,7 @@ impl Constrained<'_, '_> {
             for i in 0..s {
                 let share = net.shares.b[i] * net.shares.xi(i, j);
                 net.part.iter_mut().zip(&net.shift).for_each(|(part, shift)| *part = share * shift);
-                net.middle.deflect(&net.part, &mut image[i * len..][..n]);
+                net.middle.add_accelerations(&net.part, &mut image[i * len..][..n]);
             }
         }
         Ok(())
@@ -511,7 +511,7 @@ impl Equation for Constrained<'_, '_> {
 /// Whether constraints are met at the end of the step. Those that depend on others may contradict them; and where an iteration went far
 /// astray, corrections are small beside what it found.
 fn check_met(
-    end: &Grip,
+    end: &ConstraintFactors,
     motion: &mut Motion<'_>,
     interval: Interval<'_>,
     (at, lengths): (&[f64], &[f64; LANES]),

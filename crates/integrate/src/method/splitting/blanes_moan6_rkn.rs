@@ -15,7 +15,7 @@ pub(in crate::method) const CARD: Card = Card {
     kind: Kind::Explicit,
     sizing: Sizing::Given,
     cite: "doi:10.1016/S0377-0427(01)00492-7, table 3",
-    stepper: |dynamics, width, _| Splitting::boxed(dynamics, width, TABLE),
+    stepper: |dynamics, width, _| Splitting::boxed(dynamics, width, CARD.name, TABLE),
 };
 
 pub(super) const TABLE: Table = Table::Symmetric(

@@ -16,7 +16,7 @@ pub(in crate::method) const CARD: Card = Card {
     kind: Kind::Explicit,
     sizing: Sizing::Given,
     cite: "doi:10.1016/0167-2789(90)90019-L",
-    stepper: |dynamics, width, _| Splitting::boxed(dynamics, width, TABLE),
+    stepper: |dynamics, width, _| Splitting::boxed(dynamics, width, CARD.name, TABLE),
 };
 
 pub(super) const TABLE: Table = Table::OfVerlet(&[1.3512071919596576, -1.702414383919315]);

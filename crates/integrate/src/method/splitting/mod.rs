@@ -28,7 +28,7 @@ pub(super) mod yoshida8;
 use crate::block::{Block, copy_in, scale};
 use crate::card::Keeps;
 use crate::compiled_loop::{StepCode, StepOutputs};
-use crate::compiled_step::{CompiledStep, StepBuilder};
+use crate::compiled_step::{CompiledStep, KernelKey, StepBuilder};
 use crate::error::RunError;
 use crate::method::composition::mirror;
 use crate::step::{Interval, Motion, Step, StepError};
@@ -145,7 +145,7 @@ struct Splitting {
     base: Vec<f64>,
     end: End,
     whole: Option<CompiledStep>,
-    name: String,
+    name: &'static str,
 }
 
 /// The rate at the end of the last step, which is that at the start of the next if both are kicks, or drifts.
@@ -177,7 +177,12 @@ impl End {
 }
 
 impl Splitting {
-    fn boxed(dynamics: &mut Dynamics, width: usize, table: Table) -> Result<Box<dyn Step>, RunError> {
+    fn boxed(
+        dynamics: &mut Dynamics,
+        width: usize,
+        name: &'static str,
+        table: Table,
+    ) -> Result<Box<dyn Step>, RunError> {
         if dynamics.system().facts().explicit {
             dynamics.prepare(&[Quantity::Drift, Quantity::Kick])?;
         }
@@ -191,7 +196,7 @@ impl Splitting {
             base: vec![0.0; 2 * half],
             end: End { rate: memory(), place: memory(), known: [0.0; LANES] },
             whole: None,
-            name: format!("{table:?}"),
+            name,
         }))
     }
 
@@ -331,7 +336,7 @@ impl Step for Splitting {
         self.whole = CompiledStep::compile(
             dynamics,
             width,
-            &self.name,
+            KernelKey::step(self.name),
             &quantities,
             (&rows, &[]),
             |builder, inputs| {
@@ -421,8 +426,8 @@ impl Step for Splitting {
 }
 
 impl StepCode for Splitting {
-    fn name(&self) -> String {
-        self.name.clone()
+    fn method(&self) -> &'static str {
+        self.name
     }
 
     fn quantities(&self) -> Vec<(Quantity, usize)> {

@@ -14,7 +14,7 @@ pub(in crate::method) const CARD: Card = Card {
     kind: Kind::Explicit,
     sizing: Sizing::Given,
     cite: "doi:10.1109/TNS.1983.4332919",
-    stepper: |dynamics, width, _| Splitting::boxed(dynamics, width, TABLE),
+    stepper: |dynamics, width, _| Splitting::boxed(dynamics, width, CARD.name, TABLE),
 };
 
 pub(super) const TABLE: Table =

@@ -12,7 +12,7 @@ pub(in crate::method) const CARD: Card = Card {
     kind: Kind::Explicit,
     sizing: Sizing::Given,
     cite: "doi:10.1080/10556780500140664",
-    stepper: |dynamics, width, _| Splitting::boxed(dynamics, width, TABLE),
+    stepper: |dynamics, width, _| Splitting::boxed(dynamics, width, CARD.name, TABLE),
 };
 
 pub(super) const TABLE: Table = Table::OfVerlet(&[

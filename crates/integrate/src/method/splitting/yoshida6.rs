@@ -14,7 +14,7 @@ pub(in crate::method) const CARD: Card = Card {
     kind: Kind::Explicit,
     sizing: Sizing::Given,
     cite: "doi:10.1016/0375-9601(90)90092-3, table 1",
-    stepper: |dynamics, width, _| Splitting::boxed(dynamics, width, TABLE),
+    stepper: |dynamics, width, _| Splitting::boxed(dynamics, width, CARD.name, TABLE),
 };
 
 pub(super) const TABLE: Table =

@@ -1,4 +1,4 @@
-//! The grip of constraints on a system at one configuration: G, and the factors of G M⁻¹ Gᵀ.
+//! Constraints at one configuration: G, and the factors of G M⁻¹ Gᵀ.
 
 use crate::constraint::orthogonal::Orthogonal;
 use crate::constraint::sparse::{BENT, Component, DEPENDENT, LONGEST, Layout, THERE};
@@ -17,13 +17,13 @@ use std::sync::Arc;
 /// The constraints of a system at one configuration, for one state or for a block of eight: G = ∂Ψ/∂v, and G M⁻¹ Gᵀ in factors.
 ///
 /// Redundant constraints do no harm: in a small system they share what they carry, in a large one some get the multiplier 0, and
-/// [`Grip::rank`] tells how many are independent.
+/// [`ConstraintFactors::rank`] tells how many are independent.
 /// What is solved for is then the same force, if the constraints do not contradict each other. Nothing allocates after the first use.
 #[derive(Clone, Debug)]
-pub struct Grip {
+pub struct ConstraintFactors {
     pub(crate) layout: Arc<Layout>,
     pub(crate) width: usize,
-    pub(crate) slopes: Vec<f64>,
+    pub(crate) jacobian: Vec<f64>,
     /// Parts of M⁻¹, and the parameters for which they are known if M is constant.
     inverse: Vec<f64>,
     known: Option<Revision>,
@@ -40,19 +40,19 @@ pub struct Grip {
     matrix: Vec<f64>,
     right: Vec<f64>,
     ordered: Vec<f64>,
-    settled: Vec<f64>,
+    projected: Vec<f64>,
 }
 
-impl Grip {
+impl ConstraintFactors {
     /// Room for the constraints of a system in so many lanes.
     #[must_use]
-    pub fn new(system: &System, width: usize) -> Grip {
+    pub fn new(system: &System, width: usize) -> ConstraintFactors {
         let layout = system.layout().clone();
         let largest = layout.components.iter().map(|c| c.size * c.size).max().unwrap_or(0);
         let numbers = |len: usize| vec![0.0; len * width];
-        Grip {
+        ConstraintFactors {
             width,
-            slopes: numbers(layout.columns.len()),
+            jacobian: numbers(layout.columns.len()),
             inverse: numbers(layout.inverse_len),
             known: None,
             spread: numbers(layout.spread_columns.len()),
@@ -65,20 +65,20 @@ impl Grip {
             matrix: vec![0.0; largest],
             right: vec![0.0; largest],
             ordered: numbers(layout.rows),
-            settled: numbers(layout.rows),
+            projected: numbers(layout.rows),
             layout,
         }
     }
 
-    /// Takes hold of the system at y.
+    /// Evaluates G at y, and factors G M⁻¹ Gᵀ there.
     ///
     /// # Errors
     /// [`EvalError`] if a slice does not fit, or the mass matrix is singular there.
-    pub fn take(&mut self, dynamics: &mut Dynamics, t: &[f64], y: &[f64]) -> Result<(), EvalError> {
+    pub fn factor(&mut self, dynamics: &mut Dynamics, t: &[f64], y: &[f64]) -> Result<(), EvalError> {
         check("lanes", self.width, t.len())?;
-        dynamics.engine.eval(Quantity::ConstraintJacobian, t, y, &mut self.slopes)?;
+        dynamics.engine.eval(Quantity::ConstraintJacobian, t, y, &mut self.jacobian)?;
         self.invert_masses(dynamics, t, y)?;
-        let weakest = self.factor_in(&[DEPENDENT; LANES]);
+        let weakest = self.eliminate_lanes(&[DEPENDENT; LANES]);
         // Without better factors, pivots tell directions from bends only.
         let (limit, rows) = match &self.orthogonal {
             Some(_) => (THERE, self.layout.rows),
@@ -87,18 +87,19 @@ impl Grip {
         self.doubtful =
             std::array::from_fn(|j| j < self.width && (weakest[j] < limit || self.rank[j] < rows));
         if self.doubtful.contains(&true) {
-            self.factor_better(dynamics, t, y, &weakest)?;
+            self.factor_carefully(dynamics, t, y, &weakest)?;
         }
         Ok(())
     }
 
-    /// Takes G at y only, for [`Grip::pull`], [`Grip::press`] and [`Grip::steepness`]: what else is known stays as it was last taken.
+    /// Evaluates G at y only, for [`ConstraintFactors::add_forces`], [`ConstraintFactors::add_rates`] and
+    /// [`ConstraintFactors::steepness`]: the factors stay as they were.
     ///
     /// # Errors
     /// [`EvalError`] if a slice does not fit.
-    pub fn feel(&mut self, dynamics: &mut Dynamics, t: &[f64], y: &[f64]) -> Result<(), EvalError> {
+    pub fn evaluate(&mut self, dynamics: &mut Dynamics, t: &[f64], y: &[f64]) -> Result<(), EvalError> {
         check("lanes", self.width, t.len())?;
-        dynamics.engine.eval(Quantity::ConstraintJacobian, t, y, &mut self.slopes)
+        dynamics.engine.eval(Quantity::ConstraintJacobian, t, y, &mut self.jacobian)
     }
 
     /// How many constraints are independent, in a lane.
@@ -121,66 +122,66 @@ impl Grip {
         }
     }
 
-    /// Replaces multipliers by those that [`Grip::solve`] would find for the same force, in lanes where constraints depend on others:
-    /// whoever corrects multipliers by solutions never sees another part of them, and guesses from guesses would let it grow.
+    /// Replaces multipliers by those that [`ConstraintFactors::solve`] would find for the same force, in lanes where constraints depend on
+    /// others: whoever corrects multipliers by solutions never sees another part of them, and guesses from guesses would let it grow.
     /// `moved` is room for one number per coordinate.
-    pub fn settle(&mut self, multipliers: &mut [f64], moved: &mut [f64]) {
+    pub fn project_multipliers(&mut self, multipliers: &mut [f64], moved: &mut [f64]) {
         let (width, rows) = (self.width, self.layout.rows);
         if self.rank[..width].iter().all(|rank| *rank == rows) {
             return;
         }
-        let mut settled = std::mem::take(&mut self.settled);
+        let mut projected = std::mem::take(&mut self.projected);
         moved.fill(0.0);
-        settled.fill(0.0);
-        self.deflect(multipliers, moved);
-        self.press(moved, &mut settled);
-        self.solve(&mut settled);
-        for (place, (multiplier, settled)) in multipliers.iter_mut().zip(&settled).enumerate() {
-            *multiplier = if self.rank[place % width] < rows { -settled } else { *multiplier };
+        projected.fill(0.0);
+        self.add_accelerations(multipliers, moved);
+        self.add_rates(moved, &mut projected);
+        self.solve(&mut projected);
+        for (place, (multiplier, projected)) in multipliers.iter_mut().zip(&projected).enumerate() {
+            *multiplier = if self.rank[place % width] < rows { -projected } else { *multiplier };
         }
-        self.settled = settled;
+        self.projected = projected;
     }
 
     /// Adds the constraint force: out −= Gᵀλ.
-    pub fn pull(&self, multipliers: &[f64], out: &mut [f64]) {
+    pub fn add_forces(&self, multipliers: &[f64], out: &mut [f64]) {
         let Layout { start, columns, .. } = &*self.layout;
         match self.width {
-            1 => gather::<1>(start, columns, &self.slopes, multipliers, out),
-            _ => gather::<LANES>(start, columns, &self.slopes, multipliers, out),
+            1 => subtract_transposed::<1>(start, columns, &self.jacobian, multipliers, out),
+            _ => subtract_transposed::<LANES>(start, columns, &self.jacobian, multipliers, out),
         }
     }
 
     /// Adds what the constraint force does to velocities: out −= M⁻¹Gᵀλ.
-    pub fn deflect(&self, multipliers: &[f64], out: &mut [f64]) {
+    pub fn add_accelerations(&self, multipliers: &[f64], out: &mut [f64]) {
         let Layout { spread_start, spread_columns, .. } = &*self.layout;
         match self.width {
-            1 => gather::<1>(spread_start, spread_columns, &self.spread, multipliers, out),
-            _ => gather::<LANES>(spread_start, spread_columns, &self.spread, multipliers, out),
+            1 => subtract_transposed::<1>(spread_start, spread_columns, &self.spread, multipliers, out),
+            _ => subtract_transposed::<LANES>(spread_start, spread_columns, &self.spread, multipliers, out),
         }
     }
 
     /// Adds what velocities, or accelerations, do to constraints: out += G v.
-    pub fn press(&self, v: &[f64], out: &mut [f64]) {
+    pub fn add_rates(&self, v: &[f64], out: &mut [f64]) {
         let Layout { start, columns, .. } = &*self.layout;
         match self.width {
-            1 => scatter::<1>(start, columns, &self.slopes, v, out),
-            _ => scatter::<LANES>(start, columns, &self.slopes, v, out),
+            1 => add_product::<1>(start, columns, &self.jacobian, v, out),
+            _ => add_product::<LANES>(start, columns, &self.jacobian, v, out),
         }
     }
 
     /// Adds what impulses do to constraints: out += G M⁻¹ p.
-    pub fn jolt(&self, p: &[f64], out: &mut [f64]) {
+    pub fn add_rates_of_momenta(&self, p: &[f64], out: &mut [f64]) {
         let Layout { spread_start, spread_columns, .. } = &*self.layout;
         match self.width {
-            1 => scatter::<1>(spread_start, spread_columns, &self.spread, p, out),
-            _ => scatter::<LANES>(spread_start, spread_columns, &self.spread, p, out),
+            1 => add_product::<1>(spread_start, spread_columns, &self.spread, p, out),
+            _ => add_product::<LANES>(spread_start, spread_columns, &self.spread, p, out),
         }
     }
 
     /// Σ |G_ki| of a constraint, in a lane: by how much it changes at most where every coordinate changes by 1.
     #[must_use]
     pub fn steepness(&self, constraint: usize, lane: usize) -> f64 {
-        self.layout.row(constraint).map(|entry| self.slopes[entry * self.width + lane].abs()).sum()
+        self.layout.row(constraint).map(|entry| self.jacobian[entry * self.width + lane].abs()).sum()
     }
 
     /// The largest |(M⁻¹Gᵀ)_ik| of a constraint, in a lane: what a unit of its multiplier does to accelerations.
@@ -205,7 +206,7 @@ impl Grip {
     }
 
     /// Factors anew what pivots left in doubt, reckoning with the violation of constraints: by orthogonal factors if the system is small.
-    fn factor_better(
+    fn factor_carefully(
         &mut self,
         dynamics: &mut Dynamics,
         t: &[f64],
@@ -229,7 +230,7 @@ impl Grip {
         let Some(orthogonal) = &mut self.orthogonal else {
             self.doubtful.fill(false);
             if (0..width).any(|lane| weakest[lane] < shortest[lane].powi(2)) {
-                self.factor_in(&shortest.map(|shortest| (shortest * shortest).max(DEPENDENT)));
+                self.eliminate_lanes(&shortest.map(|shortest| (shortest * shortest).max(DEPENDENT)));
             }
             return Ok(());
         };
@@ -237,7 +238,7 @@ impl Grip {
             if self.doubtful[lane] {
                 let place = (lane, width);
                 let found =
-                    orthogonal.factor(&self.layout, &self.slopes, &self.inverse, shortest[lane], place);
+                    orthogonal.factor(&self.layout, &self.jacobian, &self.inverse, shortest[lane], place);
                 // Where masses are not positive, there are none.
                 self.doubtful[lane] = found.is_some();
                 self.rank[lane] = found.unwrap_or(self.rank[lane]);
@@ -246,21 +247,21 @@ impl Grip {
         Ok(())
     }
 
-    fn factor_in(&mut self, dependent: &[f64; LANES]) -> [f64; LANES] {
+    fn eliminate_lanes(&mut self, dependent: &[f64; LANES]) -> [f64; LANES] {
         let mut weakest = [1.0; LANES];
         match self.width {
-            1 => weakest[..1].copy_from_slice(&self.factor::<1>(&[dependent[0]])),
-            _ => weakest.copy_from_slice(&self.factor::<LANES>(dependent)),
+            1 => weakest[..1].copy_from_slice(&self.eliminate::<1>(&[dependent[0]])),
+            _ => weakest.copy_from_slice(&self.eliminate::<LANES>(dependent)),
         }
         weakest
     }
 
-    fn factor<const W: usize>(&mut self, dependent: &[f64; W]) -> [f64; W] {
+    fn eliminate<const W: usize>(&mut self, dependent: &[f64; W]) -> [f64; W] {
         let Layout { spread, diagonal, lower, .. } = &*self.layout;
-        spread.fill::<W>(&self.inverse, &self.slopes, &mut self.spread);
-        diagonal.fill::<W>(&self.slopes, &self.spread, &mut self.diagonal);
-        lower.fill::<W>(&self.slopes, &self.spread, &mut self.lower);
-        let Grip { diagonal, lower, ordered, .. } = self;
+        spread.fill::<W>(&self.inverse, &self.jacobian, &mut self.spread);
+        diagonal.fill::<W>(&self.jacobian, &self.spread, &mut self.diagonal);
+        lower.fill::<W>(&self.jacobian, &self.spread, &mut self.lower);
+        let ConstraintFactors { diagonal, lower, ordered, .. } = self;
         let found = self.layout.factor::<W>(diagonal, lower, ordered, dependent);
         self.rank[..W].copy_from_slice(&found.rank);
         found.weakest
@@ -329,7 +330,7 @@ fn invert(
 }
 
 /// out −= Aᵀx for a matrix by rows.
-pub(crate) fn gather<const W: usize>(
+pub(crate) fn subtract_transposed<const W: usize>(
     start: &[u32],
     columns: &[u32],
     entries: &[f64],
@@ -347,7 +348,7 @@ pub(crate) fn gather<const W: usize>(
 }
 
 /// out += Ax for a matrix by rows.
-pub(crate) fn scatter<const W: usize>(
+pub(crate) fn add_product<const W: usize>(
     start: &[u32],
     columns: &[u32],
     entries: &[f64],
@@ -366,9 +367,9 @@ pub(crate) fn scatter<const W: usize>(
 
 /// What dynamics needs to reckon with constraints. It grows when it is first used, and then no more.
 #[derive(Clone, Default)]
-pub(crate) struct Hold {
+pub(crate) struct ConstraintMemory {
     /// For one state, and for eight.
-    pub(crate) grips: [Option<Grip>; 2],
+    pub(crate) factors: [Option<ConstraintFactors>; 2],
     pub(crate) multipliers: Vec<f64>,
     pub(crate) values: Vec<f64>,
     pub(crate) accelerations: Vec<f64>,
@@ -376,16 +377,16 @@ pub(crate) struct Hold {
     pub(crate) flow: Vec<f64>,
 }
 
-impl Hold {
-    /// The grip for so many lanes, taken out to be used and put back.
-    pub(crate) fn lend(&mut self, system: &System, width: usize) -> Grip {
-        let made = || Grip::new(system, width);
-        self.grips[usize::from(width > 1)].take().unwrap_or_else(made)
+impl ConstraintMemory {
+    /// The factors for so many lanes, taken out to be used and put back.
+    pub(crate) fn take_factors(&mut self, system: &System, width: usize) -> ConstraintFactors {
+        let new = || ConstraintFactors::new(system, width);
+        self.factors[usize::from(width > 1)].take().unwrap_or_else(new)
     }
 
-    pub(crate) fn put_back(&mut self, grip: Grip) {
-        let place = usize::from(grip.width > 1);
-        self.grips[place] = Some(grip);
+    pub(crate) fn put_back(&mut self, factors: ConstraintFactors) {
+        let place = usize::from(factors.width > 1);
+        self.factors[place] = Some(factors);
     }
 }
 
@@ -431,7 +432,7 @@ impl Dynamics {
         check("multipliers", self.system().constraints().len() * t.len(), out.len())?;
         let found = self.turn(Dynamics::velocities, t, y);
         found.and(self.find_multipliers(t, y))?;
-        out.copy_from_slice(&self.hold.multipliers[..out.len()]);
+        out.copy_from_slice(&self.constraint.multipliers[..out.len()]);
         Ok(())
     }
 
@@ -443,10 +444,10 @@ impl Dynamics {
         self.engine.check_block(t, y)?;
         check("ranks", t.len(), out.len())?;
         let system = self.system().clone();
-        let mut grip = self.hold.lend(&system, t.len());
-        let taken = grip.take(self, t, y);
-        (0..t.len()).for_each(|lane| out[lane] = grip.rank(lane));
-        self.hold.put_back(grip);
+        let mut factors = self.constraint.take_factors(&system, t.len());
+        let taken = factors.factor(self, t, y);
+        (0..t.len()).for_each(|lane| out[lane] = factors.rank(lane));
+        self.constraint.put_back(factors);
         taken
     }
 
@@ -456,22 +457,22 @@ impl Dynamics {
     pub(crate) fn find_multipliers(&mut self, t: &[f64], y: &[f64]) -> Result<(), EvalError> {
         let system = self.system().clone();
         let (rows, half) = (system.constraints().len() * t.len(), y.len() / 2);
-        let mut hold = std::mem::take(&mut self.hold);
-        grow(&mut hold.multipliers, rows);
-        grow(&mut hold.accelerations, y.len() + half);
-        let mut grip = hold.lend(&system, t.len());
-        let (z, a) = hold.accelerations.split_at_mut(y.len());
+        let mut memory = std::mem::take(&mut self.constraint);
+        grow(&mut memory.multipliers, rows);
+        grow(&mut memory.accelerations, y.len() + half);
+        let mut factors = memory.take_factors(&system, t.len());
+        let (z, a) = memory.accelerations.split_at_mut(y.len());
         z.copy_from_slice(&self.other[..y.len()]);
-        let multipliers = &mut hold.multipliers[..rows];
+        let multipliers = &mut memory.multipliers[..rows];
         let found = self
             .free_accelerations(t, z, &mut a[..half])
             .and_then(|()| self.engine.eval(Quantity::ConstraintBias, t, z, multipliers))
-            .and_then(|()| grip.take(self, t, y));
-        grip.press(&a[..half], multipliers);
-        grip.solve(multipliers);
+            .and_then(|()| factors.factor(self, t, y));
+        factors.add_rates(&a[..half], multipliers);
+        factors.solve(multipliers);
         self.pair(&z[..half], &z[half..]);
-        hold.put_back(grip);
-        self.hold = hold;
+        memory.put_back(factors);
+        self.constraint = memory;
         found
     }
 
@@ -484,8 +485,8 @@ impl Dynamics {
     ) -> Result<(), EvalError> {
         let found = self.find_multipliers(t, y);
         let rows = self.system().constraints().len() * t.len();
-        if let Some(grip) = &self.hold.grips[usize::from(t.len() > 1)] {
-            grip.pull(&self.hold.multipliers[..rows], pushes);
+        if let Some(factors) = &self.constraint.factors[usize::from(t.len() > 1)] {
+            factors.add_forces(&self.constraint.multipliers[..rows], pushes);
         }
         found
     }

@@ -1,9 +1,10 @@
 //! Constraints at one configuration, met by forces that act as at another: G(q₁) M⁻¹ G(q₀)ᵀ in factors.
 //!
-//! This is what Newton's method needs where a step from q₀ must end on the constraints at q₁. The matrix is not symmetric, but has the
-//! entries of G M⁻¹ Gᵀ at q₀, and is near that; so it is factored as L U in the same order, without looking for pivots.
+//! This is the matrix of Newton's method in SHAKE and RATTLE, where a step from q₀ must end on the constraints at q₁ (E. Barth,
+//! K. Kuczera, B. Leimkuhler and R. D. Skeel, J. Comput. Chem. 16 (1995) 1192). It is not symmetric, but has the entries of G M⁻¹ Gᵀ
+//! at q₀, and is near that; so it is factored as L U in the same order, without looking for pivots.
 
-use crate::constraint::grip::Grip;
+use crate::constraint::factors::ConstraintFactors;
 use crate::constraint::sparse::Layout;
 use crate::dynamics::Dynamics;
 use crate::error::EvalError;
@@ -14,12 +15,12 @@ use std::sync::Arc;
 
 /// The factors of G(q₁) M⁻¹ G(q₀)ᵀ, for one state or for a block of eight.
 #[derive(Clone, Debug)]
-pub struct Oblique {
+pub struct ShakeFactors {
     layout: Arc<Layout>,
     width: usize,
-    slopes: Vec<f64>,
-    /// Factors as they are made, and as they were last made for each lane.
-    made: Factors,
+    jacobian: Vec<f64>,
+    /// The latest factors, and the latest that each lane took.
+    latest: Factors,
     kept: Factors,
     ordered: Vec<f64>,
 }
@@ -32,10 +33,10 @@ struct Factors {
     upper: Vec<f64>,
 }
 
-impl Oblique {
+impl ShakeFactors {
     /// Room for the constraints of a system in so many lanes.
     #[must_use]
-    pub fn new(system: &System, width: usize) -> Oblique {
+    pub fn new(system: &System, width: usize) -> ShakeFactors {
         let layout = system.layout().clone();
         let numbers = |len: usize| vec![0.0; len * width];
         let factors = Factors {
@@ -43,9 +44,9 @@ impl Oblique {
             lower: numbers(layout.factor_rows.len()),
             upper: numbers(layout.factor_rows.len()),
         };
-        Oblique {
-            slopes: numbers(layout.columns.len()),
-            made: factors.clone(),
+        ShakeFactors {
+            jacobian: numbers(layout.columns.len()),
+            latest: factors.clone(),
             kept: factors,
             ordered: numbers(layout.rows),
             width,
@@ -53,23 +54,23 @@ impl Oblique {
         }
     }
 
-    /// Factors G(y) M⁻¹ G(q₀)ᵀ in some lanes, where the forces are those of a grip. Rows that depend on others in the grip take no part;
-    /// where it is not clear whether some do ([`Grip::is_clear`]), such factors are of no use.
+    /// Factors G(y) M⁻¹ G(q₀)ᵀ in some lanes, where the forces act as at q₀, of which `factors` are. Rows that depend on others there take no part;
+    /// where it is not clear whether some do ([`ConstraintFactors::is_clear`]), such factors are of no use.
     ///
     /// # Errors
     /// [`EvalError`] if a slice does not fit.
-    pub fn take(
+    pub fn factor(
         &mut self,
-        grip: &Grip,
+        factors: &ConstraintFactors,
         lanes: &[bool],
         dynamics: &mut Dynamics,
         t: &[f64],
         y: &[f64],
     ) -> Result<(), EvalError> {
-        dynamics.engine.eval(Quantity::ConstraintJacobian, t, y, &mut self.slopes)?;
+        dynamics.engine.eval(Quantity::ConstraintJacobian, t, y, &mut self.jacobian)?;
         match self.width {
-            1 => self.factor::<1>(grip, lanes),
-            _ => self.factor::<LANES>(grip, lanes),
+            1 => self.eliminate::<1>(factors, lanes),
+            _ => self.eliminate::<LANES>(factors, lanes),
         }
         Ok(())
     }
@@ -77,13 +78,13 @@ impl Oblique {
     /// The length over which constraints turn, in each lane: the smallest |G_k|·|δ|/|G_k(q + δ) − G_k(q)| of a constraint for displacements δ
     /// in all directions: one of about 1, and one as large as the coordinates. For quadratic constraints its size
     /// does not matter. Positions are not known better than to the rounding of this, however near they are to 0. It is 0
-    /// where no constraint turns. `y` is where the grip is, and then moved.
+    /// where no constraint turns. `y` is where `factors` are, and then moved.
     ///
     /// # Errors
     /// [`EvalError`] if a slice does not fit.
-    pub fn turning(
+    pub fn turning_length(
         &mut self,
-        grip: &Grip,
+        factors: &ConstraintFactors,
         dynamics: &mut Dynamics,
         t: &[f64],
         y: &mut [f64],
@@ -99,9 +100,9 @@ impl Oblique {
             for (i, y) in y.chunks_exact_mut(width).enumerate() {
                 y.iter_mut().zip(by).for_each(|(y, by)| *y += by * shift(i));
             }
-            dynamics.engine.eval(Quantity::ConstraintJacobian, t, y, &mut self.slopes)?;
+            dynamics.engine.eval(Quantity::ConstraintJacobian, t, y, &mut self.jacobian)?;
             for (lane, length) in lengths.iter_mut().enumerate().take(width) {
-                let found = scales[lane] * self.turning_in(grip, lane, shift);
+                let found = scales[lane] * self.turning_length_in(factors, lane, shift);
                 // What differs little is the same but for rounding.
                 *length = if found < 0.5 * *length { found } else { *length };
             }
@@ -110,14 +111,19 @@ impl Oblique {
     }
 
     /// The smallest |G_k|·|δ|/|ΔG_k| in a lane, for a displacement by `shift`.
-    fn turning_in(&self, grip: &Grip, lane: usize, shift: impl Fn(usize) -> f64) -> f64 {
+    fn turning_length_in(
+        &self,
+        factors: &ConstraintFactors,
+        lane: usize,
+        shift: impl Fn(usize) -> f64,
+    ) -> f64 {
         let mut length = f64::INFINITY;
         for row in 0..self.layout.rows {
             let (mut slope, mut turned, mut moved) = (0.0f64, 0.0f64, 0.0f64);
             for entry in self.layout.row(row) {
                 let at = entry * self.width + lane;
-                slope = slope.max(grip.slopes[at].abs());
-                turned = turned.max((self.slopes[at] - grip.slopes[at]).abs());
+                slope = slope.max(factors.jacobian[at].abs());
+                turned = turned.max((self.jacobian[at] - factors.jacobian[at]).abs());
                 moved = moved.max(shift(self.layout.columns[entry] as usize).abs());
             }
             // What turns by rounding alone does not turn.
@@ -136,26 +142,26 @@ impl Oblique {
         }
     }
 
-    fn factor<const W: usize>(&mut self, grip: &Grip, lanes: &[bool]) {
-        let Oblique { layout, slopes, made, kept, .. } = self;
-        layout.diagonal.fill::<W>(slopes, &grip.spread, &mut made.inverse);
-        layout.lower.fill::<W>(slopes, &grip.spread, &mut made.lower);
-        layout.upper.fill::<W>(slopes, &grip.spread, &mut made.upper);
-        layout.factor_obliquely::<W>(&grip.diagonal, made);
+    fn eliminate<const W: usize>(&mut self, factors: &ConstraintFactors, lanes: &[bool]) {
+        let ShakeFactors { layout, jacobian, latest, kept, .. } = self;
+        layout.diagonal.fill::<W>(jacobian, &factors.spread, &mut latest.inverse);
+        layout.lower.fill::<W>(jacobian, &factors.spread, &mut latest.lower);
+        layout.upper.fill::<W>(jacobian, &factors.spread, &mut latest.upper);
+        layout.factor_unsymmetric::<W>(&factors.diagonal, latest);
         let pairs = [
-            (&made.inverse, &mut kept.inverse),
-            (&made.lower, &mut kept.lower),
-            (&made.upper, &mut kept.upper),
+            (&latest.inverse, &mut kept.inverse),
+            (&latest.lower, &mut kept.lower),
+            (&latest.upper, &mut kept.upper),
         ];
-        for (made, kept) in pairs {
-            for (made, kept) in made.as_chunks::<W>().0.iter().zip(kept.as_chunks_mut::<W>().0) {
-                (0..W).filter(|&l| lanes[l]).for_each(|l| kept[l] = made[l]);
+        for (latest, kept) in pairs {
+            for (latest, kept) in latest.as_chunks::<W>().0.iter().zip(kept.as_chunks_mut::<W>().0) {
+                (0..W).filter(|&l| lanes[l]).for_each(|l| kept[l] = latest[l]);
             }
         }
     }
 
     fn solve_in<const W: usize>(&mut self, b: &mut [f64]) {
-        let Oblique { layout, kept: Factors { inverse, lower, upper }, ordered: x, .. } = self;
+        let ShakeFactors { layout, kept: Factors { inverse, lower, upper }, ordered: x, .. } = self;
         for (x, &row) in x.chunks_exact_mut(W).zip(&layout.order) {
             x.copy_from_slice(&b[row as usize * W..][..W]);
         }
@@ -179,7 +185,7 @@ impl Oblique {
 
 impl Layout {
     /// Replaces a matrix by its factors L U. Rows whose inverse pivot is 0 in `skipped` are left out.
-    fn factor_obliquely<const W: usize>(&self, skipped: &[f64], factors: &mut Factors) {
+    fn factor_unsymmetric<const W: usize>(&self, skipped: &[f64], factors: &mut Factors) {
         let Factors { inverse, lower, upper } = factors;
         for j in 0..self.rows {
             for l in 0..W {
@@ -247,19 +253,20 @@ mod tests {
             (0..2 * n).flat_map(|i| (0..LANES).map(move |lane| number(i, lane))).collect()
         };
         let (t, before, after, later) = ([0.0; LANES], wide(0.0), wide(0.1), wide(0.3));
-        let (mut grip, mut there) = (Grip::new(&system, LANES), Grip::new(&system, LANES));
-        let mut oblique = Oblique::new(&system, LANES);
-        grip.take(&mut dynamics, &t, &before).expect("a grip");
-        there.take(&mut dynamics, &t, &after).expect("a grip");
-        oblique.take(&grip, &[true; LANES], &mut dynamics, &t, &after).expect("factors");
+        let (mut factors, mut there) =
+            (ConstraintFactors::new(&system, LANES), ConstraintFactors::new(&system, LANES));
+        let mut shake = ShakeFactors::new(&system, LANES);
+        factors.factor(&mut dynamics, &t, &before).expect("factors");
+        there.factor(&mut dynamics, &t, &after).expect("factors");
+        shake.factor(&factors, &[true; LANES], &mut dynamics, &t, &after).expect("factors");
         let last = std::array::from_fn::<bool, LANES, _>(|lane| lane == LANES - 1);
-        oblique.take(&grip, &last, &mut dynamics, &t, &later).expect("factors");
+        shake.factor(&factors, &last, &mut dynamics, &t, &later).expect("factors");
         let lambda: Vec<f64> = (0..7 * LANES).map(|k| (k as f64).cos()).collect();
         let (mut moved, mut image) = (vec![0.0; n * LANES], vec![0.0; 7 * LANES]);
-        grip.deflect(&lambda, &mut moved);
-        there.press(&moved, &mut image);
+        factors.add_accelerations(&lambda, &mut moved);
+        there.add_rates(&moved, &mut image);
         image.iter_mut().for_each(|x| *x = -*x);
-        oblique.solve(&mut image);
+        shake.solve(&mut image);
         for (k, (found, expected)) in image.iter().zip(&lambda).enumerate() {
             let off = (found - expected).abs();
             assert!((off < 1e-11) == (k % LANES != LANES - 1), "{k}: {found} {expected}");
