@@ -13,6 +13,7 @@ mod constrained;
 mod damping;
 mod density;
 mod drift;
+mod energies;
 mod energy;
 mod ensemble;
 mod events;
