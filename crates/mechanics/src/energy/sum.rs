@@ -44,13 +44,16 @@ struct Term {
 
 #[derive(Clone)]
 enum TermKind {
-    Elements {
-        timed: bool,
-        energy: ElementEvaluator,
-        force: ElementEvaluator,
-        force_change: ElementEvaluator,
-    },
+    Elements(Box<ElementTerm>),
     Opaque(Opaque),
+}
+
+#[derive(Clone)]
+struct ElementTerm {
+    timed: bool,
+    energy: ElementEvaluator,
+    force: ElementEvaluator,
+    force_change: ElementEvaluator,
 }
 
 /// Room for opaque energies: what they read, along what, what they give, and what they work with.
@@ -81,12 +84,12 @@ impl EnergySum {
         let term = |energy: &SystemEnergy| {
             let kind = match &energy.kind {
                 SystemEnergyKind::Opaque(opaque) => TermKind::Opaque(opaque.clone()),
-                SystemEnergyKind::Elements(elements) => TermKind::Elements {
+                SystemEnergyKind::Elements(elements) => TermKind::Elements(Box::new(ElementTerm {
                     timed: elements.timed,
                     energy: ElementEvaluator::new(&elements.energy, parameters)?,
                     force: ElementEvaluator::new(&elements.force, parameters)?,
                     force_change: ElementEvaluator::new(&elements.force_change, parameters)?,
-                },
+                })),
             };
             Ok(Term { share: energy.share, kind })
         };
@@ -111,7 +114,8 @@ impl EnergySum {
         mut set: impl FnMut(&mut ElementEvaluator) -> Result<(), EvalError>,
     ) -> Result<(), EvalError> {
         for term in &mut self.terms {
-            if let TermKind::Elements { energy, force, force_change, .. } = &mut term.kind {
+            if let TermKind::Elements(elements) = &mut term.kind {
+                let ElementTerm { energy, force, force_change, .. } = &mut **elements;
                 [energy, force, force_change].into_iter().try_for_each(&mut set)?;
             }
         }
@@ -227,7 +231,8 @@ impl Term {
                 opaque.add(what, t, states, memory, out);
                 Ok(())
             }
-            TermKind::Elements { timed, energy, force, force_change } => {
+            TermKind::Elements(elements) => {
+                let ElementTerm { timed, energy, force, force_change } = &mut **elements;
                 for offset in (0..t.len()).step_by(LANES) {
                     let lanes = Lanes { width: t.len().min(LANES), stride: t.len(), offset };
                     let shared = if *timed { &t[offset..][..lanes.width] } else { &[] };
