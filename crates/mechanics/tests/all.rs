@@ -11,6 +11,7 @@ mod errors;
 mod flow;
 mod forms;
 mod inertia;
+mod owned;
 mod ports;
 mod rank;
 mod rated;
