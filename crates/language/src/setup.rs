@@ -3,7 +3,7 @@
 use crate::diagnostic::Errors;
 use crate::drawing::Drawing;
 use crate::source_map::SourceMap;
-use leastaction_expr::{Expr, UnboundSymbol};
+use leastaction_expr::{Expr, UnboundSymbol, rebind};
 use leastaction_mechanics::{Dynamics, Model, Term};
 use std::collections::HashSet;
 
@@ -81,6 +81,9 @@ pub enum Direction {
     /// From above.
     Falling,
 }
+
+rebind!(Setup { model, start, outputs, invariants, events; about, plan, drawing, plain, source_map });
+rebind!(Event { value; name, direction, stop });
 
 impl<'g> Setup<'g> {
     /// A model that starts at rest at the origin.

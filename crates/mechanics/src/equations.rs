@@ -17,7 +17,7 @@ use crate::error::ModelError;
 use crate::lagrangian::Lagrangian;
 use crate::model::{Model, Particle, Term};
 use crate::probe::Probe;
-use leastaction_expr::{Direction, Expr, Graph, Id, Node, Variables, substitute};
+use leastaction_expr::{Direction, Expr, Graph, Id, Node, Rebind, Rebinding, Variables, rebind, substitute};
 use std::collections::{HashMap, HashSet};
 
 /// The equations of motion of a model, as expressions.
@@ -68,6 +68,38 @@ pub enum Statement<'g> {
     Lagrangian(Lagrangian<'g>),
     /// By a Hamiltonian H(q, p, t). Potential energies that are no formulas are not in it.
     Hamiltonian(Expr<'g>),
+}
+
+rebind!(Equations {
+    graph,
+    time,
+    parameters,
+    inputs,
+    stated_inputs,
+    coordinates,
+    velocities,
+    momenta,
+    particles,
+    kinetic,
+    potential,
+    direct,
+    resistances,
+    drives,
+    constraints,
+    held,
+    definitions,
+    statement
+});
+
+impl Rebind for Statement<'_> {
+    type To<'h> = Statement<'h>;
+
+    fn rebind<'h>(&self, graphs: Rebinding<'_, 'h>) -> Statement<'h> {
+        match self {
+            Statement::Lagrangian(lagrangian) => Statement::Lagrangian(lagrangian.rebind(graphs)),
+            Statement::Hamiltonian(h) => Statement::Hamiltonian(h.rebind(graphs)),
+        }
+    }
 }
 
 impl<'g> Equations<'g> {

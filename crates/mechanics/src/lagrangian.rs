@@ -13,7 +13,7 @@ use crate::matrix::Symmetric;
 use crate::model::{Model, Term};
 use crate::probe::Probe;
 use crate::tree::Tree;
-use leastaction_expr::{Entry, Expr, Id, Node, Variables, operations, substitute, vjp};
+use leastaction_expr::{Entry, Expr, Id, Node, Variables, operations, rebind, substitute, vjp};
 use std::collections::{BTreeMap, HashSet};
 
 /// Up to so many coordinates, a factorisation of their full mass matrix may be shorter than other ways.
@@ -41,6 +41,8 @@ pub struct Lagrangian<'g> {
     /// A shorter way, if particles form a tree; and what M q̈ is without generalized forces, and without particles.
     pub(crate) tree: Option<Box<(Tree<'g>, Vec<Expr<'g>>)>>,
 }
+
+rebind!(Lagrangian { value, energy, momenta, gradient, mass, loads, tree; quadratic, inversion });
 
 /// How to solve with the mass matrix.
 #[derive(Clone, Debug, PartialEq, Eq)]

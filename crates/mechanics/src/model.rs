@@ -5,7 +5,7 @@ use crate::energy::{IntoEnergy, Potential};
 use crate::equations::{Equations, rate, symbols_of};
 use crate::error::ModelError;
 use crate::system::System;
-use leastaction_expr::{Expr, Graph, Id, IntoExpr, jvp};
+use leastaction_expr::{Expr, Graph, Id, IntoExpr, jvp, rebind};
 use std::collections::HashMap;
 
 /// A named term of an energy.
@@ -29,6 +29,9 @@ pub struct Particle<'g> {
     pub position: Vec<Expr<'g>>,
 }
 
+rebind!(Term { value; name });
+rebind!(Particle { inertias, position; name });
+
 /// A mechanical model: coordinates and energies, in any combination.
 ///
 /// The Lagrangian is the sum of what is declared: kinetic energies (of particles, and written directly) less potential energies
@@ -36,6 +39,8 @@ pub struct Particle<'g> {
 /// Hamiltonian; potentials add to it. Dissipation and forces act on either.
 ///
 /// Nothing is checked while a model is written; [`Model::system`] checks everything at once.
+///
+/// A model borrows the graph of its expressions. Where it must be kept, [`Owned`](leastaction_expr::Owned) holds both.
 #[derive(Clone, Debug)]
 pub struct Model<'g> {
     pub(crate) graph: &'g Graph,
@@ -67,6 +72,12 @@ pub struct Model<'g> {
     /// Defined names, and their rates, with what they stand for; known once the model is resolved.
     pub(crate) known: Vec<(Expr<'g>, Expr<'g>)>,
 }
+
+rebind!(Model {
+    graph, time, parameters, definitions, coordinates, momenta, inputs, stated_inputs, particles, bodies, gravity, kinetic, potential, lagrangian,
+    hamiltonian, dissipation, forces, constraints, held, known;
+    defaults, gravity_dimensions
+});
 
 impl<'g> Model<'g> {
     /// An empty model whose expressions live in this graph. Time is the symbol `t`.
@@ -136,6 +147,11 @@ impl<'g> Model<'g> {
         list.map(|(name, value)| self.parameter(name, value))
     }
 
+    /// Declares as many parameters as there are, and their defaults.
+    pub fn parameter_list(&mut self, list: &[(impl AsRef<str>, f64)]) -> Vec<Expr<'g>> {
+        list.iter().map(|(name, value)| self.parameter(name.as_ref(), *value)).collect()
+    }
+
     /// Declares a coordinate.
     pub fn coordinate(&mut self, name: &str) -> Expr<'g> {
         let symbol = self.graph.symbol(name);
@@ -146,6 +162,11 @@ impl<'g> Model<'g> {
     /// Declares coordinates.
     pub fn coordinates<const N: usize>(&mut self, names: [&str; N]) -> [Expr<'g>; N] {
         names.map(|name| self.coordinate(name))
+    }
+
+    /// Declares as many coordinates as there are names.
+    pub fn coordinate_list(&mut self, names: &[impl AsRef<str>]) -> Vec<Expr<'g>> {
+        names.iter().map(|name| self.coordinate(name.as_ref())).collect()
     }
 
     /// The velocity of a coordinate, `x'` for `x`; of any expression its rate of change along the motion, where time passes at
@@ -190,6 +211,11 @@ impl<'g> Model<'g> {
     /// Names the momenta of the coordinates, in their order.
     pub fn momenta<const N: usize>(&mut self, names: [&str; N]) -> [Expr<'g>; N] {
         names.map(|name| self.momentum(name))
+    }
+
+    /// Names as many momenta as there are names.
+    pub fn momentum_list(&mut self, names: &[impl AsRef<str>]) -> Vec<Expr<'g>> {
+        names.iter().map(|name| self.momentum(name.as_ref())).collect()
     }
 
     /// Declares an input u(t), whose value is given when the system runs.
@@ -244,28 +270,30 @@ impl<'g> Model<'g> {
     }
 
     /// Adds a particle of a mass at a position in 1, 2 or 3 dimensions.
-    pub fn particle<const D: usize>(&mut self, name: &str, mass: impl IntoExpr<'g>, position: [Expr<'g>; D]) {
-        let mass = mass.into_expr(self.graph);
-        self.particle_with_inertias(name, [mass; D], position);
+    pub fn particle(&mut self, name: &str, mass: impl IntoExpr<'g>, position: impl AsRef<[Expr<'g>]>) {
+        let (mass, position) = (mass.into_expr(self.graph), position.as_ref());
+        self.particle_with_inertias(name, vec![mass; position.len()], position);
     }
 
     /// Adds a particle with an inertia for each Cartesian coordinate.
-    pub fn particle_with_inertias<const D: usize>(
+    pub fn particle_with_inertias<M: IntoExpr<'g> + Copy>(
         &mut self,
         name: &str,
-        inertias: [impl IntoExpr<'g>; D],
-        position: [Expr<'g>; D],
+        inertias: impl AsRef<[M]>,
+        position: impl AsRef<[Expr<'g>]>,
     ) {
-        let inertias = inertias.map(|m| m.into_expr(self.graph)).to_vec();
-        self.push_particle(Particle { name: name.into(), inertias, position: position.to_vec() });
+        let inertias: Vec<_> = inertias.as_ref().iter().map(|m| m.into_expr(self.graph)).collect();
+        let position = position.as_ref().to_vec();
+        self.push_particle(Particle { name: name.into(), inertias, position });
     }
 
     /// Adds a point without mass, whose position is reported with those of the particles.
-    pub fn point<const D: usize>(&mut self, name: &str, position: [Expr<'g>; D]) {
-        self.push_particle(Particle { name: name.into(), inertias: Vec::new(), position: position.to_vec() });
+    pub fn point(&mut self, name: &str, position: impl AsRef<[Expr<'g>]>) {
+        let position = position.as_ref().to_vec();
+        self.push_particle(Particle { name: name.into(), inertias: Vec::new(), position });
     }
 
-    /// Adds a particle whose number of dimensions is known only when the program runs.
+    /// Adds a particle as it is.
     pub fn push_particle(&mut self, particle: Particle<'g>) {
         self.particles.push(particle);
     }
@@ -277,9 +305,10 @@ impl<'g> Model<'g> {
     }
 
     /// Puts all particles into uniform gravity with this acceleration, such as `[0.0, -9.81]`. It adds to what was given before.
-    pub fn gravity<const D: usize>(&mut self, acceleration: [impl IntoExpr<'g>; D]) {
-        self.gravity_dimensions.push(D);
-        self.gravity.resize(self.gravity.len().max(D), self.number(0.0));
+    pub fn gravity<A: IntoExpr<'g> + Copy>(&mut self, acceleration: impl AsRef<[A]>) {
+        let acceleration = acceleration.as_ref();
+        self.gravity_dimensions.push(acceleration.len());
+        self.gravity.resize(self.gravity.len().max(acceleration.len()), self.number(0.0));
         for (sum, a) in self.gravity.iter_mut().zip(acceleration) {
             *sum += a.into_expr(self.graph);
         }

@@ -14,7 +14,7 @@ use crate::model::Term;
 use crate::quantity::Quantity;
 use crate::symmetry::Conserved;
 use crate::system::{Blueprint, Inverse, REPEATED, Space, System};
-use leastaction_expr::{Expr, Graph, IntoExpr};
+use leastaction_expr::{Expr, Graph, IntoExpr, rebind};
 
 type Matrix<'g> = Vec<Vec<Expr<'g>>>;
 
@@ -62,6 +62,18 @@ pub struct Ports<'g> {
     port_matrix: Matrix<'g>,
 }
 
+rebind!(Ports {
+    graph,
+    time,
+    parameters,
+    states,
+    inputs,
+    hamiltonian,
+    interconnection,
+    dissipation,
+    port_matrix
+});
+
 impl<'g> Ports<'g> {
     /// An empty system whose expressions live in this graph. Time is the symbol `t`.
     #[must_use]
@@ -106,22 +118,23 @@ impl<'g> Ports<'g> {
     }
 
     /// Sets J, the skew-symmetric matrix through which states exchange energy.
-    pub fn interconnection<const N: usize>(&mut self, rows: [[impl IntoExpr<'g>; N]; N]) {
+    pub fn interconnection<R: AsRef<[X]>, X: IntoExpr<'g> + Copy>(&mut self, rows: impl AsRef<[R]>) {
         self.interconnection = self.matrix(rows);
     }
 
     /// Sets R, the positive semidefinite matrix through which energy is lost.
-    pub fn dissipation<const N: usize>(&mut self, rows: [[impl IntoExpr<'g>; N]; N]) {
+    pub fn dissipation<R: AsRef<[X]>, X: IntoExpr<'g> + Copy>(&mut self, rows: impl AsRef<[R]>) {
         self.dissipation = self.matrix(rows);
     }
 
     /// Sets B, through which inputs act: a row for each state, a column for each input.
-    pub fn port_matrix<const N: usize, const M: usize>(&mut self, rows: [[impl IntoExpr<'g>; M]; N]) {
+    pub fn port_matrix<R: AsRef<[X]>, X: IntoExpr<'g> + Copy>(&mut self, rows: impl AsRef<[R]>) {
         self.port_matrix = self.matrix(rows);
     }
 
-    fn matrix<const N: usize, const M: usize>(&self, rows: [[impl IntoExpr<'g>; M]; N]) -> Matrix<'g> {
-        rows.map(|row| row.map(|entry| entry.into_expr(self.graph)).to_vec()).to_vec()
+    fn matrix<R: AsRef<[X]>, X: IntoExpr<'g> + Copy>(&self, rows: impl AsRef<[R]>) -> Matrix<'g> {
+        let row = |row: &R| row.as_ref().iter().map(|entry| entry.into_expr(self.graph)).collect();
+        rows.as_ref().iter().map(row).collect()
     }
 
     /// Compiles the system.
@@ -221,7 +234,8 @@ impl<'g> Ports<'g> {
         if matrix.is_empty() {
             return Ok(vec![vec![self.graph.number(0.0); columns]; rows]);
         }
-        let found = (matrix.len(), matrix.first().map_or(0, Vec::len));
+        let wrong = matrix.iter().map(Vec::len).find(|&len| len != columns);
+        let found = (matrix.len(), wrong.unwrap_or(columns));
         if found != (rows, columns) {
             return Err(ModelError::MatrixSize { name, found, expected: (rows, columns) });
         }

@@ -12,6 +12,7 @@ mod errors;
 mod flow;
 mod forms;
 mod inertia;
+mod owned;
 mod ports;
 mod rank;
 mod rated;

@@ -22,7 +22,7 @@ use crate::error::ModelError;
 use crate::matrix::Symmetric;
 use crate::model::{Model, Term};
 use crate::probe::Probe;
-use leastaction_expr::{Entry, Expr, Id, jacobian, jvp};
+use leastaction_expr::{Entry, Expr, Id, jacobian, jvp, rebind};
 use std::collections::HashSet;
 
 /// The forces of so many constraints are written out.
@@ -40,6 +40,8 @@ pub struct Constraint<'g> {
     /// Ψ(q, v, t), which must be zero too.
     pub rate: Expr<'g>,
 }
+
+rebind!(Constraint { value, rate; name, level });
 
 /// What a constraint demands something of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use crate::energy::EnergyError;
 use crate::equations::depend;
 use crate::error::{ModelError, Site, TermKind};
 use leastaction_compile::{CodeError, Kernel, Program};
-use leastaction_expr::{Expr, jvp};
+use leastaction_expr::{Expr, jvp, rebind};
 use map::{Connectivity, Constant, ElementMap, Scatter};
 use std::sync::Arc;
 
@@ -53,6 +53,8 @@ pub struct Elements<'g> {
     /// For each element and constant, its value.
     pub values: Arc<[f64]>,
 }
+
+rebind!(Elements { energy, slots, constants; coordinates, values });
 
 /// The energy of all elements, −∂V/∂q, and −(∂²V/∂q²) d for a direction d, each of which is added to what is there.
 pub(crate) struct ElementEnergy {

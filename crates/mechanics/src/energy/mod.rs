@@ -7,7 +7,7 @@
 pub(crate) mod sum;
 
 use crate::element::Elements;
-use leastaction_expr::{Expr, Graph, IntoExpr};
+use leastaction_expr::{Expr, Graph, IntoExpr, Rebind, Rebinding, rebind};
 use std::fmt;
 use std::sync::Arc;
 
@@ -29,6 +29,20 @@ pub struct Potential<'g> {
     pub name: String,
     /// The energy.
     pub energy: Energy<'g>,
+}
+
+rebind!(Potential { energy; name });
+
+impl Rebind for Energy<'_> {
+    type To<'h> = Energy<'h>;
+
+    fn rebind<'h>(&self, graphs: Rebinding<'_, 'h>) -> Energy<'h> {
+        match self {
+            Energy::Formula(value) => Energy::Formula(value.rebind(graphs)),
+            Energy::Elements(elements) => Energy::Elements(elements.rebind(graphs)),
+            Energy::Opaque(opaque) => Energy::Opaque(opaque.clone()),
+        }
+    }
 }
 
 impl<'g> Potential<'g> {
