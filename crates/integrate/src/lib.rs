@@ -34,7 +34,6 @@ mod ensemble;
 mod error;
 mod implicit;
 mod integrator;
-mod linear;
 mod method;
 mod pace;
 mod quadrature;

@@ -65,7 +65,6 @@ mod print;
 mod probe;
 mod quantity;
 mod rated;
-mod solve;
 mod state;
 mod sundman;
 mod symmetry;

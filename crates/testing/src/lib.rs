@@ -2,7 +2,7 @@
 
 mod allocations;
 
-pub use allocations::{CountingAllocator, allocations};
+pub use allocations::{CountingAllocator, allocated_bytes, allocations};
 
 /// SplitMix64 (Steele, Lea and Flood, doi:10.1145/2714064.2660195): small, seeded, good enough for tests.
 ///
