@@ -1,7 +1,7 @@
 //! An entry of the catalog: a text, and a way to draw starts at random.
 
-use crate::random::Random;
 use crate::system::ALL;
+use leastaction_expr::Random;
 use leastaction_expr::{Graph, nearest};
 use leastaction_language::{Setup, about, format, read};
 use std::borrow::Cow;

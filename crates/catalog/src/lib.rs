@@ -15,7 +15,6 @@
 //! ```
 
 mod entry;
-mod random;
 mod sample;
 mod spherical;
 mod system;

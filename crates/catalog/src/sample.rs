@@ -1,7 +1,7 @@
 //! Starts drawn at random.
 
 use crate::entry::{Entry, EntryError};
-use crate::random::Random;
+use leastaction_expr::Random;
 use leastaction_mechanics::{Dynamics, StartError, State};
 
 /// Why no start was drawn.

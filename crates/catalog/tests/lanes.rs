@@ -161,17 +161,18 @@ fn on_every_backend(test: &str) {
         let output = command.env(BACKEND_VARIABLE, backend.to_string()).output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(output.status.success(), "{backend}: {said}{}", String::from_utf8_lossy(&output.stderr));
+        assert!(said.contains("1 passed"), "{test} did not run: {said}");
         println!("{backend}: {said}");
     }
 }
 
 #[test]
 fn lanes_have_the_bits_they_have_alone() {
-    on_every_backend("sweep_small");
+    on_every_backend("lanes::sweep_small");
 }
 
 #[test]
 #[ignore = "long"]
 fn lanes_have_the_bits_they_have_alone_long() {
-    on_every_backend("sweep_all");
+    on_every_backend("lanes::sweep_all");
 }

@@ -73,6 +73,7 @@ pub use aligned::Aligned;
 pub use assembly::{Assembly, AssemblyError};
 pub use instruction::{Code, Instruction, Operand, Test};
 pub use kernel::{ArgumentError, BACKEND_VARIABLE, Backend, CompileError, Evaluator, Kernel, LANES};
+pub use leastaction_expr::Double;
 pub use native::NativeError;
 pub use program::{BuildError, Program};
 pub use series::{Expansion, Form, Series, SeriesError, SeriesEvaluator};

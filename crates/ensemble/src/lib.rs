@@ -16,7 +16,6 @@
 #![forbid(unsafe_code)]
 
 mod bytes;
-mod check;
 mod exact;
 mod random;
 pub mod reduce;

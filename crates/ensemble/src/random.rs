@@ -65,13 +65,6 @@ pub(crate) fn spaced(low: f64, high: f64, step: u64, last: u64) -> f64 {
     if sum.is_finite() { sum / all } else { low * (left / all) + high * (done / all) }
 }
 
-/// SplitMix64's mixing of 64 bits, which is invertible (G. L. Steele, D. Lea and C. H. Flood, doi:10.1145/2714064.2660195).
-pub(crate) fn mix(mut z: u64) -> u64 {
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
-
 /// The quantile of the standard normal distribution: x with Φ(x) = u, to about 16 digits (M. J. Wichura, algorithm AS 241,
 /// Appl. Stat. 37 (1988) 477, doi:10.2307/2347330).
 pub(crate) fn normal_quantile(u: f64) -> f64 {

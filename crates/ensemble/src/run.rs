@@ -1,10 +1,10 @@
 //! Studies: a system, starts that are drawn, and what is kept of the trajectories.
 
-use crate::check;
 use crate::reduce::{Bound, Context, Overview, ReduceError, Reduction, Summary, View};
 use crate::results::{Harvest, Results};
 use crate::sample::{Launcher, Rest, SampleError, Sampling, Span};
 use crate::store::{Manifest, Part, Shard, Store, StoreError};
+use leastaction_integrate::checksum;
 use leastaction_integrate::{Chunk, Ensemble, Integrator, RunError};
 use leastaction_mechanics::Dynamics;
 use std::ops::{ControlFlow, Range};
@@ -198,7 +198,7 @@ impl Study {
     pub fn note(mut self, word: &str, what: &str) -> Study {
         const LONG: usize = 256;
         let what = match what.len() > LONG {
-            true => format!("{} bytes, check {:016x}", what.len(), check::of(what.bytes())),
+            true => format!("{} bytes, check {:016x}", what.len(), checksum(what.bytes())),
             false => what.to_owned(),
         };
         self.notes.push((word.to_owned(), what));
@@ -397,7 +397,7 @@ fn entries(study: &Study, context: &Context<'_>, chunk: u64) -> Vec<(String, Str
     say("count", context.count.to_string());
     say("chunk", chunk.to_string());
     if let (Some(first), Some(last)) = (context.times.first(), context.times.last()) {
-        let check = check::of(context.times.iter().flat_map(|t| t.to_le_bytes()));
+        let check = checksum(context.times.iter().flat_map(|t| t.to_le_bytes()));
         say("samples", format!("{} from {first:?} to {last:?}, check {check:016x}", context.times.len()));
     }
     study.reductions.iter().for_each(|reduction| say("reduce", reduction.to_string()));

@@ -1,16 +1,21 @@
 //! Numbers as unevaluated sums of two doubles, for values that need more than the working precision on the way.
 //!
-//! The algorithms are those of Dekker (doi:10.1007/BF01397083) with fused multiply-add; results have 70 bits or
-//! more.
+//! The algorithms are those of T. J. Dekker (Numer. Math. 18 (1971) 224, doi:10.1007/BF01397083) with fused multiply-add.
 
 use std::f64::consts::{LOG2_E, SQRT_2};
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// high + low, with |low| at most half an ulp of high.
-#[derive(Clone, Copy)]
-pub(crate) struct Double {
-    pub(crate) high: f64,
-    pub(crate) low: f64,
+/// high + low, with |low| at most half a unit in the last place of high: about 105 bits in arithmetic, 70 or more in functions.
+///
+/// ```
+/// use leastaction_expr::Double;
+/// let third = Double::ONE / Double::from(3.0);
+/// assert!((third * Double::from(3.0) - Double::ONE).rounded().abs() < 1e-31);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Double {
+    high: f64,
+    low: f64,
 }
 
 /// ln 2 in 42 bits, so that its products with exponents are exact, and the rest.
@@ -18,6 +23,11 @@ const LN_2_HIGH: f64 = 0.6931471805598903;
 const LN_2_LOW: Double = Double { high: 5.497923018708371e-14, low: 1.94704509238075e-31 };
 
 impl Double {
+    /// 0.
+    pub const ZERO: Double = Double { high: 0.0, low: 0.0 };
+    /// 1.
+    pub const ONE: Double = Double { high: 1.0, low: 0.0 };
+
     /// The exact sum of two doubles.
     pub(crate) fn sum(a: f64, b: f64) -> Double {
         let high = a + b;
@@ -38,8 +48,17 @@ impl Double {
     }
 
     /// The nearest double.
-    pub(crate) fn rounded(self) -> f64 {
+    #[must_use]
+    pub fn rounded(self) -> f64 {
         self.high + self.low
+    }
+
+    /// The nearest multiple of a power of two.
+    #[must_use]
+    pub fn rounded_to(self, unit: f64) -> f64 {
+        let whole = (self.high / unit).round();
+        let rest = self - Double::from(whole * unit);
+        whole * unit + (rest.high / unit).round() * unit
     }
 
     /// The square root of a positive number.
@@ -73,7 +92,7 @@ impl Double {
     pub(crate) fn exp_m1(self) -> Double {
         let (p, k) = self.exp();
         let scale = Double::from(power_of_two(k));
-        scale * p + (scale - Double::from(1.0))
+        scale * p + (scale - Double::ONE)
     }
 
     /// ln(1 + x), rounded.
@@ -142,6 +161,25 @@ impl Div for Double {
     fn div(self, other: Double) -> Double {
         let first = self.high / other.high;
         let rest = self - other * Double::from(first);
-        Double::normalized(first, rest.high / other.high)
+        let second = rest.high / other.high;
+        let rest = rest - other * Double::from(second);
+        Double::normalized(first, second) + Double::from(rest.high / other.high)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arithmetic_has_twice_the_digits() {
+        let third = Double::ONE / Double::from(3.0);
+        let rest = third * Double::from(3.0) - Double::ONE;
+        assert!(rest.rounded().abs() < 1e-31, "{rest:?}");
+        // (1 + 2⁻⁶⁰)² = 1 + 2⁻⁵⁹ + 2⁻¹²⁰.
+        let tiny = Double::from(2.0_f64.powi(-60));
+        let square = (Double::ONE + tiny) * (Double::ONE + tiny) - Double::ONE;
+        assert_eq!(square.rounded(), 2.0_f64.powi(-59));
+        assert_eq!(third.rounded_to(0.125), 0.375);
     }
 }

@@ -33,6 +33,7 @@
 //!   differentiate, graph to graph: the result can be differentiated again.
 //! - [`Graph::parse`] reads the expression language; [`Parser`] and [`Scope`] are for languages built on it.
 //! - [`Expr`] displays as text; [`Expr::latex`], [`c_function`] and [`rust_function`] print for other readers.
+//! - [`Double`] has twice the digits, for values of functions and coefficients of methods; [`Random`] repeats by its seed.
 //!
 //! # What is folded
 //!
@@ -64,11 +65,14 @@ mod graph;
 mod op;
 mod parse;
 mod print;
+mod random;
 mod value;
 
 pub use derivative::{Direction, Entry, Variables, jacobian, jvp, vjp};
+pub use double::Double;
 pub use expr::{Expr, IntoExpr, Substitution, UnboundSymbol, operations, substitute};
 pub use graph::{Graph, Id, Node, Symbol};
 pub use op::{Form, Op, Parity, Row};
 pub use parse::{Kind, ParseError, Parser, Scope, Span, Token, Value, nearest, tokens};
 pub use print::{PrintError, c_function, rust_function};
+pub use random::Random;

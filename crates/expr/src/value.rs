@@ -24,13 +24,13 @@ pub(crate) fn power(x: f64, y: f64) -> f64 {
     let size = x.abs();
     let logarithm =
         if size.is_normal() { Double::ln(size) } else { Double::ln(size * TWO_52) - Double::ln(TWO_52) };
-    let value = match y * logarithm.high {
+    let value = match y * logarithm.rounded() {
         large if large > 710.0 => f64::INFINITY,
         small if small < -746.0 => 0.0,
         _ => {
             let (p, k) = (logarithm * Double::from(y)).exp();
             // In two steps, because 2ᵏ alone may be out of range.
-            (p + Double::from(1.0)).rounded() * power_of_two(k / 2) * power_of_two(k - k / 2)
+            (p + Double::ONE).rounded() * power_of_two(k / 2) * power_of_two(k - k / 2)
         }
     };
     let odd = x < 0.0 && y % 2.0 != 0.0;
@@ -48,7 +48,7 @@ pub(crate) fn logistic(x: f64) -> f64 {
         return libm::exp(x); // 1 + eˣ rounds to 1
     }
     let (p, k) = Double::from(-x.min(40.0)).exp();
-    let one = Double::from(1.0);
+    let one = Double::ONE;
     (one / (one + (one + p) * Double::from(power_of_two(k)))).rounded()
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn sinh(x: f64) -> f64 {
         small if small < TINY => x,
         size if size < 40.0 => {
             let e = Double::from(size).exp_m1();
-            (0.5 * (e + e / (e + Double::from(1.0))).rounded()).copysign(x)
+            (0.5 * (e + e / (e + Double::ONE)).rounded()).copysign(x)
         }
         _ => libm::sinh(x),
     }
@@ -85,8 +85,8 @@ pub(crate) fn asinh(x: f64) -> f64 {
         small if small < TINY => x,
         size if size < 1e8 => {
             let square = Double::product(x, x);
-            let root = (Double::from(1.0) + square).sqrt();
-            let a = Double::from(size) + square / (Double::from(1.0) + root);
+            let root = (Double::ONE + square).sqrt();
+            let a = Double::from(size) + square / (Double::ONE + root);
             a.ln_1p().copysign(x)
         }
         _ => libm::asinh(x),

@@ -52,6 +52,7 @@ pub use integrator::{End, Integrator, Moment, Reason, Sample};
 pub use method::{ALL, UnknownMethod};
 pub use pace::{Pace, Tolerance};
 pub use run::checkpoint::Checkpoint;
+pub use run::checksum::checksum;
 pub use run::density::Density;
 pub use run::event::{Crossing, Event, Hit};
 pub use step::{Interval, Motion, Step, StepError, Work};

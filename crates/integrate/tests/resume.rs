@@ -221,8 +221,7 @@ fn checkpoints_of_other_runs_are_refused() {
     let text = checkpoint.to_string();
     let (told, _) = text.rsplit_once("check ").unwrap();
     let told = told.trim_end().rsplit_once(' ').unwrap().0.to_owned() + "\n";
-    let step = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
-    let check = told.bytes().fold(0xcbf2_9ce4_8422_2325, step);
+    let check = leastaction_integrate::checksum(told.bytes());
     let short: Checkpoint = format!("{told}check {check:x}").parse().unwrap();
     let short = run.resume(&mut dynamics, &short).unwrap_err().error;
     assert!(matches!(short, RunError::Checkpoint(CheckpointError::Count { .. })), "{short}");

@@ -8,7 +8,7 @@
 //! - nothing is lost on the way to the value: no factor underflows, no function is flat to rounding, and no
 //!   term of a sum disappears in the rounding of another. Points where that happens do not count as agreement.
 
-use leastaction_expr::{Expr, Graph, Id, Node, Op};
+use leastaction_expr::{Expr, Graph, Id, Node, Op, Random};
 use rustc_hash::FxHashMap;
 
 /// Points at the scale of everyday numbers; those where the expression is not defined do not count.
@@ -273,10 +273,7 @@ fn apply(id: Id, op: Op, arguments: &[(Seen, bool)]) -> Seen {
     Seen { trust, ..seen }
 }
 
-/// A number in [0, 1) that looks random (SplitMix64: Steele, Lea and Flood, OOPSLA 2014).
+/// A number in [0, 1) that looks random.
 fn random(a: u64, b: u64) -> f64 {
-    let mut z = a.wrapping_add(b.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    Random::at(a, b).between(0.0, 1.0)
 }

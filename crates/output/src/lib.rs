@@ -41,7 +41,7 @@ mod table;
 
 pub use about::About;
 pub use file::{FileError, check, replace};
-pub use format::{ALL as FORMATS, Format};
+pub use format::{ALL as FORMATS, Format, npz};
 pub use record::{Column, Group, Path, Record, RecordError};
 pub use table::Table;
 

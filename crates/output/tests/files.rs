@@ -22,14 +22,7 @@ fn entries(shelf: &std::path::Path) -> Vec<String> {
 
 /// Numbers that are hard to write: signs of zero, subnormals, extremes, 17 digits, and what is not finite.
 fn hard(samples: usize) -> Record {
-    let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut random = move || {
-        // Steele, Lea, Flood (2014), doi:10.1145/2660193.2660195.
-        seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (seed ^ seed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    };
+    let mut random = leastaction_expr::Random::new(0x9e37_79b9_7f4a_7c15);
     let special = [
         0.0,
         -0.0,
@@ -47,7 +40,7 @@ fn hard(samples: usize) -> Record {
         1e17,
     ];
     let mut column = |name: &str| {
-        let any = std::iter::repeat_with(|| f64::from_bits(random())).filter(|value| value.is_finite());
+        let any = std::iter::repeat_with(|| f64::from_bits(random.bits())).filter(|value| value.is_finite());
         Column { name: name.to_owned(), values: special.into_iter().chain(any).take(samples).collect() }
     };
     let paths = vec![Path { name: "bob".to_owned(), axes: vec![column("x").values, column("y").values] }];

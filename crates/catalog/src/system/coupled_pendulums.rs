@@ -1,8 +1,8 @@
 //! Pendulums in space, side by side, each joined to the next by a spring.
 
 use super::statement;
-use crate::random::Random;
 use crate::spherical::direction;
+use leastaction_expr::Random;
 use std::f64::consts::{FRAC_PI_2, PI};
 
 pub(super) fn text(size: usize) -> String {

@@ -1,7 +1,7 @@
 //! A heavy symmetric top on a ball joint: starts of M. Finzi, K. A. Wang and A. G. Wilson, NeurIPS 2020, arXiv:2010.13581.
 
 use super::posed;
-use crate::random::Random;
+use leastaction_expr::Random;
 use leastaction_mechanics::Pose;
 
 /// The pivot, from the centre of mass.

@@ -1,8 +1,8 @@
 //! A pendulum in space whose bob is a magnet, above two magnets that repel it: starts of M. Finzi, K. A. Wang and A. G. Wilson, NeurIPS 2020,
 //! arXiv:2010.13581.
 
-use crate::random::Random;
 use crate::spherical::direction;
+use leastaction_expr::Random;
 use std::f64::consts::{FRAC_PI_2, PI};
 
 pub(super) fn draw(random: &mut Random, _: usize) -> Vec<(String, f64)> {

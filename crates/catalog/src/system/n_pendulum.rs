@@ -5,7 +5,7 @@
 //! NeurIPS 2020, arXiv:2010.13581, for N = 1, 2, 3 and 5).
 
 use super::statement;
-use crate::random::Random;
+use leastaction_expr::Random;
 
 const SEQUENCE: [f64; 10] =
     [1.039051, 1.172151, 1.082211, 1.035907, 0.938924, 1.116715, 0.950070, 1.313418, 1.370930, 0.906753];

@@ -1,7 +1,7 @@
 //! A body that nothing acts on: starts of M. Finzi, K. A. Wang and A. G. Wilson, NeurIPS 2020, arXiv:2010.13581.
 
 use super::posed;
-use crate::random::Random;
+use leastaction_expr::Random;
 use leastaction_mechanics::Pose;
 
 pub(super) fn draw(random: &mut Random, _: usize) -> Vec<(String, f64)> {

@@ -2,9 +2,10 @@
 //! ([RFC 4180](https://www.rfc-editor.org/rfc/rfc4180)), or from an array of a NumPy archive. Numbers are read to the nearest `f64`, so what was written to the last bit
 //! is read to the last bit.
 
-use super::npz::{self, Trouble};
 use super::{Arguments, Draw, Kind, Law, Role, SampleError, Span};
 use leastaction_expr::nearest;
+use leastaction_integrate::checksum;
+use leastaction_output::npz::{self, ColumnError};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -40,7 +41,7 @@ impl Law for Rows {
 
     fn content(&self) -> Option<u64> {
         let bytes = self.values.iter().flat_map(|value| value.to_le_bytes());
-        Some(crate::check::of(bytes))
+        Some(checksum(bytes))
     }
 }
 
@@ -106,9 +107,9 @@ fn read(arguments: &Arguments<'_>, path: &Path, column: &str) -> Result<Vec<f64>
 fn read_arrays(arguments: &Arguments<'_>, path: &Path, column: &str) -> Result<Vec<f64>, SampleError> {
     let text = || arguments.text.to_owned();
     let failed = |reason: String| SampleError::File { text: text(), path: path.to_owned(), reason };
-    let values = npz::column(path, column).map_err(|trouble| match trouble {
-        Trouble::NoColumn(names) => no_column(arguments, path, column, &names),
-        Trouble::Other(reason) => failed(reason),
+    let values = npz::column(path, column).map_err(|error| match error {
+        ColumnError::NoColumn { columns } => no_column(arguments, path, column, &columns),
+        error => failed(error.to_string()),
     })?;
     match values.iter().position(|value| !value.is_finite()) {
         Some(row) => {

@@ -19,7 +19,6 @@ mod grid;
 mod latin;
 mod launcher;
 mod normal;
-mod npz;
 mod permutation;
 mod read;
 mod rest;

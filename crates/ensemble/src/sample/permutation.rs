@@ -3,7 +3,8 @@
 //! The walk visits a cycle of a permutation of the larger set, so what is left of it is a permutation of the smaller one
 //! (J. Black and P. Rogaway, CT-RSA 2002, doi:10.1007/3-540-45760-7_9).
 
-use crate::random::{Purpose, bits, mix};
+use crate::random::{Purpose, bits};
+use leastaction_expr::Random;
 
 const ROUNDS: usize = 8;
 
@@ -37,7 +38,7 @@ impl Permutation {
         let mask = (1 << self.half) - 1;
         let (mut left, mut right) = (index >> self.half, index & mask);
         for key in self.keys {
-            (left, right) = (right, left ^ (mix(right ^ key) & mask));
+            (left, right) = (right, left ^ (Random::mix(right ^ key) & mask));
         }
         left << self.half | right
     }
@@ -45,8 +46,7 @@ impl Permutation {
 
 #[cfg(test)]
 mod tests {
-    use super::Permutation;
-    use leastaction_testing::Random;
+    use super::{Permutation, Random};
 
     /// Every size up to 300, and some larger ones: every place once.
     #[test]

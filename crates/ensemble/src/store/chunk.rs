@@ -11,7 +11,7 @@
 
 use super::sheet::Source;
 use crate::bytes::{Reader, Writer};
-use crate::check;
+use leastaction_integrate::checksum;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ pub(super) fn bytes(identity: u64, number: u64, parts: &[Part]) -> Vec<u8> {
         bytes.extend(&part.summary);
         part.columns.iter().flatten().for_each(|&value| bytes.number(value));
     }
-    let check = check::of(bytes.iter().copied());
+    let check = checksum(bytes.iter().copied());
     bytes.whole(check);
     bytes
 }
@@ -57,7 +57,7 @@ pub(super) fn bytes(identity: u64, number: u64, parts: &[Part]) -> Vec<u8> {
 /// A chunk of this run with this number; `None` if it is something else, or damaged.
 pub(super) fn read(bytes: &[u8], identity: u64, number: u64, path: &Path) -> Option<Found> {
     let (told, last) = bytes.split_at_checked(bytes.len().checked_sub(8)?)?;
-    if Reader(last).whole()? != check::of(told.iter().copied()) {
+    if Reader(last).whole()? != checksum(told.iter().copied()) {
         return None;
     }
     let mut reader = Reader(told);
@@ -109,7 +109,7 @@ mod tests {
         for _ in 0..2000 {
             let mut nonsense = whole[..whole.len() - 8].to_vec();
             (0..1 + random.below(4)).for_each(|_| nonsense[24 + random.below(80)] = random.bits() as u8);
-            let check = check::of(nonsense.iter().copied());
+            let check = checksum(nonsense.iter().copied());
             nonsense.whole(check);
             read(&nonsense, 7, 3, path);
         }

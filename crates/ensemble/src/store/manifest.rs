@@ -1,7 +1,7 @@
 //! The manifest: what is run, in lines of a word and what it is.
 
 use super::StoreError;
-use crate::check;
+use leastaction_integrate::checksum;
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
@@ -105,7 +105,7 @@ impl Manifest {
 
     /// A number that says whether two are the same, but for their shards.
     pub(crate) fn identity(&self) -> u64 {
-        check::of(self.lines().bytes())
+        checksum(self.lines().bytes())
     }
 
     fn lines(&self) -> String {
@@ -150,7 +150,7 @@ impl Manifest {
 impl fmt::Display for Manifest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let told = format!("{TITLE}\n{}{SHARD} {}\n", self.lines(), self.shard);
-        writeln!(f, "{told}{CHECK} {:016x}", check::of(told.bytes()))
+        writeln!(f, "{told}{CHECK} {:016x}", checksum(told.bytes()))
     }
 }
 
@@ -165,7 +165,7 @@ impl FromStr for Manifest {
         if lines.next() != Some(TITLE) {
             return Err(format!("it does not begin with `{TITLE}`"));
         }
-        if found != Some(check::of(told.bytes())) {
+        if found != Some(checksum(told.bytes())) {
             return Err("it was changed, or cut off".to_owned());
         }
         let mut entries: Vec<(String, String)> = lines

@@ -4,10 +4,9 @@
 //! a [`Rule`] of any number of points, in plain doubles, and [`Collocation`], with the matrices of Runge–Kutta methods.
 
 mod collocation;
-mod double;
 
 pub(crate) use collocation::Collocation;
-pub(crate) use double::Double;
+pub(crate) use leastaction_compile::Double;
 
 /// A rule ∫₀¹ f ≈ Σ bᵢ f(cᵢ), symmetric to the last bit.
 #[derive(Clone, Debug)]

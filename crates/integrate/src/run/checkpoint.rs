@@ -2,6 +2,7 @@
 
 use crate::error::CheckpointError;
 use crate::pace::{Pace, Tolerance};
+use crate::run::checksum::checksum;
 use crate::run::density::Density;
 use crate::run_loop::RunLoop;
 use leastaction_mechanics::System;
@@ -121,20 +122,12 @@ impl fmt::Display for Checkpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = String::new();
         self.write(&mut text)?;
-        writeln!(f, "{text}{CHECK}{:016x}", hash(&text))
+        writeln!(f, "{text}{CHECK}{:016x}", checksum(text.bytes()))
     }
 }
 
 /// What the last line begins with.
 const CHECK: &str = "check ";
-
-/// FNV-1a, 64 bits: each step is invertible, so no change of one byte goes unnoticed
-/// (G. Fowler, L. C. Noll and K.-P. Vo, isthe.com/chongo/tech/comp/fnv).
-fn hash(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
-}
 
 impl Checkpoint {
     /// Writes all but the check.
@@ -172,7 +165,7 @@ impl FromStr for Checkpoint {
         if lines.next() != Some(TITLE) {
             return Err(CheckpointError::Format { line: 1, expected: TITLE });
         }
-        if u64::from_str_radix(check.trim_end(), 16) != Ok(hash(body)) {
+        if u64::from_str_radix(check.trim_end(), 16) != Ok(checksum(body.bytes())) {
             return Err(CheckpointError::Changed);
         }
         let mut lines = lines.zip(2..);

@@ -2,7 +2,7 @@
 
 mod csv;
 mod json;
-mod npz;
+pub mod npz;
 mod parquet;
 
 use crate::about::About;

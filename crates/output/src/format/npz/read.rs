@@ -6,25 +6,50 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 /// Why a column cannot be read.
-#[derive(Debug)]
-pub(super) enum Trouble {
-    /// It is not there; these are.
-    NoColumn(Vec<String>),
-    /// Something else.
-    Other(String),
+#[derive(Debug, thiserror::Error)]
+pub enum ColumnError {
+    /// It is not there.
+    #[error("there is no such column; there are {}", .columns.join(", "))]
+    NoColumn {
+        /// Those that are there.
+        columns: Vec<String>,
+    },
+    /// The file is something else.
+    #[error("it is not an archive of NumPy")]
+    NotAnArchive,
+    /// The archive is compressed.
+    #[error("it is compressed: write it by numpy.savez")]
+    Compressed,
+    /// The file ends early.
+    #[error("it is cut off")]
+    CutOff,
+    /// The file contradicts itself.
+    #[error("it is damaged")]
+    Damaged,
+    /// There is no kind, or no shape.
+    #[error("it is not an array of numbers")]
+    NotNumbers,
+    /// The array is a number or a table.
+    #[error("the array has not one axis: save a column by a name of its own, as in numpy.savez(file, x=x)")]
+    NotOneAxis,
+    /// The numbers are of a kind that is not read.
+    #[error("its numbers are of kind `{kind}`: make them float64")]
+    Kind {
+        /// The kind, as NumPy writes it.
+        kind: String,
+    },
+    /// The system does not give the file.
+    #[error(transparent)]
+    System(io::Error),
 }
 
-impl From<io::Error> for Trouble {
-    fn from(error: io::Error) -> Trouble {
-        Trouble::Other(match error.kind() {
-            io::ErrorKind::UnexpectedEof => "it is cut off".to_owned(),
-            _ => error.to_string(),
-        })
+impl From<io::Error> for ColumnError {
+    fn from(error: io::Error) -> ColumnError {
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof => ColumnError::CutOff,
+            _ => ColumnError::System(error),
+        }
     }
-}
-
-fn other<T>(reason: &str) -> Result<T, Trouble> {
-    Err(Trouble::Other(reason.to_owned()))
 }
 
 /// What the directory says of an array.
@@ -35,22 +60,25 @@ struct Entry {
     at: u64,
 }
 
-/// The numbers of an array of one axis.
-pub(super) fn column(path: &Path, name: &str) -> Result<Vec<f64>, Trouble> {
+/// The numbers of an array of one axis in an archive of NumPy.
+///
+/// # Errors
+/// [`ColumnError`] if there is no such array, or the file is not what `numpy.savez` or this crate writes.
+pub fn column(path: &Path, name: &str) -> Result<Vec<f64>, ColumnError> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
     let entries = directory(&mut file, length)?;
     let Some(entry) = entries.iter().find(|entry| entry.name == name) else {
         let names = entries.into_iter().map(|entry| entry.name).filter(|name| !name.starts_with('#'));
-        return Err(Trouble::NoColumn(names.collect()));
+        return Err(ColumnError::NoColumn { columns: names.collect() });
     };
     if entry.method != 0 {
-        return other("it is compressed: write it by numpy.savez");
+        return Err(ColumnError::Compressed);
     }
     file.seek(SeekFrom::Start(entry.at))?;
     let head = bytes(&mut file, 30)?;
     if !head.starts_with(b"PK\x03\x04") {
-        return other("it is damaged");
+        return Err(ColumnError::Damaged);
     }
     file.seek_relative(i64::from(short(&head, 26)) + i64::from(short(&head, 28)))?;
     let mut array = file.take(entry.size.min(length));
@@ -59,15 +87,13 @@ pub(super) fn column(path: &Path, name: &str) -> Result<Vec<f64>, Trouble> {
     array.read_to_end(&mut found)?;
     let (numbers, rest) = (found.chunks_exact(kind.width), found.len() % kind.width);
     if numbers.len() as u64 != kind.rows || rest != 0 {
-        return other("it is cut off");
+        return Err(ColumnError::CutOff);
     }
-    numbers
-        .map(|number| kind.number(number).ok_or_else(|| Trouble::Other("it is damaged".to_owned())))
-        .collect()
+    Ok(numbers.map(|number| kind.number(number)).collect())
 }
 
 /// The directory at the end of an archive.
-fn directory(file: &mut File, length: u64) -> Result<Vec<Entry>, Trouble> {
+fn directory(file: &mut File, length: u64) -> Result<Vec<Entry>, ColumnError> {
     const END: u64 = 22;
     const LOCATOR: u64 = 20;
     // A comment of up to 64 KiB may follow the end of the directory.
@@ -75,7 +101,7 @@ fn directory(file: &mut File, length: u64) -> Result<Vec<Entry>, Trouble> {
     file.seek(SeekFrom::Start(length - tail))?;
     let found = bytes(file, tail)?;
     let Some(end) = found.windows(END as usize).rposition(|window| window.starts_with(b"PK\x05\x06")) else {
-        return other("it is not an archive of NumPy");
+        return Err(ColumnError::NotAnArchive);
     };
     let (mut size, mut at) = (u64::from(long(&found, end + 12)), u64::from(long(&found, end + 16)));
     let locator =
@@ -84,12 +110,12 @@ fn directory(file: &mut File, length: u64) -> Result<Vec<Entry>, Trouble> {
         file.seek(SeekFrom::Start(wide(&found, locator + 8)))?;
         let record = bytes(file, 56)?;
         if !record.starts_with(b"PK\x06\x06") {
-            return other("it is damaged");
+            return Err(ColumnError::Damaged);
         }
         (size, at) = (wide(&record, 40), wide(&record, 48));
     }
     if size > length {
-        return other("it is damaged");
+        return Err(ColumnError::Damaged);
     }
     file.seek(SeekFrom::Start(at))?;
     let directory = bytes(file, size)?;
@@ -97,7 +123,7 @@ fn directory(file: &mut File, length: u64) -> Result<Vec<Entry>, Trouble> {
     while rest.starts_with(b"PK\x01\x02") && rest.len() >= 46 {
         let [name, extra, comment] = [28, 30, 32].map(|place| usize::from(short(rest, place)));
         let Some(after) = rest.get(46..).filter(|after| after.len() >= name + extra + comment) else {
-            return other("it is damaged");
+            return Err(ColumnError::Damaged);
         };
         let (size, at) = (u64::from(long(rest, 24)), u64::from(long(rest, 42)));
         let [size, at] = extended(&after[name..name + extra], [u64::from(long(rest, 20)), size, at]);
@@ -139,10 +165,10 @@ struct Kind {
 }
 
 /// The head of an array: magic, version, and a Python dictionary.
-fn header(array: &mut impl Read) -> Result<Kind, Trouble> {
+fn header(array: &mut impl Read) -> Result<Kind, ColumnError> {
     let start = bytes(array, 8)?;
     if !start.starts_with(b"\x93NUMPY") {
-        return other("it is not an archive of NumPy");
+        return Err(ColumnError::NotAnArchive);
     }
     let length = match start[6] {
         1 => u64::from(short(&bytes(array, 2)?, 0)),
@@ -154,12 +180,10 @@ fn header(array: &mut impl Read) -> Result<Kind, Trouble> {
         after("'descr'").and_then(|rest| rest.strip_prefix('\'')).and_then(|rest| rest.split('\'').next());
     let shape =
         after("'shape'").and_then(|rest| rest.strip_prefix('(')).and_then(|rest| rest.split(')').next());
-    let (Some(kind), Some(shape)) = (kind, shape) else { return other("it is not an array of numbers") };
+    let (Some(kind), Some(shape)) = (kind, shape) else { return Err(ColumnError::NotNumbers) };
     let axes: Vec<u64> = shape.split(',').filter_map(|axis| axis.trim().parse().ok()).collect();
     let [rows] = axes[..] else {
-        return other(
-            "the array has not one axis: save a column by a name of its own, as in numpy.savez(file, x=x)",
-        );
+        return Err(ColumnError::NotOneAxis);
     };
     let mut letters = kind.bytes();
     let (order, letter) = (letters.next(), letters.next().unwrap_or_default());
@@ -171,25 +195,26 @@ fn header(array: &mut impl Read) -> Result<Kind, Trouble> {
     };
     match known {
         true => Ok(Kind { letter, big: order == Some(b'>'), width, rows }),
-        false => other(&format!("its numbers are of kind `{kind}`: make them float64")),
+        false => Err(ColumnError::Kind { kind: kind.to_owned() }),
     }
 }
 
 impl Kind {
-    fn number(&self, bytes: &[u8]) -> Option<f64> {
+    /// The number that bytes stand for, which are as many as the width.
+    fn number(&self, bytes: &[u8]) -> f64 {
         let mut word = [0; 8];
-        word.get_mut(..self.width)?.copy_from_slice(bytes);
+        word[..self.width].copy_from_slice(bytes);
         if self.big {
             word[..self.width].reverse();
         }
         let whole = u64::from_le_bytes(word);
         let spare = 64 - 8 * self.width as u32;
-        Some(match (self.letter, self.width) {
+        match (self.letter, self.width) {
             (b'f', 8) => f64::from_bits(whole),
             (b'f', _) => f64::from(f32::from_bits(whole as u32)),
             (b'i', _) => ((whole << spare) as i64 >> spare) as f64,
             _ => whole as f64,
-        })
+        }
     }
 }
 
