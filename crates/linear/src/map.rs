@@ -56,7 +56,7 @@ pub enum Factors<T> {
         /// Where there are entries.
         pattern: Arc<Pattern>,
         /// L U.
-        factors: SparseLu<T>,
+        factors: Box<SparseLu<T>>,
     },
 }
 
@@ -70,7 +70,7 @@ impl<T: Scalar> Factors<T> {
     /// Room for the factors of matrices with this pattern.
     #[must_use]
     pub fn sparse(pattern: Arc<Pattern>) -> Factors<T> {
-        Factors::Sparse { factors: SparseLu::new(&pattern), pattern }
+        Factors::Sparse { factors: Box::new(SparseLu::new(&pattern)), pattern }
     }
 
     /// Factors the matrix whose entries are `value(row, column, place)`: the place is that among the entries that are kept.
