@@ -1,8 +1,8 @@
 //! Write the energy, get the motion.
 //!
 //! A [`Model`] is coordinates and energies; its [`System`] is compiled from it; an [`Integrator`] turns a start into a
-//! [`Trajectory`], a [`Study`] many starts into statistics, maps and tables. What most programs need is here; the crates are whole in [`expr`],
-//! [`compile`], [`mechanics`], [`integrate`], [`ensemble`] and [`catalog`].
+//! [`Trajectory`], a [`Study`] many starts into statistics, maps and tables. A [`Simulation`] does all that a text says. What most programs need is here; the crates are whole in [`expr`],
+//! [`compile`], [`mechanics`], [`integrate`], [`ensemble`], [`simulate`] and [`catalog`].
 //!
 //! ```
 //! use leastaction::{Graph, Integrator, Model};
@@ -34,6 +34,7 @@ pub use leastaction_language as language;
 pub use leastaction_mechanics as mechanics;
 pub use leastaction_output as output;
 pub use leastaction_plot as plot;
+pub use leastaction_simulate as simulate;
 
 // What most programs name.
 pub use leastaction_compile::{
@@ -55,6 +56,9 @@ pub use leastaction_mechanics::{
     Place, Point, Ports, Pose, Projection, ProjectionError, Quantity, Query, Rated, Rotation, RotationError,
     SettingError, Share, ShareKind, StartError, State, Statement, Sundman, Surface, SurfaceError, Symmetric,
     System, Table, TableError, Term,
+};
+pub use leastaction_simulate::{
+    FailedRun, Measurements, Overrides, PrepareError, Problem, Run, Simulation, Source, SourceError, Warning,
 };
 
 /// The code in the README, tested.

@@ -7,6 +7,7 @@ mod compare;
 mod ensemble;
 mod front_page;
 mod golden;
+mod library;
 mod motion;
 mod pages;
 mod pictures;

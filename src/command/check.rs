@@ -1,10 +1,10 @@
 //! `leastaction check`: finds what is wrong with .motion files.
 
 use super::Failure;
-use super::run::outputs;
-use super::source::Source;
+use super::source::{open_file, unprepared};
 use clap::Args;
-use leastaction::{Card, Graph};
+use leastaction::Graph;
+use leastaction::simulate::Overrides;
 
 #[derive(Args)]
 #[command(after_help = "Examples:\n  leastaction check swing.motion\n  leastaction check *.motion")]
@@ -32,18 +32,16 @@ impl Check {
     }
 }
 
-/// Everything that can be wrong before a run: the text, the equations of motion, the start, the method, the outputs.
+/// Everything that can be wrong before a run: the text, the equations of motion, the initial condition, the method, the outputs.
 fn check(path: &str) -> Result<String, Failure> {
-    let graph = Graph::new();
-    let source = Source::open_file(&graph, path, &[])?;
-    let mut dynamics = source.dynamics(&source.equations()?, &[])?;
-    let start = source.setup.start(&dynamics).map_err(Failure::run)?;
-    dynamics.start(&start).map_err(|error| source.wrong(&error))?;
-    if let Some(method) = &source.setup.plan.method {
-        Card::named(method).map_err(|error| source.wrong_clause("method", &error))?;
-    }
-    outputs(&source.setup, &mut dynamics, |errors| source.report(errors))?;
-    let system = dynamics.system();
+    let (graph, source) = (Graph::new(), open_file(path)?);
+    let problem = source.problem(&graph, &Overrides::default()).and_then(|mut problem| {
+        problem.planned_method()?;
+        problem.outputs()?;
+        Ok(problem)
+    });
+    let problem = problem.map_err(|error| unprepared(&source, &error))?;
+    let system = problem.dynamics.system();
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let mut found = vec![count(system.degrees(), "coordinate")];
     if !system.constraints().is_empty() {

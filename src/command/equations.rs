@@ -1,7 +1,7 @@
 //! `leastaction equations`: the equations of motion, as text, LaTeX or code.
 
 use super::Failure;
-use super::source::Source;
+use super::source::{open, shown};
 use clap::Args;
 use leastaction::{
     Equations, Expr, Graph, PrintError, Statement, c_function, jacobian, jvp, rust_function, substitute,
@@ -32,8 +32,9 @@ pub(crate) struct Print {
 impl Print {
     pub(super) fn execute(self) -> Result<String, Failure> {
         let graph = Graph::new();
-        let source = Source::open(&graph, &self.system, self.size, &[])?;
-        let equations = source.equations()?;
+        let source = open(&self.system, self.size)?;
+        let setup = source.setup(&graph, &[]).map_err(|errors| shown(&source, &errors))?;
+        let equations = setup.model.equations().map_err(|error| shown(&source, &setup.explain(&error)))?;
         match () {
             () if self.latex => Ok(equations.latex() + "\n"),
             () if self.c => Code::of(&equations).write("//", c_function),

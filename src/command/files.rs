@@ -2,13 +2,9 @@
 
 use super::Failure;
 use clap::Args;
-use leastaction::language::Plan;
 use leastaction::output::{About, Format, Record, check, write};
-use leastaction::{Integrator, Pace};
+use leastaction::simulate::Overrides;
 use std::path::{Path, PathBuf};
-
-/// Samples are about so many unless something else is asked for, so that taking them costs little.
-pub(super) const SAMPLES: u64 = 1000;
 
 /// The options.
 #[derive(Args)]
@@ -36,15 +32,9 @@ impl Files {
         all.map_err(Failure::usage)
     }
 
-    /// The integrator with the samples that are asked for, here or by the model; or else as many as pictures need.
-    pub(super) fn sampled(
-        &self,
-        integrator: Integrator,
-        plan: &Plan,
-        between: (f64, f64),
-        pictured: Option<u64>,
-    ) -> Result<Integrator, Failure> {
-        sampled((self.every, self.samples), integrator, plan, between, pictured.unwrap_or(SAMPLES))
+    /// What is asked for, with these samples.
+    pub(super) fn sampled(&self, overrides: Overrides) -> Overrides {
+        Overrides { every: self.every, samples: self.samples, ..overrides }
     }
 
     /// Writes all files that can be written: which were, and what went wrong.
@@ -59,43 +49,6 @@ impl Files {
         let written = format!("{} ({} samples)", names.join(", "), record.len());
         ((!names.is_empty()).then_some(written), errors)
     }
-}
-
-/// The integrator with samples every so much time, or with so many; or those that the model asks for, or the usual number.
-pub(super) fn sampled(
-    asked: (Option<f64>, Option<u64>),
-    integrator: Integrator,
-    plan: &Plan,
-    (start, until): (f64, f64),
-    usual: u64,
-) -> Result<Integrator, Failure> {
-    if until == start {
-        return Ok(integrator.ends_only());
-    }
-    let asked = match asked {
-        (None, None) => (plan.every, plan.samples),
-        asked => asked,
-    };
-    let steps = integrator.steps_between(start, until).map_err(Failure::usage)?;
-    let (span, count) = ((until - start).abs(), |samples: u64| samples as f64);
-    let spacing = match (asked, steps) {
-        ((Some(every), _), _) if every > 0.0 && every.is_finite() => every,
-        ((Some(every), _), _) => {
-            let error = format!("samples every {every}: the time between them must be finite and above 0");
-            return Err(Failure::usage(error));
-        }
-        ((None, Some(samples)), _) => span / count(samples),
-        ((None, None), Some(steps)) => return Ok(integrator.every(steps / usual)),
-        ((None, None), None) => span / count(usual),
-    };
-    // Samples at the ends of steps are the method's own; those between come from a polynomial.
-    if let Pace::Step(step) = integrator.pace() {
-        let whole = (spacing / step.abs()).round();
-        if whole > 0.0 && (whole * step.abs() - spacing).abs() <= 4.0 * f64::EPSILON * spacing {
-            return Ok(integrator.every(whole as u64));
-        }
-    }
-    Ok(integrator.spaced(spacing))
 }
 
 /// What a format cannot say.

@@ -1,7 +1,7 @@
 //! `leastaction fmt`: writes .motion files in their usual form.
 
 use super::Failure;
-use super::source::Text;
+use super::source::{open_file, shown};
 use clap::Args;
 use leastaction::language;
 use leastaction::output::replace;
@@ -24,11 +24,11 @@ impl Fmt {
     pub(super) fn execute(self) -> Result<String, Failure> {
         let (mut out, mut untidy) = (String::new(), Vec::new());
         for path in &self.files {
-            let text = Text::read(path)?;
-            let tidy = language::format(&text.text).map_err(|errors| text.wrong(&errors))?;
-            let same = tidy == text.text;
+            let source = open_file(path)?;
+            let tidy = language::format(&source.text).map_err(|errors| shown(&source, &errors))?;
+            let same = tidy == source.text;
             match (self.check, path.as_str()) {
-                (true, _) if !same => untidy.push(text.title),
+                (true, _) if !same => untidy.push(source.title),
                 (false, "-") => out.push_str(&tidy),
                 (false, path) if !same => {
                     let write = |file: &mut dyn Write| file.write_all(tidy.as_bytes());

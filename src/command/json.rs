@@ -1,37 +1,28 @@
 //! The summary of a run as JSON, for machines.
 
 use super::Failure;
-use super::source::Source;
-use super::summary::Outcome;
+use leastaction::Form;
 use leastaction::output::json::{number, object, text};
-use leastaction::{Dynamics, Form, Integrator};
+use leastaction::simulate::{Measurements, Run};
 
 /// One document. Numbers have 17 digits; `constraints` is null for a system without any, and so are numbers that are not finite.
-pub(super) fn json(
-    source: &Source<'_>,
-    integrator: &Integrator,
-    dynamics: &mut Dynamics,
-    outcome: &Outcome,
-) -> Result<String, Failure> {
-    let (trajectory, system) = (&outcome.trajectory, dynamics.system().clone());
-    let (work, end) = (trajectory.work(), trajectory.end());
-    let energies = trajectory.energies(dynamics).map_err(Failure::run)?;
-    let [first, last] = [energies.first(), energies.last()].map(|e| number(*e.unwrap_or(&f64::NAN)));
+pub(super) fn json(run: &Run, measured: &Measurements) -> Result<String, Failure> {
+    let (simulation, system) = (&run.simulation, run.simulation.dynamics.system());
+    let (work, end) = (run.trajectory.work(), run.trajectory.end());
     let energy = object([
-        ("start", first),
-        ("end", last),
-        ("max_relative_error", number(outcome.measured.energy_drift)),
+        ("start", number(measured.energy.first)),
+        ("end", number(measured.energy.last)),
+        ("max_relative_error", number(measured.energy.drift)),
     ]);
-    let (position, velocity) = outcome.measured.violations;
     let constraints = match system.facts().constrained {
-        true => object([("max_position", number(position)), ("max_velocity", number(velocity))]),
+        true => object([
+            ("max_position", number(measured.position_violation)),
+            ("max_velocity", number(measured.velocity_violation)),
+        ]),
         false => "null".to_owned(),
     };
-    let mut velocities = vec![0.0; system.velocities().len()];
     let moving = system.facts().form != Form::Ports;
-    if moving {
-        dynamics.velocities(&[end.t], &end.block(), &mut velocities).map_err(Failure::run)?;
-    }
+    let velocities = if moving { run.end_velocities().map_err(Failure::run)? } else { Vec::new() };
     let values = |names: &[String], values: &[f64]| {
         let some = names.iter().zip(values).map(|(name, value)| (name.clone(), number(*value)));
         object(some.collect::<Vec<_>>())
@@ -44,14 +35,14 @@ pub(super) fn json(
         ("momenta", rates(system.momenta(), &end.p)),
     ]);
     let members = [
-        ("system", text(&source.name)),
-        ("method", text(integrator.card().name)),
+        ("system", text(&simulation.name)),
+        ("method", text(simulation.integrator.card().name)),
         ("t", number(end.t)),
         ("steps", work.steps.to_string()),
         ("rejected", work.rejected.to_string()),
         ("evaluations", work.evaluations.to_string()),
-        ("compile_s", number(outcome.compile.as_secs_f64())),
-        ("wall_s", number(outcome.wall.as_secs_f64())),
+        ("compile_s", number(simulation.compile.as_secs_f64())),
+        ("wall_s", number(run.wall.as_secs_f64())),
         ("energy", energy),
         ("constraints", constraints),
         ("state", state),

@@ -123,12 +123,6 @@ impl Failure {
         Failure { code: 1, said: String::new(), message }
     }
 
-    /// What went wrong, in a line.
-    fn title(&self) -> &str {
-        let first = self.message.lines().next().unwrap_or_default();
-        first.split_once("rror: ").map_or(first, |(_, rest)| rest)
-    }
-
     /// The failure with what there is to print all the same.
     fn saying(self, said: String) -> Failure {
         Failure { said, ..self }

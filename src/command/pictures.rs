@@ -3,9 +3,9 @@
 use super::Failure;
 use clap::Args;
 use leastaction::integrate::number;
-use leastaction::language::Drawing;
 use leastaction::output::{About, Record, check};
 use leastaction::plot::{Animation, Energy, PictureError, Plot, ffmpeg};
+use leastaction::simulate::Run;
 use std::path::{Path, PathBuf};
 
 /// A plot looks smooth with so many samples.
@@ -20,15 +20,6 @@ pub(super) struct Pictures {
     /// Animate the run in a file, as its ending says: .gif, or .mp4 if ffmpeg is installed (repeatable)
     #[arg(long, value_name = "FILE", value_parser = film_file)]
     animate: Vec<PathBuf>,
-}
-
-/// What pictures show.
-pub(super) struct Shown<'a> {
-    pub(super) about: &'a About,
-    pub(super) drawing: &'a Drawing,
-    pub(super) record: &'a Record,
-    /// The largest relative error of the energy, if it should stay as it is.
-    pub(super) energy_drift: Option<f64>,
 }
 
 /// Reads the name of a plot's file.
@@ -57,14 +48,6 @@ fn ending(name: &str, endings: &[&str]) -> Result<PathBuf, String> {
     }
 }
 
-/// Errors of the energy are relative to what the summary's are.
-fn conserved(record: &Record, drift: f64) -> Energy {
-    let first = record.energy.first().copied().unwrap_or(0.0);
-    let change = record.energy.iter().map(|e| (e - first).abs()).fold(0.0, f64::max);
-    let scale = if drift > 0.0 { change / drift } else { first.abs() };
-    Energy::Conserved { scale: if scale > 0.0 { scale } else { 1.0 } }
-}
-
 impl Pictures {
     /// How many samples there should be at least, if there are pictures.
     pub(super) fn samples(&self) -> Option<u64> {
@@ -86,9 +69,9 @@ impl Pictures {
     }
 
     /// Makes the pictures that can be made: which files were written, and what went wrong.
-    pub(super) fn write(&self, shown: &Shown<'_>) -> (Option<String>, Vec<String>) {
+    pub(super) fn write(&self, run: &Run, record: &Record, about: &About) -> (Option<String>, Vec<String>) {
         let (mut written, mut errors) = (Vec::new(), Vec::new());
-        let Shown { about, record, drawing, .. } = *shown;
+        let drawing = &run.simulation.drawing;
         let span = [record.times.first(), record.times.last()].map(|t| number(t.unwrap_or(&0.0)));
         let ended = if about.ended == "complete" { String::new() } else { format!("; {}", about.ended) };
         let subtitle = format!(
@@ -100,7 +83,11 @@ impl Pictures {
             record.len(),
             if record.len() == 1 { "" } else { "s" }
         );
-        let energy = shown.energy_drift.map_or(Energy::Changing, |drift| conserved(record, drift));
+        let energy = match run.energy() {
+            Ok(energy) if energy.conserved => Energy::Conserved { scale: energy.scale },
+            // Where the drift cannot be told, the energy itself shows why.
+            _ => Energy::Changing,
+        };
         let title = about.system.as_str();
         for path in &self.plot {
             let plot = Plot { record, drawing, title, subtitle: &subtitle, energy };

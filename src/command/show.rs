@@ -1,7 +1,7 @@
 //! `leastaction show`: the text of a system.
 
 use super::Failure;
-use super::source::Text;
+use super::source::open;
 use clap::Args;
 
 #[derive(Args)]
@@ -17,10 +17,6 @@ pub(crate) struct Show {
 
 impl Show {
     pub(super) fn execute(self) -> Result<String, Failure> {
-        match (Text::is_path(&self.system), self.size) {
-            (true, Some(_)) => Err(Failure::usage(super::source::SIZELESS)),
-            (true, None) => Ok(Text::read(&self.system)?.text),
-            (false, size) => Ok(Text::of_catalog(&self.system, size)?.0.text),
-        }
+        Ok(open(&self.system, self.size)?.text)
     }
 }

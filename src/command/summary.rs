@@ -1,18 +1,11 @@
 //! The summary of a run.
 
-use super::source::Source;
+use super::source::told;
 use super::{Failure, methods, table};
 use leastaction::integrate::number;
-use leastaction::language::Event;
-use leastaction::{Dynamics, Integrator, Observable, Pace, Projection, State, System, Trajectory, Work};
+use leastaction::simulate::{Measurements, Run, Warning};
+use leastaction::{Crossing, Pace, Projection, State, System, Work};
 use std::io::IsTerminal;
-use std::time::Duration;
-
-/// A conserved quantity that drifts by more than this, relatively, makes the run worthless.
-const WRONG: f64 = 1e-2;
-
-/// A start that is moved by less than this, relatively, was where it should be.
-const ROUNDING: f64 = 1e-12;
 
 /// Coordinates at the end are told if there are not more than this.
 const FEW: usize = 8;
@@ -20,72 +13,24 @@ const FEW: usize = 8;
 /// So many times of an event are told.
 const FIRST: usize = 3;
 
-/// What became of a run.
-pub(super) struct Outcome {
-    pub(super) compile: Duration,
-    pub(super) wall: Duration,
-    pub(super) trajectory: Trajectory,
-    /// Why the method was chosen, if it was.
-    pub(super) why: Option<String>,
-    /// The length of the last step, if steps have one length.
-    pub(super) last_step: Option<f64>,
-    pub(super) measured: Measured,
-    /// How far the start was moved onto constraints, if there are any.
-    pub(super) placed: Option<Projection>,
-    /// Why the run stopped before its end, if it did.
-    pub(super) stopped: Option<String>,
-    /// What was written, by kind.
-    pub(super) written: Vec<(&'static str, String)>,
-}
-
-/// How well a run kept what it should.
-pub(super) struct Measured {
-    pub(super) energy_drift: f64,
-    /// What should not change, by name, and by how much of itself it did.
-    pub(super) conserved: Vec<(String, f64)>,
-    /// By how much constraints of positions, and what all demand of velocities, are violated at most.
-    pub(super) violations: (f64, f64),
-}
-
-impl Measured {
-    pub(super) fn new(
-        trajectory: &Trajectory,
-        dynamics: &mut Dynamics,
-        watched: &[(String, Observable)],
-    ) -> Result<Measured, Failure> {
-        let drifted =
-            |name: &str, error| Failure::run(format!("the drift of the {name} cannot be told: {error}"));
-        let energy_drift = trajectory.energy_drift(dynamics).map_err(|e| drifted("energy", e))?;
-        let energy =
-            dynamics.system().conserved().contains(&"energy").then(|| ("energy".to_owned(), energy_drift));
-        let mut conserved: Vec<_> = energy.into_iter().collect();
-        for (name, what) in watched {
-            let drift = trajectory.drift(dynamics, *what).map_err(|e| drifted(name, e))?;
-            conserved.push((name.clone(), drift));
-        }
-        let violations = trajectory.violations(dynamics).map_err(|e| drifted("constraints", e))?;
-        Ok(Measured { energy_drift, conserved, violations })
-    }
-}
-
+/// A run, how well it kept what it should, why it stopped before its end if it did, and what was written of it, by kind.
 pub(super) fn summary(
-    source: &Source<'_>,
-    integrator: &Integrator,
-    dynamics: &mut Dynamics,
-    outcome: &Outcome,
+    run: &Run,
+    measured: &Measurements,
+    stopped: Option<&str>,
+    written: &[(&'static str, String)],
 ) -> Result<String, Failure> {
-    let (card, trajectory) = (integrator.card(), &outcome.trajectory);
-    let (system, work, end) = (dynamics.system().clone(), trajectory.work(), trajectory.end());
-    let mut velocities = vec![0.0; system.velocities().len()];
-    dynamics.velocities(&[end.t], &end.block(), &mut velocities).map_err(Failure::run)?;
-    let energies = trajectory.energies(dynamics).map_err(Failure::run)?;
-    let [first, last] = [energies.first(), energies.last()].map(|e| short(*e.unwrap_or(&f64::NAN)));
+    let (simulation, trajectory) = (&run.simulation, &run.trajectory);
+    let (integrator, system) = (&simulation.integrator, simulation.dynamics.system());
+    let (card, work, end) = (integrator.card(), trajectory.work(), trajectory.end());
+    let velocities = run.end_velocities().map_err(Failure::run)?;
+    let [first, last] = [measured.energy.first, measured.energy.last].map(short);
     let row = |name: &str, text: String| vec![name.to_owned(), text];
-    let parameters = system.parameters().iter().zip(dynamics.parameters());
+    let parameters = system.parameters().iter().zip(simulation.dynamics.parameters());
     let parameters = lines(parameters.map(|((name, _), value)| format!("{name} = {}", number(value))));
-    let because = outcome.why.iter().map(|why| row("because", why.clone()));
+    let because = simulation.why.iter().map(|why| row("because", why.clone()));
     let mut rows = vec![
-        row("system", source.told()),
+        row("system", told(&simulation.name, &simulation.about)),
         row(
             "method",
             format!(
@@ -101,7 +46,7 @@ pub(super) fn summary(
                 "t = {} to {} in {}, {}{}",
                 number(&trajectory.times()[0]),
                 number(&end.t),
-                steps(work, integrator.pace(), outcome.last_step),
+                steps(work, integrator.pace(), run.last_step()),
                 several(work.evaluations, "evaluation"),
                 if work.iterations > 0 { format!(", {} iterations", work.iterations) } else { String::new() },
             ),
@@ -110,15 +55,15 @@ pub(super) fn summary(
             "time",
             format!(
                 "{:.3} s to compile, {:.3} s to run",
-                outcome.compile.as_secs_f64(),
-                outcome.wall.as_secs_f64()
+                simulation.compile.as_secs_f64(),
+                run.wall.as_secs_f64()
             ),
         ),
         row(
             "energy",
             format!(
                 "{first} to {last}, {} (relative, {})",
-                match (outcome.measured.energy_drift, system.conserved().contains(&"energy")) {
+                match (measured.energy.drift, measured.energy.conserved) {
                     (0.0, _) => "the same throughout".to_owned(),
                     (drift, true) => format!("at most {drift:.2e} off"),
                     (drift, false) => format!("changed by up to {drift:.2e}"),
@@ -126,35 +71,25 @@ pub(super) fn summary(
                 several(trajectory.len() as u64, "sample")
             ),
         ),
-        row("conserved", conserved(&outcome.measured.conserved)),
+        row("conserved", conserved(&measured.conserved)),
     ];
-    rows.extend(labelled("end", at_end(&system, &end, &velocities)));
-    rows.extend(outcome.written.iter().map(|(kind, names)| row(kind, names.clone())));
+    rows.extend(labelled("end", at_end(system, &end, &velocities)));
+    rows.extend(written.iter().map(|(kind, names)| row(kind, names.clone())));
     let mut insert = |before: &str, more: Vec<Vec<String>>| {
         let place = rows.iter().position(|row| row[0] == before).unwrap_or(0);
         rows.splice(place..place, more);
     };
     insert("method", labelled("parameters", parameters));
     insert("run", because.collect());
-    insert("time", outcome.stopped.iter().map(|why| row("stopped", why.clone())).collect());
-    insert("end", labelled("events", events(&source.setup.events, trajectory)));
-    if let Some(placed) = outcome.placed {
-        insert("end", vec![row("constraints", constraints(&system, &placed, outcome.measured.violations))]);
-        let begun = trajectory.state(0).unwrap_or_default();
-        insert(
-            "method",
-            moved(dynamics, &begun, &placed)?.map(|text| row("start", text)).into_iter().collect(),
-        );
+    insert("time", stopped.iter().map(|why| row("stopped", (*why).to_owned())).collect());
+    insert("end", labelled("events", run.events().map(|(name, times)| event(name, &times)).collect()));
+    if let Some(placed) = simulation.placed {
+        insert("end", vec![row("constraints", constraints(system, &placed, measured))]);
     }
-    for (name, drift) in outcome.measured.conserved.iter().filter(|(_, drift)| *drift > WRONG) {
-        rows.push(row(
-            "warning",
-            format!(
-                "{name} should not change, and drifted by {drift:.1e} of itself: do not trust this result, try a smaller {}",
-                if let Pace::Step(_) = integrator.pace() { "step" } else { "tolerance" }
-            ),
-        ));
-    }
+    let (moved, drifted): (Vec<_>, Vec<_>) =
+        measured.warnings.iter().partition(|warning| matches!(warning, Warning::Moved { .. }));
+    insert("method", moved.iter().map(|warning| row("start", warning.to_string())).collect());
+    rows.extend(drifted.iter().map(|warning| row("warning", warning.to_string())));
     Ok(table(&fitted(rows, columns())))
 }
 
@@ -205,24 +140,16 @@ fn at_end(system: &System, end: &State, velocities: &[f64]) -> Vec<String> {
     all.into_iter().flat_map(|(names, numbers)| values(names, numbers)).collect()
 }
 
-/// How often each event happened, and when first.
-fn events(events: &[Event<'_>], trajectory: &Trajectory) -> Vec<String> {
-    let told = |(i, event): (usize, &Event<'_>)| {
-        let times: Vec<_> = trajectory
-            .crossings()
-            .iter()
-            .filter(|crossing| crossing.event == i)
-            .map(|crossing| short(crossing.t))
-            .collect();
-        let shown = times[..times.len().min(FIRST)].join(", ");
-        match times.len() {
-            0 => format!("{}: never", event.name),
-            1 => format!("{}: once, at t = {shown}", event.name),
-            count if count <= FIRST => format!("{}: {count} times, at t = {shown}", event.name),
-            count => format!("{}: {count} times, first at t = {shown}", event.name),
-        }
-    };
-    events.iter().enumerate().map(told).collect()
+/// How often an event happened, and when first.
+fn event(name: &str, crossings: &[&Crossing]) -> String {
+    let times: Vec<_> = crossings.iter().take(FIRST).map(|crossing| short(crossing.t)).collect();
+    let shown = times.join(", ");
+    match crossings.len() {
+        0 => format!("{name}: never"),
+        1 => format!("{name}: once, at t = {shown}"),
+        count if count <= FIRST => format!("{name}: {count} times, at t = {shown}"),
+        count => format!("{name}: {count} times, first at t = {shown}"),
+    }
 }
 
 /// A number of things.
@@ -251,7 +178,7 @@ fn steps(work: Work, pace: &Pace, last: Option<f64>) -> String {
 fn conserved(quantities: &[(String, f64)]) -> String {
     let told = |(name, drift): &(String, f64)| match *drift {
         0.0 => format!("{name} (exactly)"),
-        drift if drift > WRONG => format!("{name} (not kept: {drift:.1e} off)"),
+        drift if Measurements::is_wrong(drift) => format!("{name} (not kept: {drift:.1e} off)"),
         drift => format!("{name} (to {drift:.1e})"),
     };
     let all: Vec<_> = quantities.iter().map(told).collect();
@@ -259,7 +186,8 @@ fn conserved(quantities: &[(String, f64)]) -> String {
 }
 
 /// How many constraints there are, and how well they were met.
-fn constraints(system: &System, placed: &Projection, (position, velocity): (f64, f64)) -> String {
+fn constraints(system: &System, placed: &Projection, measured: &Measurements) -> String {
+    let (position, velocity) = (measured.position_violation, measured.velocity_violation);
     let (count, rank) = (system.constraints().len(), placed.rank);
     let rank = if rank < count { format!(" ({rank} independent)") } else { String::new() };
     let (positions, worst) = match system.position_constraints() {
@@ -267,26 +195,6 @@ fn constraints(system: &System, placed: &Projection, (position, velocity): (f64,
         _ => ("positions and ", format!("{position:.1e} and ")),
     };
     format!("{count}{rank}: {positions}velocities are at most {worst}{velocity:.1e} off")
-}
-
-/// How far the start was moved onto constraints, if by more than rounding.
-fn moved(dynamics: &mut Dynamics, start: &State, placed: &Projection) -> Result<Option<String>, Failure> {
-    let largest = |numbers: &[f64]| numbers.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
-    let mut velocities = vec![0.0; start.q.len()];
-    dynamics.velocities(&[start.t], &start.block(), &mut velocities).map_err(Failure::run)?;
-    let name = &dynamics.system().coordinates()[placed.farthest];
-    let position =
-        (placed.moved > ROUNDING * largest(&start.q)).then(|| format!("{name} by {}", roughly(placed.moved)));
-    let velocity = (placed.deflected > ROUNDING * largest(&velocities))
-        .then(|| format!("velocities by up to {}", roughly(placed.deflected)));
-    let changes: Vec<_> = position.into_iter().chain(velocity).collect();
-    let told = || format!("the start was moved onto its constraints: {}", changes.join(", "));
-    Ok((!changes.is_empty()).then(told))
-}
-
-/// Two digits of a number.
-fn roughly(value: f64) -> String {
-    number(&format!("{value:.1e}").parse().unwrap_or(value))
 }
 
 /// Ten digits of a number: as many as a person may want to read.
@@ -322,39 +230,31 @@ fn lines(items: impl Iterator<Item = String>) -> Vec<String> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)] // a test may panic
 mod tests {
-    use super::{constraints, events, fitted, lines};
-    use leastaction::language::{self, Direction};
-    use leastaction::{Event, Graph, Integrator, Model};
+    use super::{constraints, event, fitted, lines};
+    use leastaction::language::Setup;
+    use leastaction::simulate::{Measurements, Overrides, Simulation, Source};
+    use leastaction::{Graph, Model, Term};
 
     /// A swing of period 2π: it passes 0 at odd multiples of π/2, and never comes to 2.
     #[test]
     fn events_are_counted() {
-        let graph = Graph::new();
-        let mut model = Model::new(&graph);
-        let x = model.coordinate("x");
-        model.particle("bob", 1.0, [x]);
-        model.potential("spring", x * x / 2.0);
-        let mut dynamics = model.system().unwrap().dynamics().unwrap();
-        let start = dynamics.start(&[("x", 1.0)]).unwrap();
-        let event = |name: &str| language::Event {
-            name: name.to_owned(),
-            value: x,
-            direction: Direction::Both,
-            stop: false,
+        let text = "coord x\nkinetic x'^2/2\npotential x^2/2\nstart x = 1\nrun method gauss8, step 0.01\n\
+                    event passes: x = 0\nevent falls: x = 0, falling\nevent far: x = 2";
+        let swing = Source::text("swing", text);
+        let told = |until: f64| {
+            let asked = Overrides { until: Some(until), ..Overrides::default() };
+            let run = swing.simulation(&Graph::new(), &asked).unwrap().run().unwrap();
+            run.events().map(|(name, crossings)| event(name, &crossings)).collect::<Vec<_>>()
         };
-        let all = ["passes", "falls", "far"].map(event);
-        let [zero, far] = ["x", "x - 2"].map(|text| Event::new(dynamics.observable(text).unwrap()));
-        let swings = Integrator::named("gauss8", 0.01).unwrap().event(zero).event(zero.falling()).event(far);
-        let told = |until: f64, dynamics: &mut _| events(&all, &swings.run(dynamics, &start, until).unwrap());
         assert_eq!(
-            told(13.0, &mut dynamics),
+            told(13.0),
             [
                 "passes: 4 times, first at t = 1.570796327, 4.71238898, 7.853981634",
                 "falls: 2 times, at t = 1.570796327, 7.853981634",
                 "far: never",
             ]
         );
-        assert_eq!(told(2.0, &mut dynamics)[1], "falls: once, at t = 1.570796327");
+        assert_eq!(told(2.0)[1], "falls: once, at t = 1.570796327");
     }
 
     #[test]
@@ -383,10 +283,16 @@ mod tests {
         model.particle("bob", 1.0, [x, y]);
         model.constraint("rod", x * x + y * y, 1.0);
         let told = |model: &Model<'_>| {
-            let system = model.system().unwrap();
-            let mut dynamics = system.dynamics().unwrap();
-            dynamics.start(&[("x", 1.0)]).unwrap();
-            constraints(&system, &dynamics.placed().unwrap(), (1e-16, 2e-15))
+            let mut setup = Setup::new(model.clone());
+            setup.start = vec![Term { name: "x".to_owned(), value: model.graph().number(1.0) }];
+            setup.plan.until = 0.0;
+            let run = Simulation::of(setup, &Overrides::default()).unwrap().run().unwrap();
+            let measured = Measurements {
+                position_violation: 1e-16,
+                velocity_violation: 2e-15,
+                ..run.measure().unwrap()
+            };
+            constraints(run.simulation.dynamics.system(), &run.simulation.placed.unwrap(), &measured)
         };
         assert_eq!(told(&model), "1: positions and velocities are at most 1.0e-16 and 2.0e-15 off");
         model.constraint("twin", (x * x + y * y).sqrt(), 1.0);

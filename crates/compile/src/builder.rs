@@ -26,6 +26,15 @@ impl Builder {
         builder
     }
 
+    /// A list that begins with these instructions, at these places.
+    pub(crate) fn with_body(body: &[Instruction]) -> Builder {
+        let mut builder = Builder { body: body.to_vec(), ..Builder::default() };
+        for (&instruction, place) in body.iter().zip(0..) {
+            builder.known.entry(instruction).or_insert(Operand::Temporary(place));
+        }
+        builder
+    }
+
     /// The place of a constant.
     pub(crate) fn place(&mut self, value: f64) -> u32 {
         *self.places.entry(value.to_bits()).or_insert_with(|| {

@@ -45,6 +45,34 @@ pub(crate) fn fuse(program: Program) -> Program {
     Program { constants, body, outputs, ..program }
 }
 
+/// The program of the first outputs with products and sums apart.
+pub(crate) fn unfused(program: &Program, outputs: usize) -> Program {
+    let mut builder = Builder::with_constants(&program.constants, program.body.len());
+    let mut places: Vec<Operand> = Vec::with_capacity(program.body.len());
+    for instruction in &program.body {
+        let instruction = instruction.map(|operand| moved(operand, &places));
+        let Instruction { code, operands: [a, b, c, _] } = instruction;
+        let fused = matches!(code, Code::MulAdd | Code::MulSub | Code::NegMulAdd | Code::NegMulSub);
+        let product = if fused { builder.mul(a, b) } else { a };
+        places.push(match code {
+            Code::MulAdd => builder.add(product, c),
+            Code::MulSub => builder.sub(product, c),
+            Code::NegMulAdd => builder.sub(c, product),
+            Code::NegMulSub => {
+                let negative = builder.push(Code::Math(Op::Neg), &[product]);
+                builder.sub(negative, c)
+            }
+            Code::Math(Op::Add) => builder.add(a, b),
+            Code::Math(Op::Sub) => builder.sub(a, b),
+            Code::Math(Op::Mul) => builder.mul(a, b),
+            code => builder.push(code, instruction.arguments()),
+        });
+    }
+    let outputs = program.outputs[..outputs].iter().map(|&o| moved(o, &places)).collect();
+    let Builder { constants, body, .. } = builder;
+    Program { constants, body, outputs, ..program.clone() }
+}
+
 /// The instruction with an argument that is used only here taken into it, and that argument's index.
 fn fused(
     outer: Instruction,

@@ -101,14 +101,14 @@ impl Program {
         outputs: &[Expr<'_>],
     ) -> Result<Program, BuildError> {
         let lowered = lower::lower(inputs, parameters, outputs)?;
-        let (patient, tied) = factor::factored(&lowered, false);
+        let (patient, tied) = factor::with_fewer_instructions(&lowered, false);
         let (plain, patient) = (finished(lowered.clone()), finished(patient));
         if patient.cost() >= plain.cost() {
             return Ok(plain);
         }
         // Where little was gained, little more can be.
         if tied && patient.cost() < plain.cost() - plain.cost() / 32 {
-            let eager = finished(factor::factored(&lowered, true).0);
+            let eager = finished(factor::with_fewer_instructions(&lowered, true).0);
             if eager.cost() < patient.cost() {
                 return Ok(eager);
             }
@@ -207,13 +207,13 @@ impl Program {
         self.constants.len() + self.parameters.len() + self.uniforms.len()
     }
 
-    /// The place of a value in the pool; `None` for what differs between calls.
-    pub(crate) fn pool_place(&self, operand: Operand) -> Option<usize> {
+    /// The place in the pool of a value that does not differ between calls.
+    pub(crate) fn pool_place(&self, operand: Operand) -> usize {
         match operand {
-            Operand::Constant(i) => Some(i as usize),
-            Operand::Parameter(i) => Some(self.constants.len() + i as usize),
-            Operand::Uniform(i) => Some(self.constants.len() + self.parameters.len() + i as usize),
-            Operand::Input(_) | Operand::Temporary(_) => None,
+            Operand::Constant(i) => i as usize,
+            Operand::Parameter(i) => self.constants.len() + i as usize,
+            Operand::Uniform(i) => self.constants.len() + self.parameters.len() + i as usize,
+            Operand::Input(_) | Operand::Temporary(_) => unreachable!("{operand:?} differs between calls"),
         }
     }
 
@@ -223,8 +223,7 @@ impl Program {
         pool[..constants].copy_from_slice(&self.constants);
         pool[constants..][..parameters.len()].copy_from_slice(parameters);
         for (i, instruction) in self.uniforms.iter().enumerate() {
-            let place = |operand: Operand| self.pool_place(operand).unwrap_or_default();
-            let arguments = instruction.operands.map(|o| pool[place(o)]);
+            let arguments = instruction.operands.map(|o| pool[self.pool_place(o)]);
             let limit = self.limit(instruction.code);
             pool[constants + parameters.len() + i] = instruction.code.value(arguments, limit);
         }

@@ -349,7 +349,7 @@ pub(crate) fn pool(program: &Program, parameters: &[f64]) -> Vec<f64> {
     let mut pool = program.constants.clone();
     pool.extend_from_slice(parameters);
     for instruction in &program.uniforms {
-        let arguments = instruction.operands.map(|a| pool[program.pool_place(a).unwrap()]);
+        let arguments = instruction.operands.map(|a| pool[program.pool_place(a)]);
         pool.push(instruction.code.value(arguments, program.limit(instruction.code)));
     }
     pool
@@ -361,7 +361,7 @@ pub(crate) fn expect(program: &Program, pool: &[f64], inputs: &[f64]) -> Vec<Exp
     let find = |temporaries: &[Expected], operand: Operand| match operand {
         Operand::Input(i) => Expected::Bits(inputs[i as usize].to_bits()),
         Operand::Temporary(i) => temporaries[i as usize],
-        shared => Expected::Bits(pool[program.pool_place(shared).unwrap()].to_bits()),
+        shared => Expected::Bits(pool[program.pool_place(shared)].to_bits()),
     };
     for instruction in &program.body {
         let arguments = instruction.operands.map(|operand| find(&temporaries, operand));

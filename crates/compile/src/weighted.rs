@@ -155,7 +155,10 @@ fn advance_in(change: &mut [f64], h: &[f64; LANES], weights: &[(usize, f64)], sl
 
 #[inline(always)]
 fn chunk(values: &[f64], place: usize) -> &[f64; LANES] {
-    values[place..].first_chunk().unwrap_or(&[0.0; LANES])
+    match values[place..].first_chunk() {
+        Some(chunk) => chunk,
+        None => unreachable!("rows are as long as a block, and a chunk is a part of one"),
+    }
 }
 
 #[cfg(test)]

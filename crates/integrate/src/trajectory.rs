@@ -153,8 +153,17 @@ impl Trajectory {
     /// # Errors
     /// [`DriftError`] if it cannot be computed, or is not finite somewhere.
     pub fn energy_drift(&self, dynamics: &mut Dynamics) -> Result<f64, DriftError> {
+        let (change, scale) = self.energy_change(dynamics)?;
+        Ok(change / scale)
+    }
+
+    /// The largest change of the energy since the start, and the scale that [`Trajectory::energy_drift`] measures it by.
+    ///
+    /// # Errors
+    /// [`DriftError`] if it cannot be computed, or is not finite somewhere.
+    pub fn energy_change(&self, dynamics: &mut Dynamics) -> Result<(f64, f64), DriftError> {
         let change = self.largest_change(&self.energies(dynamics)?)?;
-        let Some((t, block)) = self.samples().next() else { return Ok(0.0) };
+        let Some((t, block)) = self.samples().next() else { return Ok((0.0, 1.0)) };
         let (size, mut terms) = energy_terms(dynamics, t, block)?;
         if size == 0.0 && terms == 0.0 && change > 0.0 {
             for (t, block) in self.samples().step_by(self.len().div_ceil(16)) {
@@ -163,7 +172,7 @@ impl Trajectory {
             // Terms that are nothing wherever they were looked at: the change is all there is.
             terms = terms.max(change);
         }
-        Ok(change / scale_of(size, terms))
+        Ok((change, scale_of(size, terms)))
     }
 
     /// By how much the samples violate constraints at most: |Φ| of those of positions, and |Ψ|, what all of them demand of velocities.

@@ -17,11 +17,12 @@ pub fn number(value: f64) -> String {
         return "null".to_owned();
     }
     let scientific = format!("{value:.16e}");
-    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let exponent =
+        scientific.split_once('e').and_then(|(digits, text)| Some((digits, text.parse::<i32>().ok()?)));
+    let Some((digits, exponent)) = exponent else { unreachable!("{scientific} has an exponent") };
     // As C's `%.17g` chooses, but for whole numbers.
     if (-4..DIGITS - 1).contains(&exponent) {
-        let places = usize::try_from(DIGITS - 1 - exponent).unwrap_or(0);
+        let places = (DIGITS - 1 - exponent) as usize;
         let plain = format!("{value:.places$}");
         let bare = plain.trim_end_matches('0');
         return if bare.ends_with('.') { format!("{bare}0") } else { bare.to_owned() };

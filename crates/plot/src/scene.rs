@@ -279,10 +279,11 @@ impl Scene {
     }
 
     fn laid_out(&self, size: f64, locate: impl Fn(Whereabouts) -> Option<[f64; 2]>) -> Vec<Shape> {
-        let mut trails = 0..;
+        let mut trails = 0;
         let mut shapes = Vec::with_capacity(self.parts.len());
         for (part, spots) in &self.parts {
-            let trail = if matches!(part, Part::Trail(_)) { trails.next().unwrap_or(0) } else { 0 };
+            let trail = trails;
+            trails += usize::from(matches!(part, Part::Trail(_)));
             let at: Vec<_> = spots.iter().filter_map(|spot| locate(*spot)).collect();
             let shape = match (part, &at[..]) {
                 (Part::Rod(..), &[from, to]) => Shape::Rod([from, to]),

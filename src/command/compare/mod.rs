@@ -6,13 +6,15 @@ mod rows;
 use super::pictures::plot_file;
 use super::progress::Watcher;
 use super::run::several;
-use super::setting::{Beginning, Begun, Seed};
+use super::setting::{Beginning, Seed};
+use super::source::{told, unprepared};
 use super::{Failure, table};
 use clap::Args;
 use contest::{Reference, applies, run};
 use leastaction::integrate::number;
 use leastaction::plot::{Comparison, Contender};
-use leastaction::{Card, Choice, Graph, Integrator, METHODS, Pace, Tolerance};
+use leastaction::simulate::{PrepareError, Problem};
+use leastaction::{Card, Graph, Integrator, METHODS, Pace, Tolerance};
 use rows::{Row, Rows};
 use std::path::PathBuf;
 
@@ -56,10 +58,11 @@ impl Compare {
     pub(crate) fn execute(self) -> Result<String, Failure> {
         self.out.iter().try_for_each(|path| rows::check(path))?;
         let asked = self.cards()?;
-        let graph = Graph::new();
-        let mut begun = self.beginning.begin(&graph, self.seed.seed)?;
-        let paces = self.paces(&mut begun)?;
-        let Begun { source, dynamics, start, until, .. } = begun;
+        let (graph, source) = (Graph::new(), self.beginning.source()?);
+        let prepared = source.problem(&graph, &self.beginning.overrides(self.seed.seed));
+        let prepared = prepared.and_then(|mut problem| Ok((self.paces(&mut problem)?, problem)));
+        let (paces, problem) = prepared.map_err(|error| unprepared(&source, &error))?;
+        let Problem { name, setup, dynamics, start, until, .. } = problem;
         let system = dynamics.system().clone();
         let conserved = system.conserved().contains(&"energy");
         if !conserved && !self.plot.is_empty() {
@@ -106,7 +109,7 @@ impl Compare {
                 Err(error) => errors.push(error.to_string()),
             }
         }
-        let plot = self.comparison(&source.name, &span, &rows, paces.len() > 1);
+        let plot = self.comparison(&name, &span, &rows, paces.len() > 1);
         for path in self.plot.iter().filter(|_| !plot.contenders.is_empty()) {
             match plot.save(path) {
                 Ok(()) => files.push(path.display().to_string()),
@@ -114,7 +117,7 @@ impl Compare {
             }
         }
         let row = |name: &str, text: String| vec![name.to_owned(), text];
-        let mut head = vec![row("system", source.told()), row("run", span)];
+        let mut head = vec![row("system", told(&name, &setup.about)), row("run", span)];
         head.extend(reference.map(|reference| {
             row("reference", format!("{}, known to about {:.1e}", reference.told, reference.doubt))
         }));
@@ -165,22 +168,16 @@ impl Compare {
     }
 
     /// The steps or tolerances that are asked for, or the usual one.
-    fn paces(&self, begun: &mut Begun<'_>) -> Result<Vec<Pace>, Failure> {
-        let way = if begun.until < begun.start.t { -1.0 } else { 1.0 };
-        let plan = &begun.source.setup.plan;
+    fn paces(&self, problem: &mut Problem<'_>) -> Result<Vec<Pace>, PrepareError> {
         if !self.tol.is_empty() {
             return Ok(self.tol.iter().map(|tol| Pace::Tolerance(Tolerance::relative(*tol))).collect());
         }
         if !self.step.is_empty() {
             return Ok(self.step.iter().map(|step| Pace::Step(*step)).collect());
         }
-        match (plan.step, plan.tolerance) {
-            (Some(step), _) => Ok(vec![Pace::Step(way * step.abs())]),
-            (None, Some(tolerance)) => Ok(vec![Pace::Tolerance(Tolerance::relative(tolerance))]),
-            (None, None) => {
-                let choice = Choice::new(&mut begun.dynamics, &begun.start, begun.until, None);
-                Ok(vec![choice.map_err(Failure::usage)?.integrator.pace().clone()])
-            }
+        match problem.planned_pace() {
+            Some(pace) => Ok(vec![pace]),
+            None => Ok(vec![problem.choice(None)?.integrator.pace().clone()]),
         }
     }
 

@@ -8,15 +8,15 @@ pub(super) use findings::Findings;
 pub(super) use report::{Report, notes};
 
 use super::Failure;
-use super::files::{SAMPLES, sampled};
 use super::progress::Watcher;
-use super::run::{about, listening, refused, several};
-use super::setting::{Begun, Prepared, Setting};
+use super::run::several;
+use super::setting::Setting;
+use super::source::{refused, unprepared};
 use clap::Args;
 use leastaction::ensemble::{ReduceError, Reduction, SampleError};
-use leastaction::language::Plan;
 use leastaction::output::About;
-use leastaction::{Dynamics, Event, Graph, Integrator, Rest, Shard, Study, StudyError};
+use leastaction::simulate::{Method, Overrides, PrepareError, Problem, describe};
+use leastaction::{Dynamics, Event, Graph, Integrator, Shard, Study, StudyError};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -111,18 +111,25 @@ impl Ensemble {
     pub(crate) fn execute(self) -> Result<String, Failure> {
         self.findings.check()?;
         self.check_draws()?;
-        let graph = Graph::new();
-        let Prepared { begun, integrator, why } = self.setting.prepare(&graph, None)?;
-        let rest = self.rest(&begun)?;
-        let Begun { source, mut dynamics, start, until, .. } = begun;
-        let integrator = listening(integrator, &source.setup, &mut dynamics)?;
-        let mut events: Vec<String> = source.setup.events.iter().map(|event| event.name.clone()).collect();
-        let integrator = self.listening(integrator, &mut dynamics, &mut events)?;
+        let (graph, source) = (Graph::new(), self.setting.beginning.source()?);
+        let overrides =
+            Overrides { every: self.every, samples: self.samples, ..self.setting.overrides(None) };
+        let wrong = |error: PrepareError| unprepared(&source, &error);
+        let mut problem = source.problem(&graph, &overrides).map_err(wrong)?;
+        let Method { integrator, why } = problem.method(&overrides).map_err(wrong)?;
+        let rest = problem.rest(&overrides).map_err(Failure::usage)?;
+        let integrator = problem.with_events(integrator).map_err(wrong)?;
+        let mut events = problem.events();
+        let integrator = self.listening(integrator, &mut problem.dynamics, &mut events)?;
         let reduce = match self.reduce.is_empty() {
-            true => vec![format!("stats({})", dynamics.system().coordinates().join(", "))],
+            true => vec![format!("stats({})", problem.dynamics.system().coordinates().join(", "))],
             false => self.reduce.clone(),
         };
-        let integrator = self.sampled(integrator, &reduce, &source.setup.plan, (start.t, until))?;
+        let integrator = match self.keeps_samples(&reduce)? {
+            true => problem.with_common_samples(integrator, &overrides).map_err(wrong)?,
+            false => integrator,
+        };
+        let Problem { dynamics, start, until, .. } = problem;
         let mut watcher = Watcher::new(!self.findings.quiet)?;
         let mut study = Study::new(integrator.clone(), until)
             .beginning_at(start.t)
@@ -134,7 +141,7 @@ impl Ensemble {
             .events(events)
             .seed(self.seed)
             .note("system", &source.name)
-            .note("model", source.text())
+            .note("model", &source.text)
             .shard(self.shard.unwrap_or(Shard::WHOLE))
             .stopped_by(watcher.interrupted());
         for (name, expression) in self.event.iter().chain(&self.stop) {
@@ -163,7 +170,7 @@ impl Ensemble {
             true => format!("stopped by Ctrl-C after {} of {total} trajectories", results.done),
             false => "complete".to_owned(),
         };
-        let about = about(&source.name, &integrator, &dynamics, ended);
+        let about = describe(&source.name, &integrator, &dynamics, ended);
         let about = About { notes: notes(&results), ..about };
         let (written, errors) = self.findings.write(&results, &about);
         let report = Report { results: &results, about: &about, why, wall: Some(wall), written };
@@ -201,42 +208,17 @@ impl Ensemble {
         Ok(())
     }
 
-    /// The integrator with samples along the way, if they are kept.
-    fn sampled(
-        &self,
-        integrator: Integrator,
-        reduce: &[String],
-        plan: &Plan,
-        (start, until): (f64, f64),
-    ) -> Result<Integrator, Failure> {
-        let asked = (self.every, self.samples);
+    /// Whether samples along the way are kept.
+    fn keeps_samples(&self, reduce: &[String]) -> Result<bool, Failure> {
         let keeps = |text: &String| text.parse().is_ok_and(|kept: Reduction| kept.word() == "samples");
-        if !reduce.iter().any(keeps) {
-            let option = if self.every.is_some() { "--every" } else { "--samples" };
-            let unused =
-                format!("{option} says when samples are taken, but nothing keeps them: add --reduce samples");
-            return if asked == (None, None) { Ok(integrator) } else { Err(Failure::usage(unused)) };
-        }
-        let integrator = sampled(asked, integrator, plan, (start, until), SAMPLES)?;
-        if start == until {
-            return Ok(integrator.at(&[start]));
-        }
-        integrator.timed(start, until).map_err(refused)
-    }
-
-    /// The start values that are not drawn: those of the model, with what was asked for in their place.
-    fn rest(&self, begun: &Begun<'_>) -> Result<Rest, Failure> {
-        let (setup, system) = (&begun.source.setup, begun.dynamics.system());
-        let values = self.setting.beginning.start_values(setup, &begun.dynamics)?;
-        let mut terms = setup.start.clone();
-        terms.retain(|term| values.iter().any(|(name, _)| *name == term.name));
-        let mut rest = Rest::terms(&terms, system).map_err(Failure::usage)?;
-        let asked =
-            |name: &str| !terms.iter().any(|term| term.name == name) || self.setting.beginning.asks(name);
-        for (name, value) in values.into_iter().filter(|(name, _)| asked(name)) {
-            rest = rest.with(name, value);
-        }
-        Ok(rest)
+        let kept = reduce.iter().any(keeps);
+        let option = match (self.every, self.samples) {
+            (Some(_), _) => "--every",
+            (_, Some(_)) => "--samples",
+            (None, None) => return Ok(kept),
+        };
+        let unused = "says when samples are taken, but nothing keeps them: add --reduce samples";
+        if kept { Ok(true) } else { Err(Failure::usage(format!("{option} {unused}"))) }
     }
 
     /// The integrator with the events that were asked for.
@@ -264,7 +246,7 @@ impl Ensemble {
 /// Why a study cannot be run: mostly because of what was asked for.
 fn failure(error: StudyError) -> Failure {
     match error {
-        StudyError::Run(error) => refused(error),
+        StudyError::Run(error) => refused(&error),
         StudyError::Store(error) => Failure::run(error),
         StudyError::Reduce(error @ ReduceError::Memory { .. }) => Failure::usage(format!("{error} (--keep)")),
         StudyError::Sample(error @ SampleError::Same { .. }) => Failure::usage(format!("{error} (--sample)")),

@@ -9,13 +9,15 @@ mod surface;
 
 use super::pictures::plot_file;
 use super::progress::Watcher;
-use super::run::{about, refused, several};
-use super::setting::{Begun, Prepared, Seed, Setting};
+use super::run::several;
+use super::setting::{Seed, Setting};
+use super::source::{refused, told, unprepared};
 use super::{Failure, table};
 use clap::Args;
 use leastaction::integrate::number;
 use leastaction::output::{Format, check, write};
 use leastaction::plot::{Orbit as Plotted, Section as Plot};
+use leastaction::simulate::{Method, PrepareError, Problem, describe};
 use leastaction::{Event, Graph, Integrator, Observable, Pace, Reason, RunError, energy_scale};
 use points::Points;
 use starts::{Fan, Level, Start, fan, short, starts};
@@ -99,9 +101,12 @@ impl Section {
         endings.map_err(Failure::usage)?;
         let level = self.energy.zip(self.solve.clone()).map(|(energy, solve)| Level { energy, solve });
         let surface = surface::vanishing(&self.through)?;
-        let graph = Graph::new();
-        let Prepared { mut begun, integrator, why } = self.setting.prepare(&graph, self.seed.seed)?;
-        let dynamics = &mut begun.dynamics;
+        let (graph, source) = (Graph::new(), self.setting.beginning.source()?);
+        let overrides = self.setting.overrides(self.seed.seed);
+        let wrong = |error: PrepareError| unprepared(&source, &error);
+        let mut problem = source.problem(&graph, &overrides).map_err(wrong)?;
+        let Method { integrator, why } = problem.method(&overrides).map_err(wrong)?;
+        let dynamics = &mut problem.dynamics;
         let unclear = |what: &str, error| Failure::usage(format!("`{what}`: {error}"));
         let passing = dynamics.observable(&surface).map_err(|error| unclear(&self.through, error))?;
         let passing = Event::new(passing);
@@ -116,26 +121,21 @@ impl Section {
             *shown = Some(dynamics.observable(name).map_err(|error| unclear(name, error))?);
         }
         let [Some(a), Some(b)] = shown else { return Err(Failure::usage("nothing is shown")) };
-        let chase = self.chase(integrator.event(passing), begun.start.t, begun.until, [a, b]);
+        let chase = self.chase(integrator.event(passing), problem.start.t, problem.until, [a, b]);
         let orbits = self.orbits as usize;
-        let (starts, mut lost) = starts(
-            (&self.setting.beginning, self.seed.seed),
-            &mut begun,
-            orbits,
-            self.vary.as_ref(),
-            level.as_ref(),
-        )?;
+        let (starts, mut lost) =
+            starts((&source, self.seed.seed), &mut problem, orbits, self.vary.as_ref(), level.as_ref())?;
         if starts.is_empty() {
             return Err(Failure::usage(several(&lost[..lost.len().min(TOLD)])));
         }
 
-        let mut points = Points::new(begun.dynamics.system(), &names);
+        let mut points = Points::new(problem.dynamics.system(), &names);
         let mut watcher = Watcher::new(!self.quiet)?;
         let before = Instant::now();
         let (mut drift, mut broken) = (0.0_f64, None);
         for (i, start) in starts.iter().enumerate() {
             let followed =
-                self.follow(&chase, start, i, starts.len(), &mut begun, &mut points, &mut watcher)?;
+                self.follow(&chase, start, i, starts.len(), &mut problem, &mut points, &mut watcher)?;
             drift = drift.max(followed.drift);
             lost.extend(followed.lost.map(|why| named(&start.name, why)));
             if watcher.is_interrupted() {
@@ -151,9 +151,9 @@ impl Section {
             return Err(Failure::run(format!("{nothing}{reasons}")));
         }
 
-        let conserved = begun.dynamics.system().conserved().contains(&"energy");
+        let conserved = problem.dynamics.system().conserved().contains(&"energy");
         let ended = broken.as_ref().map_or_else(|| "complete".to_owned(), |why| format!("stopped {why}"));
-        let about = about(&begun.source.name, &chase.integrator, &begun.dynamics, ended);
+        let about = describe(&problem.name, &chase.integrator, &problem.dynamics, ended);
         let (mut files, mut errors) = (Vec::new(), Vec::new());
         for path in &self.out {
             match write(path, points.record(), &about) {
@@ -161,11 +161,11 @@ impl Section {
                 Err(error) => errors.push(error.to_string()),
             }
         }
-        let told = format!("{}{}", surface::told(&self.through), self.sense());
+        let passed = format!("{}{}", surface::told(&self.through), self.sense());
         let subtitle =
-            format!("{told}: {} points of {} orbits, by {}", points.len(), starts.len(), about.method);
+            format!("{passed}: {} points of {} orbits, by {}", points.len(), starts.len(), about.method);
         let plot = Plot {
-            title: begun.source.name.clone(),
+            title: problem.name.clone(),
             subtitle: subtitle.clone(),
             labels: names.clone(),
             orbits: points
@@ -186,8 +186,8 @@ impl Section {
         let row = |name: &str, text: String| vec![name.to_owned(), text];
         let times = points.times();
         let mut rows = vec![
-            row("system", begun.source.told()),
-            row("section", format!("{told}; shown are {} and {}", names[0], names[1])),
+            row("system", told(&problem.name, &problem.setup.about)),
+            row("section", format!("{passed}; shown are {} and {}", names[0], names[1])),
             row("method", format!("{} by {}", about.method, about.pace)),
         ];
         rows.extend(why.map(|why| row("because", why)));
@@ -201,7 +201,7 @@ impl Section {
         );
         rows.push(row(
             "time",
-            format!("{:.3} s to compile, {:.3} s to run", begun.compile.as_secs_f64(), wall.as_secs_f64()),
+            format!("{:.3} s to compile, {:.3} s to run", problem.compile.as_secs_f64(), wall.as_secs_f64()),
         ));
         rows.extend((!files.is_empty()).then(|| row("files", files.join(", "))));
         rows.extend(broken.iter().map(|why| row("stopped", why.clone())));
@@ -262,11 +262,11 @@ impl Section {
         start: &Start,
         index: usize,
         orbits: usize,
-        begun: &mut Begun<'_>,
+        problem: &mut Problem<'_>,
         points: &mut Points,
         watcher: &mut Watcher,
     ) -> Result<Followed, Failure> {
-        let dynamics = &mut begun.dynamics;
+        let dynamics = &mut problem.dynamics;
         let scale = energy_scale(dynamics, &start.state).map_err(Failure::run)?;
         let mut first = [0.0];
         dynamics.energy(&[start.state.t], &start.state.block(), &mut first).map_err(Failure::run)?;
@@ -299,7 +299,7 @@ impl Section {
                 | RunError::StepTooShort { .. }
                 | RunError::OutOfSteps { .. }),
             ) => Some(format!("{}: {error}", fewer())),
-            Err(error) => return Err(refused(error)),
+            Err(error) => return Err(refused(&error)),
         };
         Ok(Followed { drift, lost })
     }

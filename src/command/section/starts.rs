@@ -1,8 +1,9 @@
 //! The starts of the orbits: a fan of values, drawn at random, and brought to an energy.
 
 use super::super::Failure;
-use super::super::setting::{Beginning, Begun};
+use super::super::source::unprepared;
 use leastaction::integrate::number;
+use leastaction::simulate::{Problem, Source};
 use leastaction::{Dynamics, State, System};
 
 /// Values of a start that are varied from orbit to orbit.
@@ -62,15 +63,16 @@ const HALVINGS: u32 = 200;
 
 /// All starts, and what became of those that there are not.
 pub(super) fn starts(
-    (beginning, seed): (&Beginning, Option<u64>),
-    begun: &mut Begun<'_>,
+    (source, seed): (&Source, Option<u64>),
+    problem: &mut Problem<'_>,
     orbits: usize,
     vary: Option<&Fan>,
     level: Option<&Level>,
 ) -> Result<(Vec<Start>, Vec<String>), Failure> {
     if let (Some(seed), None, None) = (seed, vary, level) {
         let draw = |i: u64| {
-            let state = begun.source.sample(&mut begun.dynamics, seed.wrapping_add(i))?;
+            let state = source.draw(&mut problem.dynamics, seed.wrapping_add(i));
+            let state = state.map_err(|error| unprepared(source, &error))?;
             Ok(Start { name: format!("seed {}", seed.wrapping_add(i)), state })
         };
         return Ok(((0..orbits as u64).map(draw).collect::<Result<_, Failure>>()?, Vec::new()));
@@ -83,12 +85,8 @@ pub(super) fn starts(
     if orbits > 1 && vary.is_none() {
         return Err(Failure::usage("several orbits need several starts: --vary NAME=FROM..TO, or --seed N"));
     }
-    let values: Vec<(String, f64)> = beginning
-        .start_values(&begun.source.setup, &begun.dynamics)?
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect();
-    let system = begun.dynamics.system().clone();
+    let values = problem.values.clone();
+    let system = problem.dynamics.system().clone();
     let (mut found, mut lost) = (Vec::new(), Vec::new());
     for orbit in 0..orbits {
         let (mut values, mut name) = (values.clone(), String::new());
@@ -99,7 +97,7 @@ pub(super) fn starts(
         }
         match level {
             None => {
-                let state = start(&mut begun.dynamics, &values).map_err(Failure::usage)?;
+                let state = start(&mut problem.dynamics, &values).map_err(Failure::usage)?;
                 found.push(Start { name, state });
             }
             Some(level) => {
@@ -107,9 +105,9 @@ pub(super) fn starts(
                 if !names.into_iter().flatten().any(|name| *name == level.solve) {
                     // What the system does not have is no matter of the energy, and the start knows what was meant.
                     set(&mut values, &system, &level.solve, 0.0);
-                    start(&mut begun.dynamics, &values).map_err(Failure::usage)?;
+                    start(&mut problem.dynamics, &values).map_err(Failure::usage)?;
                 }
-                match at_energy(&mut begun.dynamics, &system, &values, level) {
+                match at_energy(&mut problem.dynamics, &system, &values, level) {
                     Ok(state) => found.push(Start { name, state }),
                     Err(why) => lost.push(if name.is_empty() { why } else { format!("{name}: {why}") }),
                 }

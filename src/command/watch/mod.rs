@@ -21,14 +21,15 @@ mod view;
 
 use super::Failure;
 use super::canvas::{Canvas, Ink};
-use super::run::{listening, refused};
-use super::setting::{Begun, Prepared, Seed, Setting};
+use super::setting::{Seed, Setting};
+use super::source::{refused, unprepared};
 use clap::Args;
 use clock::Clock;
 use crossterm::event::{self, Event as Input, KeyEventKind};
 use film::{Film, Script, Shot};
 use leastaction::plot::SceneError;
-use leastaction::{Graph, Pace, Reason};
+use leastaction::simulate::Problem;
+use leastaction::{Graph, Integrator, Pace, Reason};
 use picture::Picture;
 use screen::{Frame, Palette, Screen};
 use signals::Signals;
@@ -97,15 +98,21 @@ struct Stage {
 impl Watch {
     pub(crate) fn execute(self) -> Result<String, Failure> {
         check_terminal()?;
-        let graph = Graph::new();
-        let prepared = self.setting.prepare(&graph, self.seed.seed)?;
-        let span = prepared.begun.until - prepared.begun.start.t;
+        let (graph, source) = (Graph::new(), self.setting.beginning.source()?);
+        let overrides = self.setting.overrides(self.seed.seed);
+        let prepared = source.problem(&graph, &overrides).and_then(|mut problem| {
+            let integrator = problem.method(&overrides)?.integrator;
+            let integrator = problem.with_events(integrator)?;
+            Ok((problem, integrator))
+        });
+        let (problem, integrator) = prepared.map_err(|error| unprepared(&source, &error))?;
+        let span = problem.until - problem.start.t;
         let speed = self.speed.unwrap_or_else(|| usual_speed(span));
         let note = (self.speed.is_none() && speed != 1.0).then(|| {
             let (span, time) = (rough(span.abs()), (span.abs() / speed).round());
             format!("{span} units of time are shown in about {time} s (--speed 1: in real time)")
         });
-        let stage = Stage::new(prepared, speed, self.setting.beginning.until, note)?;
+        let stage = Stage::new(problem, integrator, speed, self.setting.beginning.until, note)?;
         let signals = Signals::listen().map_err(Failure::run)?;
         let shown = stage.show(speed, &signals);
         signals.obey();
@@ -129,17 +136,17 @@ fn check_terminal() -> Result<(), Failure> {
 
 impl Stage {
     fn new(
-        prepared: Prepared<'_>,
+        problem: Problem<'_>,
+        integrator: Integrator,
         speed: f64,
         until: Option<f64>,
         note: Option<String>,
     ) -> Result<Stage, Failure> {
-        let Prepared { begun, integrator, .. } = prepared;
-        let Begun { source, mut dynamics, start, until: planned, .. } = begun;
-        let integrator = listening(integrator, &source.setup, &mut dynamics)?;
+        let events = problem.events();
+        let Problem { name, setup, dynamics, start, until: planned, .. } = problem;
         let system = dynamics.system().clone();
         let places: Vec<_> = system.places().iter().map(|p| (p.name.clone(), p.dimensions)).collect();
-        let picture = match Picture::new(&source.setup.drawing, &places) {
+        let picture = match Picture::new(&setup.drawing, &places) {
             Ok(picture) => Some(picture),
             Err(SceneError::Nothing) => None,
             Err(error) => return Err(Failure::run(error)),
@@ -160,12 +167,11 @@ impl Stage {
             pace @ Pace::Density(_) => pace.to_string(),
         };
         let title = Title {
-            name: source.name.clone(),
+            name,
             method: format!("{}, {pace}", integrator.card().name),
             conserved: system.conserved().contains(&"energy"),
             digits: digits(speed),
         };
-        let events = source.setup.events.iter().map(|event| event.name.clone()).collect();
         Ok(Stage {
             script: Script { integrator, dynamics, start, end, spacing },
             title,
@@ -180,7 +186,7 @@ impl Stage {
     /// Shows the motion until somebody wants it to end.
     fn show(mut self, speed: f64, signals: &Signals) -> Result<(), Failure> {
         let start = self.script.start.t;
-        let mut film = Film::new(&self.script).map_err(refused)?;
+        let mut film = Film::new(&self.script).map_err(|error| refused(&error))?;
         film.wind_ahead(start, PATIENCE);
         let mut clock = Clock::new(start, self.script.end);
         let mut view =
@@ -211,7 +217,7 @@ impl Stage {
                     Wish::Nothing => {}
                     Wish::Step => step = true,
                     Wish::Restart => {
-                        film = Film::new(&self.script).map_err(refused)?;
+                        film = Film::new(&self.script).map_err(|error| refused(&error))?;
                         film.wind_ahead(start, PATIENCE);
                         clock = Clock::new(start, self.script.end);
                         before = Instant::now();

@@ -3,7 +3,7 @@
 //! Gradients by the chain rule come out as l·(a·(l·(x·b) + u)) − …, with products by parameters on the way and with sums that are multiplied
 //! again and again. Here a value is a scale, which no lane changes and which is hoisted, times what changes; scales are gathered until
 //! something needs the value itself. A sum that is needed once is multiplied out into what needs it, and the factor that most terms share is taken
-//! out again; of that and the form as it stands, what takes fewer instructions is written.
+//! out again; of that and the form as it stands, what costs less is written: fewer instructions, or fewer products of what changes.
 //!
 //! Rounding: a sum of which two terms are exact, such as a difference of coordinates, is never taken apart. In all others terms carry errors as
 //! large as those that multiplying out adds.
@@ -13,7 +13,8 @@ mod scale;
 mod write;
 
 use crate::builder::Builder;
-use crate::fuse::use_counts;
+use crate::fuse::{self, use_counts};
+use crate::hoist;
 use crate::instruction::{Code, Instruction, Operand};
 use crate::program::Program;
 use leastaction_expr::Op;
@@ -62,24 +63,48 @@ struct Factor<'a> {
     /// Scales times values that several instructions need.
     wanted: FxHashSet<(Scale, Operand)>,
     values: Vec<Value>,
-    /// Whether polynomials are preferred where they take as many instructions.
+    cost: Cost,
+    /// Whether polynomials are preferred where they cost as much.
     eager: bool,
     /// Whether there were such.
     tied: bool,
 }
 
+/// What there should be less of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cost {
+    /// Instructions, after fusion.
+    Instructions,
+    /// Products of two values that change. Two sums are multiplied out as well.
+    Products,
+}
+
 /// The program, which has been lowered but not fused, with fewer instructions, as far as it goes; and whether it depends on `eager`.
-pub(crate) fn factored(program: &Program, eager: bool) -> (Program, bool) {
+pub(crate) fn with_fewer_instructions(program: &Program, eager: bool) -> (Program, bool) {
+    factored(program, Cost::Instructions, eager)
+}
+
+/// The finished program of the first outputs with fewer products of values that change: of series these are convolutions, beside which sums and
+/// multiples take next to no time. `None` if there are none to save.
+pub(crate) fn with_fewer_products(program: &Program, outputs: usize) -> Option<Program> {
+    let plain = fuse::unfused(program, outputs);
+    let (factored, _) = factored(&plain, Cost::Products, false);
+    let count = |program: &Program| program.body.iter().filter(|i| is_product(i)).count();
+    (count(&factored) < count(&plain)).then(|| hoist::hoist(fuse::fuse(factored)))
+}
+
+fn factored(program: &Program, cost: Cost, eager: bool) -> (Program, bool) {
     let uses = use_counts(&program.body, &program.outputs);
     let absorbs = absorbing(program);
     let mut factor = Factor {
         program,
         builder: Builder::with_constants(&program.constants, program.body.len()),
-        uniforms: Builder::default(),
+        uniforms: Builder::with_body(&program.uniforms),
         scales: Scales::new(),
         scaled: Vec::new(),
         wanted: FxHashSet::default(),
         values: Vec::with_capacity(program.body.len()),
+        cost,
         eager,
         tied: false,
     };
@@ -114,6 +139,11 @@ fn absorbing(program: &Program) -> Vec<bool> {
         }
     }
     absorbs
+}
+
+/// Whether an instruction is a product of two values that change.
+fn is_product(instruction: &Instruction) -> bool {
+    instruction.code == Code::Mul && !instruction.arguments().iter().any(|o| o.is_uniform())
 }
 
 fn is_polynomial(code: Code) -> bool {
@@ -239,25 +269,25 @@ impl Factor<'_> {
         }
     }
 
-    /// The product of two values, one of which is a term; `None` if it is too long.
+    /// The product of two values; `None` if it is too long, or both are sums that are not to be multiplied out.
     fn times(&mut self, a: Operand, b: Operand) -> Option<Open> {
         let (mut many, mut one) = (self.open(a), self.open(b));
         if many.terms.len() < one.terms.len() {
             (many, one) = (one, many);
         }
         many.depth = 1 + many.depth.max(one.depth);
-        match one.terms[..] {
-            [] => many.terms.clear(),
-            [one] => {
-                many.spread |= many.terms.len() > 1;
-                for term in &mut many.terms {
-                    *term = self.product_of(term, &one)?;
-                }
-                sort(&mut many.terms);
-            }
-            _ => return None,
+        let count = many.terms.len() * one.terms.len();
+        if one.terms.len() > 1 && (self.cost == Cost::Instructions || count > MOST_TERMS * MOST_TERMS) {
+            return None;
         }
-        (many.depth <= DEEPEST).then_some(many)
+        many.spread |= count > 1;
+        let mut terms = Vec::with_capacity(count);
+        for (a, b) in many.terms.iter().flat_map(|a| one.terms.iter().map(move |b| (a, b))) {
+            terms.push(self.product_of(a, b)?);
+        }
+        sort(&mut terms);
+        many.terms = if one.terms.len() > 1 { self.merged(&terms)? } else { terms };
+        (many.terms.len() <= MOST_TERMS && many.depth <= DEEPEST).then_some(many)
     }
 
     fn product_of(&mut self, a: &Term, b: &Term) -> Option<Term> {

@@ -34,12 +34,21 @@ impl Factors {
 
     /// The factors without one of them.
     pub(super) fn without(&self, factor: Operand) -> Factors {
+        let Some(at) = self.iter().position(|&f| f == factor) else {
+            unreachable!("{factor:?} is not one of {self:?}");
+        };
         let mut rest = *self;
-        if let Some(at) = self.iter().position(|&f| f == factor) {
-            rest.list.copy_within(at + 1..self.len(), at);
-            rest.count -= 1;
-        }
+        rest.list.copy_within(at + 1..self.len(), at);
+        rest.count -= 1;
         rest
+    }
+
+    /// The factors with another in the place of one that was taken out.
+    pub(super) fn with(&self, factor: Operand) -> Factors {
+        match self.times(&Factors::one(factor)) {
+            Some(factors) => factors,
+            None => unreachable!("there is no room for {factor:?} beside {self:?}"),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::polynomial::{Factors, Term, divided, is_plain, shared, sort};
 use super::scale::{ONE, Scale, Scales};
-use super::{Factor, Value};
+use super::{Cost, Factor, Value, is_product};
 use crate::instruction::{Code, Instruction, Operand};
 use leastaction_expr::Op;
 
@@ -68,7 +68,7 @@ impl Factor<'_> {
         }
     }
 
-    /// Writes a value, in the form that takes fewer instructions.
+    /// Writes a value, in the form that costs less.
     pub(super) fn write(&mut self, at: usize, absorbs: bool) -> Option<Term> {
         let open = match &self.values[at] {
             Value::Written(term) => return *term,
@@ -100,9 +100,12 @@ impl Factor<'_> {
         written
     }
 
-    /// The instructions since `begin`, after fusion.
+    /// What the instructions since `begin` cost.
     fn cost(&self, begin: usize, term: Option<Term>, absorbs: bool) -> usize {
         let body = &self.builder.body[begin..];
+        if self.cost == Cost::Products {
+            return body.iter().filter(|i| is_product(i)).count();
+        }
         let product = |operand: &Operand| match operand {
             Operand::Temporary(at) => {
                 (*at as usize).checked_sub(begin).is_some_and(|at| body[at].code == Code::Mul)
@@ -250,11 +253,7 @@ impl Factor<'_> {
         }
         if let Some(factor) = self.ready(term.scale, &term.factors) {
             let scaled = self.builder.push(Code::Mul, &[scale, factor]);
-            let rest = term.factors.without(factor);
-            return match rest.times(&Factors::one(scaled)) {
-                Some(factors) => self.product(&factors),
-                None => scaled, // not reached: a factor was taken out
-            };
+            return self.product(&term.factors.without(factor).with(scaled));
         }
         let product = self.product(&term.factors);
         self.builder.push(Code::Mul, &[scale, product])
@@ -281,8 +280,7 @@ impl Factor<'_> {
                 self.builder.find(Code::Mul, &[a, b]).map(|product| (a, b, product))
             });
             let (a, b, product) = known.unwrap_or_else(|| (a, b, self.builder.push(Code::Mul, &[a, b])));
-            let rest = factors.without(a).without(b);
-            factors = rest.times(&Factors::one(product)).unwrap_or(rest);
+            factors = factors.without(a).without(b).with(product);
         }
         factors[0]
     }

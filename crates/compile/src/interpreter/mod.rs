@@ -63,7 +63,7 @@ impl Interpreter {
         let slot = |operand: Operand, temporaries: &[u32]| match operand {
             Operand::Temporary(i) => temporaries[i as usize],
             Operand::Input(i) => pool as u32 + i,
-            shared => program.pool_place(shared).unwrap_or_default() as u32,
+            shared => program.pool_place(shared) as u32,
         };
         let mut temporaries: Vec<u32> = Vec::with_capacity(program.body.len());
         let mut computed: Vec<Option<u32>> = vec![None; program.body.len()];

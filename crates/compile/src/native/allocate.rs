@@ -237,8 +237,10 @@ impl<T: Target> Allocator<'_, T> {
             Action::Collect => {
                 let mut lanes = [Place::Slot(0); WIDEST];
                 for (lane, &argument) in lanes.iter_mut().zip(step.arguments()) {
-                    debug_assert!(self.values[argument as usize].home.is_some());
-                    *lane = self.values[argument as usize].home.unwrap_or(*lane);
+                    let Some(home) = self.values[argument as usize].home else {
+                        unreachable!("argument {argument} of a collection is not in memory");
+                    };
+                    *lane = home;
                 }
                 let free = self.take();
                 let to = self.take();
@@ -370,7 +372,9 @@ impl<T: Target> Allocator<'_, T> {
             self.detach(to);
             return (argument, to);
         }
-        let argument = candidates().max_by_key(furthest).unwrap_or(arguments[0]);
+        let Some(argument) = candidates().max_by_key(furthest) else {
+            unreachable!("an instruction that overwrites an argument has one");
+        };
         let Value { register: from, width, .. } = value(argument);
         let to = self.take();
         self.target.copy(to, from, width);
@@ -439,7 +443,7 @@ impl<T: Target> Allocator<'_, T> {
             // What lies in memory already costs a load at most, the rest a store and a load.
             if value.home.is_some() { 2 * distance } else { distance }
         });
-        let register = furthest.unwrap_or(0);
+        let Some(register) = furthest else { unreachable!("all registers are locked by one instruction") };
         self.spill(register);
         self.clear(register);
     }

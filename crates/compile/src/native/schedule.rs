@@ -185,9 +185,10 @@ impl Schedule {
             let Some(at) = chosen else {
                 cycle = waiting.peek().map_or(cycle, |&Reverse((time, _))| time);
                 started = 0;
-                if waiting.is_empty() {
-                    break; // not reached: an instruction whose arguments are scheduled waits or is ready
-                }
+                assert!(
+                    !waiting.is_empty(),
+                    "an instruction whose arguments are scheduled waits or is ready"
+                );
                 continue;
             };
             if std::mem::replace(&mut done[at], true) {

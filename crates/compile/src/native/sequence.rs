@@ -79,7 +79,7 @@ impl Sequence {
         let number = |operand: Operand| match operand {
             Operand::Input(i) => (program.pool_len() + i as usize) as u32,
             Operand::Temporary(i) => (leaves.len() + i as usize) as u32,
-            shared => program.pool_place(shared).unwrap_or_default() as u32,
+            shared => program.pool_place(shared) as u32,
         };
         let step = |code: Code, operands: &[Operand]| {
             let mut arguments = [0; WIDEST];

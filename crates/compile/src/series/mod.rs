@@ -12,7 +12,6 @@
 mod compact;
 mod draft;
 mod expansion;
-mod factor;
 mod identities;
 mod polynomial;
 mod reach;

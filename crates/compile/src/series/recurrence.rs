@@ -9,6 +9,9 @@ use super::tape::{Node, Rule, Tape};
 use crate::arithmetic::Arithmetic;
 use crate::instruction::Code;
 
+/// What no recurrence is asked for.
+const ZERO_BY_FORM: &str = "a coefficient without terms is zero by its form";
+
 /// The coefficients that are known.
 pub(super) trait Table<A: Arithmetic> {
     /// A coefficient that is not zero by its form.
@@ -140,7 +143,7 @@ pub(super) fn finish<A: Arithmetic, T: Table<A>>(
             match (tape.has(v, k), third) {
                 (true, third) => fused(a, code, table.get(u, 0), table.get(v, k), third, None),
                 (false, Some(c)) => alone(a, code, c),
-                (false, None) => a.constant(0.0), // not reached: then the coefficient is zero by its form
+                (false, None) => unreachable!("{ZERO_BY_FORM}"),
             }
         }
         Rule::Product(code, [u, v, c]) => {
@@ -155,7 +158,7 @@ pub(super) fn finish<A: Arithmetic, T: Table<A>>(
             match (sum, third) {
                 (Some(sum), third) => joined(a, code, sum, third),
                 (None, Some(c)) => alone(a, code, c),
-                (None, None) => a.constant(0.0), // not reached, as above
+                (None, None) => unreachable!("{ZERO_BY_FORM}"),
             }
         }
         Rule::Square(code, [u, c]) => {
@@ -167,7 +170,7 @@ pub(super) fn finish<A: Arithmetic, T: Table<A>>(
             match (doubled(a, tape, table, u, k, sum), third) {
                 (Some(square), third) => joined(a, code, square, third),
                 (None, Some(c)) => alone(a, code, c),
-                (None, None) => a.constant(0.0), // not reached, as above
+                (None, None) => unreachable!("{ZERO_BY_FORM}"),
             }
         }
         Rule::Quotient { arguments: [n, d, inverse, whole], numerator_last } => {
@@ -200,7 +203,10 @@ pub(super) fn finish<A: Arithmetic, T: Table<A>>(
                 (None, None) => a.constant(0.0),
             }
         }
-        Rule::Inner(_) => inner.unwrap_or_else(|| a.constant(0.0)), // there are terms wherever it is asked for
+        Rule::Inner(_) => match inner {
+            Some(sum) => sum,
+            None => unreachable!("{ZERO_BY_FORM}"),
+        },
         Rule::Power([u, other, inverse, whole, rise]) => {
             // yₖ = uₖ a y₀/u₀ + ((a + 1)/k Σ j uⱼ yₖ₋ⱼ − Σ uⱼ yₖ₋ⱼ)/u₀
             let other = tape.has(other, k).then(|| table.get(other, k));

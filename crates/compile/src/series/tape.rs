@@ -12,7 +12,7 @@
 
 use super::SeriesError;
 use super::draft::Draft;
-use super::factor::factored;
+use crate::factor::with_fewer_products;
 use crate::instruction::{Code, Instruction, Operand, Test};
 use crate::program::Program;
 use leastaction_expr::Op;
@@ -107,7 +107,7 @@ impl Tape {
     /// The tape of a program that computes the rates of its first inputs. The next input is the time, further ones do
     /// not change.
     pub(super) fn new(program: &Program, states: usize) -> Result<Tape, SeriesError> {
-        let factored = factored(program, states);
+        let factored = with_fewer_products(program, states);
         let mut best = Tape::of(program, states, false)?;
         for (program, joins) in [(Some(program), true), (factored.as_ref(), false), (factored.as_ref(), true)]
         {

@@ -103,7 +103,12 @@ impl Map {
 
 impl Summary for Map {
     fn take(&mut self, view: &View<'_>) {
-        let Some(place) = self.room(view.chunk.first, view.chunk.len()) else { return };
+        let Some(place) = self.room(view.chunk.first, view.chunk.len()) else {
+            unreachable!(
+                "the chunk from {} on is beyond the {} points of the map",
+                view.chunk.first, self.points
+            );
+        };
         for row in view.good() {
             self.values[place + row] = view.value(self.value, row);
         }

@@ -32,7 +32,7 @@ impl Law for Rows {
     fn draw(&self, _: &Role) -> Result<Draw, SampleError> {
         let values = self.values.clone();
         // There are as many rows as trajectories.
-        Ok(Box::new(move |index, _| values.get(index as usize).copied().unwrap_or(f64::NAN)))
+        Ok(Box::new(move |index, _| values[index as usize]))
     }
 
     fn span(&self) -> Span {

@@ -139,7 +139,9 @@ impl Launcher {
     /// The values of the start that are computed from parameters.
     fn compute(&self, parameters: &[f64], values: &mut [f64]) -> Result<(), StartError> {
         let lock = || self.evaluators.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(mut evaluator) = lock().pop().or_else(|| self.spare.clone()) else { return Ok(()) };
+        let Some(mut evaluator) = lock().pop().or_else(|| self.spare.clone()) else {
+            unreachable!("what is computed has an evaluator");
+        };
         let done = evaluator.set_parameters(parameters).and_then(|()| evaluator.eval(&[], values));
         lock().push(evaluator);
         done.map_err(|error| {

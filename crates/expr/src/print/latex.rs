@@ -172,11 +172,14 @@ impl Latex {
     }
 
     fn leaf(&self, id: Id) -> (Vec<Work>, u8) {
-        if let Node::Symbol(index) = *self.dag.node(id) {
-            let symbol = &self.dag.symbols[index as usize];
-            return (vec![word(dotted(symbol))], if symbol.dots > 3 { POWER } else { ATOM });
-        }
-        let value = self.dag.number(id).unwrap_or(f64::NAN);
+        let value = match *self.dag.node(id) {
+            Node::Symbol(index) => {
+                let symbol = &self.dag.symbols[index as usize];
+                return (vec![word(dotted(symbol))], if symbol.dots > 3 { POWER } else { ATOM });
+            }
+            Node::Number(bits) => f64::from_bits(bits),
+            Node::Apply(op, _) => unreachable!("{op:?} is no leaf"),
+        };
         let (text, binding) = number(value.abs());
         if value.is_sign_negative() {
             (vec![word(format!("-{text}"))], SUM)

@@ -176,7 +176,8 @@ impl Text {
             match layout {
                 Layout::Leaf => match *self.dag.node(next.id) {
                     Node::Symbol(index) => symbol(f, &self.dag.symbols[index as usize])?,
-                    _ => f.write_str(&number(self.dag.number(next.id).unwrap_or(f64::NAN)))?,
+                    Node::Number(bits) => f.write_str(&number(f64::from_bits(bits)))?,
+                    Node::Apply(op, _) => unreachable!("{op:?} is no leaf"),
                 },
                 Layout::Prefix(inner) => {
                     f.write_str("-")?;

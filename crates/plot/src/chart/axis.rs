@@ -141,8 +141,9 @@ fn is_quarter(step: f64) -> bool {
 
 /// A power of ten as people write it.
 pub(crate) fn power_of_ten(power: i32) -> String {
+    const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
     let digits = power.unsigned_abs().to_string();
-    let raised = digits.chars().map(|d| "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().nth(d as usize - '0' as usize).unwrap_or(d));
+    let raised = digits.bytes().map(|digit| RAISED[usize::from(digit - b'0')]);
     format!("10{}{}", if power < 0 { "⁻" } else { "" }, raised.collect::<String>())
 }
 
@@ -152,8 +153,8 @@ pub(crate) fn short(value: f64, digits: usize) -> String {
         return value.to_string();
     }
     let text = format!("{value:.*e}", digits.saturating_sub(1));
-    let (part, power) = text.split_once('e').unwrap_or((&text, "0"));
-    let power: i32 = power.parse().unwrap_or(0);
+    let split = text.split_once('e').and_then(|(part, power)| Some((part, power.parse::<i32>().ok()?)));
+    let Some((part, power)) = split else { unreachable!("{text} has an exponent") };
     let trimmed = |text: &str| {
         let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text };
         text.replace('-', "−")

@@ -112,9 +112,11 @@ impl Palette {
             let squares = color.iter().zip(rgb).map(|(a, b)| i32::from(*a).abs_diff(i32::from(*b)).pow(2));
             squares.sum::<u32>()
         };
-        let found = (0..self.colors.len()).min_by_key(|&i| far(&self.colors[i])).unwrap_or(0) as u8;
-        self.known[key] = Some(found);
-        found
+        let Some(found) = (0..self.colors.len()).min_by_key(|&i| far(&self.colors[i])) else {
+            unreachable!("a palette has a color");
+        };
+        self.known[key] = Some(found as u8);
+        found as u8
     }
 }
 

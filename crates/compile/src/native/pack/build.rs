@@ -55,7 +55,7 @@ fn order(program: &Program, chunks: &Chunks) -> Result<Vec<Unit>, u32> {
     let mut last: Vec<u32> = (0..count as u32).collect();
     for chunk in chunks.chunks.iter().filter(|chunk| chunk.packed) {
         let members = || chunk.members.iter().filter(|&&m| m != NONE);
-        let latest = members().max().copied().unwrap_or_default();
+        let Some(&latest) = members().max() else { unreachable!("a chunk has a member") };
         members().for_each(|&m| last[m as usize] = latest);
     }
     let temporaries = |at: usize| {
@@ -164,7 +164,7 @@ impl Builder<'_> {
         match operand {
             Operand::Temporary(t) => self.known[t as usize],
             Operand::Input(i) => Value::Leaf(self.program.pool_len() as u32 + i),
-            shared => Value::Leaf(self.program.pool_place(shared).unwrap_or_default() as u32),
+            shared => Value::Leaf(self.program.pool_place(shared) as u32),
         }
     }
 
@@ -223,9 +223,11 @@ impl Builder<'_> {
     fn vector(&mut self, chunk: &super::Chunk, operands: &[Operand]) -> Value {
         let width = chunk.width as u8;
         if operands.iter().all(|o| *o == operands[0]) {
-            return match self.program.pool_place(operands[0]) {
-                Some(place) => self.wide_leaf(Place::Pool(place as u32), width),
-                None => self.gathered(Action::Spread, width, &[self.value(operands[0])]),
+            return match operands[0] {
+                shared if shared.is_uniform() => {
+                    self.wide_leaf(Place::Pool(self.program.pool_place(shared) as u32), width)
+                }
+                other => self.gathered(Action::Spread, width, &[self.value(other)]),
             };
         }
         if let Some(place) = self.chunks.aligned(chunk, operands) {

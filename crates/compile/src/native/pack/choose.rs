@@ -39,7 +39,9 @@ impl Chunks {
     pub(super) fn arguments(&self, program: &Program, chunk: &Chunk, i: usize, arguments: &mut Vec<Operand>) {
         arguments.clear();
         let of = |m: u32| self.families.argument(&program.body[m as usize], m, i);
-        let first = chunk.members.iter().copied().find(|&m| m != NONE).unwrap_or_default();
+        let Some(first) = chunk.members.iter().copied().find(|&m| m != NONE) else {
+            unreachable!("a chunk has a member");
+        };
         for lane in 0..chunk.width {
             let argument = match chunk.members.get(lane) {
                 Some(&m) if m != NONE => of(m),

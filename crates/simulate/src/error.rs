@@ -1,0 +1,230 @@
+//! Why a model cannot be read, prepared, run or measured, and whose fault that is.
+
+use crate::run::Run;
+use leastaction_catalog::{EntryError, SampleError};
+use leastaction_expr::UnboundSymbol;
+use leastaction_integrate::{DriftError, RunError, UnknownMethod};
+use leastaction_language::{BindError, Errors};
+use leastaction_mechanics::{EvalError, ModelError, ObserveError, SettingError, StartError};
+use std::fmt;
+
+/// Whose fault an error is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// What was asked for cannot be.
+    Usage,
+    /// The model is wrong.
+    Model,
+    /// What was asked for went wrong.
+    Run,
+}
+
+/// Why there is no such text.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    /// The catalog has no such system.
+    #[error(transparent)]
+    Entry(#[from] EntryError),
+    /// Only systems of the catalog have a size.
+    #[error("only systems of the catalog have a size")]
+    Size,
+    /// It cannot be read.
+    #[error("cannot read {title}: {source}")]
+    Read {
+        /// What it is called.
+        title: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It is no text.
+    #[error("{title}: {source}")]
+    Text {
+        /// What it is called.
+        title: String,
+        /// Why.
+        source: Errors,
+    },
+}
+
+impl SourceError {
+    /// Whose fault it is.
+    #[must_use]
+    pub fn fault(&self) -> Fault {
+        if let SourceError::Text { .. } = self { Fault::Model } else { Fault::Usage }
+    }
+}
+
+/// Why a run cannot be prepared.
+#[derive(Debug)]
+pub struct PrepareError {
+    /// Whose fault it is.
+    pub fault: Fault,
+    /// Why.
+    pub cause: Cause,
+    /// The same at its place in the text, if that is to blame.
+    pub diagnostics: Option<Errors>,
+}
+
+/// What stands in the way of a run.
+#[derive(Debug, thiserror::Error)]
+pub enum Cause {
+    /// The text cannot be read.
+    #[error(transparent)]
+    Text(#[from] Errors),
+    /// The model has no equations of motion, or they cannot be compiled.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// A parameter or an input cannot have its value.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+    /// There is no such parameter, nor one that is spelt alike.
+    #[error("{source} (parameters: {})", listed(.parameters))]
+    Unknown {
+        /// What is missing.
+        source: SettingError,
+        /// The parameters there are.
+        parameters: Vec<String>,
+    },
+    /// An input cannot be bound.
+    #[error(transparent)]
+    Input(#[from] BindError),
+    /// A value of the initial condition depends on more than parameters.
+    #[error(transparent)]
+    Unbound(#[from] UnboundSymbol),
+    /// There is no such initial condition.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// No initial condition can be drawn.
+    #[error(transparent)]
+    Sample(#[from] SampleError),
+    /// Initial conditions are drawn for systems of the catalog only.
+    #[error("only systems of the catalog have random starts")]
+    NoCatalog,
+    /// There is no such method.
+    #[error(transparent)]
+    Method(#[from] UnknownMethod),
+    /// The method finds no steps by itself.
+    #[error("{method} needs a step: give one")]
+    NoStep {
+        /// The method.
+        method: &'static str,
+    },
+    /// The time between samples is none.
+    #[error("samples every {every}: the time between them must be finite and above 0")]
+    Every {
+        /// That time.
+        every: f64,
+    },
+    /// Two things are asked for that exclude each other.
+    #[error("{one} and {other} exclude each other: leave one out")]
+    Both {
+        /// One of them.
+        one: &'static str,
+        /// The other.
+        other: &'static str,
+    },
+    /// What should be recorded, watched or looked for cannot be observed.
+    #[error(transparent)]
+    Observe(#[from] ObserveError),
+    /// A run like this cannot begin.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+fn listed(names: &[String]) -> String {
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+impl PrepareError {
+    /// An error in what was asked for.
+    pub(crate) fn usage(cause: impl Into<Cause>) -> PrepareError {
+        PrepareError { fault: Fault::Usage, cause: cause.into(), diagnostics: None }
+    }
+
+    /// An error in a model, shown in its text.
+    pub(crate) fn model(cause: impl Into<Cause>, diagnostics: Errors) -> PrepareError {
+        PrepareError { fault: Fault::Model, cause: cause.into(), diagnostics: Some(diagnostics) }
+    }
+
+    /// An error in computing.
+    pub(crate) fn run(cause: impl Into<Cause>) -> PrepareError {
+        PrepareError { fault: Fault::Run, cause: cause.into(), diagnostics: None }
+    }
+
+    /// Why, in a line.
+    #[must_use]
+    pub fn title(&self) -> String {
+        match self.diagnostics.as_ref().and_then(|errors| errors.diagnostics.first()) {
+            Some(first) => first.message.clone(),
+            None => self.cause.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for PrepareError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.cause.fmt(f)
+    }
+}
+
+impl std::error::Error for PrepareError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.cause.source()
+    }
+}
+
+impl From<Errors> for PrepareError {
+    fn from(errors: Errors) -> PrepareError {
+        PrepareError::model(errors.clone(), errors)
+    }
+}
+
+impl From<RunError> for PrepareError {
+    fn from(error: RunError) -> PrepareError {
+        PrepareError { fault: fault_of(&error), cause: error.into(), diagnostics: None }
+    }
+}
+
+/// Whose fault it is that a run cannot begin: mostly that of what was asked for.
+#[must_use]
+pub fn fault_of(error: &RunError) -> Fault {
+    match error {
+        RunError::Step(_) | RunError::Eval(_) => Fault::Run,
+        _ => Fault::Usage,
+    }
+}
+
+/// A run that failed, with what there is of it.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
+pub struct FailedRun {
+    /// Why.
+    #[source]
+    pub error: RunError,
+    /// The run until then; nothing if it could not begin.
+    pub run: Option<Box<Run>>,
+}
+
+impl FailedRun {
+    /// Whose fault it is.
+    #[must_use]
+    pub fn fault(&self) -> Fault {
+        if self.run.is_some() { Fault::Run } else { fault_of(&self.error) }
+    }
+}
+
+/// Why a run cannot be measured.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum MeasureError {
+    /// Of something that should not change, it cannot be told how far it did.
+    #[error("the drift of the {what} cannot be told: {source}")]
+    Drift {
+        /// What.
+        what: String,
+        /// Why.
+        source: DriftError,
+    },
+    /// A quantity cannot be evaluated.
+    #[error(transparent)]
+    Eval(#[from] EvalError),
+}

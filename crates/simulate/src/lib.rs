@@ -1,0 +1,50 @@
+//! A model and what is asked of it to its motion. Every front end goes through here: the command line, the examples, the tests.
+//!
+//! ```text
+//! Source ─► Setup ─┐
+//!      Overrides ──┴─► Problem ──────────► Simulation ────────► Run
+//!                      system, parameters,  method, step size,   trajectory, record, events,
+//!                      inputs, initial      samples, events,     measurements, warnings
+//!                      state, end           outputs
+//! ```
+//!
+//! - A [`Source`] is a text: of the catalog, of a file, or any other. It is read into a `Setup`; one can be built by calls instead.
+//! - [`Overrides`] are what is asked for in place of what the text says. Nothing is asked for by default.
+//! - A [`Problem`] is an initial value problem: a compiled system with its parameters and inputs, where it starts, and when it ends. It has the
+//!   expressions it came from, so more can be asked of it.
+//! - A [`Simulation`] is a problem with a method and all the text asks for along the way. It borrows nothing, and can be run any number of times.
+//! - A [`Run`] is what came of it, also when it was interrupted or failed on the way.
+//!
+//! ```
+//! use leastaction_expr::Graph;
+//! use leastaction_simulate::{Overrides, Source};
+//!
+//! let pendulum = Source::open("pendulum", None)?;
+//! let asked = Overrides { start: vec![("th".to_owned(), 1.0)], until: Some(5.0), ..Overrides::default() };
+//! let run = pendulum.simulation(&Graph::new(), &asked)?.run()?;
+//! assert!(run.measure()?.energy.drift < 1e-4);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod error;
+mod many;
+mod measure;
+mod method;
+mod overrides;
+mod problem;
+mod run;
+mod sampling;
+mod simulation;
+mod source;
+
+pub use error::{Cause, FailedRun, Fault, MeasureError, PrepareError, SourceError, fault_of};
+pub use measure::{Energy, Measurements, Warning};
+pub use method::Method;
+pub use overrides::Overrides;
+pub use problem::{Named, Problem};
+pub use run::Run;
+pub use sampling::SAMPLES;
+pub use simulation::{Simulation, describe};
+pub use source::Source;

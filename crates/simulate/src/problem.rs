@@ -1,0 +1,224 @@
+//! An initial value problem: a system with its parameters and inputs, where it starts, and when it ends.
+
+use crate::error::{Cause, PrepareError};
+use crate::overrides::Overrides;
+use leastaction_expr::Expr;
+use leastaction_integrate::{Event, Integrator};
+use leastaction_language::{Direction, Locate, Setup};
+use leastaction_mechanics::{
+    Dynamics, Equations, Observable, ObserveError, Projection, SettingError, StartError, State, Statement,
+    Term,
+};
+use leastaction_output::Record;
+use std::time::{Duration, Instant};
+
+/// Conserved momenta are looked for among so many coordinates.
+const MANY: usize = 48;
+
+/// Something that is observed along a run, by name.
+pub type Named = (String, Observable);
+
+/// A system with its parameters and inputs, where it starts, and when it ends.
+#[derive(Clone)]
+pub struct Problem<'g> {
+    /// The name of the system; empty if it has none.
+    pub name: String,
+    /// What was said about it.
+    pub setup: Setup<'g>,
+    /// Its equations of motion.
+    pub equations: Equations<'g>,
+    /// These compiled, with parameters and inputs.
+    pub dynamics: Dynamics,
+    /// Coordinates, velocities and momenta by which the initial condition is given; none if it was drawn.
+    pub values: Vec<(String, f64)>,
+    /// The initial state.
+    pub start: State,
+    /// How far that was moved to meet the constraints, if there are any.
+    pub placed: Option<Projection>,
+    /// The time at the end.
+    pub until: f64,
+    /// How long it took to derive and compile the equations of motion.
+    pub compile: Duration,
+}
+
+impl<'g> Problem<'g> {
+    /// The problem of a setup, with what is asked for in place of what it says. Parameters that others are computed from, or that decide what there
+    /// is, are given when a text is [read](crate::Source::setup).
+    ///
+    /// # Errors
+    /// [`PrepareError`] says what is wrong, and whether with the setup or with what is asked for.
+    pub fn new(setup: Setup<'g>, overrides: &Overrides) -> Result<Problem<'g>, PrepareError> {
+        overrides.check().map_err(PrepareError::usage)?;
+        if overrides.seed.is_some() {
+            return Err(PrepareError::usage(Cause::NoCatalog));
+        }
+        let mut problem = Problem::build(setup, overrides)?;
+        problem.begin(overrides)?;
+        Ok(problem)
+    }
+
+    /// The problem before it has an initial state.
+    pub(crate) fn build(setup: Setup<'g>, overrides: &Overrides) -> Result<Problem<'g>, PrepareError> {
+        let before = Instant::now();
+        let equations = setup.model.equations().map_err(|error| located(&setup, error))?;
+        let system = equations.system().map_err(|error| located(&setup, error))?;
+        let mut dynamics = system.dynamics().map_err(|error| located(&setup, error))?;
+        let is_input = |name: &String| system.inputs().contains(name);
+        let (held, parameters): (Vec<_>, Vec<_>) =
+            overrides.parameters.iter().partition(|(name, _)| is_input(name));
+        for (name, value) in parameters {
+            dynamics.set_parameter(name, *value).map_err(|error| match error {
+                SettingError::Unknown { nearest: None, .. } => {
+                    let parameters = system.parameters().iter().map(|(name, _)| name.clone()).collect();
+                    PrepareError::usage(Cause::Unknown { source: error, parameters })
+                }
+                error => PrepareError::usage(error),
+            })?;
+        }
+        setup.bind(&mut dynamics).map_err(PrepareError::run)?;
+        for (name, value) in held {
+            dynamics.set_input(name, *value).map_err(PrepareError::usage)?;
+        }
+        let until = overrides.until.unwrap_or(setup.plan.until);
+        Ok(Problem {
+            name: String::new(),
+            setup,
+            equations,
+            dynamics,
+            values: Vec::new(),
+            start: State::default(),
+            placed: None,
+            until,
+            compile: before.elapsed(),
+        })
+    }
+
+    /// Begins where the setup says, with what is asked for in its place. Momenta take the place of velocities, and velocities that of momenta.
+    pub(crate) fn begin(&mut self, overrides: &Overrides) -> Result<(), PrepareError> {
+        let asked = &overrides.start;
+        let momenta = self.dynamics.system().momenta();
+        let is_momentum = |name: &str| momenta.iter().any(|p| p == name);
+        let by_momenta = asked.iter().any(|(name, _)| is_momentum(name));
+        let by_velocities = asked.iter().any(|(name, _)| name.ends_with('\''));
+        let replaced = |name: &str| by_momenta && name.ends_with('\'') || by_velocities && is_momentum(name);
+        let given = |name: &str| asked.iter().any(|(other, _)| *other == name);
+        let mut values = self.setup.start(&self.dynamics).map_err(PrepareError::run)?;
+        values.retain(|(name, _)| !(given(name) || replaced(name)));
+        let values = values.into_iter().map(|(name, value)| (name.to_owned(), value));
+        self.values = values.chain(asked.iter().cloned()).collect();
+        let start = start(&mut self.dynamics, &self.values).map_err(|error| {
+            match asked.is_empty() && overrides.parameters.is_empty() {
+                true => located(&self.setup, error),
+                false => PrepareError::usage(error),
+            }
+        })?;
+        self.begin_at(start);
+        Ok(())
+    }
+
+    /// Begins at the state that the dynamics made last.
+    pub(crate) fn begin_at(&mut self, start: State) {
+        self.start = start;
+        self.placed = self.dynamics.placed();
+    }
+
+    /// What the setup asks to be recorded besides what is recorded anyway.
+    ///
+    /// # Errors
+    /// [`PrepareError`] if an output has the name of something else, or cannot be observed.
+    pub fn outputs(&mut self) -> Result<Vec<Named>, PrepareError> {
+        let recorded = Record::names(self.dynamics.system());
+        let terms = self.setup.outputs_besides(&recorded)?;
+        let output = |term: &Term<'_>| {
+            let what = observe(&mut self.dynamics, term.value).map_err(PrepareError::usage)?;
+            Ok((term.name.clone(), what))
+        };
+        terms.into_iter().map(output).collect()
+    }
+
+    /// The integrator with the setup's events, in their order.
+    ///
+    /// # Errors
+    /// [`PrepareError`] if one cannot be observed.
+    pub fn with_events(&mut self, mut integrator: Integrator) -> Result<Integrator, PrepareError> {
+        for event in &self.setup.events {
+            let found = Event::new(observe(&mut self.dynamics, event.value).map_err(PrepareError::usage)?);
+            let found = match event.direction {
+                Direction::Both => found,
+                Direction::Rising => found.rising(),
+                Direction::Falling => found.falling(),
+            };
+            integrator = integrator.event(if event.stop { found.terminal() } else { found });
+        }
+        Ok(integrator)
+    }
+
+    /// The names of the setup's events, in their order.
+    #[must_use]
+    pub fn events(&self) -> Vec<String> {
+        self.setup.events.iter().map(|event| event.name.clone()).collect()
+    }
+
+    /// What should not change besides the energy: momenta of symmetries, what the setup says, and momenta and angular momenta of everything together.
+    ///
+    /// # Errors
+    /// [`PrepareError`] if something cannot be observed.
+    pub fn conserved(&mut self) -> Result<Vec<Named>, PrepareError> {
+        let (system, totals) = (self.dynamics.system().clone(), self.totals());
+        let mut all = Vec::new();
+        for name in system.conserved().into_iter().filter(|name| *name != "energy") {
+            all.push((name.to_owned(), self.dynamics.observable(name).map_err(PrepareError::run)?));
+        }
+        let stated = self.setup.invariants.len();
+        let known = |all: &[Named], name: &str| all.iter().any(|(other, _)| other == name);
+        for (i, term) in self.setup.invariants.iter().chain(&totals).enumerate() {
+            if i < stated || !known(&all, &term.name) {
+                let what = observe(&mut self.dynamics, term.value).map_err(PrepareError::run)?;
+                all.push((term.name.clone(), what));
+            }
+        }
+        Ok(all)
+    }
+
+    /// The momenta and angular momenta of everything together that are conserved.
+    fn totals(&self) -> Vec<Term<'g>> {
+        let (model, equations) = (&self.setup.model, &self.equations);
+        if self.dynamics.system().degrees() > MANY {
+            return Vec::new();
+        }
+        let totals = [
+            ("momentum along", model.total_momentum()),
+            ("angular momentum about", model.total_angular_momentum()),
+        ];
+        let totals = totals.into_iter().flat_map(|(what, values)| {
+            let axes = values.into_iter().zip(["x", "y", "z"]);
+            axes.map(move |(value, axis)| Term { name: format!("{what} {axis}"), value })
+        });
+        // Momenta of single coordinates are found already.
+        let mut known = vec![equations.graph.number(0.0)];
+        if let Statement::Lagrangian(l) = &equations.statement {
+            known.extend(equations.cyclic().into_iter().map(|i| l.value.derivative(equations.velocities[i])));
+        }
+        let is_new = |value: Expr<'g>| known.iter().all(|&momentum| !equations.is_zero(value - momentum));
+        totals
+            .filter(|total| is_new(total.value) && equations.is_conserved(total.value) == Some(true))
+            .collect()
+    }
+}
+
+/// An error of a model at its place in the text.
+fn located(setup: &Setup<'_>, error: impl Locate + Into<Cause>) -> PrepareError {
+    let diagnostics = setup.explain(&error);
+    PrepareError::model(error, diagnostics)
+}
+
+/// An expression of a setup as an observable.
+fn observe(dynamics: &mut Dynamics, value: Expr<'_>) -> Result<Observable, ObserveError> {
+    dynamics.observable(&value.to_string())
+}
+
+/// The state with these coordinates, velocities and momenta.
+pub(crate) fn start(dynamics: &mut Dynamics, values: &[(String, f64)]) -> Result<State, StartError> {
+    let values: Vec<(&str, f64)> = values.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+    dynamics.start(&values)
+}

@@ -1,0 +1,48 @@
+//! When samples are taken.
+
+use crate::error::{Cause, PrepareError};
+use crate::overrides::Overrides;
+use crate::problem::Problem;
+use leastaction_integrate::{Integrator, Pace};
+
+/// Samples are about so many unless something else is asked for, so that taking them costs little.
+pub const SAMPLES: u64 = 1000;
+
+impl Problem<'_> {
+    /// The integrator with the samples that are asked for, here or by the setup, or else the usual number of them.
+    ///
+    /// # Errors
+    /// [`PrepareError`] if the time between samples is none, or the integrator's steps do not lead to the end.
+    pub fn with_samples(
+        &self,
+        integrator: Integrator,
+        overrides: &Overrides,
+    ) -> Result<Integrator, PrepareError> {
+        let (start, until, plan) = (self.start.t, self.until, &self.setup.plan);
+        if until == start {
+            return Ok(integrator.ends_only());
+        }
+        let asked = match (overrides.every, overrides.samples) {
+            (None, None) => (plan.every, plan.samples),
+            asked => asked,
+        };
+        let usual = overrides.usual_samples.unwrap_or(SAMPLES);
+        let steps = integrator.steps_between(start, until).map_err(PrepareError::usage)?;
+        let (span, count) = ((until - start).abs(), |samples: u64| samples as f64);
+        let spacing = match (asked, steps) {
+            ((Some(every), _), _) if every > 0.0 && every.is_finite() => every,
+            ((Some(every), _), _) => return Err(PrepareError::usage(Cause::Every { every })),
+            ((None, Some(samples)), _) => span / count(samples),
+            ((None, None), Some(steps)) => return Ok(integrator.every(steps / usual)),
+            ((None, None), None) => span / count(usual),
+        };
+        // Samples at the ends of steps are the method's own; those between come from a polynomial.
+        if let Pace::Step(step) = integrator.pace() {
+            let whole = (spacing / step.abs()).round();
+            if whole > 0.0 && (whole * step.abs() - spacing).abs() <= 4.0 * f64::EPSILON * spacing {
+                return Ok(integrator.every(whole as u64));
+            }
+        }
+        Ok(integrator.spaced(spacing))
+    }
+}

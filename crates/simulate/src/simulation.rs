@@ -1,0 +1,138 @@
+//! A run that is prepared.
+
+use crate::error::{FailedRun, PrepareError};
+use crate::method::Method;
+use crate::overrides::Overrides;
+use crate::problem::{Named, Problem};
+use crate::run::Run;
+use leastaction_integrate::{Failed, Integrator, Moment};
+use leastaction_language::{Drawing, Setup};
+use leastaction_mechanics::{Dynamics, Projection, State};
+use leastaction_output::About;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+/// A run that is prepared: a problem with a method, and all that is asked for along the way.
+#[derive(Clone)]
+pub struct Simulation {
+    /// The name of the system; empty if it has none.
+    pub name: String,
+    /// What it is, in a line.
+    pub about: String,
+    /// The system with its parameters and inputs.
+    pub dynamics: Dynamics,
+    /// The initial state.
+    pub start: State,
+    /// How far that was moved to meet the constraints, if there are any.
+    pub placed: Option<Projection>,
+    /// The time at the end.
+    pub until: f64,
+    /// How long it took to derive and compile the equations of motion.
+    pub compile: Duration,
+    /// The method with its pace, the times of samples, and the events.
+    pub integrator: Integrator,
+    /// Why the method was chosen, if it was.
+    pub why: Option<String>,
+    /// The names of the events, in the integrator's order.
+    pub events: Vec<String>,
+    /// What is recorded besides what always is.
+    pub outputs: Vec<Named>,
+    /// What should not change besides the energy.
+    pub conserved: Vec<Named>,
+    /// How it is drawn.
+    pub drawing: Drawing,
+    /// The length of the last step, if steps have one length.
+    pub(crate) last_step: Option<f64>,
+}
+
+impl Simulation {
+    /// Prepares all that a setup says, with what is asked for in its place.
+    ///
+    /// # Errors
+    /// As [`Problem::new`], and if there is no such method, sampling, output or event.
+    pub fn of(setup: Setup<'_>, overrides: &Overrides) -> Result<Simulation, PrepareError> {
+        Simulation::new(Problem::new(setup, overrides)?, overrides)
+    }
+
+    /// Prepares a run of a problem.
+    ///
+    /// # Errors
+    /// [`PrepareError`] if there is no such method, sampling, output or event.
+    pub fn new(mut problem: Problem<'_>, overrides: &Overrides) -> Result<Simulation, PrepareError> {
+        overrides.check().map_err(PrepareError::usage)?;
+        let Method { integrator, why } = problem.method(overrides)?;
+        let conserved = problem.conserved()?;
+        let outputs = problem.outputs()?;
+        let last_step = integrator.last_step_between(problem.start.t, problem.until)?;
+        let integrator = problem.with_samples(integrator, overrides)?;
+        let integrator = problem.with_events(integrator)?;
+        let events = problem.events();
+        let Problem { name, setup, dynamics, start, placed, until, compile, .. } = problem;
+        let Setup { about, drawing, .. } = setup;
+        Ok(Simulation {
+            name,
+            about,
+            dynamics,
+            start,
+            placed,
+            until,
+            compile,
+            integrator,
+            why,
+            events,
+            outputs,
+            conserved,
+            drawing,
+            last_step,
+        })
+    }
+
+    /// Runs.
+    ///
+    /// # Errors
+    /// [`FailedRun`] if the run cannot begin, or fails on the way: it has what was computed until then.
+    pub fn run(&self) -> Result<Run, FailedRun> {
+        self.run_watched(|_| ControlFlow::Continue(()))
+    }
+
+    /// Runs, and shows each step to somebody who may report progress, or interrupt. What was computed until then is kept.
+    ///
+    /// # Errors
+    /// As [`Simulation::run`].
+    pub fn run_watched(
+        &self,
+        watch: impl FnMut(&mut Moment<'_, '_>) -> ControlFlow<()>,
+    ) -> Result<Run, FailedRun> {
+        let mut simulation = self.clone();
+        let before = Instant::now();
+        let ran = self.integrator.run_watched(&mut simulation.dynamics, &self.start, self.until, watch);
+        let wall = before.elapsed();
+        match ran {
+            Ok(trajectory) => Ok(Run { simulation, trajectory, wall }),
+            Err(Failed { error, trajectory }) => {
+                let run = trajectory.map(|kept| Box::new(Run { simulation, trajectory: *kept, wall }));
+                Err(FailedRun { error, run })
+            }
+        }
+    }
+
+    /// What files say about a run that ended like this.
+    #[must_use]
+    pub fn describe(&self, ended: String) -> About {
+        describe(&self.name, &self.integrator, &self.dynamics, ended)
+    }
+}
+
+/// What files say about runs of a system that ended like this.
+#[must_use]
+pub fn describe(system: &str, integrator: &Integrator, dynamics: &Dynamics, ended: String) -> About {
+    let names = dynamics.system().parameters().iter().map(|(name, _)| name.clone());
+    About {
+        system: system.to_owned(),
+        method: integrator.card().name.to_owned(),
+        pace: integrator.pace().to_string(),
+        parameters: names.zip(dynamics.parameters().iter().copied()).collect(),
+        ended,
+        notes: Vec::new(),
+    }
+}

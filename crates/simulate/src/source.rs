@@ -1,0 +1,162 @@
+//! Texts that say what moves: of the catalog, of a file, or any other.
+
+use crate::error::{Cause, Fault, PrepareError, SourceError};
+use crate::overrides::Overrides;
+use crate::problem::Problem;
+use crate::simulation::Simulation;
+use leastaction_catalog::Entry;
+use leastaction_expr::Graph;
+use leastaction_language::{self as language, Errors, Setup};
+use leastaction_mechanics::{Dynamics, State};
+use std::io::Read;
+use std::path::Path;
+use std::time::Instant;
+
+/// More than this is not read: no text is so long.
+const LONGEST: u64 = 16 << 20;
+
+/// A text that says what moves.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// The name of the system: that of the catalog, or of the file without its ending.
+    pub name: String,
+    /// What it is called in messages: the name of the system, or the path of the file.
+    pub title: String,
+    /// What it says, in the `.motion` language.
+    pub text: String,
+    /// The entry of the catalog, and the size that was asked for.
+    entry: Option<(&'static Entry, Option<usize>)>,
+}
+
+impl Source {
+    /// A file if the word is a path, and a system of the catalog otherwise, with a number of pieces where that can be chosen.
+    ///
+    /// # Errors
+    /// [`SourceError`] if there is none, or not of such a size.
+    pub fn open(system: &str, size: Option<usize>) -> Result<Source, SourceError> {
+        match (Source::is_path(system), size) {
+            (true, None) => Source::file(system),
+            (true, Some(_)) => Err(SourceError::Size),
+            (false, size) => Source::catalog(system, size),
+        }
+    }
+
+    /// Whether a word is the path of a file rather than the name of a system.
+    #[must_use]
+    pub fn is_path(system: &str) -> bool {
+        system.ends_with(".motion") || system.contains(std::path::is_separator)
+    }
+
+    /// A system of the catalog, with a number of pieces where that can be chosen.
+    ///
+    /// # Errors
+    /// [`SourceError::Entry`] if there is none, or not of such a size.
+    pub fn catalog(system: &str, size: Option<usize>) -> Result<Source, SourceError> {
+        let entry = Entry::named(system)?;
+        let text = entry.source(size)?.into_owned();
+        let name = entry.name.to_owned();
+        Ok(Source { title: name.clone(), name, text, entry: Some((entry, size)) })
+    }
+
+    /// A file.
+    ///
+    /// # Errors
+    /// [`SourceError`] if it cannot be read, or is no text.
+    pub fn file(path: &str) -> Result<Source, SourceError> {
+        let stem = Path::new(path).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let name = stem.unwrap_or_else(|| "model".to_owned());
+        let file = std::fs::File::open(path)
+            .map_err(|source| SourceError::Read { title: path.to_owned(), source })?;
+        Source::read(&name, path, file)
+    }
+
+    /// What a reader has, with a name for the system, and one for messages.
+    ///
+    /// # Errors
+    /// As [`Source::file`].
+    pub fn read(name: &str, title: &str, from: impl Read) -> Result<Source, SourceError> {
+        let mut bytes = Vec::new();
+        from.take(LONGEST + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|source| SourceError::Read { title: title.to_owned(), source })?;
+        let text =
+            language::text(&bytes).map_err(|source| SourceError::Text { title: title.to_owned(), source })?;
+        Ok(Source { title: title.to_owned(), ..Source::text(name, text) })
+    }
+
+    /// A text, with a name for the system.
+    #[must_use]
+    pub fn text(name: &str, text: &str) -> Source {
+        Source { name: name.to_owned(), title: name.to_owned(), text: text.to_owned(), entry: None }
+    }
+
+    /// The entry of the catalog, if it is of one.
+    #[must_use]
+    pub fn entry(&self) -> Option<&'static Entry> {
+        self.entry.map(|(entry, _)| entry)
+    }
+
+    /// What the text says, with values of parameters in place of those in it.
+    ///
+    /// # Errors
+    /// [`Errors`] with everything that is wrong, each at its place.
+    pub fn setup<'g>(&self, graph: &'g Graph, parameters: &[(String, f64)]) -> Result<Setup<'g>, Errors> {
+        let values: Vec<(&str, f64)> =
+            parameters.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+        language::read(graph, &self.text, &values)
+    }
+
+    /// The initial value problem, with what is asked for in place of what the text says.
+    ///
+    /// # Errors
+    /// [`PrepareError`] says what is wrong, and whether with the text or with what is asked for.
+    pub fn problem<'g>(&self, graph: &'g Graph, overrides: &Overrides) -> Result<Problem<'g>, PrepareError> {
+        overrides.check().map_err(PrepareError::usage)?;
+        let before = Instant::now();
+        let built = self
+            .setup(graph, &overrides.parameters)
+            .map_err(PrepareError::from)
+            .and_then(|setup| Problem::build(setup, overrides));
+        let mut problem = built.map_err(|error| match error.fault {
+            Fault::Usage => error,
+            // What is right without values from outside is not the text's fault.
+            _ if !overrides.parameters.is_empty() && self.is_right() => {
+                PrepareError { fault: Fault::Usage, ..error }
+            }
+            _ => error,
+        })?;
+        problem.name.clone_from(&self.name);
+        problem.compile = before.elapsed();
+        match overrides.seed {
+            Some(seed) => {
+                let start = self.draw(&mut problem.dynamics, seed)?;
+                problem.begin_at(start);
+            }
+            None => problem.begin(overrides)?,
+        }
+        Ok(problem)
+    }
+
+    /// The run that the text says, with what is asked for in its place.
+    ///
+    /// # Errors
+    /// As [`Source::problem`].
+    pub fn simulation(&self, graph: &Graph, overrides: &Overrides) -> Result<Simulation, PrepareError> {
+        Simulation::new(self.problem(graph, overrides)?, overrides)
+    }
+
+    /// An initial state drawn at random: the same for the same seed.
+    ///
+    /// # Errors
+    /// [`PrepareError`] if the catalog does not say how.
+    pub fn draw(&self, dynamics: &mut Dynamics, seed: u64) -> Result<State, PrepareError> {
+        let (entry, size) = self.entry.ok_or_else(|| PrepareError::usage(Cause::NoCatalog))?;
+        entry.sample(size, dynamics, seed).map_err(PrepareError::usage)
+    }
+
+    /// Whether the text is right as it is.
+    fn is_right(&self) -> bool {
+        let graph = Graph::new();
+        self.setup(&graph, &[]).is_ok_and(|setup| Problem::build(setup, &Overrides::default()).is_ok())
+    }
+}

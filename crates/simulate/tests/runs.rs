@@ -1,0 +1,180 @@
+//! What a text says is done, what is asked for goes before it, and what was computed is kept.
+
+use leastaction_expr::Graph;
+use leastaction_integrate::{Integrator, Reason, RunError};
+use leastaction_language::read;
+use leastaction_output::Record;
+use leastaction_simulate::{FailedRun, Fault, Overrides, Run, Simulation, Source, Warning};
+use std::ops::ControlFlow;
+
+/// A ball thrown up at 1 with g = 2: it turns at t = 1/2, where it is at 1/4, and lands at t = 1.
+const BALL: &str = "param g = 2\ncoord y\nparticle ball mass 1 at [y]\ngravity [-g]\nstart y' = 1\n\
+                    run method implicit-midpoint, step 0.125, until 10, every 0.25\noutput twice = 2*y\n\
+                    event top: y' = 0, falling\nevent ground: y = 0, falling, stop\n";
+
+fn run(text: &str, overrides: &Overrides) -> Run {
+    Source::text("test", text).simulation(&Graph::new(), overrides).unwrap().run().unwrap()
+}
+
+fn pairs(values: &[(&str, f64)]) -> Vec<(String, f64)> {
+    values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
+}
+
+#[test]
+fn all_that_a_text_says_is_done() {
+    let flight = run(BALL, &Overrides::default());
+    let simulation = &flight.simulation;
+    assert_eq!((simulation.integrator.card().name, simulation.why.as_deref()), ("implicit-midpoint", None));
+    let events: Vec<_> = flight.events().map(|(name, all)| (name, all.len(), all[0].t)).collect();
+    let [("top", 1, turn), ("ground", 1, land)] = events[..] else { panic!("{events:?}") };
+    assert!((turn - 0.5).abs() < 1e-14 && (land - 1.0).abs() < 1e-14);
+    assert_eq!((flight.stopped_by(), flight.trajectory.end().t), (Some("ground"), land));
+    assert_eq!((flight.is_interrupted(), flight.last_step()), (false, None));
+    let record = flight.record().unwrap();
+    assert_eq!(record.times[..4], [0.0, 0.25, 0.5, 0.75]);
+    let twice = &record.outputs[0];
+    assert!(twice.name == "twice" && (twice.values[2] - 0.5).abs() < 1e-15, "{twice:?}");
+}
+
+/// The same as by calls of the crates below.
+#[test]
+fn a_run_has_the_bits_of_its_parts() {
+    let text = "coord x\nkinetic x'^2/2\npotential x^4/4\ninput u = cos(t)/2\nforce x = u\nstart x = 1\n\
+                run method gauss6, step 0.01, until 3, every 0.1\noutput square = x^2";
+    let whole = run(text, &Overrides::default());
+    let graph = Graph::new();
+    let setup = read(&graph, text, &[]).unwrap();
+    let mut dynamics = setup.model.system().unwrap().dynamics().unwrap();
+    setup.bind(&mut dynamics).unwrap();
+    let start = dynamics.start(&setup.start(&dynamics).unwrap()).unwrap();
+    let square = dynamics.observable("x^2").unwrap();
+    let integrator = Integrator::named("gauss6", 0.01).unwrap().every(10);
+    let parts = integrator.run(&mut dynamics, &start, 3.0).unwrap();
+    assert_eq!(whole.trajectory.blocks(), parts.blocks());
+    let record = Record::new(&parts, &mut dynamics, &[("square".to_owned(), square)]).unwrap();
+    assert_eq!(whole.record().unwrap(), record);
+    let measured = whole.measure().unwrap();
+    assert_eq!(measured.energy.drift, parts.energy_drift(&mut dynamics).unwrap());
+    assert!(!measured.energy.conserved && measured.energy.lowest < measured.energy.highest);
+    // Once more, by a simulation of a setup.
+    let again = Simulation::of(setup, &Overrides::default()).unwrap();
+    assert_eq!(again.run().unwrap().trajectory, again.run().unwrap().trajectory);
+    assert_eq!(again.run().unwrap().trajectory.blocks(), parts.blocks());
+}
+
+#[test]
+fn what_is_asked_for_goes_before_the_text() {
+    let asked = Overrides {
+        parameters: pairs(&[("g", 4.0)]),
+        start: pairs(&[("p_y", 2.0)]),
+        until: Some(0.5),
+        method: Some("rk4".to_owned()),
+        step: Some(0.0625),
+        samples: Some(4),
+        ..Overrides::default()
+    };
+    let flight = run(BALL, &asked);
+    assert_eq!(flight.simulation.integrator.card().name, "rk4");
+    assert_eq!(flight.trajectory.times(), [0.0, 0.125, 0.25, 0.375, 0.5]);
+    assert_eq!((flight.trajectory.work().steps, flight.last_step()), (8, Some(0.0625)));
+    // y = 2 t − 2 t²
+    let end = flight.trajectory.end();
+    assert!((end.q[0] - 0.5).abs() < 1e-14 && end.p[0].abs() < 1e-14, "{end:?}");
+    let by_tolerance = Overrides {
+        method: Some("dop853".to_owned()),
+        tolerance: Some(1e-6),
+        usual_samples: Some(7),
+        until: Some(0.7),
+        ..Overrides::default()
+    };
+    let text = BALL.replace(", every 0.25", "");
+    assert_eq!(run(&text, &by_tolerance).trajectory.len(), 8);
+}
+
+#[test]
+fn a_method_that_nobody_names_is_chosen() {
+    let source = Source::open("pendulum", None).unwrap();
+    let simulation = source.simulation(&Graph::new(), &Overrides::default()).unwrap();
+    assert!(simulation.why.is_some() && simulation.name == "pendulum" && !simulation.about.is_empty());
+}
+
+#[test]
+fn starts_are_drawn_where_the_catalog_says_how() {
+    let asked = |seed| Overrides { seed: Some(seed), until: Some(0.0), ..Overrides::default() };
+    let source = Source::open("n-pendulum", Some(3)).unwrap();
+    let start = |seed| source.simulation(&Graph::new(), &asked(seed)).unwrap().start;
+    assert_eq!(start(7), start(7));
+    assert_ne!(start(7), start(8));
+    let error = Source::text("test", BALL).simulation(&Graph::new(), &asked(7)).err().unwrap();
+    assert_eq!(error.fault, Fault::Usage);
+}
+
+#[test]
+fn an_interrupted_run_is_kept() {
+    let source = Source::open("pendulum", None).unwrap();
+    let simulation = source.simulation(&Graph::new(), &Overrides::default()).unwrap();
+    let part = simulation.run_watched(|moment| match moment.work().steps {
+        100.. => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    });
+    let (part, whole) = (part.unwrap(), simulation.run().unwrap());
+    assert!(part.is_interrupted() && part.trajectory.reason() == Reason::Interrupted);
+    assert_eq!(part.trajectory.work().steps, 100);
+    let both = part.trajectory.samples().zip(whole.trajectory.samples()).take(part.trajectory.len() - 1);
+    assert!(both.clone().count() > 0 && both.into_iter().all(|(a, b)| a == b));
+    assert_eq!(part.record().unwrap().len(), part.trajectory.len());
+    assert!(part.measure().unwrap().energy.drift < 1e-3);
+}
+
+/// A fall into a hole: x' = −1/x ends at t = 1/2.
+#[test]
+fn a_failed_run_is_kept_until_there() {
+    let text = "coord x\nmomentum p\nhamiltonian -p/x\nstart x = 1\nrun method dop853, tol 1e-8, until 2, every 0.125";
+    let simulation = Source::text("hole", text).simulation(&Graph::new(), &Overrides::default()).unwrap();
+    let failed = simulation.run().err().unwrap();
+    assert_eq!(failed.fault(), Fault::Run);
+    let FailedRun { error, run: Some(run) } = failed else { panic!("nothing is kept") };
+    assert!(!matches!(error, RunError::TooManySteps { .. }), "{error}");
+    assert_eq!(run.trajectory.times()[..4], [0.0, 0.125, 0.25, 0.375]);
+    let x = &run.record().unwrap().coordinates[0].values;
+    assert!((x[3] - 0.5).abs() < 1e-7, "{x:?}");
+}
+
+#[test]
+fn a_run_that_cannot_begin_keeps_nothing() {
+    let asked = Overrides { step: Some(-0.125), ..Overrides::default() };
+    let error = Source::text("test", BALL).simulation(&Graph::new(), &asked).err().unwrap();
+    assert_eq!(error.fault, Fault::Usage);
+    let mut simulation = Source::text("test", BALL).simulation(&Graph::new(), &Overrides::default()).unwrap();
+    simulation.until = -1.0;
+    let failed = simulation.run().err().unwrap();
+    assert!(failed.run.is_none() && failed.fault() == Fault::Usage);
+}
+
+#[test]
+fn what_moved_or_drifted_is_told() {
+    let text = "coord x, y\nparticle bob mass 1 at [x, y]\ngravity [0, -1]\nconstraint rod: x^2 + y^2 = 1\n\
+                start x = 1.02\nrun method rattle, step 0.01, until 1";
+    let measured = run(text, &Overrides::default()).measure().unwrap();
+    let [Warning::Moved { coordinate: Some((name, by)), velocities: None }] = &measured.warnings[..] else {
+        panic!("{:?}", measured.warnings)
+    };
+    assert!(name == "x" && (by - 0.02).abs() < 1e-12);
+    assert!(measured.position_violation < 1e-12 && measured.velocity_violation < 1e-12);
+
+    let fall = Overrides { method: Some("rk4".to_owned()), step: Some(0.5), ..Overrides::default() };
+    let orbit = Source::open("two-body", None).unwrap().simulation(&Graph::new(), &fall).unwrap();
+    let measured = orbit.run().unwrap().measure().unwrap();
+    let wrong = |warning: &Warning| matches!(warning, Warning::Drifted { name, remedy: "step", .. } if name == "energy");
+    assert!(measured.warnings.iter().any(wrong), "{:?}", measured.warnings);
+}
+
+#[test]
+fn totals_of_a_free_system_are_conserved() {
+    let text = "coord x1, y1, x2, y2\nparticle a mass 1 at [x1, y1]\nparticle b mass 2 at [x2, y2]\n\
+                potential ((x1 - x2)^2 + (y1 - y2)^2)^2\nstart x1 = 1, y2' = 0.5\nrun method gauss4, step 0.01, until 1";
+    let measured = run(text, &Overrides::default()).measure().unwrap();
+    let names: Vec<_> = measured.conserved.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["energy", "momentum along x", "momentum along y", "angular momentum about z"]);
+    assert!(measured.conserved[1..].iter().all(|(_, drift)| *drift < 1e-14), "{:?}", measured.conserved);
+}
