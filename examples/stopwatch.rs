@@ -70,7 +70,6 @@ impl Ready {
         let (graph, before) = (Graph::new(), now());
         let setup = language::read(&graph, &std::fs::read_to_string(path)?, &[])?;
         let mut dynamics = setup.model.system()?.dynamics()?;
-        setup.bind(&mut dynamics)?;
         let start = dynamics.start(&setup.start(&dynamics)?)?;
         Ok(Ready { dynamics, start, seconds: now() - before })
     }

@@ -1,6 +1,9 @@
 //! All tests of this crate in one program, so that they are built and linked once.
 #![allow(clippy::unwrap_used)] // a test may panic
 
+#[macro_use]
+mod common;
+
 mod adaptive;
 mod allocations;
 mod bodies;
@@ -8,7 +11,6 @@ mod brouwer;
 mod brouwer_gauss;
 mod choice;
 mod claims;
-mod common;
 mod constrained;
 mod damping;
 mod density;

@@ -57,14 +57,24 @@ impl<'g> Equations<'g> {
             plans.push((Quantity::ConstraintBias, Space::Configuration, demands.bias));
         }
 
+        // Inputs that are stated are no inputs any more.
+        let stated = &self.stated_inputs;
+        let (mut inputs, mut definitions) = (self.inputs.clone(), self.definitions.clone());
+        if !stated.is_empty() {
+            plans.iter_mut().for_each(|(.., outputs)| *outputs = substitute(outputs, stated));
+            inputs.retain(|input| stated.iter().all(|(name, _)| name != input));
+            definitions.iter_mut().for_each(|(_, value)| *value = value.substitute(stated));
+            definitions.extend(stated);
+        }
+
         let all: Vec<_> = plans.iter().flat_map(|(.., outputs)| outputs.iter().copied()).collect();
         let nonzero = |forces: &[Expr<'g>]| forces.iter().any(|f| f.as_number() != Some(0.0));
         let facts = Facts {
             form,
             separable: self.is_separable(),
             constant_mass: self.has_constant_mass(),
-            driven: !self.inputs.is_empty(),
-            autonomous: self.inputs.is_empty() && !depend(&all, &[self.time]),
+            driven: !inputs.is_empty(),
+            autonomous: inputs.is_empty() && !depend(&all, &[self.time]),
             dissipative: nonzero(&self.resistances),
             forced: nonzero(&self.drives),
             forces_depend_on_velocities: self.forces_depend_on_velocities(),
@@ -82,7 +92,8 @@ impl<'g> Equations<'g> {
             facts,
             time: self.time,
             parameters: self.parameters.clone(),
-            inputs: self.inputs.clone(),
+            inputs,
+            stated_inputs: stated.iter().map(|(name, _)| name.to_string()).collect(),
             coordinates: self.coordinates.clone(),
             velocities: self.velocities.clone(),
             momenta: self.momenta.clone(),
@@ -93,7 +104,7 @@ impl<'g> Equations<'g> {
             damped,
             constraints: self.constraints.iter().map(|c| (c.name.clone(), c.level)).collect(),
             held: self.held.iter().map(|(q, by)| (q.to_string(), by.clone())).collect(),
-            definitions: self.definitions.clone(),
+            definitions,
             jacobian,
             plans,
         })

@@ -96,6 +96,9 @@ impl Engine {
     }
 
     pub(crate) fn set_input(&mut self, name: &str, input: Input) -> Result<(), SettingError> {
+        if self.system.stated_inputs().iter().any(|stated| stated == name) {
+            return Err(SettingError::Stated { name: name.to_owned() });
+        }
         let names: Vec<&str> = self.system.inputs().iter().map(String::as_str).collect();
         let place = find("input", name, &names)?;
         if let Input::Constant(value) = input
@@ -210,7 +213,7 @@ pub(crate) fn wrong_length(error: ArgumentError) -> EvalError {
         ArgumentError::WrongLength { what, expected, found } => {
             EvalError::WrongLength { what, expected, found }
         }
-        other => EvalError::Compile { what: "arguments", reason: other.to_string() },
+        other => EvalError::Compile { what: "arguments", source: other.into() },
     }
 }
 

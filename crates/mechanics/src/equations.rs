@@ -30,6 +30,8 @@ pub struct Equations<'g> {
     pub parameters: Vec<(Expr<'g>, f64)>,
     /// Inputs.
     pub inputs: Vec<Expr<'g>>,
+    /// Those that are stated, with what they are: functions of time and parameters.
+    pub stated_inputs: Vec<(Expr<'g>, Expr<'g>)>,
     /// Coordinates q.
     pub coordinates: Vec<Expr<'g>>,
     /// Velocities v = q̇.
@@ -103,6 +105,7 @@ impl<'g> Equations<'g> {
             time: model.time,
             parameters: model.parameters.clone(),
             inputs: model.inputs.clone(),
+            stated_inputs: model.stated_inputs.clone(),
             coordinates,
             velocities,
             momenta,

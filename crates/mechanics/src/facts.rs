@@ -33,9 +33,9 @@ pub struct Facts {
     pub separable: bool,
     /// Whether velocities are M⁻¹p with a constant matrix M: what Runge–Kutta–Nyström methods need.
     pub constant_mass: bool,
-    /// Whether there are inputs.
+    /// Whether there are inputs whose values are given when the system runs.
     pub driven: bool,
-    /// Whether neither time nor an input appears anywhere.
+    /// Whether neither time nor such an input appears anywhere.
     pub autonomous: bool,
     /// Whether there is dissipation.
     pub dissipative: bool,

@@ -7,7 +7,7 @@
 use crate::engine::wrong_length;
 use crate::error::EvalError;
 use crate::parameters::{Parameters, Revision};
-use leastaction_compile::{Evaluator, Kernel, LANES, Program};
+use leastaction_compile::{CodeError, Evaluator, Kernel, LANES, Program};
 use leastaction_expr::{Expr, Graph, Id, Node, Op};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -95,7 +95,7 @@ impl Families {
         outputs: &[Expr<'g>],
         ends: &[usize],
         large: usize,
-    ) -> Result<Option<Families>, crate::ModelError> {
+    ) -> Result<Option<Families>, CodeError> {
         if ends.len() < large {
             return Ok(None);
         }
@@ -219,7 +219,7 @@ impl Member {
 }
 
 impl Family {
-    fn new(form: &[Word], members: &[Member]) -> Result<Family, crate::ModelError> {
+    fn new(form: &[Word], members: &[Member]) -> Result<Family, CodeError> {
         let first = &members[0];
         let graph = Graph::new();
         let symbol = |kind: &str, slot: usize| graph.symbol(&format!("{kind}{slot}"));

@@ -8,7 +8,7 @@
 
 use crate::check::{self, Kind};
 use crate::equations::depend;
-use crate::error::{ModelError, Site, StartError};
+use crate::error::{ModelError, Site, StartError, TermKind};
 use crate::facts::{Facts, Form, Share, ShareKind};
 use crate::model::Term;
 use crate::quantity::Quantity;
@@ -200,6 +200,7 @@ impl<'g> Ports<'g> {
             damped: Vec::new(),
             constraints: Vec::new(),
             held: Vec::new(),
+            stated_inputs: Vec::new(),
             definitions: Vec::new(),
             jacobian: Vec::new(),
             plans,
@@ -238,9 +239,14 @@ impl<'g> Ports<'g> {
         let declared = check::declared(symbols)?;
         check::parameters(&self.parameters)?;
         let allowed = &[Kind::Parameter, Kind::Time, Kind::Coordinate];
-        check::distinct("Hamiltonian term", self.hamiltonian.iter().map(|t| t.name.as_str()))?;
+        check::distinct(TermKind::Hamiltonian, self.hamiltonian.iter().map(|t| t.name.as_str()))?;
         for term in &self.hamiltonian {
-            check::uses(&declared, Site::Term("Hamiltonian term", term.name.clone()), term.value, allowed)?;
+            check::uses(
+                &declared,
+                Site::Term(TermKind::Hamiltonian, term.name.clone()),
+                term.value,
+                allowed,
+            )?;
         }
         for (name, matrix) in matrices {
             for &entry in matrix.iter().flatten() {

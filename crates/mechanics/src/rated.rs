@@ -13,7 +13,7 @@ use crate::inverse::grow;
 use crate::matrix::Symmetric;
 use crate::quantity::Quantity;
 use crate::system::System;
-use leastaction_compile::{Evaluator, Kernel, LANES, Program};
+use leastaction_compile::{CodeError, Evaluator, Kernel, LANES};
 use leastaction_expr::{Entry, Expr, jvp};
 
 /// A quantity of one [`Dynamics`] and its clones, with its rate along the motion.
@@ -80,7 +80,7 @@ impl Dynamics {
             return Ok(Rated(place));
         }
         let evaluator = self.engine.parameters.evaluator(&self.system().rated(text)?);
-        let evaluator = evaluator.map_err(|e| ObserveError::Compile { reason: e.to_string() })?;
+        let evaluator = evaluator.map_err(CodeError::from)?;
         self.observatory.rated.push(Entrant { text: text.map(str::to_owned), evaluator });
         Ok(Rated(self.observatory.rated.len() - 1))
     }
@@ -134,7 +134,7 @@ impl System {
         let (closed, constrained) = (self.facts().closed, self.facts().constrained);
         self.with_source(|source| {
             let mut value = match text {
-                Some(text) => source.read(text)?,
+                Some(text) => source.read(text.into())?,
                 None => {
                     let energy = source.outputs(Quantity::Energy).and_then(|h| h.first().copied());
                     let (q, p) = (&source.coordinates, source.expressions(&source.momenta));
@@ -164,11 +164,7 @@ impl System {
             if !closed {
                 inputs.extend(rates);
             }
-            let reason = |reason: String| ObserveError::Compile { reason };
-            let parameters = source.expressions(&source.parameters);
-            let program = Program::build(&inputs, &parameters, &[value, change]);
-            let program = program.map_err(|e| reason(e.to_string()))?;
-            Kernel::compile(program).map_err(|e| reason(e.to_string()))
+            Ok(source.kernel(&inputs, &[value, change])?)
         })
     }
 }

@@ -7,9 +7,10 @@ use crate::equations::symbols_of;
 use crate::error::{EvalError, ModelError, ObserveError, SettingError};
 use crate::facts::{Facts, Form, Place, Share};
 use crate::family::Families;
+use crate::observe::Observed;
 use crate::quantity::Quantity;
 use crate::symmetry::Conserved;
-use leastaction_compile::{Kernel, Program, Series, SeriesError};
+use leastaction_compile::{CodeError, Kernel, Program, Series, SeriesError};
 use leastaction_expr::{Expr, Graph, Id, jacobian, nearest};
 use leastaction_linear::{Pattern, Structure};
 use rustc_hash::FxHashMap;
@@ -41,6 +42,8 @@ pub(crate) struct Blueprint<'g> {
     pub(crate) time: Expr<'g>,
     pub(crate) parameters: Vec<(Expr<'g>, f64)>,
     pub(crate) inputs: Vec<Expr<'g>>,
+    /// The names of inputs that are part of the expressions.
+    pub(crate) stated_inputs: Vec<String>,
     pub(crate) coordinates: Vec<Expr<'g>>,
     pub(crate) velocities: Vec<Expr<'g>>,
     pub(crate) momenta: Vec<Expr<'g>>,
@@ -82,6 +85,7 @@ struct Inner {
     facts: Facts,
     parameters: Vec<(String, f64)>,
     inputs: Vec<String>,
+    stated_inputs: Vec<String>,
     coordinates: Vec<String>,
     velocities: Vec<String>,
     momenta: Vec<String>,
@@ -161,7 +165,7 @@ impl System {
         let first =
             [Quantity::Rates, Quantity::MomentumRates].into_iter().find(|&q| source.plan(q).is_some());
         let first = first.unwrap_or(Quantity::Kick);
-        let kernel = Kernel::compile(source.program(first)?)?;
+        let kernel = Kernel::compile(source.program(first)?).map_err(CodeError::from)?;
         let (n, rows) = (blueprint.coordinates.len(), blueprint.constraints.len());
         let layout = Layout::new(n, rows, &blueprint.jacobian, &blueprint.inverse.pattern);
         let system = System {
@@ -169,6 +173,7 @@ impl System {
                 facts: blueprint.facts,
                 parameters: blueprint.parameters.iter().map(|(p, value)| (p.to_string(), *value)).collect(),
                 inputs: names(&blueprint.inputs),
+                stated_inputs: blueprint.stated_inputs,
                 coordinates: names(&blueprint.coordinates),
                 velocities: names(&blueprint.velocities),
                 momenta: names(&blueprint.momenta),
@@ -218,10 +223,16 @@ impl System {
         &self.inner.parameters
     }
 
-    /// The names of the inputs.
+    /// The names of the inputs, without those that are [stated](crate::Model::stated_input).
     #[must_use]
     pub fn inputs(&self) -> &[String] {
         &self.inner.inputs
+    }
+
+    /// The names of inputs that the model states.
+    #[must_use]
+    pub fn stated_inputs(&self) -> &[String] {
+        &self.inner.stated_inputs
     }
 
     /// The names of the coordinates.
@@ -327,9 +338,10 @@ impl System {
             source.plan(quantity).ok_or(undefined)?;
             source.program(quantity)
         };
-        let reason = |e: ModelError| EvalError::Compile { what: quantity.name(), reason: e.to_string() };
+        let what = quantity.name();
         let compile = if quantity.is_rare() { Kernel::compile_lightly } else { Kernel::compile };
-        let kernel = program.and_then(|p| Ok(compile(p)?)).map_err(reason)?;
+        let kernel = program.and_then(|program| Ok(compile(program)?));
+        let kernel = kernel.map_err(|source| EvalError::Compile { what, source })?;
         Ok(cell.get_or_init(|| kernel).clone())
     }
 
@@ -356,7 +368,7 @@ impl System {
             };
             Families::find(&inputs, &source.expressions(&source.parameters), &outputs, &ends, FAMILY)
         });
-        let found = found.map_err(|e| EvalError::Compile { what: quantity.name(), reason: e.to_string() })?;
+        let found = found.map_err(|source| EvalError::Compile { what: quantity.name(), source })?;
         Ok(cell.get_or_init(|| found.map(Arc::new)).clone())
     }
 
@@ -393,9 +405,7 @@ impl System {
         }
         self.kernel(Quantity::Rates)?;
         let rates = self.with_source(|source| source.plain(Quantity::Rates));
-        let reason =
-            |e: ModelError| EvalError::Compile { what: Quantity::Rates.name(), reason: e.to_string() };
-        let rates = rates.map_err(reason)?;
+        let rates = rates.map_err(|source| EvalError::Compile { what: Quantity::Rates.name(), source })?;
         Ok(self.inner.rates.get_or_init(|| rates))
     }
 
@@ -408,21 +418,17 @@ impl System {
         if let Some(series) = known.iter().find(|series| series.order() == order) {
             return Ok(series.clone());
         }
-        let reason = |e: SeriesError| EvalError::Compile { what: "Taylor series", reason: e.to_string() };
-        let series = Series::new(self.rates_program()?, self.dimension(), order).map_err(reason)?;
+        let failed = |e: SeriesError| EvalError::Compile { what: "Taylor series", source: e.into() };
+        let series = Series::new(self.rates_program()?, self.dimension(), order).map_err(failed)?;
         known.push(series.clone());
         Ok(series)
     }
 
     /// A kernel for an expression of \[q…, p…, v…, t, u…\].
-    pub(crate) fn observation(&self, text: &str) -> Result<Kernel, ObserveError> {
+    pub(crate) fn observation(&self, what: Observed<'_>) -> Result<Kernel, ObserveError> {
         self.with_source(|source| {
-            let value = source.read(text)?;
-            let reason = |reason: String| ObserveError::Compile { reason };
-            let parameters = source.expressions(&source.parameters);
-            let program = Program::build(&source.expressions(&source.observed()), &parameters, &[value]);
-            let program = program.map_err(|e| reason(e.to_string()))?;
-            Kernel::compile(program).map_err(|e| reason(e.to_string()))
+            let value = source.read(what)?;
+            Ok(source.kernel(&source.expressions(&source.observed()), &[value])?)
         })
     }
 
@@ -479,12 +485,21 @@ impl Source {
         [&self.coordinates, &self.momenta, &self.velocities, &[self.time][..], &self.inputs].concat()
     }
 
-    /// Reads an expression of what can be observed, of parameters, and of names defined by these.
-    pub(crate) fn read(&self, text: &str) -> Result<Expr<'_>, ObserveError> {
+    /// A kernel for expressions of inputs and parameters.
+    pub(crate) fn kernel(&self, inputs: &[Expr<'_>], outputs: &[Expr<'_>]) -> Result<Kernel, CodeError> {
+        Ok(Kernel::compile(Program::build(inputs, &self.expressions(&self.parameters), outputs)?)?)
+    }
+
+    /// An expression of what can be observed, of parameters, and of names defined by these.
+    pub(crate) fn read(&self, what: Observed<'_>) -> Result<Expr<'_>, ObserveError> {
+        let value = match what {
+            Observed::Text(text) => self.graph.parse(text)?,
+            Observed::Value(value) => self.graph.adopt(value),
+        };
         let defined =
             self.definitions.iter().map(|&(name, value)| (self.graph.at(name), self.graph.at(value)));
         let defined: Vec<_> = defined.collect();
-        let value = self.graph.parse(text)?.substitute(&defined);
+        let value = value.substitute(&defined);
         let known = self.expressions(&[self.observed().as_slice(), &self.parameters].concat());
         if let Some(unknown) = symbols_of(&[value]).into_iter().find(|symbol| !known.contains(symbol)) {
             let names: Vec<String> =
@@ -497,7 +512,7 @@ impl Source {
     }
 
     /// The program of a quantity; of few instructions for those that steps are made of.
-    fn program(&self, quantity: Quantity) -> Result<Program, ModelError> {
+    fn program(&self, quantity: Quantity) -> Result<Program, CodeError> {
         use Quantity::{Accelerations, Drift, Kick, Rates};
         let [inputs, parameters, outputs] = self.parts(quantity);
         match quantity {
@@ -507,7 +522,7 @@ impl Source {
     }
 
     /// The program of a quantity as its expressions stand.
-    fn plain(&self, quantity: Quantity) -> Result<Program, ModelError> {
+    fn plain(&self, quantity: Quantity) -> Result<Program, CodeError> {
         let [inputs, parameters, outputs] = self.parts(quantity);
         Ok(Program::build(&inputs, &parameters, &outputs)?)
     }

@@ -10,7 +10,7 @@ use crate::block::{Block, scale};
 use crate::dense::{Basis, Polynomial};
 use crate::pace::{Pace, Tolerance};
 use crate::quadrature::{Collocation, Double};
-use crate::step::{Interval, Motion, Step, StepError};
+use crate::step::{Estimated, Interpolated, Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
 use leastaction_linear::Structure;
 use leastaction_mechanics::EvalError;
@@ -441,31 +441,6 @@ impl Step for Radau {
         Ok(())
     }
 
-    fn error(&mut self, _: Tolerance, _: &Block, _: &[f64], ratios: &mut [f64]) {
-        ratios.iter_mut().zip(&self.ratios).for_each(|(ratio, found)| *ratio = *found);
-    }
-
-    /// The collocation polynomial.
-    fn polynomial(
-        &mut self,
-        _: &mut Motion<'_>,
-        _: Interval<'_>,
-        block: &Block,
-        _: &[f64],
-        polynomial: &mut Polynomial,
-    ) -> Result<bool, StepError> {
-        let len = self.at.len();
-        let terms = polynomial.begin(block, Basis::Powers, STAGES);
-        for (power, terms) in terms.chunks_exact_mut(len).enumerate() {
-            let row: [f64; STAGES] = std::array::from_fn(|k| self.powers[k][power]);
-            for (place, term) in terms.iter_mut().enumerate() {
-                let part = |k: usize| row[k] * self.z[k * len + place];
-                *term = part(0) + part(1) + part(2);
-            }
-        }
-        Ok(true)
-    }
-
     fn accept(&mut self, lanes: &[bool]) {
         let width = lanes.len();
         for place in (0..self.z.len()).filter(|place| lanes[place % width]) {
@@ -483,5 +458,42 @@ impl Step for Radau {
             visit(lanes);
         }
         self.operator.memory(visit);
+    }
+
+    fn estimated(&mut self) -> Option<&mut dyn Estimated> {
+        Some(self)
+    }
+
+    fn interpolated(&mut self) -> Option<&mut dyn Interpolated> {
+        Some(self)
+    }
+}
+
+impl Estimated for Radau {
+    fn error(&mut self, _: Tolerance, _: &Block, _: &[f64], ratios: &mut [f64]) {
+        ratios.iter_mut().zip(&self.ratios).for_each(|(ratio, found)| *ratio = *found);
+    }
+}
+
+impl Interpolated for Radau {
+    /// The collocation polynomial.
+    fn polynomial(
+        &mut self,
+        _: &mut Motion<'_>,
+        _: Interval<'_>,
+        block: &Block,
+        _: &[f64],
+        polynomial: &mut Polynomial,
+    ) -> Result<(), StepError> {
+        let len = self.at.len();
+        let terms = polynomial.begin(block, Basis::Powers, STAGES);
+        for (power, terms) in terms.chunks_exact_mut(len).enumerate() {
+            let row: [f64; STAGES] = std::array::from_fn(|k| self.powers[k][power]);
+            for (place, term) in terms.iter_mut().enumerate() {
+                let part = |k: usize| row[k] * self.z[k * len + place];
+                *term = part(0) + part(1) + part(2);
+            }
+        }
+        Ok(())
     }
 }
