@@ -36,7 +36,6 @@ mod ensemble;
 mod error;
 mod implicit;
 mod integrator;
-mod linear;
 mod method;
 mod pace;
 mod quadrature;

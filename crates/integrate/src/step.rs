@@ -169,13 +169,15 @@ pub struct Motion<'d> {
     dynamics: &'d mut Dynamics,
     work: Work,
     times: [f64; LANES],
+    /// A block and its rates, for differences.
+    differences: Vec<f64>,
 }
 
 impl<'d> Motion<'d> {
     /// The motion of a system.
     #[must_use]
     pub fn new(dynamics: &'d mut Dynamics) -> Motion<'d> {
-        Motion { dynamics, work: Work::default(), times: [0.0; LANES] }
+        Motion { dynamics, work: Work::default(), times: [0.0; LANES], differences: Vec::new() }
     }
 
     /// The system.
@@ -266,6 +268,58 @@ impl<'d> Motion<'d> {
         self.work.jacobians += 1;
         self.set_times(interval, c);
         self.dynamics.jacobian(&self.times[..interval.t.len().min(LANES)], y, matrix)
+    }
+
+    /// The entries of the Jacobian that its [structure](System::jacobian_structure) keeps, at y, at the times t + c·h.
+    ///
+    /// # Errors
+    /// [`EvalError`] as [`Dynamics::jacobian_entries`].
+    pub fn jacobian_entries(
+        &mut self,
+        interval: Interval<'_>,
+        c: f64,
+        y: &[f64],
+        entries: &mut [f64],
+    ) -> Result<(), EvalError> {
+        self.work.jacobians += 1;
+        self.set_times(interval, c);
+        self.dynamics.jacobian_entries(&self.times[..interval.t.len().min(LANES)], y, entries)
+    }
+
+    /// The product of the Jacobian in one lane of y with a vector, by central differences of the rates.
+    pub(crate) fn jacobian_product(
+        &mut self,
+        interval: Interval<'_>,
+        c: f64,
+        y: &[f64],
+        lane: usize,
+        vector: &[f64],
+        product: &mut [f64],
+    ) -> Result<(), EvalError> {
+        let (width, len) = (interval.t.len(), y.len());
+        let largest = |x: &mut dyn Iterator<Item = &f64>| x.fold(0.0_f64, |m, x| m.max(x.abs()));
+        let length = largest(&mut vector.iter());
+        if length == 0.0 {
+            product.fill(0.0);
+            return Ok(());
+        }
+        let size = largest(&mut y.iter().skip(lane).step_by(width)).max(1.0);
+        let by = f64::EPSILON.cbrt() * size / length;
+        let mut memory = std::mem::take(&mut self.differences);
+        memory.resize(2 * len, 0.0);
+        let (at, rates) = memory.split_at_mut(len);
+        let mut outcome = Ok(());
+        for sign in [1.0, -1.0] {
+            at.copy_from_slice(y);
+            let moved = at.iter_mut().skip(lane).step_by(width).zip(vector);
+            moved.for_each(|(at, v)| *at += sign * by * v);
+            outcome = outcome.and(self.rates(interval, c, at, rates));
+            for (product, rate) in product.iter_mut().zip(rates.iter().skip(lane).step_by(width)) {
+                *product = if sign > 0.0 { *rate } else { (*product - rate) / (2.0 * by) };
+            }
+        }
+        self.differences = memory;
+        outcome
     }
 
     fn set_times(&mut self, interval: Interval<'_>, c: f64) {

@@ -21,6 +21,7 @@ mod ensemble;
 mod events;
 mod fictitious;
 mod lanes;
+mod large;
 mod loops;
 mod nonholonomic;
 mod odd;

@@ -66,7 +66,6 @@ mod print;
 mod probe;
 mod quantity;
 mod rated;
-mod solve;
 mod state;
 mod sundman;
 mod symmetry;

@@ -7,8 +7,8 @@ use crate::facts::Form;
 use crate::inertia;
 use crate::inverse::{Failure, fill, grow};
 use crate::quantity::Quantity;
-use crate::solve::lu;
 use leastaction_compile::LANES;
+use leastaction_linear::{Singular, Structure, dense};
 
 /// Up to so many coordinates the written-out inverse of the mass matrix is differentiated; beyond, that would be more than solving with it.
 const DIFFERENTIATED: usize = 12;
@@ -228,6 +228,19 @@ impl Dynamics {
         if t.len() > LANES {
             return self.in_groups(t, y, j, Dynamics::jacobian);
         }
+        if let Structure::Sparse(pattern) = self.system().jacobian_structure() {
+            let (d, width) = (pattern.rows(), t.len());
+            check("derivatives", d * d * width, j.len())?;
+            let mut entries = std::mem::take(&mut self.matrices.tangents);
+            grow(&mut entries, pattern.len() * width);
+            let evaluated = self.engine.eval(Quantity::Jacobian, t, y, &mut entries[..pattern.len() * width]);
+            j.fill(0.0);
+            for ((row, column), entry) in pattern.entries().zip(entries.chunks_exact(width)) {
+                j[(row * d + column) * width..][..width].copy_from_slice(entry);
+            }
+            self.matrices.tangents = entries;
+            return evaluated;
+        }
         if self.system().facts().constrained && !self.engine.has(Quantity::Rates) {
             return self.difference_rates(t, y, j);
         }
@@ -268,6 +281,18 @@ impl Dynamics {
             }
         });
         found.and(solved)
+    }
+
+    /// The entries of the [Jacobian](Dynamics::jacobian) that its [structure](crate::System::jacobian_structure) keeps.
+    ///
+    /// # Errors
+    /// As [`Dynamics::jacobian`].
+    pub fn jacobian_entries(&mut self, t: &[f64], y: &[f64], entries: &mut [f64]) -> Result<(), EvalError> {
+        match self.system().jacobian_structure() {
+            Structure::Dense(_) => self.jacobian(t, y, entries),
+            Structure::Sparse(_) => self.engine.eval(Quantity::Jacobian, t, y, entries),
+            Structure::Free(_) => check("derivatives", 0, entries.len()),
+        }
     }
 
     /// The derivatives of the field with constraint forces, by central differences: good to nine or ten digits.
@@ -331,7 +356,7 @@ impl Dynamics {
             fill(matrix, n, &self.engine.system.inverse().pattern, &inertia[n * width..], width, lane);
             right.fill(0.0);
             exchange(lane, tangents, Right::Given(right));
-            if let Err(index) = lu(matrix, right, n) {
+            if let Err(Singular { column: index }) = dense::solve_once(matrix, right, n) {
                 right.fill(f64::NAN);
                 failure.get_or_insert(Failure::Singular { lane, index });
             }

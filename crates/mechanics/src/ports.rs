@@ -15,6 +15,7 @@ use crate::quantity::Quantity;
 use crate::symmetry::Conserved;
 use crate::system::{Blueprint, Inverse, REPEATED, Space, System};
 use leastaction_expr::{Expr, Graph, IntoExpr, rebind};
+use leastaction_linear::rank;
 
 type Matrix<'g> = Vec<Vec<Expr<'g>>>;
 
@@ -291,30 +292,10 @@ pub(crate) fn check_structure(structure: &[f64], n: usize) -> Result<(), StartEr
         let found = format!("R[{row}][{column}] = {} and R[{column}][{row}] = {}", r[k], r[column * n + row]);
         return Err(StartError::NotDissipative { found });
     }
-    // Cholesky with the largest pivot first: what is left when none is positive must vanish.
-    let (mut a, mut left) = (r.to_vec(), (0..n).collect::<Vec<usize>>());
-    let tolerance = 1e-12 * size(r);
-    while let Some(place) =
-        (0..left.len()).max_by(|&x, &y| a[left[x] * n + left[x]].total_cmp(&a[left[y] * n + left[y]]))
-    {
-        let k = left[place];
-        let pivot = a[k * n + k];
-        if pivot <= tolerance {
-            let worst = left.iter().flat_map(|&i| left.iter().map(move |&j| (i, j)));
-            let bad = worst.map(|(i, j)| (i, j, a[i * n + j])).find(|(_, _, v)| v.abs() > 10.0 * tolerance);
-            return match bad {
-                Some((i, j, value)) => Err(StartError::NotDissipative {
-                    found: format!("elimination leaves {value:.3e} at [{i}][{j}] with no positive pivot"),
-                }),
-                None => Ok(()),
-            };
-        }
-        left.swap_remove(place);
-        for &i in &left {
-            for &j in &left {
-                a[i * n + j] -= a[i * n + k] * a[k * n + j] / pivot;
-            }
-        }
+    match rank::left_of_semidefinite(r, n, 1e-12 * size(r)) {
+        Some((i, j, value)) => Err(StartError::NotDissipative {
+            found: format!("elimination leaves {value:.3e} at [{i}][{j}] with no positive pivot"),
+        }),
+        None => Ok(()),
     }
-    Ok(())
 }

@@ -13,6 +13,8 @@ use crate::quantity::Quantity;
 use crate::symmetry::Conserved;
 use leastaction_compile::{CodeError, Kernel, Program, Series, SeriesError};
 use leastaction_expr::{Expr, Graph, Id, jacobian, nearest};
+use leastaction_linear::{Pattern, Structure};
+use rustc_hash::FxHashMap;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
@@ -109,11 +111,18 @@ struct Inner {
     repetitions: [OnceLock<Option<Arc<Repetition>>>; Quantity::COUNT],
     /// Kernels that others have composed of these programs, for each type of keys a map from keys.
     composed: Mutex<HashMap<TypeId, Box<dyn Any + Send>>>,
+    /// What is known of the Jacobian of the rates, if it was asked for.
+    jacobian: OnceLock<Structure>,
     /// The vector field as its expressions stand, if it was asked for.
     rates: OnceLock<Program>,
     /// Taylor series of the motion, of the orders that were asked for.
     series: Mutex<Vec<Series>>,
 }
+
+/// Jacobians of so many rows are kept whole, whatever their structure: elimination by rows is as fast, and rounds as it always did.
+const DENSE: usize = 64;
+/// And of so many, if they have no structure. Beyond, a matrix would be a hundred megabytes, and its factors take seconds.
+const MOST_DENSE: usize = 2048;
 
 /// The expressions, with a graph of their own.
 pub(crate) struct Source {
@@ -190,6 +199,7 @@ impl System {
                 kernels: [const { OnceLock::new() }; Quantity::COUNT],
                 repetitions: [const { OnceLock::new() }; Quantity::COUNT],
                 composed: Mutex::default(),
+                jacobian: OnceLock::new(),
                 rates: OnceLock::new(),
                 series: Mutex::new(Vec::new()),
             }),
@@ -300,6 +310,26 @@ impl System {
         Dynamics::new(self.clone())
     }
 
+    /// How the Jacobian of the rates is kept: few numbers whole, more by where the rates depend on the state, if they are known as expressions
+    /// that depend on little each; and of many that do not, products only.
+    #[must_use]
+    pub fn jacobian_structure(&self) -> Structure {
+        self.inner.jacobian.get_or_init(|| self.find_structure()).clone()
+    }
+
+    fn find_structure(&self) -> Structure {
+        let d = self.dimension();
+        if d <= DENSE {
+            return Structure::Dense(d);
+        }
+        let pattern = self.with_source(Source::dependence).filter(|pattern| pattern.len() <= d * d / 8);
+        match pattern {
+            Some(pattern) if self.facts().symbolic => Structure::Sparse(Arc::new(pattern)),
+            _ if d <= MOST_DENSE => Structure::Dense(d),
+            _ => Structure::Free(d),
+        }
+    }
+
     /// The kernel of a quantity, compiled if this is the first time it is asked for.
     ///
     /// # Errors
@@ -317,9 +347,10 @@ impl System {
         if let Some(kernel) = cell.get() {
             return Ok(kernel.clone());
         }
+        let structure = (quantity == Quantity::Jacobian).then(|| self.jacobian_structure());
         let program = {
             let mut source = self.inner.source.lock().unwrap_or_else(PoisonError::into_inner);
-            source.derive(quantity, self.facts(), &self.inner.layout);
+            source.derive(quantity, self.facts(), &self.inner.layout, structure.as_ref());
             let undefined = EvalError::Undefined { what: quantity.name(), form: self.facts().form };
             source.plan(quantity).ok_or(undefined)?;
             source.program(quantity)
@@ -347,7 +378,9 @@ impl System {
                 (source.expressions(&source.inputs_of(plan)), source.expressions(&plan.outputs));
             // The derivatives of a constraint have much in common.
             let ends: Vec<usize> = match quantity {
-                ConstraintJacobian => self.layout().start.iter().skip(1).map(|&end| end as usize).collect(),
+                ConstraintJacobian => {
+                    (0..self.layout().rows).map(|row| self.layout().jacobian.row(row).end).collect()
+                }
                 _ => (1..=outputs.len()).collect(),
             };
             let parameters = source.expressions(&source.parameters);
@@ -538,8 +571,39 @@ impl Source {
         [&self.coordinates, moving, driven].concat()
     }
 
+    /// Which rates depend on which parts of the state, and each on itself; nothing where that is more than a few for each expression.
+    fn dependence(&self) -> Option<Pattern> {
+        /// So many parts of the state per expression, on average, are few.
+        const FEW: usize = 32;
+        let outputs = &self.plan(Quantity::Rates)?.outputs;
+        let state = [self.coordinates.as_slice(), &self.momenta].concat();
+        let columns: FxHashMap<Id, u32> = state.iter().enumerate().map(|(k, &id)| (id, k as u32)).collect();
+        let order = self.graph.order(outputs);
+        let (mut sets, mut count): (FxHashMap<Id, Vec<u32>>, usize) = (FxHashMap::default(), 0);
+        for &id in &order {
+            let mut set: Vec<u32> = columns.get(&id).copied().into_iter().collect();
+            for argument in self.graph.node(id).arguments() {
+                set.extend(sets.get(argument).into_iter().flatten());
+            }
+            set.sort_unstable();
+            set.dedup();
+            count += set.len();
+            if count > FEW * order.len() {
+                return None;
+            }
+            if !set.is_empty() {
+                sets.insert(id, set);
+            }
+        }
+        let entries = outputs.iter().enumerate().flat_map(|(row, id)| {
+            let set = sets.get(id).into_iter().flatten().map(|&column| column as usize);
+            set.chain([row]).map(move |column| (row, column))
+        });
+        Some(Pattern::new(state.len(), state.len(), entries.collect()))
+    }
+
     /// Plans the derivatives of the field, which are many and seldom needed.
-    fn derive(&mut self, quantity: Quantity, facts: &Facts, layout: &Layout) {
+    fn derive(&mut self, quantity: Quantity, facts: &Facts, layout: &Layout, structure: Option<&Structure>) {
         if self.plan(quantity).is_some() {
             return;
         }
@@ -550,7 +614,14 @@ impl Source {
         let (space, blocks) = match quantity {
             Quantity::Jacobian if self.plan(Quantity::Rates).is_some() => {
                 let state: Vec<_> = q.iter().chain(&p).copied().collect();
-                (Space::Phase, outputs(Quantity::Rates).map(|f| dense(&self.graph, &f, &state)))
+                let rates = outputs(Quantity::Rates);
+                let entries = match structure {
+                    Some(Structure::Sparse(pattern)) => {
+                        rates.map(|f| sparse(&self.graph, &f, &state, pattern))
+                    }
+                    _ => rates.map(|f| dense(&self.graph, &f, &state)),
+                };
+                (Space::Phase, entries)
             }
             Quantity::ConfigurationJacobian => {
                 let (momenta, forces) = (outputs(Quantity::Momenta), outputs(Quantity::MomentumRates));
@@ -569,10 +640,9 @@ impl Source {
             // Φ̇ depends on the coordinates that Φ depends on, and so does G.
             Quantity::ConstraintRateJacobian if facts.holonomic => {
                 let derivatives = outputs(Quantity::ConstraintRates).map(|rates| {
-                    let mut derivatives = vec![self.graph.number(0.0); layout.columns.len()];
+                    let mut derivatives = vec![self.graph.number(0.0); layout.jacobian.len()];
                     for entry in jacobian(&rates, &q) {
-                        let mut places = layout.row(entry.row);
-                        let place = places.find(|&place| layout.columns[place] as usize == entry.column);
+                        let place = layout.jacobian.find(entry.row, entry.column);
                         place.into_iter().for_each(|place| derivatives[place] = entry.value);
                     }
                     derivatives
@@ -584,6 +654,23 @@ impl Source {
         self.plans[quantity as usize] =
             blocks.map(|blocks| Plan { space, outputs: blocks.iter().map(|e| e.id()).collect() });
     }
+}
+
+/// The derivatives of outputs by variables at the places of a pattern, in its order.
+fn sparse<'g>(
+    graph: &'g Graph,
+    outputs: &[Expr<'g>],
+    variables: &[Expr<'g>],
+    pattern: &Pattern,
+) -> Vec<Expr<'g>> {
+    let mut entries = vec![graph.number(0.0); pattern.len()];
+    for entry in jacobian(outputs, variables) {
+        let Some(place) = pattern.find(entry.row, entry.column) else {
+            unreachable!("a derivative outside of what outputs depend on")
+        };
+        entries[place] = entry.value;
+    }
+    entries
 }
 
 /// All derivatives of outputs by variables, by rows, zeros included.

@@ -4,7 +4,7 @@
 //! of that, by the rate at which corrections shrink; with steps of one length it stops where they are rounding. The Jacobian is kept
 //! from step to step while corrections shrink a thousandfold, and factors while the step stays.
 
-use super::operator::Operator;
+use super::operator::{Operator, Place};
 use super::{Lane, Progress, largest};
 use crate::block::{Block, scale};
 use crate::dense::{Basis, Polynomial};
@@ -12,6 +12,7 @@ use crate::pace::{Pace, Tolerance};
 use crate::quadrature::{Collocation, Double};
 use crate::step::{Estimated, Interpolated, Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
+use leastaction_linear::Structure;
 use leastaction_mechanics::EvalError;
 
 const STAGES: usize = 3;
@@ -92,8 +93,8 @@ fn tempered(Tolerance { relative, absolute }: Tolerance) -> Tolerance {
 }
 
 impl Radau {
-    /// For states of so many rows in so many lanes.
-    pub(crate) fn new(rows: usize, width: usize, pace: &Pace) -> Radau {
+    /// For states whose rates have a Jacobian of this structure, in so many lanes.
+    pub(crate) fn new(structure: Structure, width: usize, pace: &Pace) -> Radau {
         let nodes = Collocation::radau(STAGES);
         let rounded = |numbers: &[Double]| numbers.iter().map(|x| x.rounded()).collect();
         let (c, a): (Vec<f64>, Vec<f64>) = (rounded(&nodes.c), rounded(&nodes.a));
@@ -102,7 +103,9 @@ impl Radau {
             Pace::Step(_) | Pace::Density(_) => None,
         };
         let size = tolerance.map_or(1.0, |t| if t.relative > 0.0 { t.relative } else { t.absolute.min(1.0) });
-        let len = rows * width;
+        let len = structure.rows() * width;
+        let mut operator = Operator::new([a.clone(), a.clone()], STAGES, structure, width);
+        operator.allocate();
         let (block, stages) = (|| vec![0.0; len], || vec![0.0; STAGES * len]);
         Radau {
             powers: nodes
@@ -111,7 +114,7 @@ impl Radau {
                 .zip(&c)
                 .map(|(row, c)| row.iter().map(|x| x / c).collect())
                 .collect(),
-            operator: Operator::split(&a, STAGES, rows, width),
+            operator,
             c,
             a,
             tolerance,
@@ -212,7 +215,7 @@ impl Radau {
             let moved = if begun { self.z[len + place] } else { 0.0 };
             *at = block.values()[place] + (block.carry()[place] + moved);
         }
-        motion.jacobian(interval, 0.0, &self.at, self.operator.fresh())?;
+        self.operator.evaluate(Place { motion, interval, c: 0.0 }, &self.at)?;
         for j in (0..self.width).filter(|&j| wants(&self.lanes[j])) {
             self.operator.renew(j);
             self.memory.current[j] = f64::from(self.lanes[j].count == 0);
@@ -251,7 +254,8 @@ impl Radau {
         for j in 0..self.width {
             if self.lanes[j].state == State::Open {
                 self.operator.prepare(j, interval.h[j]);
-                self.operator.solve(j, &self.residual, &mut self.correction);
+                let place = Place { motion, interval, c: 0.0 };
+                self.operator.solve(j, &self.residual, &mut self.correction, place)?;
                 let places = (j..STAGES * len).step_by(self.width);
                 places.for_each(|i| self.z[i] += self.correction[i]);
             } else {
@@ -372,7 +376,7 @@ impl Radau {
                 let places = (j..len).step_by(width);
                 places.for_each(|i| self.error[i] = gamma * self.rates[i] + self.side[i]);
                 self.operator.prepare(j, interval.h[j]);
-                self.operator.filter(j, &mut self.error);
+                self.operator.filter(j, &mut self.error, Place { motion, interval, c: 0.0 })?;
             }
             let (mut ratios, change) = ([0.0; LANES], &self.z[(STAGES - 1) * len..]);
             tolerance.ratios(&self.error, block.values(), change, &mut ratios[..width]);
