@@ -156,7 +156,7 @@ pub(crate) fn kernel(
     write: impl FnOnce(&mut StepBuilder, &[Vec<Operand>]) -> Result<Vec<Operand>, AssemblyError>,
 ) -> Result<Option<Kernel>, EvalError> {
     let facts = system.facts();
-    if !facts.closed || facts.driven {
+    if !facts.one_kernel || facts.driven {
         return Ok(None);
     }
     let (mut programs, mut size) = (Vec::new(), 0);

@@ -222,6 +222,7 @@ impl Locate for ModelError {
                 // Where the name is not written, a definition brings it in.
                 if exact.is_some() { wrong } else { wrong.maybe_related(defined, "declared here") }
             }
+            ModelError::Energy { name, .. } => wrong.maybe_at(map.term(TermKind::Potential, name)),
             ModelError::ForceOnUnknown { name } => wrong.maybe_at(map.find("force", name)),
             ModelError::MixedForms { name } => {
                 let hamiltonian = map.find("statement", "hamiltonian");

@@ -1,5 +1,6 @@
 //! What is wrong with a model, found before anything is compiled.
 
+use crate::energy::{Energy, EnergyError, Potential};
 use crate::equations::{rate, symbols_of};
 use crate::error::{DimensionsExpected, ModelError, Site, TermKind};
 use crate::model::Model;
@@ -94,9 +95,8 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
         check(Site::Gravity, g, &[Parameter, Time])?;
     }
     let moving: &[Kind] = &[Parameter, Time, Coordinate, Velocity];
-    let groups: [(TermKind, &[_], &[Kind]); 6] = [
+    let groups: [(TermKind, &[_], &[Kind]); 5] = [
         (TermKind::Kinetic, &model.kinetic, moving),
-        (TermKind::Potential, &model.potential, &[Parameter, Time, Coordinate]),
         (TermKind::Lagrangian, &model.lagrangian, moving),
         (TermKind::Hamiltonian, &model.hamiltonian, &[Parameter, Time, Coordinate, Momentum]),
         (TermKind::Dissipation, &model.dissipation, moving),
@@ -108,7 +108,6 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
     for (kind, terms, allowed) in groups {
         let others: Vec<String> = match kind {
             TermKind::Kinetic => of_particles.clone().collect(),
-            TermKind::Potential => of_gravity.clone().collect(),
             _ => Vec::new(),
         };
         let names = others.iter().map(String::as_str).chain(terms.iter().map(|t| t.name.as_str()));
@@ -116,6 +115,24 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
         for term in terms {
             check(Site::Term(kind, term.name.clone()), term.value, allowed)?;
         }
+    }
+    let others: Vec<String> = of_gravity.collect();
+    let names = model.potential.iter().map(|potential| potential.name.as_str());
+    distinct(TermKind::Potential, others.iter().map(String::as_str).chain(names))?;
+    for potential in &model.potential {
+        match &potential.energy {
+            Energy::Formula(value) => {
+                let place = Site::Term(TermKind::Potential, potential.name.clone());
+                check(place, *value, &[Parameter, Time, Coordinate])?;
+            }
+            Energy::Elements(elements) => {
+                let outside = |kind: &Kind| matches!(kind, Parameter | Time | Kind::Definition);
+                let outside = symbols(model).filter(|(_, kind)| outside(kind));
+                elements.check(&potential.name, outside)?;
+            }
+            Energy::Opaque(_) => {}
+        }
+        reads(model.coordinates.len(), potential)?;
     }
     for &(coordinate, force) in &model.forces {
         if !matches!(declared.get(&coordinate.id()), Some((_, Coordinate))) {
@@ -128,6 +145,21 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
         check(Site::Input(input.to_string()), *value, &[Parameter, Time])?;
     }
     Ok(())
+}
+
+/// Checks that the coordinates exist which an energy reads that is no formula, and that an opaque one says so of each once.
+fn reads(count: usize, potential: &Potential<'_>) -> Result<(), ModelError> {
+    let wrong = |source| ModelError::Energy { name: potential.name.clone(), source };
+    let reads = potential.reads();
+    if let Some(&index) = reads.iter().find(|&&i| i as usize >= count) {
+        return Err(wrong(EnergyError::NoCoordinate { index, count }));
+    }
+    let mut seen = vec![false; if let Energy::Opaque(_) = potential.energy { count } else { 0 }];
+    let twice = |&&i: &&u32| seen.get_mut(i as usize).is_some_and(|seen| std::mem::replace(seen, true));
+    match reads.iter().find(twice) {
+        Some(&index) => Err(wrong(EnergyError::Twice { index })),
+        None => Ok(()),
+    }
 }
 
 /// The name of the potential energy of a particle in gravity.

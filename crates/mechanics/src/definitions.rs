@@ -1,5 +1,6 @@
 //! Named expressions put in place of their names.
 
+use crate::energy::{Energy, Potential};
 use crate::equations::{motion, rate, symbols_of};
 use crate::error::ModelError;
 use crate::model::{Model, Particle, Term};
@@ -52,7 +53,6 @@ impl<'g> Model<'g> {
         replace_all(&mut model.gravity);
         let terms = [
             &mut model.kinetic,
-            &mut model.potential,
             &mut model.lagrangian,
             &mut model.hamiltonian,
             &mut model.dissipation,
@@ -60,6 +60,13 @@ impl<'g> Model<'g> {
         ];
         for Term { value, .. } in terms.into_iter().flatten() {
             replace(value);
+        }
+        for Potential { energy, .. } in &mut model.potential {
+            match energy {
+                Energy::Formula(value) => replace(value),
+                Energy::Elements(elements) => replace(&mut elements.energy),
+                Energy::Opaque(_) => {}
+            }
         }
         for (_, value) in model.forces.iter_mut().chain(&mut model.stated_inputs) {
             replace(value);

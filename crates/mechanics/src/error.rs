@@ -1,6 +1,7 @@
 //! What can be wrong with a model.
 
 use crate::constraint::project::ProjectionError;
+use crate::energy::EnergyError;
 use crate::facts::Form;
 use leastaction_compile::{CodeError, LANES};
 use leastaction_expr::ParseError;
@@ -197,6 +198,14 @@ pub enum ModelError {
         /// What to do instead.
         remedy: &'static str,
     },
+    /// An energy over elements, or an opaque one, does not fit the model.
+    #[error("the potential energy `{name}` does not fit the model: {source}")]
+    Energy {
+        /// The name of the energy.
+        name: String,
+        /// What is wrong with it.
+        source: EnergyError,
+    },
     /// A force acts on something that is not a coordinate.
     #[error("a force acts on `{name}`, which is not a coordinate")]
     ForceOnUnknown {
@@ -325,8 +334,10 @@ pub enum ModelError {
 /// Why something cannot be computed at a state.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum EvalError {
-    /// The number of times, which is the number of lanes, is neither 1 nor 8.
-    #[error("{found} times were given: give 1 for one state, or {LANES} for a block of lanes")]
+    /// The number of times, which is the number of lanes, is neither 1 nor a multiple of 8.
+    #[error(
+        "{found} times were given: give 1 for one state, or {LANES} for a block of lanes; most quantities also take a multiple of that"
+    )]
     Width {
         /// How many were given.
         found: usize,
@@ -348,6 +359,14 @@ pub enum EvalError {
         what: &'static str,
         /// The form.
         form: Form,
+    },
+    /// The quantity is no kernel of expressions, because an energy is no formula.
+    #[error("{what} have no expressions: the energy `{energy}` is not a formula")]
+    NoFormula {
+        /// The quantity.
+        what: &'static str,
+        /// The name of the energy.
+        energy: String,
     },
     /// The mass matrix is singular at this state.
     #[error("the mass matrix is singular at t = {t}: the motion of `{coordinate}` is not determined there")]
@@ -624,7 +643,16 @@ impl EvalError {
             EvalError::Width { .. }
             | EvalError::WrongLength { .. }
             | EvalError::Undefined { .. }
+            | EvalError::NoFormula { .. }
             | EvalError::Compile { .. } => None,
         }
+    }
+
+    /// The error of a group of lanes, in the wider block where the group begins at this lane.
+    pub(crate) fn in_group(mut self, first: usize) -> EvalError {
+        if let EvalError::SingularMass { lane, .. } | EvalError::NoConvergence { lane, .. } = &mut self {
+            *lane += first;
+        }
+        self
     }
 }

@@ -46,11 +46,12 @@ mod check;
 mod constraint;
 mod definitions;
 mod dynamics;
+mod element;
+mod energy;
 mod engine;
 mod equations;
 mod error;
 mod facts;
-mod family;
 mod inertia;
 mod input;
 mod inverse;
@@ -88,6 +89,8 @@ pub use constraint::project::{Projection, ProjectionError};
 pub use constraint::shake::ShakeFactors;
 pub use constraint::{Constraint, Level};
 pub use dynamics::{Dynamics, Query};
+pub use element::Elements;
+pub use energy::{Batch, Energy, EnergyError, EnergyFacts, IntoEnergy, Opaque, OpaqueEnergy, Potential};
 pub use equations::{Equations, Statement};
 pub use error::{
     DimensionsExpected, EvalError, ModelError, ObserveError, SettingError, Site, StartError, StartQuantity,

@@ -1,6 +1,7 @@
 //! The model: what a person writes.
 
 use crate::body::Bodies;
+use crate::energy::{IntoEnergy, Potential};
 use crate::equations::{Equations, rate, symbols_of};
 use crate::error::ModelError;
 use crate::system::System;
@@ -54,7 +55,7 @@ pub struct Model<'g> {
     pub(crate) gravity: Vec<Expr<'g>>,
     pub(crate) gravity_dimensions: Vec<usize>,
     pub(crate) kinetic: Vec<Term<'g>>,
-    pub(crate) potential: Vec<Term<'g>>,
+    pub(crate) potential: Vec<Potential<'g>>,
     pub(crate) lagrangian: Vec<Term<'g>>,
     pub(crate) hamiltonian: Vec<Term<'g>>,
     pub(crate) dissipation: Vec<Term<'g>>,
@@ -289,9 +290,10 @@ impl<'g> Model<'g> {
         self.kinetic.push(self.term(name, energy));
     }
 
-    /// Adds a potential energy V(q, t). Cartesian positions of particles are expressions of the coordinates too.
-    pub fn potential(&mut self, name: &str, energy: impl IntoExpr<'g>) {
-        self.potential.push(self.term(name, energy));
+    /// Adds a potential energy V(q, t): an expression, one expression over many [`Elements`](crate::Elements), or an
+    /// [`Opaque`](crate::Opaque) energy. Cartesian positions of particles are expressions of the coordinates too.
+    pub fn potential(&mut self, name: &str, energy: impl IntoEnergy<'g>) {
+        self.potential.push(Potential { name: name.into(), energy: energy.into_energy(self.graph) });
     }
 
     /// Adds a term to the Lagrangian, of any form in q̇.

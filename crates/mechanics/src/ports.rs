@@ -13,7 +13,7 @@ use crate::facts::{Facts, Form, Share, ShareKind};
 use crate::model::Term;
 use crate::quantity::Quantity;
 use crate::symmetry::Conserved;
-use crate::system::{Blueprint, Inverse, Space, System};
+use crate::system::{Blueprint, Inverse, REPEATED, Space, System};
 use leastaction_expr::{Expr, Graph, IntoExpr};
 
 type Matrix<'g> = Vec<Vec<Expr<'g>>>;
@@ -176,7 +176,9 @@ impl<'g> Ports<'g> {
                 forced,
                 forces_depend_on_velocities: false,
                 linear_damping: false,
-                closed: true,
+                explicit: true,
+                one_kernel: true,
+                symbolic: true,
                 constrained: false,
                 holonomic: true,
                 cyclic: Vec::new(),
@@ -203,6 +205,8 @@ impl<'g> Ports<'g> {
             definitions: Vec::new(),
             jacobian: Vec::new(),
             plans,
+            repeated: REPEATED,
+            energies: Vec::new(),
         })
     }
 

@@ -3,10 +3,11 @@
 use crate::constraint::Level;
 use crate::constraint::sparse::Layout;
 use crate::dynamics::Dynamics;
+use crate::element::search::Repetition;
+use crate::energy::sum::SystemEnergy;
 use crate::equations::symbols_of;
 use crate::error::{EvalError, ModelError, ObserveError, SettingError};
 use crate::facts::{Facts, Form, Place, Share};
-use crate::family::Families;
 use crate::observe::Observed;
 use crate::quantity::Quantity;
 use crate::symmetry::Conserved;
@@ -20,7 +21,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// So many constraints of one form get a kernel of their own. Fewer are two to three times faster in one program, written out one
 /// after the other; of more, the code outgrows the second-level cache, and takes seconds to compile.
-const FAMILY: usize = 16384;
+pub(crate) const REPEATED: usize = 16384;
 
 /// The space in which a kernel's arguments are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +62,10 @@ pub(crate) struct Blueprint<'g> {
     /// Rows and columns of the nonzeros in [`Quantity::ConstraintJacobian`].
     pub(crate) jacobian: Vec<(usize, usize)>,
     pub(crate) plans: Vec<(Quantity, Space, Vec<Expr<'g>>)>,
+    /// So many constraints of one form get an element map.
+    pub(crate) repeated: usize,
+    /// Energies that are no formulas.
+    pub(crate) energies: Vec<SystemEnergy>,
 }
 
 /// How velocities follow from momenta (or momenta from velocities, for a Hamiltonian) where there is no kernel for it.
@@ -97,9 +102,11 @@ struct Inner {
     /// How G M⁻¹ Gᵀ is put together and factored.
     layout: Arc<Layout>,
     has: [bool; Quantity::COUNT],
+    repeated: usize,
+    energies: Arc<[SystemEnergy]>,
     source: Mutex<Source>,
     kernels: [OnceLock<Kernel>; Quantity::COUNT],
-    families: [OnceLock<Option<Arc<Families>>>; Quantity::COUNT],
+    repetitions: [OnceLock<Option<Arc<Repetition>>>; Quantity::COUNT],
     /// Kernels that others have composed of these programs, for each type of keys a map from keys.
     composed: Mutex<HashMap<TypeId, Box<dyn Any + Send>>>,
     /// The vector field as its expressions stand, if it was asked for.
@@ -177,9 +184,11 @@ impl System {
                 held: blueprint.held,
                 layout: Arc::new(layout),
                 has: std::array::from_fn(|i| source.plans[i].is_some()),
+                repeated: blueprint.repeated,
+                energies: blueprint.energies.into(),
                 source: Mutex::new(source),
                 kernels: [const { OnceLock::new() }; Quantity::COUNT],
-                families: [const { OnceLock::new() }; Quantity::COUNT],
+                repetitions: [const { OnceLock::new() }; Quantity::COUNT],
                 composed: Mutex::default(),
                 rates: OnceLock::new(),
                 series: Mutex::new(Vec::new()),
@@ -294,8 +303,16 @@ impl System {
     /// The kernel of a quantity, compiled if this is the first time it is asked for.
     ///
     /// # Errors
-    /// [`EvalError::Undefined`] if the system has no such kernel.
+    /// [`EvalError::Undefined`] if the system has no such kernel; [`EvalError::NoFormula`] if an energy in it is not a formula.
     pub fn kernel(&self, quantity: Quantity) -> Result<Kernel, EvalError> {
+        match self.energies().first().filter(|_| quantity.has_potentials()) {
+            Some(energy) => Err(EvalError::NoFormula { what: quantity.name(), energy: energy.name.clone() }),
+            None => self.formula_kernel(quantity),
+        }
+    }
+
+    /// The kernel of what formulas give to a quantity.
+    pub(crate) fn formula_kernel(&self, quantity: Quantity) -> Result<Kernel, EvalError> {
         let cell = &self.inner.kernels[quantity as usize];
         if let Some(kernel) = cell.get() {
             return Ok(kernel.clone());
@@ -314,15 +331,15 @@ impl System {
         Ok(cell.get_or_init(|| kernel).clone())
     }
 
-    /// The families of constraints, where there are many of the same form.
-    pub(crate) fn families(&self, quantity: Quantity) -> Result<Option<Arc<Families>>, EvalError> {
+    /// The element maps of constraints, where there are many of the same form.
+    pub(crate) fn repetition(&self, quantity: Quantity) -> Result<Option<Arc<Repetition>>, EvalError> {
         use Quantity::{ConstraintBias, ConstraintJacobian, ConstraintRates, Constraints};
         if !matches!(quantity, ConstraintBias | ConstraintRates | ConstraintJacobian | Constraints) {
             return Ok(None);
         }
-        let cell = &self.inner.families[quantity as usize];
-        if let Some(families) = cell.get() {
-            return Ok(families.clone());
+        let cell = &self.inner.repetitions[quantity as usize];
+        if let Some(repetition) = cell.get() {
+            return Ok(repetition.clone());
         }
         let found = self.with_source(|source| {
             let Some(plan) = source.plan(quantity) else { return Ok(None) };
@@ -333,7 +350,8 @@ impl System {
                 ConstraintJacobian => self.layout().start.iter().skip(1).map(|&end| end as usize).collect(),
                 _ => (1..=outputs.len()).collect(),
             };
-            Families::find(&inputs, &source.expressions(&source.parameters), &outputs, &ends, FAMILY)
+            let parameters = source.expressions(&source.parameters);
+            Repetition::find(&inputs, &parameters, &outputs, &ends, self.inner.repeated)
         });
         let found = found.map_err(|source| EvalError::Compile { what: quantity.name(), source })?;
         Ok(cell.get_or_init(|| found.map(Arc::new)).clone())
@@ -365,7 +383,7 @@ impl System {
     /// The vector field as its expressions stand. A series has its own way to write polynomials, for what a product costs is different there.
     ///
     /// # Errors
-    /// [`EvalError::Undefined`] if the vector field is not in closed form.
+    /// [`EvalError::Undefined`] if the vector field is not in closed form; [`EvalError::NoFormula`] if an energy is not a formula.
     pub fn rates_program(&self) -> Result<&Program, EvalError> {
         if let Some(rates) = self.inner.rates.get() {
             return Ok(rates);
@@ -407,6 +425,11 @@ impl System {
     /// Whether there is a kernel for a quantity, compiled or not.
     pub(crate) fn has(&self, quantity: Quantity) -> bool {
         self.inner.has[quantity as usize]
+    }
+
+    /// The energies that are no formulas.
+    pub(crate) fn energies(&self) -> &Arc<[SystemEnergy]> {
+        &self.inner.energies
     }
 
     pub(crate) fn massive(&self) -> &[String] {
@@ -525,7 +548,7 @@ impl Source {
             (&self.coordinates, self.expressions(&self.momenta), self.expressions(&self.velocities));
         let q = self.expressions(q);
         let (space, blocks) = match quantity {
-            Quantity::Jacobian if facts.closed => {
+            Quantity::Jacobian if self.plan(Quantity::Rates).is_some() => {
                 let state: Vec<_> = q.iter().chain(&p).copied().collect();
                 (Space::Phase, outputs(Quantity::Rates).map(|f| dense(&self.graph, &f, &state)))
             }

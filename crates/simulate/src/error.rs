@@ -1,6 +1,7 @@
 //! Why a model cannot be read, prepared, run or measured, and whose fault that is.
 
 use crate::run::Run;
+use crate::section::SectionError;
 use leastaction_catalog::{EntryError, SampleError};
 use leastaction_expr::UnboundSymbol;
 use leastaction_integrate::{DriftError, RunError, UnknownMethod};
@@ -123,6 +124,9 @@ pub enum Cause {
     /// What should be recorded, watched or looked for cannot be observed.
     #[error(transparent)]
     Observe(#[from] ObserveError),
+    /// There is no such section.
+    #[error(transparent)]
+    Section(#[from] SectionError),
     /// A run like this cannot begin.
     #[error(transparent)]
     Run(#[from] RunError),
