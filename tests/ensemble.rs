@@ -240,7 +240,7 @@ fn inputs_follow_sampled_parameters() {
         let drawn = ["--sample", "A=file(pushes.csv)", "--reduce", "ends(x)", "--out", "ends.csv", "--quiet"];
         prints(&folder, &[&["ensemble"], &common[..], &drawn].concat());
         let ends = fs::read_to_string(folder.join("ends.csv")).unwrap();
-        let place = ends.lines().next().unwrap().split(',').position(|name| name.ends_with('x')).unwrap();
+        let place = ends.lines().next().unwrap().split(',').position(|name| name == "x").unwrap();
         for (row, push) in ["A=-1", "A=0.5", "A=3", "u=3"].into_iter().enumerate() {
             let set = ["--set", push, "--samples", "1", "--out", "run.csv", "--quiet"];
             prints(&folder, &[&["run"], &common[..], &set].concat());

@@ -43,7 +43,7 @@ pub enum PictureError {
     },
     /// The painter refused.
     #[error("the picture cannot be painted: {0}")]
-    Painting(String),
+    Painting(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// It cannot be made a PNG.
     #[error("the picture cannot be made a PNG: {0}")]
     Png(#[from] png::EncodingError),

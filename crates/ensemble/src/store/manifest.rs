@@ -118,7 +118,7 @@ impl Manifest {
             return Err(StoreError::NoManifest { directory: directory.to_owned() });
         }
         let text = std::fs::read_to_string(&path)
-            .map_err(|error| StoreError::Read { path: path.clone(), reason: error.to_string() })?;
+            .map_err(|source| StoreError::Read { path: path.clone(), source })?;
         text.parse().map_err(|reason| StoreError::BadManifest { path, reason })
     }
 

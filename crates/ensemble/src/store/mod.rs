@@ -24,20 +24,20 @@ pub enum StoreError {
     #[error(transparent)]
     Write(#[from] FileError),
     /// A file cannot be read.
-    #[error("cannot read `{}`: {reason}", .path.display())]
+    #[error("cannot read `{}`: {source}", .path.display())]
     Read {
         /// The file.
         path: PathBuf,
         /// Why.
-        reason: String,
+        source: std::io::Error,
     },
     /// A directory cannot be made.
-    #[error("cannot make the directory `{}`: {reason}; give one that can be written", .directory.display())]
+    #[error("cannot make the directory `{}`: {source}; give one that can be written", .directory.display())]
     Make {
         /// The directory.
         directory: PathBuf,
         /// Why.
-        reason: String,
+        source: std::io::Error,
     },
     /// A directory is not one of chunks.
     #[error("`{}` has no manifest, but something else is in it: give a directory that is empty, or not there", .directory.display())]
@@ -129,14 +129,9 @@ impl Store {
             Manifest::load(directory)?.check_same(manifest, directory, true)?;
             return Ok(store);
         }
-        let failed = |error: std::io::Error| StoreError::Read {
-            path: directory.to_owned(),
-            reason: error.to_string(),
-        };
-        fs::create_dir_all(directory).map_err(|error| {
-            let (directory, reason) = (directory.to_owned(), error.to_string());
-            StoreError::Make { directory, reason }
-        })?;
+        let failed = |source| StoreError::Read { path: directory.to_owned(), source };
+        fs::create_dir_all(directory)
+            .map_err(|source| StoreError::Make { directory: directory.to_owned(), source })?;
         if fs::read_dir(directory).map_err(failed)?.next().is_some() {
             return Err(StoreError::Occupied { directory: directory.to_owned() });
         }
@@ -171,10 +166,7 @@ impl Store {
 
     /// The numbers of all chunks that are there.
     pub(crate) fn numbers(&self) -> Result<Vec<u64>, StoreError> {
-        let failed = |error: std::io::Error| StoreError::Read {
-            path: self.directory.clone(),
-            reason: error.to_string(),
-        };
+        let failed = |source| StoreError::Read { path: self.directory.clone(), source };
         let mut numbers = Vec::new();
         for entry in fs::read_dir(&self.directory).map_err(failed)? {
             let path = entry.map_err(failed)?.path();
@@ -196,8 +188,7 @@ impl Store {
     /// A chunk, with where its columns are.
     pub(crate) fn read(&self, number: u64) -> Result<Found, StoreError> {
         let path = self.path(number);
-        let bytes = fs::read(&path)
-            .map_err(|error| StoreError::Read { path: path.clone(), reason: error.to_string() })?;
+        let bytes = fs::read(&path).map_err(|source| StoreError::Read { path: path.clone(), source })?;
         chunk::read(&bytes, self.manifest.identity(), number, &path).ok_or(StoreError::Damaged { path })
     }
 }

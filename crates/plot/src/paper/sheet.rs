@@ -108,7 +108,7 @@ impl Sheet {
     pub(crate) fn svg(&self) -> Result<String, PictureError> {
         let (mut text, fine) = (String::new(), self.fine());
         let area = SVGBackend::with_string(&mut text, fine).into_drawing_area();
-        area.fill(&rgba(WHITE)).map_err(|error| PictureError::Painting(error.to_string()))?;
+        area.fill(&rgba(WHITE)).map_err(|error| PictureError::Painting(Box::new(error)))?;
         self.paint(&area)?;
         drop(area);
         // The size of the picture is that of the sheet, not of the fine grid; and corners of curves are round.
@@ -145,8 +145,11 @@ impl Sheet {
         Ok(self.raster()?.png((DENSITY * PER_METRE).round() as u32)?)
     }
 
-    fn paint<B: DrawingBackend>(&self, area: &DrawingArea<B, Shift>) -> Result<(), PictureError> {
-        let refused = |error: DrawingAreaErrorKind<B::ErrorType>| PictureError::Painting(error.to_string());
+    fn paint<B: DrawingBackend<ErrorType: 'static>>(
+        &self,
+        area: &DrawingArea<B, Shift>,
+    ) -> Result<(), PictureError> {
+        let refused = |error: DrawingAreaErrorKind<B::ErrorType>| PictureError::Painting(Box::new(error));
         for mark in &self.marks {
             match mark {
                 Mark::Line { points, width, color } => {
