@@ -57,7 +57,7 @@ pub use error::{CheckpointError, DriftError, Failed, RunError, number};
 pub use integrator::{End, Integrator, Moment, Reason, Sample};
 pub use method::{ALL, UnknownMethod};
 pub use pace::{Pace, Tolerance};
-pub use run::checkpoint::Checkpoint;
+pub use run::checkpoint::{Checkpoint, Kept};
 pub use run::checksum::checksum;
 pub use run::density::Density;
 pub use run::event::{Crossing, Event, Hit};

@@ -2,6 +2,7 @@
 
 use super::spectrum::{Mode, modes};
 use crate::linear::{Complex, factor, solve};
+use crate::run::checkpoint::Kept;
 use leastaction_compile::LANES;
 
 /// 1 − h B⊗J with the Jacobian J of the field in each lane.
@@ -170,11 +171,11 @@ impl Operator {
     }
 
     /// Everything that later steps depend on: factors are made again from the Jacobian and the steps.
-    pub(crate) fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
-        visit(&mut self.held);
-        visit(&mut self.step);
+    pub(crate) fn memory(&mut self, visit: &mut dyn FnMut(Kept<'_>)) {
+        visit(Kept::Numbers(&mut self.held));
+        visit(Kept::Numbers(&mut self.step));
         if self.held.iter().any(|held| *held != 0.0) {
-            visit(&mut self.jacobian);
+            visit(Kept::Numbers(&mut self.jacobian));
         }
         self.stale.fill(true);
     }
