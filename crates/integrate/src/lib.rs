@@ -9,6 +9,7 @@
 //!   RunLoop: propose a step ─► look into it ─► take it           run_loop.rs, dense.rs, run/
 //!      │    grid of times, samples, events, checkpoints
 //!   Step:   Motion, Interval, Block ─► change of the Block      step.rs, block.rs
+//!           by a text for numbers and for kernels            workspace.rs, clock.rs, controller.rs
 //!           by formula, or compiled as a whole                  method/, compiled_step.rs
 //!           or with all that is between steps, in lanes         compiled_loop.rs
 //!           or as the solution of x = g(x)                      implicit/, linear.rs
