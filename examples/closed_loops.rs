@@ -3,8 +3,9 @@
 //! `cargo run --release --example closed_loops [FILE.svg]` runs each with several methods, prints how many of its constraints are independent, how
 //! well constraints and energy are kept, and draws both over time.
 
-use leastaction::catalog::Entry;
-use leastaction::{Dynamics, Graph, Integrator, Pace, State, Tolerance, energy_scale};
+use leastaction::{
+    Dynamics, Graph, Integrator, Overrides, Pace, Problem, Source, State, Tolerance, energy_scale,
+};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use std::error::Error;
@@ -65,17 +66,10 @@ fn main() -> Fallible<()> {
 
 fn case(name: &'static str, title: &'static str) -> Fallible<Case> {
     let graph = Graph::new();
-    let setup = Entry::named(name)?.setup(&graph);
-    let mut dynamics = setup.model.system()?.dynamics()?;
-    let start = dynamics.start(&setup.start(&dynamics)?)?;
-    Ok(Case {
-        name,
-        title,
-        dynamics,
-        start,
-        step: setup.plan.step.ok_or("the plan has no step")?,
-        until: setup.plan.until,
-    })
+    let problem = Source::catalog(name, None)?.problem(&graph, &Overrides::default())?;
+    let Problem { setup, dynamics, start, until, .. } = problem;
+    let step = setup.plan.step.ok_or("the plan has no step")?;
+    Ok(Case { name, title, dynamics, start, step, until })
 }
 
 fn measure(case: &mut Case, method: &'static str, pace: Pace) -> Fallible<Curve> {

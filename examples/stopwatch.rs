@@ -12,7 +12,7 @@
 //! MODEL is the path of a text, PACE is `step=0.1` or `tolerance=1e-9`, LANES is 1 or 8, and a state is [q…, q̇…].
 
 use leastaction::integrate::{Ensemble, Launch};
-use leastaction::{Dynamics, Graph, Integrator, LANES, Pace, State, Tolerance, language};
+use leastaction::{Dynamics, Graph, Integrator, LANES, Overrides, Pace, Problem, Source, State, Tolerance};
 use std::collections::HashMap;
 use std::error::Error;
 use std::hint::black_box;
@@ -68,10 +68,7 @@ struct Ready {
 impl Ready {
     fn read(path: &str) -> Fallible<Ready> {
         let (graph, before) = (Graph::new(), now());
-        let setup = language::read(&graph, &std::fs::read_to_string(path)?, &[])?;
-        let mut dynamics = setup.model.system()?.dynamics()?;
-        setup.bind(&mut dynamics)?;
-        let start = dynamics.start(&setup.start(&dynamics)?)?;
+        let Problem { dynamics, start, .. } = Source::file(path)?.problem(&graph, &Overrides::default())?;
         Ok(Ready { dynamics, start, seconds: now() - before })
     }
 

@@ -4,9 +4,9 @@
 //! end state against a reference on which two methods agree, takes the best of three times, and draws one curve per method. A row is a
 //! problem, a column a family of methods; the other families stand behind in grey. Down and to the left is better.
 
-use leastaction::catalog::Entry;
 use leastaction::{
-    Card, Dynamics, Graph, Integrator, Keeps, Kind, METHODS, Model, Pace, Sizing, State, Tolerance,
+    Card, Dynamics, Graph, Integrator, Keeps, Kind, METHODS, Model, Overrides, Pace, Sizing, Source, State,
+    Tolerance,
 };
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -75,10 +75,8 @@ fn main() -> Fallible<()> {
 
 fn double_pendulum() -> Fallible<Problem> {
     let graph = Graph::new();
-    let setup = Entry::named("double-pendulum")?.setup(&graph);
-    let mut dynamics = setup.model.system()?.dynamics()?;
-    let start = dynamics.start(&setup.start(&dynamics)?)?;
-    problem("double pendulum", dynamics, start, 5.0)
+    let pendulum = Source::catalog("double-pendulum", None)?.problem(&graph, &Overrides::default())?;
+    problem("double pendulum", pendulum.dynamics, pendulum.start, 5.0)
 }
 
 fn kepler() -> Fallible<Problem> {

@@ -4,7 +4,7 @@ use super::Failure;
 use leastaction::RunError;
 use leastaction::catalog::{self, EntryError, SampleError};
 use leastaction::language::Errors;
-use leastaction::simulate::{Cause, Fault, PrepareError, Source, SourceError, fault_of};
+use leastaction::simulate::{Cause, Fault, PrepareError, SectionError, Source, SourceError, fault_of};
 use std::io::IsTerminal;
 use std::path::Path;
 
@@ -70,6 +70,17 @@ pub(super) fn unprepared(source: &Source, error: &PrepareError) -> Failure {
                 "{name} has no random starts: give one (--start); {drawn} have some (--seed)"
             ))
         }
+        (_, Cause::Section(wrong), _) => Failure::usage(match wrong {
+            SectionError::Surface { .. } => {
+                format!("{wrong}: write --through \"x\", or --through \"x = 0.5\"")
+            }
+            SectionError::NothingShown => format!("{wrong} (--show A,B)"),
+            SectionError::Drawn => {
+                "starts drawn at random (--seed) are neither varied nor brought to an energy".to_owned()
+            }
+            SectionError::OneStart => format!("{wrong}: --vary NAME=FROM..TO, or --seed N"),
+            SectionError::Observe { .. } => wrong.to_string(),
+        }),
         (Fault::Usage, ..) => Failure::usage(error.title()),
         _ => Failure::run(error),
     }

@@ -16,8 +16,7 @@ use crate::controller::{self, Controller, Judged};
 use crate::run::grid::Grid;
 use crate::step::StepError;
 use leastaction_compile::{
-    Aligned, ArgumentError, Arithmetic, AssemblyError, Backend, CompileError, Evaluator, Kernel, LANES,
-    Operand, Test,
+    Aligned, ArgumentError, Arithmetic, AssemblyError, Backend, Evaluator, Kernel, LANES, Operand, Test,
 };
 use leastaction_mechanics::{Dynamics, EvalError, Quantity, Revision};
 use std::time::{Duration, Instant};
@@ -122,7 +121,7 @@ impl CompiledLoop {
             each.push(dynamics.evaluator(&once)?);
         }
         let both = if blocks == 2 && once.backend() != Backend::Interpreter {
-            let twice = || Kernel::compile_lightly(once.program().twice(TURN)).map_err(uncompiled);
+            let twice = || Kernel::compile_lightly(once.program().twice(TURN)).map_err(compiled_step::failed);
             Some(dynamics.evaluator(&system.composed_kernel(key(true), twice)?)?)
         } else {
             None
@@ -248,12 +247,8 @@ impl CompiledLoop {
     }
 }
 
-fn uncompiled(error: CompileError) -> EvalError {
-    EvalError::Compile { what: "whole steps", reason: error.to_string() }
-}
-
 fn failed(error: ArgumentError) -> StepError {
-    EvalError::Compile { what: "whole steps", reason: error.to_string() }.into()
+    compiled_step::failed(error).into()
 }
 
 /// A step, and what a clock shows then.

@@ -5,7 +5,7 @@
 
 use crate::step::Interval;
 use leastaction_compile::{
-    Arithmetic, Assembly, AssemblyError, CompileError, Evaluator, Kernel, LANES, Operand, Program,
+    Arithmetic, Assembly, AssemblyError, CodeError, CompileError, Evaluator, Kernel, LANES, Operand, Program,
 };
 use leastaction_mechanics::{Dynamics, EvalError, Quantity, Revision, System};
 
@@ -140,7 +140,7 @@ impl CompiledStep {
         };
         match passed.and(evaluated) {
             Ok(()) => Ok(&self.outputs),
-            Err(error) => Err(EvalError::Compile { what: "whole steps", reason: error.to_string() }),
+            Err(error) => Err(failed(error)),
         }
     }
 }
@@ -156,7 +156,7 @@ pub(crate) fn kernel(
     write: impl FnOnce(&mut StepBuilder, &[Vec<Operand>]) -> Result<Vec<Operand>, AssemblyError>,
 ) -> Result<Option<Kernel>, EvalError> {
     let facts = system.facts();
-    if !facts.closed || facts.driven {
+    if !facts.one_kernel || facts.driven {
         return Ok(None);
     }
     let (mut programs, mut size) = (Vec::new(), 0);
@@ -169,20 +169,23 @@ pub(crate) fn kernel(
         return Ok(None);
     }
     let count = rows.iter().sum::<usize>() + 2;
-    let failed = |reason: String| EvalError::Compile { what: "whole steps", reason };
     let kernel = system.composed_kernel(key, || {
         let parameters = programs[0].1.parameters().to_vec();
-        let assembly = Assembly::with_inputs(count, &parameters).map_err(|e| failed(e.to_string()))?;
+        let assembly = Assembly::with_inputs(count, &parameters).map_err(failed)?;
         let (t, h) = (assembly.input(count - 2), assembly.input(count - 1));
         let mut places = 0..;
         let inputs: Vec<Vec<Operand>> =
             rows.iter().map(|&n| places.by_ref().take(n).map(|i| assembly.input(i)).collect()).collect();
         let mut builder = StepBuilder { assembly, programs, timed: !facts.autonomous, t, h };
-        let outputs = write(&mut builder, &inputs).map_err(|e| failed(e.to_string()))?;
-        let program = builder.assembly.finish(&outputs).map_err(|e| failed(e.to_string()))?;
-        compile(program).map_err(|e| failed(e.to_string()))
+        let outputs = write(&mut builder, &inputs).map_err(failed)?;
+        let program = builder.assembly.finish(&outputs).map_err(failed)?;
+        compile(program).map_err(failed)
     })?;
     Ok(Some(kernel))
+}
+
+pub(crate) fn failed(error: impl Into<CodeError>) -> EvalError {
+    EvalError::Compile { what: "whole steps", source: error.into() }
 }
 
 /// Puts rows, times and steps among the inputs of a step; settings stay between them.

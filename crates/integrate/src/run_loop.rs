@@ -122,7 +122,7 @@ impl<'d> RunLoop<'d> {
             }
         };
         check(card, pace, dynamics.system(), &block)?;
-        if dynamics.system().facts().closed {
+        if dynamics.system().facts().explicit {
             dynamics.prepare(&[Quantity::Rates])?;
         }
         let projected = card.is_projected_in(dynamics.system().facts());

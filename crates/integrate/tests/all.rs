@@ -15,6 +15,7 @@ mod constrained;
 mod damping;
 mod density;
 mod drift;
+mod energies;
 mod energy;
 mod ensemble;
 mod events;

@@ -14,8 +14,6 @@ pub struct Setup<'g> {
     pub about: String,
     /// The model, with default parameters.
     pub model: Model<'g>,
-    /// The inputs, as functions of time and parameters.
-    pub inputs: Vec<Term<'g>>,
     /// Coordinates, velocities or momenta at the start, as functions of parameters. What is not named is 0.
     pub start: Vec<Term<'g>>,
     /// How it is run.
@@ -91,7 +89,6 @@ impl<'g> Setup<'g> {
         Setup {
             about: String::new(),
             model,
-            inputs: Vec::new(),
             start: Vec::new(),
             plan: Plan::default(),
             outputs: Vec::new(),

@@ -1,6 +1,7 @@
 //! The model: what a person writes.
 
 use crate::body::Bodies;
+use crate::energy::{IntoEnergy, Potential};
 use crate::equations::{Equations, rate, symbols_of};
 use crate::error::ModelError;
 use crate::system::System;
@@ -46,13 +47,15 @@ pub struct Model<'g> {
     pub(crate) coordinates: Vec<Expr<'g>>,
     pub(crate) momenta: Vec<Expr<'g>>,
     pub(crate) inputs: Vec<Expr<'g>>,
+    /// Inputs that are stated, with what they are.
+    pub(crate) stated_inputs: Vec<(Expr<'g>, Expr<'g>)>,
     pub(crate) particles: Vec<Particle<'g>>,
     pub(crate) bodies: Bodies<'g>,
     /// The sum of all gravity, and the dimensions of each part of it.
     pub(crate) gravity: Vec<Expr<'g>>,
     pub(crate) gravity_dimensions: Vec<usize>,
     pub(crate) kinetic: Vec<Term<'g>>,
-    pub(crate) potential: Vec<Term<'g>>,
+    pub(crate) potential: Vec<Potential<'g>>,
     pub(crate) lagrangian: Vec<Term<'g>>,
     pub(crate) hamiltonian: Vec<Term<'g>>,
     pub(crate) dissipation: Vec<Term<'g>>,
@@ -78,6 +81,7 @@ impl<'g> Model<'g> {
             coordinates: Vec::new(),
             momenta: Vec::new(),
             inputs: Vec::new(),
+            stated_inputs: Vec::new(),
             particles: Vec::new(),
             bodies: Bodies::default(),
             gravity: Vec::new(),
@@ -195,6 +199,50 @@ impl<'g> Model<'g> {
         symbol
     }
 
+    /// Declares an input that is a function of time and parameters. The equations of motion have its name in them, as they have that of any
+    /// input; what it is becomes part of the compiled system, which so has whole steps, Taylor series, and another input for every
+    /// value of a parameter.
+    ///
+    /// ```
+    /// # use leastaction_expr::Graph;
+    /// # use leastaction_mechanics::Model;
+    /// let graph = Graph::new();
+    /// let mut model = Model::new(&graph);
+    /// let x = model.coordinate("x");
+    /// model.particle("bead", 1.0, [x]);
+    /// let a = model.parameter("A", 2.0);
+    /// let push = model.stated_input("push", a * model.time());
+    /// model.force(x, push);
+    /// assert_eq!(model.equations()?.drives[0].to_string(), "push");
+    /// let mut dynamics = model.system()?.dynamics()?;
+    /// let mut rates = [0.0; 2];
+    /// dynamics.rates(&[3.0], &[0.0, 0.0], &mut rates)?;
+    /// assert_eq!(rates, [0.0, 6.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn stated_input(&mut self, name: &str, value: impl IntoExpr<'g>) -> Expr<'g> {
+        let symbol = self.input(name);
+        self.stated_inputs.push((symbol, value.into_expr(self.graph)));
+        symbol
+    }
+
+    /// States what a declared input is, in place of what was said of it before. Returns whether there is such an input.
+    pub fn restate_input(&mut self, name: &str, value: impl IntoExpr<'g>) -> bool {
+        let symbol = self.graph.symbol(name);
+        let declared = self.inputs.contains(&symbol);
+        if declared {
+            self.stated_inputs.retain(|(input, _)| *input != symbol);
+            self.stated_inputs.push((symbol, value.into_expr(self.graph)));
+        }
+        declared
+    }
+
+    /// The inputs that are stated, with what they are.
+    #[must_use]
+    pub fn stated_inputs(&self) -> &[(Expr<'g>, Expr<'g>)] {
+        &self.stated_inputs
+    }
+
     /// Adds a particle of a mass at a position in 1, 2 or 3 dimensions.
     pub fn particle<const D: usize>(&mut self, name: &str, mass: impl IntoExpr<'g>, position: [Expr<'g>; D]) {
         let mass = mass.into_expr(self.graph);
@@ -242,9 +290,10 @@ impl<'g> Model<'g> {
         self.kinetic.push(self.term(name, energy));
     }
 
-    /// Adds a potential energy V(q, t). Cartesian positions of particles are expressions of the coordinates too.
-    pub fn potential(&mut self, name: &str, energy: impl IntoExpr<'g>) {
-        self.potential.push(self.term(name, energy));
+    /// Adds a potential energy V(q, t): an expression, one expression over many [`Elements`](crate::Elements), or an
+    /// [`Opaque`](crate::Opaque) energy. Cartesian positions of particles are expressions of the coordinates too.
+    pub fn potential(&mut self, name: &str, energy: impl IntoEnergy<'g>) {
+        self.potential.push(Potential { name: name.into(), energy: energy.into_energy(self.graph) });
     }
 
     /// Adds a term to the Lagrangian, of any form in q̇.

@@ -8,12 +8,12 @@
 
 use crate::check::{self, Kind};
 use crate::equations::depend;
-use crate::error::{ModelError, Site, StartError};
+use crate::error::{ModelError, Site, StartError, TermKind};
 use crate::facts::{Facts, Form, Share, ShareKind};
 use crate::model::Term;
 use crate::quantity::Quantity;
 use crate::symmetry::Conserved;
-use crate::system::{Blueprint, Inverse, Space, System};
+use crate::system::{Blueprint, Inverse, REPEATED, Space, System};
 use leastaction_expr::{Expr, Graph, IntoExpr};
 
 type Matrix<'g> = Vec<Vec<Expr<'g>>>;
@@ -176,7 +176,9 @@ impl<'g> Ports<'g> {
                 forced,
                 forces_depend_on_velocities: false,
                 linear_damping: false,
-                closed: true,
+                explicit: true,
+                one_kernel: true,
+                symbolic: true,
                 constrained: false,
                 holonomic: true,
                 cyclic: Vec::new(),
@@ -199,9 +201,12 @@ impl<'g> Ports<'g> {
             damped: Vec::new(),
             constraints: Vec::new(),
             held: Vec::new(),
+            stated_inputs: Vec::new(),
             definitions: Vec::new(),
             jacobian: Vec::new(),
             plans,
+            repeated: REPEATED,
+            energies: Vec::new(),
         })
     }
 
@@ -237,9 +242,14 @@ impl<'g> Ports<'g> {
         let declared = check::declared(symbols)?;
         check::parameters(&self.parameters)?;
         let allowed = &[Kind::Parameter, Kind::Time, Kind::Coordinate];
-        check::distinct("Hamiltonian term", self.hamiltonian.iter().map(|t| t.name.as_str()))?;
+        check::distinct(TermKind::Hamiltonian, self.hamiltonian.iter().map(|t| t.name.as_str()))?;
         for term in &self.hamiltonian {
-            check::uses(&declared, Site::Term("Hamiltonian term", term.name.clone()), term.value, allowed)?;
+            check::uses(
+                &declared,
+                Site::Term(TermKind::Hamiltonian, term.name.clone()),
+                term.value,
+                allowed,
+            )?;
         }
         for (name, matrix) in matrices {
             for &entry in matrix.iter().flatten() {

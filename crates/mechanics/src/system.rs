@@ -3,13 +3,15 @@
 use crate::constraint::Level;
 use crate::constraint::sparse::Layout;
 use crate::dynamics::Dynamics;
+use crate::element::search::Repetition;
+use crate::energy::sum::SystemEnergy;
 use crate::equations::symbols_of;
 use crate::error::{EvalError, ModelError, ObserveError, SettingError};
 use crate::facts::{Facts, Form, Place, Share};
-use crate::family::Families;
+use crate::observe::Observed;
 use crate::quantity::Quantity;
 use crate::symmetry::Conserved;
-use leastaction_compile::{Kernel, Program, Series, SeriesError};
+use leastaction_compile::{CodeError, Kernel, Program, Series, SeriesError};
 use leastaction_expr::{Expr, Graph, Id, jacobian, nearest};
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -19,7 +21,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// So many constraints of one form get a kernel of their own. Fewer are two to three times faster in one program, written out one
 /// after the other; of more, the code outgrows the second-level cache, and takes seconds to compile.
-const FAMILY: usize = 16384;
+pub(crate) const REPEATED: usize = 16384;
 
 /// The space in which a kernel's arguments are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +41,8 @@ pub(crate) struct Blueprint<'g> {
     pub(crate) time: Expr<'g>,
     pub(crate) parameters: Vec<(Expr<'g>, f64)>,
     pub(crate) inputs: Vec<Expr<'g>>,
+    /// The names of inputs that are part of the expressions.
+    pub(crate) stated_inputs: Vec<String>,
     pub(crate) coordinates: Vec<Expr<'g>>,
     pub(crate) velocities: Vec<Expr<'g>>,
     pub(crate) momenta: Vec<Expr<'g>>,
@@ -58,6 +62,10 @@ pub(crate) struct Blueprint<'g> {
     /// Rows and columns of the nonzeros in [`Quantity::ConstraintJacobian`].
     pub(crate) jacobian: Vec<(usize, usize)>,
     pub(crate) plans: Vec<(Quantity, Space, Vec<Expr<'g>>)>,
+    /// So many constraints of one form get an element map.
+    pub(crate) repeated: usize,
+    /// Energies that are no formulas.
+    pub(crate) energies: Vec<SystemEnergy>,
 }
 
 /// How velocities follow from momenta (or momenta from velocities, for a Hamiltonian) where there is no kernel for it.
@@ -80,6 +88,7 @@ struct Inner {
     facts: Facts,
     parameters: Vec<(String, f64)>,
     inputs: Vec<String>,
+    stated_inputs: Vec<String>,
     coordinates: Vec<String>,
     velocities: Vec<String>,
     momenta: Vec<String>,
@@ -93,9 +102,11 @@ struct Inner {
     /// How G M⁻¹ Gᵀ is put together and factored.
     layout: Arc<Layout>,
     has: [bool; Quantity::COUNT],
+    repeated: usize,
+    energies: Arc<[SystemEnergy]>,
     source: Mutex<Source>,
     kernels: [OnceLock<Kernel>; Quantity::COUNT],
-    families: [OnceLock<Option<Arc<Families>>>; Quantity::COUNT],
+    repetitions: [OnceLock<Option<Arc<Repetition>>>; Quantity::COUNT],
     /// Kernels that others have composed of these programs, for each type of keys a map from keys.
     composed: Mutex<HashMap<TypeId, Box<dyn Any + Send>>>,
     /// The vector field as its expressions stand, if it was asked for.
@@ -152,7 +163,7 @@ impl System {
         let first =
             [Quantity::Rates, Quantity::MomentumRates].into_iter().find(|&q| source.plan(q).is_some());
         let first = first.unwrap_or(Quantity::Kick);
-        let kernel = Kernel::compile(source.program(first)?)?;
+        let kernel = Kernel::compile(source.program(first)?).map_err(CodeError::from)?;
         let (n, rows) = (blueprint.coordinates.len(), blueprint.constraints.len());
         let layout = Layout::new(n, rows, &blueprint.jacobian, &blueprint.inverse.pattern);
         let system = System {
@@ -160,6 +171,7 @@ impl System {
                 facts: blueprint.facts,
                 parameters: blueprint.parameters.iter().map(|(p, value)| (p.to_string(), *value)).collect(),
                 inputs: names(&blueprint.inputs),
+                stated_inputs: blueprint.stated_inputs,
                 coordinates: names(&blueprint.coordinates),
                 velocities: names(&blueprint.velocities),
                 momenta: names(&blueprint.momenta),
@@ -172,9 +184,11 @@ impl System {
                 held: blueprint.held,
                 layout: Arc::new(layout),
                 has: std::array::from_fn(|i| source.plans[i].is_some()),
+                repeated: blueprint.repeated,
+                energies: blueprint.energies.into(),
                 source: Mutex::new(source),
                 kernels: [const { OnceLock::new() }; Quantity::COUNT],
-                families: [const { OnceLock::new() }; Quantity::COUNT],
+                repetitions: [const { OnceLock::new() }; Quantity::COUNT],
                 composed: Mutex::default(),
                 rates: OnceLock::new(),
                 series: Mutex::new(Vec::new()),
@@ -208,10 +222,16 @@ impl System {
         &self.inner.parameters
     }
 
-    /// The names of the inputs.
+    /// The names of the inputs, without those that are [stated](crate::Model::stated_input).
     #[must_use]
     pub fn inputs(&self) -> &[String] {
         &self.inner.inputs
+    }
+
+    /// The names of inputs that the model states.
+    #[must_use]
+    pub fn stated_inputs(&self) -> &[String] {
+        &self.inner.stated_inputs
     }
 
     /// The names of the coordinates.
@@ -283,8 +303,16 @@ impl System {
     /// The kernel of a quantity, compiled if this is the first time it is asked for.
     ///
     /// # Errors
-    /// [`EvalError::Undefined`] if the system has no such kernel.
+    /// [`EvalError::Undefined`] if the system has no such kernel; [`EvalError::NoFormula`] if an energy in it is not a formula.
     pub fn kernel(&self, quantity: Quantity) -> Result<Kernel, EvalError> {
+        match self.energies().first().filter(|_| quantity.has_potentials()) {
+            Some(energy) => Err(EvalError::NoFormula { what: quantity.name(), energy: energy.name.clone() }),
+            None => self.formula_kernel(quantity),
+        }
+    }
+
+    /// The kernel of what formulas give to a quantity.
+    pub(crate) fn formula_kernel(&self, quantity: Quantity) -> Result<Kernel, EvalError> {
         let cell = &self.inner.kernels[quantity as usize];
         if let Some(kernel) = cell.get() {
             return Ok(kernel.clone());
@@ -296,21 +324,22 @@ impl System {
             source.plan(quantity).ok_or(undefined)?;
             source.program(quantity)
         };
-        let reason = |e: ModelError| EvalError::Compile { what: quantity.name(), reason: e.to_string() };
+        let what = quantity.name();
         let compile = if quantity.is_rare() { Kernel::compile_lightly } else { Kernel::compile };
-        let kernel = program.and_then(|p| Ok(compile(p)?)).map_err(reason)?;
+        let kernel = program.and_then(|program| Ok(compile(program)?));
+        let kernel = kernel.map_err(|source| EvalError::Compile { what, source })?;
         Ok(cell.get_or_init(|| kernel).clone())
     }
 
-    /// The families of constraints, where there are many of the same form.
-    pub(crate) fn families(&self, quantity: Quantity) -> Result<Option<Arc<Families>>, EvalError> {
+    /// The element maps of constraints, where there are many of the same form.
+    pub(crate) fn repetition(&self, quantity: Quantity) -> Result<Option<Arc<Repetition>>, EvalError> {
         use Quantity::{ConstraintBias, ConstraintJacobian, ConstraintRates, Constraints};
         if !matches!(quantity, ConstraintBias | ConstraintRates | ConstraintJacobian | Constraints) {
             return Ok(None);
         }
-        let cell = &self.inner.families[quantity as usize];
-        if let Some(families) = cell.get() {
-            return Ok(families.clone());
+        let cell = &self.inner.repetitions[quantity as usize];
+        if let Some(repetition) = cell.get() {
+            return Ok(repetition.clone());
         }
         let found = self.with_source(|source| {
             let Some(plan) = source.plan(quantity) else { return Ok(None) };
@@ -321,9 +350,10 @@ impl System {
                 ConstraintJacobian => self.layout().start.iter().skip(1).map(|&end| end as usize).collect(),
                 _ => (1..=outputs.len()).collect(),
             };
-            Families::find(&inputs, &source.expressions(&source.parameters), &outputs, &ends, FAMILY)
+            let parameters = source.expressions(&source.parameters);
+            Repetition::find(&inputs, &parameters, &outputs, &ends, self.inner.repeated)
         });
-        let found = found.map_err(|e| EvalError::Compile { what: quantity.name(), reason: e.to_string() })?;
+        let found = found.map_err(|source| EvalError::Compile { what: quantity.name(), source })?;
         Ok(cell.get_or_init(|| found.map(Arc::new)).clone())
     }
 
@@ -353,16 +383,14 @@ impl System {
     /// The vector field as its expressions stand. A series has its own way to write polynomials, for what a product costs is different there.
     ///
     /// # Errors
-    /// [`EvalError::Undefined`] if the vector field is not in closed form.
+    /// [`EvalError::Undefined`] if the vector field is not in closed form; [`EvalError::NoFormula`] if an energy is not a formula.
     pub fn rates_program(&self) -> Result<&Program, EvalError> {
         if let Some(rates) = self.inner.rates.get() {
             return Ok(rates);
         }
         self.kernel(Quantity::Rates)?;
         let rates = self.with_source(|source| source.plain(Quantity::Rates));
-        let reason =
-            |e: ModelError| EvalError::Compile { what: Quantity::Rates.name(), reason: e.to_string() };
-        let rates = rates.map_err(reason)?;
+        let rates = rates.map_err(|source| EvalError::Compile { what: Quantity::Rates.name(), source })?;
         Ok(self.inner.rates.get_or_init(|| rates))
     }
 
@@ -375,21 +403,17 @@ impl System {
         if let Some(series) = known.iter().find(|series| series.order() == order) {
             return Ok(series.clone());
         }
-        let reason = |e: SeriesError| EvalError::Compile { what: "Taylor series", reason: e.to_string() };
-        let series = Series::new(self.rates_program()?, self.dimension(), order).map_err(reason)?;
+        let failed = |e: SeriesError| EvalError::Compile { what: "Taylor series", source: e.into() };
+        let series = Series::new(self.rates_program()?, self.dimension(), order).map_err(failed)?;
         known.push(series.clone());
         Ok(series)
     }
 
     /// A kernel for an expression of \[q…, p…, v…, t, u…\].
-    pub(crate) fn observation(&self, text: &str) -> Result<Kernel, ObserveError> {
+    pub(crate) fn observation(&self, what: Observed<'_>) -> Result<Kernel, ObserveError> {
         self.with_source(|source| {
-            let value = source.read(text)?;
-            let reason = |reason: String| ObserveError::Compile { reason };
-            let parameters = source.expressions(&source.parameters);
-            let program = Program::build(&source.expressions(&source.observed()), &parameters, &[value]);
-            let program = program.map_err(|e| reason(e.to_string()))?;
-            Kernel::compile(program).map_err(|e| reason(e.to_string()))
+            let value = source.read(what)?;
+            Ok(source.kernel(&source.expressions(&source.observed()), &[value])?)
         })
     }
 
@@ -401,6 +425,11 @@ impl System {
     /// Whether there is a kernel for a quantity, compiled or not.
     pub(crate) fn has(&self, quantity: Quantity) -> bool {
         self.inner.has[quantity as usize]
+    }
+
+    /// The energies that are no formulas.
+    pub(crate) fn energies(&self) -> &Arc<[SystemEnergy]> {
+        &self.inner.energies
     }
 
     pub(crate) fn massive(&self) -> &[String] {
@@ -446,12 +475,21 @@ impl Source {
         [&self.coordinates, &self.momenta, &self.velocities, &[self.time][..], &self.inputs].concat()
     }
 
-    /// Reads an expression of what can be observed, of parameters, and of names defined by these.
-    pub(crate) fn read(&self, text: &str) -> Result<Expr<'_>, ObserveError> {
+    /// A kernel for expressions of inputs and parameters.
+    pub(crate) fn kernel(&self, inputs: &[Expr<'_>], outputs: &[Expr<'_>]) -> Result<Kernel, CodeError> {
+        Ok(Kernel::compile(Program::build(inputs, &self.expressions(&self.parameters), outputs)?)?)
+    }
+
+    /// An expression of what can be observed, of parameters, and of names defined by these.
+    pub(crate) fn read(&self, what: Observed<'_>) -> Result<Expr<'_>, ObserveError> {
+        let value = match what {
+            Observed::Text(text) => self.graph.parse(text)?,
+            Observed::Value(value) => self.graph.adopt(value),
+        };
         let defined =
             self.definitions.iter().map(|&(name, value)| (self.graph.at(name), self.graph.at(value)));
         let defined: Vec<_> = defined.collect();
-        let value = self.graph.parse(text)?.substitute(&defined);
+        let value = value.substitute(&defined);
         let known = self.expressions(&[self.observed().as_slice(), &self.parameters].concat());
         if let Some(unknown) = symbols_of(&[value]).into_iter().find(|symbol| !known.contains(symbol)) {
             let names: Vec<String> =
@@ -464,7 +502,7 @@ impl Source {
     }
 
     /// The program of a quantity; of few instructions for those that steps are made of.
-    fn program(&self, quantity: Quantity) -> Result<Program, ModelError> {
+    fn program(&self, quantity: Quantity) -> Result<Program, CodeError> {
         use Quantity::{Accelerations, Drift, Kick, Rates};
         let [inputs, parameters, outputs] = self.parts(quantity);
         match quantity {
@@ -474,7 +512,7 @@ impl Source {
     }
 
     /// The program of a quantity as its expressions stand.
-    fn plain(&self, quantity: Quantity) -> Result<Program, ModelError> {
+    fn plain(&self, quantity: Quantity) -> Result<Program, CodeError> {
         let [inputs, parameters, outputs] = self.parts(quantity);
         Ok(Program::build(&inputs, &parameters, &outputs)?)
     }
@@ -510,7 +548,7 @@ impl Source {
             (&self.coordinates, self.expressions(&self.momenta), self.expressions(&self.velocities));
         let q = self.expressions(q);
         let (space, blocks) = match quantity {
-            Quantity::Jacobian if facts.closed => {
+            Quantity::Jacobian if self.plan(Quantity::Rates).is_some() => {
                 let state: Vec<_> = q.iter().chain(&p).copied().collect();
                 (Space::Phase, outputs(Quantity::Rates).map(|f| dense(&self.graph, &f, &state)))
             }

@@ -7,6 +7,7 @@ mod common;
 mod consistency;
 mod constraints;
 mod contradictions;
+mod energies;
 mod errors;
 mod flow;
 mod forms;

@@ -1,10 +1,11 @@
 //! Why a model cannot be read, prepared, run or measured, and whose fault that is.
 
 use crate::run::Run;
+use crate::section::SectionError;
 use leastaction_catalog::{EntryError, SampleError};
 use leastaction_expr::UnboundSymbol;
 use leastaction_integrate::{DriftError, RunError, UnknownMethod};
-use leastaction_language::{BindError, Errors};
+use leastaction_language::Errors;
 use leastaction_mechanics::{EvalError, ModelError, ObserveError, SettingError, StartError};
 use std::fmt;
 
@@ -85,9 +86,6 @@ pub enum Cause {
         /// The parameters there are.
         parameters: Vec<String>,
     },
-    /// An input cannot be bound.
-    #[error(transparent)]
-    Input(#[from] BindError),
     /// A value of the initial condition depends on more than parameters.
     #[error(transparent)]
     Unbound(#[from] UnboundSymbol),
@@ -126,6 +124,9 @@ pub enum Cause {
     /// What should be recorded, watched or looked for cannot be observed.
     #[error(transparent)]
     Observe(#[from] ObserveError),
+    /// There is no such section.
+    #[error(transparent)]
+    Section(#[from] SectionError),
     /// A run like this cannot begin.
     #[error(transparent)]
     Run(#[from] RunError),

@@ -15,6 +15,9 @@
 //! - A [`Simulation`] is a problem with a method and all the text asks for along the way. It borrows nothing, and can be run any number of times.
 //! - A [`Run`] is what came of it, also when it was interrupted or failed on the way.
 //!
+//! A problem can be run in other ways too: by several methods, as [trials](Trial) against a [`Reference`]; as a [`Section`] of many orbits; as a [`Playback`] that is
+//! computed ahead of who watches it; as the ensemble of a study, of which it knows [what is not sampled](Problem::rest).
+//!
 //! ```
 //! use leastaction_expr::Graph;
 //! use leastaction_simulate::{Overrides, Source};
@@ -28,23 +31,32 @@
 
 #![forbid(unsafe_code)]
 
+mod compare;
 mod error;
 mod many;
 mod measure;
 mod method;
 mod overrides;
+mod playback;
 mod problem;
 mod run;
 mod sampling;
+mod section;
 mod simulation;
 mod source;
 
+pub use compare::{Reference, Trial, applies};
 pub use error::{Cause, FailedRun, Fault, MeasureError, PrepareError, SourceError, fault_of};
 pub use measure::{Energy, Measurements, Warning};
 pub use method::Method;
 pub use overrides::Overrides;
+pub use playback::{Playback, PlaybackPlan, Snapshot};
 pub use problem::{Named, Problem};
 pub use run::Run;
 pub use sampling::SAMPLES;
+pub use section::{
+    Fan, Level, LevelError, Lost, LostOrbit, Orbit, Points, Section, SectionError, SectionPlan,
+    SectionProgress, SectionRun,
+};
 pub use simulation::{Simulation, describe};
 pub use source::Source;

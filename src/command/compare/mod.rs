@@ -1,6 +1,5 @@
 //! `leastaction compare`: several methods on one system, what they cost and how well they do.
 
-mod contest;
 mod rows;
 
 use super::pictures::plot_file;
@@ -10,10 +9,9 @@ use super::setting::{Beginning, Seed};
 use super::source::{told, unprepared};
 use super::{Failure, table};
 use clap::Args;
-use contest::{Reference, applies, run};
 use leastaction::integrate::number;
 use leastaction::plot::{Comparison, Contender};
-use leastaction::simulate::{PrepareError, Problem};
+use leastaction::simulate::{PrepareError, Problem, Reference, applies};
 use leastaction::{Card, Graph, Integrator, METHODS, Pace, Tolerance};
 use rows::{Row, Rows};
 use std::path::PathBuf;
@@ -62,8 +60,7 @@ impl Compare {
         let prepared = source.problem(&graph, &self.beginning.overrides(self.seed.seed));
         let prepared = prepared.and_then(|mut problem| Ok((self.paces(&mut problem)?, problem)));
         let (paces, problem) = prepared.map_err(|error| unprepared(&source, &error))?;
-        let Problem { name, setup, dynamics, start, until, .. } = problem;
-        let system = dynamics.system().clone();
+        let system = problem.dynamics.system();
         let conserved = system.conserved().contains(&"energy");
         if !conserved && !self.plot.is_empty() {
             let why = "the energy of this system changes by itself: there is no error of it to plot";
@@ -71,11 +68,15 @@ impl Compare {
         }
         let (cards, left) = match asked {
             Some(cards) => (cards, Vec::new()),
-            None => METHODS.iter().partition(|card| paces.iter().any(|pace| applies(card, pace, &dynamics))),
+            None => {
+                METHODS.iter().partition(|card| paces.iter().any(|pace| applies(card, pace, system.facts())))
+            }
         };
         let steps = self.beginning.max_steps;
         let mut watcher = Watcher::new(!self.quiet)?;
-        let (reference, unknown) = match Reference::new(&dynamics, &start, until, steps, &mut watcher) {
+        let reference = problem
+            .reference(steps, |part| watcher.tell(0.0, || format!("reference, {:.0} %", 100.0 * part)));
+        let (reference, unknown) = match reference {
             Ok(reference) => (reference, None),
             Err(error) => (None, Some(format!("there is none: {error}"))),
         };
@@ -85,14 +86,16 @@ impl Compare {
         let mut rows = Rows { rows: Vec::new(), conserved, constrained: system.facts().constrained, doubt };
         for (i, &(card, pace)) in contests.iter().enumerate() {
             let integrator = Integrator::new(card, pace.clone()).at_most(steps);
-            let told = |part: f64| ((i as f64 + part) / contests.len() as f64, card.name.to_owned());
-            let outcome = match run(&integrator, &dynamics, &start, until, &mut watcher, &told) {
+            let trial = problem.trial(&integrator, |part| {
+                watcher.tell((i as f64 + part) / contests.len() as f64, || card.name.to_owned())
+            });
+            let outcome = match trial {
                 Ok(None) => break,
                 Ok(Some(run)) => Ok(run),
                 Err(error) => Err(error.to_string()),
             };
             let near = reference.as_ref().zip(outcome.as_ref().ok());
-            let error = near.map(|(reference, run)| reference.error(run, system.degrees()));
+            let error = near.map(|(reference, run)| reference.error(run));
             rows.rows.push(Row { card, pace: pace.clone(), outcome, error });
         }
         let interrupted = watcher.is_interrupted();
@@ -101,7 +104,7 @@ impl Compare {
             rows.sort();
         }
 
-        let span = format!("t = {} to {}", number(&start.t), number(&until));
+        let span = format!("t = {} to {}", number(&problem.start.t), number(&problem.until));
         let (mut files, mut errors) = (Vec::new(), Vec::new());
         for path in self.out.iter().filter(|_| !rows.rows.is_empty()) {
             match rows.write(path) {
@@ -109,7 +112,7 @@ impl Compare {
                 Err(error) => errors.push(error.to_string()),
             }
         }
-        let plot = self.comparison(&name, &span, &rows, paces.len() > 1);
+        let plot = self.comparison(&problem.name, &span, &rows, paces.len() > 1);
         for path in self.plot.iter().filter(|_| !plot.contenders.is_empty()) {
             match plot.save(path) {
                 Ok(()) => files.push(path.display().to_string()),
@@ -117,9 +120,10 @@ impl Compare {
             }
         }
         let row = |name: &str, text: String| vec![name.to_owned(), text];
-        let mut head = vec![row("system", told(&name, &setup.about)), row("run", span)];
+        let mut head = vec![row("system", told(&problem.name, &problem.setup.about)), row("run", span)];
         head.extend(reference.map(|reference| {
-            row("reference", format!("{}, known to about {:.1e}", reference.told, reference.doubt))
+            let Reference { method, tolerance, doubt, .. } = reference;
+            row("reference", format!("{method} at a tolerance of {tolerance:e}, known to about {doubt:.1e}"))
         }));
         head.extend(unknown.map(|why| row("reference", why)));
         if !left.is_empty() {

@@ -1,9 +1,9 @@
 //! The table of a comparison: on the terminal, as CSV, and as JSON.
 
 use super::super::{Failure, table};
-use super::contest::Run;
 use leastaction::integrate::number;
 use leastaction::output::{FileError, json, replace};
+use leastaction::simulate::Trial;
 use leastaction::{Card, Pace};
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use std::path::Path;
 pub(super) struct Row {
     pub(super) card: &'static Card,
     pub(super) pace: Pace,
-    pub(super) outcome: Result<Run, String>,
+    pub(super) outcome: Result<Trial, String>,
     /// How far the end is from the reference.
     pub(super) error: Option<f64>,
 }
@@ -139,7 +139,7 @@ impl Rows {
     /// All that is known of a row, by name.
     fn members(&self, row: &Row) -> Vec<(&'static str, Value)> {
         let run = row.outcome.as_ref().ok();
-        let count = |pick: fn(&Run) -> u64| run.map_or(Value::Nothing, |run| Value::Count(pick(run)));
+        let count = |pick: fn(&Trial) -> u64| run.map_or(Value::Nothing, |run| Value::Count(pick(run)));
         let value = |value: Option<f64>| value.map_or(Value::Nothing, Value::Number);
         let pace = match &row.pace {
             Pace::Step(step) => Value::Number(*step),
@@ -153,7 +153,7 @@ impl Rows {
             ("steps", count(|run| run.work.steps)),
             ("rejected", count(|run| run.work.rejected)),
             ("evaluations", count(|run| run.work.evaluations)),
-            ("energy_drift", value(run.filter(|_| self.conserved).map(Run::drift))),
+            ("energy_drift", value(run.filter(|_| self.conserved).map(Trial::drift))),
             ("constraint_position", value(run.filter(|_| self.constrained).map(|run| run.violations.0))),
             ("constraint_velocity", value(run.filter(|_| self.constrained).map(|run| run.violations.1))),
             ("end_error", value(row.error)),

@@ -1,11 +1,6 @@
 //! `leastaction section`: a Poincaré section, the points where orbits pass a surface.
-//!
-//! Each step is looked into by its polynomial, and points are where that passes the surface (M. Hénon, Physica D 5 (1982) 412,
-//! doi:10.1016/0167-2789(82)90034-3, integrates onto it instead).
 
-mod points;
-mod starts;
-mod surface;
+mod picture;
 
 use super::pictures::plot_file;
 use super::progress::Watcher;
@@ -14,23 +9,14 @@ use super::setting::{Seed, Setting};
 use super::source::{refused, told, unprepared};
 use super::{Failure, table};
 use clap::Args;
+use leastaction::Graph;
 use leastaction::integrate::number;
+use leastaction::language::Direction;
 use leastaction::output::{Format, check, write};
 use leastaction::plot::{Orbit as Plotted, Section as Plot};
-use leastaction::simulate::{Method, PrepareError, Problem, describe};
-use leastaction::{Event, Graph, Integrator, Observable, Pace, Reason, RunError, energy_scale};
-use points::Points;
-use starts::{Fan, Level, Start, fan, short, starts};
-use std::ops::ControlFlow;
+use leastaction::simulate::{Fan, Level, Section as Prepared, SectionPlan, describe};
 use std::path::PathBuf;
-use std::time::Instant;
 
-/// Progress and Ctrl-C are looked at every so many steps.
-const STEPS: u64 = 64;
-/// An orbit that does not pass the surface for so many times the time of a usual run is given up, unless an end is asked for.
-const DRY: f64 = 100.0;
-/// And it is followed no longer than so many times that.
-const LONGEST: f64 = 1e6;
 /// So many orbits that went wrong are told about, one by one.
 const TOLD: usize = 5;
 
@@ -86,82 +72,50 @@ pub(crate) struct Section {
     quiet: bool,
 }
 
-/// How an orbit is followed.
-struct Chase {
-    integrator: Integrator,
-    end: f64,
-    /// How long is waited for a point; for ever if an end was asked for.
-    patience: f64,
-    shown: [Observable; 2],
-}
-
 impl Section {
     pub(crate) fn execute(self) -> Result<String, Failure> {
         let endings = self.out.iter().try_for_each(|path| Format::of(path).and_then(|_| check(path)));
         endings.map_err(Failure::usage)?;
-        let level = self.energy.zip(self.solve.clone()).map(|(energy, solve)| Level { energy, solve });
-        let surface = surface::vanishing(&self.through)?;
+        let plan = self.plan()?;
         let (graph, source) = (Graph::new(), self.setting.beginning.source()?);
         let overrides = self.setting.overrides(self.seed.seed);
-        let wrong = |error: PrepareError| unprepared(&source, &error);
-        let mut problem = source.problem(&graph, &overrides).map_err(wrong)?;
-        let Method { integrator, why } = problem.method(&overrides).map_err(wrong)?;
-        let dynamics = &mut problem.dynamics;
-        let unclear = |what: &str, error| Failure::usage(format!("`{what}`: {error}"));
-        let passing = dynamics.observable(&surface).map_err(|error| unclear(&self.through, error))?;
-        let passing = Event::new(passing);
-        let passing = match (self.rising, self.falling) {
-            (true, _) => passing.rising(),
-            (_, true) => passing.falling(),
-            _ => passing,
-        };
-        let names = surface::shown(self.show.as_deref(), &self.through, dynamics)?;
-        let mut shown = [None; 2];
-        for (shown, name) in shown.iter_mut().zip(&names) {
-            *shown = Some(dynamics.observable(name).map_err(|error| unclear(name, error))?);
-        }
-        let [Some(a), Some(b)] = shown else { return Err(Failure::usage("nothing is shown")) };
-        let chase = self.chase(integrator.event(passing), problem.start.t, problem.until, [a, b]);
-        let orbits = self.orbits as usize;
-        let (starts, mut lost) =
-            starts((&source, self.seed.seed), &mut problem, orbits, self.vary.as_ref(), level.as_ref())?;
+        let prepared = source.problem(&graph, &overrides).and_then(|mut problem| {
+            let section = Prepared::new(&source, &mut problem, &plan, &overrides)?;
+            Ok((problem, section))
+        });
+        let (problem, section) = prepared.map_err(|error| unprepared(&source, &error))?;
+        let (starts, names) = (&section.starts, &section.names);
         if starts.is_empty() {
-            return Err(Failure::usage(several(&lost[..lost.len().min(TOLD)])));
+            let lost: Vec<_> = section.lost.iter().take(TOLD).map(ToString::to_string).collect();
+            return Err(Failure::usage(several(&lost)));
         }
 
-        let mut points = Points::new(problem.dynamics.system(), &names);
         let mut watcher = Watcher::new(!self.quiet)?;
-        let before = Instant::now();
-        let (mut drift, mut broken) = (0.0_f64, None);
-        for (i, start) in starts.iter().enumerate() {
-            let followed =
-                self.follow(&chase, start, i, starts.len(), &mut problem, &mut points, &mut watcher)?;
-            drift = drift.max(followed.drift);
-            lost.extend(followed.lost.map(|why| named(&start.name, why)));
-            if watcher.is_interrupted() {
-                broken = Some(format!("by Ctrl-C in orbit {} of {}", i + 1, starts.len()));
-                break;
-            }
-        }
-        let wall = before.elapsed();
+        let run = section.run(|progress| {
+            let place =
+                || format!("orbit {} of {}, {} points", progress.orbit + 1, starts.len(), progress.points);
+            watcher.tell(progress.fraction, place)
+        });
         watcher.finish();
+        let run = run.map_err(|error| refused(&error))?;
+        let (points, lost) = (&run.points, &run.lost);
+        let broken = run.interrupted.map(|i| format!("by Ctrl-C in orbit {} of {}", i + 1, starts.len()));
+        let passed = format!("{}{}", surface(&self.through), self.direction());
         if points.is_empty() && broken.is_none() {
-            let nothing = format!("no orbit passes {}{}", surface::told(&self.through), self.sense());
             let reasons = lost.iter().take(TOLD).map(|why| format!("\n  {why}")).collect::<String>();
-            return Err(Failure::run(format!("{nothing}{reasons}")));
+            return Err(Failure::run(format!("no orbit passes {passed}{reasons}")));
         }
 
-        let conserved = problem.dynamics.system().conserved().contains(&"energy");
+        let conserved = section.dynamics.system().conserved().contains(&"energy");
         let ended = broken.as_ref().map_or_else(|| "complete".to_owned(), |why| format!("stopped {why}"));
-        let about = describe(&problem.name, &chase.integrator, &problem.dynamics, ended);
+        let about = describe(&problem.name, &section.integrator, &section.dynamics, ended);
         let (mut files, mut errors) = (Vec::new(), Vec::new());
         for path in &self.out {
-            match write(path, points.record(), &about) {
+            match write(path, &points.record, &about) {
                 Ok(()) => files.push(path.display().to_string()),
                 Err(error) => errors.push(error.to_string()),
             }
         }
-        let passed = format!("{}{}", surface::told(&self.through), self.sense());
         let subtitle =
             format!("{passed}: {} points of {} orbits, by {}", points.len(), starts.len(), about.method);
         let plot = Plot {
@@ -190,28 +144,33 @@ impl Section {
             row("section", format!("{passed}; shown are {} and {}", names[0], names[1])),
             row("method", format!("{} by {}", about.method, about.pace)),
         ];
-        rows.extend(why.map(|why| row("because", why)));
-        rows.push(row("orbits", self.fan(starts.len(), level.as_ref())));
+        rows.extend(section.why.iter().map(|why| row("because", why.clone())));
+        rows.push(row("orbits", self.fan(starts.len())));
         rows.push(row(
             "points",
             format!("{}, t from {} to {}", points.len(), short(times[0]), short(times[1])),
         ));
         rows.extend(
-            conserved.then(|| row("energy", format!("at most {drift:.2e} off (relative, at the points)"))),
+            conserved
+                .then(|| row("energy", format!("at most {:.2e} off (relative, at the points)", run.drift))),
         );
         rows.push(row(
             "time",
-            format!("{:.3} s to compile, {:.3} s to run", problem.compile.as_secs_f64(), wall.as_secs_f64()),
+            format!(
+                "{:.3} s to compile, {:.3} s to run",
+                problem.compile.as_secs_f64(),
+                run.wall.as_secs_f64()
+            ),
         ));
         rows.extend((!files.is_empty()).then(|| row("files", files.join(", "))));
         rows.extend(broken.iter().map(|why| row("stopped", why.clone())));
-        rows.extend(lost.iter().take(TOLD).map(|why| row("warning", why.clone())));
+        rows.extend(lost.iter().take(TOLD).map(|why| row("warning", why.to_string())));
         if lost.len() > TOLD {
             rows.push(row("warning", format!("and {} more", lost.len() - TOLD)));
         }
         let mut text = if self.quiet { String::new() } else { table(&rows) };
         if !self.quiet && self.out.is_empty() && self.plot.is_empty() {
-            text += &points.picture(&names);
+            text += &picture::picture(points, names);
         }
         match (broken.is_some(), errors.is_empty()) {
             (true, _) => Err(Failure::interrupted(several(&errors)).saying(text)),
@@ -220,7 +179,28 @@ impl Section {
         }
     }
 
-    fn sense(&self) -> &'static str {
+    /// What is asked of the section.
+    fn plan(&self) -> Result<SectionPlan, Failure> {
+        let two = |text: &str| match <[String; 2]>::try_from(split(text)) {
+            Ok(both) if both.iter().all(|part| !part.is_empty()) => Ok(both),
+            _ => Err(Failure::usage(format!("`{text}` are not two expressions: write --show y,p_y"))),
+        };
+        Ok(SectionPlan {
+            through: self.through.clone(),
+            direction: match (self.rising, self.falling) {
+                (true, _) => Direction::Rising,
+                (_, true) => Direction::Falling,
+                _ => Direction::Both,
+            },
+            shown: self.show.as_deref().map(two).transpose()?,
+            orbits: self.orbits as usize,
+            vary: self.vary.clone(),
+            level: self.energy.zip(self.solve.clone()).map(|(energy, solve)| Level { energy, solve }),
+            count: self.count as usize,
+        })
+    }
+
+    fn direction(&self) -> &'static str {
         match (self.rising, self.falling) {
             (true, _) => ", rising",
             (_, true) => ", falling",
@@ -229,90 +209,81 @@ impl Section {
     }
 
     /// How many orbits there are, and what tells them apart.
-    fn fan(&self, orbits: usize, level: Option<&Level>) -> String {
+    fn fan(&self, orbits: usize) -> String {
         let varied = self
             .vary
             .as_ref()
             .map(|fan| format!(", {} from {} to {}", fan.name, number(&fan.from), number(&fan.to)));
-        let level = level.map(|level| format!(", {} for the energy {}", level.solve, number(&level.energy)));
+        let level = self.energy.as_ref().zip(self.solve.as_ref());
+        let level = level.map(|(energy, solve)| format!(", {solve} for the energy {}", number(energy)));
         format!("{orbits}{}{}", varied.unwrap_or_default(), level.unwrap_or_default())
     }
+}
 
-    /// How orbits are followed: until the end that was asked for, or as long as points are found.
-    fn chase(&self, integrator: Integrator, start: f64, until: f64, shown: [Observable; 2]) -> Chase {
-        let asked = self.setting.beginning.until.is_some();
-        let span = until - start;
-        let end = match (asked, integrator.pace()) {
-            (true, _) => until,
-            (false, Pace::Step(step)) => {
-                let most = 0.99 * self.setting.beginning.max_steps as f64 * step.abs();
-                start + span.signum() * (LONGEST * span.abs()).min(most)
-            }
-            (false, _) => start + LONGEST * span,
-        };
-        let patience = if asked { f64::INFINITY } else { DRY * span.abs() };
-        Chase { integrator: integrator.every(STEPS), end, patience, shown }
+/// Reads `NAME=FROM..TO`.
+fn fan(text: &str) -> Result<Fan, String> {
+    let usage = || format!("`{text}`: write NAME=FROM..TO, such as y=-0.2..0.4");
+    let (name, range) = text.split_once('=').ok_or_else(usage)?;
+    let (from, to) = range.split_once("..").ok_or_else(usage)?;
+    let value = |text: &str| {
+        let text = text.trim();
+        text.parse().ok().filter(|x: &f64| x.is_finite()).ok_or_else(|| format!("`{text}` is not a number"))
+    };
+    if name.trim().is_empty() {
+        return Err(usage());
     }
+    Ok(Fan { name: name.trim().to_owned(), from: value(from)?, to: value(to)? })
+}
 
-    /// Follows an orbit, and takes down its points.
-    #[allow(clippy::too_many_arguments)] // it is called once
-    fn follow(
-        &self,
-        chase: &Chase,
-        start: &Start,
-        index: usize,
-        orbits: usize,
-        problem: &mut Problem<'_>,
-        points: &mut Points,
-        watcher: &mut Watcher,
-    ) -> Result<Followed, Failure> {
-        let dynamics = &mut problem.dynamics;
-        let scale = energy_scale(dynamics, &start.state).map_err(Failure::run)?;
-        let mut first = [0.0];
-        dynamics.energy(&[start.state.t], &start.state.block(), &mut first).map_err(Failure::run)?;
-        let (count, mut found, mut last, mut drift) = (self.count as usize, 0, start.state.t, 0.0_f64);
-        let mut dry = false;
-        let ended = chase.integrator.observe(dynamics, &start.state, chase.end, |sample| {
-            if sample.event.is_some() {
-                let energy =
-                    points.add(index, sample.t, sample.block.values(), sample.dynamics, chase.shown)?;
-                drift = drift.max((energy - first[0]).abs() / scale);
-                (found, last) = (found + 1, sample.t);
-            }
-            dry = (sample.t - last).abs() > chase.patience;
-            let fraction = (index as f64 + found as f64 / count as f64) / orbits as f64;
-            let flow = watcher.tell(fraction, || format!("orbit {} of {orbits}, {found} points", index + 1));
-            Ok(if found >= count || dry { ControlFlow::Break(()) } else { flow })
-        });
-        let fewer = || format!("{found} points instead of {count}");
-        let lost = match ended {
-            Ok(_) if found >= count => None,
-            Ok(_) if dry => Some(format!("{}: none follows for {}", fewer(), number(&chase.patience))),
-            Ok(end) if end.reason == Reason::Complete => {
-                Some(format!("{} until t = {}", fewer(), number(&end.t)))
-            }
-            Ok(_) => None,
-            Err(
-                error @ (RunError::Step(_)
-                | RunError::Eval(_)
-                | RunError::NotFinite { .. }
-                | RunError::StepTooShort { .. }
-                | RunError::OutOfSteps { .. }),
-            ) => Some(format!("{}: {error}", fewer())),
-            Err(error) => return Err(refused(&error)),
-        };
-        Ok(Followed { drift, lost })
+/// A surface as it is told.
+fn surface(text: &str) -> String {
+    match text.split_once('=') {
+        Some((left, right)) => format!("{} = {}", left.trim(), right.trim()),
+        None => format!("{} = 0", text.trim()),
     }
 }
 
-/// What became of an orbit.
-struct Followed {
-    /// By how much its energy was off, relatively.
-    drift: f64,
-    /// Why it has fewer points than were asked for.
-    lost: Option<String>,
+/// Parts between commas that are not inside brackets.
+fn split(text: &str) -> Vec<String> {
+    let (mut parts, mut depth) = (vec![String::new()], 0_i32);
+    for letter in text.chars() {
+        match letter {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth -= 1,
+            _ => {}
+        }
+        match (letter, depth, parts.last_mut()) {
+            (',', 0, _) => parts.push(String::new()),
+            (_, _, Some(part)) => part.push(letter),
+            _ => {}
+        }
+    }
+    parts.iter().map(|part| part.trim().to_owned()).collect()
 }
 
-fn named(name: &str, text: String) -> String {
-    if name.is_empty() { text } else { format!("{name}: {text}") }
+/// Four digits of a number.
+fn short(value: f64) -> String {
+    number(&format!("{value:.3e}").parse().unwrap_or(value))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test may panic
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fans_and_surfaces_are_read() {
+        let wide = fan("y = -0.5 .. 1e0").unwrap();
+        assert_eq!(wide, Fan { name: "y".to_owned(), from: -0.5, to: 1.0 });
+        for bad in ["y", "y=1", "y=1..", "=1..2", "y=a..b", "y=0..inf"] {
+            assert!(fan(bad).is_err(), "{bad}");
+        }
+        assert_eq!([surface("x"), surface(" x=1")], ["x = 0", "x = 1"]);
+    }
+
+    #[test]
+    fn commas_inside_brackets_separate_nothing() {
+        assert_eq!(split("y, p_y"), ["y", "p_y"]);
+        assert_eq!(split("atan2(y, x), p_y"), ["atan2(y, x)", "p_y"]);
+    }
 }

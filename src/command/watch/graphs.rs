@@ -1,9 +1,9 @@
 //! Graphs of a motion without a drawing: coordinates against time, or velocities against coordinates.
 
-use super::film::{Film, Shot};
 use super::screen::Frame;
 use super::view::View;
 use crate::command::canvas::{Canvas, FADES, Ink, Place};
+use leastaction::simulate::{Playback, Snapshot};
 
 /// A graph has at least so many rows, and a portrait so many columns and rows.
 const LOWEST: usize = 3;
@@ -73,34 +73,34 @@ pub(super) fn against_time(
     canvas: &mut Canvas,
     row: usize,
     names: &[String],
-    film: &Film,
-    shot: &Shot,
+    playback: &Playback,
+    snapshot: &Snapshot,
     view: &View,
 ) {
     let [columns, rows] = cells(canvas);
     let count = names.len().min(rows / LOWEST).max(1);
     let window = (MORE * view.trail_time()).max(SHORTEST * view.speed) / view.zoom;
-    let way = if film.last() < film.first() { -1.0 } else { 1.0 };
+    let way = if playback.last() < playback.first() { -1.0 } else { 1.0 };
     let mut texts = Vec::new();
     for (i, name) in names.iter().take(count).enumerate() {
         let (top, bottom) = (i * rows / count, (i + 1) * rows / count);
         let mut panel = Panel::new([[0, top], [columns, bottom - top]]);
-        let seen = || film.past(shot.t, window).chain(std::iter::once(shot));
-        seen().for_each(|shot| panel.include(1, shot.coordinates[i]));
+        let seen = || playback.past(snapshot.t, window).chain(std::iter::once(snapshot));
+        seen().for_each(|snapshot| panel.include(1, snapshot.coordinates[i]));
         panel.air(1);
         (panel.low[0], panel.high[0]) = (-window, 0.0);
         if let Some(ends) = panel.zero(1) {
             canvas.dotted(&ends, 4, Ink::Still);
         }
         let points: Vec<Place> =
-            seen().map(|s| panel.place([-way * (shot.t - s.t), s.coordinates[i]])).collect();
+            seen().map(|s| panel.place([-way * (snapshot.t - s.t), s.coordinates[i]])).collect();
         canvas.dotted(&points, 1, Ink::Disc(i as u8));
         let more = if i + 1 == count && names.len() > count {
             format!("  (and {} more)", names.len() - count)
         } else {
             String::new()
         };
-        texts.push((0, top, format!("{name} = {:.5}{more}", shot.coordinates[i])));
+        texts.push((0, top, format!("{name} = {:.5}{more}", snapshot.coordinates[i])));
     }
     label(frame, canvas, row, &texts);
 }
@@ -111,8 +111,8 @@ pub(super) fn phases(
     canvas: &mut Canvas,
     row: usize,
     names: &[(String, String)],
-    film: &Film,
-    shot: &Shot,
+    playback: &Playback,
+    snapshot: &Snapshot,
     view: &View,
 ) {
     let [columns, rows] = cells(canvas);
@@ -125,21 +125,22 @@ pub(super) fn phases(
         // A blank column and row keep neighbours apart; the first row is for the name.
         let size = [right - left - usize::from(i + 1 < across), bottom - top - 1];
         let mut panel = Panel::new([[left, top + 1], size]);
-        for known in film.shots() {
+        for known in playback.snapshots() {
             panel.include(0, known.coordinates[k]);
             panel.include(1, known.velocities[k]);
         }
         [0, 1].into_iter().for_each(|axis| panel.air(axis));
         [0, 1].into_iter().filter_map(|axis| panel.zero(axis)).for_each(|e| canvas.dotted(&e, 4, Ink::Still));
         let time = view.trail_time().max(SHORTEST * view.speed);
-        let seen: Vec<&Shot> = film.past(shot.t, MORE * time).chain(std::iter::once(shot)).collect();
+        let seen: Vec<&Snapshot> =
+            playback.past(snapshot.t, MORE * time).chain(std::iter::once(snapshot)).collect();
         for fade in (0..FADES).rev() {
             let part = |f: u8| seen.len() * usize::from(FADES - f) / usize::from(FADES);
             let (from, to) = (part(fade + 1), part(fade));
             let points = seen[from..to].iter().map(|s| panel.place([s.coordinates[k], s.velocities[k]]));
             canvas.dotted(&points.collect::<Vec<_>>(), 1, Ink::Trail(k as u8, fade));
         }
-        canvas.disc(panel.place([shot.coordinates[k], shot.velocities[k]]), 1.6, Ink::Disc(k as u8));
+        canvas.disc(panel.place([snapshot.coordinates[k], snapshot.velocities[k]]), 1.6, Ink::Disc(k as u8));
         let more = match names.len() - across * down.min(names.len()) {
             more if more > 0 && k + 1 == across * down => format!("  (and {more} more)"),
             _ => String::new(),

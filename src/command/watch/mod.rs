@@ -1,9 +1,9 @@
 //! `leastaction watch`: a system that moves, in the terminal.
 //!
 //! ```text
-//! Setting ─► Script ─► Film: a thread computes shots ahead          film.rs
+//! Setting ─► PlaybackPlan ─► Playback: a thread computes snapshots ahead   simulate
 //!                        │
-//!   keys ─► View, Clock ─┤  which shot, and how it is seen          view.rs, clock.rs
+//!   keys ─► View, Clock ─┤  which snapshot, and how it is seen          view.rs, clock.rs
 //!                        ▼
 //!   Canvas ◄─ Picture, or graphs                                    canvas.rs, picture.rs, graphs.rs
 //!     ▼
@@ -11,7 +11,6 @@
 //! ```
 
 mod clock;
-mod film;
 mod graphs;
 mod picture;
 mod screen;
@@ -26,9 +25,8 @@ use super::source::{refused, unprepared};
 use clap::Args;
 use clock::Clock;
 use crossterm::event::{self, Event as Input, KeyEventKind};
-use film::{Film, Script, Shot};
 use leastaction::plot::SceneError;
-use leastaction::simulate::Problem;
+use leastaction::simulate::{Playback, PlaybackPlan, Problem, Snapshot};
 use leastaction::{Graph, Integrator, Pace, Reason};
 use picture::Picture;
 use screen::{Frame, Palette, Screen};
@@ -42,12 +40,8 @@ use view::{Show, View, Wish, usual_speed};
 const FRAME: Duration = Duration::from_millis(33);
 /// A picture that took longer than this makes time stand still meanwhile.
 const HITCH: f64 = 0.25;
-/// Shots per second, at the speed to begin with.
-const SHOTS: f64 = 120.0;
-/// A motion without end has so many shots.
-const ENDLESS: f64 = 1e9;
-/// And no more steps than this, which are still told apart.
-const STEPS: u64 = 1 << 52;
+/// Snapshots per second, at the speed to begin with.
+const SNAPSHOTS: f64 = 120.0;
 /// To know the bounds of a motion, this long is waited for what lies ahead.
 const PATIENCE: Duration = Duration::from_millis(200);
 /// A note is shown so long, in seconds.
@@ -84,7 +78,7 @@ fn speed(text: &str) -> Result<f64, String> {
 
 /// What is watched.
 struct Stage {
-    script: Script,
+    plan: PlaybackPlan,
     title: Title,
     picture: Option<Picture>,
     coordinates: Vec<String>,
@@ -142,66 +136,56 @@ impl Stage {
         until: Option<f64>,
         note: Option<String>,
     ) -> Result<Stage, Failure> {
-        let events = problem.events();
-        let Problem { name, setup, dynamics, start, until: planned, .. } = problem;
-        let system = dynamics.system().clone();
+        let system = problem.dynamics.system().clone();
         let places: Vec<_> = system.places().iter().map(|p| (p.name.clone(), p.dimensions)).collect();
-        let picture = match Picture::new(&setup.drawing, &places) {
+        let picture = match Picture::new(&problem.setup.drawing, &places) {
             Ok(picture) => Some(picture),
             Err(SceneError::Nothing) => None,
             Err(error) => return Err(Failure::run(error)),
         };
-        let way = if planned < start.t { -1.0 } else { 1.0 };
-        let spacing = speed / SHOTS;
-        let (integrator, end) = match (until, integrator.pace()) {
-            (Some(until), _) => (integrator, until),
-            (None, &Pace::Step(step)) => {
-                let end = start.t + way * (ENDLESS * spacing).min(0.5 * STEPS as f64 * step.abs());
-                (integrator.at_most(STEPS), end)
-            }
-            (None, _) => (integrator.at_most(STEPS), start.t + way * ENDLESS * spacing),
-        };
+        let plan = PlaybackPlan::new(&problem, integrator, until, speed / SNAPSHOTS);
+        let integrator = &plan.integrator;
         let pace = match integrator.pace() {
             Pace::Tolerance(tolerance) => format!("tol {}", rough(tolerance.relative)),
             Pace::Step(step) => format!("step {}", rough(*step)),
             pace @ Pace::Density(_) => pace.to_string(),
         };
         let title = Title {
-            name,
+            name: problem.name.clone(),
             method: format!("{}, {pace}", integrator.card().name),
             conserved: system.conserved().contains(&"energy"),
             digits: digits(speed),
         };
         Ok(Stage {
-            script: Script { integrator, dynamics, start, end, spacing },
+            plan,
             title,
             picture,
             coordinates: system.coordinates().to_vec(),
             velocities: system.velocities().to_vec(),
-            events,
+            events: problem.events(),
             note,
         })
     }
 
     /// Shows the motion until somebody wants it to end.
     fn show(mut self, speed: f64, signals: &Signals) -> Result<(), Failure> {
-        let start = self.script.start.t;
-        let mut film = Film::new(&self.script).map_err(|error| refused(&error))?;
-        film.wind_ahead(start, PATIENCE);
-        let mut clock = Clock::new(start, self.script.end);
+        let start = self.plan.start.t;
+        let mut playback = Playback::new(&self.plan).map_err(|error| refused(&error))?;
+        playback.wind_ahead(start, PATIENCE);
+        let mut clock = Clock::new(start, self.plan.end);
         let mut view =
             View::new(speed, self.picture.as_ref().is_some_and(Picture::is_solid), self.picture.is_some());
         let mut screen = Screen::take(Palette::of(|name| std::env::var(name).ok())).map_err(lost)?;
         let (begun, mut before) = (Instant::now(), Instant::now());
         while !signals.came() {
-            film.wind(clock.now);
-            let shot = film.at(clock.now);
+            playback.wind(clock.now);
+            let snapshot = playback.at(clock.now);
             let seconds = before.elapsed().as_secs_f64().min(HITCH);
             before = Instant::now();
             let (columns, rows) = crossterm::terminal::size().map_err(lost)?;
             let mut frame = Frame::new(usize::from(columns), usize::from(rows));
             let noted = begun.elapsed().as_secs_f64() < NOTE;
-            self.paint(&mut frame, &film, &shot, &view, &clock, (seconds, noted));
+            self.paint(&mut frame, &playback, &snapshot, &view, &clock, (seconds, noted));
             screen.show(frame).map_err(lost)?;
             let mut step = false;
             while event::poll(FRAME.saturating_sub(before.elapsed())).map_err(lost)? {
@@ -217,9 +201,9 @@ impl Stage {
                     Wish::Nothing => {}
                     Wish::Step => step = true,
                     Wish::Restart => {
-                        film = Film::new(&self.script).map_err(|error| refused(&error))?;
-                        film.wind_ahead(start, PATIENCE);
-                        clock = Clock::new(start, self.script.end);
+                        playback = Playback::new(&self.plan).map_err(|error| refused(&error))?;
+                        playback.wind_ahead(start, PATIENCE);
+                        clock = Clock::new(start, self.plan.end);
                         before = Instant::now();
                     }
                     Wish::Suspend => {
@@ -227,7 +211,7 @@ impl Stage {
                         screen.suspend().map_err(lost)?;
                         before = Instant::now();
                     }
-                    Wish::Quit => return ending(&film, &clock),
+                    Wish::Quit => return ending(&playback, &clock),
                 }
             }
             let passed = match () {
@@ -235,7 +219,7 @@ impl Stage {
                 () if view.paused => 0.0,
                 () => before.elapsed().as_secs_f64().min(HITCH),
             };
-            clock.pass(passed, view.speed, film.last(), film.end.is_some());
+            clock.pass(passed, view.speed, playback.last(), playback.end.is_some());
         }
         Ok(())
     }
@@ -244,8 +228,8 @@ impl Stage {
     fn paint(
         &mut self,
         frame: &mut Frame,
-        film: &Film,
-        shot: &Shot,
+        playback: &Playback,
+        snapshot: &Snapshot,
         view: &View,
         clock: &Clock,
         (seconds, noted): (f64, bool),
@@ -261,28 +245,28 @@ impl Stage {
         let mut canvas = Canvas::new(columns, rows - 2 - usize::from(view.help));
         match (view.show, &mut self.picture) {
             (Show::Drawing, Some(picture)) => {
-                picture.draw(&mut canvas, film, shot, view, seconds);
+                picture.draw(&mut canvas, playback, snapshot, view, seconds);
                 frame.lay(&canvas, 1);
             }
-            (Show::Phases, _) if !self.velocities.is_empty() && !shot.velocities.is_empty() => {
+            (Show::Phases, _) if !self.velocities.is_empty() && !snapshot.velocities.is_empty() => {
                 let pairs = self.coordinates.iter().cloned().zip(self.velocities.iter().cloned());
-                graphs::phases(frame, &mut canvas, 1, &pairs.collect::<Vec<_>>(), film, shot, view);
+                graphs::phases(frame, &mut canvas, 1, &pairs.collect::<Vec<_>>(), playback, snapshot, view);
             }
-            _ => graphs::against_time(frame, &mut canvas, 1, &self.coordinates, film, shot, view),
+            _ => graphs::against_time(frame, &mut canvas, 1, &self.coordinates, playback, snapshot, view),
         }
         self.title.head(frame, view, clock);
-        let note = self.note(film, clock, noted);
-        self.title.foot(frame, film, shot, note.as_ref().map(|(text, ink)| (text.as_str(), *ink)));
+        let note = self.note(playback, clock, noted);
+        self.title.foot(frame, playback, snapshot, note.as_ref().map(|(text, ink)| (text.as_str(), *ink)));
         if view.help {
             frame.write(0, rows - 2, view.keys(), Ink::Faint);
         }
     }
 
     /// What there is to say instead of energies.
-    fn note(&self, film: &Film, clock: &Clock, noted: bool) -> Option<(String, Ink)> {
+    fn note(&self, playback: &Playback, clock: &Clock, noted: bool) -> Option<(String, Ink)> {
         let event = |i: usize| self.events.get(i).map_or("an event", String::as_str);
-        let over = clock.now == film.last();
-        match &film.end {
+        let over = clock.now == playback.last();
+        match &playback.end {
             Some(Err(error)) if over => return Some((error.to_string(), Ink::Warning)),
             Some(Ok(Reason::Event(i))) if over => {
                 return Some((format!("{} ends the run: r restarts, q quits", event(*i)), Ink::Strong));
@@ -293,7 +277,7 @@ impl Stage {
             _ => {}
         }
         let happened =
-            film.event(clock.now).filter(|(t, _)| (clock.now - t).abs() < self.script.spacing * SHOTS);
+            playback.event(clock.now).filter(|(t, _)| (clock.now - t).abs() < self.plan.spacing * SNAPSHOTS);
         if let Some((t, i)) = happened {
             return Some((format!("{} at t = {:.*}", event(i), self.title.digits + 2, t), Ink::Strong));
         }
@@ -301,10 +285,10 @@ impl Stage {
     }
 }
 
-/// A film that broke, and was watched until there, is a run that failed.
-fn ending(film: &Film, clock: &Clock) -> Result<(), Failure> {
-    match &film.end {
-        Some(Err(error)) if clock.now == film.last() => Err(Failure::run(error)),
+/// A playback that broke, and was watched until there, is a run that failed.
+fn ending(playback: &Playback, clock: &Clock) -> Result<(), Failure> {
+    match &playback.end {
+        Some(Err(error)) if clock.now == playback.last() => Err(Failure::run(error)),
         _ => Ok(()),
     }
 }

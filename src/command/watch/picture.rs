@@ -1,10 +1,10 @@
 //! A drawing on a canvas, fitted to what the motion covers.
 
-use super::film::{Film, Shot};
 use super::view::View;
 use crate::command::canvas::{Canvas, FADES, Ink, Place};
 use leastaction::language::{Drawing, Part, Spot};
 use leastaction::plot::{self, Bounds, Fit, Scene, SceneError, Shape};
+use leastaction::simulate::{Playback, Snapshot};
 
 /// The heaviest disc has this radius in dots on a canvas so many dots high, and no disc is smaller than the least.
 const RADIUS: f64 = 4.2;
@@ -12,7 +12,7 @@ const HIGH: f64 = 88.0;
 const LEAST: f64 = 1.3;
 /// Bounds follow what they should hold in about this time, in seconds.
 const EASE: f64 = 0.25;
-/// Not every shot is looked at to find the bounds.
+/// Not every snapshot is looked at to find the bounds.
 const LOOKS: usize = 600;
 /// Points of a trail are at least this far apart, in dots.
 const APART: f64 = 0.8;
@@ -61,20 +61,27 @@ impl Picture {
     }
 
     /// Draws the system at a time with its trails, on a canvas of this size. So many seconds have passed since the last picture.
-    pub(super) fn draw(&mut self, canvas: &mut Canvas, film: &Film, shot: &Shot, view: &View, seconds: f64) {
+    pub(super) fn draw(
+        &mut self,
+        canvas: &mut Canvas,
+        playback: &Playback,
+        snapshot: &Snapshot,
+        view: &View,
+        seconds: f64,
+    ) {
         if self.is_solid() {
             let angles = plot::View::from(view.angles[0], view.angles[1]);
             self.scene = self.scene.clone().seen(angles);
             self.trails = self.trails.take().map(|trails| trails.seen(angles));
         }
-        let bounds = self.follow(film, seconds);
+        let bounds = self.follow(playback, seconds);
         let [across, down] = canvas.dots().map(|n| n as f64);
         let largest = RADIUS * (across.min(down) / HIGH).clamp(0.4, 2.5);
         let mut fit = bounds.fit(across, down, largest + 1.0);
         fit.scale *= view.zoom;
-        self.draw_trails(canvas, film, shot, view, fit);
+        self.draw_trails(canvas, playback, snapshot, view, fit);
         let mut discs = self.hues.iter();
-        for shape in self.scene.shapes(&shot.places, bounds.size()) {
+        for shape in self.scene.shapes(&snapshot.places, bounds.size()) {
             match shape {
                 Shape::Rod([from, to]) => canvas.line(fit.pixel(from), fit.pixel(to), Ink::Rod),
                 Shape::Spring(points) => through(canvas, &points, fit, Ink::Spring),
@@ -88,16 +95,23 @@ impl Picture {
         }
     }
 
-    fn draw_trails(&self, canvas: &mut Canvas, film: &Film, shot: &Shot, view: &View, fit: Fit) {
+    fn draw_trails(
+        &self,
+        canvas: &mut Canvas,
+        playback: &Playback,
+        snapshot: &Snapshot,
+        view: &View,
+        fit: Fit,
+    ) {
         let (Some(trails), time) = (&self.trails, view.trail_time()) else { return };
         let mut paths: Vec<Vec<(f64, Place)>> = vec![Vec::new(); trails.trails()];
-        for past in film.past(shot.t, time).chain(std::iter::once(shot)) {
+        for past in playback.past(snapshot.t, time).chain(std::iter::once(snapshot)) {
             for shape in trails.shapes(&past.places, 1.0) {
                 if let Shape::Trail { trail, at } = shape {
-                    let (age, at) = ((shot.t - past.t).abs() / time, fit.pixel(at));
+                    let (age, at) = ((snapshot.t - past.t).abs() / time, fit.pixel(at));
                     let path = &mut paths[trail];
                     let far = |(_, [x, y]): &(f64, Place)| (at[0] - x).hypot(at[1] - y) >= APART;
-                    if path.last().is_none_or(far) || past.t == shot.t {
+                    if path.last().is_none_or(far) || past.t == snapshot.t {
                         path.push((age, at));
                     }
                 }
@@ -117,12 +131,16 @@ impl Picture {
     }
 
     /// The bounds, led towards what they should hold: all that is known of the motion around now.
-    fn follow(&mut self, film: &Film, seconds: f64) -> Bounds {
+    fn follow(&mut self, playback: &Playback, seconds: f64) -> Bounds {
         let mut wanted = Bounds::default();
-        let shots = film.shots();
-        let stride = shots.len().div_ceil(LOOKS).max(1);
-        shots.step_by(stride).for_each(|shot| self.scene.widen(&mut wanted, &shot.places));
-        film.shots().next_back().iter().for_each(|shot| self.scene.widen(&mut wanted, &shot.places));
+        let snapshots = playback.snapshots();
+        let stride = snapshots.len().div_ceil(LOOKS).max(1);
+        snapshots.step_by(stride).for_each(|snapshot| self.scene.widen(&mut wanted, &snapshot.places));
+        playback
+            .snapshots()
+            .next_back()
+            .iter()
+            .for_each(|snapshot| self.scene.widen(&mut wanted, &snapshot.places));
         let Some(held) = self.bounds.filter(|held| !held.is_empty() && !wanted.is_empty()) else {
             self.bounds = Some(wanted);
             return wanted;

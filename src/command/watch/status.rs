@@ -1,11 +1,11 @@
 //! The lines above and below the picture: time, speed, method, energies, and what there is to say.
 
 use super::clock::Clock;
-use super::film::{Film, Shot};
 use super::screen::Frame;
 use super::view::View;
 use crate::command::canvas::Ink;
 use leastaction::integrate::number;
+use leastaction::simulate::{Playback, Snapshot};
 
 /// What does not change while a system is watched.
 pub(super) struct Title {
@@ -46,16 +46,22 @@ impl Title {
     }
 
     /// Writes the last line: what there is to say, or else the energies.
-    pub(super) fn foot(&self, frame: &mut Frame, film: &Film, shot: &Shot, note: Option<(&str, Ink)>) {
+    pub(super) fn foot(
+        &self,
+        frame: &mut Frame,
+        playback: &Playback,
+        snapshot: &Snapshot,
+        note: Option<(&str, Ink)>,
+    ) {
         let row = frame.rows.saturating_sub(1);
-        let [scale, first] = film.energy;
-        let change = (shot.energy - first) / scale;
+        let [scale, first] = playback.energy;
+        let change = (snapshot.energy - first) / scale;
         let mut parts = Vec::new();
-        if let Some([kinetic, potential]) = shot.shares {
+        if let Some([kinetic, potential]) = snapshot.shares {
             parts.push(format!("kinetic {}", even(kinetic)));
             parts.push(format!("potential {}", even(potential)));
         }
-        parts.push(format!("energy {}", even(shot.energy)));
+        parts.push(format!("energy {}", even(snapshot.energy)));
         parts.push(if self.conserved {
             format!("drift {change:+.1e}")
         } else {

@@ -390,5 +390,5 @@ fn order(tolerance: Tolerance, instructions: usize) -> usize {
 /// What the kernels refuse: nothing, for lengths are made to fit and parameters were checked.
 #[cold]
 fn refused(error: ArgumentError) -> EvalError {
-    EvalError::Compile { what: "Taylor series", reason: error.to_string() }
+    EvalError::Compile { what: "Taylor series", source: error.into() }
 }

@@ -31,8 +31,8 @@ pub(super) const CARD: Card = Card {
     cite: "doi:10.1093/mnras/stu2164",
     stepper: |dynamics, width, pace| {
         let facts = dynamics.system().facts();
-        let (twice, closed) = (Needs::ConstantMass.met_by(facts), facts.closed);
-        if twice && closed {
+        let (twice, explicit) = (Needs::ConstantMass.met_by(facts), facts.explicit);
+        if twice && explicit {
             dynamics.prepare(&[Quantity::Kick, Quantity::Drift])?;
         } else if twice {
             dynamics.prepare(&[Quantity::MomentumRates, Quantity::Inertia])?;

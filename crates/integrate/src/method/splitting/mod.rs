@@ -188,7 +188,7 @@ impl Splitting {
         name: &'static str,
         table: Table,
     ) -> Result<Box<dyn Step>, RunError> {
-        if dynamics.system().facts().closed {
+        if dynamics.system().facts().explicit {
             dynamics.prepare(&[Quantity::Drift, Quantity::Kick])?;
         }
         let half = dynamics.system().degrees() * width;

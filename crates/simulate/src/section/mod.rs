@@ -1,0 +1,353 @@
+//! A Poincaré section: the points where orbits pass a surface.
+//!
+//! Each step is looked into by its polynomial, and points are where that passes the surface (M. Hénon, Physica D 5 (1982) 412,
+//! doi:10.1016/0167-2789(82)90034-3, integrates onto it instead).
+
+mod points;
+mod starts;
+
+pub use points::Points;
+pub use starts::{Fan, Level, LevelError, Orbit};
+
+use crate::error::{Cause, PrepareError};
+use crate::method::Method;
+use crate::overrides::Overrides;
+use crate::problem::Problem;
+use crate::source::Source;
+use leastaction_integrate::{Event, Integrator, Pace, Reason, RunError, energy_scale, number};
+use leastaction_language::Direction;
+use leastaction_mechanics::{Dynamics, Observable, ObserveError, System};
+use std::fmt;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+/// Progress and interruptions are looked at every so many steps.
+const STEPS: u64 = 64;
+/// An orbit that does not pass the surface for so many times the time of a usual run is given up, unless an end is asked for.
+const DRY: f64 = 100.0;
+/// And it is followed no longer than so many times that.
+const LONGEST: f64 = 1e6;
+
+/// What is asked of a section.
+#[derive(Clone, Debug)]
+pub struct SectionPlan {
+    /// The surface: an expression that passes 0, or an equation.
+    pub through: String,
+    /// Which way the expression passes.
+    pub direction: Direction,
+    /// The two expressions that are shown; a coordinate that the surface does not hold, and its momentum, if they are left out.
+    pub shown: Option<[String; 2]>,
+    /// How many orbits are followed.
+    pub orbits: usize,
+    /// Where these start, if not all at one place.
+    pub vary: Option<Fan>,
+    /// The energy that all of them have, if one is asked for.
+    pub level: Option<Level>,
+    /// How many points of each are looked for.
+    pub count: usize,
+}
+
+/// Why there is no such section.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SectionError {
+    /// The surface is no expression, nor an equation.
+    #[error("`{text}` is no surface")]
+    Surface {
+        /// What was written.
+        text: String,
+    },
+    /// Nothing is left to show.
+    #[error("what should be shown of the section?")]
+    NothingShown,
+    /// The surface, or what is shown, cannot be observed.
+    #[error("`{text}`: {source}")]
+    Observe {
+        /// What was written.
+        text: String,
+        /// Why.
+        source: ObserveError,
+    },
+    /// Initial conditions are drawn, and something else is asked of them.
+    #[error("starts drawn at random are neither varied nor brought to an energy")]
+    Drawn,
+    /// Several orbits have one initial condition.
+    #[error("several orbits need several starts")]
+    OneStart,
+}
+
+/// A section that is prepared.
+#[derive(Clone)]
+pub struct Section {
+    /// The system with its parameters and inputs.
+    pub dynamics: Dynamics,
+    /// The method with its pace, which finds where orbits pass the surface.
+    pub integrator: Integrator,
+    /// Why the method was chosen, if it was.
+    pub why: Option<String>,
+    /// What is shown.
+    pub names: [String; 2],
+    /// Where orbits start.
+    pub starts: Vec<Orbit>,
+    /// Orbits that have no start.
+    pub lost: Vec<LostOrbit>,
+    shown: [Observable; 2],
+    count: usize,
+    end: f64,
+    /// How long is waited for a point; for ever if an end was asked for.
+    patience: f64,
+}
+
+/// An orbit of which there are fewer points than were asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LostOrbit {
+    /// What tells it from the others; empty if there are none.
+    pub name: String,
+    /// Why.
+    pub why: Lost,
+}
+
+/// Why an orbit has fewer points than were asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Lost {
+    /// It has no start.
+    Start(LevelError),
+    /// It was given up after a time without a point.
+    Dry {
+        /// How many points there are, and how many were asked for.
+        points: [usize; 2],
+        /// That time.
+        patience: f64,
+    },
+    /// It came to its end.
+    Ended {
+        /// How many points there are, and how many were asked for.
+        points: [usize; 2],
+        /// When.
+        t: f64,
+    },
+    /// It failed.
+    Failed {
+        /// How many points there are, and how many were asked for.
+        points: [usize; 2],
+        /// Why.
+        error: Box<RunError>,
+    },
+}
+
+impl fmt::Display for LostOrbit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.name.is_empty() {
+            write!(f, "{}: ", self.name)?;
+        }
+        let fewer = |[found, count]: [usize; 2]| format!("{found} points instead of {count}");
+        match &self.why {
+            Lost::Start(error) => error.fmt(f),
+            Lost::Dry { points, patience } => {
+                write!(f, "{}: none follows for {}", fewer(*points), number(patience))
+            }
+            Lost::Ended { points, t } => write!(f, "{} until t = {}", fewer(*points), number(t)),
+            Lost::Failed { points, error } => write!(f, "{}: {error}", fewer(*points)),
+        }
+    }
+}
+
+/// What became of a section.
+#[derive(Clone, Debug)]
+pub struct SectionRun {
+    /// The points.
+    pub points: Points,
+    /// Orbits with fewer points than were asked for.
+    pub lost: Vec<LostOrbit>,
+    /// By how much the energy was off at the points, at most, relatively.
+    pub drift: f64,
+    /// The orbit in which it was interrupted, if it was.
+    pub interrupted: Option<usize>,
+    /// How long it took.
+    pub wall: Duration,
+}
+
+/// How far a section has come.
+#[derive(Clone, Copy, Debug)]
+pub struct SectionProgress {
+    /// The orbit that is followed, from 0.
+    pub orbit: usize,
+    /// How many points it has.
+    pub points: usize,
+    /// Which part of all is done.
+    pub fraction: f64,
+}
+
+impl Section {
+    /// Prepares a section of a problem.
+    ///
+    /// # Errors
+    /// [`PrepareError`] says what is wrong, mostly with what is asked for.
+    pub fn new(
+        source: &Source,
+        problem: &mut Problem<'_>,
+        plan: &SectionPlan,
+        overrides: &Overrides,
+    ) -> Result<Section, PrepareError> {
+        let surface = vanishing(&plan.through)?;
+        let Method { integrator, why } = problem.method(overrides)?;
+        let passing = Event::new(observe(&mut problem.dynamics, &surface, &plan.through)?);
+        let passing = match plan.direction {
+            Direction::Both => passing,
+            Direction::Rising => passing.rising(),
+            Direction::Falling => passing.falling(),
+        };
+        let names = match &plan.shown {
+            Some(names) => names.clone(),
+            None => usual(&plan.through, problem.dynamics.system())?,
+        };
+        let [a, b] = &names;
+        let shown = [observe(&mut problem.dynamics, a, a)?, observe(&mut problem.dynamics, b, b)?];
+        let (end, patience) = extent(problem, &integrator, overrides);
+        let (starts, lost) = starts::starts(source, problem, plan, overrides.seed)?;
+        Ok(Section {
+            dynamics: problem.dynamics.clone(),
+            integrator: integrator.event(passing).every(STEPS),
+            why,
+            names,
+            starts,
+            lost,
+            shown,
+            count: plan.count,
+            end,
+            patience,
+        })
+    }
+
+    /// Follows all orbits, and shows somebody how far that has come, who may interrupt. The points until then are kept.
+    ///
+    /// # Errors
+    /// [`RunError`] if a run like this cannot begin.
+    pub fn run(
+        &self,
+        mut watch: impl FnMut(SectionProgress) -> ControlFlow<()>,
+    ) -> Result<SectionRun, RunError> {
+        let before = Instant::now();
+        let mut dynamics = self.dynamics.clone();
+        let mut run = SectionRun {
+            points: Points::new(dynamics.system(), &self.names),
+            lost: self.lost.clone(),
+            drift: 0.0,
+            interrupted: None,
+            wall: Duration::ZERO,
+        };
+        for orbit in 0..self.starts.len() {
+            if self.follow(orbit, &mut dynamics, &mut run, &mut watch)?.is_break() {
+                run.interrupted = Some(orbit);
+                break;
+            }
+        }
+        run.wall = before.elapsed();
+        Ok(run)
+    }
+
+    /// Follows an orbit, and takes down its points. Breaks if somebody interrupts.
+    fn follow(
+        &self,
+        orbit: usize,
+        dynamics: &mut Dynamics,
+        run: &mut SectionRun,
+        watch: &mut impl FnMut(SectionProgress) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, RunError> {
+        let Orbit { name, state: start } = &self.starts[orbit];
+        let scale = energy_scale(dynamics, start)?;
+        let mut first = [0.0];
+        dynamics.energy(&[start.t], &start.block(), &mut first)?;
+        let (mut found, mut last, mut dry) = (0, start.t, false);
+        let (mut flow, part) = (ControlFlow::Continue(()), 1.0 / self.starts.len() as f64);
+        let ended = self.integrator.observe(dynamics, start, self.end, |sample| {
+            if sample.event.is_some() {
+                let (t, y) = (sample.t, sample.block.values());
+                let energy = run.points.add(orbit, t, y, sample.dynamics, self.shown)?;
+                run.drift = run.drift.max((energy - first[0]).abs() / scale);
+                (found, last) = (found + 1, t);
+            }
+            dry = (sample.t - last).abs() > self.patience;
+            let fraction = (orbit as f64 + found as f64 / self.count as f64) * part;
+            flow = watch(SectionProgress { orbit, points: found, fraction });
+            Ok(if found >= self.count || dry { ControlFlow::Break(()) } else { flow })
+        });
+        let points = [found, self.count];
+        let why = match ended {
+            Ok(_) if found >= self.count => None,
+            Ok(_) if dry => Some(Lost::Dry { points, patience: self.patience }),
+            Ok(end) if end.reason == Reason::Complete => Some(Lost::Ended { points, t: end.t }),
+            Ok(_) => None,
+            Err(
+                error @ (RunError::Step(_)
+                | RunError::Eval(_)
+                | RunError::NotFinite { .. }
+                | RunError::StepTooShort { .. }
+                | RunError::OutOfSteps { .. }),
+            ) => Some(Lost::Failed { points, error: Box::new(error) }),
+            Err(error) => return Err(error),
+        };
+        run.lost.extend(why.map(|why| LostOrbit { name: name.clone(), why }));
+        Ok(flow)
+    }
+}
+
+impl From<SectionError> for PrepareError {
+    fn from(error: SectionError) -> PrepareError {
+        PrepareError::usage(Cause::Section(error))
+    }
+}
+
+/// An expression that stands for what was written.
+fn observe(dynamics: &mut Dynamics, expression: &str, text: &str) -> Result<Observable, SectionError> {
+    let unclear = |source| SectionError::Observe { text: text.to_owned(), source };
+    dynamics.observable(expression).map_err(unclear)
+}
+
+/// When orbits end, and how long is waited for a point: until the end that is asked for, or as long as points are found.
+fn extent(problem: &Problem<'_>, integrator: &Integrator, overrides: &Overrides) -> (f64, f64) {
+    if overrides.until.is_some() {
+        return (problem.until, f64::INFINITY);
+    }
+    let (start, span) = (problem.start.t, problem.until - problem.start.t);
+    let end = match integrator.pace() {
+        Pace::Step(step) => {
+            let most = 0.99 * overrides.max_steps.unwrap_or(Integrator::STEP_LIMIT) as f64 * step.abs();
+            start + span.signum() * (LONGEST * span.abs()).min(most)
+        }
+        _ => start + LONGEST * span,
+    };
+    (end, DRY * span.abs())
+}
+
+/// What vanishes on a surface that is written as `EXPR`, or as `EXPR = EXPR`.
+fn vanishing(text: &str) -> Result<String, SectionError> {
+    match text.split('=').map(str::trim).collect::<Vec<_>>()[..] {
+        [whole] if !whole.is_empty() => Ok(whole.to_owned()),
+        [left, right] if !left.is_empty() && !right.is_empty() => Ok(format!("({left}) - ({right})")),
+        _ => Err(SectionError::Surface { text: text.to_owned() }),
+    }
+}
+
+/// A coordinate that the surface does not hold, and its momentum.
+fn usual(surface: &str, system: &System) -> Result<[String; 2], SectionError> {
+    let held = surface.split('=').next().unwrap_or(surface).trim();
+    let mut pairs = system.coordinates().iter().zip(system.momenta());
+    let free = pairs.find(|(q, p)| *q != held && *p != held);
+    free.map(|(q, p)| [q.clone(), p.clone()]).ok_or(SectionError::NothingShown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn surfaces_are_read() {
+        let good = |text| vanishing(text).unwrap_or_else(|error| error.to_string());
+        assert_eq!(good(" x "), "x");
+        assert_eq!(good("x = 0.5"), "(x) - (0.5)");
+        assert_eq!(good("x - y = 1 - z"), "(x - y) - (1 - z)");
+        for bad in ["", "x =", "= 3", "x = 1 = 2"] {
+            assert!(vanishing(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The points of a section: as a record for files, and by orbit for plots.
+
+use leastaction_mechanics::{Dynamics, EvalError, Observable, System};
+use leastaction_output::{Column, Record};
+
+/// Points, in the order in which they were found.
+#[derive(Clone, Debug)]
+pub struct Points {
+    /// All that is known of them, with the number of their orbit and what is shown as outputs.
+    pub record: Record,
+    /// The number of the orbit, and what is shown.
+    pub shown: Vec<(usize, [f64; 2])>,
+    /// Which of the shown quantities have a column of their own.
+    own: [bool; 2],
+}
+
+impl Points {
+    /// No points yet, of a section that shows these.
+    pub(super) fn new(system: &System, names: &[String; 2]) -> Points {
+        let known = |name: &String| {
+            [system.coordinates(), system.velocities(), system.momenta()]
+                .into_iter()
+                .flatten()
+                .any(|n| n == name)
+                || name == "t"
+        };
+        let own = [!known(&names[0]), !known(&names[1]) && names[0] != names[1]];
+        let more = names.iter().zip(own).filter(|(_, own)| *own).map(|(name, _)| name.as_str());
+        let record = Record::blank(system, std::iter::once("orbit").chain(more));
+        // Where things were, and what constraints did, is not of the points.
+        let record = Record { paths: Vec::new(), multipliers: Vec::new(), ..record };
+        Points { record, shown: Vec::new(), own }
+    }
+
+    /// Takes down a point of an orbit, and tells its energy.
+    pub(super) fn add(
+        &mut self,
+        orbit: usize,
+        t: f64,
+        y: &[f64],
+        dynamics: &mut Dynamics,
+        shown: [Observable; 2],
+    ) -> Result<f64, EvalError> {
+        let (n, moving) = (dynamics.system().degrees(), !self.record.velocities.is_empty());
+        let (mut velocities, mut energy, mut values) = (vec![0.0; n], [0.0], [0.0; 2]);
+        if moving {
+            dynamics.velocities(&[t], y, &mut velocities)?;
+        }
+        dynamics.energy(&[t], y, &mut energy)?;
+        for (what, value) in shown.into_iter().zip(values.chunks_exact_mut(1)) {
+            dynamics.observe(what, &[t], y, value)?;
+        }
+        let record = &mut self.record;
+        record.times.push(t);
+        push(&mut record.coordinates, y);
+        push(&mut record.velocities, &velocities);
+        push(&mut record.momenta, &y[n..]);
+        record.energy.push(energy[0]);
+        let own = values.into_iter().zip(self.own).filter(|(_, own)| *own).map(|(value, _)| value);
+        let row: Vec<f64> = std::iter::once(orbit as f64).chain(own).collect();
+        push(&mut record.outputs, &row);
+        self.shown.push((orbit, values));
+        Ok(energy[0])
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.shown.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.shown.is_empty()
+    }
+
+    /// The first and the last time.
+    #[must_use]
+    pub fn times(&self) -> [f64; 2] {
+        let low = self.record.times.iter().copied().fold(f64::INFINITY, f64::min);
+        [low, self.record.times.iter().copied().fold(f64::NEG_INFINITY, f64::max)]
+    }
+
+    /// The points of each orbit that has any, with its number.
+    pub fn orbits(&self) -> impl Iterator<Item = (usize, Vec<[f64; 2]>)> {
+        self.shown
+            .chunk_by(|a, b| a.0 == b.0)
+            .map(|points| (points[0].0, points.iter().map(|p| p.1).collect()))
+    }
+}
+
+fn push(columns: &mut [Column], values: &[f64]) {
+    columns.iter_mut().zip(values).for_each(|(column, &value)| column.values.push(value));
+}
