@@ -3,6 +3,7 @@
 //! A block holds the states of one trajectory or of eight, component-major, lanes innermost: component i of lane j is number
 //! i·W + j. One set of plain loops serves both widths, and each lane gets the bits it would get alone.
 
+use crate::run::checkpoint::Kept;
 use leastaction_compile::{Arithmetic, LANES, Lanes, Loops};
 
 /// The states of 1 or [`LANES`] trajectories, with what rounding has left over.
@@ -81,7 +82,8 @@ impl Block {
             return self.add(change);
         }
         let Some(taken) = lanes.first_chunk::<LANES>() else {
-            unreachable!("a block has one lane, or {LANES}")
+            assert_eq!(lanes.len(), 1, "a block has one lane, which was not chosen, or {LANES}");
+            return;
         };
         let rows =
             self.values.as_chunks_mut::<LANES>().0.iter_mut().zip(self.carry.as_chunks_mut::<LANES>().0);
@@ -118,9 +120,9 @@ impl Block {
     }
 
     /// All numbers, to be written down and read back.
-    pub(crate) fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
-        visit(&mut self.values);
-        visit(&mut self.carry);
+    pub(crate) fn memory(&mut self, visit: &mut dyn FnMut(Kept<'_>)) {
+        visit(Kept::Numbers(&mut self.values));
+        visit(Kept::Numbers(&mut self.carry));
     }
 
     /// The component and lane of a number that is infinite or NaN.
@@ -167,7 +169,10 @@ pub(crate) fn copy_in(lanes: &[bool], from: &[f64], to: &mut [f64]) {
     if lanes.iter().fold(true, |all, chosen| all & chosen) {
         return to.copy_from_slice(from);
     }
-    let Some(chosen) = lanes.first_chunk::<LANES>() else { unreachable!("a block has one lane, or {LANES}") };
+    let Some(chosen) = lanes.first_chunk::<LANES>() else {
+        assert_eq!(lanes.len(), 1, "a block has one lane, which was not chosen, or {LANES}");
+        return;
+    };
     for (to, from) in to.as_chunks_mut::<LANES>().0.iter_mut().zip(from.as_chunks::<LANES>().0) {
         (0..LANES).for_each(|j| to[j] = if chosen[j] { from[j] } else { to[j] });
     }

@@ -9,6 +9,7 @@
 //!   RunLoop: propose a step ─► look into it ─► take it           run_loop.rs, dense.rs, run/
 //!      │    grid of times, samples, events, checkpoints
 //!   Step:   Motion, Interval, Block ─► change of the Block      step.rs, block.rs
+//!           by a text for numbers and for kernels            workspace.rs, clock.rs, controller.rs
 //!           by formula, or compiled as a whole                  method/, compiled_step.rs
 //!           or with all that is between steps, in lanes         compiled_loop.rs
 //!           or as the solution of x = g(x)                      implicit/, linear.rs
@@ -56,7 +57,7 @@ pub use error::{CheckpointError, DriftError, Failed, RunError, number};
 pub use integrator::{End, Integrator, Moment, Reason, Sample};
 pub use method::{ALL, UnknownMethod};
 pub use pace::{Pace, Tolerance};
-pub use run::checkpoint::Checkpoint;
+pub use run::checkpoint::{Checkpoint, Kept};
 pub use run::checksum::checksum;
 pub use run::density::Density;
 pub use run::event::{Crossing, Event, Hit};

@@ -14,6 +14,7 @@ use crate::controller::Controller;
 use crate::dense::{DenseOutput, Polynomial};
 use crate::error::RunError;
 use crate::pace::{Pace, Tolerance, first_steps};
+use crate::run::checkpoint::Kept;
 use crate::run::density::Control;
 use crate::run::grid::Grid;
 use crate::step::{Interval, Motion, Step, StepError, Work};
@@ -55,7 +56,7 @@ pub(crate) struct RunLoop<'d> {
     failures: [Option<RunError>; LANES],
     failed: bool,
     /// What the method remembers before its first step.
-    blank: Vec<Vec<f64>>,
+    blank: Vec<Blank>,
     limits: Limits,
 }
 
@@ -139,7 +140,7 @@ impl<'d> RunLoop<'d> {
         }
         let side = if matches!(pacing, Pacing::Adaptive { .. }) { len } else { 0 };
         let mut blank = Vec::new();
-        method.memory(&mut |part| blank.push(part.to_vec()));
+        method.memory(&mut |part| blank.push(Blank::of(&part)));
         Ok(RunLoop {
             card,
             method,
@@ -177,7 +178,11 @@ impl<'d> RunLoop<'d> {
         self.method.memory(&mut |part| {
             // What is remembered has the lanes innermost; what is remembered only sometimes comes last, and has a lane that says whether it holds.
             let Some(blank) = blank.next() else { return };
-            (0..part.len().min(blank.len())).filter(fresh).for_each(|place| part[place] = blank[place]);
+            match (part, blank) {
+                (Kept::Numbers(part), Blank::Numbers(blank)) => renew(part, blank, lanes),
+                (Kept::Flags(part), Blank::Flags(blank)) => renew(part, blank, lanes),
+                (part, blank) => unreachable!("a method remembers {blank:?} as {part:?}"),
+            }
         });
         for j in (0..width).filter(|&j| lanes[j]) {
             (self.t[j], self.late[j], self.crossed[j]) = (self.start, 0.0, f64::MAX);
@@ -189,7 +194,7 @@ impl<'d> RunLoop<'d> {
                 Ok(())
             }
             Pacing::Density(control) => {
-                control.memory(&mut |part| (0..part.len()).filter(fresh).for_each(|j| part[j] = 0.0));
+                (0..LANES).filter(fresh).for_each(|lane| control.forget(lane));
                 Ok(())
             }
             Pacing::Adaptive { tolerance, controller } => {
@@ -419,24 +424,26 @@ impl<'d> RunLoop<'d> {
     }
 
     /// Shows every number that the rest of the run depends on.
-    pub(crate) fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
+    pub(crate) fn memory(&mut self, visit: &mut dyn FnMut(Kept<'_>)) {
         let width = self.block.width();
         self.block.memory(visit);
         for lanes in [&mut self.t, &mut self.late, &mut self.h, &mut self.next, &mut self.crossed] {
-            visit(lanes);
+            visit(Kept::Numbers(lanes));
         }
         match &mut self.pacing {
             Pacing::Fixed { done, .. } => {
-                done.iter_mut().take(width).for_each(|done| visit_count(done, visit));
+                done.iter_mut().take(width).for_each(|done| visit(Kept::Count(done)));
             }
-            Pacing::Adaptive { controller: Some(controller), .. } => visit(controller.before()),
+            Pacing::Adaptive { controller: Some(controller), .. } => {
+                visit(Kept::Numbers(controller.before()))
+            }
             Pacing::Adaptive { controller: None, .. } => {}
             Pacing::Density(control) => control.memory(visit),
         }
-        self.tried.iter_mut().take(width).for_each(|tried| visit_count(tried, visit));
+        self.tried.iter_mut().take(width).for_each(|tried| visit(Kept::Count(tried)));
         let Work { steps, rejected, evaluations, jacobians, iterations } = self.motion.work_mut();
         for count in [steps, rejected, evaluations, jacobians, iterations] {
-            visit_count(count, visit);
+            visit(Kept::Count(count));
         }
         self.method.memory(visit);
     }
@@ -536,11 +543,27 @@ impl Loops for Take<'_, '_> {
     }
 }
 
-/// Counts stay below 2⁵³, where every whole number is a float.
-fn visit_count(count: &mut u64, visit: &mut dyn FnMut(&mut [f64])) {
-    let mut number = [*count as f64];
-    visit(&mut number);
-    *count = number[0] as u64;
+/// What a method remembers before its first step.
+#[derive(Debug)]
+enum Blank {
+    Numbers(Vec<f64>),
+    Flags(Vec<bool>),
+}
+
+impl Blank {
+    fn of(part: &Kept<'_>) -> Blank {
+        match part {
+            Kept::Numbers(numbers) => Blank::Numbers(numbers.to_vec()),
+            Kept::Flags(flags) => Blank::Flags(flags.to_vec()),
+            Kept::Count(_) => unreachable!("methods remember no counts that lanes share"),
+        }
+    }
+}
+
+/// Puts some lanes back to what they were before the first step, as far as that goes.
+fn renew<T: Copy>(part: &mut [T], blank: &[T], lanes: &[bool]) {
+    let places = part.iter_mut().zip(blank).zip(lanes.iter().cycle());
+    places.filter(|(_, fresh)| **fresh).for_each(|((part, blank), _)| *part = *blank);
 }
 
 fn interval<'a>(t: &'a [f64; LANES], h: &'a [f64; LANES], width: usize) -> Interval<'a> {

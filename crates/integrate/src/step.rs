@@ -4,6 +4,7 @@ use crate::block::Block;
 use crate::compiled_loop::StepCode;
 use crate::dense::Polynomial;
 use crate::pace::Tolerance;
+use crate::run::checkpoint::Kept;
 use leastaction_compile::LANES;
 use leastaction_mechanics::{Dynamics, EvalError, ProjectionError, System};
 
@@ -37,7 +38,7 @@ pub trait Step {
     fn displaced(&mut self) {}
 
     /// Shows everything that one step leaves to the next, so that it can be written down, and a resumed run has the same bits.
-    fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
+    fn memory(&mut self, visit: &mut dyn FnMut(Kept<'_>)) {
         let _ = visit;
     }
 

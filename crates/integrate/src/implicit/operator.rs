@@ -2,6 +2,7 @@
 //! dense or sparse, and else by where J is taken, for products with it.
 
 use super::spectrum::{Mode, modes};
+use crate::run::checkpoint::Kept;
 use crate::step::{Interval, Motion};
 use leastaction_compile::LANES;
 use leastaction_linear::{Complex, Factors, Gmres, Pattern, Structure};
@@ -23,7 +24,7 @@ pub(crate) struct Operator {
     jacobian: Vec<f64>,
     fresh: Vec<f64>,
     /// Whether a lane has a Jacobian.
-    held: [f64; LANES],
+    held: [bool; LANES],
     /// The step for which a lane's factors are, whether they are still to be made, and whether there are none.
     step: [f64; LANES],
     stale: [bool; LANES],
@@ -83,7 +84,7 @@ impl Operator {
             width,
             jacobian: Vec::new(),
             fresh: Vec::new(),
-            held: [0.0; LANES],
+            held: [false; LANES],
             step: [0.0; LANES],
             stale: [true; LANES],
             singular: [false; LANES],
@@ -144,17 +145,17 @@ impl Operator {
         for place in (lane..self.jacobian.len()).step_by(self.width) {
             self.jacobian[place] = self.fresh[place];
         }
-        (self.held[lane], self.stale[lane]) = (1.0, true);
+        (self.held[lane], self.stale[lane]) = (true, true);
     }
 
     /// Whether a lane has a Jacobian.
     pub(crate) fn holds(&self, lane: usize) -> bool {
-        self.held[lane] != 0.0
+        self.held[lane]
     }
 
     /// A lane will need a new Jacobian.
     pub(crate) fn expire(&mut self, lane: usize) {
-        self.held[lane] = 0.0;
+        self.held[lane] = false;
     }
 
     /// Makes the factors of a lane for a step, unless it has them.
@@ -293,12 +294,12 @@ impl Operator {
     }
 
     /// Everything that later steps depend on: factors are made again from Jacobians and steps.
-    pub(crate) fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
-        visit(&mut self.held);
-        visit(&mut self.step);
-        if self.held.iter().any(|held| *held != 0.0) {
+    pub(crate) fn memory(&mut self, visit: &mut dyn FnMut(Kept<'_>)) {
+        visit(Kept::Flags(&mut self.held));
+        visit(Kept::Numbers(&mut self.step));
+        if self.held.iter().any(|held| *held) {
             self.allocate();
-            visit(&mut self.jacobian);
+            visit(Kept::Numbers(&mut self.jacobian));
         }
         self.stale.fill(true);
     }

@@ -2,6 +2,7 @@
 //! (E. Hairer, C. Lubich and G. Wanner, *Geometric Numerical Integration*, 2006, section VIII.6.1).
 
 use crate::quadrature::{Rule, basis};
+use crate::run::checkpoint::Kept;
 use leastaction_compile::LANES;
 
 /// Polynomials through more values than this, and more than one step, lose to rounding what they gain.
@@ -166,10 +167,10 @@ impl Past {
         }
     }
 
-    pub(crate) fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
-        self.increments.iter_mut().for_each(|increments| visit(increments));
-        self.steps.iter_mut().for_each(|steps| visit(steps));
-        visit(&mut self.count);
+    pub(crate) fn memory(&mut self, visit: &mut dyn FnMut(Kept<'_>)) {
+        self.increments.iter_mut().for_each(|increments| visit(Kept::Numbers(increments)));
+        self.steps.iter_mut().for_each(|steps| visit(Kept::Numbers(steps)));
+        visit(Kept::Numbers(&mut self.count));
     }
 }
 

@@ -10,6 +10,7 @@ use crate::block::{Block, scale};
 use crate::dense::{Basis, Polynomial};
 use crate::pace::{Pace, Tolerance};
 use crate::quadrature::{Collocation, Double};
+use crate::run::checkpoint::Kept;
 use crate::step::{Estimated, Interpolated, Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
 use leastaction_linear::Structure;
@@ -451,11 +452,11 @@ impl Step for Radau {
         }
     }
 
-    fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
+    fn memory(&mut self, visit: &mut dyn FnMut(Kept<'_>)) {
         let Memory { z, step, rate, tired, current, again } = &mut self.memory;
-        visit(z);
+        visit(Kept::Numbers(z));
         for lanes in [step, rate, tired, current, again] {
-            visit(lanes);
+            visit(Kept::Numbers(lanes));
         }
         self.operator.memory(visit);
     }

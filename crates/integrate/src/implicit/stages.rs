@@ -11,6 +11,7 @@ use super::past::Past;
 use super::tableau::Tableau;
 use super::{Front, Lane, Progress};
 use crate::block::{Block, scale};
+use crate::run::checkpoint::Kept;
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
 use leastaction_linear::Structure;
@@ -146,9 +147,9 @@ impl Step for Stages {
         taken.for_each(|(stiff, _)| *stiff = (*stiff - 1.0).max(0.0));
     }
 
-    fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
+    fn memory(&mut self, visit: &mut dyn FnMut(Kept<'_>)) {
         self.past.memory(visit);
-        visit(&mut self.stiff);
+        visit(Kept::Numbers(&mut self.stiff));
         self.operator.memory(visit);
     }
 }

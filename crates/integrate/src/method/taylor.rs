@@ -16,6 +16,7 @@ use crate::card::{Card, Kind, Needs, Sizing};
 use crate::dense::{Basis, Polynomial};
 use crate::error::RunError;
 use crate::pace::{Pace, Tolerance};
+use crate::run::checkpoint::Kept;
 use crate::step::{Foreseen, Interpolated, Interval, Motion, Step, StepError};
 use leastaction_compile::{ArgumentError, Expansion, LANES, SeriesEvaluator};
 use leastaction_mechanics::{Dynamics, EvalError, Revision};
@@ -308,9 +309,9 @@ impl Step for Taylor {
         }
     }
 
-    fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
-        visit(&mut self.left);
-        visit(&mut self.last);
+    fn memory(&mut self, visit: &mut dyn FnMut(Kept<'_>)) {
+        visit(Kept::Numbers(&mut self.left));
+        visit(Kept::Numbers(&mut self.last));
     }
 
     fn foreseen(&mut self) -> Option<&mut dyn Foreseen> {

@@ -25,14 +25,31 @@ pub struct Checkpoint {
     pub(crate) width: usize,
     t: f64,
     numbers: Vec<f64>,
+    flags: Vec<bool>,
+    counts: Vec<u64>,
 }
 
-const TITLE: &str = "leastaction checkpoint 1";
+/// A part of what the rest of a run depends on.
+#[derive(Debug)]
+pub enum Kept<'a> {
+    /// Numbers, lanes innermost.
+    Numbers(&'a mut [f64]),
+    /// Whether something holds, lane by lane.
+    Flags(&'a mut [bool]),
+    /// How often something has happened.
+    Count(&'a mut u64),
+}
+
+const TITLE: &str = "leastaction checkpoint 2";
 
 impl Checkpoint {
     pub(crate) fn of(run: &mut RunLoop<'_>, pace: &Pace) -> Checkpoint {
-        let mut numbers = Vec::new();
-        run.memory(&mut |part| numbers.extend_from_slice(part));
+        let (mut numbers, mut flags, mut counts) = (Vec::new(), Vec::new(), Vec::new());
+        run.memory(&mut |part| match part {
+            Kept::Numbers(part) => numbers.extend_from_slice(part),
+            Kept::Flags(part) => flags.extend_from_slice(part),
+            Kept::Count(count) => counts.push(*count),
+        });
         Checkpoint {
             method: run.card.name.to_owned(),
             states: state_names(run.motion.system()),
@@ -43,24 +60,30 @@ impl Checkpoint {
             width: run.block.width(),
             t: run.times()[0],
             numbers,
+            flags,
+            counts,
         }
     }
 
     /// Puts a run where this one was.
     pub(crate) fn restore(&self, run: &mut RunLoop<'_>) -> Result<(), CheckpointError> {
-        let mut rest = self.numbers.as_slice();
-        let mut complete = true;
-        run.memory(&mut |part| match rest.split_at_checked(part.len()) {
-            Some((numbers, after)) => {
-                part.copy_from_slice(numbers);
-                rest = after;
-            }
-            None => complete = false,
+        let (mut numbers, mut flags) = (self.numbers.as_slice(), self.flags.as_slice());
+        let (mut counts, mut complete) = (self.counts.iter(), true);
+        run.memory(&mut |part| {
+            complete &= match part {
+                Kept::Numbers(part) => take(&mut numbers, part),
+                Kept::Flags(part) => take(&mut flags, part),
+                Kept::Count(count) => counts.next().is_some_and(|known| {
+                    *count = *known;
+                    true
+                }),
+            };
         });
-        if complete && rest.is_empty() {
+        if complete && numbers.is_empty() && flags.is_empty() && counts.next().is_none() {
             Ok(())
         } else {
-            Err(CheckpointError::Count { found: self.numbers.len() })
+            let found = self.numbers.len() + self.flags.len() + self.counts.len();
+            Err(CheckpointError::Count { found })
         }
     }
 
@@ -114,6 +137,14 @@ impl Checkpoint {
     }
 }
 
+/// Reads as many as there is room for; returns whether there are so many.
+fn take<T: Copy>(rest: &mut &[T], part: &mut [T]) -> bool {
+    let Some((read, after)) = rest.split_at_checked(part.len()) else { return false };
+    part.copy_from_slice(read);
+    *rest = after;
+    true
+}
+
 fn state_names(system: &System) -> Vec<String> {
     system.coordinates().iter().chain(system.momenta()).cloned().collect()
 }
@@ -147,7 +178,10 @@ impl Checkpoint {
             }
         }
         writeln!(f, "span {:e} {:e}\nlanes {}\nt {:e}", self.start, self.end, self.width, self.t)?;
-        writeln!(f, "numbers{}", words(&self.numbers))
+        writeln!(f, "numbers{}", words(&self.numbers))?;
+        let flags: String = self.flags.iter().map(|&flag| if flag { " yes" } else { " no" }).collect();
+        let counts: String = self.counts.iter().map(|count| format!(" {count}")).collect();
+        writeln!(f, "flags{flags}\ncounts{counts}")
     }
 }
 
@@ -203,7 +237,29 @@ impl FromStr for Checkpoint {
         let [t] = exactly(t, line)?;
         let (_, rest, line) = take(&["numbers"])?;
         let numbers = numbers(rest, line)?;
-        Ok(Checkpoint { method, states, parameters, pace, start, end, width: width as usize, t, numbers })
+        let (_, rest, line) = take(&["flags"])?;
+        let flag = |word: &str| match word {
+            "yes" => Ok(true),
+            "no" => Ok(false),
+            _ => Err(CheckpointError::Format { line, expected: "yes or no" }),
+        };
+        let flags = rest.map(flag).collect::<Result<_, _>>()?;
+        let (_, rest, line) = take(&["counts"])?;
+        let counted = |_| CheckpointError::Format { line, expected: "counts" };
+        let counts = rest.map(|word| word.parse().map_err(counted)).collect::<Result<_, _>>()?;
+        Ok(Checkpoint {
+            method,
+            states,
+            parameters,
+            pace,
+            start,
+            end,
+            width: width as usize,
+            t,
+            numbers,
+            flags,
+            counts,
+        })
     }
 }
 

@@ -13,6 +13,7 @@
 use crate::block::Block;
 use crate::card::{Card, Keeps};
 use crate::error::{RunError, number};
+use crate::run::checkpoint::Kept;
 use crate::step::Motion;
 use leastaction_compile::LANES;
 use leastaction_mechanics::{Dynamics, Rated};
@@ -214,8 +215,13 @@ impl Control {
         (self.middle[lane], self.behind[lane]) = (self.next[lane], self.ahead[lane]);
     }
 
-    pub(crate) fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
-        visit(&mut self.middle);
-        visit(&mut self.behind);
+    /// A lane begins anew.
+    pub(crate) fn forget(&mut self, lane: usize) {
+        (self.middle[lane], self.behind[lane]) = (0.0, 0.0);
+    }
+
+    pub(crate) fn memory(&mut self, visit: &mut dyn FnMut(Kept<'_>)) {
+        visit(Kept::Numbers(&mut self.middle));
+        visit(Kept::Numbers(&mut self.behind));
     }
 }

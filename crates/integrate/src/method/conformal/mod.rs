@@ -19,6 +19,7 @@ use crate::block::Block;
 use crate::card::Keeps;
 use crate::error::RunError;
 use crate::method::composition::mirror;
+use crate::run::checkpoint::Kept;
 use crate::step::{Interval, Motion, Step, StepError};
 use damper::Damper;
 use leastaction_compile::LANES;
@@ -49,7 +50,7 @@ struct Conformal {
     /// The force where the last step ended, the coordinates there, and the lanes in which it is known: 1, or 0.
     force: Vec<f64>,
     place: Vec<f64>,
-    known: [f64; LANES],
+    known: [bool; LANES],
     now: Vec<f64>,
 }
 
@@ -82,7 +83,7 @@ impl Conformal {
             damper: Damper::new(dynamics, width, weights)?,
             force: memory(),
             place: memory(),
-            known: [0.0; LANES],
+            known: [false; LANES],
             now: memory(),
         }))
     }
@@ -93,7 +94,7 @@ impl Conformal {
         let mut known = [false; LANES];
         for (j, known) in known.iter_mut().enumerate().take(width) {
             let mut pairs = self.at[..self.half].iter().zip(&self.place).skip(j).step_by(width);
-            *known = self.known[j] == 1.0 && pairs.all(|(a, b)| a.to_bits() == b.to_bits());
+            *known = self.known[j] && pairs.all(|(a, b)| a.to_bits() == b.to_bits());
         }
         if known[..width].contains(&false) {
             self.push(motion, interval, 0.0)?;
@@ -145,13 +146,13 @@ impl Step for Conformal {
         for i in (0..self.half).filter(|i| lanes[i % width]) {
             (self.force[i], self.place[i]) = (self.now[i], self.at[i]);
         }
-        self.known.iter_mut().zip(lanes).filter(|(_, taken)| **taken).for_each(|(known, _)| *known = 1.0);
+        self.known.iter_mut().zip(lanes).filter(|(_, taken)| **taken).for_each(|(known, _)| *known = true);
     }
 
-    fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
-        visit(&mut self.force);
-        visit(&mut self.place);
-        visit(&mut self.known);
+    fn memory(&mut self, visit: &mut dyn FnMut(Kept<'_>)) {
+        visit(Kept::Numbers(&mut self.force));
+        visit(Kept::Numbers(&mut self.place));
+        visit(Kept::Flags(&mut self.known));
     }
 }
 

@@ -20,6 +20,7 @@ use crate::block::{Block, scale};
 use crate::card::{Card, Keeps, Kind, Needs, Sizing};
 use crate::error::RunError;
 use crate::implicit::{Equation, Past, Solver};
+use crate::run::checkpoint::Kept;
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
 use leastaction_mechanics::{Dynamics, EvalError, Form, Quantity};
@@ -54,7 +55,7 @@ struct DiscreteGradient {
     balance: Balance,
     /// The energy at the start of the run, and whether it is known: 1, or 0.
     energy: [f64; LANES],
-    known: [f64; LANES],
+    known: [bool; LANES],
 }
 
 /// What the energy of a step must become, and what it takes to find out.
@@ -113,7 +114,7 @@ impl DiscreteGradient {
                 moving: [false; LANES],
             },
             energy: [0.0; LANES],
-            known: [0.0; LANES],
+            known: [false; LANES],
         };
         // Energies make room when they are first asked for; what they are here does not matter.
         let (t, Balance { at, shares, target, .. }) = (&[0.0; LANES][..width], &mut method.balance);
@@ -144,8 +145,8 @@ impl Step for DiscreteGradient {
         let times = &times[..width];
         balance.begin(motion.dynamics(), times, y)?;
         for lane in (0..width).filter(|_| balance.conserved) {
-            if known[lane] == 0.0 {
-                (energy[lane], known[lane]) = (balance.target[lane], 1.0);
+            if !known[lane] {
+                (energy[lane], known[lane]) = (balance.target[lane], true);
             }
             balance.target[lane] = energy[lane];
         }
@@ -160,10 +161,10 @@ impl Step for DiscreteGradient {
         self.past.keep(lanes, &self.change);
     }
 
-    fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
+    fn memory(&mut self, visit: &mut dyn FnMut(Kept<'_>)) {
         self.past.memory(visit);
-        visit(&mut self.energy);
-        visit(&mut self.known);
+        visit(Kept::Numbers(&mut self.energy));
+        visit(Kept::Flags(&mut self.known));
     }
 }
 

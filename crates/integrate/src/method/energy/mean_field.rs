@@ -16,6 +16,7 @@ use crate::block::{Block, scale};
 use crate::error::RunError;
 use crate::implicit::{Equation, Past, Solver};
 use crate::quadrature::{Rule, basis, integrals};
+use crate::run::checkpoint::Kept;
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
 use leastaction_mechanics::{Dynamics, EvalError};
@@ -104,9 +105,9 @@ impl Step for MeanField {
         (0..lanes.len()).filter(|&j| lanes[j]).for_each(|j| self.points[j] = self.chosen[j]);
     }
 
-    fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
+    fn memory(&mut self, visit: &mut dyn FnMut(Kept<'_>)) {
         self.past.memory(visit);
-        visit(&mut self.points);
+        visit(Kept::Numbers(&mut self.points));
     }
 }
 

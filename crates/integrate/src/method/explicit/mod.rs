@@ -17,6 +17,7 @@ use crate::compiled_loop::StepCode;
 use crate::compiled_step::{CompiledStep, Contents, KernelKey};
 use crate::dense::{Basis, Polynomial};
 use crate::pace::{Pace, Tolerance};
+use crate::run::checkpoint::Kept;
 use crate::step::{Compiled, Estimated, Interpolated, Interval, Motion, Step, StepError};
 use crate::workspace::{Computing, Memory, Slot, spread};
 use leastaction_compile::{LANES, Lanes, vectorized};
@@ -66,8 +67,8 @@ pub(super) struct Explicit {
     at: Vec<f64>,
     /// The steps of the last try.
     h: [f64; LANES],
-    /// 1 in lanes whose first rate is known from the step before.
-    begun: [f64; LANES],
+    /// In which lanes the first rate is known from the step before.
+    begun: [bool; LANES],
     /// The step as a kernel that keeps the stages between the first and the last to itself, and one that shows them.
     whole: Option<CompiledStep>,
     full: Option<CompiledStep>,
@@ -89,7 +90,7 @@ impl Tableau {
             stages: vec![0.0; len * self.stage_count()],
             at: vec![0.0; len],
             h: [0.0; LANES],
-            begun: [0.0; LANES],
+            begun: [false; LANES],
             whole: None,
             full: None,
             stages_known: true,
@@ -174,12 +175,12 @@ impl Explicit {
     ) -> Result<(), EvalError> {
         self.h = spread(interval.h);
         let begun = &mut self.begun[..interval.t.len()];
-        if begun.contains(&0.0) {
+        if begun.contains(&false) {
             motion.rates(interval, 0.0, block.values(), &mut self.at)?;
             let mut lanes = [false; LANES];
-            lanes.iter_mut().zip(begun.iter()).for_each(|(lane, begun)| *lane = *begun == 0.0);
+            lanes.iter_mut().zip(begun.iter()).for_each(|(lane, begun)| *lane = !begun);
             copy_in(&lanes[..begun.len()], &self.at, &mut self.stages[..self.at.len()]);
-            begun.fill(1.0);
+            begun.fill(true);
         }
         Ok(())
     }
@@ -239,12 +240,12 @@ impl Step for Explicit {
     }
 
     fn displaced(&mut self) {
-        self.begun.fill(0.0);
+        self.begun.fill(false);
     }
 
-    fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
-        visit(&mut self.begun);
-        visit(&mut self.stages[..self.at.len()]);
+    fn memory(&mut self, visit: &mut dyn FnMut(Kept<'_>)) {
+        visit(Kept::Flags(&mut self.begun));
+        visit(Kept::Numbers(&mut self.stages[..self.at.len()]));
     }
 
     fn estimated(&mut self) -> Option<&mut dyn Estimated> {
@@ -335,7 +336,7 @@ impl Compiled for Explicit {
 
     fn set_rates(&mut self, rates: &[f64], _: &Block) {
         self.stages[..rates.len()].copy_from_slice(rates);
-        self.begun.fill(1.0);
+        self.begun.fill(true);
     }
 }
 

@@ -14,6 +14,7 @@ use crate::block::Block;
 use crate::card::{Card, Kind, Needs, Sizing};
 use crate::dense::{Basis, DenseOutput, Polynomial};
 use crate::pace::{Pace, Tolerance};
+use crate::run::checkpoint::Kept;
 use crate::step::{Estimated, Interpolated, Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
 use leastaction_mechanics::{EvalError, Quantity};
@@ -371,11 +372,11 @@ impl Step for Ias15 {
         }
     }
 
-    fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
-        visit(&mut self.b_before);
-        visit(&mut self.predicted_before);
-        visit(&mut self.h_before);
-        visit(&mut self.steps);
+    fn memory(&mut self, visit: &mut dyn FnMut(Kept<'_>)) {
+        visit(Kept::Numbers(&mut self.b_before));
+        visit(Kept::Numbers(&mut self.predicted_before));
+        visit(Kept::Numbers(&mut self.h_before));
+        visit(Kept::Numbers(&mut self.steps));
     }
 
     fn estimated(&mut self) -> Option<&mut dyn Estimated> {

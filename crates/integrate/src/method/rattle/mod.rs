@@ -28,6 +28,7 @@ use crate::card::Keeps;
 use crate::error::RunError;
 use crate::implicit::{Past, Solver};
 use crate::method::composition::mirror_exactly;
+use crate::run::checkpoint::Kept;
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
 use leastaction_mechanics::{ConstraintFactors, Dynamics, EvalError, ProjectionError, ShakeFactors};
@@ -100,7 +101,7 @@ struct Held {
     q: Vec<f64>,
     t: [f64; LANES],
     /// Whether the forces are known: 1, or 0; and whether the factors are.
-    known: [f64; 1],
+    known: [bool; 1],
     factored: bool,
 }
 
@@ -131,7 +132,7 @@ impl Rattle {
             autonomous: facts.autonomous,
             factors: ConstraintFactors::new(&system, width),
             push: vec![0.0; n],
-            held: Held { q: vec![0.0; n], t: [0.0; LANES], known: [0.0], factored: false },
+            held: Held { q: vec![0.0; n], t: [0.0; LANES], known: [false], factored: false },
             at: vec![0.0; 2 * n],
             rates: vec![0.0; 2 * n],
             moved: vec![0.0; n],
@@ -170,20 +171,20 @@ impl Rattle {
     /// Whether what is held is that at the coordinates in `at`.
     fn holds(&self, t: &[f64]) -> bool {
         let same = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits());
-        self.held.known == [1.0]
+        self.held.known == [true]
             && (self.autonomous || same(t, &self.held.t))
             && same(&self.at[..self.shape.half], &self.held.q)
     }
 
     /// Factors the constraints at `at`.
     fn factor_constraints(&mut self, motion: &mut Motion<'_>, t: &[f64]) -> Result<(), EvalError> {
-        (self.held.known, self.held.factored) = ([0.0], false);
+        (self.held.known, self.held.factored) = ([false], false);
         if self.shape.rows > 0 {
             self.factors.factor(motion.dynamics(), t, &self.at)?;
         }
         self.held.q.copy_from_slice(&self.at[..self.shape.half]);
         self.held.t[..t.len()].copy_from_slice(t);
-        (self.held.known, self.held.factored) = ([1.0], true);
+        (self.held.known, self.held.factored) = ([true], true);
         Ok(())
     }
 
@@ -358,16 +359,16 @@ impl Step for Rattle {
         self.past_multipliers.keep(lanes, &self.multipliers);
     }
 
-    fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
+    fn memory(&mut self, visit: &mut dyn FnMut(Kept<'_>)) {
         for past in self.past_unknowns.iter_mut().chain([&mut self.past_multipliers]) {
             past.memory(visit);
         }
-        visit(&mut self.lengths);
-        self.shrinking.iter_mut().for_each(|lanes| visit(lanes));
-        visit(&mut self.push);
-        visit(&mut self.held.q);
-        visit(&mut self.held.t);
-        visit(&mut self.held.known);
+        visit(Kept::Numbers(&mut self.lengths));
+        self.shrinking.iter_mut().for_each(|lanes| visit(Kept::Numbers(lanes)));
+        visit(Kept::Numbers(&mut self.push));
+        visit(Kept::Numbers(&mut self.held.q));
+        visit(Kept::Numbers(&mut self.held.t));
+        visit(Kept::Flags(&mut self.held.known));
         // The factors follow from these, and may not be those of what was read back.
         self.held.factored = false;
     }

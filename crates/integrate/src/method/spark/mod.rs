@@ -22,6 +22,7 @@ mod shares;
 use crate::block::{Block, scale};
 use crate::error::RunError;
 use crate::implicit::{Equation, Past, Solver};
+use crate::run::checkpoint::Kept;
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
 use leastaction_mechanics::{ConstraintFactors, Dynamics, EvalError, ProjectionError, ShakeFactors};
@@ -147,8 +148,8 @@ impl Step for Spark {
         }
     }
 
-    fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
-        visit(&mut self.lengths);
+    fn memory(&mut self, visit: &mut dyn FnMut(Kept<'_>)) {
+        visit(Kept::Numbers(&mut self.lengths));
         self.past.memory(visit);
         if let Some(past) = &mut self.past_impulses {
             past.memory(visit);

@@ -31,6 +31,7 @@ use crate::compiled_loop::{StepCode, StepOutputs};
 use crate::compiled_step::{CompiledStep, KernelKey, StepBuilder};
 use crate::error::RunError;
 use crate::method::composition::mirror;
+use crate::run::checkpoint::Kept;
 use crate::step::{Compiled, Interval, Motion, Step, StepError};
 use crate::workspace::{Computing, Formula, Memory, Place, Rows, Slot, Workspace, Writing, spread};
 use leastaction_compile::{Arithmetic, AssemblyError, LANES, Operand};
@@ -161,8 +162,8 @@ struct End {
     rate: Vec<f64>,
     /// The coordinates of a kick, or the momenta of a drift.
     place: Vec<f64>,
-    /// In which lanes there is one: 1, or 0.
-    known: [f64; LANES],
+    /// In which lanes there is one.
+    known: [bool; LANES],
 }
 
 /// The row of the last rate, after those of the first ones.
@@ -172,7 +173,7 @@ impl End {
     /// In which lanes it is known, and at this place to the last bit.
     #[inline]
     fn is_at<const W: usize>(&self, place: &[f64]) -> [bool; W] {
-        let mut known = std::array::from_fn(|j| self.known[j] == 1.0);
+        let mut known = std::array::from_fn(|j| self.known[j]);
         for (a, b) in place.as_chunks::<W>().0.iter().zip(self.place.as_chunks::<W>().0) {
             (0..W).for_each(|j| known[j] &= a[j].to_bits() == b[j].to_bits());
         }
@@ -197,7 +198,7 @@ impl Splitting {
             half,
             at: vec![0.0; 2 * half],
             rates: vec![0.0; (LAST + 1) * half],
-            end: End { rate: memory(), place: memory(), known: [0.0; LANES] },
+            end: End { rate: memory(), place: memory(), known: [false; LANES] },
             whole: None,
             name,
         }))
@@ -337,14 +338,14 @@ impl Step for Splitting {
         let end = &mut self.end;
         copy_in(lanes, &self.rates[LAST * self.half..], &mut end.rate);
         copy_in(lanes, fixed(self.stages[0].part, self.half, &self.at), &mut end.place);
-        end.known.iter_mut().zip(lanes).filter(|(_, taken)| **taken).for_each(|(known, _)| *known = 1.0);
+        end.known.iter_mut().zip(lanes).filter(|(_, taken)| **taken).for_each(|(known, _)| *known = true);
     }
 
-    fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
+    fn memory(&mut self, visit: &mut dyn FnMut(Kept<'_>)) {
         if self.joins() {
-            visit(&mut self.end.rate);
-            visit(&mut self.end.place);
-            visit(&mut self.end.known);
+            visit(Kept::Numbers(&mut self.end.rate));
+            visit(Kept::Numbers(&mut self.end.place));
+            visit(Kept::Flags(&mut self.end.known));
         }
     }
 
@@ -399,7 +400,7 @@ impl Compiled for Splitting {
             self.end.rate.copy_from_slice(rates);
             let place = fixed(self.stages[0].part, self.half, block.values());
             self.end.place.copy_from_slice(place);
-            self.end.known.fill(1.0);
+            self.end.known.fill(true);
         }
     }
 }

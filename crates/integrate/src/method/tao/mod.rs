@@ -25,6 +25,7 @@ pub(super) mod tao6;
 use crate::block::{Block, shift};
 use crate::error::RunError;
 use crate::method::composition::mirror;
+use crate::run::checkpoint::Kept;
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
 use leastaction_mechanics::{Dynamics, EvalError, Quantity};
@@ -101,7 +102,7 @@ struct Tao {
     /// ω and κ of each lane, and whether they and the last field are known: 1, or 0.
     omega: [f64; LANES],
     kappa: [f64; LANES],
-    known: [f64; LANES],
+    known: [bool; LANES],
 }
 
 impl Tao {
@@ -127,7 +128,7 @@ impl Tao {
             matrix: vec![0.0; dimension * dimension * width],
             omega: [0.0; LANES],
             kappa: [1.0; LANES],
-            known: [0.0; LANES],
+            known: [false; LANES],
         }
     }
 
@@ -143,7 +144,7 @@ impl Tao {
             let here = Interval { t: &t[..width], h: &[0.0; LANES][..width] };
             let _ = motion.jacobian(here, 0.0, &self.scout, &mut self.matrix);
             let mut steps = [0.0; LANES];
-            for j in (0..width).filter(|&j| self.known[j] == 0.0 && interval.h[j] != 0.0) {
+            for j in (0..width).filter(|&j| !self.known[j] && interval.h[j] != 0.0) {
                 let (rate, kappa) = pace(&self.matrix, block.dimension(), width, j);
                 if rate > fastest[j] && rate.is_finite() {
                     (fastest[j], self.omega[j], self.kappa[j]) = (rate, BINDING * rate, kappa);
@@ -235,7 +236,7 @@ impl Step for Tao {
         let width = interval.h.len();
         change.fill(0.0);
         self.now.copy_from_slice(&self.apart);
-        let known: [bool; LANES] = std::array::from_fn(|j| self.known[j] == 1.0);
+        let known = self.known;
         if known[..width].contains(&false) {
             self.bind(motion, interval, block);
             self.rate(motion, interval, self.stages[0], block, change)?;
@@ -265,15 +266,15 @@ impl Step for Tao {
         for i in (0..self.now.len()).filter(|i| lanes[i % width]) {
             (self.apart[i], self.last[i]) = (self.now[i], self.rates[i]);
         }
-        self.known.iter_mut().zip(lanes).filter(|(_, taken)| **taken).for_each(|(known, _)| *known = 1.0);
+        self.known.iter_mut().zip(lanes).filter(|(_, taken)| **taken).for_each(|(known, _)| *known = true);
     }
 
-    fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
-        visit(&mut self.apart);
-        visit(&mut self.last);
-        for lanes in [&mut self.omega, &mut self.kappa, &mut self.known] {
-            visit(lanes);
-        }
+    fn memory(&mut self, visit: &mut dyn FnMut(Kept<'_>)) {
+        visit(Kept::Numbers(&mut self.apart));
+        visit(Kept::Numbers(&mut self.last));
+        visit(Kept::Numbers(&mut self.omega));
+        visit(Kept::Numbers(&mut self.kappa));
+        visit(Kept::Flags(&mut self.known));
     }
 }
 
@@ -290,7 +291,7 @@ mod tests {
     fn doubled(dynamics: &mut Dynamics, half: &[f64], start: &[f64]) -> Vec<f64> {
         let (one, other) = start.split_at(2);
         let mut tao = Tao::new(dynamics, 1, half);
-        (tao.omega[0], tao.kappa[0], tao.known[0]) = (3.0, 1.7, 1.0);
+        (tao.omega[0], tao.kappa[0], tao.known[0]) = (3.0, 1.7, true);
         tao.apart.iter_mut().enumerate().for_each(|(i, d)| *d = other[i] - one[i]);
         dynamics.rates(&[0.0], &[one[0], other[1]], &mut tao.last).unwrap();
         let mut change = [0.0; 2];

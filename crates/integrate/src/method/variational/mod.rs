@@ -27,6 +27,7 @@ use crate::block::{Block, scale};
 use crate::error::RunError;
 use crate::implicit::{Equation, Past, Solver};
 use crate::quadrature::{Rule, basis, integrals};
+use crate::run::checkpoint::Kept;
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
 use leastaction_linear::dense;
@@ -103,7 +104,7 @@ impl Step for Galerkin {
         self.past.keep(lanes, &self.x);
     }
 
-    fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
+    fn memory(&mut self, visit: &mut dyn FnMut(Kept<'_>)) {
         self.past.memory(visit);
     }
 }
