@@ -38,7 +38,8 @@ pub use leastaction_simulate as simulate;
 
 // What most programs name.
 pub use leastaction_compile::{
-    ArgumentError, Backend, BuildError, CompileError, Evaluator, Kernel, LANES, NativeError, Program,
+    ArgumentError, Backend, BuildError, CodeError, CompileError, Evaluator, Kernel, LANES, NativeError,
+    Program,
 };
 pub use leastaction_ensemble::{Progress, Reduction, Rest, Results, Sampling, Shard, Study, StudyError};
 pub use leastaction_expr::{

@@ -228,6 +228,32 @@ fn trajectories_are_those_of_single_runs() {
     }
 }
 
+/// An input that is stated by a parameter follows what is drawn for it.
+#[test]
+fn inputs_follow_sampled_parameters() {
+    let folder = folder("inputs");
+    let text = "param A = 1\ncoord x\nparticle cart mass 2 at x\ninput u = A\nforce x = u\n";
+    fs::write(folder.join("cart.motion"), text).unwrap();
+    fs::write(folder.join("pushes.csv"), "A\n-1\n0.5\n3\n").unwrap();
+    for method in ["rk4", "verlet"] {
+        let common = ["cart.motion", "--method", method, "--step", "0.1", "--until", "1"];
+        let drawn = ["--sample", "A=file(pushes.csv)", "--reduce", "ends(x)", "--out", "ends.csv", "--quiet"];
+        prints(&folder, &[&["ensemble"], &common[..], &drawn].concat());
+        let ends = fs::read_to_string(folder.join("ends.csv")).unwrap();
+        let place = ends.lines().next().unwrap().split(',').position(|name| name.ends_with('x')).unwrap();
+        for (row, push) in ["A=-1", "A=0.5", "A=3", "u=3"].into_iter().enumerate() {
+            let set = ["--set", push, "--samples", "1", "--out", "run.csv", "--quiet"];
+            prints(&folder, &[&["run"], &common[..], &set].concat());
+            let run = fs::read_to_string(folder.join("run.csv")).unwrap();
+            let [alone, drawn] = [(&run, 2, 1), (&ends, 1 + row.min(2), place)]
+                .map(|(text, line, place)| text.lines().nth(line).unwrap().split(',').nth(place).unwrap());
+            let [a, b]: [f64; 2] = [alone, drawn].map(|number| number.parse().unwrap());
+            let exact = [-0.25, 0.125, 0.75][row.min(2)];
+            assert!((a - exact).abs() < 1e-14 && (a == b || push == "u=3"), "{push}: {a} {b} {exact}");
+        }
+    }
+}
+
 /// Samples along the way have the times and the bits of `run`, also with steps of one length, and where something ends a trajectory.
 #[test]
 fn samples_are_those_of_single_runs() {

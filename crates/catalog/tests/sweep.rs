@@ -2,9 +2,10 @@
 
 use crate::common::{begin, violation};
 use leastaction_catalog::{ALL, Entry, EntryError};
-use leastaction_expr::Graph;
+use leastaction_expr::{Graph, Owned};
 use leastaction_integrate::{Choice, Keeps, Pace};
 use leastaction_language::Spot;
+use std::sync::Arc;
 
 #[test]
 fn names_are_unique_and_found() {
@@ -100,5 +101,19 @@ fn plans_conserve_energy_and_invariants() {
         let worst_energy = run.energy_drift(&mut dynamics).unwrap();
         println!("{:24} energy error {worst_energy:.1e}: {}", entry.name, chosen.why);
         assert!(worst_energy < 1e-2, "{}: energy changes by {worst_energy}", entry.name);
+    }
+}
+
+/// A setup that is kept with its graph is the same in another thread.
+#[test]
+fn setups_can_be_kept_and_sent() {
+    fn is_kept_and_shared<T: Send + Sync + 'static>(_: &T) {}
+    for entry in ALL {
+        let graph = Arc::new(Graph::new());
+        let setup = entry.setup(&graph);
+        let kept = Owned::new(Arc::clone(&graph), &setup);
+        is_kept_and_shared(&kept);
+        let elsewhere = std::thread::spawn(move || format!("{:?}", kept.get()));
+        assert_eq!(elsewhere.join().unwrap(), format!("{setup:?}"), "{}", entry.name);
     }
 }

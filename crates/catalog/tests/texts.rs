@@ -21,16 +21,17 @@ fn texts() -> Vec<(String, String)> {
 fn meaning(name: &str, text: &str) -> String {
     let graph = Graph::new();
     let setup = read(&graph, text, &[]).unwrap_or_else(|errors| panic!("{name}: {errors}\n{text}"));
-    let Setup { about, model, inputs, start, plan, outputs, invariants, events, drawing, .. } = &setup;
+    let Setup { about, model, start, plan, outputs, invariants, events, drawing, .. } = &setup;
     let terms = |terms: &[Term<'_>]| {
         terms.iter().map(|term| format!("{} = {}\n", term.name, term.value)).collect::<String>()
     };
     let equations = model.equations().unwrap_or_else(|error| panic!("{name}: {error}"));
     let system = equations.system().unwrap();
     let events: Vec<_> = events.iter().map(|a| (&a.name, a.value.to_string(), a.direction, a.stop)).collect();
-    let terms = [inputs, start, outputs, invariants].map(|list| terms(list)).join("\n");
+    let inputs: Vec<_> = model.stated_inputs().iter().map(|(u, value)| format!("{u} = {value}")).collect();
+    let terms = [start, outputs, invariants].map(|list| terms(list)).join("\n");
     format!(
-        "{about}\n{equations}\n{:?}\n{:?}\n{:?}\n{terms}\n{plan:?}\n{events:?}\n{drawing:?}",
+        "{about}\n{equations}\n{:?}\n{:?}\n{:?}\n{inputs:?}\n{terms}\n{plan:?}\n{events:?}\n{drawing:?}",
         system.parameters(),
         system.constraints(),
         system.places(),

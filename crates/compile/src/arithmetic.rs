@@ -1,14 +1,16 @@
-//! The language of vector expansions: the primitives, on whatever stands for a number.
+//! The language of all that is both computed and compiled: the primitives, on whatever stands for a number.
 //!
-//! An expansion in [`crate::math`] is written once, for any [`Arithmetic`]. On a [`Builder`] it becomes instructions; on
-//! numbers it computes. Both do the same operations in the same order, so they agree to the last bit.
+//! An expansion in [`crate::math`], a recurrence of a series, or the step of an integrator is written once, for any [`Arithmetic`]. On a
+//! [`Builder`] or an [`Assembly`](crate::Assembly) it becomes instructions; on numbers it computes. Both do the same operations in the
+//! same order, so they agree to the last bit.
 
 use crate::builder::Builder;
 use crate::instruction::{Code, Operand, Test, call};
 use leastaction_expr::Op;
 
 /// What a primitive can be applied to: a value, or a number.
-pub(crate) trait Argument<A: Arithmetic + ?Sized> {
+pub trait Argument<A: Arithmetic + ?Sized> {
+    /// The value.
     fn value(self, arithmetic: &mut A) -> A::Value;
 }
 
@@ -37,7 +39,19 @@ macro_rules! primitives {
 }
 
 /// Numbers, or what stands for them, with one method per primitive.
-pub(crate) trait Arithmetic {
+///
+/// ```
+/// use leastaction_compile::{Arithmetic, Lanes};
+///
+/// fn length<A: Arithmetic>(a: &mut A, x: A::Value, y: A::Value) -> A::Value {
+///     let square = a.mul(x, x);
+///     let sum = a.mul_add(y, y, square);
+///     a.sqrt(sum)
+/// }
+///
+/// assert_eq!(length(&mut Lanes, [3.0, 0.6], [4.0, 0.8]), [5.0, 1.0]);
+/// ```
+pub trait Arithmetic {
     /// What stands for a number.
     type Value: Copy + Argument<Self>;
 
@@ -129,6 +143,13 @@ pub(crate) trait Arithmetic {
         let sign = self.constant(-0.0);
         self.apply(Code::XorAnd, &[a, b, sign])
     }
+
+    /// The size of a with the sign of b.
+    #[inline(always)]
+    fn copy_sign(&mut self, a: Self::Value, b: Self::Value) -> Self::Value {
+        let size = self.abs(a);
+        self.flip_sign(size, b)
+    }
 }
 
 impl Arithmetic for Builder {
@@ -185,6 +206,56 @@ impl<const REPAIR: bool> Arithmetic for Numbers<REPAIR> {
             return call(op, arguments);
         }
         self.due |= slow;
+        fast
+    }
+}
+
+/// Computes on so many numbers side by side.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Lanes<const W: usize>;
+
+impl<const W: usize> Argument<Lanes<W>> for [f64; W] {
+    #[inline(always)]
+    fn value(self, _: &mut Lanes<W>) -> [f64; W] {
+        self
+    }
+}
+
+impl<const W: usize> Arithmetic for Lanes<W> {
+    type Value = [f64; W];
+
+    #[inline(always)]
+    fn constant(&mut self, value: f64) -> [f64; W] {
+        [value; W]
+    }
+
+    #[inline(always)]
+    fn apply(&mut self, code: Code, arguments: &[[f64; W]]) -> [f64; W] {
+        let mut result = [0.0; W];
+        for lane in 0..W {
+            let mut four = [0.0; 4];
+            for (value, argument) in four.iter_mut().zip(arguments) {
+                *value = argument[lane];
+            }
+            result[lane] = code.value(four, 0.0);
+        }
+        result
+    }
+
+    #[inline(always)]
+    fn repair(
+        &mut self,
+        mut fast: [f64; W],
+        test: [f64; W],
+        limit: f64,
+        op: Op,
+        arguments: &[[f64; W]],
+    ) -> [f64; W] {
+        for lane in (0..W).filter(|&lane| Test::NotLessEqual.holds(test[lane], limit)) {
+            let mut three = [0.0; 3];
+            three.iter_mut().zip(arguments).for_each(|(value, argument)| *value = argument[lane]);
+            fast[lane] = call(op, &three[..arguments.len()]);
+        }
         fast
     }
 }

@@ -1,11 +1,11 @@
 //! Programs called by programs: a whole step of an explicit method as one kernel.
 
-use crate::arithmetic::Arithmetic;
+use crate::arithmetic::{Argument, Arithmetic};
 use crate::builder::Builder;
 use crate::hoist;
-use crate::instruction::{Code, Instruction, Operand, Test};
+use crate::instruction::{Code, Instruction, Operand};
 use crate::program::{BuildError, Program};
-use leastaction_expr::Symbol;
+use leastaction_expr::{Op, Symbol};
 use rustc_hash::FxHashMap;
 
 /// Builds a program out of calls of other programs and arithmetic between them.
@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 /// what depends on them alone. Equal instructions are one; nothing else is rewritten, so that (a + b) − a stays as it is.
 ///
 /// ```
-/// use leastaction_compile::{Assembly, Kernel, Program};
+/// use leastaction_compile::{Arithmetic, Assembly, Kernel, Program};
 /// use leastaction_expr::Graph;
 ///
 /// // Heun's method for x' = −k x².
@@ -28,8 +28,7 @@ use rustc_hash::FxHashMap;
 /// let ahead = heun.mul_add(h, first, x);
 /// let second = heun.call(&field, &[ahead])?[0];
 /// let sum = heun.add(first, second);
-/// let half = heun.constant(0.5);
-/// let half = heun.mul(half, h);
+/// let half = heun.mul(0.5, h);
 /// let next = heun.mul_add(half, sum, x);
 ///
 /// let mut step = Kernel::compile(heun.finish(&[next])?)?.evaluator(&[1.0])?;
@@ -49,6 +48,32 @@ pub struct Assembly {
     wrong: Option<f64>,
 }
 
+impl Argument<Assembly> for Operand {
+    fn value(self, _: &mut Assembly) -> Operand {
+        self
+    }
+}
+
+/// Writes instructions. A constant that is not finite is refused by [`Assembly::finish`].
+impl Arithmetic for Assembly {
+    type Value = Operand;
+
+    fn constant(&mut self, value: f64) -> Operand {
+        if !value.is_finite() {
+            self.wrong = Some(value);
+        }
+        self.builder.constant(value)
+    }
+
+    fn apply(&mut self, code: Code, arguments: &[Operand]) -> Operand {
+        self.builder.apply(code, arguments)
+    }
+
+    fn repair(&mut self, fast: Operand, test: Operand, limit: f64, op: Op, arguments: &[Operand]) -> Operand {
+        self.builder.repair(fast, test, limit, op, arguments)
+    }
+}
+
 /// Why a program cannot be called.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum AssemblyError {
@@ -66,16 +91,6 @@ pub enum AssemblyError {
         /// The parameter.
         symbol: Symbol,
     },
-}
-
-macro_rules! operations {
-    ($($name:ident $code:ident, $doc:literal, $($argument:ident)+;)*) => {$(
-        #[doc = $doc]
-        #[must_use]
-        pub fn $name(&mut self, $($argument: Operand),+) -> Operand {
-            self.builder.push(Code::$code, &[$($argument),+])
-        }
-    )*};
 }
 
 impl Assembly {
@@ -114,15 +129,6 @@ impl Assembly {
     pub fn input(&self, place: usize) -> Operand {
         assert!(place < self.inputs.len(), "input {place} of {}", self.inputs.len());
         Operand::Input(place as u32)
-    }
-
-    /// A constant. One that is not finite is refused by [`Assembly::finish`].
-    #[must_use]
-    pub fn constant(&mut self, value: f64) -> Operand {
-        if !value.is_finite() {
-            self.wrong = Some(value);
-        }
-        self.builder.constant(value)
     }
 
     /// A parameter, added if it is not there yet.
@@ -183,61 +189,6 @@ impl Assembly {
             temporaries.push(result);
         }
         Ok(program.outputs.iter().map(|&o| moved(o, &uniforms, &temporaries)).collect())
-    }
-
-    operations! {
-        add Add, "a + b", a b;
-        sub Sub, "a − b", a b;
-        mul Mul, "a · b", a b;
-        div Div, "a / b", a b;
-        sqrt Sqrt, "√a", a;
-        min Min, "a if a < b, else b", a b;
-        max Max, "a if a > b, else b", a b;
-        mul_add MulAdd, "a · b + c, rounded once", a b c;
-        mul_sub MulSub, "a · b − c, rounded once", a b c;
-        neg_mul_add NegMulAdd, "c − a · b, rounded once", a b c;
-        neg_mul_sub NegMulSub, "−a · b − c, rounded once", a b c;
-        and And, "bits of a and b", a b;
-        or Or, "bits of a or b", a b;
-        add_int AddInt, "bits as integers, wrapping: a + b", a b;
-        select_sign SelectSign, "b if the sign bit of a is set, else c", a b c;
-    }
-
-    /// Bits shifted left.
-    #[must_use]
-    pub fn shift_left(&mut self, a: Operand, bits: u8) -> Operand {
-        Arithmetic::shift_left(&mut self.builder, a, bits)
-    }
-
-    /// Bits shifted right, filled with zeros.
-    #[must_use]
-    pub fn shift_right(&mut self, a: Operand, bits: u8) -> Operand {
-        Arithmetic::shift_right(&mut self.builder, a, bits)
-    }
-
-    /// `yes` if a and b pass the test, else `no`.
-    #[must_use]
-    pub fn select(&mut self, a: Operand, test: Test, b: Operand, yes: Operand, no: Operand) -> Operand {
-        self.builder.push(Code::Select(test), &[a, b, yes, no])
-    }
-
-    /// The size of a with the sign of b.
-    #[must_use]
-    pub fn copy_sign(&mut self, a: Operand, b: Operand) -> Operand {
-        let size = self.builder.abs(a);
-        self.builder.flip_sign(size, b)
-    }
-
-    /// −a
-    #[must_use]
-    pub fn neg(&mut self, a: Operand) -> Operand {
-        self.builder.neg(a)
-    }
-
-    /// |a|
-    #[must_use]
-    pub fn abs(&mut self, a: Operand) -> Operand {
-        self.builder.abs(a)
     }
 
     /// The program with these outputs: what none of them needs is removed, and what only parameters change is computed

@@ -53,6 +53,7 @@ mod aligned;
 mod arithmetic;
 mod assembly;
 mod builder;
+mod error;
 mod expand;
 mod factor;
 mod fuse;
@@ -67,14 +68,16 @@ mod program;
 #[cfg(test)]
 mod random;
 mod series;
-mod weighted;
+mod vectorized;
 
 pub use aligned::Aligned;
+pub use arithmetic::{Argument, Arithmetic, Lanes};
 pub use assembly::{Assembly, AssemblyError};
+pub use error::CodeError;
 pub use instruction::{Code, Instruction, Operand, Test};
 pub use kernel::{ArgumentError, BACKEND_VARIABLE, Backend, CompileError, Evaluator, Kernel, LANES};
 pub use leastaction_expr::Double;
 pub use native::NativeError;
 pub use program::{BuildError, Program};
 pub use series::{Expansion, Form, Series, SeriesError, SeriesEvaluator};
-pub use weighted::{Loops, advance, gather, vectorized};
+pub use vectorized::{Loops, vectorized};

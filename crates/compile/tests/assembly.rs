@@ -1,7 +1,7 @@
 //! A step assembled from calls against the same step made of kernel calls.
 
 use leastaction_compile::{
-    Assembly, AssemblyError, Backend, BuildError, Evaluator, Kernel, LANES, Operand, Program,
+    Arithmetic, Assembly, AssemblyError, Backend, BuildError, Evaluator, Kernel, LANES, Operand, Program,
 };
 use leastaction_expr::{Graph, Symbol};
 

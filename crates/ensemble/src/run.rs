@@ -307,7 +307,7 @@ impl Plan {
         let launcher = Launcher::new(&study.sampling, dynamics, &study.rest, study.start, count, study.seed)?;
         let system = dynamics.system().clone();
         let drawn = (0..study.sampling.list.len()).filter(|&place| launcher.is_parameter(place));
-        let sampled = study.reductions.iter().any(|reduction| reduction.word() == "samples");
+        let sampled = study.reductions.iter().any(Reduction::keeps_samples);
         let times = match sampled {
             true => study.integrator.sample_times(&system, study.start, study.end)?,
             false => Vec::new(),

@@ -182,7 +182,7 @@ impl<'g> Expr<'g> {
     pub fn eval(self, values: &[(Expr<'g>, f64)]) -> Result<f64, UnboundSymbol> {
         let given: FxHashMap<Id, f64> =
             values.iter().map(|&(symbol, value)| (self.graph.adopt(symbol).id, value)).collect();
-        let store = self.graph.store();
+        let mut store = self.graph.store();
         let mut known: FxHashMap<Id, f64> = FxHashMap::default();
         for id in store.order(&[self.id]) {
             let node = store.node(id);
@@ -217,7 +217,7 @@ pub struct UnboundSymbol {
 pub fn operations(expressions: &[Expr<'_>]) -> usize {
     let Some(first) = expressions.first() else { return 0 };
     let ids: Vec<Id> = expressions.iter().map(|&e| first.graph.adopt(e).id).collect();
-    let store = first.graph.store();
+    let mut store = first.graph.store();
     store.order(&ids).into_iter().filter(|&id| matches!(store.node(id), Node::Apply(..))).count()
 }
 

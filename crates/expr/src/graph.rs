@@ -7,9 +7,8 @@ use crate::Expr;
 use crate::fold;
 use crate::op::Op;
 use rustc_hash::FxHashMap;
-use std::cell::RefCell;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The place of a node in its [`Graph`]: what to keep where a borrowed [`Expr`] cannot be kept.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -69,7 +68,7 @@ pub(crate) struct Store {
     symbols: Vec<Symbol>,
     named: FxHashMap<Symbol, Id>,
     /// Which nodes a walk has seen; all false between walks, so that a walk costs what it visits and not the whole arena.
-    seen: RefCell<Vec<bool>>,
+    seen: Vec<bool>,
 }
 
 impl Store {
@@ -117,29 +116,40 @@ impl Store {
     }
 
     /// The nodes that the roots need, ascending: arguments before what uses them.
-    pub(crate) fn order(&self, roots: &[Id]) -> Vec<Id> {
-        let mut seen = self.seen.borrow_mut();
-        seen.resize(self.nodes.len(), false);
+    pub(crate) fn order(&mut self, roots: &[Id]) -> Vec<Id> {
+        let Store { nodes, seen, .. } = self;
+        seen.resize(nodes.len(), false);
         let mut stack: Vec<Id> = roots.to_vec();
         let mut found = Vec::new();
         while let Some(id) = stack.pop() {
             if !std::mem::replace(&mut seen[id.index()], true) {
                 found.push(id);
-                stack.extend_from_slice(self.node(id).arguments());
+                stack.extend_from_slice(nodes[id.index()].arguments());
             }
         }
         found.iter().for_each(|id| seen[id.index()] = false);
         found.sort_unstable();
         found
     }
+
+    /// The nodes that the roots need, with their ids, and the symbols among them.
+    fn part(&mut self, roots: &[Id]) -> (Vec<(Id, Node)>, FxHashMap<u32, Symbol>) {
+        let nodes: Vec<_> = self.order(roots).into_iter().map(|id| (id, self.node(id))).collect();
+        let symbol = |&(_, node): &(Id, Node)| match node {
+            Node::Symbol(index) => Some((index, self.symbol(index).clone())),
+            _ => None,
+        };
+        let symbols = nodes.iter().filter_map(symbol).collect();
+        (nodes, symbols)
+    }
 }
 
 /// A graph of expressions.
 ///
 /// It owns the nodes; an [`Expr`] is a borrowed, copyable handle on one of them. A graph is a plain value: there
-/// is no global state, it can move to another thread, and it frees everything at once when dropped. To keep an
+/// is no global state, threads can share it, and it frees everything at once when dropped. To keep an
 /// expression beside its graph (in a struct, or behind a reference count in another language), keep its
-/// [`Id`] and ask [`Graph::at`] for the handle.
+/// [`Id`] and ask [`Graph::at`] for the handle; for what is made of many, there is [`Owned`](crate::Owned).
 ///
 /// ```
 /// use leastaction_expr::Graph;
@@ -149,9 +159,16 @@ impl Store {
 /// assert_eq!(energy.to_string(), "0.5*m*v^2");
 /// assert_eq!(energy.derivative(v).to_string(), "m*v");
 /// ```
-#[derive(Default, Clone)]
+#[derive(Default)]
 pub struct Graph {
-    store: RefCell<Store>,
+    /// Each operation locks it once, and none while it is locked.
+    store: Mutex<Store>,
+}
+
+impl Clone for Graph {
+    fn clone(&self) -> Graph {
+        Graph { store: Mutex::new(self.store().clone()) }
+    }
 }
 
 impl Graph {
@@ -175,16 +192,14 @@ impl Graph {
     }
 
     pub(crate) fn symbol_dots(&self, name: &str, dots: u8) -> Expr<'_> {
-        let id = self.store.borrow_mut().intern_symbol(Symbol { name: name.into(), dots });
-        self.at(id)
+        Expr { graph: self, id: self.store().intern_symbol(Symbol { name: name.into(), dots }) }
     }
 
     /// A number.
     ///
     /// A number that is not finite is kept as it is; compiling or printing it is then an error.
     pub fn number(&self, value: f64) -> Expr<'_> {
-        let id = self.store.borrow_mut().intern(Node::Number(value.to_bits()));
-        self.at(id)
+        Expr { graph: self, id: self.store().intern(Node::Number(value.to_bits())) }
     }
 
     /// The handle on a node of this graph.
@@ -199,7 +214,7 @@ impl Graph {
     /// The number of nodes.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.store.borrow().nodes.len()
+        self.store().nodes.len()
     }
 
     /// Whether there is no node yet.
@@ -211,19 +226,19 @@ impl Graph {
     /// What a node is.
     #[must_use]
     pub fn node(&self, id: Id) -> Node {
-        self.store.borrow().node(id)
+        self.store().node(id)
     }
 
     /// The symbol of an index in [`Node::Symbol`].
     #[must_use]
     pub fn symbol_at(&self, index: u32) -> Symbol {
-        self.store.borrow().symbol(index).clone()
+        self.store().symbol(index).clone()
     }
 
     /// The nodes that the roots need, arguments before what uses them.
     #[must_use]
     pub fn order(&self, roots: &[Id]) -> Vec<Id> {
-        self.store.borrow().order(roots)
+        self.store().order(roots)
     }
 
     /// An operator applied to arguments, folded where that is local (see the crate's front page).
@@ -237,7 +252,7 @@ impl Graph {
         for (id, argument) in ids.iter_mut().zip(arguments).skip(1) {
             *id = self.adopt(*argument).id;
         }
-        let id = fold::apply(&mut self.store.borrow_mut(), op, ids);
+        let id = fold::apply(&mut self.store(), op, ids);
         Expr { graph: self, id }
     }
 
@@ -271,13 +286,13 @@ impl Graph {
         if std::ptr::eq(self, expr.graph) {
             return Expr { graph: self, id: expr.id };
         }
-        let source = expr.graph.store.borrow();
-        let order = source.order(&[expr.id]);
+        // What is copied is taken out first: two threads that copy from each other's graphs must not wait for each other.
+        let (nodes, symbols) = expr.graph.store().part(&[expr.id]);
         let mut copies: FxHashMap<Id, Id> = FxHashMap::default();
-        let mut store = self.store.borrow_mut();
-        for &id in &order {
-            let copy = match source.node(id) {
-                Node::Symbol(index) => store.intern_symbol(source.symbol(index).clone()),
+        let mut store = self.store();
+        for (id, node) in nodes {
+            let copy = match node {
+                Node::Symbol(index) => store.intern_symbol(symbols[&index].clone()),
                 Node::Apply(op, arguments) => fold::apply(&mut store, op, arguments.map(|a| copies[&a])),
                 number @ Node::Number(_) => store.intern(number),
             };
@@ -286,14 +301,16 @@ impl Graph {
         Expr { graph: self, id: copies[&expr.id] }
     }
 
-    pub(crate) fn store(&self) -> std::cell::Ref<'_, Store> {
-        self.store.borrow()
+    /// The arena. Nothing else of the graph may be asked for before it is let go.
+    pub(crate) fn store(&self) -> MutexGuard<'_, Store> {
+        // What panics while it writes has written whole nodes or none.
+        self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl fmt::Debug for Graph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let store = self.store.borrow();
+        let store = self.store();
         write!(f, "Graph({} nodes, {} symbols)", store.nodes.len(), store.symbols.len())
     }
 }

@@ -28,6 +28,7 @@
 //! # The pieces
 //!
 //! - [`Graph`] owns the nodes; [`Expr`] is a copyable handle on one; equal expressions are one node.
+//! - [`Owned`] keeps what is made of expressions with their graph, where nothing can be borrowed.
 //! - [`Op`] names the operators; everything known about one stands in its [`Row`] of one table.
 //! - [`jvp`], [`vjp`], [`jacobian`] and the methods [`Expr::gradient`], [`Expr::hessian`], [`Expr::hessian_vector`]
 //!   differentiate, graph to graph: the result can be differentiated again.
@@ -63,6 +64,7 @@ mod expr;
 mod fold;
 mod graph;
 mod op;
+mod owned;
 mod parse;
 mod print;
 mod random;
@@ -73,6 +75,7 @@ pub use double::Double;
 pub use expr::{Expr, IntoExpr, Substitution, UnboundSymbol, operations, substitute};
 pub use graph::{Graph, Id, Node, Symbol};
 pub use op::{Form, Op, Parity, Row};
+pub use owned::{Owned, Rebind, Rebinding};
 pub use parse::{Kind, ParseError, Parser, Scope, Span, Token, Value, nearest, tokens};
 pub use print::{PrintError, c_function, rust_function};
 pub use random::Random;

@@ -3,7 +3,7 @@
 //! A block holds the states of one trajectory or of eight, component-major, lanes innermost: component i of lane j is number
 //! i·W + j. One set of plain loops serves both widths, and each lane gets the bits it would get alone.
 
-use leastaction_compile::{LANES, Loops};
+use leastaction_compile::{Arithmetic, LANES, Lanes, Loops};
 
 /// The states of 1 or [`LANES`] trajectories, with what rounding has left over.
 ///
@@ -70,10 +70,7 @@ impl Block {
     #[inline(always)]
     pub fn add(&mut self, change: &[f64]) {
         for ((y, e), change) in self.values.iter_mut().zip(&mut self.carry).zip(change) {
-            let before = *y;
-            *e += change;
-            *y = before + *e;
-            *e += before - *y;
+            [[*y], [*e]] = compensated(&mut Lanes, [*y], [*e], [*change]);
         }
     }
 
@@ -83,15 +80,15 @@ impl Block {
         if lanes.iter().fold(true, |all, taken| all & taken) {
             return self.add(change);
         }
-        let Some(taken) = lanes.first_chunk::<LANES>() else { return };
+        let Some(taken) = lanes.first_chunk::<LANES>() else {
+            unreachable!("a block has one lane, or {LANES}")
+        };
         let rows =
             self.values.as_chunks_mut::<LANES>().0.iter_mut().zip(self.carry.as_chunks_mut::<LANES>().0);
         for ((y, e), change) in rows.zip(change.as_chunks::<LANES>().0) {
+            let [after, left] = compensated(&mut Lanes, *y, *e, *change);
             for j in 0..LANES {
-                let moved = e[j] + change[j];
-                let after = y[j] + moved;
-                let left = moved + (y[j] - after);
-                (y[j], e[j]) = if taken[j] { (after, left) } else { (y[j], e[j]) };
+                (y[j], e[j]) = if taken[j] { (after[j], left[j]) } else { (y[j], e[j]) };
             }
         }
     }
@@ -101,7 +98,9 @@ impl Block {
     pub fn after(&self, first: usize, change: &[f64], out: &mut [f64]) {
         let from = first * self.width;
         let rows = self.values[from..].iter().zip(&self.carry[from..]).zip(change);
-        out.iter_mut().zip(rows).for_each(|(out, ((y, e), change))| *out = y + (e + change));
+        for (out, ((y, e), change)) in out.iter_mut().zip(rows) {
+            [*out] = after(&mut Lanes, [*y], [*e], [*change]);
+        }
     }
 
     /// Puts a state into a lane.
@@ -135,6 +134,27 @@ impl Block {
     }
 }
 
+/// A state after a change.
+#[inline(always)]
+pub(crate) fn after<A: Arithmetic>(a: &mut A, y: A::Value, e: A::Value, change: A::Value) -> A::Value {
+    let moved = a.add(e, change);
+    a.add(y, moved)
+}
+
+/// A state after a change, and what rounding leaves of that.
+#[inline(always)]
+pub(crate) fn compensated<A: Arithmetic>(
+    a: &mut A,
+    y: A::Value,
+    e: A::Value,
+    change: A::Value,
+) -> [A::Value; 2] {
+    let moved = a.add(e, change);
+    let to = a.add(y, moved);
+    let back = a.sub(y, to);
+    [to, a.add(moved, back)]
+}
+
 /// Whether all numbers are finite, looked at without branches.
 #[inline]
 pub(crate) fn all_finite(numbers: impl Iterator<Item = f64>) -> bool {
@@ -147,7 +167,7 @@ pub(crate) fn copy_in(lanes: &[bool], from: &[f64], to: &mut [f64]) {
     if lanes.iter().fold(true, |all, chosen| all & chosen) {
         return to.copy_from_slice(from);
     }
-    let Some(chosen) = lanes.first_chunk::<LANES>() else { return };
+    let Some(chosen) = lanes.first_chunk::<LANES>() else { unreachable!("a block has one lane, or {LANES}") };
     for (to, from) in to.as_chunks_mut::<LANES>().0.iter_mut().zip(from.as_chunks::<LANES>().0) {
         (0..LANES).for_each(|j| to[j] = if chosen[j] { from[j] } else { to[j] });
     }

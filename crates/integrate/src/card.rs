@@ -128,7 +128,7 @@ impl Needs {
         match self {
             Needs::Field => true,
             Needs::Holonomic => facts.form != Form::Ports && facts.holonomic,
-            Needs::Closed => facts.closed && !facts.driven,
+            Needs::Closed => facts.symbolic && !facts.driven,
             _ if facts.constrained => false,
             Needs::Free => true,
             Needs::Hamiltonian => facts.form != Form::Ports && !facts.dissipative && !facts.forced,

@@ -115,7 +115,8 @@ impl Choice {
                 (name, Pace::Tolerance(USUAL), why)
             }
         };
-        let card = Card::named(name).unwrap_or(&crate::method::ALL[0]);
+        let card = Card::named(name)
+            .unwrap_or_else(|error| unreachable!("the rules name methods that exist: {error}"));
         Ok(Choice { integrator: Integrator::new(card, pace), why })
     }
 }

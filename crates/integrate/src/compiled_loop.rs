@@ -1,7 +1,7 @@
 //! Compiled loops: steps in one kernel with all that is between them.
 //!
 //! Between two steps of a small system there is as much to do as in a step: to see whether it was good, to find the next one, to add up the
-//! change. Here the kernel does that too, operation for operation as the run loop does it, so that a lane has the same bits
+//! change. Here the kernel does that too, by the same text as the run loop, so that a lane has the same bits
 //! either way. It goes from step to step until a lane comes to the end, or cannot go on as simply as that: such a lane it leaves
 //! where it is.
 //!
@@ -9,12 +9,14 @@
 //! meanwhile. That both find room in its registers and caches is not sure: so the first steps are made both ways, and timed, and the
 //! faster way stays.
 
+use crate::block::compensated;
+use crate::clock::{self, Clock};
 use crate::compiled_step::{self, Contents, KernelKey, StepBuilder};
-use crate::pace::Controller;
-use crate::run_loop::{GROUNDLESS, SHORTEST};
+use crate::controller::{self, Controller, Judged};
+use crate::run::grid::Grid;
 use crate::step::StepError;
 use leastaction_compile::{
-    Aligned, ArgumentError, AssemblyError, Backend, CompileError, Evaluator, Kernel, LANES, Operand, Test,
+    Aligned, ArgumentError, Arithmetic, AssemblyError, Backend, Evaluator, Kernel, LANES, Operand, Test,
 };
 use leastaction_mechanics::{Dynamics, EvalError, Quantity, Revision};
 use std::time::{Duration, Instant};
@@ -37,6 +39,9 @@ pub trait StepCode {
     fn carried(&self, dimension: usize) -> usize;
 
     /// Writes it: from states, what rounding left of them, and the rates there; with its error if a tolerance is given.
+    ///
+    /// # Errors
+    /// [`AssemblyError`] if the system cannot be evaluated as it should.
     fn write(
         &self,
         builder: &mut StepBuilder,
@@ -63,22 +68,9 @@ pub(crate) enum Pacer<'a> {
 }
 
 /// Numbers of a pacer that are the same in all lanes: of a tolerance its two, the end, the longest step, the longest that needs no reason, and how many may
-/// be tried; of a grid the start, its step, the last step, the end, and how many there are.
+/// be tried; of a grid those [from which it follows](Grid::settings).
 pub(crate) type Settings = [f64; SETTINGS];
 const SETTINGS: usize = 6;
-
-/// Where a run is, lane by lane.
-#[derive(Clone, Copy)]
-pub(crate) struct Clock {
-    pub(crate) late: [f64; LANES],
-    pub(crate) next: [f64; LANES],
-    /// What the controller remembers.
-    pub(crate) before: [f64; LANES],
-    /// Steps that were tried, and taken.
-    pub(crate) tried: [f64; LANES],
-    pub(crate) accepted: [f64; LANES],
-    pub(crate) t: [f64; LANES],
-}
 
 /// Rows of a clock but for the time.
 const CLOCK: usize = 5;
@@ -129,7 +121,7 @@ impl CompiledLoop {
             each.push(dynamics.evaluator(&once)?);
         }
         let both = if blocks == 2 && once.backend() != Backend::Interpreter {
-            let twice = || Kernel::compile_lightly(once.program().twice(TURN)).map_err(uncompiled);
+            let twice = || Kernel::compile_lightly(once.program().twice(TURN)).map_err(compiled_step::failed);
             Some(dynamics.evaluator(&system.composed_kernel(key(true), twice)?)?)
         } else {
             None
@@ -152,7 +144,13 @@ impl CompiledLoop {
     }
 
     /// Puts a block where it is: its states, what rounding left of them, and the rates there.
-    pub(crate) fn load(&mut self, block: usize, state: [&[f64]; 3], clock: &Clock, settings: &Settings) {
+    pub(crate) fn load(
+        &mut self,
+        block: usize,
+        state: [&[f64]; 3],
+        clock: &Clock<[f64; LANES]>,
+        settings: &Settings,
+    ) {
         let rows = &mut self.now.as_mut_slice()[block * self.len..][..self.len];
         let (mut states, rest) = rows.split_at_mut(2 * self.states + self.rates);
         for from in state {
@@ -168,7 +166,7 @@ impl CompiledLoop {
     }
 
     /// Where a block is now: its states, what rounding left of them, the rates, and its clock.
-    pub(crate) fn state_of(&self, block: usize) -> ([&[f64]; 3], Clock) {
+    pub(crate) fn state_of(&self, block: usize) -> ([&[f64]; 3], Clock<[f64; LANES]>) {
         let rows = &self.now.as_slice()[block * self.len..][..self.len];
         let (states, rest) = rows.split_at(2 * self.states + self.rates);
         let (y, others) = states.split_at(self.states);
@@ -249,23 +247,8 @@ impl CompiledLoop {
     }
 }
 
-fn uncompiled(error: CompileError) -> EvalError {
-    EvalError::Compile { what: "whole steps", reason: error.to_string() }
-}
-
 fn failed(error: ArgumentError) -> StepError {
-    EvalError::Compile { what: "whole steps", reason: error.to_string() }.into()
-}
-
-/// The clock of a lane in a kernel.
-#[derive(Clone, Copy)]
-struct LaneClock {
-    t: Operand,
-    late: Operand,
-    next: Operand,
-    before: Operand,
-    tried: Operand,
-    accepted: Operand,
+    compiled_step::failed(error).into()
 }
 
 /// A step, and what a clock shows then.
@@ -273,7 +256,7 @@ struct Stepped {
     step: StepOutputs,
     /// Negative if it is taken.
     taken: Operand,
-    after: LaneClock,
+    after: Clock<Operand>,
     /// 1 in lanes that have come to the end, or are left where they are.
     halt: Operand,
 }
@@ -282,30 +265,29 @@ struct Stepped {
 fn write(
     code: &dyn StepCode,
     pacer: Pacer<'_>,
-    d: &mut StepBuilder,
+    builder: &mut StepBuilder,
     inputs: &[Vec<Operand>],
 ) -> Result<Vec<Operand>, AssemblyError> {
-    let [y, e, rates, clock, settings] = inputs else { return Ok(Vec::new()) };
+    let [y, e, rates, clock, settings] = inputs else {
+        unreachable!("a loop has states, carries, rates, a clock and settings as inputs")
+    };
     let (&[late, next, before, tried, accepted], Some(&numbers)) = (clock.as_slice(), settings.first_chunk())
     else {
-        return Ok(Vec::new());
+        unreachable!("a clock has five rows, and there are {SETTINGS} settings")
     };
-    let (state, clock) = ([&y[..], e, rates], LaneClock { t: d.t(), late, next, before, tried, accepted });
+    let (state, clock) = ([&y[..], e, rates], Clock { t: builder.t(), late, next, before, tried, accepted });
     let Stepped { step, taken, after, halt } = match pacer {
-        Pacer::Tolerance(controller) => write_tolerated(code, controller, d, state, clock, numbers)?,
-        Pacer::Grid => write_on_grid(code, d, state, clock, numbers)?,
+        Pacer::Tolerance(controller) => write_tolerated(code, controller, builder, state, clock, numbers)?,
+        Pacer::Grid => write_on_grid(code, builder, state, clock, numbers)?,
     };
-    let mut states = [Vec::new(), Vec::new(), Vec::new()];
+    let (mut states, a) = ([Vec::new(), Vec::new(), Vec::new()], builder.assembly());
     for i in 0..y.len() {
-        let moved = d.add(e[i], step.change[i]);
-        let to = d.add(y[i], moved);
-        let lost = d.sub(y[i], to);
-        let lost = d.add(moved, lost);
-        states[0].push(d.if_negative(taken, to, y[i]));
-        states[1].push(d.if_negative(taken, lost, e[i]));
+        let [to, lost] = compensated(a, y[i], e[i], step.change[i]);
+        states[0].push(a.select_sign(taken, to, y[i]));
+        states[1].push(a.select_sign(taken, lost, e[i]));
     }
     for (&last, &first) in step.rates.iter().zip(rates) {
-        states[2].push(d.if_negative(taken, last, first));
+        states[2].push(a.select_sign(taken, last, first));
     }
     let mut outputs = states.concat();
     outputs.extend([after.late, after.next, after.before, after.tried, after.accepted]);
@@ -314,114 +296,81 @@ fn write(
     Ok(outputs)
 }
 
-/// A step that a tolerance sets: what `RunLoop::ready`, `RunLoop::settle` and `RunLoop::take` do to a lane.
+/// A step that a tolerance sets, as the run loop tries, judges and takes it.
 fn write_tolerated(
     code: &dyn StepCode,
     controller: &Controller,
-    d: &mut StepBuilder,
+    builder: &mut StepBuilder,
     state: [&[Operand]; 3],
-    clock: LaneClock,
+    clock: Clock<Operand>,
     [relative, absolute, end, longest, leap, steps]: [Operand; SETTINGS],
 ) -> Result<Stepped, AssemblyError> {
-    let LaneClock { t, late, next, before, tried, accepted } = clock;
-    let [zero, half, one, two, minus] = [0.0, 0.5, 1.0, 2.0, -1.0].map(|x| d.number(x));
-    let over = (t, Test::Equal, end);
-
-    // The step, such that none much shorter remains for the end.
-    let ahead = d.sub(end, t);
-    let ahead = d.sub(ahead, late);
-    let left = d.select(over, zero, ahead);
-    let size = d.abs(next);
-    let size = d.min(size, longest);
-    let wished = d.copy_sign(size, next);
-    let (far, halved, twice) = (d.abs(left), d.mul(half, left), d.mul(two, size));
-    let part = d.select((size, Test::Less, far), halved, left);
-    let fitted = d.select((twice, Test::Less, far), wished, part);
+    let Clock { t, late, next, before, tried, accepted } = clock;
+    let a = builder.assembly();
+    let left = clock::left(a, t, late, end);
+    let fitted = clock::fit(a, left, next, longest);
 
     // A lane that this step does not move, or that may not try another, stays where it is.
-    let (length, time, shortest) = (d.abs(fitted), d.abs(t), d.number(SHORTEST));
-    let least = d.mul(shortest, time);
-    let stuck = d.select((length, Test::LessEqual, least), one, zero);
-    let stuck = d.select((tried, Test::NotLess, steps), one, stuck);
-    let stuck = d.select(over, zero, stuck);
-    let rests = d.select(over, one, stuck);
-    let h = d.select((rests, Test::Equal, zero), fitted, zero);
-    let resting = (h, Test::Equal, zero);
-    d.set_h(h);
-    let step = code.write(d, state, Some([relative, absolute]))?;
+    let (length, shortest) = (a.abs(fitted), clock::shortest(a, t));
+    let stuck = a.select(Test::LessEqual, length, shortest, 1.0, 0.0);
+    let stuck = a.select(Test::NotLess, tried, steps, 1.0, stuck);
+    let stuck = a.select(Test::Equal, t, end, 0.0, stuck);
+    let rests = a.select(Test::Equal, t, end, 1.0, stuck);
+    let h = a.select(Test::Equal, rests, 0.0, fitted, 0.0);
+    builder.set_h(h);
+    let step = code.write(builder, state, Some([relative, absolute]))?;
+    let Some(ratio) = step.ratio else { unreachable!("only estimated steps are paced by a tolerance") };
 
-    // Whether it is good. A change that is not finite leaves a NaN.
-    let nothing = step.change.iter().fold(zero, |nothing, &change| d.mul_add(zero, change, nothing));
-    let ratio = d.add(step.ratio.unwrap_or(zero), nothing);
-    let tested = d.select(resting, two, ratio);
-    let taken = d.select((tested, Test::LessEqual, one), minus, one);
-
-    // The next step.
-    let (factor, after) = controller.write(d, ratio, before);
-    let longer = d.mul(h, factor);
-    let (length, longer_length) = (d.abs(h), d.abs(longer));
-    let leapt = d.max(length, leap);
-    let leapt = d.copy_sign(leapt, h);
-    let bounded = d.select((leap, Test::Less, longer_length), leapt, longer);
-    let groundless = d.number(GROUNDLESS);
-    let wished = d.select((ratio, Test::Less, groundless), bounded, longer);
-
-    // Where it leads, and what rounding leaves of that.
-    let by = d.add(late, h);
-    let to = d.add(t, by);
-    let to = d.select((length, Test::Less, far), to, end);
-    let moved = d.sub(to, t);
-    let lost = d.sub(by, moved);
-    let lost = d.select((to, Test::Equal, end), zero, lost);
-    let (trying, count) = (d.sub(one, rests), d.if_negative(taken, one, zero));
-    let after = LaneClock {
-        t: d.if_negative(taken, to, t),
-        late: d.if_negative(taken, lost, late),
-        next: d.select(resting, next, wished),
-        before: d.select(resting, before, after),
-        tried: d.add(tried, trying),
-        accepted: d.add(accepted, count),
+    let a = builder.assembly();
+    let spoiled = clock::spoiled(a, &step.change);
+    let ratio = a.add(ratio, spoiled);
+    let taken = controller::taken(a, h, ratio);
+    let Judged { next, before } = controller.judge(a, h, ratio, [next, before], leap);
+    let [to, lost] = clock::reach(a, [t, late], h, left, end);
+    let (trying, count) = (a.sub(1.0, rests), a.select_sign(taken, 1.0, 0.0));
+    let after = Clock {
+        t: a.select_sign(taken, to, t),
+        late: a.select_sign(taken, lost, late),
+        next,
+        before,
+        tried: a.add(tried, trying),
+        accepted: a.add(accepted, count),
     };
-    let arrived = d.select((after.t, Test::Equal, end), one, stuck);
-    let halt = d.select(over, zero, arrived);
+    let arrived = a.select(Test::Equal, after.t, end, 1.0, stuck);
+    let halt = a.select(Test::Equal, t, end, 0.0, arrived);
     Ok(Stepped { step, taken, after, halt })
 }
 
-/// A step of a grid, in which those behind a lane are those it has tried: what `RunLoop::fit_to_grid`, `RunLoop::check_changes` and `RunLoop::take` do.
+/// A step of a grid, in which those behind a lane are those it has tried.
 fn write_on_grid(
     code: &dyn StepCode,
-    d: &mut StepBuilder,
+    builder: &mut StepBuilder,
     state: [&[Operand]; 3],
-    clock: LaneClock,
+    clock: Clock<Operand>,
     [start, step, last, end, steps, _]: [Operand; SETTINGS],
 ) -> Result<Stepped, AssemblyError> {
-    let [zero, one, two, minus] = [0.0, 1.0, 2.0, -1.0].map(|x| d.number(x));
-    let (over, count) = ((clock.tried, Test::Equal, steps), d.add(clock.tried, one));
-    let h = d.select((count, Test::Equal, steps), last, step);
-    let h = d.select(over, zero, h);
-    d.set_h(h);
-    let written = code.write(d, state, None)?;
+    let (a, tried) = (builder.assembly(), clock.tried);
+    let count = a.add(tried, 1.0);
+    let [h, to] = Grid::after(a, [start, step, last, end, steps], count);
+    let h = a.select(Test::Equal, tried, steps, 0.0, h);
+    builder.set_h(h);
+    let written = code.write(builder, state, None)?;
 
-    // A state that is not finite leaves a NaN, and its lane is left where it is.
-    let mut nothing = zero;
-    for (&y, &change) in state[0].iter().zip(&written.change) {
-        let moved = d.add(y, change);
-        nothing = d.mul_add(zero, moved, nothing);
-    }
-    let tested = d.select(over, two, nothing);
-    let taken = d.select((tested, Test::Equal, zero), minus, one);
-    let to = d.mul(count, step);
-    let to = d.add(start, to);
-    let to = d.select((count, Test::Equal, steps), end, to);
-    let one_more = d.if_negative(taken, one, zero);
-    let after = LaneClock {
-        t: d.if_negative(taken, to, clock.t),
-        tried: d.if_negative(taken, count, clock.tried),
-        accepted: d.add(clock.accepted, one_more),
+    // A lane whose state would not be finite is left where it is.
+    let a = builder.assembly();
+    let moved: Vec<_> = state[0].iter().zip(&written.change).map(|(&y, &change)| a.add(y, change)).collect();
+    let spoiled = clock::spoiled(a, &moved);
+    let tested = a.select(Test::Equal, tried, steps, 2.0, spoiled);
+    let taken = a.select(Test::Equal, tested, 0.0, -1.0, 1.0);
+    let one_more = a.select_sign(taken, 1.0, 0.0);
+    let after = Clock {
+        t: a.select_sign(taken, to, clock.t),
+        tried: a.select_sign(taken, count, tried),
+        accepted: a.add(clock.accepted, one_more),
         ..clock
     };
-    let arrived = d.select((after.tried, Test::Equal, steps), one, zero);
-    let halt = d.if_negative(taken, arrived, one);
-    let halt = d.select(over, zero, halt);
+    let arrived = a.select(Test::Equal, after.tried, steps, 1.0, 0.0);
+    let halt = a.select_sign(taken, arrived, 1.0);
+    let halt = a.select(Test::Equal, tried, steps, 0.0, halt);
     Ok(Stepped { step: written, taken, after, halt })
 }

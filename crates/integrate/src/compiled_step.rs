@@ -5,7 +5,7 @@
 
 use crate::step::Interval;
 use leastaction_compile::{
-    Assembly, AssemblyError, CompileError, Evaluator, Kernel, LANES, Operand, Program, Test,
+    Arithmetic, Assembly, AssemblyError, CodeError, CompileError, Evaluator, Kernel, LANES, Operand, Program,
 };
 use leastaction_mechanics::{Dynamics, EvalError, Quantity, Revision, System};
 
@@ -30,81 +30,14 @@ pub(crate) struct CompiledStep {
 }
 
 impl StepBuilder {
-    /// A number.
-    pub(crate) fn number(&mut self, value: f64) -> Operand {
-        self.assembly.constant(value)
-    }
-
-    pub(crate) fn add(&mut self, a: Operand, b: Operand) -> Operand {
-        self.assembly.add(a, b)
-    }
-
-    pub(crate) fn sub(&mut self, a: Operand, b: Operand) -> Operand {
-        self.assembly.sub(a, b)
-    }
-
-    pub(crate) fn mul(&mut self, a: Operand, b: Operand) -> Operand {
-        self.assembly.mul(a, b)
-    }
-
-    pub(crate) fn div(&mut self, a: Operand, b: Operand) -> Operand {
-        self.assembly.div(a, b)
-    }
-
-    /// a·b + c, rounded once.
-    pub(crate) fn mul_add(&mut self, a: Operand, b: Operand, c: Operand) -> Operand {
-        self.assembly.mul_add(a, b, c)
-    }
-
-    /// a if a > b, else b.
-    pub(crate) fn max(&mut self, a: Operand, b: Operand) -> Operand {
-        self.assembly.max(a, b)
-    }
-
-    pub(crate) fn abs(&mut self, a: Operand) -> Operand {
-        self.assembly.abs(a)
-    }
-
-    pub(crate) fn neg(&mut self, a: Operand) -> Operand {
-        self.assembly.neg(a)
-    }
-
-    pub(crate) fn sqrt(&mut self, a: Operand) -> Operand {
-        self.assembly.sqrt(a)
-    }
-
-    /// a if a < b, else b.
-    pub(crate) fn min(&mut self, a: Operand, b: Operand) -> Operand {
-        self.assembly.min(a, b)
-    }
-
-    /// The size of a with the sign of b.
-    pub(crate) fn copy_sign(&mut self, a: Operand, b: Operand) -> Operand {
-        self.assembly.copy_sign(a, b)
-    }
-
-    /// `yes` if a and b pass the test, else `no`.
-    pub(crate) fn select(
-        &mut self,
-        (a, test, b): (Operand, Test, Operand),
-        yes: Operand,
-        no: Operand,
-    ) -> Operand {
-        self.assembly.select(a, test, b, yes, no)
-    }
-
-    /// `yes` if a is negative, else `no`.
-    pub(crate) fn if_negative(&mut self, a: Operand, yes: Operand, no: Operand) -> Operand {
-        self.assembly.select_sign(a, yes, no)
-    }
-
-    /// What works on bits.
-    pub(crate) fn assembly(&mut self) -> &mut Assembly {
+    /// What instructions are written into.
+    pub fn assembly(&mut self) -> &mut Assembly {
         &mut self.assembly
     }
 
     /// The time at which the step begins.
-    pub(crate) fn t(&self) -> Operand {
+    #[must_use]
+    pub fn t(&self) -> Operand {
         self.t
     }
 
@@ -114,25 +47,29 @@ impl StepBuilder {
     }
 
     /// The length of the step.
-    pub(crate) fn h(&self) -> Operand {
+    #[must_use]
+    pub fn h(&self) -> Operand {
         self.h
     }
 
     /// A quantity of the system at a state, at the time t + c·h.
-    pub(crate) fn quantity(
+    ///
+    /// # Errors
+    /// [`AssemblyError`] if the state is not as long as one of the system.
+    pub fn quantity(
         &mut self,
         quantity: Quantity,
         c: f64,
-        state: &[Operand],
+        mut state: Vec<Operand>,
     ) -> Result<Vec<Operand>, AssemblyError> {
-        let mut arguments = state.to_vec();
         if self.timed {
-            let c = self.number(c);
-            let later = self.mul(c, self.h);
-            arguments.push(self.add(self.t, later));
+            let later = self.assembly.mul(c, self.h);
+            state.push(self.assembly.add(self.t, later));
         }
-        let found = self.programs.iter().find(|(q, _)| *q == quantity);
-        found.map_or(Ok(Vec::new()), |(_, program)| self.assembly.call(program, &arguments))
+        let Some((_, program)) = self.programs.iter().find(|(known, _)| *known == quantity) else {
+            unreachable!("a step evaluates only the quantities that it names, and not {quantity:?}");
+        };
+        self.assembly.call(program, &state)
     }
 }
 
@@ -203,7 +140,7 @@ impl CompiledStep {
         };
         match passed.and(evaluated) {
             Ok(()) => Ok(&self.outputs),
-            Err(error) => Err(EvalError::Compile { what: "whole steps", reason: error.to_string() }),
+            Err(error) => Err(failed(error)),
         }
     }
 }
@@ -219,7 +156,7 @@ pub(crate) fn kernel(
     write: impl FnOnce(&mut StepBuilder, &[Vec<Operand>]) -> Result<Vec<Operand>, AssemblyError>,
 ) -> Result<Option<Kernel>, EvalError> {
     let facts = system.facts();
-    if !facts.closed || facts.driven {
+    if !facts.one_kernel || facts.driven {
         return Ok(None);
     }
     let (mut programs, mut size) = (Vec::new(), 0);
@@ -232,20 +169,23 @@ pub(crate) fn kernel(
         return Ok(None);
     }
     let count = rows.iter().sum::<usize>() + 2;
-    let failed = |reason: String| EvalError::Compile { what: "whole steps", reason };
     let kernel = system.composed_kernel(key, || {
         let parameters = programs[0].1.parameters().to_vec();
-        let assembly = Assembly::with_inputs(count, &parameters).map_err(|e| failed(e.to_string()))?;
+        let assembly = Assembly::with_inputs(count, &parameters).map_err(failed)?;
         let (t, h) = (assembly.input(count - 2), assembly.input(count - 1));
         let mut places = 0..;
         let inputs: Vec<Vec<Operand>> =
             rows.iter().map(|&n| places.by_ref().take(n).map(|i| assembly.input(i)).collect()).collect();
         let mut builder = StepBuilder { assembly, programs, timed: !facts.autonomous, t, h };
-        let outputs = write(&mut builder, &inputs).map_err(|e| failed(e.to_string()))?;
-        let program = builder.assembly.finish(&outputs).map_err(|e| failed(e.to_string()))?;
-        compile(program).map_err(|e| failed(e.to_string()))
+        let outputs = write(&mut builder, &inputs).map_err(failed)?;
+        let program = builder.assembly.finish(&outputs).map_err(failed)?;
+        compile(program).map_err(failed)
     })?;
     Ok(Some(kernel))
+}
+
+pub(crate) fn failed(error: impl Into<CodeError>) -> EvalError {
+    EvalError::Compile { what: "whole steps", source: error.into() }
 }
 
 /// Puts rows, times and steps among the inputs of a step; settings stay between them.

@@ -87,7 +87,9 @@ impl Polynomial {
     }
 
     fn at_in<const W: usize>(&self, tau: &[f64], out: &mut [f64]) {
-        let Some(tau) = tau.first_chunk::<W>() else { return };
+        let Some(tau) = tau.first_chunk::<W>() else {
+            unreachable!("there is a fraction for each of {W} lanes")
+        };
         let rows = self.values.len() / W;
         let terms = self.terms.as_chunks::<W>().0;
         let (values, carry) = (self.values.as_chunks::<W>().0, self.carry.as_chunks::<W>().0);

@@ -6,7 +6,7 @@ use crate::error::{CheckpointError, Failed, RunError};
 use crate::method::{ALL, UnknownMethod};
 use crate::pace::Pace;
 use crate::run::checkpoint::Checkpoint;
-use crate::run::event::{Event, EventDetector, Hit};
+use crate::run::event::{Event, EventDetector, Hit, Instant};
 use crate::run::grid::Grid;
 use crate::run::schedule::{Output, Schedule};
 use crate::run_loop::{Limits, RunLoop};
@@ -491,14 +491,9 @@ impl Integrator {
                 detector.detect(run, 0)?;
             }
             // Samples and events of the step, in the order of time.
-            loop {
-                let of_sample = schedule.next_before(end).map(|time| ((time - t) / (end - t), time));
-                let of_event = detector.next();
-                let (tau, time, event) = match (of_sample, of_event) {
-                    (Some((tau, time)), hit) if hit.is_none_or(|(at, _)| tau < at) => (tau, time, None),
-                    (_, Some((tau, hit))) => (tau, t + tau * (end - t), Some(hit)),
-                    (_, None) => break,
-                };
+            while let Some(Instant { tau, t: time, event }) =
+                detector.next(schedule.next_before(end), [t, end])
+            {
                 run.inside(0, tau, time, inside.values_mut())?;
                 let (block, dynamics) = (&inside, run.motion.dynamics());
                 if observer(Sample { step, t: time, event, block, dynamics })?.is_break() {

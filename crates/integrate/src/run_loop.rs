@@ -7,17 +7,17 @@ mod compiled;
 mod constrained;
 mod jump;
 
-pub(crate) use adaptive::{GROUNDLESS, SHORTEST};
-
 use crate::block::{Block, all_finite};
-use crate::card::{Card, Sizing};
+use crate::card::{Card, Kind, Sizing};
+use crate::clock::{self, first};
+use crate::controller::Controller;
 use crate::dense::{DenseOutput, Polynomial};
 use crate::error::RunError;
-use crate::pace::{Controller, Pace, Tolerance, first_steps};
+use crate::pace::{Pace, Tolerance, first_steps};
 use crate::run::density::Control;
 use crate::run::grid::Grid;
 use crate::step::{Interval, Motion, Step, StepError, Work};
-use leastaction_compile::{LANES, Loops, vectorized};
+use leastaction_compile::{LANES, Lanes, Loops, vectorized};
 use leastaction_mechanics::{Dynamics, Quantity, System};
 
 /// A block on its way from one time to another.
@@ -114,14 +114,14 @@ impl<'d> RunLoop<'d> {
                     Sizing::Given => {
                         return Err(RunError::NotAdaptive { method: card.name, instead: "dop853" });
                     }
-                    Sizing::Estimated { order } => Some(Controller::new(order)),
+                    Sizing::Estimated { order } => Some(Controller::new(order, card.kind == Kind::Implicit)),
                     Sizing::Foreseen => None,
                 };
                 Pacing::Adaptive { tolerance, controller }
             }
         };
         check(card, pace, dynamics.system(), &block)?;
-        if dynamics.system().facts().closed {
+        if dynamics.system().facts().explicit {
             dynamics.prepare(&[Quantity::Rates])?;
         }
         let projected = card.is_projected_in(dynamics.system().facts());
@@ -131,8 +131,11 @@ impl<'d> RunLoop<'d> {
             Pacing::Adaptive { .. } | Pacing::Density(_) => true,
         };
         // Of an error that is restricted to constraints, all stages are needed.
-        if limits.compiled.unwrap_or(many) && !projected {
-            method.compile(dynamics, width)?;
+        if limits.compiled.unwrap_or(many)
+            && !projected
+            && let Some(compiled) = method.compiled()
+        {
+            compiled.compile(dynamics, width)?;
         }
         let side = if matches!(pacing, Pacing::Adaptive { .. }) { len } else { 0 };
         let mut blank = Vec::new();
@@ -191,7 +194,7 @@ impl<'d> RunLoop<'d> {
             }
             Pacing::Adaptive { tolerance, controller } => {
                 if let Some(controller) = controller {
-                    controller.memory(&mut |part| (0..part.len()).filter(fresh).for_each(|j| part[j] = 0.0));
+                    (0..LANES).filter(fresh).for_each(|j| controller.before()[j] = 0.0);
                 }
                 let span = self.end - self.start;
                 let mut first = [span; LANES];
@@ -270,8 +273,10 @@ impl<'d> RunLoop<'d> {
     pub(crate) fn end_of(&self, lane: usize) -> f64 {
         match &self.pacing {
             Pacing::Fixed { grid, done } => grid.time(done[lane] + 1),
-            _ if self.reaches_end(lane) => self.end,
-            _ => self.t[lane] + (self.late[lane] + self.h[lane]),
+            _ => {
+                let (now, left) = ([[self.t[lane]], [self.late[lane]]], [self.left(lane)]);
+                clock::reach(&mut Lanes, now, [self.h[lane]], left, [self.end])[0][0]
+            }
         }
     }
 
@@ -311,7 +316,9 @@ impl<'d> RunLoop<'d> {
                 self.check_limit::<LANES>();
                 let left = std::array::from_fn(|j| self.left(j));
                 let width = self.block.width();
-                let Pacing::Density(control) = &mut self.pacing else { return Ok(()) };
+                let Pacing::Density(control) = &mut self.pacing else {
+                    unreachable!("the pace does not change")
+                };
                 control.propose(&mut self.motion, &self.t[..width], &left, &self.block, &mut self.h)?;
                 if let Some(lane) = (0..width).find(|&lane| self.is_too_short(lane)) {
                     return Err(RunError::StepTooShort { t: self.t[lane], step: self.h[lane], lane });
@@ -338,9 +345,11 @@ impl<'d> RunLoop<'d> {
     pub(crate) fn interpolate(&mut self) -> Result<(), RunError> {
         let RunLoop { motion, block, change, polynomial, .. } = self;
         let interval = interval(&self.t, &self.h, block.width());
-        if !self.method.polynomial(motion, interval, block, change, polynomial)? {
-            self.dense.interpolate(motion, interval, block, change, polynomial)?;
-        } else if !self.target.is_empty() {
+        let Some(method) = self.method.interpolated() else {
+            return Ok(self.dense.interpolate(motion, interval, block, change, polynomial)?);
+        };
+        method.polynomial(motion, interval, block, change, polynomial)?;
+        if !self.target.is_empty() {
             // A method's own polynomial does not know that its end was moved.
             polynomial.lead_to(change);
         }
@@ -396,16 +405,16 @@ impl<'d> RunLoop<'d> {
             Pacing::Density(control) => (0..W).filter(|&j| self.taken[j]).for_each(|j| control.accept(j)),
             Pacing::Adaptive { .. } => {}
         }
-        let paced = !matches!(self.pacing, Pacing::Fixed { .. });
-        for j in 0..W {
-            self.accepted[j] += u64::from(self.taken[j]);
-            if paced {
-                let (end, moved, taken) = (self.end_of(j), self.late[j] + self.h[j], self.taken[j]);
-                let late = if end == self.end { 0.0 } else { moved - (end - self.t[j]) };
-                self.late[j] = if taken { late } else { self.late[j] };
-                self.t[j] = if taken { end } else { self.t[j] };
+        if !matches!(self.pacing, Pacing::Fixed { .. }) {
+            let (a, t, late, end) = (&mut Lanes, first::<W>(&self.t), first::<W>(&self.late), [self.end; W]);
+            let left = clock::left(a, t, late, end);
+            let [to, lost] = clock::reach(a, [t, late], first(&self.h), left, end);
+            for j in 0..W {
+                self.late[j] = if self.taken[j] { lost[j] } else { late[j] };
+                self.t[j] = if self.taken[j] { to[j] } else { t[j] };
             }
         }
+        (0..W).for_each(|j| self.accepted[j] += u64::from(self.taken[j]));
         self.motion.work_mut().steps += 1;
     }
 
@@ -420,7 +429,7 @@ impl<'d> RunLoop<'d> {
             Pacing::Fixed { done, .. } => {
                 done.iter_mut().take(width).for_each(|done| visit_count(done, visit));
             }
-            Pacing::Adaptive { controller: Some(controller), .. } => controller.memory(visit),
+            Pacing::Adaptive { controller: Some(controller), .. } => visit(controller.before()),
             Pacing::Adaptive { controller: None, .. } => {}
             Pacing::Density(control) => control.memory(visit),
         }
@@ -440,7 +449,9 @@ impl<'d> RunLoop<'d> {
     /// The next steps of a grid.
     #[inline]
     fn fit_to_grid(&mut self) {
-        let Pacing::Fixed { grid, done } = &self.pacing else { return };
+        let Pacing::Fixed { grid, done } = &self.pacing else {
+            unreachable!("only steps of one length are on a grid")
+        };
         for (j, done) in done.iter().enumerate().take(self.block.width()) {
             let over = *done == grid.steps;
             self.t[j] = grid.time(*done);
@@ -499,12 +510,7 @@ impl<'d> RunLoop<'d> {
     /// What is left to go in a lane.
     #[inline(always)]
     fn left(&self, lane: usize) -> f64 {
-        if self.t[lane] == self.end { 0.0 } else { (self.end - self.t[lane]) - self.late[lane] }
-    }
-
-    #[inline(always)]
-    fn reaches_end(&self, lane: usize) -> bool {
-        self.h[lane].abs() >= self.left(lane).abs()
+        clock::left(&mut Lanes, [self.t[lane]], [self.late[lane]], [self.end])[0]
     }
 
     /// That the proposed step of a lane leads to an infinity or a NaN, if it does.

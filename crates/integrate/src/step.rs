@@ -12,40 +12,9 @@ use leastaction_mechanics::{Dynamics, EvalError, ProjectionError, System};
 /// The same code serves one trajectory and eight lanes: the block and the interval say how many there are, and every lane has
 /// a step of its own. A lane that rests has the step 0. A method never moves the block: it says how the block would change, and
 /// the run loop adds that, or tries again with a shorter step. Nothing here allocates.
+///
+/// What only some methods can do has traits of its own, which a method shows if it can.
 pub trait Step {
-    /// Compiles the step as a whole, if that can be done. It then has the same bits, and is faster. Asked of methods that will make many steps.
-    ///
-    /// # Errors
-    /// [`EvalError`] if it cannot be compiled although it should.
-    fn compile(&mut self, dynamics: &Dynamics, width: usize) -> Result<(), EvalError> {
-        let _ = (dynamics, width);
-        Ok(())
-    }
-
-    /// The compiled step as it can be written into a kernel together with what is between steps, if it can.
-    fn code(&self) -> Option<&dyn StepCode> {
-        None
-    }
-
-    /// The rates where the block is, which one step leaves to the next. Only for methods that can be written into a kernel.
-    ///
-    /// # Errors
-    /// [`StepError`] as for a step.
-    fn rates(
-        &mut self,
-        motion: &mut Motion<'_>,
-        interval: Interval<'_>,
-        block: &Block,
-    ) -> Result<&[f64], StepError> {
-        let _ = (motion, interval, block);
-        Ok(&[])
-    }
-
-    /// The rates where the block is are these now.
-    fn set_rates(&mut self, rates: &[f64], block: &Block) {
-        let _ = (rates, block);
-    }
-
     /// How a block changes over an interval.
     ///
     /// # Errors
@@ -58,62 +27,8 @@ pub trait Step {
         change: &mut [f64],
     ) -> Result<(), StepError>;
 
-    /// The error of the last step, lane by lane, as a multiple of what is tolerated. Asked of methods whose card says
-    /// [`Sizing::Estimated`](crate::Sizing::Estimated).
-    fn error(&mut self, tolerance: Tolerance, block: &Block, change: &[f64], ratios: &mut [f64]) {
-        let _ = (tolerance, block, change);
-        ratios.fill(0.0);
-    }
-
-    /// As [`Step::error`], but of the estimate only that part counts which `keep` leaves of it.
-    fn error_within(
-        &mut self,
-        tolerance: Tolerance,
-        block: &Block,
-        change: &[f64],
-        ratios: &mut [f64],
-        keep: &mut dyn FnMut(&mut [f64]),
-    ) {
-        let _ = keep;
-        self.error(tolerance, block, change, ratios);
-    }
-
-    /// Shortens steps that would be too long for the tolerance, before they are made. Of a way longer than `look` nothing is believed
-    /// without a look at the field in between. Asked of methods whose card says [`Sizing::Foreseen`](crate::Sizing::Foreseen).
-    ///
-    /// # Errors
-    /// [`StepError`] as for a step.
-    fn foresee(
-        &mut self,
-        motion: &mut Motion<'_>,
-        t: &[f64],
-        block: &Block,
-        look: f64,
-        steps: &mut [f64],
-    ) -> Result<(), StepError> {
-        let _ = (motion, t, block, look, steps);
-        Ok(())
-    }
-
-    /// The motion within the last step as a polynomial, if the method has one that is good to its order less one.
-    /// Returns whether it has; if not, one is made from the vector field. Asked between a step and its acceptance.
-    ///
-    /// # Errors
-    /// [`StepError`] as for a step.
-    fn polynomial(
-        &mut self,
-        motion: &mut Motion<'_>,
-        interval: Interval<'_>,
-        block: &Block,
-        change: &[f64],
-        polynomial: &mut Polynomial,
-    ) -> Result<bool, StepError> {
-        let _ = (motion, interval, block, change, polynomial);
-        Ok(false)
-    }
-
     /// The last step was taken in these lanes: what it computed may serve the next one. In the others it will be tried again from
-    /// the same states.
+    /// the same states. Nothing to do for methods that remember nothing.
     fn accept(&mut self, lanes: &[bool]) {
         let _ = lanes;
     }
@@ -125,6 +40,104 @@ pub trait Step {
     fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
         let _ = visit;
     }
+
+    /// How it estimates errors, if its card says [`Sizing::Estimated`](crate::Sizing::Estimated).
+    fn estimated(&mut self) -> Option<&mut dyn Estimated> {
+        None
+    }
+
+    /// How it foresees its steps, if its card says [`Sizing::Foreseen`](crate::Sizing::Foreseen).
+    fn foreseen(&mut self) -> Option<&mut dyn Foreseen> {
+        None
+    }
+
+    /// Its own polynomial within a step, if it has one; else one is made from the vector field.
+    fn interpolated(&mut self) -> Option<&mut dyn Interpolated> {
+        None
+    }
+
+    /// How it is compiled as a whole, if it can be.
+    fn compiled(&mut self) -> Option<&mut dyn Compiled> {
+        None
+    }
+}
+
+/// A method that estimates the error of a step.
+pub trait Estimated {
+    /// The error of the last step, lane by lane, as a multiple of what is tolerated.
+    fn error(&mut self, tolerance: Tolerance, block: &Block, change: &[f64], ratios: &mut [f64]);
+
+    /// As [`Estimated::error`], but of the estimate only that part counts which `keep` leaves of it. Unless a method says otherwise, all of it.
+    fn error_within(
+        &mut self,
+        tolerance: Tolerance,
+        block: &Block,
+        change: &[f64],
+        ratios: &mut [f64],
+        keep: &mut dyn FnMut(&mut [f64]),
+    ) {
+        let _ = keep;
+        self.error(tolerance, block, change, ratios);
+    }
+}
+
+/// A method that knows how long a step may be before it is made.
+pub trait Foreseen {
+    /// Shortens steps that would be too long for the tolerance. Of a way longer than `look` nothing is believed without a look at the field in
+    /// between.
+    ///
+    /// # Errors
+    /// [`StepError`] as for a step.
+    fn foresee(
+        &mut self,
+        motion: &mut Motion<'_>,
+        t: &[f64],
+        block: &Block,
+        look: f64,
+        steps: &mut [f64],
+    ) -> Result<(), StepError>;
+}
+
+/// A method that has a polynomial within its step which is good to its order less one.
+pub trait Interpolated {
+    /// The motion within the last step. Asked between a step and its acceptance.
+    ///
+    /// # Errors
+    /// [`StepError`] as for a step.
+    fn polynomial(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+        change: &[f64],
+        polynomial: &mut Polynomial,
+    ) -> Result<(), StepError>;
+}
+
+/// A method whose step can be compiled as a whole. It then has the same bits, and is faster.
+pub trait Compiled {
+    /// Compiles the step, if the system allows it. Asked before many steps.
+    ///
+    /// # Errors
+    /// [`EvalError`] if it cannot be compiled although it should.
+    fn compile(&mut self, dynamics: &Dynamics, width: usize) -> Result<(), EvalError>;
+
+    /// The compiled step as it can be written into a kernel together with what is between steps, if it can.
+    fn code(&self) -> Option<&dyn StepCode>;
+
+    /// The rates where the block is, which one step leaves to the next.
+    ///
+    /// # Errors
+    /// [`StepError`] as for a step.
+    fn rates(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+    ) -> Result<&[f64], StepError>;
+
+    /// The rates where the block is are these now.
+    fn set_rates(&mut self, rates: &[f64], block: &Block);
 }
 
 /// The time and the step of each lane.
@@ -156,13 +169,15 @@ pub struct Motion<'d> {
     dynamics: &'d mut Dynamics,
     work: Work,
     times: [f64; LANES],
+    /// A block and its rates, for differences.
+    differences: Vec<f64>,
 }
 
 impl<'d> Motion<'d> {
     /// The motion of a system.
     #[must_use]
     pub fn new(dynamics: &'d mut Dynamics) -> Motion<'d> {
-        Motion { dynamics, work: Work::default(), times: [0.0; LANES] }
+        Motion { dynamics, work: Work::default(), times: [0.0; LANES], differences: Vec::new() }
     }
 
     /// The system.
@@ -253,6 +268,58 @@ impl<'d> Motion<'d> {
         self.work.jacobians += 1;
         self.set_times(interval, c);
         self.dynamics.jacobian(&self.times[..interval.t.len().min(LANES)], y, matrix)
+    }
+
+    /// The entries of the Jacobian that its [structure](System::jacobian_structure) keeps, at y, at the times t + c·h.
+    ///
+    /// # Errors
+    /// [`EvalError`] as [`Dynamics::jacobian_entries`].
+    pub fn jacobian_entries(
+        &mut self,
+        interval: Interval<'_>,
+        c: f64,
+        y: &[f64],
+        entries: &mut [f64],
+    ) -> Result<(), EvalError> {
+        self.work.jacobians += 1;
+        self.set_times(interval, c);
+        self.dynamics.jacobian_entries(&self.times[..interval.t.len().min(LANES)], y, entries)
+    }
+
+    /// The product of the Jacobian in one lane of y with a vector, by central differences of the rates.
+    pub(crate) fn jacobian_product(
+        &mut self,
+        interval: Interval<'_>,
+        c: f64,
+        y: &[f64],
+        lane: usize,
+        vector: &[f64],
+        product: &mut [f64],
+    ) -> Result<(), EvalError> {
+        let (width, len) = (interval.t.len(), y.len());
+        let largest = |x: &mut dyn Iterator<Item = &f64>| x.fold(0.0_f64, |m, x| m.max(x.abs()));
+        let length = largest(&mut vector.iter());
+        if length == 0.0 {
+            product.fill(0.0);
+            return Ok(());
+        }
+        let size = largest(&mut y.iter().skip(lane).step_by(width)).max(1.0);
+        let by = f64::EPSILON.cbrt() * size / length;
+        let mut memory = std::mem::take(&mut self.differences);
+        memory.resize(2 * len, 0.0);
+        let (at, rates) = memory.split_at_mut(len);
+        let mut outcome = Ok(());
+        for sign in [1.0, -1.0] {
+            at.copy_from_slice(y);
+            let moved = at.iter_mut().skip(lane).step_by(width).zip(vector);
+            moved.for_each(|(at, v)| *at += sign * by * v);
+            outcome = outcome.and(self.rates(interval, c, at, rates));
+            for (product, rate) in product.iter_mut().zip(rates.iter().skip(lane).step_by(width)) {
+                *product = if sign > 0.0 { *rate } else { (*product - rate) / (2.0 * by) };
+            }
+        }
+        self.differences = memory;
+        outcome
     }
 
     fn set_times(&mut self, interval: Interval<'_>, c: f64) {

@@ -1,6 +1,9 @@
 //! All tests of this crate in one program, so that they are built and linked once.
 #![allow(clippy::unwrap_used)] // a test may panic
 
+#[macro_use]
+mod common;
+
 mod adaptive;
 mod allocations;
 mod bodies;
@@ -8,16 +11,17 @@ mod brouwer;
 mod brouwer_gauss;
 mod choice;
 mod claims;
-mod common;
 mod constrained;
 mod damping;
 mod density;
 mod drift;
+mod energies;
 mod energy;
 mod ensemble;
 mod events;
 mod fictitious;
 mod lanes;
+mod large;
 mod loops;
 mod nonholonomic;
 mod odd;

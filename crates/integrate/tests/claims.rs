@@ -9,45 +9,43 @@ use leastaction_integrate::{
 };
 use leastaction_mechanics::{Dynamics, State};
 
-#[test]
-fn methods_keep_what_they_claim() {
-    for card in ALL {
-        for claim in card.keeps {
-            match claim {
-                Keeps::Symplectic => symplectic(card),
-                Keeps::Reversible => reversible(card),
-                Keeps::Quadratic => quadratic(card),
-                Keeps::Bilinear => bilinear(card),
-                Keeps::Conformal => conformal(card),
-                Keeps::Energy => energy(card),
-                Keeps::Constraints => constraints(card),
-            }
+fn methods_keep_what_they_claim(card: &'static Card) {
+    for claim in card.keeps {
+        match claim {
+            Keeps::Symplectic => symplectic(card),
+            Keeps::Reversible => reversible(card),
+            Keeps::Quadratic => quadratic(card),
+            Keeps::Bilinear => bilinear(card),
+            Keeps::Conformal => conformal(card),
+            Keeps::Energy => energy(card),
+            Keeps::Constraints => constraints(card),
         }
     }
 }
 
-#[test]
-fn methods_are_of_their_kind() {
-    for card in ALL {
-        match card.kind {
-            Kind::Explicit => evaluations(card, false),
-            Kind::Implicit => evaluations(card, true),
+methods!(tests_of methods_keep_what_they_claim);
+
+fn methods_are_of_their_kind(card: &'static Card) {
+    match card.kind {
+        Kind::Explicit => evaluations(card, false),
+        Kind::Implicit => evaluations(card, true),
+    }
+    match card.sizing {
+        Sizing::Given => needs_a_step(card),
+        Sizing::Estimated { .. } | Sizing::Foreseen => tolerance(card),
+    }
+    match card.needs {
+        Needs::Field | Needs::Free | Needs::Holonomic | Needs::Closed | Needs::Lagrangian => {
+            drop(run(card, &mut driven_pendulum(), 0.01, 1.0))
         }
-        match card.sizing {
-            Sizing::Given => needs_a_step(card),
-            Sizing::Estimated { .. } | Sizing::Foreseen => tolerance(card),
-        }
-        match card.needs {
-            Needs::Field | Needs::Free | Needs::Holonomic | Needs::Closed | Needs::Lagrangian => {
-                drop(run(card, &mut driven_pendulum(), 0.01, 1.0))
-            }
-            Needs::Hamiltonian => refuses(card, driven_pendulum()),
-            Needs::Separable => refuses(card, double_pendulum()),
-            Needs::ConstantMass => refuses(card, relativistic()),
-            Needs::LinearDamping => refuses(card, double_pendulum()),
-        }
+        Needs::Hamiltonian => refuses(card, driven_pendulum()),
+        Needs::Separable => refuses(card, double_pendulum()),
+        Needs::ConstantMass => refuses(card, relativistic()),
+        Needs::LinearDamping => refuses(card, double_pendulum()),
     }
 }
+
+methods!(tests_of methods_are_of_their_kind);
 
 #[test]
 fn cards_are_complete() {

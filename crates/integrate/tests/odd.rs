@@ -50,6 +50,19 @@ fn pushed() -> (Dynamics, State) {
     (dynamics, start)
 }
 
+/// The same mass, pushed by a force that the model states.
+fn driven() -> (Dynamics, State) {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let x = model.coordinate("x");
+    let strength = model.parameter("strength", 0.3);
+    let push = model.stated_input("push", strength * (2.0 * model.time()).cos());
+    model.particle("mass", 1.0, [x]);
+    model.potential("spring", 0.5 * x * x + 0.25 * x.pow(4.0));
+    model.force(x, push);
+    begin(&model, &[("x", 1.0)])
+}
+
 /// A particle that nothing moves.
 fn still() -> (Dynamics, State) {
     let graph = Graph::new();
@@ -59,9 +72,32 @@ fn still() -> (Dynamics, State) {
     begin(&model, &[])
 }
 
+/// A stated input does what a function does that is asked at every stage, and whole steps and series do not mind it.
+#[test]
+fn a_stated_input_is_part_of_the_system() {
+    let ((mut pushed, start), (mut driven, _)) = (pushed(), driven());
+    assert!(pushed.system().facts().driven && !driven.system().facts().driven);
+    assert!(!driven.system().facts().autonomous && driven.system().stated_inputs() == ["push"]);
+    let facts = pushed.system().facts().clone();
+    for card in ALL.iter().filter(|card| card.needs.met_by(&facts)) {
+        let run = Integrator::new(card, Pace::Step(0.02)).ends_only();
+        let ends = [&mut pushed, &mut driven].map(|d| run.run(d, &start, 2.0).unwrap().end().block());
+        assert!(distance(&ends[0], &ends[1]) < 1e-12, "{}: {ends:?}", card.name);
+    }
+    let series = Integrator::named("taylor", Tolerance::relative(1e-12)).unwrap();
+    assert!(series.run(&mut pushed, &start, 2.0).is_err());
+    let end = series.run(&mut driven, &start, 2.0).unwrap().end().block();
+    let fine = Integrator::named("dop853", 1e-3).unwrap();
+    assert!(distance(&end, &fine.run(&mut pushed, &start, 2.0).unwrap().end().block()) < 1e-11);
+    let observable = driven.observable("2*push").unwrap();
+    let mut value = [0.0];
+    driven.observe(observable, &[0.7], &start.block(), &mut value).unwrap();
+    assert!((value[0] - 0.6 * 1.4f64.cos()).abs() < 1e-15);
+}
+
 #[test]
 fn odd_systems_run_with_every_method() {
-    for make in [tank, top, pushed] {
+    for make in [tank, top, pushed, driven] {
         let (mut dynamics, start) = make();
         let fine = Integrator::named("dop853", 1e-3).unwrap();
         let exact = fine.ends_only().run(&mut dynamics, &start, 2.0).unwrap().end().block();

@@ -1,20 +1,9 @@
 //! The orders of all methods, of steps and between steps, measured on motions that are not linear.
 
 use crate::common::{cyclotron, oscillator, suited, undisturbed};
-use leastaction_integrate::{ALL, Card, Integrator};
+use leastaction_integrate::{Card, Integrator};
 use leastaction_mechanics::{Dynamics, State};
-
-#[test]
-fn methods_have_their_order() {
-    let mut exact = Exact::default();
-    ALL.iter().for_each(|card| order(card, &mut exact));
-}
-
-#[test]
-fn dense_output_has_the_order_less_one() {
-    let mut exact = Exact::default();
-    ALL.iter().for_each(|card| dense(card, &mut exact));
-}
+use std::sync::{Mutex, PoisonError};
 
 /// Spans of time over which errors are measured: the longer ones for methods that are too good for the first.
 const SPANS: [f64; 3] = [1.0, 2.0, 4.0];
@@ -41,26 +30,24 @@ fn samples(run: &Integrator, dynamics: &mut Dynamics, start: &State, span: f64) 
     run.run(dynamics, start, span).ok().map(|run| run.blocks().to_vec())
 }
 
-/// The same but for rounding, by start and span: many methods ask for the same. Starts of systems differ.
-#[derive(Default)]
-struct Exact(Vec<(State, f64, Vec<f64>)>);
-
-impl Exact {
-    /// Two runs with `rk4`, extrapolated.
-    fn samples(&mut self, dynamics: &mut Dynamics, start: &State, times: &[f64], span: f64) -> Vec<f64> {
-        let known = |(at, long, _): &&(State, f64, Vec<f64>)| at == start && *long == span;
-        if let Some((_, _, samples)) = self.0.iter().find(known) {
-            return samples.clone();
-        }
-        let [coarse, fine] = [4096.0, 8192.0].map(|n| {
-            let rk4 = Integrator::named("rk4", 1.0 / n).unwrap().at(times);
-            samples(&rk4, dynamics, start, span).unwrap()
-        });
-        let exact: Vec<f64> =
-            fine.iter().zip(&coarse).map(|(fine, coarse)| fine + (fine - coarse) / 15.0).collect();
-        self.0.push((start.clone(), span, exact.clone()));
-        exact
+/// The same but for rounding: two runs with `rk4`, extrapolated. They are kept by start, span and the number of samples, as many methods ask for
+/// the same. Starts of systems differ.
+fn exact(dynamics: &mut Dynamics, start: &State, times: &[f64], span: f64) -> Vec<f64> {
+    type Known = (State, f64, usize, Vec<f64>);
+    static KNOWN: Mutex<Vec<Known>> = Mutex::new(Vec::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let asked = |(at, long, count, _): &&Known| at == start && *long == span && *count == times.len();
+    if let Some((.., samples)) = known.iter().find(asked) {
+        return samples.clone();
     }
+    let [coarse, fine] = [4096.0, 8192.0].map(|n| {
+        let rk4 = Integrator::named("rk4", 1.0 / n).unwrap().at(times);
+        samples(&rk4, dynamics, start, span).unwrap()
+    });
+    let exact: Vec<f64> =
+        fine.iter().zip(&coarse).map(|(fine, coarse)| fine + (fine - coarse) / 15.0).collect();
+    known.push((start.clone(), span, times.len(), exact.clone()));
+    exact
 }
 
 /// Odd numbers of steps such that errors of a method shrink by about eight from one to the next, or steps by two.
@@ -76,13 +63,12 @@ fn errors(
     card: &'static Card,
     (dynamics, start): &mut (Dynamics, State),
     fractions: &[f64],
-    exact: &mut Exact,
 ) -> Vec<(f64, f64)> {
     let starts = starts(start);
     let mut best: Vec<(f64, f64)> = Vec::new();
     for span in SPANS {
         let times: Vec<f64> = fractions.iter().map(|x| x * span).collect();
-        let exact = starts.each_ref().map(|start| exact.samples(dynamics, start, &times, span));
+        let exact = starts.each_ref().map(|start| exact(dynamics, start, &times, span));
         let mut error = |n: u32| {
             let run = Integrator::new(card, span / f64::from(n)).at(&times);
             let parts = starts.iter().zip(&exact).map(|(start, exact)| {
@@ -135,16 +121,16 @@ fn slope(points: &[(f64, f64)]) -> f64 {
 ///
 /// On some systems leading terms are so small that the next ones hide them, and for high orders steps between the plateaus are too long for a
 /// sharp slope everywhere. So errors must shrink as fast on every system, by half an order less if it is high; and with the order on one.
-fn order(card: &'static Card, exact: &mut Exact) {
+fn methods_have_their_order(card: &'static Card) {
     if card.order > 12 {
-        return high_order(card, exact);
+        return high_order(card);
     }
     let claimed = f64::from(card.order);
     let allowed = if card.order >= 10 { 0.35 } else { 0.2 };
     let everywhere = if card.order >= 8 { 0.5 } else { 0.2 };
     let mut best = f64::INFINITY;
     for mut system in suited(card) {
-        let seen = errors(card, &mut system, &[1.0], exact);
+        let seen = errors(card, &mut system, &[1.0]);
         // Few steps may mislead where terms of the error cancel, many where they are too long to show the order.
         let found = [1.0, 4.0].map(|range| slope(smallest(&seen, range)));
         let [few, many] = found;
@@ -160,10 +146,12 @@ fn order(card: &'static Card, exact: &mut Exact) {
     assert!(best < allowed, "{}: no slope nearer to its order than {best}", card.name);
 }
 
+methods!(tests_of methods_have_their_order);
+
 /// On nonlinear systems, motions have poles in the complex plane. At a distance of z steps from one, errors of a method of high order p
 /// shrink only as the power p√((z−1)/(z+1)) of the step, and steps that are short enough to show p itself have errors of 10⁻³⁰. So the
 /// order is measured on motions without poles, oscillation and cyclotron, for long times; and elsewhere, errors must shrink nearly as fast.
-fn high_order(card: &'static Card, exact: &mut Exact) {
+fn high_order(card: &'static Card) {
     let claimed = f64::from(card.order);
     let turning = |t: f64| vec![t.cos(), -t.sin()];
     let circling = |t: f64| vec![t.cos(), -t.sin(), -0.5 * t.sin(), -0.5 * t.cos()];
@@ -181,7 +169,7 @@ fn high_order(card: &'static Card, exact: &mut Exact) {
         assert!((found - claimed).abs() < 0.35, "{}: slope {found} in {errors:?}", card.name);
     }
     for mut system in suited(card) {
-        let seen = errors(card, &mut system, &[1.0], exact);
+        let seen = errors(card, &mut system, &[1.0]);
         if seen.len() > 2 {
             let found = slope(smallest(&seen, 1.0));
             println!("{:20} order {} shows as {found:.3} over {} steps", card.name, card.order, seen.len());
@@ -191,13 +179,15 @@ fn high_order(card: &'static Card, exact: &mut Exact) {
 }
 
 /// Errors between steps shrink with the order less one, at least.
-fn dense(card: &'static Card, exact: &mut Exact) {
+fn dense_output_has_the_order_less_one(card: &'static Card) {
     // Steps of the reference end at these, and of an odd number of steps none does.
     let fractions: Vec<f64> = (0..128).map(|k| (f64::from(k) + 0.5) / 128.0).collect();
-    let seen = errors(card, &mut undisturbed(card), &fractions, exact);
+    let seen = errors(card, &mut undisturbed(card), &fractions);
     let found = slope(smallest(&seen, 16.0));
     println!("{:20} dense output of order {found:.3} over {} steps", card.name, seen.len());
     // Very high orders do not show on nonlinear motions, as said above.
     let least = if card.order > 12 { 0.75 * f64::from(card.order - 1) } else { f64::from(card.order) - 1.35 };
     assert!(found > least, "{}: slope {found} in {seen:?}", card.name);
 }
+
+methods!(tests_of dense_output_has_the_order_less_one);

@@ -26,33 +26,32 @@ fn paces(card: &Card) -> Vec<Pace> {
 }
 
 /// A run that was broken off, written down, read back and resumed is the run that was not broken off, to the last bit.
-#[test]
-fn resumed_runs_have_the_same_bits() {
-    for card in ALL {
-        for pace in paces(card) {
-            for (mut dynamics, start) in suited(card) {
-                let run = Integrator::new(card, pace.clone()).every(3);
-                let whole = run.run(&mut dynamics, &start, 3.0).unwrap();
-                let broken = run.run_watched(&mut dynamics, &start, 3.0, |moment| {
-                    if moment.fraction() > 0.4 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-                });
-                let broken = broken.unwrap();
-                assert_eq!(broken.reason(), Reason::Interrupted);
-                assert!(broken.end().t > 1.2 && broken.end().t < 3.0);
-                let text = broken.checkpoint().unwrap().to_string();
-                let checkpoint: Checkpoint = text.parse().unwrap();
-                assert_eq!(&checkpoint, broken.checkpoint().unwrap());
-                let rest = run.resume(&mut dynamics, &checkpoint).unwrap();
-                assert_eq!(rest.end(), whole.end(), "{} with {pace}", card.name);
-                assert_eq!(rest.work(), whole.work(), "{} with {pace}", card.name);
-                let seen = broken.len() + rest.len();
-                let last = broken.times()[broken.len() - 1];
-                let extra = usize::from(!whole.times().contains(&last));
-                assert_eq!(seen, whole.len() + extra, "{} with {pace}: samples", card.name);
-            }
+fn resumed_runs_have_the_same_bits(card: &'static Card) {
+    for pace in paces(card) {
+        for (mut dynamics, start) in suited(card) {
+            let run = Integrator::new(card, pace.clone()).every(3);
+            let whole = run.run(&mut dynamics, &start, 3.0).unwrap();
+            let broken = run.run_watched(&mut dynamics, &start, 3.0, |moment| {
+                if moment.fraction() > 0.4 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+            let broken = broken.unwrap();
+            assert_eq!(broken.reason(), Reason::Interrupted);
+            assert!(broken.end().t > 1.2 && broken.end().t < 3.0);
+            let text = broken.checkpoint().unwrap().to_string();
+            let checkpoint: Checkpoint = text.parse().unwrap();
+            assert_eq!(&checkpoint, broken.checkpoint().unwrap());
+            let rest = run.resume(&mut dynamics, &checkpoint).unwrap();
+            assert_eq!(rest.end(), whole.end(), "{} with {pace}", card.name);
+            assert_eq!(rest.work(), whole.work(), "{} with {pace}", card.name);
+            let seen = broken.len() + rest.len();
+            let last = broken.times()[broken.len() - 1];
+            let extra = usize::from(!whole.times().contains(&last));
+            assert_eq!(seen, whole.len() + extra, "{} with {pace}: samples", card.name);
         }
     }
 }
+
+methods!(tests_of resumed_runs_have_the_same_bits);
 
 /// A run that had come to its end has nothing left to show, however it is sampled.
 #[test]
@@ -103,31 +102,30 @@ fn adaptive_lanes_do_not_disturb_each_other() {
 }
 
 /// Samples at times of the user's own do not change the run, and lie on it.
-#[test]
-fn samples_lie_on_the_run() {
-    for card in ALL {
-        for pace in paces(card) {
-            let (mut dynamics, start) = undisturbed(card);
-            let run = Integrator::new(card, pace);
-            let steps = run.run(&mut dynamics, &start, 1.0).unwrap();
-            let times: Vec<f64> =
-                steps.times().windows(2).flat_map(|t| [t[0], 0.4 * t[0] + 0.6 * t[1]]).collect();
-            let samples = run.clone().at(&times).run(&mut dynamics, &start, 1.0).unwrap();
-            assert_eq!(samples.times(), times);
-            for (i, (t, block)) in samples.samples().enumerate() {
-                if i % 2 == 0 {
-                    assert_eq!(block, steps.state(i / 2).unwrap().block(), "{} at a step", card.name);
-                } else {
-                    let [before, after] = [i / 2, i / 2 + 1].map(|k| steps.state(k).unwrap().block());
-                    let size = distance(&before, &after);
-                    assert!(distance(block, &before) < 1.1 * size, "{} at {t}", card.name);
-                }
+fn samples_lie_on_the_run(card: &'static Card) {
+    for pace in paces(card) {
+        let (mut dynamics, start) = undisturbed(card);
+        let run = Integrator::new(card, pace);
+        let steps = run.run(&mut dynamics, &start, 1.0).unwrap();
+        let times: Vec<f64> =
+            steps.times().windows(2).flat_map(|t| [t[0], 0.4 * t[0] + 0.6 * t[1]]).collect();
+        let samples = run.clone().at(&times).run(&mut dynamics, &start, 1.0).unwrap();
+        assert_eq!(samples.times(), times);
+        for (i, (t, block)) in samples.samples().enumerate() {
+            if i % 2 == 0 {
+                assert_eq!(block, steps.state(i / 2).unwrap().block(), "{} at a step", card.name);
+            } else {
+                let [before, after] = [i / 2, i / 2 + 1].map(|k| steps.state(k).unwrap().block());
+                let size = distance(&before, &after);
+                assert!(distance(block, &before) < 1.1 * size, "{} at {t}", card.name);
             }
-            let spaced = run.spaced(0.25).run(&mut dynamics, &start, 1.1).unwrap();
-            assert_eq!(spaced.times(), [0.0, 0.25, 0.5, 0.75, 1.0, 1.1]);
         }
+        let spaced = run.spaced(0.25).run(&mut dynamics, &start, 1.1).unwrap();
+        assert_eq!(spaced.times(), [0.0, 0.25, 0.5, 0.75, 1.0, 1.1]);
     }
 }
+
+methods!(tests_of samples_lie_on_the_run);
 
 #[test]
 fn runs_lead_back_in_time() {

@@ -18,6 +18,8 @@ pub struct Diagnostic {
     pub related: Vec<(Span, String)>,
     /// The name that is not known, if that is what is wrong.
     pub(crate) unknown: Option<String>,
+    /// Whether something else should stand there.
+    pub(crate) unexpected: bool,
 }
 
 impl Diagnostic {
@@ -35,6 +37,7 @@ impl Diagnostic {
             help: None,
             related: Vec::new(),
             unknown: None,
+            unexpected: false,
         }
     }
 

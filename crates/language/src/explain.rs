@@ -144,6 +144,7 @@ impl From<ParseError> for Diagnostic {
                     None => Diagnostic::at(span, message),
                 }
             }
+            ParseError::Expected { .. } => Diagnostic { unexpected: true, ..Diagnostic::at(span, message) },
             _ => Diagnostic::at(span, message),
         }
     }

@@ -2,7 +2,6 @@
 
 #![forbid(unsafe_code)]
 
-mod bind;
 mod diagnostic;
 mod drawing;
 mod explain;
@@ -16,7 +15,6 @@ mod source_map;
 mod statement;
 mod text;
 
-pub use bind::BindError;
 pub use diagnostic::{Diagnostic, Errors};
 pub use drawing::{Drawing, Part, Spot};
 pub use format::format;

@@ -6,7 +6,7 @@ use crate::setup::Setup;
 use crate::statement::{self, End, Link, Statement};
 use crate::text::check_size;
 use leastaction_expr::{Expr, Graph, Id, Kind, Node, Parser, Scope, Span, Token, UnboundSymbol, Value};
-use leastaction_mechanics::{Model, Pose, Term};
+use leastaction_mechanics::{Model, Pose, Term, gravity_on};
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
@@ -201,7 +201,7 @@ impl<'g, 's> Reader<'g, 's> {
         });
         read.map_err(|wrong| match self.indented(&parser, span, &wrong) {
             Some(wrong) => wrong,
-            None if wrong.help.is_none() && wrong.message.starts_with("expected") => {
+            None if wrong.help.is_none() && wrong.unexpected => {
                 let wrong = self.expected(word, &parser, wrong);
                 let form = format!("{} is written `{form}`", article(word));
                 Diagnostic { help: wrong.help.or(Some(form)), ..wrong }
@@ -268,6 +268,9 @@ impl<'g, 's> Reader<'g, 's> {
     pub(crate) fn declare(&mut self, name: &str, span: Span, role: Role) {
         self.names.insert(name.to_owned(), (role, span));
         self.setup.source_map.mark("name", name, span);
+        if matches!(role, Role::Particle | Role::Body) {
+            self.setup.source_map.mark("weight", &gravity_on(name), span);
+        }
     }
 
     /// Gives a name a value and its components, and its rate if there is one and somebody asks for it.

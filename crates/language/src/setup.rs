@@ -3,7 +3,7 @@
 use crate::diagnostic::Errors;
 use crate::drawing::Drawing;
 use crate::source_map::SourceMap;
-use leastaction_expr::{Expr, UnboundSymbol};
+use leastaction_expr::{Expr, UnboundSymbol, rebind};
 use leastaction_mechanics::{Dynamics, Model, Term};
 use std::collections::HashSet;
 
@@ -14,8 +14,6 @@ pub struct Setup<'g> {
     pub about: String,
     /// The model, with default parameters.
     pub model: Model<'g>,
-    /// The inputs, as functions of time and parameters.
-    pub inputs: Vec<Term<'g>>,
     /// Coordinates, velocities or momenta at the start, as functions of parameters. What is not named is 0.
     pub start: Vec<Term<'g>>,
     /// How it is run.
@@ -84,6 +82,9 @@ pub enum Direction {
     Falling,
 }
 
+rebind!(Setup { model, start, outputs, invariants, events; about, plan, drawing, plain, source_map });
+rebind!(Event { value; name, direction, stop });
+
 impl<'g> Setup<'g> {
     /// A model that starts at rest at the origin.
     #[must_use]
@@ -91,7 +92,6 @@ impl<'g> Setup<'g> {
         Setup {
             about: String::new(),
             model,
-            inputs: Vec::new(),
             start: Vec::new(),
             plan: Plan::default(),
             outputs: Vec::new(),

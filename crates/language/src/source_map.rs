@@ -3,7 +3,9 @@
 use crate::diagnostic::{Diagnostic, Errors};
 use crate::setup::Setup;
 use leastaction_expr::{Kind, Span, tokens};
-use leastaction_mechanics::{ModelError, ProjectionError, SettingError, Site, StartError};
+use leastaction_mechanics::{
+    DimensionsExpected, ModelError, ProjectionError, SettingError, Site, StartError, StartQuantity, TermKind,
+};
 use std::collections::HashMap;
 
 /// The places of a text: of declared names, masses, positions, terms, forces, starts and clauses of a run. Empty for what comes from
@@ -39,31 +41,35 @@ impl SourceMap {
                 self.find("position", particle).or_else(|| self.find("name", particle))
             }
             Site::Gravity => self.find("gravity", ""),
-            Site::Term(what, name) => self.term(what, name),
+            Site::Term(kind, name) => self.term(*kind, name),
             Site::Force(coordinate) => self.find("force", coordinate),
+            Site::Input(name) => self.find("input", name).or_else(|| self.find("name", name)),
             Site::Matrix(_) => None,
         }
     }
 
-    /// A term by what mechanics calls it.
-    fn term(&self, what: &str, name: &str) -> Option<Span> {
-        let word = match what {
-            "kinetic energy" => "kinetic",
-            "potential energy" => "potential",
-            "Lagrangian term" => "lagrangian",
-            "Hamiltonian term" => "hamiltonian",
-            "dissipation" => "dissipation",
-            "constraint" => "constraint",
-            _ => return self.find("name", name),
+    /// A term, or what has an energy of this name.
+    fn term(&self, kind: TermKind, name: &str) -> Option<Span> {
+        let word = match kind {
+            TermKind::Kinetic => "kinetic",
+            TermKind::Potential => "potential",
+            TermKind::Lagrangian => "lagrangian",
+            TermKind::Hamiltonian => "hamiltonian",
+            TermKind::Dissipation => "dissipation",
+            TermKind::Constraint => "constraint",
         };
-        self.find(word, name).or_else(|| self.find("name", name.strip_prefix("gravity on ").unwrap_or(name)))
+        self.find(word, name).or_else(|| self.owner(name))
+    }
+
+    /// The particle or body that has an energy of this name.
+    fn owner(&self, name: &str) -> Option<Span> {
+        self.find("weight", name).or_else(|| self.find("name", name))
     }
 
     /// A term of any kind, or what has a kinetic energy.
     fn any_term(&self, name: &str) -> Option<Span> {
         let kinds = ["kinetic", "lagrangian", "potential", "hamiltonian", "dissipation", "constraint"];
-        let term = kinds.iter().find_map(|kind| self.find(kind, name));
-        term.or_else(|| self.find("name", name.strip_prefix("gravity on ").unwrap_or(name)))
+        kinds.iter().find_map(|kind| self.find(kind, name)).or_else(|| self.owner(name))
     }
 
     /// Where a start sets a coordinate, its velocity or its momentum, or else where the coordinate is declared.
@@ -161,11 +167,6 @@ fn split(message: &str) -> Diagnostic {
     }
 }
 
-/// The first name in backquotes.
-fn quoted(text: &str) -> &str {
-    text.split('`').nth(1).unwrap_or("")
-}
-
 impl Diagnostic {
     fn maybe_at(self, span: Option<Span>) -> Diagnostic {
         Diagnostic { span, ..self }
@@ -194,9 +195,9 @@ impl Locate for ModelError {
                 .maybe_at(map.find("gravity", ""))
                 .help("gravity pulls on particles and bodies; write other weights as `potential m*g*y`"),
             ModelError::DuplicateName { name, .. } => wrong.maybe_at(map.find("name", name)),
-            ModelError::DuplicateTerm { what, name } => {
-                let first = map.find("name", name.strip_prefix("gravity on ").unwrap_or(name));
-                wrong.maybe_at(map.term(what, name)).maybe_related(first, "it has this name too")
+            ModelError::DuplicateParticle { name } => wrong.maybe_at(map.find("name", name)),
+            ModelError::DuplicateTerm { kind, name } => {
+                wrong.maybe_at(map.term(*kind, name)).maybe_related(map.owner(name), "it has this name too")
             }
             ModelError::BadName { name, .. } => wrong.maybe_at(map.find("name", name.trim_matches('`'))),
             ModelError::NotFinite { place, .. } => wrong
@@ -207,10 +208,10 @@ impl Locate for ModelError {
                 let exact = span.and_then(|span| map.use_of(name, span));
                 let velocity = name.ends_with('\'');
                 let wrong = match place {
-                    Site::Term("Hamiltonian term", _) if velocity => wrong.help(format!(
+                    Site::Term(TermKind::Hamiltonian, _) if velocity => wrong.help(format!(
                         "a Hamiltonian depends on momenta: declare `momentum p`, and write `p` for what belongs to `{name}`"
                     )),
-                    Site::Term("potential energy", _) if velocity => wrong.help(
+                    Site::Term(TermKind::Potential, _) if velocity => wrong.help(
                         "write an energy that depends on velocities as `lagrangian …`, friction as `dissipation …`",
                     ),
                     Site::Mass(_) => wrong.help("a mass is constant: use numbers and parameters only"),
@@ -221,11 +222,12 @@ impl Locate for ModelError {
                 // Where the name is not written, a definition brings it in.
                 if exact.is_some() { wrong } else { wrong.maybe_related(defined, "declared here") }
             }
+            ModelError::Energy { name, .. } => wrong.maybe_at(map.term(TermKind::Potential, name)),
             ModelError::ForceOnUnknown { name } => wrong.maybe_at(map.find("force", name)),
-            ModelError::MixedForms { what } => {
+            ModelError::MixedForms { name } => {
                 let hamiltonian = map.find("statement", "hamiltonian");
                 Diagnostic::of_all("the model states a Hamiltonian, and a kinetic energy or Lagrangian besides")
-                    .maybe_at(map.any_term(quoted(what)))
+                    .maybe_at(map.any_term(name))
                     .maybe_related(hamiltonian, "the Hamiltonian")
                     .help("state the motion one way: with `hamiltonian`, to which potentials may be added, or without")
             }
@@ -233,9 +235,8 @@ impl Locate for ModelError {
                 .maybe_at(map.find("statement", "momentum"))
                 .maybe_related(map.find("statement", "coord"), "the coordinates"),
             ModelError::BadMass { particle, .. } => wrong.maybe_at(map.site(&Site::Mass(particle.clone()))),
-            ModelError::Dimensions { particle, found, expected } if expected.contains("gravity") => {
-                let gravity = expected.split(' ').next().unwrap_or("");
-                let plural = if gravity == "1" { "" } else { "s" };
+            ModelError::Dimensions { particle, found, expected: DimensionsExpected::OfGravity(gravity) } => {
+                let plural = if *gravity == 1 { "" } else { "s" };
                 Diagnostic::of_all(format!(
                     "gravity has {gravity} component{plural}, and the position of `{particle}` has {found}"
                 ))
@@ -264,8 +265,7 @@ impl Locate for ModelError {
             | ModelError::VelocityConstraint { constraint } => wrong.maybe_at(map.find("constraint", constraint)),
             ModelError::NoFictitiousTime { .. }
             | ModelError::MatrixSize { .. }
-            | ModelError::Build(_)
-            | ModelError::Compile(_) => wrong,
+            | ModelError::Code(_) => wrong,
         }
     }
 }
@@ -283,9 +283,13 @@ impl Locate for StartError {
                 wrong.maybe_at(momentum).maybe_related(velocity, "a velocity")
             }
             StartError::NotFinite { what, .. } => {
-                let name = quoted(what);
-                let place =
-                    if what.starts_with("the energy") { map.any_term(name) } else { map.start_of(name) };
+                let place = match what {
+                    StartQuantity::Share(name) => map.any_term(name),
+                    StartQuantity::Given(name)
+                    | StartQuantity::Momentum(name)
+                    | StartQuantity::Rate(name) => map.start_of(name),
+                    StartQuantity::Time | StartQuantity::Energy => None,
+                };
                 wrong.maybe_at(place).help("look for a division by 0, or a root or logarithm of what is not positive, with the values of the start")
             }
             StartError::SingularMass { coordinates, .. } => {
@@ -321,7 +325,9 @@ impl Locate for SettingError {
         let map = &setup.source_map;
         let wrong = split(&self.to_string());
         match self {
-            SettingError::NotFinite { name, .. } => wrong.maybe_at(map.find("name", name)),
+            SettingError::NotFinite { name, .. } | SettingError::Stated { name } => {
+                wrong.maybe_at(map.find("name", name))
+            }
             SettingError::BadMass { particle, .. } => wrong.maybe_at(map.site(&Site::Mass(particle.clone()))),
             SettingError::Unknown { .. }
             | SettingError::Count { .. }

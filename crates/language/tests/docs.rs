@@ -16,7 +16,6 @@ fn every_model_of_the_page_is_read() {
         let system = setup.model.system();
         let system = system.unwrap_or_else(|e| panic!("{}", setup.explain(&e).render("page", text, false)));
         let mut dynamics = system.dynamics().unwrap();
-        setup.bind(&mut dynamics).unwrap();
         let start = setup.start(&dynamics).unwrap();
         dynamics
             .start(&start)

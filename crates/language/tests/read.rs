@@ -2,6 +2,7 @@
 
 use leastaction_expr::Graph;
 use leastaction_language::{Part, Setup, Spot, read};
+use leastaction_mechanics::Dynamics;
 
 const DOUBLE_PENDULUM: &str = "\
 # double pendulum
@@ -102,8 +103,20 @@ fn inputs_are_functions_of_time() {
     let setup = read(&graph, text, &[]).unwrap();
     let mut dynamics = setup.model.system().unwrap().dynamics().unwrap();
     dynamics.set_parameter("a", 5.0).unwrap();
-    setup.bind(&mut dynamics).unwrap();
-    let mut rates = [0.0; 2];
-    dynamics.rates(&[0.7], &[0.0, 0.0], &mut rates).unwrap();
-    assert!((rates[1] - 5.0 * 1.4f64.sin()).abs() < 1e-15);
+    let push = |dynamics: &mut Dynamics| {
+        let mut rates = [0.0; 2];
+        dynamics.rates(&[0.7], &[0.0, 0.0], &mut rates).unwrap();
+        rates[1]
+    };
+    assert!((push(&mut dynamics) - 5.0 * 1.4f64.sin()).abs() < 1e-15);
+    // One without a value is given when the system runs; one with a value is part of the system, and has another if the model is told so.
+    dynamics.set_input("w", 2.0).unwrap();
+    assert!((push(&mut dynamics) - 2.0 - 5.0 * 1.4f64.sin()).abs() < 1e-15);
+    let error = dynamics.set_input("u", 2.0).unwrap_err().to_string();
+    assert_eq!(error, "the input `u` is stated by the model: give it another value there");
+    let mut held = read(&graph, text, &[]).unwrap();
+    assert!(held.model.restate_input("u", -1.5) && held.model.restate_input("w", 0.25));
+    assert!(!held.model.restate_input("a", 1.0));
+    let mut dynamics = held.model.system().unwrap().dynamics().unwrap();
+    assert_eq!(push(&mut dynamics), -1.25);
 }

@@ -1,5 +1,7 @@
 //! From equations to a system: which expressions become kernels.
 
+use crate::energy::sum::{SystemEnergy, SystemEnergyKind};
+use crate::energy::{Energy, Potential};
 use crate::equations::{Equations, Statement, depend};
 use crate::error::ModelError;
 use crate::facts::{Facts, Form, Place, Share, ShareKind};
@@ -8,7 +10,8 @@ use crate::lagrangian::{Inversion, Lagrangian};
 use crate::matrix::Symmetric;
 use crate::model::Term;
 use crate::quantity::Quantity;
-use crate::system::{Blueprint, Inverse, Space, System};
+use crate::system::{Blueprint, Inverse, REPEATED, Space, System};
+use leastaction_compile::Kernel;
 use leastaction_expr::{Entry, Expr, jvp, substitute};
 
 type Plans<'g> = Vec<(Quantity, Space, Vec<Expr<'g>>)>;
@@ -19,6 +22,11 @@ impl<'g> Equations<'g> {
     /// # Errors
     /// [`ModelError`] if an expression has a constant that is not finite, or a backend was asked for that is not available.
     pub fn system(&self) -> Result<System, ModelError> {
+        self.system_repeated(REPEATED)
+    }
+
+    /// As [`Equations::system`], where so many constraints of one form get an element map.
+    pub(crate) fn system_repeated(&self, repeated: usize) -> Result<System, ModelError> {
         let (mut plans, inverse, form) = match &self.statement {
             Statement::Lagrangian(l) => (self.lagrangian_plans(l), l.inverse(), Form::Lagrangian),
             Statement::Hamiltonian(h) => {
@@ -27,15 +35,20 @@ impl<'g> Equations<'g> {
             }
         };
         let constrained = !self.constraints.is_empty();
-        let field = self.constrained_rates();
-        let closed = field.is_some();
-        if let Some((rates, forces)) = field {
+        // What others add to forces changes multipliers, too: these then are found when all forces are known.
+        let symbolic = self.is_symbolic();
+        let explicit = match constrained {
+            true => self.constrained_rates(),
+            false => self.formula_phase_rates(),
+        };
+        let is_explicit = explicit.is_some();
+        if let Some((rates, forces)) = explicit {
             plans.push((Quantity::Rates, Space::Phase, [rates, forces].concat()));
         }
-        if let Some((rates, forces)) = self.phase_rates() {
+        if let Some((rates, forces)) = self.formula_phase_rates() {
             plans.push((Quantity::Drift, Space::Phase, rates));
             plans.push((Quantity::Kick, Space::Phase, forces));
-            plans.extend(self.hamiltonian().map(|h| (Quantity::Energy, Space::Phase, vec![h])));
+            plans.extend(self.formula_hamiltonian().map(|h| (Quantity::Energy, Space::Phase, vec![h])));
         }
         let positions = self.particles.iter().flat_map(|p| p.position.iter().copied()).collect();
         plans.push((Quantity::Positions, Space::Phase, positions));
@@ -57,19 +70,31 @@ impl<'g> Equations<'g> {
             plans.push((Quantity::ConstraintBias, Space::Configuration, demands.bias));
         }
 
+        // Inputs that are stated are no inputs any more.
+        let stated = &self.stated_inputs;
+        let (mut inputs, mut definitions) = (self.inputs.clone(), self.definitions.clone());
+        if !stated.is_empty() {
+            plans.iter_mut().for_each(|(.., outputs)| *outputs = substitute(outputs, stated));
+            inputs.retain(|input| stated.iter().all(|(name, _)| name != input));
+            definitions.iter_mut().for_each(|(_, value)| *value = value.substitute(stated));
+            definitions.extend(stated);
+        }
+
         let all: Vec<_> = plans.iter().flat_map(|(.., outputs)| outputs.iter().copied()).collect();
         let nonzero = |forces: &[Expr<'g>]| forces.iter().any(|f| f.as_number() != Some(0.0));
         let facts = Facts {
             form,
             separable: self.is_separable(),
             constant_mass: self.has_constant_mass(),
-            driven: !self.inputs.is_empty(),
-            autonomous: self.inputs.is_empty() && !depend(&all, &[self.time]),
+            driven: !inputs.is_empty(),
+            autonomous: inputs.is_empty() && !depend(&all, &[self.time]) && !self.others_depend_on_time(),
             dissipative: nonzero(&self.resistances),
             forced: nonzero(&self.drives),
             forces_depend_on_velocities: self.forces_depend_on_velocities(),
             linear_damping,
-            closed,
+            explicit: is_explicit,
+            one_kernel: is_explicit && symbolic,
+            symbolic: is_explicit && symbolic,
             constrained,
             holonomic: self.is_holonomic(),
             cyclic: self.cyclic(),
@@ -82,7 +107,8 @@ impl<'g> Equations<'g> {
             facts,
             time: self.time,
             parameters: self.parameters.clone(),
-            inputs: self.inputs.clone(),
+            inputs,
+            stated_inputs: stated.iter().map(|(name, _)| name.to_string()).collect(),
             coordinates: self.coordinates.clone(),
             velocities: self.velocities.clone(),
             momenta: self.momenta.clone(),
@@ -93,9 +119,11 @@ impl<'g> Equations<'g> {
             damped,
             constraints: self.constraints.iter().map(|c| (c.name.clone(), c.level)).collect(),
             held: self.held.iter().map(|(q, by)| (q.to_string(), by.clone())).collect(),
-            definitions: self.definitions.clone(),
+            definitions,
             jacobian,
             plans,
+            repeated,
+            energies: self.other_energies()?,
         })
     }
 
@@ -104,15 +132,27 @@ impl<'g> Equations<'g> {
             Form::Lagrangian => ShareKind::Lagrangian,
             Form::Hamiltonian | Form::Ports => ShareKind::Hamiltonian,
         };
-        let kinds = [
-            (&self.kinetic, ShareKind::Kinetic),
-            (&self.potential, ShareKind::Potential),
-            (&self.direct, direct),
-        ];
-        let share = |(terms, kind): (&Vec<Term<'g>>, ShareKind)| {
-            terms.iter().map(|t| Share { name: t.name.clone(), kind }).collect::<Vec<_>>()
-        };
-        kinds.into_iter().flat_map(share).collect()
+        let share = |name: &String, kind: ShareKind| Share { name: name.clone(), kind };
+        let kinetic = self.kinetic.iter().map(|t| share(&t.name, ShareKind::Kinetic));
+        let potential = self.potential.iter().map(|p| share(&p.name, ShareKind::Potential));
+        kinetic.chain(potential).chain(self.direct.iter().map(|t| share(&t.name, direct))).collect()
+    }
+
+    /// The energies that are no formulas, compiled.
+    fn other_energies(&self) -> Result<Vec<SystemEnergy>, ModelError> {
+        let parameters: Vec<_> = self.parameters.iter().map(|(p, _)| *p).collect();
+        let mut energies = Vec::new();
+        for (potential, share) in self.potential.iter().zip(self.kinetic.len()..) {
+            let kind = match &potential.energy {
+                Energy::Formula(_) => continue,
+                Energy::Elements(elements) => {
+                    SystemEnergyKind::Elements(elements.compile(self.time, &parameters, Kernel::compile)?)
+                }
+                Energy::Opaque(opaque) => SystemEnergyKind::Opaque(opaque.clone()),
+            };
+            energies.push(SystemEnergy { name: potential.name.clone(), share, kind });
+        }
+        Ok(energies)
     }
 
     fn lagrangian_plans(&self, l: &Lagrangian<'g>) -> Plans<'g> {
@@ -122,10 +162,11 @@ impl<'g> Equations<'g> {
         inertia.extend(l.mass.entries().map(|(.., value)| value));
         let mut plans = vec![
             (Quantity::Momenta, Configuration, l.momenta.clone()),
-            (Quantity::MomentumRates, Configuration, self.momentum_rates()),
+            (Quantity::MomentumRates, Configuration, self.formula_momentum_rates()),
             (Quantity::Inertia, Configuration, inertia),
         ];
-        match self.accelerations() {
+        // What others add to forces needs M⁻¹, which is at hand where velocities follow from momenta by it.
+        match self.formula_accelerations().filter(|_| l.quadratic || self.is_symbolic()) {
             Some(accelerations) => plans.push((Quantity::Accelerations, Configuration, accelerations)),
             None => {
                 let loads = l.loads.iter().zip(self.forces()).map(|(&load, force)| load + force).collect();
@@ -135,7 +176,7 @@ impl<'g> Equations<'g> {
         // At rest a Lagrangian term is −V; what moving adds to its energy is kinetic.
         let rest: Vec<_> = self.velocities.iter().map(|&v| (v, self.graph.number(0.0))).collect();
         let hidden = -self.total(&self.direct).substitute(&rest);
-        let potential = self.total(&self.potential) + hidden;
+        let potential = self.potential_total() + hidden;
         let moving = self.total(&self.direct).gradient(&self.velocities);
         let moving = self.products(&moving, &self.velocities) - self.total(&self.direct) - hidden;
         let kinetic = self.total(&self.kinetic) + moving;
@@ -153,14 +194,14 @@ impl<'g> Equations<'g> {
         let entries: Vec<_> = tangent.entries().map(|(.., value)| value).collect();
         let linear = !depend(&entries, p);
         let pattern = tangent.entries().map(|(i, j, _)| (i, j)).collect();
-        let forces = self.in_phase_space(&self.momentum_rates(), &rates);
+        let forces = self.in_phase_space(&self.formula_momentum_rates(), &rates);
 
         let moving = q.iter().zip(&rates).chain(p.iter().zip(&forces)).map(|(&x, &dx)| (x, dx));
         let direction: Vec<_> = moving.chain([(self.time, self.graph.number(1.0))]).collect();
         let accelerations = jvp(&rates, &direction);
 
         let rest: Vec<_> = p.iter().map(|&p| (p, self.graph.number(0.0))).collect();
-        let potential = self.total(&self.potential) + self.total(&self.direct).substitute(&rest);
+        let potential = self.potential_total() + self.total(&self.direct).substitute(&rest);
         let lagrangian = self.products(p, &rates) - h;
         let balance = self.balance(h - potential, potential, lagrangian, h, &rates);
         let balance = self.in_phase_space(&balance, &rates);
@@ -189,13 +230,22 @@ impl<'g> Equations<'g> {
         h: Expr<'g>,
         v: &[Expr<'g>],
     ) -> Vec<Expr<'g>> {
-        let shares = [&self.kinetic, &self.potential, &self.direct].into_iter().flatten().map(|t| t.value);
+        // The shares of energies that are no formulas are added to zeros.
+        let zero = self.graph.number(0.0);
+        let potential_shares = self.potential.iter().map(|p| p.formula().unwrap_or(zero));
+        let shares = self.kinetic.iter().map(|t| t.value).chain(potential_shares);
+        let shares = shares.chain(self.direct.iter().map(|t| t.value));
         let (lost, gained) = (-self.products(&self.resistances, v), self.products(&self.drives, v));
         shares.chain([kinetic, potential, l, h, lost, gained]).collect()
     }
 
     fn total(&self, terms: &[Term<'g>]) -> Expr<'g> {
         self.graph.sum(terms.iter().map(|t| t.value))
+    }
+
+    /// The sum of the potential energies that are formulas.
+    fn potential_total(&self) -> Expr<'g> {
+        self.graph.sum(self.potential.iter().filter_map(Potential::formula))
     }
 
     fn products(&self, a: &[Expr<'g>], b: &[Expr<'g>]) -> Expr<'g> {

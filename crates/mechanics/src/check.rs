@@ -1,7 +1,8 @@
 //! What is wrong with a model, found before anything is compiled.
 
+use crate::energy::{Energy, EnergyError, Potential};
 use crate::equations::{rate, symbols_of};
-use crate::error::{ModelError, Site};
+use crate::error::{DimensionsExpected, ModelError, Site, TermKind};
 use crate::model::Model;
 use leastaction_expr::{Expr, Id, Kind as TokenKind, Span, nearest, tokens};
 use std::collections::{HashMap, HashSet};
@@ -53,26 +54,25 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
     let declared = declared(symbols(model))?;
     parameters(&model.parameters)?;
     statement(model)?;
-    distinct("particle", model.particles.iter().map(|p| p.name.as_str()))?;
+    if let Some(name) = repeated(model.particles.iter().map(|p| p.name.as_str())) {
+        return Err(ModelError::DuplicateParticle { name: name.to_owned() });
+    }
     use Kind::{Coordinate, Input, Momentum, Parameter, Time, Velocity};
     let check = |place: Site, e, allowed: &[Kind]| uses(&declared, place, e, allowed);
     for particle in &model.particles {
         let name = &particle.name;
         if !(1..=3).contains(&particle.position.len()) {
             let found = particle.position.len();
-            return Err(ModelError::Dimensions {
-                particle: name.clone(),
-                found,
-                expected: "1, 2 or 3".into(),
-            });
+            let expected = DimensionsExpected::UpToThree;
+            return Err(ModelError::Dimensions { particle: name.clone(), found, expected });
         }
         let found = particle.position.len();
-        if let Some(expected) = model.gravity_dimensions.iter().find(|&&d| d != found) {
-            let expected = format!("{expected} (those of gravity)");
+        if let Some(&expected) = model.gravity_dimensions.iter().find(|&&d| d != found) {
+            let expected = DimensionsExpected::OfGravity(expected);
             return Err(ModelError::Dimensions { particle: name.clone(), found, expected });
         }
         if !particle.inertias.is_empty() && particle.inertias.len() != particle.position.len() {
-            let expected = format!("{} (as many as inertias)", particle.inertias.len());
+            let expected = DimensionsExpected::OfInertias(particle.inertias.len());
             let found = particle.position.len();
             return Err(ModelError::Dimensions { particle: name.clone(), found, expected });
         }
@@ -95,28 +95,44 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
         check(Site::Gravity, g, &[Parameter, Time])?;
     }
     let moving: &[Kind] = &[Parameter, Time, Coordinate, Velocity];
-    let groups: [(&'static str, &[_], &[Kind]); 6] = [
-        ("kinetic energy", &model.kinetic, moving),
-        ("potential energy", &model.potential, &[Parameter, Time, Coordinate]),
-        ("Lagrangian term", &model.lagrangian, moving),
-        ("Hamiltonian term", &model.hamiltonian, &[Parameter, Time, Coordinate, Momentum]),
-        ("dissipation", &model.dissipation, moving),
-        ("constraint", &model.constraints, moving),
+    let groups: [(TermKind, &[_], &[Kind]); 5] = [
+        (TermKind::Kinetic, &model.kinetic, moving),
+        (TermKind::Lagrangian, &model.lagrangian, moving),
+        (TermKind::Hamiltonian, &model.hamiltonian, &[Parameter, Time, Coordinate, Momentum]),
+        (TermKind::Dissipation, &model.dissipation, moving),
+        (TermKind::Constraint, &model.constraints, moving),
     ];
     let massive = || model.particles.iter().filter(|p| !p.inertias.is_empty());
     let of_particles = massive().map(|p| p.name.clone());
     let of_gravity = massive().filter(|_| !model.gravity.is_empty()).map(|p| gravity_on(&p.name));
-    for (what, terms, allowed) in groups {
-        let others: Vec<String> = match what {
-            "kinetic energy" => of_particles.clone().collect(),
-            "potential energy" => of_gravity.clone().collect(),
+    for (kind, terms, allowed) in groups {
+        let others: Vec<String> = match kind {
+            TermKind::Kinetic => of_particles.clone().collect(),
             _ => Vec::new(),
         };
         let names = others.iter().map(String::as_str).chain(terms.iter().map(|t| t.name.as_str()));
-        distinct(what, names)?;
+        distinct(kind, names)?;
         for term in terms {
-            check(Site::Term(what, term.name.clone()), term.value, allowed)?;
+            check(Site::Term(kind, term.name.clone()), term.value, allowed)?;
         }
+    }
+    let others: Vec<String> = of_gravity.collect();
+    let names = model.potential.iter().map(|potential| potential.name.as_str());
+    distinct(TermKind::Potential, others.iter().map(String::as_str).chain(names))?;
+    for potential in &model.potential {
+        match &potential.energy {
+            Energy::Formula(value) => {
+                let place = Site::Term(TermKind::Potential, potential.name.clone());
+                check(place, *value, &[Parameter, Time, Coordinate])?;
+            }
+            Energy::Elements(elements) => {
+                let outside = |kind: &Kind| matches!(kind, Parameter | Time | Kind::Definition);
+                let outside = symbols(model).filter(|(_, kind)| outside(kind));
+                elements.check(&potential.name, outside)?;
+            }
+            Energy::Opaque(_) => {}
+        }
+        reads(model.coordinates.len(), potential)?;
     }
     for &(coordinate, force) in &model.forces {
         if !matches!(declared.get(&coordinate.id()), Some((_, Coordinate))) {
@@ -125,26 +141,45 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
         let allowed = &[Parameter, Time, Coordinate, Velocity, Input];
         check(Site::Force(coordinate.to_string()), force, allowed)?;
     }
+    for (input, value) in &model.stated_inputs {
+        check(Site::Input(input.to_string()), *value, &[Parameter, Time])?;
+    }
     Ok(())
+}
+
+/// Checks that the coordinates exist which an energy reads that is no formula, and that an opaque one says so of each once.
+fn reads(count: usize, potential: &Potential<'_>) -> Result<(), ModelError> {
+    let wrong = |source| ModelError::Energy { name: potential.name.clone(), source };
+    let reads = potential.reads();
+    if let Some(&index) = reads.iter().find(|&&i| i as usize >= count) {
+        return Err(wrong(EnergyError::NoCoordinate { index, count }));
+    }
+    let mut seen = vec![false; if let Energy::Opaque(_) = potential.energy { count } else { 0 }];
+    let twice = |&&i: &&u32| seen.get_mut(i as usize).is_some_and(|seen| std::mem::replace(seen, true));
+    match reads.iter().find(twice) {
+        Some(&index) => Err(wrong(EnergyError::Twice { index })),
+        None => Ok(()),
+    }
 }
 
 /// The name of the potential energy of a particle in gravity.
-pub(crate) fn gravity_on(particle: &str) -> String {
+#[must_use]
+pub fn gravity_on(particle: &str) -> String {
     format!("gravity on {particle}")
 }
 
-/// Checks that names are distinct.
-pub(crate) fn distinct<'a>(
-    what: &'static str,
-    names: impl Iterator<Item = &'a str>,
-) -> Result<(), ModelError> {
-    let mut seen = HashSet::new();
-    for name in names {
-        if !seen.insert(name) {
-            return Err(ModelError::DuplicateTerm { what, name: name.to_owned() });
-        }
+/// Checks that the names of terms of a kind are distinct.
+pub(crate) fn distinct<'a>(kind: TermKind, names: impl Iterator<Item = &'a str>) -> Result<(), ModelError> {
+    match repeated(names) {
+        Some(name) => Err(ModelError::DuplicateTerm { kind, name: name.to_owned() }),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// The first name that was there before.
+fn repeated<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let mut seen = HashSet::new();
+    names.find(|name| !seen.insert(*name))
 }
 
 /// The symbols of a model with their kinds.
@@ -208,7 +243,7 @@ fn statement(model: &Model<'_>) -> Result<(), ModelError> {
         other.chain(model.particles.iter().filter(|p| !p.inertias.is_empty()).map(|p| p.name.clone())).next();
     match (model.hamiltonian.is_empty(), other) {
         (true, None) => Err(ModelError::NoEnergy),
-        (false, Some(name)) => Err(ModelError::MixedForms { what: format!("`{name}`") }),
+        (false, Some(name)) => Err(ModelError::MixedForms { name }),
         _ => Ok(()),
     }
 }

@@ -1,5 +1,6 @@
 //! Named expressions put in place of their names.
 
+use crate::energy::{Energy, Potential};
 use crate::equations::{motion, rate, symbols_of};
 use crate::error::ModelError;
 use crate::model::{Model, Particle, Term};
@@ -19,8 +20,9 @@ impl<'g> Model<'g> {
             return Ok(self.clone());
         }
         let motion = motion(&self.coordinates, self.time);
-        let velocities = self.coordinates.iter().map(|&q| (rate(q).id(), true));
-        let mut moving: HashMap<Id, bool> = velocities.collect();
+        // Neither velocities nor inputs have rates that are known.
+        let rateless = self.coordinates.iter().map(|&q| rate(q)).chain(self.inputs.iter().copied());
+        let mut moving: HashMap<Id, bool> = rateless.map(|symbol| (symbol.id(), true)).collect();
         let mut known = Substitution::new(self.graph);
         let mut list = Vec::new();
         // Definitions share what they are made of: all that do not need each other are done in one pass.
@@ -32,7 +34,7 @@ impl<'g> Model<'g> {
                 list.push((name, value));
             };
             names.iter().zip(&values).for_each(|(&name, &value)| know(name, value));
-            // The rate of what depends on velocities would need accelerations; its name then stays unknown.
+            // The rate of what depends on velocities would need accelerations, that of inputs theirs; its name then stays unknown.
             spread(self.graph, &values, &mut moving);
             let resting = names.into_iter().zip(values).filter(|(_, value)| !moving[&value.id()]);
             let (names, values): (Vec<_>, Vec<_>) = resting.unzip();
@@ -51,7 +53,6 @@ impl<'g> Model<'g> {
         replace_all(&mut model.gravity);
         let terms = [
             &mut model.kinetic,
-            &mut model.potential,
             &mut model.lagrangian,
             &mut model.hamiltonian,
             &mut model.dissipation,
@@ -60,8 +61,15 @@ impl<'g> Model<'g> {
         for Term { value, .. } in terms.into_iter().flatten() {
             replace(value);
         }
-        for (_, force) in &mut model.forces {
-            replace(force);
+        for Potential { energy, .. } in &mut model.potential {
+            match energy {
+                Energy::Formula(value) => replace(value),
+                Energy::Elements(elements) => replace(&mut elements.energy),
+                Energy::Opaque(_) => {}
+            }
+        }
+        for (_, value) in model.forces.iter_mut().chain(&mut model.stated_inputs) {
+            replace(value);
         }
         model.known = list;
         Ok(model)

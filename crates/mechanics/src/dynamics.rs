@@ -2,7 +2,7 @@
 
 use crate::constraint::factors::ConstraintMemory;
 use crate::constraint::project::Projection;
-use crate::engine::{Engine, check, wrong_length};
+use crate::engine::{Engine, Group, check, wrong_length};
 use crate::error::{EvalError, SettingError};
 use crate::facts::Form;
 use crate::input::Input;
@@ -11,10 +11,11 @@ use crate::matrices::Matrices;
 use crate::observe::Observatory;
 use crate::quantity::Quantity;
 use crate::system::System;
+use leastaction_compile::LANES;
 
 /// Rows of the energy balance after the shares.
 #[derive(Clone, Copy)]
-enum Row {
+pub(crate) enum Row {
     Kinetic,
     Potential,
     Lagrangian,
@@ -34,6 +35,8 @@ pub type Query = fn(&mut Dynamics, &[f64], &[f64], &mut [f64]) -> Result<(), Eva
 ///
 /// Every quantity is computed for one state or for a block of eight, in the layout of
 /// [`leastaction_compile::Evaluator::eval_lanes`]: component-major, lanes innermost. The number of times given says which: 1 or 8.
+/// Rates, energies, momenta, accelerations and their derivatives are also computed for any multiple of eight lanes: component i of lane j
+/// then stands at i·lanes + j, and a lane has the parameters of its place among eight.
 /// A *state block* y is \[q…, p…\]; a *configuration block* z is \[q…, v…\] with velocities v = q̇.
 ///
 /// A quantity is compiled, and its memory allocated, when it is first asked for ([`Dynamics::prepare`] compiles ahead); after that
@@ -50,6 +53,7 @@ pub struct Dynamics {
     balance: Vec<f64>,
     pub(crate) matrices: Matrices,
     pub(crate) observatory: Observatory,
+    group: Group,
     pub(crate) constraint: ConstraintMemory,
     /// How far the last start was moved.
     pub(crate) placed: Option<Projection>,
@@ -65,6 +69,7 @@ impl Dynamics {
             balance: Vec::new(),
             matrices: Matrices::default(),
             observatory: Observatory::default(),
+            group: Group::default(),
             constraint: ConstraintMemory::default(),
             placed: None,
         };
@@ -99,11 +104,14 @@ impl Dynamics {
     /// [`EvalError`] if a slice does not fit, or velocities do not follow from momenta.
     #[inline]
     pub fn rates(&mut self, t: &[f64], y: &[f64], dy: &mut [f64]) -> Result<(), EvalError> {
-        if self.system().facts().closed {
+        if self.engine.has(Quantity::Rates) {
             return self.engine.eval(Quantity::Rates, t, y, dy);
         }
+        if t.len() > LANES {
+            return self.in_groups(t, y, dy, Dynamics::rates);
+        }
         self.engine.check_block(t, y)?;
-        check("field", y.len(), dy.len())?;
+        check("rates", y.len(), dy.len())?;
         let half = y.len() / 2;
         let (rates, forces) = dy.split_at_mut(half);
         let found = self.velocities(t, y, rates);
@@ -141,6 +149,9 @@ impl Dynamics {
         if facts.separable && !facts.forces_depend_on_velocities {
             return self.engine.eval(Quantity::MomentumRates, t, y, forces); // only q is read
         }
+        if t.len() > LANES {
+            return self.in_groups(t, y, forces, Dynamics::kick);
+        }
         self.engine.check_block(t, y)?;
         let found = self.turn(Dynamics::velocities, t, y);
         self.engine.eval(Quantity::MomentumRates, t, &self.other[..y.len()], forces).and(found)
@@ -155,6 +166,9 @@ impl Dynamics {
         if self.engine.has(Quantity::Drift) {
             return self.engine.eval(Quantity::Drift, t, y, v);
         }
+        if t.len() > LANES {
+            return self.in_groups(t, y, v, Dynamics::velocities);
+        }
         self.invert("velocities for these momenta", t, y, v)
     }
 
@@ -166,6 +180,9 @@ impl Dynamics {
         if self.engine.has(Quantity::Momenta) {
             return self.engine.eval(Quantity::Momenta, t, z, p);
         }
+        if t.len() > LANES {
+            return self.in_groups(t, z, p, Dynamics::momenta);
+        }
         self.invert("momenta for these velocities", t, z, p)
     }
 
@@ -176,6 +193,9 @@ impl Dynamics {
     pub fn momentum_rates(&mut self, t: &[f64], z: &[f64], forces: &mut [f64]) -> Result<(), EvalError> {
         if self.engine.has(Quantity::MomentumRates) {
             return self.engine.eval(Quantity::MomentumRates, t, z, forces);
+        }
+        if t.len() > LANES {
+            return self.in_groups(t, z, forces, Dynamics::momentum_rates);
         }
         self.check_mechanical(t, z)?;
         let found = self.turn(Dynamics::momenta, t, z);
@@ -246,6 +266,9 @@ impl Dynamics {
     /// # Errors
     /// As [`Dynamics::energy`].
     pub fn shares(&mut self, t: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
+        if t.len() > LANES {
+            return self.in_groups(t, y, out, Dynamics::shares);
+        }
         self.engine.check_block(t, y)?;
         let len = self.system().shares().len() * t.len();
         check("shares", len, out.len())?;
@@ -316,6 +339,9 @@ impl Dynamics {
     }
 
     fn entry(&mut self, row: Row, t: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
+        if t.len() > LANES {
+            return self.in_groups(t, y, out, |dynamics, t, y, out| dynamics.entry(row, t, y, out));
+        }
         self.engine.check_block(t, y)?;
         check("energies", t.len(), out.len())?;
         let form = self.system().facts().form;
@@ -337,6 +363,21 @@ impl Dynamics {
         let found = self.turn(Dynamics::velocities, t, y);
         let z = &self.other[..y.len()];
         self.engine.eval(Quantity::EnergyBalance, t, z, &mut self.balance[..len]).and(found)
+    }
+
+    /// Runs what takes blocks of eight lanes over a wider block.
+    pub(crate) fn in_groups(
+        &mut self,
+        t: &[f64],
+        block: &[f64],
+        out: &mut [f64],
+        mut query: impl FnMut(&mut Dynamics, &[f64], &[f64], &mut [f64]) -> Result<(), EvalError>,
+    ) -> Result<(), EvalError> {
+        check("state block", self.system().dimension() * t.len(), block.len())?;
+        let mut group = std::mem::take(&mut self.group);
+        let result = group.run(t, block, out, |t, block, out| query(self, t, block, out));
+        self.group = group;
+        result
     }
 
     /// Checks that there are velocities at all, and a block for every lane.

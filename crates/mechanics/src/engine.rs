@@ -1,8 +1,10 @@
 //! Kernels with their parameters and inputs, evaluated on blocks.
 
+use crate::element::search::RepetitionEvaluator;
+use crate::energy::sum::EnergySum;
 use crate::error::{EvalError, SettingError};
-use crate::family::Chorus;
 use crate::input::Input;
+use crate::inverse::grow;
 use crate::parameters::Parameters;
 use crate::quantity::Quantity;
 use crate::system::System;
@@ -16,18 +18,28 @@ pub(crate) struct Engine {
     pub(crate) parameters: Parameters,
     inputs: Vec<Input>,
     evaluators: [Option<Runner>; Quantity::COUNT],
+    /// What is added to the values of kernels.
+    pub(crate) energies: EnergySum,
     /// A state block with time and inputs after it, for systems that are not autonomous.
     block: Vec<f64>,
     /// The masses with the parameters that are being set.
     weigher: Option<Evaluator>,
     masses: Vec<f64>,
+    group: Group,
 }
 
-/// What evaluates a quantity: one kernel, or one for each family of constraints.
+/// Eight lanes of a wider block, and what is computed for them.
+#[derive(Clone, Default)]
+pub(crate) struct Group {
+    states: Vec<f64>,
+    out: Vec<f64>,
+}
+
+/// What evaluates a quantity: one kernel, or one for each form of many constraints.
 #[derive(Clone)]
 enum Runner {
     Whole(Evaluator),
-    Families(Chorus),
+    Repeated(RepetitionEvaluator),
 }
 
 impl Engine {
@@ -39,7 +51,19 @@ impl Engine {
         let evaluators = [const { None }; Quantity::COUNT];
         let masses = vec![0.0; system.massive().len()];
         let parameters = Parameters::new(values.clone());
-        let mut engine = Engine { system, parameters, inputs, evaluators, block, weigher: None, masses };
+        let (degrees, shares) = (system.degrees(), system.shares().len());
+        let energies = EnergySum::new(system.energies(), degrees, shares, &parameters)?;
+        let mut engine = Engine {
+            system,
+            parameters,
+            inputs,
+            evaluators,
+            energies,
+            block,
+            weigher: None,
+            masses,
+            group: Group::default(),
+        };
         engine.check_masses(&values)?;
         Ok(engine)
     }
@@ -50,10 +74,10 @@ impl Engine {
         for runner in self.evaluators.iter_mut().flatten() {
             match runner {
                 Runner::Whole(evaluator) => evaluator.set_parameters(values).map_err(wrong_length)?,
-                Runner::Families(chorus) => chorus.set_parameters(values)?,
+                Runner::Repeated(repeated) => repeated.set_parameters(values)?,
             }
         }
-        Ok(())
+        Ok(self.energies.set(|evaluator| evaluator.set_parameters(values))?)
     }
 
     /// Returns whether anything changed.
@@ -73,9 +97,10 @@ impl Engine {
                 Runner::Whole(evaluator) => {
                     evaluator.set_parameters_in(lane, values).map_err(wrong_length)?
                 }
-                Runner::Families(chorus) => chorus.set_parameters_in(lane, values)?,
+                Runner::Repeated(repeated) => repeated.set_parameters_in(lane, values)?,
             }
         }
+        self.energies.set(|evaluator| evaluator.set_parameters_in(lane, values))?;
         Ok(true)
     }
 
@@ -96,6 +121,9 @@ impl Engine {
     }
 
     pub(crate) fn set_input(&mut self, name: &str, input: Input) -> Result<(), SettingError> {
+        if self.system.stated_inputs().iter().any(|stated| stated == name) {
+            return Err(SettingError::Stated { name: name.to_owned() });
+        }
         let names: Vec<&str> = self.system.inputs().iter().map(String::as_str).collect();
         let place = find("input", name, &names)?;
         if let Input::Constant(value) = input
@@ -139,10 +167,10 @@ impl Engine {
 
     pub(crate) fn prepare(&mut self, quantity: Quantity) -> Result<(), EvalError> {
         if self.evaluators[quantity as usize].is_none() {
-            let runner = match self.system.families(quantity)? {
-                Some(families) => Runner::Families(families.chorus(&self.parameters)?),
+            let runner = match self.system.repetition(quantity)? {
+                Some(repetition) => Runner::Repeated(repetition.evaluator(&self.parameters)?),
                 None => {
-                    let kernel = self.system.kernel(quantity)?;
+                    let kernel = self.system.formula_kernel(quantity)?;
                     Runner::Whole(self.parameters.evaluator(&kernel).map_err(wrong_length)?)
                 }
             };
@@ -160,9 +188,27 @@ impl Engine {
         check("state block", self.system.dimension() * t.len(), states.len())
     }
 
-    /// Evaluates a quantity at a block of states.
+    /// Evaluates a quantity at a block of states: of one, of eight, or of any multiple of eight, whose lanes have the parameters of
+    /// their places in groups of eight.
     #[inline]
     pub(crate) fn eval(
+        &mut self,
+        quantity: Quantity,
+        t: &[f64],
+        states: &[f64],
+        out: &mut [f64],
+    ) -> Result<(), EvalError> {
+        if t.len() > LANES {
+            self.eval_groups(quantity, t, states, out)?;
+        } else {
+            self.eval_formulas(quantity, t, states, out)?;
+        }
+        if self.energies.is_empty() { Ok(()) } else { self.energies.add(quantity, t, states, out) }
+    }
+
+    /// What formulas give to a quantity, for 1 or 8 lanes.
+    #[inline]
+    fn eval_formulas(
         &mut self,
         quantity: Quantity,
         t: &[f64],
@@ -186,9 +232,57 @@ impl Engine {
         match (&mut self.evaluators[quantity as usize], width) {
             (Some(Runner::Whole(evaluator)), 1) => evaluator.eval(inputs, out).map_err(wrong_length),
             (Some(Runner::Whole(evaluator)), _) => evaluator.eval_lanes(inputs, out).map_err(wrong_length),
-            (Some(Runner::Families(chorus)), _) => chorus.eval(width, inputs, out),
-            (None, _) => Ok(()),
+            (Some(Runner::Repeated(repeated)), _) => repeated.eval(width, inputs, out),
+            (None, _) => unreachable!("{quantity:?} was prepared"),
         }
+    }
+
+    /// What formulas give to a quantity, for more lanes than eight.
+    fn eval_groups(
+        &mut self,
+        quantity: Quantity,
+        t: &[f64],
+        states: &[f64],
+        out: &mut [f64],
+    ) -> Result<(), EvalError> {
+        check("state block", self.system.dimension() * t.len(), states.len())?;
+        let mut group = std::mem::take(&mut self.group);
+        let result = group.run(t, states, out, |t, states, out| self.eval_formulas(quantity, t, states, out));
+        self.group = group;
+        result
+    }
+}
+
+impl Group {
+    /// Runs what takes blocks of eight lanes over a wider block. All groups are done; of errors, the first is told.
+    pub(crate) fn run(
+        &mut self,
+        t: &[f64],
+        states: &[f64],
+        out: &mut [f64],
+        mut eval: impl FnMut(&[f64], &[f64], &mut [f64]) -> Result<(), EvalError>,
+    ) -> Result<(), EvalError> {
+        let width = t.len();
+        if !width.is_multiple_of(LANES) {
+            return Err(EvalError::Width { found: width });
+        }
+        let (rows, results) = (states.len() / width, out.len() / width);
+        check("results", results * width, out.len())?;
+        grow(&mut self.states, rows * LANES);
+        grow(&mut self.out, results * LANES);
+        let (group, found) = (&mut self.states[..rows * LANES], &mut self.out[..results * LANES]);
+        let mut result = Ok(());
+        for first in (0..width).step_by(LANES) {
+            for (to, from) in group.chunks_exact_mut(LANES).zip(states.chunks_exact(width)) {
+                to.copy_from_slice(&from[first..][..LANES]);
+            }
+            let evaluated = eval(&t[first..][..LANES], group, found);
+            result = result.and(evaluated.map_err(|error| error.in_group(first)));
+            for (to, from) in out.chunks_exact_mut(width).zip(found.chunks_exact(LANES)) {
+                to[first..][..LANES].copy_from_slice(from);
+            }
+        }
+        result
     }
 }
 
@@ -210,7 +304,7 @@ pub(crate) fn wrong_length(error: ArgumentError) -> EvalError {
         ArgumentError::WrongLength { what, expected, found } => {
             EvalError::WrongLength { what, expected, found }
         }
-        other => EvalError::Compile { what: "arguments", reason: other.to_string() },
+        other => EvalError::Compile { what: "arguments", source: other.into() },
     }
 }
 

@@ -12,11 +12,12 @@
 
 use crate::check;
 use crate::constraint::{self, Constraint};
+use crate::energy::{Energy, Potential};
 use crate::error::ModelError;
 use crate::lagrangian::Lagrangian;
 use crate::model::{Model, Particle, Term};
 use crate::probe::Probe;
-use leastaction_expr::{Direction, Expr, Graph, Id, Node, Variables, substitute};
+use leastaction_expr::{Direction, Expr, Graph, Id, Node, Rebind, Rebinding, Variables, rebind, substitute};
 use std::collections::{HashMap, HashSet};
 
 /// The equations of motion of a model, as expressions.
@@ -30,6 +31,8 @@ pub struct Equations<'g> {
     pub parameters: Vec<(Expr<'g>, f64)>,
     /// Inputs.
     pub inputs: Vec<Expr<'g>>,
+    /// Those that are stated, with what they are: functions of time and parameters.
+    pub stated_inputs: Vec<(Expr<'g>, Expr<'g>)>,
     /// Coordinates q.
     pub coordinates: Vec<Expr<'g>>,
     /// Velocities v = q̇.
@@ -41,7 +44,7 @@ pub struct Equations<'g> {
     /// Kinetic energies T(q, v, t): those of particles, then those written directly.
     pub kinetic: Vec<Term<'g>>,
     /// Potential energies V(q, t): those of particles in gravity, then those written directly.
-    pub potential: Vec<Term<'g>>,
+    pub potential: Vec<Potential<'g>>,
     /// Terms of a Lagrangian or of a Hamiltonian written directly.
     pub direct: Vec<Term<'g>>,
     /// The generalized force of dissipation on each coordinate, −∂D/∂v.
@@ -63,8 +66,40 @@ pub struct Equations<'g> {
 pub enum Statement<'g> {
     /// By a Lagrangian.
     Lagrangian(Lagrangian<'g>),
-    /// By a Hamiltonian H(q, p, t).
+    /// By a Hamiltonian H(q, p, t). Potential energies that are no formulas are not in it.
     Hamiltonian(Expr<'g>),
+}
+
+rebind!(Equations {
+    graph,
+    time,
+    parameters,
+    inputs,
+    stated_inputs,
+    coordinates,
+    velocities,
+    momenta,
+    particles,
+    kinetic,
+    potential,
+    direct,
+    resistances,
+    drives,
+    constraints,
+    held,
+    definitions,
+    statement
+});
+
+impl Rebind for Statement<'_> {
+    type To<'h> = Statement<'h>;
+
+    fn rebind<'h>(&self, graphs: Rebinding<'_, 'h>) -> Statement<'h> {
+        match self {
+            Statement::Lagrangian(lagrangian) => Statement::Lagrangian(lagrangian.rebind(graphs)),
+            Statement::Hamiltonian(h) => Statement::Hamiltonian(h.rebind(graphs)),
+        }
+    }
 }
 
 impl<'g> Equations<'g> {
@@ -93,8 +128,8 @@ impl<'g> Equations<'g> {
         let statement = if model.hamiltonian.is_empty() {
             Statement::Lagrangian(Lagrangian::derive(model, &kinetic, &potential)?)
         } else {
-            let terms = model.hamiltonian.iter().chain(&potential).map(|t| t.value);
-            let h = graph.sum(terms);
+            let formulas = potential.iter().filter_map(Potential::formula);
+            let h = graph.sum(model.hamiltonian.iter().map(|t| t.value).chain(formulas));
             check::all_used(&coordinates, &momenta, h)?;
             Statement::Hamiltonian(h)
         };
@@ -103,6 +138,7 @@ impl<'g> Equations<'g> {
             time: model.time,
             parameters: model.parameters.clone(),
             inputs: model.inputs.clone(),
+            stated_inputs: model.stated_inputs.clone(),
             coordinates,
             velocities,
             momenta,
@@ -131,6 +167,28 @@ impl<'g> Equations<'g> {
         self.resistances.iter().zip(&self.drives).map(|(&a, &b)| a + b).collect()
     }
 
+    /// Whether every energy is a formula: if not, forces cannot be written down.
+    #[must_use]
+    pub fn is_symbolic(&self) -> bool {
+        self.potential.iter().all(|potential| potential.formula().is_some())
+    }
+
+    /// Which coordinates energies read that are no formulas.
+    pub(crate) fn read_by_others(&self) -> Vec<bool> {
+        let mut read = vec![false; self.degrees()];
+        self.potential.iter().flat_map(Potential::reads).for_each(|&i| read[i as usize] = true);
+        read
+    }
+
+    /// Whether an energy depends on time that is no formula.
+    pub(crate) fn others_depend_on_time(&self) -> bool {
+        self.potential.iter().any(|potential| match &potential.energy {
+            Energy::Formula(_) => false,
+            Energy::Elements(elements) => elements.depends_on(self.time),
+            Energy::Opaque(opaque) => opaque.time,
+        })
+    }
+
     /// v(q, p, t), where it can be written down: always for a Hamiltonian, and for a Lagrangian that is quadratic in v
     /// and whose mass matrix is small or sparse, or whose particles form a tree.
     #[must_use]
@@ -149,14 +207,19 @@ impl<'g> Equations<'g> {
     /// (q̇, ṗ) as functions of (q, p, t, u), where they can be written down; without the forces of constraints.
     #[must_use]
     pub fn phase_rates(&self) -> Option<(Vec<Expr<'g>>, Vec<Expr<'g>>)> {
+        if self.is_symbolic() { self.formula_phase_rates() } else { None }
+    }
+
+    /// As [`Equations::phase_rates`], without energies that are no formulas.
+    pub(crate) fn formula_phase_rates(&self) -> Option<(Vec<Expr<'g>>, Vec<Expr<'g>>)> {
         let rates = self.velocities_of_momenta()?;
-        let forces = self.in_phase_space(&self.momentum_rates(), &rates);
+        let forces = self.in_phase_space(&self.formula_momentum_rates(), &rates);
         Some((rates, forces))
     }
 
-    /// ∂L/∂q + Q as functions of (q, v, t, u), or −∂H/∂q + Q with ∂H/∂q in (q, p, t): what ṗ is without the forces of constraints.
-    #[must_use]
-    pub fn momentum_rates(&self) -> Vec<Expr<'g>> {
+    /// ∂L/∂q + Q as functions of (q, v, t, u), or −∂H/∂q + Q with ∂H/∂q in (q, p, t): what ṗ is without the forces of constraints,
+    /// and of energies that are no formulas.
+    pub(crate) fn formula_momentum_rates(&self) -> Vec<Expr<'g>> {
         let slopes = match &self.statement {
             Statement::Hamiltonian(h) => h.gradient(&self.coordinates).into_iter().map(|s| -s).collect(),
             Statement::Lagrangian(l) => l.gradient.clone(),
@@ -167,6 +230,11 @@ impl<'g> Equations<'g> {
     /// H(q, p, t), where it can be written down.
     #[must_use]
     pub fn hamiltonian(&self) -> Option<Expr<'g>> {
+        if self.is_symbolic() { self.formula_hamiltonian() } else { None }
+    }
+
+    /// As [`Equations::hamiltonian`], without energies that are no formulas.
+    pub(crate) fn formula_hamiltonian(&self) -> Option<Expr<'g>> {
         match &self.statement {
             Statement::Hamiltonian(h) => Some(*h),
             Statement::Lagrangian(l) => {
@@ -180,6 +248,11 @@ impl<'g> Equations<'g> {
     /// particles form a tree. Without the forces of constraints.
     #[must_use]
     pub fn accelerations(&self) -> Option<Vec<Expr<'g>>> {
+        if self.is_symbolic() { self.formula_accelerations() } else { None }
+    }
+
+    /// As [`Equations::accelerations`], without energies that are no formulas.
+    pub(crate) fn formula_accelerations(&self) -> Option<Vec<Expr<'g>>> {
         let Statement::Lagrangian(l) = &self.statement else { return None };
         l.accelerations(&self.forces())
     }

@@ -1,8 +1,9 @@
 //! What can be wrong with a model.
 
 use crate::constraint::project::ProjectionError;
+use crate::energy::EnergyError;
 use crate::facts::Form;
-use leastaction_compile::{BuildError, CompileError, LANES};
+use leastaction_compile::{CodeError, LANES};
 use leastaction_expr::ParseError;
 
 /// A part of a model.
@@ -14,10 +15,12 @@ pub enum Site {
     Position(String),
     /// The gravity.
     Gravity,
-    /// A term by what it is, such as "potential energy", and its name.
-    Term(&'static str, String),
+    /// A term by its kind and its name.
+    Term(TermKind, String),
     /// The force on a coordinate.
     Force(String),
+    /// An input that is stated.
+    Input(String),
     /// A matrix of a port-Hamiltonian system.
     Matrix(&'static str),
 }
@@ -28,9 +31,91 @@ impl std::fmt::Display for Site {
             Site::Mass(particle) => write!(f, "the mass of particle `{particle}`"),
             Site::Position(particle) => write!(f, "the position of particle `{particle}`"),
             Site::Gravity => f.write_str("gravity"),
-            Site::Term(what, name) => write!(f, "the {what} `{name}`"),
+            Site::Term(kind, name) => write!(f, "the {kind} `{name}`"),
             Site::Force(coordinate) => write!(f, "the force on `{coordinate}`"),
+            Site::Input(name) => write!(f, "the input `{name}`"),
             Site::Matrix(name) => write!(f, "the matrix {name}"),
+        }
+    }
+}
+
+/// What a named term of a model is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TermKind {
+    /// A kinetic energy.
+    Kinetic,
+    /// A potential energy.
+    Potential,
+    /// A term of the Lagrangian.
+    Lagrangian,
+    /// A term of the Hamiltonian.
+    Hamiltonian,
+    /// A dissipation function.
+    Dissipation,
+    /// A constraint.
+    Constraint,
+}
+
+impl std::fmt::Display for TermKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            TermKind::Kinetic => "kinetic energy",
+            TermKind::Potential => "potential energy",
+            TermKind::Lagrangian => "Lagrangian term",
+            TermKind::Hamiltonian => "Hamiltonian term",
+            TermKind::Dissipation => "dissipation",
+            TermKind::Constraint => "constraint",
+        })
+    }
+}
+
+/// How many dimensions a particle can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DimensionsExpected {
+    /// 1, 2 or 3.
+    UpToThree,
+    /// As many as gravity.
+    OfGravity(usize),
+    /// As many as it has inertias.
+    OfInertias(usize),
+}
+
+impl std::fmt::Display for DimensionsExpected {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            DimensionsExpected::UpToThree => f.write_str("1, 2 or 3"),
+            DimensionsExpected::OfGravity(n) => write!(f, "{n} (those of gravity)"),
+            DimensionsExpected::OfInertias(n) => write!(f, "{n} (as many as inertias)"),
+        }
+    }
+}
+
+/// Something that must be a finite number at the start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StartQuantity {
+    /// The time.
+    Time,
+    /// A coordinate, a velocity or a momentum that is given.
+    Given(String),
+    /// A momentum that follows from velocities.
+    Momentum(String),
+    /// A named share of the energy.
+    Share(String),
+    /// The energy.
+    Energy,
+    /// The rate of a coordinate or a momentum.
+    Rate(String),
+}
+
+impl std::fmt::Display for StartQuantity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            StartQuantity::Time => f.write_str("the time"),
+            StartQuantity::Given(name) => write!(f, "`{name}`"),
+            StartQuantity::Momentum(name) => write!(f, "the momentum `{name}`"),
+            StartQuantity::Share(name) => write!(f, "the energy `{name}`"),
+            StartQuantity::Energy => f.write_str("the energy"),
+            StartQuantity::Rate(name) => write!(f, "the rate of `{name}`"),
         }
     }
 }
@@ -54,11 +139,17 @@ pub enum ModelError {
         /// What it was declared as again.
         second: &'static str,
     },
-    /// Two terms of one kind, or two particles, have the same name.
-    #[error("the {what} `{name}` is declared twice: rename one of them")]
+    /// Two particles have the same name.
+    #[error("the particle `{name}` is declared twice: rename one of them")]
+    DuplicateParticle {
+        /// The name.
+        name: String,
+    },
+    /// Two terms of one kind have the same name.
+    #[error("the {kind} `{name}` is declared twice: rename one of them")]
     DuplicateTerm {
         /// What they are.
-        what: &'static str,
+        kind: TermKind,
         /// The name.
         name: String,
     },
@@ -107,6 +198,14 @@ pub enum ModelError {
         /// What to do instead.
         remedy: &'static str,
     },
+    /// An energy over elements, or an opaque one, does not fit the model.
+    #[error("the potential energy `{name}` does not fit the model: {source}")]
+    Energy {
+        /// The name of the energy.
+        name: String,
+        /// What is wrong with it.
+        source: EnergyError,
+    },
     /// A force acts on something that is not a coordinate.
     #[error("a force acts on `{name}`, which is not a coordinate")]
     ForceOnUnknown {
@@ -115,11 +214,11 @@ pub enum ModelError {
     },
     /// A model states both a Lagrangian part and a Hamiltonian.
     #[error(
-        "the model states a Hamiltonian and also {what}: state the motion one way (potentials may be added to a Hamiltonian)"
+        "the model states a Hamiltonian and also `{name}`: state the motion one way (potentials may be added to a Hamiltonian)"
     )]
     MixedForms {
-        /// The other part.
-        what: String,
+        /// The other part: a term, or a particle.
+        name: String,
     },
     /// The number of momenta is not the number of coordinates.
     #[error("{momenta} momenta are named for {coordinates} coordinates: name at most one for each")]
@@ -145,7 +244,7 @@ pub enum ModelError {
         /// How many dimensions it has.
         found: usize,
         /// What is expected.
-        expected: String,
+        expected: DimensionsExpected,
     },
     /// A coordinate enters no energy.
     #[error("the coordinate `{name}` appears in no energy: remove it, or use it")]
@@ -227,19 +326,18 @@ pub enum ModelError {
         /// What fits.
         expected: (usize, usize),
     },
-    /// The expressions could not become programs.
+    /// The expressions could not become code.
     #[error(transparent)]
-    Build(#[from] BuildError),
-    /// The programs could not be compiled.
-    #[error(transparent)]
-    Compile(#[from] CompileError),
+    Code(#[from] CodeError),
 }
 
 /// Why something cannot be computed at a state.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum EvalError {
-    /// The number of times, which is the number of lanes, is neither 1 nor 8.
-    #[error("{found} times were given: give 1 for one state, or {LANES} for a block of lanes")]
+    /// The number of times, which is the number of lanes, is neither 1 nor a multiple of 8.
+    #[error(
+        "{found} times were given: give 1 for one state, or {LANES} for a block of lanes; most quantities also take a multiple of that"
+    )]
     Width {
         /// How many were given.
         found: usize,
@@ -261,6 +359,14 @@ pub enum EvalError {
         what: &'static str,
         /// The form.
         form: Form,
+    },
+    /// The quantity is no kernel of expressions, because an energy is no formula.
+    #[error("{what} have no expressions: the energy `{energy}` is not a formula")]
+    NoFormula {
+        /// The quantity.
+        what: &'static str,
+        /// The name of the energy.
+        energy: String,
     },
     /// The mass matrix is singular at this state.
     #[error("the mass matrix is singular at t = {t}: the motion of `{coordinate}` is not determined there")]
@@ -290,12 +396,12 @@ pub enum EvalError {
         iterations: u32,
     },
     /// Code could not be made for the quantity.
-    #[error("{what} cannot be compiled: {reason}")]
+    #[error("{what} cannot be compiled: {source}")]
     Compile {
         /// The quantity.
         what: &'static str,
         /// Why.
-        reason: String,
+        source: CodeError,
     },
 }
 
@@ -320,11 +426,8 @@ pub enum ObserveError {
         reason: &'static str,
     },
     /// Code could not be made for the expression.
-    #[error("the expression cannot be compiled: {reason}")]
-    Compile {
-        /// Why.
-        reason: String,
-    },
+    #[error("the expression cannot be compiled: {0}")]
+    Compile(#[from] CodeError),
 }
 
 /// Why parameters or inputs cannot be set.
@@ -339,6 +442,12 @@ pub enum SettingError {
         name: String,
         /// A name that is spelt alike.
         nearest: Option<String>,
+    },
+    /// The input is part of the compiled system.
+    #[error("the input `{name}` is stated by the model: give it another value there")]
+    Stated {
+        /// The name.
+        name: String,
     },
     /// The number of parameters is wrong.
     #[error("{expected} parameters are expected, {found} were given")]
@@ -408,7 +517,7 @@ pub enum StartError {
     #[error("{what} is {value} at the start: check the start and the parameters")]
     NotFinite {
         /// The quantity.
-        what: String,
+        what: StartQuantity,
         /// Its value.
         value: f64,
     },
@@ -534,7 +643,16 @@ impl EvalError {
             EvalError::Width { .. }
             | EvalError::WrongLength { .. }
             | EvalError::Undefined { .. }
+            | EvalError::NoFormula { .. }
             | EvalError::Compile { .. } => None,
         }
+    }
+
+    /// The error of a group of lanes, in the wider block where the group begins at this lane.
+    pub(crate) fn in_group(mut self, first: usize) -> EvalError {
+        if let EvalError::SingularMass { lane, .. } | EvalError::NoConvergence { lane, .. } = &mut self {
+            *lane += first;
+        }
+        self
     }
 }

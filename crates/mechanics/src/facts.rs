@@ -33,9 +33,9 @@ pub struct Facts {
     pub separable: bool,
     /// Whether velocities are M⁻¹p with a constant matrix M: what Runge–Kutta–Nyström methods need.
     pub constant_mass: bool,
-    /// Whether there are inputs.
+    /// Whether there are inputs whose values are given when the system runs.
     pub driven: bool,
-    /// Whether neither time nor an input appears anywhere.
+    /// Whether neither time nor such an input appears anywhere.
     pub autonomous: bool,
     /// Whether there is dissipation.
     pub dissipative: bool,
@@ -46,9 +46,14 @@ pub struct Facts {
     /// Whether masses are constant, dissipation is −Γp with a constant matrix Γ, and no other force depends on velocities: what
     /// conformal symplectic methods need. Without dissipation Γ is zero.
     pub linear_damping: bool,
-    /// Whether the whole vector field is one kernel; if not, velocities follow from momenta, or constraint forces from the motion, by
-    /// factoring or iterating.
-    pub closed: bool,
+    /// Whether rates follow from a state without factoring or iterating: velocities from momenta, and constraint forces, if there are
+    /// any, are written out.
+    pub explicit: bool,
+    /// Whether one kernel computes all rates: they are explicit, and nothing is added to what the kernel gives. Whole steps are
+    /// compiled from it.
+    pub one_kernel: bool,
+    /// Whether all rates are known as expressions: what Taylor series, and the rates of other quantities, are made of.
+    pub symbolic: bool,
     /// Whether there are constraints.
     pub constrained: bool,
     /// Whether no constraint is one of velocities: constraints of positions alone leave the motion Hamiltonian.

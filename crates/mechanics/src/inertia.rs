@@ -8,6 +8,7 @@ use crate::matrix::Symmetric;
 use crate::model::Model;
 use crate::probe::{POINTS, Probe};
 use leastaction_expr::Expr;
+use leastaction_linear::rank;
 
 /// Checks that every coordinate has inertia of its own, and decides how to solve with the mass matrix.
 ///
@@ -112,18 +113,7 @@ fn is_definite(size: usize, pattern: &[(usize, usize)], values: &[f64]) -> bool 
         row[..size].iter_mut().zip(&units).for_each(|(v, unit)| *v = *v / units[i] / unit);
         sizes[i] = row.iter().fold(0.0f64, |m, v| m.max(v.abs()));
     }
-    for k in 0..size {
-        let (row, pivot) = (a[k], a[k][k]);
-        let clear = pivot > rounding(size) * sizes[k] && pivot.is_finite();
-        if !clear {
-            return false;
-        }
-        for other in &mut a[k + 1..size] {
-            let factor = other[k] / pivot;
-            (k..size).for_each(|j| other[j] -= factor * row[j]);
-        }
-    }
-    true
+    rank::is_positive(&mut a, size, &sizes)
 }
 
 /// What a symmetric matrix of numbers is, eliminated in this order; `None` if it is not finite.
@@ -146,11 +136,11 @@ fn judge(pattern: &[(usize, usize)], values: &[f64], order: &[usize]) -> Option<
         let mut a = vec![vec![0.0; block.len()]; block.len()];
         entries.into_iter().for_each(|(i, j, value)| (a[i][j], a[j][i]) = (value, value));
         balance(&mut a);
-        if has_pivots(a.clone()) {
+        if rank::has_pivots(a.clone()) {
             continue;
         }
         definite = false;
-        idle.extend(null_space(a).into_iter().map(|k| block[k]));
+        idle.extend(rank::null_space(a).into_iter().map(|k| block[k]));
     }
     idle.sort_unstable();
     Some(match (idle.is_empty(), definite) {
@@ -158,11 +148,6 @@ fn judge(pattern: &[(usize, usize)], values: &[f64], order: &[usize]) -> Option<
         (true, true) => Found::Definite,
         (true, false) => Found::Regular,
     })
-}
-
-/// Rounding, relative to a diagonal of ones.
-fn rounding(n: usize) -> f64 {
-    16.0 * n as f64 * f64::EPSILON
 }
 
 /// Measures every coordinate in units that make its own inertia 1, so that light and heavy are judged alike.
@@ -196,53 +181,4 @@ fn blocks(pattern: &[(usize, usize)], order: &[usize]) -> Vec<Vec<usize>> {
     let mut members = vec![Vec::new(); size];
     order.iter().for_each(|&i| members[root(&mut group, i)].push(i));
     members.into_iter().filter(|m| !m.is_empty()).collect()
-}
-
-/// The coordinates in directions that a balanced matrix maps to zero, by Gauss–Jordan elimination with full pivoting.
-fn null_space(mut a: Vec<Vec<f64>>) -> Vec<usize> {
-    let n = a.len();
-    let size = a.iter().flatten().fold(0.0f64, |m, v| m.max(v.abs()));
-    let mut columns: Vec<usize> = (0..n).collect();
-    for k in 0..n {
-        let open = (k..n).flat_map(|i| (k..n).map(move |j| (i, j)));
-        let largest =
-            open.max_by(|&(i, j), &(r, s)| a[i][columns[j]].abs().total_cmp(&a[r][columns[s]].abs()));
-        let (i, j) = largest.unwrap_or((k, k));
-        if a[i][columns[j]].abs() <= rounding(n) * size {
-            // What is left without a pivot is free; the rows above say which columns move with it.
-            let moves = |&r: &usize| columns[k..].iter().any(|&free| a[r][free].abs() > 1e-9);
-            return (0..k).filter(moves).map(|r| columns[r]).chain(columns[k..].iter().copied()).collect();
-        }
-        a.swap(k, i);
-        columns.swap(k, j);
-        let pivot = a[k][columns[k]];
-        a[k].iter_mut().for_each(|v| *v /= pivot);
-        let row = a[k].clone();
-        for other in (0..n).filter(|&r| r != k) {
-            let factor = a[other][columns[k]];
-            a[other].iter_mut().zip(&row).for_each(|(v, p)| *v -= factor * p);
-        }
-    }
-    Vec::new()
-}
-
-/// Whether elimination of a balanced matrix without exchanges is safe: all pivots are positive, or none is small.
-fn has_pivots(mut a: Vec<Vec<f64>>) -> bool {
-    let n = a.len();
-    let sizes: Vec<f64> = a.iter().map(|row| row.iter().fold(0.0f64, |m, v| m.max(v.abs()))).collect();
-    let (mut positive, mut large) = (true, true);
-    for k in 0..n {
-        let pivot = a[k][k];
-        positive &= pivot > rounding(n) * sizes[k];
-        large &= pivot.abs() > 1e-8 * sizes[k];
-        if !positive && !large {
-            return false;
-        }
-        let row = a[k].clone();
-        for other in &mut a[k + 1..] {
-            let factor = other[k] / pivot;
-            other.iter_mut().zip(&row).skip(k).for_each(|(v, p)| *v -= factor * p);
-        }
-    }
-    true
 }

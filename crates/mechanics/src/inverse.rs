@@ -5,9 +5,9 @@
 //! Optimization*, ch. 11), starts from zero, not from an earlier answer: so a result depends on nothing but its state.
 
 use crate::error::EvalError;
-use crate::solve::{ldlt, lu};
 use crate::system::Inverse;
 use leastaction_compile::LANES;
+use leastaction_linear::{Singular, dense};
 
 const ITERATIONS: u32 = 200;
 /// A residual that no longer falls is rounding if it is smaller than this, relative to what is compared.
@@ -99,12 +99,12 @@ impl Solver {
         for (&(i, j), entry) in inverse.pattern.iter().zip(self.image[n * W..].chunks_exact(W)) {
             matrix[(j * n + i) * W..][..W].copy_from_slice(entry);
         }
-        let failed = ldlt::<W>(matrix, unknown);
+        let failed = dense::solve_symmetric::<W>(matrix, unknown);
         for lane in (0..W).filter(|&l| failed[l].is_some()) {
             unknown.iter_mut().skip(lane).step_by(W).for_each(|x| *x = f64::NAN);
         }
         match (0..W).find_map(|lane| Some((lane, failed[lane]?))) {
-            Some((lane, index)) => Err(Failure::Singular { lane, index }),
+            Some((lane, Singular { column: index })) => Err(Failure::Singular { lane, index }),
             None => Ok(()),
         }
     }
@@ -119,7 +119,7 @@ impl Solver {
         for lane in 0..width {
             fill(matrix, n, &inverse.pattern, &self.image[n * width..], width, lane);
             (0..n).for_each(|i| right[i] = unknown[i * width + lane]);
-            if let Err(index) = lu(matrix, right, n) {
+            if let Err(Singular { column: index }) = dense::solve_once(matrix, right, n) {
                 right.fill(f64::NAN);
                 failure.get_or_insert(Failure::Singular { lane, index });
             }
@@ -170,7 +170,7 @@ impl Solver {
                         continue;
                     }
                     fill(matrix, n, &inverse.pattern, &image[n * width..], width, l);
-                    if let Err(index) = lu(matrix, right, n) {
+                    if let Err(Singular { column: index }) = dense::solve_once(matrix, right, n) {
                         lane.status = Status::Singular;
                         (0..n).for_each(|i| unknown[i * width + l] = f64::NAN);
                         failure.get_or_insert(Failure::Singular { lane: l, index });

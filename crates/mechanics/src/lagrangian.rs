@@ -5,6 +5,7 @@
 //! q̈ = 0 is a second forward sweep.
 
 use crate::check::gravity_on;
+use crate::energy::{Energy, Potential};
 use crate::equations::{along, depend, motion, rate};
 use crate::error::ModelError;
 use crate::inertia;
@@ -12,13 +13,13 @@ use crate::matrix::Symmetric;
 use crate::model::{Model, Term};
 use crate::probe::Probe;
 use crate::tree::Tree;
-use leastaction_expr::{Entry, Expr, Id, Node, Variables, operations, substitute, vjp};
+use leastaction_expr::{Entry, Expr, Id, Node, Variables, operations, rebind, substitute, vjp};
 use std::collections::{BTreeMap, HashSet};
 
 /// Up to so many coordinates, a factorisation of their full mass matrix may be shorter than other ways.
 const FULL: usize = 12;
 
-/// What follows from a Lagrangian.
+/// What follows from a Lagrangian. Potential energies that are no formulas are not in it.
 #[derive(Clone, Debug)]
 pub struct Lagrangian<'g> {
     /// L(q, v, t).
@@ -41,6 +42,8 @@ pub struct Lagrangian<'g> {
     pub(crate) tree: Option<Box<(Tree<'g>, Vec<Expr<'g>>)>>,
 }
 
+rebind!(Lagrangian { value, energy, momenta, gradient, mass, loads, tree; quadratic, inversion });
+
 /// How to solve with the mass matrix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Inversion {
@@ -56,12 +59,13 @@ impl<'g> Lagrangian<'g> {
     pub(crate) fn derive(
         model: &Model<'g>,
         kinetic: &[Term<'g>],
-        potential: &[Term<'g>],
+        potential: &[Potential<'g>],
     ) -> Result<Lagrangian<'g>, ModelError> {
         let graph = model.graph;
         let (q, time) = (&model.coordinates, model.time);
         let v: Vec<_> = q.iter().map(|&q| rate(q)).collect();
         let sum = |terms: &[Term<'g>]| graph.sum(terms.iter().map(|t| t.value));
+        let formulas = |terms: &[Potential<'g>]| graph.sum(terms.iter().filter_map(Potential::formula));
         let probe = Probe::new(graph, &model.parameters);
         // What particles do not cover: energies written directly.
         let direct = sum(&model.kinetic) + sum(&model.lagrangian);
@@ -70,7 +74,7 @@ impl<'g> Lagrangian<'g> {
         let of_particles = &kinetic[..kinetic.len() - model.kinetic.len()];
         let moving = kinetic_energy(model, &mass, sum(of_particles), &v);
         direct.hessian(&v).into_iter().for_each(|Entry { row, column, value }| mass.add(row, column, value));
-        let value = moving + direct - sum(potential);
+        let value = moving + direct - formulas(potential);
         let gradient = value.gradient(q);
 
         // Masses last first, so that the masses beyond a link of a chain are sums that share their parts.
@@ -90,12 +94,13 @@ impl<'g> Lagrangian<'g> {
         let falling = along(&speeds, q, time).into_iter().zip(falling);
         let mut seeds = weighted(falling.map(|(a, g)| g.map_or(-a, |&g| g - a)).collect());
         seeds.push(graph.number(1.0));
-        let outputs: Vec<_> = positions.iter().copied().chain([direct - sum(&model.potential)]).collect();
+        let outputs: Vec<_> =
+            positions.iter().copied().chain([direct - formulas(&model.potential)]).collect();
         let changes = along(&direct_momenta, q, time);
         let less =
             |pulls: Vec<Expr<'g>>| pulls.into_iter().zip(&changes).map(|(pull, &rate)| pull - rate).collect();
         let loads: Vec<_> = less(vjp(&outputs, q, &seeds));
-        let rest: Vec<_> = less((direct - sum(&model.potential)).gradient(q));
+        let rest: Vec<_> = less((direct - formulas(&model.potential)).gradient(q));
         // By way of L as a whole, which is shorter where the kinetic energy folds.
         let whole_momenta = value.gradient(&v);
         let whole_loads =
@@ -117,7 +122,7 @@ impl<'g> Lagrangian<'g> {
         let energy = |part| energy(part, &v, &fast, &probe);
         // Where positions do not depend on time, speeds are linear in v.
         let moving = if depend(&positions, &[time]) { energy(moving) } else { moving };
-        let energy = graph.sum([moving].into_iter().chain(terms.map(energy))) + sum(potential);
+        let energy = graph.sum([moving].into_iter().chain(terms.map(energy))) + formulas(potential);
         let tree = tree.filter(|_| quadratic && inversion != Inversion::Indefinite);
         let mut found =
             Lagrangian { value, energy, momenta, gradient, mass, loads, quadratic, inversion, tree: None };
@@ -285,12 +290,12 @@ impl<'g> Model<'g> {
     }
 
     /// Potential energies: −Σ m g·x of each particle in gravity, then those written directly.
-    pub(crate) fn potential_terms(&self) -> Vec<Term<'g>> {
+    pub(crate) fn potential_terms(&self) -> Vec<Potential<'g>> {
         let falling = self.particles.iter().filter(|p| !self.gravity.is_empty() && !p.inertias.is_empty());
         let of_gravity = falling.map(|particle| {
             let parts = particle.inertias.iter().zip(&particle.position).zip(&self.gravity);
             let value = -self.graph.sum(parts.map(|((&m, &x), &g)| m * g * x));
-            Term { name: gravity_on(&particle.name), value }
+            Potential { name: gravity_on(&particle.name), energy: Energy::Formula(value) }
         });
         of_gravity.chain(self.potential.iter().cloned()).collect()
     }

@@ -46,11 +46,12 @@ mod check;
 mod constraint;
 mod definitions;
 mod dynamics;
+mod element;
+mod energy;
 mod engine;
 mod equations;
 mod error;
 mod facts;
-mod family;
 mod inertia;
 mod input;
 mod inverse;
@@ -65,7 +66,6 @@ mod print;
 mod probe;
 mod quantity;
 mod rated;
-mod solve;
 mod state;
 mod sundman;
 mod symmetry;
@@ -82,19 +82,25 @@ pub use body::{
     Body, BodyError, Inertia, InertiaError, Matter, Point, Pose, Rotation, RotationError, Surface,
     SurfaceError,
 };
+pub use check::gravity_on;
 pub use constraint::factors::ConstraintFactors;
 pub use constraint::project::{Projection, ProjectionError};
 pub use constraint::shake::ShakeFactors;
 pub use constraint::{Constraint, Level};
 pub use dynamics::{Dynamics, Query};
+pub use element::Elements;
+pub use energy::{Batch, Energy, EnergyError, EnergyFacts, IntoEnergy, Opaque, OpaqueEnergy, Potential};
 pub use equations::{Equations, Statement};
-pub use error::{EvalError, ModelError, ObserveError, SettingError, Site, StartError, TableError};
+pub use error::{
+    DimensionsExpected, EvalError, ModelError, ObserveError, SettingError, Site, StartError, StartQuantity,
+    TableError, TermKind,
+};
 pub use facts::{Facts, Form, Place, Share, ShareKind};
 pub use input::{Input, Table};
 pub use lagrangian::Lagrangian;
 pub use matrix::Symmetric;
 pub use model::{Model, Particle, Term};
-pub use observe::Observable;
+pub use observe::{Observable, Observed};
 pub use parameters::Revision;
 pub use ports::Ports;
 pub use quantity::Quantity;

@@ -7,8 +7,8 @@ use crate::facts::Form;
 use crate::inertia;
 use crate::inverse::{Failure, fill, grow};
 use crate::quantity::Quantity;
-use crate::solve::lu;
 use leastaction_compile::LANES;
+use leastaction_linear::{Singular, Structure, dense};
 
 /// Up to so many coordinates the written-out inverse of the mass matrix is differentiated; beyond, that would be more than solving with it.
 const DIFFERENTIATED: usize = 12;
@@ -25,6 +25,8 @@ pub(crate) struct Matrices {
     right: Vec<f64>,
     /// A state block.
     state: Vec<f64>,
+    /// Coordinates with forces in place of momenta, and the velocities of these.
+    forces: Vec<f64>,
 }
 
 impl Dynamics {
@@ -33,6 +35,9 @@ impl Dynamics {
     /// # Errors
     /// [`EvalError`] if a slice does not fit, or the mass matrix is singular there.
     pub fn accelerations(&mut self, t: &[f64], z: &[f64], a: &mut [f64]) -> Result<(), EvalError> {
+        if t.len() > LANES {
+            return self.in_groups(t, z, a, Dynamics::accelerations);
+        }
         if !self.system().facts().constrained {
             return self.free_accelerations(t, z, a);
         }
@@ -72,10 +77,15 @@ impl Dynamics {
         self.check_mechanical(t, z)?;
         if self.system().facts().form == Form::Hamiltonian {
             let found = self.turn(Dynamics::momenta, t, z);
-            return self.engine.eval(Quantity::Accelerations, t, &self.other[..z.len()], a).and(found);
+            self.engine.eval(Quantity::Accelerations, t, &self.other[..z.len()], a)?;
+            return self.add_accelerations(t, a).and(found);
         }
         if self.engine.has(Quantity::Accelerations) {
-            return self.engine.eval(Quantity::Accelerations, t, z, a);
+            self.engine.eval(Quantity::Accelerations, t, z, a)?;
+            if !self.engine.energies.is_empty() {
+                self.pair(&z[..a.len()], &z[a.len()..]);
+            }
+            return self.add_accelerations(t, a);
         }
         let (n, width) = (self.system().degrees(), t.len());
         self.engine.eval(Quantity::NetForces, t, z, a)?;
@@ -86,6 +96,46 @@ impl Dynamics {
             Right::Given(right) => (0..n).for_each(|i| right[i] = a[i * width + lane]),
             Right::Solved(x) => (0..n).for_each(|i| a[i * width + lane] = x[i]),
         })
+    }
+
+    /// Adds what the forces of energies that are no formulas do to accelerations at `other`: M⁻¹f, which for a Lagrangian is by what the
+    /// velocities of f as momenta differ from those of none, and for a Hamiltonian ∂²H/∂p² f.
+    fn add_accelerations(&mut self, t: &[f64], a: &mut [f64]) -> Result<(), EvalError> {
+        if self.engine.energies.is_empty() {
+            return Ok(());
+        }
+        let (half, width) = (a.len(), t.len());
+        let mut forces = std::mem::take(&mut self.matrices.forces);
+        grow(&mut forces, 3 * half);
+        let (state, moved) = forces.split_at_mut(2 * half);
+        let moved = &mut moved[..half];
+        state[..half].copy_from_slice(&self.other[..half]);
+        state[half..].fill(0.0);
+        let result = if self.system().facts().form == Form::Hamiltonian {
+            let added = self.engine.energies.add_forces(t, &self.other[..half], &mut state[half..]);
+            added.and_then(|()| self.fill_inertia(t)).map(|()| {
+                let entries = self.matrices.inertia[half..].chunks_exact(width);
+                for (&(i, j), entry) in self.engine.system.inverse().pattern.iter().zip(entries) {
+                    for (lane, entry) in entry.iter().enumerate() {
+                        a[i * width + lane] += entry * state[half + j * width + lane];
+                        if i != j {
+                            a[j * width + lane] += entry * state[half + i * width + lane];
+                        }
+                    }
+                }
+            })
+        } else {
+            let mut add = |state: &mut [f64], sign: f64, engine: &mut crate::engine::Engine| {
+                engine.eval(Quantity::Drift, t, state, moved)?;
+                a.iter_mut().zip(&*moved).for_each(|(a, v)| *a += sign * v);
+                Ok(())
+            };
+            add(state, -1.0, &mut self.engine)
+                .and_then(|()| self.engine.energies.add_forces(t, &self.other[..half], &mut state[half..]))
+                .and_then(|()| add(state, 1.0, &mut self.engine))
+        };
+        self.matrices.forces = forces;
+        result
     }
 
     /// The coordinates that move without inertia at these coordinates, where the mass matrix does not depend on velocities.
@@ -124,6 +174,9 @@ impl Dynamics {
     /// # Errors
     /// [`EvalError`] if a slice does not fit, or for a Hamiltonian if ∂²H/∂p² is singular there.
     pub fn mass_matrix(&mut self, t: &[f64], z: &[f64], m: &mut [f64]) -> Result<(), EvalError> {
+        if t.len() > LANES {
+            return self.in_groups(t, z, m, Dynamics::mass_matrix);
+        }
         let (n, width) = (self.system().degrees(), t.len());
         self.check_mechanical(t, z)?;
         check("mass matrix", n * n * width, m.len())?;
@@ -172,13 +225,29 @@ impl Dynamics {
     /// # Errors
     /// As [`Dynamics::rates`].
     pub fn jacobian(&mut self, t: &[f64], y: &[f64], j: &mut [f64]) -> Result<(), EvalError> {
-        if self.system().facts().constrained && !self.system().facts().closed {
+        if t.len() > LANES {
+            return self.in_groups(t, y, j, Dynamics::jacobian);
+        }
+        if let Structure::Sparse(pattern) = self.system().jacobian_structure() {
+            let (d, width) = (pattern.rows(), t.len());
+            check("derivatives", d * d * width, j.len())?;
+            let mut entries = std::mem::take(&mut self.matrices.tangents);
+            grow(&mut entries, pattern.len() * width);
+            let evaluated = self.engine.eval(Quantity::Jacobian, t, y, &mut entries[..pattern.len() * width]);
+            j.fill(0.0);
+            for ((row, column), entry) in pattern.entries().zip(entries.chunks_exact(width)) {
+                j[(row * d + column) * width..][..width].copy_from_slice(entry);
+            }
+            self.matrices.tangents = entries;
+            return evaluated;
+        }
+        if self.system().facts().constrained && !self.engine.has(Quantity::Rates) {
             return self.difference_rates(t, y, j);
         }
         let facts = self.system().facts();
         let many = self.system().degrees() > DIFFERENTIATED && !facts.constrained;
         let tangents = self.engine.has(Quantity::MomentumRates) && many;
-        if self.system().facts().closed && !tangents {
+        if self.engine.has(Quantity::Rates) && !tangents {
             return self.engine.eval(Quantity::Jacobian, t, y, j);
         }
         let (n, width) = (self.system().degrees(), t.len());
@@ -212,6 +281,18 @@ impl Dynamics {
             }
         });
         found.and(solved)
+    }
+
+    /// The entries of the [Jacobian](Dynamics::jacobian) that its [structure](crate::System::jacobian_structure) keeps.
+    ///
+    /// # Errors
+    /// As [`Dynamics::jacobian`].
+    pub fn jacobian_entries(&mut self, t: &[f64], y: &[f64], entries: &mut [f64]) -> Result<(), EvalError> {
+        match self.system().jacobian_structure() {
+            Structure::Dense(_) => self.jacobian(t, y, entries),
+            Structure::Sparse(_) => self.engine.eval(Quantity::Jacobian, t, y, entries),
+            Structure::Free(_) => check("derivatives", 0, entries.len()),
+        }
     }
 
     /// The derivatives of the field with constraint forces, by central differences: good to nine or ten digits.
@@ -275,7 +356,7 @@ impl Dynamics {
             fill(matrix, n, &self.engine.system.inverse().pattern, &inertia[n * width..], width, lane);
             right.fill(0.0);
             exchange(lane, tangents, Right::Given(right));
-            if let Err(index) = lu(matrix, right, n) {
+            if let Err(Singular { column: index }) = dense::solve_once(matrix, right, n) {
                 right.fill(f64::NAN);
                 failure.get_or_insert(Failure::Singular { lane, index });
             }

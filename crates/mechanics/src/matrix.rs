@@ -1,6 +1,6 @@
 //! Symmetric matrices of expressions, and their factorisation written out.
 
-use leastaction_expr::{Expr, substitute};
+use leastaction_expr::{Expr, rebind, substitute};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The cost, in multiplications, up to which a factorisation is written out whatever the structure: that of a full matrix of
@@ -16,6 +16,8 @@ const UNROLLED_PER_ROW: usize = 16;
 pub struct Symmetric<'g> {
     rows: Vec<BTreeMap<usize, Expr<'g>>>,
 }
+
+rebind!(Symmetric { rows });
 
 impl<'g> Symmetric<'g> {
     /// The zero matrix.

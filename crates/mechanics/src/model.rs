@@ -1,10 +1,11 @@
 //! The model: what a person writes.
 
 use crate::body::Bodies;
+use crate::energy::{IntoEnergy, Potential};
 use crate::equations::{Equations, rate, symbols_of};
 use crate::error::ModelError;
 use crate::system::System;
-use leastaction_expr::{Expr, Graph, Id, IntoExpr, jvp};
+use leastaction_expr::{Expr, Graph, Id, IntoExpr, jvp, rebind};
 use std::collections::HashMap;
 
 /// A named term of an energy.
@@ -28,6 +29,9 @@ pub struct Particle<'g> {
     pub position: Vec<Expr<'g>>,
 }
 
+rebind!(Term { value; name });
+rebind!(Particle { inertias, position; name });
+
 /// A mechanical model: coordinates and energies, in any combination.
 ///
 /// The Lagrangian is the sum of what is declared: kinetic energies (of particles, and written directly) less potential energies
@@ -35,6 +39,8 @@ pub struct Particle<'g> {
 /// Hamiltonian; potentials add to it. Dissipation and forces act on either.
 ///
 /// Nothing is checked while a model is written; [`Model::system`] checks everything at once.
+///
+/// A model borrows the graph of its expressions. Where it must be kept, [`Owned`](leastaction_expr::Owned) holds both.
 #[derive(Clone, Debug)]
 pub struct Model<'g> {
     pub(crate) graph: &'g Graph,
@@ -46,13 +52,15 @@ pub struct Model<'g> {
     pub(crate) coordinates: Vec<Expr<'g>>,
     pub(crate) momenta: Vec<Expr<'g>>,
     pub(crate) inputs: Vec<Expr<'g>>,
+    /// Inputs that are stated, with what they are.
+    pub(crate) stated_inputs: Vec<(Expr<'g>, Expr<'g>)>,
     pub(crate) particles: Vec<Particle<'g>>,
     pub(crate) bodies: Bodies<'g>,
     /// The sum of all gravity, and the dimensions of each part of it.
     pub(crate) gravity: Vec<Expr<'g>>,
     pub(crate) gravity_dimensions: Vec<usize>,
     pub(crate) kinetic: Vec<Term<'g>>,
-    pub(crate) potential: Vec<Term<'g>>,
+    pub(crate) potential: Vec<Potential<'g>>,
     pub(crate) lagrangian: Vec<Term<'g>>,
     pub(crate) hamiltonian: Vec<Term<'g>>,
     pub(crate) dissipation: Vec<Term<'g>>,
@@ -64,6 +72,12 @@ pub struct Model<'g> {
     /// Defined names, and their rates, with what they stand for; known once the model is resolved.
     pub(crate) known: Vec<(Expr<'g>, Expr<'g>)>,
 }
+
+rebind!(Model {
+    graph, time, parameters, definitions, coordinates, momenta, inputs, stated_inputs, particles, bodies, gravity, kinetic, potential, lagrangian,
+    hamiltonian, dissipation, forces, constraints, held, known;
+    defaults, gravity_dimensions
+});
 
 impl<'g> Model<'g> {
     /// An empty model whose expressions live in this graph. Time is the symbol `t`.
@@ -78,6 +92,7 @@ impl<'g> Model<'g> {
             coordinates: Vec::new(),
             momenta: Vec::new(),
             inputs: Vec::new(),
+            stated_inputs: Vec::new(),
             particles: Vec::new(),
             bodies: Bodies::default(),
             gravity: Vec::new(),
@@ -132,6 +147,11 @@ impl<'g> Model<'g> {
         list.map(|(name, value)| self.parameter(name, value))
     }
 
+    /// Declares as many parameters as there are, and their defaults.
+    pub fn parameter_list(&mut self, list: &[(impl AsRef<str>, f64)]) -> Vec<Expr<'g>> {
+        list.iter().map(|(name, value)| self.parameter(name.as_ref(), *value)).collect()
+    }
+
     /// Declares a coordinate.
     pub fn coordinate(&mut self, name: &str) -> Expr<'g> {
         let symbol = self.graph.symbol(name);
@@ -142,6 +162,11 @@ impl<'g> Model<'g> {
     /// Declares coordinates.
     pub fn coordinates<const N: usize>(&mut self, names: [&str; N]) -> [Expr<'g>; N] {
         names.map(|name| self.coordinate(name))
+    }
+
+    /// Declares as many coordinates as there are names.
+    pub fn coordinate_list(&mut self, names: &[impl AsRef<str>]) -> Vec<Expr<'g>> {
+        names.iter().map(|name| self.coordinate(name.as_ref())).collect()
     }
 
     /// The velocity of a coordinate, `x'` for `x`; of any expression its rate of change along the motion, where time passes at
@@ -188,6 +213,11 @@ impl<'g> Model<'g> {
         names.map(|name| self.momentum(name))
     }
 
+    /// Names as many momenta as there are names.
+    pub fn momentum_list(&mut self, names: &[impl AsRef<str>]) -> Vec<Expr<'g>> {
+        names.iter().map(|name| self.momentum(name.as_ref())).collect()
+    }
+
     /// Declares an input u(t), whose value is given when the system runs.
     pub fn input(&mut self, name: &str) -> Expr<'g> {
         let symbol = self.graph.symbol(name);
@@ -195,29 +225,75 @@ impl<'g> Model<'g> {
         symbol
     }
 
+    /// Declares an input that is a function of time and parameters. The equations of motion have its name in them, as they have that of any
+    /// input; what it is becomes part of the compiled system, which so has whole steps, Taylor series, and another input for every
+    /// value of a parameter.
+    ///
+    /// ```
+    /// # use leastaction_expr::Graph;
+    /// # use leastaction_mechanics::Model;
+    /// let graph = Graph::new();
+    /// let mut model = Model::new(&graph);
+    /// let x = model.coordinate("x");
+    /// model.particle("bead", 1.0, [x]);
+    /// let a = model.parameter("A", 2.0);
+    /// let push = model.stated_input("push", a * model.time());
+    /// model.force(x, push);
+    /// assert_eq!(model.equations()?.drives[0].to_string(), "push");
+    /// let mut dynamics = model.system()?.dynamics()?;
+    /// let mut rates = [0.0; 2];
+    /// dynamics.rates(&[3.0], &[0.0, 0.0], &mut rates)?;
+    /// assert_eq!(rates, [0.0, 6.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn stated_input(&mut self, name: &str, value: impl IntoExpr<'g>) -> Expr<'g> {
+        let symbol = self.input(name);
+        self.stated_inputs.push((symbol, value.into_expr(self.graph)));
+        symbol
+    }
+
+    /// States what a declared input is, in place of what was said of it before. Returns whether there is such an input.
+    pub fn restate_input(&mut self, name: &str, value: impl IntoExpr<'g>) -> bool {
+        let symbol = self.graph.symbol(name);
+        let declared = self.inputs.contains(&symbol);
+        if declared {
+            self.stated_inputs.retain(|(input, _)| *input != symbol);
+            self.stated_inputs.push((symbol, value.into_expr(self.graph)));
+        }
+        declared
+    }
+
+    /// The inputs that are stated, with what they are.
+    #[must_use]
+    pub fn stated_inputs(&self) -> &[(Expr<'g>, Expr<'g>)] {
+        &self.stated_inputs
+    }
+
     /// Adds a particle of a mass at a position in 1, 2 or 3 dimensions.
-    pub fn particle<const D: usize>(&mut self, name: &str, mass: impl IntoExpr<'g>, position: [Expr<'g>; D]) {
-        let mass = mass.into_expr(self.graph);
-        self.particle_with_inertias(name, [mass; D], position);
+    pub fn particle(&mut self, name: &str, mass: impl IntoExpr<'g>, position: impl AsRef<[Expr<'g>]>) {
+        let (mass, position) = (mass.into_expr(self.graph), position.as_ref());
+        self.particle_with_inertias(name, vec![mass; position.len()], position);
     }
 
     /// Adds a particle with an inertia for each Cartesian coordinate.
-    pub fn particle_with_inertias<const D: usize>(
+    pub fn particle_with_inertias<M: IntoExpr<'g> + Copy>(
         &mut self,
         name: &str,
-        inertias: [impl IntoExpr<'g>; D],
-        position: [Expr<'g>; D],
+        inertias: impl AsRef<[M]>,
+        position: impl AsRef<[Expr<'g>]>,
     ) {
-        let inertias = inertias.map(|m| m.into_expr(self.graph)).to_vec();
-        self.push_particle(Particle { name: name.into(), inertias, position: position.to_vec() });
+        let inertias: Vec<_> = inertias.as_ref().iter().map(|m| m.into_expr(self.graph)).collect();
+        let position = position.as_ref().to_vec();
+        self.push_particle(Particle { name: name.into(), inertias, position });
     }
 
     /// Adds a point without mass, whose position is reported with those of the particles.
-    pub fn point<const D: usize>(&mut self, name: &str, position: [Expr<'g>; D]) {
-        self.push_particle(Particle { name: name.into(), inertias: Vec::new(), position: position.to_vec() });
+    pub fn point(&mut self, name: &str, position: impl AsRef<[Expr<'g>]>) {
+        let position = position.as_ref().to_vec();
+        self.push_particle(Particle { name: name.into(), inertias: Vec::new(), position });
     }
 
-    /// Adds a particle whose number of dimensions is known only when the program runs.
+    /// Adds a particle as it is.
     pub fn push_particle(&mut self, particle: Particle<'g>) {
         self.particles.push(particle);
     }
@@ -229,9 +305,10 @@ impl<'g> Model<'g> {
     }
 
     /// Puts all particles into uniform gravity with this acceleration, such as `[0.0, -9.81]`. It adds to what was given before.
-    pub fn gravity<const D: usize>(&mut self, acceleration: [impl IntoExpr<'g>; D]) {
-        self.gravity_dimensions.push(D);
-        self.gravity.resize(self.gravity.len().max(D), self.number(0.0));
+    pub fn gravity<A: IntoExpr<'g> + Copy>(&mut self, acceleration: impl AsRef<[A]>) {
+        let acceleration = acceleration.as_ref();
+        self.gravity_dimensions.push(acceleration.len());
+        self.gravity.resize(self.gravity.len().max(acceleration.len()), self.number(0.0));
         for (sum, a) in self.gravity.iter_mut().zip(acceleration) {
             *sum += a.into_expr(self.graph);
         }
@@ -242,9 +319,10 @@ impl<'g> Model<'g> {
         self.kinetic.push(self.term(name, energy));
     }
 
-    /// Adds a potential energy V(q, t). Cartesian positions of particles are expressions of the coordinates too.
-    pub fn potential(&mut self, name: &str, energy: impl IntoExpr<'g>) {
-        self.potential.push(self.term(name, energy));
+    /// Adds a potential energy V(q, t): an expression, one expression over many [`Elements`](crate::Elements), or an
+    /// [`Opaque`](crate::Opaque) energy. Cartesian positions of particles are expressions of the coordinates too.
+    pub fn potential(&mut self, name: &str, energy: impl IntoEnergy<'g>) {
+        self.potential.push(Potential { name: name.into(), energy: energy.into_energy(self.graph) });
     }
 
     /// Adds a term to the Lagrangian, of any form in q̇.

@@ -7,11 +7,48 @@ use crate::facts::Form;
 use crate::inverse::grow;
 use crate::rated::Entrant;
 use crate::system::System;
-use leastaction_compile::{Evaluator, Kernel, LANES};
+use leastaction_compile::{CodeError, Evaluator, LANES};
+use leastaction_expr::Expr;
 
 /// An observable of one [`Dynamics`] and its clones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Observable(usize);
+
+/// What to observe: an expression, or the text of one.
+#[derive(Clone, Copy, Debug)]
+pub enum Observed<'a> {
+    /// A text.
+    Text(&'a str),
+    /// An expression, of any graph.
+    Value(Expr<'a>),
+}
+
+impl<'a> From<&'a str> for Observed<'a> {
+    fn from(text: &'a str) -> Observed<'a> {
+        Observed::Text(text)
+    }
+}
+
+impl<'a> From<&'a String> for Observed<'a> {
+    fn from(text: &'a String) -> Observed<'a> {
+        Observed::Text(text)
+    }
+}
+
+impl<'a> From<Expr<'a>> for Observed<'a> {
+    fn from(value: Expr<'a>) -> Observed<'a> {
+        Observed::Value(value)
+    }
+}
+
+impl Observed<'_> {
+    fn is_energy(self) -> bool {
+        match self {
+            Observed::Text(text) => text.trim() == "energy",
+            Observed::Value(value) => value == value.graph().symbol("energy"),
+        }
+    }
+}
 
 impl Observable {
     /// The energy, which has a kernel already.
@@ -36,8 +73,8 @@ impl Observatory {
 }
 
 impl Dynamics {
-    /// Compiles an expression, such as `x'*p_x - 2*t`, to be evaluated by [`Dynamics::observe`]. `energy` alone is the energy, unless the system has
-    /// something else of this name.
+    /// Compiles an expression, such as `x'*p_x - 2*t`, or the text of one, to be evaluated by [`Dynamics::observe`]. Names that the model defines stand for
+    /// what they are; `energy` alone is the energy, unless the system has something else of this name.
     ///
     /// ```
     /// # use leastaction_expr::Graph;
@@ -52,6 +89,9 @@ impl Dynamics {
     /// let mut out = [0.0];
     /// dynamics.observe(height, &[10.0], &[0.5, 6.0], &mut out)?;
     /// assert_eq!(out, [9.0 + 5.0]);
+    /// let place = dynamics.observable(x * 4.0)?;
+    /// dynamics.observe(place, &[10.0], &[0.5, 6.0], &mut out)?;
+    /// assert_eq!(out, [2.0]);
     /// let energy = dynamics.observable("energy")?;
     /// dynamics.observe(energy, &[10.0], &[0.5, 6.0], &mut out)?;
     /// assert_eq!(out, [6.0 * 6.0 / (2.0 * 2.0)]);
@@ -60,15 +100,14 @@ impl Dynamics {
     ///
     /// # Errors
     /// [`ObserveError`] if it is not an expression, or uses a name that the system does not have.
-    pub fn observable(&mut self, text: &str) -> Result<Observable, ObserveError> {
-        let kernel: Kernel = match self.system().observation(text) {
-            Err(_) if text.trim() == "energy" => return Ok(Observable::ENERGY),
+    pub fn observable<'a>(&mut self, what: impl Into<Observed<'a>>) -> Result<Observable, ObserveError> {
+        let what = what.into();
+        let kernel = match self.system().observation(what) {
+            Err(ObserveError::UnknownName { .. }) if what.is_energy() => return Ok(Observable::ENERGY),
             found => found?,
         };
-        let evaluator = self.engine.parameters.evaluator(&kernel);
-        self.observatory
-            .evaluators
-            .push(evaluator.map_err(|e| ObserveError::Compile { reason: e.to_string() })?);
+        let evaluator = self.engine.parameters.evaluator(&kernel).map_err(CodeError::from)?;
+        self.observatory.evaluators.push(evaluator);
         Ok(Observable(self.observatory.evaluators.len() - 1))
     }
 

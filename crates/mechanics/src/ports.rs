@@ -8,13 +8,14 @@
 
 use crate::check::{self, Kind};
 use crate::equations::depend;
-use crate::error::{ModelError, Site, StartError};
+use crate::error::{ModelError, Site, StartError, TermKind};
 use crate::facts::{Facts, Form, Share, ShareKind};
 use crate::model::Term;
 use crate::quantity::Quantity;
 use crate::symmetry::Conserved;
-use crate::system::{Blueprint, Inverse, Space, System};
-use leastaction_expr::{Expr, Graph, IntoExpr};
+use crate::system::{Blueprint, Inverse, REPEATED, Space, System};
+use leastaction_expr::{Expr, Graph, IntoExpr, rebind};
+use leastaction_linear::rank;
 
 type Matrix<'g> = Vec<Vec<Expr<'g>>>;
 
@@ -62,6 +63,18 @@ pub struct Ports<'g> {
     port_matrix: Matrix<'g>,
 }
 
+rebind!(Ports {
+    graph,
+    time,
+    parameters,
+    states,
+    inputs,
+    hamiltonian,
+    interconnection,
+    dissipation,
+    port_matrix
+});
+
 impl<'g> Ports<'g> {
     /// An empty system whose expressions live in this graph. Time is the symbol `t`.
     #[must_use]
@@ -106,22 +119,23 @@ impl<'g> Ports<'g> {
     }
 
     /// Sets J, the skew-symmetric matrix through which states exchange energy.
-    pub fn interconnection<const N: usize>(&mut self, rows: [[impl IntoExpr<'g>; N]; N]) {
+    pub fn interconnection<R: AsRef<[X]>, X: IntoExpr<'g> + Copy>(&mut self, rows: impl AsRef<[R]>) {
         self.interconnection = self.matrix(rows);
     }
 
     /// Sets R, the positive semidefinite matrix through which energy is lost.
-    pub fn dissipation<const N: usize>(&mut self, rows: [[impl IntoExpr<'g>; N]; N]) {
+    pub fn dissipation<R: AsRef<[X]>, X: IntoExpr<'g> + Copy>(&mut self, rows: impl AsRef<[R]>) {
         self.dissipation = self.matrix(rows);
     }
 
     /// Sets B, through which inputs act: a row for each state, a column for each input.
-    pub fn port_matrix<const N: usize, const M: usize>(&mut self, rows: [[impl IntoExpr<'g>; M]; N]) {
+    pub fn port_matrix<R: AsRef<[X]>, X: IntoExpr<'g> + Copy>(&mut self, rows: impl AsRef<[R]>) {
         self.port_matrix = self.matrix(rows);
     }
 
-    fn matrix<const N: usize, const M: usize>(&self, rows: [[impl IntoExpr<'g>; M]; N]) -> Matrix<'g> {
-        rows.map(|row| row.map(|entry| entry.into_expr(self.graph)).to_vec()).to_vec()
+    fn matrix<R: AsRef<[X]>, X: IntoExpr<'g> + Copy>(&self, rows: impl AsRef<[R]>) -> Matrix<'g> {
+        let row = |row: &R| row.as_ref().iter().map(|entry| entry.into_expr(self.graph)).collect();
+        rows.as_ref().iter().map(row).collect()
     }
 
     /// Compiles the system.
@@ -176,7 +190,9 @@ impl<'g> Ports<'g> {
                 forced,
                 forces_depend_on_velocities: false,
                 linear_damping: false,
-                closed: true,
+                explicit: true,
+                one_kernel: true,
+                symbolic: true,
                 constrained: false,
                 holonomic: true,
                 cyclic: Vec::new(),
@@ -199,9 +215,12 @@ impl<'g> Ports<'g> {
             damped: Vec::new(),
             constraints: Vec::new(),
             held: Vec::new(),
+            stated_inputs: Vec::new(),
             definitions: Vec::new(),
             jacobian: Vec::new(),
             plans,
+            repeated: REPEATED,
+            energies: Vec::new(),
         })
     }
 
@@ -216,7 +235,8 @@ impl<'g> Ports<'g> {
         if matrix.is_empty() {
             return Ok(vec![vec![self.graph.number(0.0); columns]; rows]);
         }
-        let found = (matrix.len(), matrix.first().map_or(0, Vec::len));
+        let wrong = matrix.iter().map(Vec::len).find(|&len| len != columns);
+        let found = (matrix.len(), wrong.unwrap_or(columns));
         if found != (rows, columns) {
             return Err(ModelError::MatrixSize { name, found, expected: (rows, columns) });
         }
@@ -237,9 +257,14 @@ impl<'g> Ports<'g> {
         let declared = check::declared(symbols)?;
         check::parameters(&self.parameters)?;
         let allowed = &[Kind::Parameter, Kind::Time, Kind::Coordinate];
-        check::distinct("Hamiltonian term", self.hamiltonian.iter().map(|t| t.name.as_str()))?;
+        check::distinct(TermKind::Hamiltonian, self.hamiltonian.iter().map(|t| t.name.as_str()))?;
         for term in &self.hamiltonian {
-            check::uses(&declared, Site::Term("Hamiltonian term", term.name.clone()), term.value, allowed)?;
+            check::uses(
+                &declared,
+                Site::Term(TermKind::Hamiltonian, term.name.clone()),
+                term.value,
+                allowed,
+            )?;
         }
         for (name, matrix) in matrices {
             for &entry in matrix.iter().flatten() {
@@ -267,30 +292,10 @@ pub(crate) fn check_structure(structure: &[f64], n: usize) -> Result<(), StartEr
         let found = format!("R[{row}][{column}] = {} and R[{column}][{row}] = {}", r[k], r[column * n + row]);
         return Err(StartError::NotDissipative { found });
     }
-    // Cholesky with the largest pivot first: what is left when none is positive must vanish.
-    let (mut a, mut left) = (r.to_vec(), (0..n).collect::<Vec<usize>>());
-    let tolerance = 1e-12 * size(r);
-    while let Some(place) =
-        (0..left.len()).max_by(|&x, &y| a[left[x] * n + left[x]].total_cmp(&a[left[y] * n + left[y]]))
-    {
-        let k = left[place];
-        let pivot = a[k * n + k];
-        if pivot <= tolerance {
-            let worst = left.iter().flat_map(|&i| left.iter().map(move |&j| (i, j)));
-            let bad = worst.map(|(i, j)| (i, j, a[i * n + j])).find(|(_, _, v)| v.abs() > 10.0 * tolerance);
-            return match bad {
-                Some((i, j, value)) => Err(StartError::NotDissipative {
-                    found: format!("elimination leaves {value:.3e} at [{i}][{j}] with no positive pivot"),
-                }),
-                None => Ok(()),
-            };
-        }
-        left.swap_remove(place);
-        for &i in &left {
-            for &j in &left {
-                a[i * n + j] -= a[i * n + k] * a[k * n + j] / pivot;
-            }
-        }
+    match rank::left_of_semidefinite(r, n, 1e-12 * size(r)) {
+        Some((i, j, value)) => Err(StartError::NotDissipative {
+            found: format!("elimination leaves {value:.3e} at [{i}][{j}] with no positive pivot"),
+        }),
+        None => Ok(()),
     }
-    Ok(())
 }

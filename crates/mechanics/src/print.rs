@@ -6,7 +6,8 @@ use std::fmt;
 
 impl<'g> Equations<'g> {
     /// The equations of motion, left sides and right sides: M q̈ = … − Gᵀλ in rows for a Lagrangian, q̇ = … and ṗ = … − Gᵀλ for a
-    /// Hamiltonian; then what constraints demand, Φ = 0 or Ψ = 0. The multiplier of a constraint `rod` is called `lambda_rod`.
+    /// Hamiltonian; then what constraints demand, Φ = 0 or Ψ = 0. The multiplier of a constraint `rod` is called `lambda_rod`, and the
+    /// force on `x` of an energy `springs` that is no formula `force_springs_x`.
     #[must_use]
     pub fn sides(&self) -> Vec<(Expr<'g>, Expr<'g>)> {
         let mut sides: Vec<_> = match &self.statement {
@@ -18,12 +19,14 @@ impl<'g> Equations<'g> {
                     self.graph.sum(terms)
                 };
                 let right = l.loads.iter().zip(self.forces()).map(|(&load, force)| load + force);
+                let right = right.zip(self.other_forces()).map(|(formula, other)| formula + other);
                 let right = right.zip(self.constraint_forces()).map(|(free, pull)| free + pull);
                 (0..self.degrees()).map(row).zip(right).collect()
             }
             Statement::Hamiltonian(h) => {
                 let rates = self.velocities.iter().copied().zip(h.gradient(&self.momenta));
-                let forces = self.momentum_rates().into_iter().zip(self.constraint_forces());
+                let forces = self.formula_momentum_rates().into_iter().zip(self.other_forces());
+                let forces = forces.map(|(formula, other)| formula + other).zip(self.constraint_forces());
                 let forces = forces.map(|(free, pull)| free + pull);
                 rates.chain(self.momenta.iter().map(|&p| rate(p)).zip(forces)).collect()
             }
@@ -43,23 +46,44 @@ impl<'g> Equations<'g> {
         forces
     }
 
+    /// The forces of energies that are no formulas, with a symbol for each.
+    fn other_forces(&self) -> Vec<Expr<'g>> {
+        let mut forces = vec![self.graph.number(0.0); self.degrees()];
+        for potential in &self.potential {
+            let reads: std::collections::BTreeSet<_> = potential.reads().iter().collect();
+            let mut taken = self.symbols();
+            for &i in reads {
+                let parts = ["force", &potential.name, &self.coordinates[i as usize].to_string()];
+                forces[i as usize] += self.unused_symbol(&parts.join("_"), &mut taken);
+            }
+        }
+        forces
+    }
+
+    /// The symbols of the model.
+    fn symbols(&self) -> Vec<Expr<'g>> {
+        let parameters = self.parameters.iter().map(|(p, _)| *p);
+        let symbols = parameters.chain(self.coordinates.iter().copied());
+        symbols.chain(self.momenta.iter().chain(&self.inputs).copied()).collect()
+    }
+
+    /// A symbol that stands for nothing else, named after a text.
+    fn unused_symbol(&self, text: &str, taken: &mut Vec<Expr<'g>>) -> Expr<'g> {
+        let letter = |c: char| if c.is_alphanumeric() { c } else { '_' };
+        let mut name: String = text.chars().map(letter).collect();
+        while taken.contains(&self.graph.symbol(&name)) {
+            name.push('_');
+        }
+        taken.push(self.graph.symbol(&name));
+        self.graph.symbol(&name)
+    }
+
     /// A symbol for the multiplier of each constraint, which stands for nothing else.
     fn multiplier_symbols(&self) -> Vec<Expr<'g>> {
-        let parameters = self.parameters.iter().map(|(p, _)| *p);
-        let mut taken: Vec<_> = parameters.chain(self.coordinates.iter().copied()).collect();
-        taken.extend(self.momenta.iter().chain(&self.inputs));
-        let mut symbols = Vec::with_capacity(self.constraints.len());
-        for constraint in &self.constraints {
-            let letter = |c: char| if c.is_alphanumeric() { c } else { '_' };
-            let mut name: String = "lambda_".chars().chain(constraint.name.chars().map(letter)).collect();
-            while taken.contains(&self.graph.symbol(&name)) {
-                name.push('_');
-            }
-            let symbol = self.graph.symbol(&name);
-            taken.push(symbol);
-            symbols.push(symbol);
-        }
-        symbols
+        let mut taken = self.symbols();
+        let symbol =
+            |c: &crate::Constraint<'g>| self.unused_symbol(&format!("lambda_{}", c.name), &mut taken);
+        self.constraints.iter().map(symbol).collect()
     }
 
     /// The equations of motion in LaTeX, aligned at their equal signs.

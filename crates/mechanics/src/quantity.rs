@@ -62,6 +62,22 @@ impl Quantity {
         matches!(self, Quantity::EnergyBalance | Quantity::Positions | Quantity::Masses | Quantity::Outputs)
     }
 
+    /// Whether potential energies are in it.
+    pub(crate) fn has_potentials(self) -> bool {
+        matches!(
+            self,
+            Quantity::Rates
+                | Quantity::Kick
+                | Quantity::Jacobian
+                | Quantity::Energy
+                | Quantity::MomentumRates
+                | Quantity::NetForces
+                | Quantity::Accelerations
+                | Quantity::ConfigurationJacobian
+                | Quantity::EnergyBalance
+        )
+    }
+
     /// What they are called in errors.
     pub(crate) fn name(self) -> &'static str {
         match self {

@@ -2,7 +2,7 @@
 //!
 //! $$\dot Q=\frac{\partial Q}{\partial q}\cdot\dot q+\frac{\partial Q}{\partial p}\cdot\dot p+\frac{\partial Q}{\partial t}$$
 //!
-//! is one forward sweep along the vector field. Where the field is in closed form, both are one kernel, which has only those parts
+//! is one forward sweep along the vector field. Where the field is known as expressions, both are one kernel, which has only those parts
 //! of the field in it that matter: no forces, if Q depends on q alone.
 
 use crate::dynamics::Dynamics;
@@ -13,7 +13,7 @@ use crate::inverse::grow;
 use crate::matrix::Symmetric;
 use crate::quantity::Quantity;
 use crate::system::System;
-use leastaction_compile::{Evaluator, Kernel, LANES, Program};
+use leastaction_compile::{CodeError, Evaluator, Kernel, LANES};
 use leastaction_expr::{Entry, Expr, jvp};
 
 /// A quantity of one [`Dynamics`] and its clones, with its rate along the motion.
@@ -80,7 +80,7 @@ impl Dynamics {
             return Ok(Rated(place));
         }
         let evaluator = self.engine.parameters.evaluator(&self.system().rated(text)?);
-        let evaluator = evaluator.map_err(|e| ObserveError::Compile { reason: e.to_string() })?;
+        let evaluator = evaluator.map_err(CodeError::from)?;
         self.observatory.rated.push(Entrant { text: text.map(str::to_owned), evaluator });
         Ok(Rated(self.observatory.rated.len() - 1))
     }
@@ -101,14 +101,14 @@ impl Dynamics {
         check("values", t.len(), values.len())?;
         check("rates", t.len(), rates.len())?;
         let (width, facts) = (t.len(), self.system().facts());
-        let (closed, form) = (facts.closed, facts.form);
+        let (symbolic, form) = (facts.symbolic, facts.form);
         let states = y.len();
         let size = 2 * states + (1 + self.system().inputs().len()) * width;
         let mut block = std::mem::take(&mut self.observatory.rates);
         grow(&mut block, size);
-        // Without a closed form, the field's values stand after all else.
-        let found = if closed { Ok(()) } else { self.rates(t, y, &mut block[size - states..size]) };
-        let head = &mut block[..if closed { size - states } else { size }];
+        // Without expressions of them, the field's values stand after all else.
+        let found = if symbolic { Ok(()) } else { self.rates(t, y, &mut block[size - states..size]) };
+        let head = &mut block[..if symbolic { size - states } else { size }];
         head[..states].copy_from_slice(y);
         head[states..][..width].copy_from_slice(t);
         self.engine.fill_inputs(t, &mut head[states + width..size - states]);
@@ -129,16 +129,17 @@ impl Dynamics {
 }
 
 impl System {
-    /// A kernel for a quantity and its rate, of \[q…, p…, t, u…\] and, if the field is not in closed form, \[q̇…, ṗ…\].
+    /// A kernel for a quantity and its rate, of \[q…, p…, t, u…\] and, if the field is not known as expressions, \[q̇…, ṗ…\].
     fn rated(&self, text: Option<&str>) -> Result<Kernel, ObserveError> {
-        let (closed, constrained) = (self.facts().closed, self.facts().constrained);
+        let (symbolic, constrained) = (self.facts().symbolic, self.facts().constrained);
         self.with_source(|source| {
             let mut value = match text {
-                Some(text) => source.read(text)?,
+                Some(text) => source.read(text.into())?,
                 None => {
                     let energy = source.outputs(Quantity::Energy).and_then(|h| h.first().copied());
                     let (q, p) = (&source.coordinates, source.expressions(&source.momenta));
-                    let energy = energy.filter(|_| !p.is_empty() && !constrained);
+                    let energy =
+                        energy.filter(|_| !p.is_empty() && !constrained && self.energies().is_empty());
                     let time = energy.and_then(|h| turning_time(h, &source.expressions(q), &p));
                     time.ok_or(ObserveError::NoRate { reason: TIMELESS })?
                 }
@@ -155,20 +156,16 @@ impl System {
                 return no_rate("the rates of inputs are not known: leave them out");
             }
             let (time, states) = (source.graph.at(source.time), source.states());
-            let field = if closed { source.outputs(Quantity::Rates) } else { None };
+            let field = if symbolic { source.outputs(Quantity::Rates) } else { None };
             let rates = field.unwrap_or_else(|| states.iter().map(|&x| rate(x)).collect());
             let moving = states.iter().copied().zip(rates.iter().copied());
             let direction: Vec<_> = moving.chain([(time, time.like(1.0))]).collect();
             let change = jvp(&[value], &direction)[0];
             let mut inputs = [states, vec![time], source.expressions(&source.inputs)].concat();
-            if !closed {
+            if !symbolic {
                 inputs.extend(rates);
             }
-            let reason = |reason: String| ObserveError::Compile { reason };
-            let parameters = source.expressions(&source.parameters);
-            let program = Program::build(&inputs, &parameters, &[value, change]);
-            let program = program.map_err(|e| reason(e.to_string()))?;
-            Kernel::compile(program).map_err(|e| reason(e.to_string()))
+            Ok(source.kernel(&inputs, &[value, change])?)
         })
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::constraint::project::Projection;
 use crate::dynamics::Dynamics;
-use crate::error::{EvalError, StartError};
+use crate::engine::wrong_length;
+use crate::error::{EvalError, ObserveError, StartError, StartQuantity};
 use crate::facts::Form;
 use crate::quantity::Quantity;
 use leastaction_expr::nearest;
@@ -69,7 +70,7 @@ impl Dynamics {
             let Some(&(kind, i)) = places.get(name) else {
                 let held = system.held().iter().find(|(held, _)| name.trim_end_matches('\'') == held);
                 if let Some((_, constraint)) = held {
-                    finite(|| format!("`{name}`"), value)?;
+                    finite(|| StartQuantity::Given(name.to_owned()), value)?;
                     let held = self.held_value(t, name)?;
                     if (value - held).abs() <= AGREES * held.abs().max(1.0) {
                         continue;
@@ -83,9 +84,9 @@ impl Dynamics {
             if given[kind][i].replace(value).is_some() {
                 return Err(StartError::Twice { name: name.to_owned() });
             }
-            finite(|| format!("`{name}`"), value)?;
+            finite(|| StartQuantity::Given(name.to_owned()), value)?;
         }
-        finite(|| "the time".into(), t)?;
+        finite(|| StartQuantity::Time, t)?;
         let [q, v, p] = given;
         let named = |kind: usize, values: &[Option<f64>]| {
             values.iter().position(Option::is_some).map(|i| kinds[kind][i].clone())
@@ -114,19 +115,17 @@ impl Dynamics {
             true => self.check_mechanical(&[t], block)?,
             false => self.engine.check_block(&[t], block)?,
         }
-        finite(|| "the time".into(), t)?;
+        finite(|| StartQuantity::Time, t)?;
         for (i, &value) in block.iter().enumerate() {
             let conjugate = if by_velocities { system.velocities() } else { system.momenta() };
-            finite(
-                || format!("`{}`", system.coordinates().iter().chain(conjugate).nth(i).map_or("", |n| n)),
-                value,
-            )?;
+            let name = || system.coordinates().iter().chain(conjugate).nth(i).cloned().unwrap_or_default();
+            finite(|| StartQuantity::Given(name()), value)?;
         }
         if by_velocities {
             let mut p = vec![0.0; block.len() - n];
             self.momenta(&[t], block, &mut p)?;
             for (name, &p) in system.momenta().iter().zip(&p) {
-                finite(|| format!("the momentum `{name}`"), p)?;
+                finite(|| StartQuantity::Momentum(name.clone()), p)?;
             }
             block[n..].copy_from_slice(&p);
         }
@@ -140,16 +139,17 @@ impl Dynamics {
     /// The value at which a constraint holds a coordinate, or its velocity.
     pub(crate) fn held_value(&self, t: f64, name: &str) -> Result<f64, EvalError> {
         let system = self.system();
-        let failed = |reason: String| EvalError::Compile { what: "held coordinates", reason };
-        let kernel = system.observation(name).map_err(|e| failed(e.to_string()))?;
-        let evaluator = kernel.evaluator(self.parameters());
-        let mut evaluator = evaluator.map_err(|e| failed(e.to_string()))?;
+        let kernel = system.observation(name.into()).map_err(|error| match error {
+            ObserveError::Compile(source) => EvalError::Compile { what: "held coordinates", source },
+            other => unreachable!("a held coordinate is defined: {other}"),
+        })?;
+        let mut evaluator = kernel.evaluator(self.parameters()).map_err(wrong_length)?;
         // It depends on time and parameters only.
         let before = system.dimension() + system.velocities().len();
         let mut block = vec![0.0; before + 1 + system.inputs().len()];
         block[before] = t;
         let mut value = [0.0];
-        evaluator.eval(&block, &mut value).map_err(|e| failed(e.to_string()))?;
+        evaluator.eval(&block, &mut value).map_err(wrong_length)?;
         Ok(value[0])
     }
 
@@ -184,16 +184,16 @@ impl Dynamics {
         let mut shares = vec![0.0; system.shares().len()];
         self.shares(&t, y, &mut shares)?;
         for (share, &value) in system.shares().iter().zip(&shares) {
-            finite(|| format!("the energy `{}`", share.name), value)?;
+            finite(|| StartQuantity::Share(share.name.clone()), value)?;
         }
         let mut energy = [0.0];
         self.energy(&t, y, &mut energy)?;
-        finite(|| "the energy".into(), energy[0])?;
+        finite(|| StartQuantity::Energy, energy[0])?;
         let mut field = vec![0.0; y.len()];
         self.rates(&t, y, &mut field)?;
         let names = system.coordinates().iter().chain(system.momenta());
         for (name, &value) in names.zip(&field) {
-            finite(|| format!("the rate of `{name}`"), value)?;
+            finite(|| StartQuantity::Rate(name.clone()), value)?;
         }
         if system.facts().form == Form::Ports {
             let mut structure = vec![0.0; 2 * n * n];
@@ -205,6 +205,6 @@ impl Dynamics {
     }
 }
 
-fn finite(what: impl Fn() -> String, value: f64) -> Result<(), StartError> {
+fn finite(what: impl Fn() -> StartQuantity, value: f64) -> Result<(), StartError> {
     if value.is_finite() { Ok(()) } else { Err(StartError::NotFinite { what: what(), value }) }
 }

@@ -57,6 +57,9 @@ impl<'g> Equations<'g> {
         if !self.constraints.is_empty() {
             return refuse("there are constraints");
         }
+        if !self.is_symbolic() {
+            return refuse("an energy is not a formula");
+        }
         let (Some(energy), Some(rates)) = (self.hamiltonian(), self.velocities_of_momenta()) else {
             return refuse("velocities do not follow from momenta in closed form");
         };

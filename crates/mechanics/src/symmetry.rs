@@ -56,18 +56,21 @@ impl<'g> Equations<'g> {
 
     /// df/dt as if there were no constraints.
     fn unconstrained_rate(&self, f: Expr<'g>) -> Option<Expr<'g>> {
+        if !self.is_symbolic() && depend(&[f], &[&self.velocities[..], &self.momenta].concat()) {
+            return None; // not all forces can be written down
+        }
         match &self.statement {
             Statement::Hamiltonian(_) => {
-                let (rates, forces) = self.phase_rates()?;
+                let (rates, forces) = self.formula_phase_rates()?;
                 let f = self.of_momenta(f)?;
                 self.derivative_along(f, &[(&self.coordinates, &rates), (&self.momenta, &forces)])
             }
             Statement::Lagrangian(l) => {
                 let accelerations = match depend(&[f], &self.velocities) {
-                    true => self.accelerations()?,
+                    true => self.formula_accelerations()?,
                     false => self.velocities.clone(), // not looked at
                 };
-                let forces = self.momentum_rates();
+                let forces = self.formula_momentum_rates();
                 let directions: [(&[_], &[_]); 3] = [
                     (&self.coordinates, &self.velocities),
                     (&self.velocities, &accelerations),
@@ -132,7 +135,8 @@ impl<'g> Equations<'g> {
         };
         let flat = self.probe().zeros(&slopes);
         let any = jumps(&[value], &self.coordinates);
-        let cyclic = |&i: &usize| flat[i] && !(any && jumps(&[value], &self.coordinates[i..=i]));
+        let read = self.read_by_others();
+        let cyclic = |&i: &usize| flat[i] && !read[i] && !(any && jumps(&[value], &self.coordinates[i..=i]));
         (0..self.degrees()).filter(cyclic).collect()
     }
 
@@ -149,6 +153,7 @@ impl<'g> Equations<'g> {
         let unforced = probe.zeros(&forces);
         let free = unforced.iter().all(|&zero| zero);
         let timeless = !jumps(&[value], &[self.time]) && probe.is_zero(value.derivative(self.time));
+        let timeless = timeless && !self.others_depend_on_time();
         let energy = free && timeless && !self.constraints_work();
         // Forces of constraints act along the coordinates that constraints have slopes by.
         let rates: Vec<_> = self.constraints.iter().map(|c| c.rate).collect();

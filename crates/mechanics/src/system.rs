@@ -3,14 +3,18 @@
 use crate::constraint::Level;
 use crate::constraint::sparse::Layout;
 use crate::dynamics::Dynamics;
+use crate::element::search::Repetition;
+use crate::energy::sum::SystemEnergy;
 use crate::equations::symbols_of;
 use crate::error::{EvalError, ModelError, ObserveError, SettingError};
 use crate::facts::{Facts, Form, Place, Share};
-use crate::family::Families;
+use crate::observe::Observed;
 use crate::quantity::Quantity;
 use crate::symmetry::Conserved;
-use leastaction_compile::{Kernel, Program, Series, SeriesError};
+use leastaction_compile::{CodeError, Kernel, Program, Series, SeriesError};
 use leastaction_expr::{Expr, Graph, Id, jacobian, nearest};
+use leastaction_linear::{Pattern, Structure};
+use rustc_hash::FxHashMap;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
@@ -19,7 +23,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// So many constraints of one form get a kernel of their own. Fewer are two to three times faster in one program, written out one
 /// after the other; of more, the code outgrows the second-level cache, and takes seconds to compile.
-const FAMILY: usize = 16384;
+pub(crate) const REPEATED: usize = 16384;
 
 /// The space in which a kernel's arguments are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +43,8 @@ pub(crate) struct Blueprint<'g> {
     pub(crate) time: Expr<'g>,
     pub(crate) parameters: Vec<(Expr<'g>, f64)>,
     pub(crate) inputs: Vec<Expr<'g>>,
+    /// The names of inputs that are part of the expressions.
+    pub(crate) stated_inputs: Vec<String>,
     pub(crate) coordinates: Vec<Expr<'g>>,
     pub(crate) velocities: Vec<Expr<'g>>,
     pub(crate) momenta: Vec<Expr<'g>>,
@@ -58,6 +64,10 @@ pub(crate) struct Blueprint<'g> {
     /// Rows and columns of the nonzeros in [`Quantity::ConstraintJacobian`].
     pub(crate) jacobian: Vec<(usize, usize)>,
     pub(crate) plans: Vec<(Quantity, Space, Vec<Expr<'g>>)>,
+    /// So many constraints of one form get an element map.
+    pub(crate) repeated: usize,
+    /// Energies that are no formulas.
+    pub(crate) energies: Vec<SystemEnergy>,
 }
 
 /// How velocities follow from momenta (or momenta from velocities, for a Hamiltonian) where there is no kernel for it.
@@ -80,6 +90,7 @@ struct Inner {
     facts: Facts,
     parameters: Vec<(String, f64)>,
     inputs: Vec<String>,
+    stated_inputs: Vec<String>,
     coordinates: Vec<String>,
     velocities: Vec<String>,
     momenta: Vec<String>,
@@ -93,16 +104,25 @@ struct Inner {
     /// How G M⁻¹ Gᵀ is put together and factored.
     layout: Arc<Layout>,
     has: [bool; Quantity::COUNT],
+    repeated: usize,
+    energies: Arc<[SystemEnergy]>,
     source: Mutex<Source>,
     kernels: [OnceLock<Kernel>; Quantity::COUNT],
-    families: [OnceLock<Option<Arc<Families>>>; Quantity::COUNT],
+    repetitions: [OnceLock<Option<Arc<Repetition>>>; Quantity::COUNT],
     /// Kernels that others have composed of these programs, for each type of keys a map from keys.
     composed: Mutex<HashMap<TypeId, Box<dyn Any + Send>>>,
+    /// What is known of the Jacobian of the rates, if it was asked for.
+    jacobian: OnceLock<Structure>,
     /// The vector field as its expressions stand, if it was asked for.
     rates: OnceLock<Program>,
     /// Taylor series of the motion, of the orders that were asked for.
     series: Mutex<Vec<Series>>,
 }
+
+/// Jacobians of so many rows are kept whole, whatever their structure: elimination by rows is as fast, and rounds as it always did.
+const DENSE: usize = 64;
+/// And of so many, if they have no structure. Beyond, a matrix would be a hundred megabytes, and its factors take seconds.
+const MOST_DENSE: usize = 2048;
 
 /// The expressions, with a graph of their own.
 pub(crate) struct Source {
@@ -152,7 +172,7 @@ impl System {
         let first =
             [Quantity::Rates, Quantity::MomentumRates].into_iter().find(|&q| source.plan(q).is_some());
         let first = first.unwrap_or(Quantity::Kick);
-        let kernel = Kernel::compile(source.program(first)?)?;
+        let kernel = Kernel::compile(source.program(first)?).map_err(CodeError::from)?;
         let (n, rows) = (blueprint.coordinates.len(), blueprint.constraints.len());
         let layout = Layout::new(n, rows, &blueprint.jacobian, &blueprint.inverse.pattern);
         let system = System {
@@ -160,6 +180,7 @@ impl System {
                 facts: blueprint.facts,
                 parameters: blueprint.parameters.iter().map(|(p, value)| (p.to_string(), *value)).collect(),
                 inputs: names(&blueprint.inputs),
+                stated_inputs: blueprint.stated_inputs,
                 coordinates: names(&blueprint.coordinates),
                 velocities: names(&blueprint.velocities),
                 momenta: names(&blueprint.momenta),
@@ -172,10 +193,13 @@ impl System {
                 held: blueprint.held,
                 layout: Arc::new(layout),
                 has: std::array::from_fn(|i| source.plans[i].is_some()),
+                repeated: blueprint.repeated,
+                energies: blueprint.energies.into(),
                 source: Mutex::new(source),
                 kernels: [const { OnceLock::new() }; Quantity::COUNT],
-                families: [const { OnceLock::new() }; Quantity::COUNT],
+                repetitions: [const { OnceLock::new() }; Quantity::COUNT],
                 composed: Mutex::default(),
+                jacobian: OnceLock::new(),
                 rates: OnceLock::new(),
                 series: Mutex::new(Vec::new()),
             }),
@@ -208,10 +232,16 @@ impl System {
         &self.inner.parameters
     }
 
-    /// The names of the inputs.
+    /// The names of the inputs, without those that are [stated](crate::Model::stated_input).
     #[must_use]
     pub fn inputs(&self) -> &[String] {
         &self.inner.inputs
+    }
+
+    /// The names of inputs that the model states.
+    #[must_use]
+    pub fn stated_inputs(&self) -> &[String] {
+        &self.inner.stated_inputs
     }
 
     /// The names of the coordinates.
@@ -280,37 +310,67 @@ impl System {
         Dynamics::new(self.clone())
     }
 
+    /// How the Jacobian of the rates is kept: few numbers whole, more by where the rates depend on the state, if they are known as expressions
+    /// that depend on little each; and of many that do not, products only.
+    #[must_use]
+    pub fn jacobian_structure(&self) -> Structure {
+        self.inner.jacobian.get_or_init(|| self.find_structure()).clone()
+    }
+
+    fn find_structure(&self) -> Structure {
+        let d = self.dimension();
+        if d <= DENSE {
+            return Structure::Dense(d);
+        }
+        let pattern = self.with_source(Source::dependence).filter(|pattern| pattern.len() <= d * d / 8);
+        match pattern {
+            Some(pattern) if self.facts().symbolic => Structure::Sparse(Arc::new(pattern)),
+            _ if d <= MOST_DENSE => Structure::Dense(d),
+            _ => Structure::Free(d),
+        }
+    }
+
     /// The kernel of a quantity, compiled if this is the first time it is asked for.
     ///
     /// # Errors
-    /// [`EvalError::Undefined`] if the system has no such kernel.
+    /// [`EvalError::Undefined`] if the system has no such kernel; [`EvalError::NoFormula`] if an energy in it is not a formula.
     pub fn kernel(&self, quantity: Quantity) -> Result<Kernel, EvalError> {
+        match self.energies().first().filter(|_| quantity.has_potentials()) {
+            Some(energy) => Err(EvalError::NoFormula { what: quantity.name(), energy: energy.name.clone() }),
+            None => self.formula_kernel(quantity),
+        }
+    }
+
+    /// The kernel of what formulas give to a quantity.
+    pub(crate) fn formula_kernel(&self, quantity: Quantity) -> Result<Kernel, EvalError> {
         let cell = &self.inner.kernels[quantity as usize];
         if let Some(kernel) = cell.get() {
             return Ok(kernel.clone());
         }
+        let structure = (quantity == Quantity::Jacobian).then(|| self.jacobian_structure());
         let program = {
             let mut source = self.inner.source.lock().unwrap_or_else(PoisonError::into_inner);
-            source.derive(quantity, self.facts(), &self.inner.layout);
+            source.derive(quantity, self.facts(), &self.inner.layout, structure.as_ref());
             let undefined = EvalError::Undefined { what: quantity.name(), form: self.facts().form };
             source.plan(quantity).ok_or(undefined)?;
             source.program(quantity)
         };
-        let reason = |e: ModelError| EvalError::Compile { what: quantity.name(), reason: e.to_string() };
+        let what = quantity.name();
         let compile = if quantity.is_rare() { Kernel::compile_lightly } else { Kernel::compile };
-        let kernel = program.and_then(|p| Ok(compile(p)?)).map_err(reason)?;
+        let kernel = program.and_then(|program| Ok(compile(program)?));
+        let kernel = kernel.map_err(|source| EvalError::Compile { what, source })?;
         Ok(cell.get_or_init(|| kernel).clone())
     }
 
-    /// The families of constraints, where there are many of the same form.
-    pub(crate) fn families(&self, quantity: Quantity) -> Result<Option<Arc<Families>>, EvalError> {
+    /// The element maps of constraints, where there are many of the same form.
+    pub(crate) fn repetition(&self, quantity: Quantity) -> Result<Option<Arc<Repetition>>, EvalError> {
         use Quantity::{ConstraintBias, ConstraintJacobian, ConstraintRates, Constraints};
         if !matches!(quantity, ConstraintBias | ConstraintRates | ConstraintJacobian | Constraints) {
             return Ok(None);
         }
-        let cell = &self.inner.families[quantity as usize];
-        if let Some(families) = cell.get() {
-            return Ok(families.clone());
+        let cell = &self.inner.repetitions[quantity as usize];
+        if let Some(repetition) = cell.get() {
+            return Ok(repetition.clone());
         }
         let found = self.with_source(|source| {
             let Some(plan) = source.plan(quantity) else { return Ok(None) };
@@ -318,12 +378,15 @@ impl System {
                 (source.expressions(&source.inputs_of(plan)), source.expressions(&plan.outputs));
             // The derivatives of a constraint have much in common.
             let ends: Vec<usize> = match quantity {
-                ConstraintJacobian => self.layout().start.iter().skip(1).map(|&end| end as usize).collect(),
+                ConstraintJacobian => {
+                    (0..self.layout().rows).map(|row| self.layout().jacobian.row(row).end).collect()
+                }
                 _ => (1..=outputs.len()).collect(),
             };
-            Families::find(&inputs, &source.expressions(&source.parameters), &outputs, &ends, FAMILY)
+            let parameters = source.expressions(&source.parameters);
+            Repetition::find(&inputs, &parameters, &outputs, &ends, self.inner.repeated)
         });
-        let found = found.map_err(|e| EvalError::Compile { what: quantity.name(), reason: e.to_string() })?;
+        let found = found.map_err(|source| EvalError::Compile { what: quantity.name(), source })?;
         Ok(cell.get_or_init(|| found.map(Arc::new)).clone())
     }
 
@@ -353,16 +416,14 @@ impl System {
     /// The vector field as its expressions stand. A series has its own way to write polynomials, for what a product costs is different there.
     ///
     /// # Errors
-    /// [`EvalError::Undefined`] if the vector field is not in closed form.
+    /// [`EvalError::Undefined`] if the vector field is not in closed form; [`EvalError::NoFormula`] if an energy is not a formula.
     pub fn rates_program(&self) -> Result<&Program, EvalError> {
         if let Some(rates) = self.inner.rates.get() {
             return Ok(rates);
         }
         self.kernel(Quantity::Rates)?;
         let rates = self.with_source(|source| source.plain(Quantity::Rates));
-        let reason =
-            |e: ModelError| EvalError::Compile { what: Quantity::Rates.name(), reason: e.to_string() };
-        let rates = rates.map_err(reason)?;
+        let rates = rates.map_err(|source| EvalError::Compile { what: Quantity::Rates.name(), source })?;
         Ok(self.inner.rates.get_or_init(|| rates))
     }
 
@@ -375,21 +436,17 @@ impl System {
         if let Some(series) = known.iter().find(|series| series.order() == order) {
             return Ok(series.clone());
         }
-        let reason = |e: SeriesError| EvalError::Compile { what: "Taylor series", reason: e.to_string() };
-        let series = Series::new(self.rates_program()?, self.dimension(), order).map_err(reason)?;
+        let failed = |e: SeriesError| EvalError::Compile { what: "Taylor series", source: e.into() };
+        let series = Series::new(self.rates_program()?, self.dimension(), order).map_err(failed)?;
         known.push(series.clone());
         Ok(series)
     }
 
     /// A kernel for an expression of \[q…, p…, v…, t, u…\].
-    pub(crate) fn observation(&self, text: &str) -> Result<Kernel, ObserveError> {
+    pub(crate) fn observation(&self, what: Observed<'_>) -> Result<Kernel, ObserveError> {
         self.with_source(|source| {
-            let value = source.read(text)?;
-            let reason = |reason: String| ObserveError::Compile { reason };
-            let parameters = source.expressions(&source.parameters);
-            let program = Program::build(&source.expressions(&source.observed()), &parameters, &[value]);
-            let program = program.map_err(|e| reason(e.to_string()))?;
-            Kernel::compile(program).map_err(|e| reason(e.to_string()))
+            let value = source.read(what)?;
+            Ok(source.kernel(&source.expressions(&source.observed()), &[value])?)
         })
     }
 
@@ -401,6 +458,11 @@ impl System {
     /// Whether there is a kernel for a quantity, compiled or not.
     pub(crate) fn has(&self, quantity: Quantity) -> bool {
         self.inner.has[quantity as usize]
+    }
+
+    /// The energies that are no formulas.
+    pub(crate) fn energies(&self) -> &Arc<[SystemEnergy]> {
+        &self.inner.energies
     }
 
     pub(crate) fn massive(&self) -> &[String] {
@@ -446,12 +508,21 @@ impl Source {
         [&self.coordinates, &self.momenta, &self.velocities, &[self.time][..], &self.inputs].concat()
     }
 
-    /// Reads an expression of what can be observed, of parameters, and of names defined by these.
-    pub(crate) fn read(&self, text: &str) -> Result<Expr<'_>, ObserveError> {
+    /// A kernel for expressions of inputs and parameters.
+    pub(crate) fn kernel(&self, inputs: &[Expr<'_>], outputs: &[Expr<'_>]) -> Result<Kernel, CodeError> {
+        Ok(Kernel::compile(Program::build(inputs, &self.expressions(&self.parameters), outputs)?)?)
+    }
+
+    /// An expression of what can be observed, of parameters, and of names defined by these.
+    pub(crate) fn read(&self, what: Observed<'_>) -> Result<Expr<'_>, ObserveError> {
+        let value = match what {
+            Observed::Text(text) => self.graph.parse(text)?,
+            Observed::Value(value) => self.graph.adopt(value),
+        };
         let defined =
             self.definitions.iter().map(|&(name, value)| (self.graph.at(name), self.graph.at(value)));
         let defined: Vec<_> = defined.collect();
-        let value = self.graph.parse(text)?.substitute(&defined);
+        let value = value.substitute(&defined);
         let known = self.expressions(&[self.observed().as_slice(), &self.parameters].concat());
         if let Some(unknown) = symbols_of(&[value]).into_iter().find(|symbol| !known.contains(symbol)) {
             let names: Vec<String> =
@@ -464,7 +535,7 @@ impl Source {
     }
 
     /// The program of a quantity; of few instructions for those that steps are made of.
-    fn program(&self, quantity: Quantity) -> Result<Program, ModelError> {
+    fn program(&self, quantity: Quantity) -> Result<Program, CodeError> {
         use Quantity::{Accelerations, Drift, Kick, Rates};
         let [inputs, parameters, outputs] = self.parts(quantity);
         match quantity {
@@ -474,7 +545,7 @@ impl Source {
     }
 
     /// The program of a quantity as its expressions stand.
-    fn plain(&self, quantity: Quantity) -> Result<Program, ModelError> {
+    fn plain(&self, quantity: Quantity) -> Result<Program, CodeError> {
         let [inputs, parameters, outputs] = self.parts(quantity);
         Ok(Program::build(&inputs, &parameters, &outputs)?)
     }
@@ -500,8 +571,39 @@ impl Source {
         [&self.coordinates, moving, driven].concat()
     }
 
+    /// Which rates depend on which parts of the state, and each on itself; nothing where that is more than a few for each expression.
+    fn dependence(&self) -> Option<Pattern> {
+        /// So many parts of the state per expression, on average, are few.
+        const FEW: usize = 32;
+        let outputs = &self.plan(Quantity::Rates)?.outputs;
+        let state = [self.coordinates.as_slice(), &self.momenta].concat();
+        let columns: FxHashMap<Id, u32> = state.iter().enumerate().map(|(k, &id)| (id, k as u32)).collect();
+        let order = self.graph.order(outputs);
+        let (mut sets, mut count): (FxHashMap<Id, Vec<u32>>, usize) = (FxHashMap::default(), 0);
+        for &id in &order {
+            let mut set: Vec<u32> = columns.get(&id).copied().into_iter().collect();
+            for argument in self.graph.node(id).arguments() {
+                set.extend(sets.get(argument).into_iter().flatten());
+            }
+            set.sort_unstable();
+            set.dedup();
+            count += set.len();
+            if count > FEW * order.len() {
+                return None;
+            }
+            if !set.is_empty() {
+                sets.insert(id, set);
+            }
+        }
+        let entries = outputs.iter().enumerate().flat_map(|(row, id)| {
+            let set = sets.get(id).into_iter().flatten().map(|&column| column as usize);
+            set.chain([row]).map(move |column| (row, column))
+        });
+        Some(Pattern::new(state.len(), state.len(), entries.collect()))
+    }
+
     /// Plans the derivatives of the field, which are many and seldom needed.
-    fn derive(&mut self, quantity: Quantity, facts: &Facts, layout: &Layout) {
+    fn derive(&mut self, quantity: Quantity, facts: &Facts, layout: &Layout, structure: Option<&Structure>) {
         if self.plan(quantity).is_some() {
             return;
         }
@@ -510,9 +612,16 @@ impl Source {
             (&self.coordinates, self.expressions(&self.momenta), self.expressions(&self.velocities));
         let q = self.expressions(q);
         let (space, blocks) = match quantity {
-            Quantity::Jacobian if facts.closed => {
+            Quantity::Jacobian if self.plan(Quantity::Rates).is_some() => {
                 let state: Vec<_> = q.iter().chain(&p).copied().collect();
-                (Space::Phase, outputs(Quantity::Rates).map(|f| dense(&self.graph, &f, &state)))
+                let rates = outputs(Quantity::Rates);
+                let entries = match structure {
+                    Some(Structure::Sparse(pattern)) => {
+                        rates.map(|f| sparse(&self.graph, &f, &state, pattern))
+                    }
+                    _ => rates.map(|f| dense(&self.graph, &f, &state)),
+                };
+                (Space::Phase, entries)
             }
             Quantity::ConfigurationJacobian => {
                 let (momenta, forces) = (outputs(Quantity::Momenta), outputs(Quantity::MomentumRates));
@@ -531,10 +640,9 @@ impl Source {
             // Φ̇ depends on the coordinates that Φ depends on, and so does G.
             Quantity::ConstraintRateJacobian if facts.holonomic => {
                 let derivatives = outputs(Quantity::ConstraintRates).map(|rates| {
-                    let mut derivatives = vec![self.graph.number(0.0); layout.columns.len()];
+                    let mut derivatives = vec![self.graph.number(0.0); layout.jacobian.len()];
                     for entry in jacobian(&rates, &q) {
-                        let mut places = layout.row(entry.row);
-                        let place = places.find(|&place| layout.columns[place] as usize == entry.column);
+                        let place = layout.jacobian.find(entry.row, entry.column);
                         place.into_iter().for_each(|place| derivatives[place] = entry.value);
                     }
                     derivatives
@@ -546,6 +654,23 @@ impl Source {
         self.plans[quantity as usize] =
             blocks.map(|blocks| Plan { space, outputs: blocks.iter().map(|e| e.id()).collect() });
     }
+}
+
+/// The derivatives of outputs by variables at the places of a pattern, in its order.
+fn sparse<'g>(
+    graph: &'g Graph,
+    outputs: &[Expr<'g>],
+    variables: &[Expr<'g>],
+    pattern: &Pattern,
+) -> Vec<Expr<'g>> {
+    let mut entries = vec![graph.number(0.0); pattern.len()];
+    for entry in jacobian(outputs, variables) {
+        let Some(place) = pattern.find(entry.row, entry.column) else {
+            unreachable!("a derivative outside of what outputs depend on")
+        };
+        entries[place] = entry.value;
+    }
+    entries
 }
 
 /// All derivatives of outputs by variables, by rows, zeros included.

@@ -13,7 +13,7 @@
 use crate::equations::rate;
 use crate::matrix::{Factor, Symmetric};
 use crate::model::Model;
-use leastaction_expr::{Entry, Expr, Variables};
+use leastaction_expr::{Entry, Expr, Variables, rebind};
 use std::collections::BTreeMap;
 
 /// Particles, each on another one or on the ground, with what does not depend on forces.
@@ -64,6 +64,11 @@ struct Pair<'g> {
     /// The directions of the first (N, then E) by those of the second, by rows.
     blocks: Vec<Vec<Option<Expr<'g>>>>,
 }
+
+rebind!(Tree { links, pairs, tensions, gravity; order, first, coordinates });
+rebind!(Link { moves, inertia, mobility, frame, bends; above, own });
+rebind!(Frame { across, along, size });
+rebind!(Pair { blocks; links });
 
 impl<'g> Tree<'g> {
     /// The tree of a model whose particles are all that has inertia, if they are one.

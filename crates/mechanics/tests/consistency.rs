@@ -26,7 +26,8 @@ fn the_zoo_has_systems_of_every_kind() {
         assert!(facts.iter().any(|f| f.form == form && !f.separable));
         assert!(facts.iter().any(|f| f.form == form && f.dissipative && f.forced));
     }
-    let open = zoo().into_iter().filter(|case| !case.dynamics.system().facts().closed).map(|case| case.name);
+    let open =
+        zoo().into_iter().filter(|case| !case.dynamics.system().facts().explicit).map(|case| case.name);
     let open: Vec<_> = open.collect();
     assert_eq!(
         open,

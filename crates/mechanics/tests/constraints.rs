@@ -183,7 +183,7 @@ fn held_coordinates_are_eliminated() {
     let system = model.system().unwrap();
     assert_eq!(system.coordinates(), ["z"]);
     assert_eq!(system.held().iter().map(|(q, _)| q.as_str()).collect::<Vec<_>>(), ["x", "y"]);
-    assert!(!system.facts().constrained && system.facts().closed);
+    assert!(!system.facts().constrained && system.facts().explicit);
     let mut dynamics = system.dynamics().unwrap();
     let start = dynamics.start(&[("z", 1.0)]).unwrap();
     let mut at = [0.0; 3];
@@ -417,7 +417,7 @@ fn fields_written_out_are_those_of_multipliers() {
     let pendulums = [pendulum(&graph), hamiltonian_pendulum(&graph), redundant, skate];
     for (i, model) in pendulums.iter().enumerate() {
         let mut dynamics = model.system().unwrap().dynamics().unwrap();
-        assert!(dynamics.system().facts().closed, "{i}");
+        assert!(dynamics.system().facts().explicit, "{i}");
         let n = dynamics.system().degrees();
         let mut state: Vec<f64> = [1.2, -1.6, 0.8, 0.6, 0.3, 0.4][..2 * n].to_vec();
         dynamics.project(&[0.4], &mut state).unwrap();

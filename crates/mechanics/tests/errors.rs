@@ -4,7 +4,7 @@ use crate::common::zoo::zoo;
 use leastaction_expr::Graph;
 use leastaction_mechanics::{
     Dynamics, EvalError, Form, Model, ModelError, ObserveError, Particle, Ports, Quantity, Query,
-    SettingError, StartError, Table,
+    SettingError, StartError, StartQuantity, Table,
 };
 
 /// What is wrong with a model.
@@ -203,7 +203,7 @@ fn one_way_to_state_the_motion() {
         model.particle("bead", 1.0, [x]);
         model.hamiltonian("all", p * p);
     });
-    assert!(matches!(&error, ModelError::MixedForms { what } if what == "`bead`"), "{error}");
+    assert!(matches!(&error, ModelError::MixedForms { name } if name == "bead"), "{error}");
     let error = refused(|model| {
         let x = model.coordinate("x");
         let [p, _] = model.momenta(["p", "q"]);
@@ -335,7 +335,10 @@ fn parts_are_told_apart_by_name() {
             model.potential("spring", x * x);
             add(model);
         });
-        assert!(matches!(error, ModelError::DuplicateTerm { .. }), "{error}");
+        assert!(
+            matches!(error, ModelError::DuplicateTerm { .. } | ModelError::DuplicateParticle { .. }),
+            "{error}"
+        );
         assert!(error.to_string().ends_with("` is declared twice: rename one of them"), "{error}");
     }
 }
@@ -370,7 +373,9 @@ fn starts_are_checked() {
     let error = dynamics.start(&[("theta'", 1.0), ("p_theta", 2.0)]).unwrap_err();
     assert!(matches!(error, StartError::Mixed { .. }));
     let error = dynamics.start(&[("theta", f64::NAN)]).unwrap_err();
-    assert!(matches!(error, StartError::NotFinite { what, .. } if what == "`theta`"));
+    assert!(
+        matches!(error, StartError::NotFinite { what: StartQuantity::Given(name), .. } if name == "theta")
+    );
     assert!(dynamics.start_at(f64::INFINITY, &[]).is_err());
 }
 
@@ -406,7 +411,7 @@ fn a_mass_matrix_may_be_singular_at_one_place() {
             model.particle(&format!("bob{i}"), 1.0, [sum.sin(), sum.cos(), r]);
         }
         let mut dynamics = model.system().unwrap().dynamics().unwrap();
-        assert_eq!(dynamics.system().facts().closed, extra == 0);
+        assert_eq!(dynamics.system().facts().explicit, extra == 0);
         let error = dynamics.start(&[("th'", 1.0)]).unwrap_err();
         assert_eq!(error, StartError::SingularMass { t: 0.0, coordinates: vec!["th".into()] });
         let error = dynamics.start_at(2.0, &[("p_th", 1.0)]).unwrap_err();
@@ -454,11 +459,28 @@ fn heavy_and_light_together_are_not_singular() {
         model.system().unwrap().dynamics().unwrap()
     };
     let mut dynamics = build(5.97e12, 1e3);
-    assert!(dynamics.system().facts().closed);
+    assert!(dynamics.system().facts().explicit);
     dynamics.start(&[("x", 1.0)]).unwrap();
     // Here the sum of the masses is the heavy one to rounding: the model is right, its numbers cannot be computed with.
     let error = build(5.97e24, 1e3).start(&[("x", 1.0)]).unwrap_err();
     assert!(matches!(error, StartError::SingularMass { .. }), "{error}");
+}
+
+/// The rate of an input is not known, nor that of what is made of it.
+#[test]
+fn inputs_have_no_rates() {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let x = model.coordinate("x");
+    model.particle("cart", 2.0, [x]);
+    let push = model.stated_input("push", model.time().sin());
+    let twice = model.define("twice", 2.0 * push);
+    model.stated_input("pull", 3.0 * x);
+    let error = model.system().unwrap_err().to_string();
+    assert!(error.starts_with("the input `pull` uses `x`"), "{error}");
+    model.force(x, model.velocity(twice));
+    let error = model.system().unwrap_err();
+    assert!(matches!(&error, ModelError::UnknownName { name, .. } if name == "twice'"), "{error}");
 }
 
 #[test]

@@ -264,7 +264,7 @@ fn relativistic_forms_agree() {
     hamiltonian.hamiltonian("free", (1.0 + p * p).sqrt());
     hamiltonian.potential("spring", x * x);
     let (mut one, mut two) = (dynamics(&lagrangian), dynamics(&hamiltonian));
-    assert!(!one.system().facts().closed && two.system().facts().closed);
+    assert!(!one.system().facts().explicit && two.system().facts().explicit);
     assert!(one.system().facts().separable && two.system().facts().separable);
     let (start, other) = (one.start(&[("x'", 0.9)]).unwrap(), two.start(&[("x'", 0.9)]).unwrap());
     assert_close(&start.p, &[0.9 / (1.0f64 - 0.81).sqrt()], 1e-15);

@@ -64,7 +64,7 @@ fn rates_are_known_without_a_closed_field() {
     let v = model.velocity(x);
     model.lagrangian("L", v.pow(2.0) / 2.0 + v.pow(4.0) / 4.0 - x.cos());
     let mut dynamics = model.system().unwrap().dynamics().unwrap();
-    assert!(!dynamics.system().facts().closed);
+    assert!(!dynamics.system().facts().explicit);
     let y = [0.7, 1.3];
     let (_, rate) = rated(&mut dynamics, "x*p_x + t", 0.0, &y);
     let expected = difference(&mut dynamics, "x*p_x + t", 0.0, &y);

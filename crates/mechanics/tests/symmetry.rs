@@ -214,7 +214,7 @@ fn facts_are_read_from_the_expressions() {
         // Written so that only values show that it separates: (p + x)² − 2xp.
         model.hamiltonian("all", (p + x).pow(2.0) - 2.0 * x * p);
     });
-    assert!(oscillator.separable && oscillator.autonomous && oscillator.closed);
+    assert!(oscillator.separable && oscillator.autonomous && oscillator.explicit);
     assert!(!oscillator.dissipative && !oscillator.forced);
     let mixed = facts(|model| {
         let x = model.coordinate("x");
@@ -253,7 +253,7 @@ fn large_sparse_systems_are_written_out() {
         v * v + beads.iter().fold(model.number(0.0), |sum, &x| sum + 0.01 * v * model.velocity(x)),
     );
     let system = model.system().unwrap();
-    assert!(system.facts().closed && system.facts().separable);
+    assert!(system.facts().explicit && system.facts().separable);
     let mut dynamics = system.dynamics().unwrap();
     let start = dynamics.start(&[("x0", 0.3), ("x100'", 1.0), ("cart'", 0.2)]).unwrap();
     let end = run(&mut dynamics, &start, 1.0, 100);

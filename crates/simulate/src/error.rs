@@ -5,7 +5,7 @@ use crate::section::SectionError;
 use leastaction_catalog::{EntryError, SampleError};
 use leastaction_expr::UnboundSymbol;
 use leastaction_integrate::{DriftError, RunError, UnknownMethod};
-use leastaction_language::{BindError, Errors};
+use leastaction_language::Errors;
 use leastaction_mechanics::{EvalError, ModelError, ObserveError, SettingError, StartError};
 use std::fmt;
 
@@ -86,9 +86,6 @@ pub enum Cause {
         /// The parameters there are.
         parameters: Vec<String>,
     },
-    /// An input cannot be bound.
-    #[error(transparent)]
-    Input(#[from] BindError),
     /// A value of the initial condition depends on more than parameters.
     #[error(transparent)]
     Unbound(#[from] UnboundSymbol),

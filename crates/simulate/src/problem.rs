@@ -6,8 +6,7 @@ use leastaction_expr::Expr;
 use leastaction_integrate::{Event, Integrator};
 use leastaction_language::{Direction, Locate, Setup};
 use leastaction_mechanics::{
-    Dynamics, Equations, Observable, ObserveError, Projection, SettingError, StartError, State, Statement,
-    Term,
+    Dynamics, Equations, Observable, Projection, SettingError, StartError, State, Statement, Term,
 };
 use leastaction_output::Record;
 use std::time::{Duration, Instant};
@@ -58,14 +57,17 @@ impl<'g> Problem<'g> {
     }
 
     /// The problem before it has an initial state.
-    pub(crate) fn build(setup: Setup<'g>, overrides: &Overrides) -> Result<Problem<'g>, PrepareError> {
+    pub(crate) fn build(mut setup: Setup<'g>, overrides: &Overrides) -> Result<Problem<'g>, PrepareError> {
         let before = Instant::now();
+        let mut parameters = Vec::new();
+        for (name, value) in &overrides.parameters {
+            if !setup.model.restate_input(name, *value) {
+                parameters.push((name, value));
+            }
+        }
         let equations = setup.model.equations().map_err(|error| located(&setup, error))?;
         let system = equations.system().map_err(|error| located(&setup, error))?;
         let mut dynamics = system.dynamics().map_err(|error| located(&setup, error))?;
-        let is_input = |name: &String| system.inputs().contains(name);
-        let (held, parameters): (Vec<_>, Vec<_>) =
-            overrides.parameters.iter().partition(|(name, _)| is_input(name));
         for (name, value) in parameters {
             dynamics.set_parameter(name, *value).map_err(|error| match error {
                 SettingError::Unknown { nearest: None, .. } => {
@@ -74,10 +76,6 @@ impl<'g> Problem<'g> {
                 }
                 error => PrepareError::usage(error),
             })?;
-        }
-        setup.bind(&mut dynamics).map_err(PrepareError::run)?;
-        for (name, value) in held {
-            dynamics.set_input(name, *value).map_err(PrepareError::usage)?;
         }
         let until = overrides.until.unwrap_or(setup.plan.until);
         Ok(Problem {
@@ -130,7 +128,7 @@ impl<'g> Problem<'g> {
         let recorded = Record::names(self.dynamics.system());
         let terms = self.setup.outputs_besides(&recorded)?;
         let output = |term: &Term<'_>| {
-            let what = observe(&mut self.dynamics, term.value).map_err(PrepareError::usage)?;
+            let what = self.dynamics.observable(term.value).map_err(PrepareError::usage)?;
             Ok((term.name.clone(), what))
         };
         terms.into_iter().map(output).collect()
@@ -142,7 +140,7 @@ impl<'g> Problem<'g> {
     /// [`PrepareError`] if one cannot be observed.
     pub fn with_events(&mut self, mut integrator: Integrator) -> Result<Integrator, PrepareError> {
         for event in &self.setup.events {
-            let found = Event::new(observe(&mut self.dynamics, event.value).map_err(PrepareError::usage)?);
+            let found = Event::new(self.dynamics.observable(event.value).map_err(PrepareError::usage)?);
             let found = match event.direction {
                 Direction::Both => found,
                 Direction::Rising => found.rising(),
@@ -173,7 +171,7 @@ impl<'g> Problem<'g> {
         let known = |all: &[Named], name: &str| all.iter().any(|(other, _)| other == name);
         for (i, term) in self.setup.invariants.iter().chain(&totals).enumerate() {
             if i < stated || !known(&all, &term.name) {
-                let what = observe(&mut self.dynamics, term.value).map_err(PrepareError::run)?;
+                let what = self.dynamics.observable(term.value).map_err(PrepareError::run)?;
                 all.push((term.name.clone(), what));
             }
         }
@@ -210,11 +208,6 @@ impl<'g> Problem<'g> {
 fn located(setup: &Setup<'_>, error: impl Locate + Into<Cause>) -> PrepareError {
     let diagnostics = setup.explain(&error);
     PrepareError::model(error, diagnostics)
-}
-
-/// An expression of a setup as an observable.
-fn observe(dynamics: &mut Dynamics, value: Expr<'_>) -> Result<Observable, ObserveError> {
-    dynamics.observable(&value.to_string())
 }
 
 /// The state with these coordinates, velocities and momenta.

@@ -45,7 +45,6 @@ fn a_run_has_the_bits_of_its_parts() {
     let graph = Graph::new();
     let setup = read(&graph, text, &[]).unwrap();
     let mut dynamics = setup.model.system().unwrap().dynamics().unwrap();
-    setup.bind(&mut dynamics).unwrap();
     let start = dynamics.start(&setup.start(&dynamics).unwrap()).unwrap();
     let square = dynamics.observable("x^2").unwrap();
     let integrator = Integrator::named("gauss6", 0.01).unwrap().every(10);

@@ -1,10 +1,11 @@
-//! Counting allocations, for tests that promise none.
+//! Counting allocations, for tests that promise none, or few bytes.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+    static BYTES: Cell<u64> = const { Cell::new(0) };
 }
 
 /// The system's allocator, counting. A test makes it the global one:
@@ -26,6 +27,7 @@ pub struct CountingAllocator;
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.with(|count| count.set(count.get() + 1));
+        BYTES.with(|bytes| bytes.set(bytes.get() + layout.size() as u64));
         // SAFETY: the caller keeps the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
@@ -40,4 +42,10 @@ unsafe impl GlobalAlloc for CountingAllocator {
 #[must_use]
 pub fn allocations() -> u64 {
     ALLOCATIONS.with(Cell::get)
+}
+
+/// How many bytes this thread has allocated in all, freed ones included, if [`CountingAllocator`] is the global allocator.
+#[must_use]
+pub fn allocated_bytes() -> u64 {
+    BYTES.with(Cell::get)
 }

@@ -2,5 +2,5 @@
 
 mod allocations;
 
-pub use allocations::{CountingAllocator, allocations};
+pub use allocations::{CountingAllocator, allocated_bytes, allocations};
 pub use leastaction_expr::Random;

@@ -213,7 +213,7 @@ impl Ensemble {
 
     /// Whether samples along the way are kept.
     fn keeps_samples(&self, reduce: &[String]) -> Result<bool, Failure> {
-        let keeps = |text: &String| text.parse().is_ok_and(|kept: Reduction| kept.word() == "samples");
+        let keeps = |text: &String| text.parse().is_ok_and(|kept: Reduction| kept.keeps_samples());
         let kept = reduce.iter().any(keeps);
         let option = match (self.every, self.samples) {
             (Some(_), _) => "--every",

@@ -8,11 +8,9 @@ use super::tape::{Node, Tape};
 use super::unrolled;
 use crate::LANES;
 use crate::aligned::Aligned;
-use crate::arithmetic::{Argument, Arithmetic};
-use crate::instruction::{Code, Test, call};
+use crate::arithmetic::{Arithmetic, Lanes};
 use crate::interpreter::Level;
 use crate::kernel::{ArgumentError, CompileError, Evaluator, Kernel};
-use leastaction_expr::Op;
 
 /// Sums that grow side by side, so that one need not wait for another.
 const SIDE_BY_SIDE: usize = 4;
@@ -43,55 +41,6 @@ pub(super) struct Rows {
     first: Aligned,
     /// Coefficients by series, order and lane; the sums of inner terms in place of those that are not known yet.
     values: Aligned,
-}
-
-/// Computes on lanes.
-struct Lanes<const W: usize>;
-
-impl<const W: usize> Argument<Lanes<W>> for [f64; W] {
-    #[inline(always)]
-    fn value(self, _: &mut Lanes<W>) -> [f64; W] {
-        self
-    }
-}
-
-impl<const W: usize> Arithmetic for Lanes<W> {
-    type Value = [f64; W];
-
-    #[inline(always)]
-    fn constant(&mut self, value: f64) -> [f64; W] {
-        [value; W]
-    }
-
-    #[inline(always)]
-    fn apply(&mut self, code: Code, arguments: &[[f64; W]]) -> [f64; W] {
-        let mut result = [0.0; W];
-        for lane in 0..W {
-            let mut four = [0.0; 4];
-            for (value, argument) in four.iter_mut().zip(arguments) {
-                *value = argument[lane];
-            }
-            result[lane] = code.value(four, 0.0);
-        }
-        result
-    }
-
-    #[inline(always)]
-    fn repair(
-        &mut self,
-        mut fast: [f64; W],
-        test: [f64; W],
-        limit: f64,
-        op: Op,
-        arguments: &[[f64; W]],
-    ) -> [f64; W] {
-        for lane in (0..W).filter(|&lane| Test::NotLessEqual.holds(test[lane], limit)) {
-            let mut three = [0.0; 3];
-            three.iter_mut().zip(arguments).for_each(|(value, argument)| *value = argument[lane]);
-            fast[lane] = call(op, &three[..arguments.len()]);
-        }
-        fast
-    }
 }
 
 /// The rows of the coefficients.

@@ -1,6 +1,7 @@
 //! What can be wrong with a reduction.
 
 use super::ALL;
+use leastaction_mechanics::ObserveError;
 
 /// Why trajectories cannot be reduced.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -58,12 +59,14 @@ pub enum ReduceError {
         value: f64,
     },
     /// An expression cannot be observed.
-    #[error("`{text}`: {reason}")]
+    #[error("`{text}`: {}{source}", .part.as_ref().map_or_else(String::new, |part| format!("in `{part}`, ")))]
     Observe {
         /// The text.
         text: String,
+        /// The expression, if it is only a part of the text.
+        part: Option<String>,
         /// Why.
-        reason: String,
+        source: ObserveError,
     },
     /// There is no such event.
     #[error("`{text}`: there is no event `{name}`{}; {}", suggestion(.nearest), events(.known))]
@@ -132,8 +135,8 @@ impl ReduceError {
     pub(super) fn within(self, whole: &str) -> ReduceError {
         let whole = whole.to_owned();
         match self {
-            ReduceError::Observe { text, reason } => {
-                ReduceError::Observe { text: whole, reason: format!("in `{text}`, {reason}") }
+            ReduceError::Observe { text, source, .. } => {
+                ReduceError::Observe { text: whole, part: Some(text), source }
             }
             ReduceError::UnknownEvent { name, nearest, known, .. } => {
                 ReduceError::UnknownEvent { text: whole, name, nearest, known }

@@ -147,6 +147,12 @@ impl Reduction {
         Ok((kind, inside))
     }
 
+    /// Whether it keeps samples, of which somebody has to say when they are taken.
+    #[must_use]
+    pub fn keeps_samples(&self) -> bool {
+        self.word() == samples::KIND.name
+    }
+
     /// The word of its kind.
     #[must_use]
     pub fn word(&self) -> &str {

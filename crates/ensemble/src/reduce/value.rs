@@ -70,11 +70,9 @@ impl Context<'_> {
         }
         let Some(dynamics) = &mut self.dynamics else { return Ok(0) };
         let observable = dynamics.observable(text);
-        let failed = |error: leastaction_mechanics::ObserveError| {
-            let reason = error.to_string();
-            ReduceError::Observe { text: text.to_owned(), reason }
-        };
-        self.observed.push((text.to_owned(), observable.map_err(failed)?));
+        let failed = |source| ReduceError::Observe { text: text.to_owned(), part: None, source };
+        let observable = observable.map_err(failed)?;
+        self.observed.push((text.to_owned(), observable));
         Ok(self.observed.len() - 1)
     }
 }

@@ -1,6 +1,7 @@
 //! What can be wrong with a sampling.
 
 use super::ALL;
+use leastaction_compile::CodeError;
 use leastaction_mechanics::SettingError;
 use std::path::PathBuf;
 
@@ -216,11 +217,8 @@ pub enum SampleError {
     #[error("there are more than 2^53 trajectories: no computer has time for them; ask for fewer")]
     TooMany,
     /// The values of the start cannot be computed from parameters.
-    #[error("the start cannot be computed: {reason}")]
-    Rest {
-        /// Why.
-        reason: String,
-    },
+    #[error("the start cannot be computed: {0}")]
+    Rest(#[from] CodeError),
     /// Parameters cannot be set.
     #[error(transparent)]
     Setting(#[from] SettingError),

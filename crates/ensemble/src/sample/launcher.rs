@@ -2,10 +2,10 @@
 
 use super::rest::{Amount, Rest};
 use super::{Draw, Role, SampleError, Sampling, Span};
-use leastaction_compile::Evaluator;
+use leastaction_compile::{ArgumentError, Evaluator};
 use leastaction_expr::nearest;
 use leastaction_integrate::{Launch, Starts};
-use leastaction_mechanics::{Dynamics, Form, StartError, System};
+use leastaction_mechanics::{Dynamics, EvalError, Form, StartError, System};
 use std::sync::{Mutex, PoisonError};
 
 /// What a sampling draws, bound to a system: trajectory number i begins here.
@@ -144,10 +144,8 @@ impl Launcher {
         };
         let done = evaluator.set_parameters(parameters).and_then(|()| evaluator.eval(&[], values));
         lock().push(evaluator);
-        done.map_err(|error| {
-            let reason = error.to_string();
-            leastaction_mechanics::EvalError::Compile { what: "starts", reason }.into()
-        })
+        let failed = |error: ArgumentError| EvalError::Compile { what: "starts", source: error.into() };
+        Ok(done.map_err(failed)?)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is not drawn: the start of the system itself, which may depend on parameters that are.
 
 use super::SampleError;
-use leastaction_compile::{Evaluator, Kernel, Program};
+use leastaction_compile::{CodeError, Evaluator, Kernel, Program};
 use leastaction_mechanics::{System, Term};
 
 /// The start values of a system that are not drawn, by name. What is not named is 0.
@@ -45,9 +45,8 @@ impl Rest {
         let Some(first) = computed.first() else { return Ok(Rest { list, ..Rest::default() }) };
         let parameters: Vec<_> =
             system.parameters().iter().map(|(name, _)| first.graph().symbol(name)).collect();
-        let failed = |reason: String| SampleError::Rest { reason };
-        let program = Program::build(&[], &parameters, &computed).map_err(|e| failed(e.to_string()))?;
-        let kernel = Kernel::compile(program).map_err(|e| failed(e.to_string()))?;
+        let program = Program::build(&[], &parameters, &computed).map_err(CodeError::from)?;
+        let kernel = Kernel::compile(program).map_err(CodeError::from)?;
         let texts = computed.iter().map(ToString::to_string).collect();
         Ok(Rest { list, kernel: Some(kernel), texts })
     }
@@ -61,8 +60,8 @@ impl Rest {
     }
 
     pub(super) fn evaluator(&self, parameters: &[f64]) -> Result<Option<Evaluator>, SampleError> {
-        let failed = |e: leastaction_compile::ArgumentError| SampleError::Rest { reason: e.to_string() };
-        self.kernel.as_ref().map(|kernel| kernel.evaluator(parameters)).transpose().map_err(failed)
+        let evaluator = self.kernel.as_ref().map(|kernel| kernel.evaluator(parameters)).transpose();
+        Ok(evaluator.map_err(CodeError::from)?)
     }
 
     /// What the values are, in words.

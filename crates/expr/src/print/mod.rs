@@ -24,7 +24,7 @@ struct Dag {
 
 impl Dag {
     fn new(graph: &Graph, roots: &[Id]) -> Dag {
-        let store = graph.store();
+        let mut store = graph.store();
         let order = store.order(roots);
         let renumbered = |id: Id| Id(order.partition_point(|&other| other < id) as u32);
         let mut symbols = Vec::new();

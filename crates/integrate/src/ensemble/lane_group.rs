@@ -5,7 +5,7 @@ use super::open_chunks::OpenChunks;
 use super::{Ensemble, Launch, Starts};
 use crate::block::Block;
 use crate::error::RunError;
-use crate::run::event::{Crossing, EventDetector, Hit};
+use crate::run::event::{Crossing, EventDetector, Hit, Instant};
 use crate::run_loop::{RunLoop, component_name};
 use leastaction_compile::LANES;
 use leastaction_mechanics::{Dynamics, State};
@@ -100,7 +100,7 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
     }
 
     /// Whether trajectories can be run by compiled loops: these do not tell what happens within steps.
-    pub(super) fn can_compile_loop(&self) -> bool {
+    pub(super) fn can_compile_loop(&mut self) -> bool {
         self.width == LANES && !self.detector.is_on() && self.times.is_empty() && self.run.can_compile_loop()
     }
 
@@ -112,7 +112,7 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
         next: &mut Next<'_, 'a>,
     ) -> Result<(), RunError> {
         let (blocks, mut out) = (groups.len(), [false; 2]);
-        let Some(first) = groups.first_mut() else { return Ok(()) };
+        let Some(first) = groups.first_mut() else { unreachable!("a thread has a group at least") };
         let Some(mut compiled) = first.run.compiled_loop(blocks)? else {
             return first.run_stepwise(starts, open, next);
         };
@@ -196,9 +196,8 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
                     };
                     match self.start(lane, index, starts) {
                         Ok(()) => {
-                            if let Some((chunk, row)) = open.row(index) {
-                                chunk.start_row(row).copy_from_slice(&self.launch.state);
-                            }
+                            let (chunk, row) = open.row(index);
+                            chunk.start_row(row).copy_from_slice(&self.launch.state);
                             self.lanes[lane] = Some(Running { index, sampled: 0 });
                             begun[lane] = true;
                         }
@@ -262,7 +261,8 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
             // Where it cannot be computed it is NaN.
             let _ = motion.dynamics().observe(observable, &t[..width], block.values(), &mut values[..width]);
             for lane in (0..width).filter(|&lane| begun[lane]) {
-                if let Some((chunk, row)) = self.lanes[lane].and_then(|p| open.row(p.index)) {
+                if let Some(Running { index, .. }) = self.lanes[lane] {
+                    let (chunk, row) = open.row(index);
                     chunk.before_row(row)[k] = values[lane];
                 }
             }
@@ -330,13 +330,8 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
             }
             let (t, end) = (self.run.t[lane], self.run.end_of(lane));
             while ended[lane].is_none() {
-                let of_sample = self.next_sample(lane).map(|time| ((time - t) / (end - t), time));
-                let of_event = self.detector.next();
-                let (tau, time, event) = match (of_sample, of_event) {
-                    (Some((tau, time)), hit) if hit.is_none_or(|(at, _)| tau < at) => (tau, time, None),
-                    (_, Some((tau, hit))) => (tau, t + tau * (end - t), Some(hit)),
-                    (_, None) => break,
-                };
+                let next = self.detector.next(self.next_sample(lane), [t, end]);
+                let Some(Instant { tau, t: time, event }) = next else { break };
                 self.run.inside(lane, tau, time, &mut self.inside)?;
                 let Some(hit) = event else {
                     self.sample(lane, open);
@@ -363,10 +358,11 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
 
     /// Writes the state of a lane within the step as its next sample.
     fn sample(&mut self, lane: usize, open: &mut OpenChunks<'_>) {
-        let Some(running) = &mut self.lanes[lane] else { return };
-        if let Some((chunk, row)) = open.row(running.index) {
-            read_lane(&self.inside, lane, self.width, chunk.sample_row(row, running.sampled));
-        }
+        let Some(running) = &mut self.lanes[lane] else {
+            unreachable!("lane {lane} runs where it is sampled")
+        };
+        let (chunk, row) = open.row(running.index);
+        read_lane(&self.inside, lane, self.width, chunk.sample_row(row, running.sampled));
         running.sampled += 1;
     }
 
@@ -381,14 +377,12 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
 
     /// Writes down an event, with the state within the step.
     fn record(&self, lane: usize, t: f64, hit: Hit, open: &mut OpenChunks<'_>) {
-        let Some(running) = self.lanes[lane] else { return };
+        let Some(running) = self.lanes[lane] else { unreachable!("lane {lane} runs where an event happens") };
         let mut state = vec![0.0; self.run.block.dimension()];
         read_lane(&self.inside, lane, self.width, &mut state);
         let state = State::from_block(t, &state, self.start_dynamics.system().degrees());
-        if let Some((chunk, _)) = open.row(running.index) {
-            let crossing = Crossing { event: hit.event, t, rising: hit.rising, state };
-            chunk.crossings.push((running.index, crossing));
-        }
+        let crossing = Crossing { event: hit.event, t, rising: hit.rising, state };
+        open.row(running.index).0.crossings.push((running.index, crossing));
     }
 
     /// A lane ends where it is.
@@ -418,7 +412,8 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
             // Where it cannot be computed it is NaN.
             let _ = dynamics.observe(observable, times, &self.finals, &mut values[..width]);
             for lane in (0..width).filter(|&lane| ended[lane].is_some()) {
-                if let Some((chunk, row)) = self.lanes[lane].and_then(|p| open.row(p.index)) {
+                if let Some(Running { index, .. }) = self.lanes[lane] {
+                    let (chunk, row) = open.row(index);
                     chunk.after_row(row)[k] = values[lane];
                 }
             }
@@ -426,10 +421,9 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
         for lane in 0..width {
             let Some((fate, why)) = ended[lane].take() else { continue };
             let Some(Running { index, .. }) = self.lanes[lane].take() else { continue };
-            if let Some((chunk, row)) = open.row(index) {
-                read_lane(&self.finals, lane, width, chunk.end_row(row));
-                (chunk.times[row], chunk.steps[row]) = (self.final_times[lane], self.run.accepted(lane));
-            }
+            let (chunk, row) = open.row(index);
+            read_lane(&self.finals, lane, width, chunk.end_row(row));
+            (chunk.times[row], chunk.steps[row]) = (self.final_times[lane], self.run.accepted(lane));
             open.close(index, fate, why);
             self.run.rest(lane);
             self.free = true;
@@ -453,9 +447,8 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
         for lane in 0..self.width {
             if let Some(Running { index, .. }) = self.lanes[lane].take() {
                 indices.push(index);
-                if let Some((chunk, row)) = open.row(index) {
-                    chunk.forget(row);
-                }
+                let (chunk, row) = open.row(index);
+                chunk.forget(row);
             }
             self.run.rest(lane);
         }

@@ -44,16 +44,16 @@ impl<'a> OpenChunks<'a> {
     }
 
     /// The chunk of a trajectory, and its row there.
-    pub(super) fn row(&mut self, index: u64) -> Option<(&mut Chunk, usize)> {
-        let place = self.place(index)?;
+    pub(super) fn row(&mut self, index: u64) -> (&mut Chunk, usize) {
+        let place = self.place(index);
         let chunk = &mut self.open[place].0;
         let row = (index - chunk.first) as usize;
-        Some((chunk, row))
+        (chunk, row)
     }
 
     /// A trajectory has ended.
     pub(super) fn close(&mut self, index: u64, fate: Fate, why: Option<String>) {
-        let Some(place) = self.place(index) else { return };
+        let place = self.place(index);
         let (chunk, left) = &mut self.open[place];
         let row = (index - chunk.first) as usize;
         chunk.fates[row] = fate;
@@ -68,8 +68,9 @@ impl<'a> OpenChunks<'a> {
         }
     }
 
-    fn place(&self, index: u64) -> Option<usize> {
+    fn place(&self, index: u64) -> usize {
         let holds = |chunk: &Chunk| (chunk.first..chunk.first + chunk.len() as u64).contains(&index);
-        self.open.iter().rposition(|(chunk, _)| holds(chunk))
+        let place = self.open.iter().rposition(|(chunk, _)| holds(chunk));
+        place.unwrap_or_else(|| unreachable!("trajectory {index} runs, so its chunk is open"))
     }
 }

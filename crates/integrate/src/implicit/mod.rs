@@ -35,6 +35,10 @@ const PATIENCE: u32 = 8;
 /// A residual this small, relative to increments, is lost in their rounding.
 const UNSEEN: f64 = f64::EPSILON / 64.0;
 
+/// Newton's method for [`Equation`] keeps whole matrices, and is left out beyond so many unknowns: there only accelerated iteration solves.
+/// [`Stages`] and [`Radau`] know the structure of theirs, and no such bound.
+const MOST_DENSE: usize = 4096;
+
 /// An equation x = g(x) for the change x of a state over a step.
 pub(crate) trait Equation {
     /// g(x).
@@ -117,7 +121,7 @@ impl Solver {
         let mut front = Front::<W>::new(y.len() / W, residual, image);
         front.foresees = *foresees;
         let mut iterations = anderson.iterate(MOST, y, x, &mut front, |x, image| equation.image(x, image))?;
-        if !front.is_done() && equation.is_small() {
+        if !front.is_done() && equation.is_small() && x.len() <= MOST_DENSE * W {
             front.foresees = false;
             let newton = newton.get_or_insert_with(|| Newton::new(x.len() / W, W));
             iterations += newton.iterate(x, &mut front, equation)?;

@@ -1,31 +1,26 @@
 //! Newton's method for lanes that iteration does not solve: (1 − g′(x)) δ = g(x) − x, from x = 0.
 
 use super::{Equation, Front, Lane};
-use crate::linear::{factor, solve};
+use leastaction_linear::{Factors, Singular};
 use leastaction_mechanics::EvalError;
 
 const MAX_ITERATIONS: u32 = 50;
 
 /// The memory of the iteration.
 pub(super) struct Newton {
-    dimension: usize,
     /// g′ of all lanes, by rows.
     jacobian: Vec<f64>,
     /// 1 − g′ of one lane.
-    matrix: Vec<f64>,
+    factors: Factors<f64>,
     side: Vec<f64>,
-    pivots: Vec<usize>,
 }
 
 impl Newton {
     pub(super) fn new(dimension: usize, width: usize) -> Newton {
-        let square = dimension * dimension;
         Newton {
-            dimension,
-            jacobian: vec![0.0; square * width],
-            matrix: vec![0.0; square],
+            jacobian: vec![0.0; dimension * dimension * width],
+            factors: Factors::dense(dimension),
             side: vec![0.0; dimension],
-            pivots: vec![0; dimension],
         }
     }
 
@@ -64,15 +59,17 @@ impl Newton {
 
     /// Moves a lane to where its equation would be solved if it were linear.
     fn correct<const W: usize>(&mut self, lane: usize, x: &mut [f64], image: &[f64]) {
-        let d = self.dimension;
-        for (place, entry) in self.matrix.iter_mut().enumerate() {
-            *entry = f64::from(place / d == place % d) - self.jacobian[place * W + lane];
-        }
         for (i, side) in self.side.iter_mut().enumerate() {
             *side = image[i * W + lane] - x[i * W + lane];
         }
-        factor(&mut self.matrix, &mut self.pivots);
-        solve(&self.matrix, &self.pivots, &mut self.side);
+        let jacobian = &self.jacobian;
+        let value =
+            |row: usize, column: usize, place: usize| f64::from(row == column) - jacobian[place * W + lane];
+        match self.factors.factor(value) {
+            Ok(()) => self.factors.solve(&mut self.side),
+            // There is no such place, and residuals will say so.
+            Err(Singular { .. }) => self.side.fill(f64::NAN),
+        }
         for (i, step) in self.side.iter().enumerate() {
             x[i * W + lane] += step;
         }

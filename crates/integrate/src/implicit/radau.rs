@@ -4,14 +4,15 @@
 //! of that, by the rate at which corrections shrink; with steps of one length it stops where they are rounding. The Jacobian is kept
 //! from step to step while corrections shrink a thousandfold, and factors while the step stays.
 
-use super::operator::Operator;
+use super::operator::{Operator, Place};
 use super::{Lane, Progress, largest};
 use crate::block::{Block, scale};
 use crate::dense::{Basis, Polynomial};
 use crate::pace::{Pace, Tolerance};
 use crate::quadrature::{Collocation, Double};
-use crate::step::{Interval, Motion, Step, StepError};
+use crate::step::{Estimated, Interpolated, Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
+use leastaction_linear::Structure;
 use leastaction_mechanics::EvalError;
 
 const STAGES: usize = 3;
@@ -92,8 +93,8 @@ fn tempered(Tolerance { relative, absolute }: Tolerance) -> Tolerance {
 }
 
 impl Radau {
-    /// For states of so many rows in so many lanes.
-    pub(crate) fn new(rows: usize, width: usize, pace: &Pace) -> Radau {
+    /// For states whose rates have a Jacobian of this structure, in so many lanes.
+    pub(crate) fn new(structure: Structure, width: usize, pace: &Pace) -> Radau {
         let nodes = Collocation::radau(STAGES);
         let rounded = |numbers: &[Double]| numbers.iter().map(|x| x.rounded()).collect();
         let (c, a): (Vec<f64>, Vec<f64>) = (rounded(&nodes.c), rounded(&nodes.a));
@@ -102,7 +103,9 @@ impl Radau {
             Pace::Step(_) | Pace::Density(_) => None,
         };
         let size = tolerance.map_or(1.0, |t| if t.relative > 0.0 { t.relative } else { t.absolute.min(1.0) });
-        let len = rows * width;
+        let len = structure.rows() * width;
+        let mut operator = Operator::new([a.clone(), a.clone()], STAGES, structure, width);
+        operator.allocate();
         let (block, stages) = (|| vec![0.0; len], || vec![0.0; STAGES * len]);
         Radau {
             powers: nodes
@@ -111,7 +114,7 @@ impl Radau {
                 .zip(&c)
                 .map(|(row, c)| row.iter().map(|x| x / c).collect())
                 .collect(),
-            operator: Operator::split(&a, STAGES, rows, width),
+            operator,
             c,
             a,
             tolerance,
@@ -212,7 +215,7 @@ impl Radau {
             let moved = if begun { self.z[len + place] } else { 0.0 };
             *at = block.values()[place] + (block.carry()[place] + moved);
         }
-        motion.jacobian(interval, 0.0, &self.at, self.operator.fresh())?;
+        self.operator.evaluate(Place { motion, interval, c: 0.0 }, &self.at)?;
         for j in (0..self.width).filter(|&j| wants(&self.lanes[j])) {
             self.operator.renew(j);
             self.memory.current[j] = f64::from(self.lanes[j].count == 0);
@@ -251,7 +254,8 @@ impl Radau {
         for j in 0..self.width {
             if self.lanes[j].state == State::Open {
                 self.operator.prepare(j, interval.h[j]);
-                self.operator.solve(j, &self.residual, &mut self.correction);
+                let place = Place { motion, interval, c: 0.0 };
+                self.operator.solve(j, &self.residual, &mut self.correction, place)?;
                 let places = (j..STAGES * len).step_by(self.width);
                 places.for_each(|i| self.z[i] += self.correction[i]);
             } else {
@@ -372,7 +376,7 @@ impl Radau {
                 let places = (j..len).step_by(width);
                 places.for_each(|i| self.error[i] = gamma * self.rates[i] + self.side[i]);
                 self.operator.prepare(j, interval.h[j]);
-                self.operator.filter(j, &mut self.error);
+                self.operator.filter(j, &mut self.error, Place { motion, interval, c: 0.0 })?;
             }
             let (mut ratios, change) = ([0.0; LANES], &self.z[(STAGES - 1) * len..]);
             tolerance.ratios(&self.error, block.values(), change, &mut ratios[..width]);
@@ -437,31 +441,6 @@ impl Step for Radau {
         Ok(())
     }
 
-    fn error(&mut self, _: Tolerance, _: &Block, _: &[f64], ratios: &mut [f64]) {
-        ratios.iter_mut().zip(&self.ratios).for_each(|(ratio, found)| *ratio = *found);
-    }
-
-    /// The collocation polynomial.
-    fn polynomial(
-        &mut self,
-        _: &mut Motion<'_>,
-        _: Interval<'_>,
-        block: &Block,
-        _: &[f64],
-        polynomial: &mut Polynomial,
-    ) -> Result<bool, StepError> {
-        let len = self.at.len();
-        let terms = polynomial.begin(block, Basis::Powers, STAGES);
-        for (power, terms) in terms.chunks_exact_mut(len).enumerate() {
-            let row: [f64; STAGES] = std::array::from_fn(|k| self.powers[k][power]);
-            for (place, term) in terms.iter_mut().enumerate() {
-                let part = |k: usize| row[k] * self.z[k * len + place];
-                *term = part(0) + part(1) + part(2);
-            }
-        }
-        Ok(true)
-    }
-
     fn accept(&mut self, lanes: &[bool]) {
         let width = lanes.len();
         for place in (0..self.z.len()).filter(|place| lanes[place % width]) {
@@ -479,5 +458,42 @@ impl Step for Radau {
             visit(lanes);
         }
         self.operator.memory(visit);
+    }
+
+    fn estimated(&mut self) -> Option<&mut dyn Estimated> {
+        Some(self)
+    }
+
+    fn interpolated(&mut self) -> Option<&mut dyn Interpolated> {
+        Some(self)
+    }
+}
+
+impl Estimated for Radau {
+    fn error(&mut self, _: Tolerance, _: &Block, _: &[f64], ratios: &mut [f64]) {
+        ratios.iter_mut().zip(&self.ratios).for_each(|(ratio, found)| *ratio = *found);
+    }
+}
+
+impl Interpolated for Radau {
+    /// The collocation polynomial.
+    fn polynomial(
+        &mut self,
+        _: &mut Motion<'_>,
+        _: Interval<'_>,
+        block: &Block,
+        _: &[f64],
+        polynomial: &mut Polynomial,
+    ) -> Result<(), StepError> {
+        let len = self.at.len();
+        let terms = polynomial.begin(block, Basis::Powers, STAGES);
+        for (power, terms) in terms.chunks_exact_mut(len).enumerate() {
+            let row: [f64; STAGES] = std::array::from_fn(|k| self.powers[k][power]);
+            for (place, term) in terms.iter_mut().enumerate() {
+                let part = |k: usize| row[k] * self.z[k * len + place];
+                *term = part(0) + part(1) + part(2);
+            }
+        }
+        Ok(())
     }
 }

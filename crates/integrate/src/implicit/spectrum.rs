@@ -3,7 +3,8 @@
 //! With B = Σ λₖ vₖ wₖᵀ the solution of (1 − h B⊗J) x = r is Σ vₖ ⊗ (1 − hλₖJ)⁻¹ (wₖᵀ r), and pairs of conjugate eigenvalues give
 //! conjugate terms (J. C. Butcher, BIT 16 (1976) 237, doi:10.1007/BF01932265).
 
-use crate::linear::{Complex, Scalar, factor, solve};
+use leastaction_linear::dense::{factor, solve};
+use leastaction_linear::{Complex, Scalar};
 
 /// An eigenvalue λ with its vectors, B v = λ v and wᵀB = λwᵀ, wᵀv = 1.
 #[derive(Clone, Debug)]
@@ -53,7 +54,8 @@ fn vector(s: usize, value: Complex, entry: impl Fn(usize, usize) -> f64) -> Vec<
         })
         .collect();
     let mut pivots = vec![0; s];
-    factor(&mut shifted, &mut pivots);
+    let regular = factor(&mut shifted, &mut pivots);
+    assert!(regular.is_ok(), "a shift beside the eigenvalue leaves a pivot");
     let mut x: Vec<Complex> = (0..s).map(|i| Complex::new(1.0, 0.1 * i as f64)).collect();
     for _ in 0..4 {
         solve(&shifted, &pivots, &mut x);

@@ -6,13 +6,14 @@
 //! increments of the last steps, and end where corrections are rounding.
 
 use super::anderson::{Anderson, MOST};
-use super::operator::Operator;
+use super::operator::{Operator, Place};
 use super::past::Past;
 use super::tableau::Tableau;
 use super::{Front, Lane, Progress};
 use crate::block::{Block, scale};
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
+use leastaction_linear::Structure;
 use leastaction_mechanics::EvalError;
 
 /// How many iterations are made with a Jacobian that was kept; with a new one, from the start of the step, and then from its middle.
@@ -44,20 +45,16 @@ pub(crate) struct Stages {
 }
 
 impl Stages {
-    /// For states of so many rows in so many lanes.
-    pub(crate) fn new(tableau: Tableau, rows: usize, width: usize) -> Stages {
-        let (s, len) = (tableau.stages(), rows * width);
+    /// For states whose rates have a Jacobian of this structure, in so many lanes.
+    pub(crate) fn new(tableau: Tableau, structure: Structure, width: usize) -> Stages {
+        let (s, len) = (tableau.stages(), structure.rows() * width);
         let memory = || vec![0.0; s * len];
         // dL = hbᵢ J Σ μᵢⱼ dLⱼ.
         let matrix = |shares: &[f64]| (0..s * s).map(|k| tableau.b[k / s] * shares[k]).collect::<Vec<f64>>();
-        let operator = if tableau.first == tableau.second {
-            Operator::split(&matrix(&tableau.first), s, rows, width)
-        } else {
-            Operator::whole([matrix(&tableau.first), matrix(&tableau.second)], s, rows, width)
-        };
+        let matrices = [matrix(&tableau.first), matrix(&tableau.second)];
         Stages {
             anderson: Anderson::new(s * len),
-            operator,
+            operator: Operator::new(matrices, s, structure, width),
             past: Past::of_increments(&tableau.c, &tableau.b, len),
             increments: memory(),
             image: memory(),
@@ -177,10 +174,11 @@ impl<'a> StageField<'a, '_> {
         Ok(())
     }
 
-    /// The Jacobian of the field in the middle of the step.
-    fn jacobian(&mut self, x: &[f64], matrix: &mut [f64]) -> Result<(), EvalError> {
+    /// Finds the Jacobian of the field in the middle of the step.
+    fn differentiate(&mut self, x: &[f64], operator: &mut Operator) -> Result<(), EvalError> {
         self.go(x, None);
-        self.motion.jacobian(self.interval, 0.5, self.at, matrix)
+        let StageField { motion, interval, at, .. } = self;
+        operator.evaluate(Place { motion, interval: *interval, c: 0.5 }, at)
     }
 
     /// Goes to a stage, or to the middle of the step.
@@ -238,7 +236,7 @@ impl<const W: usize> Newton<'_, '_, W> {
             if !unsolved.contains(&true) {
                 break;
             }
-            self.field.jacobian(x, self.operator.fresh())?;
+            self.field.differentiate(x, self.operator)?;
             (0..W).filter(|&j| unsolved[j]).for_each(|j| self.operator.renew(j));
             iterations += self.iterate(x, front, unsolved, most)?;
         }
@@ -266,7 +264,8 @@ impl<const W: usize> Newton<'_, '_, W> {
             }
             for j in 0..W {
                 if lanes[j] {
-                    operator.solve(j, residual, image);
+                    let place = Place { motion: field.motion, interval: field.interval, c: 0.5 };
+                    operator.solve(j, residual, image, place)?;
                     (j..x.len()).step_by(W).for_each(|i| image[i] += x[i]);
                 } else {
                     (j..x.len()).step_by(W).for_each(|i| image[i] = x[i]);

@@ -16,7 +16,7 @@ use crate::card::{Card, Kind, Needs, Sizing};
 use crate::dense::{Basis, Polynomial};
 use crate::error::RunError;
 use crate::pace::{Pace, Tolerance};
-use crate::step::{Interval, Motion, Step, StepError};
+use crate::step::{Foreseen, Interpolated, Interval, Motion, Step, StepError};
 use leastaction_compile::{ArgumentError, Expansion, LANES, SeriesEvaluator};
 use leastaction_mechanics::{Dynamics, EvalError, Revision};
 
@@ -184,7 +184,9 @@ impl Taylor {
         mut looks: [f64; LANES],
         steps: &mut [f64],
     ) -> Result<(), StepError> {
-        let Some(Tolerance { relative, absolute }) = self.tolerance else { return Ok(()) };
+        let Some(Tolerance { relative, absolute }) = self.tolerance else {
+            unreachable!("steps are foreseen for a tolerance")
+        };
         let width = t.len();
         let finest = if relative > 0.0 { relative.max(FINEST) } else { 0.0 };
         let tolerance = Tolerance { relative: finest, absolute };
@@ -311,6 +313,16 @@ impl Step for Taylor {
         visit(&mut self.last);
     }
 
+    fn foreseen(&mut self) -> Option<&mut dyn Foreseen> {
+        Some(self)
+    }
+
+    fn interpolated(&mut self) -> Option<&mut dyn Interpolated> {
+        Some(self)
+    }
+}
+
+impl Foreseen for Taylor {
     fn foresee(
         &mut self,
         motion: &mut Motion<'_>,
@@ -341,7 +353,9 @@ impl Step for Taylor {
         }
         self.check(motion, t, block, looks, steps)
     }
+}
 
+impl Interpolated for Taylor {
     fn polynomial(
         &mut self,
         _: &mut Motion<'_>,
@@ -349,7 +363,7 @@ impl Step for Taylor {
         block: &Block,
         _: &[f64],
         polynomial: &mut Polynomial,
-    ) -> Result<bool, StepError> {
+    ) -> Result<(), StepError> {
         let (len, width) = (block.values().len(), block.width());
         let terms = polynomial.begin(block, Basis::Powers, self.order);
         let mut powers = [1.0; LANES];
@@ -359,7 +373,7 @@ impl Step for Taylor {
                 *term = coefficient * powers[place % width];
             }
         }
-        Ok(true)
+        Ok(())
     }
 }
 
@@ -375,5 +389,5 @@ fn order(tolerance: Tolerance, instructions: usize) -> usize {
 /// What the kernels refuse: nothing, for lengths are made to fit and parameters were checked.
 #[cold]
 fn refused(error: ArgumentError) -> EvalError {
-    EvalError::Compile { what: "Taylor series", reason: error.to_string() }
+    EvalError::Compile { what: "Taylor series", source: error.into() }
 }

@@ -94,6 +94,14 @@ pub struct Hit {
     pub terminal: bool,
 }
 
+/// When a run is looked at within a step: at this fraction of it, for a sample or an event.
+#[derive(Clone, Copy)]
+pub(crate) struct Instant {
+    pub(crate) tau: f64,
+    pub(crate) t: f64,
+    pub(crate) event: Option<Hit>,
+}
+
 /// Secants towards an event on constraints begin with one over this part of the step, and are so many at most.
 const ASIDE: f64 = 1e-4;
 const SECANTS: u32 = 6;
@@ -223,9 +231,16 @@ impl<'a> EventDetector<'a> {
         self.passed = 0;
     }
 
-    /// What happens next in the proposed step, at which fraction of it.
-    pub(crate) fn next(&self) -> Option<(f64, Hit)> {
-        self.hits.get(self.passed).copied()
+    /// What comes next in the proposed step between two times: its next sample, or an event. Of both at once the event comes first.
+    pub(crate) fn next(&self, sample: Option<f64>, [t, end]: [f64; 2]) -> Option<Instant> {
+        let sample = sample.map(|time| Instant { tau: (time - t) / (end - t), t: time, event: None });
+        let hit = self.hits.get(self.passed);
+        let event = hit.map(|&(tau, hit)| Instant { tau, t: t + tau * (end - t), event: Some(hit) });
+        match (&sample, &event) {
+            (Some(first), Some(second)) if first.tau < second.tau => sample,
+            (_, Some(_)) => event,
+            (_, None) => sample,
+        }
     }
 
     pub(crate) fn pass(&mut self) {

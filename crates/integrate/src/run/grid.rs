@@ -1,7 +1,10 @@
 //! The times of a run with a fixed step.
 
-use crate::compiled_loop::Settings;
 use crate::error::RunError;
+use leastaction_compile::{Arithmetic, Lanes, Test};
+
+/// How many numbers say where a grid's times are.
+pub(crate) const GRID: usize = 5;
 
 /// Times start + i·h, never accumulated, and the end itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,18 +50,31 @@ impl Grid {
     /// The time after so many steps.
     #[inline]
     pub(crate) fn time(&self, i: u64) -> f64 {
-        if i == self.steps { self.end } else { self.start + i as f64 * self.step }
-    }
-
-    /// The numbers that a compiled loop has of it.
-    pub(crate) fn settings(&self) -> Settings {
-        [self.start, self.step, self.last_step, self.end, self.steps as f64, 0.0]
+        Grid::after(&mut Lanes, self.settings().map(|x| [x]), [i as f64])[1][0]
     }
 
     /// The length of the step from `time(i)`.
     #[inline]
     pub(crate) fn step(&self, i: u64) -> f64 {
-        if i + 1 == self.steps { self.last_step } else { self.step }
+        Grid::after(&mut Lanes, self.settings().map(|x| [x]), [(i + 1) as f64])[0][0]
+    }
+
+    /// The numbers from which it follows. Counts stay below 2⁵³, where every whole number is a float.
+    #[inline]
+    pub(crate) fn settings(&self) -> [f64; GRID] {
+        [self.start, self.step, self.last_step, self.end, self.steps as f64]
+    }
+
+    /// The length of the last of so many steps, and the time after it: for numbers and for kernels.
+    #[inline(always)]
+    pub(crate) fn after<A: Arithmetic>(
+        a: &mut A,
+        [start, step, last, end, steps]: [A::Value; GRID],
+        count: A::Value,
+    ) -> [A::Value; 2] {
+        let by = a.mul(count, step);
+        let to = a.add(start, by);
+        [a.select(Test::Equal, count, steps, last, step), a.select(Test::Equal, count, steps, end, to)]
     }
 }
 

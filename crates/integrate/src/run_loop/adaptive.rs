@@ -4,23 +4,19 @@
 
 use super::compiled::leap;
 use super::{Pacing, RunLoop};
-use crate::card::{Kind, Sizing};
+use crate::card::Sizing;
+use crate::clock::{self, first};
+use crate::controller::{self, Judged};
 use crate::error::RunError;
-use crate::pace::{Tolerance, larger, smaller};
+use crate::pace::Tolerance;
 use crate::step::StepError;
-use leastaction_compile::{LANES, Loops, vectorized};
+use leastaction_compile::{Arithmetic, LANES, Lanes, Loops, vectorized};
 
-/// Implicit methods keep their step where it could grow by less than this.
-const KEPT: std::ops::RangeInclusive<f64> = 1.0..=1.2;
 /// Errors across constraints are not made smaller than this, relative to the state.
 const ACROSS: f64 = 1e-6;
-/// A step this short, relative to the time, no longer moves the time.
-pub(crate) const SHORTEST: f64 = 4.0 * f64::EPSILON;
 /// A run looks at the field so often at least, unless all is known without a look: less would not show a hill or a pulse on the way. Estimates
 /// have about as many looks in a step as their order is.
 pub(super) const LOOKS: f64 = 100.0;
-/// An estimate smaller than this, relative to the tolerance, is no reason for a longer step.
-pub(crate) const GROUNDLESS: f64 = 1e-4;
 
 /// Lanes that cross a jump of the field, if there are any.
 pub(super) type Crossing = Option<[bool; LANES]>;
@@ -44,7 +40,10 @@ impl RunLoop<'_> {
         if self.card.sizing == Sizing::Foreseen {
             let (t, h) = (&self.t[..W], &mut self.h[..W]);
             let look = (self.end - self.start).abs() / LOOKS;
-            self.method.foresee(&mut self.motion, t, &self.block, look, h)?;
+            let Some(method) = self.method.foreseen() else {
+                unreachable!("the card of {} says that it foresees its steps", self.card.name)
+            };
+            method.foresee(&mut self.motion, t, &self.block, look, h)?;
         }
         if self.any_too_short::<W>() { self.cross().map(Some) } else { Ok(Some(None)) }
     }
@@ -82,7 +81,7 @@ impl RunLoop<'_> {
         if let Some(crossing) = crossing {
             (0..W).filter(|&j| crossing[j]).for_each(|j| ratios[j] = 1.0);
         }
-        vectorized(Judge::<W>(self, &mut ratios));
+        vectorized(Judge::<W>(self, &ratios));
         if let Some(crossing) = crossing {
             for j in (0..W).filter(|&j| crossing[j] && self.taken[j]) {
                 (self.crossed[j], self.next[j]) =
@@ -97,14 +96,13 @@ impl RunLoop<'_> {
     /// The next steps, such that none much shorter remains for the end; 0 in lanes that do not go on. Returns whether one goes on.
     #[inline(always)]
     fn fit<const W: usize>(&mut self) -> bool {
+        let (t, end, a) = (first::<W>(&self.t), [self.end; W], &mut Lanes);
+        let left = clock::left(a, t, first(&self.late), end);
+        let fitted = clock::fit(a, left, first(&self.next), [self.limits.longest; W]);
         let mut going = false;
         for j in 0..W {
-            let (left, next) = (self.left(j), self.next[j]);
-            let next = smaller(next.abs(), self.limits.longest).copysign(next);
-            let part = if left.abs() > next.abs() { 0.5 * left } else { left };
-            let fitted = if left.abs() > 2.0 * next.abs() { next } else { part };
-            let goes_on = self.t[j] != self.end;
-            self.h[j] = if goes_on { fitted } else { 0.0 };
+            let goes_on = t[j] != self.end;
+            self.h[j] = if goes_on { fitted[j] } else { 0.0 };
             self.tried[j] += u64::from(goes_on);
             going |= goes_on;
         }
@@ -123,15 +121,15 @@ impl RunLoop<'_> {
 
     #[inline]
     fn any_too_short<const W: usize>(&self) -> bool {
-        let short = |short: bool, j: usize| {
-            short | (self.h[j].abs() <= SHORTEST * self.t[j].abs()) & (self.t[j] != self.end)
-        };
+        let shortest = clock::shortest(&mut Lanes, first::<W>(&self.t));
+        let short =
+            |short: bool, j: usize| short | (self.h[j].abs() <= shortest[j]) & (self.t[j] != self.end);
         (0..W).fold(false, short)
     }
 
     /// Whether the step to try does not move the time of a lane.
     pub(super) fn is_too_short(&self, lane: usize) -> bool {
-        self.h[lane].abs() <= SHORTEST * self.t[lane].abs() && self.goes_on(lane)
+        self.h[lane].abs() <= clock::shortest(&mut Lanes, [self.t[lane]])[0] && self.goes_on(lane)
     }
 
     /// Finds steps for lanes that no step is short enough for: those that cross a jump. The others fail.
@@ -156,14 +154,19 @@ impl RunLoop<'_> {
     /// errors across them what their square is: the energy that goes with them. Where constraints are nearly singular, rounding is as large
     /// across them as [`ACROSS`]: judged by that, no step would be short enough to leave such a place.
     fn estimate(&mut self, tolerance: Tolerance, ratios: &mut [f64]) {
-        self.method.error(tolerance, &self.block, &self.change, ratios);
-        if self.target.is_empty() {
-            return;
-        }
         let width = self.block.width();
         let mut ends = [0.0; LANES];
-        ends.iter_mut().enumerate().take(width).for_each(|(j, end)| *end = self.end_of(j));
+        if !self.target.is_empty() {
+            ends.iter_mut().enumerate().take(width).for_each(|(j, end)| *end = self.end_of(j));
+        }
         let RunLoop { method, motion, block, change, target, .. } = self;
+        let Some(method) = method.estimated() else {
+            unreachable!("the card of {} says that it estimates its errors", self.card.name)
+        };
+        method.error(tolerance, block, change, ratios);
+        if target.is_empty() {
+            return;
+        }
         let mut along = [0.0; LANES];
         method.error_within(tolerance, block, change, &mut along[..width], &mut |errors| {
             // What cannot be restricted stays as it is.
@@ -179,29 +182,23 @@ impl RunLoop<'_> {
 
     /// Which lanes take their steps, and which they try next.
     #[inline(always)]
-    fn judge<const W: usize>(&mut self, ratios: &mut [f64; LANES]) {
-        // A change that is not finite leaves a NaN.
-        let mut nothing = [0.0; W];
-        for row in self.change.as_chunks::<W>().0 {
-            (0..W).for_each(|j| nothing[j] += 0.0 * row[j]);
-        }
-        (0..W).for_each(|j| ratios[j] += nothing[j]);
-        (0..W).for_each(|j| self.taken[j] = (self.h[j] != 0.0) & (ratios[j] <= 1.0));
-        let Pacing::Adaptive { controller, .. } = &mut self.pacing else { return };
-        let Some(controller) = controller else {
-            return (0..W).for_each(|j| self.judge_foreseen(j, ratios[j]));
+    fn judge<const W: usize>(&mut self, ratios: &[f64; LANES]) {
+        let (a, h) = (&mut Lanes, first::<W>(&self.h));
+        let spoiled = clock::spoiled(a, self.change.as_chunks::<W>().0);
+        let ratio = a.add(first(ratios), spoiled);
+        let taken = controller::taken(a, h, ratio);
+        (0..W).for_each(|j| self.taken[j] = taken[j] < 0.0);
+        let Pacing::Adaptive { controller, .. } = &mut self.pacing else {
+            unreachable!("only steps that a tolerance sets are judged")
         };
-        let factors = controller.factors::<W>(&self.h, ratios);
-        // What an implicit method has factored serves while its step stays.
-        let implicit = self.card.kind == Kind::Implicit;
+        let Some(controller) = controller else {
+            return (0..W).for_each(|j| self.judge_foreseen(j, ratio[j]));
+        };
         let leap = leap(self.start, self.end, self.card.order);
-        for j in 0..W {
-            let (h, factor) = (self.h[j], factors[j]);
-            let next = if implicit && KEPT.contains(&factor) { h } else { h * factor };
-            let longest = larger(h.abs(), leap).copysign(h);
-            let next = if (ratios[j] < GROUNDLESS) & (next.abs() > leap) { longest } else { next };
-            self.next[j] = if h == 0.0 { self.next[j] } else { next };
-        }
+        let memory = [first(&self.next), first(controller.before())];
+        let Judged { next, before } = controller.judge(a, h, ratio, memory, [leap; W]);
+        self.next[..W].copy_from_slice(&next);
+        controller.before()[..W].copy_from_slice(&before);
     }
 
     /// A step that was foreseen is taken, or leads nowhere.
@@ -239,7 +236,7 @@ impl<const W: usize> Loops for Fit<'_, '_, W> {
     }
 }
 
-struct Judge<'c, 'd, const W: usize>(&'c mut RunLoop<'d>, &'c mut [f64; LANES]);
+struct Judge<'c, 'd, const W: usize>(&'c mut RunLoop<'d>, &'c [f64; LANES]);
 
 impl<const W: usize> Loops for Judge<'_, '_, W> {
     type Result = ();

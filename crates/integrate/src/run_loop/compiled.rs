@@ -2,16 +2,19 @@
 
 use super::adaptive::LOOKS;
 use super::{Pacing, RunLoop, interval};
-use crate::compiled_loop::{Clock, CompiledLoop, Pacer, Settings};
+use crate::clock::Clock;
+use crate::compiled_loop::{CompiledLoop, Pacer, Settings};
 use crate::error::RunError;
 use crate::step::StepError;
 use leastaction_compile::LANES;
 
 impl RunLoop<'_> {
     /// Whether a compiled loop can make the steps of this run.
-    pub(crate) fn can_compile_loop(&self) -> bool {
+    pub(crate) fn can_compile_loop(&mut self) -> bool {
         let paced = !matches!(self.pacing, Pacing::Density(_) | Pacing::Adaptive { controller: None, .. });
-        paced && self.target.is_empty() && self.method.code().is_some()
+        paced
+            && self.target.is_empty()
+            && self.method.compiled().is_some_and(|method| method.code().is_some())
     }
 
     /// What makes the steps of this run, and perhaps of another of its kind; `None` if it cannot be done so.
@@ -21,7 +24,7 @@ impl RunLoop<'_> {
             Pacing::Fixed { .. } => Pacer::Grid,
             _ => return Ok(None),
         };
-        match self.method.code() {
+        match self.method.compiled().and_then(|method| method.code()) {
             Some(code) if self.target.is_empty() => {
                 Ok(CompiledLoop::new(self.motion.dynamics(), code, pacer, blocks)?)
             }
@@ -42,6 +45,7 @@ impl RunLoop<'_> {
         };
         let (settings, still) = (self.settings(), [0.0; LANES]);
         let RunLoop { method, motion, block: states, t, .. } = self;
+        let Some(method) = method.compiled() else { unreachable!("its step was compiled into the loop") };
         let rates = method.rates(motion, interval(t, &still, LANES), states)?;
         compiled.load(block, [states.values(), states.carry(), rates], &clock, &settings);
         Ok(())
@@ -51,7 +55,10 @@ impl RunLoop<'_> {
     pub(crate) fn unload_from(&mut self, compiled: &CompiledLoop, block: usize) -> bool {
         let ([y, e, rates], clock) = compiled.state_of(block);
         self.block.set(y, e);
-        self.method.set_rates(rates, &self.block);
+        let Some(method) = self.method.compiled() else {
+            unreachable!("its step was compiled into the loop")
+        };
+        method.set_rates(rates, &self.block);
         if let Some(before) = self.remembered() {
             *before = clock.before;
         }
@@ -89,12 +96,15 @@ impl RunLoop<'_> {
 
     fn settings(&self) -> Settings {
         match &self.pacing {
-            Pacing::Fixed { grid, .. } => grid.settings(),
+            Pacing::Fixed { grid, .. } => {
+                let [start, step, last, end, steps] = grid.settings();
+                [start, step, last, end, steps, 0.0]
+            }
             Pacing::Adaptive { tolerance, .. } => {
                 let (leap, steps) = (leap(self.start, self.end, self.card.order), self.limits.steps as f64);
                 [tolerance.relative, tolerance.absolute, self.end, self.limits.longest, leap, steps]
             }
-            Pacing::Density(_) => Settings::default(),
+            Pacing::Density(_) => unreachable!("steps from a density are not compiled into a loop"),
         }
     }
 }

@@ -1,9 +1,51 @@
 //! What the tests share: systems that are nonlinear, and some that can be solved by hand.
 
 use leastaction_expr::Graph;
-use leastaction_integrate::Card;
+use leastaction_integrate::{ALL, Card};
 use leastaction_mechanics::{Dynamics, Model, State};
 use std::sync::{Mutex, PoisonError};
+
+/// The methods, by their names with `_` for `-`, handed to another macro: tests that are slow for all of them are one test for each, so that they run
+/// side by side and tell which method fails.
+macro_rules! methods {
+    ($then:ident $sweep:ident) => {
+        $then! { $sweep:
+            rk4 dormand_prince5 tsit5 dop853 vern9 taylor ias15 radau5 symplectic_euler verlet verlet_position ruth3 forest_ruth4 mclachlan4 blanes_moan4 blanes_moan4_rkn yoshida6 kahan_li6 blanes_moan6 blanes_moan6_rkn yoshida8 kahan_li8 sofroniou_spaletta10 tao2 tao4 tao6 conformal2 conformal4 implicit_midpoint gauss4 gauss6 gauss8 gauss10 gauss12 stormer_verlet lobatto_pair4 lobatto_pair6 gauss_spark4 gauss_spark6 gauss_spark8 variational_midpoint variational4 variational6 variational8 discrete_gradient average_vector_field energy_collocation4 energy_collocation6 shake rattle rattle4 rattle6
+        }
+    };
+}
+
+/// A test of each method.
+macro_rules! tests_of {
+    ($sweep:ident: $($method:ident)*) => {
+        mod $sweep {
+            $(#[test]
+            fn $method() {
+                super::$sweep(crate::common::method(stringify!($method)));
+            })*
+        }
+    };
+}
+
+/// Names of tests.
+macro_rules! names_of {
+    ($list:ident: $($method:ident)*) => {
+        const $list: &[&str] = &[$(stringify!($method)),*];
+    };
+}
+
+/// A method by the name of its test.
+pub(crate) fn method(name: &str) -> &'static Card {
+    Card::named(&name.replace('_', "-")).unwrap()
+}
+
+methods!(names_of METHODS);
+
+#[test]
+fn every_method_has_its_tests() {
+    let tested: Vec<&str> = METHODS.iter().map(|name| method(name).name).collect();
+    assert_eq!(tested, ALL.iter().map(|card| card.name).collect::<Vec<_>>());
+}
 
 /// The double pendulum, chaotic and not separable, well on its way.
 pub(crate) fn double_pendulum() -> (Dynamics, State) {

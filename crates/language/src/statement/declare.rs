@@ -3,7 +3,6 @@
 use crate::diagnostic::Diagnostic;
 use crate::reader::{Reader, Role};
 use leastaction_expr::{Expr, Kind, Parser, Span, Value};
-use leastaction_mechanics::Term;
 
 type Outcome = Result<(), Diagnostic>;
 
@@ -69,15 +68,14 @@ fn symbols<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>, rol
 pub(super) fn input<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
     loop {
         let (name, span) = reader.new_name(parser, Role::Input)?;
-        let value = if parser.accept("=") {
+        let symbol = if parser.accept("=") {
             let (value, place) = reader.scalar(parser)?;
             only(reader, value, place, &["t"], "an input is a function of time `t` and parameters")?;
-            value
+            reader.setup.source_map.mark("input", &name, place);
+            reader.setup.model.stated_input(&name, value)
         } else {
-            reader.graph.number(0.0)
+            reader.setup.model.input(&name)
         };
-        let symbol = reader.setup.model.input(&name);
-        reader.setup.inputs.push(Term { name: name.clone(), value });
         reader.scope.define(&name, symbol);
         reader.declare(&name, span, Role::Input);
         if !parser.accept(",") {

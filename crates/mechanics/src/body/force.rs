@@ -69,19 +69,23 @@ impl<'g> Model<'g> {
     ///
     /// # Errors
     /// [`BodyError`] if the point belongs to another model, or the force has other dimensions.
-    pub fn push<const D: usize>(
+    pub fn push<F: IntoExpr<'g> + Copy>(
         &mut self,
         point: &Point<'g>,
-        force: [impl IntoExpr<'g>; D],
+        force: impl AsRef<[F]>,
     ) -> Result<(), BodyError> {
         self.check_point("a force", point)?;
-        if D != point.dimensions {
-            let what = format!("a force on {}", point.name());
-            return Err(BodyError::Dimensions { what, found: D, expected: point.dimensions });
+        let force: Vec<_> = force.as_ref().iter().map(|f| f.into_expr(self.graph)).collect();
+        let (found, expected) = (force.len(), point.dimensions);
+        if found != expected {
+            return Err(BodyError::Dimensions {
+                what: format!("a force on {}", point.name()),
+                found,
+                expected,
+            });
         }
-        let force = force.map(|f| f.into_expr(self.graph));
         let coordinates = self.moving_in(&point.position);
-        let shares = vjp(&point.position[..D], &coordinates, &force);
+        let shares = vjp(&point.position[..expected], &coordinates, &force);
         self.add_forces(&coordinates, &shares);
         Ok(())
     }

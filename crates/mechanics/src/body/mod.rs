@@ -35,7 +35,7 @@ pub use surface::{Surface, SurfaceError};
 
 use crate::equations::symbols_of;
 use crate::model::{Model, Particle};
-use leastaction_expr::{Expr, IntoExpr, nearest};
+use leastaction_expr::{Expr, IntoExpr, Rebind, Rebinding, nearest, rebind};
 use std::collections::HashMap;
 use vector::{IDENTITY, Matrix, Vector, cross, dot, minus, rates};
 
@@ -61,12 +61,16 @@ pub struct Body<'g> {
     names: Vec<(String, String)>,
 }
 
+rebind!(Body { mass, moments, centre, nodes, frame; name, dimensions, origin, axes, names });
+
 /// The bodies of a model, found by name however many there are.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bodies<'g> {
     list: Vec<Body<'g>>,
     places: HashMap<String, usize>,
 }
+
+rebind!(Bodies { list; places });
 
 impl<'g> Bodies<'g> {
     fn named(&self, name: &str) -> Option<&Body<'g>> {
@@ -88,6 +92,18 @@ pub(crate) enum Frame<'g> {
     Rod(usize, [Expr<'g>; 3]),
     /// All: three axes.
     Full([[Expr<'g>; 3]; 3]),
+}
+
+impl Rebind for Frame<'_> {
+    type To<'h> = Frame<'h>;
+
+    fn rebind<'h>(&self, graphs: Rebinding<'_, 'h>) -> Frame<'h> {
+        match self {
+            Frame::Point => Frame::Point,
+            Frame::Rod(index, axis) => Frame::Rod(*index, axis.rebind(graphs)),
+            Frame::Full(axes) => Frame::Full(axes.rebind(graphs)),
+        }
+    }
 }
 
 const AXES: [char; 3] = ['x', 'y', 'z'];

@@ -40,10 +40,11 @@ impl<'g> Body<'g> {
     /// # Errors
     /// [`BodyError`] if it has not as many dimensions as the body, a number is not finite, or the body is a rod and the point is not
     /// on it.
-    pub fn point<const D: usize>(&self, place: [impl IntoExpr<'g>; D]) -> Result<Point<'g>, BodyError> {
+    pub fn point<X: IntoExpr<'g> + Copy>(&self, place: impl AsRef<[X]>) -> Result<Point<'g>, BodyError> {
         let what = || format!("a point of body `{}`", self.name);
-        if D != self.dimensions {
-            return Err(BodyError::Dimensions { what: what(), found: D, expected: self.dimensions });
+        let (place, expected) = (place.as_ref(), self.dimensions);
+        if place.len() != expected {
+            return Err(BodyError::Dimensions { what: what(), found: place.len(), expected });
         }
         let graph = self.mass.graph();
         let mut local = [graph.number(0.0); 3];

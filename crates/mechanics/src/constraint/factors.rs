@@ -9,9 +9,9 @@ use crate::facts::Form;
 use crate::inverse::grow;
 use crate::parameters::Revision;
 use crate::quantity::Quantity;
-use crate::solve::lu;
 use crate::system::System;
 use leastaction_compile::LANES;
+use leastaction_linear::dense;
 use std::sync::Arc;
 
 /// The constraints of a system at one configuration, for one state or for a block of eight: G = ∂Ψ/∂v, and G M⁻¹ Gᵀ in factors.
@@ -52,12 +52,12 @@ impl ConstraintFactors {
         let numbers = |len: usize| vec![0.0; len * width];
         ConstraintFactors {
             width,
-            jacobian: numbers(layout.columns.len()),
+            jacobian: numbers(layout.jacobian.len()),
             inverse: numbers(layout.inverse_len),
             known: None,
-            spread: numbers(layout.spread_columns.len()),
+            spread: numbers(layout.spread_pattern.len()),
             diagonal: numbers(layout.rows),
-            lower: numbers(layout.factor_rows.len()),
+            lower: numbers(layout.elimination.len()),
             rank: [0; LANES],
             orthogonal: Orthogonal::new(&layout, width),
             doubtful: [false; LANES],
@@ -144,65 +144,62 @@ impl ConstraintFactors {
 
     /// Adds the constraint force: out −= Gᵀλ.
     pub fn add_forces(&self, multipliers: &[f64], out: &mut [f64]) {
-        let Layout { start, columns, .. } = &*self.layout;
+        let pattern = &self.layout.jacobian;
         match self.width {
-            1 => subtract_transposed::<1>(start, columns, &self.jacobian, multipliers, out),
-            _ => subtract_transposed::<LANES>(start, columns, &self.jacobian, multipliers, out),
+            1 => pattern.subtract_transposed::<1>(&self.jacobian, multipliers, out),
+            _ => pattern.subtract_transposed::<LANES>(&self.jacobian, multipliers, out),
         }
     }
 
     /// Adds what the constraint force does to velocities: out −= M⁻¹Gᵀλ.
     pub fn add_accelerations(&self, multipliers: &[f64], out: &mut [f64]) {
-        let Layout { spread_start, spread_columns, .. } = &*self.layout;
+        let pattern = &self.layout.spread_pattern;
         match self.width {
-            1 => subtract_transposed::<1>(spread_start, spread_columns, &self.spread, multipliers, out),
-            _ => subtract_transposed::<LANES>(spread_start, spread_columns, &self.spread, multipliers, out),
+            1 => pattern.subtract_transposed::<1>(&self.spread, multipliers, out),
+            _ => pattern.subtract_transposed::<LANES>(&self.spread, multipliers, out),
         }
     }
 
     /// Adds what velocities, or accelerations, do to constraints: out += G v.
     pub fn add_rates(&self, v: &[f64], out: &mut [f64]) {
-        let Layout { start, columns, .. } = &*self.layout;
+        let pattern = &self.layout.jacobian;
         match self.width {
-            1 => add_product::<1>(start, columns, &self.jacobian, v, out),
-            _ => add_product::<LANES>(start, columns, &self.jacobian, v, out),
+            1 => pattern.add_product::<1>(&self.jacobian, v, out),
+            _ => pattern.add_product::<LANES>(&self.jacobian, v, out),
         }
     }
 
     /// Adds what impulses do to constraints: out += G M⁻¹ p.
     pub fn add_rates_of_momenta(&self, p: &[f64], out: &mut [f64]) {
-        let Layout { spread_start, spread_columns, .. } = &*self.layout;
+        let pattern = &self.layout.spread_pattern;
         match self.width {
-            1 => add_product::<1>(spread_start, spread_columns, &self.spread, p, out),
-            _ => add_product::<LANES>(spread_start, spread_columns, &self.spread, p, out),
+            1 => pattern.add_product::<1>(&self.spread, p, out),
+            _ => pattern.add_product::<LANES>(&self.spread, p, out),
         }
     }
 
     /// Σ |G_ki| of a constraint, in a lane: by how much it changes at most where every coordinate changes by 1.
     #[must_use]
     pub fn steepness(&self, constraint: usize, lane: usize) -> f64 {
-        self.layout.row(constraint).map(|entry| self.jacobian[entry * self.width + lane].abs()).sum()
+        self.layout.jacobian.row(constraint).map(|entry| self.jacobian[entry * self.width + lane].abs()).sum()
     }
 
     /// The largest |(M⁻¹Gᵀ)_ik| of a constraint, in a lane: what a unit of its multiplier does to accelerations.
     #[must_use]
     pub fn reach(&self, constraint: usize, lane: usize) -> f64 {
-        let entries = self.layout.spread_row(constraint);
+        let entries = self.layout.spread_pattern.row(constraint);
         entries.fold(0.0f64, |m, entry| m.max(self.spread[entry * self.width + lane].abs()))
     }
 
     fn solve_in<const W: usize>(&mut self, b: &mut [f64]) {
-        for (x, &row) in self.ordered.chunks_exact_mut(W).zip(&self.layout.order) {
-            x.copy_from_slice(&b[row as usize * W..][..W]);
-        }
-        self.layout.solve::<W>(&self.diagonal, &self.lower, &mut self.ordered);
+        let elimination = &self.layout.elimination;
+        elimination.gather::<W>(b, &mut self.ordered);
+        elimination.solve::<W>(&self.diagonal, &self.lower, &mut self.ordered);
         if let Some(orthogonal) = self.orthogonal.as_mut() {
             let doubtful = (0..W).filter(|&lane| self.doubtful[lane]);
-            doubtful.for_each(|lane| orthogonal.solve(b, &mut self.ordered, &self.layout.order, (lane, W)));
+            doubtful.for_each(|lane| orthogonal.solve(b, &mut self.ordered, elimination.order(), (lane, W)));
         }
-        for (x, &row) in self.ordered.chunks_exact(W).zip(&self.layout.order) {
-            b[row as usize * W..][..W].copy_from_slice(x);
-        }
+        elimination.scatter::<W>(&self.ordered, b);
     }
 
     /// Factors anew what pivots left in doubt, reckoning with the violation of constraints: by orthogonal factors if the system is small.
@@ -262,7 +259,7 @@ impl ConstraintFactors {
         diagonal.fill::<W>(&self.jacobian, &self.spread, &mut self.diagonal);
         lower.fill::<W>(&self.jacobian, &self.spread, &mut self.lower);
         let ConstraintFactors { diagonal, lower, ordered, .. } = self;
-        let found = self.layout.factor::<W>(diagonal, lower, ordered, dependent);
+        let found = self.layout.elimination.factor::<W>(diagonal, lower, ordered, dependent);
         self.rank[..W].copy_from_slice(&found.rank);
         found.weakest
     }
@@ -321,48 +318,10 @@ fn invert(
         return part[0].is_finite();
     }
     let (matrix, right) = (&mut matrix[..n * n], &mut right[..n * n]);
-    right.fill(0.0);
-    (0..n).for_each(|i| right[i * n + i] = 1.0);
     (0..n * n).for_each(|k| matrix[k] = part[k * width]);
-    let regular = lu(matrix, right, n).is_ok();
+    let regular = dense::invert(matrix, right, n).is_ok();
     (0..n * n).for_each(|k| part[k * width] = if regular { right[k] } else { f64::NAN });
     regular
-}
-
-/// out −= Aᵀx for a matrix by rows.
-pub(crate) fn subtract_transposed<const W: usize>(
-    start: &[u32],
-    columns: &[u32],
-    entries: &[f64],
-    x: &[f64],
-    out: &mut [f64],
-) {
-    let ((entries, _), (out, _)) = (entries.as_chunks::<W>(), out.as_chunks_mut::<W>());
-    for (x, range) in x.as_chunks::<W>().0.iter().zip(start.windows(2)) {
-        let range = range[0] as usize..range[1] as usize;
-        for (&column, entry) in columns[range.clone()].iter().zip(&entries[range]) {
-            let out = &mut out[column as usize];
-            (0..W).for_each(|l| out[l] -= entry[l] * x[l]);
-        }
-    }
-}
-
-/// out += Ax for a matrix by rows.
-pub(crate) fn add_product<const W: usize>(
-    start: &[u32],
-    columns: &[u32],
-    entries: &[f64],
-    x: &[f64],
-    out: &mut [f64],
-) {
-    let ((entries, _), (x, _)) = (entries.as_chunks::<W>(), x.as_chunks::<W>());
-    for (out, range) in out.as_chunks_mut::<W>().0.iter_mut().zip(start.windows(2)) {
-        let range = range[0] as usize..range[1] as usize;
-        for (&column, entry) in columns[range.clone()].iter().zip(&entries[range]) {
-            let x = &x[column as usize];
-            (0..W).for_each(|l| out[l] += entry[l] * x[l]);
-        }
-    }
 }
 
 /// What dynamics needs to reckon with constraints. It grows when it is first used, and then no more.

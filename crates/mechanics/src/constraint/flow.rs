@@ -12,7 +12,6 @@
 //!
 //! $$\dot q=v-WG^Tb,\quad\dot p=f+G^Ta+K^Tb,\qquad A\,b=\dot\Phi,\quad A\,a=C\,b-\frac{d\dot\Phi}{dt}\Big|_{J\nabla H}.$$
 
-use crate::constraint::factors::{add_product, subtract_transposed};
 use crate::dynamics::Dynamics;
 use crate::engine::check;
 use crate::error::EvalError;
@@ -59,7 +58,7 @@ impl Dynamics {
         check("field", y.len(), dy.len())?;
         let (width, half) = (t.len(), y.len() / 2);
         let layout = self.system().layout().clone();
-        let (rows, entries, n) = (layout.rows * width, layout.columns.len() * width, half / width);
+        let (rows, entries, n) = (layout.rows * width, layout.jacobian.len() * width, half / width);
         let shears = if facts.separable { 0 } else { n * n * width };
         let mut memory = std::mem::take(&mut self.constraint.flow);
         grow(&mut memory, 5 * half + 2 * rows + entries + shears);
@@ -91,10 +90,9 @@ impl Dynamics {
         moved.fill(0.0);
         factors.add_accelerations(b, moved);
         push.fill(0.0);
-        let (start, columns) = (&layout.start, &layout.columns);
         match width {
-            1 => subtract_transposed::<1>(start, columns, turns, b, push),
-            _ => subtract_transposed::<LANES>(start, columns, turns, b, push),
+            1 => layout.jacobian.subtract_transposed::<1>(turns, b, push),
+            _ => layout.jacobian.subtract_transposed::<LANES>(turns, b, push),
         }
         let mut sheared_too = Ok(());
         if !shears.is_empty() {
@@ -118,8 +116,8 @@ impl Dynamics {
         factors.add_rates_of_momenta(push, a);
         turns.iter_mut().for_each(|turn| *turn = -*turn);
         match width {
-            1 => add_product::<1>(start, columns, turns, moved, a),
-            _ => add_product::<LANES>(start, columns, turns, moved, a),
+            1 => layout.jacobian.add_product::<1>(turns, moved, a),
+            _ => layout.jacobian.add_product::<LANES>(turns, moved, a),
         }
         factors.solve(a);
         a.iter_mut().for_each(|a| *a = -*a);

@@ -16,12 +16,13 @@ pub(crate) mod shake;
 pub(crate) mod sparse;
 
 use crate::constraint::sparse::{BENT, DEPENDENT, LONGEST};
+use crate::energy::Potential;
 use crate::equations::{Equations, Statement, along, depend, rate, symbols_of};
 use crate::error::ModelError;
 use crate::matrix::Symmetric;
 use crate::model::{Model, Term};
 use crate::probe::Probe;
-use leastaction_expr::{Entry, Expr, Id, jacobian, jvp};
+use leastaction_expr::{Entry, Expr, Id, jacobian, jvp, rebind};
 use std::collections::HashSet;
 
 /// The forces of so many constraints are written out.
@@ -40,6 +41,8 @@ pub struct Constraint<'g> {
     pub rate: Expr<'g>,
 }
 
+rebind!(Constraint { value, rate; name, level });
+
 /// What a constraint demands something of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
@@ -57,7 +60,11 @@ impl<'g> Model<'g> {
         }
         let fixed = self.parameters.iter().map(|(p, _)| *p).chain([self.time]);
         let fixed: HashSet<Id> = fixed.map(|e| e.id()).collect();
-        let mut free: HashSet<Id> = self.coordinates.iter().map(|q| q.id()).collect();
+        // What energies read that are no formulas stays a coordinate: no value can be put in its place there.
+        let reads = self.potential.iter().flat_map(Potential::reads);
+        let read: HashSet<Id> = reads.filter_map(|&i| Some(self.coordinates.get(i as usize)?.id())).collect();
+        let mut free: HashSet<Id> =
+            self.coordinates.iter().map(|q| q.id()).filter(|q| !read.contains(q)).collect();
         loop {
             let resolved = self.substituted()?;
             let found = resolved.constraints.iter().map(|term| held_by(term.value, &fixed, &free));
@@ -76,8 +83,15 @@ impl<'g> Model<'g> {
                     _ => self.constraints.push(term),
                 }
             }
-            let stay: Vec<bool> = self.coordinates.iter().map(|q| free.contains(&q.id())).collect();
             let held: HashSet<Id> = self.held.iter().map(|(q, _)| q.id()).collect();
+            let stay: Vec<bool> = self.coordinates.iter().map(|q| !held.contains(&q.id())).collect();
+            let places = stay.iter().scan(0, |next, &stays| {
+                let place = *next;
+                *next += u32::from(stays);
+                Some(place)
+            });
+            let places: Vec<u32> = places.collect();
+            self.potential.iter_mut().for_each(|potential| potential.renumber(&places));
             keep(&mut self.coordinates, &stay);
             keep(&mut self.momenta, &stay);
             self.forces.retain(|(on, _)| !held.contains(&on.id()));
@@ -176,6 +190,7 @@ impl<'g> Equations<'g> {
         if rows == 0 || rows > WRITTEN_OUT {
             return if rows == 0 { self.phase_rates() } else { None };
         }
+        // Without energies that are no formulas: multipliers depend on all forces.
         let (rates, mut forces) = self.phase_rates()?;
         let Demands { jacobian, bias, .. } = self.demands();
         let mut gradients = vec![vec![zero; n]; rows];

@@ -41,11 +41,11 @@ impl ShakeFactors {
         let numbers = |len: usize| vec![0.0; len * width];
         let factors = Factors {
             inverse: numbers(layout.rows),
-            lower: numbers(layout.factor_rows.len()),
-            upper: numbers(layout.factor_rows.len()),
+            lower: numbers(layout.elimination.len()),
+            upper: numbers(layout.elimination.len()),
         };
         ShakeFactors {
-            jacobian: numbers(layout.columns.len()),
+            jacobian: numbers(layout.jacobian.len()),
             latest: factors.clone(),
             kept: factors,
             ordered: numbers(layout.rows),
@@ -120,11 +120,11 @@ impl ShakeFactors {
         let mut length = f64::INFINITY;
         for row in 0..self.layout.rows {
             let (mut slope, mut turned, mut moved) = (0.0f64, 0.0f64, 0.0f64);
-            for entry in self.layout.row(row) {
+            for entry in self.layout.jacobian.row(row) {
                 let at = entry * self.width + lane;
                 slope = slope.max(factors.jacobian[at].abs());
                 turned = turned.max((self.jacobian[at] - factors.jacobian[at]).abs());
-                moved = moved.max(shift(self.layout.columns[entry] as usize).abs());
+                moved = moved.max(shift(self.layout.jacobian.columns()[entry] as usize).abs());
             }
             // What turns by rounding alone does not turn.
             if turned > 1e-9 * slope {
@@ -147,7 +147,8 @@ impl ShakeFactors {
         layout.diagonal.fill::<W>(jacobian, &factors.spread, &mut latest.inverse);
         layout.lower.fill::<W>(jacobian, &factors.spread, &mut latest.lower);
         layout.upper.fill::<W>(jacobian, &factors.spread, &mut latest.upper);
-        layout.factor_unsymmetric::<W>(&factors.diagonal, latest);
+        let Factors { inverse, lower, upper } = latest;
+        layout.elimination.factor_unsymmetric::<W>(&factors.diagonal, inverse, lower, upper);
         let pairs = [
             (&latest.inverse, &mut kept.inverse),
             (&latest.lower, &mut kept.lower),
@@ -162,59 +163,9 @@ impl ShakeFactors {
 
     fn solve_in<const W: usize>(&mut self, b: &mut [f64]) {
         let ShakeFactors { layout, kept: Factors { inverse, lower, upper }, ordered: x, .. } = self;
-        for (x, &row) in x.chunks_exact_mut(W).zip(&layout.order) {
-            x.copy_from_slice(&b[row as usize * W..][..W]);
-        }
-        layout.solve_lower::<W>(lower, x);
-        let ((inverse, _), (upper, _), (x, _)) =
-            (inverse.as_chunks::<W>(), upper.as_chunks::<W>(), x.as_chunks_mut::<W>());
-        for j in (0..layout.rows).rev() {
-            let mut sum = x[j];
-            let column = layout.factor_column(j);
-            for (&s, factor) in layout.factor_rows[column.clone()].iter().zip(&upper[column]) {
-                let x = &x[s as usize];
-                (0..W).for_each(|l| sum[l] -= factor[l] * x[l]);
-            }
-            (0..W).for_each(|l| x[j][l] = sum[l] * inverse[j][l]);
-        }
-        for (x, &row) in x.iter().zip(&layout.order) {
-            b[row as usize * W..][..W].copy_from_slice(x);
-        }
-    }
-}
-
-impl Layout {
-    /// Replaces a matrix by its factors L U. Rows whose inverse pivot is 0 in `skipped` are left out.
-    fn factor_unsymmetric<const W: usize>(&self, skipped: &[f64], factors: &mut Factors) {
-        let Factors { inverse, lower, upper } = factors;
-        for j in 0..self.rows {
-            for l in 0..W {
-                let at = j * W + l;
-                inverse[at] = if skipped[at] == 0.0 { 0.0 } else { 1.0 / inverse[at] };
-            }
-            let column = self.factor_column(j);
-            for a in column.clone() {
-                for l in 0..W {
-                    lower[a * W + l] *= inverse[j * W + l];
-                }
-            }
-            for a in column.clone() {
-                let s = self.factor_rows[a] as usize;
-                for l in 0..W {
-                    inverse[s * W + l] -= lower[a * W + l] * upper[a * W + l];
-                }
-                let mut at = self.factor_start[s] as usize;
-                for b in a + 1..column.end {
-                    while self.factor_rows[at] != self.factor_rows[b] {
-                        at += 1;
-                    }
-                    for l in 0..W {
-                        lower[at * W + l] -= lower[b * W + l] * upper[a * W + l];
-                        upper[at * W + l] -= lower[a * W + l] * upper[b * W + l];
-                    }
-                }
-            }
-        }
+        layout.elimination.gather::<W>(b, x);
+        layout.elimination.solve_unsymmetric::<W>(inverse, lower, upper, x);
+        layout.elimination.scatter::<W>(x, b);
     }
 }
 

@@ -34,5 +34,5 @@ const fn card(name: &'static str, about: &'static str, order: u32, stepper: Step
 
 /// The Gauss method of s stages.
 pub(super) fn gauss(s: usize, dynamics: &mut Dynamics, width: usize) -> Result<Box<dyn Step>, RunError> {
-    Ok(Box::new(Stages::new(Tableau::gauss(s), dynamics.system().dimension(), width)))
+    Ok(Box::new(Stages::new(Tableau::gauss(s), dynamics.system().jacobian_structure(), width)))
 }

@@ -36,5 +36,5 @@ const fn card(name: &'static str, about: &'static str, order: u32, stepper: Step
 
 /// The pair of s stages.
 fn pair(s: usize, dynamics: &mut Dynamics, width: usize) -> Result<Box<dyn Step>, RunError> {
-    Ok(Box::new(Stages::new(Tableau::lobatto(s), dynamics.system().dimension(), width)))
+    Ok(Box::new(Stages::new(Tableau::lobatto(s), dynamics.system().jacobian_structure(), width)))
 }

@@ -22,11 +22,10 @@ pub(in crate::method) const CARD: Card = Card {
     sizing: Sizing::Estimated { order: 4 },
     cite: "doi:10.1007/978-3-642-05221-7, section IV.8",
     stepper: |dynamics, width, pace| {
-        let rows = dynamics.system().dimension();
+        let structure = dynamics.system().jacobian_structure();
         // The Jacobian is compiled before the first step asks for it; whether it exists at 0 does not matter.
-        let (t, y, mut jacobian) =
-            (vec![0.0; width], vec![0.0; rows * width], vec![0.0; rows * rows * width]);
-        let _ = dynamics.jacobian(&t, &y, &mut jacobian);
-        Ok(Box::new(Radau::new(rows, width, pace)))
+        let (t, y) = (vec![0.0; width], vec![0.0; structure.rows() * width]);
+        let _ = dynamics.jacobian_entries(&t, &y, &mut vec![0.0; structure.len() * width]);
+        Ok(Box::new(Radau::new(structure, width, pace)))
     },
 };

@@ -56,7 +56,7 @@ struct Conformal {
 impl Conformal {
     /// A composition, a palindrome by its first half.
     fn boxed(dynamics: &mut Dynamics, width: usize, half: &[f64]) -> Result<Box<dyn Step>, RunError> {
-        if dynamics.system().facts().closed {
+        if dynamics.system().facts().explicit {
             dynamics.prepare(&[Quantity::Drift, Quantity::Kick])?;
         }
         let steps = mirror(half);

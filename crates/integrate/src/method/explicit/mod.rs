@@ -5,10 +5,10 @@
 //! The rate at the end of a step is the first of the next: it costs nothing if the step is taken, and serves the error estimate and
 //! the dense output.
 
-mod code;
 pub(super) mod dop853;
 pub(super) mod dormand_prince5;
 pub(super) mod rk4;
+mod text;
 pub(super) mod tsit5;
 pub(super) mod vern9;
 
@@ -16,10 +16,12 @@ use crate::block::{Block, CopyIn, copy_in};
 use crate::compiled_loop::StepCode;
 use crate::compiled_step::{CompiledStep, Contents, KernelKey};
 use crate::dense::{Basis, Polynomial};
-use crate::pace::{Pace, Tolerance, larger};
-use crate::step::{Interval, Motion, Step, StepError};
-use leastaction_compile::{LANES, advance, gather, vectorized};
+use crate::pace::{Pace, Tolerance};
+use crate::step::{Compiled, Estimated, Interpolated, Interval, Motion, Step, StepError};
+use crate::workspace::{Computing, Memory, Slot, spread};
+use leastaction_compile::{LANES, Lanes, vectorized};
 use leastaction_mechanics::{Dynamics, EvalError};
+use text::Weighted;
 
 /// Weights of stages, by their numbers. Those that are left out are zero.
 pub(super) type Row = &'static [(usize, f64)];
@@ -72,8 +74,8 @@ pub(super) struct Explicit {
     /// Whether all stages of the last step are known, and whether those of the next will be asked for.
     stages_known: bool,
     stages_wanted: bool,
-    /// The errors of the last step as multiples of what is tolerated, as the kernel found them: one or two for each lane.
-    ratios: [[f64; LANES]; 2],
+    /// The errors of the last step as multiples of what is tolerated, as the kernel found them.
+    ratios: [f64; LANES],
 }
 
 impl Tableau {
@@ -92,7 +94,7 @@ impl Tableau {
             full: None,
             stages_known: true,
             stages_wanted: false,
-            ratios: [[0.0; LANES]; 2],
+            ratios: [0.0; LANES],
         })
     }
 
@@ -108,22 +110,14 @@ impl Tableau {
 }
 
 impl Explicit {
-    /// Finds stage number `i` at y + h Σ aᵢⱼ kⱼ.
-    fn find(
-        &mut self,
-        motion: &mut Motion<'_>,
-        interval: Interval<'_>,
-        block: &Block,
-        i: usize,
-        (c, row): (f64, Row),
-    ) -> Result<(), StepError> {
-        let len = self.at.len();
-        gather(&mut self.at, Some(block.values()), &self.h, row, &self.stages);
-        Ok(motion.rates(interval, c, &self.at, &mut self.stages[i * len..][..len])?)
+    /// The rows of a step.
+    fn rows<'a>(&'a mut self, block: &'a Block, change: &'a mut [f64]) -> Memory<'a> {
+        let Explicit { at, stages, h, .. } = self;
+        Memory { row: at.len(), h: *h, block, change, at, rates: stages }
     }
 
     /// The step as a kernel.
-    fn compiled(
+    fn kernel(
         &self,
         dynamics: &Dynamics,
         width: usize,
@@ -139,7 +133,7 @@ impl Explicit {
             KernelKey { method: tableau.method, contents },
             &tableau.quantities(),
             (&[n, n, n], settings),
-            |builder, inputs| code::write(tableau, full, builder, inputs),
+            |builder, inputs| tableau.write_alone(full, builder, inputs),
         )
     }
 
@@ -153,7 +147,9 @@ impl Explicit {
         change: Option<&mut [f64]>,
     ) -> Result<(), EvalError> {
         let (len, last) = (self.at.len(), self.tableau.last());
-        let Some(whole) = (if full { &mut self.full } else { &mut self.whole }) else { return Ok(()) };
+        let Some(whole) = (if full { &mut self.full } else { &mut self.whole }) else {
+            unreachable!("a step is compiled before it is made as a whole")
+        };
         let (first, others) = self.stages.split_at_mut(len);
         let outputs = whole.step(dynamics, interval, &[block.values(), block.carry(), first])?;
         if let Some(change) = change {
@@ -163,7 +159,8 @@ impl Explicit {
         let (outputs, inner) = outputs.split_at(outputs.len() - inner);
         others[(last - 1) * len..][..len].copy_from_slice(&outputs[len..][..len]);
         others[..inner.len()].copy_from_slice(inner);
-        keep_ratios(&mut self.ratios, &outputs[2 * len..], interval.t.len());
+        let ratios = &outputs[2 * len..];
+        self.ratios[..ratios.len()].copy_from_slice(ratios);
         self.stages_known = full;
         Ok(())
     }
@@ -175,8 +172,7 @@ impl Explicit {
         interval: Interval<'_>,
         block: &Block,
     ) -> Result<(), EvalError> {
-        // With one lane, all components have its step.
-        self.h = std::array::from_fn(|j| interval.h[j % interval.h.len()]);
+        self.h = spread(interval.h);
         let begun = &mut self.begun[..interval.t.len()];
         if begun.contains(&0.0) {
             motion.rates(interval, 0.0, block.values(), &mut self.at)?;
@@ -199,17 +195,9 @@ impl Explicit {
             return Ok(());
         }
         if self.full.is_none() {
-            self.full = self.compiled(dynamics, interval.t.len(), true)?;
+            self.full = self.kernel(dynamics, interval.t.len(), true)?;
         }
         self.step_as_whole(dynamics, interval, block, true, None)
-    }
-}
-
-/// Takes over errors that a kernel has measured.
-#[inline]
-fn keep_ratios(ratios: &mut [[f64; LANES]; 2], measured: &[f64], width: usize) {
-    for (to, from) in ratios.iter_mut().zip(measured.chunks_exact(width)) {
-        to[..width].copy_from_slice(from);
     }
 }
 
@@ -223,22 +211,111 @@ impl Estimate {
         .into_iter()
         .flatten()
     }
+}
 
-    /// The error, from those of each row.
-    #[inline]
-    fn join(&self, ratios: &mut [f64], others: &[f64]) {
-        if let Estimate::Pair { .. } = self {
-            for (ratio, third) in ratios.iter_mut().zip(others) {
-                let square = *ratio * *ratio;
-                *ratio = square / larger((square + 0.01 * (third * third)).sqrt(), f64::MIN_POSITIVE);
-            }
+impl Step for Explicit {
+    fn step(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+        change: &mut [f64],
+    ) -> Result<(), StepError> {
+        let tableau = self.tableau;
+        self.begin(motion, interval, block)?;
+        if self.whole.is_some() {
+            let full = std::mem::take(&mut self.stages_wanted) && self.full.is_some();
+            motion.work_mut().evaluations += tableau.stages.len() as u64 + 1;
+            return Ok(self.step_as_whole(motion.dynamics(), interval, block, full, Some(change))?);
+        }
+        let mut step = Computing { motion, interval, memory: self.rows(block, change) };
+        Ok(tableau.step(&mut step)?)
+    }
+
+    fn accept(&mut self, lanes: &[bool]) {
+        let len = self.at.len();
+        let (first, rest) = self.stages.split_at_mut(len);
+        vectorized(CopyIn { lanes, from: &rest[(self.tableau.last() - 1) * len..][..len], to: first });
+    }
+
+    fn displaced(&mut self) {
+        self.begun.fill(0.0);
+    }
+
+    fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
+        visit(&mut self.begun);
+        visit(&mut self.stages[..self.at.len()]);
+    }
+
+    fn estimated(&mut self) -> Option<&mut dyn Estimated> {
+        Some(self)
+    }
+
+    fn interpolated(&mut self) -> Option<&mut dyn Interpolated> {
+        Some(self)
+    }
+
+    fn compiled(&mut self) -> Option<&mut dyn Compiled> {
+        Some(self)
+    }
+}
+
+impl Estimated for Explicit {
+    fn error(&mut self, tolerance: Tolerance, block: &Block, change: &[f64], ratios: &mut [f64]) {
+        if self.whole.is_some() && self.tolerance == Some(tolerance) {
+            return ratios.copy_from_slice(&self.ratios[..ratios.len()]);
+        }
+        self.error_within(tolerance, block, change, ratios, &mut |_| {});
+    }
+
+    fn error_within(
+        &mut self,
+        tolerance: Tolerance,
+        block: &Block,
+        change: &[f64],
+        ratios: &mut [f64],
+        keep: &mut dyn FnMut(&mut [f64]),
+    ) {
+        let (mut measured, estimate, width) = ([[0.0; LANES]; 2], &self.tableau.estimate, ratios.len());
+        for (row, measured) in estimate.rows().zip(&mut measured) {
+            self.rows(block, &mut []).combine(Slot::At(0), Weighted(row));
+            keep(&mut self.at);
+            tolerance.ratios(&self.at, block.values(), change, &mut measured[..width]);
+        }
+        for (j, ratio) in ratios.iter_mut().enumerate() {
+            [*ratio] = estimate.join(&mut Lanes, [[measured[0][j]], [measured[1][j]]]);
         }
     }
 }
 
-impl Step for Explicit {
+impl Interpolated for Explicit {
+    fn polynomial(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+        _: &[f64],
+        polynomial: &mut Polynomial,
+    ) -> Result<(), StepError> {
+        let (tableau, len) = (self.tableau, self.at.len());
+        let dense = &tableau.dense;
+        self.stages_wanted = true;
+        self.complete_stages(motion.dynamics(), interval, block)?;
+        let mut step = Computing { motion, interval, memory: self.rows(block, &mut []) };
+        for (i, &stage) in dense.extra.iter().enumerate() {
+            text::stage(&mut step, tableau.last() + 1 + i, stage)?;
+        }
+        let terms = polynomial.begin(block, dense.basis, dense.terms.len());
+        for (term, row) in terms.chunks_exact_mut(len).zip(dense.terms) {
+            self.rows(block, term).combine(Slot::Change(0), Weighted(row));
+        }
+        Ok(())
+    }
+}
+
+impl Compiled for Explicit {
     fn compile(&mut self, dynamics: &Dynamics, width: usize) -> Result<(), EvalError> {
-        self.whole = self.compiled(dynamics, width, false)?;
+        self.whole = self.kernel(dynamics, width, false)?;
         Ok(())
     }
 
@@ -259,91 +336,6 @@ impl Step for Explicit {
     fn set_rates(&mut self, rates: &[f64], _: &Block) {
         self.stages[..rates.len()].copy_from_slice(rates);
         self.begun.fill(1.0);
-    }
-
-    fn step(
-        &mut self,
-        motion: &mut Motion<'_>,
-        interval: Interval<'_>,
-        block: &Block,
-        change: &mut [f64],
-    ) -> Result<(), StepError> {
-        let (tableau, len) = (self.tableau, change.len());
-        self.begin(motion, interval, block)?;
-        if self.whole.is_some() {
-            let full = std::mem::take(&mut self.stages_wanted) && self.full.is_some();
-            motion.work_mut().evaluations += tableau.stages.len() as u64 + 1;
-            return Ok(self.step_as_whole(motion.dynamics(), interval, block, full, Some(change))?);
-        }
-        for (i, &stage) in tableau.stages.iter().enumerate() {
-            self.find(motion, interval, block, i + 1, stage)?;
-        }
-        advance(change, &self.h, tableau.weights, &self.stages);
-        block.after(0, change, &mut self.at);
-        Ok(motion.rates(interval, 1.0, &self.at, &mut self.stages[tableau.last() * len..][..len])?)
-    }
-
-    fn error(&mut self, tolerance: Tolerance, block: &Block, change: &[f64], ratios: &mut [f64]) {
-        if self.whole.is_some() && self.tolerance == Some(tolerance) {
-            ratios.copy_from_slice(&self.ratios[0][..ratios.len()]);
-            return self.tableau.estimate.join(ratios, &self.ratios[1]);
-        }
-        self.error_within(tolerance, block, change, ratios, &mut |_| {});
-    }
-
-    fn error_within(
-        &mut self,
-        tolerance: Tolerance,
-        block: &Block,
-        change: &[f64],
-        ratios: &mut [f64],
-        keep: &mut dyn FnMut(&mut [f64]),
-    ) {
-        let mut measured = [[0.0; LANES]; 2];
-        for (row, measured) in self.tableau.estimate.rows().zip(&mut measured) {
-            gather(&mut self.at, None, &self.h, row, &self.stages);
-            keep(&mut self.at);
-            tolerance.ratios(&self.at, block.values(), change, &mut measured[..ratios.len()]);
-        }
-        ratios.copy_from_slice(&measured[0][..ratios.len()]);
-        self.tableau.estimate.join(ratios, &measured[1]);
-    }
-
-    fn polynomial(
-        &mut self,
-        motion: &mut Motion<'_>,
-        interval: Interval<'_>,
-        block: &Block,
-        _: &[f64],
-        polynomial: &mut Polynomial,
-    ) -> Result<bool, StepError> {
-        let (tableau, len) = (self.tableau, self.at.len());
-        let dense = &tableau.dense;
-        self.stages_wanted = true;
-        self.complete_stages(motion.dynamics(), interval, block)?;
-        for (i, &stage) in dense.extra.iter().enumerate() {
-            self.find(motion, interval, block, tableau.last() + 1 + i, stage)?;
-        }
-        let terms = polynomial.begin(block, dense.basis, dense.terms.len());
-        for (term, row) in terms.chunks_exact_mut(len).zip(dense.terms) {
-            gather(term, None, &self.h, row, &self.stages);
-        }
-        Ok(true)
-    }
-
-    fn accept(&mut self, lanes: &[bool]) {
-        let len = self.at.len();
-        let (first, rest) = self.stages.split_at_mut(len);
-        vectorized(CopyIn { lanes, from: &rest[(self.tableau.last() - 1) * len..][..len], to: first });
-    }
-
-    fn displaced(&mut self) {
-        self.begun.fill(0.0);
-    }
-
-    fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
-        visit(&mut self.begun);
-        visit(&mut self.stages[..self.at.len()]);
     }
 }
 

@@ -4,13 +4,14 @@
 //! $$y_1=y+\tfrac h6(k_1+2k_2+2k_3+k_4)$$
 
 use super::Row;
-use super::code::write_stages;
+use super::text::stages;
 use crate::block::Block;
 use crate::card::{Card, Kind, Needs, Sizing};
 use crate::compiled_loop::{StepCode, StepOutputs};
 use crate::compiled_step::{CompiledStep, KernelKey, StepBuilder};
-use crate::step::{Interval, Motion, Step, StepError};
-use leastaction_compile::{AssemblyError, Operand, advance, gather};
+use crate::step::{Compiled, Interval, Motion, Step, StepError};
+use crate::workspace::{Computing, Memory, Place, Workspace, Writing, spread};
+use leastaction_compile::{AssemblyError, Operand};
 use leastaction_mechanics::{Dynamics, EvalError, Quantity};
 
 pub(in crate::method) const CARD: Card = Card {
@@ -43,6 +44,29 @@ impl Rk4 {
 }
 
 impl Step for Rk4 {
+    fn step(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+        change: &mut [f64],
+    ) -> Result<(), StepError> {
+        let Rk4 { stages, at, whole } = self;
+        if let Some(whole) = whole {
+            motion.work_mut().evaluations += 4;
+            change.copy_from_slice(whole.step(motion.dynamics(), interval, &[block.values()])?);
+            return Ok(());
+        }
+        let memory = Memory { row: at.len(), h: spread(interval.h), block, change, at, rates: stages };
+        Ok(step(&mut Computing { motion, interval, memory })?)
+    }
+
+    fn compiled(&mut self) -> Option<&mut dyn Compiled> {
+        Some(self)
+    }
+}
+
+impl Compiled for Rk4 {
     fn compile(&mut self, dynamics: &Dynamics, width: usize) -> Result<(), EvalError> {
         let (rows, quantities) = ([self.at.len() / width], Classical.quantities());
         self.whole = CompiledStep::compile(
@@ -60,30 +84,17 @@ impl Step for Rk4 {
         self.whole.is_some().then_some(&Classical as &dyn StepCode)
     }
 
-    fn step(
-        &mut self,
-        motion: &mut Motion<'_>,
-        interval: Interval<'_>,
-        block: &Block,
-        change: &mut [f64],
-    ) -> Result<(), StepError> {
-        let Rk4 { stages, at, whole } = self;
-        if let Some(whole) = whole {
-            motion.work_mut().evaluations += 4;
-            change.copy_from_slice(whole.step(motion.dynamics(), interval, &[block.values()])?);
-            return Ok(());
-        }
-        // With one lane, all components have its step.
-        let h = std::array::from_fn(|j| interval.h[j % interval.h.len()]);
-        let len = at.len();
-        motion.rates(interval, 0.0, block.values(), &mut stages[..len])?;
-        for (i, (c, row)) in STAGES.into_iter().enumerate() {
-            gather(at, Some(block.values()), &h, row, stages);
-            motion.rates(interval, c, at, &mut stages[(i + 1) * len..][..len])?;
-        }
-        advance(change, &h, WEIGHTS, stages);
-        Ok(())
+    fn rates(&mut self, _: &mut Motion<'_>, _: Interval<'_>, _: &Block) -> Result<&[f64], StepError> {
+        Ok(&[])
     }
+
+    fn set_rates(&mut self, _: &[f64], _: &Block) {}
+}
+
+/// The step.
+fn step<S: Workspace>(s: &mut S) -> Result<(), S::Error> {
+    s.evaluate(Quantity::Rates, 0.0, Place::State, 0)?;
+    stages(s, &STAGES, WEIGHTS)
 }
 
 /// The step in a kernel.
@@ -108,8 +119,9 @@ impl StepCode for Classical {
         [y, ..]: [&[Operand]; 3],
         _: Option<[Operand; 2]>,
     ) -> Result<StepOutputs, AssemblyError> {
-        let first = builder.quantity(Quantity::Rates, 0.0, y)?;
-        let (change, _) = write_stages((&STAGES, WEIGHTS), builder, y, &first)?;
+        let mut writing = Writing::new(builder, [y, &[]], y.len(), 1 + STAGES.len());
+        step(&mut writing)?;
+        let [change, _] = writing.change;
         Ok(StepOutputs { change, rates: Vec::new(), ratio: None })
     }
 }

@@ -14,7 +14,7 @@ use crate::block::Block;
 use crate::card::{Card, Kind, Needs, Sizing};
 use crate::dense::{Basis, DenseOutput, Polynomial};
 use crate::pace::{Pace, Tolerance};
-use crate::step::{Interval, Motion, Step, StepError};
+use crate::step::{Estimated, Interpolated, Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
 use leastaction_mechanics::{EvalError, Quantity};
 use nodes::{NODES, POWERS, SHIFT, TAU, WEIGHTS, difference, newton, through};
@@ -30,8 +30,8 @@ pub(super) const CARD: Card = Card {
     cite: "doi:10.1093/mnras/stu2164",
     stepper: |dynamics, width, pace| {
         let facts = dynamics.system().facts();
-        let (twice, closed) = (Needs::ConstantMass.met_by(facts), facts.closed);
-        if twice && closed {
+        let (twice, explicit) = (Needs::ConstantMass.met_by(facts), facts.explicit);
+        if twice && explicit {
             dynamics.prepare(&[Quantity::Kick, Quantity::Drift])?;
         } else if twice {
             dynamics.prepare(&[Quantity::MomentumRates, Quantity::Inertia])?;
@@ -359,6 +359,35 @@ impl Step for Ias15 {
         Ok(())
     }
 
+    fn accept(&mut self, lanes: &[bool]) {
+        let width = lanes.len();
+        for i in (0..self.b.len()).filter(|i| lanes[i % width]) {
+            self.b_before[i] = self.b[i];
+            self.predicted_before[i] = self.predicted[i];
+        }
+        for j in (0..width).filter(|&j| lanes[j]) {
+            self.h_before[j] = self.h[j];
+            self.steps[j] = (self.steps[j] + 1.0).min(2.0);
+        }
+    }
+
+    fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
+        visit(&mut self.b_before);
+        visit(&mut self.predicted_before);
+        visit(&mut self.h_before);
+        visit(&mut self.steps);
+    }
+
+    fn estimated(&mut self) -> Option<&mut dyn Estimated> {
+        Some(self)
+    }
+
+    fn interpolated(&mut self) -> Option<&mut dyn Interpolated> {
+        Some(self)
+    }
+}
+
+impl Estimated for Ias15 {
     /// The error of a step shrinks as h¹⁵ and b₆ as h⁷, so b₆ may be the 7/15th power of what is tolerated.
     fn error(&mut self, tolerance: Tolerance, block: &Block, _: &[f64], ratios: &mut [f64]) {
         let width = ratios.len();
@@ -370,7 +399,9 @@ impl Step for Ias15 {
             *ratio = (self.last_term[j] / tolerated.min(LARGEST)).min(self.effect(tolerance, block, j));
         }
     }
+}
 
+impl Interpolated for Ias15 {
     /// The polynomial of the collocation is in error by O(h⁹); five sweeps along the field make that O(h¹⁴).
     fn polynomial(
         &mut self,
@@ -379,7 +410,7 @@ impl Step for Ias15 {
         block: &Block,
         change: &[f64],
         polynomial: &mut Polynomial,
-    ) -> Result<bool, StepError> {
+    ) -> Result<(), StepError> {
         let (row, len, width) = (self.rate.len(), change.len(), interval.h.len());
         let terms = polynomial.begin(block, Basis::Powers, NODES + 2);
         terms.fill(0.0);
@@ -405,25 +436,6 @@ impl Step for Ias15 {
             }
         }
         self.dense.refine(motion, interval, block, change, polynomial, 5)?;
-        Ok(true)
-    }
-
-    fn accept(&mut self, lanes: &[bool]) {
-        let width = lanes.len();
-        for i in (0..self.b.len()).filter(|i| lanes[i % width]) {
-            self.b_before[i] = self.b[i];
-            self.predicted_before[i] = self.predicted[i];
-        }
-        for j in (0..width).filter(|&j| lanes[j]) {
-            self.h_before[j] = self.h[j];
-            self.steps[j] = (self.steps[j] + 1.0).min(2.0);
-        }
-    }
-
-    fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
-        visit(&mut self.b_before);
-        visit(&mut self.predicted_before);
-        visit(&mut self.h_before);
-        visit(&mut self.steps);
+        Ok(())
     }
 }

@@ -20,7 +20,9 @@ impl Rattle {
         change: &mut [f64],
     ) -> Result<(), StepError> {
         let Shape { half, rows, .. } = self.shape;
-        let Some(h) = interval.h.first_chunk::<W>() else { return Ok(()) };
+        let Some(h) = interval.h.first_chunk::<W>() else {
+            unreachable!("there is a step for each of {W} lanes")
+        };
         if !self.holds(interval.t) {
             motion.kick(interval, 0.0, &self.at, &mut self.push)?;
             self.factor_constraints(motion, interval.t)?;

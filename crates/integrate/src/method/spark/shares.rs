@@ -9,8 +9,8 @@
 //! the rounded numbers, too, and so does the symmetry νₖⱼ + νₛ₋ₖ ₛ₋ⱼ = 1.
 
 use crate::implicit::Tableau;
-use crate::linear::invert;
 use crate::quadrature::{Collocation, Double};
+use leastaction_linear::dense;
 
 pub(super) struct Shares {
     pub(super) stages: usize,
@@ -50,7 +50,8 @@ impl Shares {
         let (nodes, weights) = (rounded(&lobatto.c), rounded(&lobatto.b));
         let mut shares = Shares { stages, c, b, mu, nodes, weights, nu, inverse: vec![0.0; s * s] };
         let mut matrix: Vec<f64> = (0..s * s).map(|place| shares.reach(place / s + 1, place % s)).collect();
-        invert(&mut matrix, &mut vec![0; s], &mut vec![0.0; s], &mut shares.inverse);
+        let regular = dense::invert(&mut matrix, &mut shares.inverse, s);
+        assert!(regular.is_ok(), "nodes are distinct");
         shares
     }
 

@@ -25,14 +25,15 @@ pub(super) mod verlet_position;
 pub(super) mod yoshida6;
 pub(super) mod yoshida8;
 
-use crate::block::{Block, copy_in, scale};
+use crate::block::{Block, after, copy_in};
 use crate::card::Keeps;
 use crate::compiled_loop::{StepCode, StepOutputs};
 use crate::compiled_step::{CompiledStep, KernelKey, StepBuilder};
 use crate::error::RunError;
 use crate::method::composition::mirror;
-use crate::step::{Interval, Motion, Step, StepError};
-use leastaction_compile::{AssemblyError, LANES, Operand};
+use crate::step::{Compiled, Interval, Motion, Step, StepError};
+use crate::workspace::{Computing, Formula, Memory, Place, Rows, Slot, Workspace, Writing, spread};
+use leastaction_compile::{Arithmetic, AssemblyError, LANES, Operand};
 use leastaction_mechanics::{Dynamics, EvalError, Quantity};
 
 /// What symmetric products of kicks and drifts keep.
@@ -50,6 +51,14 @@ impl Part {
         match self {
             Part::Kick => Quantity::Kick,
             Part::Drift => Quantity::Drift,
+        }
+    }
+
+    /// Which half of a state it moves: coordinates, or momenta.
+    fn half(self) -> usize {
+        match self {
+            Part::Drift => 0,
+            Part::Kick => 1,
         }
     }
 
@@ -140,9 +149,8 @@ struct Splitting {
     /// All lanes of coordinates: where momenta begin.
     half: usize,
     at: Vec<f64>,
-    rate: Vec<f64>,
-    /// The first rate of each part in this step.
-    base: Vec<f64>,
+    /// The first rate of each part in this step, and the last of all.
+    rates: Vec<f64>,
     end: End,
     whole: Option<CompiledStep>,
     name: &'static str,
@@ -157,12 +165,8 @@ struct End {
     known: [f64; LANES],
 }
 
-/// A step that is written: the change, and the last rate with the place where it was found.
-struct Ended {
-    change: Vec<Operand>,
-    rate: Vec<Operand>,
-    place: Vec<Operand>,
-}
+/// The row of the last rate, after those of the first ones.
+const LAST: usize = 2;
 
 impl End {
     /// In which lanes it is known, and at this place to the last bit.
@@ -183,7 +187,7 @@ impl Splitting {
         name: &'static str,
         table: Table,
     ) -> Result<Box<dyn Step>, RunError> {
-        if dynamics.system().facts().closed {
+        if dynamics.system().facts().explicit {
             dynamics.prepare(&[Quantity::Drift, Quantity::Kick])?;
         }
         let half = dynamics.system().degrees() * width;
@@ -192,8 +196,7 @@ impl Splitting {
             stages: table.stages(),
             half,
             at: vec![0.0; 2 * half],
-            rate: memory(),
-            base: vec![0.0; 2 * half],
+            rates: vec![0.0; (LAST + 1) * half],
             end: End { rate: memory(), place: memory(), known: [0.0; LANES] },
             whole: None,
             name,
@@ -202,7 +205,7 @@ impl Splitting {
 
     /// Whether steps begin and end with the same part.
     fn joins(&self) -> bool {
-        self.stages.len() % 2 == 1
+        joins(&self.stages)
     }
 
     /// Whether the place of the last rate is where the step ends, to the last bit: then it is that of the next step without a look.
@@ -211,74 +214,48 @@ impl Splitting {
         !self.joins() || before_last.is_some_and(|stage| stage.sum == 1.0) && self.stages[0].c == 0.0
     }
 
-    /// Moves one part, and what is known of its change.
+    /// The step, on any workspace where the first rate is known if steps join.
     ///
     /// With the first rate f₁ of a part, its change Σ bᵢ h fᵢ is h f₁ + Σ bᵢ h (fᵢ − f₁), because Σ bᵢ = 1. Differences of
     /// rates are small and nearly exact, so little is lost to rounding although some bᵢ are large and negative.
-    fn advance<const W: usize>(&mut self, stage: Stage, h: &[f64], block: &Block, change: &mut [f64]) {
-        let Some(h) = h.first_chunk::<W>() else { return };
-        let Stage { part, weight, sum, .. } = stage;
-        let rows = |all| moved_in::<W>(part, self.half, all);
-        let starts = rows(block.values()).iter().zip(rows(block.carry()));
-        let rates = self.rate.as_chunks::<W>().0.iter().zip(rows(&self.base));
-        let at = moved(part, self.half, &mut self.at).as_chunks_mut::<W>().0.iter_mut();
-        let change = moved(part, self.half, change).as_chunks_mut::<W>().0.iter_mut();
-        for (((at, change), (rate, base)), (y, e)) in at.zip(change).zip(rates).zip(starts) {
-            for j in 0..W {
-                change[j] += weight * (h[j] * (rate[j] - base[j]));
-                at[j] = y[j] + (e[j] + (change[j] + sum * (h[j] * base[j])));
-            }
+    fn advance<S: Workspace>(stages: &[Stage], s: &mut S) -> Result<(), S::Error> {
+        for half in 0..2 {
+            s.combine(Slot::At(half), Start { half });
         }
+        for (i, &Stage { part, weight, sum, c }) in stages.iter().enumerate() {
+            let (half, first) = (part.half(), i < 2);
+            if i > 0 || !joins(stages) {
+                s.evaluate(part.rate(), c, Place::At, if first { half } else { LAST })?;
+            }
+            if !first {
+                s.combine(Slot::Change(half), Apart { half, weight, more: i >= 4 });
+            }
+            s.combine(Slot::At(half), Moved { half, sum, apart: !first });
+        }
+        for half in 0..2 {
+            let apart = stages.iter().filter(|stage| stage.part.half() == half).count() > 1;
+            s.combine(Slot::Change(half), Total { half, apart });
+        }
+        Ok(())
     }
 
-    /// The step as the kernel makes it, operation for operation as [`Splitting::advance`] does: from the states, their carries and, if steps join,
-    /// the first rate. Gives the change, and the last rate with the place where it was found.
+    /// The step in a kernel, from the states, their carries and, if steps join, the first rate: gives the change, the last rate, and where the
+    /// parts were then.
     fn write(
         &self,
         builder: &mut StepBuilder,
         [y, e, first]: [&[Operand]; 3],
-    ) -> Result<Ended, AssemblyError> {
-        let (n, h) = (y.len() / 2, builder.h());
-        let (mut at, mut rate) = (y.to_vec(), Vec::new());
-        let mut base: [Vec<Operand>; 2] = [const { Vec::new() }; 2];
-        let mut lengths: [Vec<Operand>; 2] = [const { Vec::new() }; 2];
-        let mut change: [Vec<Operand>; 2] = [const { Vec::new() }; 2];
-        for (i, &Stage { part, weight, sum, c }) in self.stages.iter().enumerate() {
-            rate = match (i, self.joins()) {
-                (0, true) => first.to_vec(),
-                _ => builder.quantity(part.rate(), c, &at)?,
-            };
-            let which = part as usize;
-            if i < 2 {
-                base[which].clone_from(&rate);
-                lengths[which] = rate.iter().map(|&r| builder.mul(r, h)).collect();
-            } else {
-                let weight = builder.number(weight);
-                let mut more = |k: usize| {
-                    let difference = builder.sub(rate[k], base[which][k]);
-                    let apart = builder.mul(h, difference);
-                    let term = builder.mul(weight, apart);
-                    change[which].get(k).map_or(term, |&before| builder.add(before, term))
-                };
-                change[which] = (0..n).map(&mut more).collect();
-            }
-            let (sum, from) = (builder.number(sum), if part == Part::Kick { n } else { 0 });
-            for k in 0..n {
-                let whole = builder.mul(sum, lengths[which][k]);
-                let moved = change[which].get(k).map_or(whole, |&change| builder.add(change, whole));
-                let carried = builder.add(e[from + k], moved);
-                at[from + k] = builder.add(y[from + k], carried);
-            }
-        }
-        let mut changes = Vec::with_capacity(2 * n);
-        for which in [Part::Drift as usize, Part::Kick as usize] {
-            for k in 0..n {
-                let length = lengths[which][k];
-                changes.push(change[which].get(k).map_or(length, |&change| builder.add(change, length)));
-            }
-        }
-        let place = if self.stages[0].part == Part::Kick { &at[..n] } else { &at[n..] };
-        Ok(Ended { change: changes, rate, place: place.to_vec() })
+    ) -> Result<(StepOutputs, [Vec<Operand>; 2]), AssemblyError> {
+        let mut s = Writing::new(builder, [y, e], y.len() / 2, LAST + 1);
+        s.rates[self.stages[0].part.half()] = first.to_vec();
+        Splitting::advance(&self.stages, &mut s)?;
+        let rates = if self.joins() { std::mem::take(&mut s.rates[LAST]) } else { Vec::new() };
+        Ok((StepOutputs { change: s.change.concat(), rates, ratio: None }, s.at))
+    }
+
+    /// The first rate of a step.
+    fn first_rate(&mut self) -> &mut [f64] {
+        &mut self.rates[self.stages[0].part.half() * self.half..][..self.half]
     }
 
     fn step_as_whole(
@@ -288,47 +265,95 @@ impl Splitting {
         block: &Block,
         change: &mut [f64],
     ) -> Result<(), EvalError> {
-        let known = if self.joins() {
-            self.begin(motion, interval)?;
-            self.rate.as_slice()
-        } else {
-            &[]
+        self.begin(motion, interval, block)?;
+        let (first, half, joins) = (self.stages[0].part, self.half, self.joins());
+        let known = if joins { &self.rates[first.half() * half..][..half] } else { &[] };
+        let Some(whole) = &mut self.whole else {
+            unreachable!("a step is compiled before it is made as a whole")
         };
-        let Some(whole) = &mut self.whole else { return Ok(()) };
         let outputs = whole.step(motion.dynamics(), interval, &[block.values(), block.carry(), known])?;
-        let (moved, rest) = outputs.split_at(2 * self.half);
-        let (rate, place) = rest.split_at(self.half);
+        let (moved, rest) = outputs.split_at(2 * half);
         change.copy_from_slice(moved);
-        self.rate.copy_from_slice(rate);
-        match self.stages[0].part {
-            Part::Kick => self.at[..self.half].copy_from_slice(place),
-            Part::Drift => self.at[self.half..].copy_from_slice(place),
+        if joins {
+            let (rate, place) = rest.split_at(half);
+            self.rates[LAST * half..].copy_from_slice(rate);
+            self.at[first.other().half() * half..][..half].copy_from_slice(place);
         }
         motion.work_mut().evaluations += (self.stages.len() - usize::from(self.joins())) as u64;
         Ok(())
     }
 
-    /// The rate of the first stage: that of the last stage before it, where there is one.
-    fn begin(&mut self, motion: &mut Motion<'_>, interval: Interval<'_>) -> Result<(), EvalError> {
-        let first = self.stages[0];
+    /// If steps join, the rate of the first stage: that of the last stage before it, where there is one.
+    fn begin(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+    ) -> Result<(), EvalError> {
         if !self.joins() {
-            return rate(motion, interval, first, &self.at, &mut self.rate);
+            return Ok(());
         }
-        let place = fixed(first.part, self.half, &self.at);
+        let first = self.stages[0];
+        let place = fixed(first.part, self.half, block.values());
         let known = match interval.h.len() {
             1 => [self.end.is_at::<1>(place)[0]; LANES],
             _ => self.end.is_at::<LANES>(place),
         };
+        let Splitting { rates, half, end, .. } = self;
+        let rate = &mut rates[first.part.half() * *half..][..*half];
         if known != [true; LANES] {
-            rate(motion, interval, first, &self.at, &mut self.rate)?;
+            match first.part {
+                Part::Kick => motion.kick(interval, first.c, block.values(), rate)?,
+                Part::Drift => motion.drift(interval, first.c, block.values(), rate)?,
+            }
         }
         // Its time may differ by rounding: a lane takes what it would take alone.
-        copy_in(&known[..interval.h.len()], &self.end.rate, &mut self.rate);
+        copy_in(&known[..interval.h.len()], &end.rate, rate);
         Ok(())
     }
 }
 
 impl Step for Splitting {
+    fn step(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+        change: &mut [f64],
+    ) -> Result<(), StepError> {
+        if self.whole.is_some() {
+            return Ok(self.step_as_whole(motion, interval, block, change)?);
+        }
+        self.begin(motion, interval, block)?;
+        let Splitting { stages, at, rates, half, .. } = self;
+        let memory = Memory { row: *half, h: spread(interval.h), block, change, at, rates };
+        Ok(Splitting::advance(stages, &mut Computing { motion, interval, memory })?)
+    }
+
+    fn accept(&mut self, lanes: &[bool]) {
+        if !self.joins() {
+            return;
+        }
+        let end = &mut self.end;
+        copy_in(lanes, &self.rates[LAST * self.half..], &mut end.rate);
+        copy_in(lanes, fixed(self.stages[0].part, self.half, &self.at), &mut end.place);
+        end.known.iter_mut().zip(lanes).filter(|(_, taken)| **taken).for_each(|(known, _)| *known = 1.0);
+    }
+
+    fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
+        if self.joins() {
+            visit(&mut self.end.rate);
+            visit(&mut self.end.place);
+            visit(&mut self.end.known);
+        }
+    }
+
+    fn compiled(&mut self) -> Option<&mut dyn Compiled> {
+        Some(self)
+    }
+}
+
+impl Compiled for Splitting {
     fn compile(&mut self, dynamics: &Dynamics, width: usize) -> Result<(), EvalError> {
         let n = self.half / width;
         let quantities = self.quantities();
@@ -340,9 +365,13 @@ impl Step for Splitting {
             &quantities,
             (&rows, &[]),
             |builder, inputs| {
-                let [y, e, first, ..] = inputs else { return Ok(Vec::new()) };
-                let Ended { change, rate, place } = Splitting::write(self, builder, [y, e, first])?;
-                Ok([change, rate, place].concat())
+                let [y, e, first, ..] = inputs else {
+                    unreachable!("a step has states, carries and rates as inputs")
+                };
+                let (outputs, at) = Splitting::write(self, builder, [y, e, first])?;
+                let place = &at[self.stages[0].part.other().half()];
+                let place = if self.joins() { place.as_slice() } else { &[] };
+                Ok([&outputs.change, &outputs.rates, place].concat())
             },
         )?;
         Ok(())
@@ -361,9 +390,8 @@ impl Step for Splitting {
         if !self.joins() {
             return Ok(&[]);
         }
-        self.at.copy_from_slice(block.values());
-        self.begin(motion, interval)?;
-        Ok(&self.rate)
+        self.begin(motion, interval, block)?;
+        Ok(self.first_rate())
     }
 
     fn set_rates(&mut self, rates: &[f64], block: &Block) {
@@ -372,55 +400,6 @@ impl Step for Splitting {
             let place = fixed(self.stages[0].part, self.half, block.values());
             self.end.place.copy_from_slice(place);
             self.end.known.fill(1.0);
-        }
-    }
-
-    fn step(
-        &mut self,
-        motion: &mut Motion<'_>,
-        interval: Interval<'_>,
-        block: &Block,
-        change: &mut [f64],
-    ) -> Result<(), StepError> {
-        self.at.copy_from_slice(block.values());
-        if self.whole.is_some() {
-            return Ok(self.step_as_whole(motion, interval, block, change)?);
-        }
-        change.fill(0.0);
-        for i in 0..self.stages.len() {
-            let stage = self.stages[i];
-            match i {
-                0 => self.begin(motion, interval)?,
-                _ => rate(motion, interval, stage, &self.at, &mut self.rate)?,
-            }
-            if i < 2 {
-                moved(stage.part, self.half, &mut self.base).copy_from_slice(&self.rate);
-            }
-            match interval.h.len() {
-                1 => self.advance::<1>(stage, interval.h, block, change),
-                _ => self.advance::<LANES>(stage, interval.h, block, change),
-            }
-        }
-        scale(&mut self.base, interval.h);
-        change.iter_mut().zip(&self.base).for_each(|(change, base)| *change += base);
-        Ok(())
-    }
-
-    fn accept(&mut self, lanes: &[bool]) {
-        if !self.joins() {
-            return;
-        }
-        let end = &mut self.end;
-        copy_in(lanes, &self.rate, &mut end.rate);
-        copy_in(lanes, fixed(self.stages[0].part, self.half, &self.at), &mut end.place);
-        end.known.iter_mut().zip(lanes).filter(|(_, taken)| **taken).for_each(|(known, _)| *known = 1.0);
-    }
-
-    fn memory(&mut self, visit: &mut dyn FnMut(&mut [f64])) {
-        if self.joins() {
-            visit(&mut self.end.rate);
-            visit(&mut self.end.place);
-            visit(&mut self.end.known);
         }
     }
 }
@@ -445,35 +424,77 @@ impl StepCode for Splitting {
         state: [&[Operand]; 3],
         _: Option<[Operand; 2]>,
     ) -> Result<StepOutputs, AssemblyError> {
-        let Ended { change, rate, .. } = Splitting::write(self, builder, state)?;
-        Ok(StepOutputs { change, rates: if self.joins() { rate } else { Vec::new() }, ratio: None })
+        Ok(Splitting::write(self, builder, state)?.0)
     }
 }
 
-/// The rate of a kick or a drift.
-fn rate(
-    motion: &mut Motion<'_>,
-    interval: Interval<'_>,
-    stage: Stage,
-    at: &[f64],
-    rate: &mut [f64],
-) -> Result<(), EvalError> {
-    match stage.part {
-        Part::Kick => motion.kick(interval, stage.c, at, rate),
-        Part::Drift => motion.drift(interval, stage.c, at, rate),
+/// Whether steps begin and end with the same part.
+fn joins(stages: &[Stage]) -> bool {
+    stages.len() % 2 == 1
+}
+
+/// Where a half of the state is.
+#[derive(Clone, Copy)]
+struct Start {
+    half: usize,
+}
+
+impl Formula for Start {
+    #[inline(always)]
+    fn value<A: Arithmetic>(self, _: &mut A, _: A::Value, rows: &impl Rows<A>) -> A::Value {
+        rows.get(Slot::State(self.half))
     }
 }
 
-/// What a part moves: the momenta for a kick, the coordinates for a drift.
-fn moved(part: Part, half: usize, all: &mut [f64]) -> &mut [f64] {
-    match part {
-        Part::Kick => &mut all[half..],
-        Part::Drift => &mut all[..half],
+/// The sum of bᵢ h (fᵢ − f₁), with one more of them, or with the first.
+#[derive(Clone, Copy)]
+struct Apart {
+    half: usize,
+    weight: f64,
+    more: bool,
+}
+
+impl Formula for Apart {
+    #[inline(always)]
+    fn value<A: Arithmetic>(self, a: &mut A, h: A::Value, rows: &impl Rows<A>) -> A::Value {
+        let difference = a.sub(rows.get(Slot::Rates(LAST)), rows.get(Slot::Rates(self.half)));
+        let apart = a.mul(h, difference);
+        let term = a.mul(self.weight, apart);
+        if self.more { a.add(rows.get(Slot::Change(self.half)), term) } else { term }
     }
 }
 
-fn moved_in<const W: usize>(part: Part, half: usize, all: &[f64]) -> &[[f64; W]] {
-    fixed(part.other(), half, all).as_chunks::<W>().0
+/// Where a half of the state is after kicks or drifts of this sum, of which some may have differed from the first.
+#[derive(Clone, Copy)]
+struct Moved {
+    half: usize,
+    sum: f64,
+    apart: bool,
+}
+
+impl Formula for Moved {
+    #[inline(always)]
+    fn value<A: Arithmetic>(self, a: &mut A, h: A::Value, rows: &impl Rows<A>) -> A::Value {
+        let length = a.mul(h, rows.get(Slot::Rates(self.half)));
+        let moved = a.mul(self.sum, length);
+        let moved = if self.apart { a.add(rows.get(Slot::Change(self.half)), moved) } else { moved };
+        after(a, rows.get(Slot::State(self.half)), rows.get(Slot::Carry(self.half)), moved)
+    }
+}
+
+/// The change of a half of the state.
+#[derive(Clone, Copy)]
+struct Total {
+    half: usize,
+    apart: bool,
+}
+
+impl Formula for Total {
+    #[inline(always)]
+    fn value<A: Arithmetic>(self, a: &mut A, h: A::Value, rows: &impl Rows<A>) -> A::Value {
+        let length = a.mul(h, rows.get(Slot::Rates(self.half)));
+        if self.apart { a.add(rows.get(Slot::Change(self.half)), length) } else { length }
+    }
 }
 
 /// What a part does not move, and its rate depends on: the coordinates for a kick, the momenta for a drift.

@@ -106,7 +106,7 @@ struct Tao {
 
 impl Tao {
     fn boxed(dynamics: &mut Dynamics, width: usize, half: &[f64]) -> Result<Box<dyn Step>, RunError> {
-        if dynamics.system().facts().closed {
+        if dynamics.system().facts().explicit {
             dynamics.prepare(&[Quantity::Jacobian])?;
         }
         Ok(Box::new(Tao::new(dynamics, width, half)))

@@ -26,10 +26,10 @@ pub(super) mod midpoint;
 use crate::block::{Block, scale};
 use crate::error::RunError;
 use crate::implicit::{Equation, Past, Solver};
-use crate::linear::invert;
 use crate::quadrature::{Rule, basis, integrals};
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
+use leastaction_linear::dense;
 use leastaction_mechanics::{Dynamics, EvalError, Quantity};
 
 /// A variational integrator with polynomials of a degree, and a quadrature that is exact up to twice the degree less two.
@@ -126,8 +126,6 @@ struct Action {
     mass: Vec<f64>,
     inverse: Vec<f64>,
     one: [Vec<f64>; 2],
-    pivots: Vec<usize>,
-    column: Vec<f64>,
     side: Vec<f64>,
     /// ∂P/∂q, ∂S/∂q and ∂S/∂v, made when they are first needed.
     tangents: Vec<f64>,
@@ -156,8 +154,6 @@ impl Action {
             mass: memory(n * n),
             inverse: memory(n * n),
             one: std::array::from_fn(|_| vec![0.0; n * n]),
-            pivots: vec![0; n],
-            column: vec![0.0; n],
             side: memory(n),
             tangents: Vec::new(),
         }
@@ -224,11 +220,13 @@ impl Stationary<'_, '_> {
         integrals(0.5, &mut integral);
         self.go(x, &phi, &integral);
         let times = self.times(0.5);
-        let Action { z, mass, inverse, one: [matrix, inverted], pivots, column, .. } = &mut *self.action;
+        let Action { z, mass, inverse, one: [matrix, inverted], .. } = &mut *self.action;
         self.motion.dynamics().mass_matrix(&times[..width], z, mass)?;
         for lane in 0..width {
             (0..n * n).for_each(|k| matrix[k] = mass[k * width + lane]);
-            invert(matrix, pivots, column, inverted);
+            if dense::invert(matrix, inverted, n).is_err() {
+                inverted.fill(f64::NAN);
+            }
             (0..n * n).for_each(|k| inverse[k * width + lane] = inverted[k]);
         }
         Ok(())

@@ -1,0 +1,42 @@
+//! Linear maps and their solution, in one place: no other crate factors a matrix of numbers.
+//!
+//! | matrices | by |
+//! |---|---|
+//! | small, of one state or lane by lane | [`dense`]: L U with partial pivoting, real or complex; L D Lᵀ in lanes; Cholesky |
+//! | sparse, symmetric, perhaps of less than full rank, in lanes | [`Elimination`]: L D Lᵀ in an order found once, which skips dependent rows |
+//! | of less than full rank, small, where that loses digits | [`PivotedQr`] |
+//! | sparse, unsymmetric | [`SparseLu`]: L U with pivots, real or complex |
+//! | known by their products only | [`Gmres`] |
+//! | to be judged: regular, definite? | [`rank`] |
+//!
+//! What is known of a matrix in advance is its [`Structure`]; a matrix with its numbers is a [`LinearMap`], and [`Factors`] are those of
+//! one, made again for other numbers without allocating.
+//!
+//! *Invariant:* pure, without `unsafe`, threads or global state; the numbers of a lane do not depend on other lanes, and nothing that is made
+//! again allocates (but for sparse factors whose pivots need more room than before).
+
+pub mod dense;
+mod elimination;
+mod krylov;
+mod map;
+mod orthogonal;
+mod pattern;
+pub mod rank;
+mod scalar;
+mod sparse;
+
+pub use elimination::{Elimination, Pivots};
+pub use krylov::{Convergence, Gmres};
+pub use map::{Factors, LinearMap, Product, SolveError, Structure};
+pub use orthogonal::PivotedQr;
+pub use pattern::Pattern;
+pub use scalar::{Complex, Scalar};
+pub use sparse::SparseLu;
+
+/// A matrix that cannot be solved with: elimination finds no pivot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the matrix is singular: column {column} has no pivot")]
+pub struct Singular {
+    /// The column without a pivot.
+    pub column: usize,
+}

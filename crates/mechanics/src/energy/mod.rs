@@ -1,0 +1,255 @@
+//! Potential energies: a formula, one formula over many elements, or something opaque.
+//!
+//! Formulas are differentiated together and become the kernels of a system. What the other two give to a quantity is added to what
+//! those kernels compute, in one place: [`EnergySum::add`](sum::EnergySum::add). Where nothing can be read from an expression, facts
+//! are declared: which coordinates an energy reads, and whether it depends on time. A potential has no velocities in it.
+
+pub(crate) mod sum;
+
+use crate::element::Elements;
+use leastaction_expr::{Expr, Graph, IntoExpr, Rebind, Rebinding, rebind};
+use std::fmt;
+use std::sync::Arc;
+
+/// A potential energy V(q, t).
+#[derive(Clone, Debug)]
+pub enum Energy<'g> {
+    /// An expression of coordinates, time and parameters.
+    Formula(Expr<'g>),
+    /// One expression, summed over many elements.
+    Elements(Elements<'g>),
+    /// Something that computes energies and their derivatives by itself.
+    Opaque(Opaque),
+}
+
+/// A named potential energy.
+#[derive(Clone, Debug)]
+pub struct Potential<'g> {
+    /// The name under which its share is reported.
+    pub name: String,
+    /// The energy.
+    pub energy: Energy<'g>,
+}
+
+rebind!(Potential { energy; name });
+
+impl Rebind for Energy<'_> {
+    type To<'h> = Energy<'h>;
+
+    fn rebind<'h>(&self, graphs: Rebinding<'_, 'h>) -> Energy<'h> {
+        match self {
+            Energy::Formula(value) => Energy::Formula(value.rebind(graphs)),
+            Energy::Elements(elements) => Energy::Elements(elements.rebind(graphs)),
+            Energy::Opaque(opaque) => Energy::Opaque(opaque.clone()),
+        }
+    }
+}
+
+impl<'g> Potential<'g> {
+    /// The expression of the energy, if it is one.
+    #[must_use]
+    pub fn formula(&self) -> Option<Expr<'g>> {
+        match self.energy {
+            Energy::Formula(value) => Some(value),
+            Energy::Elements(_) | Energy::Opaque(_) => None,
+        }
+    }
+
+    /// The coordinates that it reads, by index, where it is no formula.
+    pub(crate) fn reads(&self) -> &[u32] {
+        match &self.energy {
+            Energy::Formula(_) => &[],
+            Energy::Elements(elements) => &elements.coordinates,
+            Energy::Opaque(opaque) => &opaque.coordinates,
+        }
+    }
+
+    /// Gives the coordinates their new indices, where it is no formula.
+    pub(crate) fn renumber(&mut self, new: &[u32]) {
+        let coordinates = match &mut self.energy {
+            Energy::Formula(_) => return,
+            Energy::Elements(elements) => &mut elements.coordinates,
+            Energy::Opaque(opaque) => &mut opaque.coordinates,
+        };
+        // An index beyond the coordinates is found by the check that follows.
+        let renumbered = |&i: &u32| new.get(i as usize).copied().unwrap_or(u32::MAX);
+        *coordinates = coordinates.iter().map(renumbered).collect();
+    }
+}
+
+/// What can be added to a model as a potential energy: expressions and numbers, [`Elements`], and [`Opaque`] energies.
+pub trait IntoEnergy<'g> {
+    /// The energy, whose expressions live in this graph.
+    fn into_energy(self, graph: &'g Graph) -> Energy<'g>;
+}
+
+impl<'g, T: IntoExpr<'g>> IntoEnergy<'g> for T {
+    fn into_energy(self, graph: &'g Graph) -> Energy<'g> {
+        Energy::Formula(self.into_expr(graph))
+    }
+}
+
+impl<'g> IntoEnergy<'g> for Elements<'g> {
+    fn into_energy(self, graph: &'g Graph) -> Energy<'g> {
+        let adopt = |list: &[Expr<'g>]| list.iter().map(|&e| graph.adopt(e)).collect();
+        Energy::Elements(Elements {
+            energy: graph.adopt(self.energy),
+            slots: adopt(&self.slots),
+            constants: adopt(&self.constants),
+            ..self
+        })
+    }
+}
+
+impl<'g> IntoEnergy<'g> for Opaque {
+    fn into_energy(self, _: &'g Graph) -> Energy<'g> {
+        Energy::Opaque(self)
+    }
+}
+
+/// What an opaque energy says about itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EnergyFacts {
+    /// The coordinates that it reads, by their index in the model, each once.
+    pub coordinates: Vec<u32>,
+    /// Whether it depends on time.
+    pub time: bool,
+}
+
+/// States in lanes: component i of lane j is `q[i * stride + j]`, and there is a lane for each time.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch<'a> {
+    /// The time of each lane.
+    pub t: &'a [f64],
+    /// The components that are read, one row each.
+    pub q: &'a [f64],
+    /// How far rows are apart.
+    pub stride: usize,
+}
+
+/// A potential energy that computes its values and derivatives by itself, for many states at once, as a network does.
+///
+/// The same state must give the same bits whatever is in the other lanes, and however many there are: trajectories then do not
+/// depend on their neighbours. Nothing should be allocated: working memory is given, as much as [`OpaqueEnergy::memory`] asks for.
+///
+/// ```
+/// use leastaction_expr::Graph;
+/// use leastaction_mechanics::{Batch, EnergyFacts, Model, Opaque, OpaqueEnergy};
+///
+/// /// V = 2 x².
+/// struct Spring;
+///
+/// impl OpaqueEnergy for Spring {
+///     fn facts(&self) -> EnergyFacts {
+///         EnergyFacts { coordinates: vec![0], time: false }
+///     }
+///     fn energy(&self, at: Batch<'_>, _: &mut [f64], out: &mut [f64]) {
+///         out.iter_mut().zip(at.q).for_each(|(v, x)| *v = 2.0 * x * x);
+///     }
+///     fn gradient(&self, at: Batch<'_>, _: &mut [f64], out: &mut [f64]) {
+///         out.iter_mut().zip(at.q).for_each(|(g, x)| *g = 4.0 * x);
+///     }
+///     fn hessian_product(&self, _: Batch<'_>, d: &[f64], _: &mut [f64], out: &mut [f64]) {
+///         out.iter_mut().zip(d).for_each(|(h, d)| *h = 4.0 * d);
+///     }
+/// }
+///
+/// let graph = Graph::new();
+/// let mut model = Model::new(&graph);
+/// let x = model.coordinate("x");
+/// model.particle("bead", 1.0, [x]);
+/// model.potential("spring", Opaque::new(Spring));
+/// let mut dynamics = model.system()?.dynamics()?;
+/// let mut rates = [0.0; 2];
+/// dynamics.rates(&[0.0], &[0.5, 3.0], &mut rates)?;
+/// assert_eq!(rates, [3.0, -2.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait OpaqueEnergy: Send + Sync {
+    /// What is declared about the energy: nothing can be read from it. It is asked for once.
+    fn facts(&self) -> EnergyFacts;
+
+    /// How many numbers of working memory so many lanes need.
+    fn memory(&self, lanes: usize) -> usize {
+        let _ = lanes;
+        0
+    }
+
+    /// V in each lane.
+    fn energy(&self, at: Batch<'_>, memory: &mut [f64], out: &mut [f64]);
+
+    /// ∂V/∂q, in rows as those of q.
+    fn gradient(&self, at: Batch<'_>, memory: &mut [f64], out: &mut [f64]);
+
+    /// (∂²V/∂q²) d for a direction d, in rows as those of q.
+    fn hessian_product(&self, at: Batch<'_>, direction: &[f64], memory: &mut [f64], out: &mut [f64]);
+}
+
+/// An [`OpaqueEnergy`] with what it declares.
+#[derive(Clone)]
+pub struct Opaque {
+    energy: Arc<dyn OpaqueEnergy>,
+    coordinates: Arc<[u32]>,
+    pub(crate) time: bool,
+}
+
+impl Opaque {
+    /// Takes an energy, and asks it for its facts.
+    #[must_use]
+    pub fn new(energy: impl OpaqueEnergy + 'static) -> Opaque {
+        let EnergyFacts { coordinates, time } = energy.facts();
+        Opaque { energy: Arc::new(energy), coordinates: coordinates.into(), time }
+    }
+}
+
+impl fmt::Debug for Opaque {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Opaque").field("coordinates", &self.coordinates).field("time", &self.time).finish()
+    }
+}
+
+/// What is wrong with an energy that is no formula.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EnergyError {
+    /// An element reads nothing.
+    #[error("its elements read no coordinates: name the symbols that stand for coordinates")]
+    NoSlots,
+    /// The list of coordinates does not end with an element.
+    #[error("{found} indices of coordinates do not make elements of {slots} each")]
+    PartialElement {
+        /// How many coordinates an element reads.
+        slots: usize,
+        /// How many indices there are.
+        found: usize,
+    },
+    /// There is no such coordinate.
+    #[error("it reads coordinate {index}, and there are {count}, which are counted from 0")]
+    NoCoordinate {
+        /// The index.
+        index: u32,
+        /// How many coordinates there are.
+        count: usize,
+    },
+    /// A coordinate is declared twice.
+    #[error("it declares twice that it reads coordinate {index}")]
+    Twice {
+        /// The index.
+        index: u32,
+    },
+    /// There are too many or too few constants.
+    #[error("{expected} constants of elements are expected, {found} are given")]
+    Constants {
+        /// How many elements and their constants make.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// A constant of an element is infinite or NaN.
+    #[error("constant {constant} of element {element} is not finite")]
+    NotFinite {
+        /// The element.
+        element: usize,
+        /// The constant.
+        constant: usize,
+    },
+}

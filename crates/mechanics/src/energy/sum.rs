@@ -1,0 +1,284 @@
+//! What energies that are no formulas add to the quantities of a system.
+
+use super::{Batch, Opaque};
+use crate::dynamics::Row;
+use crate::element::ElementEnergy;
+use crate::element::map::{ElementEvaluator, Lanes};
+use crate::error::EvalError;
+use crate::inverse::grow;
+use crate::parameters::Parameters;
+use crate::quantity::Quantity;
+use leastaction_compile::LANES;
+use std::sync::Arc;
+
+/// An energy that is no formula, in a system.
+pub(crate) struct SystemEnergy {
+    pub(crate) name: String,
+    /// Its place among the shares.
+    pub(crate) share: usize,
+    pub(crate) kind: SystemEnergyKind,
+}
+
+pub(crate) enum SystemEnergyKind {
+    Elements(ElementEnergy),
+    Opaque(Opaque),
+}
+
+/// The energies of a system that are no formulas, with their parameters and the working memory of a thread.
+#[derive(Clone)]
+pub(crate) struct EnergySum {
+    terms: Vec<Term>,
+    degrees: usize,
+    shares: usize,
+    /// A unit direction, and what forces change by along it.
+    direction: Vec<f64>,
+    change: Vec<f64>,
+    memory: Memory,
+}
+
+#[derive(Clone)]
+struct Term {
+    share: usize,
+    kind: TermKind,
+}
+
+#[derive(Clone)]
+enum TermKind {
+    Elements(Box<ElementTerm>),
+    Opaque(Opaque),
+}
+
+#[derive(Clone)]
+struct ElementTerm {
+    timed: bool,
+    energy: ElementEvaluator,
+    force: ElementEvaluator,
+    force_change: ElementEvaluator,
+}
+
+/// Room for opaque energies: what they read, along what, what they give, and what they work with.
+#[derive(Clone, Default)]
+struct Memory {
+    q: Vec<f64>,
+    direction: Vec<f64>,
+    out: Vec<f64>,
+    own: Vec<f64>,
+}
+
+/// One of the three things that an energy computes.
+#[derive(Clone, Copy)]
+enum What<'a> {
+    Energy,
+    Force,
+    /// Of the force, along a direction.
+    Change(&'a [f64]),
+}
+
+impl EnergySum {
+    pub(crate) fn new(
+        energies: &Arc<[SystemEnergy]>,
+        degrees: usize,
+        shares: usize,
+        parameters: &Parameters,
+    ) -> Result<EnergySum, EvalError> {
+        let term = |energy: &SystemEnergy| {
+            let kind = match &energy.kind {
+                SystemEnergyKind::Opaque(opaque) => TermKind::Opaque(opaque.clone()),
+                SystemEnergyKind::Elements(elements) => TermKind::Elements(Box::new(ElementTerm {
+                    timed: elements.timed,
+                    energy: ElementEvaluator::new(&elements.energy, parameters)?,
+                    force: ElementEvaluator::new(&elements.force, parameters)?,
+                    force_change: ElementEvaluator::new(&elements.force_change, parameters)?,
+                })),
+            };
+            Ok(Term { share: energy.share, kind })
+        };
+        Ok(EnergySum {
+            terms: energies.iter().map(term).collect::<Result<_, EvalError>>()?,
+            degrees,
+            shares,
+            direction: Vec::new(),
+            change: Vec::new(),
+            memory: Memory::default(),
+        })
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.terms.is_empty()
+    }
+
+    /// Shows every evaluator to `set`.
+    pub(crate) fn set(
+        &mut self,
+        mut set: impl FnMut(&mut ElementEvaluator) -> Result<(), EvalError>,
+    ) -> Result<(), EvalError> {
+        for term in &mut self.terms {
+            if let TermKind::Elements(elements) = &mut term.kind {
+                let ElementTerm { energy, force, force_change, .. } = &mut **elements;
+                [energy, force, force_change].into_iter().try_for_each(&mut set)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what the energies give to a quantity at a block of states, in any number of lanes.
+    pub(crate) fn add(
+        &mut self,
+        quantity: Quantity,
+        t: &[f64],
+        states: &[f64],
+        out: &mut [f64],
+    ) -> Result<(), EvalError> {
+        let (n, width) = (self.degrees, t.len());
+        match quantity {
+            Quantity::Rates => self.add_forces(t, states, &mut out[n * width..]),
+            Quantity::Kick | Quantity::MomentumRates | Quantity::NetForces => self.add_forces(t, states, out),
+            Quantity::Energy => {
+                let EnergySum { terms, memory, .. } = self;
+                terms.iter_mut().try_for_each(|term| term.add(What::Energy, t, states, memory, out))
+            }
+            Quantity::EnergyBalance => self.add_balance(t, states, out),
+            // ∂ṗ/∂q is the lower left part of the one, and the middle part of the other.
+            Quantity::Jacobian => self.add_force_changes(t, states, out, |i, j| (n + i) * 2 * n + j),
+            Quantity::ConfigurationJacobian => self.add_force_changes(t, states, out, |i, j| (n + i) * n + j),
+            Quantity::Accelerations => Ok(()), // by `Dynamics`, which can solve with masses
+            Quantity::Drift
+            | Quantity::Momenta
+            | Quantity::Inertia
+            | Quantity::Positions
+            | Quantity::Masses
+            | Quantity::Damping
+            | Quantity::Constraints
+            | Quantity::ConstraintRates
+            | Quantity::ConstraintJacobian
+            | Quantity::ConstraintBias
+            | Quantity::ConstraintRateJacobian
+            | Quantity::MomentumJacobian
+            | Quantity::Outputs
+            | Quantity::Structure
+            | Quantity::Gradient => Ok(()),
+        }
+    }
+
+    /// Adds −∂V/∂q.
+    pub(crate) fn add_forces(
+        &mut self,
+        t: &[f64],
+        states: &[f64],
+        forces: &mut [f64],
+    ) -> Result<(), EvalError> {
+        let EnergySum { terms, memory, .. } = self;
+        terms.iter_mut().try_for_each(|term| term.add(What::Force, t, states, memory, forces))
+    }
+
+    /// Adds energies to their shares, to V and to H, and takes them from L.
+    fn add_balance(&mut self, t: &[f64], states: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
+        let width = t.len();
+        let (shares, totals) = out.split_at_mut(self.shares * width);
+        for term in &mut self.terms {
+            let share = &mut shares[term.share * width..][..width];
+            term.add(What::Energy, t, states, &mut self.memory, share)?;
+            for (row, sign) in [(Row::Potential, 1.0), (Row::Lagrangian, -1.0), (Row::Energy, 1.0)] {
+                let total = &mut totals[row as usize * width..][..width];
+                total.iter_mut().zip(&*share).for_each(|(total, energy)| *total += sign * energy);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds −∂²V/∂q², column by column, to a matrix whose entries stand at these rows.
+    fn add_force_changes(
+        &mut self,
+        t: &[f64],
+        states: &[f64],
+        out: &mut [f64],
+        place: impl Fn(usize, usize) -> usize,
+    ) -> Result<(), EvalError> {
+        let (n, width) = (self.degrees, t.len());
+        let EnergySum { terms, direction, change, memory, .. } = self;
+        grow(direction, n * width);
+        grow(change, n * width);
+        let (direction, change) = (&mut direction[..n * width], &mut change[..n * width]);
+        direction.fill(0.0);
+        for j in 0..n {
+            direction[j * width..][..width].fill(1.0);
+            change.fill(0.0);
+            for term in terms.iter_mut() {
+                term.add(What::Change(direction), t, states, memory, change)?;
+            }
+            direction[j * width..][..width].fill(0.0);
+            for (i, change) in change.chunks_exact(width).enumerate() {
+                let entries = &mut out[place(i, j) * width..][..width];
+                entries.iter_mut().zip(change).for_each(|(entry, change)| *entry += change);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Term {
+    fn add(
+        &mut self,
+        what: What<'_>,
+        t: &[f64],
+        states: &[f64],
+        memory: &mut Memory,
+        out: &mut [f64],
+    ) -> Result<(), EvalError> {
+        match &mut self.kind {
+            TermKind::Opaque(opaque) => {
+                opaque.add(what, t, states, memory, out);
+                Ok(())
+            }
+            TermKind::Elements(elements) => {
+                let ElementTerm { timed, energy, force, force_change } = &mut **elements;
+                for offset in (0..t.len()).step_by(LANES) {
+                    let lanes = Lanes { width: t.len().min(LANES), stride: t.len(), offset };
+                    let shared = if *timed { &t[offset..][..lanes.width] } else { &[] };
+                    match what {
+                        What::Energy => energy.eval(lanes, &[states], shared, out)?,
+                        What::Force => force.eval(lanes, &[states], shared, out)?,
+                        What::Change(along) => force_change.eval(lanes, &[states, along], shared, out)?,
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Opaque {
+    fn add(&self, what: What<'_>, t: &[f64], states: &[f64], memory: &mut Memory, out: &mut [f64]) {
+        let (width, energy) = (t.len(), &*self.energy);
+        let len = self.coordinates.len() * width;
+        let Memory { q, direction, out: found, own } = memory;
+        let gather = |from: &[f64], to: &mut Vec<f64>| {
+            grow(to, len);
+            for (row, &i) in to.chunks_exact_mut(width).zip(&*self.coordinates) {
+                row.copy_from_slice(&from[i as usize * width..][..width]);
+            }
+        };
+        gather(states, q);
+        let (at, needed) = (Batch { t, q: &q[..len], stride: width }, energy.memory(width));
+        grow(own, needed);
+        grow(found, len.max(width));
+        let own = &mut own[..needed];
+        match what {
+            What::Energy => {
+                energy.energy(at, own, &mut found[..width]);
+                out.iter_mut().zip(&*found).for_each(|(sum, energy)| *sum += energy);
+                return;
+            }
+            What::Force => energy.gradient(at, own, &mut found[..len]),
+            What::Change(along) => {
+                gather(along, direction);
+                energy.hessian_product(at, &direction[..len], own, &mut found[..len]);
+            }
+        }
+        for (row, &i) in found.chunks_exact(width).zip(&*self.coordinates) {
+            let sums = &mut out[i as usize * width..][..width];
+            sums.iter_mut().zip(row).for_each(|(sum, slope)| *sum -= slope);
+        }
+    }
+}
