@@ -53,7 +53,7 @@ fn an_ensemble_is_told() {
     let folder = folder("told");
     let text = prints(&folder, &with(&["--count", "200", "--reduce", "stats(th, start(th))"]));
     assert_eq!(line(&text, "trajectories"), "trajectories     200");
-    assert!(line(&text, "drawn").contains("th=uniform(-2,2), m=normal(1,0.01) (seed 0)"));
+    assert!(line(&text, "sampled").contains("th=uniform(-2,2), m=normal(1,0.01) (seed 0)"));
     assert!(line(&text, "stats start(th)").contains("from -1.9"));
     let usual = prints(&folder, &with(&["--count", "200"]));
     let mean = |text: &str| line(text, "stats th ").split_once("mean").unwrap().1.to_owned();
@@ -66,7 +66,7 @@ fn an_ensemble_is_told() {
     assert!(json.contains("\"reduce\": \"histogram(th,-3,3,2)\""), "{json}");
 }
 
-/// The numbers of a table do not depend on threads, chunks, shards, or on having been broken off.
+/// The numbers of a table do not depend on threads, chunks, shards, or on having been interrupted.
 #[test]
 fn the_same_comes_out_however_it_is_run() {
     let folder = folder("same");
@@ -339,7 +339,7 @@ fn what_cannot_be_is_refused_with_a_remedy() {
         (&["--count", "1.5", "--sample", "th=uniform(-1,1)"], "such as 1000 or 1e6"),
         (
             &["--count", "1e6", "--sample", "th=uniform(-1,1)", "--start", "th=1"],
-            "`th` is drawn (--sample), and given a value (--start)",
+            "`th` is sampled (--sample), and given a value (--start)",
         ),
         (&["--count", "10", "--sample", "m=uniform(1,2)", "--set", "m=1"], "leave one out"),
         (&["--count", "10"], "all 10 trajectories would be the same"),

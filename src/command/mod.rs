@@ -33,7 +33,7 @@ pub(crate) enum Command {
     Run(run::Run),
     /// Watch a system move, in the terminal.
     Watch(watch::Watch),
-    /// Run many trajectories from starts that are drawn.
+    /// Run many trajectories from initial conditions that are sampled.
     Ensemble(ensemble::Ensemble),
     /// Put the shards of an ensemble together.
     Merge(merge::Merge),
@@ -86,7 +86,7 @@ impl Command {
     }
 }
 
-/// Why a command failed: wrongly asked, gone wrong, or broken off.
+/// Why a command failed: wrongly asked, gone wrong, or interrupted.
 pub(crate) struct Failure {
     /// The exit code: 2, 1 or 130.
     pub(crate) code: u8,
@@ -113,7 +113,7 @@ impl Failure {
         Failure::new(1, error)
     }
 
-    /// What was asked for was broken off by Ctrl-C: 128 and the number of its signal, as shells say it.
+    /// What was asked for was interrupted by Ctrl-C: 128 and the number of its signal, as shells say it.
     fn interrupted(error: impl Display) -> Failure {
         Failure::new(130, error)
     }

@@ -18,7 +18,7 @@ pub(super) struct Pictures {
     #[arg(long, value_name = "FILE", value_parser = plot_file)]
     plot: Vec<PathBuf>,
     /// Animate the run in a file, as its ending says: .gif, or .mp4 if ffmpeg is installed (repeatable)
-    #[arg(long, value_name = "FILE", value_parser = film_file)]
+    #[arg(long, value_name = "FILE", value_parser = animation_file)]
     animate: Vec<PathBuf>,
 }
 
@@ -27,7 +27,7 @@ pub(super) fn plot_file(name: &str) -> Result<PathBuf, String> {
     ending(name, &["svg", "png"])
 }
 
-fn film_file(name: &str) -> Result<PathBuf, String> {
+fn animation_file(name: &str) -> Result<PathBuf, String> {
     let file = ending(name, &["gif", "mp4"])?;
     let video = file.extension().is_some_and(|end| end.eq_ignore_ascii_case("mp4"));
     if video && ffmpeg(&std::env::var_os("PATH").unwrap_or_default()).is_none() {

@@ -70,7 +70,7 @@ pub(super) struct Watcher {
 }
 
 impl Watcher {
-    /// From now on Ctrl-C breaks off the run, and a second one ends the command at once. A bar is shown if it is wanted.
+    /// From now on Ctrl-C interrupts the run, and a second one ends the command at once. A bar is shown if it is wanted.
     pub(super) fn new(bar: bool) -> Result<Watcher, Failure> {
         let interrupted = Arc::new(AtomicBool::new(false));
         flag::register_conditional_shutdown(SIGINT, 130, interrupted.clone())

@@ -14,8 +14,8 @@ use leastaction::simulate::{FailedRun, Overrides, Run as Motion};
 use leastaction::{Graph, Reason, RunError};
 
 #[derive(Args)]
-#[command(after_help = "Ctrl-C breaks off the run and keeps what was computed.\n\n\
-                  Exit codes: 0 success, 1 the run failed, 2 wrong usage, 130 broken off.\n\n\
+#[command(after_help = "Ctrl-C interrupts the run and keeps what was computed.\n\n\
+                  Exit codes: 0 success, 1 the run failed, 2 wrong usage, 130 interrupted.\n\n\
                   Examples:\n  leastaction run two-body --start \"th'=0.7\" --set m1=1 --until 10\n  \
                   leastaction run coupled-chain --size 3 --method rk4 --step 1e-3\n  \
                   leastaction run double-pendulum --tol 1e-12 --every 0.01 --out motion.csv\n  \

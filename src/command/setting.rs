@@ -14,7 +14,7 @@ pub(super) struct Beginning {
     /// Set a parameter, or hold an input at a value
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment, allow_hyphen_values = true)]
     set: Vec<(String, f64)>,
-    /// Set a coordinate, a velocity (`x'`) or a momentum (`p_x`) at the start
+    /// Set a coordinate, a velocity (`x'`) or a momentum (`p_x`) of the initial condition
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment, allow_hyphen_values = true)]
     start: Vec<(String, f64)>,
     /// Build the system with a number of pieces, where it can be chosen
@@ -28,10 +28,10 @@ pub(super) struct Beginning {
     pub(super) max_steps: u64,
 }
 
-/// A start that is drawn at random.
+/// An initial condition that is sampled at random.
 #[derive(Args)]
 pub(super) struct Seed {
-    /// Draw the start at random, where the catalog says how; the same start for the same number
+    /// Sample the initial condition at random, where the catalog says how; the same for the same number
     #[arg(long, value_name = "N", conflicts_with = "start")]
     pub(super) seed: Option<u64>,
 }
@@ -44,10 +44,10 @@ pub(super) struct Setting {
     /// Integrate with a method (see `leastaction methods`); left out, one is chosen
     #[arg(long, value_name = "NAME")]
     method: Option<String>,
-    /// Use a step
+    /// Use a step size
     #[arg(long, value_name = "H", allow_hyphen_values = true)]
     step: Option<f64>,
-    /// Let the method find its steps from a relative tolerance
+    /// Let the method find its step sizes from a relative tolerance
     #[arg(long, value_name = "TOL", conflicts_with = "step")]
     tol: Option<f64>,
     /// Let it find no steps longer than this, so that it sees what is as short

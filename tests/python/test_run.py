@@ -16,7 +16,7 @@ import numpy
 from formats import READERS, same_bits
 from terminal import Terminal, command
 
-# Hours of motion: it is broken off.
+# Hours of motion: it is interrupted.
 LONG = ("run", "double-pendulum", "--step", "1e-4", "--until", "1e5")
 
 

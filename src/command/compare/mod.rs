@@ -35,7 +35,7 @@ pub(crate) struct Compare {
     /// The methods, separated by commas, or `all` that apply
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "all")]
     methods: Vec<String>,
-    /// Use this step, or each of several [default: the system's own]
+    /// Use this step size, or each of several [default: the system's own]
     #[arg(long, value_name = "H", value_delimiter = ',', allow_hyphen_values = true)]
     step: Vec<f64>,
     /// Let methods find their steps from this relative tolerance, or from each of several

@@ -1,4 +1,4 @@
-//! `leastaction ensemble`: many trajectories of a system from starts that are drawn, and what is kept of them.
+//! `leastaction ensemble`: many trajectories of a system from initial conditions that are sampled, and what is kept of them.
 
 mod findings;
 mod pictures;
@@ -21,32 +21,34 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 #[derive(Args)]
-#[command(after_help = "What is drawn, for coordinates, velocities (x'), momenta (p_x) and parameters:\n  \
+#[command(
+    after_help = "What is sampled, for coordinates, velocities (x'), momenta (p_x) and parameters:\n  \
                   uniform(LOW,HIGH), normal(MEAN,DEVIATION), grid(LOW,HIGH,POINTS), latin(LOW,HIGH), sobol(LOW,HIGH),\n  \
                   file(FILE) or file(FILE,COLUMN) with a .csv or .npz, or a number\n\
                   What is kept, of expressions (or energy) where trajectories end, and of start(EXPR), first(EVENT) and crossings(EVENT):\n  \
                   stats(EXPR,…), quantiles(EXPR,PART,…), histogram(EXPR,LOW,HIGH,BINS), histogram2(EXPR,LOW,HIGH,BINS,EXPR,LOW,HIGH,BINS),\n  \
                   map(EXPR) over grids, ends(EXPR,…), samples(EXPR,…) and events(EVENT,…) as rows of a table\n\n\
-                  Results are the same for any number of threads, and for shards that are merged. Ctrl-C breaks off the run; with --keep, the same\n\
+                  Results are the same for any number of threads, and for shards that are merged. Ctrl-C interrupts the run; with --keep, the same\n\
                   command goes on with it.\n\n\
-                  Exit codes: 0 success, 1 the run failed, 2 wrong usage, 130 broken off.\n\n\
+                  Exit codes: 0 success, 1 the run failed, 2 wrong usage, 130 interrupted.\n\n\
                   Examples:\n  \
                   leastaction ensemble pendulum --count 100000 --sample \"th=uniform(-1,1)\" --reduce \"histogram(th,-1,1,50)\" --plot th.svg\n  \
                   leastaction ensemble double-pendulum --sample \"th1=grid(-3,3,400)\" --sample \"th2=grid(-3,3,400)\" --until 20 \\\n    \
                   --stop \"flip=cos(th1/2)*cos(th2/2)\" --reduce \"map(first(flip))\" --plot flips.png\n  \
                   leastaction ensemble pendulum --sample \"th=grid(0.5,2.5,5)\" --every 0.1 --reduce \"samples(th')\" --out swings.csv\n  \
                   leastaction ensemble henon-heiles --count 1000000 --sample \"y'=normal(0,0.1)\" --reduce ends --keep study-1 --shard 1/4\n  \
-                  leastaction merge study-1 study-2 study-3 study-4 --out ends.npz")]
+                  leastaction merge study-1 study-2 study-3 study-4 --out ends.npz"
+)]
 pub(crate) struct Ensemble {
     #[command(flatten)]
     setting: Setting,
     /// Run so many trajectories [default: as many as grids have points, or files rows]
     #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     count: Option<u64>,
-    /// Draw a coordinate, a velocity, a momentum or a parameter; may be repeated
+    /// Sample a coordinate, a velocity, a momentum or a parameter; may be repeated
     #[arg(long, value_name = "NAME=HOW", allow_hyphen_values = true)]
     sample: Vec<String>,
-    /// Draw other values: the same for the same number
+    /// Sample other values: the same for the same number
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     /// Keep this of the trajectories; may be repeated [default: stats of all coordinates]
@@ -55,7 +57,7 @@ pub(crate) struct Ensemble {
     /// With --reduce samples, take a sample every so much time [default: about 1000 samples]
     #[arg(long, value_name = "DT", allow_hyphen_values = true, conflicts_with = "samples")]
     every: Option<f64>,
-    /// With --reduce samples, take so many samples, besides the start
+    /// With --reduce samples, take so many samples, besides the initial state
     #[arg(long, value_name = "N", value_parser = number_of_samples, allow_hyphen_values = true)]
     samples: Option<u64>,
     /// Look for an event: where an expression passes 0; may be repeated
@@ -103,7 +105,7 @@ fn whole(text: &str) -> Result<u64, String> {
 /// Reads a number of samples.
 fn number_of_samples(text: &str) -> Result<u64, String> {
     let wrong =
-        || "write a whole number of samples, 1 at least (what is drawn is said by --sample)".to_owned();
+        || "write a whole number of samples, 1 at least (what is sampled is said by --sample)".to_owned();
     whole(text).ok().filter(|&samples| samples > 0).ok_or_else(wrong)
 }
 
@@ -193,7 +195,7 @@ impl Ensemble {
         }
     }
 
-    /// Refuses values that what is drawn would replace.
+    /// Refuses values that what is sampled would replace.
     fn check_draws(&self) -> Result<(), Failure> {
         let names = self.sample.iter().filter_map(|text| Some(text.split_once('=')?.0.trim()));
         for name in names {
@@ -202,7 +204,8 @@ impl Ensemble {
                 (_, true) => "--set",
                 _ => continue,
             };
-            let error = format!("`{name}` is drawn (--sample), and given a value ({option}): leave one out");
+            let error =
+                format!("`{name}` is sampled (--sample), and given a value ({option}): leave one out");
             return Err(Failure::usage(error));
         }
         Ok(())

@@ -36,10 +36,10 @@ impl Report<'_> {
         let (overview, manifest) = (results.overview(), results.manifest());
         let mut rows = vec![row("system", about.system.clone())];
         rows.push(row("trajectories", self.fates()));
-        let drawn: Vec<&str> = manifest.get("sample").collect();
+        let sampled: Vec<&str> = manifest.get("sample").collect();
         let seed = manifest.get("seed").next().unwrap_or("0");
-        if !drawn.is_empty() {
-            rows.push(row("drawn", format!("{} (seed {seed})", drawn.join(", "))));
+        if !sampled.is_empty() {
+            rows.push(row("sampled", format!("{} (seed {seed})", sampled.join(", "))));
         }
         let why = self.why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
         rows.push(row("method", format!("{} with {}{why}", about.method, about.pace)));
@@ -127,7 +127,7 @@ impl Report<'_> {
     }
 }
 
-/// What files say besides: how trajectories were drawn.
+/// What files say besides: how trajectories were sampled.
 pub(crate) fn notes(results: &Results) -> Vec<(String, String)> {
     let manifest = results.manifest();
     let joined = |key: &str| manifest.get(key).collect::<Vec<_>>().join(", ");
