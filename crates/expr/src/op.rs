@@ -202,6 +202,13 @@ impl Op {
         }
     }
 
+    /// Whether it has no jumps and no corners inside its domain.
+    #[must_use]
+    pub fn is_smooth(self) -> bool {
+        let steps = matches!(self, Op::Lt | Op::Le | Op::Eq | Op::Ne | Op::Select | Op::Sign | Op::Floor);
+        !steps && !matches!(self, Op::Abs | Op::Min | Op::Max)
+    }
+
     /// The function of this name, for the parser.
     #[must_use]
     pub fn function(name: &str) -> Option<Op> {

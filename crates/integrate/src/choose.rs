@@ -3,7 +3,7 @@
 //! | given | the system | method |
 //! |---|---|---|
 //! | a tolerance | decays much faster than it moves | `radau5` |
-//! | a tolerance | a field in closed form, and a tolerance of 1e−5 or less | `taylor` |
+//! | a tolerance | a field in closed form in which time is not compared, rounded or cut off, and a tolerance of 1e−5 or less | `taylor` |
 //! | a tolerance | else: by the tolerance | `tsit5`, `dop853`, `vern9` |
 //! | a step | loses energy, and the step is long for its fastest motion | `radau5` |
 //! | a step | constraints of positions, constant masses, the step is short for its fastest motion | `rattle4`; `rattle` if there are many |
@@ -131,7 +131,7 @@ fn by_tolerance(facts: &Facts, tempo: Tempo, tolerance: f64) -> (&'static str, S
     }
     let digits = -tolerance.log10();
     match () {
-        () if Needs::Closed.met_by(facts) && digits >= 5.0 => (
+        () if Needs::Closed.met_by(facts) && facts.smooth_in_time && digits >= 5.0 => (
             "taylor",
             "the field is in closed form, and its Taylor series is the cheapest way to many digits"
                 .to_owned(),

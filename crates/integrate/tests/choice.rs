@@ -3,7 +3,7 @@
 use crate::common::{
     begin, damped_pendulum, double_pendulum, driven_pendulum, henon_heiles, kepler, links, stiff_pendulum,
 };
-use leastaction_expr::Graph;
+use leastaction_expr::{Expr, Graph};
 use leastaction_integrate::{Choice, Density, Keeps, Pace, Tolerance};
 use leastaction_mechanics::{Dynamics, Model, State};
 
@@ -36,6 +36,28 @@ fn pushed() -> System {
     model.potential("spring", x.pow(4.0));
     model.force(x, u);
     begin(&model, &[("x", 1.0)])
+}
+
+/// A mass pushed by what is stated as a function of time.
+fn pushed_by(push: impl for<'g> Fn(Expr<'g>) -> Expr<'g>) -> System {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let x = model.coordinate("x");
+    let push = push(model.time());
+    model.particle("mass", 1.0, [x]);
+    let u = model.stated_input("u", push);
+    model.force(x, u);
+    begin(&model, &[])
+}
+
+/// A series sees nothing of what begins later. Sines are seen wherever they are.
+#[test]
+fn what_jumps_at_a_time_is_no_matter_of_series() {
+    let with = |system: System| chosen(system, 10.0, Some(Pace::Tolerance(Tolerance::relative(1e-10)))).0;
+    assert_eq!(with(pushed_by(|t| t.sin())), "taylor");
+    assert_eq!(with(pushed_by(|t| t.gt(5.0).select(1.0, 0.0))), "dop853");
+    assert_eq!(with(pushed_by(|t| (t - 5.0).max(0.0))), "dop853");
+    assert_eq!(with(pushed_by(|t| (t * t).floor().sin())), "dop853");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::energy::sum::{SystemEnergy, SystemEnergyKind};
 use crate::energy::{Energy, Potential};
-use crate::equations::{Equations, Statement, depend};
+use crate::equations::{Equations, Statement, depend, is_smooth_in};
 use crate::error::ModelError;
 use crate::facts::{Facts, Form, Place, Share, ShareKind};
 use crate::inertia;
@@ -81,13 +81,15 @@ impl<'g> Equations<'g> {
         }
 
         let all: Vec<_> = plans.iter().flat_map(|(.., outputs)| outputs.iter().copied()).collect();
+        let timed = depend(&all, &[self.time]);
         let nonzero = |forces: &[Expr<'g>]| forces.iter().any(|f| f.as_number() != Some(0.0));
         let facts = Facts {
             form,
             separable: self.is_separable(),
             constant_mass: self.has_constant_mass(),
             driven: !inputs.is_empty(),
-            autonomous: inputs.is_empty() && !depend(&all, &[self.time]) && !self.others_depend_on_time(),
+            autonomous: inputs.is_empty() && !timed && !self.others_depend_on_time(),
+            smooth_in_time: !timed || is_smooth_in(self.time, &all),
             dissipative: nonzero(&self.resistances),
             forced: nonzero(&self.drives),
             forces_depend_on_velocities: self.forces_depend_on_velocities(),

@@ -292,6 +292,23 @@ pub(crate) fn symbols_of<'g>(expressions: &[Expr<'g>]) -> Vec<Expr<'g>> {
     symbols.map(|id| graph.at(id)).collect()
 }
 
+/// Whether all operators that a symbol reaches in these expressions are smooth.
+pub(crate) fn is_smooth_in<'g>(symbol: Expr<'g>, expressions: &[Expr<'g>]) -> bool {
+    let ids: Vec<_> = expressions.iter().map(|e| e.id()).collect();
+    let mut reached = HashSet::from([symbol.id()]);
+    for id in symbol.graph().order(&ids) {
+        if let Node::Apply(op, arguments) = symbol.graph().node(id)
+            && arguments.iter().any(|argument| reached.contains(argument))
+        {
+            if !op.is_smooth() {
+                return false;
+            }
+            reached.insert(id);
+        }
+    }
+    true
+}
+
 /// Whether any of the expressions depends on any of the symbols.
 pub(crate) fn depend<'g>(expressions: &[Expr<'g>], symbols: &[Expr<'g>]) -> bool {
     let symbols: HashSet<Id> = symbols.iter().map(|s| s.id()).collect();

@@ -37,6 +37,9 @@ pub struct Facts {
     pub driven: bool,
     /// Whether neither time nor such an input appears anywhere.
     pub autonomous: bool,
+    /// Whether time enters smoothly: it is not compared, rounded, or cut off anywhere. What jumps at a time is not seen from before, least of all
+    /// by a Taylor series.
+    pub smooth_in_time: bool,
     /// Whether there is dissipation.
     pub dissipative: bool,
     /// Whether generalized forces other than dissipation act.

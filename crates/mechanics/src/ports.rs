@@ -7,7 +7,7 @@
 //! doi:10.1561/2600000002.)
 
 use crate::check::{self, Kind};
-use crate::equations::depend;
+use crate::equations::{depend, is_smooth_in};
 use crate::error::{ModelError, Site, StartError, TermKind};
 use crate::facts::{Facts, Form, Share, ShareKind};
 use crate::model::Term;
@@ -186,6 +186,7 @@ impl<'g> Ports<'g> {
                 constant_mass: false,
                 driven: !self.inputs.is_empty(),
                 autonomous: !timed && self.inputs.is_empty(),
+                smooth_in_time: !timed || is_smooth_in(self.time, &all),
                 dissipative,
                 forced,
                 forces_depend_on_velocities: false,

@@ -177,3 +177,14 @@ fn totals_of_a_free_system_are_conserved() {
     assert_eq!(names, ["energy", "momentum along x", "momentum along y", "angular momentum about z"]);
     assert!(measured.conserved[1..].iter().all(|(_, drift)| *drift < 1e-14), "{:?}", measured.conserved);
 }
+
+/// A push of 10 for a tenth of a second gives a unit of mass the speed 1: it is at (10 − 5.05)·1 in the end.
+#[test]
+fn a_brief_push_is_felt() {
+    let push = "select(t > 5, select(t < 5.1, 10, 0), 0)";
+    for how in [format!("input u = {push}\nforce x = u"), format!("force x = {push}")] {
+        let text = format!("coord x\nparticle b mass 1 at [x]\n{how}\nrun until 10\n");
+        let end = run(&text, &Overrides::default()).trajectory.end().q[0];
+        assert!((end - 4.95).abs() < 1e-6, "{how}: {end}");
+    }
+}
