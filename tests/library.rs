@@ -20,7 +20,7 @@ fn same(name: &str, system: &str, options: &[&str], overrides: &Overrides) {
     let simulation = source.simulation(&Graph::new(), overrides).unwrap();
     let run = simulation.run().unwrap();
     let (mut found, about) = (Vec::new(), simulation.describe("complete".to_owned()));
-    Format::of(&path).unwrap().write(&run.record().unwrap(), &about, &mut found).unwrap();
+    Format::of(&path).unwrap().write(&run.record().unwrap().table(), &about, &mut found).unwrap();
     assert!(expected.len() > 1000 && found == expected, "{system}");
 }
 

@@ -3,9 +3,7 @@
 use super::Failure;
 use super::source::{open, shown};
 use clap::Args;
-use leastaction::{
-    Equations, Expr, Graph, PrintError, Statement, c_function, jacobian, jvp, rust_function, substitute,
-};
+use leastaction::{Equations, Expr, Graph, PrintError, c_function, rust_function};
 
 #[derive(Args)]
 #[command(
@@ -37,145 +35,26 @@ impl Print {
         let equations = setup.model.equations().map_err(|error| shown(&source, &setup.explain(&error)))?;
         match () {
             () if self.latex => Ok(equations.latex() + "\n"),
-            () if self.c => Code::of(&equations).write("//", c_function),
-            () if self.rust => Code::of(&equations).write("//", rust_function),
+            () if self.c => write(&equations, c_function),
+            () if self.rust => write(&equations, rust_function),
             () => Ok(format!("{equations}\n")),
         }
     }
 }
 
-/// A function that computes what an integrator needs.
-struct Code<'g> {
-    name: &'static str,
-    about: String,
-    inputs: Vec<Expr<'g>>,
-    outputs: Vec<Expr<'g>>,
-}
-
 type Language = fn(&str, &[Expr<'_>], &[Expr<'_>]) -> Result<String, PrintError>;
 
-impl<'g> Code<'g> {
-    /// Accelerations, or the field of a Hamiltonian; or, where constraints act or velocities are tied to each other by a large
-    /// mass matrix, the parts of the equations that determine them.
-    fn of(equations: &Equations<'g>) -> Code<'g> {
-        let rest = equations.inputs.iter().chain(equations.parameters.iter().map(|(symbol, _)| symbol));
-        let of = |second: &[Expr<'g>]| -> Vec<Expr<'g>> {
-            let state = equations.coordinates.iter().chain(second).copied();
-            std::iter::once(equations.time).chain(state).chain(rest.clone().copied()).collect()
-        };
-        let free = equations.constraints.is_empty();
-        match &equations.statement {
-            Statement::Hamiltonian(_) if free => {
-                let (rates, pushes) = equations.phase_rates().unwrap_or_default();
-                Code {
-                    name: "field",
-                    about: format!("{} to {}", list(&of(&equations.momenta)), "q', p'"),
-                    inputs: of(&equations.momenta),
-                    outputs: [rates, pushes].concat(),
-                }
-            }
-            statement => {
-                let accelerations = equations.accelerations().filter(|_| free);
-                let inputs = match statement {
-                    Statement::Hamiltonian(_) => of(&equations.momenta),
-                    Statement::Lagrangian(_) => of(&equations.velocities),
-                };
-                match accelerations {
-                    Some(outputs) => Code {
-                        name: "accelerations",
-                        about: format!("{} to q''", list(&inputs)),
-                        inputs,
-                        outputs,
-                    },
-                    None => Code::parts(equations, inputs),
-                }
-            }
-        }
-    }
-
-    /// M, f, G, γ of M q'' = f − Gᵀλ, G q'' = γ with G = ∂Ψ/∂v, γ = −(dΨ/dt at q'' = 0), where Ψ is what the constraints demand of
-    /// velocities; and what they demand to be 0. With a Hamiltonian q', f, G, A, γ of p' = f − Gᵀλ, A λ = γ, where A = (∂Ψ/∂p) Gᵀ
-    /// and γ = dΨ/dt at λ = 0.
-    fn parts(equations: &Equations<'g>, inputs: Vec<Expr<'g>>) -> Code<'g> {
-        let (n, rows) = (equations.degrees(), equations.constraints.len());
-        let zero = equations.graph.number(0.0);
-        let mut outputs = Vec::new();
-        let what = match &equations.statement {
-            Statement::Lagrangian(l) => {
-                let entry = |i: usize, j: usize| l.mass.get(i, j).unwrap_or(zero);
-                outputs.extend((0..n * n).map(|k| entry(k / n, k % n)));
-                let loads = l.loads.iter().zip(equations.forces()).map(|(&load, force)| load + force);
-                outputs.extend(loads);
-                format!("M ({n}×{n}, by rows), f ({n})")
-            }
-            Statement::Hamiltonian(_) => {
-                let (rates, pushes) = equations.phase_rates().unwrap_or_default();
-                outputs.extend(rates.into_iter().chain(pushes));
-                format!("q' ({n}), f ({n})")
-            }
-        };
-        let full = |expressions: &[Expr<'g>], variables: &[Expr<'g>]| {
-            let mut all = vec![zero; rows * n];
-            jacobian(expressions, variables).iter().for_each(|e| all[e.row * n + e.column] = e.value);
-            all
-        };
-        let mut values: Vec<_> = equations.constraints.iter().map(|c| c.value).collect();
-        let rates: Vec<_> = equations.constraints.iter().map(|c| c.rate).collect();
-        let grip = full(&rates, &equations.velocities);
-        outputs.extend(&grip);
-        let time = (equations.time, equations.graph.number(1.0));
-        let (more, law) = match &equations.statement {
-            _ if rows == 0 => (String::new(), "M q'' = f".to_owned()),
-            Statement::Lagrangian(_) => {
-                let moving = equations.coordinates.iter().copied().zip(equations.velocities.iter().copied());
-                let direction: Vec<_> = moving.chain([time]).collect();
-                outputs.extend(jvp(&rates, &direction).into_iter().map(|bend| -bend));
-                (format!(", gamma ({rows})"), "M q'' = f - G^T lambda, G q'' = gamma".to_owned())
-            }
-            Statement::Hamiltonian(_) => {
-                let (flow, pushes) = equations.phase_rates().unwrap_or_default();
-                let known: Vec<_> = equations.velocities.iter().copied().zip(flow.iter().copied()).collect();
-                let demands = substitute(&rates, &known);
-                values = substitute(&values, &known);
-                let slopes = full(&demands, &equations.momenta);
-                let product = |i: usize, j: usize| {
-                    equations.graph.sum((0..n).map(|k| slopes[i * n + k] * grip[j * n + k]))
-                };
-                outputs.extend((0..rows * rows).map(|k| product(k / rows, k % rows)));
-                let moving = equations.coordinates.iter().copied().zip(flow);
-                let moving = moving.chain(equations.momenta.iter().copied().zip(pushes));
-                outputs.extend(jvp(&demands, &moving.chain([time]).collect::<Vec<_>>()));
-                (
-                    format!(", A ({rows}×{rows}, by rows), gamma ({rows})"),
-                    "p' = f - G^T lambda, A lambda = gamma".to_owned(),
-                )
-            }
-        };
-        let held = if rows == 0 {
-            String::new()
-        } else {
-            format!(", G ({rows}×{n}, by rows){more}, constraints ({rows})")
-        };
-        outputs.extend(values);
-        let about = format!("{} to {what}{held}: {law}", list(&inputs));
-        Code { name: "parts", about, inputs, outputs }
-    }
-
-    fn write(&self, comment: &str, language: Language) -> Result<String, Failure> {
-        let code = language(self.name, &self.inputs, &self.outputs).map_err(Failure::run)?;
-        Ok(format!("{comment} {}\n{code}", self.about))
-    }
-}
-
-fn list(symbols: &[Expr<'_>]) -> String {
-    symbols.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+fn write(equations: &Equations<'_>, language: Language) -> Result<String, Failure> {
+    let function = equations.function().map_err(Failure::run)?;
+    let code = language(function.name, &function.inputs, &function.outputs).map_err(Failure::run)?;
+    Ok(format!("// {}\n{code}", function.about))
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)] // a test may panic
 mod tests {
-    use super::*;
     use leastaction::language::read;
+    use leastaction::{Graph, Statement};
 
     /// x of A x = b.
     fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
@@ -209,7 +88,7 @@ mod tests {
         let (mut field, mut v) = (vec![0.0; 2 * n], vec![0.0; n]);
         dynamics.rates(&[0.0], &y, &mut field).unwrap();
         dynamics.velocities(&[0.0], &y, &mut v).unwrap();
-        let code = Code::of(&equations);
+        let code = equations.function().unwrap();
         let second = match equations.statement {
             Statement::Lagrangian(_) => v.clone(),
             Statement::Hamiltonian(_) => state.p.clone(),
@@ -231,20 +110,20 @@ mod tests {
         assert_eq!(parts.len(), n * n + n + rows * n + 2 * rows);
         let (mass, rest) = parts.split_at(n * n);
         let (loads, rest) = rest.split_at(n);
-        let (grip, rest) = rest.split_at(rows * n);
+        let (jacobian, rest) = rest.split_at(rows * n);
         let (gamma, values) = rest.split_at(rows);
         assert!(values.iter().all(|value| value.abs() < 1e-12), "{values:?}");
         let entry = |i: usize, j: usize| match (i < n, j < n) {
             (true, true) => mass[i * n + j],
-            (true, false) => grip[(j - n) * n + i],
-            (false, true) => grip[(i - n) * n + j],
+            (true, false) => jacobian[(j - n) * n + i],
+            (false, true) => jacobian[(i - n) * n + j],
             (false, false) => 0.0,
         };
         let matrix = (0..n + rows).map(|i| (0..n + rows).map(|j| entry(i, j)).collect()).collect();
-        let found = solve(matrix, [loads, gamma].concat());
+        let solution = solve(matrix, [loads, gamma].concat());
         // The masses are constant here: p' = M q''.
         for i in 0..n {
-            let rate: f64 = (0..n).map(|j| mass[i * n + j] * found[j]).sum();
+            let rate: f64 = (0..n).map(|j| mass[i * n + j] * solution[j]).sum();
             assert!((rate - field[n + i]).abs() < 1e-11, "{i}: {rate} instead of {}", field[n + i]);
         }
     }

@@ -41,7 +41,7 @@ impl Files {
     pub(super) fn write(&self, record: &Record, about: &About) -> (Option<String>, Vec<String>) {
         let (mut names, mut errors) = (Vec::new(), Vec::new());
         for path in &self.out {
-            match write(path, record, about) {
+            match write(path, &record.table(), about) {
                 Ok(()) => names.push(format!("{}{}", path.display(), lost(path, record))),
                 Err(error) => errors.push(error.to_string()),
             }

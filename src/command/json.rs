@@ -2,6 +2,7 @@
 
 use super::Failure;
 use leastaction::Form;
+use leastaction::expr::Names;
 use leastaction::output::json::{number, object, text};
 use leastaction::simulate::{Measurements, Run};
 
@@ -23,8 +24,8 @@ pub(super) fn json(run: &Run, measured: &Measurements) -> Result<String, Failure
     };
     let moving = system.facts().form != Form::Ports;
     let velocities = if moving { run.end_velocities().map_err(Failure::run)? } else { Vec::new() };
-    let values = |names: &[String], values: &[f64]| {
-        let some = names.iter().zip(values).map(|(name, value)| (name.clone(), number(*value)));
+    let values = |names: &Names, values: &[f64]| {
+        let some = names.iter().zip(values).map(|(name, value)| (name, number(*value)));
         object(some.collect::<Vec<_>>())
     };
     let rates = |names, numbers| if moving { values(names, numbers) } else { "{}".to_owned() };

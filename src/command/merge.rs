@@ -46,7 +46,7 @@ impl Merge {
         self.findings.check_for(&reduce)?;
         let (written, errors) = self.findings.write(&results, &about);
         let text =
-            Report { results: &results, about: &about, why: None, wall: None, written }.told(&self.findings);
+            Report { results: &results, about: &about, why: None, wall: None, written }.shown(&self.findings);
         match errors.is_empty() {
             true => Ok(text),
             false => Err(Failure::run(several(&errors)).saying(text)),

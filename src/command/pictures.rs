@@ -93,13 +93,13 @@ impl Pictures {
             let plot = Plot { record, drawing, title, subtitle: &subtitle, energy };
             match plot.save(path) {
                 Ok(()) => written.push(path.display().to_string()),
-                Err(error) => errors.push(told(path, &error)),
+                Err(error) => errors.push(failure(path, &error)),
             }
         }
         for path in &self.animate {
             match (Animation { record, drawing, title }).save(path) {
                 Ok(tempo) => written.push(format!("{} ({tempo})", path.display())),
-                Err(error) => errors.push(told(path, &error)),
+                Err(error) => errors.push(failure(path, &error)),
             }
         }
         ((!written.is_empty()).then(|| written.join(", ")), errors)
@@ -107,7 +107,7 @@ impl Pictures {
 }
 
 /// What went wrong with a picture; an error of its file names it already.
-fn told(path: &Path, error: &PictureError) -> String {
+fn failure(path: &Path, error: &PictureError) -> String {
     match error {
         PictureError::File(error) => error.to_string(),
         error => format!("no picture `{}`: {error}", path.display()),

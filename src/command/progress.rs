@@ -136,13 +136,13 @@ fn line(fraction: f64, place: &str, elapsed: f64) -> String {
     let done = (fraction * LETTERS as f64) as usize;
     let tip = if done < LETTERS { ">" } else { "" };
     let rest = " ".repeat((LETTERS - done).saturating_sub(1));
-    let left = if fraction > 0.0 { told(elapsed / fraction - elapsed) } else { "?".to_owned() };
+    let left = if fraction > 0.0 { duration(elapsed / fraction - elapsed) } else { "?".to_owned() };
     let percent = (fraction * 100.0) as u32;
     format!("[{}{tip}{rest}] {percent:>3} %  {place}, {left} left", "=".repeat(done))
 }
 
 /// A time in seconds, or minutes, or hours.
-fn told(seconds: f64) -> String {
+fn duration(seconds: f64) -> String {
     let whole = seconds.clamp(0.0, 1e9).round() as u64;
     match whole {
         0..60 => format!("{whole} s"),
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn times_left_are_told() {
-        let told = [0.2, 59.4, 59.6, 3599.0, 7300.0].map(super::told);
+        let told = [0.2, 59.4, 59.6, 3599.0, 7300.0].map(super::duration);
         assert_eq!(told, ["0 s", "59 s", "1:00 min", "59:59 min", "2:01 h"]);
     }
 }

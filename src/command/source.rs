@@ -97,6 +97,6 @@ pub(super) fn refused(error: &RunError) -> Failure {
 }
 
 /// The name of a system, and what it is if it says so.
-pub(super) fn told(name: &str, about: &str) -> String {
+pub(super) fn title(name: &str, about: &str) -> String {
     if about.is_empty() { name.to_owned() } else { format!("{name}: {about}") }
 }

@@ -1,8 +1,9 @@
 //! The summary of a run.
 
-use super::source::told;
+use super::source::title;
 use super::{Failure, methods, table};
-use leastaction::integrate::number;
+use leastaction::expr::Names;
+use leastaction::integrate::{number, rounded};
 use leastaction::simulate::{Measurements, Run, Warning};
 use leastaction::{Crossing, Pace, Projection, State, System, Work};
 use std::io::IsTerminal;
@@ -30,7 +31,7 @@ pub(super) fn summary(
     let parameters = lines(parameters.map(|((name, _), value)| format!("{name} = {}", number(value))));
     let because = simulation.why.iter().map(|why| row("because", why.clone()));
     let mut rows = vec![
-        row("system", told(&simulation.name, &simulation.about)),
+        row("system", title(&simulation.name, &simulation.about)),
         row(
             "method",
             format!(
@@ -199,11 +200,11 @@ fn constraints(system: &System, placed: &Projection, measured: &Measurements) ->
 
 /// Ten digits of a number: as many as a person may want to read.
 fn short(value: f64) -> String {
-    number(&format!("{value:.9e}").parse().unwrap_or(value))
+    rounded(value, 10)
 }
 
 /// Names and values in lines that are not too long.
-fn values(names: &[String], values: &[f64]) -> Vec<String> {
+fn values(names: &Names, values: &[f64]) -> Vec<String> {
     lines(names.iter().zip(values).map(|(name, value)| format!("{name} = {}", short(*value))))
 }
 

@@ -73,18 +73,18 @@ impl Entry {
 /// The start nearest to values by name. [`Dynamics::start`] alone would refuse it where that is far.
 fn settle(dynamics: &mut Dynamics, values: &[(String, f64)]) -> Result<State, StartError> {
     let system = dynamics.system().clone();
-    let names: Vec<&String> = system.coordinates().iter().chain(system.velocities()).collect();
-    let mut z = vec![0.0; names.len()];
+    let (n, velocities) = (system.degrees(), system.velocities());
+    let mut z = vec![0.0; n + velocities.len()];
     for (name, value) in values {
-        let Some(place) = names.iter().position(|n| *n == name) else {
+        let velocity = || velocities.position(name).map(|place| n + place);
+        let Some(place) = system.coordinates().position(name).or_else(velocity) else {
             return Err(StartError::UnknownName { name: name.clone(), nearest: None });
         };
         z[place] = *value;
     }
     let mut y = z.clone();
-    dynamics.momenta(&[0.0], &z, &mut y[system.degrees()..])?;
+    dynamics.momenta(&[0.0], &z, &mut y[n..])?;
     dynamics.project(&[0.0], &mut y)?;
-    let names = system.coordinates().iter().chain(system.momenta());
-    let values: Vec<(&str, f64)> = names.map(String::as_str).zip(y).collect();
-    dynamics.start(&values)
+    dynamics.start_block(0.0, false, &mut y)?;
+    Ok(State::from_block(0.0, &y, n))
 }

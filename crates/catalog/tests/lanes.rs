@@ -69,7 +69,7 @@ fn sweep(everything: bool) {
         systems += 1;
         let name = entry.name;
         // Some is compiled before parameters are set, some after.
-        let coordinate = together.system().coordinates()[0].clone();
+        let coordinate = together.system().coordinates().at(0);
         let text = format!("{coordinate}*{}", together.system().parameters()[0].0);
         let early = together.observable(&text).unwrap();
         together.prepare(&[Quantity::EnergyBalance]).unwrap();

@@ -67,7 +67,7 @@ fn plans_conserve_energy_and_invariants() {
         let graph = Graph::new();
         let (setup, mut dynamics, start) = begin(&graph, entry.name);
         let facts = dynamics.system().facts().clone();
-        let conserves = dynamics.system().conserved().contains(&"energy");
+        let conserves = dynamics.system().conserves_energy();
         assert_eq!(conserves, !facts.dissipative, "{}", entry.name);
         let equations = setup.model.equations().unwrap();
         for term in &setup.invariants {
@@ -77,7 +77,7 @@ fn plans_conserve_energy_and_invariants() {
             assert!(sure, "{}: {}", entry.name, term.name);
         }
         let momenta = dynamics.system().conserved().into_iter().filter(|name| *name != "energy");
-        let mut kept: Vec<String> = momenta.map(str::to_owned).collect();
+        let mut kept: Vec<String> = momenta.collect();
         kept.extend(setup.invariants.iter().map(|term| term.value.to_string()));
 
         let plan = setup.plan;

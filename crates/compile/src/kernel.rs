@@ -146,9 +146,11 @@ impl Kernel {
 
     fn compiled(program: Program, lightly: bool) -> Result<Kernel, CompileError> {
         match std::env::var(BACKEND_VARIABLE) {
-            Ok(name) if !name.is_empty() => Kernel::made(program, name.parse()?, lightly),
-            _ => match Kernel::made(program.clone(), Backend::best(), lightly) {
-                Err(CompileError::Native { .. }) => Kernel::made(program, Backend::Interpreter, lightly),
+            Ok(name) if !name.is_empty() => Kernel::on_backend(program, name.parse()?, lightly),
+            _ => match Kernel::on_backend(program.clone(), Backend::best(), lightly) {
+                Err(CompileError::Native { .. }) => {
+                    Kernel::on_backend(program, Backend::Interpreter, lightly)
+                }
                 other => other,
             },
         }
@@ -159,10 +161,10 @@ impl Kernel {
     /// # Errors
     /// [`CompileError`] if this machine cannot run it.
     pub fn with_backend(program: Program, backend: Backend) -> Result<Kernel, CompileError> {
-        Kernel::made(program, backend, false)
+        Kernel::on_backend(program, backend, false)
     }
 
-    fn made(program: Program, backend: Backend, lightly: bool) -> Result<Kernel, CompileError> {
+    fn on_backend(program: Program, backend: Backend, lightly: bool) -> Result<Kernel, CompileError> {
         if !backend.is_available() {
             return Err(CompileError::Unavailable { backend });
         }

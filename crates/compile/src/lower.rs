@@ -12,25 +12,27 @@ pub(crate) fn lower(
     parameters: &[Expr<'_>],
     outputs: &[Expr<'_>],
 ) -> Result<Program, BuildError> {
-    let mut given: FxHashMap<Symbol, Operand> = FxHashMap::default();
-    let inputs = declare("input", inputs, Operand::Input, &mut given)?;
-    let parameters = declare("parameter", parameters, Operand::Parameter, &mut given)?;
+    let Some(graph) = [outputs, inputs, parameters].into_iter().flatten().map(|e| e.graph()).next() else {
+        return Ok(Program::default());
+    };
+    let mut given: FxHashMap<Id, Operand> = FxHashMap::default();
+    let inputs = declare("input", graph, inputs, Operand::Input, &mut given)?;
+    let parameters = declare("parameter", graph, parameters, Operand::Parameter, &mut given)?;
 
     let mut builder = Builder::default();
-    let outputs = match outputs.first() {
-        Some(first) => {
-            let graph = first.graph();
+    let outputs = match outputs.is_empty() {
+        false => {
             let roots: Vec<Id> = outputs.iter().map(|&e| graph.adopt(e).id()).collect();
             let order = graph.order(&roots);
             builder = Builder::with_constants(&[], order.len());
             // Indexed by node; what no root needs is never read.
-            let mut known = vec![Operand::Constant(0); order.last().map_or(0, |last| last.index() + 1)];
-            for id in order {
-                known[id.index()] = lower_node(graph, id, &given, &known, &mut builder)?;
+            let mut known = vec![Operand::Constant(0); order.last().map_or(0, |(last, _)| last.index() + 1)];
+            for (id, node) in order {
+                known[id.index()] = lower_node(graph, (id, node), &given, &known, &mut builder)?;
             }
             roots.iter().map(|id| known[id.index()]).collect()
         }
-        None => Vec::new(),
+        true => Vec::new(),
     };
     let Builder { constants, body, .. } = builder;
     Ok(Program { inputs, parameters, constants, uniforms: Vec::new(), body, outputs })
@@ -38,15 +40,16 @@ pub(crate) fn lower(
 
 fn declare(
     what: &'static str,
+    graph: &Graph,
     expressions: &[Expr<'_>],
     place: fn(u32) -> Operand,
-    given: &mut FxHashMap<Symbol, Operand>,
+    given: &mut FxHashMap<Id, Operand>,
 ) -> Result<Vec<Symbol>, BuildError> {
     let mut symbols = Vec::with_capacity(expressions.len());
     for (index, e) in expressions.iter().enumerate() {
         let symbol =
             e.as_symbol().ok_or_else(|| BuildError::NotASymbol { what, index, expression: e.to_string() })?;
-        if given.insert(symbol.clone(), place(index as u32)).is_some() {
+        if given.insert(graph.adopt(*e).id(), place(index as u32)).is_some() {
             return Err(BuildError::DuplicateSymbol { symbol });
         }
         symbols.push(symbol);
@@ -56,12 +59,11 @@ fn declare(
 
 fn lower_node(
     graph: &Graph,
-    id: Id,
-    given: &FxHashMap<Symbol, Operand>,
+    (id, node): (Id, Node),
+    given: &FxHashMap<Id, Operand>,
     known: &[Operand],
     builder: &mut Builder,
 ) -> Result<Operand, BuildError> {
-    let node = graph.node(id);
     let (op, [a, b, c]) = match node {
         Node::Number(bits) => {
             let value = f64::from_bits(bits);
@@ -72,8 +74,8 @@ fn lower_node(
             };
         }
         Node::Symbol(index) => {
-            let symbol = graph.symbol_at(index);
-            return given.get(&symbol).copied().ok_or(BuildError::UnknownSymbol { symbol });
+            let unknown = || BuildError::UnknownSymbol { symbol: graph.symbol_at(index) };
+            return given.get(&id).copied().ok_or_else(unknown);
         }
         Node::Apply(op, arguments) => (op, arguments),
     };

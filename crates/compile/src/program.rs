@@ -29,7 +29,7 @@ use std::fmt;
 /// );
 /// # Ok::<(), leastaction_compile::BuildError>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Program {
     pub(crate) inputs: Vec<Symbol>,
     pub(crate) parameters: Vec<Symbol>,

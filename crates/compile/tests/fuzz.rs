@@ -68,8 +68,8 @@ fn fuzz(programs: usize, seed: u64) {
                 inputs.extend(others.iter().map(|(_, y)| y));
             }
         }
-        for id in graph.order(&outputs.iter().map(|e| e.id()).collect::<Vec<_>>()) {
-            if let leastaction_expr::Node::Apply(op, _) = graph.node(id) {
+        for (_, node) in graph.order(&outputs.iter().map(|e| e.id()).collect::<Vec<_>>()) {
+            if let leastaction_expr::Node::Apply(op, _) = node {
                 seen.insert(op);
             }
         }

@@ -32,5 +32,5 @@ pub use reduce::{
 };
 pub use results::{Finding, Results};
 pub use run::{Progress, Study, StudyError};
-pub use sample::{ALL as DISTRIBUTIONS, Launcher, Rest, SampleError, Sampling};
-pub use store::{Manifest, Shard, Sheet, Store, StoreError};
+pub use sample::{ALL as DISTRIBUTIONS, Launcher, Rest, SampleError, SampleFileError, Sampling};
+pub use store::{Manifest, ManifestError, Shard, ShardError, Sheet, Store, StoreError};

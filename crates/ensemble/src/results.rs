@@ -4,7 +4,7 @@ use crate::bytes::Reader;
 use crate::reduce::{Bound, Context, Overview, Reduction, Summary, View};
 use crate::run::{gaps, overview, reduced};
 use crate::sample::Sampling;
-use crate::store::{Found, Manifest, Part, Sheet, Source, Store, StoreError};
+use crate::store::{Manifest, ManifestError, Part, Sheet, Source, Store, StoreError, StoredChunk};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -88,8 +88,8 @@ impl Results {
         for (directory, store) in &stores {
             store.manifest().check_same(&manifest, directory, false)?;
         }
-        let wrong = |reason: String| StoreError::BadManifest { path: first.join(Manifest::NAME), reason };
-        let whole = |key: &str| manifest.whole(key).ok_or_else(|| wrong(format!("it has no {key}")));
+        let wrong = |source| StoreError::BadManifest { path: first.join(Manifest::NAME), source };
+        let whole = |key| manifest.whole(key).ok_or_else(|| wrong(ManifestError::Lacks(key)));
         let (count, chunk) = (whole("count")?, whole("chunk")?.max(1));
         let all = count.div_ceil(chunk);
         let mut owners: BTreeMap<u64, &(PathBuf, Store)> = BTreeMap::new();
@@ -112,7 +112,7 @@ impl Results {
         }
         let mut harvest = Harvest::read(&manifest, count).map_err(wrong)?;
         for (number, (_, store)) in owners {
-            harvest.take_found(store.read(number)?)?;
+            harvest.take_stored(store.read(number)?)?;
         }
         Ok(Results::new(harvest, manifest.of_the_whole(), count, count, false))
     }
@@ -137,9 +137,9 @@ impl Harvest {
     }
 
     /// What a manifest says is reduced, without the system.
-    fn read(manifest: &Manifest, count: u64) -> Result<Harvest, String> {
+    fn read(manifest: &Manifest, count: u64) -> Result<Harvest, ManifestError> {
         let events: Vec<String> = manifest.get("event").map(str::to_owned).collect();
-        let drawn = manifest.get("drawn").map(|text| {
+        let sampled = manifest.get("drawn").map(|text| {
             let (name, place) = text.rsplit_once(' ')?;
             Some((name.to_owned(), place.parse().ok()?))
         });
@@ -148,16 +148,16 @@ impl Harvest {
             dynamics: None,
             states: states.collect(),
             events: events.clone(),
-            drawn: drawn.collect::<Option<_>>().ok_or("it does not say what is drawn")?,
-            grids: Sampling::read(manifest.get("grid")).map_err(|error| error.to_string())?,
+            sampled: sampled.collect::<Option<_>>().ok_or(ManifestError::Lacks("sampled parameters"))?,
+            grids: Sampling::read(manifest.get("grid"))?,
             count,
             times: Vec::new(),
             observed: Vec::new(),
         };
         let mut bound = Vec::new();
         for text in manifest.get("reduce") {
-            let reduction: Reduction = text.parse().map_err(|error: crate::ReduceError| error.to_string())?;
-            let known = reduction.bind(&mut context).map_err(|error| error.to_string())?;
+            let reduction: Reduction = text.parse()?;
+            let known = reduction.bind(&mut context)?;
             bound.push((reduction, known));
         }
         Ok(Harvest::new(bound, events.len()))
@@ -176,8 +176,8 @@ impl Harvest {
     }
 
     /// Takes in a chunk that was read.
-    pub(crate) fn take_found(&mut self, found: Found) -> Result<(), StoreError> {
-        self.absorb(found.parts).ok_or(StoreError::Damaged { path: found.path })
+    pub(crate) fn take_stored(&mut self, chunk: StoredChunk) -> Result<(), StoreError> {
+        self.absorb(chunk.parts).ok_or(StoreError::Damaged { path: chunk.path })
     }
 
     fn absorb(&mut self, parts: Vec<(Vec<u8>, Source)>) -> Option<()> {

@@ -61,7 +61,7 @@ pub struct Study {
 /// Why a study cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum StudyError {
-    /// Starts cannot be drawn.
+    /// Starts cannot be sampled.
     #[error(transparent)]
     Sample(#[from] SampleError),
     /// Trajectories cannot be reduced.
@@ -232,7 +232,7 @@ impl Study {
         let mut harvest = Harvest::new(plan.bound, self.events.len());
         let mut clock = Clock::new(&plan.chunks, &there, plan.chunk, plan.count);
         // Nobody looks at samples that no reduction keeps.
-        let integrator = match plan.sampled {
+        let integrator = match plan.keeps_samples {
             true => self.integrator.clone(),
             false => self.integrator.clone().ends_only(),
         };
@@ -278,7 +278,7 @@ impl Study {
                 match store.read(number) {
                     // It would have been run again.
                     Err(StoreError::Damaged { .. }) if interrupted => {}
-                    found => harvest.take_found(found?)?,
+                    found => harvest.take_stored(found?)?,
                 }
             }
         }
@@ -295,7 +295,7 @@ struct Plan {
     count: u64,
     chunk: u64,
     /// Whether samples are kept.
-    sampled: bool,
+    keeps_samples: bool,
     /// The chunks of the shard.
     chunks: Range<u64>,
     manifest: Manifest,
@@ -306,18 +306,18 @@ impl Plan {
         let count = study.total()?;
         let launcher = Launcher::new(&study.sampling, dynamics, &study.rest, study.start, count, study.seed)?;
         let system = dynamics.system().clone();
-        let drawn = (0..study.sampling.list.len()).filter(|&place| launcher.is_parameter(place));
-        let sampled = study.reductions.iter().any(Reduction::keeps_samples);
-        let times = match sampled {
+        let sampled = (0..study.sampling.list.len()).filter(|&place| launcher.is_parameter(place));
+        let keeps_samples = study.reductions.iter().any(Reduction::keeps_samples);
+        let times = match keeps_samples {
             true => study.integrator.sample_times(&system, study.start, study.end)?,
             false => Vec::new(),
         };
         let numbers = (times.len() * system.dimension()) as u64;
         let grids = study.sampling.list.iter().filter(|named| matches!(named.law.span(), Span::Grid(_)));
         let mut context = Context {
-            states: system.coordinates().iter().chain(system.momenta()).cloned().collect(),
+            states: system.coordinates().iter().chain(system.momenta()).collect(),
             events: study.events.clone(),
-            drawn: drawn.map(|place| (study.sampling.list[place].name.clone(), place)).collect(),
+            sampled: sampled.map(|place| (study.sampling.list[place].name.clone(), place)).collect(),
             grids: Sampling { list: grids.cloned().collect() },
             count,
             times,
@@ -329,7 +329,7 @@ impl Plan {
             bound.push((reduction.clone(), reduction.bind(&mut context)?));
         }
         if count > 1 && !study.sampling.varies() {
-            let name = system.coordinates().first().cloned().unwrap_or_default();
+            let name = system.coordinates().at(0);
             return Err(SampleError::Same { count, name }.into());
         }
         let chunk = study.chunk.unwrap_or_else(|| usual_chunk(count, numbers, study.shard));
@@ -340,7 +340,7 @@ impl Plan {
         if study.directory.is_none() {
             check_memory(&bound, count)?;
         }
-        Ok(Plan { launcher, bound, observed, count, chunk, sampled, chunks, manifest })
+        Ok(Plan { launcher, bound, observed, count, chunk, keeps_samples, chunks, manifest })
     }
 }
 
@@ -379,7 +379,7 @@ fn entries(study: &Study, context: &Context<'_>, chunk: u64) -> Vec<(String, Str
             names.zip(dynamics.parameters()).map(|(name, value)| format!("{name}={value:?}")).collect();
         say("parameters", told.join(" "));
     }
-    study.rest.told().into_iter().for_each(|told| say("start", told));
+    study.rest.texts().into_iter().for_each(|text| say("start", text));
     say("method", study.integrator.card().name.to_owned());
     say("pace", study.integrator.pace().to_string());
     let (steps, longest) = study.integrator.bounds();
@@ -392,7 +392,7 @@ fn entries(study: &Study, context: &Context<'_>, chunk: u64) -> Vec<(String, Str
         say("sample", format!("{named}{content}"));
     }
     context.grids.list.iter().for_each(|named| say("grid", named.to_string()));
-    context.drawn.iter().for_each(|(name, place)| say("drawn", format!("{name} {place}")));
+    context.sampled.iter().for_each(|(name, place)| say("drawn", format!("{name} {place}")));
     say("seed", study.seed.to_string());
     say("count", context.count.to_string());
     say("chunk", chunk.to_string());

@@ -141,7 +141,7 @@ fn latin_hypercubes_have_one_in_each_stratum() {
 fn grids_make_a_product() {
     let dynamics = double_pendulum();
     let sampling = Sampling::read(["a=grid(-1,1,3)", "l=uniform(1,2)", "b=grid(0,pi,5)"]).unwrap();
-    assert_eq!((sampling.count(None), sampling.shape()), (Ok(15), vec![3, 5]));
+    assert_eq!((sampling.count(None).unwrap(), sampling.shape()), (15, vec![3, 5]));
     let starts = Launcher::new(&sampling, &dynamics, &Rest::default(), 0.0, 30, 4).unwrap();
     let pi = std::f64::consts::PI;
     for index in 0..30 {
@@ -190,7 +190,7 @@ fn files_are_read_to_the_last_bit() {
     let texts =
         [format!("a=file(\"{name}\")"), format!("b=file(\"{name}\", a)"), "l=uniform(1,2)".to_owned()];
     let sampling = Sampling::read(&texts).unwrap();
-    assert_eq!(sampling.count(None), Ok(6));
+    assert_eq!(sampling.count(None).unwrap(), 6);
     let starts = Launcher::new(&sampling, &double_pendulum(), &Rest::default(), 0.0, 6, 0).unwrap();
     let found: Vec<f64> = (0..6).map(|index| starts.value(0, index)).collect();
     assert_eq!(bits(&found), bits(&values));
@@ -216,14 +216,15 @@ fn archives_are_read_to_the_last_bit() {
     let values = [0.1, -0.0, 5e-324, 1.797_693_134_862_315_7e308, 1.0 / 3.0, 9_007_199_254_740_993.0];
     let record = |times: &[f64]| Record {
         times: times.to_vec(),
-        coordinates: vec![Column { name: "a".to_owned(), values: values[..times.len()].to_vec() }],
+        coordinates: vec![Column { name: "a".to_owned(), values: values[..times.len()].to_vec() }].into(),
         energy: vec![f64::NAN; times.len()],
         ..Record::default()
     };
-    leastaction_output::write(&path, &record(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]), &About::default()).unwrap();
+    leastaction_output::write(&path, &record(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]).table(), &About::default())
+        .unwrap();
     let text = |name: &str| format!("{name}=file({})", path.display());
     let sampling = Sampling::read([text("a")]).unwrap();
-    assert_eq!(sampling.count(None), Ok(6));
+    assert_eq!(sampling.count(None).unwrap(), 6);
     let starts = Launcher::new(&sampling, &double_pendulum(), &Rest::default(), 0.0, 6, 0).unwrap();
     let found: Vec<f64> = (0..6).map(|index| starts.value(0, index)).collect();
     assert_eq!(bits(&found), bits(&values));
@@ -242,7 +243,7 @@ fn archives_are_read_to_the_last_bit() {
         fs::write(&path, &damaged).unwrap();
         let _ = Sampling::read([text("a")]);
     }
-    leastaction_output::write(&path, &record(&[]), &About::default()).unwrap();
+    leastaction_output::write(&path, &record(&[]).table(), &About::default()).unwrap();
     assert!(error("a").contains("`a` is empty"), "{}", error("a"));
 }
 
@@ -273,7 +274,7 @@ fn mistakes_are_told() {
     for (text, message) in wrong {
         assert_eq!(Sampling::read([text]).unwrap_err().to_string(), message);
     }
-    assert!(Sampling::read(["x=1", "x=2"]).unwrap_err().to_string().contains("`x` is drawn twice"));
+    assert!(Sampling::read(["x=1", "x=2"]).unwrap_err().to_string().contains("`x` is sampled twice"));
     let dynamics = double_pendulum();
     let bound = |texts: &[&str], count| {
         let sampling = Sampling::read(texts).unwrap();
@@ -284,7 +285,7 @@ fn mistakes_are_told() {
         "there is no coordinate, velocity, momentum or parameter `aa` to draw: did you mean `a'`?; there are a, b, a', b', \
          p_a, p_b, m, l"
     );
-    assert!(bound(&["a'=1", "p_b=1"], 1).contains("`a'` and `p_b` are both drawn"));
+    assert!(bound(&["a'=1", "p_b=1"], 1).contains("`a'` and `p_b` are both sampled"));
     assert!(bound(&["a=grid(0,1,5)"], 7).contains("the grids have 5 points: ask for 5, or for none"));
     assert!(bound(&["a=grid(0,1,5)", "b=uniform(0,1)"], 7).contains("ask for 5 or a multiple of it"));
     assert!(bound(&["a=uniform(0,1)"], 0).contains("no trajectories are asked for"));
@@ -299,7 +300,7 @@ fn mistakes_are_told() {
             .contains("give a count")
     );
     let texts: Vec<String> = (0..65).map(|i| format!("x{i}=sobol(0,1)")).collect();
-    assert_eq!(Sampling::read(&texts).unwrap().count(Some(5)), Ok(5));
+    assert_eq!(Sampling::read(&texts).unwrap().count(Some(5)).unwrap(), 5);
 }
 
 /// No text makes it panic.

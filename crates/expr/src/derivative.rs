@@ -112,8 +112,7 @@ impl<'g> Direction<'g> {
         let outputs: Vec<Id> = outputs.iter().map(|&e| graph.adopt(e).id).collect();
         let tangent =
             |tangents: &FxHashMap<Id, Expr<'g>>, id: &Id| rates.get(id).or_else(|| tangents.get(id)).copied();
-        for id in graph.order(&outputs) {
-            let node = graph.node(id);
+        for (id, node) in graph.order(&outputs) {
             if rates.contains_key(&id) || !node.arguments().iter().any(|a| tangent(&tangents, a).is_some()) {
                 continue;
             }
@@ -149,8 +148,8 @@ fn adjoints<'g>(
     let outputs: Vec<Id> = outputs.iter().map(|&e| graph.adopt(e).id).collect();
     let order = graph.order(&outputs);
     let mut active: FxHashSet<Id> = FxHashSet::default();
-    for &id in &order {
-        if is_variable(id) || graph.node(id).arguments().iter().any(|a| active.contains(a)) {
+    for &(id, node) in &order {
+        if is_variable(id) || node.arguments().iter().any(|a| active.contains(a)) {
             active.insert(id);
         }
     }
@@ -162,12 +161,11 @@ fn adjoints<'g>(
     for (&id, &seed) in outputs.iter().zip(seeds) {
         accumulate(&mut adjoints, id, graph.adopt(seed));
     }
-    for &id in order.iter().rev() {
+    for &(id, node) in order.iter().rev() {
         if is_variable(id) {
             continue;
         }
         let Some(adjoint) = adjoints.remove(&id).filter(|_| active.contains(&id)) else { continue };
-        let node = graph.node(id);
         let site = Site::new(graph, id, node);
         for (i, &a) in node.arguments().iter().enumerate() {
             if active.contains(&a) {
@@ -241,12 +239,11 @@ impl<'g> Variables<'g> {
         let outputs: Vec<Id> = outputs.iter().map(|&e| graph.adopt(e).id).collect();
         let one = graph.number(1.0);
         let mut rows: FxHashMap<Id, Row<'g>> = FxHashMap::default();
-        for id in graph.order(&outputs) {
+        for (id, node) in graph.order(&outputs) {
             if let Some(columns) = self.columns.get(&id) {
                 rows.insert(id, columns.iter().map(|&column| (column, one)).collect());
                 continue;
             }
-            let node = graph.node(id);
             if !node.arguments().iter().any(|a| rows.contains_key(a)) {
                 continue;
             }

@@ -1,7 +1,8 @@
 //! The handle on a node, and the arithmetic written with it.
 
-use crate::graph::{Graph, Id, Node, Symbol};
+use crate::graph::{Graph, Id, Node};
 use crate::op::Op;
+use crate::symbols::Symbol;
 use rustc_hash::FxHashMap;
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
@@ -84,8 +85,15 @@ impl<'g> Expr<'g> {
     /// The time derivative of a symbol, `x'` for `x`; `None` for anything else.
     #[must_use]
     pub fn dot(self) -> Option<Expr<'g>> {
-        let symbol = self.as_symbol()?;
-        Some(self.graph.symbol_dots(&symbol.name, symbol.dots.checked_add(1)?))
+        let id = self.graph.store().rate(self.id)?;
+        Some(Expr { graph: self.graph, id })
+    }
+
+    /// The symbol whose name has something before it, `p_x` for `x`; `None` for anything else.
+    #[must_use]
+    pub fn prefixed(self, prefix: &str) -> Option<Expr<'g>> {
+        let id = self.graph.store().prefixed(self.id, prefix)?;
+        Some(Expr { graph: self.graph, id })
     }
 
     /// `self^exponent`. Small integer powers become products when compiled.
@@ -141,7 +149,7 @@ impl<'g> Expr<'g> {
             .graph
             .order(&[self.id])
             .into_iter()
-            .map(|id| Expr { graph: self.graph, id })
+            .map(|(id, _)| Expr { graph: self.graph, id })
             .filter_map(|e| Some((e.as_symbol()?, e)))
             .collect();
         found.sort_by(|a, b| a.0.cmp(&b.0));
@@ -189,7 +197,7 @@ impl<'g> Expr<'g> {
             let value = match node {
                 _ if given.contains_key(&id) => given[&id],
                 Node::Number(bits) => f64::from_bits(bits),
-                Node::Symbol(index) => return Err(UnboundSymbol { symbol: store.symbol(index).clone() }),
+                Node::Symbol(index) => return Err(UnboundSymbol { symbol: store.symbol(index) }),
                 Node::Apply(op, _) => {
                     let mut arguments = [0.0; 3];
                     for (value, a) in arguments.iter_mut().zip(node.arguments()) {
@@ -260,8 +268,7 @@ impl<'g> Substitution<'g> {
             let changed = self.images.get(id).or_else(|| images.get(id));
             changed.copied().unwrap_or(Expr { graph, id: *id })
         };
-        for id in graph.order(&roots) {
-            let node = graph.node(id);
+        for (id, node) in graph.order(&roots) {
             let changed = node.arguments().iter().any(|a| image(&images, a).id != *a);
             if let Node::Apply(op, _) = node
                 && changed

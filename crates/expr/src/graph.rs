@@ -6,9 +6,11 @@
 use crate::Expr;
 use crate::fold;
 use crate::op::Op;
+use crate::symbols::{Symbol, Symbols};
 use rustc_hash::FxHashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The place of a node in its [`Graph`]: what to keep where a borrowed [`Expr`] cannot be kept.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -44,29 +46,12 @@ impl Node {
     }
 }
 
-/// A named quantity, or one of its time derivatives.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub struct Symbol {
-    /// The name, without primes.
-    pub name: Arc<str>,
-    /// How many times it is differentiated by time: the primes in `x''`.
-    pub dots: u8,
-}
-
-impl fmt::Display for Symbol {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name)?;
-        (0..self.dots).try_for_each(|_| f.write_str("'"))
-    }
-}
-
 /// The arena behind a [`Graph`].
 #[derive(Default, Clone)]
 pub(crate) struct Store {
     nodes: Vec<Node>,
     ids: FxHashMap<Node, Id>,
-    symbols: Vec<Symbol>,
-    named: FxHashMap<Symbol, Id>,
+    pub(crate) symbols: Symbols,
     /// Which nodes a walk has seen; all false between walks, so that a walk costs what it visits and not the whole arena.
     seen: Vec<bool>,
 }
@@ -76,8 +61,8 @@ impl Store {
         self.nodes[id.index()]
     }
 
-    pub(crate) fn symbol(&self, index: u32) -> &Symbol {
-        &self.symbols[index as usize]
+    pub(crate) fn symbol(&self, index: u32) -> Symbol {
+        self.symbols.get(index)
     }
 
     pub(crate) fn number(&self, id: Id) -> Option<f64> {
@@ -104,15 +89,13 @@ impl Store {
         id
     }
 
-    fn intern_symbol(&mut self, symbol: Symbol) -> Id {
-        if let Some(&id) = self.named.get(&symbol) {
-            return id;
-        }
-        let index = self.symbols.len() as u32;
-        self.symbols.push(symbol.clone());
-        let id = self.intern(Node::Symbol(index));
-        self.named.insert(symbol, id);
-        id
+    /// Puts symbols of these indices, which are new, at the end.
+    pub(crate) fn push_symbols(&mut self, indices: Range<u32>) {
+        self.nodes.extend(indices.map(Node::Symbol));
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
     }
 
     /// The nodes that the roots need, ascending: arguments before what uses them.
@@ -132,11 +115,16 @@ impl Store {
         found
     }
 
-    /// The nodes that the roots need, with their ids, and the symbols among them.
+    /// The same, with what they are.
+    fn walk(&mut self, roots: &[Id]) -> Vec<(Id, Node)> {
+        self.order(roots).into_iter().map(|id| (id, self.node(id))).collect()
+    }
+
+    /// The nodes that the roots need, and the symbols among them.
     fn part(&mut self, roots: &[Id]) -> (Vec<(Id, Node)>, FxHashMap<u32, Symbol>) {
-        let nodes: Vec<_> = self.order(roots).into_iter().map(|id| (id, self.node(id))).collect();
+        let nodes = self.walk(roots);
         let symbol = |&(_, node): &(Id, Node)| match node {
-            Node::Symbol(index) => Some((index, self.symbol(index).clone())),
+            Node::Symbol(index) => Some((index, self.symbol(index))),
             _ => None,
         };
         let symbols = nodes.iter().filter_map(symbol).collect();
@@ -232,13 +220,13 @@ impl Graph {
     /// The symbol of an index in [`Node::Symbol`].
     #[must_use]
     pub fn symbol_at(&self, index: u32) -> Symbol {
-        self.store().symbol(index).clone()
+        self.store().symbol(index)
     }
 
     /// The nodes that the roots need, arguments before what uses them.
     #[must_use]
-    pub fn order(&self, roots: &[Id]) -> Vec<Id> {
-        self.store().order(roots)
+    pub fn order(&self, roots: &[Id]) -> Vec<(Id, Node)> {
+        self.store().walk(roots)
     }
 
     /// An operator applied to arguments, folded where that is local (see the crate's front page).

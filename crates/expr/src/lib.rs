@@ -58,24 +58,30 @@
 
 #![forbid(unsafe_code)]
 
+mod advice;
 mod derivative;
 mod double;
 mod expr;
 mod fold;
 mod graph;
+mod names;
 mod op;
 mod owned;
 mod parse;
 mod print;
 mod random;
+mod symbols;
 mod value;
 
+pub use advice::Advice;
 pub use derivative::{Direction, Entry, Variables, jacobian, jvp, vjp};
 pub use double::Double;
 pub use expr::{Expr, IntoExpr, Substitution, UnboundSymbol, operations, substitute};
-pub use graph::{Graph, Id, Node, Symbol};
+pub use graph::{Graph, Id, Node};
+pub use names::Names;
 pub use op::{Form, Op, Parity, Row};
 pub use owned::{Owned, Rebind, Rebinding};
 pub use parse::{Kind, ParseError, Parser, Scope, Span, Token, Value, nearest, tokens};
 pub use print::{PrintError, c_function, rust_function};
 pub use random::Random;
+pub use symbols::{BlockError, Shape, Symbol, SymbolBlock};

@@ -100,7 +100,7 @@ fn vectors() {
         message("dot([1], 2)"),
         "`dot` takes two vectors of equal length, not a vector of 1 and a number"
     );
-    assert_eq!(message("norm(x)"), "`norm` takes a vector; for a number write `abs`");
+    assert_eq!(message("norm(x)"), "`norm` takes a vector: for a number write `abs`");
     assert_eq!(message("[[1, 2], 3]"), "a component is a number, not a vector of 2");
     assert_eq!(message("[1, 2]"), "this is a vector of 2, where a number is expected");
     assert_eq!(message("[]"), "expected an expression, found `]`");

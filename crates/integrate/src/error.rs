@@ -330,17 +330,25 @@ fn kept(trajectory: &Option<Box<Trajectory>>) -> String {
     reached.map_or_else(String::new, |t| format!(" (what was computed until t = {} is kept)", number(t)))
 }
 
-/// Why a run cannot be resumed from a checkpoint.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum CheckpointError {
-    /// A file cannot be read or written.
-    #[error("{}: {reason}", path.display())]
+/// Why a checkpoint cannot be kept in a file, or read from one.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckpointFileError {
+    /// The file cannot be read or written.
+    #[error("{}: {source}", path.display())]
     File {
         /// The file.
         path: PathBuf,
         /// Why.
-        reason: String,
+        source: std::io::Error,
     },
+    /// What is in it is not a checkpoint.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+}
+
+/// Why a run cannot be resumed from a checkpoint.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum CheckpointError {
     /// This is not a checkpoint.
     #[error("line {line} of the checkpoint: expected {expected}")]
     Format {
@@ -404,6 +412,13 @@ pub enum DriftError {
     /// The quantity could not be evaluated.
     #[error(transparent)]
     Eval(#[from] EvalError),
+}
+
+/// A number in at most so many digits.
+#[must_use]
+pub fn rounded(value: f64, digits: usize) -> String {
+    let rounded = format!("{value:.*e}", digits - 1).parse();
+    number(&rounded.unwrap_or_else(|error| unreachable!("what is written as a number reads as one: {error}")))
 }
 
 /// All digits of a number, with an exponent where it would be mostly zeros.

@@ -53,7 +53,7 @@ pub use compiled_loop::{StepCode, StepOutputs};
 pub use compiled_step::StepBuilder;
 pub use dense::{Basis, Polynomial};
 pub use ensemble::{Chunk, Ensemble, Fate, Launch, Starts, Tally};
-pub use error::{CheckpointError, DriftError, Failed, RunError, number};
+pub use error::{CheckpointError, CheckpointFileError, DriftError, Failed, RunError, number, rounded};
 pub use integrator::{End, Integrator, Moment, Reason, Sample};
 pub use method::{ALL, UnknownMethod};
 pub use pace::{Pace, Tolerance};

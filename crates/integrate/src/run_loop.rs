@@ -3,23 +3,24 @@
 //! A step is first proposed, and then taken: in between, the run loop may look into it by its polynomial.
 
 mod adaptive;
+mod begin;
 mod compiled;
 mod constrained;
 mod jump;
 
 use crate::block::{Block, all_finite};
-use crate::card::{Card, Kind, Sizing};
+use crate::card::Card;
 use crate::clock::{self, first};
 use crate::controller::Controller;
 use crate::dense::{DenseOutput, Polynomial};
 use crate::error::RunError;
-use crate::pace::{Pace, Tolerance, first_steps};
+use crate::pace::Tolerance;
 use crate::run::checkpoint::Kept;
 use crate::run::density::Control;
 use crate::run::grid::Grid;
 use crate::step::{Interval, Motion, Step, StepError, Work};
+use begin::Blank;
 use leastaction_compile::{LANES, Lanes, Loops, vectorized};
-use leastaction_mechanics::{Dynamics, Quantity, System};
 
 /// A block on its way from one time to another.
 pub(crate) struct RunLoop<'d> {
@@ -83,137 +84,7 @@ enum Pacing {
     Density(Control),
 }
 
-/// Steps are not compiled as a whole for a run of fewer: that would take longer than the run.
-const FEW_STEPS: u64 = 500;
-
-impl<'d> RunLoop<'d> {
-    pub(crate) fn new(
-        card: &'static Card,
-        pace: &Pace,
-        limits: Limits,
-        dynamics: &'d mut Dynamics,
-        start: f64,
-        block: Block,
-        end: f64,
-    ) -> Result<RunLoop<'d>, RunError> {
-        let (width, len) = (block.width(), block.values().len());
-        let pacing = match pace {
-            &Pace::Step(step) => {
-                Pacing::Fixed { grid: Grid::new(start, end, step, limits.steps)?, done: [0; LANES] }
-            }
-            Pace::Density(density) => {
-                Grid::check_times(start, end)?;
-                Pacing::Density(Control::new(density, card, dynamics, (start, end))?)
-            }
-            &Pace::Tolerance(tolerance) => {
-                tolerance.check()?;
-                if limits.longest.is_nan() || limits.longest <= 0.0 {
-                    return Err(RunError::BadLongest { step: limits.longest });
-                }
-                Grid::check_times(start, end)?;
-                let controller = match card.sizing {
-                    Sizing::Given => {
-                        return Err(RunError::NotAdaptive { method: card.name, instead: "dop853" });
-                    }
-                    Sizing::Estimated { order } => Some(Controller::new(order, card.kind == Kind::Implicit)),
-                    Sizing::Foreseen => None,
-                };
-                Pacing::Adaptive { tolerance, controller }
-            }
-        };
-        check(card, pace, dynamics.system(), &block)?;
-        if dynamics.system().facts().explicit {
-            dynamics.prepare(&[Quantity::Rates])?;
-        }
-        let projected = card.is_projected_in(dynamics.system().facts());
-        let mut method = (card.stepper)(dynamics, width, pace)?;
-        let many = match &pacing {
-            Pacing::Fixed { grid, .. } => grid.steps > FEW_STEPS,
-            Pacing::Adaptive { .. } | Pacing::Density(_) => true,
-        };
-        // Of an error that is restricted to constraints, all stages are needed.
-        if limits.compiled.unwrap_or(many)
-            && !projected
-            && let Some(compiled) = method.compiled()
-        {
-            compiled.compile(dynamics, width)?;
-        }
-        let side = if matches!(pacing, Pacing::Adaptive { .. }) { len } else { 0 };
-        let mut blank = Vec::new();
-        method.memory(&mut |part| blank.push(Blank::of(&part)));
-        Ok(RunLoop {
-            card,
-            method,
-            motion: Motion::new(dynamics),
-            polynomial: Polynomial::new(&block),
-            dense: DenseOutput::new(card.order, len),
-            change: vec![0.0; len],
-            target: if projected { vec![0.0; len] } else { Vec::new() },
-            correction: if projected { vec![0.0; len] } else { Vec::new() },
-            unmet: None,
-            pacing,
-            t: [start; LANES],
-            late: [0.0; LANES],
-            h: [0.0; LANES],
-            taken: [false; LANES],
-            next: [0.0; LANES],
-            start,
-            end,
-            crossed: [f64::MAX; LANES],
-            sides: std::array::from_fn(|_| vec![0.0; side]),
-            tried: [0; LANES],
-            accepted: [0; LANES],
-            failures: [const { None }; LANES],
-            failed: false,
-            blank,
-            limits,
-            block,
-        })
-    }
-
-    /// Begins in some lanes, with the states that the block has there: nothing of what came before holds for them.
-    pub(crate) fn begin(&mut self, lanes: &[bool]) -> Result<(), RunError> {
-        let (width, fresh) = (self.block.width(), |place: &usize| lanes[place % lanes.len()]);
-        let mut blank = self.blank.iter();
-        self.method.memory(&mut |part| {
-            // What is remembered has the lanes innermost; what is remembered only sometimes comes last, and has a lane that says whether it holds.
-            let Some(blank) = blank.next() else { return };
-            match (part, blank) {
-                (Kept::Numbers(part), Blank::Numbers(blank)) => renew(part, blank, lanes),
-                (Kept::Flags(part), Blank::Flags(blank)) => renew(part, blank, lanes),
-                (part, blank) => unreachable!("a method remembers {blank:?} as {part:?}"),
-            }
-        });
-        for j in (0..width).filter(|&j| lanes[j]) {
-            (self.t[j], self.late[j], self.crossed[j]) = (self.start, 0.0, f64::MAX);
-            (self.tried[j], self.accepted[j], self.failures[j]) = (0, 0, None);
-        }
-        match &mut self.pacing {
-            Pacing::Fixed { done, .. } => {
-                (0..width).filter(|&j| lanes[j]).for_each(|j| done[j] = 0);
-                Ok(())
-            }
-            Pacing::Density(control) => {
-                (0..LANES).filter(fresh).for_each(|lane| control.forget(lane));
-                Ok(())
-            }
-            Pacing::Adaptive { tolerance, controller } => {
-                if let Some(controller) = controller {
-                    (0..LANES).filter(fresh).for_each(|j| controller.before()[j] = 0.0);
-                }
-                let span = self.end - self.start;
-                let mut first = [span; LANES];
-                if controller.is_some() && span != 0.0 {
-                    let (here, order) = ((&self.t[..width], self.block.values()), self.card.order);
-                    let RunLoop { motion, sides, .. } = self;
-                    first = first_steps(motion, *tolerance, order, here, span, lanes, sides)?;
-                }
-                (0..width).filter(|&j| lanes[j]).for_each(|j| self.next[j] = first[j]);
-                Ok(())
-            }
-        }
-    }
-
+impl RunLoop<'_> {
     /// A lane rests from now on.
     pub(crate) fn rest(&mut self, lane: usize) {
         (self.t[lane], self.late[lane], self.failures[lane]) = (self.end, 0.0, None);
@@ -432,7 +303,7 @@ impl<'d> RunLoop<'d> {
         }
         match &mut self.pacing {
             Pacing::Fixed { done, .. } => {
-                done.iter_mut().take(width).for_each(|done| visit(Kept::Count(done)));
+                visit(Kept::Counts(&mut done[..width]));
             }
             Pacing::Adaptive { controller: Some(controller), .. } => {
                 visit(Kept::Numbers(controller.before()))
@@ -440,10 +311,10 @@ impl<'d> RunLoop<'d> {
             Pacing::Adaptive { controller: None, .. } => {}
             Pacing::Density(control) => control.memory(visit),
         }
-        self.tried.iter_mut().take(width).for_each(|tried| visit(Kept::Count(tried)));
+        visit(Kept::Counts(&mut self.tried[..width]));
         let Work { steps, rejected, evaluations, jacobians, iterations } = self.motion.work_mut();
         for count in [steps, rejected, evaluations, jacobians, iterations] {
-            visit(Kept::Count(count));
+            visit(Kept::Counts(std::slice::from_mut(count)));
         }
         self.method.memory(visit);
     }
@@ -527,7 +398,7 @@ impl<'d> RunLoop<'d> {
             self.block.values()[component * width + lane] + self.change[component * width + lane]
         };
         let component = (0..self.block.dimension()).find(|&i| !moved(i).is_finite())?;
-        let name = component_name(self.motion.system(), component);
+        let name = self.motion.system().state_name(component);
         Some(RunError::NotFinite { t: self.end_of(lane), name, lane, value: moved(component) })
     }
 }
@@ -543,60 +414,6 @@ impl Loops for Take<'_, '_> {
     }
 }
 
-/// What a method remembers before its first step.
-#[derive(Debug)]
-enum Blank {
-    Numbers(Vec<f64>),
-    Flags(Vec<bool>),
-}
-
-impl Blank {
-    fn of(part: &Kept<'_>) -> Blank {
-        match part {
-            Kept::Numbers(numbers) => Blank::Numbers(numbers.to_vec()),
-            Kept::Flags(flags) => Blank::Flags(flags.to_vec()),
-            Kept::Count(_) => unreachable!("methods remember no counts that lanes share"),
-        }
-    }
-}
-
-/// Puts some lanes back to what they were before the first step, as far as that goes.
-fn renew<T: Copy>(part: &mut [T], blank: &[T], lanes: &[bool]) {
-    let places = part.iter_mut().zip(blank).zip(lanes.iter().cycle());
-    places.filter(|(_, fresh)| **fresh).for_each(|((part, blank), _)| *part = *blank);
-}
-
 fn interval<'a>(t: &'a [f64; LANES], h: &'a [f64; LANES], width: usize) -> Interval<'a> {
     Interval { t: &t[..width], h: &h[..width] }
-}
-
-/// Whether a method applies to a system, and the start to both.
-fn check(card: &'static Card, pace: &Pace, system: &System, block: &Block) -> Result<(), RunError> {
-    let facts = system.facts();
-    if facts.constrained && !card.needs.met_by(facts) {
-        let steps = facts.holonomic && !matches!(pace, Pace::Tolerance(_));
-        let instead = if steps { "rattle" } else { "dop853" };
-        return Err(RunError::Constrained { method: card.name, instead });
-    }
-    if !card.needs.met_by(facts) {
-        let Card { name: method, needs, .. } = *card;
-        let instead = if matches!(pace, Pace::Tolerance(_)) { "dop853" } else { "gauss4" };
-        return Err(RunError::NotApplicable { method, needs, instead });
-    }
-    if block.dimension() != system.dimension() {
-        return Err(RunError::WrongLength { expected: system.dimension(), found: block.dimension() });
-    }
-    match block.not_finite() {
-        None => Ok(()),
-        Some((component, lane)) => {
-            let value = block.lane(lane)[component];
-            Err(RunError::BadStart { name: component_name(system, component), value })
-        }
-    }
-}
-
-/// The name of a component of the state.
-pub(crate) fn component_name(system: &System, component: usize) -> String {
-    let names = system.coordinates().iter().chain(system.momenta());
-    names.skip(component).take(1).cloned().collect()
 }

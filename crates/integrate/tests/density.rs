@@ -86,7 +86,7 @@ fn methods_keep_their_order() {
         let (mut dynamics, start) = henon_heiles();
         let reference = Integrator::named("rk4", 1.0 / 8192.0).unwrap().ends_only();
         let exact = reference.run(&mut dynamics, &start, 2.0).unwrap().end().block();
-        let wanted = format!("1/(2 + sin({}))", dynamics.system().coordinates()[0]);
+        let wanted = format!("1/(2 + sin({}))", dynamics.system().coordinates().at(0));
         let ratio = 4.0_f64.powf(1.0 / f64::from(card.order));
         let runs = (0..60).map(|k| 4.0 * ratio.powi(-k)).map_while(|epsilon| {
             let run = Integrator::new(card, Density::of(&wanted, epsilon)).ends_only();

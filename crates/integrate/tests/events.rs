@@ -78,7 +78,7 @@ fn several_in_one_step() {
 fn terminal_events_end_the_run() {
     for card in ALL {
         let (mut dynamics, start) = undisturbed(card);
-        let name = dynamics.system().coordinates()[0].clone();
+        let name = dynamics.system().coordinates().at(0);
         let text = format!("({name} - {})^2 - 0.0004", start.q[0]);
         let event = Event::new(dynamics.observable(&text).unwrap()).terminal();
         let run = Integrator::new(card, 0.03).event(event).run(&mut dynamics, &start, 10.0).unwrap();

@@ -321,7 +321,7 @@ fn lanes_have_the_bits_of_single_runs() {
             state.iter_mut().enumerate().for_each(|(i, y)| *y += 0.03 * ((i + 3 * lane) as f64).sin());
             dynamics.project(&[0.0], state).unwrap();
         }
-        let wanted = format!("1/(2 + sin(3*{}))", dynamics.system().coordinates()[0]);
+        let wanted = format!("1/(2 + sin(3*{}))", dynamics.system().coordinates().at(0));
         for card in holonomic() {
             for pace in paces(card, 0.04, Density::of(&wanted, 0.04)) {
                 let run = Integrator::new(card, pace.clone()).ends_only();

@@ -4,8 +4,8 @@ use crate::common::{begin, distance, double_pendulum, kepler, suited, undisturbe
 use leastaction_compile::LANES;
 use leastaction_expr::Graph;
 use leastaction_integrate::{
-    ALL, Block, Card, Checkpoint, CheckpointError, Density, Integrator, Keeps, Pace, Reason, RunError,
-    Sizing, Tolerance,
+    ALL, Block, Card, Checkpoint, CheckpointError, CheckpointFileError, Density, Integrator, Keeps, Pace,
+    Reason, RunError, Sizing, Tolerance,
 };
 use leastaction_mechanics::{Model, State};
 use std::ops::ControlFlow;
@@ -195,9 +195,10 @@ fn checkpoints_are_saved_as_a_whole() {
     assert!(saved == 20 && (last.t() - 1.9).abs() < 1e-12);
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "nothing is left beside it");
     std::fs::write(&file, "x").unwrap();
-    assert!(matches!(Checkpoint::load(&file), Err(CheckpointError::Format { line: 1, .. })));
+    let error = Checkpoint::load(&file).unwrap_err();
+    assert!(matches!(error, CheckpointFileError::Checkpoint(CheckpointError::Format { line: 1, .. })));
     std::fs::remove_dir_all(&folder).unwrap();
-    assert!(matches!(Checkpoint::load(&file), Err(CheckpointError::File { .. })));
+    assert!(matches!(Checkpoint::load(&file), Err(CheckpointFileError::File { .. })));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What is wrong with a text, where, and what to do about it.
 
-use leastaction_expr::Span;
+use leastaction_expr::{Advice, Span};
 use std::fmt;
 
 /// Something wrong at a place.
@@ -66,6 +66,12 @@ impl Diagnostic {
     pub(crate) fn related(mut self, span: Span, label: impl Into<String>) -> Diagnostic {
         self.related.push((span, label.into()));
         self
+    }
+}
+
+impl From<Advice> for Diagnostic {
+    fn from(advice: Advice) -> Diagnostic {
+        Diagnostic { help: advice.remedy, ..Diagnostic::of_all(advice.cause) }
     }
 }
 

@@ -83,10 +83,8 @@ const OF_TIME: &str = "a time derivative is written with a prime, as `x'`";
 impl From<ParseError> for Diagnostic {
     fn from(error: ParseError) -> Diagnostic {
         let (span, message) = (error.span(), error.to_string());
-        // "cause; what to do" is two sentences.
-        let cause = message.split_once("; ").map_or(message.as_str(), |(cause, _)| cause);
         match error {
-            ParseError::MissingOperator { product, .. } => Diagnostic::at(span, cause)
+            ParseError::MissingOperator { product, .. } => Diagnostic::at(span, "an operator is missing")
                 .label("nothing stands between these")
                 .help(format!("for a product write `{product}`")),
             ParseError::Unclosed { .. } => Diagnostic::at(span, message).label("opened here"),
@@ -98,12 +96,14 @@ impl From<ParseError> for Diagnostic {
             ParseError::UnclosedQuote { .. } => Diagnostic::at(span, message)
                 .label("opened here")
                 .help("close it with another backquote; names without spaces need none"),
-            ParseError::UnexpectedCharacter { found, instead, .. } => character(span, cause, &found, instead),
+            ParseError::UnexpectedCharacter { found, instead, .. } => character(span, &found, instead),
             ParseError::MalformedNumber { .. } => {
                 Diagnostic::at(span, message).help("a number has one decimal point, as `1.5` or `2e-3`")
             }
             ParseError::UnknownFunction { name, suggestion, .. } => {
-                let wrong = Diagnostic::at(span, cause).label("no such function").unknown(&name);
+                let wrong = Diagnostic::at(span, format!("unknown function `{name}`"))
+                    .label("no such function")
+                    .unknown(&name);
                 let statement = |word: &str| statement::ALL.iter().any(|statement| statement.word == word);
                 let alike = SYNONYMS.iter().find(|(other, here)| *other == name && !statement(here));
                 let alike = alike.map(|(_, here)| *here);
@@ -122,15 +122,12 @@ impl From<ParseError> for Diagnostic {
                 Diagnostic::at(span, format!("`{name}` is a function, without its argument"))
                     .help(format!("write `{name}(…)`"))
             }
-            ParseError::InFunction { inside, .. } => {
-                let place = inside.innermost().span();
-                let wrong = match message.split_once(": ") {
-                    Some((cause, why)) => {
-                        Diagnostic::at(span, cause).label("called here").related(place, why)
-                    }
-                    None => Diagnostic::at(span, message),
-                };
-                wrong.help("a function takes what its text can use")
+            ParseError::InFunction { name, given, inside, .. } => {
+                let inside = inside.innermost();
+                Diagnostic::at(span, format!("`{name}` does not take {given}"))
+                    .label("called here")
+                    .related(inside.span(), inside.to_string())
+                    .help("a function takes what its text can use")
             }
             ParseError::RateOfArgument { name, .. } => {
                 Diagnostic::at(span, format!("the rate of the argument `{name}` is not known"))
@@ -138,12 +135,9 @@ impl From<ParseError> for Diagnostic {
                     .help("give the rate as another argument: a call then is `f(y, y')`")
             }
             ParseError::TooLarge { .. } => Diagnostic::at(span, message).help("write it another way"),
-            ParseError::ChainedComparison { .. } | ParseError::Shape { .. } => {
-                match message.split_once(": ").or_else(|| message.split_once("; ")) {
-                    Some((cause, help)) => Diagnostic::at(span, cause).help(help),
-                    None => Diagnostic::at(span, message),
-                }
-            }
+            ParseError::ChainedComparison { .. } => Diagnostic::at(span, "comparisons do not chain")
+                .help("multiply them, as in `(a < b)*(b < c)`"),
+            ParseError::Shape { problem, .. } => Diagnostic { span: Some(span), ..problem.into() },
             ParseError::Expected { .. } => Diagnostic { unexpected: true, ..Diagnostic::at(span, message) },
             _ => Diagnostic::at(span, message),
         }
@@ -151,8 +145,8 @@ impl From<ParseError> for Diagnostic {
 }
 
 /// A character that means nothing.
-fn character(span: Span, cause: &str, found: &str, instead: Option<&str>) -> Diagnostic {
-    let wrong = Diagnostic::at(span, cause);
+fn character(span: Span, found: &str, instead: Option<&str>) -> Diagnostic {
+    let wrong = Diagnostic::at(span, format!("`{found}` is not part of the language"));
     let help = match (found, instead) {
         (_, Some(instead)) => format!("write `{instead}`"),
         ("\u{307}" | "\u{308}", _) => {

@@ -3,10 +3,11 @@
 use crate::diagnostic::{Diagnostic, Errors};
 use crate::lines::statements;
 use crate::setup::Setup;
+use crate::source_map::Mention;
 use crate::statement::{self, End, Link, Statement};
 use crate::text::check_size;
 use leastaction_expr::{Expr, Graph, Id, Kind, Node, Parser, Scope, Span, Token, UnboundSymbol, Value};
-use leastaction_mechanics::{Model, Pose, Term, gravity_on};
+use leastaction_mechanics::{Model, Pose, Term, TermKind, gravity_on};
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
@@ -194,7 +195,7 @@ impl<'g, 's> Reader<'g, 's> {
         };
         self.rates(parser.rest());
         parser.advance();
-        self.setup.source_map.mark("statement", word, token.span);
+        self.setup.source_map.mark(Mention::Statement, word, token.span);
         let read = read(self, &mut parser).and_then(|()| match parser.finish() {
             Ok(()) => Ok(()),
             Err(error) => Err(self.leftover(word, &parser).unwrap_or_else(|| error.into())),
@@ -251,7 +252,7 @@ impl<'g, 's> Reader<'g, 's> {
         if name == "t" {
             return bad("`t` is the time", "choose another name");
         }
-        if quoted || name.contains('.') {
+        if quoted || name.contains(['.', '[']) {
             return bad("a name is letters, digits and underscores", "choose another name");
         }
         if self.graph.symbol(&name).to_string().starts_with('`') {
@@ -267,9 +268,9 @@ impl<'g, 's> Reader<'g, 's> {
 
     pub(crate) fn declare(&mut self, name: &str, span: Span, role: Role) {
         self.names.insert(name.to_owned(), (role, span));
-        self.setup.source_map.mark("name", name, span);
+        self.setup.source_map.mark(Mention::Name, name, span);
         if matches!(role, Role::Particle | Role::Body) {
-            self.setup.source_map.mark("weight", &gravity_on(name), span);
+            self.setup.source_map.mark(Mention::Weight, &gravity_on(name), span);
         }
     }
 
@@ -419,18 +420,23 @@ impl<'g, 's> Reader<'g, 's> {
     pub(crate) fn term_name(
         &mut self,
         parser: &mut Parser<'g, 's>,
-        kind: &'static str,
+        mention: Mention,
         sign: &'static str,
     ) -> Result<String, Diagnostic> {
         let place = parser.peek().span;
         match self.label(parser, sign)? {
-            Some(name) => match self.setup.source_map.find(kind, &name) {
-                Some(first) => Err(Diagnostic::at(place, format!("there are two {} `{name}`", plural(kind)))
-                    .related(first, "the first one")
-                    .help("rename one of them")),
+            Some(name) => match self.setup.source_map.find(mention, &name) {
+                Some(first) => {
+                    Err(Diagnostic::at(place, format!("there are two {} `{name}`", plural(mention)))
+                        .related(first, "the first one")
+                        .help("rename one of them"))
+                }
                 None => Ok(name),
             },
-            None => Ok(self.next_name(kind)),
+            None => Ok(self.next_name(match mention {
+                Mention::Term(kind) => kind.word(),
+                _ => "event",
+            })),
         }
     }
 
@@ -460,11 +466,13 @@ impl<'g> Reader<'g, '_> {
         let model = self.setup.model.clone();
         for body in model.bodies() {
             let origin = if body.dimensions() == 2 { Pose::at([0.0; 2]) } else { Pose::at([0.0; 3]) };
-            let Ok(usual) = body.start(&origin) else { continue };
-            let usual: HashMap<&str, f64> = usual.into_iter().collect();
+            let usual: HashMap<&str, f64> = match body.start(&origin) {
+                Ok(usual) => usual.into_iter().collect(),
+                Err(error) => unreachable!("every body can be at the origin: {error}"),
+            };
             let nodes: Vec<Vec<String>> =
                 body.nodes().iter().map(|node| node.iter().map(ToString::to_string).collect()).collect();
-            let value = |name: &String| usual.get(name.as_str()).copied().unwrap_or(0.0);
+            let value = |name: &String| usual[name.as_str()];
             let missing = nodes.iter().flatten().filter(|&name| !given.contains_key(name)).count();
             if missing == nodes.iter().flatten().count() {
                 self.setup.source_map.unplaced.push(body.name().to_owned());
@@ -509,16 +517,20 @@ fn terms(value: &Value<'_>) -> usize {
 /// The symbols in an expression.
 pub(crate) fn symbols_in(expr: Expr<'_>) -> Vec<Expr<'_>> {
     let graph = expr.graph();
-    let ids = graph.order(&[expr.id()]).into_iter();
-    ids.filter(|&id| matches!(graph.node(id), Node::Symbol(_))).map(|id| graph.at(id)).collect()
+    let nodes = graph.order(&[expr.id()]).into_iter();
+    nodes.filter(|(_, node)| matches!(node, Node::Symbol(_))).map(|(id, _)| graph.at(id)).collect()
 }
 
 /// Terms of a kind, in words.
-fn plural(kind: &str) -> String {
-    match kind {
-        "kinetic" | "potential" => format!("{kind} energies"),
-        "lagrangian" | "hamiltonian" => format!("terms of the {}", kind[..1].to_uppercase() + &kind[1..]),
-        _ => format!("{kind}s"),
+fn plural(mention: Mention) -> &'static str {
+    match mention {
+        Mention::Term(TermKind::Kinetic) => "kinetic energies",
+        Mention::Term(TermKind::Potential) => "potential energies",
+        Mention::Term(TermKind::Lagrangian) => "terms of the Lagrangian",
+        Mention::Term(TermKind::Hamiltonian) => "terms of the Hamiltonian",
+        Mention::Term(TermKind::Dissipation) => "dissipations",
+        Mention::Term(TermKind::Constraint) => "constraints",
+        _ => "events",
     }
 }
 

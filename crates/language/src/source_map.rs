@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Errors};
 use crate::setup::Setup;
-use leastaction_expr::{Kind, Span, tokens};
+use leastaction_expr::{Advice, Kind, Span, tokens};
 use leastaction_mechanics::{
     DimensionsExpected, ModelError, ProjectionError, SettingError, Site, StartError, StartQuantity, TermKind,
 };
@@ -13,15 +13,40 @@ use std::collections::HashMap;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SourceMap {
     pub(crate) source: String,
-    places: HashMap<(&'static str, String), Span>,
+    places: HashMap<(Mention, String), Span>,
     /// Bodies whose start nobody gave.
     pub(crate) unplaced: Vec<String>,
 }
 
+/// What stands at a place, or has the name that stands there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Mention {
+    /// Something declared.
+    Name,
+    /// What has the weight of this name.
+    Weight,
+    Mass,
+    Position,
+    /// It has no name.
+    Gravity,
+    Term(TermKind),
+    Force,
+    /// What an input is.
+    Input,
+    /// Where a start sets something.
+    Start,
+    /// A clause of `run`.
+    Clause,
+    /// The first word of the first statement that begins with it.
+    Statement,
+    Output,
+    Event,
+}
+
 impl SourceMap {
     /// Keeps a place, unless there is one already; gives that one.
-    pub(crate) fn mark(&mut self, what: &'static str, name: &str, span: Span) -> Option<Span> {
-        match self.places.entry((what, name.to_owned())) {
+    pub(crate) fn mark(&mut self, mention: Mention, name: &str, span: Span) -> Option<Span> {
+        match self.places.entry((mention, name.to_owned())) {
             std::collections::hash_map::Entry::Occupied(first) => Some(*first.get()),
             std::collections::hash_map::Entry::Vacant(place) => {
                 place.insert(span);
@@ -30,52 +55,48 @@ impl SourceMap {
         }
     }
 
-    pub(crate) fn find(&self, what: &'static str, name: &str) -> Option<Span> {
-        self.places.get(&(what, name.to_owned())).copied()
+    pub(crate) fn find(&self, mention: Mention, name: &str) -> Option<Span> {
+        self.places.get(&(mention, name.to_owned())).copied()
     }
 
     fn site(&self, site: &Site) -> Option<Span> {
         match site {
-            Site::Mass(particle) => self.find("mass", particle).or_else(|| self.find("name", particle)),
-            Site::Position(particle) => {
-                self.find("position", particle).or_else(|| self.find("name", particle))
+            Site::Mass(particle) => {
+                self.find(Mention::Mass, particle).or_else(|| self.find(Mention::Name, particle))
             }
-            Site::Gravity => self.find("gravity", ""),
+            Site::Position(particle) => {
+                self.find(Mention::Position, particle).or_else(|| self.find(Mention::Name, particle))
+            }
+            Site::Gravity => self.find(Mention::Gravity, ""),
             Site::Term(kind, name) => self.term(*kind, name),
-            Site::Force(coordinate) => self.find("force", coordinate),
-            Site::Input(name) => self.find("input", name).or_else(|| self.find("name", name)),
+            Site::Force(coordinate) => self.find(Mention::Force, coordinate),
+            Site::Input(name) => self.find(Mention::Input, name).or_else(|| self.find(Mention::Name, name)),
             Site::Matrix(_) => None,
         }
     }
 
     /// A term, or what has an energy of this name.
     fn term(&self, kind: TermKind, name: &str) -> Option<Span> {
-        let word = match kind {
-            TermKind::Kinetic => "kinetic",
-            TermKind::Potential => "potential",
-            TermKind::Lagrangian => "lagrangian",
-            TermKind::Hamiltonian => "hamiltonian",
-            TermKind::Dissipation => "dissipation",
-            TermKind::Constraint => "constraint",
-        };
-        self.find(word, name).or_else(|| self.owner(name))
+        self.find(Mention::Term(kind), name).or_else(|| self.owner(name))
     }
 
     /// The particle or body that has an energy of this name.
     fn owner(&self, name: &str) -> Option<Span> {
-        self.find("weight", name).or_else(|| self.find("name", name))
+        self.find(Mention::Weight, name).or_else(|| self.find(Mention::Name, name))
     }
 
     /// A term of any kind, or what has a kinetic energy.
     fn any_term(&self, name: &str) -> Option<Span> {
-        let kinds = ["kinetic", "lagrangian", "potential", "hamiltonian", "dissipation", "constraint"];
-        kinds.iter().find_map(|kind| self.find(kind, name)).or_else(|| self.owner(name))
+        let terms = TermKind::ALL.into_iter();
+        terms.filter_map(|kind| self.find(Mention::Term(kind), name)).next().or_else(|| self.owner(name))
     }
 
     /// Where a start sets a coordinate, its velocity or its momentum, or else where the coordinate is declared.
     fn start_of(&self, name: &str) -> Option<Span> {
         let base = name.trim_end_matches('\'');
-        self.find("start", name).or_else(|| self.find("start", base)).or_else(|| self.find("name", base))
+        self.find(Mention::Start, name)
+            .or_else(|| self.find(Mention::Start, base))
+            .or_else(|| self.find(Mention::Name, base))
     }
 
     /// The body without a start that has one of these coordinates or constraints.
@@ -94,7 +115,7 @@ impl SourceMap {
         let cause =
             format!("the body `{body}` starts at the origin, which joints and constraints do not allow");
         Diagnostic { message: cause, ..wrong }
-            .maybe_at(self.find("name", body))
+            .maybe_at(self.find(Mention::Name, body))
             .help(format!("say where it starts: `start {body} at …`"))
     }
 
@@ -142,7 +163,10 @@ impl<'g> Setup<'g> {
     /// An output that has the name of something that is recorded anyway.
     pub(crate) fn explain_output(&self, name: &str) -> Errors {
         let whole = name.rsplit_once('.').map_or(name, |(whole, _)| whole);
-        let place = self.source_map.find("output", name).or_else(|| self.source_map.find("output", whole));
+        let place = self
+            .source_map
+            .find(Mention::Output, name)
+            .or_else(|| self.source_map.find(Mention::Output, whole));
         Diagnostic::of_all(format!("`{name}` is recorded anyway, and is something else"))
             .maybe_at(place)
             .help("rename the output")
@@ -151,19 +175,8 @@ impl<'g> Setup<'g> {
 
     /// An error that a clause of `run`, such as "method", leads to.
     #[must_use]
-    pub fn explain_clause(&self, clause: &str, message: impl Into<String>) -> Errors {
-        split(&message.into()).maybe_at(self.source_map.find("run", clause)).into()
-    }
-}
-
-/// A message "cause: remedy" as an error with a cause and a help.
-fn split(message: &str) -> Diagnostic {
-    // Terms without a name of their own are called by their kind, which says nothing.
-    let kinds = ["kinetic", "potential", "lagrangian", "hamiltonian", "dissipation", "constraint"];
-    let message = kinds.iter().fold(message.to_owned(), |text, kind| text.replace(&format!(" `{kind}`"), ""));
-    match message.split_once(": ") {
-        Some((cause, remedy)) => Diagnostic::of_all(cause).help(remedy),
-        None => Diagnostic::of_all(message),
+    pub fn explain_clause(&self, clause: &str, advice: Advice) -> Errors {
+        Diagnostic::from(advice).maybe_at(self.source_map.find(Mention::Clause, clause)).into()
     }
 }
 
@@ -183,7 +196,7 @@ impl Diagnostic {
 impl Locate for ModelError {
     fn locate(&self, setup: &Setup<'_>) -> Diagnostic {
         let map = &setup.source_map;
-        let wrong = split(&self.to_string());
+        let wrong = Diagnostic::from(self.advice());
         match self {
             ModelError::NoCoordinates => {
                 wrong.help("declare what can move with `coord`: for a pendulum `coord th`, its angle")
@@ -192,14 +205,14 @@ impl Locate for ModelError {
                 "add what has inertia: `particle NAME mass M at [X, Y]`, `kinetic …`, `lagrangian …`, or `hamiltonian …`",
             ),
             ModelError::IdleGravity => wrong
-                .maybe_at(map.find("gravity", ""))
+                .maybe_at(map.find(Mention::Gravity, ""))
                 .help("gravity pulls on particles and bodies; write other weights as `potential m*g*y`"),
-            ModelError::DuplicateName { name, .. } => wrong.maybe_at(map.find("name", name)),
-            ModelError::DuplicateParticle { name } => wrong.maybe_at(map.find("name", name)),
+            ModelError::DuplicateName { name, .. } => wrong.maybe_at(map.find(Mention::Name, name)),
+            ModelError::DuplicateParticle { name } => wrong.maybe_at(map.find(Mention::Name, name)),
             ModelError::DuplicateTerm { kind, name } => {
                 wrong.maybe_at(map.term(*kind, name)).maybe_related(map.owner(name), "it has this name too")
             }
-            ModelError::BadName { name, .. } => wrong.maybe_at(map.find("name", name.trim_matches('`'))),
+            ModelError::BadName { name, .. } => wrong.maybe_at(map.find(Mention::Name, name.trim_matches('`'))),
             ModelError::NotFinite { place, .. } => wrong
                 .maybe_at(map.site(place))
                 .help("look for a division by 0, or a root or logarithm of what is not positive"),
@@ -218,51 +231,51 @@ impl Locate for ModelError {
                     _ => wrong,
                 };
                 let wrong = wrong.maybe_at(exact.or(span));
-                let defined = map.find("name", name.trim_end_matches('\''));
+                let defined = map.find(Mention::Name, name.trim_end_matches('\''));
                 // Where the name is not written, a definition brings it in.
                 if exact.is_some() { wrong } else { wrong.maybe_related(defined, "declared here") }
             }
             ModelError::Energy { name, .. } => wrong.maybe_at(map.term(TermKind::Potential, name)),
-            ModelError::ForceOnUnknown { name } => wrong.maybe_at(map.find("force", name)),
+            ModelError::ForceOnUnknown { name } => wrong.maybe_at(map.find(Mention::Force, name)),
             ModelError::MixedForms { name } => {
-                let hamiltonian = map.find("statement", "hamiltonian");
+                let hamiltonian = map.find(Mention::Statement, "hamiltonian");
                 Diagnostic::of_all("the model states a Hamiltonian, and a kinetic energy or Lagrangian besides")
                     .maybe_at(map.any_term(name))
                     .maybe_related(hamiltonian, "the Hamiltonian")
                     .help("state the motion one way: with `hamiltonian`, to which potentials may be added, or without")
             }
             ModelError::MomentaCount { .. } => wrong
-                .maybe_at(map.find("statement", "momentum"))
-                .maybe_related(map.find("statement", "coord"), "the coordinates"),
+                .maybe_at(map.find(Mention::Statement, "momentum"))
+                .maybe_related(map.find(Mention::Statement, "coord"), "the coordinates"),
             ModelError::BadMass { particle, .. } => wrong.maybe_at(map.site(&Site::Mass(particle.clone()))),
             ModelError::Dimensions { particle, found, expected: DimensionsExpected::OfGravity(gravity) } => {
                 let plural = if *gravity == 1 { "" } else { "s" };
                 Diagnostic::of_all(format!(
                     "gravity has {gravity} component{plural}, and the position of `{particle}` has {found}"
                 ))
-                .maybe_at(map.find("gravity", ""))
+                .maybe_at(map.find(Mention::Gravity, ""))
                 .maybe_related(map.site(&Site::Position(particle.clone())), "the position")
                 .help("give both as many components")
             }
             ModelError::Dimensions { particle, .. } => {
                 wrong.maybe_at(map.site(&Site::Position(particle.clone())))
             }
-            ModelError::UnusedCoordinate { name } => wrong.maybe_at(map.find("name", name)).help(format!(
+            ModelError::UnusedCoordinate { name } => wrong.maybe_at(map.find(Mention::Name, name)).help(format!(
                 "use it: in the position of a particle, or in a kinetic energy such as `kinetic m*{name}'^2/2`; or remove it"
             )),
-            ModelError::NoInertia { name } => wrong.maybe_at(map.find("name", name)).help(format!(
+            ModelError::NoInertia { name } => wrong.maybe_at(map.find(Mention::Name, name)).help(format!(
                 "give it a kinetic energy with the square of `{name}'`, or let a particle's position depend on it"
             )),
             ModelError::SingularMass { coordinates } => {
-                let mut places = coordinates.iter().map(|name| map.find("name", name));
+                let mut places = coordinates.iter().map(|name| map.find(Mention::Name, name));
                 let wrong = wrong.maybe_at(places.next().flatten());
                 places.fold(wrong, |wrong, span| wrong.maybe_related(span, "and this one"))
             }
-            ModelError::BadParameter { name, .. } => wrong.maybe_at(map.find("name", name)),
-            ModelError::Cycle { names } => wrong.maybe_at(names.first().and_then(|name| map.find("name", name))),
+            ModelError::BadParameter { name, .. } => wrong.maybe_at(map.find(Mention::Name, name)),
+            ModelError::Cycle { names } => wrong.maybe_at(names.first().and_then(|name| map.find(Mention::Name, name))),
             ModelError::Contradiction { constraint, .. }
             | ModelError::NonlinearConstraint { constraint }
-            | ModelError::VelocityConstraint { constraint } => wrong.maybe_at(map.find("constraint", constraint)),
+            | ModelError::VelocityConstraint { constraint } => wrong.maybe_at(map.find(Mention::Term(TermKind::Constraint), constraint)),
             ModelError::NoFictitiousTime { .. }
             | ModelError::MatrixSize { .. }
             | ModelError::Code(_) => wrong,
@@ -273,7 +286,7 @@ impl Locate for ModelError {
 impl Locate for StartError {
     fn locate(&self, setup: &Setup<'_>) -> Diagnostic {
         let map = &setup.source_map;
-        let wrong = split(&self.to_string());
+        let wrong = Diagnostic::from(self.advice());
         match self {
             StartError::UnknownName { name, .. } | StartError::Twice { name } => {
                 wrong.maybe_at(map.start_of(name))
@@ -293,13 +306,13 @@ impl Locate for StartError {
                 wrong.maybe_at(place).help("look for a division by 0, or a root or logarithm of what is not positive, with the values of the start")
             }
             StartError::SingularMass { coordinates, .. } => {
-                let place = coordinates.iter().find_map(|name| map.find("start", name));
-                let declared = coordinates.iter().find_map(|name| map.find("name", name));
+                let place = coordinates.iter().find_map(|name| map.find(Mention::Start, name));
+                let declared = coordinates.iter().find_map(|name| map.find(Mention::Name, name));
                 wrong.maybe_at(place.or(declared))
             }
             StartError::Held { name, constraint, .. } => wrong
                 .maybe_at(map.start_of(name))
-                .maybe_related(map.find("constraint", constraint), "the constraint"),
+                .maybe_related(map.find(Mention::Term(TermKind::Constraint), constraint), "the constraint"),
             StartError::FarFromConstraints { coordinate, .. } => {
                 map.blame(wrong.maybe_at(map.start_of(coordinate)), map.unplaced(&[coordinate]))
             }
@@ -312,9 +325,11 @@ impl Locate for StartError {
                 let names: Vec<&str> = constraints.iter().map(|(name, _)| name.as_str()).collect();
                 // Joints that cannot be met may have to do with any body.
                 let body = map.unplaced(&names).or(map.unplaced.first().map(String::as_str));
-                map.blame(wrong.maybe_at(map.find("statement", "start")), body)
+                map.blame(wrong.maybe_at(map.find(Mention::Statement, "start")), body)
             }
-            StartError::Setting(_) | StartError::Eval(_) => wrong.maybe_at(map.find("statement", "start")),
+            StartError::Setting(_) | StartError::Eval(_) => {
+                wrong.maybe_at(map.find(Mention::Statement, "start"))
+            }
             StartError::NotSkew { .. } | StartError::NotDissipative { .. } => wrong,
         }
     }
@@ -323,10 +338,10 @@ impl Locate for StartError {
 impl Locate for SettingError {
     fn locate(&self, setup: &Setup<'_>) -> Diagnostic {
         let map = &setup.source_map;
-        let wrong = split(&self.to_string());
+        let wrong = Diagnostic::from(self.advice());
         match self {
             SettingError::NotFinite { name, .. } | SettingError::Stated { name } => {
-                wrong.maybe_at(map.find("name", name))
+                wrong.maybe_at(map.find(Mention::Name, name))
             }
             SettingError::BadMass { particle, .. } => wrong.maybe_at(map.site(&Site::Mass(particle.clone()))),
             SettingError::Unknown { .. }

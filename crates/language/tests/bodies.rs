@@ -21,7 +21,7 @@ fn assert_same(setup: &Setup<'_>, model: &Model<'_>, start: &[(&str, f64)]) {
             dynamics.supplied_power(&t, &y, &mut powers[3..]).unwrap();
             let system = dynamics.system();
             let names = (
-                system.coordinates().to_vec(),
+                system.coordinates().clone(),
                 system.constraints().iter().map(|c| c.0.clone()).collect::<Vec<_>>(),
             );
             (state, (names, field, powers))

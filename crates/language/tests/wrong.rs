@@ -13,7 +13,7 @@ fn wrong(bytes: &[u8]) -> Result<(), Errors> {
     let setup = read(&graph, source, &[])?;
     let system = setup.model.system().map_err(|error| setup.explain(&error))?;
     if let Some(method) = &setup.plan.method {
-        Card::named(method).map_err(|error| setup.explain_clause("method", error.to_string()))?;
+        Card::named(method).map_err(|error| setup.explain_clause("method", error.advice()))?;
     }
     let mut dynamics = system.dynamics().map_err(|error| setup.explain(&error))?;
     let start = setup.start(&dynamics).unwrap();

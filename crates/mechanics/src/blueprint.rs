@@ -1,18 +1,59 @@
 //! From equations to a system: which expressions become kernels.
 
+use crate::constraint::Level;
 use crate::energy::sum::{SystemEnergy, SystemEnergyKind};
 use crate::energy::{Energy, Potential};
 use crate::equations::{Equations, Statement, depend, is_smooth_in};
 use crate::error::ModelError;
 use crate::facts::{Facts, Form, Place, Share, ShareKind};
 use crate::inertia;
+use crate::inverse::Inverse;
 use crate::lagrangian::{Inversion, Lagrangian};
 use crate::matrix::Symmetric;
 use crate::model::Term;
 use crate::quantity::Quantity;
-use crate::system::{Blueprint, Inverse, REPEATED, Space, System};
+use crate::source::Space;
+use crate::system::System;
 use leastaction_compile::Kernel;
-use leastaction_expr::{Entry, Expr, jvp, substitute};
+use leastaction_expr::{Entry, Expr, Graph, jvp, substitute};
+
+/// So many constraints of one form get a kernel of their own. Fewer are two to three times faster in one program, written out one
+/// after the other; of more, the code outgrows the second-level cache, and takes seconds to compile.
+pub(crate) const REPEATED: usize = 16384;
+
+/// Everything a system is made of, as expressions.
+pub(crate) struct Blueprint<'g> {
+    pub(crate) graph: &'g Graph,
+    pub(crate) facts: Facts,
+    pub(crate) time: Expr<'g>,
+    pub(crate) parameters: Vec<(Expr<'g>, f64)>,
+    pub(crate) inputs: Vec<Expr<'g>>,
+    /// The names of inputs that are part of the expressions.
+    pub(crate) stated_inputs: Vec<String>,
+    pub(crate) coordinates: Vec<Expr<'g>>,
+    pub(crate) velocities: Vec<Expr<'g>>,
+    pub(crate) momenta: Vec<Expr<'g>>,
+    pub(crate) places: Vec<Place>,
+    pub(crate) shares: Vec<Share>,
+    /// The particle of each inertia in [`Quantity::Masses`].
+    pub(crate) massive: Vec<String>,
+    pub(crate) inverse: Inverse,
+    /// Rows and columns of the nonzeros in [`Quantity::Damping`].
+    pub(crate) damped: Vec<(usize, usize)>,
+    /// Constraints by name, those of positions first.
+    pub(crate) constraints: Vec<(String, Level)>,
+    /// Coordinates that are held, and by which constraint.
+    pub(crate) held: Vec<(String, String)>,
+    /// Names, and what they stand for.
+    pub(crate) definitions: Vec<(Expr<'g>, Expr<'g>)>,
+    /// Rows and columns of the nonzeros in [`Quantity::ConstraintJacobian`].
+    pub(crate) jacobian: Vec<(usize, usize)>,
+    pub(crate) plans: Vec<(Quantity, Space, Vec<Expr<'g>>)>,
+    /// So many constraints of one form get an element map.
+    pub(crate) repeated: usize,
+    /// Energies that are no formulas.
+    pub(crate) energies: Vec<SystemEnergy>,
+}
 
 type Plans<'g> = Vec<(Quantity, Space, Vec<Expr<'g>>)>;
 

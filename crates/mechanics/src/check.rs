@@ -4,11 +4,11 @@ use crate::energy::{Energy, EnergyError, Potential};
 use crate::equations::{rate, symbols_of};
 use crate::error::{DimensionsExpected, ModelError, Site, TermKind};
 use crate::model::Model;
-use leastaction_expr::{Expr, Id, Kind as TokenKind, Span, nearest, tokens};
-use std::collections::{HashMap, HashSet};
+use leastaction_expr::{Expr, Id, Kind as TokenKind, Names, Node, Span, nearest, tokens};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Declared symbols.
-pub(crate) type Declared<'g> = HashMap<Id, (Expr<'g>, Kind)>;
+pub(crate) type Declared<'g> = FxHashMap<Id, (Expr<'g>, Kind)>;
 
 /// What a declared name stands for, and so where it may be used.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -178,7 +178,7 @@ pub(crate) fn distinct<'a>(kind: TermKind, names: impl Iterator<Item = &'a str>)
 
 /// The first name that was there before.
 fn repeated<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let mut seen = HashSet::new();
+    let mut seen = FxHashSet::default();
     names.find(|name| !seen.insert(*name))
 }
 
@@ -203,11 +203,14 @@ fn symbols<'g>(model: &Model<'g>) -> impl Iterator<Item = (Expr<'g>, Kind)> {
 pub(crate) fn declared<'g>(
     symbols: impl Iterator<Item = (Expr<'g>, Kind)>,
 ) -> Result<Declared<'g>, ModelError> {
+    let symbols: Vec<_> = symbols.collect();
+    let named: Vec<_> = symbols.iter().filter(|(_, kind)| *kind != Kind::Velocity).copied().collect();
+    let names = Names::of(&named.iter().map(|(symbol, _)| *symbol).collect::<Vec<_>>());
+    if let Some((place, name)) = names.firsts().find(|(_, name)| !is_plain(name)) {
+        return Err(ModelError::BadName { name, what: named[place].1.what() });
+    }
     let mut all = Declared::default();
     for (symbol, kind) in symbols {
-        if kind != Kind::Velocity && !is_plain(symbol) {
-            return Err(ModelError::BadName { name: symbol.to_string(), what: kind.what() });
-        }
         if let Some((_, first)) = all.insert(symbol.id(), (symbol, kind)) {
             let (first, second) = (first.what(), kind.what());
             return Err(ModelError::DuplicateName { name: symbol.to_string(), first, second });
@@ -216,12 +219,11 @@ pub(crate) fn declared<'g>(
     Ok(all)
 }
 
-/// Whether a symbol is named by one identifier, without primes.
-fn is_plain(symbol: Expr<'_>) -> bool {
-    let Some(symbol) = symbol.as_symbol() else { return false };
-    let whole = Span { start: 0, end: symbol.name.len() };
-    let first = tokens(&symbol.name).ok().and_then(|tokens| tokens.first().copied());
-    symbol.dots == 0 && first.is_some_and(|token| token.kind == TokenKind::Name && token.span == whole)
+/// Whether a name is one identifier, without primes.
+fn is_plain(name: &str) -> bool {
+    let whole = Span { start: 0, end: name.len() };
+    let first = tokens(name).ok().and_then(|tokens| tokens.first().copied());
+    first.is_some_and(|token| token.kind == TokenKind::Name && token.span == whole)
 }
 
 /// Checks that all defaults are finite.
@@ -256,20 +258,24 @@ pub(crate) fn uses<'g>(
     allowed: &[Kind],
 ) -> Result<(), ModelError> {
     let graph = e.graph();
-    let numbers = graph.order(&[e.id()]).into_iter().filter_map(|id| graph.at(id).as_number());
-    if let Some(value) = numbers.into_iter().find(|v| !v.is_finite()) {
-        return Err(ModelError::NotFinite { place, value });
-    }
-    for symbol in symbols_of(&[e]) {
-        let name = symbol.to_string();
-        match declared.get(&symbol.id()) {
+    for (id, node) in graph.order(&[e.id()]) {
+        match node {
+            Node::Number(bits) if !f64::from_bits(bits).is_finite() => {
+                return Err(ModelError::NotFinite { place, value: f64::from_bits(bits) });
+            }
+            Node::Symbol(_) => {}
+            _ => continue,
+        }
+        let name = || graph.at(id).to_string();
+        match declared.get(&id) {
             None => {
+                let name = name();
                 let known: Vec<String> = declared.values().map(|(s, _)| s.to_string()).collect();
                 let nearest = nearest(&name, known.iter().map(String::as_str));
                 return Err(ModelError::UnknownName { place, name, nearest });
             }
             Some((_, kind)) if !allowed.contains(kind) => {
-                let (what, remedy) = (kind.what(), kind.remedy());
+                let (name, what, remedy) = (name(), kind.what(), kind.remedy());
                 return Err(ModelError::MisplacedName { place, name, what, remedy });
             }
             Some(_) => {}
@@ -284,7 +290,7 @@ pub(crate) fn all_used(
     conjugate: &[Expr<'_>],
     energy: Expr<'_>,
 ) -> Result<(), ModelError> {
-    let used: HashSet<Id> = symbols_of(&[energy]).iter().map(|s| s.id()).collect();
+    let used: FxHashSet<Id> = symbols_of(&[energy]).iter().map(|s| s.id()).collect();
     let idle = |(q, other): &(&Expr<'_>, &Expr<'_>)| !used.contains(&q.id()) && !used.contains(&other.id());
     match coordinates.iter().zip(conjugate).find(idle) {
         Some((q, _)) => Err(ModelError::UnusedCoordinate { name: q.to_string() }),

@@ -5,7 +5,7 @@ use crate::equations::{motion, rate, symbols_of};
 use crate::error::ModelError;
 use crate::model::{Model, Particle, Term};
 use leastaction_expr::{Expr, Graph, Id, Substitution};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 impl<'g> Model<'g> {
     /// The model with every defined name, and its time derivative, replaced by what it stands for.
@@ -22,7 +22,7 @@ impl<'g> Model<'g> {
         let motion = motion(&self.coordinates, self.time);
         // Neither velocities nor inputs have rates that are known.
         let rateless = self.coordinates.iter().map(|&q| rate(q)).chain(self.inputs.iter().copied());
-        let mut moving: HashMap<Id, bool> = rateless.map(|symbol| (symbol.id(), true)).collect();
+        let mut moving: FxHashMap<Id, bool> = rateless.map(|symbol| (symbol.id(), true)).collect();
         let mut known = Substitution::new(self.graph);
         let mut list = Vec::new();
         // Definitions share what they are made of: all that do not need each other are done in one pass.
@@ -77,10 +77,10 @@ impl<'g> Model<'g> {
 }
 
 /// Marks what is made of something marked.
-fn spread(graph: &Graph, expressions: &[Expr<'_>], marks: &mut HashMap<Id, bool>) {
+fn spread(graph: &Graph, expressions: &[Expr<'_>], marks: &mut FxHashMap<Id, bool>) {
     let roots: Vec<Id> = expressions.iter().map(|e| e.id()).collect();
-    for id in graph.order(&roots) {
-        let marked = graph.node(id).arguments().iter().any(|argument| marks[argument]);
+    for (id, node) in graph.order(&roots) {
+        let marked = node.arguments().iter().any(|argument| marks[argument]);
         marks.entry(id).or_insert(marked);
     }
 }
@@ -91,9 +91,9 @@ fn levels(graph: &Graph, definitions: &[(Expr<'_>, Expr<'_>)]) -> Result<Vec<Vec
     let names = definitions.iter().map(|(name, _)| *name).zip(0..);
     let names =
         names.flat_map(|(name, i)| [Some(name), name.dot()].into_iter().flatten().map(move |n| (n.id(), i)));
-    let names: HashMap<Id, usize> = names.collect();
+    let names: FxHashMap<Id, usize> = names.collect();
     // The level of everything that definitions are made of: a name is one above what it stands for. What is open has none yet.
-    let mut found: HashMap<Id, Option<usize>> = HashMap::new();
+    let mut found: FxHashMap<Id, Option<usize>> = FxHashMap::default();
     let mut path: Vec<Id> = Vec::new();
     for (_, value) in definitions {
         path.push(value.id());
@@ -120,7 +120,7 @@ fn levels(graph: &Graph, definitions: &[(Expr<'_>, Expr<'_>)]) -> Result<Vec<Vec
     }
     let mut levels: Vec<Vec<usize>> = Vec::new();
     for (i, (_, value)) in definitions.iter().enumerate() {
-        let level = found[&value.id()].unwrap_or(0);
+        let Some(level) = found[&value.id()] else { unreachable!("nothing is open in the end") };
         levels.resize_with(levels.len().max(level + 1), Vec::new);
         levels[level].push(i);
     }
@@ -128,7 +128,7 @@ fn levels(graph: &Graph, definitions: &[(Expr<'_>, Expr<'_>)]) -> Result<Vec<Vec
 }
 
 /// A round trip through definitions that use each other.
-fn cycle(definitions: &[(Expr<'_>, Expr<'_>)], names: &HashMap<Id, usize>) -> Vec<String> {
+fn cycle(definitions: &[(Expr<'_>, Expr<'_>)], names: &FxHashMap<Id, usize>) -> Vec<String> {
     let used = |i: usize| {
         let mut used: Vec<usize> =
             symbols_of(&[definitions[i].1]).iter().filter_map(|s| names.get(&s.id()).copied()).collect();
@@ -137,7 +137,7 @@ fn cycle(definitions: &[(Expr<'_>, Expr<'_>)], names: &HashMap<Id, usize>) -> Ve
     };
     let uses: Vec<Vec<usize>> = (0..definitions.len()).map(used).collect();
     // What uses only what is done is done; the others lead round and round.
-    let mut done: HashSet<usize> = HashSet::new();
+    let mut done: FxHashSet<usize> = FxHashSet::default();
     loop {
         let before = done.len();
         for (i, used) in uses.iter().enumerate() {

@@ -432,7 +432,7 @@ impl Dynamics {
         match failure {
             Failure::Eval(error) => error,
             Failure::Singular { lane, index } => {
-                let coordinate = self.system().coordinates()[index].clone();
+                let coordinate = self.system().coordinates().at(index);
                 EvalError::SingularMass { t: t[lane], lane, coordinate }
             }
             Failure::NoConvergence { lane, residual, iterations } => {

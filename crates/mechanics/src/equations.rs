@@ -18,7 +18,7 @@ use crate::lagrangian::Lagrangian;
 use crate::model::{Model, Particle, Term};
 use crate::probe::Probe;
 use leastaction_expr::{Direction, Expr, Graph, Id, Node, Rebind, Rebinding, Variables, rebind, substitute};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The equations of motion of a model, as expressions.
 #[derive(Clone, Debug)]
@@ -118,9 +118,10 @@ impl<'g> Equations<'g> {
             moving.gradient(term.value).into_iter().for_each(|(i, slope)| resistances[i] -= slope);
         }
         let mut drives = vec![zero; coordinates.len()];
-        let places: HashMap<Id, usize> = coordinates.iter().zip(0..).map(|(q, i)| (q.id(), i)).collect();
+        let places: FxHashMap<Id, usize> = coordinates.iter().zip(0..).map(|(q, i)| (q.id(), i)).collect();
         for (coordinate, value) in &model.forces {
-            places.get(&coordinate.id()).into_iter().for_each(|&i| drives[i] += *value);
+            // The check of names refuses forces on anything else.
+            drives[places[&coordinate.id()]] += *value;
         }
 
         let kinetic = model.kinetic_terms();
@@ -279,25 +280,25 @@ pub(crate) fn motion<'g>(coordinates: &[Expr<'g>], time: Expr<'g>) -> Direction<
     Direction::new(time.graph(), moving.chain([(time, time.like(1.0))]))
 }
 
-/// The velocity of a coordinate.
-pub(crate) fn rate(coordinate: Expr<'_>) -> Expr<'_> {
-    coordinate.dot().unwrap_or(coordinate)
+/// The velocity of a coordinate, or the rate of another symbol.
+pub(crate) fn rate(symbol: Expr<'_>) -> Expr<'_> {
+    symbol.dot().unwrap_or_else(|| unreachable!("{symbol} is not a symbol: it has no rate of its own"))
 }
 
 /// The symbols that expressions depend on, in one walk over what they share.
 pub(crate) fn symbols_of<'g>(expressions: &[Expr<'g>]) -> Vec<Expr<'g>> {
     let Some(graph) = expressions.first().map(|e| e.graph()) else { return Vec::new() };
     let ids: Vec<_> = expressions.iter().map(|e| e.id()).collect();
-    let symbols = graph.order(&ids).into_iter().filter(|&id| matches!(graph.node(id), Node::Symbol(_)));
-    symbols.map(|id| graph.at(id)).collect()
+    let symbols = graph.order(&ids).into_iter().filter(|(_, node)| matches!(node, Node::Symbol(_)));
+    symbols.map(|(id, _)| graph.at(id)).collect()
 }
 
 /// Whether all operators that a symbol reaches in these expressions are smooth.
 pub(crate) fn is_smooth_in<'g>(symbol: Expr<'g>, expressions: &[Expr<'g>]) -> bool {
     let ids: Vec<_> = expressions.iter().map(|e| e.id()).collect();
-    let mut reached = HashSet::from([symbol.id()]);
-    for id in symbol.graph().order(&ids) {
-        if let Node::Apply(op, arguments) = symbol.graph().node(id)
+    let mut reached = FxHashSet::from_iter([symbol.id()]);
+    for (id, node) in symbol.graph().order(&ids) {
+        if let Node::Apply(op, arguments) = node
             && arguments.iter().any(|argument| reached.contains(argument))
         {
             if !op.is_smooth() {
@@ -311,6 +312,6 @@ pub(crate) fn is_smooth_in<'g>(symbol: Expr<'g>, expressions: &[Expr<'g>]) -> bo
 
 /// Whether any of the expressions depends on any of the symbols.
 pub(crate) fn depend<'g>(expressions: &[Expr<'g>], symbols: &[Expr<'g>]) -> bool {
-    let symbols: HashSet<Id> = symbols.iter().map(|s| s.id()).collect();
+    let symbols: FxHashSet<Id> = symbols.iter().map(|s| s.id()).collect();
     symbols_of(expressions).iter().any(|s| symbols.contains(&s.id()))
 }

@@ -45,9 +45,9 @@ pub(crate) fn inversion(mass: &Symmetric<'_>, probe: &Probe<'_>) -> Result<Inver
     let found = (0..POINTS).filter_map(|point| inertia_at(mass, &order, probe, point));
     for found in found.take(3) {
         match found {
-            Found::Definite => regular = true,
-            Found::Regular => (regular, definite) = (true, false),
-            Found::Singular(coordinates) => idle = coordinates,
+            Verdict::Definite => regular = true,
+            Verdict::Regular => (regular, definite) = (true, false),
+            Verdict::Singular(coordinates) => idle = coordinates,
         }
     }
     // A matrix that is singular at every point without pattern is singular everywhere.
@@ -62,7 +62,7 @@ pub(crate) fn inversion(mass: &Symmetric<'_>, probe: &Probe<'_>) -> Result<Inver
 }
 
 /// What a mass matrix is at one point.
-enum Found {
+enum Verdict {
     /// It can be factored without pivots.
     Definite,
     /// It can be inverted.
@@ -78,14 +78,14 @@ fn inertia_at(
     order: &Option<Vec<usize>>,
     probe: &Probe<'_>,
     point: u64,
-) -> Option<Found> {
+) -> Option<Verdict> {
     let entries: Vec<_> = mass.entries().collect();
     let expressions: Vec<_> = entries.iter().map(|&(.., value)| value).collect();
     let (values, clear) = probe.values(&expressions, point);
     let pattern: Vec<_> = entries.iter().map(|&(i, j, _)| (i, j)).collect();
     let natural: Vec<usize> = (0..mass.size()).collect();
     match judge(&pattern, &values, order.as_ref().unwrap_or(&natural)) {
-        Some(Found::Singular(_)) if !clear => None,
+        Some(Verdict::Singular(_)) if !clear => None,
         found => found,
     }
 }
@@ -96,7 +96,7 @@ pub(crate) fn idle(size: usize, pattern: &[(usize, usize)], values: &[f64]) -> O
         return None;
     }
     match judge(pattern, values, &(0..size).collect::<Vec<_>>()) {
-        Some(Found::Singular(idle)) => Some(idle),
+        Some(Verdict::Singular(idle)) => Some(idle),
         _ => None,
     }
 }
@@ -117,7 +117,7 @@ fn is_definite(size: usize, pattern: &[(usize, usize)], values: &[f64]) -> bool 
 }
 
 /// What a symmetric matrix of numbers is, eliminated in this order; `None` if it is not finite.
-fn judge(pattern: &[(usize, usize)], values: &[f64], order: &[usize]) -> Option<Found> {
+fn judge(pattern: &[(usize, usize)], values: &[f64], order: &[usize]) -> Option<Verdict> {
     if values.iter().any(|v| !v.is_finite()) {
         return None;
     }
@@ -144,9 +144,9 @@ fn judge(pattern: &[(usize, usize)], values: &[f64], order: &[usize]) -> Option<
     }
     idle.sort_unstable();
     Some(match (idle.is_empty(), definite) {
-        (false, _) => Found::Singular(idle),
-        (true, true) => Found::Definite,
-        (true, false) => Found::Regular,
+        (false, _) => Verdict::Singular(idle),
+        (true, true) => Verdict::Definite,
+        (true, false) => Verdict::Regular,
     })
 }
 

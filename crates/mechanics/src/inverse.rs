@@ -5,7 +5,6 @@
 //! Optimization*, ch. 11), starts from zero, not from an earlier answer: so a result depends on nothing but its state.
 
 use crate::error::EvalError;
-use crate::system::Inverse;
 use leastaction_compile::LANES;
 use leastaction_linear::{Singular, dense};
 
@@ -13,6 +12,17 @@ const ITERATIONS: u32 = 200;
 /// A residual that no longer falls is rounding if it is smaller than this, relative to what is compared.
 const ROUNDING: f64 = 1e-11;
 const SHORTEST: f64 = 1e-12;
+
+/// How velocities follow from momenta (or momenta from velocities, for a Hamiltonian) where there is no kernel for it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Inverse {
+    /// Rows and columns of the nonzeros in [`crate::Quantity::Inertia`].
+    pub(crate) pattern: Vec<(usize, usize)>,
+    /// Whether one linear solve does it.
+    pub(crate) linear: bool,
+    /// Whether elimination needs no pivots.
+    pub(crate) definite: bool,
+}
 
 /// Why there is no solution in some lane.
 #[derive(Debug)]

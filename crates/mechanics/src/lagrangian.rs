@@ -14,7 +14,8 @@ use crate::model::{Model, Term};
 use crate::probe::Probe;
 use crate::tree::Tree;
 use leastaction_expr::{Entry, Expr, Id, Node, Variables, operations, rebind, substitute, vjp};
-use std::collections::{BTreeMap, HashSet};
+use rustc_hash::FxHashSet;
+use std::collections::BTreeMap;
 
 /// Up to so many coordinates, a factorisation of their full mass matrix may be shorter than other ways.
 const FULL: usize = 12;
@@ -128,7 +129,7 @@ impl<'g> Lagrangian<'g> {
             Lagrangian { value, energy, momenta, gradient, mass, loads, quadratic, inversion, tree: None };
         // Few particles are sooner done by their mass matrix.
         let by_mass = if q.len() > FULL { None } else { found.solve(&v) };
-        let fixed: HashSet<Id> = model.parameters.iter().map(|(p, _)| p.id()).collect();
+        let fixed: FxHashSet<Id> = model.parameters.iter().map(|(p, _)| p.id()).collect();
         let tree = tree.filter(|tree| {
             let by_tree = tree.solve(&v);
             by_tree.is_some_and(|x| by_mass.is_none_or(|y| work(&x, &fixed) < work(&y, &fixed)))
@@ -170,13 +171,12 @@ fn shorter<'g>(a: Vec<Expr<'g>>, b: Vec<Expr<'g>>) -> Vec<Expr<'g>> {
 }
 
 /// The number of operations that are left when parameters are known.
-fn work(expressions: &[Expr<'_>], parameters: &HashSet<Id>) -> usize {
+fn work(expressions: &[Expr<'_>], parameters: &FxHashSet<Id>) -> usize {
     let Some(graph) = expressions.first().map(|e| e.graph()) else { return 0 };
     let ids: Vec<_> = expressions.iter().map(|e| e.id()).collect();
-    let mut moving: HashSet<Id> = HashSet::new();
+    let mut moving: FxHashSet<Id> = FxHashSet::default();
     let mut count = 0;
-    for id in graph.order(&ids) {
-        let node = graph.node(id);
+    for (id, node) in graph.order(&ids) {
         let moves = match node {
             Node::Symbol(_) => !parameters.contains(&id),
             _ => node.arguments().iter().any(|argument| moving.contains(argument)),

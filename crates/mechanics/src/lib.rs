@@ -52,9 +52,11 @@ mod engine;
 mod equations;
 mod error;
 mod facts;
+mod function;
 mod inertia;
 mod input;
 mod inverse;
+mod kernels;
 mod lagrangian;
 mod matrices;
 mod matrix;
@@ -66,6 +68,7 @@ mod print;
 mod probe;
 mod quantity;
 mod rated;
+mod source;
 mod state;
 mod sundman;
 mod symmetry;
@@ -76,10 +79,10 @@ mod tree;
 pub mod five_ways {}
 
 /// The nearest of several names, for "did you mean".
-pub use leastaction_expr::nearest;
+pub use leastaction_expr::{Advice, nearest};
 
 pub use body::{
-    Body, BodyError, Inertia, InertiaError, Matter, Point, Pose, Rotation, RotationError, Surface,
+    Body, BodyError, BodySite, Inertia, InertiaError, Matter, Point, Pose, Rotation, RotationError, Surface,
     SurfaceError,
 };
 pub use check::gravity_on;
@@ -96,6 +99,7 @@ pub use error::{
     TableError, TermKind,
 };
 pub use facts::{Facts, Form, Place, Share, ShareKind};
+pub use function::Function;
 pub use input::{Input, Table};
 pub use lagrangian::Lagrangian;
 pub use matrix::Symmetric;

@@ -5,8 +5,8 @@ use crate::energy::{IntoEnergy, Potential};
 use crate::equations::{Equations, rate, symbols_of};
 use crate::error::ModelError;
 use crate::system::System;
-use leastaction_expr::{Expr, Graph, Id, IntoExpr, jvp, rebind};
-use std::collections::HashMap;
+use leastaction_expr::{BlockError, Expr, Graph, Id, IntoExpr, SymbolBlock, jvp, rebind};
+use rustc_hash::FxHashMap;
 
 /// A named term of an energy.
 #[derive(Clone, Debug)]
@@ -47,7 +47,7 @@ pub struct Model<'g> {
     pub(crate) time: Expr<'g>,
     pub(crate) parameters: Vec<(Expr<'g>, f64)>,
     /// The same, to be found quickly.
-    pub(crate) defaults: HashMap<Id, f64>,
+    pub(crate) defaults: FxHashMap<Id, f64>,
     pub(crate) definitions: Vec<(Expr<'g>, Expr<'g>)>,
     pub(crate) coordinates: Vec<Expr<'g>>,
     pub(crate) momenta: Vec<Expr<'g>>,
@@ -87,7 +87,7 @@ impl<'g> Model<'g> {
             graph,
             time: graph.symbol("t"),
             parameters: Vec::new(),
-            defaults: HashMap::new(),
+            defaults: FxHashMap::default(),
             definitions: Vec::new(),
             coordinates: Vec::new(),
             momenta: Vec::new(),
@@ -167,6 +167,39 @@ impl<'g> Model<'g> {
     /// Declares as many coordinates as there are names.
     pub fn coordinate_list(&mut self, names: &[impl AsRef<str>]) -> Vec<Expr<'g>> {
         names.iter().map(|name| self.coordinate(name.as_ref())).collect()
+    }
+
+    /// Declares many coordinates under one name: so many members, each with these components, or none if each is one coordinate. Their
+    /// names, `rope[17].x`, are made when somebody asks for them; their velocities are `rope[17].x'`, and their momenta
+    /// `p_rope[17].x`.
+    ///
+    /// ```
+    /// # use leastaction_expr::Graph;
+    /// # use leastaction_mechanics::Model;
+    /// let graph = Graph::new();
+    /// let mut model = Model::new(&graph);
+    /// let rope = model.coordinate_block("rope", 10, &["x", "y"])?;
+    /// for i in 0..rope.count() {
+    ///     model.particle(&format!("bead {i}"), 0.1, [rope.symbol(i, 0), rope.symbol(i, 1)]);
+    /// }
+    /// let mut dynamics = model.system()?.dynamics()?;
+    /// let state = dynamics.start(&[("rope[3].y", 0.5), ("rope[3].x'", 2.0)])?;
+    /// assert_eq!((state.q[7], state.p[6]), (0.5, 0.2));
+    /// assert_eq!(dynamics.system().momenta().at(6), "p_rope[3].x");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`BlockError`] if the name, or one of theirs, is of something else already.
+    pub fn coordinate_block(
+        &mut self,
+        name: &str,
+        count: usize,
+        components: &[&str],
+    ) -> Result<SymbolBlock<'g>, BlockError> {
+        let block = self.graph.block(name, count, components)?;
+        self.coordinates.extend(block.symbols());
+        Ok(block)
     }
 
     /// The velocity of a coordinate, `x'` for `x`; of any expression its rate of change along the motion, where time passes at
@@ -376,7 +409,7 @@ impl<'g> Model<'g> {
     /// The momentum of every coordinate, named or not.
     pub(crate) fn all_momenta(&self) -> Vec<Expr<'g>> {
         let unnamed = self.coordinates.iter().skip(self.momenta.len());
-        let unnamed = unnamed.map(|q| self.graph.symbol(&format!("p_{q}")));
+        let unnamed = unnamed.map(|q| q.prefixed("p_").unwrap_or(*q));
         self.momenta.iter().copied().chain(unnamed).collect()
     }
 

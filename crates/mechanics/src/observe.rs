@@ -5,7 +5,7 @@ use crate::engine::check;
 use crate::error::{EvalError, ObserveError};
 use crate::facts::Form;
 use crate::inverse::grow;
-use crate::rated::Entrant;
+use crate::rated::RatedQuantity;
 use crate::system::System;
 use leastaction_compile::{CodeError, Evaluator, LANES};
 use leastaction_expr::Expr;
@@ -62,13 +62,13 @@ pub(crate) struct Observatory {
     /// States, velocities, time and inputs, in lanes.
     block: Vec<f64>,
     /// Quantities with their rates, and what those are evaluated of.
-    pub(crate) rated: Vec<Entrant>,
+    pub(crate) rated: Vec<RatedQuantity>,
     pub(crate) rates: Vec<f64>,
 }
 
 impl Observatory {
     pub(crate) fn evaluators(&mut self) -> impl Iterator<Item = &mut Evaluator> {
-        self.evaluators.iter_mut().chain(self.rated.iter_mut().map(|entrant| &mut entrant.evaluator))
+        self.evaluators.iter_mut().chain(self.rated.iter_mut().map(|quantity| &mut quantity.evaluator))
     }
 }
 

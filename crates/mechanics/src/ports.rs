@@ -6,14 +6,17 @@
 //! dH/dt = −∇HᵀR∇H + yᵀu. (A. van der Schaft and D. Jeltsema, *Port-Hamiltonian Systems Theory: An Introductory Overview*, 2014,
 //! doi:10.1561/2600000002.)
 
+use crate::blueprint::{Blueprint, REPEATED};
 use crate::check::{self, Kind};
 use crate::equations::{depend, is_smooth_in};
 use crate::error::{ModelError, Site, StartError, TermKind};
 use crate::facts::{Facts, Form, Share, ShareKind};
+use crate::inverse::Inverse;
 use crate::model::Term;
 use crate::quantity::Quantity;
+use crate::source::Space;
 use crate::symmetry::Conserved;
-use crate::system::{Blueprint, Inverse, REPEATED, Space, System};
+use crate::system::System;
 use leastaction_expr::{Expr, Graph, IntoExpr, rebind};
 use leastaction_linear::rank;
 

@@ -140,8 +140,7 @@ impl<'g> Probe<'g> {
         let mut places: FxHashMap<Id, usize> = FxHashMap::default();
         places.reserve(order.len());
         let mut known: Vec<Seen> = Vec::with_capacity(order.len());
-        for (place, &id) in order.iter().enumerate() {
-            let node = self.graph.node(id);
+        for (place, &(id, node)) in order.iter().enumerate() {
             let seen = match node {
                 Node::Number(bits) => Seen::exact(f64::from_bits(bits), false),
                 Node::Symbol(_) => Seen::exact(self.symbol(id, point, &scales), false),
@@ -154,7 +153,7 @@ impl<'g> Probe<'g> {
                     let arguments: Vec<(Seen, bool)> = node
                         .arguments()
                         .iter()
-                        .map(|a| (known[places[a]], matches!(self.graph.node(*a), Node::Number(_))))
+                        .map(|a| (known[places[a]], matches!(order[places[a]].1, Node::Number(_))))
                         .collect();
                     apply(id, op, &arguments)
                 }
@@ -166,10 +165,10 @@ impl<'g> Probe<'g> {
     }
 
     /// The sizes that numbers in a problem have.
-    fn scales(&self, order: &[Id]) -> Vec<f64> {
-        let numbers = order.iter().filter_map(|&id| match self.graph.node(id) {
-            Node::Number(bits) => Some(f64::from_bits(bits).abs()),
-            _ => self.parameters.get(&id).map(|p| p.abs()),
+    fn scales(&self, order: &[(Id, Node)]) -> Vec<f64> {
+        let numbers = order.iter().filter_map(|(id, node)| match node {
+            Node::Number(bits) => Some(f64::from_bits(*bits).abs()),
+            _ => self.parameters.get(id).map(|p| p.abs()),
         });
         let numbers = numbers.filter(|v| v.is_normal());
         numbers.chain((-4..=4).map(|k| 10f64.powi(3 * k))).collect()

@@ -11,19 +11,20 @@ use crate::equations::{Equations, depend, rate};
 use crate::error::{EvalError, ObserveError};
 use crate::inverse::grow;
 use crate::matrix::Symmetric;
+use crate::observe::Observed;
 use crate::quantity::Quantity;
 use crate::system::System;
 use leastaction_compile::{CodeError, Evaluator, Kernel, LANES};
-use leastaction_expr::{Entry, Expr, jvp};
+use leastaction_expr::{Entry, Expr, Id, jvp};
 
 /// A quantity of one [`Dynamics`] and its clones, with its rate along the motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rated(usize);
 
-/// A quantity that was asked for: its text, or none for the natural time.
+/// A quantity that was asked for: its expression, or none for the natural time.
 #[derive(Clone)]
-pub(crate) struct Entrant {
-    text: Option<String>,
+pub(crate) struct RatedQuantity {
+    value: Option<Id>,
     pub(crate) evaluator: Evaluator,
 }
 
@@ -34,7 +35,7 @@ const TIMELESS: &str = "the natural time needs an H(q, p) in closed form with no
                         name a quantity instead";
 
 impl Dynamics {
-    /// Compiles an expression together with its rate along the motion, to be evaluated by [`Dynamics::observe_rated`]. What was asked for
+    /// Compiles an expression, or the text of one, together with its rate along the motion, to be evaluated by [`Dynamics::observe_rated`]. What was asked for
     /// before is not compiled again.
     ///
     /// ```
@@ -55,8 +56,10 @@ impl Dynamics {
     /// # Errors
     /// [`ObserveError`] if it is not an expression, uses a name that the system does not have, or has no rate that is known: inputs have
     /// none, and velocities only if they are known as functions of momenta.
-    pub fn rated(&mut self, text: &str) -> Result<Rated, ObserveError> {
-        self.entrant(Some(text))
+    pub fn rated<'a>(&mut self, what: impl Into<Observed<'a>>) -> Result<Rated, ObserveError> {
+        let value =
+            self.system().with_source(|source| Ok::<_, ObserveError>(source.read(what.into())?.id()))?;
+        self.rated_quantity(Some(value))
     }
 
     /// The time in which the motion turns, 1/ω, with its rate:
@@ -71,17 +74,17 @@ impl Dynamics {
     /// # Errors
     /// [`ObserveError::NoRate`] if H is not known in closed form, or has too many second derivatives.
     pub fn natural_time(&mut self) -> Result<Rated, ObserveError> {
-        self.entrant(None)
+        self.rated_quantity(None)
     }
 
-    fn entrant(&mut self, text: Option<&str>) -> Result<Rated, ObserveError> {
-        let known = self.observatory.rated.iter().position(|entrant| entrant.text.as_deref() == text);
+    fn rated_quantity(&mut self, value: Option<Id>) -> Result<Rated, ObserveError> {
+        let known = self.observatory.rated.iter().position(|quantity| quantity.value == value);
         if let Some(place) = known {
             return Ok(Rated(place));
         }
-        let evaluator = self.engine.parameters.evaluator(&self.system().rated(text)?);
+        let evaluator = self.engine.parameters.evaluator(&self.system().rated(value)?);
         let evaluator = evaluator.map_err(CodeError::from)?;
-        self.observatory.rated.push(Entrant { text: text.map(str::to_owned), evaluator });
+        self.observatory.rated.push(RatedQuantity { value, evaluator });
         Ok(Rated(self.observatory.rated.len() - 1))
     }
 
@@ -107,7 +110,7 @@ impl Dynamics {
         let mut block = std::mem::take(&mut self.observatory.rates);
         grow(&mut block, size);
         // Without expressions of them, the field's values stand after all else.
-        let found = if symbolic { Ok(()) } else { self.rates(t, y, &mut block[size - states..size]) };
+        let rated = if symbolic { Ok(()) } else { self.rates(t, y, &mut block[size - states..size]) };
         let head = &mut block[..if symbolic { size - states } else { size }];
         head[..states].copy_from_slice(y);
         head[states..][..width].copy_from_slice(t);
@@ -116,25 +119,25 @@ impl Dynamics {
         let out = &mut both[..2 * width];
         let evaluated = match self.observatory.rated.get_mut(what.0) {
             None => Err(EvalError::Undefined { what: "quantities of another system", form }),
-            Some(Entrant { evaluator, .. }) if width == LANES => {
+            Some(RatedQuantity { evaluator, .. }) if width == LANES => {
                 evaluator.eval_lanes(head, out).map_err(wrong_length)
             }
-            Some(Entrant { evaluator, .. }) => evaluator.eval(head, out).map_err(wrong_length),
+            Some(RatedQuantity { evaluator, .. }) => evaluator.eval(head, out).map_err(wrong_length),
         };
         values.copy_from_slice(&both[..width]);
         rates.copy_from_slice(&both[width..2 * width]);
         self.observatory.rates = block;
-        evaluated.and(found)
+        evaluated.and(rated)
     }
 }
 
 impl System {
     /// A kernel for a quantity and its rate, of \[q…, p…, t, u…\] and, if the field is not known as expressions, \[q̇…, ṗ…\].
-    fn rated(&self, text: Option<&str>) -> Result<Kernel, ObserveError> {
+    fn rated(&self, value: Option<Id>) -> Result<Kernel, ObserveError> {
         let (symbolic, constrained) = (self.facts().symbolic, self.facts().constrained);
         self.with_source(|source| {
-            let mut value = match text {
-                Some(text) => source.read(text.into())?,
+            let mut value = match value {
+                Some(value) => source.graph.at(value),
                 None => {
                     let energy = source.outputs(Quantity::Energy).and_then(|h| h.first().copied());
                     let (q, p) = (&source.coordinates, source.expressions(&source.momenta));

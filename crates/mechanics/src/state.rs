@@ -6,8 +6,7 @@ use crate::engine::wrong_length;
 use crate::error::{EvalError, ObserveError, StartError, StartQuantity};
 use crate::facts::Form;
 use crate::quantity::Quantity;
-use leastaction_expr::nearest;
-use std::collections::HashMap;
+use leastaction_expr::{Names, nearest};
 
 /// A start is moved onto the constraints by no more than this, relative to its largest coordinate: what is farther away was hardly meant.
 const FAR: f64 = 0.25;
@@ -62,12 +61,12 @@ impl Dynamics {
         let n = system.degrees();
         let kinds = [system.coordinates(), system.velocities(), system.momenta()];
         let mut given = kinds.map(|names| vec![None; names.len()]);
-        let names =
-            kinds.iter().enumerate().flat_map(|(kind, names)| names.iter().zip(0..).map(move |n| (kind, n)));
-        let places: HashMap<&str, (usize, usize)> =
-            names.map(|(kind, (name, i))| (name.as_str(), (kind, i))).collect();
+        let place = |name: &str| {
+            let mut kinds = kinds.iter().enumerate();
+            kinds.find_map(|(kind, names)| Some((kind, names.position(name)?)))
+        };
         for &(name, value) in values {
-            let Some(&(kind, i)) = places.get(name) else {
+            let Some((kind, i)) = place(name) else {
                 let held = system.held().iter().find(|(held, _)| name.trim_end_matches('\'') == held);
                 if let Some((_, constraint)) = held {
                     finite(|| StartQuantity::Given(name.to_owned()), value)?;
@@ -78,7 +77,7 @@ impl Dynamics {
                     let (name, constraint) = (name.to_owned(), constraint.clone());
                     return Err(StartError::Held { name, value, constraint, held });
                 }
-                let nearest = nearest(name, kinds.into_iter().flatten().map(String::as_str));
+                let nearest = nearest(name, kinds.into_iter().flat_map(Names::firsts).map(|(_, name)| name));
                 return Err(StartError::UnknownName { name: name.to_owned(), nearest });
             };
             if given[kind][i].replace(value).is_some() {
@@ -89,7 +88,7 @@ impl Dynamics {
         finite(|| StartQuantity::Time, t)?;
         let [q, v, p] = given;
         let named = |kind: usize, values: &[Option<f64>]| {
-            values.iter().position(Option::is_some).map(|i| kinds[kind][i].clone())
+            values.iter().position(Option::is_some).map(|i| kinds[kind].at(i))
         };
         let by_velocities = match (named(1, &v), named(2, &p)) {
             (Some(velocity), Some(momentum)) => return Err(StartError::Mixed { velocity, momentum }),
@@ -117,15 +116,17 @@ impl Dynamics {
         }
         finite(|| StartQuantity::Time, t)?;
         for (i, &value) in block.iter().enumerate() {
-            let conjugate = if by_velocities { system.velocities() } else { system.momenta() };
-            let name = || system.coordinates().iter().chain(conjugate).nth(i).cloned().unwrap_or_default();
+            let name = || match by_velocities {
+                true if i >= n => system.velocities().at(i - n),
+                _ => system.state_name(i),
+            };
             finite(|| StartQuantity::Given(name()), value)?;
         }
         if by_velocities {
             let mut p = vec![0.0; block.len() - n];
             self.momenta(&[t], block, &mut p)?;
-            for (name, &p) in system.momenta().iter().zip(&p) {
-                finite(|| StartQuantity::Momentum(name.clone()), p)?;
+            for (i, &p) in p.iter().enumerate() {
+                finite(|| StartQuantity::Momentum(system.momenta().at(i)), p)?;
             }
             block[n..].copy_from_slice(&p);
         }
@@ -166,7 +167,7 @@ impl Dynamics {
         let n = self.system().degrees();
         let size = y[..n].iter().chain(&block[..n]).fold(0.0f64, |m, q| m.max(q.abs()));
         if projection.moved > FAR * size {
-            let coordinate = self.system().coordinates()[projection.farthest].clone();
+            let coordinate = self.system().coordinates().at(projection.farthest);
             return Err(StartError::FarFromConstraints { coordinate, moved: projection.moved });
         }
         self.placed = Some(projection);
@@ -177,7 +178,7 @@ impl Dynamics {
     fn check_start(&mut self, t: f64, y: &[f64]) -> Result<(), StartError> {
         let (system, n) = (self.system().clone(), self.system().degrees());
         if let Some(idle) = self.idle(t, &y[..n])? {
-            let coordinates = idle.into_iter().map(|i| system.coordinates()[i].clone()).collect();
+            let coordinates = idle.into_iter().map(|i| system.coordinates().at(i)).collect();
             return Err(StartError::SingularMass { t, coordinates });
         }
         let t = [t];
@@ -191,9 +192,8 @@ impl Dynamics {
         finite(|| StartQuantity::Energy, energy[0])?;
         let mut field = vec![0.0; y.len()];
         self.rates(&t, y, &mut field)?;
-        let names = system.coordinates().iter().chain(system.momenta());
-        for (name, &value) in names.zip(&field) {
-            finite(|| StartQuantity::Rate(name.clone()), value)?;
+        for (i, &value) in field.iter().enumerate() {
+            finite(|| StartQuantity::Rate(system.state_name(i)), value)?;
         }
         if system.facts().form == Form::Ports {
             let mut structure = vec![0.0; 2 * n * n];

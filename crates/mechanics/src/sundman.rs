@@ -82,7 +82,8 @@ impl<'g> Equations<'g> {
         let taken = |symbol: &Expr<'g>| known.contains(symbol) || depend(used, &[*symbol]);
         let names = (1..).map(|k| format!("s_{k}"));
         let mut symbols = ["s".to_owned()].into_iter().chain(names).map(|name| self.graph.symbol(&name));
-        symbols.find(|symbol| !taken(symbol)).unwrap_or(self.time)
+        let free = symbols.find(|symbol| !taken(symbol));
+        free.unwrap_or_else(|| unreachable!("there are more names than are taken"))
     }
 }
 

@@ -11,7 +11,7 @@
 use crate::equations::{Equations, Statement, depend};
 use crate::probe::Verdict;
 use leastaction_expr::{Entry, Expr, Id, Node, Op, jacobian, jvp};
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 
 /// A quantity that the motion conserves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,7 +157,8 @@ impl<'g> Equations<'g> {
         let energy = free && timeless && !self.constraints_work();
         // Forces of constraints act along the coordinates that constraints have slopes by.
         let rates: Vec<_> = self.constraints.iter().map(|c| c.rate).collect();
-        let bound: HashSet<_> = jacobian(&rates, &self.velocities).iter().map(|entry| entry.column).collect();
+        let bound: FxHashSet<_> =
+            jacobian(&rates, &self.velocities).iter().map(|entry| entry.column).collect();
         let lone = |i: &usize| unforced[*i] && !bound.contains(i);
         let momenta = self.cyclic().into_iter().filter(lone).map(Conserved::Momentum);
         energy.then_some(Conserved::Energy).into_iter().chain(momenta).collect()
@@ -249,9 +250,8 @@ impl<'g> Equations<'g> {
 fn jumps<'g>(expressions: &[Expr<'g>], symbols: &[Expr<'g>]) -> bool {
     let Some(graph) = expressions.first().map(|e| e.graph()) else { return false };
     let ids: Vec<_> = expressions.iter().map(|&e| graph.adopt(e).id()).collect();
-    let mut moving: HashSet<Id> = symbols.iter().map(|s| s.id()).collect();
-    for id in graph.order(&ids) {
-        let node = graph.node(id);
+    let mut moving: FxHashSet<Id> = symbols.iter().map(|s| s.id()).collect();
+    for (id, node) in graph.order(&ids) {
         if !node.arguments().iter().any(|a| moving.contains(a)) {
             continue;
         }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)] // a test may panic
 
 mod allocation;
+mod blocks;
 mod bodies;
 mod common;
 mod consistency;
@@ -19,4 +20,5 @@ mod rated;
 mod reference;
 mod scale;
 mod series;
+mod start_errors;
 mod symmetry;

@@ -241,7 +241,8 @@ fn observables_see_states_velocities_time_inputs_and_parameters() {
         let system = dynamics.system().clone();
         let mut text = "t".to_owned();
         for i in 0..system.degrees() {
-            let (q, v, p) = (&system.coordinates()[i], &system.velocities()[i], &system.momenta()[i]);
+            let (q, v, p) =
+                (&system.coordinates().at(i), &system.velocities().at(i), &system.momenta().at(i));
             text += &format!(" + {q}*{v} + {v}*{p}");
         }
         system.parameters().iter().for_each(|(name, _)| text += &format!(" - {name}"));

@@ -225,7 +225,7 @@ fn kept<'g>(graph: &'g Graph, demand: Demand<'_, 'g>) -> Vec<String> {
     model.particle("bead", 1.0, [x, y, z]);
     demand(&mut model);
     let system = model.system().unwrap();
-    system.conserved().into_iter().map(str::to_owned).collect()
+    system.conserved()
 }
 
 /// A constraint that is the same as another one is redundant; one that contradicts it, or nothing at all, is an error.

@@ -81,9 +81,8 @@ fn cartesian_polar_and_elliptic_coordinates_agree() {
     let mut seen: Vec<Vec<f64>> = Vec::new();
     for (dynamics, values) in all.iter_mut().zip(starts) {
         let system = dynamics.system().clone();
-        let names: Vec<&str> =
-            system.coordinates().iter().chain(system.velocities()).map(String::as_str).collect();
-        let start: Vec<(&str, f64)> = names.into_iter().zip(values).collect();
+        let names: Vec<String> = system.coordinates().iter().chain(system.velocities()).collect();
+        let start: Vec<(&str, f64)> = names.iter().map(String::as_str).zip(values).collect();
         let state = dynamics.start(&start).unwrap();
         let mut facts = vec![energy(dynamics, &state)];
         // Velocity and acceleration in space, by differences of the map along q + s q̇ + s²/2 q̈.

@@ -70,6 +70,9 @@ fn rates_are_known_without_a_closed_field() {
     let expected = difference(&mut dynamics, "x*p_x + t", 0.0, &y);
     assert!((rate - expected).abs() < 1e-8, "{rate} and {expected}");
     assert!(matches!(dynamics.rated("x'"), Err(ObserveError::NoRate { .. })));
+    // An expression of any graph is the same quantity as its text.
+    let elsewhere = Graph::new();
+    assert_eq!(dynamics.rated(2.0 * elsewhere.symbol("x")).unwrap(), dynamics.rated("2*x").unwrap());
     assert!(matches!(dynamics.natural_time(), Err(ObserveError::NoRate { .. })));
 }
 

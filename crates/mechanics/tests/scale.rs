@@ -19,8 +19,9 @@ fn chain(count: usize) -> Chain {
     let masses: Vec<f64> = (0..count).map(|i| 1.0 + 0.5 * (i as f64).sin()).collect();
     let lengths: Vec<f64> = (0..count).map(|i| 1.0 + 0.3 * (i as f64).cos()).collect();
     let mut above = [graph.number(0.0); 2];
+    let points = model.coordinate_block("point", count, &["x", "y"]).expect("the only block");
     for i in 0..count {
-        let place = [model.coordinate(&format!("x{i}")), model.coordinate(&format!("y{i}"))];
+        let place = [points.symbol(i, 0), points.symbol(i, 1)];
         model.particle(&format!("mass {i}"), masses[i], place);
         let length = match i % 3 {
             0 => model.parameter(&format!("l{i}"), lengths[i]),

@@ -186,7 +186,7 @@ fn noether_needs_no_force_on_the_coordinate() {
     let [x, y] = graph.symbols(["x", "y"]);
     let conserved = |model: Model<'_>| {
         let system = model.system().unwrap();
-        (system.facts().cyclic.clone(), system.conserved().into_iter().map(str::to_owned).collect::<Vec<_>>())
+        (system.facts().cyclic.clone(), system.conserved())
     };
     assert_eq!(conserved(base()), (vec![0, 1], vec!["energy".into(), "p_x".into(), "p_y".into()]));
     let mut model = base();

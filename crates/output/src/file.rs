@@ -96,7 +96,7 @@ pub fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>
     written.map_err(|error| {
         // What could not be written cannot always be removed either; the first error is the one to tell.
         let _ = fs::remove_file(&part);
-        told(path, &target, error)
+        write_error(path, &target, error)
     })
 }
 
@@ -107,7 +107,7 @@ pub fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>
 pub fn check(path: &Path) -> Result<(), FileError> {
     let (target, part, file) = begin(path)?;
     drop(file);
-    fs::remove_file(&part).map_err(|error| told(path, &target, error))
+    fs::remove_file(&part).map_err(|error| write_error(path, &target, error))
 }
 
 fn fill(file: File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
@@ -140,12 +140,12 @@ fn begin(path: &Path) -> Result<(PathBuf, PathBuf, File), FileError> {
     hidden.push(format!(".{}-{count}.part", std::process::id()));
     let part = target.with_file_name(hidden);
     let file = OpenOptions::new().write(true).create_new(true).open(&part);
-    let file = file.map_err(|error| told(path, &target, error))?;
+    let file = file.map_err(|error| write_error(path, &target, error))?;
     Ok((target, part, file))
 }
 
 /// What stands behind an error of the system.
-fn told(path: &Path, target: &Path, reason: io::Error) -> FileError {
+fn write_error(path: &Path, target: &Path, reason: io::Error) -> FileError {
     let path = path.to_owned();
     let directory = match target.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),

@@ -20,12 +20,12 @@
 //!
 //! let fall = Record {
 //!     times: vec![0.0, 1.0],
-//!     coordinates: vec![Column { name: "y".to_owned(), values: vec![0.0, -4.905] }],
+//!     coordinates: vec![Column { name: "y".to_owned(), values: vec![0.0, -4.905] }].into(),
 //!     energy: vec![0.0, 0.0],
 //!     ..Record::default()
 //! };
 //! let mut text = Vec::new();
-//! Format::of("fall.csv".as_ref())?.write(&fall, &About::default(), &mut text)?;
+//! Format::of("fall.csv".as_ref())?.write(&fall.table(), &About::default(), &mut text)?;
 //! assert_eq!(text, b"t,y,energy\n0.0,0.0,0.0\n1.0,-4.905,0.0\n");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -33,6 +33,7 @@
 #![forbid(unsafe_code)]
 
 mod about;
+mod columns;
 mod file;
 mod format;
 pub mod json;
@@ -40,16 +41,17 @@ mod record;
 mod table;
 
 pub use about::About;
+pub use columns::{Column, ColumnRef, Columns};
 pub use file::{FileError, check, replace};
 pub use format::{ALL as FORMATS, Format, npz};
-pub use record::{Column, Group, Path, Record, RecordError};
-pub use table::Table;
+pub use record::{Group, Path, Record, RecordError};
+pub use table::{RecordTable, Table};
 
 /// Writes a record, or another table, to a file in the format of the file's ending. The file is whole, or as it was before.
 ///
 /// # Errors
 /// [`FileError`] if the ending is not known, or the file cannot be written.
-pub fn write(path: &std::path::Path, record: &dyn Table, about: &About) -> Result<(), FileError> {
+pub fn write(path: &std::path::Path, table: &dyn Table, about: &About) -> Result<(), FileError> {
     let format = Format::of(path)?;
-    replace(path, |writer| format.write(record, about, writer))
+    replace(path, |writer| format.write(table, about, writer))
 }

@@ -1,17 +1,11 @@
 //! Everything that can be told about the samples of a run, column by column.
 
+use crate::columns::Columns;
+use crate::table::RecordTable;
+use leastaction_expr::Names;
 use leastaction_integrate::Trajectory;
 use leastaction_mechanics::{Dynamics, EvalError, Form, Observable, Place, System};
 use std::collections::HashSet;
-
-/// A quantity at every sample.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Column {
-    /// The name: `th1`, `th1'`, `p_th1`, `bob.x`, `energy`.
-    pub name: String,
-    /// One value for each sample.
-    pub values: Vec<f64>,
-}
 
 /// Where a particle or a point was, at every sample.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,23 +45,23 @@ pub struct Record {
     /// The times.
     pub times: Vec<f64>,
     /// The coordinates.
-    pub coordinates: Vec<Column>,
+    pub coordinates: Columns,
     /// The velocities; none for a port-Hamiltonian system.
-    pub velocities: Vec<Column>,
+    pub velocities: Columns,
     /// The momenta; none for a port-Hamiltonian system.
-    pub momenta: Vec<Column>,
+    pub momenta: Columns,
     /// Where particles and points were.
     pub paths: Vec<Path>,
     /// The energy.
     pub energy: Vec<f64>,
     /// The multipliers of the constraints, called `lambda_` and the constraint's name.
-    pub multipliers: Vec<Column>,
+    pub multipliers: Columns,
     /// The largest |Φ| of the constraints of positions at each sample; empty without any.
     pub position_violation: Vec<f64>,
     /// The largest |Ψ|, what constraints demand of velocities, at each sample; empty without any.
     pub velocity_violation: Vec<f64>,
     /// What else was asked for.
-    pub outputs: Vec<Column>,
+    pub outputs: Columns,
 }
 
 /// Why a run cannot be recorded.
@@ -97,17 +91,21 @@ impl Record {
         let constrained = system.facts().constrained;
         let mut record = Record::blank(&system, outputs.iter().map(|(name, _)| name.as_str()));
         record.times = trajectory.times().to_vec();
+        let kinds = [&mut record.coordinates, &mut record.velocities, &mut record.momenta];
+        let kinds = kinds.into_iter().chain([&mut record.multipliers, &mut record.outputs]);
+        kinds.for_each(|columns| columns.reserve(trajectory.times().len()));
         let axes = system.places().iter().map(|place| place.dimensions).sum();
-        let (mut v, mut x, mut e, mut o) = (vec![0.0; n], vec![0.0; axes], [0.0], [0.0]);
+        let (mut v, mut x, mut e) = (vec![0.0; n], vec![0.0; axes], [0.0]);
+        let mut shown = vec![0.0; outputs.len()];
         let mut lambda = vec![0.0; system.constraints().len()];
         let (mut phi, mut psi) = (vec![0.0; system.position_constraints()], lambda.clone());
         for (t, y) in trajectory.samples() {
             let fail = |what| move |reason| RecordError { what, t, reason };
-            push(&mut record.coordinates, y);
+            record.coordinates.push(&y[..n]);
             if moving {
-                push(&mut record.momenta, &y[n..]);
+                record.momenta.push(&y[n..]);
                 dynamics.velocities(&[t], y, &mut v).map_err(fail("velocities"))?;
-                push(&mut record.velocities, &v);
+                record.velocities.push(&v);
             }
             if axes > 0 {
                 dynamics.positions(&[t], y, &mut x).map_err(fail("positions"))?;
@@ -118,7 +116,7 @@ impl Record {
             record.energy.push(e[0]);
             if constrained {
                 dynamics.multipliers(&[t], y, &mut lambda).map_err(fail("multipliers"))?;
-                push(&mut record.multipliers, &lambda);
+                record.multipliers.push(&lambda);
                 dynamics
                     .violations(&[t], y, &mut phi, &mut psi)
                     .map_err(fail("violations of constraints"))?;
@@ -127,10 +125,10 @@ impl Record {
                 }
                 record.velocity_violation.push(largest(&psi));
             }
-            for ((_, what), column) in outputs.iter().zip(&mut record.outputs) {
-                dynamics.observe(*what, &[t], y, &mut o).map_err(fail("an output"))?;
-                column.values.push(o[0]);
+            for ((_, what), value) in outputs.iter().zip(shown.chunks_exact_mut(1)) {
+                dynamics.observe(*what, &[t], y, value).map_err(fail("an output"))?;
             }
+            record.outputs.push(&shown);
         }
         Ok(record)
     }
@@ -147,22 +145,18 @@ impl Record {
     /// A record of a system without samples: what will be recorded.
     #[must_use]
     pub fn blank<'a>(system: &System, outputs: impl Iterator<Item = &'a str>) -> Record {
-        let column = |name: String| Column { name, values: Vec::new() };
-        let columns = |names: &[String]| -> Vec<Column> { names.iter().cloned().map(column).collect() };
-        let moving = system.facts().form != Form::Ports;
+        let columns = |names: &Names| Columns::new(names.clone());
+        let (moving, none) = (system.facts().form != Form::Ports, Names::default());
+        let multipliers = system.constraints().iter().map(|(name, _)| format!("lambda_{name}"));
         let path =
             |place: &Place| Path { name: place.name.clone(), axes: vec![Vec::new(); place.dimensions] };
         Record {
             coordinates: columns(system.coordinates()),
-            velocities: columns(if moving { system.velocities() } else { &[] }),
-            momenta: columns(if moving { system.momenta() } else { &[] }),
+            velocities: columns(if moving { system.velocities() } else { &none }),
+            momenta: columns(if moving { system.momenta() } else { &none }),
             paths: system.places().iter().map(path).collect(),
-            multipliers: system
-                .constraints()
-                .iter()
-                .map(|(name, _)| column(format!("lambda_{name}")))
-                .collect(),
-            outputs: outputs.map(|name| column(name.to_owned())).collect(),
+            multipliers: Columns::new(multipliers.collect()),
+            outputs: Columns::new(outputs.map(str::to_owned).collect()),
             ..Record::default()
         }
     }
@@ -191,10 +185,16 @@ impl Record {
         self.columns().map(|(_, _, values)| values.iter().filter(|value| !value.is_finite()).count()).sum()
     }
 
+    /// The same as a table, in which a column is found at once.
+    #[must_use]
+    pub fn table(&self) -> RecordTable<'_> {
+        RecordTable { columns: self.columns().collect(), rows: self.len() }
+    }
+
     /// All columns in the order of files: time, coordinates, velocities, momenta, positions, energy, multipliers, violations, outputs.
     pub fn columns(&self) -> impl Iterator<Item = (Group, String, &[f64])> {
-        fn all(group: Group, columns: &[Column]) -> impl Iterator<Item = (Group, String, &[f64])> {
-            columns.iter().map(move |column| (group, column.name.clone(), &column.values[..]))
+        fn all(group: Group, columns: &Columns) -> impl Iterator<Item = (Group, String, &[f64])> {
+            columns.iter().map(move |column| (group, column.name, column.values))
         }
         let one = |group, name: &str, values| (group, name.to_owned(), values);
         let violations = [("violation", &self.position_violation), ("violation'", &self.velocity_violation)];
@@ -213,10 +213,6 @@ impl Record {
             .chain(violations.map(move |(name, values)| one(Group::Violations, name, &values[..])))
             .chain(all(Group::Outputs, &self.outputs))
     }
-}
-
-fn push(columns: &mut [Column], values: &[f64]) {
-    columns.iter_mut().zip(values).for_each(|(column, &value)| column.values.push(value));
 }
 
 fn largest(values: &[f64]) -> f64 {

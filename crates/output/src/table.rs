@@ -1,6 +1,6 @@
 //! Tables: columns of numbers that need not be in memory at once.
 
-use crate::record::Record;
+use crate::record::Group;
 use std::io;
 use std::ops::Range;
 
@@ -19,17 +19,24 @@ pub trait Table {
     fn read(&self, column: usize, rows: Range<u64>, into: &mut Vec<f64>) -> io::Result<()>;
 }
 
-impl Table for Record {
+/// A [`Record`](crate::Record) as a table.
+#[derive(Clone, Debug)]
+pub struct RecordTable<'a> {
+    pub(crate) columns: Vec<(Group, String, &'a [f64])>,
+    pub(crate) rows: usize,
+}
+
+impl Table for RecordTable<'_> {
     fn columns(&self) -> Vec<(&'static str, String)> {
-        Record::columns(self).map(|(group, name, _)| (group.word(), name)).collect()
+        self.columns.iter().map(|(group, name, _)| (group.word(), name.clone())).collect()
     }
 
     fn rows(&self) -> u64 {
-        self.len() as u64
+        self.rows as u64
     }
 
     fn read(&self, column: usize, rows: Range<u64>, into: &mut Vec<f64>) -> io::Result<()> {
-        let values = Record::columns(self).nth(column).map(|(_, _, values)| values);
+        let values = self.columns.get(column).map(|(.., values)| values);
         let part = values.and_then(|values| values.get(rows.start as usize..rows.end as usize));
         into.extend_from_slice(part.ok_or_else(|| io::Error::other("the record has no such rows"))?);
         Ok(())

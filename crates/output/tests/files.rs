@@ -1,6 +1,7 @@
 //! Files as they are written, and what happens when they cannot be. What is written to `files/` in Cargo's directory for tests is read back
 //! by other readers (tests/python).
-use leastaction_output::{About, Column, FORMATS, FileError, Path, Record, check, replace, write};
+use leastaction_expr::{Graph, Names};
+use leastaction_output::{About, Column, Columns, FORMATS, FileError, Path, Record, check, replace, write};
 use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -49,15 +50,15 @@ fn hard(samples: usize) -> Record {
     outputs[0].values.iter_mut().skip(2).zip(odd).for_each(|(value, odd)| *value = odd);
     Record {
         times: column("t").values,
-        coordinates: vec![column("th1"), column("th2")],
-        velocities: vec![column("th1'"), column("th2'")],
-        momenta: vec![column("p_th1"), column("p_th2")],
+        coordinates: vec![column("th1"), column("th2")].into(),
+        velocities: vec![column("th1'"), column("th2'")].into(),
+        momenta: vec![column("p_th1"), column("p_th2")].into(),
         paths,
         energy: column("energy").values,
-        multipliers: vec![column("lambda_rod")],
+        multipliers: vec![column("lambda_rod")].into(),
         position_violation: column("").values,
         velocity_violation: column("").values,
-        outputs,
+        outputs: outputs.into(),
     }
 }
 
@@ -79,7 +80,7 @@ fn files_to_read_back() {
     for samples in [0, 1, 100, 140_000] {
         let record = hard(samples);
         for format in FORMATS.iter().filter(|format| samples <= 100 || format.ending == "parquet") {
-            write(&shelf.join(format!("{samples}.{}", format.ending)), &record, &about()).unwrap();
+            write(&shelf.join(format!("{samples}.{}", format.ending)), &record.table(), &about()).unwrap();
         }
         let bits = |(_, name, values): (_, String, &[f64])| {
             let bits: Vec<_> = values.iter().map(|value| format!("{:016x}", value.to_bits())).collect();
@@ -97,7 +98,7 @@ fn text_has_every_bit() {
     let (shelf, record) = (shelf("text"), hard(5000));
     let [csv, json] = ["a.csv", "a.json"].map(|name| {
         let path = shelf.join(name);
-        write(&path, &record, &about()).unwrap();
+        write(&path, &record.table(), &about()).unwrap();
         fs::read_to_string(path).unwrap()
     });
     for (i, line) in csv.lines().skip(1).enumerate() {
@@ -187,13 +188,13 @@ fn what_is_in_the_way_is_told() {
 fn endings_choose_formats() {
     let record = hard(1);
     for name in ["run.txt", "run", "csv", ".csv", "run.csv.gz"] {
-        let told = write(name.as_ref(), &record, &about()).unwrap_err().to_string();
+        let told = write(name.as_ref(), &record.table(), &about()).unwrap_err().to_string();
         let expected =
             format!("cannot tell how to write `{name}` from its ending: use .csv, .npz, .parquet or .json");
         assert_eq!(told, expected);
     }
     let path = shelf("endings").join("RUN.CSV");
-    write(&path, &record, &about()).unwrap();
+    write(&path, &record.table(), &about()).unwrap();
     assert!(fs::read_to_string(path).unwrap().starts_with("t,th1,th2,th1',"));
 }
 
@@ -209,12 +210,36 @@ fn a_link_stays_a_link() {
     assert_eq!(fs::read_to_string(shelf.join("far/run.csv")).unwrap(), "after");
 }
 
+/// Tens of thousands of columns, as of a mesh, take as long as their numbers.
+#[test]
+fn wide_records_are_written_as_long_ones_are() {
+    const WIDE: usize = 30_000;
+    let graph = Graph::new();
+    let block = graph.block("node", WIDE / 3, &["x", "y", "z"]).unwrap();
+    let mut coordinates = Columns::new(Names::of(&block.symbols().collect::<Vec<_>>()));
+    for row in 0..2 {
+        coordinates.push(&(0..WIDE).map(|i| (i + row) as f64).collect::<Vec<_>>());
+    }
+    let record = Record { times: vec![0.0, 1.0], coordinates, energy: vec![0.0; 2], ..Record::default() };
+    for format in FORMATS {
+        let mut bytes = Vec::new();
+        format.write(&record.table(), &about(), &mut bytes).unwrap();
+        assert!(bytes.len() > 16 * WIDE, "{}: {}", format.ending, bytes.len());
+        if format.ending == "csv" {
+            let text = String::from_utf8(bytes).unwrap();
+            let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+            assert_eq!([lines[0][1], lines[0][WIDE]], ["node[0].x", "node[9999].z"]);
+            assert_eq!([lines[1][1], lines[2][WIDE]], ["0.0", "30000.0"]);
+        }
+    }
+}
+
 #[test]
 fn two_columns_of_one_name_are_refused() {
     let mut record = hard(3);
-    record.outputs[0].name = "th1".to_owned();
+    record.outputs = vec![Column { name: "th1".to_owned(), values: vec![0.0; 3] }].into();
     let path = shelf("twice").join("run.npz");
-    let told = write(&path, &record, &about()).unwrap_err().to_string();
+    let told = write(&path, &record.table(), &about()).unwrap_err().to_string();
     assert!(told.ends_with("two columns are called `th1`; give one another name"), "{told}");
     assert!(!path.exists());
 }

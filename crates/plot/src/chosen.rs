@@ -1,35 +1,32 @@
 //! What of a record is worth a curve.
 
-use leastaction_output::{Column, Record};
+use leastaction_output::{ColumnRef, Record};
 
 /// The coordinates by which people know where things are: all but those of a body's nodes, `top_ax` to `top_cz` of a body `top` whose
 /// centre is at `top_x`, `top_y` and, in space, `top_z`. Their places in the record.
 pub(crate) fn telling(record: &Record) -> Vec<usize> {
-    let telling = |column: &Column| !is_node(record, &column.name);
-    (0..record.coordinates.len()).filter(|&i| telling(&record.coordinates[i])).collect()
+    let names = record.coordinates.names().iter().zip(0..);
+    names.filter(|(name, _)| !is_node(record, name)).map(|(_, i)| i).collect()
 }
 
 fn is_node(record: &Record, name: &str) -> bool {
     let Some((body, node)) = name.rsplit_once('_') else { return false };
     let named = matches!(node.as_bytes(), [b'a'..=b'c', b'x'..=b'z']);
-    let centre = |axis: &str| {
-        let wanted = format!("{body}_{axis}");
-        record.coordinates.iter().any(|column| column.name == wanted)
-    };
+    let centre = |axis: &str| record.coordinates.names().contains(&format!("{body}_{axis}"));
     named && record.paths.iter().any(|path| path.name == body) && centre("x") && centre("y")
 }
 
 /// Coordinates with their velocities, those that move if any does; of a port-Hamiltonian system, one state with another.
-pub(crate) fn pairs(record: &Record) -> Vec<(&Column, &Column)> {
+pub(crate) fn pairs(record: &Record) -> Vec<(ColumnRef<'_>, ColumnRef<'_>)> {
     let (q, v) = (&record.coordinates, &record.velocities);
     if v.is_empty() {
-        return q.first().zip(q.get(1)).into_iter().collect();
+        return q.get(0).zip(q.get(1)).into_iter().collect();
     }
-    let all: Vec<_> = telling(record).into_iter().filter_map(|i| Some((&q[i], v.get(i)?))).collect();
-    let moving = |(q, v): &(&Column, &Column)| {
+    let all: Vec<_> = telling(record).into_iter().filter_map(|i| Some((q.get(i)?, v.get(i)?))).collect();
+    let moving = |(q, v): &&(ColumnRef<'_>, ColumnRef<'_>)| {
         [q, v].iter().any(|column| column.values.iter().any(|x| *x != column.values[0]))
     };
-    let some: Vec<_> = all.iter().copied().filter(moving).collect();
+    let some: Vec<_> = all.iter().filter(moving).cloned().collect();
     if some.is_empty() { all } else { some }
 }
 
@@ -53,14 +50,12 @@ pub(crate) fn note(shown: usize, all: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::{pairs, spread, telling};
-    use leastaction_output::{Column, Path, Record};
+    use leastaction_output::{Column, Columns, Path, Record};
 
-    fn columns(names: &[&str]) -> Vec<Column> {
-        names
-            .iter()
-            .enumerate()
-            .map(|(i, name)| Column { name: (*name).to_owned(), values: vec![0.0, i as f64] })
-            .collect()
+    fn columns(names: &[&str]) -> Columns {
+        let column =
+            |(i, name): (usize, &&str)| Column { name: (*name).to_owned(), values: vec![0.0, i as f64] };
+        names.iter().enumerate().map(column).collect::<Vec<_>>().into()
     }
 
     #[test]
@@ -77,7 +72,7 @@ mod tests {
         };
         assert_eq!(telling(&record), [0, 1, 2, 3, 6, 7, 8]);
         // The first one stands still.
-        let pairs: Vec<_> = pairs(&record).into_iter().map(|(q, _)| q.name.as_str()).collect();
+        let pairs: Vec<_> = pairs(&record).into_iter().map(|(q, _)| q.name).collect();
         assert_eq!(pairs, ["top_x", "top_y", "top_z", "top_dx", "bob_x", "bob_ax"]);
     }
 

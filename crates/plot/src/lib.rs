@@ -5,11 +5,11 @@
 
 #![forbid(unsafe_code)]
 
+mod animation;
 mod chart;
 mod chosen;
 mod comparison;
 mod error;
-mod film;
 mod histogram;
 mod map;
 mod motion;
@@ -18,9 +18,9 @@ mod scene;
 mod section;
 mod view;
 
+pub use animation::{Animation, Tempo, ffmpeg};
 pub use comparison::{Comparison, Contender};
 pub use error::PictureError;
-pub use film::{Animation, Tempo, ffmpeg};
 pub use histogram::{Bars, Histograms};
 pub use map::Map;
 pub use motion::{Energy, Plot};

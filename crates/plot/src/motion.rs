@@ -7,7 +7,7 @@ use crate::paper::color::{self, WHITE};
 use crate::scene::{Scene, Shape, positions_at};
 use crate::view::{View, drawable};
 use leastaction_language::Drawing;
-use leastaction_output::{Column, Record};
+use leastaction_output::{ColumnRef, Record};
 use std::path::Path;
 
 /// At most so many curves are in one chart.
@@ -160,7 +160,7 @@ impl Plot<'_> {
             [(q, v)] => [q.name.as_str(), v.name.as_str()],
             _ => ["coordinate", "velocity"],
         };
-        let largest = |column: &Column| {
+        let largest = |column: &ColumnRef<'_>| {
             let size = column.values.iter().filter(|v| drawable(**v)).fold(0.0_f64, |m, v| m.max(v.abs()));
             if size > 0.0 { size } else { 1.0 }
         };
@@ -174,7 +174,7 @@ impl Plot<'_> {
         let scaled = unlike(0) || unlike(1);
         let series = shown.iter().zip(&sizes).enumerate().map(|(index, ((q, v), size))| {
             let [across, up] = if scaled { *size } else { [1.0; 2] };
-            let points = q.values.iter().zip(&v.values).map(|(q, v)| [q / across, v / up]).collect();
+            let points = q.values.iter().zip(v.values).map(|(q, v)| [q / across, v / up]).collect();
             let by = if scaled {
                 size.map(|size| format!(" / {}", short(size, 3)))
             } else {
@@ -200,14 +200,15 @@ impl Plot<'_> {
     }
 
     fn coordinates(&self) -> Panel {
-        let all: Vec<_> = telling(self.record).into_iter().map(|i| &self.record.coordinates[i]).collect();
+        let coordinates = &self.record.coordinates;
+        let all: Vec<_> = telling(self.record).into_iter().filter_map(|i| coordinates.get(i)).collect();
         self.against_time("Coordinates", "coordinate", &all)
     }
 
-    fn against_time(&self, title: &str, kind: &str, all: &[&Column]) -> Panel {
+    fn against_time(&self, title: &str, kind: &str, all: &[ColumnRef<'_>]) -> Panel {
         let chosen = spread(all.len(), MOST);
         let series =
-            chosen.iter().enumerate().map(|(index, &i)| self.curve(&all[i].name, &all[i].values, index));
+            chosen.iter().enumerate().map(|(index, &i)| self.curve(&all[i].name, all[i].values, index));
         let series: Vec<_> = series.collect();
         let label = if let [one] = all { one.name.as_str() } else { kind };
         let x = Axis::linear("t", self.record.times.iter().copied(), 0.0);

@@ -1,7 +1,7 @@
 //! Animations, decoded again: what must be where.
 
 use leastaction_language::Drawing;
-use leastaction_output::{Column, Path, Record};
+use leastaction_output::{Column, Columns, Path, Record};
 use leastaction_plot::{Animation, PictureError, Scene, SceneError, positions_at};
 
 /// A rod about the origin that turns by half a circle in 4 units of time.
@@ -92,12 +92,17 @@ fn without_places_a_phase_portrait_moves() {
         values: times.iter().map(|t| f(*t)).collect(),
     };
     let (coordinates, velocities) = (vec![column("q", |t| 1e9 * t.cos())], vec![column("q'", |t| -t.sin())]);
-    let mut record = Record { times: times.clone(), coordinates, velocities, ..Record::default() };
+    let mut record = Record {
+        times: times.clone(),
+        coordinates: coordinates.into(),
+        velocities: velocities.into(),
+        ..Record::default()
+    };
     let animation = Animation { record: &record, drawing: &Drawing::new(), title: "spring" };
     let (width, height, frames, _) = decoded(&animation.gif().unwrap().1);
     assert_eq!((width, height, frames.len()), (480, 480, 76));
     assert_ne!(frames[10], frames[60]);
-    record.coordinates.clear();
+    record.coordinates = Columns::default();
     let nothing = Animation { record: &record, drawing: &Drawing::new(), title: "" }.gif().unwrap_err();
     assert!(matches!(nothing, PictureError::Scene(SceneError::Nothing)), "{nothing}");
 }

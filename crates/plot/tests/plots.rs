@@ -1,7 +1,7 @@
 //! Plots of records that were made up: what must be in them, and that nothing else is.
 
 use leastaction_language::Drawing;
-use leastaction_output::{Column, Path, Record};
+use leastaction_output::{Column, Columns, Path, Record};
 use leastaction_plot::{
     Bars, Comparison, Contender, Energy, Histograms, Map, Orbit, PictureError, Plot, Section,
 };
@@ -14,8 +14,8 @@ fn turning(count: usize) -> Record {
     let column = |name: &str, values: &[f64]| Column { name: name.to_owned(), values: values.to_vec() };
     Record {
         energy: times.iter().map(|t| -2.0 + 1e-9 * (7.0 * t).sin()).collect(),
-        coordinates: vec![column("x", &cosine), column("y", &sine)],
-        velocities: vec![column("x'", &minus), column("y'", &cosine)],
+        coordinates: vec![column("x", &cosine), column("y", &sine)].into(),
+        velocities: vec![column("x'", &minus), column("y'", &cosine)].into(),
         paths: vec![Path { name: "bob".to_owned(), axes: vec![cosine, sine] }],
         times,
         ..Record::default()
@@ -115,7 +115,7 @@ fn an_energy_without_error_is_said_to_have_none() {
 fn numbers_that_are_not_finite_are_left_out_and_said_to_be() {
     let mut record = turning(60);
     for sample in [10, 11, 40] {
-        record.coordinates[0].values[sample] = f64::NAN;
+        record.coordinates.values_mut(0)[sample] = f64::NAN;
         record.paths[0].axes[1][sample] = f64::INFINITY;
         record.energy[sample] = f64::NAN;
     }
@@ -134,12 +134,12 @@ fn constant_single_huge_and_missing_samples_are_plotted_or_refused() {
     for axis in &mut still.paths[0].axes {
         axis.fill(3.0);
     }
-    still.coordinates[0].values.fill(0.0);
-    still.coordinates[1].values.fill(0.0);
+    still.coordinates.values_mut(0).fill(0.0);
+    still.coordinates.values_mut(1).fill(0.0);
     looked_at(&plotted(&still, &Drawing::new(), KEPT).unwrap());
     looked_at(&plotted(&turning(1), &drawing(), KEPT).unwrap());
     let mut huge = turning(30);
-    huge.coordinates[0].values.iter_mut().for_each(|x| *x *= 1e300);
+    huge.coordinates.values_mut(0).iter_mut().for_each(|x| *x *= 1e300);
     huge.paths[0].axes.iter_mut().flatten().for_each(|x| *x *= 1e300);
     huge.energy.iter_mut().for_each(|e| *e *= 1e299);
     looked_at(&plotted(&huge, &Drawing::new(), Energy::Changing).unwrap());
@@ -153,8 +153,11 @@ fn constant_single_huge_and_missing_samples_are_plotted_or_refused() {
 #[test]
 fn of_many_coordinates_some_are_shown_and_that_is_said() {
     let mut record = turning(100);
-    let many = |columns: &[Column], tick: &str| {
-        (0..60).map(|i| Column { name: format!("q{i}{tick}"), ..columns[i % 2].clone() }).collect()
+    let many = |columns: &Columns, tick: &str| {
+        let values = |i: usize| columns.values(i % 2).to_vec();
+        Columns::from(
+            (0..60).map(|i| Column { name: format!("q{i}{tick}"), values: values(i) }).collect::<Vec<_>>(),
+        )
     };
     record.coordinates = many(&record.coordinates, "");
     record.velocities = many(&record.velocities, "'");
@@ -351,20 +354,18 @@ fn a_single_sample_has_no_error_and_no_made_up_energy() {
 #[test]
 fn outputs_come_first_and_nodes_of_bodies_not_at_all() {
     let mut record = turning(100);
-    let named = |columns: &[Column], names: [&str; 2]| {
+    let named = |columns: &Columns, names: [&str; 2]| {
         names
             .iter()
-            .zip(columns)
-            .map(|(name, column)| Column { name: (*name).to_owned(), ..column.clone() })
+            .zip(columns.iter())
+            .map(|(name, column)| Column { name: (*name).to_owned(), values: column.values.to_vec() })
             .collect::<Vec<_>>()
     };
     let nodes = named(&record.coordinates, ["bob_ax", "bob_ay"]);
     let rates = named(&record.velocities, ["bob_ax'", "bob_ay'"]);
-    record.coordinates = named(&record.coordinates, ["bob_x", "bob_y"]);
-    record.velocities = named(&record.velocities, ["bob_x'", "bob_y'"]);
-    record.coordinates.extend(nodes);
-    record.velocities.extend(rates);
-    record.outputs = vec![Column { name: "height".to_owned(), values: record.times.clone() }];
+    record.coordinates = [named(&record.coordinates, ["bob_x", "bob_y"]), nodes].concat().into();
+    record.velocities = [named(&record.velocities, ["bob_x'", "bob_y'"]), rates].concat().into();
+    record.outputs = vec![Column { name: "height".to_owned(), values: record.times.clone() }].into();
     let texts = looked_at(&plotted(&record, &drawing(), KEPT).unwrap());
     let at = |wanted: &str| texts.iter().position(|text| text == wanted);
     assert!(at("Outputs") < at("Coordinates") && at("Outputs").is_some(), "{texts:?}");
@@ -378,7 +379,7 @@ fn outputs_come_first_and_nodes_of_bodies_not_at_all() {
 #[test]
 fn portraits_of_unlike_sizes_have_measures_of_their_own() {
     let mut record = turning(100);
-    record.coordinates[1].values.iter_mut().for_each(|y| *y *= 1e-3);
+    record.coordinates.values_mut(1).iter_mut().for_each(|y| *y *= 1e-3);
     let texts = looked_at(&plotted(&record, &drawing(), KEPT).unwrap());
     assert!(says(&texts, "each by its own measure") && says(&texts, "coordinate / its largest"), "{texts:?}");
     assert!(texts.iter().any(|text| text.starts_with("x / 1, x&apos; / 1")), "{texts:?}");

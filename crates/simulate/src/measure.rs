@@ -2,7 +2,7 @@
 
 use crate::error::MeasureError;
 use crate::run::Run;
-use leastaction_integrate::{Pace, number};
+use leastaction_integrate::{Pace, rounded};
 use leastaction_mechanics::{Dynamics, EvalError, Projection, State};
 use std::fmt;
 
@@ -144,7 +144,7 @@ impl Run {
             highest: energies.iter().copied().fold(f64::NEG_INFINITY, f64::max),
             scale,
             drift: change / scale,
-            conserved: dynamics.system().conserved().contains(&"energy"),
+            conserved: dynamics.system().conserves_energy(),
         })
     }
 }
@@ -154,8 +154,8 @@ fn moved(dynamics: &mut Dynamics, start: &State, placed: &Projection) -> Result<
     let largest = |numbers: &[f64]| numbers.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
     let mut velocities = vec![0.0; start.q.len()];
     dynamics.velocities(&[start.t], &start.block(), &mut velocities)?;
-    let name = &dynamics.system().coordinates()[placed.farthest];
-    let coordinate = (placed.moved > ROUNDING * largest(&start.q)).then(|| (name.clone(), placed.moved));
+    let name = || dynamics.system().coordinates().at(placed.farthest);
+    let coordinate = (placed.moved > ROUNDING * largest(&start.q)).then(|| (name(), placed.moved));
     let velocities = (placed.deflected > ROUNDING * largest(&velocities)).then_some(placed.deflected);
     let any = coordinate.is_some() || velocities.is_some();
     Ok(any.then_some(Warning::Moved { coordinate, velocities }))
@@ -163,5 +163,5 @@ fn moved(dynamics: &mut Dynamics, start: &State, placed: &Projection) -> Result<
 
 /// Two digits of a number.
 fn roughly(value: f64) -> String {
-    number(&format!("{value:.1e}").parse().unwrap_or(value))
+    rounded(value, 2)
 }

@@ -57,7 +57,7 @@ impl Problem<'_> {
     pub fn planned_method(&self) -> Result<Option<&'static Card>, PrepareError> {
         let card = self.setup.plan.method.as_ref().map(|method| Card::named(method)).transpose();
         card.map_err(|error| {
-            let diagnostics = self.setup.explain_clause("method", error.to_string());
+            let diagnostics = self.setup.explain_clause("method", error.advice());
             PrepareError::model(error, diagnostics)
         })
     }

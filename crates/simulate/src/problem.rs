@@ -164,8 +164,9 @@ impl<'g> Problem<'g> {
     pub fn conserved(&mut self) -> Result<Vec<Named>, PrepareError> {
         let (system, totals) = (self.dynamics.system().clone(), self.totals());
         let mut all = Vec::new();
-        for name in system.conserved().into_iter().filter(|name| *name != "energy") {
-            all.push((name.to_owned(), self.dynamics.observable(name).map_err(PrepareError::run)?));
+        for name in system.conserved().into_iter().filter(|name| name != "energy") {
+            let observable = self.dynamics.observable(name.as_str()).map_err(PrepareError::run)?;
+            all.push((name, observable));
         }
         let stated = self.setup.invariants.len();
         let known = |all: &[Named], name: &str| all.iter().any(|(other, _)| other == name);

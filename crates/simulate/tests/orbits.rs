@@ -71,8 +71,8 @@ fn orbits_of_one_energy_pass_the_surface() {
     );
     assert_eq!(run.points.orbits().map(|(_, points)| points.len()).collect::<Vec<_>>(), [3, 3]);
     let record = &run.points.record;
-    assert!(record.coordinates[0].values.iter().all(|x| x.abs() < 1e-9), "{record:?}");
-    assert!(record.velocities[0].values.iter().all(|v| *v > 0.0) && run.drift < 1e-9);
+    assert!(record.coordinates.values(0).iter().all(|x| x.abs() < 1e-9), "{record:?}");
+    assert!(record.velocities.values(0).iter().all(|v| *v > 0.0) && run.drift < 1e-9);
     assert!(record.energy.iter().all(|e| (e - 0.125).abs() < 1e-9));
     // Interrupted in the second orbit.
     let part = section.run(|progress| match (progress.orbit, progress.points) {

@@ -6,7 +6,7 @@ use super::pictures::plot_file;
 use super::progress::Watcher;
 use super::run::several;
 use super::setting::{Beginning, Seed};
-use super::source::{told, unprepared};
+use super::source::{title, unprepared};
 use super::{Failure, table};
 use clap::Args;
 use leastaction::integrate::number;
@@ -61,7 +61,7 @@ impl Compare {
         let prepared = prepared.and_then(|mut problem| Ok((self.paces(&mut problem)?, problem)));
         let (paces, problem) = prepared.map_err(|error| unprepared(&source, &error))?;
         let system = problem.dynamics.system();
-        let conserved = system.conserved().contains(&"energy");
+        let conserved = system.conserves_energy();
         if !conserved && !self.plot.is_empty() {
             let why = "the energy of this system changes by itself: there is no error of it to plot";
             return Err(Failure::usage(why));
@@ -120,7 +120,7 @@ impl Compare {
             }
         }
         let row = |name: &str, text: String| vec![name.to_owned(), text];
-        let mut head = vec![row("system", told(&problem.name, &problem.setup.about)), row("run", span)];
+        let mut head = vec![row("system", title(&problem.name, &problem.setup.about)), row("run", span)];
         head.extend(reference.map(|reference| {
             let Reference { method, tolerance, doubt, .. } = reference;
             row("reference", format!("{method} at a tolerance of {tolerance:e}, known to about {doubt:.1e}"))

@@ -176,7 +176,7 @@ impl Ensemble {
         let about = About { notes: notes(&results), ..about };
         let (written, errors) = self.findings.write(&results, &about);
         let report = Report { results: &results, about: &about, why, wall: Some(wall), written };
-        let text = report.told(&self.findings);
+        let text = report.shown(&self.findings);
         let mut errors = errors;
         if results.interrupted {
             let kept = self.keep.as_ref().map(|directory| {

@@ -39,7 +39,7 @@ pub(super) fn save(
             low: histogram.bins.low,
             high: histogram.bins.high,
             counts: histogram.counts().to_vec(),
-            outside: histogram.beside(),
+            outside: histogram.outside(),
         };
         return Histograms { title, subtitle, histograms: vec![bars] }.save(path);
     }

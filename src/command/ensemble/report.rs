@@ -23,7 +23,7 @@ pub(crate) struct Report<'a> {
 
 impl Report<'_> {
     /// The report as the options ask for it.
-    pub(crate) fn told(&self, findings: &Findings) -> String {
+    pub(crate) fn shown(&self, findings: &Findings) -> String {
         match (findings.quiet, findings.json) {
             (true, _) => String::new(),
             (false, true) => self.json(),
@@ -50,7 +50,7 @@ impl Report<'_> {
         for (reduction, finding) in results.findings() {
             match finding {
                 Finding::Summary(summary) => {
-                    let told = summary.told().into_iter();
+                    let told = summary.lines().into_iter();
                     let word = reduction.word();
                     rows.extend(told.map(|(subject, said)| row(format!("{word} {subject}").trim(), said)));
                 }

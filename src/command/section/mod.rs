@@ -6,11 +6,11 @@ use super::pictures::plot_file;
 use super::progress::Watcher;
 use super::run::several;
 use super::setting::{Seed, Setting};
-use super::source::{refused, told, unprepared};
+use super::source::{refused, title, unprepared};
 use super::{Failure, table};
 use clap::Args;
 use leastaction::Graph;
-use leastaction::integrate::number;
+use leastaction::integrate::{number, rounded};
 use leastaction::language::Direction;
 use leastaction::output::{Format, check, write};
 use leastaction::plot::{Orbit as Plotted, Section as Plot};
@@ -106,12 +106,12 @@ impl Section {
             return Err(Failure::run(format!("no orbit passes {passed}{reasons}")));
         }
 
-        let conserved = section.dynamics.system().conserved().contains(&"energy");
+        let conserved = section.dynamics.system().conserves_energy();
         let ended = broken.as_ref().map_or_else(|| "complete".to_owned(), |why| format!("stopped {why}"));
         let about = describe(&problem.name, &section.integrator, &section.dynamics, ended);
         let (mut files, mut errors) = (Vec::new(), Vec::new());
         for path in &self.out {
-            match write(path, &points.record, &about) {
+            match write(path, &points.record.table(), &about) {
                 Ok(()) => files.push(path.display().to_string()),
                 Err(error) => errors.push(error.to_string()),
             }
@@ -140,7 +140,7 @@ impl Section {
         let row = |name: &str, text: String| vec![name.to_owned(), text];
         let times = points.times();
         let mut rows = vec![
-            row("system", told(&problem.name, &problem.setup.about)),
+            row("system", title(&problem.name, &problem.setup.about)),
             row("section", format!("{passed}; shown are {} and {}", names[0], names[1])),
             row("method", format!("{} by {}", about.method, about.pace)),
         ];
@@ -263,7 +263,7 @@ fn split(text: &str) -> Vec<String> {
 
 /// Four digits of a number.
 fn short(value: f64) -> String {
-    number(&format!("{value:.3e}").parse().unwrap_or(value))
+    rounded(value, 4)
 }
 
 #[cfg(test)]

@@ -153,15 +153,15 @@ impl Stage {
         let title = Title {
             name: problem.name.clone(),
             method: format!("{}, {pace}", integrator.card().name),
-            conserved: system.conserved().contains(&"energy"),
+            conserved: system.conserves_energy(),
             digits: digits(speed),
         };
         Ok(Stage {
             plan,
             title,
             picture,
-            coordinates: system.coordinates().to_vec(),
-            velocities: system.velocities().to_vec(),
+            coordinates: system.coordinates().iter().collect(),
+            velocities: system.velocities().iter().collect(),
             events: problem.events(),
             note,
         })

@@ -4,7 +4,7 @@ use super::clock::Clock;
 use super::screen::Frame;
 use super::view::View;
 use crate::command::canvas::Ink;
-use leastaction::integrate::number;
+use leastaction::integrate::rounded;
 use leastaction::simulate::{Playback, Snapshot};
 
 /// What does not change while a system is watched.
@@ -119,7 +119,7 @@ fn even(value: f64) -> String {
 
 /// A number in two digits.
 pub(super) fn rough(value: f64) -> String {
-    number(&format!("{value:.1e}").parse().unwrap_or(value))
+    rounded(value, 2)
 }
 
 /// How many digits behind the point a time has that passes at such a speed.

@@ -25,7 +25,7 @@ pub(super) struct Draft {
     pub(super) angles: FxHashMap<Node, (Node, bool)>,
     /// Series that are powers, and those that were made as such, by base and exponent.
     pub(super) powers: FxHashMap<Node, Power>,
-    pub(super) made: FxHashMap<(Node, Node), Node>,
+    pub(super) powers_made: FxHashMap<(Node, Node), Node>,
     /// Whether products of powers of one base become one.
     pub(super) joins: bool,
     /// When each series is computed.
@@ -45,7 +45,7 @@ impl Draft {
             pairs: FxHashMap::default(),
             angles: FxHashMap::default(),
             powers: FxHashMap::default(),
-            made: FxHashMap::default(),
+            powers_made: FxHashMap::default(),
             joins,
             when: Vec::new(),
         };

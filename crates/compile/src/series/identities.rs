@@ -92,7 +92,7 @@ impl Draft {
 
     /// uᵃ for an exponent that does not change.
     pub(super) fn constant_power(&mut self, u: Node, exponent: Node, start: Start) -> Node {
-        if let Some(&found) = self.made.get(&(u, exponent)) {
+        if let Some(&found) = self.powers_made.get(&(u, exponent)) {
             return found;
         }
         let (w, y) = (self.derivative(u), self.reserve());
@@ -105,7 +105,7 @@ impl Draft {
         let slope = self.fixed(Code::Mul, [exponent, inverse, one, one]);
         let whole = self.fixed(Code::Mul, [slope, first, one, one]);
         self.set(y, start, Rule::Power([u, inner, inverse, whole, rise]));
-        self.made.insert((u, exponent), y);
+        self.powers_made.insert((u, exponent), y);
         if let Some(a) = self.number(exponent) {
             self.is_power(y, u, a);
         }

@@ -26,7 +26,7 @@ use crate::kernel::{ArgumentError, Backend, CompileError, Evaluator, Kernel, LAN
 use crate::program::Program;
 use compact::{Compact, Rows};
 pub use expansion::Expansion;
-use reach::Told;
+use reach::RadiusFrom;
 use std::fmt;
 use std::sync::Arc;
 use tape::Tape;
@@ -415,11 +415,11 @@ impl SeriesEvaluator {
                 Some(place) => told[1 + place][j],
                 None => compact::top_of::<W>(expansion, k)[j],
             };
-            *step = match reach::told(self.order, top) {
-                Told::Radius => told[0][j],
-                Told::From(k) => compact::reach_from::<W>(expansion, k)[j],
-                Told::Ends => f64::INFINITY,
-                Told::NotFinite => f64::NAN,
+            *step = match reach::radius_from(self.order, top) {
+                RadiusFrom::Radius => told[0][j],
+                RadiusFrom::From(k) => compact::reach_from::<W>(expansion, k)[j],
+                RadiusFrom::Ends => f64::INFINITY,
+                RadiusFrom::NotFinite => f64::NAN,
             };
         }
         Ok(())

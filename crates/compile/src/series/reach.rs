@@ -49,7 +49,7 @@ pub(super) fn usual(order: usize) -> usize {
 }
 
 /// What the sizes of the highest orders say.
-pub(super) enum Told {
+pub(super) enum RadiusFrom {
     /// These orders tell the radius.
     Radius,
     /// The radius is told by orders from this one on.
@@ -61,19 +61,19 @@ pub(super) enum Told {
 }
 
 /// Which orders tell the radius, from the largest of the logarithms of each order.
-pub(super) fn told(order: usize, top: impl Fn(usize) -> f64) -> Told {
+pub(super) fn radius_from(order: usize, top: impl Fn(usize) -> f64) -> RadiusFrom {
     let (usual, mut present) = (usual(order), 0);
     for k in (2..=order).rev() {
         let top = top(k);
         if top >= NOT_FINITE {
-            return Told::NotFinite;
+            return RadiusFrom::NotFinite;
         }
         present += usize::from(top > ZERO);
         if present >= PRESENT && k <= usual {
-            return if k == usual { Told::Radius } else { Told::From(k) };
+            return if k == usual { RadiusFrom::Radius } else { RadiusFrom::From(k) };
         }
     }
-    if present == 0 { Told::Ends } else { Told::From(2) }
+    if present == 0 { RadiusFrom::Ends } else { RadiusFrom::From(2) }
 }
 
 /// Whether the usual orders tell the radius in all lanes, from the largest of the logarithms of each.

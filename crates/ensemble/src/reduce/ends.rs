@@ -24,7 +24,7 @@ fn code(fate: Fate) -> f64 {
 }
 
 struct Ends {
-    /// The parameters that are drawn, by their places among the draws.
+    /// The parameters that are sampled, by their places among the draws.
     parameters: Vec<(String, usize)>,
     states: Vec<String>,
     values: Vec<(String, Value)>,
@@ -32,7 +32,7 @@ struct Ends {
 
 impl Ends {
     fn new(context: &Context<'_>, mut values: Vec<(String, Value)>) -> Ends {
-        let (states, parameters) = (context.states.clone(), context.drawn.clone());
+        let (states, parameters) = (context.states.clone(), context.sampled.clone());
         // What has a column anyway needs no other.
         values.retain(|(text, _)| {
             !states.contains(text) && text != "t" && parameters.iter().all(|(p, _)| p != text)

@@ -77,22 +77,22 @@ impl Bins {
     }
 }
 
-/// Counts of bins, and of what is beside them.
+/// Counts of bins, and of what is outside them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) bins: Vec<u64>,
-    pub(super) beside: u64,
+    pub(super) outside: u64,
     pub(super) missing: u64,
 }
 
 impl Counts {
     pub(super) fn new(bins: usize) -> Counts {
-        Counts { bins: vec![0; bins], beside: 0, missing: 0 }
+        Counts { bins: vec![0; bins], outside: 0, missing: 0 }
     }
 
     /// Bins that are empty are not told: a chunk fills no more than it has trajectories.
     pub(super) fn save(&self, bytes: &mut Vec<u8>) {
-        bytes.whole(self.beside);
+        bytes.whole(self.outside);
         bytes.whole(self.missing);
         let used = self.bins.iter().enumerate().filter(|(_, count)| **count > 0);
         bytes.whole(used.clone().count() as u64);
@@ -103,7 +103,7 @@ impl Counts {
     }
 
     pub(super) fn absorb(&mut self, bytes: &mut Reader<'_>) -> Option<()> {
-        self.beside += bytes.whole()?;
+        self.outside += bytes.whole()?;
         self.missing += bytes.whole()?;
         for _ in 0..bytes.count(16)? {
             let place = usize::try_from(bytes.whole()?).ok()?;
@@ -120,7 +120,7 @@ pub struct Histogram {
     value: Value,
     /// The bins.
     pub bins: Bins,
-    /// Below and above the bins together: see `counts.beside`.
+    /// Below and above the bins together: see `counts.outside`.
     counts: Counts,
 }
 
@@ -139,8 +139,8 @@ impl Histogram {
 
     /// How many are below or above all bins.
     #[must_use]
-    pub fn beside(&self) -> u64 {
-        self.counts.beside
+    pub fn outside(&self) -> u64 {
+        self.counts.outside
     }
 }
 
@@ -149,7 +149,7 @@ impl Summary for Histogram {
         for row in view.good() {
             match self.bins.spot(view.value(self.value, row)) {
                 Spot::Bin(bin) => self.counts.bins[bin] += 1,
-                Spot::Below | Spot::Above => self.counts.beside += 1,
+                Spot::Below | Spot::Above => self.counts.outside += 1,
                 Spot::Missing => self.counts.missing += 1,
             }
         }
@@ -172,14 +172,14 @@ impl Summary for Histogram {
         ]
     }
 
-    fn told(&self) -> Vec<(String, String)> {
+    fn lines(&self) -> Vec<(String, String)> {
         let Bins { low, high, count } = self.bins;
         let inside: u64 = self.counts.bins.iter().sum();
-        let (beside, missing) = (self.counts.beside, missing(self.counts.missing));
+        let (outside, missing) = (self.counts.outside, missing(self.counts.missing));
         let (low, high) = (number(&low), number(&high));
         vec![(
             self.text.clone(),
-            format!("{inside} in {count} bins from {low} to {high}, {beside} beside them{missing}"),
+            format!("{inside} in {count} bins from {low} to {high}, {outside} outside them{missing}"),
         )]
     }
 

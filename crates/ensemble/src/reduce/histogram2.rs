@@ -73,7 +73,7 @@ impl Summary for Histogram2 {
             match (x.bins.spot(view.value(x.value, row)), y.bins.spot(view.value(y.value, row))) {
                 (Spot::Bin(i), Spot::Bin(j)) => self.counts.bins[i * y.bins.count + j] += 1,
                 (Spot::Missing, _) | (_, Spot::Missing) => self.counts.missing += 1,
-                _ => self.counts.beside += 1,
+                _ => self.counts.outside += 1,
             }
         }
     }
@@ -101,14 +101,14 @@ impl Summary for Histogram2 {
         ]
     }
 
-    fn told(&self) -> Vec<(String, String)> {
+    fn lines(&self) -> Vec<(String, String)> {
         let [x, y] = &self.axes;
         let inside: u64 = self.counts.bins.iter().sum();
-        let (beside, missing) = (self.counts.beside, missing(self.counts.missing));
+        let (outside, missing) = (self.counts.outside, missing(self.counts.missing));
         let cells = format!("{} x {}", x.bins.count, y.bins.count);
         vec![(
             format!("{} and {}", x.text, y.text),
-            format!("{inside} in {cells} rectangles, {beside} beside them{missing}"),
+            format!("{inside} in {cells} rectangles, {outside} outside them{missing}"),
         )]
     }
 

@@ -15,6 +15,7 @@ pub(super) const KIND: Kind = Kind {
         arguments.expect(1..=1)?;
         let value = arguments.value(0, context)?;
         let text = || arguments.text.to_owned();
+        // A sampling with too many points is refused before anything is reduced.
         let points =
             context.grids.points().ok().flatten().ok_or_else(|| ReduceError::NoGrid { text: text() })?;
         let count = context.count;
@@ -147,7 +148,7 @@ impl Summary for Map {
         columns
     }
 
-    fn told(&self) -> Vec<(String, String)> {
+    fn lines(&self) -> Vec<(String, String)> {
         let known = self.values.iter().filter(|value| value.is_finite());
         let (low, high) = known
             .clone()

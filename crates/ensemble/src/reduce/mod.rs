@@ -101,7 +101,7 @@ pub trait Summary: Send {
     fn columns(&self) -> Vec<Column>;
 
     /// What is known, in words: lines of a subject and what is said of it.
-    fn told(&self) -> Vec<(String, String)>;
+    fn lines(&self) -> Vec<(String, String)>;
 
     /// Itself, to be asked what it is.
     fn as_any(&self) -> &dyn Any;

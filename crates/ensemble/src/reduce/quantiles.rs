@@ -151,7 +151,7 @@ impl Summary for Quantiles {
         ]
     }
 
-    fn told(&self) -> Vec<(String, String)> {
+    fn lines(&self) -> Vec<(String, String)> {
         let told = |&part: &f64| format!("{} % below {}", short(100.0 * part), short(self.quantile(part)));
         let told: Vec<String> = self.wanted.iter().map(told).collect();
         vec![(self.text.clone(), format!("{}{}", told.join(", "), missing(self.missing)))]

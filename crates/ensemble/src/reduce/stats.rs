@@ -6,7 +6,7 @@
 use super::{Bound, Kind, Summary, Value, View};
 use crate::bytes::{Reader, Writer};
 use crate::exact::{Exact, Natural, deviation, mean};
-use leastaction_integrate::number;
+use leastaction_integrate::rounded;
 use leastaction_output::Column;
 use std::any::Any;
 
@@ -179,7 +179,7 @@ impl Summary for Stats {
         ]
     }
 
-    fn told(&self) -> Vec<(String, String)> {
+    fn lines(&self) -> Vec<(String, String)> {
         let told = |m: &Moments| match (m.least, m.largest) {
             (Some((low, at_low)), Some((high, at_high))) => format!(
                 "mean {}, deviation {}, from {} (trajectory {at_low}) to {} (trajectory {at_high}){}",
@@ -201,7 +201,7 @@ impl Summary for Stats {
 
 /// A number for people.
 pub(super) fn short(value: f64) -> String {
-    number(&format!("{value:.6e}").parse().unwrap_or(value))
+    rounded(value, 7)
 }
 
 /// What is said of values that are missing.

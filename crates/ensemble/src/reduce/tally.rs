@@ -89,7 +89,7 @@ impl Summary for Overview {
         Vec::new()
     }
 
-    fn told(&self) -> Vec<(String, String)> {
+    fn lines(&self) -> Vec<(String, String)> {
         let mut told = vec![("trajectories".to_owned(), self.count().to_string())];
         if self.failed > 0 {
             told.push(("failed".to_owned(), self.failed.to_string()));

@@ -28,8 +28,8 @@ pub struct Context<'a> {
     pub states: Vec<String>,
     /// The names of the integrator's events.
     pub events: Vec<String>,
-    /// The parameters that are drawn, with their places in the sampling.
-    pub drawn: Vec<(String, usize)>,
+    /// The parameters that are sampled, with their places in the sampling.
+    pub sampled: Vec<(String, usize)>,
     /// The grids that are sampled.
     pub grids: Sampling,
     /// How many trajectories there are.

@@ -3,10 +3,47 @@
 use super::ALL;
 use leastaction_compile::CodeError;
 use leastaction_mechanics::SettingError;
+use leastaction_output::npz::ColumnError;
 use std::path::PathBuf;
 
-/// Why starts cannot be drawn.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+/// What is wrong with a file of starts.
+#[derive(Debug, thiserror::Error)]
+pub enum SampleFileError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Read(#[from] std::io::Error),
+    /// It is not an archive of NumPy that can be read.
+    #[error(transparent)]
+    Archive(#[from] ColumnError),
+    /// It is of another kind.
+    #[error("starts are read from .csv and .npz files; write it as one")]
+    Ending,
+    /// Nothing is in it.
+    #[error("it is empty; its first line should name the columns")]
+    Empty,
+    /// Only the names of columns are in it.
+    #[error("it has names, but no rows")]
+    NoRows,
+    /// There is nothing in a column.
+    #[error("`{column}` is empty")]
+    EmptyColumn {
+        /// The column.
+        column: String,
+    },
+    /// A number of a column is infinite or NaN.
+    #[error("number {} of `{column}` is {value}: starts are finite", row + 1)]
+    NotFinite {
+        /// The column.
+        column: String,
+        /// The number's place, from 0.
+        row: usize,
+        /// The number.
+        value: f64,
+    },
+}
+
+/// Why starts cannot be sampled.
+#[derive(Debug, thiserror::Error)]
 pub enum SampleError {
     /// There is no name, or nothing to draw for it.
     #[error("`{text}` does not say what to draw: write NAME=DISTRIBUTION, such as th1=uniform(-1,1)")]
@@ -74,21 +111,21 @@ pub enum SampleError {
     },
     /// There are not so many dimensions.
     #[error(
-        "the Sobol sequence has {most} dimensions here, and more are drawn from it; draw some by latin(low, high)"
+        "the Sobol sequence has {most} dimensions here, and more are sampled from it; sample some by latin(low, high)"
     )]
     Dimensions {
         /// How many there are.
         most: usize,
     },
     /// A file cannot be read.
-    #[error("`{text}`: cannot read `{}`: {reason}", .path.display())]
+    #[error("`{text}`: cannot read `{}`: {source}", .path.display())]
     File {
         /// The text.
         text: String,
         /// The file.
         path: PathBuf,
         /// Why.
-        reason: String,
+        source: SampleFileError,
     },
     /// A file has no such column.
     #[error("`{text}`: `{}` has no column `{column}`{}; its columns are {columns}", .path.display(), suggestion(.nearest))]
@@ -118,8 +155,8 @@ pub enum SampleError {
         /// What stands there.
         value: String,
     },
-    /// A name is drawn for twice.
-    #[error("`{name}` is drawn twice: leave one out")]
+    /// A name is sampled twice.
+    #[error("`{name}` is sampled twice: leave one out")]
     Twice {
         /// The name.
         name: String,
@@ -134,9 +171,9 @@ pub enum SampleError {
         /// Those that there are.
         known: String,
     },
-    /// A coordinate that is held cannot be drawn.
+    /// A coordinate that is held cannot be sampled.
     #[error(
-        "`{name}` cannot be drawn: the constraint `{constraint}` holds it; leave it out, or change the constraint"
+        "`{name}` cannot be sampled: the constraint `{constraint}` holds it; leave it out, or change the constraint"
     )]
     Held {
         /// The coordinate, or its velocity.
@@ -144,8 +181,8 @@ pub enum SampleError {
         /// The constraint.
         constraint: String,
     },
-    /// Velocities and momenta are both drawn.
-    #[error("`{velocity}` and `{momentum}` are both drawn: draw velocities, or momenta")]
+    /// Velocities and momenta are both sampled.
+    #[error("`{velocity}` and `{momentum}` are both sampled: sample velocities, or momenta")]
     Mixed {
         /// A velocity.
         velocity: String,
@@ -166,7 +203,7 @@ pub enum SampleError {
         /// Its rows.
         two: u64,
     },
-    /// Something that has an order of its own is drawn together with a grid.
+    /// Something that has an order of its own is sampled together with a grid.
     #[error(
         "`{grid}` and `{other}` do not go together, since both say which trajectory is where: beside grids, draw by \
          uniform, normal or latin"
@@ -202,12 +239,12 @@ pub enum SampleError {
     NoCount,
     /// Nothing differs between trajectories.
     #[error(
-        "all {count} trajectories would be the same, as nothing is drawn that differs between them: draw something, such as {name}=uniform(-1,1)"
+        "all {count} trajectories would be the same, as nothing is sampled that differs between them: sample something, such as {name}=uniform(-1,1)"
     )]
     Same {
         /// How many trajectories there are.
         count: u64,
-        /// Something that could be drawn.
+        /// Something that could be sampled.
         name: String,
     },
     /// No trajectories are asked for.
@@ -241,7 +278,7 @@ fn suggestion(nearest: &Option<String>) -> String {
 
 fn points_remedy(points: u64, varies: bool) -> String {
     match varies {
-        true => format!("ask for {points} or a multiple of it, to draw each point so often"),
+        true => format!("ask for {points} or a multiple of it, to sample each point so often"),
         false => format!("ask for {points}, or for none"),
     }
 }

@@ -2,7 +2,7 @@
 //! ([RFC 4180](https://www.rfc-editor.org/rfc/rfc4180)), or from an array of a NumPy archive. Numbers are read to the nearest `f64`, so what was written to the last bit
 //! is read to the last bit.
 
-use super::{Arguments, Draw, Kind, Law, Role, SampleError, Span};
+use super::{Arguments, Draw, Kind, Law, Role, SampleError, SampleFileError, Span};
 use leastaction_expr::nearest;
 use leastaction_integrate::checksum;
 use leastaction_output::npz::{self, ColumnError};
@@ -52,21 +52,21 @@ fn plain(text: &str) -> &str {
 
 fn read(arguments: &Arguments<'_>, path: &Path, column: &str) -> Result<Vec<f64>, SampleError> {
     let text = || arguments.text.to_owned();
-    let failed = |reason: String| SampleError::File { text: text(), path: path.to_owned(), reason };
+    let failed = |source| SampleError::File { text: text(), path: path.to_owned(), source };
     match path.extension() {
         Some(ending) if ending.eq_ignore_ascii_case("npz") => return read_arrays(arguments, path, column),
         Some(ending) if !ending.eq_ignore_ascii_case("csv") => {
-            return Err(failed("starts are read from .csv and .npz files; write it as one".to_owned()));
+            return Err(failed(SampleFileError::Ending));
         }
         _ => {}
     }
-    let file = File::open(path).map_err(|error| failed(error.to_string()))?;
+    let file = File::open(path).map_err(|error| failed(error.into()))?;
     let mut lines = BufReader::with_capacity(1 << 16, file);
     let (mut line, mut number) = (String::new(), 0u64);
     let mut next = |line: &mut String| -> Result<Option<u64>, SampleError> {
         loop {
             line.clear();
-            if lines.read_line(line).map_err(|error| failed(error.to_string()))? == 0 {
+            if lines.read_line(line).map_err(|error| failed(error.into()))? == 0 {
                 return Ok(None);
             }
             number += 1;
@@ -79,7 +79,7 @@ fn read(arguments: &Arguments<'_>, path: &Path, column: &str) -> Result<Vec<f64>
         }
     };
     if next(&mut line)?.is_none() {
-        return Err(failed("it is empty; its first line should name the columns".to_owned()));
+        return Err(failed(SampleFileError::Empty));
     }
     let names: Vec<String> = fields(line.trim_start_matches('\u{feff}')).collect();
     let Some(place) = names.iter().position(|name| name.trim() == column) else {
@@ -98,7 +98,7 @@ fn read(arguments: &Arguments<'_>, path: &Path, column: &str) -> Result<Vec<f64>
         })?);
     }
     match values.is_empty() {
-        true => Err(failed("it has names, but no rows".to_owned())),
+        true => Err(failed(SampleFileError::NoRows)),
         false => Ok(values),
     }
 }
@@ -106,16 +106,17 @@ fn read(arguments: &Arguments<'_>, path: &Path, column: &str) -> Result<Vec<f64>
 /// The numbers of an array of NumPy.
 fn read_arrays(arguments: &Arguments<'_>, path: &Path, column: &str) -> Result<Vec<f64>, SampleError> {
     let text = || arguments.text.to_owned();
-    let failed = |reason: String| SampleError::File { text: text(), path: path.to_owned(), reason };
+    let failed = |source| SampleError::File { text: text(), path: path.to_owned(), source };
     let values = npz::column(path, column).map_err(|error| match error {
         ColumnError::NoColumn { columns } => no_column(arguments, path, column, &columns),
-        error => failed(error.to_string()),
+        error => failed(error.into()),
     })?;
     match values.iter().position(|value| !value.is_finite()) {
         Some(row) => {
-            Err(failed(format!("number {} of `{column}` is {}: starts are finite", row + 1, values[row])))
+            let (column, value) = (column.to_owned(), values[row]);
+            Err(failed(SampleFileError::NotFinite { column, row, value }))
         }
-        None if values.is_empty() => Err(failed(format!("`{column}` is empty"))),
+        None if values.is_empty() => Err(failed(SampleFileError::EmptyColumn { column: column.to_owned() })),
         None => Ok(values),
     }
 }

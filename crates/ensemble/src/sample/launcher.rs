@@ -187,11 +187,11 @@ enum Kind {
 /// Where a start value stands in \[q…, v…\] or \[q…, p…\].
 fn block_place(name: &str, system: &System) -> Option<(usize, Kind)> {
     let n = system.degrees();
-    let find = |names: &[String]| names.iter().position(|other| other == name);
-    find(system.coordinates())
+    let coordinate = system.coordinates().position(name);
+    coordinate
         .map(|i| (i, Kind::Coordinate))
-        .or_else(|| find(system.velocities()).map(|i| (n + i, Kind::Velocity)))
-        .or_else(|| find(system.momenta()).map(|i| (n + i, Kind::Momentum)))
+        .or_else(|| system.velocities().position(name).map(|i| (n + i, Kind::Velocity)))
+        .or_else(|| system.momenta().position(name).map(|i| (n + i, Kind::Momentum)))
         .filter(|&(_, kind)| kind == Kind::Coordinate || system.facts().form != Form::Ports)
 }
 
@@ -208,15 +208,14 @@ fn target(name: &str, system: &System) -> Result<Target, SampleError> {
     }
     let moving = system.facts().form != Form::Ports;
     let beside = [system.velocities(), system.momenta()].into_iter().flatten().filter(|_| moving);
-    let parameters = system.parameters().iter().map(|(name, _)| name);
-    let known: Vec<&str> =
-        system.coordinates().iter().chain(beside).chain(parameters).map(String::as_str).collect();
-    let nearest = nearest(name, known.iter().copied());
+    let parameters = system.parameters().iter().map(|(name, _)| name.clone());
+    let known: Vec<String> = system.coordinates().iter().chain(beside).chain(parameters).collect();
+    let nearest = nearest(name, &known);
     Err(SampleError::UnknownName { name: name.to_owned(), nearest, known: shortened(&known) })
 }
 
 /// Names in a row; of many, the first ones.
-fn shortened(names: &[&str]) -> String {
+fn shortened(names: &[String]) -> String {
     const MOST: usize = 24;
     match names.len() > MOST {
         true => format!("{}, … ({} in all)", names[..MOST].join(", "), names.len()),

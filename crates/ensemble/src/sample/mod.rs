@@ -25,7 +25,7 @@ mod rest;
 mod sobol;
 mod uniform;
 
-pub use error::SampleError;
+pub use error::{SampleError, SampleFileError};
 pub use launcher::Launcher;
 pub use read::Arguments;
 pub use rest::Rest;

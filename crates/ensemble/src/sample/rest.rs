@@ -65,7 +65,7 @@ impl Rest {
     }
 
     /// What the values are, in words.
-    pub(crate) fn told(&self) -> Vec<String> {
+    pub(crate) fn texts(&self) -> Vec<String> {
         let told = |(name, amount): &(String, Amount)| match amount {
             Amount::Number(value) => format!("{name}={value:?}"),
             Amount::Computed(place) => format!("{name}={}", self.texts[*place]),

@@ -33,7 +33,7 @@ impl Part {
 }
 
 /// What was read of a chunk: the summaries, and where the columns are.
-pub(crate) struct Found {
+pub(crate) struct StoredChunk {
     pub(crate) path: PathBuf,
     pub(crate) parts: Vec<(Vec<u8>, Source)>,
 }
@@ -55,7 +55,7 @@ pub(super) fn bytes(identity: u64, number: u64, parts: &[Part]) -> Vec<u8> {
 }
 
 /// A chunk of this run with this number; `None` if it is something else, or damaged.
-pub(super) fn read(bytes: &[u8], identity: u64, number: u64, path: &Path) -> Option<Found> {
+pub(super) fn read(bytes: &[u8], identity: u64, number: u64, path: &Path) -> Option<StoredChunk> {
     let (told, last) = bytes.split_at_checked(bytes.len().checked_sub(8)?)?;
     if Reader(last).whole()? != checksum(told.iter().copied()) {
         return None;
@@ -76,7 +76,7 @@ pub(super) fn read(bytes: &[u8], identity: u64, number: u64, path: &Path) -> Opt
         reader.bytes(usize::try_from(size).ok()?)?;
         parts.push((summary, Source::File { path: path.clone(), at, rows }));
     }
-    reader.is_done().then(|| Found { path: path.to_path_buf(), parts })
+    reader.is_done().then(|| StoredChunk { path: path.to_path_buf(), parts })
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The manifest: what is run, in lines of a word and what it is.
 
 use super::StoreError;
+use crate::{ReduceError, SampleError};
 use leastaction_integrate::checksum;
 use std::fmt;
 use std::path::Path;
@@ -43,14 +44,22 @@ impl fmt::Display for Shard {
     }
 }
 
-impl FromStr for Shard {
-    type Err = String;
+/// A text is not a shard.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is not a shard: write i/n with i from 1 to n, such as 1/4")]
+pub struct ShardError {
+    /// The text.
+    pub text: String,
+}
 
-    fn from_str(text: &str) -> Result<Shard, String> {
+impl FromStr for Shard {
+    type Err = ShardError;
+
+    fn from_str(text: &str) -> Result<Shard, ShardError> {
         let numbers =
             text.split_once('/').and_then(|(i, n)| Some((i.trim().parse().ok()?, n.trim().parse().ok()?)));
         let shard = numbers.and_then(|(number, of)| Shard::new(number, of));
-        shard.ok_or_else(|| format!("`{text}` is not a shard: write i/n with i from 1 to n, such as 1/4"))
+        shard.ok_or_else(|| ShardError { text: text.to_owned() })
     }
 }
 
@@ -119,7 +128,7 @@ impl Manifest {
         }
         let text = std::fs::read_to_string(&path)
             .map_err(|source| StoreError::Read { path: path.clone(), source })?;
-        text.parse().map_err(|reason| StoreError::BadManifest { path, reason })
+        text.parse().map_err(|source| StoreError::BadManifest { path, source })
     }
 
     /// Whether this one, of a directory, is the same as another one.
@@ -149,31 +158,56 @@ impl Manifest {
 
 impl fmt::Display for Manifest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let told = format!("{TITLE}\n{}{SHARD} {}\n", self.lines(), self.shard);
-        writeln!(f, "{told}{CHECK} {:016x}", checksum(told.bytes()))
+        let body = format!("{TITLE}\n{}{SHARD} {}\n", self.lines(), self.shard);
+        writeln!(f, "{body}{CHECK} {:016x}", checksum(body.bytes()))
     }
 }
 
-impl FromStr for Manifest {
-    type Err = String;
+/// What is wrong with a manifest.
+#[derive(Debug, thiserror::Error)]
+pub enum ManifestError {
+    /// Nothing is in it.
+    #[error("it is empty")]
+    Empty,
+    /// It is something else.
+    #[error("it does not begin with `{TITLE}`")]
+    Title,
+    /// It is not as it was written.
+    #[error("it was changed, or cut off")]
+    Changed,
+    /// An entry that every manifest has is not there.
+    #[error("it does not say its {0}")]
+    Lacks(&'static str),
+    /// It is of a shard that cannot be.
+    #[error(transparent)]
+    Shard(#[from] ShardError),
+    /// Its sampling cannot be.
+    #[error(transparent)]
+    Sample(#[from] SampleError),
+    /// A reduction in it cannot be.
+    #[error(transparent)]
+    Reduce(#[from] ReduceError),
+}
 
-    fn from_str(text: &str) -> Result<Manifest, String> {
-        let (told, last) = text.trim_end().rsplit_once('\n').ok_or("it is empty")?;
-        let told = format!("{told}\n");
-        let found = last.strip_prefix(CHECK).and_then(|check| u64::from_str_radix(check.trim(), 16).ok());
-        let mut lines = told.lines();
+impl FromStr for Manifest {
+    type Err = ManifestError;
+
+    fn from_str(text: &str) -> Result<Manifest, ManifestError> {
+        let (head, last) = text.trim_end().rsplit_once('\n').ok_or(ManifestError::Empty)?;
+        let body = format!("{head}\n");
+        let check = last.strip_prefix(CHECK).and_then(|check| u64::from_str_radix(check.trim(), 16).ok());
+        let mut lines = body.lines();
         if lines.next() != Some(TITLE) {
-            return Err(format!("it does not begin with `{TITLE}`"));
+            return Err(ManifestError::Title);
         }
-        if found != Some(checksum(told.bytes())) {
-            return Err("it was changed, or cut off".to_owned());
+        if check != Some(checksum(body.bytes())) {
+            return Err(ManifestError::Changed);
         }
         let mut entries: Vec<(String, String)> = lines
             .map(|line| line.split_once(' ').unwrap_or((line, "")))
             .map(|(key, value)| (key.to_owned(), value.to_owned()))
             .collect();
-        let shard =
-            entries.pop().filter(|(key, _)| key == SHARD).ok_or("it does not say which shard it is")?;
+        let shard = entries.pop().filter(|(key, _)| key == SHARD).ok_or(ManifestError::Lacks(SHARD))?;
         Ok(Manifest { entries, shard: shard.1.parse()? })
     }
 }

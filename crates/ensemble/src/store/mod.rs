@@ -8,10 +8,10 @@ mod manifest;
 mod sheet;
 
 pub use chunk::Part;
-pub use manifest::{Manifest, Shard};
+pub use manifest::{Manifest, ManifestError, Shard, ShardError};
 pub use sheet::Sheet;
 
-pub(crate) use chunk::Found;
+pub(crate) use chunk::StoredChunk;
 use leastaction_output::FileError;
 pub(crate) use sheet::Source;
 use std::fs;
@@ -52,12 +52,12 @@ pub enum StoreError {
         directory: PathBuf,
     },
     /// The manifest cannot be read.
-    #[error("the manifest `{}` is damaged ({reason}): remove the directory, and run again", .path.display())]
+    #[error("the manifest `{}` is damaged ({source}): remove the directory, and run again", .path.display())]
     BadManifest {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
-        reason: String,
+        source: ManifestError,
     },
     /// Something else was run.
     #[error("`{}` belongs to another run: its {key} is `{there}`, and here it is `{here}`; choose another directory, or run as before", .directory.display())]
@@ -102,12 +102,12 @@ pub enum StoreError {
 
 fn ranges(missing: &[(u64, u64)]) -> String {
     const MOST: usize = 8;
-    let mut told: Vec<String> =
+    let mut list: Vec<String> =
         missing.iter().take(MOST).map(|(first, last)| format!("{first} to {last}")).collect();
     if missing.len() > MOST {
-        told.push(format!("and {} more gaps", missing.len() - MOST));
+        list.push(format!("and {} more gaps", missing.len() - MOST));
     }
-    told.join(", ")
+    list.join(", ")
 }
 
 /// A directory of chunks.
@@ -186,7 +186,7 @@ impl Store {
     }
 
     /// A chunk, with where its columns are.
-    pub(crate) fn read(&self, number: u64) -> Result<Found, StoreError> {
+    pub(crate) fn read(&self, number: u64) -> Result<StoredChunk, StoreError> {
         let path = self.path(number);
         let bytes = fs::read(&path).map_err(|source| StoreError::Read { path: path.clone(), source })?;
         chunk::read(&bytes, self.manifest.identity(), number, &path).ok_or(StoreError::Damaged { path })

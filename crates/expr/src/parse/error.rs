@@ -1,6 +1,7 @@
 //! What can be wrong with a text, and how it is shown.
 
 use super::Span;
+use crate::advice::Advice;
 
 /// Why a text is not an expression.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -125,7 +126,7 @@ pub enum ParseError {
         /// The operation and its operands.
         span: Span,
         /// What is applied to what, and what to do.
-        problem: String,
+        problem: Advice,
     },
     /// A function of the text with arguments that its value cannot have.
     #[error("`{name}` does not take {given}: {}", .inside.innermost())]

@@ -1,9 +1,10 @@
 //! Expressions: what waits for an operand is kept on stacks, so that nothing recurses.
 
 use super::function::Names;
-use super::lexer::is_identifier;
+use super::lexer::{is_identifier, is_member};
 use super::suggest::nearest;
 use super::{Kind, ParseError, Parser, Scope, Span, Value};
+use crate::advice::Advice;
 use crate::op::{Form, Op};
 
 /// Names that are no symbols, besides the functions.
@@ -219,11 +220,11 @@ impl<'g, 's> Parser<'g, 's> {
         let value = match role {
             Role::Call(name) => self.apply(names, name, start, values)?,
             Role::Vector if values.len() > MOST_COMPONENTS => {
-                let problem = format!("a vector has at most {MOST_COMPONENTS} components");
+                let problem = Advice::cause(format!("a vector has at most {MOST_COMPONENTS} components"));
                 return Err(self.shape_error(start, problem));
             }
             Role::Vector => {
-                let problem = |found| format!("a component is a number, not {found}");
+                let problem = |found| Advice::cause(format!("a component is a number, not {found}"));
                 let components = values.into_iter().map(Value::scalar).collect::<Result<Vec<_>, _>>();
                 components.map_err(|found| self.shape_error(start, problem(found)))?.into()
             }
@@ -279,7 +280,7 @@ impl<'g, 's> Parser<'g, 's> {
         }
         let numbers = || {
             let numbers: Result<Vec<_>, _> = values.iter().cloned().map(Value::scalar).collect();
-            numbers.map_err(|found| format!("`{name}` takes numbers, not {found}"))
+            numbers.map_err(|found| Advice::cause(format!("`{name}` takes numbers, not {found}")))
         };
         let result = match (op, &values[..]) {
             (Some(op), _) => numbers().map(|numbers| self.graph.apply(op, &numbers).into()),
@@ -298,7 +299,7 @@ impl<'g, 's> Parser<'g, 's> {
         Ok(part)
     }
 
-    fn shape_error(&self, start: Span, problem: String) -> ParseError {
+    fn shape_error(&self, start: Span, problem: Advice) -> ParseError {
         ParseError::Shape { span: start.to(self.previous()), problem }
     }
 }
@@ -390,7 +391,7 @@ fn functions<'a>() -> impl Iterator<Item = &'a str> {
 
 /// Whether a symbol of this name must stand in backquotes.
 pub(crate) fn needs_quotes(name: &str) -> bool {
-    RESERVED.contains(&name) || is_function(name) || !is_identifier(name)
+    RESERVED.contains(&name) || is_function(name) || !(is_identifier(name) || is_member(name))
 }
 
 /// Whether a name is that of a function.

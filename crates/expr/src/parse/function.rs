@@ -193,7 +193,7 @@ impl<'g> Parser<'g, '_> {
     /// assert_eq!(read("apart([a, 0], [0, b])")?, read("norm([a, -b])^2")?);
     /// assert_eq!(read("apart(a)").unwrap_err().to_string(), "`apart` takes 2 arguments, not 1");
     /// let wrong = read("apart(a, b)").unwrap_err().to_string();
-    /// assert_eq!(wrong, "`apart` does not take a number and a number: `norm` takes a vector; for a number write `abs`");
+    /// assert_eq!(wrong, "`apart` does not take a number and a number: `norm` takes a vector: for a number write `abs`");
     /// # Ok::<(), leastaction_expr::ParseError>(())
     /// ```
     ///

@@ -132,6 +132,11 @@ pub(crate) fn is_identifier(text: &str) -> bool {
     text.starts_with(begins_name) && text.chars().all(continues_name)
 }
 
+/// Whether a text names one of a [block](crate::Graph::block), and is read as one name.
+pub(crate) fn is_member(text: &str) -> bool {
+    text.starts_with(begins_name) && text.contains('[') && name_length(text) == text.len()
+}
+
 fn begins_name(c: char) -> bool {
     c.is_alphabetic() || c == '_'
 }
@@ -141,16 +146,24 @@ fn continues_name(c: char) -> bool {
     begins_name(c) || c.is_ascii_digit() || ('₀'..='₉').contains(&c)
 }
 
-/// The length of a name, which may have parts: `bob.x` is one name.
+/// The length of a name, which may have parts: `bob.x` is one name, and so is `rope[17].x`.
 fn name_length(rest: &str) -> usize {
     let mut end = 0;
     loop {
         end += rest[end..].find(|c| !continues_name(c)).unwrap_or(rest.len() - end);
+        end += number_length(&rest[end..]);
         match rest[end..].strip_prefix('.') {
             Some(part) if part.starts_with(begins_name) => end += 1,
             _ => return end,
         }
     }
+}
+
+/// The length of a number in brackets that follows a name at once, or 0.
+fn number_length(rest: &str) -> usize {
+    let Some(inside) = rest.strip_prefix('[') else { return 0 };
+    let digits = inside.find(|c: char| !c.is_ascii_digit()).unwrap_or(inside.len());
+    if digits > 0 && inside[digits..].starts_with(']') { digits + 2 } else { 0 }
 }
 
 /// The length of a name in backquotes, in which two backquotes stand for one.
@@ -276,6 +289,8 @@ mod tests {
         );
         assert!(tokens("bob.").is_err() && tokens("bob .x").is_err());
         assert_eq!(kinds("x.5")[..2], [Kind::Name, Kind::Number(0.5)]);
+        assert_eq!(kinds("rope[17].x' + s[0]").len(), 5);
+        assert_eq!(kinds("gravity [3] at[0, 1]").len(), 11);
     }
 
     #[test]

@@ -33,6 +33,7 @@ pub use suggest::nearest;
 pub(crate) use expression::needs_quotes;
 pub(crate) use lexer::is_identifier;
 
+use crate::advice::Advice;
 use crate::{Expr, Graph};
 
 impl Graph {
@@ -60,7 +61,7 @@ impl Graph {
         parser.finish()?;
         value.scalar().map_err(|found| ParseError::Shape {
             span: Span { start: 0, end: text.len() },
-            problem: format!("this is {found}, where a number is expected"),
+            problem: Advice::cause(format!("this is {found}, where a number is expected")),
         })
     }
 }

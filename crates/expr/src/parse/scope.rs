@@ -2,6 +2,7 @@
 
 use super::function::Function;
 use crate::Expr;
+use crate::advice::Advice;
 use crate::op::Op;
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
@@ -66,7 +67,7 @@ impl<'g> Value<'g> {
     }
 
     /// An infix operator between numbers and vectors, or what is wrong with it.
-    pub(super) fn join(op: Op, a: Value<'g>, b: Value<'g>) -> Result<Value<'g>, String> {
+    pub(super) fn join(op: Op, a: Value<'g>, b: Value<'g>) -> Result<Value<'g>, Advice> {
         let apply = |a: Expr<'g>, b: Expr<'g>| a.graph().apply(op, &[a, b]);
         match (op, a, b) {
             (_, Value::Scalar(a), Value::Scalar(b)) => Ok(apply(a, b).into()),
@@ -80,47 +81,58 @@ impl<'g> Value<'g> {
                 Ok(v.into_iter().map(|c| apply(c, k)).collect::<Vec<_>>().into())
             }
             (_, a, b) => {
-                let advice = match (op, &a, &b) {
-                    (Op::Mul, ..) => ": write `dot(a, b)` for the scalar product",
-                    (Op::Pow, Value::Vector(_), _) => ": write `dot(a, a)` for the square of the length",
-                    (Op::Add | Op::Sub, Value::Vector(_), Value::Vector(_)) => ": the lengths must be equal",
-                    _ => "",
-                };
-                Err(format!("`{}` does not take {} and {}{advice}", op.row().name, a.shape(), b.shape()))
+                let (name, first, second) = (op.row().name, a.shape(), b.shape());
+                let wrong = Advice::cause(format!("`{name}` does not take {first} and {second}"));
+                Err(match (op, &a, &b) {
+                    (Op::Mul, ..) => wrong.remedy("write `dot(a, b)` for the scalar product"),
+                    (Op::Pow, Value::Vector(_), _) => {
+                        wrong.remedy("write `dot(a, a)` for the square of the length")
+                    }
+                    (Op::Add | Op::Sub, Value::Vector(_), Value::Vector(_)) => {
+                        wrong.remedy("the lengths must be equal")
+                    }
+                    _ => wrong,
+                })
             }
         }
     }
 
     /// Σ aᵢ·bᵢ, or what is wrong with it.
-    pub(super) fn dot(a: &Value<'g>, b: &Value<'g>) -> Result<Expr<'g>, String> {
+    pub(super) fn dot(a: &Value<'g>, b: &Value<'g>) -> Result<Expr<'g>, Advice> {
         let products = match (a, b) {
             (Value::Vector(a), Value::Vector(b)) if a.len() == b.len() => {
                 a.iter().zip(b).map(|(&a, &b)| a * b)
             }
             _ => {
                 let (a, b) = (a.shape(), b.shape());
-                return Err(format!("`dot` takes two vectors of equal length, not {a} and {b}"));
+                let cause = format!("`dot` takes two vectors of equal length, not {a} and {b}");
+                return Err(Advice::cause(cause));
             }
         };
-        products.reduce(|sum, product| sum + product).ok_or_else(|| "`dot` takes components".into())
+        products.reduce(|sum, product| sum + product).ok_or_else(|| Advice::cause("`dot` takes components"))
     }
 
     /// a × b in space, or what is wrong with it.
-    pub(super) fn cross(a: &Value<'g>, b: &Value<'g>) -> Result<Value<'g>, String> {
+    pub(super) fn cross(a: &Value<'g>, b: &Value<'g>) -> Result<Value<'g>, Advice> {
         match (a, b) {
             (Value::Vector(a), Value::Vector(b)) if a.len() == 3 && b.len() == 3 => {
                 let part = |i: usize, j: usize| a[i] * b[j] - a[j] * b[i];
                 Ok(vec![part(1, 2), part(2, 0), part(0, 1)].into())
             }
-            _ => Err(format!("`cross` takes two vectors of 3, not {} and {}", a.shape(), b.shape())),
+            _ => {
+                let cause = format!("`cross` takes two vectors of 3, not {} and {}", a.shape(), b.shape());
+                Err(Advice::cause(cause))
+            }
         }
     }
 
     /// √(Σ vᵢ²), or what is wrong with it.
-    pub(super) fn norm(v: &Value<'g>) -> Result<Expr<'g>, String> {
+    pub(super) fn norm(v: &Value<'g>) -> Result<Expr<'g>, Advice> {
         match v {
             Value::Vector(_) => Value::dot(v, v).map(Expr::sqrt),
-            Value::Scalar(_) => Err("`norm` takes a vector; for a number write `abs`".into()),
+            Value::Scalar(_) => {
+                Err(Advice::cause("`norm` takes a vector").remedy("for a number write `abs`"))
+            }
         }
     }
 }

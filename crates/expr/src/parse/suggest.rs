@@ -4,22 +4,25 @@
 const LONGEST: usize = 64;
 
 /// The candidate nearest to a misspelt name, if one is near: about one slip in three characters.
-pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
+pub fn nearest<S: AsRef<str>>(name: &str, candidates: impl IntoIterator<Item = S>) -> Option<String> {
     let name: Vec<char> = name.chars().take(LONGEST + 1).collect();
     if name.len() > LONGEST {
         return None;
     }
     let allowed = (name.len() / 3).max(1);
-    candidates
+    let slips = |candidate: &str| {
         // A character has up to four bytes. What cannot be near is not worth a closer look.
-        .filter(|candidate| candidate.len() <= LONGEST && candidate.len() + allowed >= name.len())
-        .filter(|candidate| candidate.len() <= 4 * (name.len() + allowed))
-        .map(|candidate| (candidate.chars().collect::<Vec<_>>(), candidate))
+        let near = candidate.len() <= LONGEST
+            && candidate.len() + allowed >= name.len()
+            && candidate.len() <= 4 * (name.len() + allowed);
+        let letters: Vec<char> = if near { candidate.chars().collect() } else { return None };
+        let distance = distance(&name, &letters);
         // People rarely get the first letter wrong.
-        .map(|(letters, candidate)| (distance(&name, &letters), letters.first() != name.first(), candidate))
-        .filter(|&(distance, _, candidate)| distance <= allowed && distance < candidate.chars().count())
-        .min()
-        .map(|(.., candidate)| candidate.to_string())
+        let near = distance <= allowed && distance < letters.len();
+        near.then(|| (distance, letters.first() != name.first(), candidate.to_owned()))
+    };
+    let near = candidates.into_iter().filter_map(|candidate| slips(candidate.as_ref()));
+    near.min().map(|(.., candidate)| candidate)
 }
 
 /// How many characters to insert, delete, replace or swap with their neighbour; a change of case is free.
@@ -47,7 +50,7 @@ mod tests {
     use super::nearest;
 
     fn among(name: &str) -> Option<String> {
-        nearest(name, ["ln", "sin", "sinh", "theta", "th1", "x"].into_iter())
+        nearest(name, ["ln", "sin", "sinh", "theta", "th1", "x"])
     }
 
     #[test]

@@ -4,8 +4,9 @@ use super::language::{C, Language, RUST};
 use super::symbol_latex::digit;
 use super::{Dag, greek, number_names, pieces};
 use crate::Expr;
-use crate::graph::{Graph, Id, Node, Symbol};
+use crate::graph::{Graph, Id, Node};
 use crate::op::{Form, Op};
+use crate::symbols::Symbol;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 

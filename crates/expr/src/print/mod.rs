@@ -13,7 +13,8 @@ mod text;
 
 pub use code::{PrintError, c_function, rust_function};
 
-use crate::graph::{Graph, Id, Node, Symbol};
+use crate::graph::{Graph, Id, Node};
+use crate::symbols::Symbol;
 
 /// The part of a graph that some roots need. Nodes are numbered anew, arguments before what uses them.
 struct Dag {
@@ -30,7 +31,7 @@ impl Dag {
         let mut symbols = Vec::new();
         let nodes = order.iter().map(|&id| match store.node(id) {
             Node::Symbol(index) => {
-                symbols.push(store.symbol(index).clone());
+                symbols.push(store.symbol(index));
                 Node::Symbol(symbols.len() as u32 - 1)
             }
             Node::Apply(op, arguments) => Node::Apply(op, arguments.map(renumbered)),

@@ -1,8 +1,8 @@
 //! Symbols in LaTeX: Greek letters, subscripts, dots.
 
 use super::greek;
-use crate::graph::Symbol;
 use crate::parse::is_identifier;
+use crate::symbols::Symbol;
 use std::borrow::Cow;
 
 /// A symbol with its dots and its subscript.

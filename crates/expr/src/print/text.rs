@@ -12,9 +12,10 @@
 use super::{Dag, number_names};
 use crate::Expr;
 use crate::fold::is_power_of_two;
-use crate::graph::{Id, Node, Symbol};
+use crate::graph::{Id, Node};
 use crate::op::{Form, Op};
 use crate::parse::needs_quotes;
+use crate::symbols::Symbol;
 use rustc_hash::FxHashSet;
 use std::fmt;
 

@@ -6,7 +6,7 @@ use super::{Ensemble, Launch, Starts};
 use crate::block::Block;
 use crate::error::RunError;
 use crate::run::event::{Crossing, EventDetector, Hit, Instant};
-use crate::run_loop::{RunLoop, component_name};
+use crate::run_loop::RunLoop;
 use leastaction_compile::LANES;
 use leastaction_mechanics::{Dynamics, State};
 
@@ -227,7 +227,7 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
             return Err(RunError::WrongLength { expected, found }.to_string());
         }
         if let Some(place) = state.iter().position(|y| !y.is_finite()) {
-            let (name, value) = (component_name(system, place), state[place]);
+            let (name, value) = (system.state_name(place), state[place]);
             return Err(RunError::BadStart { name, value }.to_string());
         }
         let (dynamics, parameters) = (self.run.motion.dynamics(), &self.launch.parameters);

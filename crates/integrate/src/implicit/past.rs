@@ -20,7 +20,7 @@ pub(crate) struct Past {
     /// The steps they belong to.
     steps: Vec<[f64; LANES]>,
     /// How many steps each lane has behind it, up to as many as are kept.
-    count: [f64; LANES],
+    count: [u64; LANES],
     /// The step of the last guess.
     step: [f64; LANES],
     /// What each kept value contributes to each guess, and for which steps that was found.
@@ -50,7 +50,7 @@ impl Past {
             len,
             increments: vec![vec![0.0; s * len]; kept],
             steps: vec![[0.0; LANES]; kept],
-            count: [0.0; LANES],
+            count: [0; LANES],
             step: [0.0; LANES],
             shares: vec![[0.0; LANES]; s * s * kept],
             found_for: vec![[f64::NAN; LANES]; kept + 2],
@@ -71,7 +71,7 @@ impl Past {
 
     /// Whether a lane has no past.
     pub(crate) fn is_empty(&self, width: usize) -> bool {
-        self.count[..width].contains(&0.0)
+        self.count[..width].contains(&0)
     }
 
     /// Guesses for steps h, in lanes that have a past; in others `out` stays.
@@ -81,7 +81,7 @@ impl Past {
             self.step[j] = *h;
             self.find_shares(j);
         }
-        let blank = self.count.map(|count| count == 0.0);
+        let blank = self.count.map(|count| count == 0);
         let anyone_blank = blank[..width].contains(&true);
         for (i, out) in out.chunks_exact_mut(self.len).enumerate() {
             if anyone_blank {
@@ -102,7 +102,7 @@ impl Past {
     fn find_shares(&mut self, j: usize) {
         let (s, kept) = (self.c.len(), self.steps.len());
         let steps = self.steps.iter().map(|steps| steps[j]);
-        let key = steps.chain([self.step[j], self.count[j]]);
+        let key = steps.chain([self.step[j], self.count[j] as f64]);
         if key.clone().eq(self.found_for.iter().map(|found| found[j])) {
             return;
         }
@@ -161,16 +161,16 @@ impl Past {
                 self.steps[back][j] = if back == 0 { self.step[j] } else { self.steps[back - 1][j] };
             }
         }
-        let most = self.steps.len() as f64;
+        let most = self.steps.len() as u64;
         for j in (0..width).filter(|&j| lanes[j]) {
-            self.count[j] = (self.count[j] + 1.0).min(most);
+            self.count[j] = (self.count[j] + 1).min(most);
         }
     }
 
     pub(crate) fn memory(&mut self, visit: &mut dyn FnMut(Kept<'_>)) {
         self.increments.iter_mut().for_each(|increments| visit(Kept::Numbers(increments)));
         self.steps.iter_mut().for_each(|steps| visit(Kept::Numbers(steps)));
-        visit(Kept::Numbers(&mut self.count));
+        visit(Kept::Counts(&mut self.count));
     }
 }
 

@@ -53,17 +53,17 @@ pub(crate) struct Radau {
     memory: Memory,
 }
 
-/// What one step leaves to the next, lane by lane; flags are 0 or 1.
+/// What one step leaves to the next, lane by lane.
 struct Memory {
     z: Vec<f64>,
     step: [f64; LANES],
     /// The last rate, as Θ/(1 − Θ).
     rate: [f64; LANES],
     /// Whether the Jacobian should be renewed, and whether it belongs to this very state.
-    tired: [f64; LANES],
-    current: [f64; LANES],
+    tired: [bool; LANES],
+    current: [bool; LANES],
     /// Whether the last try was not taken.
-    again: [f64; LANES],
+    again: [bool; LANES],
 }
 
 /// How far Newton's method has come in a lane.
@@ -135,9 +135,9 @@ impl Radau {
                 z: stages(),
                 step: [0.0; LANES],
                 rate: [1.0; LANES],
-                tired: [0.0; LANES],
-                current: [0.0; LANES],
-                again: [1.0; LANES],
+                tired: [false; LANES],
+                current: [false; LANES],
+                again: [true; LANES],
             },
         }
     }
@@ -168,8 +168,7 @@ impl Radau {
         let most = if self.tolerance.is_some() { FEW } else { MANY };
         for j in 0..self.width {
             self.guess(j);
-            let fresh = self.memory.current[j] != 0.0;
-            let renew = !self.operator.holds(j) || (self.memory.tired[j] != 0.0 && !fresh);
+            let renew = !self.operator.holds(j) || (self.memory.tired[j] && !self.memory.current[j]);
             self.lanes[j] = Solving::new(renew);
             self.memory.rate[j] = self.memory.rate[j].max(f64::EPSILON).powf(0.8);
             if interval.h[j] == 0.0 {
@@ -188,7 +187,7 @@ impl Radau {
                     (State::Open, None) => self.judge_fixed(j),
                     (State::Solved | State::Lost, _) => continue,
                 }
-                if self.lanes[j].state == State::Lost && self.memory.current[j] == 0.0 {
+                if self.lanes[j].state == State::Lost && !self.memory.current[j] {
                     // An old Jacobian, perhaps, was to blame.
                     self.guess(j);
                     self.memory.rate[j] = 1.0;
@@ -219,8 +218,8 @@ impl Radau {
         self.operator.evaluate(Place { motion, interval, c: 0.0 }, &self.at)?;
         for j in (0..self.width).filter(|&j| wants(&self.lanes[j])) {
             self.operator.renew(j);
-            self.memory.current[j] = f64::from(self.lanes[j].count == 0);
-            self.memory.tired[j] = 0.0;
+            self.memory.current[j] = self.lanes[j].count == 0;
+            self.memory.tired[j] = false;
         }
         for lane in &mut self.lanes[..self.width] {
             lane.renew = false;
@@ -326,7 +325,7 @@ impl Radau {
         }
         if self.memory.rate[j] * lane.size <= self.fraction {
             lane.state = State::Solved;
-            self.memory.tired[j] = f64::from(lane.count > 1 && lane.theta > FAST);
+            self.memory.tired[j] = lane.count > 1 && lane.theta > FAST;
         } else if left == 0 || lane.size.is_nan() {
             lane.state = State::Lost;
         }
@@ -342,7 +341,7 @@ impl Radau {
             lane.state = State::Lost;
         } else if lane.count > 1 && lane.theta > SLOW {
             lane.renew = true;
-            self.memory.tired[j] = 1.0;
+            self.memory.tired[j] = true;
         }
     }
 
@@ -393,7 +392,7 @@ impl Radau {
     }
 
     fn doubtful(&self, j: usize) -> bool {
-        self.memory.again[j] != 0.0 && self.lanes[j].state == State::Solved && self.ratios[j] >= 1.0
+        self.memory.again[j] && self.lanes[j].state == State::Solved && self.ratios[j] >= 1.0
     }
 }
 
@@ -435,7 +434,7 @@ impl Step for Radau {
                     self.ratios[j] = UNSOLVED;
                 }
                 if interval.h[j] != 0.0 {
-                    self.memory.again[j] = 1.0;
+                    self.memory.again[j] = true;
                 }
             }
         }
@@ -448,16 +447,16 @@ impl Step for Radau {
             self.memory.z[place] = self.z[place];
         }
         for j in (0..width).filter(|&j| lanes[j]) {
-            (self.memory.step[j], self.memory.again[j], self.memory.current[j]) = (self.step[j], 0.0, 0.0);
+            (self.memory.step[j], self.memory.again[j], self.memory.current[j]) =
+                (self.step[j], false, false);
         }
     }
 
     fn memory(&mut self, visit: &mut dyn FnMut(Kept<'_>)) {
         let Memory { z, step, rate, tired, current, again } = &mut self.memory;
         visit(Kept::Numbers(z));
-        for lanes in [step, rate, tired, current, again] {
-            visit(Kept::Numbers(lanes));
-        }
+        [step, rate].into_iter().for_each(|lanes| visit(Kept::Numbers(lanes)));
+        [tired, current, again].into_iter().for_each(|lanes| visit(Kept::Flags(lanes)));
         self.operator.memory(visit);
     }
 

@@ -23,7 +23,7 @@ const WITH_NEW: [u32; 4] = [2, 25, 25, 25];
 /// Corrections this small, relative to the state, are of something near the solution.
 const NEAR: f64 = 1e-3;
 /// For so many steps a lane stays with Newton's method.
-const STIFF_STEPS: f64 = 50.0;
+const STIFF_STEPS: u64 = 50;
 
 /// A method at work.
 pub(crate) struct Stages {
@@ -42,7 +42,7 @@ pub(crate) struct Stages {
     /// The shares of the stages in the middle of the step, as it is guessed.
     halves: Vec<f64>,
     /// For how many steps each lane is still left to Newton's method.
-    stiff: [f64; LANES],
+    stiff: [u64; LANES],
 }
 
 impl Stages {
@@ -64,7 +64,7 @@ impl Stages {
             at: vec![0.0; len],
             weights: vec![[0.0; LANES]; s],
             halves: vec![0.5; s],
-            stiff: [0.0; LANES],
+            stiff: [0; LANES],
             tableau,
         }
     }
@@ -87,7 +87,7 @@ impl Stages {
         };
         let mut front = Front::<W>::new(block.dimension(), residual, image);
         for (lane, stiff) in front.progress.iter_mut().zip(&self.stiff) {
-            lane.state = if *stiff > 0.0 { Lane::Waiting } else { Lane::Open };
+            lane.state = if *stiff > 0 { Lane::Waiting } else { Lane::Open };
         }
         front.foresees = true;
         let mut iterations = 0;
@@ -98,7 +98,7 @@ impl Stages {
         front.foresees = false;
         for (stiff, lane) in self.stiff.iter_mut().zip(&mut front.progress) {
             if lane.state == Lane::Open {
-                (*stiff, lane.state) = (STIFF_STEPS + 1.0, Lane::Waiting);
+                (*stiff, lane.state) = (STIFF_STEPS + 1, Lane::Waiting);
             }
         }
         if front.progress.iter().any(|lane| lane.state == Lane::Waiting) {
@@ -144,12 +144,12 @@ impl Step for Stages {
     fn accept(&mut self, lanes: &[bool]) {
         self.past.keep(lanes, &self.increments);
         let taken = self.stiff.iter_mut().zip(lanes).filter(|(_, taken)| **taken);
-        taken.for_each(|(stiff, _)| *stiff = (*stiff - 1.0).max(0.0));
+        taken.for_each(|(stiff, _)| *stiff = stiff.saturating_sub(1));
     }
 
     fn memory(&mut self, visit: &mut dyn FnMut(Kept<'_>)) {
         self.past.memory(visit);
-        visit(Kept::Numbers(&mut self.stiff));
+        visit(Kept::Counts(&mut self.stiff));
         self.operator.memory(visit);
     }
 }

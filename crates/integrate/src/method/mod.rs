@@ -14,7 +14,7 @@ mod taylor;
 mod variational;
 
 use crate::card::Card;
-use leastaction_mechanics::nearest;
+use leastaction_mechanics::{Advice, nearest};
 
 /// Every method: first those for any field, by their order, then those that keep what a system's motion keeps.
 pub const ALL: &[Card] = &[
@@ -87,7 +87,6 @@ impl Card {
 
 /// No method has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no method `{name}`{}", suggestion(.nearest))]
 pub struct UnknownMethod {
     /// The name that was asked for.
     pub name: String,
@@ -95,9 +94,23 @@ pub struct UnknownMethod {
     pub nearest: Option<String>,
 }
 
-fn suggestion(nearest: &Option<String>) -> String {
-    match nearest {
-        Some(name) => format!(": did you mean `{name}`?"),
-        None => format!(": choose one of {}", ALL.iter().map(|c| c.name).collect::<Vec<_>>().join(", ")),
+impl UnknownMethod {
+    /// What is wrong, and what to do.
+    #[must_use]
+    pub fn advice(&self) -> Advice {
+        let wrong = Advice::cause(format!("there is no method `{}`", self.name));
+        match &self.nearest {
+            None => wrong.remedy(format!(
+                "choose one of {}",
+                ALL.iter().map(|c| c.name).collect::<Vec<_>>().join(", ")
+            )),
+            nearest => wrong.nearest(nearest.as_ref()),
+        }
+    }
+}
+
+impl std::fmt::Display for UnknownMethod {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.advice().fmt(f)
     }
 }

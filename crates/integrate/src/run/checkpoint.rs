@@ -1,6 +1,6 @@
 //! Checkpoints: all that the rest of a run depends on, so that it can go on later with the same bits.
 
-use crate::error::CheckpointError;
+use crate::error::{CheckpointError, CheckpointFileError};
 use crate::pace::{Pace, Tolerance};
 use crate::run::checksum::checksum;
 use crate::run::density::Density;
@@ -36,11 +36,11 @@ pub enum Kept<'a> {
     Numbers(&'a mut [f64]),
     /// Whether something holds, lane by lane.
     Flags(&'a mut [bool]),
-    /// How often something has happened.
-    Count(&'a mut u64),
+    /// How often something has happened, for all or lane by lane.
+    Counts(&'a mut [u64]),
 }
 
-const TITLE: &str = "leastaction checkpoint 2";
+const TITLE: &str = "leastaction checkpoint 3";
 
 impl Checkpoint {
     pub(crate) fn of(run: &mut RunLoop<'_>, pace: &Pace) -> Checkpoint {
@@ -48,7 +48,7 @@ impl Checkpoint {
         run.memory(&mut |part| match part {
             Kept::Numbers(part) => numbers.extend_from_slice(part),
             Kept::Flags(part) => flags.extend_from_slice(part),
-            Kept::Count(count) => counts.push(*count),
+            Kept::Counts(part) => counts.extend_from_slice(part),
         });
         Checkpoint {
             method: run.card.name.to_owned(),
@@ -68,18 +68,15 @@ impl Checkpoint {
     /// Puts a run where this one was.
     pub(crate) fn restore(&self, run: &mut RunLoop<'_>) -> Result<(), CheckpointError> {
         let (mut numbers, mut flags) = (self.numbers.as_slice(), self.flags.as_slice());
-        let (mut counts, mut complete) = (self.counts.iter(), true);
+        let (mut counts, mut complete) = (self.counts.as_slice(), true);
         run.memory(&mut |part| {
             complete &= match part {
                 Kept::Numbers(part) => take(&mut numbers, part),
                 Kept::Flags(part) => take(&mut flags, part),
-                Kept::Count(count) => counts.next().is_some_and(|known| {
-                    *count = *known;
-                    true
-                }),
+                Kept::Counts(part) => take(&mut counts, part),
             };
         });
-        if complete && numbers.is_empty() && flags.is_empty() && counts.next().is_none() {
+        if complete && numbers.is_empty() && flags.is_empty() && counts.is_empty() {
             Ok(())
         } else {
             let found = self.numbers.len() + self.flags.len() + self.counts.len();
@@ -111,12 +108,9 @@ impl Checkpoint {
     /// Writes the checkpoint to a file, which is replaced as a whole or not at all.
     ///
     /// # Errors
-    /// [`CheckpointError::File`] if it cannot be written.
-    pub fn save(&self, path: &Path) -> Result<(), CheckpointError> {
-        let failed = |error: std::io::Error| CheckpointError::File {
-            path: path.to_owned(),
-            reason: error.to_string(),
-        };
+    /// [`CheckpointFileError::File`] if it cannot be written.
+    pub fn save(&self, path: &Path) -> Result<(), CheckpointFileError> {
+        let failed = |source| CheckpointFileError::File { path: path.to_owned(), source };
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.new", std::process::id()));
         let temporary = path.with_file_name(name);
@@ -127,13 +121,10 @@ impl Checkpoint {
     /// Reads a checkpoint from a file.
     ///
     /// # Errors
-    /// [`CheckpointError`] if there is none in it.
-    pub fn load(path: &Path) -> Result<Checkpoint, CheckpointError> {
-        let failed = |error: std::io::Error| CheckpointError::File {
-            path: path.to_owned(),
-            reason: error.to_string(),
-        };
-        std::fs::read_to_string(path).map_err(failed)?.parse()
+    /// [`CheckpointFileError`] if there is none in it.
+    pub fn load(path: &Path) -> Result<Checkpoint, CheckpointFileError> {
+        let failed = |source| CheckpointFileError::File { path: path.to_owned(), source };
+        Ok(std::fs::read_to_string(path).map_err(failed)?.parse()?)
     }
 }
 
@@ -146,7 +137,7 @@ fn take<T: Copy>(rest: &mut &[T], part: &mut [T]) -> bool {
 }
 
 fn state_names(system: &System) -> Vec<String> {
-    system.coordinates().iter().chain(system.momenta()).cloned().collect()
+    system.coordinates().iter().chain(system.momenta()).collect()
 }
 
 impl fmt::Display for Checkpoint {

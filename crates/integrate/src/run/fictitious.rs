@@ -59,11 +59,8 @@ impl Integrator {
         Grid::check_times(start.t, end)?;
         let (original, system) = (sundman.original(), dynamics.system());
         let names = |s: &leastaction_mechanics::System| {
-            [
-                s.coordinates().to_vec(),
-                s.momenta().to_vec(),
-                s.parameters().iter().map(|p| p.0.clone()).collect(),
-            ]
+            let parameters: Vec<_> = s.parameters().iter().map(|(name, _)| name.clone()).collect();
+            (s.coordinates().clone(), s.momenta().clone(), parameters)
         };
         if names(original) != names(system) {
             return Err(RunError::OtherSystem.into());

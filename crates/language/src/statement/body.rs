@@ -7,7 +7,9 @@ use super::pose::turn;
 use crate::diagnostic::Diagnostic;
 use crate::reader::{Reader, Role};
 use leastaction_expr::{Expr, Parser, Span, Value};
-use leastaction_mechanics::{Body, BodyError, Inertia, InertiaError, Matter, Rotation, RotationError};
+use leastaction_mechanics::{
+    Body, BodyError, BodySite, Inertia, InertiaError, Matter, Rotation, RotationError,
+};
 
 type Outcome = Result<(), Diagnostic>;
 
@@ -171,8 +173,7 @@ fn add<'g>(
     if !framed && let Some(moments) = moments(shape, matter.values[0], dimensions) {
         // Parameters stay parameters.
         return model.body_with_moments(name, matter.values[0], moments).map_err(|error| {
-            let about_mass =
-                matches!(&error, BodyError::NotPositive { what, .. } if what.starts_with("the mass"));
+            let about_mass = matches!(&error, BodyError::NotPositive { what: BodySite::Mass(_), .. });
             refused(if about_mass { matter.span } else { shape.span }, error)
         });
     }
@@ -269,7 +270,7 @@ fn declare<'g>(reader: &mut Reader<'g, '_>, body: &Body<'g>, span: Span) {
 
 /// Why mechanics refuses a body or a joint, at the place that is to blame.
 pub(super) fn refused(span: Span, error: BodyError) -> Diagnostic {
-    let text = error.to_string();
+    // What else mechanics says of numbers is a condition, not something to do.
     let advises = matches!(
         error,
         BodyError::Twice { .. }
@@ -277,8 +278,8 @@ pub(super) fn refused(span: Span, error: BodyError) -> Diagnostic {
             | BodyError::Undefined { .. }
             | BodyError::Rotation(RotationError::Zero { .. })
     );
-    match text.rsplit_once(": ") {
-        Some((message, help)) if advises => Diagnostic::at(span, message).help(help),
-        _ => Diagnostic::at(span, text),
+    match error.advice() {
+        advice if advises => Diagnostic { span: Some(span), ..advice.into() },
+        advice => Diagnostic::at(span, advice.to_string()),
     }
 }

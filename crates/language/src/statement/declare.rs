@@ -2,6 +2,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::reader::{Reader, Role};
+use crate::source_map::Mention;
 use leastaction_expr::{Expr, Kind, Parser, Span, Value};
 
 type Outcome = Result<(), Diagnostic>;
@@ -71,7 +72,7 @@ pub(super) fn input<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
         let symbol = if parser.accept("=") {
             let (value, place) = reader.scalar(parser)?;
             only(reader, value, place, &["t"], "an input is a function of time `t` and parameters")?;
-            reader.setup.source_map.mark("input", &name, place);
+            reader.setup.source_map.mark(Mention::Input, &name, place);
             reader.setup.model.stated_input(&name, value)
         } else {
             reader.setup.model.input(&name)
@@ -132,7 +133,10 @@ fn function<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>, na
     loop {
         let quoted = parser.peek().kind == Kind::Quoted;
         let (argument, span) = parser.name()?;
-        if quoted || argument.contains('.') || reader.graph.symbol(&argument).to_string().starts_with('`') {
+        if quoted
+            || argument.contains(['.', '['])
+            || reader.graph.symbol(&argument).to_string().starts_with('`')
+        {
             let wrong = Diagnostic::at(span, format!("`{argument}` cannot be the name of an argument"));
             return Err(
                 wrong.help("choose a name of letters, digits and underscores that means nothing else")

@@ -5,46 +5,47 @@ use super::joint::end;
 use crate::diagnostic::Diagnostic;
 use crate::reader::{AXES, Reader, Role};
 use crate::setup::Setup;
+use crate::source_map::Mention;
 use leastaction_expr::{Expr, Parser, Value, nearest};
-use leastaction_mechanics::Model;
+use leastaction_mechanics::{Model, TermKind};
 
 type Outcome = Result<(), Diagnostic>;
 
 /// `kinetic [NAME =] ENERGY`
 pub(super) fn kinetic<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
-    term(reader, parser, "kinetic", Model::kinetic)
+    term(reader, parser, TermKind::Kinetic, Model::kinetic)
 }
 
 /// `potential [NAME =] ENERGY`
 pub(super) fn potential<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
-    term(reader, parser, "potential", Model::potential)
+    term(reader, parser, TermKind::Potential, Model::potential)
 }
 
 /// `lagrangian [NAME =] EXPRESSION`
 pub(super) fn lagrangian<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
-    term(reader, parser, "lagrangian", Model::lagrangian)
+    term(reader, parser, TermKind::Lagrangian, Model::lagrangian)
 }
 
 /// `hamiltonian [NAME =] EXPRESSION`
 pub(super) fn hamiltonian<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
-    term(reader, parser, "hamiltonian", Model::hamiltonian)
+    term(reader, parser, TermKind::Hamiltonian, Model::hamiltonian)
 }
 
 /// `dissipation [NAME =] EXPRESSION`
 pub(super) fn dissipation<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
-    term(reader, parser, "dissipation", Model::dissipation)
+    term(reader, parser, TermKind::Dissipation, Model::dissipation)
 }
 
 fn term<'g, 's>(
     reader: &mut Reader<'g, 's>,
     parser: &mut Parser<'g, 's>,
-    kind: &'static str,
+    kind: TermKind,
     add: fn(&mut Model<'g>, &str, Expr<'g>),
 ) -> Outcome {
     let start = parser.peek().span;
-    let name = reader.term_name(parser, kind, "=")?;
+    let name = reader.term_name(parser, Mention::Term(kind), "=")?;
     let (value, place) = reader.scalar(parser)?;
-    reader.setup.source_map.mark(kind, &name, start.to(place));
+    reader.setup.source_map.mark(Mention::Term(kind), &name, start.to(place));
     add(&mut reader.setup.model, &name, value);
     Ok(())
 }
@@ -78,7 +79,7 @@ pub(super) fn force<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
         };
         reader.sign(parser, "=", "`=` and the force")?;
         let (value, place) = reader.scalar(parser)?;
-        reader.setup.source_map.mark("force", &name, place);
+        reader.setup.source_map.mark(Mention::Force, &name, place);
         reader.setup.model.force(coordinate, value);
         if !parser.accept(",") {
             return Ok(());
@@ -135,12 +136,12 @@ fn bare(role: Role) -> &'static str {
 /// `constraint [NAME:] EXPRESSION = EXPRESSION`, of numbers or of vectors.
 pub(super) fn constraint<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
     let start = parser.peek().span;
-    let name = reader.term_name(parser, "constraint", ":")?;
+    let name = reader.term_name(parser, Mention::Term(TermKind::Constraint), ":")?;
     let left = reader.value(parser)?;
     reader.sign(parser, "=", "an operator, or `=` and what it is equal to")?;
     let right = reader.value(parser)?;
     let place = start.to(parser.previous());
-    reader.setup.source_map.mark("constraint", &name, place);
+    reader.setup.source_map.mark(Mention::Term(TermKind::Constraint), &name, place);
     let Setup { model, source_map, .. } = &mut reader.setup;
     match (left, right) {
         (Value::Scalar(left), Value::Scalar(right)) => {
@@ -150,7 +151,7 @@ pub(super) fn constraint<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parse
         (Value::Vector(left), Value::Vector(right)) if left.len() == right.len() => {
             for ((left, right), axis) in left.into_iter().zip(right).zip(AXES) {
                 let name = format!("{name}_{axis}");
-                source_map.mark("constraint", &name, place);
+                source_map.mark(Mention::Term(TermKind::Constraint), &name, place);
                 model.constraint(&name, left, right);
             }
         }

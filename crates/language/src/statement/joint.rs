@@ -6,7 +6,7 @@ use super::pose::turn;
 use crate::diagnostic::Diagnostic;
 use crate::reader::{Reader, Role, symbols};
 use leastaction_expr::{Expr, Kind, Parser, Span, Value, nearest};
-use leastaction_mechanics::{Body, BodyError, Point, Rotation};
+use leastaction_mechanics::{Body, BodyError, BodySite, Point, Rotation};
 
 type Outcome = Result<(), Diagnostic>;
 
@@ -107,8 +107,10 @@ pub(super) fn joint<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
     };
     made.map_err(|error| {
         let axis = axes.first().map(|(_, span)| *span);
-        let about_axis = matches!(&error, BodyError::ZeroAxis { .. })
-            || matches!(&error, BodyError::Dimensions { what, .. } if what.starts_with("the axis"));
+        let about_axis = matches!(
+            &error,
+            BodyError::ZeroAxis { .. } | BodyError::Dimensions { what: BodySite::Axis(_), .. }
+        );
         let about_length = matches!(&error, BodyError::NotPositive { .. });
         let blamed = if about_axis { axis } else { length.map(|(_, span)| span).filter(|_| about_length) };
         refused(blamed.unwrap_or(both), error)

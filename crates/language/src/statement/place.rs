@@ -2,6 +2,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::reader::{Position, Reader, Role};
+use crate::source_map::Mention;
 use leastaction_expr::{Expr, Parser, Value};
 use leastaction_mechanics::Particle;
 
@@ -30,8 +31,8 @@ pub(super) fn particle<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<
     let mass = masses.first().copied();
     reader.setup.model.push_particle(Particle { name: name.clone(), inertias, position: position.clone() });
     reader.declare(&name, span, Role::Particle);
-    reader.setup.source_map.mark("mass", &name, mass_span);
-    reader.setup.source_map.mark("position", &name, at);
+    reader.setup.source_map.mark(Mention::Mass, &name, mass_span);
+    reader.setup.source_map.mark(Mention::Position, &name, at);
     place(reader, &name, position, mass);
     Ok(())
 }
@@ -51,7 +52,7 @@ pub(super) fn point<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
     }
     reader.word(parser, "at", "`at` and the point's position")?;
     let (position, at) = reader.vector(parser)?;
-    reader.setup.source_map.mark("position", &name, at);
+    reader.setup.source_map.mark(Mention::Position, &name, at);
     let particle = Particle { name: name.clone(), inertias: Vec::new(), position: position.clone() };
     reader.setup.model.push_particle(particle);
     reader.declare(&name, span, Role::Point);
@@ -68,7 +69,7 @@ pub(super) fn place<'g>(reader: &mut Reader<'g, '_>, name: &str, at: Vec<Expr<'g
 /// `gravity ACCELERATION`
 pub(super) fn gravity<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
     let (acceleration, place) = reader.vector(parser)?;
-    reader.setup.source_map.mark("gravity", "", place);
+    reader.setup.source_map.mark(Mention::Gravity, "", place);
     let model = &mut reader.setup.model;
     match acceleration[..] {
         [x] => model.gravity([x]),

@@ -4,6 +4,7 @@ use super::body::refused;
 use super::clause::{numbers, one_of, twice};
 use crate::diagnostic::Diagnostic;
 use crate::reader::Reader;
+use crate::source_map::Mention;
 use leastaction_expr::{Kind, Parser, Span};
 use leastaction_mechanics::{BodyError, Pose, Rotation, Term};
 
@@ -116,7 +117,7 @@ pub(super) fn pose<'g, 's>(
     let whole = span.to(parser.previous());
     let values = body.start(&pose).map_err(|error| refused(whole, error))?;
     for (coordinate, value) in values {
-        if let Some(first) = reader.setup.source_map.find("start", coordinate) {
+        if let Some(first) = reader.setup.source_map.find(Mention::Start, coordinate) {
             return Err(Diagnostic::at(span, format!("the start of `{name}` is given twice"))
                 .related(first, "given here first")
                 .help("remove one of them"));
@@ -124,8 +125,8 @@ pub(super) fn pose<'g, 's>(
         reader.setup.start.push(Term { name: coordinate.to_owned(), value: reader.graph.number(value) });
     }
     for coordinate in body.nodes().concat() {
-        reader.setup.source_map.mark("start", &coordinate.to_string(), span);
-        reader.setup.source_map.mark("start", &format!("{coordinate}'"), span);
+        reader.setup.source_map.mark(Mention::Start, &coordinate.to_string(), span);
+        reader.setup.source_map.mark(Mention::Start, &format!("{coordinate}'"), span);
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use crate::diagnostic::Diagnostic;
 use crate::explain::meant;
 use crate::reader::{AXES, Reader, Role};
 use crate::setup::{Direction, Event};
+use crate::source_map::Mention;
 use leastaction_expr::{Kind, Parser, Span, Value, nearest};
 use leastaction_mechanics::Term;
 
@@ -30,7 +31,7 @@ pub(super) fn start<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
         if !reader.can_start(&name) {
             return Err(reader.no_start(&name, span));
         }
-        if let Some(first) = reader.setup.source_map.find("start", &name) {
+        if let Some(first) = reader.setup.source_map.find(Mention::Start, &name) {
             return Err(Diagnostic::at(span, format!("the start of `{name}` is given twice"))
                 .related(first, "given here first")
                 .help("remove one of them"));
@@ -38,7 +39,7 @@ pub(super) fn start<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
         reader.sign(parser, "=", "`=` and the value at the start")?;
         let (value, place) = reader.scalar(parser)?;
         only(reader, value, place, &[], "a start is a number, or an expression of parameters")?;
-        reader.setup.source_map.mark("start", &name, span);
+        reader.setup.source_map.mark(Mention::Start, &name, span);
         reader.setup.start.push(Term { name, value });
         if !parser.accept(",") {
             return Ok(());
@@ -60,13 +61,13 @@ pub(super) fn run<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, '
                 None => wrong.help(format!("it has {}", CLAUSES.join(", "))),
             });
         }
-        if let Some(first) = reader.setup.source_map.find("run", &word) {
+        if let Some(first) = reader.setup.source_map.find(Mention::Clause, &word) {
             let wrong =
                 Diagnostic::at(span, format!("`{word}` is given twice")).related(first, "given here first");
             return Err(wrong.help("remove one of them"));
         }
         clause(reader, parser, &word, span)?;
-        reader.setup.source_map.mark("run", &word, span.to(parser.previous()));
+        reader.setup.source_map.mark(Mention::Clause, &word, span.to(parser.previous()));
         if !parser.accept(",") {
             return Ok(());
         }
@@ -86,7 +87,7 @@ fn clause<'g, 's>(
         "samples" => "every",
         _ => "",
     };
-    if let Some(other) = reader.setup.source_map.find("run", conflict) {
+    if let Some(other) = reader.setup.source_map.find(Mention::Clause, conflict) {
         return Err(Diagnostic::at(span, format!("a run has `{word}` or `{conflict}`, not both"))
             .related(other, "given here")
             .help("remove one of them"));
@@ -94,7 +95,7 @@ fn clause<'g, 's>(
     if word == "method" {
         let (name, place) = method(parser)?;
         reader.setup.plan.method = Some(name);
-        reader.setup.source_map.mark("run", word, place);
+        reader.setup.source_map.mark(Mention::Clause, word, place);
         return Ok(());
     }
     let (value, place) = reader.number(parser)?;
@@ -133,7 +134,7 @@ pub(super) fn output<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g
         let span = start.to(parser.previous());
         let name =
             label.unwrap_or_else(|| parser.text(span).split_whitespace().collect::<Vec<_>>().join(" "));
-        if let Some(first) = reader.setup.source_map.mark("output", &name, begin.to(span)) {
+        if let Some(first) = reader.setup.source_map.mark(Mention::Output, &name, begin.to(span)) {
             return Err(Diagnostic::at(begin.to(span), format!("there are two outputs `{name}`"))
                 .related(first, "the first one")
                 .help("rename one of them"));
@@ -173,7 +174,7 @@ pub(super) fn invariant<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser
 /// `event [NAME:] EXPRESSION = EXPRESSION [, rising | falling] [, stop]`
 pub(super) fn event<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
     let start = parser.peek().span;
-    let name = reader.term_name(parser, "event", ":")?;
+    let name = reader.term_name(parser, Mention::Event, ":")?;
     let (left, _) = reader.scalar(parser)?;
     reader.sign(parser, "=", "an operator, or `=` and what it passes")?;
     let (right, _) = reader.scalar(parser)?;
@@ -189,7 +190,7 @@ pub(super) fn event<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
             return Err(parser.unexpected("`rising`, `falling` or `stop`").into());
         }
     }
-    reader.setup.source_map.mark("event", &event.name, start.to(parser.previous()));
+    reader.setup.source_map.mark(Mention::Event, &event.name, start.to(parser.previous()));
     reader.setup.events.push(event);
     Ok(())
 }

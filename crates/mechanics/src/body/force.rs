@@ -4,7 +4,7 @@
 //! linear in the velocities of the nodes.
 
 use super::Body;
-use super::error::BodyError;
+use super::error::{BodyError, BodySite};
 use super::point::Point;
 use super::vector::{dot, minus};
 use crate::equations::symbols_of;
@@ -29,7 +29,7 @@ impl<'g> Model<'g> {
         for (what, value) in [("stiffness", k), ("rest length", l)] {
             let known = value.eval(&self.parameters).ok();
             if let Some(value) = known.filter(|x| !x.is_finite()) {
-                return Err(BodyError::NotFinite { what: format!("the {what} of `{name}`"), value });
+                return Err(BodyError::NotFinite { what: BodySite::Size(what, name.to_owned()), value });
             }
         }
         let apart = minus(a.position, b.position);
@@ -57,7 +57,7 @@ impl<'g> Model<'g> {
         self.check_joint(name, a, b)?;
         let c = resistance.into_expr(self.graph);
         if let Some(value) = c.eval(&self.parameters).ok().filter(|x| !x.is_finite()) {
-            return Err(BodyError::NotFinite { what: format!("the resistance of `{name}`"), value });
+            return Err(BodyError::NotFinite { what: BodySite::Size("resistance", name.to_owned()), value });
         }
         let apart = minus(a.position, b.position);
         let along = dot(apart, self.velocities(apart));
@@ -79,7 +79,7 @@ impl<'g> Model<'g> {
         let (found, expected) = (force.len(), point.dimensions);
         if found != expected {
             return Err(BodyError::Dimensions {
-                what: format!("a force on {}", point.name()),
+                what: BodySite::Force(point.name().to_owned()),
                 found,
                 expected,
             });

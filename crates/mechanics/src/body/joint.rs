@@ -13,7 +13,7 @@
 //! Here d = x_A − x_B, u is the axis, and v and w are at right angles to it and to each other. "Axes alike" is x_A·y_B = y_A·z_B = z_A·x_B = 0
 //! for the axes of the two points, x_A·y_B = 0 in the plane. A rod has one axis only: it is held by the conditions that concern it.
 
-use super::error::BodyError;
+use super::error::{BodyError, BodySite};
 use super::point::{Point, square};
 use super::vector::{IDENTITY, Vector, dot, minus, unit};
 use crate::model::Model;
@@ -72,7 +72,7 @@ impl<'g> Model<'g> {
     ) -> Result<(), BodyError> {
         let u = self.check_axis(name, a, b, axis_of_a.as_ref(), "pin")?;
         let w = self.check_axis(name, a, b, axis_of_b.as_ref(), "pin")?;
-        let cosine = dot(told(name, a, u)?, told(name, b, w)?);
+        let cosine = dot(world_direction(name, a, u)?, world_direction(name, b, w)?);
         self.ball(name, a, b)?;
         self.vanish(name, &[("turn", cosine)]);
         Ok(())
@@ -140,7 +140,7 @@ impl<'g> Model<'g> {
     ) -> Result<(), BodyError> {
         self.check_joint(name, a, b)?;
         let length = length.into_expr(self.graph);
-        self.check_positive(|| format!("the length of `{name}`"), length)?;
+        self.check_positive(BodySite::Size("length", name.to_owned()), length)?;
         let apart = minus(a.position, b.position);
         self.constraint(name, dot(apart, apart), length * length);
         Ok(())
@@ -152,63 +152,63 @@ impl<'g> Model<'g> {
         }
     }
 
-    pub(crate) fn check_joint(&self, what: &str, a: &Point<'g>, b: &Point<'g>) -> Result<(), BodyError> {
-        self.check_point(what, a)?;
-        self.check_point(what, b)?;
+    pub(crate) fn check_joint(&self, joint: &str, a: &Point<'g>, b: &Point<'g>) -> Result<(), BodyError> {
+        self.check_point(joint, a)?;
+        self.check_point(joint, b)?;
         match &a.body {
             Some(body) if a.body == b.body => {
-                return Err(BodyError::Itself { what: what.to_owned(), body: body.clone() });
+                return Err(BodyError::Itself { joint: joint.to_owned(), body: body.clone() });
             }
             _ => {}
         }
         let free = if a.body.is_some() { b } else { a };
         let bound = if a.body.is_some() { a } else { b };
         if free.dimensions != bound.dimensions {
-            let what = format!("the point of {} in `{what}`", free.name());
+            let what = BodySite::JointPoint { body: free.name().to_owned(), joint: joint.to_owned() };
             return Err(BodyError::Dimensions { what, found: free.dimensions, expected: bound.dimensions });
         }
         Ok(())
     }
 
     /// Checks that a point belongs to this model.
-    pub(crate) fn check_point(&self, what: &str, point: &Point<'g>) -> Result<(), BodyError> {
+    pub(crate) fn check_point(&self, joint: &str, point: &Point<'g>) -> Result<(), BodyError> {
         if let Some(value) = point.position.iter().filter_map(|x| x.as_number()).find(|x| !x.is_finite()) {
-            return Err(BodyError::NotFinite { what: format!("a point of `{what}`"), value });
+            return Err(BodyError::NotFinite { what: BodySite::Point(joint.to_owned()), value });
         }
         let Some(name) = &point.body else { return Ok(()) };
         let own = self.bodies.named(name);
         let same = own.is_some_and(|body| std::ptr::eq(body.mass().graph(), point.position[0].graph()));
-        if same { Ok(()) } else { Err(BodyError::Stranger { what: what.to_owned(), body: name.clone() }) }
+        if same { Ok(()) } else { Err(BodyError::Stranger { holder: joint.to_owned(), body: name.clone() }) }
     }
 
     fn check_axis(
         &self,
-        what: &str,
+        joint: &str,
         a: &Point<'g>,
         b: &Point<'g>,
         axis: &[f64],
-        remedy: &str,
+        planar: &'static str,
     ) -> Result<Vector, BodyError> {
-        self.check_joint(what, a, b)?;
+        self.check_joint(joint, a, b)?;
         if a.dimensions == 2 {
-            let what = format!("`{what}`, a joint of space that in the plane is a {remedy},");
+            let what = BodySite::SpaceJoint(joint.to_owned(), planar);
             return Err(BodyError::Dimensions { what, found: 2, expected: 3 });
         }
-        self.axis(what, a, axis)
+        self.axis(joint, a, axis)
     }
 
-    fn axis(&self, what: &str, a: &Point<'g>, axis: &[f64]) -> Result<Vector, BodyError> {
+    fn axis(&self, joint: &str, a: &Point<'g>, axis: &[f64]) -> Result<Vector, BodyError> {
         let found = axis.len();
         if found != a.dimensions {
-            let what = format!("the axis of `{what}`");
+            let what = BodySite::Axis(joint.to_owned());
             return Err(BodyError::Dimensions { what, found, expected: a.dimensions });
         }
         if let Some(&value) = axis.iter().find(|x| !x.is_finite()) {
-            return Err(BodyError::NotFinite { what: format!("the axis of `{what}`"), value });
+            return Err(BodyError::NotFinite { what: BodySite::Axis(joint.to_owned()), value });
         }
         let mut all = [0.0; 3];
         all[..found].copy_from_slice(axis);
-        unit(all).ok_or_else(|| BodyError::ZeroAxis { what: what.to_owned() })
+        unit(all).ok_or_else(|| BodyError::ZeroAxis { owner: joint.to_owned() })
     }
 }
 
@@ -216,13 +216,13 @@ impl<'g> Model<'g> {
 type Conditions<'g> = Vec<(&'static str, Expr<'g>)>;
 
 /// The direction of the world that a body gives to a unit vector in the axes of a point.
-fn told<'g>(joint: &str, point: &Point<'g>, u: Vector) -> Result<[Expr<'g>; 3], BodyError> {
+fn world_direction<'g>(joint: &str, point: &Point<'g>, u: Vector) -> Result<[Expr<'g>; 3], BodyError> {
     point.unit_direction(u).ok_or_else(|| refusal(joint, point, "give it second moments across"))
 }
 
 fn refusal(joint: &str, point: &Point<'_>, remedy: &'static str) -> BodyError {
-    let (body, kind, what) = (point.name().to_owned(), point.frame.kind(), format!("the axis of `{joint}`"));
-    BodyError::Undefined { body, kind, what, remedy }
+    let (body, kind) = (point.name().to_owned(), point.frame.kind());
+    BodyError::Undefined { body, kind, what: BodySite::Axis(joint.to_owned()), remedy }
 }
 
 /// That the directions of a unit vector in the axes of two points are the same.
@@ -234,7 +234,7 @@ fn parallel<'g>(joint: &str, a: &Point<'g>, b: &Point<'g>, u: Vector) -> Result<
         }
         // A rod across the axis stays across it: turning about itself is nothing.
         if let (Some(rod), Some(e)) = (one.rod().filter(|&rod| square(rod, u)), other.unit_direction(u)) {
-            return Ok(vec![("turn", dot(told(joint, one, rod)?, e))]);
+            return Ok(vec![("turn", dot(world_direction(joint, one, rod)?, e))]);
         }
     }
     let loose = if a.across(u).is_none() { a } else { b };
@@ -271,7 +271,7 @@ fn all_axes<'g>(point: &Point<'g>) -> Option<[[Expr<'g>; 3]; 3]> {
 fn sideways<'g>(joint: &str, a: &Point<'g>, b: &Point<'g>, u: Vector) -> Result<Conditions<'g>, BodyError> {
     let apart = minus(a.position, b.position);
     if b.dimensions == 2 {
-        let v = told(joint, b, [-u[1], u[0], 0.0])?;
+        let v = world_direction(joint, b, [-u[1], u[0], 0.0])?;
         return Ok(vec![("slide", dot(apart, v))]);
     }
     let [v, w] = b

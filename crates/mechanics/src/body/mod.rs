@@ -26,7 +26,7 @@ mod shapes;
 mod surface;
 mod vector;
 
-pub use error::BodyError;
+pub use error::{BodyError, BodySite};
 pub use inertia::{Inertia, InertiaError, Matter};
 pub use point::Point;
 pub use pose::Pose;
@@ -161,15 +161,15 @@ impl<'g> Model<'g> {
         let moments = moments.as_ref();
         let dimensions = moments.len();
         if dimensions != 2 && dimensions != 3 {
-            let what = format!("body `{name}`");
+            let what = BodySite::Body(name.to_owned());
             return Err(BodyError::Dimensions { what, found: dimensions, expected: 3 });
         }
-        self.check_positive(|| format!("the mass of body `{name}`"), mass)?;
+        self.check_positive(BodySite::Mass(name.to_owned()), mass)?;
         let mut all = [self.number(0.0); 3];
         for (to, &moment) in all.iter_mut().zip(moments) {
             *to = self.graph.adopt(moment);
             if to.as_number() != Some(0.0) {
-                self.check_positive(|| format!("a second moment of body `{name}`"), *to)?;
+                self.check_positive(BodySite::Moment(name.to_owned()), *to)?;
             }
         }
         self.add_body(name, dimensions, mass, all, [0.0; 3], IDENTITY)
@@ -246,11 +246,11 @@ impl<'g> Model<'g> {
     }
 
     /// Checks a value that should be positive, where the defaults of the parameters tell it.
-    pub(crate) fn check_positive(&self, what: impl Fn() -> String, value: Expr<'g>) -> Result<(), BodyError> {
+    pub(crate) fn check_positive(&self, what: BodySite, value: Expr<'g>) -> Result<(), BodyError> {
         let known = symbols_of(&[value]).into_iter().filter_map(|s| Some((s, *self.defaults.get(&s.id())?)));
         match value.eval(&known.collect::<Vec<_>>()) {
-            Ok(value) if !value.is_finite() => Err(BodyError::NotFinite { what: what(), value }),
-            Ok(value) if value <= 0.0 => Err(BodyError::NotPositive { what: what(), value }),
+            Ok(value) if !value.is_finite() => Err(BodyError::NotFinite { what, value }),
+            Ok(value) if value <= 0.0 => Err(BodyError::NotPositive { what, value }),
             _ => Ok(()),
         }
     }
@@ -260,9 +260,7 @@ impl<'g> Model<'g> {
 fn check_finite(name: &str, inertia: &Inertia) -> Result<(), BodyError> {
     let numbers = inertia.second().into_iter().flatten().chain(inertia.centre()).chain([inertia.mass()]);
     match numbers.into_iter().find(|x| !x.is_finite()) {
-        Some(value) => {
-            Err(BodyError::NotFinite { what: format!("a number in the inertia of body `{name}`"), value })
-        }
+        Some(value) => Err(BodyError::NotFinite { what: BodySite::Inertia(name.to_owned()), value }),
         None => Ok(()),
     }
 }

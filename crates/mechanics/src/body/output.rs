@@ -3,7 +3,7 @@
 //! With the axes eᵢ in the world, ω = ½ Σ eᵢ × ėᵢ. The momenta are those of the nodes, m ẋ₀ and m Σ λᵢ eᵢ × ėᵢ, so translations and
 //! rotations conserve them exactly, whatever the constraints.
 
-use super::error::BodyError;
+use super::error::{BodyError, BodySite};
 use super::point::Point;
 use super::vector::{combination, cross, dot, minus, plus, rates, transpose};
 use super::{Body, Frame};
@@ -108,8 +108,9 @@ impl<'g> Body<'g> {
             Frame::Full(axes) if self.dimensions == 2 => {
                 // All axes of the plane turn alike: one does.
                 let zero = self.mass.like(0.0);
-                let own = self.nodes.iter().position(Option::is_some).unwrap_or(0);
-                Ok([zero, zero, cross(axes[own], rates(axes[own]))[2]])
+                let own = self.nodes.iter().position(Option::is_some);
+                let own = axes[own.unwrap_or_else(|| unreachable!("a frame is made of nodes"))];
+                Ok([zero, zero, cross(own, rates(own))[2]])
             }
             Frame::Full(axes) => {
                 let [x, y, z] = axes.map(|e| cross(e, rates(e)));
@@ -170,7 +171,7 @@ impl<'g> Body<'g> {
     /// [`BodyError::Dimensions`] if the point is of another space.
     pub fn angular_momentum_about(&self, point: &Point<'g>) -> Result<[Expr<'g>; 3], BodyError> {
         if point.dimensions != self.dimensions {
-            let what = format!("the point of the angular momentum of `{}`", self.name);
+            let what = BodySite::MomentumPoint(self.name.clone());
             return Err(BodyError::Dimensions { what, found: point.dimensions, expected: self.dimensions });
         }
         let arm = minus(self.centre, point.position);
@@ -178,24 +179,24 @@ impl<'g> Body<'g> {
         Ok(plus(self.angular_momentum(), orbital))
     }
 
-    fn full(&self, what: &str) -> Result<&[[Expr<'g>; 3]; 3], BodyError> {
+    fn full(&self, what: &'static str) -> Result<&[[Expr<'g>; 3]; 3], BodyError> {
         match &self.frame {
             Frame::Full(axes) => Ok(axes),
             _ => Err(self.undefined(what, "give it second moments across")),
         }
     }
 
-    fn in_plane(&self, what: &str) -> Result<(), BodyError> {
+    fn in_plane(&self, what: &'static str) -> Result<(), BodyError> {
         if self.dimensions == 2 {
             return Ok(());
         }
-        let what = format!("{what} is one number in the plane only: body `{}`", self.name);
+        let what = BodySite::Planar(what, self.name.clone());
         Err(BodyError::Dimensions { what, found: self.dimensions, expected: 2 })
     }
 
-    fn undefined(&self, what: &str, remedy: &'static str) -> BodyError {
+    fn undefined(&self, what: &'static str, remedy: &'static str) -> BodyError {
         let (body, kind) = (self.name.clone(), self.frame.kind());
-        BodyError::Undefined { body, kind, what: what.to_owned(), remedy }
+        BodyError::Undefined { body, kind, what: BodySite::Own(what), remedy }
     }
 }
 

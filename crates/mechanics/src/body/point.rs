@@ -1,6 +1,6 @@
 //! Points of bodies and of the world.
 
-use super::error::BodyError;
+use super::error::{BodyError, BodySite};
 use super::rotation::Rotation;
 use super::vector::{IDENTITY, Matrix, Vector, across, apply, combination, dot, plus, product, unit};
 use super::{Body, Frame};
@@ -41,7 +41,7 @@ impl<'g> Body<'g> {
     /// [`BodyError`] if it has not as many dimensions as the body, a number is not finite, or the body is a rod and the point is not
     /// on it.
     pub fn point<X: IntoExpr<'g> + Copy>(&self, place: impl AsRef<[X]>) -> Result<Point<'g>, BodyError> {
-        let what = || format!("a point of body `{}`", self.name);
+        let what = || BodySite::BodyPoint(self.name.clone());
         let (place, expected) = (place.as_ref(), self.dimensions);
         if place.len() != expected {
             return Err(BodyError::Dimensions { what: what(), found: place.len(), expected });
@@ -67,7 +67,7 @@ impl<'g> Body<'g> {
         let off = |axis: Option<usize>| (0..3).any(|i| Some(i) != axis && steps[i].as_number() != Some(0.0));
         let refuse = |remedy| {
             let (body, kind) = (self.name.clone(), self.frame.kind());
-            Err(BodyError::Undefined { body, kind, what: "a point off it".into(), remedy })
+            Err(BodyError::Undefined { body, kind, what: BodySite::Own("a point off it"), remedy })
         };
         let arm = |axes: &[[Expr<'g>; 3]; 3]| {
             std::array::from_fn(|d| graph.sum((0..3).map(|i| steps[i] * axes[i][d])))
@@ -122,16 +122,16 @@ impl<'g> Point<'g> {
         let (name, direction) = (self.name(), direction.as_ref());
         let found = direction.len();
         if found != self.dimensions {
-            let what = format!("a direction at `{name}`");
+            let what = BodySite::Direction(name.to_owned());
             return Err(BodyError::Dimensions { what, found, expected: self.dimensions });
         }
         let mut all = [0.0; 3];
         all[..found].copy_from_slice(direction);
-        let u = unit(all).ok_or_else(|| BodyError::ZeroAxis { what: name.to_owned() })?;
+        let u = unit(all).ok_or_else(|| BodyError::ZeroAxis { owner: name.to_owned() })?;
         self.unit_direction(u).map(|e| e[..found].to_vec()).ok_or_else(|| BodyError::Undefined {
             body: name.to_owned(),
             kind: self.frame.kind(),
-            what: "a direction other than its axis".into(),
+            what: BodySite::Own("a direction other than its axis"),
             remedy: "give it second moments across",
         })
     }

@@ -1,6 +1,6 @@
 //! Where a body is and how it moves, in numbers: for starts, and from states.
 
-use super::error::BodyError;
+use super::error::{BodyError, BodySite};
 use super::rotation::{Rotation, RotationError};
 use super::vector::{Vector, apply, cross, minus, norm, plus, transpose, unit};
 use super::{Body, Frame};
@@ -171,17 +171,14 @@ impl<'g> Body<'g> {
     /// [`BodyError`] if the pose is of another space, turns a body out of the plane, or has a number that is not finite.
     pub fn start(&self, pose: &Pose) -> Result<Vec<(&str, f64)>, BodyError> {
         if pose.dimensions != self.dimensions {
-            let what = format!("the pose of body `{}`", self.name);
+            let what = BodySite::Pose(self.name.clone());
             return Err(BodyError::Dimensions { what, found: pose.dimensions, expected: self.dimensions });
         }
         let numbers = [pose.at, pose.point, pose.velocity, pose.spin].concat();
         let finite = |x: &&f64| !x.is_finite();
         let turned = pose.rotation.rows().concat();
         if let Some(&value) = numbers.iter().chain(&turned).find(finite) {
-            return Err(BodyError::NotFinite {
-                what: format!("a number in the pose of body `{}`", self.name),
-                value,
-            });
+            return Err(BodyError::NotFinite { what: BodySite::PoseNumber(self.name.clone()), value });
         }
         let spin = pose.angular_velocity();
         if self.dimensions == 2 {
@@ -218,21 +215,15 @@ impl<'g> Body<'g> {
     /// # Errors
     /// [`BodyError`] if the system does not have the body, or the state does not fit.
     pub fn pose(&self, dynamics: &mut Dynamics, state: &State) -> Result<Pose, BodyError> {
-        let (nodes, rates) = self.read(dynamics, state)?;
-        let arms = |list: &[Option<Vector>; 4]| -> [Option<Vector>; 3] {
-            let centre = list[0].unwrap_or_default();
-            std::array::from_fn(|i| list[i + 1].map(|x| minus(x, centre)))
-        };
-        let (e, v) = (arms(&nodes), arms(&rates));
+        let ([centre, velocity], arms) = self.read(dynamics, state)?;
         let (rotation, spin) = match &self.frame {
             Frame::Point => (Rotation::NONE, [0.0; 3]),
             Frame::Rod(axis, _) => {
-                let (e, v) = (e[*axis].unwrap_or_default(), v[*axis].unwrap_or_default());
+                let [e, v] = known(arms[*axis]);
                 (Rotation::shortest(self.axes[*axis], e)?, cross(e, v))
             }
-            Frame::Full(_) => self.turn(e, v)?,
+            Frame::Full(_) => self.turn(arms)?,
         };
-        let (centre, velocity) = (nodes[0].unwrap_or_default(), rates[0].unwrap_or_default());
         let pose = Pose {
             dimensions: self.dimensions,
             at: centre,
@@ -251,28 +242,28 @@ impl<'g> Body<'g> {
     }
 
     /// The rotation and the angular velocity of principal axes and their rates.
-    fn turn(&self, e: [Option<Vector>; 3], v: [Option<Vector>; 3]) -> Result<(Rotation, Vector), BodyError> {
+    fn turn(&self, arms: [Option<Moving>; 3]) -> Result<(Rotation, Vector), BodyError> {
         let quarter = |[x, y, _]: Vector| [-y, x, 0.0];
         let back = |[x, y, _]: Vector| [y, -x, 0.0];
         let (axes, spin) = if self.dimensions == 2 {
             let z = [0.0, 0.0, 1.0];
-            let (own, rate) = e.into_iter().flatten().zip(v.into_iter().flatten()).next().unwrap_or_default();
-            let axes = match [e[0], e[1]] {
-                [Some(x), Some(y)] => [x, y, z],
-                [Some(x), None] => [x, quarter(x), z],
-                [_, y] => [back(y.unwrap_or_default()), y.unwrap_or_default(), z],
+            let [own, rate] = known(arms.into_iter().flatten().next());
+            let axes = match [arms[0], arms[1]] {
+                [Some([x, _]), Some([y, _])] => [x, y, z],
+                [Some([x, _]), None] => [x, quarter(x), z],
+                [None, y] => [back(known(y)[0]), known(y)[0], z],
             };
             (axes, [0.0, 0.0, cross(own, rate)[2]])
         } else {
-            let mut axes = e.map(Option::unwrap_or_default);
-            let mut rates = v.map(Option::unwrap_or_default);
-            if let Some(missing) = e.iter().position(Option::is_none) {
-                let (i, j) = ((missing + 1) % 3, (missing + 2) % 3);
-                axes[missing] = cross(axes[i], axes[j]);
-                rates[missing] = plus(cross(rates[i], axes[j]), cross(axes[i], rates[j]));
-            }
-            let turns: [Vector; 3] = std::array::from_fn(|i| cross(axes[i], rates[i]));
-            (axes, plus(plus(turns[0], turns[1]), turns[2]).map(|x| 0.5 * x))
+            // An axis of a flat body is across the two others.
+            let axes: [Moving; 3] = std::array::from_fn(|i| {
+                arms[i].unwrap_or_else(|| {
+                    let ([a, da], [b, db]) = (known(arms[(i + 1) % 3]), known(arms[(i + 2) % 3]));
+                    [cross(a, b), plus(cross(da, b), cross(a, db))]
+                })
+            });
+            let turns = axes.map(|[e, v]| cross(e, v));
+            (axes.map(|[e, _]| e), plus(plus(turns[0], turns[1]), turns[2]).map(|x| 0.5 * x))
         };
         // Columns of the world's rotation: Σ over principal axes of (direction in the world) × (axis in the frame).
         let world = transpose(&axes);
@@ -280,42 +271,49 @@ impl<'g> Body<'g> {
         Ok((Rotation::matrix(rows)?, spin))
     }
 
-    /// Positions and velocities of the centre and of the nodes in a state.
-    #[allow(clippy::type_complexity)] // the same pair twice, said once
+    /// The centre in a state, and from it the arms to the nodes that there are.
     fn read(
         &self,
         dynamics: &mut Dynamics,
         state: &State,
-    ) -> Result<([Option<Vector>; 4], [Option<Vector>; 4]), BodyError> {
+    ) -> Result<(Moving, [Option<Moving>; 3]), BodyError> {
         let mut velocities = vec![0.0; state.q.len()];
         dynamics.velocities(&[state.t], &state.block(), &mut velocities)?;
-        let mut found: [[Option<Vector>; 4]; 2] = Default::default();
-        let mut names = self.names.iter();
-        let present = [true].into_iter().chain(self.nodes.iter().map(Option::is_some));
-        for (slot, present) in present.enumerate() {
-            if !present {
-                continue;
-            }
-            let mut pair = [[0.0; 3]; 2];
-            for d in 0..self.dimensions {
-                let Some((name, rate)) = names.next() else { continue };
+        let mut names = self.names.chunks_exact(self.dimensions);
+        let mut next = || -> Result<Moving, BodyError> {
+            let mut node = [[0.0; 3]; 2];
+            let Some(names) = names.next() else { unreachable!("a node has its coordinates") };
+            for (d, (name, rate)) in names.iter().enumerate() {
                 let system = dynamics.system();
-                (pair[0][d], pair[1][d]) = match system.coordinates().iter().position(|q| q == name) {
+                (node[0][d], node[1][d]) = match system.coordinates().position(name) {
                     Some(at) => (state.q[at], velocities[at]),
                     None if system.held().iter().any(|(held, _)| held == name) => {
                         (dynamics.held_value(state.t, name)?, dynamics.held_value(state.t, rate)?)
                     }
                     None => {
-                        let (what, body) = ("the system".into(), self.name.clone());
-                        return Err(BodyError::Stranger { what, body });
+                        let (holder, body) = ("the system".into(), self.name.clone());
+                        return Err(BodyError::Stranger { holder, body });
                     }
                 };
             }
-            (found[0][slot], found[1][slot]) = (Some(pair[0]), Some(pair[1]));
+            Ok(node)
+        };
+        let centre = next()?;
+        let mut arms = [None; 3];
+        for (arm, _) in arms.iter_mut().zip(&self.nodes).filter(|(_, node)| node.is_some()) {
+            let [at, rate] = next()?;
+            *arm = Some([minus(at, centre[0]), minus(rate, centre[1])]);
         }
-        let [positions, rates] = found;
-        Ok((positions, rates))
+        Ok((centre, arms))
     }
+}
+
+/// A vector, and its rate.
+type Moving = [Vector; 2];
+
+/// An arm that the frame of the body is made of.
+fn known(arm: Option<Moving>) -> Moving {
+    arm.unwrap_or_else(|| unreachable!("a frame is made of the arms that a body has"))
 }
 
 fn three<const D: usize>(given: [f64; D]) -> Vector {

@@ -3,6 +3,7 @@
 use super::vector::{
     IDENTITY, Matrix, Vector, across, apply, cross, dot, minus, norm, product, transpose, unit,
 };
+use leastaction_expr::Advice;
 use std::f64::consts::PI;
 
 /// A rotation: how a body is turned against the world.
@@ -18,29 +19,48 @@ pub struct Rotation {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum RotationError {
     /// A number is infinite or NaN.
-    #[error("a rotation has {value} in it: numbers must be finite")]
     NotFinite {
         /// The number.
         value: f64,
     },
     /// The axis of a rotation, or a quaternion, has no length.
-    #[error("the {what} of a rotation has length 0: give a direction")]
     Zero {
         /// "axis" or "quaternion".
         what: &'static str,
     },
     /// The columns are not at right angles or not of length 1.
-    #[error(
-        "the matrix is not a rotation: RᵀR differs from the identity by {error:.1e}; its columns must be unit vectors at right \
-         angles"
-    )]
     NotOrthogonal {
         /// The largest difference.
         error: f64,
     },
     /// The matrix mirrors.
-    #[error("the matrix mirrors (its determinant is −1): swap two axes, or reverse one")]
     Mirror,
+}
+
+impl RotationError {
+    /// What is wrong, and what to do.
+    #[must_use]
+    pub fn advice(&self) -> Advice {
+        match self {
+            RotationError::NotFinite { value } => {
+                Advice::cause(format!("a rotation has {value} in it")).remedy("numbers must be finite")
+            }
+            RotationError::Zero { what } => {
+                Advice::cause(format!("the {what} of a rotation has length 0")).remedy("give a direction")
+            }
+            RotationError::NotOrthogonal { error } => Advice::cause("the matrix is not a rotation").remedy(
+                format!("RᵀR differs from the identity by {error:.1e}; its columns must be unit vectors at right angles"),
+            ),
+            RotationError::Mirror => Advice::cause("the matrix mirrors (its determinant is −1)")
+                .remedy("swap two axes, or reverse one"),
+        }
+    }
+}
+
+impl std::fmt::Display for RotationError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.advice().fmt(f)
+    }
 }
 
 impl Default for Rotation {

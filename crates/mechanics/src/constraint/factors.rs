@@ -293,7 +293,7 @@ impl ConstraintFactors {
                 }
             }
             if let Some(lane) = failure {
-                let coordinate = system.coordinates().first().cloned().unwrap_or_default();
+                let coordinate = system.coordinates().at(0);
                 return Err(EvalError::SingularMass { t: t[lane], lane, coordinate });
             }
         }

@@ -23,7 +23,7 @@ use crate::matrix::Symmetric;
 use crate::model::{Model, Term};
 use crate::probe::Probe;
 use leastaction_expr::{Entry, Expr, Id, jacobian, jvp, rebind};
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 
 /// The forces of so many constraints are written out.
 const WRITTEN_OUT: usize = 32;
@@ -59,11 +59,12 @@ impl<'g> Model<'g> {
             return Ok(());
         }
         let fixed = self.parameters.iter().map(|(p, _)| *p).chain([self.time]);
-        let fixed: HashSet<Id> = fixed.map(|e| e.id()).collect();
+        let fixed: FxHashSet<Id> = fixed.map(|e| e.id()).collect();
         // What energies read that are no formulas stays a coordinate: no value can be put in its place there.
         let reads = self.potential.iter().flat_map(Potential::reads);
-        let read: HashSet<Id> = reads.filter_map(|&i| Some(self.coordinates.get(i as usize)?.id())).collect();
-        let mut free: HashSet<Id> =
+        let read: FxHashSet<Id> =
+            reads.filter_map(|&i| Some(self.coordinates.get(i as usize)?.id())).collect();
+        let mut free: FxHashSet<Id> =
             self.coordinates.iter().map(|q| q.id()).filter(|q| !read.contains(q)).collect();
         loop {
             let resolved = self.substituted()?;
@@ -83,7 +84,7 @@ impl<'g> Model<'g> {
                     _ => self.constraints.push(term),
                 }
             }
-            let held: HashSet<Id> = self.held.iter().map(|(q, _)| q.id()).collect();
+            let held: FxHashSet<Id> = self.held.iter().map(|(q, _)| q.id()).collect();
             let stay: Vec<bool> = self.coordinates.iter().map(|q| !held.contains(&q.id())).collect();
             let places = stay.iter().scan(0, |next, &stays| {
                 let place = *next;
@@ -108,8 +109,8 @@ fn keep<T>(list: &mut Vec<T>, stay: &[bool]) {
 /// The coordinate that must have a value for Φ to vanish, and the value.
 fn held_by<'g>(
     value: Expr<'g>,
-    fixed: &HashSet<Id>,
-    coordinates: &HashSet<Id>,
+    fixed: &FxHashSet<Id>,
+    coordinates: &FxHashSet<Id>,
 ) -> Option<(Expr<'g>, Expr<'g>)> {
     let mut moving = symbols_of(&[value]).into_iter().filter(|s| !fixed.contains(&s.id()));
     let (held, None) = (moving.next()?, moving.next()) else { return None };
@@ -123,9 +124,9 @@ fn held_by<'g>(
 pub(crate) fn derive<'g>(model: &Model<'g>) -> Result<Vec<Constraint<'g>>, ModelError> {
     let probe = Probe::new(model.graph, &model.parameters);
     let velocities: Vec<_> = model.coordinates.iter().map(|&q| rate(q)).collect();
-    let ids = |list: &[Expr<'g>]| list.iter().map(|e| e.id()).collect::<HashSet<Id>>();
+    let ids = |list: &[Expr<'g>]| list.iter().map(|e| e.id()).collect::<FxHashSet<Id>>();
     let (places, speeds) = (ids(&model.coordinates), ids(&velocities));
-    let depends = |e: Expr<'g>, on: &HashSet<Id>| symbols_of(&[e]).iter().any(|s| on.contains(&s.id()));
+    let depends = |e: Expr<'g>, on: &FxHashSet<Id>| symbols_of(&[e]).iter().any(|s| on.contains(&s.id()));
     let values: Vec<_> = model.constraints.iter().map(|term| term.value).collect();
     let rates = along(&values, &model.coordinates, model.time);
     let mut constraints = Vec::with_capacity(values.len());

@@ -2,12 +2,17 @@
 
 use std::sync::LazyLock;
 use tiny_skia::{Path, PathBuilder};
-use ttf_parser::{Face, OutlineBuilder};
+use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
-static FACE: LazyLock<Option<Face<'static>>> = LazyLock::new(|| Face::parse(notosans::REGULAR_TTF, 0).ok());
+static FACE: LazyLock<Face<'static>> = LazyLock::new(|| match Face::parse(notosans::REGULAR_TTF, 0) {
+    Ok(face) => face,
+    Err(error) => unreachable!("the font that comes with the program cannot be read: {error}"),
+});
 
-/// How far a letter advances if the font says nothing, of its size.
-const USUAL_ADVANCE: f64 = 0.6;
+/// The glyph of a letter; that of what is missing, for one that the font does not have.
+fn glyph(letter: char) -> GlyphId {
+    FACE.glyph_index(letter).unwrap_or_default()
+}
 
 /// The letter whose shape is drawn, how large, and how far it is raised. The font has raised digits, but no raised minus.
 fn shape(letter: char) -> (char, f64, f64) {
@@ -16,11 +21,10 @@ fn shape(letter: char) -> (char, f64, f64) {
 
 fn advance(letter: char) -> f64 {
     let (letter, size, _) = shape(letter);
-    let told = FACE.as_ref().and_then(|face| {
-        let glyph = face.glyph_index(letter).unwrap_or_default();
-        Some(f64::from(face.glyph_hor_advance(glyph)?) / f64::from(face.units_per_em()))
-    });
-    size * told.unwrap_or(USUAL_ADVANCE)
+    let Some(advance) = FACE.glyph_hor_advance(glyph(letter)) else {
+        unreachable!("the font says how far each of its glyphs advances")
+    };
+    size * (f64::from(advance) / f64::from(FACE.units_per_em()))
 }
 
 /// How wide a text is.
@@ -31,18 +35,17 @@ pub(crate) fn width(text: &str, size: f64) -> f64 {
 /// Whether the font has a letter.
 #[cfg(test)]
 pub(crate) fn has(letter: char) -> bool {
-    FACE.as_ref().is_some_and(|face| face.glyph_index(shape(letter).0).is_some())
+    FACE.glyph_index(shape(letter).0).is_some()
 }
 
-/// The outline of a text that starts at the origin on its baseline, y down.
+/// The outline of a text that starts at the origin on its baseline, y down; none if nothing is to be seen of it.
 pub(crate) fn outline(text: &str, size: f64) -> Option<Path> {
-    let face = FACE.as_ref()?;
-    let scale = size / f64::from(face.units_per_em());
+    let scale = size / f64::from(FACE.units_per_em());
     let mut pen = Pen { path: PathBuilder::new(), x: 0.0, y: 0.0, scale };
     for letter in text.chars() {
         let (drawn, part, raised) = shape(letter);
         (pen.scale, pen.y) = (scale * part, -raised * size);
-        face.outline_glyph(face.glyph_index(drawn).unwrap_or_default(), &mut pen);
+        FACE.outline_glyph(glyph(drawn), &mut pen);
         pen.x += advance(letter) * size;
     }
     pen.path.finish()

@@ -332,8 +332,8 @@ fn vanishing(text: &str) -> Result<String, SectionError> {
 fn usual(surface: &str, system: &System) -> Result<[String; 2], SectionError> {
     let held = surface.split('=').next().unwrap_or(surface).trim();
     let mut pairs = system.coordinates().iter().zip(system.momenta());
-    let free = pairs.find(|(q, p)| *q != held && *p != held);
-    free.map(|(q, p)| [q.clone(), p.clone()]).ok_or(SectionError::NothingShown)
+    let free = pairs.find(|(q, p)| q != held && p != held);
+    free.map(|(q, p)| [q, p]).ok_or(SectionError::NothingShown)
 }
 
 #[cfg(test)]

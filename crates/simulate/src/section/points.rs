@@ -1,7 +1,7 @@
 //! The points of a section: as a record for files, and by orbit for plots.
 
 use leastaction_mechanics::{Dynamics, EvalError, Observable, System};
-use leastaction_output::{Column, Record};
+use leastaction_output::{Columns, Record};
 
 /// Points, in the order in which they were found.
 #[derive(Clone, Debug)]
@@ -18,17 +18,14 @@ impl Points {
     /// No points yet, of a section that shows these.
     pub(super) fn new(system: &System, names: &[String; 2]) -> Points {
         let known = |name: &String| {
-            [system.coordinates(), system.velocities(), system.momenta()]
-                .into_iter()
-                .flatten()
-                .any(|n| n == name)
-                || name == "t"
+            let mut lists = [system.coordinates(), system.velocities(), system.momenta()].into_iter();
+            name == "t" || lists.any(|names| names.contains(name))
         };
         let own = [!known(&names[0]), !known(&names[1]) && names[0] != names[1]];
         let more = names.iter().zip(own).filter(|(_, own)| *own).map(|(name, _)| name.as_str());
         let record = Record::blank(system, std::iter::once("orbit").chain(more));
         // Where things were, and what constraints did, is not of the points.
-        let record = Record { paths: Vec::new(), multipliers: Vec::new(), ..record };
+        let record = Record { paths: Vec::new(), multipliers: Columns::default(), ..record };
         Points { record, shown: Vec::new(), own }
     }
 
@@ -52,13 +49,15 @@ impl Points {
         }
         let record = &mut self.record;
         record.times.push(t);
-        push(&mut record.coordinates, y);
-        push(&mut record.velocities, &velocities);
-        push(&mut record.momenta, &y[n..]);
+        record.coordinates.push(&y[..n]);
+        if moving {
+            record.velocities.push(&velocities);
+            record.momenta.push(&y[n..]);
+        }
         record.energy.push(energy[0]);
         let own = values.into_iter().zip(self.own).filter(|(_, own)| *own).map(|(value, _)| value);
         let row: Vec<f64> = std::iter::once(orbit as f64).chain(own).collect();
-        push(&mut record.outputs, &row);
+        record.outputs.push(&row);
         self.shown.push((orbit, values));
         Ok(energy[0])
     }
@@ -88,8 +87,4 @@ impl Points {
             .chunk_by(|a, b| a.0 == b.0)
             .map(|points| (points[0].0, points.iter().map(|p| p.1).collect()))
     }
-}
-
-fn push(columns: &mut [Column], values: &[f64]) {
-    columns.iter_mut().zip(values).for_each(|(column, &value)| column.values.push(value));
 }

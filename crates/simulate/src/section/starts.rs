@@ -4,7 +4,7 @@ use super::{Lost, LostOrbit, SectionError, SectionPlan};
 use crate::error::PrepareError;
 use crate::problem::{Problem, start};
 use crate::source::Source;
-use leastaction_integrate::number;
+use leastaction_integrate::{number, rounded};
 use leastaction_mechanics::{Dynamics, StartError, State, System};
 
 /// Values of an initial condition that are varied from orbit to orbit.
@@ -119,7 +119,7 @@ pub(super) fn starts(
             continue;
         };
         let names = [system.coordinates(), system.velocities(), system.momenta()];
-        if !names.into_iter().flatten().any(|name| *name == level.solve) {
+        if !names.into_iter().any(|names| names.contains(&level.solve)) {
             // What the system does not have is no matter of the energy, and the start knows what was meant.
             set(&mut values, &system, &level.solve, 0.0);
             start(&mut problem.dynamics, &values).map_err(PrepareError::usage)?;
@@ -134,8 +134,8 @@ pub(super) fn starts(
 
 /// Sets a value of an initial condition in the place of what was there. Momenta and velocities do not go together.
 fn set(values: &mut Vec<(String, f64)>, system: &System, name: &str, value: f64) {
-    let momentum = system.momenta().iter().any(|p| p == name);
-    let velocity = system.velocities().iter().any(|v| v == name);
+    let momentum = system.momenta().contains(name);
+    let velocity = system.velocities().contains(name);
     values.retain(|(other, _)| {
         let clash =
             momentum && system.velocities().contains(other) || velocity && system.momenta().contains(other);
@@ -219,7 +219,7 @@ impl Level {
 
 /// Four digits of a number.
 fn short(value: f64) -> String {
-    number(&format!("{value:.3e}").parse().unwrap_or(value))
+    rounded(value, 4)
 }
 
 #[cfg(test)]

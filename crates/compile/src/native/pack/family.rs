@@ -53,7 +53,7 @@ fn hash(value: impl Hash) -> u64 {
 pub(super) fn find(program: &Program, width: usize, eager: bool) -> Families {
     let mut search = Search::new(program, width, eager);
     let mut candidates = search.candidates();
-    while search.found.lanes.len() < FAMILIES {
+    while search.families.lanes.len() < FAMILIES {
         // What a candidate promises only falls as other families take instructions.
         let Some(at) = (0..candidates.len()).max_by_key(|&i| candidates[i].0) else { break };
         let (score, members) = candidates.swap_remove(at);
@@ -61,7 +61,7 @@ pub(super) fn find(program: &Program, width: usize, eager: bool) -> Families {
             break;
         }
         let members: Vec<u32> =
-            members.into_iter().filter(|&m| search.found.homes[m as usize].0 == NONE).collect();
+            members.into_iter().filter(|&m| search.families.homes[m as usize].0 == NONE).collect();
         if members.len() < 2 {
             continue;
         }
@@ -74,7 +74,7 @@ pub(super) fn find(program: &Program, width: usize, eager: bool) -> Families {
             search.sweep();
         }
     }
-    search.found
+    search.families
 }
 
 struct Search<'a> {
@@ -90,7 +90,7 @@ struct Search<'a> {
     claimed: Vec<bool>,
     /// What several lanes read.
     shared: Vec<bool>,
-    found: Families,
+    families: Families,
 }
 
 /// A family in the making: its bundles, and what they gain.
@@ -121,7 +121,7 @@ impl Search<'_> {
             sizes.push(size);
         }
         let uses = crate::fuse::use_counts(&program.body, &program.outputs);
-        let found = Families {
+        let families = Families {
             bundles: Vec::new(),
             homes: vec![(NONE, 0); count],
             swapped: vec![false; count],
@@ -136,7 +136,7 @@ impl Search<'_> {
             uses,
             claimed: vec![false; count],
             shared: vec![false; count],
-            found,
+            families,
         }
     }
 
@@ -227,7 +227,7 @@ impl Search<'_> {
         }
         let fits = |&m: &u32| {
             self.program.body[m as usize].code == code
-                && self.found.homes[m as usize].0 == NONE
+                && self.families.homes[m as usize].0 == NONE
                 && !claimed.contains_key(&m)
         };
         if matches!(code, Code::Call(_)) || trial.bundles.len() >= reach || !members.iter().all(fits) {
@@ -247,29 +247,29 @@ impl Search<'_> {
     }
 
     fn accept(&mut self, lanes: usize, trial: Trial) {
-        let family = self.found.lanes.len();
-        self.found.lanes.push(lanes);
+        let family = self.families.lanes.len();
+        self.families.lanes.push(lanes);
         for members in trial.bundles {
-            let bundle = self.found.bundles.len() as u32;
+            let bundle = self.families.bundles.len() as u32;
             for (lane, &m) in members.iter().enumerate() {
-                self.found.homes[m as usize] = (bundle, lane as u32);
+                self.families.homes[m as usize] = (bundle, lane as u32);
             }
             let code = self.program.body[members[0] as usize].code;
-            self.found.bundles.push(Bundle { family, code, members });
+            self.families.bundles.push(Bundle { family, code, members });
         }
-        trial.swapped.iter().for_each(|&m| self.found.swapped[m as usize] = true);
+        trial.swapped.iter().for_each(|&m| self.families.swapped[m as usize] = true);
     }
 
     /// Takes into the last family what is computed from it lane by lane, and what is only computed for that.
     fn sweep(&mut self) {
         let program = self.program;
-        let family = self.found.lanes.len() - 1;
+        let family = self.families.lanes.len() - 1;
         let mut seen: FxHashMap<(u64, u32), u32> = FxHashMap::default();
         let mut bundles: FxHashMap<(u64, u32), u32> = FxHashMap::default();
         // What joins lanes, such as a sum over them.
         let mut joint = vec![false; program.body.len()];
         for (at, instruction) in program.body.iter().enumerate() {
-            if self.found.homes[at].0 != NONE || matches!(instruction.code, Code::Call(_)) {
+            if self.families.homes[at].0 != NONE || matches!(instruction.code, Code::Call(_)) {
                 continue;
             }
             let (lane, agree) = self.lane(instruction, family, &joint);
@@ -281,14 +281,14 @@ impl Search<'_> {
             let mut kinds = [0u64; 4];
             for (kind, &operand) in kinds.iter_mut().zip(instruction.arguments()) {
                 *kind = match operand {
-                    Operand::Temporary(t) => match self.found.homes[t as usize] {
+                    Operand::Temporary(t) => match self.families.homes[t as usize] {
                         (bundle, l) if self.is_in(bundle, family) && l == lane => u64::from(bundle),
                         (bundle, _) => {
                             // Claimed for one lane and wanted in another: it is shared.
                             if self.is_in(bundle, family) {
                                 let (bundle, l) =
-                                    std::mem::replace(&mut self.found.homes[t as usize], (NONE, 0));
-                                self.found.bundles[bundle as usize].members[l as usize] = NONE;
+                                    std::mem::replace(&mut self.families.homes[t as usize], (NONE, 0));
+                                self.families.bundles[bundle as usize].members[l as usize] = NONE;
                                 self.shared[t as usize] = true;
                             }
                             hash(program.body[t as usize].code) | 1 << 63
@@ -309,14 +309,14 @@ impl Search<'_> {
             let bundle = self.join(bundle, family, lane, at as u32);
             if let Some(bundle) = bundle {
                 bundles.insert((key, *times), bundle);
-                self.found.swapped[at] = swapped;
+                self.families.swapped[at] = swapped;
                 self.claim(&mut bundles, bundle, lane, at as u32);
             }
         }
     }
 
     fn is_in(&self, bundle: u32, family: usize) -> bool {
-        bundle != NONE && self.found.bundles[bundle as usize].family == family
+        bundle != NONE && self.families.bundles[bundle as usize].family == family
     }
 
     /// The lane of an instruction by its arguments, and whether they agree. What was only claimed has no say if others have.
@@ -326,7 +326,7 @@ impl Search<'_> {
         for &operand in instruction.arguments() {
             let Operand::Temporary(t) = operand else { continue };
             let t = t as usize;
-            let (bundle, l) = self.found.homes[t];
+            let (bundle, l) = self.families.homes[t];
             // A sum over lanes that goes on, not one that is shared by them.
             agree &= !(joint[t] && self.uses[t] == 1);
             if !self.is_in(bundle, family) {
@@ -343,17 +343,17 @@ impl Search<'_> {
     /// Puts an instruction into a lane of a bundle, or of a new one. Returns the bundle.
     fn join(&mut self, bundle: Option<u32>, family: usize, lane: u32, at: u32) -> Option<u32> {
         let code = self.program.body[at as usize].code;
-        let place = bundle.unwrap_or(self.found.bundles.len() as u32);
+        let place = bundle.unwrap_or(self.families.bundles.len() as u32);
         if bundle.is_none() {
-            let members = vec![NONE; self.found.lanes[family]];
-            self.found.bundles.push(Bundle { family, code, members });
+            let members = vec![NONE; self.families.lanes[family]];
+            self.families.bundles.push(Bundle { family, code, members });
         }
-        let found = &mut self.found.bundles[place as usize];
+        let found = &mut self.families.bundles[place as usize];
         if found.code != code || found.members[lane as usize] != NONE {
             return None;
         }
         found.members[lane as usize] = at;
-        self.found.homes[at as usize] = (place, lane);
+        self.families.homes[at as usize] = (place, lane);
         Some(place)
     }
 
@@ -363,14 +363,14 @@ impl Search<'_> {
         while let Some((bundle, at, only)) = open.pop() {
             let instruction = self.program.body[at as usize];
             for i in 0..instruction.code.arity() {
-                let Operand::Temporary(t) = self.found.argument(&instruction, at, i) else { continue };
+                let Operand::Temporary(t) = self.families.argument(&instruction, at, i) else { continue };
                 let code = self.program.body[t as usize].code;
-                let free = self.found.homes[t as usize].0 == NONE && !self.shared[t as usize];
+                let free = self.families.homes[t as usize].0 == NONE && !self.shared[t as usize];
                 if !free || matches!(code, Code::Call(_)) || only && self.uses[t as usize] > 1 {
                     continue;
                 }
                 let key = (hash((bundle, i as u32, code)) ^ 0x5555, NONE);
-                let family = self.found.bundles[bundle as usize].family;
+                let family = self.families.bundles[bundle as usize].family;
                 let place = bundles.get(&key).copied();
                 if let Some(place) = self.join(place, family, lane, t) {
                     bundles.insert(key, place);

@@ -91,8 +91,8 @@ impl Animation<'_> {
 fn portrait(record: &Record) -> Option<(Record, Drawing)> {
     let (q, v) = (&record.coordinates, &record.velocities);
     let pairs: Vec<_> = match v.is_empty() {
-        false => q.iter().zip(v).take(PORTRAITS).collect(),
-        true => q.first().zip(q.get(1)).into_iter().collect(),
+        false => q.iter().zip(v.iter()).take(PORTRAITS).collect(),
+        true => q.get(0).zip(q.get(1)).into_iter().collect(),
     };
     let scaled = |values: &[f64]| {
         let size = values.iter().filter(|v| v.is_finite()).fold(0.0_f64, |m, v| m.max(v.abs()));
@@ -102,7 +102,7 @@ fn portrait(record: &Record) -> Option<(Record, Drawing)> {
         .into_iter()
         .map(|(q, v)| Course {
             name: format!("{}, {}", q.name, v.name),
-            axes: vec![scaled(&q.values), scaled(&v.values)],
+            axes: vec![scaled(q.values), scaled(v.values)],
         })
         .collect();
     let axes = Drawing::new().line([[-1.0, 0.0], [1.0, 0.0]]).line([[0.0, -1.0], [0.0, 1.0]]);

@@ -23,15 +23,15 @@ pub(crate) fn save(painter: &mut Painter<'_>, program: &Path, path: &Path) -> Re
     name.push(format!(".{}.part", std::process::id()));
     let part = path.with_file_name(name);
     let refused = |reason| FileError::Write { path: path.to_owned(), reason }.into();
-    let made = film(painter, program, &part).and_then(|()| fs::rename(&part, path).map_err(refused));
-    if made.is_err() {
+    let written = encode(painter, program, &part).and_then(|()| fs::rename(&part, path).map_err(refused));
+    if written.is_err() {
         // It may never have come to be.
         let _ = fs::remove_file(&part);
     }
-    made
+    written
 }
 
-fn film(painter: &mut Painter<'_>, program: &Path, part: &Path) -> Result<(), PictureError> {
+fn encode(painter: &mut Painter<'_>, program: &Path, part: &Path) -> Result<(), PictureError> {
     let (width, height) = painter.size();
     let tempo = painter.tempo();
     let failed = |error: std::io::Error| PictureError::Ffmpeg {
@@ -73,9 +73,9 @@ fn film(painter: &mut Painter<'_>, program: &Path, part: &Path) -> Result<(), Pi
 #[cfg(all(test, unix))]
 mod tests {
     use super::{ffmpeg, save};
+    use crate::animation::frame::Painter;
+    use crate::animation::tempo::Tempo;
     use crate::error::PictureError;
-    use crate::film::frame::Painter;
-    use crate::film::tempo::Tempo;
     use crate::scene::Scene;
     use leastaction_language::Drawing;
     use leastaction_output::{Path as Course, Record};
@@ -93,7 +93,7 @@ mod tests {
         folder
     }
 
-    fn film(folder: &Path) -> (Result<(), PictureError>, Tempo, (u32, u32)) {
+    fn saved(folder: &Path) -> (Result<(), PictureError>, Tempo, (u32, u32)) {
         let times: Vec<_> = (0..=80).map(|i| f64::from(i) / 10.0).collect();
         let axes = vec![times.iter().map(|t| t.sin()).collect(), times.iter().map(|t| t.cos()).collect()];
         let record = Record { times, paths: vec![Course { name: "a".into(), axes }], ..Record::default() };
@@ -108,8 +108,8 @@ mod tests {
     #[test]
     fn every_frame_is_sent() {
         let folder = folder("sent", "#!/bin/sh\nfor last; do :; done\ncat > \"$last\"\n");
-        let (saved, tempo, (width, height)) = film(&folder);
-        saved.expect("a film");
+        let (result, tempo, (width, height)) = saved(&folder);
+        result.expect("a video");
         let bytes = fs::metadata(folder.join("film.mp4")).expect("the film").len();
         assert_eq!(bytes, tempo.frames as u64 * u64::from(width * height * 3));
         assert_eq!((width % 2, height % 2), (0, 0));
@@ -123,7 +123,7 @@ mod tests {
             "failed",
             "#!/bin/sh\nfor last; do :; done\necho part > \"$last\"\necho no codec >&2\nexit 3\n",
         );
-        let error = film(&folder).0.expect_err("it failed").to_string();
+        let error = saved(&folder).0.expect_err("it failed").to_string();
         assert!(error.contains("no codec") && error.contains('3'), "{error}");
         assert_eq!(fs::read_dir(&folder).expect("the folder").count(), 1);
         fs::remove_dir_all(folder).expect("gone");
