@@ -18,6 +18,8 @@ pub struct Results {
     pub total: u64,
     /// Whether it was broken off before its end.
     pub interrupted: bool,
+    /// Files of chunks that were found damaged when the run began, so that their trajectories were run again.
+    pub damaged: Vec<PathBuf>,
 }
 
 /// What one reduction found.
@@ -36,7 +38,7 @@ impl Results {
         total: u64,
         interrupted: bool,
     ) -> Results {
-        Results { harvest, manifest, done, total, interrupted }
+        Results { harvest, manifest, done, total, interrupted, damaged: Vec::new() }
     }
 
     /// How trajectories ended.

@@ -228,7 +228,8 @@ impl Study {
         let plan = Plan::new(self, &mut dynamics)?;
         let store =
             self.directory.as_deref().map(|directory| Store::begin(directory, &plan.manifest)).transpose()?;
-        let there = store.as_ref().map_or(Ok(Vec::new()), |store| store.whole(&plan.chunks))?;
+        let (there, damaged) =
+            store.as_ref().map_or(Ok(Default::default()), |store| store.whole(&plan.chunks))?;
         let mut harvest = Harvest::new(plan.bound, self.events.len());
         let mut clock = Clock::new(&plan.chunks, &there, plan.chunk, plan.count);
         // Nobody looks at samples that no reduction keeps.
@@ -283,7 +284,9 @@ impl Study {
             }
         }
         let Progress { done, total, .. } = clock.progress();
-        Ok(Results::new(harvest, plan.manifest, done, total, interrupted))
+        let mut results = Results::new(harvest, plan.manifest, done, total, interrupted);
+        results.damaged = damaged;
+        Ok(results)
     }
 }
 

@@ -194,7 +194,26 @@ fn studies_go_on_where_they_were_left() {
     let mut chunks = 0;
     let mended = swings().kept_in(&shelf).run(&dynamics, |_| chunks += 1).unwrap();
     assert!(all(&mended) == whole && chunks == 3);
+    // What is run again is said; what is missing was never there.
+    assert_eq!(mended.damaged, [3, 4].map(|number| shelf.join(format!("{number:09}.chunk"))));
     assert!(all(&Results::merge(&[&shelf]).unwrap()) == whole);
+}
+
+/// A study that was killed while it wrote its manifest goes on; whatever else is in a directory is left alone.
+#[test]
+fn a_part_of_a_manifest_is_no_obstacle() {
+    let (dynamics, shelf) = (pendulum(), shelf("part"));
+    fs::create_dir_all(&shelf).unwrap();
+    fs::write(shelf.join(".manifest.4711-0.part"), "vers").unwrap();
+    let results = swings().kept_in(&shelf).run(&dynamics, |_| ()).unwrap();
+    assert!(results.done == 500 && results.damaged.is_empty());
+    assert!(!shelf.join(".manifest.4711-0.part").exists());
+    fs::remove_dir_all(&shelf).unwrap();
+    fs::create_dir_all(&shelf).unwrap();
+    fs::write(shelf.join(".letter.4711-0.part"), "Dear").unwrap();
+    let refused = swings().kept_in(&shelf).run(&dynamics, |_| ()).err().unwrap();
+    assert!(matches!(refused, leastaction_ensemble::StudyError::Store(StoreError::Occupied { .. })));
+    assert!(shelf.join(".letter.4711-0.part").exists());
 }
 
 /// A directory of another study is left alone.

@@ -21,4 +21,5 @@ pub use format::format;
 pub use reader::{about, read};
 pub use setup::{Direction, Event, Plan, Setup};
 pub use source_map::Locate;
+pub use statement::words;
 pub use text::text;

@@ -3,12 +3,12 @@
 use crate::diagnostic::{Diagnostic, Errors};
 use crate::lines::statements;
 use crate::setup::Setup;
-use crate::source_map::Mention;
+use crate::source_map::{Fixed, Mention};
 use crate::statement::{self, End, Link, Statement};
 use crate::text::check_size;
 use leastaction_expr::{Expr, Graph, Id, Kind, Node, Parser, Scope, Span, Token, UnboundSymbol, Value};
 use leastaction_mechanics::{Model, Pose, Term, TermKind, gravity_on};
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 
 /// What a text says, read in the order in which it is written: a name is declared before it is used.
@@ -21,6 +21,8 @@ pub(crate) struct Reader<'g, 's> {
     pub(crate) values: HashMap<String, f64>,
     /// The parameters with their values.
     pub(crate) parameters: HashMap<Id, f64>,
+    /// Parameters whose values were used up in numbers, and where.
+    pub(crate) fixed: RefCell<Vec<Fixed>>,
     /// The particles, points and bodies.
     pub(crate) places: Vec<Position<'g>>,
     /// The coordinates, those of bodies too.
@@ -138,6 +140,7 @@ pub fn read<'g>(graph: &'g Graph, source: &str, values: &[(&str, f64)]) -> Resul
         scope,
         values: values.iter().map(|&(name, value)| (name.to_owned(), value)).collect(),
         parameters: HashMap::new(),
+        fixed: RefCell::default(),
         places: Vec::new(),
         points: HashMap::new(),
         links: Vec::new(),
@@ -362,8 +365,11 @@ impl<'g, 's> Reader<'g, 's> {
         Ok((self.known(expr, span)?, span))
     }
 
-    /// The value of an expression of parameters.
+    /// The value of an expression of parameters. What is made of it does not follow when they change: it is remembered that they are fixed here, so that
+    /// nobody samples them.
     pub(crate) fn known(&self, expr: Expr<'g>, span: Span) -> Result<f64, Diagnostic> {
+        let fixed = symbols(expr).into_iter().map(|parameter| Fixed { parameter, span, clause: None });
+        self.fixed.borrow_mut().extend(fixed);
         match self.evaluate(expr) {
             Ok(value) if value.is_finite() => Ok(value),
             Ok(value) => Err(Diagnostic::at(span, format!("this is {value}: numbers must be finite"))
@@ -454,6 +460,7 @@ impl<'g, 's> Reader<'g, 's> {
         }
         self.setup.about = about(self.source).to_owned();
         self.setup.source_map.source = self.source.to_owned();
+        self.setup.source_map.fixed = self.fixed.into_inner();
         self.setup
     }
 }

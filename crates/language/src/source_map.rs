@@ -16,6 +16,18 @@ pub(crate) struct SourceMap {
     places: HashMap<(Mention, String), Span>,
     /// Bodies whose start nobody gave.
     pub(crate) unplaced: Vec<String>,
+    /// Parameters whose values were used up in numbers when the text was read.
+    pub(crate) fixed: Vec<Fixed>,
+}
+
+/// A parameter whose value was used up in a number.
+#[derive(Clone, Debug)]
+pub(crate) struct Fixed {
+    pub(crate) parameter: String,
+    /// Where.
+    pub(crate) span: Span,
+    /// The clause of `run` that the number is of, if it is of one.
+    pub(crate) clause: Option<&'static str>,
 }
 
 /// What stands at a place, or has the name that stands there.
@@ -158,6 +170,27 @@ impl<'g> Setup<'g> {
     #[must_use]
     pub fn explain(&self, error: &impl Locate) -> Errors {
         error.locate(self).into()
+    }
+
+    /// The place where the value of a parameter was used up in a number when the text was read, if there is one: what was made of it does not follow when
+    /// the parameter is changed afterwards. Clauses of `run` that something else stands in for, such as "until", do not count.
+    #[must_use]
+    pub fn fixed(&self, parameter: &str, replaced: &[&str]) -> Option<Errors> {
+        let counts = |clause: Option<&str>| clause.is_none_or(|clause| !replaced.contains(&clause));
+        let mut all = self.source_map.fixed.iter();
+        let found = all.find(|fixed| fixed.parameter == parameter && counts(fixed.clause))?;
+        let wrong =
+            format!("`{parameter}` cannot be sampled: this is computed from it once, for all trajectories");
+        let help = match found.clause {
+            Some("until") => {
+                format!("give the end with --until, or run each value with `--set {parameter}=…`")
+            }
+            Some(clause) => {
+                format!("give a number for `{clause}`, or run each value with `--set {parameter}=…`")
+            }
+            None => format!("sample something else, or run each value with `--set {parameter}=…`"),
+        };
+        Some(Diagnostic::at(found.span, wrong).help(help).into())
     }
 
     /// An output that has the name of something that is recorded anyway.

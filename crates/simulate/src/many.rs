@@ -7,6 +7,33 @@ use leastaction_ensemble::{Rest, SampleError};
 use leastaction_integrate::Integrator;
 
 impl Problem<'_> {
+    /// Refuses to sample a parameter that was used up in a number when the text was read, and shows where: what depends on it there would be the same in all
+    /// trajectories.
+    ///
+    /// # Errors
+    /// [`PrepareError`] at the place in the text.
+    pub fn check_sampled<'n>(
+        &self,
+        names: impl IntoIterator<Item = &'n str>,
+        overrides: &Overrides,
+    ) -> Result<(), PrepareError> {
+        let Overrides { until, step, tolerance, every, samples, .. } = overrides;
+        let (paced, timed) = (step.is_some() || tolerance.is_some(), every.is_some() || samples.is_some());
+        let clauses = [
+            ("until", until.is_some()),
+            ("step", paced),
+            ("tol", paced),
+            ("every", timed),
+            ("samples", timed),
+        ];
+        let replaced: Vec<&str> =
+            clauses.into_iter().filter(|(_, given)| *given).map(|(clause, _)| clause).collect();
+        match names.into_iter().find_map(|name| self.setup.fixed(name, &replaced)) {
+            Some(errors) => Err(errors.into()),
+            None => Ok(()),
+        }
+    }
+
     /// The initial condition as far as it is not sampled: values of the setup, which follow the parameters, with what is asked for in their place.
     ///
     /// # Errors

@@ -4,3 +4,4 @@
 mod errors;
 mod orbits;
 mod runs;
+mod sampled;

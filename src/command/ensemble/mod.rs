@@ -118,6 +118,7 @@ impl Ensemble {
             Overrides { every: self.every, samples: self.samples, ..self.setting.overrides(None) };
         let wrong = |error: PrepareError| unprepared(&source, &error);
         let mut problem = source.problem(&graph, &overrides).map_err(wrong)?;
+        problem.check_sampled(self.sampled(), &overrides).map_err(wrong)?;
         let Method { integrator, why } = problem.method(&overrides).map_err(wrong)?;
         let rest = problem.rest(&overrides).map_err(Failure::usage)?;
         let integrator = problem.with_events(integrator).map_err(wrong)?;
@@ -195,10 +196,14 @@ impl Ensemble {
         }
     }
 
+    /// The names that are sampled.
+    fn sampled(&self) -> impl Iterator<Item = &str> {
+        self.sample.iter().filter_map(|text| Some(text.split_once('=')?.0.trim()))
+    }
+
     /// Refuses values that what is sampled would replace.
     fn check_draws(&self) -> Result<(), Failure> {
-        let names = self.sample.iter().filter_map(|text| Some(text.split_once('=')?.0.trim()));
-        for name in names {
+        for name in self.sampled() {
             let option = match (self.setting.beginning.asks(name), self.setting.beginning.sets(name)) {
                 (true, _) => "--start",
                 (_, true) => "--set",

@@ -6,6 +6,7 @@ use leastaction::ensemble::{Finding, Overview};
 use leastaction::output::About;
 use leastaction::output::json::{list, number, object, text};
 use leastaction::{Progress, Results};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// So many failures are told, one by one.
@@ -61,6 +62,10 @@ impl Report<'_> {
             }
         }
         rows.extend(failures(overview, TOLD).map(|why| row("failed", why)));
+        let again = |path: &PathBuf| {
+            row("warning", format!("`{}` was damaged: its trajectories were run again", path.display()))
+        };
+        rows.extend(results.damaged.iter().map(again));
         rows.extend(self.written.iter().map(|(word, names)| row(word, names.clone())));
         table(&rows)
     }
@@ -121,6 +126,7 @@ impl Report<'_> {
             ("wall_s", self.wall.map_or_else(|| "null".to_owned(), |wall| number(wall.as_secs_f64()))),
             ("findings", list(found)),
             ("failures", list(failures)),
+            ("damaged", list(results.damaged.iter().map(|path| text(&path.display().to_string())))),
         ];
         let lines = members.map(|(name, value)| format!("  {}: {value}", text(name)));
         format!("{{\n{}\n}}\n", lines.join(",\n"))

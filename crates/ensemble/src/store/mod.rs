@@ -100,6 +100,13 @@ pub enum StoreError {
     Nothing,
 }
 
+/// Whether a file is what [`leastaction_output::replace`] writes before a manifest is whole.
+fn is_part_of_manifest(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    let inner = name.strip_prefix('.').and_then(|name| name.strip_suffix(".part"));
+    inner.is_some_and(|inner| inner.starts_with(Manifest::NAME)) && path.is_file()
+}
+
 fn ranges(missing: &[(u64, u64)]) -> String {
     const MOST: usize = 8;
     let mut list: Vec<String> =
@@ -132,8 +139,13 @@ impl Store {
         let failed = |source| StoreError::Read { path: directory.to_owned(), source };
         fs::create_dir_all(directory)
             .map_err(|source| StoreError::Make { directory: directory.to_owned(), source })?;
-        if fs::read_dir(directory).map_err(failed)?.next().is_some() {
-            return Err(StoreError::Occupied { directory: directory.to_owned() });
+        for entry in fs::read_dir(directory).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            // A run that was killed while it wrote its manifest leaves a part of it, and nothing else.
+            if !is_part_of_manifest(&path) {
+                return Err(StoreError::Occupied { directory: directory.to_owned() });
+            }
+            fs::remove_file(&path).map_err(|source| StoreError::Read { path, source })?;
         }
         leastaction_output::replace(&path, |writer| writer.write_all(manifest.to_string().as_bytes()))?;
         Ok(store)
@@ -157,11 +169,17 @@ impl Store {
         self.directory.join(format!("{number:09}.chunk"))
     }
 
-    /// The chunks that are there and whole, of those in a range.
-    pub(crate) fn whole(&self, range: &std::ops::Range<u64>) -> Result<Vec<u64>, StoreError> {
-        let mut numbers = self.numbers()?;
-        numbers.retain(|number| range.contains(number) && self.read(*number).is_ok());
-        Ok(numbers)
+    /// The chunks that are there, of those in a range: which are whole, and the files of those that are damaged.
+    pub(crate) fn whole(&self, range: &std::ops::Range<u64>) -> Result<(Vec<u64>, Vec<PathBuf>), StoreError> {
+        let (mut whole, mut damaged) = (Vec::new(), Vec::new());
+        for number in self.numbers()?.into_iter().filter(|number| range.contains(number)) {
+            match self.read(number) {
+                Ok(_) => whole.push(number),
+                Err(StoreError::Damaged { path }) => damaged.push(path),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok((whole, damaged))
     }
 
     /// The numbers of all chunks that are there.

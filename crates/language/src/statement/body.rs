@@ -11,6 +11,8 @@ use leastaction_mechanics::{
     Body, BodyError, BodySite, Inertia, InertiaError, Matter, Rotation, RotationError,
 };
 
+use std::f64::consts::PI;
+
 type Outcome = Result<(), Diagnostic>;
 
 /// What follows the word of a clause.
@@ -177,6 +179,7 @@ fn add<'g>(
             refused(if about_mass { matter.span } else { shape.span }, error)
         });
     }
+    let before = reader.fixed.borrow().len();
     let numbers = |clause: &Clause<'g>| -> Result<Vec<f64>, Diagnostic> {
         clause.values.iter().map(|&value| reader.known(value, clause.span)).collect()
     };
@@ -186,6 +189,16 @@ fn add<'g>(
         let place = if let InertiaError::BadMatter { .. } = error { matter.span } else { shape.span };
         Diagnostic::at(place, error.to_string())
     })?;
+    if !framed
+        && reader.fixed.borrow().len() > before
+        && let Some((mass, moments)) = symbolic(shape, matter, dimensions)
+        && same_nodes(&inertia, &moments)
+    {
+        // The numbers have shown that the shape is one; from here on parameters stay parameters.
+        reader.fixed.borrow_mut().truncate(before);
+        let body = reader.setup.model.body_with_moments(name, mass, moments);
+        return body.map_err(|error| refused(shape.span, error));
+    }
     let mut offset = [0.0; 3];
     if let Some(centre) = get("centre") {
         if centre.values.len() != dimensions {
@@ -215,6 +228,40 @@ fn moments<'g>(shape: &Clause<'g>, mass: Expr<'g>, dimensions: usize) -> Option<
     };
     moments.resize(dimensions, mass.like(0.0));
     Some(moments)
+}
+
+/// Mass and second moments of a shape as expressions of its parameters, as `Inertia` has them of numbers. Of principal moments of inertia they are not
+/// known to be positive for other values than those of the text, so these stay numbers.
+fn symbolic<'g>(
+    shape: &Clause<'g>,
+    matter: &Clause<'g>,
+    dimensions: usize,
+) -> Option<(Expr<'g>, Vec<Expr<'g>>)> {
+    let zero = matter.values[0].like(0.0);
+    let (size, mut moments) = match (shape.word, &shape.values[..]) {
+        ("rod", &[l]) => (l, vec![l * l / 12.0, zero, zero]),
+        ("disk", &[r]) => (PI * (r * r), vec![r * r / 4.0, r * r / 4.0, zero]),
+        ("plate", &[a, b]) => (a * b, vec![a * a / 12.0, b * b / 12.0, zero]),
+        ("cuboid", &[a, b, c]) => (a * b * c, vec![a * a / 12.0, b * b / 12.0, c * c / 12.0]),
+        ("sphere", &[r]) => (4.0 / 3.0 * PI * (r * r * r), vec![r * r / 5.0; 3]),
+        ("cylinder", &[r, h]) => (PI * (r * r) * h, vec![r * r / 4.0, r * r / 4.0, h * h / 12.0]),
+        ("cone", &[r, h]) => (PI / 3.0 * (r * r) * h, vec![0.15 * (r * r), 0.15 * (r * r), 0.0375 * (h * h)]),
+        _ => return None,
+    };
+    moments.truncate(dimensions);
+    let mass = if matter.word == "density" { matter.values[0] * size } else { matter.values[0] };
+    Some((mass, moments))
+}
+
+/// Whether a body extends along the same axes by its expressions as by its numbers, of which very small ones count as 0.
+fn same_nodes(inertia: &Inertia, moments: &[Expr<'_>]) -> bool {
+    const THIN: f64 = 1e-12;
+    let second = inertia.second();
+    let largest = (0..moments.len()).fold(0.0f64, |m, i| m.max(second[i][i]));
+    moments
+        .iter()
+        .enumerate()
+        .all(|(i, moment)| (moment.as_number() == Some(0.0)) == (second[i][i] <= THIN * largest))
 }
 
 fn inertia(shape: &str, numbers: &[f64], matter: Matter) -> Result<Inertia, InertiaError> {

@@ -16,6 +16,14 @@ const PIECES: u32 = 200;
 
 /// `draw rod A to B, spring A to B, dot A [mass M], trail A, line A to B to …, curve POSITION for NAME from A to B`
 pub(super) fn draw<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
+    let before = reader.fixed.borrow().len();
+    let drawn = parts(reader, parser);
+    // Many trajectories are not drawn, so their parameters may be anything here.
+    reader.fixed.borrow_mut().truncate(before);
+    drawn
+}
+
+fn parts<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
     loop {
         let (word, span) = parser.name()?;
         let part = match &*word {

@@ -57,6 +57,11 @@ pub(crate) const ALL: &[Statement] = &[
     Statement { word: "draw", form: "draw rod A to B, spring A to B, dot A, trail A, line A to B to C", read: draw::draw },
 ];
 
+/// The words that statements begin with.
+pub fn words() -> impl Iterator<Item = &'static str> {
+    ALL.iter().map(|statement| statement.word)
+}
+
 #[cfg(test)]
 mod tests {
     use super::ALL;

@@ -98,7 +98,10 @@ fn clause<'g, 's>(
         reader.setup.source_map.mark(Mention::Clause, word, place);
         return Ok(());
     }
+    let before = reader.fixed.borrow().len();
     let (value, place) = reader.number(parser)?;
+    let clause = CLAUSES.into_iter().find(|clause| *clause == word);
+    reader.fixed.borrow_mut()[before..].iter_mut().for_each(|fixed| fixed.clause = clause);
     let wrong = |why: &str| Err(Diagnostic::at(place, format!("`{word}` is {value}: {why}")));
     match word {
         "until" => reader.setup.plan.until = value,

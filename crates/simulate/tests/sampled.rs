@@ -1,0 +1,165 @@
+//! A sampled parameter acts wherever the text uses it, or is refused there: for every statement, `ensemble` against `run --set`.
+
+use leastaction_ensemble::Study;
+use leastaction_expr::Graph;
+use leastaction_language::words;
+use leastaction_output::Table;
+use leastaction_simulate::{Method, Overrides, Source};
+
+/// A mass point that moves, for statements that have nothing of their own.
+const POINT: &str = "coord x\nparticle ball mass 1 at [x, 0]\nstart x = 1\n";
+const BODY: &str = "body b planar rod 1 mass 1\njoint pivot pin b at [-0.5, 0] to ground\ngravity [0, -9.81]\nstart b at [0.5, 0]\n";
+
+/// The statement, a text in which it depends on the parameter `A`, and whether that can be sampled.
+#[rustfmt::skip]
+const CASES: &[(&str, &[&str], bool)] = &[
+    ("param", &[POINT, "potential A*x^2"], true),
+    ("coord", &[POINT, "potential A*x^4"], true),
+    ("momentum", &["coord x\nmomentum p\nhamiltonian p^2/(2*A) + x^2\nstart x = 1"], true),
+    ("input", &[POINT, "input u = A*cos(A*t)\nforce x = u"], true),
+    ("let", &[POINT, "let k = A^2\nlet f(y) = A*y\npotential k*x^2 + f(x)"], true),
+    ("particle", &["coord x\nparticle ball mass A at [x*A, A*x^2]\npotential x^2\nstart x = 1"], true),
+    ("point", &[POINT, "point q at [x + A, A]\npotential q.x^2"], true),
+    ("point", &[BODY, "point q on b at [A, 0]\npotential q.y*A"], true),
+    ("body", &["body b planar rod A mass A\njoint pivot pin b at [-A/2, 0] to ground\ngravity [0, -9.81]\nstart b_x = A/2"], true),
+    ("body", &["body b planar disk A density 2\njoint pivot pin b at [-A, 0] to ground\ngravity [0, -9.81]\nstart b_x = A"], true),
+    ("body", &["body b plate [A, 2*A] mass 1\njoint pivot ball b at [-1, 0, 0] to ground\ngravity [0, 0, -9.81]\nstart b at [1, 0, 0]"], true),
+    ("body", &["body b cuboid [1, A, 2] density A\ntorque b = [1, 2, 3]\nstart b at [0, 0, 0]"], true),
+    ("body", &["body b sphere A mass 1\ntorque b = [1, 2, 3]\nstart b at [0, 0, 0]"], true),
+    ("body", &["body b cylinder A height 2*A mass 1\ntorque b = [1, 2, 3]\nstart b at [0, 0, 0]"], true),
+    ("body", &["body b cone A height 2*A density 1\ntorque b = [1, 2, 3]\nstart b at [0, 0, 0]"], true),
+    ("body", &["body b moments [A, 1, 2] mass A\ntorque b = [1, 2, 3]\nstart b at [0, 0, 0]"], true),
+    ("body", &["body b planar moment A mass 1\ntorque b = 1\nstart b at [0, 0]"], true),
+    ("body", &["body b inertia [A, 2, 2] mass 1\ntorque b = [1, 2, 3]\nstart b at [0, 0, 0]"], false),
+    ("body", &["body b planar rod A mass 1 centre [0.5, 0]\ntorque b = 1\nstart b at [0, 0]"], false),
+    ("body", &["body b planar rod 1 mass 1 centre [A, 0]\ntorque b = 1\nstart b at [0, 0]"], false),
+    ("body", &["body b planar rod 1 mass 1 turned A\ntorque b = 1\nstart b at [0, 0]"], false),
+    ("joint", &["body b planar rod 1 mass 1\njoint pivot pin b at [-A, 0] to ground\ngravity [0, -9.81]\nstart b_x = A"], true),
+    ("joint", &["body b planar rod 1 mass 1\njoint link distance b to ground length A\ngravity [0, -9.81]\nstart b_x = A"], true),
+    ("joint", &["body b planar rod 1 mass 1\njoint slide prismatic b to ground axis [1, A]\ngravity [0, -9.81]\nstart b at [0, 0]"], false),
+    ("joint", &["body b planar rod 1 mass 1\njoint weld fixed b turned A - 2 to ground\nbody c planar rod 1 mass 1\ntorque c = 1\nstart b at [0, 0], c at [0, 0]"], false),
+    ("spring", &[BODY, "spring from b to [A, 0] stiffness A length A"], true),
+    ("damper", &[BODY, "damper from b to [A, 3] rate A"], true),
+    ("gravity", &["coord x, y\nparticle ball mass 1 at [x, y]\ngravity [A, -A^2]"], true),
+    ("kinetic", &["coord x\nkinetic A*x'^2\npotential x^2\nstart x = 1"], true),
+    ("potential", &[POINT, "potential A*x^2"], true),
+    ("lagrangian", &["coord x\nlagrangian A*x'^2 - x^2\nstart x = 1"], true),
+    ("hamiltonian", &["coord x\nmomentum p\nhamiltonian A*p^2 + x^2\nstart x = 1"], true),
+    ("dissipation", &[POINT, "potential x^2\ndissipation A*x'^2"], true),
+    ("force", &[POINT, "force x = A*cos(t)"], true),
+    ("force", &[BODY, "force b at [A/10, 0] = [A, 0]"], true),
+    ("torque", &[BODY, "torque b = A"], true),
+    ("constraint", &["coord x, y\nparticle ball mass 1 at [x, y]\ngravity [0, -9.81]\nconstraint x^2 + y^2 = A^2\nstart x = A"], true),
+    ("start", &[POINT, "start x' = A"], true),
+    ("start", &["body b planar rod 1 mass 1\nstart b at [A, 0]"], false),
+    ("start", &["body b planar rod 1 mass 1\nstart b from [0, 0] to [A, 0]"], false),
+    ("start", &["body b planar rod 1 mass 1\nstart b at [0, 0] holding [A, 0]"], false),
+    ("start", &["body b planar rod 1 mass 1\nstart b at [0, 0] turned A"], false),
+    ("start", &["body b planar rod 1 mass 1\nstart b at [0, 0] moving [A, 0]"], false),
+    ("start", &["body b planar rod 1 mass 1\nstart b at [0, 0] spinning A"], false),
+    ("run", &[POINT, "start x' = 1\nrun until A"], false),
+    ("run", &[POINT, "potential x^2\nrun until 1, method gauss4, step A/100"], false),
+    ("run", &[POINT, "potential x^2\nrun until 1, tol A*1e-8"], false),
+    ("run", &[POINT, "potential x^2\nrun until 1, every A/10"], false),
+    ("run", &[POINT, "potential x^2\nrun until 1, samples 2*A"], false),
+    ("output", &[POINT, "potential A*x^2\noutput far = A*x"], true),
+    ("invariant", &[POINT, "potential A*x^2\ninvariant e = x'^2/2 + A*x^2"], true),
+    ("event", &[POINT, "force x = -1\nevent down: x = 1 - A/100, stop"], true),
+    ("draw", &[POINT, "potential A*x^2\ndraw rod [A, 0] to ball, dot ball mass A"], true),
+];
+
+const VALUES: [f64; 3] = [1.5, 2.0, 2.5];
+
+/// Where a text ends with each value of the parameter, run by run.
+fn one_by_one(source: &Source) -> Vec<Vec<u64>> {
+    let run = |value: f64| {
+        let asked = overrides(source, vec![("A".to_owned(), value)]);
+        let run = source.simulation(&Graph::new(), &asked).unwrap().run().unwrap();
+        run.trajectory.end().block().iter().map(|x| x.to_bits()).collect()
+    };
+    VALUES.map(run).into()
+}
+
+/// The method is the same for all values: one that is chosen need not be.
+fn overrides(source: &Source, parameters: Vec<(String, f64)>) -> Overrides {
+    let paced = source.text.contains("step") || source.text.contains("tol");
+    let (method, tolerance) = if paced { (None, None) } else { (Some("dop853".to_owned()), Some(1e-9)) };
+    let until = (!source.text.contains("until")).then_some(0.3);
+    Overrides { parameters, method, tolerance, until, ..Overrides::default() }
+}
+
+/// The same as an ensemble; the error if the parameter cannot be sampled.
+fn together(source: &Source) -> Result<Vec<Vec<u64>>, String> {
+    let graph = Graph::new();
+    let asked = overrides(source, Vec::new());
+    let mut problem = source.problem(&graph, &asked).unwrap();
+    problem.check_sampled(["A"], &asked).map_err(|error| {
+        error.diagnostics.expect("a refusal is at its place").render("model", &source.text, false)
+    })?;
+    let Method { integrator, .. } = problem.method(&asked).unwrap();
+    let integrator = problem.with_events(integrator).unwrap();
+    let rest = problem.rest(&asked).unwrap();
+    let study = Study::new(integrator, problem.until)
+        .sampling(["A=grid(1.5,2.5,3)"])
+        .unwrap()
+        .starting(rest)
+        .reducing(["ends"])
+        .unwrap()
+        .events(problem.events())
+        .threads(1);
+    let results = study.run(&problem.dynamics, |_| ()).unwrap();
+    assert_eq!(results.overview().failed, 0, "{:?}", results.overview().failures);
+    let (sheet, system) = (results.rows(0).unwrap(), problem.dynamics.system().clone());
+    let mut ends = vec![Vec::new(); VALUES.len()];
+    for i in 0..system.dimension() {
+        let name = system.state_name(i);
+        let column = sheet.columns().iter().position(|(_, other)| *other == name).unwrap();
+        let mut values = Vec::new();
+        sheet.read(column, 0..VALUES.len() as u64, &mut values).unwrap();
+        ends.iter_mut().zip(values).for_each(|(end, value)| end.push(value.to_bits()));
+    }
+    Ok(ends)
+}
+
+#[test]
+fn a_sampled_parameter_acts_wherever_it_stands_or_is_refused() {
+    for &(word, parts, sampled) in CASES {
+        let text = format!("param A = 2\n{}\n", parts.concat());
+        let source = Source::text("model", &text);
+        match together(&source) {
+            Ok(ends) => {
+                assert!(sampled, "{word} should be refused:\n{text}");
+                let alone = one_by_one(&source);
+                assert_eq!(ends, alone, "{word}:\n{text}");
+                assert!(ends[0] != ends[1] && ends[1] != ends[2], "{word} does not depend on A:\n{text}");
+            }
+            Err(refusal) => {
+                assert!(!sampled, "{word} is refused:\n{refusal}");
+                assert!(refusal.contains("`A` cannot be sampled"), "{refusal}");
+                assert!(refusal.contains("model:"), "no place:\n{refusal}");
+            }
+        }
+    }
+}
+
+/// A new statement has a case, too.
+#[test]
+fn every_statement_has_a_case() {
+    for word in words() {
+        let found = CASES.iter().any(|(case, parts, _)| {
+            *case == word && parts.concat().contains(word) || *case == "param" && word == "param"
+        });
+        assert!(found, "`{word}` has no case in which it depends on a parameter");
+    }
+}
+
+/// What stands in for a clause of `run` frees its parameter.
+#[test]
+fn a_clause_that_is_replaced_does_not_count() {
+    let source = Source::text("model", "param A = 2\ncoord x\nkinetic x'^2\nstart x' = A\nrun until A\n");
+    let graph = Graph::new();
+    let asked = Overrides { until: Some(1.0), ..Overrides::default() };
+    let problem = source.problem(&graph, &asked).unwrap();
+    problem.check_sampled(["A"], &asked).unwrap();
+    assert!(problem.check_sampled(["A"], &Overrides::default()).is_err());
+}
