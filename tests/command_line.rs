@@ -330,3 +330,85 @@ fn fmt_keeps_line_ends() {
     prints(&["fmt", &untidy]);
     assert_eq!(std::fs::read(&untidy).unwrap(), b"coord x\r\nkinetic x'^2/2\r\n");
 }
+
+/// Widths of `format!` end at 65 535: what is longer is printed all the same.
+#[test]
+fn long_comments_and_names_are_printed() {
+    let long = "x".repeat(70_000);
+    let comment = format!("# {long}\ncoord x\nkinetic x'^2/2\nstart x = 1\nrun until 1\n");
+    let text = prints(&["run", &file("long-comment.motion", comment.as_bytes())]);
+    assert!(line(&text, "system").contains(&long));
+    let name = format!("coord {long}\nkinetic {long}'^2/2\nstart {long} = 1\nrun until 1\n");
+    assert!(prints(&["run", &file("long-name.motion", name.as_bytes())]).contains(&format!("{long} = 1")));
+}
+
+/// What a file says is shown, and not obeyed by the terminal.
+#[test]
+fn escapes_of_a_model_are_not_obeyed() {
+    let text = "# a \u{1b}]0;title\u{7}\u{1b}[2J\u{9b}2J b \u{202e}c\ncoord x\nkinetic x'^2/2\nrun until 1\n";
+    let hostile = file("hostile.motion", text.as_bytes());
+    for arguments in [
+        &["run", &hostile][..],
+        &["section", &hostile, "--through", "x - 0.5", "--start", "x'=1"],
+        &["check", &hostile],
+    ] {
+        let output = run(arguments);
+        for said in [output.stdout, output.stderr] {
+            let said = String::from_utf8(said).unwrap();
+            assert!(!said.contains(['\u{1b}', '\u{7}', '\u{9b}', '\u{202e}']), "{arguments:?}: {said:?}");
+        }
+    }
+    assert!(line(&prints(&["run", &hostile]), "system").contains("a \\u{1b}]0;title\\u{7}\\u{1b}[2J"));
+    // The text itself is passed on as it is.
+    assert_eq!(prints(&["show", &hostile]), text);
+}
+
+/// The model is not replaced by what is computed of it.
+#[cfg(unix)]
+#[test]
+fn a_model_is_not_written_over() {
+    let text = "coord x\nkinetic x'^2/2\nrun until 1\n";
+    let model = file("read.motion", text.as_bytes());
+    let link = model.replace("read.motion", "read.csv");
+    let _ = std::fs::remove_file(&link);
+    std::os::unix::fs::symlink("read.motion", &link).unwrap();
+    let (code, message) = fails(&["run", &model, "--out", &link]);
+    assert!(code == 2 && message.contains("read for this very result"), "{message}");
+    assert_eq!(std::fs::read_to_string(&model).unwrap(), text);
+}
+
+/// On a full disk nothing is left of a new file: a limit to the size of files stands for the disk.
+#[cfg(unix)]
+#[test]
+fn new_leaves_nothing_where_there_is_no_room() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let path = folder.join("no-room.motion");
+    let _ = std::fs::remove_file(&path);
+    let script =
+        format!("trap '' XFSZ; ulimit -f 0; exec '{}' new no-room", env!("CARGO_BIN_EXE_leastaction"));
+    let output = Command::new("sh").args(["-c", &script]).current_dir(folder).output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(1) && told.contains("cannot write no-room.motion"), "{told}");
+    assert!(!path.exists());
+}
+
+/// A batch system's SIGTERM and a closed terminal's SIGHUP keep what was computed, as Ctrl-C does; `nohup` lets the run go on.
+#[cfg(unix)]
+#[test]
+fn every_request_to_end_keeps_what_was_computed() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let table = folder.join("asked-to-end.csv");
+    for (signal, code, by) in [("TERM", 143, "SIGTERM"), ("HUP", 129, "SIGHUP"), ("INT", 130, "Ctrl-C")] {
+        let _ = std::fs::remove_file(&table);
+        let long =
+            ["run", "double-pendulum", "--until", "1e5", "--every", "1", "--out", table.to_str().unwrap()];
+        let child = command(&long).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status().unwrap();
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{signal}: {said}");
+        assert!(line(&said, "stopped").contains(&format!("by {by} at t = ")), "{said}");
+        assert!(std::fs::read_to_string(&table).unwrap().lines().count() > 1, "{signal}");
+    }
+}

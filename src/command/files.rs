@@ -2,8 +2,8 @@
 
 use super::Failure;
 use clap::Args;
-use leastaction::output::{About, Format, Record, check, write};
-use leastaction::simulate::Overrides;
+use leastaction::output::{About, Format, Record, check, check_apart, write};
+use leastaction::simulate::{Overrides, Source};
 use std::path::{Path, PathBuf};
 
 /// The options.
@@ -26,8 +26,9 @@ impl Files {
         !self.out.is_empty()
     }
 
-    /// Refuses files that cannot be written before anything is computed.
-    pub(super) fn check(&self) -> Result<(), Failure> {
+    /// Refuses files that cannot be written, or are read, before anything is computed.
+    pub(super) fn check(&self, read: &str) -> Result<(), Failure> {
+        apart(&self.out, read)?;
         let all = self.out.iter().try_for_each(|path| Format::of(path).and_then(|_| check(path)));
         all.map_err(Failure::usage)
     }
@@ -49,6 +50,12 @@ impl Files {
         let written = format!("{} ({} samples)", names.join(", "), record.len());
         ((!names.is_empty()).then_some(written), errors)
     }
+}
+
+/// Refuses to write over the model that is read.
+pub(super) fn apart(written: &[PathBuf], read: &str) -> Result<(), Failure> {
+    let apart = |path: &PathBuf| check_apart(path, Path::new(read));
+    if Source::is_path(read) { written.iter().try_for_each(apart).map_err(Failure::usage) } else { Ok(()) }
 }
 
 /// What a format cannot say.

@@ -24,7 +24,9 @@ mod summary;
 mod watch;
 
 use clap::Subcommand;
+use progress::Interruption;
 use std::fmt::Display;
+use std::io::IsTerminal;
 
 #[derive(Subcommand)]
 #[allow(clippy::large_enum_variant)] // there is one command
@@ -65,7 +67,21 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// What there is to print. What files say is not obeyed by a terminal.
     pub(crate) fn execute(self) -> Result<String, Failure> {
+        // A text itself is passed on byte by byte, but to a terminal.
+        let is_text = matches!(self, Command::Show(_) | Command::Fmt(_));
+        let shown = |text: String| match is_text && !std::io::stdout().is_terminal() {
+            true => text,
+            false => visible(&text),
+        };
+        match self.executed() {
+            Ok(text) => Ok(shown(text)),
+            Err(failure) => Err(Failure { said: shown(failure.said), ..failure }),
+        }
+    }
+
+    fn executed(self) -> Result<String, Failure> {
         match self {
             Command::Run(run) => run.execute(),
             Command::Watch(watch) => watch.execute(),
@@ -88,7 +104,7 @@ impl Command {
 
 /// Why a command failed: wrongly asked, gone wrong, or interrupted.
 pub(crate) struct Failure {
-    /// The exit code: 2, 1 or 130.
+    /// The exit code: 2, 1, or 128 and the number of a signal.
     pub(crate) code: u8,
     /// What there is to print all the same.
     pub(crate) said: String,
@@ -98,7 +114,7 @@ pub(crate) struct Failure {
 
 impl Failure {
     fn new(code: u8, error: impl Display) -> Failure {
-        let error = error.to_string();
+        let error = visible(&error.to_string());
         let message = if error.is_empty() { error } else { format!("error: {error}") };
         Failure { code, said: String::new(), message }
     }
@@ -113,9 +129,9 @@ impl Failure {
         Failure::new(1, error)
     }
 
-    /// What was asked for was interrupted by Ctrl-C: 128 and the number of its signal, as shells say it.
-    fn interrupted(error: impl Display) -> Failure {
-        Failure::new(130, error)
+    /// What was asked for was interrupted.
+    fn interrupted(by: Interruption, error: impl Display) -> Failure {
+        Failure::new(by.code(), error)
     }
 
     /// A text is wrong, and this shows where.
@@ -129,13 +145,32 @@ impl Failure {
     }
 }
 
+/// A text with what a terminal would obey written out: control characters, of which lines and tabs remain, and marks that turn the direction of
+/// writing round, which hide what is said.
+fn visible(text: &str) -> String {
+    let obeyed = |c: char| {
+        c.is_control() && !matches!(c, '\n' | '\t')
+            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if !text.contains(obeyed) {
+        return text.to_owned();
+    }
+    // The ends of lines of Windows are lines too.
+    let text = text.replace("\r\n", "\n");
+    text.chars().map(|c| if obeyed(c) { c.escape_unicode().to_string() } else { c.to_string() }).collect()
+}
+
 /// Rows of cells as text, aligned in columns, the last one as it is.
 fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |c: usize| rows.iter().filter_map(|row| row.get(c)).map(|cell| cell.chars().count()).max();
     let widths: Vec<usize> = (0..columns).map(|c| width(c).unwrap_or(0)).collect();
     let line = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:<width$}"));
+        // By hand: the widths of `format!` end at 65 535.
+        let padded = |(cell, &width): (&String, &usize)| {
+            format!("{cell}{}", " ".repeat(width.saturating_sub(cell.chars().count())))
+        };
+        let cells = row.iter().zip(&widths).map(padded);
         format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
     };
     rows.iter().map(line).collect()

@@ -26,7 +26,11 @@ impl New {
             return Err(Failure::usage("a file needs a name"));
         }
         let opened = OpenOptions::new().write(true).create_new(true).open(&path);
-        let written = opened.and_then(|mut file| file.write_all(STARTER.as_bytes()));
+        let written = opened.and_then(|mut file| {
+            let written = file.write_all(STARTER.as_bytes()).and_then(|()| file.sync_all());
+            // Where there is no room, nothing is left; the first error is the one to tell.
+            written.inspect_err(|_| _ = std::fs::remove_file(&path))
+        });
         match written {
             Ok(()) => {
                 let file = if path.contains(' ') { format!("\"{path}\"") } else { path.clone() };

@@ -1,6 +1,7 @@
 //! Pictures of a run: the options, and what is made of them.
 
 use super::Failure;
+use super::files::apart;
 use clap::Args;
 use leastaction::integrate::number;
 use leastaction::output::{About, Record, check};
@@ -63,8 +64,10 @@ impl Pictures {
         self.samples().is_some()
     }
 
-    /// Refuses files that cannot be written before anything is computed.
-    pub(super) fn check(&self) -> Result<(), Failure> {
+    /// Refuses files that cannot be written, or are read, before anything is computed.
+    pub(super) fn check(&self, read: &str) -> Result<(), Failure> {
+        apart(&self.plot, read)?;
+        apart(&self.animate, read)?;
         self.plot.iter().chain(&self.animate).try_for_each(|path| check(path)).map_err(Failure::usage)
     }
 

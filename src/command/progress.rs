@@ -1,14 +1,14 @@
-//! What goes on for a while: a bar on a terminal, and Ctrl-C.
+//! What goes on for a while: a bar on a terminal, and what interrupts it.
 
 use super::Failure;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use leastaction::Moment;
 use leastaction::integrate::number;
-use signal_hook::{consts::SIGINT, flag};
+use signal_hook::{consts, flag};
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// What is over sooner shows no bar.
@@ -59,9 +59,65 @@ impl Bar {
     }
 }
 
+/// What interrupted a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Interruption {
+    /// A person at the keyboard.
+    CtrlC,
+    /// A system that shuts down, or a batch system at the end of its time.
+    Terminate,
+    /// A terminal or a connection that is closed.
+    HangUp,
+}
+
+impl Interruption {
+    const ALL: [Interruption; 3] = [Interruption::CtrlC, Interruption::Terminate, Interruption::HangUp];
+
+    fn signal(self) -> i32 {
+        match self {
+            Interruption::CtrlC => consts::SIGINT,
+            Interruption::Terminate => consts::SIGTERM,
+            // Where there is no such signal (Windows), its number on other systems.
+            Interruption::HangUp => 1,
+        }
+    }
+
+    /// The exit code: 128 and the number of the signal, as shells say it.
+    pub(super) fn code(self) -> u8 {
+        128 + self.signal() as u8
+    }
+
+    /// Whether it is to be listened to. Who starts a run by `nohup` wants it to survive its terminal.
+    fn is_heard(self) -> bool {
+        self != Interruption::HangUp || cfg!(unix) && !ignored(self.signal())
+    }
+}
+
+impl std::fmt::Display for Interruption {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Interruption::CtrlC => "Ctrl-C",
+            Interruption::Terminate => "SIGTERM",
+            Interruption::HangUp => "SIGHUP",
+        })
+    }
+}
+
+/// Whether the command was started with a signal ignored: as Linux says it; elsewhere, if nobody is at a terminal.
+fn ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").ok();
+    let mask = status.as_deref().and_then(|text| text.lines().find_map(|line| line.strip_prefix("SigIgn:")));
+    match mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()) {
+        Some(mask) => mask >> (signal - 1) & 1 == 1,
+        None => !std::io::stdout().is_terminal() && !std::io::stderr().is_terminal(),
+    }
+}
+
 /// Who watches over a run.
 pub(super) struct Watcher {
     interrupted: Arc<AtomicBool>,
+    /// The signal that came last; 0 if none did.
+    signal: Arc<AtomicUsize>,
     bar: Bar,
     /// The clock is looked at every so many steps, and next after this one.
     stride: u64,
@@ -70,21 +126,40 @@ pub(super) struct Watcher {
 }
 
 impl Watcher {
-    /// From now on Ctrl-C interrupts the run, and a second one ends the command at once. A bar is shown if it is wanted.
+    /// From now on Ctrl-C, SIGTERM and SIGHUP interrupt the run, and a second Ctrl-C or SIGTERM ends the command at once. A bar is shown if it is wanted.
     pub(super) fn new(bar: bool) -> Result<Watcher, Failure> {
-        let interrupted = Arc::new(AtomicBool::new(false));
-        flag::register_conditional_shutdown(SIGINT, 130, interrupted.clone())
-            .and_then(|_| flag::register(SIGINT, interrupted.clone()))
-            .map_err(|error| Failure::run(format!("cannot listen to Ctrl-C: {error}")))?;
-        Ok(Watcher { interrupted, bar: Bar::new(bar), stride: 1, next: 0, looked: Instant::now() })
+        let (interrupted, signal) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+        for by in Interruption::ALL.into_iter().filter(|by| by.is_heard()) {
+            let number = by.signal();
+            // A terminal that is closed says so more than once.
+            let at_once = match by {
+                Interruption::HangUp => Ok(()),
+                _ => {
+                    let code = i32::from(by.code());
+                    flag::register_conditional_shutdown(number, code, interrupted.clone()).map(drop)
+                }
+            };
+            at_once
+                .and_then(|()| flag::register_usize(number, signal.clone(), number as usize))
+                .and_then(|_| flag::register(number, interrupted.clone()))
+                .map_err(|error| Failure::run(format!("cannot listen to {by}: {error}")))?;
+        }
+        Ok(Watcher { interrupted, signal, bar: Bar::new(bar), stride: 1, next: 0, looked: Instant::now() })
     }
 
-    /// What becomes true when Ctrl-C is pressed.
+    /// What interrupted the run last; Ctrl-C if nothing did.
+    pub(super) fn interruption(&self) -> Interruption {
+        let signal = self.signal.load(Ordering::Relaxed);
+        let came = Interruption::ALL.into_iter().find(|by| by.signal() as usize == signal);
+        came.unwrap_or(Interruption::CtrlC)
+    }
+
+    /// What becomes true when the run is interrupted.
     pub(super) fn interrupted(&self) -> Arc<AtomicBool> {
         self.interrupted.clone()
     }
 
-    /// Whether Ctrl-C was pressed.
+    /// Whether the run is interrupted.
     pub(super) fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }

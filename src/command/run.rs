@@ -14,13 +14,15 @@ use leastaction::simulate::{FailedRun, Overrides, Run as Motion};
 use leastaction::{Graph, Reason, RunError};
 
 #[derive(Args)]
-#[command(after_help = "Ctrl-C interrupts the run and keeps what was computed.\n\n\
-                  Exit codes: 0 success, 1 the run failed, 2 wrong usage, 130 interrupted.\n\n\
+#[command(
+    after_help = "Ctrl-C interrupts the run and keeps what was computed; so do SIGTERM and SIGHUP.\n\n\
+                  Exit codes: 0 success, 1 the run failed, 2 wrong usage, 130 interrupted (143 by SIGTERM, 129 by SIGHUP).\n\n\
                   Examples:\n  leastaction run two-body --start \"th'=0.7\" --set m1=1 --until 10\n  \
                   leastaction run coupled-chain --size 3 --method rk4 --step 1e-3\n  \
                   leastaction run double-pendulum --tol 1e-12 --every 0.01 --out motion.csv\n  \
                   leastaction run swing.motion --plot swing.svg --animate swing.gif\n  \
-                  leastaction show pendulum | leastaction run - --json")]
+                  leastaction show pendulum | leastaction run - --json"
+)]
 pub(crate) struct Run {
     #[command(flatten)]
     setting: Setting,
@@ -47,8 +49,9 @@ struct Kept {
 
 impl Run {
     pub(crate) fn execute(self) -> Result<String, Failure> {
-        self.files.check()?;
-        self.pictures.check()?;
+        let read = &self.setting.beginning.system;
+        self.files.check(read)?;
+        self.pictures.check(read)?;
         let source = self.setting.beginning.source()?;
         let overrides = Overrides {
             usual_samples: self.pictures.samples(),
@@ -66,9 +69,10 @@ impl Run {
             Err(FailedRun { error, run: None }) => return Err(refused(&error)),
         };
 
+        let by = watcher.interruption();
         let (reached, end) = (number(&run.trajectory.end().t), number(&simulation.until));
         let stopped = match (run.trajectory.reason(), run.stopped_by()) {
-            (Reason::Interrupted, _) => Some(format!("by Ctrl-C at t = {reached}, before {end}")),
+            (Reason::Interrupted, _) => Some(format!("by {by} at t = {reached}, before {end}")),
             (_, Some(event)) => Some(format!("by event `{event}` at t = {reached}, before {end}")),
             (_, None) => None,
         };
@@ -93,7 +97,7 @@ impl Run {
             kept.errors.push(format!("stopped {}", stopped.unwrap_or_default()));
         }
         match (interrupted, kept.errors.is_empty()) {
-            (true, _) => Err(Failure::interrupted(several(&kept.errors)).saying(text)),
+            (true, _) => Err(Failure::interrupted(by, several(&kept.errors)).saying(text)),
             (false, false) => Err(Failure::run(several(&kept.errors)).saying(text)),
             (false, true) => Ok(text),
         }

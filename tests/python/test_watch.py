@@ -126,7 +126,7 @@ class Watch(unittest.TestCase):
                 code, seen = terminal.finish()
                 self.assertEqual(code, 0)
                 self.check_restored(terminal, seen)
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
             with self.subTest(signal=number), Watched("pendulum") as terminal:
                 terminal.begin()
                 terminal.process.send_signal(number)

@@ -1,6 +1,7 @@
 //! Files that are whole or not there: written under another name, then renamed.
 
 use crate::format::ALL;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -44,6 +45,12 @@ pub enum FileError {
         directory: PathBuf,
         /// What the system says.
         reason: io::Error,
+    },
+    /// The file is one that is read.
+    #[error("cannot write `{}`: it is read for this very result; choose another name", .path.display())]
+    IsRead {
+        /// The file.
+        path: PathBuf,
     },
     /// The file is there, and not to be changed.
     #[error("cannot write `{}`: it is there and read-only; remove it, or choose another name", .path.display())]
@@ -91,13 +98,25 @@ fn endings() -> String {
 /// # Errors
 /// [`FileError`] says what is in the way, and what to do.
 pub fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), FileError> {
-    let (target, part, file) = begin(path)?;
-    let written = fill(file, write).and_then(|()| fs::rename(&part, &target));
-    written.map_err(|error| {
-        // What could not be written cannot always be removed either; the first error is the one to tell.
-        let _ = fs::remove_file(&part);
-        write_error(path, &target, error)
-    })
+    let mut part = Part::beside(path)?;
+    let written = part.file.take().map_or(Ok(()), |file| fill(file, write)).and_then(|()| part.finish());
+    written.map_err(|error| write_error(path, &part.target, error))
+}
+
+/// As [`replace`], for what writes to a file by its name, as another program does: the name is whole, and what it names is new and empty.
+///
+/// # Errors
+/// What the writer says, or [`FileError`].
+pub fn replace_named<E: From<FileError>>(
+    path: &Path,
+    write: impl FnOnce(&Path) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut part = Part::beside(path)?;
+    part.file = None;
+    let whole = std::path::absolute(&part.path);
+    write(&whole.map_err(|error| write_error(path, &part.target, error))?)?;
+    let synced = File::options().write(true).open(&part.path).and_then(|file| file.sync_all());
+    Ok(synced.and_then(|()| part.finish()).map_err(|error| write_error(path, &part.target, error))?)
 }
 
 /// Whether a file can be written, without changing anything: before hours are spent on what to write.
@@ -105,9 +124,18 @@ pub fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>
 /// # Errors
 /// [`FileError`] as [`replace`], as far as it can be known now.
 pub fn check(path: &Path) -> Result<(), FileError> {
-    let (target, part, file) = begin(path)?;
-    drop(file);
-    fs::remove_file(&part).map_err(|error| write_error(path, &target, error))
+    Part::beside(path).map(drop)
+}
+
+/// Refuses to write what is read: both names lead to one file.
+///
+/// # Errors
+/// [`FileError::IsRead`].
+pub fn check_apart(path: &Path, read: &Path) -> Result<(), FileError> {
+    match (fs::canonicalize(path), fs::canonicalize(read)) {
+        (Ok(written), Ok(read)) if written == read => Err(FileError::IsRead { path: path.to_owned() }),
+        _ => Ok(()),
+    }
 }
 
 fn fill(file: File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
@@ -118,30 +146,92 @@ fn fill(file: File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io:
     file.sync_all()
 }
 
-/// The file that a path leads to, and a new one beside it.
-fn begin(path: &Path) -> Result<(PathBuf, PathBuf, File), FileError> {
-    let owned = || path.to_owned();
-    // A link stays a link: what it leads to is replaced.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| owned());
-    match fs::metadata(&target) {
-        Ok(found) if found.is_dir() => return Err(FileError::IsDirectory { path: owned() }),
-        Ok(found) if !found.is_file() => return Err(FileError::NotAFile { path: owned() }),
-        Ok(found) if found.permissions().readonly() => return Err(FileError::ReadOnly { path: owned() }),
-        _ => {}
+/// A new file beside the one that it is going to replace. It is gone when it is dropped, unless it is finished.
+struct Part {
+    target: PathBuf,
+    path: PathBuf,
+    file: Option<File>,
+}
+
+impl Part {
+    fn beside(path: &Path) -> Result<Part, FileError> {
+        let owned = || path.to_owned();
+        if path.to_string_lossy().ends_with(std::path::is_separator) {
+            return Err(FileError::IsDirectory { path: owned() });
+        }
+        let target = followed(path).map_err(|error| write_error(path, path, error))?;
+        let found = fs::metadata(&target).ok();
+        match &found {
+            Some(found) if found.is_dir() => return Err(FileError::IsDirectory { path: owned() }),
+            Some(found) if !found.is_file() => return Err(FileError::NotAFile { path: owned() }),
+            Some(found) if found.permissions().readonly() => {
+                return Err(FileError::ReadOnly { path: owned() });
+            }
+            _ => {}
+        }
+        let Some(name) = target.file_name() else { return Err(FileError::IsDirectory { path: owned() }) };
+        let refused = |error| write_error(path, &target, error);
+        let (part, file) = create_beside(&target, name, found.is_some()).map_err(refused)?;
+        let part = Part { target: target.clone(), path: part, file: Some(file) };
+        // Who may read the file may read it afterwards, and nobody else.
+        if let (Some(found), Some(file)) = (found, &part.file) {
+            file.set_permissions(found.permissions()).map_err(refused)?;
+        }
+        Ok(part)
     }
-    if path.to_string_lossy().ends_with(std::path::is_separator) {
-        return Err(FileError::IsDirectory { path: owned() });
+
+    /// Puts it in its place.
+    fn finish(&self) -> io::Result<()> {
+        fs::rename(&self.path, &self.target)
     }
-    let Some(name) = target.file_name() else { return Err(FileError::IsDirectory { path: owned() }) };
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        // It is not there if it is finished, and what could not be written cannot always be removed: the first error is the one to tell.
+        self.file = None;
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// What a path leads to: a link stays a link, also one to a file that is not there yet, and what it leads to is written.
+fn followed(path: &Path) -> io::Result<PathBuf> {
+    /// More links than systems follow.
+    const LINKS: usize = 64;
+    let mut path = path.to_owned();
+    for _ in 0..LINKS {
+        match fs::read_link(&path) {
+            // A link is relative to where it stands; joining an absolute path gives that.
+            Ok(to) => path = path.parent().map_or_else(|| to.clone(), |folder| folder.join(&to)),
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(io::Error::other("its links lead in a circle"))
+}
+
+/// A new file beside another, under a name that nothing had. If it is private, only its owner may read it.
+fn create_beside(target: &Path, name: &OsStr, private: bool) -> io::Result<(PathBuf, File)> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let mut hidden = std::ffi::OsString::from(".");
-    hidden.push(name);
-    hidden.push(format!(".{}-{count}.part", std::process::id()));
-    let part = target.with_file_name(hidden);
-    let file = OpenOptions::new().write(true).create_new(true).open(&part);
-    let file = file.map_err(|error| write_error(path, &target, error))?;
-    Ok((target, part, file))
+    loop {
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let mut hidden = OsString::from(".");
+        hidden.push(name);
+        hidden.push(format!(".{}-{count}.part", std::process::id()));
+        let part = target.with_file_name(hidden);
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        if private {
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        }
+        #[cfg(not(unix))]
+        let _ = private;
+        match options.open(&part) {
+            // Left behind by another process of the same number, or put there.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            made => return made.map(|file| (part, file)),
+        }
+    }
 }
 
 /// What stands behind an error of the system.

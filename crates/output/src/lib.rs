@@ -42,7 +42,7 @@ mod table;
 
 pub use about::About;
 pub use columns::{Column, ColumnRef, Columns};
-pub use file::{FileError, check, replace};
+pub use file::{FileError, check, check_apart, replace, replace_named};
 pub use format::{ALL as FORMATS, Format, npz};
 pub use record::{Group, Path, Record, RecordError};
 pub use table::{RecordTable, Table};

@@ -1,7 +1,9 @@
 //! Files as they are written, and what happens when they cannot be. What is written to `files/` in Cargo's directory for tests is read back
 //! by other readers (tests/python).
 use leastaction_expr::{Graph, Names};
-use leastaction_output::{About, Column, Columns, FORMATS, FileError, Path, Record, check, replace, write};
+use leastaction_output::{
+    About, Column, Columns, FORMATS, FileError, Path, Record, check, check_apart, replace, write,
+};
 use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -242,4 +244,47 @@ fn two_columns_of_one_name_are_refused() {
     let told = write(&path, &record.table(), &about()).unwrap_err().to_string();
     assert!(told.ends_with("two columns are called `th1`; give one another name"), "{told}");
     assert!(!path.exists());
+}
+
+/// Who may read a file stays who may read it, also while it is written.
+#[cfg(unix)]
+#[test]
+fn a_private_file_stays_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let path = shelf("private").join("run.csv");
+    fs::write(&path, "before").unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    replace(&path, |writer| writer.write_all(b"after")).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "after");
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+/// A link to a file that is not there yet stays a link, and the file comes to be where it leads.
+#[cfg(unix)]
+#[test]
+fn a_dangling_link_is_followed() {
+    let shelf = shelf("dangling");
+    fs::create_dir(shelf.join("far")).unwrap();
+    std::os::unix::fs::symlink("far/run.csv", shelf.join("run.csv")).unwrap();
+    replace(&shelf.join("run.csv"), |writer| writer.write_all(b"after")).unwrap();
+    assert!(fs::symlink_metadata(shelf.join("run.csv")).unwrap().is_symlink());
+    assert_eq!(fs::read_to_string(shelf.join("far/run.csv")).unwrap(), "after");
+    assert_eq!(entries(&shelf.join("far")), ["run.csv"]);
+    std::os::unix::fs::symlink("circle.csv", shelf.join("circle.csv")).unwrap();
+    let told = check(&shelf.join("circle.csv")).unwrap_err().to_string();
+    assert!(told.contains("its links lead in a circle"), "{told}");
+}
+
+/// A model is not replaced by its own result, under whatever name.
+#[cfg(unix)]
+#[test]
+fn what_is_read_is_not_written() {
+    let shelf = shelf("apart");
+    let (model, link) = (shelf.join("swing.motion"), shelf.join("run.csv"));
+    fs::write(&model, "coord x").unwrap();
+    check_apart(&link, &model).unwrap();
+    std::os::unix::fs::symlink("swing.motion", &link).unwrap();
+    for path in [&model, &link] {
+        assert!(matches!(check_apart(path, &model), Err(FileError::IsRead { .. })));
+    }
 }

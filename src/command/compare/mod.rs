@@ -2,6 +2,7 @@
 
 mod rows;
 
+use super::files::apart;
 use super::pictures::plot_file;
 use super::progress::Watcher;
 use super::run::several;
@@ -54,6 +55,8 @@ pub(crate) struct Compare {
 
 impl Compare {
     pub(crate) fn execute(self) -> Result<String, Failure> {
+        apart(&self.out, &self.beginning.system)?;
+        apart(&self.plot, &self.beginning.system)?;
         self.out.iter().try_for_each(|path| rows::check(path))?;
         let asked = self.cards()?;
         let (graph, source) = (Graph::new(), self.beginning.source()?);
@@ -100,6 +103,7 @@ impl Compare {
         }
         let interrupted = watcher.is_interrupted();
         watcher.finish();
+        let by = watcher.interruption();
         if paces.len() == 1 {
             rows.sort();
         }
@@ -137,7 +141,7 @@ impl Compare {
         if interrupted {
             head.push(row(
                 "stopped",
-                format!("by Ctrl-C after {} of {} runs", rows.rows.len(), contests.len()),
+                format!("by {by} after {} of {} runs", rows.rows.len(), contests.len()),
             ));
         }
         let text = if self.quiet { String::new() } else { format!("{}\n{}", table(&head), rows.text()) };
@@ -146,7 +150,7 @@ impl Compare {
             errors.insert(0, "no method could run".to_owned());
         }
         match (interrupted, errors.is_empty()) {
-            (true, _) => Err(Failure::interrupted(several(&errors)).saying(text)),
+            (true, _) => Err(Failure::interrupted(by, several(&errors)).saying(text)),
             (false, false) => Err(Failure::run(several(&errors)).saying(text)),
             (false, true) => Ok(text),
         }

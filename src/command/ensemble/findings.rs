@@ -1,6 +1,7 @@
 //! What is written of the findings of a study: tables and pictures, by options that `ensemble` and `merge` share.
 
 use super::super::Failure;
+use super::super::files::apart;
 use super::super::pictures::plot_file;
 use super::pictures;
 use clap::Args;
@@ -29,8 +30,10 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
-    /// Refuses files that cannot be written before anything is computed.
-    pub(crate) fn check(&self) -> Result<(), Failure> {
+    /// Refuses files that cannot be written, or are read, before anything is computed.
+    pub(crate) fn check(&self, read: &str) -> Result<(), Failure> {
+        apart(&self.out, read)?;
+        apart(&self.plot, read)?;
         let tables = self.out.iter().try_for_each(|path| Format::of(path).and_then(|_| check(path)));
         tables.and_then(|()| self.plot.iter().try_for_each(|path| check(path))).map_err(Failure::usage)
     }

@@ -111,7 +111,7 @@ fn number_of_samples(text: &str) -> Result<u64, String> {
 
 impl Ensemble {
     pub(crate) fn execute(self) -> Result<String, Failure> {
-        self.findings.check()?;
+        self.findings.check(&self.setting.beginning.system)?;
         self.check_draws()?;
         let (graph, source) = (Graph::new(), self.setting.beginning.source()?);
         let overrides =
@@ -163,14 +163,15 @@ impl Ensemble {
         let before = Instant::now();
         let results = study.run(&dynamics, |progress| {
             let fraction = progress.done as f64 / progress.total.max(1) as f64;
-            // Ctrl-C is heard by the study itself.
+            // An interruption is heard by the study itself.
             let _ = watcher.tell(fraction, || report::progress(progress));
         });
         let wall = before.elapsed();
         watcher.finish();
+        let by = watcher.interruption();
         let results = results.map_err(failure)?;
         let ended = match results.interrupted {
-            true => format!("stopped by Ctrl-C after {} of {total} trajectories", results.done),
+            true => format!("stopped by {by} after {} of {total} trajectories", results.done),
             false => "complete".to_owned(),
         };
         let about = describe(&source.name, &integrator, &dynamics, ended);
@@ -184,7 +185,7 @@ impl Ensemble {
                 format!("; what is done is kept in {}: the same command goes on", directory.display())
             });
             errors.insert(0, format!("{}{}", about.ended, kept.unwrap_or_default()));
-            return Err(Failure::interrupted(several(&errors)).saying(text));
+            return Err(Failure::interrupted(by, several(&errors)).saying(text));
         }
         let overview = results.overview();
         if overview.failed == overview.count() && overview.failed > 0 {

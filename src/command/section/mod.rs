@@ -2,6 +2,7 @@
 
 mod picture;
 
+use super::files::apart;
 use super::pictures::plot_file;
 use super::progress::Watcher;
 use super::run::several;
@@ -74,6 +75,8 @@ pub(crate) struct Section {
 
 impl Section {
     pub(crate) fn execute(self) -> Result<String, Failure> {
+        apart(&self.out, &self.setting.beginning.system)?;
+        apart(&self.plot, &self.setting.beginning.system)?;
         let endings = self.out.iter().try_for_each(|path| Format::of(path).and_then(|_| check(path)));
         endings.map_err(Failure::usage)?;
         let plan = self.plan()?;
@@ -97,9 +100,10 @@ impl Section {
             watcher.tell(progress.fraction, place)
         });
         watcher.finish();
+        let by = watcher.interruption();
         let run = run.map_err(|error| refused(&error))?;
         let (points, lost) = (&run.points, &run.lost);
-        let broken = run.interrupted.map(|i| format!("by Ctrl-C in orbit {} of {}", i + 1, starts.len()));
+        let broken = run.interrupted.map(|i| format!("by {by} in orbit {} of {}", i + 1, starts.len()));
         let passed = format!("{}{}", surface(&self.through), self.direction());
         if points.is_empty() && broken.is_none() {
             let reasons = lost.iter().take(TOLD).map(|why| format!("\n  {why}")).collect::<String>();
@@ -173,7 +177,7 @@ impl Section {
             text += &picture::picture(points, names);
         }
         match (broken.is_some(), errors.is_empty()) {
-            (true, _) => Err(Failure::interrupted(several(&errors)).saying(text)),
+            (true, _) => Err(Failure::interrupted(by, several(&errors)).saying(text)),
             (false, false) => Err(Failure::run(several(&errors)).saying(text)),
             (false, true) => Ok(text),
         }

@@ -12,9 +12,11 @@ impl Signals {
     pub(super) fn listen() -> io::Result<Signals> {
         let came = Arc::new(AtomicUsize::new(0));
         #[cfg(unix)]
-        for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP]
         {
-            signal_hook::flag::register_usize(signal, came.clone(), signal as usize)?;
+            use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+            for signal in [SIGTERM, SIGINT, SIGHUP, SIGQUIT] {
+                signal_hook::flag::register_usize(signal, came.clone(), signal as usize)?;
+            }
         }
         Ok(Signals(came))
     }

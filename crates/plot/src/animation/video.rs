@@ -3,37 +3,35 @@
 use super::frame::Painter;
 use super::tempo::Tempo;
 use crate::error::PictureError;
-use leastaction_output::FileError;
-use std::ffi::OsStr;
-use std::fs;
+use leastaction_output::replace_named;
+use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Where `ffmpeg` is among the folders of a PATH.
+/// Where `ffmpeg` is among the folders of a PATH: the first that can be run.
 #[must_use]
 pub fn ffmpeg(path: &OsStr) -> Option<PathBuf> {
     let name = format!("ffmpeg{}", std::env::consts::EXE_SUFFIX);
-    std::env::split_paths(path).map(|folder| folder.join(&name)).find(|file| file.is_file())
+    let runs = |file: &PathBuf| {
+        let mut asked = Command::new(file);
+        asked.arg("-version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        asked.status().is_ok()
+    };
+    let files = std::env::split_paths(path).map(|folder| folder.join(&name));
+    files.filter(|file| file.is_file()).find(runs)
 }
 
 /// Writes a video beside its place, and then moves it there.
 pub(crate) fn save(painter: &mut Painter<'_>, program: &Path, path: &Path) -> Result<(), PictureError> {
-    let mut name = path.file_name().map(ToOwned::to_owned).unwrap_or_default();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = path.with_file_name(name);
-    let refused = |reason| FileError::Write { path: path.to_owned(), reason }.into();
-    let written = encode(painter, program, &part).and_then(|()| fs::rename(&part, path).map_err(refused));
-    if written.is_err() {
-        // It may never have come to be.
-        let _ = fs::remove_file(&part);
-    }
-    written
+    replace_named(path, |part| encode(painter, program, part))
 }
 
 fn encode(painter: &mut Painter<'_>, program: &Path, part: &Path) -> Result<(), PictureError> {
     let (width, height) = painter.size();
     let tempo = painter.tempo();
+    let mut file = OsString::from("file:");
+    file.push(part);
     let failed = |error: std::io::Error| PictureError::Ffmpeg {
         status: "not started".to_owned(),
         message: error.to_string(),
@@ -43,7 +41,8 @@ fn encode(painter: &mut Painter<'_>, program: &Path, part: &Path) -> Result<(), 
         .args(["-video_size", &format!("{width}x{height}")])
         .args(["-framerate", &format!("{}", 1.0 / tempo.duration()), "-i", "pipe:0", "-an"])
         .args(["-pix_fmt", "yuv420p", "-movflags", "+faststart", "-r", &Tempo::RATE.to_string(), "-f", "mp4"])
-        .arg(part)
+        // Not a bare name: ffmpeg takes `-i.mp4` for an option, and `http:x.mp4` for a place to send it to.
+        .arg(file)
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
@@ -88,12 +87,18 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("leastaction-video-{name}-{}", std::process::id()));
         fs::create_dir_all(&folder).expect("a folder");
         let program = folder.join("ffmpeg");
-        fs::write(&program, script).expect("a script");
+        // What it is asked to write to comes last, as an address of a file; a question for its version writes nothing.
+        let last = "for last; do :; done\ncase \"$last\" in -version) exit;; esac\nlast=${last#file:}\n";
+        fs::write(&program, format!("#!/bin/sh\n{last}{script}")).expect("a script");
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("a program");
         folder
     }
 
     fn saved(folder: &Path) -> (Result<(), PictureError>, Tempo, (u32, u32)) {
+        saved_as(folder, &folder.join("film.mp4"))
+    }
+
+    fn saved_as(folder: &Path, path: &Path) -> (Result<(), PictureError>, Tempo, (u32, u32)) {
         let times: Vec<_> = (0..=80).map(|i| f64::from(i) / 10.0).collect();
         let axes = vec![times.iter().map(|t| t.sin()).collect(), times.iter().map(|t| t.cos()).collect()];
         let record = Record { times, paths: vec![Course { name: "a".into(), axes }], ..Record::default() };
@@ -101,13 +106,13 @@ mod tests {
         let tempo = Tempo::of(&record.times);
         let mut painter = Painter::new(&record, &scene, tempo, "test", 0.25).expect("finite");
         let program = ffmpeg(folder.as_os_str()).expect("the script");
-        let saved = save(&mut painter, &program, &folder.join("film.mp4"));
+        let saved = save(&mut painter, &program, path);
         (saved, tempo, painter.size())
     }
 
     #[test]
     fn every_frame_is_sent() {
-        let folder = folder("sent", "#!/bin/sh\nfor last; do :; done\ncat > \"$last\"\n");
+        let folder = folder("sent", "cat > \"$last\"\n");
         let (result, tempo, (width, height)) = saved(&folder);
         result.expect("a video");
         let bytes = fs::metadata(folder.join("film.mp4")).expect("the film").len();
@@ -119,14 +124,59 @@ mod tests {
 
     #[test]
     fn what_ffmpeg_says_is_passed_on_and_nothing_is_left() {
-        let folder = folder(
-            "failed",
-            "#!/bin/sh\nfor last; do :; done\necho part > \"$last\"\necho no codec >&2\nexit 3\n",
-        );
+        let folder = folder("failed", "echo part > \"$last\"\necho no codec >&2\nexit 3\n");
         let error = saved(&folder).0.expect_err("it failed").to_string();
         assert!(error.contains("no codec") && error.contains('3'), "{error}");
         assert_eq!(fs::read_dir(&folder).expect("the folder").count(), 1);
         fs::remove_dir_all(folder).expect("gone");
+    }
+
+    /// A name that is no address of a file, neither an option nor a place on the net, whatever it begins with.
+    #[test]
+    fn files_have_whole_names() {
+        let folder = folder("names", "cat > /dev/null\necho \"$last\" > \"$last\"\n");
+        let (result, ..) = saved_as(&folder, Path::new("http:film.mp4"));
+        result.expect("a video");
+        let told = fs::read_to_string("http:film.mp4").expect("the film");
+        fs::remove_file("http:film.mp4").expect("gone");
+        assert!(told.starts_with('/') && told.trim_end().ends_with(".part"), "{told}");
+        fs::remove_dir_all(folder).expect("gone");
+    }
+
+    /// Nothing is written through a link that somebody put where the video is made.
+    #[test]
+    fn videos_are_made_in_new_files() {
+        let folder = folder("links", "cat > \"$last\"\n");
+        fs::write(folder.join("victim"), "whole").expect("a file");
+        for name in ["film.mp4", ".film.mp4"] {
+            for count in 0..100 {
+                let foreseen = [
+                    format!("{name}.{}.part", std::process::id()),
+                    format!("{name}.{}-{count}.part", std::process::id()),
+                ];
+                for link in foreseen {
+                    let _ = std::os::unix::fs::symlink("victim", folder.join(link));
+                }
+            }
+        }
+        saved(&folder).0.expect("a video");
+        assert_eq!(fs::read_to_string(folder.join("victim")).expect("the file"), "whole");
+        fs::remove_dir_all(folder).expect("gone");
+    }
+
+    /// A file of that name that cannot be run does not hide one that can.
+    #[test]
+    fn what_cannot_run_is_passed_over() {
+        let good = folder("good", "");
+        for (name, mode) in [("mode", 0o644), ("empty", 0o755)] {
+            let bad = folder(name, "");
+            fs::write(bad.join("ffmpeg"), b"\x7fELF").expect("a file");
+            fs::set_permissions(bad.join("ffmpeg"), fs::Permissions::from_mode(mode)).expect("a mode");
+            let path = std::env::join_paths([&bad, &good]).expect("a path");
+            assert_eq!(ffmpeg(&path), Some(good.join("ffmpeg")), "{name}");
+            fs::remove_dir_all(bad).expect("gone");
+        }
+        fs::remove_dir_all(good).expect("gone");
     }
 
     #[test]
