@@ -402,7 +402,10 @@ fn every_request_to_end_keeps_what_was_computed() {
         let _ = std::fs::remove_file(&table);
         let long =
             ["run", "double-pendulum", "--until", "1e5", "--every", "1", "--out", table.to_str().unwrap()];
-        let child = command(&long).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // Whoever runs the tests may ignore signals (`nohup make test`), and children would too.
+        let mut command = Command::new("env");
+        command.args(["--default-signal", env!("CARGO_BIN_EXE_leastaction")]).args(long);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         std::thread::sleep(std::time::Duration::from_millis(500));
         Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status().unwrap();
         let output = child.wait_with_output().unwrap();
