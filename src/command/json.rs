@@ -3,8 +3,8 @@
 use super::Failure;
 use leastaction::Form;
 use leastaction::expr::Names;
-use leastaction::output::json::{number, object, text};
-use leastaction::simulate::{Measurements, Run};
+use leastaction::output::json::{list, number, object, text};
+use leastaction::simulate::{Measurements, Run, Warning};
 
 /// One document. Numbers have 17 digits; `constraints` is null for a system without any, and so are numbers that are not finite.
 pub(super) fn json(run: &Run, measured: &Measurements) -> Result<String, Failure> {
@@ -47,7 +47,12 @@ pub(super) fn json(run: &Run, measured: &Measurements) -> Result<String, Failure
         ("energy", energy),
         ("constraints", constraints),
         ("state", state),
+        ("warnings", list(measured.warnings.iter().map(warning))),
     ];
     let lines = members.map(|(name, value)| format!("  {}: {value}", text(name)));
     Ok(format!("{{\n{}\n}}\n", lines.join(",\n")))
+}
+
+fn warning(warning: &Warning) -> String {
+    object([("code", text(warning.code())), ("message", text(&warning.to_string()))])
 }

@@ -40,6 +40,7 @@ impl Merge {
             pace: said("pace"),
             parameters: parameters.collect(),
             ended: "complete".to_owned(),
+            warnings: Vec::new(),
             notes: notes(&results),
         };
         let reduce: Vec<String> = results.manifest().get("reduce").map(str::to_owned).collect();

@@ -81,12 +81,15 @@ impl Run {
             (None, Some(stopped)) => format!("stopped {stopped}"),
             (None, None) => "complete".to_owned(),
         };
-        let mut kept = self.keep(&run, &simulation.describe(ended))?;
+        let measured = run.measure();
+        let warnings = measured.iter().flat_map(|measured| &measured.warnings).map(ToString::to_string);
+        let about = About { warnings: warnings.collect(), ..simulation.describe(ended) };
+        let mut kept = self.keep(&run, &about)?;
         if let Some(error) = error {
             return Err(failed(&error, &reached, kept));
         }
 
-        let measured = run.measure().map_err(Failure::run)?;
+        let measured = measured.map_err(Failure::run)?;
         let text = match (self.quiet, self.json) {
             (true, _) => String::new(),
             (false, true) => json::json(&run, &measured)?,

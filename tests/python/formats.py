@@ -33,7 +33,7 @@ def read_parquet(path):
     table.validate(full=True)
     assert all(field.type == pyarrow.float64() and not field.nullable for field in table.schema)
     about = {key.decode(): value.decode() for key, value in table.schema.metadata.items()}
-    for key in ("parameters", "groups", "samples"):
+    for key in ("parameters", "groups", "samples", "warnings"):
         about[key] = json.loads(about[key])
     return {name: table[name].to_numpy() for name in table.column_names}, about
 

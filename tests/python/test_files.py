@@ -41,6 +41,7 @@ class Files(unittest.TestCase):
                         self.assertEqual(about["parameters"], {"g": 9.81, "tiny": 5e-324})
                         self.assertEqual(about["groups"]["momenta"], ["p_th1", "p_th2"])
                         self.assertEqual((about["ended"], about["samples"]), ("complete", samples))
+                        self.assertEqual(about["warnings"], ['energy "drifted"'])
                     read += 1
         self.assertEqual(read, 13)
 

@@ -17,6 +17,8 @@ pub struct About {
     pub parameters: Vec<(String, f64)>,
     /// How the run ended: `complete`, or why before its time.
     pub ended: String,
+    /// What a reader should be told before the numbers are used.
+    pub warnings: Vec<String>,
     /// What else there is to say, by name.
     pub notes: Vec<(String, String)>,
 }
@@ -32,6 +34,7 @@ impl About {
             ("pace", Member::Text(self.pace.clone())),
             ("parameters", Member::Json(json::object(parameters))),
             ("ended", Member::Text(self.ended.clone())),
+            ("warnings", Member::Json(json::list(self.warnings.iter().map(|warning| json::text(warning))))),
             ("samples", Member::Json(table.rows().to_string())),
             ("groups", Member::Json(groups(table))),
             ("written_by", Member::Text(concat!("leastaction ", env!("CARGO_PKG_VERSION")).to_owned())),

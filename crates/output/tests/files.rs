@@ -70,6 +70,7 @@ fn about() -> About {
         method: "none".to_owned(),
         pace: "step 0.1".to_owned(),
         parameters: vec![("g".to_owned(), 9.81), ("tiny".to_owned(), 5e-324)],
+        warnings: vec!["energy \"drifted\"".to_owned()],
         notes: Vec::new(),
         ended: "complete".to_owned(),
     }

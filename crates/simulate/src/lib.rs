@@ -44,10 +44,11 @@ mod sampling;
 mod section;
 mod simulation;
 mod source;
+mod warning;
 
 pub use compare::{Reference, Trial, applies};
 pub use error::{Cause, FailedRun, Fault, MeasureError, PrepareError, SourceError, fault_of};
-pub use measure::{Energy, Measurements, Warning};
+pub use measure::{Energy, Measurements};
 pub use method::Method;
 pub use overrides::Overrides;
 pub use playback::{Playback, PlaybackPlan, Snapshot};
@@ -60,3 +61,4 @@ pub use section::{
 };
 pub use simulation::{Simulation, describe};
 pub use source::Source;
+pub use warning::Warning;

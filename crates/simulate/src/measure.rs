@@ -1,16 +1,12 @@
-//! How well a run kept what it should, and what to be told of that.
+//! How well a run kept what it should.
 
 use crate::error::MeasureError;
 use crate::run::Run;
-use leastaction_integrate::{Pace, rounded};
-use leastaction_mechanics::{Dynamics, EvalError, Projection, State};
-use std::fmt;
+use crate::warning::{Warning, moved};
+use leastaction_integrate::Pace;
 
 /// A conserved quantity that drifts by more than this, relatively, makes the run worthless.
 const WRONG: f64 = 1e-2;
-
-/// An initial condition that is moved by less than this, relatively, was where it should be.
-const ROUNDING: f64 = 1e-12;
 
 /// How well a run kept what it should.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,44 +40,6 @@ pub struct Energy {
     pub drift: f64,
     /// Whether it should not change.
     pub conserved: bool,
-}
-
-/// What a person should be told of a run.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Warning {
-    /// The initial condition does not meet the constraints, and was moved onto them.
-    Moved {
-        /// The coordinate that was moved farthest, and how far, if any was.
-        coordinate: Option<(String, f64)>,
-        /// By how much velocities were changed at most, if they were.
-        velocities: Option<f64>,
-    },
-    /// Something that should not change did, by more than a result that can be trusted allows.
-    Drifted {
-        /// What.
-        name: String,
-        /// By how much of itself.
-        drift: f64,
-        /// What to make smaller: the step, or the tolerance.
-        remedy: &'static str,
-    },
-}
-
-impl fmt::Display for Warning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Warning::Moved { coordinate, velocities } => {
-                let coordinate = coordinate.as_ref().map(|(name, by)| format!("{name} by {}", roughly(*by)));
-                let velocities = velocities.map(|by| format!("velocities by up to {}", roughly(by)));
-                let changes: Vec<_> = coordinate.into_iter().chain(velocities).collect();
-                write!(f, "the start was moved onto its constraints: {}", changes.join(", "))
-            }
-            Warning::Drifted { name, drift, remedy } => write!(
-                f,
-                "{name} should not change, and drifted by {drift:.1e} of itself: do not trust this result, try a smaller {remedy}"
-            ),
-        }
-    }
 }
 
 impl Measurements {
@@ -147,21 +105,4 @@ impl Run {
             conserved: dynamics.system().conserves_energy(),
         })
     }
-}
-
-/// How far the initial condition was moved onto constraints, if by more than rounding.
-fn moved(dynamics: &mut Dynamics, start: &State, placed: &Projection) -> Result<Option<Warning>, EvalError> {
-    let largest = |numbers: &[f64]| numbers.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
-    let mut velocities = vec![0.0; start.q.len()];
-    dynamics.velocities(&[start.t], &start.block(), &mut velocities)?;
-    let name = || dynamics.system().coordinates().at(placed.farthest);
-    let coordinate = (placed.moved > ROUNDING * largest(&start.q)).then(|| (name(), placed.moved));
-    let velocities = (placed.deflected > ROUNDING * largest(&velocities)).then_some(placed.deflected);
-    let any = coordinate.is_some() || velocities.is_some();
-    Ok(any.then_some(Warning::Moved { coordinate, velocities }))
-}
-
-/// Two digits of a number.
-fn roughly(value: f64) -> String {
-    rounded(value, 2)
 }

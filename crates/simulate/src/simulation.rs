@@ -133,6 +133,7 @@ pub fn describe(system: &str, integrator: &Integrator, dynamics: &Dynamics, ende
         pace: integrator.pace().to_string(),
         parameters: names.zip(dynamics.parameters().iter().copied()).collect(),
         ended,
+        warnings: Vec::new(),
         notes: Vec::new(),
     }
 }

@@ -1,0 +1,80 @@
+//! What a person should be told of a run: one place for all warnings. The summary, `--json` and files show each of them.
+//!
+//! To add one: a variant, its [code](Warning::code), its sentence, and the line in [`Run::measure`](crate::Run::measure) that finds it.
+
+use leastaction_integrate::rounded;
+use leastaction_mechanics::{Dynamics, EvalError, Projection, State};
+use std::fmt;
+
+/// An initial condition that is moved by less than this, relatively, was where it should be.
+const ROUNDING: f64 = 1e-12;
+
+/// What a person should be told of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Warning {
+    /// The initial condition does not meet the constraints, and was moved onto them.
+    Moved {
+        /// The coordinate that was moved farthest, and how far, if any was.
+        coordinate: Option<(String, f64)>,
+        /// By how much velocities were changed at most, if they were.
+        velocities: Option<f64>,
+    },
+    /// Something that should not change did, by more than a result that can be trusted allows.
+    Drifted {
+        /// What.
+        name: String,
+        /// By how much of itself.
+        drift: f64,
+        /// What to make smaller: the step, or the tolerance.
+        remedy: &'static str,
+    },
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Warning::Moved { coordinate, velocities } => {
+                let coordinate = coordinate.as_ref().map(|(name, by)| format!("{name} by {}", roughly(*by)));
+                let velocities = velocities.map(|by| format!("velocities by up to {}", roughly(by)));
+                let changes: Vec<_> = coordinate.into_iter().chain(velocities).collect();
+                write!(f, "the start was moved onto its constraints: {}", changes.join(", "))
+            }
+            Warning::Drifted { name, drift, remedy } => write!(
+                f,
+                "{name} should not change, and drifted by {drift:.1e} of itself: do not trust this result, try a smaller {remedy}"
+            ),
+        }
+    }
+}
+
+impl Warning {
+    /// A word for machines, which stays the same when the sentence changes.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Warning::Moved { .. } => "moved",
+            Warning::Drifted { .. } => "drifted",
+        }
+    }
+}
+
+/// How far the initial condition was moved onto constraints, if by more than rounding.
+pub(crate) fn moved(
+    dynamics: &mut Dynamics,
+    start: &State,
+    placed: &Projection,
+) -> Result<Option<Warning>, EvalError> {
+    let largest = |numbers: &[f64]| numbers.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+    let mut velocities = vec![0.0; start.q.len()];
+    dynamics.velocities(&[start.t], &start.block(), &mut velocities)?;
+    let name = || dynamics.system().coordinates().at(placed.farthest);
+    let coordinate = (placed.moved > ROUNDING * largest(&start.q)).then(|| (name(), placed.moved));
+    let velocities = (placed.deflected > ROUNDING * largest(&velocities)).then_some(placed.deflected);
+    let any = coordinate.is_some() || velocities.is_some();
+    Ok(any.then_some(Warning::Moved { coordinate, velocities }))
+}
+
+/// Two digits of a number.
+fn roughly(value: f64) -> String {
+    rounded(value, 2)
+}
