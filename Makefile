@@ -19,9 +19,10 @@ test: .venv/requirements.txt
 .venv/requirements.txt: tests/python/requirements.txt
 	tools/python-environment.sh $(PYTHON) $< .venv
 
-# The same sweeps over millions of points and programs; takes a while.
-test-long:
+# The same sweeps over millions of points and programs, and every known answer computed again; takes a while.
+test-long: .venv/requirements.txt
 	$(CARGO) test --release --workspace -- --include-ignored --nocapture
+	.venv/bin/python tools/answers.py crates/simulate/tests/answers/*.motion
 
 # Generated code against code written by hand, and how long chains scale, as Markdown tables.
 bench:
