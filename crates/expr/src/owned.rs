@@ -21,6 +21,18 @@ pub struct Rebinding<'a, 'h> {
     to: &'h Graph,
 }
 
+impl<'a, 'h> Rebinding<'a, 'h> {
+    /// From a graph to none, so that nothing is borrowed.
+    pub(crate) fn detached(from: &'a Graph) -> Rebinding<'a, 'static> {
+        Rebinding { from, to: &NOWHERE }
+    }
+
+    /// To the graph that it was detached from, or a copy of it.
+    pub(crate) fn attached(to: &'h Graph) -> Rebinding<'static, 'h> {
+        Rebinding { from: &NOWHERE, to }
+    }
+}
+
 impl Rebind for Expr<'_> {
     type To<'h> = Expr<'h>;
 
@@ -58,6 +70,14 @@ impl<T: Rebind> Rebind for Box<T> {
 
     fn rebind<'h>(&self, graphs: Rebinding<'_, 'h>) -> Box<T::To<'h>> {
         Box::new((**self).rebind(graphs))
+    }
+}
+
+impl<T: Rebind> Rebind for Arc<T> {
+    type To<'h> = Arc<T::To<'h>>;
+
+    fn rebind<'h>(&self, graphs: Rebinding<'_, 'h>) -> Arc<T::To<'h>> {
+        Arc::new((**self).rebind(graphs))
     }
 }
 
@@ -149,14 +169,14 @@ pub struct Owned<T> {
 impl<T: Rebind> Owned<T> {
     /// Keeps something. Expressions of other graphs are copied into this one.
     pub fn new(graph: Arc<Graph>, value: &impl Rebind<To<'static> = T>) -> Owned<T> {
-        let kept = value.rebind(Rebinding { from: &graph, to: &NOWHERE });
+        let kept = value.rebind(Rebinding::detached(&graph));
         Owned { graph, kept }
     }
 
     /// The thing.
     #[must_use]
     pub fn get(&self) -> T::To<'_> {
-        self.kept.rebind(Rebinding { from: &NOWHERE, to: &self.graph })
+        self.kept.rebind(Rebinding::attached(&self.graph))
     }
 
     /// The graph.

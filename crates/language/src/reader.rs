@@ -46,6 +46,8 @@ pub(crate) struct Reader<'g, 's> {
     rateless: HashMap<String, Value<'g>>,
     /// How many terms have been differentiated to find rates.
     rated: usize,
+    /// Names of energies and their shares, for what is looked at along a run.
+    pub(crate) energies: HashSet<String>,
 }
 
 /// Where a particle, a point or a body is.
@@ -102,6 +104,9 @@ const MOST_RATED: usize = 5_000_000;
 pub(crate) const DECLARING: [&str; 9] =
     ["param", "coord", "momentum", "input", "let", "particle", "point", "body", "joint"];
 
+/// Statements that look at a run, in which energies have names.
+const MEASURING: [&str; 3] = ["output", "invariant", "event"];
+
 /// The components of a vector, in names such as `bob.x`.
 pub(crate) const AXES: [&str; 3] = ["x", "y", "z"];
 
@@ -153,6 +158,7 @@ pub fn read<'g>(graph: &'g Graph, source: &str, values: &[(&str, f64)]) -> Resul
         declarations: OnceCell::new(),
         rateless: HashMap::new(),
         rated: 0,
+        energies: ["energy", "kinetic", "potential"].map(str::to_owned).into(),
     };
     let (spans, mut wrong) = statements(source);
     if spans.is_empty() && wrong.is_empty() {
@@ -197,12 +203,14 @@ impl<'g, 's> Reader<'g, 's> {
             return Err(self.no_statement(&parser));
         };
         self.rates(parser.rest());
+        let measured = if MEASURING.contains(word) { self.measure(parser.rest()) } else { Vec::new() };
         parser.advance();
         self.setup.source_map.mark(Mention::Statement, word, token.span);
         let read = read(self, &mut parser).and_then(|()| match parser.finish() {
             Ok(()) => Ok(()),
             Err(error) => Err(self.leftover(word, &parser).unwrap_or_else(|| error.into())),
         });
+        measured.iter().for_each(|name| drop(self.scope.replace(name, None)));
         read.map_err(|wrong| match self.indented(&parser, span, &wrong) {
             Some(wrong) => wrong,
             None if wrong.help.is_none() && wrong.unexpected => {
@@ -299,6 +307,24 @@ impl<'g, 's> Reader<'g, 's> {
                 }
             }
         }
+    }
+
+    /// Gives the names of energies that a statement uses their meaning, unless they have another one.
+    fn measure(&mut self, tokens: &[Token]) -> Vec<String> {
+        let mut measured = Vec::new();
+        for token in tokens.iter().filter(|token| matches!(token.kind, Kind::Name | Kind::Quoted)) {
+            let name = self.source[token.span.start..token.span.end].trim_matches('`');
+            if self.energies.contains(name) && self.scope.get(name).is_none() {
+                self.scope.define(name, self.graph.symbol(name));
+                measured.push(name.to_owned());
+            }
+        }
+        measured
+    }
+
+    /// Declares the name of a term of the energies.
+    pub(crate) fn declare_energy(&mut self, kind: &str, name: &str) {
+        self.energies.extend([format!("{kind}.{name}"), name.to_owned()]);
     }
 
     fn define_with_parts(&mut self, name: &str, value: Value<'g>) {
@@ -459,6 +485,13 @@ impl<'g, 's> Reader<'g, 's> {
             self.setup.drawing = crate::picture::picture(&mut self);
         }
         self.setup.about = about(self.source).to_owned();
+        let mut names = self.scope.glossary();
+        for Term { name, value } in self.setup.outputs.iter().chain(&self.setup.invariants) {
+            if !self.names.contains_key(name) && self.scope.get(name).is_none() {
+                names.add(name, *value);
+            }
+        }
+        self.setup.model.set_names(names);
         self.setup.source_map.source = self.source.to_owned();
         self.setup.source_map.fixed = self.fixed.into_inner();
         self.setup

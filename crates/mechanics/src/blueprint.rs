@@ -15,7 +15,8 @@ use crate::quantity::Quantity;
 use crate::source::Space;
 use crate::system::System;
 use leastaction_compile::Kernel;
-use leastaction_expr::{Entry, Expr, Graph, jvp, substitute};
+use leastaction_expr::{Entry, Expr, Glossary, Graph, jvp, substitute};
+use std::sync::Arc;
 
 /// So many constraints of one form get a kernel of their own. Fewer are two to three times faster in one program, written out one
 /// after the other; of more, the code outgrows the second-level cache, and takes seconds to compile.
@@ -46,6 +47,8 @@ pub(crate) struct Blueprint<'g> {
     pub(crate) held: Vec<(String, String)>,
     /// Names, and what they stand for.
     pub(crate) definitions: Vec<(Expr<'g>, Expr<'g>)>,
+    /// What else names mean in expressions that are read later.
+    pub(crate) names: Arc<Glossary<'g>>,
     /// Rows and columns of the nonzeros in [`Quantity::ConstraintJacobian`].
     pub(crate) jacobian: Vec<(usize, usize)>,
     pub(crate) plans: Vec<(Quantity, Space, Vec<Expr<'g>>)>,
@@ -163,6 +166,7 @@ impl<'g> Equations<'g> {
             constraints: self.constraints.iter().map(|c| (c.name.clone(), c.level)).collect(),
             held: self.held.iter().map(|(q, by)| (q.to_string(), by.clone())).collect(),
             definitions,
+            names: self.names.clone(),
             jacobian,
             plans,
             repeated,

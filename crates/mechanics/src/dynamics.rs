@@ -277,6 +277,19 @@ impl Dynamics {
         found
     }
 
+    /// One of the shares at y, by its place.
+    pub(crate) fn share(
+        &mut self,
+        place: usize,
+        t: &[f64],
+        y: &[f64],
+        out: &mut [f64],
+    ) -> Result<(), EvalError> {
+        let found = self.fill_balance(t, y);
+        out.copy_from_slice(&self.balance[place * t.len()..][..t.len()]);
+        found
+    }
+
     /// The matrix Γ by rows, where dissipation is −Γp: see [`Facts::linear_damping`](crate::Facts::linear_damping).
     ///
     /// # Errors

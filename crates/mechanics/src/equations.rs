@@ -17,8 +17,11 @@ use crate::error::ModelError;
 use crate::lagrangian::Lagrangian;
 use crate::model::{Model, Particle, Term};
 use crate::probe::Probe;
-use leastaction_expr::{Direction, Expr, Graph, Id, Node, Rebind, Rebinding, Variables, rebind, substitute};
+use leastaction_expr::{
+    Direction, Expr, Glossary, Graph, Id, Node, Rebind, Rebinding, Variables, rebind, substitute,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
 
 /// The equations of motion of a model, as expressions.
 #[derive(Clone, Debug)]
@@ -57,6 +60,8 @@ pub struct Equations<'g> {
     pub held: Vec<(Expr<'g>, String)>,
     /// Defined names, held coordinates, and the rates of both, with what they stand for.
     pub definitions: Vec<(Expr<'g>, Expr<'g>)>,
+    /// What names mean in expressions that are read later.
+    pub names: Arc<Glossary<'g>>,
     /// How the motion is stated.
     pub statement: Statement<'g>,
 }
@@ -88,6 +93,7 @@ rebind!(Equations {
     constraints,
     held,
     definitions,
+    names,
     statement
 });
 
@@ -152,6 +158,7 @@ impl<'g> Equations<'g> {
             constraints: constraint::derive(model)?,
             held: model.held.clone(),
             definitions: model.known.clone(),
+            names: model.names.clone(),
             statement,
         })
     }

@@ -1,5 +1,6 @@
 //! What is known about a system beside its kernels: how it was stated, what was found out, what its parts are called.
 
+use crate::error::TermKind;
 use crate::symmetry::Conserved;
 use std::fmt;
 
@@ -87,6 +88,19 @@ pub enum ShareKind {
     Lagrangian,
     /// The Hamiltonian.
     Hamiltonian,
+}
+
+impl ShareKind {
+    /// The kind of terms that it is a share of.
+    #[must_use]
+    pub fn term(self) -> TermKind {
+        match self {
+            ShareKind::Kinetic => TermKind::Kinetic,
+            ShareKind::Potential => TermKind::Potential,
+            ShareKind::Lagrangian => TermKind::Lagrangian,
+            ShareKind::Hamiltonian => TermKind::Hamiltonian,
+        }
+    }
 }
 
 /// A particle, or a point without mass, in a compiled system.

@@ -1,9 +1,11 @@
 //! The kernels of a system, each compiled when it is first asked for.
 
 use crate::element::search::Repetition;
+use crate::equations::depend;
 use crate::error::{EvalError, ObserveError};
-use crate::observe::Observed;
+use crate::observe::{Observed, ObservedKernel};
 use crate::quantity::Quantity;
+use crate::reading::Reading;
 use crate::source::Source;
 use crate::system::System;
 use leastaction_compile::{Kernel, Program, Series, SeriesError};
@@ -151,11 +153,19 @@ impl System {
         Ok(series)
     }
 
-    /// A kernel for an expression of \[q…, p…, v…, t, u…\].
-    pub(crate) fn observation(&self, what: Observed<'_>) -> Result<Kernel, ObserveError> {
+    /// A kernel for an expression of \[q…, p…, v…, t, u…\] and what is measured.
+    pub(crate) fn observation(&self, what: Observed<'_>) -> Result<ObservedKernel, ObserveError> {
         self.with_source(|source| {
-            let value = source.read(what)?;
-            Ok(source.kernel(&source.expressions(&source.observed()), &[value])?)
+            let Reading { value, measured } = source.read(what)?;
+            let mut inputs = source.expressions(&source.observed());
+            inputs.extend(measured.iter().map(|(symbol, _)| *symbol));
+            let kernel = source.kernel(&inputs, &[value])?;
+            let moving = depend(&[value], &source.expressions(&source.velocities));
+            Ok(ObservedKernel {
+                kernel,
+                moving,
+                measured: measured.into_iter().map(|(_, what)| what).collect(),
+            })
         })
     }
 

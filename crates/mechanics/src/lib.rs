@@ -68,6 +68,7 @@ mod print;
 mod probe;
 mod quantity;
 mod rated;
+mod reading;
 mod source;
 mod state;
 mod sundman;

@@ -5,8 +5,9 @@ use crate::energy::{IntoEnergy, Potential};
 use crate::equations::{Equations, rate, symbols_of};
 use crate::error::ModelError;
 use crate::system::System;
-use leastaction_expr::{BlockError, Expr, Graph, Id, IntoExpr, SymbolBlock, jvp, rebind};
+use leastaction_expr::{BlockError, Expr, Glossary, Graph, Id, IntoExpr, SymbolBlock, jvp, rebind};
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// A named term of an energy.
 #[derive(Clone, Debug)]
@@ -71,11 +72,13 @@ pub struct Model<'g> {
     pub(crate) held: Vec<(Expr<'g>, String)>,
     /// Defined names, and their rates, with what they stand for; known once the model is resolved.
     pub(crate) known: Vec<(Expr<'g>, Expr<'g>)>,
+    /// What names mean in expressions that are read later.
+    pub(crate) names: Arc<Glossary<'g>>,
 }
 
 rebind!(Model {
     graph, time, parameters, definitions, coordinates, momenta, inputs, stated_inputs, particles, bodies, gravity, kinetic, potential, lagrangian,
-    hamiltonian, dissipation, forces, constraints, held, known;
+    hamiltonian, dissipation, forces, constraints, held, known, names;
     defaults, gravity_dimensions
 });
 
@@ -106,6 +109,7 @@ impl<'g> Model<'g> {
             constraints: Vec::new(),
             held: Vec::new(),
             known: Vec::new(),
+            names: Arc::default(),
         }
     }
 
@@ -140,6 +144,11 @@ impl<'g> Model<'g> {
         let symbol = self.graph.symbol(name);
         self.definitions.push((symbol, value.into_expr(self.graph)));
         symbol
+    }
+
+    /// Says what names mean in texts of expressions that are [observed](crate::Dynamics::observable), besides what the model knows by itself.
+    pub fn set_names(&mut self, names: Glossary<'g>) {
+        self.names = Arc::new(names);
     }
 
     /// Declares parameters and their defaults.

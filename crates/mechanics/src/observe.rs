@@ -1,13 +1,13 @@
 //! Observables: any expression of time, coordinates, velocities, momenta, inputs and parameters, evaluated along a motion.
 
+use crate::blueprint::Blueprint;
 use crate::dynamics::Dynamics;
 use crate::engine::check;
 use crate::error::{EvalError, ObserveError};
 use crate::facts::Form;
 use crate::inverse::grow;
 use crate::rated::RatedQuantity;
-use crate::system::System;
-use leastaction_compile::{CodeError, Evaluator, LANES};
+use leastaction_compile::{CodeError, Evaluator, Kernel, LANES};
 use leastaction_expr::Expr;
 
 /// An observable of one [`Dynamics`] and its clones.
@@ -41,40 +41,78 @@ impl<'a> From<Expr<'a>> for Observed<'a> {
     }
 }
 
-impl Observed<'_> {
-    fn is_energy(self) -> bool {
-        match self {
-            Observed::Text(text) => text.trim() == "energy",
-            Observed::Value(value) => value == value.graph().symbol("energy"),
-        }
-    }
+/// A number that is computed at a state by [`Dynamics`], not by a formula of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Measured {
+    Energy,
+    Kinetic,
+    Potential,
+    /// A named share of the energy, by its place.
+    Share(usize),
+    /// The multiplier of a constraint, by its place.
+    Multiplier(usize),
 }
 
-impl Observable {
-    /// The energy, which has a kernel already.
-    const ENERGY: Observable = Observable(usize::MAX);
+impl Measured {
+    /// What can be measured of a system, by name: `energy`, `kinetic`, `potential`, shares of these such as `kinetic.bob` and `potential.spring`, and
+    /// `lambda_` with the name of a constraint. A term whose name nothing else has needs no more than that.
+    pub(crate) fn named(blueprint: &Blueprint<'_>) -> Vec<(String, Measured)> {
+        let mut all = vec![("energy".to_owned(), Measured::Energy)];
+        if blueprint.facts.form != Form::Ports {
+            all.push(("kinetic".to_owned(), Measured::Kinetic));
+            all.push(("potential".to_owned(), Measured::Potential));
+        }
+        let shares = || blueprint.shares.iter().enumerate();
+        all.extend(
+            shares().map(|(i, share)| {
+                (format!("{}.{}", share.kind.term().word(), share.name), Measured::Share(i))
+            }),
+        );
+        all.extend(shares().map(|(i, share)| (share.name.clone(), Measured::Share(i))));
+        let constraints = blueprint.constraints.iter().enumerate();
+        all.extend(constraints.map(|(i, (name, _))| (format!("lambda_{name}"), Measured::Multiplier(i))));
+        all
+    }
 }
 
 /// The observables that were asked for.
 #[derive(Clone, Default)]
 pub(crate) struct Observatory {
-    evaluators: Vec<Evaluator>,
-    /// States, velocities, time and inputs, in lanes.
+    list: Vec<Observation>,
+    /// States, velocities, time, inputs, and what is measured, in lanes.
     block: Vec<f64>,
     /// Quantities with their rates, and what those are evaluated of.
     pub(crate) rated: Vec<RatedQuantity>,
     pub(crate) rates: Vec<f64>,
 }
 
+/// The kernel of an observable, whether it depends on velocities, and what is measured for it.
+pub(crate) struct ObservedKernel {
+    pub(crate) kernel: Kernel,
+    pub(crate) moving: bool,
+    pub(crate) measured: Vec<Measured>,
+}
+
+/// An observable that was asked for.
+#[derive(Clone)]
+struct Observation {
+    evaluator: Evaluator,
+    moving: bool,
+    measured: Vec<Measured>,
+}
+
 impl Observatory {
     pub(crate) fn evaluators(&mut self) -> impl Iterator<Item = &mut Evaluator> {
-        self.evaluators.iter_mut().chain(self.rated.iter_mut().map(|quantity| &mut quantity.evaluator))
+        let own = self.list.iter_mut().map(|observation| &mut observation.evaluator);
+        own.chain(self.rated.iter_mut().map(|quantity| &mut quantity.evaluator))
     }
 }
 
 impl Dynamics {
     /// Compiles an expression, such as `x'*p_x - 2*t`, or the text of one, to be evaluated by [`Dynamics::observe`]. Names that the model defines stand for
-    /// what they are; `energy` alone is the energy, unless the system has something else of this name.
+    /// what they are. Particles and points are where they are: `bob` is a vector, `bob.y` a component, `bob.y'` its rate. `energy`, `kinetic`, `potential`, shares of
+    /// these by their names (`potential.spring`, or `spring`), and multipliers (`lambda_` and the constraint's name) are numbers like all others, unless the system has something else of
+    /// the name.
     ///
     /// ```
     /// # use leastaction_expr::Graph;
@@ -101,14 +139,10 @@ impl Dynamics {
     /// # Errors
     /// [`ObserveError`] if it is not an expression, or uses a name that the system does not have.
     pub fn observable<'a>(&mut self, what: impl Into<Observed<'a>>) -> Result<Observable, ObserveError> {
-        let what = what.into();
-        let kernel = match self.system().observation(what) {
-            Err(ObserveError::UnknownName { .. }) if what.is_energy() => return Ok(Observable::ENERGY),
-            found => found?,
-        };
+        let ObservedKernel { kernel, moving, measured } = self.system().observation(what.into())?;
         let evaluator = self.engine.parameters.evaluator(&kernel).map_err(CodeError::from)?;
-        self.observatory.evaluators.push(evaluator);
-        Ok(Observable(self.observatory.evaluators.len() - 1))
+        self.observatory.list.push(Observation { evaluator, moving, measured });
+        Ok(Observable(self.observatory.list.len() - 1))
     }
 
     /// The value of an observable at y, one number per lane.
@@ -124,36 +158,49 @@ impl Dynamics {
     ) -> Result<(), EvalError> {
         self.engine.check_block(t, y)?;
         check("observable", t.len(), out.len())?;
-        if observable == Observable::ENERGY {
-            return self.energy(t, y, out);
-        }
-        let width = t.len();
-        let system: &System = &self.engine.system;
-        let moving = system.facts().form != Form::Ports;
-        let rows = [system.dimension(), system.velocities().len(), 1, system.inputs().len()];
-        let mut found = Ok(());
-        if moving {
-            found = self.turn(Dynamics::velocities, t, y);
-        }
-        let size = rows.iter().sum::<usize>() * width;
-        grow(&mut self.observatory.block, size);
-        let block = &mut self.observatory.block[..size];
-        let (states, rest) = block.split_at_mut(rows[0] * width);
-        let (velocities, rest) = rest.split_at_mut(rows[1] * width);
-        let (time, inputs) = rest.split_at_mut(width);
-        states.copy_from_slice(y);
-        if moving {
-            velocities.copy_from_slice(&self.other[velocities.len()..][..velocities.len()]);
-        }
-        time.copy_from_slice(t);
-        self.engine.fill_inputs(t, inputs);
-        let Some(evaluator) = self.observatory.evaluators.get_mut(observable.0) else {
+        let Some(Observation { moving, measured, .. }) = self.observatory.list.get(observable.0) else {
             let what = "observables of another system";
             return Err(EvalError::Undefined { what, form: self.system().facts().form });
         };
-        let block = &self.observatory.block[..size];
-        let evaluated =
-            if width == LANES { evaluator.eval_lanes(block, out) } else { evaluator.eval(block, out) };
+        let (width, system) = (t.len(), self.system());
+        let moving = *moving;
+        let rows = [system.dimension(), system.velocities().len(), 1, system.inputs().len(), measured.len()];
+        let size = rows.iter().sum::<usize>() * width;
+        let mut block = std::mem::take(&mut self.observatory.block);
+        grow(&mut block, size);
+        let (states, rest) = block[..size].split_at_mut(rows[0] * width);
+        let (velocities, rest) = rest.split_at_mut(rows[1] * width);
+        let (time, rest) = rest.split_at_mut(width);
+        let (inputs, measured) = rest.split_at_mut(rows[3] * width);
+        states.copy_from_slice(y);
+        time.copy_from_slice(t);
+        self.engine.fill_inputs(t, inputs);
+        let mut found = Ok(());
+        for (place, value) in measured.chunks_exact_mut(width).enumerate() {
+            let what = self.observatory.list[observable.0].measured[place];
+            found = found.and(self.measure(what, t, y, value));
+        }
+        if moving {
+            found = found.and(self.turn(Dynamics::velocities, t, y));
+            velocities.copy_from_slice(&self.other[velocities.len()..][..velocities.len()]);
+        }
+        let Observation { evaluator, .. } = &mut self.observatory.list[observable.0];
+        let evaluated = match width == LANES {
+            true => evaluator.eval_lanes(&block[..size], out),
+            false => evaluator.eval(&block[..size], out),
+        };
+        self.observatory.block = block;
         evaluated.map_err(crate::engine::wrong_length).and(found)
+    }
+
+    /// What is measured at y, one number per lane.
+    fn measure(&mut self, what: Measured, t: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
+        match what {
+            Measured::Energy => self.energy(t, y, out),
+            Measured::Kinetic => self.kinetic_energy(t, y, out),
+            Measured::Potential => self.potential_energy(t, y, out),
+            Measured::Share(place) => self.share(place, t, y, out),
+            Measured::Multiplier(place) => self.multiplier(place, t, y, out),
+        }
     }
 }

@@ -19,6 +19,7 @@ use crate::symmetry::Conserved;
 use crate::system::System;
 use leastaction_expr::{Expr, Graph, IntoExpr, rebind};
 use leastaction_linear::rank;
+use std::sync::Arc;
 
 type Matrix<'g> = Vec<Vec<Expr<'g>>>;
 
@@ -221,6 +222,7 @@ impl<'g> Ports<'g> {
             held: Vec::new(),
             stated_inputs: Vec::new(),
             definitions: Vec::new(),
+            names: Arc::default(),
             jacobian: Vec::new(),
             plans,
             repeated: REPEATED,

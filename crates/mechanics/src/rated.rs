@@ -13,6 +13,7 @@ use crate::inverse::grow;
 use crate::matrix::Symmetric;
 use crate::observe::Observed;
 use crate::quantity::Quantity;
+use crate::reading::Reading;
 use crate::system::System;
 use leastaction_compile::{CodeError, Evaluator, Kernel, LANES};
 use leastaction_expr::{Entry, Expr, Id, jvp};
@@ -33,6 +34,8 @@ const WORTHWHILE: usize = 1000;
 
 const TIMELESS: &str = "the natural time needs an H(q, p) in closed form with not too many second derivatives: \
                         name a quantity instead";
+
+const MEASURED: &str = "energies and multipliers are known by their values only: write the formula instead";
 
 impl Dynamics {
     /// Compiles an expression, or the text of one, together with its rate along the motion, to be evaluated by [`Dynamics::observe_rated`]. What was asked for
@@ -57,8 +60,10 @@ impl Dynamics {
     /// [`ObserveError`] if it is not an expression, uses a name that the system does not have, or has no rate that is known: inputs have
     /// none, and velocities only if they are known as functions of momenta.
     pub fn rated<'a>(&mut self, what: impl Into<Observed<'a>>) -> Result<Rated, ObserveError> {
-        let value =
-            self.system().with_source(|source| Ok::<_, ObserveError>(source.read(what.into())?.id()))?;
+        let value = self.system().with_source(|source| match source.read(what.into())? {
+            Reading { value, measured } if measured.is_empty() => Ok(value.id()),
+            _ => Err(ObserveError::NoRate { reason: MEASURED }),
+        })?;
         self.rated_quantity(Some(value))
     }
 

@@ -2,13 +2,11 @@
 
 use crate::blueprint::Blueprint;
 use crate::constraint::sparse::Layout;
-use crate::equations::symbols_of;
-use crate::error::ObserveError;
-use crate::facts::{Facts, Form};
-use crate::observe::Observed;
+use crate::facts::{Facts, Form, Place};
+use crate::observe::Measured;
 use crate::quantity::Quantity;
 use leastaction_compile::{CodeError, Kernel, Program};
-use leastaction_expr::{Expr, Graph, Id, jacobian, nearest};
+use leastaction_expr::{Expr, Glossary, Graph, Id, jacobian};
 use leastaction_linear::{Pattern, Structure};
 use rustc_hash::FxHashMap;
 
@@ -41,7 +39,12 @@ pub(crate) struct Source {
     autonomous: bool,
     pub(crate) parameters: Vec<Id>,
     /// Names, and what they stand for.
-    definitions: Vec<(Id, Id)>,
+    pub(crate) definitions: Vec<(Id, Id)>,
+    /// What else names mean in texts.
+    pub(crate) names: Glossary<'static>,
+    pub(crate) places: Vec<Place>,
+    /// Names of numbers that are measured at a state.
+    pub(crate) measured: Vec<(String, Measured)>,
 }
 
 impl Source {
@@ -63,6 +66,9 @@ impl Source {
             autonomous: blueprint.facts.autonomous,
             parameters: blueprint.parameters.iter().map(|(p, _)| p.id()).collect(),
             definitions: blueprint.definitions.iter().map(|(name, value)| (name.id(), value.id())).collect(),
+            names: blueprint.names.detached(blueprint.graph),
+            places: blueprint.places.clone(),
+            measured: Measured::named(blueprint),
         }
     }
 
@@ -97,27 +103,6 @@ impl Source {
     /// A kernel for expressions of inputs and parameters.
     pub(crate) fn kernel(&self, inputs: &[Expr<'_>], outputs: &[Expr<'_>]) -> Result<Kernel, CodeError> {
         Ok(Kernel::compile(Program::build(inputs, &self.expressions(&self.parameters), outputs)?)?)
-    }
-
-    /// An expression of what can be observed, of parameters, and of names defined by these.
-    pub(crate) fn read(&self, what: Observed<'_>) -> Result<Expr<'_>, ObserveError> {
-        let value = match what {
-            Observed::Text(text) => self.graph.parse(text)?,
-            Observed::Value(value) => self.graph.adopt(value),
-        };
-        let defined =
-            self.definitions.iter().map(|&(name, value)| (self.graph.at(name), self.graph.at(value)));
-        let defined: Vec<_> = defined.collect();
-        let value = value.substitute(&defined);
-        let known = self.expressions(&[self.observed().as_slice(), &self.parameters].concat());
-        if let Some(unknown) = symbols_of(&[value]).into_iter().find(|symbol| !known.contains(symbol)) {
-            let names: Vec<String> =
-                known.iter().chain(defined.iter().map(|(name, _)| name)).map(Expr::to_string).collect();
-            let name = unknown.to_string();
-            let nearest = nearest(&name, names.iter().map(String::as_str));
-            return Err(ObserveError::UnknownName { name, nearest });
-        }
-        Ok(value)
     }
 
     /// The program of a quantity; of few instructions for those that steps are made of.

@@ -5,6 +5,7 @@ use crate::dynamics::Dynamics;
 use crate::engine::wrong_length;
 use crate::error::{EvalError, ObserveError, StartError, StartQuantity};
 use crate::facts::Form;
+use crate::observe::ObservedKernel;
 use crate::quantity::Quantity;
 use leastaction_expr::{Names, nearest};
 
@@ -140,7 +141,7 @@ impl Dynamics {
     /// The value at which a constraint holds a coordinate, or its velocity.
     pub(crate) fn held_value(&self, t: f64, name: &str) -> Result<f64, EvalError> {
         let system = self.system();
-        let kernel = system.observation(name.into()).map_err(|error| match error {
+        let ObservedKernel { kernel, .. } = system.observation(name.into()).map_err(|error| match error {
             ObserveError::Compile(source) => EvalError::Compile { what: "held coordinates", source },
             other => unreachable!("a held coordinate is defined: {other}"),
         })?;

@@ -3,6 +3,7 @@
 
 mod answers;
 mod errors;
+mod names;
 mod orbits;
 mod runs;
 mod sampled;

@@ -25,9 +25,11 @@ use std::time::Instant;
     after_help = "What is sampled, for coordinates, velocities (x'), momenta (p_x) and parameters:\n  \
                   uniform(LOW,HIGH), normal(MEAN,DEVIATION), grid(LOW,HIGH,POINTS), latin(LOW,HIGH), sobol(LOW,HIGH),\n  \
                   file(FILE) or file(FILE,COLUMN) with a .csv or .npz, or a number\n\
-                  What is kept, of expressions (or energy) where trajectories end, and of start(EXPR), first(EVENT) and crossings(EVENT):\n  \
+                  What is kept, of expressions where trajectories end, and of start(EXPR), first(EVENT) and crossings(EVENT):\n  \
                   stats(EXPR,…), quantiles(EXPR,PART,…), histogram(EXPR,LOW,HIGH,BINS), histogram2(EXPR,LOW,HIGH,BINS,EXPR,LOW,HIGH,BINS),\n  \
-                  map(EXPR) over grids, ends(EXPR,…), samples(EXPR,…) and events(EVENT,…) as rows of a table\n\n\
+                  map(EXPR) over grids, ends(EXPR,…), samples(EXPR,…) and events(EVENT,…) as rows of a table\n\
+                  Expressions know all names of the model: of coordinates (x), velocities (x'), momenta (p_x), parameters, points (bob.y), bodies (arm.angle),\n\
+                  definitions, outputs, invariants and energies (energy, kinetic, potential, potential.spring)\n\n\
                   Results are the same for any number of threads, and for shards that are merged. Ctrl-C interrupts the run; with --keep, the same\n\
                   command goes on with it.\n\n\
                   Exit codes: 0 success, 1 the run failed, 2 wrong usage, 130 interrupted.\n\n\

@@ -23,8 +23,8 @@ const TOLD: usize = 5;
 
 #[derive(Args)]
 #[command(
-    after_help = "The surface is an expression of coordinates, velocities (x'), momenta (p_x), parameters and t that passes 0, or \
-                  an equation. An angle that turns over and over passes it at every turn by its sine: --through \"sin(th)\".\n\n\
+    after_help = "The surface is an expression that passes 0, or an equation: of t, coordinates, velocities (x'), momenta (p_x) and all other names of the \
+                  model, such as points (bob.y), bodies (arm.angle), definitions, outputs and energies (energy, kinetic, potential). An angle that turns over and over passes it at every turn by its sine: --through \"sin(th)\".\n\n\
                   Examples:\n  leastaction section henon-heiles --through x --rising --show y,p_y --plot section.svg\n  \
                   leastaction section henon-heiles --through x --rising --energy 0.125 --solve p_x --vary y=-0.3..0.6 --orbits 20 \
                   --plot section.svg --out points.csv\n  \

@@ -11,7 +11,7 @@
 //! | `samples`, `samples(x', energy)` | a row for each trajectory and sample: trajectory, time, state, and these expressions there |
 //! | `map(x)` | a value at each point of the grids that are sampled: a picture |
 //!
-//! An expression is one of time, coordinates, velocities, momenta and parameters, where the trajectory ends. Others can be looked at:
+//! An expression is one that can be [observed](leastaction_mechanics::Dynamics::observable), where the trajectory ends. Others can be looked at:
 //!
 //! | text | value |
 //! |---|---|

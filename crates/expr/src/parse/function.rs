@@ -16,11 +16,24 @@ type Forms<'g> = FxHashMap<Vec<Shape>, Result<Rc<Form<'g>>, ParseError>>;
 /// A function: its text, which is read once for every choice of shapes that calls make.
 #[derive(Clone, Debug)]
 pub(super) struct Function<'g> {
+    pub(super) source: FunctionText,
+    forms: RefCell<Forms<'g>>,
+}
+
+/// The text of a function.
+#[derive(Clone, Debug)]
+pub(super) struct FunctionText {
     arguments: Vec<Box<str>>,
     /// The text of the value, and where it begins in its source.
     text: Box<str>,
     at: usize,
-    forms: RefCell<Forms<'g>>,
+}
+
+impl FunctionText {
+    /// The function, of which no form was needed yet.
+    pub(super) fn function<'g>(&self) -> Function<'g> {
+        Function { source: self.clone(), forms: RefCell::default() }
+    }
 }
 
 /// The number of components of a vector, or 0 for a number.
@@ -120,7 +133,7 @@ impl<'a, 'g> Names<'a, 'g> {
 
 impl<'g> Function<'g> {
     pub(super) fn arity(&self) -> usize {
-        self.arguments.len()
+        self.source.arguments.len()
     }
 
     /// The value for arguments of these shapes.
@@ -148,15 +161,16 @@ impl<'g> Function<'g> {
         if let Some(known) = self.forms.borrow().get(&shapes) {
             return known.clone();
         }
-        let whole = Span { start: self.at, end: self.at + self.text.len() };
+        let FunctionText { arguments, text, at } = &self.source;
+        let whole = Span { start: *at, end: at + text.len() };
         // What is read once more is counted as if it were terms.
-        if names.depth >= DEEPEST || !names.scope.spend(self.text.len() / 8, MOST_TERMS) {
+        if names.depth >= DEEPEST || !names.scope.spend(text.len() / 8, MOST_TERMS) {
             return Err(ParseError::TooLarge { span: whole, limit: MOST_TERMS });
         }
-        let frame = Frame::new(graph, function, &self.arguments, &shapes);
+        let frame = Frame::new(graph, function, arguments, &shapes);
         let names = Names { frame: Some(&frame), depth: names.depth + 1, ..names };
         let read = || {
-            let mut parser = Parser::new(graph, &self.text)?.ignore_newlines();
+            let mut parser = Parser::new(graph, text)?.ignore_newlines();
             let value = parser.expression_of(names)?;
             parser.finish()?;
             Ok(value)
@@ -164,7 +178,7 @@ impl<'g> Function<'g> {
         let form = read().map(|value| {
             Rc::new(Form { terms: terms(graph, &value), value, symbols: frame.symbols.clone() })
         });
-        let form = form.map_err(|error: ParseError| error.shifted(self.at));
+        let form = form.map_err(|error: ParseError| error.shifted(*at));
         // How deep a call is says nothing about the next one.
         if !matches!(form.as_ref().map_err(ParseError::innermost), Err(ParseError::TooLarge { .. })) {
             self.forms.borrow_mut().insert(shapes, form.clone());
@@ -226,9 +240,7 @@ impl<'g> Parser<'g, '_> {
         };
         let span = start.to(self.previous());
         let function = Function {
-            arguments,
-            text: self.text(span).into(),
-            at: span.start,
+            source: FunctionText { arguments, text: self.text(span).into(), at: span.start },
             forms: RefCell::new(std::iter::once((numbers, form.clone())).collect()),
         };
         if let Err(error) = form {

@@ -19,12 +19,14 @@
 mod error;
 mod expression;
 mod function;
+mod glossary;
 mod lexer;
 mod parser;
 mod scope;
 mod suggest;
 
 pub use error::ParseError;
+pub use glossary::Glossary;
 pub use lexer::{Kind, Span, Token, tokens};
 pub use parser::Parser;
 pub use scope::{Scope, Value};
@@ -56,8 +58,16 @@ impl Graph {
     /// # Ok::<(), leastaction_expr::ParseError>(())
     /// ```
     pub fn parse(&self, text: &str) -> Result<Expr<'_>, ParseError> {
+        self.parse_in(&mut Scope::open(), text)
+    }
+
+    /// The expression that a text means in a scope.
+    ///
+    /// # Errors
+    /// As [`Graph::parse`].
+    pub fn parse_in<'g>(&'g self, scope: &mut Scope<'g>, text: &str) -> Result<Expr<'g>, ParseError> {
         let mut parser = Parser::new(self, text)?.ignore_newlines();
-        let value = parser.block(&mut Scope::open())?;
+        let value = parser.block(scope)?;
         parser.finish()?;
         value.scalar().map_err(|found| ParseError::Shape {
             span: Span { start: 0, end: text.len() },

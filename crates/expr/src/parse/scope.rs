@@ -1,6 +1,6 @@
 //! What names mean, and what expressions are worth: a number or a vector.
 
-use super::function::Function;
+use super::function::{Function, FunctionText};
 use crate::Expr;
 use crate::advice::Advice;
 use crate::op::Op;
@@ -222,6 +222,15 @@ impl<'g> Scope<'g> {
     /// The defined names, in no particular order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.known.keys().map(AsRef::as_ref)
+    }
+
+    /// The defined names with what they mean, in no particular order.
+    pub(super) fn entries(&self) -> impl Iterator<Item = (&str, &Value<'g>)> {
+        self.known.iter().map(|(name, value)| (&**name, value))
+    }
+
+    pub(super) fn function_texts(&self) -> impl Iterator<Item = (Box<str>, FunctionText)> {
+        self.functions.iter().map(|(name, function)| (name.clone(), function.source.clone()))
     }
 
     pub(super) fn is_open(&self) -> bool {

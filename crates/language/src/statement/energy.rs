@@ -47,6 +47,9 @@ fn term<'g, 's>(
     let (value, place) = reader.scalar(parser)?;
     reader.setup.source_map.mark(Mention::Term(kind), &name, start.to(place));
     add(&mut reader.setup.model, &name, value);
+    if kind != TermKind::Dissipation {
+        reader.declare_energy(kind.word(), &name);
+    }
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use crate::diagnostic::Diagnostic;
 use crate::reader::{Position, Reader, Role};
 use crate::source_map::Mention;
 use leastaction_expr::{Expr, Parser, Value};
-use leastaction_mechanics::Particle;
+use leastaction_mechanics::{Particle, TermKind, gravity_on};
 
 type Outcome = Result<(), Diagnostic>;
 
@@ -31,6 +31,8 @@ pub(super) fn particle<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<
     let mass = masses.first().copied();
     reader.setup.model.push_particle(Particle { name: name.clone(), inertias, position: position.clone() });
     reader.declare(&name, span, Role::Particle);
+    reader.declare_energy(TermKind::Kinetic.word(), &name);
+    reader.declare_energy(TermKind::Potential.word(), &gravity_on(&name));
     reader.setup.source_map.mark(Mention::Mass, &name, mass_span);
     reader.setup.source_map.mark(Mention::Position, &name, at);
     place(reader, &name, position, mass);

@@ -395,6 +395,20 @@ impl Dynamics {
         Ok(())
     }
 
+    /// One of the multipliers at y, by its place.
+    pub(crate) fn multiplier(
+        &mut self,
+        place: usize,
+        t: &[f64],
+        y: &[f64],
+        out: &mut [f64],
+    ) -> Result<(), EvalError> {
+        let found = self.turn(Dynamics::velocities, t, y);
+        found.and(self.find_multipliers(t, y))?;
+        out.copy_from_slice(&self.constraint.multipliers[place * t.len()..][..t.len()]);
+        Ok(())
+    }
+
     /// How many constraints are independent at y, in each lane.
     ///
     /// # Errors
