@@ -5,15 +5,15 @@
 //! | small, of one state or lane by lane | [`dense`]: L U with partial pivoting, real or complex; L D Lᵀ in lanes; Cholesky |
 //! | sparse, symmetric, perhaps of less than full rank, in lanes | [`Elimination`]: L D Lᵀ in an order found once, which skips dependent rows |
 //! | of less than full rank, small, where that loses digits | [`PivotedQr`] |
-//! | sparse, unsymmetric | [`SparseLu`]: L U with pivots, real or complex |
+//! | sparse, unsymmetric | [`SparseLu`]: L U with pivots, real or complex, by columns or in dense blocks |
+//! | sparse, symmetric and positive definite, large | [`SparseCholesky`]: L Lᵀ |
 //! | known by their products only | [`Gmres`] |
 //! | to be judged: regular, definite? | [`rank`] |
 //!
-//! What is known of a matrix in advance is its [`Structure`]; a matrix with its numbers is a [`LinearMap`], and [`Factors`] are those of
-//! one, made again for other numbers without allocating.
+//! What is known of a matrix in advance is its [`Structure`]; [`Factors`] are made by it, and again for other numbers.
 //!
-//! *Invariant:* pure, without `unsafe`, threads or global state; the numbers of a lane do not depend on other lanes, and nothing that is made
-//! again allocates (but for sparse factors whose pivots need more room than before).
+//! *Invariant:* pure, without `unsafe`, threads or global state; the numbers of a lane do not depend on other lanes. Nothing that is made
+//! again allocates, and bits do not depend on the machine: but for sparse factors in blocks, which `faer` makes, in `sparse/` alone.
 
 pub mod dense;
 mod elimination;
@@ -27,11 +27,11 @@ mod sparse;
 
 pub use elimination::{Elimination, Pivots};
 pub use krylov::{Convergence, Gmres};
-pub use map::{Factors, LinearMap, Product, SolveError, Structure};
+pub use map::{Factors, Structure};
 pub use orthogonal::PivotedQr;
 pub use pattern::Pattern;
 pub use scalar::{Complex, Scalar};
-pub use sparse::SparseLu;
+pub use sparse::{NoFactors, NotPositive, SparseCholesky, SparseLu};
 
 /// A matrix that cannot be solved with: elimination finds no pivot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,11 +1,13 @@
 //! Numbers that matrices consist of: real and complex.
 
+use crate::sparse::InBlocks;
 use std::fmt::Debug;
 use std::ops::{Add, Div, Mul, Sub};
 
 /// What a matrix consists of.
 pub trait Scalar:
-    Copy
+    InBlocks
+    + Copy
     + Debug
     + PartialEq
     + Add<Output = Self>

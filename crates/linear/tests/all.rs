@@ -3,7 +3,7 @@
 
 mod dense;
 mod elimination;
-mod map;
+mod krylov;
 mod sparse;
 
 /// A number without pattern between −1 and 1.

@@ -1,7 +1,7 @@
 //! Newton's method for lanes that iteration does not solve: (1 − g′(x)) δ = g(x) − x, from x = 0.
 
 use super::{Equation, Front, Lane};
-use leastaction_linear::{Factors, Singular};
+use leastaction_linear::{Factors, NoFactors};
 use leastaction_mechanics::EvalError;
 
 const MAX_ITERATIONS: u32 = 50;
@@ -68,7 +68,7 @@ impl Newton {
         match self.factors.factor(value) {
             Ok(()) => self.factors.solve(&mut self.side),
             // There is no such place, and residuals will say so.
-            Err(Singular { .. }) => self.side.fill(f64::NAN),
+            Err(NoFactors) => self.side.fill(f64::NAN),
         }
         for (i, step) in self.side.iter().enumerate() {
             x[i * W + lane] += step;

@@ -1,25 +1,22 @@
-//! Sparse matrices that need not be symmetric, by L U with pivots.
+//! L U by single columns, for patterns that fill in little: chains, trees, strips.
 //!
 //! Columns are found one after the other, each by a sparse triangular solution with those before it, so that the work is in proportion to the
-//! multiplications made (J. R. Gilbert and T. Peierls, SIAM J. Sci. Stat. Comput. 9 (1988) 862, doi:10.1137/0909058). Columns are taken in an
-//! order of little fill for the symmetric pattern A + Aᵀ; the pivot is the diagonal where that is not much smaller than the largest, so that
+//! multiplications made (J. R. Gilbert and T. Peierls, SIAM J. Sci. Stat. Comput. 9 (1988) 862, doi:10.1137/0909058). The order of columns
+//! fills in little for the symmetric pattern A + Aᵀ; the pivot is the diagonal where that is not much smaller than the largest, so that
 //! the order also serves rows.
-//!
-//! This is made for patterns that fill in little: chains, trees, strips, meshes of some thousand nodes. Large meshes want factors in dense
-//! blocks, which a library would bring; it would be called from this file alone.
 
-use crate::elimination::minimum_degree;
-use crate::{Pattern, Scalar, Singular};
-use std::collections::BTreeSet;
+use super::NoFactors;
+use super::order::Order;
+use crate::{Pattern, Scalar};
 use std::sync::Arc;
 
 /// The diagonal is taken as pivot where it is at least this part of the largest.
 const THRESHOLD: f64 = 0.1;
 const NONE: u32 = u32::MAX;
 
-/// The factors L U of a sparse matrix. They are made again for other numbers at the same places.
+/// The factors, made again for other numbers at the same places.
 #[derive(Clone, Debug)]
-pub struct SparseLu<T> {
+pub(super) struct ColumnLu<T> {
     plan: Arc<Plan>,
     /// L below its diagonal of ones, by columns; rows as they are numbered in the matrix.
     lower: Columns<T>,
@@ -83,22 +80,10 @@ impl<T: Scalar> Columns<T> {
     }
 }
 
-impl<T: Scalar> SparseLu<T> {
-    /// Room for the factors of matrices with this pattern, which must be square.
-    ///
-    /// # Panics
-    /// If it is not.
-    #[must_use]
-    pub fn new(pattern: &Pattern) -> SparseLu<T> {
+impl<T: Scalar> ColumnLu<T> {
+    /// Room for the factors of matrices with this pattern, whose columns are eliminated in an order.
+    pub(super) fn new(pattern: &Pattern, Order { order, below, .. }: Order) -> ColumnLu<T> {
         let n = pattern.rows();
-        assert_eq!(n, pattern.width(), "only a square matrix has factors");
-        let mut coupled = vec![BTreeSet::new(); n];
-        for (row, column) in pattern.entries().filter(|(row, column)| row != column) {
-            coupled[row].insert(column as u32);
-            coupled[column].insert(row as u32);
-        }
-        let (order, below) = minimum_degree(coupled);
-        let room: usize = below.iter().map(Vec::len).sum();
         let mut by_column: Vec<(usize, usize, usize)> =
             pattern.entries().enumerate().map(|(entry, (row, column))| (column, row, entry)).collect();
         by_column.sort_unstable();
@@ -107,10 +92,10 @@ impl<T: Scalar> SparseLu<T> {
         (0..n).for_each(|column| start[column + 1] += start[column]);
         let rows = by_column.iter().map(|&(_, row, _)| row as u32).collect();
         let entries = by_column.iter().map(|&(.., entry)| entry as u32).collect();
-        SparseLu {
+        ColumnLu {
             plan: Arc::new(Plan { order, start, rows, entries }),
-            lower: Columns::new(n, room),
-            upper: Columns::new(n, room),
+            lower: Columns::new(n, below),
+            upper: Columns::new(n, below),
             diagonal: Vec::with_capacity(n),
             place: vec![NONE; n],
             pivots: Vec::with_capacity(n),
@@ -121,11 +106,8 @@ impl<T: Scalar> SparseLu<T> {
         }
     }
 
-    /// Factors the matrix whose entries have these values.
-    ///
-    /// # Errors
-    /// [`Singular`] if a column has no pivot that is finite and not zero; the factors are then of no use.
-    pub fn factor(&mut self, value: impl Fn(usize) -> T) -> Result<(), Singular> {
+    /// Factors the matrix whose entries have these values, unless a column has no pivot that is finite and not zero.
+    pub(super) fn factor(&mut self, value: impl Fn(usize) -> T) -> Result<(), NoFactors> {
         let plan = self.plan.clone();
         self.lower.clear();
         self.upper.clear();
@@ -179,7 +161,7 @@ impl<T: Scalar> SparseLu<T> {
     }
 
     /// Finds the next column of the factors from what stands in `work`.
-    fn eliminate(&mut self, column: u32) -> Result<(), Singular> {
+    fn eliminate(&mut self, column: u32) -> Result<(), NoFactors> {
         let (mut largest, mut pivot) = (0.0, NONE);
         for &row in self.reached.iter().rev() {
             let x = self.work[row as usize];
@@ -198,7 +180,7 @@ impl<T: Scalar> SparseLu<T> {
             }
         }
         if pivot == NONE || !largest.is_finite() {
-            return Err(Singular { column: column as usize });
+            return Err(NoFactors);
         }
         let own = column as usize;
         let reached = self.mark[own] == self.diagonal.len() as u32 && self.place[own] == NONE;
@@ -218,7 +200,7 @@ impl<T: Scalar> SparseLu<T> {
     }
 
     /// Solves A x = b: the right side becomes the solution.
-    pub fn solve(&mut self, b: &mut [T]) {
+    pub(super) fn solve(&mut self, b: &mut [T]) {
         let y = &mut self.work;
         for (k, &row) in self.pivots.iter().enumerate() {
             y[k] = b[row as usize];
@@ -237,27 +219,36 @@ impl<T: Scalar> SparseLu<T> {
         }
     }
 
-    /// Solves Aᵀ x = b: the right side becomes the solution.
-    pub fn solve_transposed(&mut self, b: &mut [T]) {
-        let y = &mut self.work;
-        for (k, &column) in self.plan.order.iter().enumerate() {
-            let sum = self.upper.column(k).fold(b[column as usize], |sum, (above, u)| sum - u * y[above]);
-            y[k] = sum / self.diagonal[k];
-        }
-        for (k, &row) in self.pivots.iter().enumerate().rev() {
-            b[row as usize] = self.lower.column(k).fold(y[k], |sum, (below, l)| sum - l * b[below]);
-        }
-    }
-
     /// How many entries the factors have, with the diagonal.
-    #[must_use]
-    pub fn len(&self) -> usize {
+    #[cfg(test)]
+    fn len(&self) -> usize {
         self.lower.rows.len() + self.upper.rows.len() + self.diagonal.len()
     }
+}
 
-    /// Whether nothing is factored.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.diagonal.is_empty()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// −1, 2, −1 has the inverse min(i, j)(n + 1 − max(i, j))/(n + 1).
+    #[test]
+    fn a_chain_has_its_known_inverse_and_no_fill() {
+        let n = 5000;
+        let near = (0..n).flat_map(|i: usize| (i.saturating_sub(1)..n.min(i + 2)).map(move |j| (i, j)));
+        let pattern = Pattern::new(n, n, near.collect());
+        let order = Order::new(&pattern);
+        assert_eq!(order.below, n - 1);
+        let mut factors = ColumnLu::new(&pattern, order);
+        let values: Vec<f64> = pattern.entries().map(|(i, j)| if i == j { 2.0 } else { -1.0 }).collect();
+        assert_eq!(factors.factor(|entry| values[entry]), Ok(()));
+        assert_eq!(factors.len(), 3 * n - 2);
+        let column = 1234;
+        let mut x = vec![0.0; n];
+        x[column] = 1.0;
+        factors.solve(&mut x);
+        for (i, x) in x.iter().enumerate() {
+            let exact = ((i.min(column) + 1) * (n - i.max(column))) as f64 / (n + 1) as f64;
+            assert!((x - exact).abs() < 1e-10 * exact, "{i}: {x} {exact}");
+        }
     }
 }
