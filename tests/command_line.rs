@@ -393,7 +393,7 @@ fn new_leaves_nothing_where_there_is_no_room() {
 }
 
 /// A batch system's SIGTERM and a closed terminal's SIGHUP keep what was computed, as Ctrl-C does; `nohup` lets the run go on.
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 #[test]
 fn every_request_to_end_keeps_what_was_computed() {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
