@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod field;
 pub mod format;
 mod geometry;
 mod mesh;
@@ -10,6 +11,10 @@ mod shape;
 mod topology;
 
 pub use check::{Meeting, MeshError};
+pub use field::{
+    ALL as FIELDS, Card, Element, ExprVector, Field, FieldError, Nodes, NodesError, Over, Parameter, Per,
+    Point, Value, lame, lumped_masses, shipped,
+};
 pub use format::{FormatError, ReadError};
 pub use mesh::{CellKind, Group, Mesh, Vector};
 pub use shape::{Lattice, MOST_CELLS, ShapeError};

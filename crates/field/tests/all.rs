@@ -1,6 +1,9 @@
 //! All tests of this crate in one program, so that they are built and linked once.
 #![allow(clippy::unwrap_used)] // a test may panic
 
+mod common;
+mod fields;
 mod formats;
 mod hostile;
 mod meshes;
+mod reference;

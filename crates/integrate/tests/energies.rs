@@ -30,6 +30,7 @@ fn chain(by_elements: bool, rod: bool) -> (Dynamics, State) {
             coordinates: (0..count as u32 - 1).flat_map(|i| [i, i + 1]).collect(),
             constants: vec![l],
             values: (0..count - 1).map(rest).collect(),
+            implicit: vec![],
         };
         model.potential("springs", springs);
     } else {

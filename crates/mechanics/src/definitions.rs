@@ -64,7 +64,7 @@ impl<'g> Model<'g> {
         for Potential { energy, .. } in &mut model.potential {
             match energy {
                 Energy::Formula(value) => replace(value),
-                Energy::Elements(elements) => replace(&mut elements.energy),
+                Energy::Elements(elements) => elements.expressions_mut().for_each(&replace),
                 Energy::Opaque(_) => {}
             }
         }

@@ -92,7 +92,7 @@ pub use constraint::project::{Projection, ProjectionError};
 pub use constraint::shake::ShakeFactors;
 pub use constraint::{Constraint, Level};
 pub use dynamics::{Dynamics, Query};
-pub use element::Elements;
+pub use element::{ElementHessians, Elements, ElementsError, ElementsEvaluator, Implicit};
 pub use energy::{Batch, Energy, EnergyError, EnergyFacts, IntoEnergy, Opaque, OpaqueEnergy, Potential};
 pub use equations::{Equations, Statement};
 pub use error::{

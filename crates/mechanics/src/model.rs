@@ -211,6 +211,12 @@ impl<'g> Model<'g> {
         Ok(block)
     }
 
+    /// How many coordinates are declared so far: the index of the next.
+    #[must_use]
+    pub fn coordinate_count(&self) -> usize {
+        self.coordinates.len()
+    }
+
     /// The velocity of a coordinate, `x'` for `x`; of any expression its rate of change along the motion, where time passes at
     /// rate 1 and the parameters declared so far are constant.
     ///

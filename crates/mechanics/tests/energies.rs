@@ -81,6 +81,7 @@ fn coupled<'g>(model: &mut Model<'g>, q: &[Expr<'g>], by: By) {
                 coordinates: (0..q.len() as u32 - 1).flat_map(|i| [i, i + 1]).collect(),
                 constants: Vec::new(),
                 values: [].into(),
+                implicit: vec![],
             };
             model.potential("springs", elements);
         }
@@ -251,6 +252,7 @@ fn facts_are_declared_where_nothing_can_be_read() {
         coordinates: [coordinate].into(),
         constants: Vec::new(),
         values: [].into(),
+        implicit: vec![],
     };
     let mut timed = model.clone();
     model.potential("well", element(a * a, 0));
@@ -312,6 +314,7 @@ fn energies_that_do_not_fit_are_refused() {
         coordinates: [0, 0].into(),
         constants: vec![c],
         values: [1.0].into(),
+        implicit: vec![],
     };
     let refused = |elements: Elements<'_>| {
         let mut model = model.clone();

@@ -1,10 +1,5 @@
-//! One kernel over many elements: each reads some numbers of a state by index, and its results go to places of an output, or are added
-//! to what is there.
-//!
-//! For one state, lanes are elements; for lanes of states, elements come one after the other. A sum is defined by the elements alone,
-//! so that it has the same bits for one state and in a lane, and for however many threads share the work: an output adds up what
-//! blocks of eight elements give it in their order, in a block slot by slot, and in a slot element by element. A total is the sum of
-//! the sums of [`CHUNK`] elements each.
+//! One kernel over many elements: each reads some numbers of a state by index, and its results go to places of an output that no other
+//! element writes to. For one state, lanes are elements; for lanes of states, elements come one after the other.
 
 use crate::engine::wrong_length;
 use crate::error::EvalError;
@@ -12,13 +7,8 @@ use crate::parameters::{Parameters, Revision};
 use leastaction_compile::{Evaluator, Kernel, LANES};
 use std::sync::Arc;
 
-/// Blocks of eight that are gathered at once: few enough to stay in the first-level cache. In lanes of states these are the elements of
-/// one block, whose results are added slot by slot.
+/// Blocks of eight, or in lanes of states elements, that are gathered at once: few enough to stay in the first-level cache.
 const GATHERED: usize = LANES;
-
-/// So many elements are summed before their sum is added to the total: what a million elements lose to rounding is then that of
-/// some thousands.
-const CHUNK: usize = 512;
 
 /// What an element has of its own and keeps while a system runs.
 #[derive(Clone, Copy, PartialEq)]
@@ -40,25 +30,14 @@ pub(crate) struct Connectivity {
     of_parameters: Vec<(u32, u32)>,
 }
 
-/// Where the results of an element go.
-pub(crate) enum Scatter {
-    /// To places of their own, in blocks as the slots of a [`Connectivity`].
-    Set(Vec<u32>),
-    /// They are added to the places that the slots were read from.
-    Add,
-    /// The one result is added to one total.
-    Total,
-}
-
-/// A kernel of \[slots of every array…, constants…, what all elements share…\], run over a connectivity.
+/// A kernel of \[slots…, constants…\], run over a connectivity.
 pub(crate) struct ElementMap {
     pub(crate) kernel: Kernel,
     pub(crate) connectivity: Arc<Connectivity>,
-    /// How many arrays are read by the same indices, such as states and directions.
-    pub(crate) arrays: usize,
     /// The parameters of the kernel, among those of the system.
     pub(crate) parameters: Vec<u32>,
-    pub(crate) scatter: Scatter,
+    /// Where results go, in blocks as the slots of a [`Connectivity`].
+    pub(crate) places: Vec<u32>,
 }
 
 /// Where lanes stand in the rows of a block: 1 or 8 of them, from an offset on, in rows that are a stride apart.
@@ -75,7 +54,7 @@ impl Lanes {
         Lanes { width, stride: width, offset: 0 }
     }
 
-    fn row(self, i: u32) -> usize {
+    pub(crate) fn row(self, i: u32) -> usize {
         i as usize * self.stride + self.offset
     }
 }
@@ -214,86 +193,37 @@ impl ElementEvaluator {
         apart.evaluator.set_parameters_in(lane, &self.map.own(parameters)).map_err(wrong_length)
     }
 
-    /// Evaluates all elements: `arrays` are read by index, `shared` has a row for each number that all elements share.
-    pub(crate) fn eval(
-        &mut self,
-        lanes: Lanes,
-        arrays: &[&[f64]],
-        shared: &[f64],
-        out: &mut [f64],
-    ) -> Result<(), EvalError> {
-        debug_assert_eq!(arrays.len(), self.map.arrays);
-        match lanes.width {
-            1 => self.eval_single(lanes, arrays, shared, out),
-            _ => self.eval_lanes(lanes, arrays, shared, out),
-        }
+    /// Evaluates all elements at a block of 1 or 8 states.
+    pub(crate) fn eval(&mut self, width: usize, state: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
+        if width == 1 { self.eval_single(state, out) } else { self.eval_lanes(state, out) }
     }
 
     /// One state: lanes are elements.
-    fn eval_single(
-        &mut self,
-        lanes: Lanes,
-        arrays: &[&[f64]],
-        shared: &[f64],
-        out: &mut [f64],
-    ) -> Result<(), EvalError> {
+    fn eval_single(&mut self, state: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
         let ElementEvaluator { map, evaluator, values, gathered, results, .. } = self;
         let Connectivity { elements, reads, .. } = &*map.connectivity;
         let values = values.as_ref().unwrap_or(&map.connectivity.values);
         let [slots, constants, each] =
             [map.connectivity.slots, map.connectivity.constants, map.results()].map(|len| len * LANES);
-        let inputs = arrays.len() * slots + constants + shared.len() * LANES;
-        let (blocks, mut total) = (elements.div_ceil(LANES), Total::<1>::default());
+        let (inputs, blocks) = (slots + constants, elements.div_ceil(LANES));
         for first in (0..blocks).step_by(GATHERED) {
             let count = GATHERED.min(blocks - first);
             for (k, gathered) in gathered.chunks_exact_mut(inputs.max(1)).take(count).enumerate() {
-                let (moving, rest) = gathered.split_at_mut(arrays.len() * slots);
-                let (kept, alike) = rest.split_at_mut(constants);
+                let (moving, kept) = gathered.split_at_mut(slots);
                 let reads = &reads[(first + k) * slots..][..slots];
-                for (array, moving) in arrays.iter().zip(moving.chunks_exact_mut(slots.max(1))) {
-                    moving.iter_mut().zip(reads).for_each(|(x, &i)| *x = array[lanes.row(i)]);
-                }
+                moving.iter_mut().zip(reads).for_each(|(x, &i)| *x = state[i as usize]);
                 kept.copy_from_slice(&values[(first + k) * constants..][..constants]);
-                alike.chunks_exact_mut(LANES).zip(shared).for_each(|(row, &x)| row.fill(x));
             }
             let found = &mut results[..each * count];
             evaluator.eval_lanes(&gathered[..inputs * count], found).map_err(wrong_length)?;
-            match &map.scatter {
-                Scatter::Set(places) => {
-                    let places = &places[first * each..][..each * count];
-                    found.iter().zip(places).for_each(|(x, &i)| out[lanes.row(i)] = *x);
-                }
-                Scatter::Add => {
-                    for (k, found) in found.chunks_exact(each).enumerate() {
-                        let filled = LANES.min(elements - (first + k) * LANES);
-                        let reads = &reads[(first + k) * slots..][..slots];
-                        for (row, reads) in found.chunks_exact(LANES).zip(reads.chunks_exact(LANES)) {
-                            let rows = row.iter().zip(reads).take(filled);
-                            rows.for_each(|(x, &i)| out[lanes.row(i)] += x);
-                        }
-                    }
-                }
-                Scatter::Total => {
-                    let left = elements - first * LANES;
-                    let found = found.iter().take(left).zip(first * LANES..);
-                    found.for_each(|(&x, element)| total.add(element, [x]));
-                }
-            }
-        }
-        if let Scatter::Total = map.scatter {
-            out[lanes.offset] += total.sum()[0];
+            let places = &map.places[first * each..][..each * count];
+            found.iter().zip(places).for_each(|(x, &i)| out[i as usize] = *x);
         }
         Ok(())
     }
 
     /// Eight states: elements one after the other.
-    fn eval_lanes(
-        &mut self,
-        lanes: Lanes,
-        arrays: &[&[f64]],
-        shared: &[f64],
-        out: &mut [f64],
-    ) -> Result<(), EvalError> {
+    fn eval_lanes(&mut self, state: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
         let ElementEvaluator { map, evaluator, values, apart, gathered, results } = self;
         let Connectivity { elements, slots, reads, constants, .. } = &*map.connectivity;
         let (slots, constants, each) = (*slots, *constants, map.results());
@@ -302,79 +232,29 @@ impl ElementEvaluator {
             Some(Apart { evaluator, values }) => (evaluator, values.as_ref()),
             None => (evaluator, None),
         };
-        let (shared, _) = shared.as_chunks::<LANES>();
-        let inputs = arrays.len() * slots + constants + shared.len();
-        let at = |values: &[f64], i: u32| -> [f64; LANES] {
-            let row = &values[lanes.row(i)..][..LANES];
-            std::array::from_fn(|lane| row[lane])
-        };
-        let mut total = Total::<LANES>::default();
+        let inputs = slots + constants;
+        let (state, _) = state.as_chunks::<LANES>();
+        let (out, _) = out.as_chunks_mut::<LANES>();
         for first in (0..*elements).step_by(GATHERED) {
             let count = GATHERED.min(elements - first);
             let (blocks, _) = gathered.as_chunks_mut::<LANES>();
             for (k, gathered) in blocks.chunks_exact_mut(inputs.max(1)).take(count).enumerate() {
-                let (moving, rest) = gathered.split_at_mut(arrays.len() * slots);
-                let (kept, alike) = rest.split_at_mut(constants);
-                for (array, moving) in arrays.iter().zip(moving.chunks_exact_mut(slots.max(1))) {
-                    for (slot, x) in moving.iter_mut().enumerate() {
-                        *x = at(array, reads[place(first + k, slots, slot)]);
-                    }
+                let (moving, kept) = gathered.split_at_mut(slots);
+                for (slot, x) in moving.iter_mut().enumerate() {
+                    *x = state[reads[place(first + k, slots, slot)] as usize];
                 }
                 for (slot, x) in kept.iter_mut().enumerate() {
                     let place = place(first + k, constants, slot);
                     *x = apart.map_or([values[place]; LANES], |values| values[place]);
                 }
-                alike.copy_from_slice(shared);
             }
             let found = &mut results[..each * LANES * count];
             evaluator.eval_lanes(&gathered[..inputs * LANES * count], found).map_err(wrong_length)?;
             let (found, _) = found.as_chunks::<LANES>();
-            let of = |slot: usize, k: usize| &found[k * each + slot];
-            match &map.scatter {
-                Scatter::Set(places) => {
-                    for (k, slot) in (0..count).flat_map(|k| (0..each).map(move |slot| (k, slot))) {
-                        let row = lanes.row(places[place(first + k, each, slot)]);
-                        out[row..][..LANES].copy_from_slice(of(slot, k));
-                    }
-                }
-                Scatter::Add => {
-                    for (slot, k) in (0..each).flat_map(|slot| (0..count).map(move |k| (slot, k))) {
-                        let row = lanes.row(reads[place(first + k, slots, slot)]);
-                        out[row..][..LANES].iter_mut().zip(of(slot, k)).for_each(|(sum, x)| *sum += x);
-                    }
-                }
-                Scatter::Total => (0..count).for_each(|k| total.add(first + k, *of(0, k))),
+            for (k, slot) in (0..count).flat_map(|k| (0..each).map(move |slot| (k, slot))) {
+                out[map.places[place(first + k, each, slot)] as usize] = found[k * each + slot];
             }
         }
-        if let Scatter::Total = map.scatter {
-            out[lanes.offset..][..LANES].iter_mut().zip(total.sum()).for_each(|(sum, x)| *sum += x);
-        }
         Ok(())
-    }
-}
-
-/// The sum over elements, of chunks.
-struct Total<const W: usize> {
-    whole: [f64; W],
-    chunk: [f64; W],
-}
-
-impl<const W: usize> Default for Total<W> {
-    fn default() -> Total<W> {
-        Total { whole: [0.0; W], chunk: [0.0; W] }
-    }
-}
-
-impl<const W: usize> Total<W> {
-    fn add(&mut self, element: usize, x: [f64; W]) {
-        self.chunk.iter_mut().zip(x).for_each(|(sum, x)| *sum += x);
-        if element % CHUNK == CHUNK - 1 {
-            self.whole = self.sum();
-            self.chunk = [0.0; W];
-        }
-    }
-
-    fn sum(&self) -> [f64; W] {
-        std::array::from_fn(|lane| self.whole[lane] + self.chunk[lane])
     }
 }

@@ -3,7 +3,7 @@
 //! The links of a chain differ only in which coordinates, parameters and numbers stand in them. Instead of a program as long as the chain there is
 //! one for a link. Compiling it costs the same for ten links and for a hundred thousand.
 
-use super::map::{Connectivity, Constant, ElementEvaluator, ElementMap, Lanes, Scatter, in_blocks};
+use super::map::{Connectivity, Constant, ElementEvaluator, ElementMap, in_blocks};
 use crate::engine::{check, wrong_length};
 use crate::error::EvalError;
 use crate::parameters::Parameters;
@@ -230,8 +230,8 @@ fn of_form(form: &[Word], members: &[Member]) -> Result<ElementMap, CodeError> {
         |element, k| members[element].constants[differing[k]],
     );
     let place = |element: usize, k: usize| members[element].outputs.start + k as u32;
-    let scatter = Scatter::Set(in_blocks(members.len(), results.len(), place));
-    Ok(ElementMap { kernel, connectivity: Arc::new(connectivity), arrays: 1, parameters, scatter })
+    let places = in_blocks(members.len(), results.len(), place);
+    Ok(ElementMap { kernel, connectivity: Arc::new(connectivity), parameters, places })
 }
 
 /// A [`Repetition`] with its parameters and the working memory of a thread.
@@ -265,7 +265,7 @@ impl RepetitionEvaluator {
         check("inputs", self.repetition.inputs * width, inputs.len())?;
         check("outputs", self.repetition.outputs * width, outputs.len())?;
         for map in &mut self.maps {
-            map.eval(Lanes::whole(width), &[inputs], &[], outputs)?;
+            map.eval(width, inputs, outputs)?;
         }
         if let (Some(rest), Some((_, places))) = (&mut self.rest, &self.repetition.rest) {
             let results = &mut self.results[..places.len() * width];

@@ -6,7 +6,7 @@
 
 pub(crate) mod sum;
 
-use crate::element::Elements;
+use crate::element::{Elements, Implicit};
 use leastaction_expr::{Expr, Graph, IntoExpr, Rebind, Rebinding, rebind};
 use std::fmt;
 use std::sync::Arc;
@@ -92,8 +92,14 @@ impl<'g, T: IntoExpr<'g>> IntoEnergy<'g> for T {
 impl<'g> IntoEnergy<'g> for Elements<'g> {
     fn into_energy(self, graph: &'g Graph) -> Energy<'g> {
         let adopt = |list: &[Expr<'g>]| list.iter().map(|&e| graph.adopt(e)).collect();
+        let implicit = self.implicit.iter().map(|i| Implicit {
+            symbol: graph.adopt(i.symbol),
+            equation: graph.adopt(i.equation),
+            solution: graph.adopt(i.solution),
+        });
         Energy::Elements(Elements {
             energy: graph.adopt(self.energy),
+            implicit: implicit.collect(),
             slots: adopt(&self.slots),
             constants: adopt(&self.constants),
             ..self
@@ -243,6 +249,12 @@ pub enum EnergyError {
         expected: usize,
         /// How many there are.
         found: usize,
+    },
+    /// The equation of an implicit number does not have it in it.
+    #[error("the equation of its implicit number {number} does not contain it, and so cannot determine it")]
+    NoEquation {
+        /// Which of them, from 0.
+        number: usize,
     },
     /// A constant of an element is infinite or NaN.
     #[error("constant {constant} of element {element} is not finite")]

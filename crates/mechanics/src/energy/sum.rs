@@ -3,7 +3,8 @@
 use super::{Batch, Opaque};
 use crate::dynamics::Row;
 use crate::element::ElementEnergy;
-use crate::element::map::{ElementEvaluator, Lanes};
+use crate::element::map::Lanes;
+use crate::element::sum::SumEvaluator;
 use crate::error::EvalError;
 use crate::inverse::grow;
 use crate::parameters::Parameters;
@@ -51,9 +52,9 @@ enum TermKind {
 #[derive(Clone)]
 struct ElementTerm {
     timed: bool,
-    energy: ElementEvaluator,
-    force: ElementEvaluator,
-    force_change: ElementEvaluator,
+    energy: SumEvaluator,
+    force: SumEvaluator,
+    force_change: SumEvaluator,
 }
 
 /// Room for opaque energies: what they read, along what, what they give, and what they work with.
@@ -86,9 +87,9 @@ impl EnergySum {
                 SystemEnergyKind::Opaque(opaque) => TermKind::Opaque(opaque.clone()),
                 SystemEnergyKind::Elements(elements) => TermKind::Elements(Box::new(ElementTerm {
                     timed: elements.timed,
-                    energy: ElementEvaluator::new(&elements.energy, parameters)?,
-                    force: ElementEvaluator::new(&elements.force, parameters)?,
-                    force_change: ElementEvaluator::new(&elements.force_change, parameters)?,
+                    energy: SumEvaluator::new(&elements.energy, parameters)?,
+                    force: SumEvaluator::new(&elements.force, parameters)?,
+                    force_change: SumEvaluator::new(&elements.force_change, parameters)?,
                 })),
             };
             Ok(Term { share: energy.share, kind })
@@ -111,7 +112,7 @@ impl EnergySum {
     /// Shows every evaluator to `set`.
     pub(crate) fn set(
         &mut self,
-        mut set: impl FnMut(&mut ElementEvaluator) -> Result<(), EvalError>,
+        mut set: impl FnMut(&mut SumEvaluator) -> Result<(), EvalError>,
     ) -> Result<(), EvalError> {
         for term in &mut self.terms {
             if let TermKind::Elements(elements) = &mut term.kind {

@@ -1,0 +1,377 @@
+//! Fields: the energy of one element, over many of them.
+
+pub(crate) mod element;
+mod hoist;
+mod material;
+mod nodes;
+mod shipped;
+pub(crate) mod vector;
+
+pub use element::{Element, Point};
+pub use material::{lame, lumped_masses};
+pub use nodes::{Nodes, NodesError};
+pub use shipped::{ALL, Card, Parameter, Per, shipped};
+pub use vector::ExprVector;
+
+use crate::mesh::{Mesh, Vector};
+use hoist::hoisted;
+use leastaction_compile::CodeError;
+use leastaction_expr::{Expr, Graph, IntoExpr};
+use leastaction_mechanics::{Elements, Implicit};
+
+/// What a field has an energy for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Over {
+    /// Each node.
+    Nodes,
+    /// Each edge of a cell.
+    Edges,
+    /// Each pair of nodes.
+    Pairs,
+    /// Two segments that meet at a node: the nodes before, between and after.
+    Bends,
+    /// Each triangle.
+    Triangles,
+    /// Two triangles with a common edge: the nodes of the edge, and the two others.
+    Hinges,
+    /// Each tetrahedron.
+    Tetrahedra,
+    /// Each triangle of the surface.
+    Surface,
+}
+
+impl Over {
+    /// Everything that a field can have an energy for.
+    pub const ALL: [Over; 8] = [
+        Over::Nodes,
+        Over::Edges,
+        Over::Pairs,
+        Over::Bends,
+        Over::Triangles,
+        Over::Hinges,
+        Over::Tetrahedra,
+        Over::Surface,
+    ];
+
+    /// How many nodes an element has.
+    #[must_use]
+    pub fn arity(self) -> usize {
+        match self {
+            Over::Nodes => 1,
+            Over::Edges | Over::Pairs => 2,
+            Over::Bends | Over::Triangles | Over::Surface => 3,
+            Over::Hinges | Over::Tetrahedra => 4,
+        }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Over::Nodes => "nodes",
+            Over::Edges => "edges",
+            Over::Pairs => "pairs",
+            Over::Bends => "bends",
+            Over::Triangles => "triangles",
+            Over::Hinges => "hinges",
+            Over::Tetrahedra => "tetrahedra",
+            Over::Surface => "surface",
+        }
+    }
+
+    /// The nodes of each element of a mesh.
+    #[must_use]
+    pub fn of(self, mesh: &Mesh) -> Vec<u32> {
+        match self {
+            Over::Nodes => (0..mesh.nodes().len() as u32).collect(),
+            Over::Edges => mesh.edges().into_flattened(),
+            Over::Pairs => mesh.pairs().into_flattened(),
+            Over::Bends => mesh.bends().into_flattened(),
+            Over::Triangles => mesh.triangles().as_flattened().to_vec(),
+            Over::Hinges => mesh.hinges().into_flattened(),
+            Over::Tetrahedra => mesh.tetrahedra().as_flattened().to_vec(),
+            Over::Surface => mesh.surface().into_flattened(),
+        }
+    }
+}
+
+/// What a parameter of a field is.
+#[derive(Clone, Debug)]
+pub enum Value<'g> {
+    /// The same for all elements: a number, a parameter of a model, or an expression of them.
+    Uniform(Expr<'g>),
+    /// A number for each node of the mesh.
+    Nodes(Vec<f64>),
+    /// A number for each element.
+    Elements(Vec<f64>),
+}
+
+/// Why a field cannot be put on a mesh.
+#[derive(Debug, thiserror::Error)]
+pub enum FieldError {
+    /// There is no such shipped field.
+    #[error("there is no field `{name}`: there are {}", names())]
+    NoField {
+        /// The name.
+        name: String,
+    },
+    /// A parameter is not given.
+    #[error("the field `{field}` needs `{parameter}`, {about}")]
+    Missing {
+        /// The field.
+        field: &'static str,
+        /// The parameter.
+        parameter: &'static str,
+        /// What it is.
+        about: &'static str,
+    },
+    /// There is no such parameter.
+    #[error("the field `{field}` has no parameter `{parameter}`: it has {}", list(.known))]
+    NoParameter {
+        /// The field.
+        field: &'static str,
+        /// The parameter.
+        parameter: String,
+        /// Those there are.
+        known: Vec<&'static str>,
+    },
+    /// A parameter is given twice.
+    #[error("`{parameter}` of the field `{field}` is given twice")]
+    Twice {
+        /// The field.
+        field: &'static str,
+        /// The parameter.
+        parameter: &'static str,
+    },
+    /// A parameter of nodes is given for elements, or the other way round.
+    #[error("`{parameter}` of the field `{field}` belongs to {}", of(*.per))]
+    NotPer {
+        /// The field.
+        field: &'static str,
+        /// The parameter.
+        parameter: &'static str,
+        /// What it belongs to.
+        per: Per,
+    },
+    /// A density is not positive.
+    #[error("the density is {density}: it must be positive and finite")]
+    Density {
+        /// The density.
+        density: f64,
+    },
+    /// A mesh has nothing to have a density.
+    #[error("the mesh has no cells that could have a density: give a mass for each node")]
+    NoCells,
+    /// A node has no mass.
+    #[error(
+        "node {node} has the mass {mass}, which must be positive: remove nodes that belong to no cell, and cells that are inverted"
+    )]
+    NoMass {
+        /// The node.
+        node: usize,
+        /// Its mass.
+        mass: f64,
+    },
+    /// There are more or fewer numbers than nodes or elements.
+    #[error("`{parameter}` has {found} numbers, and the mesh has {expected} {of}")]
+    Count {
+        /// The parameter.
+        parameter: String,
+        /// How many numbers there are.
+        found: usize,
+        /// How many there should be.
+        expected: usize,
+        /// What of.
+        of: &'static str,
+    },
+    /// A number is infinite or NaN.
+    #[error("`{parameter}` is not finite for number {index}, counted from 0")]
+    NotFinite {
+        /// The parameter.
+        parameter: String,
+        /// Which.
+        index: usize,
+    },
+    /// The mesh has nothing that the field has an energy for.
+    #[error("the field `{field}` has an energy for {over}, and the mesh has none")]
+    Nothing {
+        /// The field.
+        field: String,
+        /// What of.
+        over: &'static str,
+    },
+    /// A constant that follows from rest positions is infinite or NaN for an element.
+    #[error("the field `{field}` is not defined for the rest shape of element {element}")]
+    AtRest {
+        /// The field.
+        field: String,
+        /// The element, from 0.
+        element: usize,
+    },
+    /// A list of nodes does not end with an element.
+    #[error("{found} nodes do not make elements of {arity} each")]
+    Partial {
+        /// How many nodes an element has.
+        arity: usize,
+        /// How many nodes there are.
+        found: usize,
+    },
+    /// There is no such node.
+    #[error("element {element} has node {node}, and the mesh has {count}, which are counted from 0")]
+    NoNode {
+        /// The element.
+        element: usize,
+        /// The node.
+        node: u32,
+        /// How many nodes there are.
+        count: usize,
+    },
+    /// What follows from rest positions could not be computed.
+    #[error("the energy cannot be compiled: {0}")]
+    Code(#[from] CodeError),
+}
+
+fn names() -> String {
+    list(&ALL.iter().map(|card| card.name).collect::<Vec<_>>())
+}
+
+fn of(per: Per) -> &'static str {
+    match per {
+        Per::Field => "the field, or to elements, not to nodes",
+        Per::Node => "nodes, not to elements",
+    }
+}
+
+fn list(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// The energy of one element as an expression, over a connectivity.
+///
+/// ```
+/// use leastaction_expr::Graph;
+/// use leastaction_field::{Field, Mesh, Over};
+/// use leastaction_mechanics::Model;
+///
+/// // A rope of springs that is held above a soft floor.
+/// let graph = Graph::new();
+/// let mut model = Model::new(&graph);
+/// let k = model.parameter("k", 1e4);
+/// let rope = Mesh::rope([0.0, 0.0, 1.0], [1.0, 0.0, 1.0], 20)?;
+/// let nodes = leastaction_field::Nodes::new(&mut model, "rope", &rope, &vec![0.01; 21])?;
+/// let floor = Field::new(&graph, "floor", Over::Nodes, |e| {
+///     let depth = (-e.at(0)[2]).max(0.0);
+///     0.5 * k * depth * depth
+/// });
+/// let stretch = leastaction_field::shipped("springs")?.field(&graph, &[("stiffness", k.into())])?;
+/// nodes.add(&mut model, &floor)?;
+/// nodes.add(&mut model, &stretch)?;
+/// let mut dynamics = model.system()?.dynamics()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Field<'g> {
+    name: String,
+    over: Over,
+    element: Element<'g>,
+    energy: Expr<'g>,
+}
+
+impl<'g> Field<'g> {
+    /// A field of one's own: its energy for an element, by the places of its nodes.
+    pub fn new(
+        graph: &'g Graph,
+        name: &str,
+        over: Over,
+        energy: impl FnOnce(&mut Element<'g>) -> Expr<'g>,
+    ) -> Field<'g> {
+        let mut element = Element::new(graph, over.arity());
+        let energy = energy(&mut element);
+        Field { name: name.to_owned(), over, element, energy }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it has an energy for.
+    #[must_use]
+    pub fn over(&self) -> Over {
+        self.over
+    }
+
+    /// The field on all elements of a mesh, whose node i has the coordinates first + 3i, first + 3i + 1 and first + 3i + 2.
+    ///
+    /// What follows from rest positions and from numbers of nodes and elements alone becomes a constant of each element.
+    ///
+    /// # Errors
+    /// [`FieldError`] if the mesh has nothing of the kind, or numbers do not fit.
+    pub fn on(&self, mesh: &Mesh, first: u32) -> Result<Elements<'g>, FieldError> {
+        let nodes = self.over.of(mesh);
+        if nodes.is_empty() {
+            return Err(FieldError::Nothing { field: self.name.clone(), over: self.over.name() });
+        }
+        self.on_elements(&nodes, mesh.nodes(), first)
+    }
+
+    /// The field on elements of one's own, by the nodes of each, one after the other, with the nodes at rest here.
+    ///
+    /// # Errors
+    /// [`FieldError`] if nodes or numbers do not fit.
+    pub fn on_elements(
+        &self,
+        nodes: &[u32],
+        rest: &[Vector],
+        first: u32,
+    ) -> Result<Elements<'g>, FieldError> {
+        let arity = self.element.arity();
+        if !nodes.len().is_multiple_of(arity) {
+            return Err(FieldError::Partial { arity, found: nodes.len() });
+        }
+        if let Some(place) = nodes.iter().position(|&node| node as usize >= rest.len()) {
+            let (element, node, count) = (place / arity, nodes[place], rest.len());
+            return Err(FieldError::NoNode { element, node, count });
+        }
+        let table = self.element.table(nodes, rest)?;
+        let implicit = self.element.implicit.iter().flat_map(|i| [i.equation, i.solution]);
+        let expressions: Vec<_> = std::iter::once(self.energy).chain(implicit).collect();
+        let hoisted = hoisted(&expressions, &table)?;
+        if let Some(place) = hoisted.values.iter().position(|value| !value.is_finite()) {
+            let element = place / hoisted.constants.len();
+            return Err(FieldError::AtRest { field: self.name.clone(), element });
+        }
+        let (&energy, implicit) = hoisted.expressions.split_first().unwrap_or((&self.energy, &[]));
+        let implicit = self
+            .element
+            .implicit
+            .iter()
+            .zip(implicit.chunks_exact(2))
+            .map(|(known, pair)| Implicit { symbol: known.symbol, equation: pair[0], solution: pair[1] });
+        Ok(Elements {
+            energy,
+            slots: self.element.slots(),
+            coordinates: nodes
+                .iter()
+                .flat_map(|&node| (0..3).map(move |axis| first + 3 * node + axis))
+                .collect(),
+            constants: hoisted.constants,
+            values: hoisted.values.into(),
+            implicit: implicit.collect(),
+        })
+    }
+}
+
+impl<'g> From<Expr<'g>> for Value<'g> {
+    fn from(expression: Expr<'g>) -> Value<'g> {
+        Value::Uniform(expression)
+    }
+}
+
+impl<'g> Value<'g> {
+    /// The same number, or expression, for all elements.
+    pub fn uniform(graph: &'g Graph, value: impl IntoExpr<'g>) -> Value<'g> {
+        Value::Uniform(value.into_expr(graph))
+    }
+}

@@ -1,0 +1,440 @@
+//! Sums over elements: one kernel over [`Parts`], whose results are added to the coordinates that elements read, or to one total, or kept.
+//!
+//! For one state, lanes are elements, and threads share the parts; for lanes of states, elements come one after the other. A sum is defined
+//! by the elements alone, so that it has the same bits in all these ways: a part adds up what blocks of eight elements give to a
+//! coordinate in their order, in a block slot by slot, and in a slot element by element; and a coordinate adds up its parts. A total adds
+//! up in a part every eighth element, these eight sums, and then the parts.
+
+use super::map::Lanes;
+use super::parts::{Part, Parts};
+use crate::engine::wrong_length;
+use crate::error::EvalError;
+use crate::parameters::{Parameters, Revision};
+use leastaction_compile::{Evaluator, Kernel, LANES};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Blocks of eight that are evaluated at once: few enough to stay in the first-level cache.
+const AT_ONCE: usize = 8;
+
+/// With so many parts, threads share them: what they gain then is many times what it takes to start them.
+const SHARED: usize = 16;
+
+/// What becomes of the results of an element.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Into {
+    /// They are added to the coordinates that it reads, slot by slot.
+    Coordinates,
+    /// The one result is added to one total.
+    Total,
+    /// They are kept, one element after the other.
+    Each,
+}
+
+/// A kernel of \[slots of every array…, constants…, what all elements share…\], run over elements.
+pub(crate) struct ElementSum {
+    pub(crate) kernel: Kernel,
+    pub(crate) parts: Arc<Parts>,
+    /// How many arrays are read by the same indices, such as states and directions.
+    pub(crate) arrays: usize,
+    /// The parameters of the kernel, among those of the system.
+    pub(crate) parameters: Vec<u32>,
+    pub(crate) into: Into,
+}
+
+impl ElementSum {
+    /// The same kernel over the same elements.
+    pub(crate) fn again(&self) -> ElementSum {
+        let (kernel, parts, parameters) = (self.kernel.clone(), self.parts.clone(), self.parameters.clone());
+        ElementSum { kernel, parts, arrays: self.arrays, parameters, into: self.into }
+    }
+
+    fn results(&self) -> usize {
+        self.kernel.program().outputs().len()
+    }
+
+    fn own(&self, parameters: &[f64]) -> Vec<f64> {
+        self.parameters.iter().map(|&place| parameters[place as usize]).collect()
+    }
+}
+
+/// A sum with parameters and the working memory of threads.
+#[derive(Clone)]
+pub(crate) struct SumEvaluator {
+    sum: Arc<ElementSum>,
+    worker: Worker,
+    /// What it has for eight states, where these do not all have the parameters of single ones.
+    apart: Option<Box<Evaluator>>,
+    /// Of the other threads, as soon as there are any.
+    others: Vec<Worker>,
+    threads: usize,
+    /// What parts add up, if threads share them.
+    sums: Vec<f64>,
+    totals: Vec<f64>,
+}
+
+/// What a thread works with.
+#[derive(Clone)]
+struct Worker {
+    evaluator: Evaluator,
+    /// What a part reads of each array, and what it adds up.
+    local: Vec<f64>,
+    added: Vec<f64>,
+    gathered: Vec<f64>,
+    results: Vec<f64>,
+}
+
+impl Worker {
+    fn new(sum: &ElementSum, parameters: &[f64]) -> Result<Worker, EvalError> {
+        let program = sum.kernel.program();
+        let evaluator = sum.kernel.evaluator(&sum.own(parameters)).map_err(wrong_length)?;
+        Ok(Worker {
+            evaluator,
+            local: Vec::new(),
+            added: Vec::new(),
+            gathered: vec![0.0; program.inputs().len() * LANES * AT_ONCE],
+            results: vec![0.0; program.outputs().len() * LANES * AT_ONCE],
+        })
+    }
+}
+
+fn grown(list: &mut Vec<f64>, len: usize) -> &mut [f64] {
+    if list.len() < len {
+        list.resize(len, 0.0);
+    }
+    &mut list[..len]
+}
+
+impl SumEvaluator {
+    pub(crate) fn new(sum: &Arc<ElementSum>, parameters: &Parameters) -> Result<SumEvaluator, EvalError> {
+        let mut evaluator = SumEvaluator {
+            sum: sum.clone(),
+            worker: Worker::new(sum, parameters.single())?,
+            apart: None,
+            others: Vec::new(),
+            threads: if sum.parts.len() < SHARED { 1 } else { available_threads() },
+            sums: Vec::new(),
+            totals: Vec::new(),
+        };
+        parameters.pass(&mut Revision::default(), |lane, values| match lane {
+            None => Ok(()),
+            Some(lane) => evaluator.set_parameters_in(lane, values),
+        })?;
+        Ok(evaluator)
+    }
+
+    pub(crate) fn instructions(&self) -> usize {
+        self.sum.kernel.program().body().len()
+    }
+
+    /// Has so many threads share the elements of single states, whatever their number.
+    pub(crate) fn set_threads(&mut self, threads: usize) {
+        self.threads = threads.clamp(1, self.sum.parts.len().max(1));
+        self.others.truncate(self.threads - 1);
+    }
+
+    pub(crate) fn set_parameters(&mut self, parameters: &[f64]) -> Result<(), EvalError> {
+        self.apart = None;
+        let own = self.sum.own(parameters);
+        let mut workers = std::iter::once(&mut self.worker).chain(&mut self.others);
+        workers.try_for_each(|worker| worker.evaluator.set_parameters(&own)).map_err(wrong_length)
+    }
+
+    pub(crate) fn set_parameters_in(&mut self, lane: usize, parameters: &[f64]) -> Result<(), EvalError> {
+        let apart = self.apart.get_or_insert_with(|| Box::new(self.worker.evaluator.clone()));
+        apart.set_parameters_in(lane, &self.sum.own(parameters)).map_err(wrong_length)
+    }
+
+    /// Evaluates all elements: `arrays` are read by index, `shared` has a row for each number that all elements share. Sums are added to
+    /// what is there.
+    pub(crate) fn eval(
+        &mut self,
+        lanes: Lanes,
+        arrays: &[&[f64]],
+        shared: &[f64],
+        out: &mut [f64],
+    ) -> Result<(), EvalError> {
+        debug_assert_eq!(arrays.len(), self.sum.arrays);
+        match (lanes.width, self.sum.parts.run()) {
+            (1, 3) => self.eval_single::<3>(arrays, shared, out),
+            (1, 2) => self.eval_single::<2>(arrays, shared, out),
+            (1, _) => self.eval_single::<1>(arrays, shared, out),
+            _ => self.eval_lanes(lanes, arrays, shared, out),
+        }
+    }
+
+    /// One state: lanes are elements, whose slots are read in runs of so many.
+    fn eval_single<const RUN: usize>(
+        &mut self,
+        arrays: &[&[f64]],
+        shared: &[f64],
+        out: &mut [f64],
+    ) -> Result<(), EvalError> {
+        let (sum, parts) = (&*self.sum, &*self.sum.parts);
+        if self.threads > 1 && parts.len() > 1 {
+            return self.eval_shared::<RUN>(arrays, shared, out);
+        }
+        let mut total = 0.0;
+        for part in (0..parts.len()).map(|part| parts.part(part)) {
+            let each = sum.results();
+            let kept = if sum.into == Into::Each { &mut out[part.first * each..] } else { &mut [] };
+            total += self.worker.eval::<RUN>(sum, part, arrays, shared, kept)?;
+            if sum.into == Into::Coordinates {
+                let (added, _) = self.worker.added.as_chunks::<RUN>();
+                for (added, &base) in added.iter().zip(part.bases) {
+                    let sums = &mut out[base as usize..][..RUN];
+                    sums.iter_mut().zip(added).for_each(|(sum, x)| *sum += x);
+                }
+            }
+        }
+        if sum.into == Into::Total {
+            out[0] += total;
+        }
+        Ok(())
+    }
+
+    /// The same on several threads.
+    fn eval_shared<const RUN: usize>(
+        &mut self,
+        arrays: &[&[f64]],
+        shared: &[f64],
+        out: &mut [f64],
+    ) -> Result<(), EvalError> {
+        let SumEvaluator { sum, worker, others, threads, sums, totals, .. } = self;
+        let (sum, parts) = (&**sum, &*sum.parts);
+        while others.len() + 1 < *threads {
+            others.push(worker.clone());
+        }
+        let each = sum.results();
+        let adds = sum.into == Into::Coordinates;
+        let sums = grown(sums, if adds { RUN * parts.runs() } else { 0 });
+        let totals = grown(totals, parts.len());
+        // Each part has its own places to write to, and goes to the thread that asks first.
+        let (mut sums_left, mut totals_left) = (&mut *sums, &mut *totals);
+        let mut kept_left = if sum.into == Into::Each { &mut *out } else { &mut [] };
+        let mut numbers = 0..parts.len();
+        let tasks = Mutex::new(std::iter::from_fn(move || {
+            let number = numbers.next()?;
+            let part = parts.part(number);
+            let sums = sums_left.split_off_mut(..if adds { RUN * part.bases.len() } else { 0 })?;
+            let kept =
+                kept_left.split_off_mut(..if kept_left.is_empty() { 0 } else { part.elements * each })?;
+            let total = totals_left.split_off_first_mut()?;
+            Some((part, sums, kept, total))
+        }));
+        let work = |worker: &mut Worker| {
+            loop {
+                let task = tasks.lock().unwrap_or_else(PoisonError::into_inner).next();
+                let Some((part, sums, kept, total)) = task else { return Ok(()) };
+                *total = worker.eval::<RUN>(sum, part, arrays, shared, kept)?;
+                sums.copy_from_slice(&worker.added[..sums.len()]);
+            }
+        };
+        std::thread::scope(|scope| {
+            let started: Vec<_> = others.iter_mut().map(|worker| scope.spawn(|| work(worker))).collect();
+            let mine = work(worker);
+            let joined = started
+                .into_iter()
+                .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            joined.fold(mine, |all, one| all.and(one))
+        })?;
+        match sum.into {
+            Into::Coordinates => {
+                let rows = out.len().div_ceil(*threads).max(1);
+                let sums = &*sums;
+                std::thread::scope(|scope| {
+                    let mut slices = out.chunks_mut(rows).zip((0..).step_by(rows));
+                    let mine = slices.next();
+                    for (slice, first) in slices {
+                        scope.spawn(move || add_parts::<RUN>(parts, sums, first, slice));
+                    }
+                    if let Some((slice, first)) = mine {
+                        add_parts::<RUN>(parts, sums, first, slice);
+                    }
+                });
+            }
+            Into::Total => out[0] += totals.iter().fold(0.0, |sum, total| sum + total),
+            Into::Each => {}
+        }
+        Ok(())
+    }
+
+    /// Eight states: elements one after the other.
+    fn eval_lanes(
+        &mut self,
+        lanes: Lanes,
+        arrays: &[&[f64]],
+        shared: &[f64],
+        out: &mut [f64],
+    ) -> Result<(), EvalError> {
+        let SumEvaluator { sum, worker, apart, .. } = self;
+        let (parts, each, run) = (&*sum.parts, sum.results(), sum.parts.run());
+        let (slots, constants, runs) = (parts.slots(), parts.constants(), parts.slots() / parts.run());
+        let Worker { evaluator, added, gathered, results, .. } = worker;
+        let evaluator = apart.as_deref_mut().unwrap_or(evaluator);
+        let (shared, _) = shared.as_chunks::<LANES>();
+        let inputs = arrays.len() * slots + constants + shared.len();
+        let (added, _) = grown(added, run * parts.most_runs() * LANES).as_chunks_mut::<LANES>();
+        let mut total = [0.0; LANES];
+        for part in (0..parts.len()).map(|part| parts.part(part)) {
+            let added = &mut added[..run * part.bases.len()];
+            added.fill([0.0; LANES]);
+            let mut eighths = [[0.0; LANES]; LANES];
+            for first in (0..part.elements).step_by(LANES) {
+                let count = LANES.min(part.elements - first);
+                let reads = &part.reads[first * runs..][..runs * LANES];
+                let values = &part.values[first * constants..][..constants * LANES];
+                let (blocks, _) = gathered.as_chunks_mut::<LANES>();
+                for (k, gathered) in blocks.chunks_exact_mut(inputs).take(count).enumerate() {
+                    let (moving, rest) = gathered.split_at_mut(arrays.len() * slots);
+                    let (kept, alike) = rest.split_at_mut(constants);
+                    for (array, moving) in arrays.iter().zip(moving.chunks_exact_mut(slots)) {
+                        for (slot, x) in moving.iter_mut().enumerate() {
+                            let base = part.bases[reads[slot / run * LANES + k] as usize];
+                            x.copy_from_slice(&array[lanes.row(base + (slot % run) as u32)..][..LANES]);
+                        }
+                    }
+                    kept.iter_mut().enumerate().for_each(|(c, x)| *x = [values[c * LANES + k]; LANES]);
+                    alike.copy_from_slice(shared);
+                }
+                let found = &mut results[..each * LANES * count];
+                evaluator.eval_lanes(&gathered[..inputs * LANES * count], found).map_err(wrong_length)?;
+                let (found, _) = found.as_chunks::<LANES>();
+                match sum.into {
+                    Into::Coordinates => {
+                        for (slot, k) in (0..slots).flat_map(|slot| (0..count).map(move |k| (slot, k))) {
+                            let place = reads[slot / run * LANES + k] as usize * run + slot % run;
+                            add(&mut added[place], &found[k * each + slot]);
+                        }
+                    }
+                    Into::Total => (0..count).for_each(|k| add(&mut eighths[k], &found[k])),
+                    Into::Each => {
+                        let kept = &mut out[(part.first + first) * each * LANES..];
+                        kept[..found.len() * LANES].copy_from_slice(found.as_flattened());
+                    }
+                }
+            }
+            let sums = if sum.into == Into::Coordinates { &*added } else { &[] };
+            for (row, &base) in sums.chunks_exact(run).zip(part.bases) {
+                for (added, coordinate) in row.iter().zip(base..) {
+                    let sums = &mut out[lanes.row(coordinate)..][..LANES];
+                    sums.iter_mut().zip(added).for_each(|(sum, x)| *sum += x);
+                }
+            }
+            let of_part = eighths.iter().fold([0.0; LANES], |mut sum, x| {
+                add(&mut sum, x);
+                sum
+            });
+            add(&mut total, &of_part);
+        }
+        if sum.into == Into::Total {
+            out[lanes.offset..][..LANES].iter_mut().zip(total).for_each(|(sum, x)| *sum += x);
+        }
+        Ok(())
+    }
+}
+
+fn add(sums: &mut [f64; LANES], found: &[f64; LANES]) {
+    sums.iter_mut().zip(found).for_each(|(sum, x)| *sum += x);
+}
+
+/// Adds what parts added up to coordinates from a first one on, of which there are as many as the slice is long.
+fn add_parts<const RUN: usize>(parts: &Parts, sums: &[f64], first: usize, out: &mut [f64]) {
+    let (sums, _) = sums.as_chunks::<RUN>();
+    let end = first + out.len();
+    for part in 0..parts.len() {
+        let (bases, sums) = (parts.part(part).bases, &sums[parts.runs_of(part)]);
+        // A run may begin before the first coordinate, or end after the last.
+        let from = bases.partition_point(|&base| base as usize + RUN <= first);
+        for (&base, sums) in
+            bases[from..].iter().zip(&sums[from..]).take_while(|(base, _)| (**base as usize) < end)
+        {
+            for (coordinate, x) in (base as usize..).zip(sums) {
+                if (first..end).contains(&coordinate) {
+                    out[coordinate - first] += x;
+                }
+            }
+        }
+    }
+}
+
+impl Worker {
+    /// Evaluates a part, whose sums are then in `added`, and gives its total.
+    fn eval<const RUN: usize>(
+        &mut self,
+        sum: &ElementSum,
+        part: Part<'_>,
+        arrays: &[&[f64]],
+        shared: &[f64],
+        kept: &mut [f64],
+    ) -> Result<f64, EvalError> {
+        let Worker { evaluator, local, added, gathered, results } = self;
+        let runs = sum.parts.slots() / RUN;
+        let [slots, constants, each] =
+            [sum.parts.slots(), sum.parts.constants(), sum.results()].map(|len| len * LANES);
+        let inputs = arrays.len() * slots + constants + shared.len() * LANES;
+        let (local, _) = grown(local, arrays.len() * RUN * part.bases.len()).as_chunks_mut::<RUN>();
+        for (array, local) in arrays.iter().zip(local.chunks_exact_mut(part.bases.len())) {
+            for (local, &base) in local.iter_mut().zip(part.bases) {
+                local.copy_from_slice(&array[base as usize..][..RUN]);
+            }
+        }
+        let (added, _) = grown(added, RUN * part.bases.len()).as_chunks_mut::<RUN>();
+        added.fill([0.0; RUN]);
+        let (blocks, mut eighths) = (part.elements.div_ceil(LANES), [0.0; LANES]);
+        for first in (0..blocks).step_by(AT_ONCE) {
+            let count = AT_ONCE.min(blocks - first);
+            for (k, gathered) in gathered.chunks_exact_mut(inputs).take(count).enumerate() {
+                let (moving, rest) = gathered.split_at_mut(arrays.len() * slots);
+                let (own, alike) = rest.split_at_mut(constants);
+                let (reads, _) =
+                    part.reads[(first + k) * runs * LANES..][..runs * LANES].as_chunks::<LANES>();
+                for (local, moving) in
+                    local.chunks_exact(part.bases.len()).zip(moving.chunks_exact_mut(slots))
+                {
+                    let (moving, _) = moving.as_chunks_mut::<LANES>();
+                    let (moving, _) = moving.as_chunks_mut::<RUN>();
+                    for (rows, reads) in moving.iter_mut().zip(reads) {
+                        for lane in 0..LANES {
+                            let at = &local[reads[lane] as usize];
+                            (0..RUN).for_each(|i| rows[i][lane] = at[i]);
+                        }
+                    }
+                }
+                own.copy_from_slice(&part.values[(first + k) * constants..][..constants]);
+                alike.chunks_exact_mut(LANES).zip(shared).for_each(|(row, &x)| row.fill(x));
+            }
+            let found = &mut results[..each * count];
+            evaluator.eval_lanes(&gathered[..inputs * count], found).map_err(wrong_length)?;
+            for (k, found) in found.chunks_exact(each).enumerate() {
+                let filled = LANES.min(part.elements - (first + k) * LANES);
+                let (rows, _) = found.as_chunks::<LANES>();
+                match sum.into {
+                    Into::Coordinates => {
+                        let (reads, _) =
+                            part.reads[(first + k) * runs * LANES..][..runs * LANES].as_chunks::<LANES>();
+                        for (rows, reads) in rows.as_chunks::<RUN>().0.iter().zip(reads) {
+                            for lane in 0..filled {
+                                let sums = &mut added[reads[lane] as usize];
+                                (0..RUN).for_each(|i| sums[i] += rows[i][lane]);
+                            }
+                        }
+                    }
+                    Into::Total => (0..filled).for_each(|lane| eighths[lane] += rows[0][lane]),
+                    Into::Each => {
+                        let results = rows.len();
+                        let kept = &mut kept[(first + k) * LANES * results..][..filled * results];
+                        for (lane, kept) in kept.chunks_exact_mut(results).enumerate() {
+                            kept.iter_mut().zip(rows).for_each(|(kept, row)| *kept = row[lane]);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(eighths.iter().fold(0.0, |sum, x| sum + x))
+    }
+}
+
+fn available_threads() -> usize {
+    static THREADS: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+    *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
