@@ -7,3 +7,4 @@ mod names;
 mod orbits;
 mod runs;
 mod sampled;
+mod valid;

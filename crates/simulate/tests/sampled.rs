@@ -71,7 +71,7 @@ const CASES: &[(&str, &[&str], bool)] = &[
 const VALUES: [f64; 3] = [1.5, 2.0, 2.5];
 
 /// Where a text ends with each value of the parameter, run by run.
-fn one_by_one(source: &Source) -> Vec<Vec<u64>> {
+pub(crate) fn one_by_one(source: &Source) -> Vec<Vec<u64>> {
     let run = |value: f64| {
         let asked = overrides(source, vec![("A".to_owned(), value)]);
         let run = source.simulation(&Graph::new(), &asked).unwrap().run().unwrap();
@@ -89,7 +89,7 @@ fn overrides(source: &Source, parameters: Vec<(String, f64)>) -> Overrides {
 }
 
 /// The same as an ensemble; the error if the parameter cannot be sampled.
-fn together(source: &Source) -> Result<Vec<Vec<u64>>, String> {
+pub(crate) fn together(source: &Source) -> Result<Vec<Vec<u64>>, String> {
     let graph = Graph::new();
     let asked = overrides(source, Vec::new());
     let mut problem = source.problem(&graph, &asked).unwrap();
