@@ -34,6 +34,7 @@ const SILENT: &[&str] = &[
     "abs-potential-long",
     "body-four-bar-n2",
     "double-pendulum-chaos",
+    "jump-constraint",
     "kepler-e099-long",
     "kepler-e0999999",
     "kepler-very-long",

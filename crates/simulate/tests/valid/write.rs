@@ -528,11 +528,15 @@ impl Writer {
             "universal b at [0, 0, 0.5] to ground at [0, 0, 0.5] axis [1, 0, 0] and [0, 1, 0]",
             "cylindrical b to ground axis [0, 0, 1]",
             "prismatic b to ground axis [1, 0, 1]",
-            "fixed b to ground",
+            "fixed b to other at [0.5, 0, 0]",
             "distance b at [0.5, 0, 0] to [2.5, 0, 0] length 2",
         ]);
         let plain = turned.is_empty();
         if !joint.is_empty() && plain {
+            if joint.starts_with("fixed") {
+                self.line("body other sphere 0.2 mass A");
+                self.line("start other at [-0.5, 0, 0]");
+            }
             self.line(format!("joint hold {joint}"));
         }
         if self.chance(0.4) {
