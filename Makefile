@@ -30,6 +30,7 @@ bench:
 	$(CARGO) bench --package leastaction-mechanics --bench equations
 	$(CARGO) bench --package leastaction-mechanics --bench acceleration
 	$(CARGO) bench --package leastaction-integrate --bench chain
+	$(CARGO) bench --package leastaction-field --bench tetrahedra
 
 # The pictures of the README and the book.
 pictures: program = $${CARGO_TARGET_DIR:-target}/release/leastaction
