@@ -19,6 +19,7 @@ const CASES: &[(&str, &[&str], bool)] = &[
     ("input", &[POINT, "input u = A*cos(A*t)\nforce x = u"], true),
     ("let", &[POINT, "let k = A^2\nlet f(y) = A*y\npotential k*x^2 + f(x)"], true),
     ("particle", &["coord x\nparticle ball mass A at [x*A, A*x^2]\npotential x^2\nstart x = 1"], true),
+    ("particle", &["coord x, y\nparticle ball mass [A, 1] at [x, y]\npotential x^2 + x*y + y^2\nstart x = 1"], true),
     ("point", &[POINT, "point q at [x + A, A]\npotential q.x^2"], true),
     ("point", &[BODY, "point q on b at [A, 0]\npotential q.y*A"], true),
     ("body", &["body b planar rod A mass A\njoint pivot pin b at [-A/2, 0] to ground\ngravity [0, -9.81]\nstart b_x = A/2"], true),
@@ -34,10 +35,23 @@ const CASES: &[(&str, &[&str], bool)] = &[
     ("body", &["body b planar rod A mass 1 centre [0.5, 0]\ntorque b = 1\nstart b at [0, 0]"], false),
     ("body", &["body b planar rod 1 mass 1 centre [A, 0]\ntorque b = 1\nstart b at [0, 0]"], false),
     ("body", &["body b planar rod 1 mass 1 turned A\ntorque b = 1\nstart b at [0, 0]"], false),
+    ("body", &["body b planar moments [A, 1] mass 1\ntorque b = 1\nstart b at [0, 0]"], true),
+    ("body", &["body b planar point mass A\nforce b = [1, 2]\nstart b at [0, 0]"], true),
+    ("body", &["body b cuboid [1, 2, 3] mass 1 turned zxz [A, 1, 2]\ntorque b = [1, 2, 3]\nstart b at [0, 0, 0]"], false),
+    ("body", &["body b cuboid [1, 2, 3] mass 1 turned about [1, A, 2] by 1\ntorque b = [1, 2, 3]\nstart b at [0, 0, 0]"], false),
+    ("body", &["body b cuboid [1, 2, 3] mass 1 turned about [1, 1, 2] by A\ntorque b = [1, 2, 3]\nstart b at [0, 0, 0]"], false),
+    ("body", &["body b cuboid [1, 2, 3] mass 1 turned quaternion [1, A, 2, 0]\ntorque b = [1, 2, 3]\nstart b at [0, 0, 0]"], false),
     ("joint", &["body b planar rod 1 mass 1\njoint pivot pin b at [-A, 0] to ground\ngravity [0, -9.81]\nstart b_x = A"], true),
     ("joint", &["body b planar rod 1 mass 1\njoint link distance b to ground length A\ngravity [0, -9.81]\nstart b_x = A"], true),
     ("joint", &["body b planar rod 1 mass 1\njoint slide prismatic b to ground axis [1, A]\ngravity [0, -9.81]\nstart b at [0, 0]"], false),
     ("joint", &["body b planar rod 1 mass 1\njoint weld fixed b turned A - 2 to ground\nbody c planar rod 1 mass 1\ntorque c = 1\nstart b at [0, 0], c at [0, 0]"], false),
+    ("joint", &["body b planar rod 1 mass 1\njoint pivot pin b to ground at [A, 0]\ntorque b = A\nstart b_x = A"], true),
+    ("joint", &["body b planar rod 1 mass 1\njoint pivot pin b at [-0.5, 0] to [A*t, 0]\ngravity [0, -9.81]\nstart b at [0.5, 0]"], true),
+    ("joint", &["body b sphere 1 mass 1\njoint pivot ball b at [A, 0, 0] to [A*t, 0, 0]\ngravity [0, 0, -9.81]\nstart b_x = -A"], true),
+    ("joint", &["body b sphere 1 mass 1\njoint door hinge b to ground axis [0, 1, A]\ntorque b = [1, 2, 3]\nstart b at [0, 0, 0]"], false),
+    ("joint", &["body b sphere 1 mass 1\njoint cross2 universal b to ground axis [1, 0, 0] and [0, 1, A - 2]\ntorque b = [1, 2, 3]\nstart b at [0, 0, 0]"], false),
+    ("joint", &["body b sphere 1 mass 1\njoint rail cylindrical b to ground axis [0, 1, A]\ngravity [0, 0, -9.81]\nstart b at [0, 0, 0]"], false),
+    ("joint", &["body b sphere 1 mass 1\njoint weld fixed b to ground turned about [0, 0, 1] by A - 2\nbody c sphere 1 mass 1\ntorque c = [1, 2, 3]\nstart b at [0, 0, 0], c at [0, 0, 0]"], false),
     ("spring", &[BODY, "spring from b to [A, 0] stiffness A length A"], true),
     ("damper", &[BODY, "damper from b to [A, 3] rate A"], true),
     ("gravity", &["coord x, y\nparticle ball mass 1 at [x, y]\ngravity [A, -A^2]"], true),
@@ -47,16 +61,27 @@ const CASES: &[(&str, &[&str], bool)] = &[
     ("hamiltonian", &["coord x\nmomentum p\nhamiltonian A*p^2 + x^2\nstart x = 1"], true),
     ("dissipation", &[POINT, "potential x^2\ndissipation A*x'^2"], true),
     ("force", &[POINT, "force x = A*cos(t)"], true),
+    ("force", &[POINT, "force ball = [A, 0]"], true),
+    ("torque", &["body b cuboid [1, 2, 3] mass 1\ntorque b = [A, A*t, 3]\nstart b at [0, 0, 0]"], true),
     ("force", &[BODY, "force b at [A/10, 0] = [A, 0]"], true),
     ("torque", &[BODY, "torque b = A"], true),
     ("constraint", &["coord x, y\nparticle ball mass 1 at [x, y]\ngravity [0, -9.81]\nconstraint x^2 + y^2 = A^2\nstart x = A"], true),
+    ("constraint", &["coord x, y\nparticle ball mass 1 at [x, y]\ngravity [0, -9.81]\nconstraint slope: y' = A*x'"], true),
+    ("constraint", &["coord x, y\nparticle ball mass 1 at [x, y]\npotential x^2*y\nconstraint lift: y = A*t\nstart x = 1"], true),
     ("start", &[POINT, "start x' = A"], true),
+    ("start", &["coord x\nmomentum p\nhamiltonian p^2 + x^2\nstart p = A, x = A^2"], true),
     ("start", &["body b planar rod 1 mass 1\nstart b at [A, 0]"], false),
     ("start", &["body b planar rod 1 mass 1\nstart b from [0, 0] to [A, 0]"], false),
     ("start", &["body b planar rod 1 mass 1\nstart b at [0, 0] holding [A, 0]"], false),
     ("start", &["body b planar rod 1 mass 1\nstart b at [0, 0] turned A"], false),
     ("start", &["body b planar rod 1 mass 1\nstart b at [0, 0] moving [A, 0]"], false),
     ("start", &["body b planar rod 1 mass 1\nstart b at [0, 0] spinning A"], false),
+    ("start", &["body b cuboid [1, 2, 3] mass 1\nstart b at [0, 0, 0] turned zxz [A, 1, 1] rates [1, 1, 1]"], false),
+    ("start", &["body b cuboid [1, 2, 3] mass 1\nstart b at [0, 0, 0] turned zxz [1, 1, 1] rates [1, A, 1]"], false),
+    ("start", &["body b cuboid [1, 2, 3] mass 1\nstart b at [0, 0, 0] turned about [1, A, 0] by 1 spinning [1, 0, 0]"], false),
+    ("start", &["body b cuboid [1, 2, 3] mass 1\nstart b at [0, 0, 0] turned about [1, 1, 0] by A spinning [1, 0, 0]"], false),
+    ("start", &["body b cuboid [1, 2, 3] mass 1\nstart b at [0, 0, 0] turned quaternion [1, A, 0, 0] spinning [1, 0, 0]"], false),
+    ("start", &["body b cuboid [1, 2, 3] mass 1\nstart b at [0, 0, 0] spinning [1, A, 0] in body"], false),
     ("run", &[POINT, "start x' = 1\nrun until A"], false),
     ("run", &[POINT, "potential x^2\nrun until 1, method gauss4, step A/100"], false),
     ("run", &[POINT, "potential x^2\nrun until 1, tol A*1e-8"], false),
@@ -65,7 +90,7 @@ const CASES: &[(&str, &[&str], bool)] = &[
     ("output", &[POINT, "potential A*x^2\noutput far = A*x"], true),
     ("invariant", &[POINT, "potential A*x^2\ninvariant e = x'^2/2 + A*x^2"], true),
     ("event", &[POINT, "force x = -1\nevent down: x = 1 - A/100, stop"], true),
-    ("draw", &[POINT, "potential A*x^2\ndraw rod [A, 0] to ball, dot ball mass A"], true),
+    ("draw", &[POINT, "potential A*x^2\ndraw rod [A, 0] to ball, spring [0, A] to ball, dot ball mass A, trail ball, line [0, 0] to [A, 1], curve [s, A*s] for s from -A to A"], true),
 ];
 
 const VALUES: [f64; 3] = [1.5, 2.0, 2.5];
@@ -121,25 +146,33 @@ pub(crate) fn together(source: &Source) -> Result<Vec<Vec<u64>>, String> {
     Ok(ends)
 }
 
-#[test]
-fn a_sampled_parameter_acts_wherever_it_stands_or_is_refused() {
-    for &(word, parts, sampled) in CASES {
-        let text = format!("param A = 2\n{}\n", parts.concat());
-        let source = Source::text("model", &text);
-        match together(&source) {
-            Ok(ends) => {
-                assert!(sampled, "{word} should be refused:\n{text}");
-                let alone = one_by_one(&source);
-                assert_eq!(ends, alone, "{word}:\n{text}");
-                assert!(ends[0] != ends[1] && ends[1] != ends[2], "{word} does not depend on A:\n{text}");
-            }
-            Err(refusal) => {
-                assert!(!sampled, "{word} is refused:\n{refusal}");
-                assert!(refusal.contains("`A` cannot be sampled"), "{refusal}");
-                assert!(refusal.contains("model:"), "no place:\n{refusal}");
-            }
+/// What is wrong with a case, if something is.
+fn fault(text: &str, sampled: bool) -> Option<String> {
+    let source = Source::text("model", text);
+    match (together(&source), sampled) {
+        (Ok(_), false) => Some("should be refused".to_owned()),
+        (Ok(ends), true) if ends != one_by_one(&source) => {
+            Some("an ensemble has other bits than its runs".to_owned())
+        }
+        (Ok(ends), true) => {
+            (ends[0] == ends[1] || ends[1] == ends[2]).then(|| "does not depend on A".to_owned())
+        }
+        (Err(refusal), true) => Some(format!("is refused:\n{refusal}")),
+        (Err(refusal), false) => {
+            let placed = refusal.contains("`A` cannot be sampled") && refusal.contains("model:");
+            (!placed).then(|| format!("is refused without a place:\n{refusal}"))
         }
     }
+}
+
+#[test]
+fn a_sampled_parameter_acts_wherever_it_stands_or_is_refused() {
+    let mut faults = Vec::new();
+    for &(word, parts, sampled) in CASES {
+        let text = format!("param A = 2\n{}\n", parts.concat());
+        faults.extend(fault(&text, sampled).map(|fault| format!("{word} {fault}\n{text}")));
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
 /// A new statement has a case, too.

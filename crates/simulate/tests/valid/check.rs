@@ -133,11 +133,12 @@ fn has_two_forms(model: &Model) -> Result<bool, String> {
         list(system.coordinates()),
         list(system.momenta())
     );
-    let other = Source::text("hamiltonian", &text);
-    let (mut other, size) = (
-        other.problem(&graph, &Overrides::default()).map_err(|error| format!("{error}\n{text}"))?.dynamics,
-        system.dimension(),
-    );
+    let other_graph = Graph::new();
+    let other =
+        read(&other_graph, &text, &[]).map_err(|errors| errors.render("hamiltonian", &text, false))?;
+    let other = other.model.system().map_err(|error| format!("{error}\n{text}"))?;
+    let mut other = other.dynamics().map_err(|error| error.to_string())?;
+    let size = system.dimension();
     let mut random = Random::new(7);
     for _ in 0..5 {
         let (t, y) =
