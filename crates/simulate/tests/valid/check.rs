@@ -220,7 +220,7 @@ fn ensemble_is_runs(model: &Model) -> Result<bool, String> {
     }
 }
 
-/// A number made of all bits of where a model ends, by default settings and by a method whose steps are compiled whole.
+/// A number made of all bits of where a model ends, by default settings, by a method whose steps are compiled whole, and in lanes.
 pub(super) fn digest(model: &Model) -> u64 {
     let mut hasher = DefaultHasher::new();
     let compiled =
@@ -231,5 +231,6 @@ pub(super) fn digest(model: &Model) -> u64 {
             Err(error) => error.hash(&mut hasher),
         }
     }
+    together(&source(model)).hash(&mut hasher);
     hasher.finish()
 }

@@ -6,6 +6,7 @@ mod write;
 
 use check::{CHECKS, Check, digest};
 use leastaction_compile::{BACKEND_VARIABLE, Backend};
+use leastaction_language::words;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -85,6 +86,38 @@ fn check_all(seeds: std::ops::Range<u64>) {
 #[test]
 fn random_models_hold_what_is_promised() {
     check_all(0..200);
+}
+
+/// Every statement, shape, joint and function is written by some.
+#[test]
+fn random_models_use_the_whole_language() {
+    let texts: String = (0..800).map(|seed| model(seed).text).collect();
+    let shapes = [
+        "rod", "disk", "plate", "cuboid", "sphere", "cylinder", "cone", "inertia", "moment", "moments",
+        "point",
+    ];
+    let joints = ["ball", "pin", "hinge", "universal", "cylindrical", "prismatic", "fixed", "distance"];
+    let clauses = [
+        "turned",
+        "zxz",
+        "about",
+        "quaternion",
+        "centre",
+        "holding",
+        "moving",
+        "spinning",
+        "rates",
+        "density",
+        "samples",
+        "every",
+        "rising",
+        "curve",
+    ];
+    let words = words().chain(shapes).chain(joints).chain(clauses);
+    let written =
+        |word: &str| texts.split(|c: char| !c.is_alphanumeric() && c != '_').any(|other| other == word);
+    let missing: Vec<_> = words.filter(|word| !written(word)).collect();
+    assert!(missing.is_empty(), "no model has {missing:?}");
 }
 
 #[test]
