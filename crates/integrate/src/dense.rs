@@ -78,6 +78,44 @@ impl Polynomial {
         }
     }
 
+    /// Puts another motion into a lane: a polynomial of this degree, which `change` tells at fractions of the step, one number per component.
+    pub(crate) fn replace(&mut self, lane: usize, degree: usize, change: impl Fn(f64, &mut [f64])) {
+        let (len, width, rows) = (self.values.len(), self.width, self.values.len() / self.width);
+        let needed = if self.basis == Basis::Powers { degree } else { degree + 1 };
+        if self.count < needed {
+            self.terms.resize(self.terms.len().max(needed * len), 0.0);
+            self.terms[self.count * len..needed * len].fill(0.0);
+            self.count = needed;
+        }
+        let mut values = vec![0.0; (degree + 1) * rows];
+        for (k, values) in values.chunks_exact_mut(rows).enumerate() {
+            change(0.5 - 0.5 * (PI * k as f64 / degree as f64).cos(), values);
+        }
+        // The powers of τ in Chebyshev polynomials of 2τ − 1.
+        let (mut before, mut powers) = (vec![0.0; degree + 1], vec![0.0; degree + 1]);
+        powers[0] = 1.0;
+        (0..self.count).for_each(|k| (0..rows).for_each(|i| self.terms[k * len + i * width + lane] = 0.0));
+        for n in 0..=degree {
+            for i in 0..rows {
+                let term: f64 = (0..=degree).map(|k| weight(n, k, degree) * values[k * rows + i]).sum();
+                let place = |k: usize| k * len + i * width + lane;
+                match self.basis {
+                    Basis::Chebyshev => self.terms[place(n)] = term,
+                    // The motion begins at nothing, so that the power 0 is rounding.
+                    Basis::Powers => {
+                        (1..=n).for_each(|power| self.terms[place(power - 1)] += term * powers[power])
+                    }
+                }
+            }
+            let next = (0..=degree).map(|power| {
+                let raised = if power > 0 { 4.0 * powers[power - 1] } else { 0.0 } - 2.0 * powers[power];
+                if n == 0 { 0.5 * raised } else { raised - before[power] }
+            });
+            let next: Vec<f64> = next.collect();
+            (before, powers) = (powers, next);
+        }
+    }
+
     /// The states at a fraction of the step, one fraction per lane.
     pub fn at(&self, tau: &[f64], out: &mut [f64]) {
         match self.width {

@@ -7,6 +7,7 @@ mod begin;
 mod compiled;
 mod constrained;
 mod jump;
+mod passage;
 
 use crate::block::{Block, all_finite};
 use crate::card::Card;
@@ -21,6 +22,7 @@ use crate::run::grid::Grid;
 use crate::step::{Interval, Motion, Step, StepError, Work};
 use begin::Blank;
 use leastaction_compile::{LANES, Lanes, Loops, vectorized};
+use passage::Passage;
 
 /// A block on its way from one time to another.
 pub(crate) struct RunLoop<'d> {
@@ -34,6 +36,8 @@ pub(crate) struct RunLoop<'d> {
     /// Where the step leads, and by how much it is moved from there onto constraints; empty if it is not.
     target: Vec<f64>,
     correction: Vec<f64>,
+    /// How configurations are passed in which constraints depend on each other, where steps are moved and a tolerance sets them.
+    passage: Option<Box<Passage>>,
     /// Why the end of the last step that was tried cannot be moved there.
     unmet: Option<StepError>,
     pacing: Pacing,
@@ -222,12 +226,15 @@ impl RunLoop<'_> {
         let RunLoop { motion, block, change, polynomial, .. } = self;
         let interval = interval(&self.t, &self.h, block.width());
         let Some(method) = self.method.interpolated() else {
-            return Ok(self.dense.interpolate(motion, interval, block, change, polynomial)?);
+            self.dense.interpolate(motion, interval, block, change, polynomial)?;
+            self.interpolate_passage();
+            return Ok(());
         };
         method.polynomial(motion, interval, block, change, polynomial)?;
         if !self.target.is_empty() {
             // A method's own polynomial does not know that its end was moved.
             polynomial.lead_to(change);
+            self.interpolate_passage();
         }
         Ok(())
     }
@@ -267,7 +274,11 @@ impl RunLoop<'_> {
     fn take_in<const W: usize>(&mut self) {
         self.unmet = None;
         self.block.add_in(&self.taken[..W], &self.change);
-        self.method.accept(&self.taken[..W]);
+        if self.passage.is_none() {
+            self.method.accept(&self.taken[..W]);
+        } else {
+            self.accept_passage::<W>();
+        }
         if !self.target.is_empty() {
             self.method.displaced();
         }
@@ -312,6 +323,9 @@ impl RunLoop<'_> {
             Pacing::Density(control) => control.memory(visit),
         }
         visit(Kept::Counts(&mut self.tried[..width]));
+        if let Some(passage) = &mut self.passage {
+            passage.memory(visit);
+        }
         let Work { steps, rejected, evaluations, jacobians, iterations } = self.motion.work_mut();
         for count in [steps, rejected, evaluations, jacobians, iterations] {
             visit(Kept::Counts(std::slice::from_mut(count)));

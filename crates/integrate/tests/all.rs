@@ -31,6 +31,7 @@ mod published;
 mod rattle;
 mod resume;
 mod runs;
+mod singular;
 mod spark;
 mod stiff;
 mod taylor;

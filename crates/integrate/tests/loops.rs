@@ -32,7 +32,7 @@ fn start(dynamics: &mut Dynamics, values: &[(String, f64)]) -> State {
 }
 
 /// Upright rods with feet 1 m apart, and rods between their heads: N loops. It starts at 1 m/s to the right.
-fn loops(count: usize, more: impl Fn(&mut Model<'_>, &[String])) -> (Dynamics, State) {
+pub(crate) fn loops(count: usize, more: impl Fn(&mut Model<'_>, &[String])) -> (Dynamics, State) {
     let graph = Graph::new();
     let mut model = Model::new(&graph);
     let heads = points(&mut model, count + 1);

@@ -2,6 +2,7 @@
 //!
 //! Rows that are not coupled cost nothing, so that chains and trees are factored with work in proportion to their length.
 
+use crate::orthogonal::Noise;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -147,6 +148,32 @@ impl Elimination {
     /// Solves L D Lᵀ x = b in the order of elimination, in place.
     pub fn solve<const W: usize>(&self, inverse: &[f64], lower: &[f64], x: &mut [f64]) {
         self.solve_lower::<W>(lower, x);
+        self.solve_upper::<W>(inverse, lower, x);
+    }
+
+    /// As [`Elimination::solve`], but leaves out parts of x along short directions that are noise in their lane. `lengths` are those of the directions, in the
+    /// order of elimination.
+    pub fn solve_known<const W: usize>(
+        &self,
+        inverse: &[f64],
+        lower: &[f64],
+        lengths: &[f64],
+        noise: &[Noise; W],
+        x: &mut [f64],
+    ) {
+        self.solve_lower::<W>(lower, x);
+        for (place, x) in x.iter_mut().enumerate() {
+            // With the factor √d on either side, these are the factors of Cholesky, and those of an orthogonal elimination.
+            let part = *x * inverse[place].abs().sqrt();
+            if noise[place % W].drowns(part, lengths[place]) {
+                *x = 0.0;
+            }
+        }
+        self.solve_upper::<W>(inverse, lower, x);
+    }
+
+    /// Solves D Lᵀ x = b in the order of elimination, in place.
+    fn solve_upper<const W: usize>(&self, inverse: &[f64], lower: &[f64], x: &mut [f64]) {
         let ((inverse, _), (lower, _), (x, _)) =
             (inverse.as_chunks::<W>(), lower.as_chunks::<W>(), x.as_chunks_mut::<W>());
         for j in (0..self.rows()).rev() {

@@ -28,7 +28,7 @@ mod sparse;
 pub use elimination::{Elimination, Pivots};
 pub use krylov::{Convergence, Gmres};
 pub use map::{Factors, Structure};
-pub use orthogonal::PivotedQr;
+pub use orthogonal::{Noise, PivotedQr};
 pub use pattern::Pattern;
 pub use scalar::{Complex, Scalar};
 pub use sparse::{NoFactors, NotPositive, SparseCholesky, SparseLu};

@@ -14,6 +14,33 @@ use crate::dense::{cholesky, solve_cholesky};
 /// A direction shorter than this is rounding.
 const SHORTEST: f64 = 1e-9;
 
+/// Below what size the part of a solution along a short direction is noise: where its square root is compared with that of the direction, its
+/// length to a power counts.
+///
+/// At distance δ from where a column depends on others, it adds a direction of length δ to theirs. What is asked of that direction is only
+/// known to rounding ε, so that the answer is noise up to ε/δ, and up to ε/δ² if the direction itself follows from such an answer. A part
+/// of the answer that is smaller is better left out: it would bring noise in, and take nothing out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Noise {
+    /// The noise along a direction of length 1.
+    pub size: f64,
+    /// It grows as this power of the inverse length.
+    pub power: i32,
+}
+
+impl Noise {
+    /// No part of a solution is noise.
+    pub const NONE: Noise = Noise { size: 0.0, power: 0 };
+    /// Directions longer than this are known well.
+    const SHORT: f64 = 0.03;
+
+    /// Whether a part of a solution along a direction of a length is noise.
+    #[must_use]
+    pub fn drowns(self, part: f64, length: f64) -> bool {
+        length < Self::SHORT && part.abs() * length.powi(self.power) < self.size
+    }
+}
+
 /// The factors in every lane in which they were made.
 #[derive(Clone, Debug)]
 pub struct PivotedQr {
@@ -101,13 +128,29 @@ impl PivotedQr {
         Some(rank)
     }
 
+    /// The shortest direction that was not left out in a lane, relative to the length of its column; 1 if there is none.
+    #[must_use]
+    pub fn shortest(&self, lane: usize) -> f64 {
+        let (m, triangle) = (self.rows, &self.triangles[lane * self.rows * self.rows..]);
+        (0..self.rank[lane]).fold(1.0, |shortest, k| f64::min(shortest, triangle[k * m + k]))
+    }
+
     /// Finds x with AᵀA x = b in a lane of so many, and puts the entry of column `rows[k]` to place k. Which columns were left out makes no
     /// difference: if right sides do not quite agree, the mean counts, and columns share what they carry so that
     /// the sum of squares is least. With T = R₁₁⁻¹R₁₂
     ///
     /// $$b_1\leftarrow b_1+T(1+T^TT)^{-1}(b_2-T^Tb_1),\quad R_{11}^TR_{11}x=b_1,\quad
     /// x_2=(1+T^TT)^{-1}T^Tx,\quad x_1=x-Tx_2.$$
-    pub fn solve(&mut self, b: &[f64], x: &mut [f64], rows: &[u32], (lane, width): (usize, usize)) {
+    ///
+    /// Of x the parts along short directions are left out that are `noise`.
+    pub fn solve(
+        &mut self,
+        b: &[f64],
+        x: &mut [f64],
+        rows: &[u32],
+        noise: Noise,
+        (lane, width): (usize, usize),
+    ) {
         let (m, rank) = (self.rows, self.rank[lane]);
         let (r, order) = (&self.triangles[lane * m * m..][..m * m], &self.order[lane * m..][..m]);
         let (lengths, idle) = (&self.lengths[lane * m..][..m], m - rank);
@@ -145,6 +188,9 @@ impl PivotedQr {
         for k in 0..rank {
             let known: f64 = (0..k).map(|i| r[i * m + k] * u[i]).sum();
             u[k] = (u[k] - known) / r[k * m + k];
+        }
+        for k in 0..rank {
+            u[k] = if noise.drowns(u[k], r[k * m + k]) { 0.0 } else { u[k] };
         }
         for k in (0..rank).rev() {
             let known: f64 = (k + 1..rank).map(|j| r[k * m + j] * u[j]).sum();

@@ -4,7 +4,8 @@ use crate::{distance, image, number};
 use leastaction_linear::dense::{
     cholesky, factor, invert, solve, solve_cholesky, solve_once, solve_symmetric,
 };
-use leastaction_linear::{Complex, PivotedQr, Scalar, Singular, rank};
+use leastaction_linear::{Complex, Elimination, Noise, PivotedQr, Scalar, Singular, rank};
+use std::collections::BTreeSet;
 
 /// The inverse of Hilbert's matrix has integer entries (M.-D. Choi, Am. Math. Mon. 90 (1983) 301).
 fn hilbert_inverse(n: usize, i: usize, j: usize) -> f64 {
@@ -120,10 +121,38 @@ fn dependent_columns_share_what_they_carry() {
     let sum: Vec<f64> = (0..n).map(|i| (0..m).map(|k| lambda[k] * column(k)[i]).sum()).collect();
     let b: Vec<f64> = (0..m).map(|k| image(&column(k), &sum)[0]).collect();
     let mut x = [0.0; 4];
-    qr.solve(&b, &mut x, &[0, 1, 2, 3], (0, 1));
+    qr.solve(&b, &mut x, &[0, 1, 2, 3], Noise::NONE, (0, 1));
     assert!(distance(&x, &lambda) < 1e-12, "{x:?}");
     qr.columns()[0] = f64::NAN;
     assert_eq!(qr.factor(0.0, 0), None);
+}
+
+/// A column that differs from another by 1e−5: the part of the solution along the difference is left out if it is noise, by both factorisations.
+#[test]
+fn noise_along_short_directions_is_left_out() {
+    let (short, one) = (1e-5, [1.0, 0.0]);
+    let other = [(1.0f64 - short * short).sqrt(), short];
+    let mut qr = PivotedQr::new(2, 2, 1);
+    qr.columns().copy_from_slice(&[one, other].concat());
+    assert_eq!(qr.factor(0.0, 0), Some(2));
+    assert!((qr.shortest(0) / short - 1.0).abs() < 1e-9);
+    let elimination = Elimination::new(vec![BTreeSet::from([1]), BTreeSet::from([0])]);
+    let (mut diagonal, mut lower, mut sizes) = ([1.0, 1.0], [other[0]], [0.0; 2]);
+    elimination.factor::<1>(&mut diagonal, &mut lower, &mut sizes, &[1e-14]);
+    let order = elimination.order().to_vec();
+    for (part, power, kept) in [(1e-3, 1, true), (1e-7, 1, false), (1e-3, 2, false)] {
+        let noise = Noise { size: 1e-10, power };
+        // A x = (2, part), of which the second entry is along the difference.
+        let b = [2.0, 2.0 * other[0] + part * other[1]];
+        let (mut x, mut y) = ([0.0; 2], [b[order[0] as usize], b[order[1] as usize]]);
+        qr.solve(&b, &mut x, &order, noise, (0, 1));
+        elimination.solve_known::<1>(&diagonal, &lower, &[1.0, short], &[noise], &mut y);
+        let along = |x: [f64; 2]| (0..2).map(|k| x[k] * [one, other][order[k] as usize][1]).sum::<f64>();
+        let expected = if kept { part } else { 0.0 };
+        for found in [along(x), along(y)] {
+            assert!((found - expected).abs() < 1e-4 * part.max(1e-6), "{part:e} {power}: {found:e}");
+        }
+    }
 }
 
 /// x + y has no inertia of its own: both coordinates are named; and a saddle is regular, though not definite.

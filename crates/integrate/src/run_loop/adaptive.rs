@@ -25,7 +25,8 @@ impl RunLoop<'_> {
     /// Tries a step of a length of its own in every lane; returns whether one can be taken, or none is left that goes on.
     pub(super) fn try_adaptive<const W: usize>(&mut self, tolerance: Tolerance) -> Result<bool, RunError> {
         let Some(crossing) = self.ready::<W>()? else { return Ok(true) };
-        let stepped = self.try_step();
+        self.pass::<W>(tolerance)?;
+        let stepped = self.try_step_beside();
         self.settle::<W>(tolerance, crossing, stepped)
     }
 
@@ -81,7 +82,11 @@ impl RunLoop<'_> {
         if let Some(crossing) = crossing {
             (0..W).filter(|&j| crossing[j]).for_each(|j| ratios[j] = 1.0);
         }
+        let kept = self.judge_passage::<W>(&mut ratios);
         vectorized(Judge::<W>(self, &ratios));
+        if let Some(kept) = kept {
+            self.restore_pace(&kept);
+        }
         if let Some(crossing) = crossing {
             for j in (0..W).filter(|&j| crossing[j] && self.taken[j]) {
                 (self.crossed[j], self.next[j]) =

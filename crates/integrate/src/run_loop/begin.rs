@@ -1,5 +1,6 @@
 //! How a run begins: what is checked and made ready, and what lanes forget that begin anew.
 
+use super::passage::Passage;
 use super::{Limits, Pacing, RunLoop};
 use crate::block::Block;
 use crate::card::{Card, Kind, Sizing};
@@ -72,10 +73,13 @@ impl<'d> RunLoop<'d> {
         let side = if matches!(pacing, Pacing::Adaptive { .. }) { len } else { 0 };
         let mut blank = Vec::new();
         method.memory(&mut |part| blank.push(Blank::of(&part)));
+        let motion = Motion::new(dynamics);
+        let passes = projected && matches!(pacing, Pacing::Adaptive { .. });
         Ok(RunLoop {
             card,
             method,
-            motion: Motion::new(dynamics),
+            passage: passes.then(|| Box::new(Passage::new(&motion, &block))),
+            motion,
             polynomial: Polynomial::new(&block),
             dense: DenseOutput::new(card.order, len),
             change: vec![0.0; len],
@@ -105,20 +109,13 @@ impl<'d> RunLoop<'d> {
     /// Begins in some lanes, with the states that the block has there: nothing of what came before holds for them.
     pub(crate) fn begin(&mut self, lanes: &[bool]) -> Result<(), RunError> {
         let (width, fresh) = (self.block.width(), |place: &usize| lanes[place % lanes.len()]);
-        let mut blank = self.blank.iter();
-        self.method.memory(&mut |part| {
-            // What is remembered has the lanes innermost; what is remembered only sometimes comes last, and has a lane that says whether it holds.
-            let Some(blank) = blank.next() else { return };
-            match (part, blank) {
-                (Kept::Numbers(part), Blank::Numbers(blank)) => renew(part, blank, lanes),
-                (Kept::Flags(part), Blank::Flags(blank)) => renew(part, blank, lanes),
-                (Kept::Counts(part), Blank::Counts(blank)) => renew(part, blank, lanes),
-                (part, blank) => unreachable!("a method remembers {blank:?} as {part:?}"),
-            }
-        });
+        self.forget(lanes);
         for j in (0..width).filter(|&j| lanes[j]) {
             (self.t[j], self.late[j], self.crossed[j]) = (self.start, 0.0, f64::MAX);
             (self.tried[j], self.accepted[j], self.failures[j]) = (0, 0, None);
+            if let Some(passage) = &mut self.passage {
+                passage.forget(j);
+            }
         }
         match &mut self.pacing {
             Pacing::Fixed { done, .. } => {
@@ -144,6 +141,21 @@ impl<'d> RunLoop<'d> {
                 Ok(())
             }
         }
+    }
+
+    /// The method forgets what it remembers of some lanes.
+    pub(super) fn forget(&mut self, lanes: &[bool]) {
+        let mut blank = self.blank.iter();
+        self.method.memory(&mut |part| {
+            // What is remembered has the lanes innermost; what is remembered only sometimes comes last, and has a lane that says whether it holds.
+            let Some(blank) = blank.next() else { return };
+            match (part, blank) {
+                (Kept::Numbers(part), Blank::Numbers(blank)) => renew(part, blank, lanes),
+                (Kept::Flags(part), Blank::Flags(blank)) => renew(part, blank, lanes),
+                (Kept::Counts(part), Blank::Counts(blank)) => renew(part, blank, lanes),
+                (part, blank) => unreachable!("a method remembers {blank:?} as {part:?}"),
+            }
+        });
     }
 }
 

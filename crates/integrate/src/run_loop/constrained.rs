@@ -29,6 +29,9 @@ impl RunLoop<'_> {
         let projected =
             self.motion.dynamics().project_by(&ends[..width], &mut self.target, &mut self.correction);
         self.change.iter_mut().zip(&self.correction).for_each(|(change, correction)| *change += correction);
+        if let (Some(passage), Ok(projections)) = (&mut self.passage, &projected) {
+            (0..width).for_each(|j| passage.leads_to(j, projections[j].shortest));
+        }
         Ok(projected.map(|_| ())?)
     }
 

@@ -1,5 +1,6 @@
 //! Constraints at one configuration: G, and the factors of G M⁻¹ Gᵀ.
 
+use crate::constraint::Level;
 use crate::constraint::orthogonal::Orthogonal;
 use crate::constraint::sparse::{BENT, Component, DEPENDENT, LONGEST, Layout, THERE};
 use crate::dynamics::Dynamics;
@@ -11,8 +12,13 @@ use crate::parameters::Revision;
 use crate::quantity::Quantity;
 use crate::system::System;
 use leastaction_compile::LANES;
-use leastaction_linear::dense;
+use leastaction_linear::{Noise, dense};
 use std::sync::Arc;
+
+/// Steps of inverse iteration.
+const ITERATIONS: usize = 3;
+/// What is known of constraints is known to so many roundings.
+const ROUNDINGS: f64 = 16.0;
 
 /// The constraints of a system at one configuration, for one state or for a block of eight: G = ∂Ψ/∂v, and G M⁻¹ Gᵀ in factors.
 ///
@@ -35,6 +41,12 @@ pub struct ConstraintFactors {
     /// Better factors for small systems, and the lanes in which they are needed.
     orthogonal: Option<Orthogonal>,
     doubtful: [bool; LANES],
+    /// The shortest direction that counts in each lane; and, in lanes where one is short, the lengths of all, in the order of elimination, those of
+    /// constraints themselves, and by how much one changes at most where every coordinate changes by 1, relative to its length.
+    shortest: [f64; LANES],
+    lengths: Vec<f64>,
+    whole_lengths: Vec<f64>,
+    steepest: [f64; LANES],
     /// Working memory: nonzeros of M, one of its parts and its inverse, a right side in the order of elimination.
     entries: Vec<f64>,
     matrix: Vec<f64>,
@@ -61,6 +73,10 @@ impl ConstraintFactors {
             rank: [0; LANES],
             orthogonal: Orthogonal::new(&layout, width),
             doubtful: [false; LANES],
+            shortest: [1.0; LANES],
+            lengths: numbers(layout.rows),
+            whole_lengths: numbers(layout.rows),
+            steepest: [0.0; LANES],
             entries: numbers(system.inverse().pattern.len()),
             matrix: vec![0.0; largest],
             right: vec![0.0; largest],
@@ -79,6 +95,7 @@ impl ConstraintFactors {
         dynamics.engine.eval(Quantity::ConstraintJacobian, t, y, &mut self.jacobian)?;
         self.invert_masses(dynamics, t, y)?;
         let weakest = self.eliminate_lanes(&[DEPENDENT; LANES]);
+        self.measure(&weakest);
         // Without better factors, pivots tell directions from bends only.
         let (limit, rows) = match &self.orthogonal {
             Some(_) => (THERE, self.layout.rows),
@@ -114,11 +131,69 @@ impl ConstraintFactors {
         !self.doubtful[lane]
     }
 
+    /// The length of the shortest direction in which a constraint differs from the others, in a lane, as a part of its own length; at most 1, and of
+    /// those only that count as independent. Long ones are not told apart.
+    #[must_use]
+    pub fn shortest(&self, lane: usize) -> f64 {
+        self.shortest[lane]
+    }
+
+    /// The smallest singular value of the constraints in each lane, if all were of length 1, of those that count as independent; 1 where no direction is short. By inverse
+    /// iteration, always from the same place and as far, so that it changes smoothly where the constraints do.
+    pub fn smallest(&mut self) -> [f64; LANES] {
+        let (width, rows) = (self.width, self.layout.rows);
+        let mut smallest = self.shortest.map(|shortest| if shortest < 1.0 { 0.0 } else { 1.0 });
+        if self.shortest[..width].iter().all(|shortest| *shortest == 1.0) {
+            return smallest;
+        }
+        let mut x = std::mem::take(&mut self.projected);
+        x.iter_mut().enumerate().for_each(|(i, x)| *x = 1.0 - 0.4 * ((i / width) % 3) as f64);
+        for _ in 0..ITERATIONS {
+            let norm = |x: &[f64], lane: usize| {
+                (0..rows).map(|row| x[row * width + lane].powi(2)).sum::<f64>().sqrt()
+            };
+            let before: [f64; LANES] =
+                std::array::from_fn(|lane| if lane < width { norm(&x, lane) } else { 1.0 });
+            for (i, (x, length)) in x.iter_mut().zip(&self.whole_lengths).enumerate() {
+                *x *= length / before[i % width];
+            }
+            self.solve(&mut x);
+            x.iter_mut().zip(&self.whole_lengths).for_each(|(x, length)| *x *= length);
+            for lane in (0..width).filter(|&lane| self.shortest[lane] < 1.0) {
+                smallest[lane] = norm(&x, lane).sqrt().recip();
+            }
+        }
+        self.projected = x;
+        smallest
+    }
+
+    /// To what part of their size the rates of constraints are known in a lane: their directions follow from positions.
+    pub(crate) fn rate_noise(&self, lane: usize) -> f64 {
+        ROUNDINGS * f64::EPSILON * self.steepest[lane] / self.shortest[lane]
+    }
+
     /// Replaces b by λ with G M⁻¹ Gᵀ λ = b.
     pub fn solve(&mut self, b: &mut [f64]) {
         match self.width {
             1 => self.solve_in::<1>(b),
             _ => self.solve_in::<LANES>(b),
+        }
+    }
+
+    /// As [`ConstraintFactors::solve`], where M⁻¹Gᵀλ is to be a correction: along short directions only what is more than noise, for numbers of a size in each lane.
+    /// What is demanded of positions is known to rounding, and to as much the directions follow from positions.
+    pub(crate) fn solve_correction(&mut self, b: &mut [f64], level: Level, sizes: impl Fn(usize) -> f64) {
+        let power = if level == Level::Position { 1 } else { 2 };
+        let mut noise = [Noise::NONE; LANES];
+        for (lane, noise) in noise.iter_mut().enumerate().take(self.width) {
+            if self.steepest[lane] > 0.0 {
+                let size = ROUNDINGS * f64::EPSILON * self.steepest[lane] * sizes(lane);
+                *noise = Noise { size, power };
+            }
+        }
+        match self.width {
+            1 => self.solve_known::<1>(b, &noise),
+            _ => self.solve_known::<LANES>(b, &noise),
         }
     }
 
@@ -195,11 +270,50 @@ impl ConstraintFactors {
         let elimination = &self.layout.elimination;
         elimination.gather::<W>(b, &mut self.ordered);
         elimination.solve::<W>(&self.diagonal, &self.lower, &mut self.ordered);
+        self.solve_carefully::<W>(b, &[Noise::NONE; LANES]);
+    }
+
+    fn solve_known<const W: usize>(&mut self, b: &mut [f64], noise: &[Noise; LANES]) {
+        let Some(known) = noise.first_chunk::<W>() else { unreachable!("no block is wider than {LANES}") };
+        let elimination = &self.layout.elimination;
+        elimination.gather::<W>(b, &mut self.ordered);
+        if noise.iter().all(|noise| *noise == Noise::NONE) {
+            elimination.solve::<W>(&self.diagonal, &self.lower, &mut self.ordered);
+        } else {
+            let (lengths, x) = (&self.lengths, &mut self.ordered);
+            elimination.solve_known::<W>(&self.diagonal, &self.lower, lengths, known, x);
+        }
+        self.solve_carefully::<W>(b, noise);
+    }
+
+    /// Solves by orthogonal factors where there are any, and takes the solution out of the order of elimination.
+    fn solve_carefully<const W: usize>(&mut self, b: &mut [f64], noise: &[Noise; LANES]) {
+        let elimination = &self.layout.elimination;
         if let Some(orthogonal) = self.orthogonal.as_mut() {
-            let doubtful = (0..W).filter(|&lane| self.doubtful[lane]);
-            doubtful.for_each(|lane| orthogonal.solve(b, &mut self.ordered, elimination.order(), (lane, W)));
+            for lane in (0..W).filter(|&lane| self.doubtful[lane]) {
+                orthogonal.solve(b, &mut self.ordered, elimination.order(), noise[lane], (lane, W));
+            }
         }
         elimination.scatter::<W>(&self.ordered, b);
+    }
+
+    /// Measures directions in lanes where one is short. What pivots were before elimination stands in `ordered`.
+    fn measure(&mut self, weakest: &[f64; LANES]) {
+        let width = self.width;
+        (self.shortest, self.steepest) = ([1.0; LANES], [0.0; LANES]);
+        for lane in (0..width).filter(|&lane| weakest[lane] < THERE) {
+            for (place, &row) in self.layout.elimination.order().iter().enumerate() {
+                let at = place * width + lane;
+                let (inverse, size) = (self.diagonal[at].abs(), self.ordered[at].abs());
+                self.lengths[at] = if inverse > 0.0 { (inverse * size).sqrt().recip() } else { 1.0 };
+                self.shortest[lane] = self.shortest[lane].min(self.lengths[at]);
+                self.whole_lengths[row as usize * width + lane] = size.sqrt();
+                if size > 0.0 {
+                    let steepness = self.steepness(row as usize, lane) / size.sqrt();
+                    self.steepest[lane] = self.steepest[lane].max(steepness);
+                }
+            }
+        }
     }
 
     /// Factors anew what pivots left in doubt, reckoning with the violation of constraints: by orthogonal factors if the system is small.
@@ -227,7 +341,9 @@ impl ConstraintFactors {
         let Some(orthogonal) = &mut self.orthogonal else {
             self.doubtful.fill(false);
             if (0..width).any(|lane| weakest[lane] < shortest[lane].powi(2)) {
-                self.eliminate_lanes(&shortest.map(|shortest| (shortest * shortest).max(DEPENDENT)));
+                let weakest =
+                    self.eliminate_lanes(&shortest.map(|shortest| (shortest * shortest).max(DEPENDENT)));
+                self.measure(&weakest);
             }
             return Ok(());
         };
@@ -239,6 +355,9 @@ impl ConstraintFactors {
                 // Where masses are not positive, there are none.
                 self.doubtful[lane] = found.is_some();
                 self.rank[lane] = found.unwrap_or(self.rank[lane]);
+                if found.is_some() {
+                    self.shortest[lane] = orthogonal.shortest(lane);
+                }
             }
         }
         Ok(())

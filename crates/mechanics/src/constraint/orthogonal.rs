@@ -3,8 +3,8 @@
 //! With M⁻¹ = C Cᵀ and A = Cᵀ Gᵀ it is AᵀA, of which [`PivotedQr`] finds factors from A itself.
 
 use crate::constraint::sparse::{Component, Layout};
-use leastaction_linear::PivotedQr;
 use leastaction_linear::dense::cholesky;
+use leastaction_linear::{Noise, PivotedQr};
 
 /// The factors in every lane in which they were needed.
 #[derive(Clone, Debug)]
@@ -61,8 +61,20 @@ impl Orthogonal {
     }
 
     /// Finds λ with G M⁻¹ Gᵀ λ = b in a lane, into x, whose rows stand in another order. If rows do not quite agree, because the constraints
-    /// are not quite met, the mean counts, and they share what they carry so that the sum of squares is least.
-    pub(crate) fn solve(&mut self, b: &[f64], x: &mut [f64], rows: &[u32], place: (usize, usize)) {
-        self.factors.solve(b, x, rows, place);
+    /// are not quite met, the mean counts, and they share what they carry so that the sum of squares is least. Parts that are `noise` are left out.
+    pub(crate) fn solve(
+        &mut self,
+        b: &[f64],
+        x: &mut [f64],
+        rows: &[u32],
+        noise: Noise,
+        place: (usize, usize),
+    ) {
+        self.factors.solve(b, x, rows, noise, place);
+    }
+
+    /// The shortest direction that counts in a lane.
+    pub(crate) fn shortest(&self, lane: usize) -> f64 {
+        self.factors.shortest(lane)
     }
 }

@@ -3,6 +3,7 @@
 //! Positions follow Newton's method, q ← q − M⁻¹Gᵀ(G M⁻¹ Gᵀ)⁻¹Φ(q, t), down to rounding; then momenta,
 //! p ← p − Gᵀ(G M⁻¹ Gᵀ)⁻¹Ψ(q, v, t) (E. Hairer and G. Wanner, *Solving Ordinary Differential Equations II*, 1996, section VII.2).
 
+use crate::constraint::Level;
 use crate::constraint::factors::ConstraintFactors;
 use crate::dynamics::Dynamics;
 use crate::error::EvalError;
@@ -21,8 +22,19 @@ pub struct Projection {
     pub deflected: f64,
     /// How many constraints are independent there.
     pub rank: usize,
+    /// The length of the shortest direction in which a constraint differs from the others there, as a part of its own
+    /// ([`ConstraintFactors::shortest`]); 0 if some depend on others.
+    pub shortest: f64,
     /// How many corrections were made.
     pub iterations: u32,
+}
+
+impl Projection {
+    /// Tells how well the constraints are told apart.
+    fn rate(&mut self, factors: &ConstraintFactors, lane: usize) {
+        self.rank = factors.rank(lane);
+        self.shortest = if self.rank < factors.layout.rows { 0.0 } else { factors.shortest(lane) };
+    }
 }
 
 /// Why a state cannot be projected onto the constraints.
@@ -178,7 +190,7 @@ impl Dynamics {
         let step = &mut step[..half];
         if positions == 0 {
             factors.factor(self, t, y)?;
-            projections.iter_mut().enumerate().take(width).for_each(|(lane, p)| p.rank = factors.rank(lane));
+            projections.iter_mut().enumerate().take(width).for_each(|(lane, p)| p.rate(factors, lane));
             return Ok(());
         }
         // A constraint of velocities that follows from one of positions asks for no move, and both agree on half of one.
@@ -187,7 +199,7 @@ impl Dynamics {
             self.engine.eval(Quantity::Constraints, t, y, &mut values[..positions])?;
             values[positions..].fill(0.0);
             factors.factor(self, t, y)?;
-            factors.solve(values);
+            factors.solve_correction(values, Level::Position, |lane| largest(&y[..half], (lane, width)));
             step.fill(0.0);
             factors.add_accelerations(values, step);
             for lane in 0..width {
@@ -206,7 +218,7 @@ impl Dynamics {
         let mut found = Ok(());
         for (lane, projection) in projections.iter_mut().enumerate().take(width) {
             let size = largest(&y[..half], (lane, width));
-            let unmet = self.unmet(&values[..positions], factors, size, (lane, width));
+            let unmet = self.unmet(&values[..positions], factors, size, MET, (lane, width));
             if !unmet.is_empty() {
                 correction.iter_mut().skip(lane).step_by(width).for_each(|c| *c = f64::NAN);
                 found = found.and(Err(ProjectionError::Unmet { t: t[lane], lane, constraints: unmet }));
@@ -216,7 +228,7 @@ impl Dynamics {
                     (projection.moved, projection.farthest) = (change.abs(), i);
                 }
             }
-            projection.rank = factors.rank(lane);
+            projection.rate(factors, lane);
         }
         found
     }
@@ -245,7 +257,8 @@ impl Dynamics {
                 self.turn(Dynamics::velocities, t, y)?;
             }
             self.engine.eval(Quantity::ConstraintRates, t, &self.other[..2 * half], values)?;
-            factors.solve(values);
+            let v = &self.other[half..2 * half];
+            factors.solve_correction(values, Level::Velocity, |lane| largest(v, (lane, width)));
             step.fill(0.0);
             factors.add_forces(values, step);
             for lane in 0..width {
@@ -269,7 +282,8 @@ impl Dynamics {
                 projection.deflected = projection.deflected.max((now - then).abs());
             }
             let size = largest(v, (lane, width)).max(largest(&begun[..half], (lane, width)));
-            let unmet = self.unmet(values, factors, size, (lane, width));
+            let met = MET + factors.rate_noise(lane);
+            let unmet = self.unmet(values, factors, size, met, (lane, width));
             if !unmet.is_empty() {
                 correction.iter_mut().skip(lane).step_by(width).for_each(|c| *c = f64::NAN);
                 found = found.and(Err(ProjectionError::UnmetRates { t: t[lane], lane, constraints: unmet }));
@@ -278,20 +292,21 @@ impl Dynamics {
         found
     }
 
-    /// The constraints whose values in a lane are not zero up to rounding, given the size of the numbers that they are made of.
+    /// The constraints whose values in a lane are not zero up to `met`, given the size of the numbers that they are made of.
     fn unmet(
         &self,
         values: &[f64],
         factors: &ConstraintFactors,
         size: f64,
+        met: f64,
         (lane, width): (usize, usize),
     ) -> Vec<(String, f64)> {
         let names = self.system().constraints();
         let each = values.iter().skip(lane).step_by(width).enumerate();
-        let met = |k: usize, value: f64| {
-            value.is_finite() && value.abs() <= MET * factors.steepness(k, lane) * size
+        let is_met = |k: usize, value: f64| {
+            value.is_finite() && value.abs() <= met * factors.steepness(k, lane) * size
         };
-        let unmet = each.filter(|(k, value)| !met(*k, **value));
+        let unmet = each.filter(|(k, value)| !is_met(*k, **value));
         unmet.map(|(k, value)| (names[k].0.clone(), *value)).collect()
     }
 }

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// directions differ by less than the square root of this count as the same.
 pub(crate) const DEPENDENT: f64 = 1e-12;
 /// The square of the length at which a direction is clearly there: pivots below it have lost digits.
-pub(crate) const THERE: f64 = 1e-3;
+pub(crate) const THERE: f64 = 1e-2;
 /// Where constraints are violated, relative to the size of the coordinates, their directions are bent in proportion: one that differs from
 /// others by less than this multiple is not known. If it were taken for real, mechanisms whose constraints are redundant
 /// wherever they are met would lock as soon as an integrator looks at a state beside them.
