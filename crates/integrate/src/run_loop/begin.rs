@@ -1,5 +1,6 @@
 //! How a run begins: what is checked and made ready, and what lanes forget that begin anew.
 
+use super::switching::Switching;
 use super::{Limits, Pacing, RunLoop};
 use crate::block::Block;
 use crate::card::{Card, Kind, Sizing};
@@ -53,11 +54,15 @@ impl<'d> RunLoop<'d> {
             }
         };
         check(card, pace, dynamics.system(), &block)?;
-        if dynamics.system().facts().explicit {
-            dynamics.prepare(&[Quantity::Rates])?;
+        let switches = dynamics.system().switches().to_vec();
+        let mut fixed = dynamics.on_branches()?.map(Box::new);
+        let switching = fixed.as_ref().map(|fixed| Switching::new(fixed, &switches, width));
+        let seen = fixed.as_deref_mut().unwrap_or(dynamics);
+        if seen.system().facts().explicit {
+            seen.prepare(&[Quantity::Rates])?;
         }
-        let projected = card.is_projected_in(dynamics.system().facts());
-        let mut method = (card.stepper)(dynamics, width, pace)?;
+        let projected = card.is_projected_in(seen.system().facts());
+        let mut method = (card.stepper)(seen, width, pace)?;
         let many = match &pacing {
             Pacing::Fixed { grid, .. } => grid.steps > FEW_STEPS,
             Pacing::Adaptive { .. } | Pacing::Density(_) => true,
@@ -67,7 +72,7 @@ impl<'d> RunLoop<'d> {
             && !projected
             && let Some(compiled) = method.compiled()
         {
-            compiled.compile(dynamics, width)?;
+            compiled.compile(seen, width)?;
         }
         let side = if matches!(pacing, Pacing::Adaptive { .. }) { len } else { 0 };
         let mut blank = Vec::new();
@@ -75,14 +80,16 @@ impl<'d> RunLoop<'d> {
         Ok(RunLoop {
             card,
             method,
-            motion: Motion::new(dynamics),
+            motion: Motion::on_branches(dynamics, fixed),
             polynomial: Polynomial::new(&block),
+            interpolated: false,
             dense: DenseOutput::new(card.order, len),
             change: vec![0.0; len],
             target: if projected { vec![0.0; len] } else { Vec::new() },
             correction: if projected { vec![0.0; len] } else { Vec::new() },
             unmet: None,
             pacing,
+            switching,
             t: [start; LANES],
             late: [0.0; LANES],
             h: [0.0; LANES],
@@ -105,21 +112,12 @@ impl<'d> RunLoop<'d> {
     /// Begins in some lanes, with the states that the block has there: nothing of what came before holds for them.
     pub(crate) fn begin(&mut self, lanes: &[bool]) -> Result<(), RunError> {
         let (width, fresh) = (self.block.width(), |place: &usize| lanes[place % lanes.len()]);
-        let mut blank = self.blank.iter();
-        self.method.memory(&mut |part| {
-            // What is remembered has the lanes innermost; what is remembered only sometimes comes last, and has a lane that says whether it holds.
-            let Some(blank) = blank.next() else { return };
-            match (part, blank) {
-                (Kept::Numbers(part), Blank::Numbers(blank)) => renew(part, blank, lanes),
-                (Kept::Flags(part), Blank::Flags(blank)) => renew(part, blank, lanes),
-                (Kept::Counts(part), Blank::Counts(blank)) => renew(part, blank, lanes),
-                (part, blank) => unreachable!("a method remembers {blank:?} as {part:?}"),
-            }
-        });
+        self.forget(lanes);
         for j in (0..width).filter(|&j| lanes[j]) {
             (self.t[j], self.late[j], self.crossed[j]) = (self.start, 0.0, f64::MAX);
             (self.tried[j], self.accepted[j], self.failures[j]) = (0, 0, None);
         }
+        self.begin_branches(lanes)?;
         match &mut self.pacing {
             Pacing::Fixed { done, .. } => {
                 (0..width).filter(|&j| lanes[j]).for_each(|j| done[j] = 0);
@@ -144,6 +142,21 @@ impl<'d> RunLoop<'d> {
                 Ok(())
             }
         }
+    }
+
+    /// What the method remembers of some lanes does not hold any more.
+    pub(super) fn forget(&mut self, lanes: &[bool]) {
+        let mut blank = self.blank.iter();
+        self.method.memory(&mut |part| {
+            // What is remembered has the lanes innermost; what is remembered only sometimes comes last, and has a lane that says whether it holds.
+            let Some(blank) = blank.next() else { return };
+            match (part, blank) {
+                (Kept::Numbers(part), Blank::Numbers(blank)) => renew(part, blank, lanes),
+                (Kept::Flags(part), Blank::Flags(blank)) => renew(part, blank, lanes),
+                (Kept::Counts(part), Blank::Counts(blank)) => renew(part, blank, lanes),
+                (part, blank) => unreachable!("a method remembers {blank:?} as {part:?}"),
+            }
+        });
     }
 }
 
