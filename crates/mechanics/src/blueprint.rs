@@ -68,7 +68,8 @@ impl<'g> Blueprint<'g> {
         self,
         energies: impl FnOnce(&[(Expr<'g>, f64)]) -> Result<Arc<[SystemEnergy]>, ModelError>,
     ) -> Result<System, ModelError> {
-        let held = hold(self.graph, self.time, &self.parameters, &self.velocities, &self.plans);
+        let constrained = self.facts.constrained;
+        let held = hold(self.graph, self.time, &self.parameters, &self.velocities, constrained, &self.plans);
         let branches = held.map(|Held { plans, branches, switches }| {
             let branches = branches.into_iter().map(|branch| (branch, 0.0));
             let parameters: Vec<_> = self.parameters.iter().copied().chain(branches).collect();

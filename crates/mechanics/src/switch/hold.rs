@@ -17,12 +17,14 @@ pub(crate) struct Held<'g> {
     pub(crate) switches: Vec<Switch>,
 }
 
-/// Finds the switches in plans, and holds their branches; `None` if there are none. Velocities have symbols in plans of configuration space.
+/// Finds the switches in plans, and holds their branches; `None` if there are none. Velocities have symbols in plans of configuration space. The rates of a
+/// constrained system have more branches, by which elimination skips rows: these are no switches of the motion.
 pub(crate) fn hold<'g>(
     graph: &'g Graph,
     time: Expr<'g>,
     parameters: &[(Expr<'g>, f64)],
     velocities: &[Expr<'g>],
+    constrained: bool,
     plans: &Plans<'g>,
 ) -> Option<Held<'g>> {
     let watched = |quantity: Quantity, space: Space| space != Space::Parameters && !quantity.is_rare();
@@ -32,6 +34,7 @@ pub(crate) fn hold<'g>(
         constants: parameters.iter().map(|(p, _)| p.id()).collect(),
         velocities: Substitution::new(graph),
         branches: FxHashMap::default(),
+        all_found: false,
         images: FxHashMap::default(),
         found: Vec::new(),
         places: FxHashMap::default(),
@@ -41,11 +44,16 @@ pub(crate) fn hold<'g>(
         let drift = holder.hold(drift);
         velocities.iter().zip(drift).for_each(|(v, drift)| holder.velocities.replace(*v, drift));
     }
-    let hold = |(quantity, space, outputs): &(Quantity, Space, Vec<Expr<'g>>)| {
-        let outputs = if watched(*quantity, *space) { holder.hold(outputs) } else { outputs.clone() };
-        (*quantity, *space, outputs)
-    };
-    let mut held: Plans<'g> = plans.iter().map(hold).collect();
+    let mut held = plans.clone();
+    let is_last = |quantity: Quantity| constrained && quantity == Quantity::Rates;
+    for last in [false, true] {
+        holder.all_found = last;
+        for (quantity, space, outputs) in held.iter_mut().filter(|plan| is_last(plan.0) == last) {
+            if watched(*quantity, *space) {
+                *outputs = holder.hold(outputs);
+            }
+        }
+    }
     if holder.found.is_empty() {
         return None;
     }
@@ -69,6 +77,8 @@ struct Holder<'g> {
     /// What nodes become that change.
     images: FxHashMap<Id, Expr<'g>>,
     found: Vec<Found<'g>>,
+    /// Whether what has not been found is no switch.
+    all_found: bool,
     /// The switch of a function, and of what is rounded.
     places: FxHashMap<(Id, SwitchKind), usize>,
 }
@@ -130,6 +140,9 @@ impl<'g> Holder<'g> {
         let function = self.velocities.apply(&[function])[0];
         if let Some(&place) = self.places.get(&(function.id(), kind)) {
             return Some(self.found[place].branch);
+        }
+        if self.all_found {
+            return None;
         }
         let (mut changes, mut of_time, mut nested) = (false, true, false);
         for symbol in symbols_of(&[function]) {
