@@ -51,6 +51,20 @@ pub enum RunError {
         /// The lane.
         lane: usize,
     },
+    /// The motion is driven to a border between two branches from both sides.
+    #[error(
+        "at t = {} the motion is driven to {what} = 0 from both sides: it cannot leave, and has no force there; \
+         write a smooth law, as with tanh in place of sign",
+        number(.t)
+    )]
+    Chatter {
+        /// The time.
+        t: f64,
+        /// The switching function.
+        what: String,
+        /// The lane.
+        lane: usize,
+    },
     /// The method does not keep time reversal, which steps from a density are made for.
     #[error(
         "{method} does not keep time reversal, so a step density is wasted on it: use {instead}, or a tolerance or a step"
@@ -300,6 +314,7 @@ impl RunError {
             RunError::StepTooShort { lane, .. }
             | RunError::BadWanted { lane, .. }
             | RunError::BadDensity { lane, .. }
+            | RunError::Chatter { lane, .. }
             | RunError::NotFinite { lane, .. } => Some(*lane),
             RunError::Step(error) => error.lane(),
             RunError::Eval(error) => error.lane(),

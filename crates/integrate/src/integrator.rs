@@ -339,6 +339,7 @@ impl Integrator {
         let block = Block::one(&vec![0.0; system.dimension()]);
         let mut run = self.run_loop(dynamics, from.start, block, from.end)?;
         from.restore(&mut run).map_err(RunError::from)?;
+        run.fix_all_branches()?;
         self.record(run, trajectory, watch)
     }
 
@@ -470,8 +471,8 @@ impl Integrator {
         let mut inside = run.block.clone();
         loop {
             let (step, t) = (run.count(), run.times()[0]);
-            if schedule.is_due(step, t, run.is_done()) {
-                let (block, dynamics) = (&run.block, run.motion.dynamics());
+            if run.is_on_grid() && schedule.is_due(step, t, run.is_done()) {
+                let (block, dynamics) = (&run.block, run.motion.plain());
                 if observer(Sample { step, t, event: None, block, dynamics })?.is_break() {
                     return Ok(if run.is_done() { Reason::Complete } else { Reason::Interrupted });
                 }
@@ -495,7 +496,7 @@ impl Integrator {
                 detector.next(schedule.next_before(end), [t, end])
             {
                 run.inside(0, tau, time, inside.values_mut())?;
-                let (block, dynamics) = (&inside, run.motion.dynamics());
+                let (block, dynamics) = (&inside, run.motion.plain());
                 if observer(Sample { step, t: time, event, block, dynamics })?.is_break() {
                     return Ok(Reason::Interrupted);
                 }

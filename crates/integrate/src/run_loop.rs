@@ -8,6 +8,7 @@ mod compiled;
 mod constrained;
 mod jump;
 mod passage;
+mod switching;
 
 use crate::block::{Block, all_finite};
 use crate::card::Card;
@@ -23,6 +24,7 @@ use crate::step::{Interval, Motion, Step, StepError, Work};
 use begin::Blank;
 use leastaction_compile::{LANES, Lanes, Loops, vectorized};
 use passage::Passage;
+use switching::Switching;
 
 /// A block on its way from one time to another.
 pub(crate) struct RunLoop<'d> {
@@ -31,6 +33,8 @@ pub(crate) struct RunLoop<'d> {
     pub(crate) motion: Motion<'d>,
     pub(crate) block: Block,
     pub(crate) polynomial: Polynomial,
+    /// Whether the polynomial is that of the proposed step.
+    interpolated: bool,
     dense: DenseOutput,
     change: Vec<f64>,
     /// Where the step leads, and by how much it is moved from there onto constraints; empty if it is not.
@@ -41,6 +45,8 @@ pub(crate) struct RunLoop<'d> {
     /// Why the end of the last step that was tried cannot be moved there.
     unmet: Option<StepError>,
     pacing: Pacing,
+    /// The switches of the system, if it has some.
+    switching: Option<Switching>,
     /// Where each lane is, and what rounding left of that.
     pub(crate) t: [f64; LANES],
     late: [f64; LANES],
@@ -145,14 +151,34 @@ impl RunLoop<'_> {
 
     /// How many steps were taken.
     pub(crate) fn count(&self) -> u64 {
-        self.motion.work().steps
+        match (&self.pacing, &self.switching) {
+            // Those to a switch and on to the next time of the grid are one.
+            (Pacing::Fixed { done, .. }, Some(_)) => done[0],
+            _ => self.motion.work().steps,
+        }
+    }
+
+    /// Whether the first lane is not at a switch between two times of a grid.
+    pub(crate) fn is_on_grid(&self) -> bool {
+        self.switching.as_ref().is_none_or(|switching| !switching.is_within(0)) || self.is_adaptive()
+    }
+
+    fn is_adaptive(&self) -> bool {
+        !matches!(self.pacing, Pacing::Fixed { .. })
+    }
+
+    /// Whether the proposed step of a lane ends before the next time of a grid.
+    #[inline(always)]
+    fn is_part(&self, lane: usize) -> bool {
+        self.switching.as_ref().is_some_and(|switching| switching.is_part(lane))
     }
 
     /// The time at which the proposed step of a lane ends.
     #[inline(always)]
     pub(crate) fn end_of(&self, lane: usize) -> f64 {
         match &self.pacing {
-            Pacing::Fixed { grid, done } => grid.time(done[lane] + 1),
+            Pacing::Fixed { grid, done } if !self.is_part(lane) => grid.time(done[lane] + 1),
+            Pacing::Fixed { .. } => self.t[lane] + self.h[lane],
             _ => {
                 let (now, left) = ([[self.t[lane]], [self.late[lane]]], [self.left(lane)]);
                 clock::reach(&mut Lanes, now, [self.h[lane]], left, [self.end])[0][0]
@@ -187,9 +213,21 @@ impl RunLoop<'_> {
     /// [`RunLoop::failure`] tells why. An error is one that may have left its marks in the others.
     pub(crate) fn propose_each(&mut self) -> Result<(), RunError> {
         self.failed = false;
+        self.change_branches()?;
+        loop {
+            self.propose_next()?;
+            if self.land()? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Finds a step that can be taken in at least one lane, whatever switches it passes.
+    fn propose_next(&mut self) -> Result<(), RunError> {
         match &self.pacing {
             Pacing::Fixed { .. } => {
                 self.fit_to_grid();
+                self.limit_steps()?;
                 self.try_surely()
             }
             Pacing::Density(_) => {
@@ -200,6 +238,7 @@ impl RunLoop<'_> {
                     unreachable!("the pace does not change")
                 };
                 control.propose(&mut self.motion, &self.t[..width], &left, &self.block, &mut self.h)?;
+                self.limit_steps()?;
                 if let Some(lane) = (0..width).find(|&lane| self.is_too_short(lane)) {
                     return Err(RunError::StepTooShort { t: self.t[lane], step: self.h[lane], lane });
                 }
@@ -223,6 +262,9 @@ impl RunLoop<'_> {
 
     /// The polynomial of the proposed step.
     pub(crate) fn interpolate(&mut self) -> Result<(), RunError> {
+        if std::mem::replace(&mut self.interpolated, true) {
+            return Ok(());
+        }
         let RunLoop { motion, block, change, polynomial, .. } = self;
         let interval = interval(&self.t, &self.h, block.width());
         let Some(method) = self.method.interpolated() else {
@@ -285,8 +327,11 @@ impl RunLoop<'_> {
         match &mut self.pacing {
             Pacing::Fixed { grid, done } => {
                 for j in 0..W {
-                    done[j] += u64::from(self.taken[j]);
-                    self.t[j] = if self.taken[j] { grid.time(done[j]) } else { self.t[j] };
+                    let part = self.switching.as_ref().is_some_and(|switching| switching.is_part(j));
+                    let (whole, to) =
+                        if part { (0, self.t[j] + self.h[j]) } else { (1, grid.time(done[j] + 1)) };
+                    done[j] += if self.taken[j] { whole } else { 0 };
+                    self.t[j] = if self.taken[j] { to } else { self.t[j] };
                 }
             }
             Pacing::Density(control) => (0..W).filter(|&j| self.taken[j]).for_each(|j| control.accept(j)),
@@ -300,6 +345,9 @@ impl RunLoop<'_> {
                 self.late[j] = if self.taken[j] { lost[j] } else { late[j] };
                 self.t[j] = if self.taken[j] { to[j] } else { t[j] };
             }
+        }
+        if let Some(switching) = &mut self.switching {
+            (0..W).filter(|&j| self.taken[j]).for_each(|j| switching.accept(j));
         }
         (0..W).for_each(|j| self.accepted[j] += u64::from(self.taken[j]));
         self.motion.work_mut().steps += 1;
@@ -330,10 +378,14 @@ impl RunLoop<'_> {
         for count in [steps, rejected, evaluations, jacobians, iterations] {
             visit(Kept::Counts(std::slice::from_mut(count)));
         }
+        if let Some(switching) = &mut self.switching {
+            switching.memory(visit);
+        }
         self.method.memory(visit);
     }
 
     fn try_step(&mut self) -> Result<(), StepError> {
+        self.interpolated = false;
         let interval = interval(&self.t, &self.h, self.block.width());
         self.method.step(&mut self.motion, interval, &self.block, &mut self.change)
     }
@@ -346,8 +398,12 @@ impl RunLoop<'_> {
         };
         for (j, done) in done.iter().enumerate().take(self.block.width()) {
             let over = *done == grid.steps;
-            self.t[j] = grid.time(*done);
-            self.h[j] = if over { 0.0 } else { grid.step(*done) };
+            let within = self.switching.as_ref().is_some_and(|switching| switching.is_within(j));
+            (self.t[j], self.h[j]) = match () {
+                () if over => (grid.time(*done), 0.0),
+                () if within => (self.t[j], grid.time(*done + 1) - self.t[j]),
+                () => (grid.time(*done), grid.step(*done)),
+            };
             self.taken[j] = !over;
         }
     }
@@ -396,7 +452,7 @@ impl RunLoop<'_> {
     pub(crate) fn density(&mut self) -> Option<f64> {
         let Pacing::Density(control) = &self.pacing else { return None };
         let t = &self.t[..self.block.width()];
-        control.density(self.motion.dynamics(), t, &self.block).ok()
+        control.density(self.motion.plain(), t, &self.block).ok()
     }
 
     /// What is left to go in a lane.

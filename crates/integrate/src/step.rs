@@ -6,7 +6,7 @@ use crate::dense::Polynomial;
 use crate::pace::Tolerance;
 use crate::run::checkpoint::Kept;
 use leastaction_compile::LANES;
-use leastaction_mechanics::{Dynamics, EvalError, ProjectionError, System};
+use leastaction_mechanics::{Dynamics, EvalError, ProjectionError, SettingError, System};
 
 /// A method at work: its memory, and its step.
 ///
@@ -168,6 +168,8 @@ pub struct Work {
 /// The vector field as a method sees it, with a tally of the work.
 pub struct Motion<'d> {
     dynamics: &'d mut Dynamics,
+    /// The same on fixed branches, if it has switches.
+    fixed: Option<Box<Dynamics>>,
     work: Work,
     times: [f64; LANES],
     /// A block and its rates, for differences.
@@ -178,19 +180,42 @@ impl<'d> Motion<'d> {
     /// The motion of a system.
     #[must_use]
     pub fn new(dynamics: &'d mut Dynamics) -> Motion<'d> {
-        Motion { dynamics, work: Work::default(), times: [0.0; LANES], differences: Vec::new() }
+        Motion { dynamics, fixed: None, work: Work::default(), times: [0.0; LANES], differences: Vec::new() }
     }
 
-    /// The system.
+    /// The motion of a system on fixed branches, if it has switches.
+    pub(crate) fn on_branches(dynamics: &'d mut Dynamics, fixed: Option<Box<Dynamics>>) -> Motion<'d> {
+        Motion { fixed, ..Motion::new(dynamics) }
+    }
+
+    /// The system as steps see it: on fixed branches, if it has switches.
+    #[inline]
     #[must_use]
     pub fn dynamics(&mut self) -> &mut Dynamics {
+        match &mut self.fixed {
+            Some(fixed) => fixed,
+            None => self.dynamics,
+        }
+    }
+
+    /// The system as it is, to compute what is wanted of a state.
+    #[must_use]
+    pub fn plain(&mut self) -> &mut Dynamics {
         self.dynamics
+    }
+
+    /// Fixes the branches of a lane, or of the only one.
+    pub(crate) fn set_branches(&mut self, lane: Option<usize>, branches: &[f64]) -> Result<(), SettingError> {
+        match &mut self.fixed {
+            Some(fixed) => fixed.set_branches(self.dynamics, lane, branches),
+            None => Ok(()),
+        }
     }
 
     /// The system, to look at.
     #[must_use]
     pub fn system(&self) -> &System {
-        self.dynamics.system()
+        self.fixed.as_deref().unwrap_or(self.dynamics).system()
     }
 
     /// The work so far.
@@ -217,7 +242,8 @@ impl<'d> Motion<'d> {
     ) -> Result<(), EvalError> {
         self.work.evaluations += 1;
         self.set_times(interval, c);
-        self.dynamics.rates(&self.times[..interval.t.len().min(LANES)], y, rates)
+        let times = self.times;
+        self.dynamics().rates(&times[..interval.t.len().min(LANES)], y, rates)
     }
 
     /// The first half of the vector field, q̇ at y, at the times t + c·h. It does not depend on q if H is separable.
@@ -234,7 +260,8 @@ impl<'d> Motion<'d> {
     ) -> Result<(), EvalError> {
         self.work.evaluations += 1;
         self.set_times(interval, c);
-        self.dynamics.drift(&self.times[..interval.t.len().min(LANES)], y, rates)
+        let times = self.times;
+        self.dynamics().drift(&times[..interval.t.len().min(LANES)], y, rates)
     }
 
     /// The second half of the vector field, ṗ at y, at the times t + c·h. It does not depend on p if H is separable and no force
@@ -252,7 +279,8 @@ impl<'d> Motion<'d> {
     ) -> Result<(), EvalError> {
         self.work.evaluations += 1;
         self.set_times(interval, c);
-        self.dynamics.kick(&self.times[..interval.t.len().min(LANES)], y, pushes)
+        let times = self.times;
+        self.dynamics().kick(&times[..interval.t.len().min(LANES)], y, pushes)
     }
 
     /// The derivatives of the vector field at y, at the times t + c·h.
@@ -268,7 +296,8 @@ impl<'d> Motion<'d> {
     ) -> Result<(), EvalError> {
         self.work.jacobians += 1;
         self.set_times(interval, c);
-        self.dynamics.jacobian(&self.times[..interval.t.len().min(LANES)], y, matrix)
+        let times = self.times;
+        self.dynamics().jacobian(&times[..interval.t.len().min(LANES)], y, matrix)
     }
 
     /// The entries of the Jacobian that its [structure](System::jacobian_structure) keeps, at y, at the times t + c·h.
@@ -284,7 +313,8 @@ impl<'d> Motion<'d> {
     ) -> Result<(), EvalError> {
         self.work.jacobians += 1;
         self.set_times(interval, c);
-        self.dynamics.jacobian_entries(&self.times[..interval.t.len().min(LANES)], y, entries)
+        let times = self.times;
+        self.dynamics().jacobian_entries(&times[..interval.t.len().min(LANES)], y, entries)
     }
 
     /// The product of the Jacobian in one lane of y with a vector, by central differences of the rates.

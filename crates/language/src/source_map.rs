@@ -308,6 +308,7 @@ impl Locate for ModelError {
             ModelError::Cycle { names } => wrong.maybe_at(names.first().and_then(|name| map.find(Mention::Name, name))),
             ModelError::Contradiction { constraint, .. }
             | ModelError::NonlinearConstraint { constraint }
+            | ModelError::JumpingConstraint { constraint }
             | ModelError::VelocityConstraint { constraint } => wrong.maybe_at(map.find(Mention::Term(TermKind::Constraint), constraint)),
             ModelError::NoFictitiousTime { .. }
             | ModelError::MatrixSize { .. }

@@ -13,6 +13,7 @@ use crate::matrix::Symmetric;
 use crate::model::Term;
 use crate::quantity::Quantity;
 use crate::source::Space;
+use crate::switch::{Branches, Held, hold};
 use crate::system::System;
 use leastaction_compile::Kernel;
 use leastaction_expr::{Entry, Expr, Glossary, Graph, jvp, substitute};
@@ -23,6 +24,7 @@ use std::sync::Arc;
 pub(crate) const REPEATED: usize = 16384;
 
 /// Everything a system is made of, as expressions.
+#[derive(Clone)]
 pub(crate) struct Blueprint<'g> {
     pub(crate) graph: &'g Graph,
     pub(crate) facts: Facts,
@@ -51,14 +53,35 @@ pub(crate) struct Blueprint<'g> {
     pub(crate) names: Arc<Glossary<'g>>,
     /// Rows and columns of the nonzeros in [`Quantity::ConstraintJacobian`].
     pub(crate) jacobian: Vec<(usize, usize)>,
-    pub(crate) plans: Vec<(Quantity, Space, Vec<Expr<'g>>)>,
+    pub(crate) plans: Plans<'g>,
     /// So many constraints of one form get an element map.
     pub(crate) repeated: usize,
     /// Energies that are no formulas.
-    pub(crate) energies: Vec<SystemEnergy>,
+    pub(crate) energies: Arc<[SystemEnergy]>,
 }
 
-type Plans<'g> = Vec<(Quantity, Space, Vec<Expr<'g>>)>;
+pub(crate) type Plans<'g> = Vec<(Quantity, Space, Vec<Expr<'g>>)>;
+
+impl<'g> Blueprint<'g> {
+    /// Compiles a system, and the same on fixed branches if it has switches, with the energies that are no formulas for other parameters.
+    pub(crate) fn compile(
+        self,
+        energies: impl FnOnce(&[(Expr<'g>, f64)]) -> Result<Arc<[SystemEnergy]>, ModelError>,
+    ) -> Result<System, ModelError> {
+        let constrained = self.facts.constrained;
+        let held = hold(self.graph, self.time, &self.parameters, &self.velocities, constrained, &self.plans);
+        let branches = held.map(|Held { plans, branches, switches }| {
+            let branches = branches.into_iter().map(|branch| (branch, 0.0));
+            let parameters: Vec<_> = self.parameters.iter().copied().chain(branches).collect();
+            let facts = Facts { smooth_in_time: true, ..self.facts.clone() };
+            let energies = energies(&parameters)?;
+            let system =
+                System::compile(Blueprint { facts, parameters, plans, energies, ..self.clone() }, None)?;
+            Ok::<_, ModelError>(Branches { system, switches })
+        });
+        System::compile(self, branches.transpose()?)
+    }
+}
 
 impl<'g> Equations<'g> {
     /// Compiles the equations of motion.
@@ -148,7 +171,7 @@ impl<'g> Equations<'g> {
         };
         let place = |p: &crate::Particle<'g>| Place { name: p.name.clone(), dimensions: p.position.len() };
         let owner = |p: &crate::Particle<'g>| vec![p.name.clone(); p.inertias.len()];
-        System::compile(Blueprint {
+        let blueprint = Blueprint {
             graph: self.graph,
             facts,
             time: self.time,
@@ -170,8 +193,9 @@ impl<'g> Equations<'g> {
             jacobian,
             plans,
             repeated,
-            energies: self.other_energies()?,
-        })
+            energies: self.other_energies(&self.parameters)?,
+        };
+        blueprint.compile(|parameters| self.other_energies(parameters))
     }
 
     fn shares(&self, form: Form) -> Vec<Share> {
@@ -186,8 +210,8 @@ impl<'g> Equations<'g> {
     }
 
     /// The energies that are no formulas, compiled.
-    fn other_energies(&self) -> Result<Vec<SystemEnergy>, ModelError> {
-        let parameters: Vec<_> = self.parameters.iter().map(|(p, _)| *p).collect();
+    fn other_energies(&self, parameters: &[(Expr<'g>, f64)]) -> Result<Arc<[SystemEnergy]>, ModelError> {
+        let parameters: Vec<_> = parameters.iter().map(|(p, _)| *p).collect();
         let mut energies = Vec::new();
         for (potential, share) in self.potential.iter().zip(self.kinetic.len()..) {
             let kind = match &potential.energy {
@@ -199,7 +223,7 @@ impl<'g> Equations<'g> {
             };
             energies.push(SystemEnergy { name: potential.name.clone(), share, kind });
         }
-        Ok(energies)
+        Ok(energies.into())
     }
 
     fn lagrangian_plans(&self, l: &Lagrangian<'g>) -> Plans<'g> {

@@ -135,6 +135,11 @@ impl Engine {
         Ok(())
     }
 
+    /// Takes the inputs of the same system on other branches.
+    pub(crate) fn take_inputs(&mut self, other: &Engine) {
+        self.inputs.clone_from(&other.inputs);
+    }
+
     fn check_masses(&mut self, parameters: &[f64]) -> Result<(), SettingError> {
         let particles = self.system.massive();
         if particles.is_empty() {

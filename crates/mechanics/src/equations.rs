@@ -110,6 +110,7 @@ impl Rebind for Statement<'_> {
 
 impl<'g> Equations<'g> {
     pub(crate) fn derive(model: &Model<'g>) -> Result<Equations<'g>, ModelError> {
+        constraint::check_jumps(model)?;
         let model = &model.resolved()?;
         check::names(model)?;
         let graph = model.graph;

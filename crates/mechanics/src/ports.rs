@@ -182,7 +182,7 @@ impl<'g> Ports<'g> {
         let timed = depend(&all, &[self.time]);
         let (dissipative, forced) = (nonzero(&r), nonzero(&b));
         let conserved = !dissipative && !forced && !depend(&[h], &[self.time]);
-        System::compile(Blueprint {
+        let blueprint = Blueprint {
             graph: self.graph,
             facts: Facts {
                 form: Form::Ports,
@@ -226,8 +226,9 @@ impl<'g> Ports<'g> {
             jacobian: Vec::new(),
             plans,
             repeated: REPEATED,
-            energies: Vec::new(),
-        })
+            energies: Arc::new([]),
+        };
+        blueprint.compile(|_| Ok(Arc::new([])))
     }
 
     /// A matrix with a row for each state; zero if it was not given.

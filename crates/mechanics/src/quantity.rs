@@ -51,11 +51,13 @@ pub enum Quantity {
     Structure,
     /// ∇H of a port-Hamiltonian system.
     Gradient,
+    /// The switching functions of a system on fixed branches, and what `floor` rounds, of (q, p); of (q, v) where v(q, p) is not written out.
+    SwitchingFunctions,
 }
 
 impl Quantity {
     /// How many there are.
-    pub(crate) const COUNT: usize = Quantity::Gradient as usize + 1;
+    pub(crate) const COUNT: usize = Quantity::SwitchingFunctions as usize + 1;
 
     /// Whether it is evaluated where a run is looked at, and not in every step.
     pub(crate) fn is_rare(self) -> bool {
@@ -102,6 +104,7 @@ impl Quantity {
             Quantity::Outputs => "outputs",
             Quantity::Structure => "structure matrices",
             Quantity::Gradient => "the gradient of the energy",
+            Quantity::SwitchingFunctions => "switching functions",
         }
     }
 }

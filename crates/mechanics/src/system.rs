@@ -11,6 +11,7 @@ use crate::facts::{Facts, Place, Share};
 use crate::inverse::Inverse;
 use crate::quantity::Quantity;
 use crate::source::Source;
+use crate::switch::Branches;
 use crate::symmetry::Conserved;
 use leastaction_compile::{CodeError, Kernel, Program, Series};
 use leastaction_expr::{Expr, Names};
@@ -45,6 +46,8 @@ pub(crate) struct Inner {
     pub(crate) repetitions: [OnceLock<Option<Arc<Repetition>>>; Quantity::COUNT],
     /// Kernels that others have composed of these programs, for each type of keys a map from keys.
     pub(crate) composed: Mutex<HashMap<TypeId, Box<dyn Any + Send>>>,
+    /// The same system on fixed branches, if it has switches.
+    branches: Option<Branches>,
     /// What is known of the Jacobian of the rates, if it was asked for.
     pub(crate) jacobian: OnceLock<Structure>,
     /// The vector field as its expressions stand, if it was asked for.
@@ -64,7 +67,10 @@ pub struct System {
 
 impl System {
     /// Compiles the vector field, so that what cannot be compiled shows now; the rest follows when it is needed.
-    pub(crate) fn compile(blueprint: Blueprint<'_>) -> Result<System, ModelError> {
+    pub(crate) fn compile(
+        blueprint: Blueprint<'_>,
+        branches: Option<Branches>,
+    ) -> Result<System, ModelError> {
         let source = Source::new(&blueprint);
         let first =
             [Quantity::Rates, Quantity::MomentumRates].into_iter().find(|&q| source.plan(q).is_some());
@@ -91,11 +97,12 @@ impl System {
                 layout: Arc::new(layout),
                 has: source.planned(),
                 repeated: blueprint.repeated,
-                energies: blueprint.energies.into(),
+                energies: blueprint.energies,
                 source: Mutex::new(source),
                 kernels: [const { OnceLock::new() }; Quantity::COUNT],
                 repetitions: [const { OnceLock::new() }; Quantity::COUNT],
                 composed: Mutex::default(),
+                branches,
                 jacobian: OnceLock::new(),
                 rates: OnceLock::new(),
                 series: Mutex::new(Vec::new()),
@@ -231,6 +238,10 @@ impl System {
     /// The energies that are no formulas.
     pub(crate) fn energies(&self) -> &Arc<[SystemEnergy]> {
         &self.inner.energies
+    }
+
+    pub(crate) fn branches(&self) -> Option<&Branches> {
+        self.inner.branches.as_ref()
     }
 
     pub(crate) fn massive(&self) -> &[String] {

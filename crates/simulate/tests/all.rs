@@ -3,6 +3,7 @@
 
 mod answers;
 mod errors;
+mod knots;
 mod names;
 mod orbits;
 mod runs;

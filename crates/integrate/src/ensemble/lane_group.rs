@@ -230,7 +230,7 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
             let (name, value) = (system.state_name(place), state[place]);
             return Err(RunError::BadStart { name, value }.to_string());
         }
-        let (dynamics, parameters) = (self.run.motion.dynamics(), &self.launch.parameters);
+        let (dynamics, parameters) = (self.run.motion.plain(), &self.launch.parameters);
         let set = match self.width {
             1 if dynamics.parameters() != parameters => dynamics.set_parameters(parameters),
             1 => Ok(()),
@@ -259,7 +259,7 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
         for (k, &observable) in self.ensemble.observed.iter().enumerate() {
             let (RunLoop { motion, block, .. }, mut values) = (&mut self.run, [f64::NAN; LANES]);
             // Where it cannot be computed it is NaN.
-            let _ = motion.dynamics().observe(observable, &t[..width], block.values(), &mut values[..width]);
+            let _ = motion.plain().observe(observable, &t[..width], block.values(), &mut values[..width]);
             for lane in (0..width).filter(|&lane| begun[lane]) {
                 if let Some(Running { index, .. }) = self.lanes[lane] {
                     let (chunk, row) = open.row(index);
@@ -407,7 +407,7 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
         }
         let width = self.width;
         for (k, &observable) in self.ensemble.observed.iter().enumerate() {
-            let (dynamics, mut values) = (self.run.motion.dynamics(), [f64::NAN; LANES]);
+            let (dynamics, mut values) = (self.run.motion.plain(), [f64::NAN; LANES]);
             let times = &self.final_times[..width];
             // Where it cannot be computed it is NaN.
             let _ = dynamics.observe(observable, times, &self.finals, &mut values[..width]);

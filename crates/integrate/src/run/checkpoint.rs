@@ -53,7 +53,7 @@ impl Checkpoint {
         Checkpoint {
             method: run.card.name.to_owned(),
             states: state_names(run.motion.system()),
-            parameters: run.motion.dynamics().parameters().to_vec(),
+            parameters: run.motion.plain().parameters().to_vec(),
             pace: pace.clone(),
             start: run.start,
             end: run.end,

@@ -184,7 +184,7 @@ impl Control {
         block: &Block,
         steps: &mut [f64; LANES],
     ) -> Result<(), RunError> {
-        let (density, trend) = self.look(motion.dynamics(), t, block, left.map(|left| left != 0.0))?;
+        let (density, trend) = self.look(motion.plain(), t, block, left.map(|left| left != 0.0))?;
         for j in 0..block.width() {
             if left[j] == 0.0 {
                 steps[j] = 0.0;

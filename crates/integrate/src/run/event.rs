@@ -128,7 +128,7 @@ impl<'a> EventDetector<'a> {
         for (event, signs) in self.events.iter().zip(&mut self.signs) {
             let (mut values, RunLoop { t, block, motion, .. }) = ([0.0; LANES], &mut *run);
             let width = block.width();
-            motion.dynamics().observe(event.what, &t[..width], block.values(), &mut values[..width])?;
+            motion.plain().observe(event.what, &t[..width], block.values(), &mut values[..width])?;
             for j in (0..width).filter(|&j| lanes[j]) {
                 signs[j] = if values[j] == 0.0 { 0.0 } else { values[j].signum() };
             }
@@ -147,7 +147,7 @@ impl<'a> EventDetector<'a> {
                 let tau = coarse_point(k);
                 run.polynomial.at(&[tau; LANES][..width], &mut self.at);
                 let times: [f64; LANES] = std::array::from_fn(|j| starts[j] + tau * (ends[j] - starts[j]));
-                let dynamics = run.motion.dynamics();
+                let dynamics = run.motion.plain();
                 dynamics.observe(event.what, &times[..width], &self.at, &mut values[..width])?;
             }
             for j in (0..width).filter(|&j| run.is_taken(j)) {
@@ -167,7 +167,7 @@ impl<'a> EventDetector<'a> {
         let (start, end, width) = (run.times()[lane], run.end_of(lane), run.block.width());
         self.clear();
         for (i, event) in self.events.iter().enumerate() {
-            let (polynomial, dynamics) = (&run.polynomial, run.motion.dynamics());
+            let (polynomial, dynamics) = (&run.polynomial, run.motion.plain());
             let mut value = |tau: f64| {
                 let (time, mut out) = ([start + tau * (end - start); LANES], [0.0; LANES]);
                 polynomial.at(&[tau; LANES][..width], &mut self.at);
@@ -180,6 +180,7 @@ impl<'a> EventDetector<'a> {
                     let hit = Hit { event: i, rising: root.rising, terminal: event.terminal };
                     hits.push((root.at, hit));
                 }
+                Ok(())
             })?;
         }
         if run.motion.system().facts().constrained {
@@ -205,7 +206,7 @@ impl<'a> EventDetector<'a> {
             let (time, mut out) = (start + tau * (end - start), [0.0; LANES]);
             run.inside(lane, tau, time, &mut self.at)?;
             let (times, what) = ([time; LANES], self.events[event].what);
-            run.motion.dynamics().observe(what, &times[..width], &self.at, &mut out[..width])?;
+            run.motion.plain().observe(what, &times[..width], &self.at, &mut out[..width])?;
             Ok::<f64, StepError>(out[lane])
         };
         // Secants, while they lead nearer.

@@ -80,6 +80,7 @@ impl Integrator {
         let far = step * self.limit.min(1 << 53) as f64;
         let mut run =
             RunLoop::new(self.card, &self.pace, self.limits(u64::MAX), &mut inside, 0.0, block, far)?;
+        run.begin(&[true])?;
         let schedule = Schedule::new(&self.output, start.t, end, None)?;
         let trajectory = Trajectory::with_room(original, 0)?;
         let plain = vec![0.0; dimension];

@@ -43,18 +43,18 @@ pub(crate) struct Root {
 /// Finds all sign changes of `f` on [0, 1]. `sign` is that of the function before 0 (0 if it has not had one), and then that at 1.
 ///
 /// # Errors
-/// What `f` fails with.
+/// What `f` fails with, or `visit`.
 pub(crate) fn sign_changes<E>(
     f: &mut impl FnMut(f64) -> Result<f64, E>,
     sign: &mut f64,
-    mut visit: impl FnMut(Root),
+    mut visit: impl FnMut(Root) -> Result<(), E>,
 ) -> Result<(), E> {
     let (mut last, mut left) = (0.0, ENOUGH);
     pieces(f, 0.0, 1.0, (0, &mut left), &mut |f, b| {
         let value = f(b)?;
         if value != 0.0 && !value.is_nan() {
             if *sign != 0.0 && value.signum() != *sign {
-                visit(Root { at: close(f, last, b, *sign)?, rising: value > 0.0 });
+                visit(Root { at: close(f, last, b, *sign)?, rising: value > 0.0 })?;
             }
             (last, *sign) = (b, value.signum());
         }
@@ -261,7 +261,10 @@ mod tests {
             calls += 1;
             Ok::<f64, Infallible>(f(x))
         };
-        let Ok(()) = sign_changes(&mut counted, &mut sign, |root| found.push(root));
+        let Ok(()) = sign_changes(&mut counted, &mut sign, |root| {
+            found.push(root);
+            Ok(())
+        });
         (found, calls)
     }
 
@@ -323,7 +326,10 @@ mod tests {
             for step in 0..2 {
                 let offset = if step == 0 { 0.0 } else { shift };
                 let mut f = |x: f64| Ok::<f64, Infallible>(x + f64::from(step) - 1.0 + offset);
-                let Ok(()) = sign_changes(&mut f, &mut sign, |_| count += 1);
+                let Ok(()) = sign_changes(&mut f, &mut sign, |_| {
+                    count += 1;
+                    Ok(())
+                });
             }
             assert_eq!(count, 1, "{shift:e}");
         }

@@ -38,6 +38,7 @@ impl RunLoop<'_> {
             self.taken.fill(false);
             return Ok(None);
         }
+        self.limit_steps()?;
         if self.card.sizing == Sizing::Foreseen {
             let (t, h) = (&self.t[..W], &mut self.h[..W]);
             let look = (self.end - self.start).abs() / LOOKS;

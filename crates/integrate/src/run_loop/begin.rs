@@ -1,6 +1,7 @@
 //! How a run begins: what is checked and made ready, and what lanes forget that begin anew.
 
 use super::passage::Passage;
+use super::switching::Switching;
 use super::{Limits, Pacing, RunLoop};
 use crate::block::Block;
 use crate::card::{Card, Kind, Sizing};
@@ -54,11 +55,15 @@ impl<'d> RunLoop<'d> {
             }
         };
         check(card, pace, dynamics.system(), &block)?;
-        if dynamics.system().facts().explicit {
-            dynamics.prepare(&[Quantity::Rates])?;
+        let switches = dynamics.system().switches().to_vec();
+        let mut fixed = dynamics.on_branches()?.map(Box::new);
+        let switching = fixed.as_ref().map(|fixed| Switching::new(fixed, &switches, width));
+        let seen = fixed.as_deref_mut().unwrap_or(dynamics);
+        if seen.system().facts().explicit {
+            seen.prepare(&[Quantity::Rates])?;
         }
-        let projected = card.is_projected_in(dynamics.system().facts());
-        let mut method = (card.stepper)(dynamics, width, pace)?;
+        let projected = card.is_projected_in(seen.system().facts());
+        let mut method = (card.stepper)(seen, width, pace)?;
         let many = match &pacing {
             Pacing::Fixed { grid, .. } => grid.steps > FEW_STEPS,
             Pacing::Adaptive { .. } | Pacing::Density(_) => true,
@@ -68,12 +73,12 @@ impl<'d> RunLoop<'d> {
             && !projected
             && let Some(compiled) = method.compiled()
         {
-            compiled.compile(dynamics, width)?;
+            compiled.compile(seen, width)?;
         }
         let side = if matches!(pacing, Pacing::Adaptive { .. }) { len } else { 0 };
         let mut blank = Vec::new();
         method.memory(&mut |part| blank.push(Blank::of(&part)));
-        let motion = Motion::new(dynamics);
+        let motion = Motion::on_branches(dynamics, fixed);
         let passes = projected && matches!(pacing, Pacing::Adaptive { .. });
         Ok(RunLoop {
             card,
@@ -81,12 +86,14 @@ impl<'d> RunLoop<'d> {
             passage: passes.then(|| Box::new(Passage::new(&motion, &block))),
             motion,
             polynomial: Polynomial::new(&block),
+            interpolated: false,
             dense: DenseOutput::new(card.order, len),
             change: vec![0.0; len],
             target: if projected { vec![0.0; len] } else { Vec::new() },
             correction: if projected { vec![0.0; len] } else { Vec::new() },
             unmet: None,
             pacing,
+            switching,
             t: [start; LANES],
             late: [0.0; LANES],
             h: [0.0; LANES],
@@ -117,6 +124,7 @@ impl<'d> RunLoop<'d> {
                 passage.forget(j);
             }
         }
+        self.begin_branches(lanes)?;
         match &mut self.pacing {
             Pacing::Fixed { done, .. } => {
                 (0..width).filter(|&j| lanes[j]).for_each(|j| done[j] = 0);

@@ -14,6 +14,7 @@ impl RunLoop<'_> {
         let paced = !matches!(self.pacing, Pacing::Density(_) | Pacing::Adaptive { controller: None, .. });
         paced
             && self.target.is_empty()
+            && self.switching.is_none()
             && self.method.compiled().is_some_and(|method| method.code().is_some())
     }
 

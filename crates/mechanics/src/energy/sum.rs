@@ -158,7 +158,8 @@ impl EnergySum {
             | Quantity::MomentumJacobian
             | Quantity::Outputs
             | Quantity::Structure
-            | Quantity::Gradient => Ok(()),
+            | Quantity::Gradient
+            | Quantity::SwitchingFunctions => Ok(()),
         }
     }
 

@@ -257,6 +257,11 @@ pub enum ModelError {
         /// The constraint.
         constraint: String,
     },
+    /// A constraint demands that something jumps.
+    JumpingConstraint {
+        /// The constraint.
+        constraint: String,
+    },
     /// A constraint of velocities in a model that states a Hamiltonian.
     VelocityConstraint {
         /// The constraint.
@@ -363,6 +368,11 @@ impl ModelError {
                 Advice::cause(format!("the constraint{} is not linear in velocities", named(constraint)))
                     .remedy("no force without work can enforce it")
             }
+            E::JumpingConstraint { constraint } => Advice::cause(format!(
+                "the constraint{} jumps, by `floor`, `sign` or a comparison, and nothing that moves can follow it",
+                named(constraint)
+            ))
+            .remedy("use something continuous, as min(1, max(0, t)) for a ramp; select may join pieces that meet"),
             E::VelocityConstraint { constraint } => Advice::cause(format!(
                 "the constraint{} is one of velocities, and the model states a Hamiltonian",
                 named(constraint)

@@ -1,0 +1,167 @@
+//! Switches of the state: found in a step that could be taken, which is tried again until it ends there.
+
+use super::{AT_ONCE, Border, Ended, Lane, TRIES};
+use crate::clock;
+use crate::error::RunError;
+use crate::run::roots::{COARSE, coarse_point, is_quiet, sign_changes};
+use crate::run_loop::RunLoop;
+use crate::step::StepError;
+use leastaction_compile::{LANES, Lanes};
+use leastaction_mechanics::{EvalError, SwitchKind};
+
+impl RunLoop<'_> {
+    /// Looks for borders in steps that could be taken. Those that pass one are not taken, but tried again with the length that leads there. Returns whether
+    /// one is left that can be taken, if there was one.
+    pub(in crate::run_loop) fn land(&mut self) -> Result<bool, RunError> {
+        let width = self.block.width();
+        let Some(switching) = &self.switching else { return Ok(true) };
+        if !switching.any(false) || !self.taken[..width].contains(&true) {
+            return Ok(true);
+        }
+        self.interpolate()?;
+        self.look_at_borders()?;
+        for lane in 0..width {
+            if self.taken[lane] {
+                self.land_in(lane)?;
+            }
+        }
+        let left = self.taken[..width].contains(&true);
+        self.motion.work_mut().rejected += u64::from(!left);
+        Ok(left || self.failed)
+    }
+
+    /// Switching functions at the points of a first look, in all lanes at once.
+    fn look_at_borders(&mut self) -> Result<(), StepError> {
+        let width = self.block.width();
+        let ends: [f64; LANES] = std::array::from_fn(|j| if j < width { self.end_of(j) } else { 0.0 });
+        let RunLoop { switching: Some(switching), motion, polynomial, t, .. } = self else { return Ok(()) };
+        for (k, values) in switching.looks.iter_mut().enumerate() {
+            let tau = coarse_point(k);
+            let times: [f64; LANES] = std::array::from_fn(|j| t[j] + tau * (ends[j] - t[j]));
+            polynomial.at(&[tau; LANES][..width], &mut switching.at[0]);
+            motion.dynamics().switching_functions(&times[..width], &switching.at[0], values)?;
+        }
+        Ok(())
+    }
+
+    fn land_in(&mut self, lane: usize) -> Result<(), RunError> {
+        let (h, rounding) = (self.h[lane], self.rounding(lane));
+        let Some(Lane { landing, tries, .. }) = self.switching.as_ref().map(|s| s.lanes[lane]) else {
+            return Ok(());
+        };
+        if let Some(switch) = self.leaves_rest(lane) {
+            let error = self.chatter(lane, switch);
+            self.fail(lane, error);
+            return Ok(());
+        }
+        // A method that foresees its steps may have shortened this one.
+        let landing = landing.filter(|(_, length)| (length - h).abs() <= rounding);
+        let first = self.first_border(lane)?;
+        let (border, length) = match (first, landing) {
+            (None, None) => return Ok(()),
+            // Another border comes before the one that the step should end on.
+            (Some((border, tau)), Some((target, _)))
+                if border != target && (1.0 - tau) * h.abs() > rounding =>
+            {
+                (border, tau * h)
+            }
+            (_, Some((target, _))) => match self.miss(lane, target)? {
+                Some(miss) => (target, h + miss),
+                // The polynomial of a longer step came to a border that the motion does not come to.
+                None => return Ok(()),
+            },
+            (Some((border, tau)), None) => (border, tau * h),
+        };
+        let shortest = clock::shortest(&mut Lanes, [self.t[lane]])[0];
+        let Some(switching) = &mut self.switching else { return Ok(()) };
+        let here = &mut switching.lanes[lane];
+        if landing.is_none() {
+            here.planned = h;
+        }
+        let met = (length - h).abs() <= rounding;
+        if met || tries >= TRIES {
+            // Where polynomials of shorter steps do not lead to the same border, it is passed, and seen behind the step.
+            here.at_border = met || landing.is_some();
+            here.landing = here.at_border.then_some((border, h));
+            return Ok(());
+        }
+        self.taken[lane] = false;
+        here.tries = tries + 1;
+        if length * h.signum() > shortest {
+            here.landing = Some((border, length));
+            return Ok(());
+        }
+        // The lane is on the border already.
+        here.landing = None;
+        here.changes += 1;
+        if here.changes > switching.switches.len() + AT_ONCE {
+            return Err(self.chatter(lane, border.switch));
+        }
+        here.on_border = Some(border);
+        self.change_branches()
+    }
+
+    /// A switch on whose border a lane rests that the proposed step leaves.
+    fn leaves_rest(&self, lane: usize) -> Option<usize> {
+        let (width, switching) = (self.block.width(), self.switching.as_ref()?);
+        let rests =
+            |k: usize| switching.switches[k].kind == SwitchKind::Side && switching.branches[k][lane] == 0.0;
+        let leaves = |k: usize| switching.looks[COARSE][k * width + lane] != 0.0;
+        (0..switching.switches.len()).find(|&k| rests(k) && leaves(k))
+    }
+
+    /// The first border that the proposed step of a lane meets, and at which fraction of it.
+    fn first_border(&mut self, lane: usize) -> Result<Option<(Border, f64)>, StepError> {
+        let (width, start, end) = (self.block.width(), self.t[lane], self.end_of(lane));
+        let RunLoop { switching: Some(switching), motion, polynomial, .. } = self else { return Ok(None) };
+        let (mut at, mut values) =
+            (std::mem::take(&mut switching.at[0]), std::mem::take(&mut switching.values));
+        let (dynamics, mut first) = (motion.dynamics(), None::<(Border, f64)>);
+        for (k, _) in switching.switches.iter().enumerate().filter(|(_, switch)| !switch.of_time) {
+            for border in switching.borders(k, lane) {
+                let look = std::array::from_fn(|i| switching.looks[i][k * width + lane] - border.value);
+                if is_quiet(look, border.side) {
+                    continue;
+                }
+                let within = first.map_or(1.0, |(_, tau)| tau);
+                let mut f = |part: f64| {
+                    let tau = part * within;
+                    polynomial.at(&[tau; LANES][..width], &mut at);
+                    let time = [start + tau * (end - start); LANES];
+                    dynamics.switching_functions(&time[..width], &at, &mut values)?;
+                    Ok::<f64, Ended>(values[k * width + lane] - border.value)
+                };
+                let mut sign = border.side;
+                match sign_changes(&mut f, &mut sign, |root| Err(Ended::Found(root))) {
+                    Ok(()) => {}
+                    Err(Ended::Failed(error)) => return Err(error),
+                    Err(Ended::Found(root)) => first = Some((border, root.at * within)),
+                }
+            }
+        }
+        (switching.at[0], switching.values) = (at, values);
+        Ok(first)
+    }
+
+    /// By how much longer the proposed step of a lane should be to end on a border, by the slope of the function at its end; `None` if it
+    /// leads away from a border that it has not met.
+    fn miss(&mut self, lane: usize, border: Border) -> Result<Option<f64>, StepError> {
+        const ASIDE: f64 = 1e-3;
+        let (width, start, end) = (self.block.width(), self.t[lane], self.end_of(lane));
+        let (h, rounding) = (self.h[lane], self.rounding(lane));
+        let RunLoop { switching: Some(switching), motion, polynomial, .. } = self else { return Ok(None) };
+        let mut value = |tau: f64| {
+            polynomial.at(&[tau; LANES][..width], &mut switching.at[0]);
+            let time = [start + tau * (end - start); LANES];
+            motion.dynamics().switching_functions(&time[..width], &switching.at[0], &mut switching.values)?;
+            Ok::<f64, EvalError>(switching.values[border.switch * width + lane] - border.value)
+        };
+        let (here, aside) = (value(1.0)?, value(1.0 - ASIDE)?);
+        let miss = if here == 0.0 { 0.0 } else { -here * ASIDE * h / (here - aside) };
+        // Not further than that: what a slope says is good nearby.
+        let most = 0.5 * h.abs();
+        let ahead = miss * h.signum();
+        let leads_away = here * border.side > 0.0 && !(ahead >= -rounding && ahead <= most);
+        Ok(if leads_away { None } else { Some(miss.clamp(-most, most)) })
+    }
+}

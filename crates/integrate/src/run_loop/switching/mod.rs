@@ -1,0 +1,366 @@
+//! Switches on the way: a run lands where a switching function vanishes, and goes on from there on the other branch.
+//!
+//! Steps are made on fixed branches, on which the motion is smooth. Switches of time are looked for ahead of a step, and the step ends at the first of them. Switches of the
+//! state are looked for in a step that could be taken, by its polynomial; if there is one, the step is tried again with the length that leads there, until it
+//! ends on the border but for rounding. Between steps the lane changes its branch, and forgets what it remembers of the other one.
+
+mod ahead;
+mod landing;
+
+use super::{Pacing, RunLoop};
+use crate::block::shift;
+use crate::error::RunError;
+use crate::run::checkpoint::Kept;
+use crate::run::roots::{COARSE, Root};
+use crate::step::{Interval, StepError};
+use leastaction_compile::LANES;
+use leastaction_mechanics::{Dynamics, EvalError, Switch, SwitchKind};
+
+/// A border is met if the step ends so many roundings of its time from it.
+const MET: f64 = 8.0;
+/// So many tries lead to a border. Where motion only touches it, they come nearer by half each.
+const TRIES: u32 = 24;
+/// Where a run goes from a border is seen after these parts of the step that led there; at the start, of the run.
+const AFTER: [f64; 3] = [1e-4, 1e-6, 1e-8];
+const AFTER_START: f64 = 1e-6;
+/// Just behind a time is so many roundings later.
+const BEHIND: f64 = 64.0;
+/// Functions of time that are not affine are looked at in so many parts of the run, at least.
+const PARTS: f64 = 1000.0;
+/// So many switches may change at one time, besides once for each.
+const AT_ONCE: usize = 16;
+
+/// The switches of a run.
+pub(super) struct Switching {
+    switches: Vec<Switch>,
+    /// The branch of each switch in each lane.
+    branches: Vec<[f64; LANES]>,
+    lanes: [Lane; LANES],
+    /// Switching functions at the points of a first look, and at one; states, and their rates.
+    looks: Vec<Vec<f64>>,
+    values: Vec<f64>,
+    at: [Vec<f64>; 3],
+}
+
+/// Where a lane is between borders.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lane {
+    /// The next switch of time, if it is known; and until when there is none.
+    knot: Option<f64>,
+    clear: f64,
+    /// Where a step is to land, and how long it is for that.
+    landing: Option<(Border, f64)>,
+    tries: u32,
+    /// How long the step would be that is cut.
+    planned: f64,
+    /// Whether the proposed step ends at the next switch of time; on a border of the state; before the next time of a grid.
+    at_knot: bool,
+    at_border: bool,
+    is_part: bool,
+    /// What the lane has come to: a switch of time, or a border of the state.
+    on_knot: bool,
+    on_border: Option<Border>,
+    /// Whether the lane is between two times of a grid.
+    pub(super) within: bool,
+    /// How often it has changed branches where it is.
+    changes: usize,
+}
+
+/// A border of a switch: the value of its function there, and the side from which it is met.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Border {
+    switch: usize,
+    value: f64,
+    side: f64,
+}
+
+/// Why a search ends early: with what it was for, or with an error.
+enum Ended {
+    Found(Root),
+    Failed(StepError),
+}
+
+impl From<EvalError> for Ended {
+    fn from(error: EvalError) -> Ended {
+        Ended::Failed(error.into())
+    }
+}
+
+impl Switching {
+    pub(super) fn new(fixed: &Dynamics, switches: &[Switch], width: usize) -> Switching {
+        let (rows, len) = (switches.len() * width, fixed.system().dimension() * width);
+        Switching {
+            switches: switches.to_vec(),
+            branches: vec![[0.0; LANES]; switches.len()],
+            lanes: [Lane::default(); LANES],
+            looks: vec![vec![0.0; rows]; COARSE + 1],
+            values: vec![0.0; rows],
+            at: std::array::from_fn(|_| vec![0.0; len]),
+        }
+    }
+
+    /// The borders of the branch that a lane is on.
+    fn borders(&self, switch: usize, lane: usize) -> impl Iterator<Item = Border> + use<> {
+        let branch = self.branches[switch][lane];
+        let borders = match self.switches[switch].kind {
+            SwitchKind::Side => [Some((0.0, branch)), None],
+            SwitchKind::Floor => [Some((branch, 1.0)), Some((branch + 1.0, -1.0))],
+        };
+        borders.into_iter().flatten().map(move |(value, side)| Border { switch, value, side })
+    }
+
+    /// Whether switches depend on the state, or on time alone.
+    fn any(&self, of_time: bool) -> bool {
+        self.switches.iter().any(|switch| switch.of_time == of_time)
+    }
+
+    pub(super) fn is_within(&self, lane: usize) -> bool {
+        self.lanes[lane].within
+    }
+
+    pub(super) fn is_part(&self, lane: usize) -> bool {
+        self.lanes[lane].is_part
+    }
+
+    /// The proposed step was taken in a lane.
+    pub(super) fn accept(&mut self, lane: usize) {
+        let Lane { landing, at_knot, at_border, is_part, .. } = self.lanes[lane];
+        let here = &mut self.lanes[lane];
+        (here.on_knot, here.within, here.changes) = (at_knot, is_part, 0);
+        here.on_border = landing.filter(|_| at_border).map(|(border, _)| border);
+        (here.landing, here.tries, here.at_knot, here.at_border) = (None, 0, false, false);
+        if at_knot {
+            here.knot = None;
+        }
+    }
+
+    /// Shows all that the rest of a run depends on.
+    pub(super) fn memory(&mut self, visit: &mut dyn FnMut(Kept<'_>)) {
+        self.branches.iter_mut().for_each(|lanes| visit(Kept::Numbers(lanes)));
+        for lane in &mut self.lanes {
+            let (mut known, mut border) = (lane.knot.is_some(), lane.on_border.is_some());
+            let Border { switch, value, side } =
+                lane.on_border.unwrap_or(Border { switch: 0, value: 0.0, side: 0.0 });
+            let mut flags = [known, border, lane.on_knot, lane.within];
+            let mut numbers = [lane.knot.unwrap_or(0.0), lane.clear, lane.planned, value, side];
+            let mut counts = [switch as u64, lane.changes as u64];
+            visit(Kept::Flags(&mut flags));
+            visit(Kept::Numbers(&mut numbers));
+            visit(Kept::Counts(&mut counts));
+            [known, border, lane.on_knot, lane.within] = flags;
+            let [knot, clear, planned, value, side] = numbers;
+            (lane.clear, lane.planned, lane.changes) = (clear, planned, counts[1] as usize);
+            lane.knot = known.then_some(knot);
+            let switch = (counts[0] as usize).min(self.switches.len() - 1);
+            lane.on_border = border.then_some(Border { switch, value, side });
+        }
+    }
+}
+
+impl RunLoop<'_> {
+    /// Hands the branches of a lane to the system on fixed branches.
+    fn fix_branches(&mut self, lane: usize) -> Result<(), RunError> {
+        let Some(switching) = &self.switching else { return Ok(()) };
+        let branches: Vec<f64> = switching.branches.iter().map(|lanes| lanes[lane]).collect();
+        let lane = (self.block.width() > 1).then_some(lane);
+        Ok(self.motion.set_branches(lane, &branches)?)
+    }
+
+    /// Hands the branches of all lanes to the system on fixed branches.
+    pub(crate) fn fix_all_branches(&mut self) -> Result<(), RunError> {
+        (0..self.block.width()).try_for_each(|lane| self.fix_branches(lane))
+    }
+
+    /// Finds the branches of lanes that begin.
+    pub(super) fn begin_branches(&mut self, lanes: &[bool]) -> Result<(), RunError> {
+        let Some(switching) = &mut self.switching else { return Ok(()) };
+        let count = switching.switches.len();
+        for j in (0..lanes.len()).filter(|&j| lanes[j]) {
+            switching.lanes[j] = Lane { clear: self.start, ..Lane::default() };
+            switching.branches.iter_mut().for_each(|branch| branch[j] = 0.0);
+        }
+        let delta = AFTER_START * (self.end - self.start);
+        for lane in (0..lanes.len()).filter(|&lane| lanes[lane]) {
+            self.fix_branches(lane)?;
+            let t = self.t;
+            self.find_branches(lane, t, |_, _| true)?;
+            // On a border at the very start: where the motion goes, it is. Where it is driven back from both sides it rests, as long as it does.
+            for switch in 0..count {
+                let Some(Switching { branches, switches, .. }) = &self.switching else { return Ok(()) };
+                if branches[switch][lane] == 0.0 && switches[switch].kind == SwitchKind::Side {
+                    let border = |side| Border { switch, value: 0.0, side };
+                    self.set_branch(lane, border(1.0), 1.0)?;
+                    let above = self.tendency(lane, border(1.0), delta)?;
+                    if above < 0.0 {
+                        self.set_branch(lane, border(1.0), -1.0)?;
+                        let below = self.tendency(lane, border(1.0), delta)?;
+                        if below > 0.0 {
+                            self.set_branch(lane, border(1.0), 0.0)?;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the branches of some switches in a lane by their functions at a time, until those agree that depend on others.
+    fn find_branches(
+        &mut self,
+        lane: usize,
+        t: [f64; LANES],
+        chosen: impl Fn(usize, &Switch) -> bool,
+    ) -> Result<(), RunError> {
+        let width = self.block.width();
+        let Some(count) = self.switching.as_ref().map(|switching| switching.switches.len()) else {
+            return Ok(());
+        };
+        for _ in 0..=count {
+            let RunLoop { switching: Some(switching), motion, block, .. } = self else { return Ok(()) };
+            let dynamics = motion.dynamics();
+            dynamics.switching_functions(&t[..width], block.values(), &mut switching.values)?;
+            let mut changed = false;
+            for (k, switch) in switching.switches.iter().enumerate().filter(|(k, switch)| chosen(*k, switch))
+            {
+                let (value, branch) = (switching.values[k * width + lane], &mut switching.branches[k][lane]);
+                let found = match switch.kind {
+                    _ if value.is_nan() => *branch,
+                    SwitchKind::Side if value == 0.0 => *branch,
+                    SwitchKind::Side => value.signum(),
+                    SwitchKind::Floor => value.floor(),
+                };
+                changed |= std::mem::replace(branch, found) != found;
+            }
+            if !changed {
+                return Ok(());
+            }
+            self.fix_branches(lane)?;
+        }
+        Ok(())
+    }
+
+    /// Changes the branch at a border: to the side that it was met from, or to the other.
+    fn set_branch(&mut self, lane: usize, border: Border, side: f64) -> Result<(), RunError> {
+        let Some(Switching { switches, branches, .. }) = &mut self.switching else { return Ok(()) };
+        branches[border.switch][lane] = match switches[border.switch].kind {
+            SwitchKind::Side => side,
+            SwitchKind::Floor => border.value - if side > 0.0 { 0.0 } else { 1.0 },
+        };
+        self.fix_branches(lane)
+    }
+
+    /// By how much the function of a border changes over a short time, on the branches that are set.
+    fn tendency(&mut self, lane: usize, border: Border, delta: f64) -> Result<f64, RunError> {
+        let width = self.block.width();
+        let RunLoop {
+            switching: Some(Switching { at: [y, first, second], values, .. }), motion, block, ..
+        } = self
+        else {
+            unreachable!("there is a border")
+        };
+        let (t, h) = (&self.t[..width], &[delta; LANES][..width]);
+        let later: [f64; LANES] = std::array::from_fn(|j| self.t[j] + delta);
+        let place = border.switch * width + lane;
+        motion.dynamics().switching_functions(t, block.values(), values)?;
+        let before = values[place];
+        motion.rates(Interval { t, h }, 0.0, block.values(), first)?;
+        shift(y, block.values(), 1.0, h, first);
+        motion.rates(Interval { t, h }, 1.0, y, second)?;
+        shift(y, block.values(), 0.5, h, first);
+        for (y, rate) in y.iter_mut().zip(&*second) {
+            *y += 0.5 * delta * rate;
+        }
+        motion.dynamics().switching_functions(&later[..width], y, values)?;
+        Ok(values[place] - before)
+    }
+
+    /// That a lane would change its branch back and forth.
+    fn chatter(&self, lane: usize, switch: usize) -> RunError {
+        let what = self.switching.as_ref().map(|switching| switching.switches[switch].what.clone());
+        RunError::Chatter { t: self.t[lane], what: what.unwrap_or_default(), lane }
+    }
+
+    /// Lanes that have come to a border change their branch, and begin anew there.
+    pub(super) fn change_branches(&mut self) -> Result<(), RunError> {
+        for lane in 0..self.block.width() {
+            let Some(switching) = &mut self.switching else { return Ok(()) };
+            let here = &mut switching.lanes[lane];
+            let (on_knot, border) = (std::mem::take(&mut here.on_knot), here.on_border.take());
+            if !on_knot && border.is_none() || self.is_over(lane) {
+                continue;
+            }
+            if let Err(error) = self.change_branch(lane, on_knot, border) {
+                self.fail(lane, error);
+                continue;
+            }
+            let planned = self.switching.as_ref().map_or(0.0, |switching| switching.lanes[lane].planned);
+            self.forget_lane(lane);
+            match &mut self.pacing {
+                Pacing::Fixed { .. } => {}
+                Pacing::Density(control) => control.forget(lane),
+                Pacing::Adaptive { controller, .. } => {
+                    if let Some(controller) = controller {
+                        controller.before()[lane] = 0.0;
+                    }
+                    self.next[lane] = planned;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn change_branch(&mut self, lane: usize, on_knot: bool, border: Option<Border>) -> Result<(), RunError> {
+        let planned = self.switching.as_ref().map_or(0.0, |switching| switching.lanes[lane].planned);
+        if on_knot {
+            let mut behind = self.t;
+            behind[lane] += self.behind(lane);
+            self.find_branches(lane, behind, |_, switch| switch.of_time)?;
+            if let Some(switching) = &mut self.switching {
+                switching.lanes[lane].clear = behind[lane];
+            }
+        }
+        if let Some(border) = border {
+            self.pass_border(lane, border, planned.copysign(self.end - self.start))?;
+        }
+        // What depends on other branches may have jumped over its own border.
+        let (met, t) = (border.map(|border| border.switch), self.t);
+        if self.switching.as_ref().is_some_and(|s| s.switches.iter().any(|switch| switch.nested)) {
+            self.find_branches(lane, t, |k, switch| switch.nested && !switch.of_time && Some(k) != met)?;
+        }
+        Ok(())
+    }
+
+    /// Goes on beyond a border, or back if the motion only touched it. What pushes back shows after a short time, and then after shorter ones.
+    fn pass_border(&mut self, lane: usize, border: Border, planned: f64) -> Result<(), RunError> {
+        for part in AFTER {
+            self.set_branch(lane, border, border.side)?;
+            let onward = border.side * self.tendency(lane, border, part * planned)?;
+            self.set_branch(lane, border, -border.side)?;
+            let beyond = border.side * self.tendency(lane, border, part * planned)?;
+            if beyond <= 0.0 {
+                return Ok(());
+            }
+            if onward >= 0.0 {
+                return self.set_branch(lane, border, border.side);
+            }
+        }
+        Err(self.chatter(lane, border.switch))
+    }
+
+    fn forget_lane(&mut self, lane: usize) {
+        let mut lanes = [false; LANES];
+        lanes[lane] = true;
+        self.forget(&lanes[..self.block.width()]);
+    }
+
+    /// A short time, as it is told apart from none where a lane is.
+    fn behind(&self, lane: usize) -> f64 {
+        let size = self.t[lane].abs().max((self.end - self.start).abs() * f64::EPSILON);
+        (BEHIND * f64::EPSILON * size).copysign(self.end - self.start)
+    }
+
+    /// How far from a border a step may end.
+    fn rounding(&self, lane: usize) -> f64 {
+        MET * f64::EPSILON * self.t[lane].abs().max(self.h[lane].abs())
+    }
+}

@@ -1,0 +1,169 @@
+//! Expressions on fixed branches.
+
+use super::range::excludes_zero;
+use super::{Switch, SwitchKind};
+use crate::blueprint::Plans;
+use crate::equations::symbols_of;
+use crate::quantity::Quantity;
+use crate::source::Space;
+use leastaction_expr::{Expr, Graph, Id, Node, Op, Substitution};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The plans of a system on fixed branches.
+pub(crate) struct Held<'g> {
+    pub(crate) plans: Plans<'g>,
+    /// The branch of each switch, as a symbol.
+    pub(crate) branches: Vec<Expr<'g>>,
+    pub(crate) switches: Vec<Switch>,
+}
+
+/// Finds the switches in plans, and holds their branches; `None` if there are none. Velocities have symbols in plans of configuration space. The rates of a
+/// constrained system have more branches, by which elimination skips rows: these are no switches of the motion.
+pub(crate) fn hold<'g>(
+    graph: &'g Graph,
+    time: Expr<'g>,
+    parameters: &[(Expr<'g>, f64)],
+    velocities: &[Expr<'g>],
+    constrained: bool,
+    plans: &Plans<'g>,
+) -> Option<Held<'g>> {
+    let watched = |quantity: Quantity, space: Space| space != Space::Parameters && !quantity.is_rare();
+    let mut holder = Holder {
+        graph,
+        time,
+        constants: parameters.iter().map(|(p, _)| p.id()).collect(),
+        velocities: Substitution::new(graph),
+        branches: FxHashMap::default(),
+        all_found: false,
+        images: FxHashMap::default(),
+        found: Vec::new(),
+        places: FxHashMap::default(),
+    };
+    let drift = plans.iter().find(|(quantity, ..)| *quantity == Quantity::Drift);
+    if let Some((.., drift)) = drift {
+        let drift = holder.hold(drift);
+        velocities.iter().zip(drift).for_each(|(v, drift)| holder.velocities.replace(*v, drift));
+    }
+    let mut held = plans.clone();
+    let is_last = |quantity: Quantity| constrained && quantity == Quantity::Rates;
+    for last in [false, true] {
+        holder.all_found = last;
+        for (quantity, space, outputs) in held.iter_mut().filter(|plan| is_last(plan.0) == last) {
+            if watched(*quantity, *space) {
+                *outputs = holder.hold(outputs);
+            }
+        }
+    }
+    if holder.found.is_empty() {
+        return None;
+    }
+    let functions: Vec<_> = holder.found.iter().map(|found| found.function).collect();
+    let in_phase_space = drift.is_some() || velocities.is_empty();
+    let space = if in_phase_space { Space::Phase } else { Space::Configuration };
+    held.push((Quantity::SwitchingFunctions, space, functions));
+    let branches = holder.found.iter().map(|found| found.branch).collect();
+    let switches = holder.found.into_iter().map(|found| found.switch).collect();
+    Some(Held { plans: held, branches, switches })
+}
+
+struct Holder<'g> {
+    graph: &'g Graph,
+    time: Expr<'g>,
+    constants: FxHashSet<Id>,
+    /// Velocities, and what they are in phase space: switches that differ only by that are one.
+    velocities: Substitution<'g>,
+    /// The switch whose branch a symbol is.
+    branches: FxHashMap<Id, usize>,
+    /// What nodes become that change.
+    images: FxHashMap<Id, Expr<'g>>,
+    found: Vec<Found<'g>>,
+    /// Whether what has not been found is no switch.
+    all_found: bool,
+    /// The switch of a function, and of what is rounded.
+    places: FxHashMap<(Id, SwitchKind), usize>,
+}
+
+struct Found<'g> {
+    function: Expr<'g>,
+    branch: Expr<'g>,
+    switch: Switch,
+}
+
+impl<'g> Holder<'g> {
+    /// Expressions on fixed branches.
+    fn hold(&mut self, expressions: &[Expr<'g>]) -> Vec<Expr<'g>> {
+        let roots: Vec<Id> = expressions.iter().map(|e| e.id()).collect();
+        for (id, node) in self.graph.order(&roots) {
+            let Node::Apply(op, _) = node else { continue };
+            if self.images.contains_key(&id) {
+                continue;
+            }
+            let arguments: Vec<_> = node.arguments().iter().map(|a| self.image(*a)).collect();
+            let image = match self.branch(op, &arguments) {
+                Some(image) => image,
+                None => self.graph.apply(op, &arguments),
+            };
+            if image.id() != id {
+                self.images.insert(id, image);
+            }
+        }
+        roots.iter().map(|id| self.image(*id)).collect()
+    }
+
+    fn image(&self, id: Id) -> Expr<'g> {
+        self.images.get(&id).copied().unwrap_or(self.graph.at(id))
+    }
+
+    /// The value of an operator on a fixed branch, if it has branches that can change.
+    fn branch(&mut self, op: Op, arguments: &[Expr<'g>]) -> Option<Expr<'g>> {
+        match (op, arguments) {
+            (Op::Sign, &[x]) => self.side(x),
+            (Op::Abs, &[x]) => self.side(x).map(|side| side * x),
+            (Op::Lt | Op::Le, &[a, b]) => self.side(a - b).map(|side| 0.5 * (1.0 - side)),
+            (Op::Max, &[a, b]) => self.side(a - b).map(|side| side.lt(0.0).select(b, a)),
+            (Op::Min, &[a, b]) => self.side(a - b).map(|side| side.lt(0.0).select(a, b)),
+            (Op::Floor, &[x]) => self.switch(x, SwitchKind::Floor),
+            _ => None,
+        }
+    }
+
+    /// The side of zero on which a function is.
+    fn side(&mut self, function: Expr<'g>) -> Option<Expr<'g>> {
+        let mirrored = self.velocities.apply(&[-function])[0].id();
+        match self.places.get(&(mirrored, SwitchKind::Side)) {
+            Some(&place) => Some(-self.found[place].branch),
+            None => self.switch(function, SwitchKind::Side),
+        }
+    }
+
+    fn switch(&mut self, function: Expr<'g>, kind: SwitchKind) -> Option<Expr<'g>> {
+        let function = self.velocities.apply(&[function])[0];
+        if let Some(&place) = self.places.get(&(function.id(), kind)) {
+            return Some(self.found[place].branch);
+        }
+        if self.all_found {
+            return None;
+        }
+        let (mut changes, mut of_time, mut nested) = (false, true, false);
+        for symbol in symbols_of(&[function]) {
+            match self.branches.get(&symbol.id()) {
+                Some(&place) => (nested, of_time) = (true, of_time && self.found[place].switch.of_time),
+                None if self.constants.contains(&symbol.id()) => {}
+                None => (changes, of_time) = (true, of_time && symbol == self.time),
+            }
+        }
+        if !changes || kind == SwitchKind::Side && excludes_zero(function) {
+            return None;
+        }
+        let place = self.found.len();
+        // No text can name it.
+        let branch = self.graph.symbol(&format!("branch {place}"));
+        self.places.insert((function.id(), kind), place);
+        self.branches.insert(branch.id(), place);
+        let slope = symbols_of(&function.gradient(&[self.time]));
+        let affine = of_time && !slope.contains(&self.time);
+        let switch = Switch { what: function.to_string(), kind, of_time, affine, nested };
+        self.found.push(Found { function, branch, switch });
+        Some(branch)
+    }
+}
