@@ -3,6 +3,7 @@
 
 mod answers;
 mod errors;
+mod global_error;
 mod names;
 mod orbits;
 mod runs;
