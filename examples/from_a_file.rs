@@ -5,7 +5,11 @@ use leastaction::{Graph, Overrides, Source};
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let source = Source::text("ball", include_str!("../book/models/ball.motion"));
     let run = source.simulation(&Graph::new(), &Overrides::default())?.run()?;
-    println!("{}, energy off by {:.0e}", run.simulation.integrator.card().name, run.energy()?.drift);
+    println!(
+        "{}, energy off by {:.0e}",
+        run.simulation.integrator.card().name,
+        run.energy()?.drift.relative()
+    );
     run.events().for_each(|(name, crossings)| println!("{name}: {} times", crossings.len()));
     for (_, name, values) in run.record()?.columns() {
         let (low, high) = values.iter().fold((f64::MAX, f64::MIN), |(a, b), &x| (a.min(x), b.max(x)));

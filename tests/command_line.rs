@@ -255,7 +255,70 @@ fn a_failing_run_is_1_and_says_where() {
     let (code, text) = fails(&unstable);
     assert_eq!(code, 1, "{text}");
     assert!(text.starts_with("error: `th` became ") && text.contains(" in the step to t = "), "{text}");
-    assert!(text.trim_end().ends_with("try a smaller step, or look for a singularity"), "{text}");
+    assert!(text.contains("try a smaller step, or look for a singularity"), "{text}");
+    // The method and its steps, the number that broke, and what does not fail.
+    assert!(
+        text.contains("rk4 with steps of 100, 35 steps taken") && text.contains("t = 3500, th = "),
+        "{text}"
+    );
+    assert!(text.contains("from the start, ") && text.contains("--tol 1e-6"), "{text}");
+}
+
+/// What falls into a singularity fails, and says where; machines are told, too, and files have what was computed.
+#[test]
+fn failures_are_told_to_machines_and_marked_in_files() {
+    let model = file("fall.motion", b"coord x\nkinetic x'^2/2\npotential -1/x\nstart x = 1\nrun until 2\n");
+    let out = file("fall.json", b"");
+    let ran = run(&["run", &model, "--json", "--out", &out]);
+    assert_eq!(ran.status.code(), Some(1));
+    let (said, told) = (String::from_utf8(ran.stdout).unwrap(), String::from_utf8(ran.stderr).unwrap());
+    let failure = line(&said, "  \"failure\"");
+    assert!(failure.contains("\"name\": \"") && failure.contains("\"t\": 1.1"), "{failure}");
+    assert!(line(&said, "  \"ended\"").contains("failed: "), "{said}");
+    assert!(told.contains("what was computed until t = 1.1") && told.contains("  where  t = 1.1"), "{told}");
+    let kept = std::fs::read_to_string(&out).unwrap();
+    assert!(kept.contains("\"ended\": \"failed: ") && kept.contains("\"accuracy\": \""), "{kept}");
+}
+
+#[test]
+fn events_are_written_and_pictures_change_no_file() {
+    let model = b"coord x\nkinetic x'^2/2\npotential x^2/2\nstart x = 1\nevent zero: x = 0\nrun until 10\n";
+    let model = file("swing.motion", model);
+    let [events, plain, beside, picture] =
+        ["events.csv", "plain.csv", "beside.csv", "swing.svg"].map(|name| file(name, b""));
+    prints(&["run", &model, "--events", &events, "--out", &plain]);
+    let table = std::fs::read_to_string(&events).unwrap();
+    let rows: Vec<_> = table.lines().collect();
+    assert!(rows[0] == "t,t_error,event,rising,x,x',p_x" && rows.len() == 4, "{table}");
+    assert!(rows[1].starts_with("1.570796") && rows[1].contains(",1.0,0.0,"), "{table}");
+    prints(&["run", &model, "--out", &beside, "--plot", &picture]);
+    assert_eq!(std::fs::read(&plain).unwrap(), std::fs::read(&beside).unwrap());
+}
+
+/// Kapitza's pendulum: positions depend on time, and p·q̇ − L is not T + V.
+#[test]
+fn the_energy_is_kinetic_and_potential() {
+    let text = "param a = 0.1, w = 50\ncoord th\nparticle bob mass 1 at [sin(th), -cos(th) + a*cos(w*t)]\n\
+                gravity [0, -9.81]\noutput sum = kinetic + potential\nstart th = 3\nrun until 1\n";
+    let (model, out) = (file("kapitza.motion", text.as_bytes()), file("kapitza.csv", b""));
+    prints(&["run", &model, "--out", &out]);
+    let table = std::fs::read_to_string(&out).unwrap();
+    let names: Vec<_> = table.lines().next().unwrap().split(',').collect();
+    let place = |name: &str| names.iter().position(|n| *n == name).unwrap_or_else(|| panic!("{names:?}"));
+    let mut apart = 0.0_f64;
+    for row in table.lines().skip(1) {
+        let numbers: Vec<f64> = row.split(',').map(|text| text.parse().unwrap()).collect();
+        assert_eq!(numbers[place("energy")], numbers[place("sum")]);
+        apart = apart.max((numbers[place("energy")] - numbers[place("jacobi")]).abs());
+    }
+    assert!(apart > 1.0, "{apart}");
+    // On a ring that turns steadily, Jacobi's function is conserved, and the energy is not.
+    let ring = "coord th\nparticle bead mass 1 at [sin(th)*cos(3*t), sin(th)*sin(3*t), -cos(th)]\n\
+                gravity [0, 0, -9.81]\nstart th = 1\nrun until 5\n";
+    let ring = file("ring.motion", ring.as_bytes());
+    let said = prints(&["run", &ring]);
+    assert!(line(&said, "conserved").contains("jacobi (to "), "{said}");
+    assert!(line(&said, "energy").contains("changed by up to"), "{said}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::Failure;
 use clap::Args;
 use leastaction::output::{About, Format, Record, check, check_apart, write};
-use leastaction::simulate::{Overrides, Source};
+use leastaction::simulate::{Overrides, Run, Source};
 use std::path::{Path, PathBuf};
 
 /// The options.
@@ -18,18 +18,23 @@ pub(super) struct Files {
     /// Write the samples to a file, by its ending: .csv, .npz (NumPy), .parquet or .json; may be repeated
     #[arg(long, value_name = "FILE")]
     out: Vec<PathBuf>,
+    /// Write every event to a file, by its ending: its time, its number in the order of the text, whether it rises, and the state; may be repeated
+    #[arg(long, value_name = "FILE")]
+    events: Vec<PathBuf>,
 }
 
 impl Files {
     /// Whether any file is asked for.
     pub(super) fn are_wanted(&self) -> bool {
-        !self.out.is_empty()
+        !self.out.is_empty() || !self.events.is_empty()
     }
 
     /// Refuses files that cannot be written, or are read, before anything is computed.
     pub(super) fn check(&self, read: &str) -> Result<(), Failure> {
         apart(&self.out, read)?;
-        let all = self.out.iter().try_for_each(|path| Format::of(path).and_then(|_| check(path)));
+        apart(&self.events, read)?;
+        let mut files = self.out.iter().chain(&self.events);
+        let all = files.try_for_each(|path| Format::of(path).and_then(|_| check(path)));
         all.map_err(Failure::usage)
     }
 
@@ -39,16 +44,34 @@ impl Files {
     }
 
     /// Writes all files that can be written: which were, and what went wrong.
-    pub(super) fn write(&self, record: &Record, about: &About) -> (Option<String>, Vec<String>) {
-        let (mut names, mut errors) = (Vec::new(), Vec::new());
-        for path in &self.out {
-            match write(path, &record.table(), about) {
-                Ok(()) => names.push(format!("{}{}", path.display(), lost(path, record))),
-                Err(error) => errors.push(error.to_string()),
+    pub(super) fn write(&self, run: &Run, about: &About) -> Result<(Option<String>, Vec<String>), Failure> {
+        let (mut written, mut names, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+        if !self.out.is_empty() {
+            let record = run.record().map_err(Failure::run)?;
+            for path in &self.out {
+                match write(path, &record.table(), about) {
+                    Ok(()) => names.push(format!("{}{}", path.display(), lost(path, &record))),
+                    Err(error) => errors.push(error.to_string()),
+                }
+            }
+            if !names.is_empty() {
+                written.push(format!("{} ({} samples)", names.join(", "), record.len()));
             }
         }
-        let written = format!("{} ({} samples)", names.join(", "), record.len());
-        ((!names.is_empty()).then_some(written), errors)
+        if !self.events.is_empty() {
+            let table = run.event_table().map_err(Failure::run)?;
+            let numbered =
+                run.simulation.events.iter().enumerate().map(|(i, name)| format!("{} = {name}", i + 1));
+            let note = ("events".to_owned(), numbered.collect::<Vec<_>>().join(", "));
+            let about = About { notes: [about.notes.clone(), vec![note]].concat(), ..about.clone() };
+            for path in &self.events {
+                match write(path, &table, &about) {
+                    Ok(()) => written.push(format!("{} ({} events)", path.display(), table.len())),
+                    Err(error) => errors.push(error.to_string()),
+                }
+            }
+        }
+        Ok(((!written.is_empty()).then(|| written.join(", ")), errors))
     }
 }
 

@@ -1,58 +1,157 @@
 //! The summary of a run as JSON, for machines.
 
 use super::Failure;
-use leastaction::Form;
 use leastaction::expr::Names;
+use leastaction::integrate::{Drift, Scale};
 use leastaction::output::json::{list, number, object, text};
-use leastaction::simulate::{Measurements, Run, Warning};
+use leastaction::simulate::{Conserved, Diagnosis, Measurements, Others, Run, Warning};
+use leastaction::{Form, RunError, State};
 
-/// One document. Numbers have 17 digits; `constraints` is null for a system without any, and so are numbers that are not finite.
-pub(super) fn json(run: &Run, measured: &Measurements) -> Result<String, Failure> {
+/// What there is to say besides the run itself.
+pub(super) struct Ending<'a> {
+    /// How the run ended: `complete`, or why before its time.
+    pub(super) ended: &'a str,
+    /// What was measured, if it could be.
+    pub(super) measured: Option<&'a Measurements>,
+    /// Why the run failed, if it did, and what is known of that.
+    pub(super) failure: Option<(&'a RunError, Option<&'a Diagnosis>)>,
+}
+
+/// One document. Numbers have 17 digits; `constraints` is null for a system without any, and so is what is not known, and numbers that are not finite.
+pub(super) fn json(run: &Run, ending: &Ending<'_>) -> Result<String, Failure> {
     let (simulation, system) = (&run.simulation, run.simulation.dynamics.system());
-    let (work, end) = (run.trajectory.work(), run.trajectory.end());
-    let energy = object([
-        ("start", number(measured.energy.first)),
-        ("end", number(measured.energy.last)),
-        ("max_relative_error", number(measured.energy.drift)),
-    ]);
-    let constraints = match system.facts().constrained {
-        true => object([
-            ("max_position", number(measured.position_violation)),
-            ("max_velocity", number(measured.velocity_violation)),
-        ]),
-        false => "null".to_owned(),
-    };
+    let (work, end, integrator) = (run.trajectory.work(), run.trajectory.end(), &simulation.integrator);
     let moving = system.facts().form != Form::Ports;
-    let velocities = if moving { run.end_velocities().map_err(Failure::run)? } else { Vec::new() };
     let values = |names: &Names, values: &[f64]| {
         let some = names.iter().zip(values).map(|(name, value)| (name, number(*value)));
         object(some.collect::<Vec<_>>())
     };
-    let rates = |names, numbers| if moving { values(names, numbers) } else { "{}".to_owned() };
-    let state = object([
-        ("t", number(end.t)),
-        ("coordinates", values(system.coordinates(), &end.q)),
-        ("velocities", rates(system.velocities(), &velocities)),
-        ("momenta", rates(system.momenta(), &end.p)),
-    ]);
+    let rates =
+        |names: &Names, numbers: &[f64]| if moving { values(names, numbers) } else { "{}".to_owned() };
+    let state = |state: &State| -> Result<String, Failure> {
+        let velocities = if moving { run.velocities(state).map_err(Failure::run)? } else { Vec::new() };
+        Ok(object([
+            ("t", number(state.t)),
+            ("coordinates", values(system.coordinates(), &state.q)),
+            ("velocities", rates(system.velocities(), &velocities)),
+            ("momenta", rates(system.momenta(), &state.p)),
+        ]))
+    };
+    let accuracy = run.error.as_ref().map(|error| {
+        object([
+            ("digits", error.digits().to_string()),
+            ("t", number(error.t)),
+            ("max_relative_error", number(error.relative)),
+            ("coordinates", values(system.coordinates(), &error.coordinates)),
+            ("velocities", rates(system.velocities(), &error.velocities)),
+            ("momenta", rates(system.momenta(), &error.momenta)),
+            ("compared_with", text(&error.companion.to_string())),
+        ])
+    });
+    let parameters = system.parameters().iter().zip(simulation.dynamics.parameters());
+    let outputs = run.end_outputs().map_err(Failure::run)?;
+    let null = || "null".to_owned();
+    let measured = ending.measured;
     let members = [
         ("system", text(&simulation.name)),
-        ("method", text(simulation.integrator.card().name)),
+        ("ended", text(ending.ended)),
+        ("failure", ending.failure.map_or_else(null, |(error, diagnosis)| failure(error, diagnosis))),
+        ("warnings", list(measured.iter().flat_map(|measured| &measured.warnings).map(warning))),
+        ("parameters", object(parameters.map(|((name, _), value)| (name, number(*value))))),
+        ("method", text(integrator.card().name)),
+        ("pace", text(&integrator.pace().to_string())),
+        ("because", simulation.why.as_ref().map_or_else(null, |why| text(why))),
         ("t", number(end.t)),
         ("steps", work.steps.to_string()),
         ("rejected", work.rejected.to_string()),
         ("evaluations", work.evaluations.to_string()),
         ("compile_s", number(simulation.compile.as_secs_f64())),
         ("wall_s", number(run.wall.as_secs_f64())),
-        ("energy", energy),
-        ("constraints", constraints),
-        ("state", state),
-        ("warnings", list(measured.warnings.iter().map(warning))),
+        ("energy", measured.map_or_else(null, energy)),
+        ("conserved", measured.map_or_else(null, |measured| list(measured.conserved.iter().map(conserved)))),
+        ("constraints", measured.filter(|_| system.facts().constrained).map_or_else(null, constraints)),
+        ("start", state(&simulation.start)?),
+        ("state", state(&end)?),
+        ("accuracy", accuracy.unwrap_or_else(null)),
+        ("outputs", object(outputs.into_iter().map(|(name, value)| (name, number(value))))),
+        ("events", list(events(run))),
     ];
     let lines = members.map(|(name, value)| format!("  {}: {value}", text(name)));
     Ok(format!("{{\n{}\n}}\n", lines.join(",\n")))
 }
 
+fn energy(measured: &Measurements) -> String {
+    let mut members = vec![("start", number(measured.energy.first)), ("end", number(measured.energy.last))];
+    members.extend(drift(&measured.energy.drift));
+    members.push(("conserved", measured.energy.conserved.to_string()));
+    object(members)
+}
+
+fn conserved(Conserved { name, drift: change }: &Conserved) -> String {
+    object(std::iter::once(("name", text(name))).chain(drift(change)))
+}
+
+fn constraints(measured: &Measurements) -> String {
+    object([
+        ("max_position", number(measured.position_violation)),
+        ("max_velocity", number(measured.velocity_violation)),
+    ])
+}
+
+/// A change, and what it is measured by: the size at the start, or the sum of the sizes of the terms.
+fn drift(drift: &Drift) -> [(&'static str, String); 4] {
+    let relative_to = match drift.of {
+        Scale::Start => "start",
+        Scale::Terms => "terms",
+    };
+    [
+        ("max_relative_error", number(drift.relative())),
+        ("max_change", number(drift.change)),
+        ("scale", number(drift.scale)),
+        ("relative_to", text(relative_to)),
+    ]
+}
+
+/// Every event with all its times, the way it was crossed there, and how far the times may be off.
+fn events(run: &Run) -> Vec<String> {
+    let all = run.simulation.events.iter().enumerate().map(|(i, name)| {
+        let crossings = || run.trajectory.crossings().iter().enumerate().filter(|(_, c)| c.event == i);
+        let error = |nth: usize| run.error.as_ref().and_then(|error| error.crossings.get(nth));
+        object([
+            ("name", text(name)),
+            ("count", crossings().count().to_string()),
+            ("times", list(crossings().map(|(_, crossing)| number(crossing.t)))),
+            ("rising", list(crossings().map(|(_, crossing)| crossing.rising.to_string()))),
+            (
+                "errors",
+                list(crossings().map(|(nth, _)| error(nth).map_or("null".to_owned(), |e| number(*e)))),
+            ),
+        ])
+    });
+    all.collect()
+}
+
 fn warning(warning: &Warning) -> String {
     object([("code", text(warning.code())), ("message", text(&warning.to_string()))])
+}
+
+fn failure(error: &RunError, diagnosis: Option<&Diagnosis>) -> String {
+    let mut members = vec![("message", text(&error.to_string()))];
+    if let Some(Diagnosis { t, name, value, rate, tried, others }) = diagnosis {
+        members.extend([
+            ("t", number(*t)),
+            ("name", text(name)),
+            ("value", number(*value)),
+            ("rate", number(*rate)),
+            ("tried", text(tried)),
+        ]);
+        let passes = match others {
+            Some(Others::Passes { method, tolerance, .. }) => {
+                object([("method", text(method)), ("tolerance", number(*tolerance))])
+            }
+            Some(Others::Fail { .. }) | None => "null".to_owned(),
+        };
+        members.push(("passed_by", passes));
+    }
+    object(members)
 }

@@ -87,7 +87,7 @@ impl Pictures {
             if record.len() == 1 { "" } else { "s" }
         );
         let energy = match run.energy() {
-            Ok(energy) if energy.conserved => Energy::Conserved { scale: energy.scale },
+            Ok(energy) if energy.conserved => Energy::Conserved { scale: energy.drift.scale },
             // Where the drift cannot be told, the energy itself shows why.
             _ => Energy::Changing,
         };

@@ -1,16 +1,17 @@
 //! `leastaction run`: runs a system, writes what is asked for, and prints a summary.
 
+use super::Failure;
 use super::files::Files;
+use super::json::{self, Ending};
 use super::pictures::Pictures;
 use super::progress::Watcher;
 use super::setting::{Seed, Setting};
 use super::source::{refused, unprepared};
 use super::summary::summary;
-use super::{Failure, json};
 use clap::Args;
 use leastaction::integrate::number;
 use leastaction::output::About;
-use leastaction::simulate::{FailedRun, Overrides, Run as Motion};
+use leastaction::simulate::{Diagnosis, FailedRun, Overrides, Run as Motion};
 use leastaction::{Graph, Reason, RunError};
 
 #[derive(Args)]
@@ -54,16 +55,20 @@ impl Run {
         self.pictures.check(read)?;
         let source = self.setting.beginning.source()?;
         let overrides = Overrides {
-            usual_samples: self.pictures.samples(),
+            fine_samples: self.pictures.samples(),
             ..self.files.sampled(self.setting.overrides(self.seed.seed))
         };
         let simulation = source.simulation(&Graph::new(), &overrides);
         let simulation = simulation.map_err(|error| unprepared(&source, &error))?;
 
         let mut watcher = Watcher::new(!self.quiet)?;
-        let ran = simulation.run_watched(|moment| watcher.watch(moment));
+        // Nobody asks how good the numbers are who does not look at them.
+        let ran = match self.quiet && !self.files.are_wanted() {
+            true => simulation.run_watched(|moment| watcher.watch(moment)),
+            false => simulation.run_judged(&watcher.interrupted(), |moment| watcher.watch(moment)),
+        };
         watcher.finish();
-        let (run, error) = match ran {
+        let (run, failure) = match ran {
             Ok(run) => (run, None),
             Err(FailedRun { error, run: Some(run) }) => (*run, Some(error)),
             Err(FailedRun { error, run: None }) => return Err(refused(&error)),
@@ -76,23 +81,38 @@ impl Run {
             (_, Some(event)) => Some(format!("by event `{event}` at t = {reached}, before {end}")),
             (_, None) => None,
         };
-        let ended = match (&error, &stopped) {
+        let ended = match (&failure, &stopped) {
             (Some(error), _) => format!("failed: {error}"),
             (None, Some(stopped)) => format!("stopped {stopped}"),
             (None, None) => "complete".to_owned(),
         };
         let measured = run.measure();
         let warnings = measured.iter().flat_map(|measured| &measured.warnings).map(ToString::to_string);
-        let about = About { warnings: warnings.collect(), ..simulation.describe(ended) };
+        let error = run.error.iter();
+        let notes =
+            error.flat_map(|error| [("accuracy", error.to_string()), ("digits", error.digits().to_string())]);
+        let notes = notes.map(|(name, text)| (name.to_owned(), text)).collect();
+        let about = About { warnings: warnings.collect(), notes, ..simulation.describe(ended.clone()) };
         let mut kept = self.keep(&run, &about)?;
-        if let Some(error) = error {
-            return Err(failed(&error, &reached, kept));
+        if let Some(error) = failure {
+            let diagnosis = run.diagnosis(&error);
+            let known = Some((&error, diagnosis.as_ref()));
+            let said = match self.json {
+                true => json::json(
+                    &run,
+                    &Ending { ended: &ended, measured: measured.as_ref().ok(), failure: known },
+                )?,
+                false => String::new(),
+            };
+            return Err(failed(&error, diagnosis.as_ref(), &reached, kept).saying(said));
         }
 
         let measured = measured.map_err(Failure::run)?;
         let text = match (self.quiet, self.json) {
             (true, _) => String::new(),
-            (false, true) => json::json(&run, &measured)?,
+            (false, true) => {
+                json::json(&run, &Ending { ended: &ended, measured: Some(&measured), failure: None })?
+            }
             (false, false) => summary(&run, &measured, stopped.as_deref(), &kept.rows)?,
         };
         let interrupted = run.is_interrupted();
@@ -112,13 +132,13 @@ impl Run {
         if !self.files.are_wanted() && !self.pictures.are_wanted() {
             return Ok(kept);
         }
-        let record = run.record().map_err(Failure::run)?;
         if self.files.are_wanted() {
-            let (written, errors) = self.files.write(&record, about);
+            let (written, errors) = self.files.write(run, about)?;
             kept.rows.extend(written.map(|names| ("files", names)));
             kept.errors.extend(errors);
         }
         if self.pictures.are_wanted() {
+            let record = run.fine_record().map_err(Failure::run)?;
             let (written, errors) = self.pictures.write(run, &record, about);
             kept.rows.extend(written.map(|names| ("pictures", names)));
             kept.errors.extend(errors);
@@ -128,13 +148,14 @@ impl Run {
 }
 
 /// A run that failed, and where to find what was computed.
-fn failed(error: &RunError, reached: &str, kept: Kept) -> Failure {
+fn failed(error: &RunError, diagnosis: Option<&Diagnosis>, reached: &str, kept: Kept) -> Failure {
     let names: Vec<_> = kept.rows.into_iter().map(|(_, names)| names).collect();
     let found = match names.is_empty() {
         true => String::new(),
         false => format!("; what was computed until t = {reached} is kept: {}", names.join(", ")),
     };
-    Failure::run(several(&[vec![format!("{error}{found}")], kept.errors].concat()))
+    let diagnosis = diagnosis.map_or(String::new(), |diagnosis| format!("\n{diagnosis}"));
+    Failure::run(several(&[vec![format!("{error}{found}{diagnosis}")], kept.errors].concat()))
 }
 
 pub(super) fn several(errors: &[String]) -> String {

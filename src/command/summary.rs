@@ -3,8 +3,8 @@
 use super::source::title;
 use super::{Failure, methods, table};
 use leastaction::expr::Names;
-use leastaction::integrate::{number, rounded};
-use leastaction::simulate::{Measurements, Run, Warning};
+use leastaction::integrate::{Drift, Scale, number, rounded};
+use leastaction::simulate::{Conserved, GlobalError, Measurements, Run, Warning, digits};
 use leastaction::{Crossing, Pace, Projection, State, System, Work};
 use std::io::IsTerminal;
 
@@ -63,18 +63,25 @@ pub(super) fn summary(
         row(
             "energy",
             format!(
-                "{first} to {last}, {} (relative, {})",
-                match (measured.energy.drift, measured.energy.conserved) {
+                "{first} to {last}, {} (relative{}, {})",
+                match (measured.energy.drift.relative(), measured.energy.conserved) {
                     (0.0, _) => "the same throughout".to_owned(),
                     (drift, true) => format!("at most {drift:.2e} off"),
                     (drift, false) => format!("changed by up to {drift:.2e}"),
+                },
+                match measured.energy.drift {
+                    Drift { of: Scale::Terms, scale, change } if change > 0.0 => {
+                        format!(" to T + |V| = {}", rounded(scale, 3))
+                    }
+                    _ => String::new(),
                 },
                 several(trajectory.len() as u64, "sample")
             ),
         ),
         row("conserved", conserved(&measured.conserved)),
     ];
-    rows.extend(labelled("end", at_end(system, &end, &velocities)));
+    rows.extend(labelled("end", at_end(system, &end, &velocities, run.error.as_ref())));
+    rows.push(row("accuracy", run.error.as_ref().map_or("not known".to_owned(), ToString::to_string)));
     rows.extend(written.iter().map(|(kind, names)| row(kind, names.clone())));
     let mut insert = |before: &str, more: Vec<Vec<String>>| {
         let place = rows.iter().position(|row| row[0] == before).unwrap_or(0);
@@ -83,7 +90,7 @@ pub(super) fn summary(
     insert("method", labelled("parameters", parameters));
     insert("run", because.collect());
     insert("time", stopped.iter().map(|why| row("stopped", (*why).to_owned())).collect());
-    insert("end", labelled("events", run.events().map(|(name, times)| event(name, &times)).collect()));
+    insert("end", labelled("events", events(run)));
     if let Some(placed) = simulation.placed {
         insert("end", vec![row("constraints", constraints(system, &placed, measured))]);
     }
@@ -129,21 +136,39 @@ fn labelled(label: &str, texts: Vec<String>) -> Vec<Vec<String>> {
 }
 
 /// The state at the end; of a system with many coordinates, only how many there are.
-fn at_end(system: &System, end: &State, velocities: &[f64]) -> Vec<String> {
+fn at_end(system: &System, end: &State, velocities: &[f64], error: Option<&GlobalError>) -> Vec<String> {
     if system.degrees() > FEW {
         return vec![format!(
             "{} coordinates: `--json` tells all, and `--out FILE` at all times",
             system.degrees()
         )];
     }
+    let errors = error.map(|error| [&error.coordinates, &error.velocities, &error.momenta]);
+    let errors = errors.map_or([None; 3], |errors| errors.map(|errors| Some(errors.as_slice())));
     let all =
         [(system.coordinates(), &end.q[..]), (system.velocities(), velocities), (system.momenta(), &end.p)];
-    all.into_iter().flat_map(|(names, numbers)| values(names, numbers)).collect()
+    all.into_iter()
+        .zip(errors)
+        .flat_map(|((names, numbers), errors)| values(names, numbers, errors))
+        .collect()
+}
+
+/// Every event of a run, with how far the times of its crossings may be off.
+fn events(run: &Run) -> Vec<String> {
+    let told = run.simulation.events.iter().enumerate().map(|(i, name)| {
+        let all = run.trajectory.crossings().iter().enumerate();
+        let error = |nth: usize| run.error.as_ref().and_then(|error| error.crossings.get(nth)).copied();
+        let own =
+            all.filter(|(_, crossing)| crossing.event == i).map(|(nth, crossing)| (crossing, error(nth)));
+        event(name, &own.collect::<Vec<_>>())
+    });
+    told.collect()
 }
 
 /// How often an event happened, and when first.
-fn event(name: &str, crossings: &[&Crossing]) -> String {
-    let times: Vec<_> = crossings.iter().take(FIRST).map(|crossing| short(crossing.t)).collect();
+fn event(name: &str, crossings: &[(&Crossing, Option<f64>)]) -> String {
+    let times: Vec<_> =
+        crossings.iter().take(FIRST).map(|(crossing, error)| certain(crossing.t, *error)).collect();
     let shown = times.join(", ");
     match crossings.len() {
         0 => format!("{name}: never"),
@@ -176,11 +201,18 @@ fn steps(work: Work, pace: &Pace, last: Option<f64>) -> String {
 }
 
 /// What is conserved, and how well it was.
-fn conserved(quantities: &[(String, f64)]) -> String {
-    let told = |(name, drift): &(String, f64)| match *drift {
-        0.0 => format!("{name} (exactly)"),
-        drift if Measurements::is_wrong(drift) => format!("{name} (not kept: {drift:.1e} off)"),
-        drift => format!("{name} (to {drift:.1e})"),
+fn conserved(quantities: &[Conserved]) -> String {
+    let told = |Conserved { name, drift }: &Conserved| {
+        let of = match drift.of {
+            Scale::Start => "",
+            Scale::Terms if name == "energy" => " of T + |V|",
+            Scale::Terms => " of its terms",
+        };
+        match drift.relative() {
+            0.0 => format!("{name} (exactly)"),
+            drift if Measurements::is_wrong(drift) => format!("{name} (not kept: {drift:.1e}{of} off)"),
+            drift => format!("{name} (to {drift:.1e}{of})"),
+        }
     };
     let all: Vec<_> = quantities.iter().map(told).collect();
     if all.is_empty() { "nothing found".to_owned() } else { all.join(", ") }
@@ -203,9 +235,24 @@ fn short(value: f64) -> String {
     rounded(value, 10)
 }
 
-/// Names and values in lines that are not too long.
-fn values(names: &Names, values: &[f64]) -> Vec<String> {
-    lines(names.iter().zip(values).map(|(name, value)| format!("{name} = {}", short(*value))))
+/// The digits of a number that are certain, but not more than a person may want to read.
+fn certain(value: f64, error: Option<f64>) -> String {
+    match error {
+        None => short(value),
+        Some(0.0) => short(value),
+        Some(error) if error.is_infinite() || error.is_nan() => format!("{} ± ?", rounded(value, 1)),
+        Some(error) => match digits(value, error) {
+            0 => format!("{} ± {}", rounded(value, 1), rounded(error, 1)),
+            digits => rounded(value, digits.min(10) as usize),
+        },
+    }
+}
+
+/// Names and values in lines that are not too long, as far as they are certain.
+fn values(names: &Names, values: &[f64], errors: Option<&[f64]>) -> Vec<String> {
+    let error = |i: usize| errors.and_then(|errors| errors.get(i)).copied();
+    let values = names.iter().zip(values).enumerate();
+    lines(values.map(|(i, (name, value))| format!("{name} = {}", certain(*value, error(i)))))
 }
 
 /// Items with commas between them, in lines that fit on a terminal of 80 columns beside their label.
@@ -231,7 +278,7 @@ fn lines(items: impl Iterator<Item = String>) -> Vec<String> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)] // a test may panic
 mod tests {
-    use super::{constraints, event, fitted, lines};
+    use super::{constraints, events, fitted, lines};
     use leastaction::language::Setup;
     use leastaction::simulate::{Measurements, Overrides, Simulation, Source};
     use leastaction::{Graph, Model, Term};
@@ -245,7 +292,7 @@ mod tests {
         let told = |until: f64| {
             let asked = Overrides { until: Some(until), ..Overrides::default() };
             let run = swing.simulation(&Graph::new(), &asked).unwrap().run().unwrap();
-            run.events().map(|(name, crossings)| event(name, &crossings)).collect::<Vec<_>>()
+            events(&run)
         };
         assert_eq!(
             told(13.0),

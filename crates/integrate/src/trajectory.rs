@@ -11,8 +11,42 @@ use std::fmt;
 /// A sum this much smaller than its terms is what is left when they cancel, and no measure of them.
 const CANCELLED: f64 = 1e-6;
 
+/// What changes by more than this is measured by its terms all along the run, if it is nothing against them.
+const SUSPECT: f64 = 1e-3;
+
+/// Terms of the energy are looked at so often along a run.
+const LOOKS: usize = 200;
+
 /// An energy this much smaller than what its arguments make of it is rounding: cos(π/2) is 6e−17.
 const ROUNDING: f64 = 1e-12;
+
+/// How far something that should not change did, and what that is measured by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Drift {
+    /// The largest change since the start.
+    pub change: f64,
+    /// What it is measured by.
+    pub scale: f64,
+    /// What that is.
+    pub of: Scale,
+}
+
+/// What a change is measured by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// The size at the start.
+    Start,
+    /// The sum of the sizes of its terms, as the size at the start is nothing, or what is left when they cancel: T + |V| for an energy.
+    Terms,
+}
+
+impl Drift {
+    /// The largest change in terms of the scale.
+    #[must_use]
+    pub fn relative(&self) -> f64 {
+        if self.change == 0.0 { 0.0 } else { self.change / self.scale }
+    }
+}
 
 /// The samples of a run.
 #[derive(Clone, PartialEq)]
@@ -94,8 +128,20 @@ impl Trajectory {
     }
 
     /// Times with their state blocks.
-    pub fn samples(&self) -> impl ExactSizeIterator<Item = (f64, &[f64])> + Clone {
+    pub fn samples(&self) -> impl DoubleEndedIterator<Item = (f64, &[f64])> + ExactSizeIterator + Clone {
         self.times.iter().copied().zip(self.blocks.chunks_exact(self.dimension.max(1)))
+    }
+
+    /// The same with every so many of its samples, from the first on, and the last.
+    #[must_use]
+    pub fn thinned(&self, nth: usize) -> Trajectory {
+        let kept = |&(i, _): &(usize, (f64, &[f64]))| i % nth.max(1) == 0 || i + 1 == self.len();
+        let (mut times, mut blocks) = (Vec::new(), Vec::new());
+        for (_, (t, block)) in self.samples().enumerate().filter(kept) {
+            times.push(t);
+            blocks.extend_from_slice(block);
+        }
+        Trajectory { times, blocks, ..self.clone() }
     }
 
     /// A sample as a state.
@@ -153,17 +199,18 @@ impl Trajectory {
     /// # Errors
     /// [`DriftError`] if it cannot be computed, or is not finite somewhere.
     pub fn energy_drift(&self, dynamics: &mut Dynamics) -> Result<f64, DriftError> {
-        let (change, scale) = self.energy_change(dynamics)?;
-        Ok(change / scale)
+        Ok(self.energy_change(dynamics)?.relative())
     }
 
     /// The largest change of the energy since the start, and the scale that [`Trajectory::energy_drift`] measures it by.
     ///
     /// # Errors
     /// [`DriftError`] if it cannot be computed, or is not finite somewhere.
-    pub fn energy_change(&self, dynamics: &mut Dynamics) -> Result<(f64, f64), DriftError> {
+    pub fn energy_change(&self, dynamics: &mut Dynamics) -> Result<Drift, DriftError> {
         let change = self.largest_change(&self.energies(dynamics)?)?;
-        let Some((t, block)) = self.samples().next() else { return Ok((0.0, 1.0)) };
+        let Some((t, block)) = self.samples().next() else {
+            return Ok(Drift { change, scale: 1.0, of: Scale::Start });
+        };
         let (size, mut terms) = energy_terms(dynamics, t, block)?;
         if size == 0.0 && terms == 0.0 && change > 0.0 {
             for (t, block) in self.samples().step_by(self.len().div_ceil(16)) {
@@ -172,7 +219,26 @@ impl Trajectory {
             // Terms that are nothing wherever they were looked at: the change is all there is.
             terms = terms.max(change);
         }
-        Ok((change, scale_of(size, terms)))
+        if change > SUSPECT * scale_of(size, terms).0 {
+            // What is little at the start may be rounding of terms that are large only later.
+            terms = terms.max(self.energy_terms(dynamics)?);
+        }
+        let (scale, of) = scale_of(size, terms);
+        Ok(Drift { change, scale, of })
+    }
+
+    /// The largest sum of the sizes of the energy's terms along the run, T + |V|, in units of which steps can be expected to keep it.
+    ///
+    /// # Errors
+    /// [`EvalError`] if they cannot be computed.
+    pub fn energy_terms(&self, dynamics: &mut Dynamics) -> Result<f64, EvalError> {
+        let mut largest = 0.0_f64;
+        for (t, block) in
+            self.samples().step_by(self.len().div_ceil(LOOKS).max(1)).chain(self.samples().next_back())
+        {
+            largest = largest.max(shares(dynamics, t, block)?);
+        }
+        Ok(largest)
     }
 
     /// By how much the samples violate constraints at most: |Φ| of those of positions, and |Ψ|, what all of them demand of velocities.
@@ -232,21 +298,46 @@ impl Trajectory {
     /// # Errors
     /// [`DriftError`] if it cannot be computed, or is not finite somewhere.
     pub fn drift(&self, dynamics: &mut Dynamics, what: Observable) -> Result<f64, DriftError> {
+        Ok(self.change(dynamics, what)?.relative())
+    }
+
+    /// The largest change of an observable since the start, and the scale that [`Trajectory::drift`] measures it by.
+    ///
+    /// # Errors
+    /// As [`Trajectory::drift`].
+    pub fn change(&self, dynamics: &mut Dynamics, what: Observable) -> Result<Drift, DriftError> {
         let values = self.observations(dynamics, what)?;
         let change = self.largest_change(&values)?;
+        let (mut terms, size) = (0.0_f64, values.first().map_or(0.0, |first| first.abs()));
         if change == 0.0 {
-            return Ok(0.0);
+            return Ok(Drift { change, scale: size, of: Scale::Start });
         }
-        let (mut terms, size) = (0.0_f64, values[0].abs());
         // Terms vary slowly on the scale of a run, and each look at them costs two evaluations per number of the state.
         for (i, (t, block)) in self.samples().step_by(self.len().div_ceil(16)).enumerate() {
             terms = terms.max(terms_of(dynamics, what, t, block)?);
-            if i == 0 && size > CANCELLED * terms {
-                return Ok(change / size);
+            if i == 0 && size > CANCELLED * terms && change <= SUSPECT * size {
+                return Ok(Drift { change, scale: size, of: Scale::Start });
             }
         }
+        if size > CANCELLED * terms {
+            return Ok(Drift { change, scale: size, of: Scale::Start });
+        }
         // Terms that are nothing wherever they were looked at: the change is all there is.
-        Ok(change / terms.max(change))
+        Ok(Drift { change, scale: terms.max(change), of: Scale::Terms })
+    }
+
+    /// The largest size along the run of what an observable is made of, in units of which steps can be expected to keep it.
+    ///
+    /// # Errors
+    /// [`EvalError`] if it cannot be computed.
+    pub fn terms(&self, dynamics: &mut Dynamics, what: Observable) -> Result<f64, EvalError> {
+        let mut largest = 0.0_f64;
+        for (t, block) in
+            self.samples().step_by(self.len().div_ceil(16).max(1)).chain(self.samples().next_back())
+        {
+            largest = largest.max(terms_of(dynamics, what, t, block)?);
+        }
+        Ok(largest)
     }
 
     /// The largest change since the start. Maxima pass over NaN, so every value is looked at first.
@@ -273,30 +364,40 @@ impl fmt::Debug for Trajectory {
 /// [`EvalError`] if the energy cannot be computed there.
 pub fn energy_scale(dynamics: &mut Dynamics, state: &State) -> Result<f64, EvalError> {
     let (size, terms) = energy_terms(dynamics, state.t, &state.block())?;
-    Ok(scale_of(size, terms))
+    Ok(scale_of(size, terms).0)
 }
 
-fn scale_of(size: f64, terms: f64) -> f64 {
+fn scale_of(size: f64, terms: f64) -> (f64, Scale) {
     match (size > CANCELLED * terms, terms > 0.0) {
-        (true, _) => size,
-        (false, true) => terms,
-        (false, false) => 1.0,
+        (true, _) => (size, Scale::Start),
+        (false, true) => (terms, Scale::Terms),
+        (false, false) => (1.0, Scale::Terms),
     }
+}
+
+/// The sum of the sizes of the energy's terms.
+fn shares(dynamics: &mut Dynamics, t: f64, y: &[f64]) -> Result<f64, EvalError> {
+    let mut shares = vec![0.0; dynamics.system().shares().len()];
+    dynamics.shares(&[t], y, &mut shares)?;
+    let kinds: Vec<_> = dynamics.system().shares().iter().map(|share| share.kind).collect();
+    let direct = kinds.contains(&ShareKind::Lagrangian);
+    let energies = shares.iter().zip(kinds).filter(|(_, kind)| *kind != ShareKind::Lagrangian);
+    let sum: f64 = energies.map(|(e, _)| e.abs()).sum();
+    if !direct {
+        return Ok(sum);
+    }
+    // Of a Lagrangian it is known what moving adds to the energy.
+    let (mut kinetic, mut potential) = ([0.0], [0.0]);
+    dynamics.kinetic_energy(&[t], y, &mut kinetic)?;
+    dynamics.potential_energy(&[t], y, &mut potential)?;
+    Ok(sum.max(kinetic[0].abs() + potential[0].abs()))
 }
 
 /// The size of the energy, and the sum of the sizes of its terms; both 0 if they are rounding.
 fn energy_terms(dynamics: &mut Dynamics, t: f64, y: &[f64]) -> Result<(f64, f64), EvalError> {
     let mut energy = [0.0];
     dynamics.energy(&[t], y, &mut energy)?;
-    let mut shares = vec![0.0; dynamics.system().shares().len()];
-    dynamics.shares(&[t], y, &mut shares)?;
-    let kinds = dynamics.system().shares().iter().map(|share| share.kind);
-    let terms = shares
-        .iter()
-        .zip(kinds)
-        .filter(|(_, kind)| *kind != ShareKind::Lagrangian)
-        .map(|(e, _)| e.abs())
-        .sum::<f64>();
+    let terms = shares(dynamics, t, y)?;
     let size = energy[0].abs();
     // Where it cannot be computed there is nothing to learn.
     let nearby = |y: &[f64], energy: &mut [f64; 1]| {
@@ -305,28 +406,41 @@ fn energy_terms(dynamics: &mut Dynamics, t: f64, y: &[f64]) -> Result<(f64, f64)
         }
         Ok(())
     };
-    let reach = reach(nearby, y)?;
+    let sizes: Vec<_> = y.iter().map(|y| y.abs()).collect();
+    let reach = reach(nearby, y, &sizes)?;
     Ok(if size.max(terms) > ROUNDING * reach { (size, terms) } else { (0.0, 0.0) })
 }
 
 /// The size of what an observable is made of.
 fn terms_of(dynamics: &mut Dynamics, what: Observable, t: f64, block: &[f64]) -> Result<f64, EvalError> {
-    reach(|y, value| dynamics.observe(what, &[t], y, value), block)
+    reach(|y, value| dynamics.observe(what, &[t], y, value), block, &tolerated(block))
 }
 
-/// The size of what a function is made of, $\sum_i|y_i\,\partial f/\partial y_i|$, by differences: |a| + |b| for a − b, whether or not they
+/// The sizes of the numbers of a state as a tolerance sees them: a hundredth of the largest of its kind at least. A total that is
+/// nothing, as of what turns about another axis, is not measured by rounding.
+fn tolerated(block: &[f64]) -> Vec<f64> {
+    let mut sizes: Vec<_> = block.iter().map(|y| y.abs()).collect();
+    for kind in sizes.chunks_mut(block.len().div_ceil(2).max(1)) {
+        let largest = kind.iter().fold(0.0_f64, |m, x| m.max(*x));
+        kind.iter_mut().for_each(|size| *size = size.max(0.01 * largest));
+    }
+    sizes
+}
+
+/// The size of what a function is made of, $\sum_i s_i|\partial f/\partial y_i|$ with the sizes s of the state, by differences: |a| + |b| for a − b, whether or not they
 /// cancel. Numbers of the state around which it is not finite are left out.
 fn reach(
     mut f: impl FnMut(&[f64], &mut [f64; 1]) -> Result<(), EvalError>,
     block: &[f64],
+    sizes: &[f64],
 ) -> Result<f64, EvalError> {
     const NUDGE: f64 = 1.0 / 4096.0;
     let (mut y, mut sum) = (block.to_vec(), 0.0);
     for i in 0..y.len() {
         let (mut above, mut below) = ([0.0], [0.0]);
-        y[i] = block[i] * (1.0 + NUDGE);
+        y[i] = block[i] + NUDGE * sizes[i];
         f(&y, &mut above)?;
-        y[i] = block[i] * (1.0 - NUDGE);
+        y[i] = block[i] - NUDGE * sizes[i];
         f(&y, &mut below)?;
         y[i] = block[i];
         let term = (above[0] - below[0]).abs() / (2.0 * NUDGE);

@@ -158,7 +158,7 @@ pub fn read<'g>(graph: &'g Graph, source: &str, values: &[(&str, f64)]) -> Resul
         declarations: OnceCell::new(),
         rateless: HashMap::new(),
         rated: 0,
-        energies: ["energy", "kinetic", "potential"].map(str::to_owned).into(),
+        energies: ["energy", "jacobi", "kinetic", "potential"].map(str::to_owned).into(),
     };
     let (spans, mut wrong) = statements(source);
     if spans.is_empty() && wrong.is_empty() {

@@ -157,6 +157,7 @@ impl<'g> Equations<'g> {
             driven: !inputs.is_empty(),
             autonomous: inputs.is_empty() && !timed && !self.others_depend_on_time(),
             smooth_in_time: !timed || is_smooth_in(self.time, &all),
+            jacobi: matches!(&self.statement, Statement::Lagrangian(l) if l.jacobi),
             dissipative: nonzero(&self.resistances),
             forced: nonzero(&self.drives),
             forces_depend_on_velocities: self.forces_depend_on_velocities(),

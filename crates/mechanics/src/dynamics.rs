@@ -210,11 +210,27 @@ impl Dynamics {
         self.engine.eval(Quantity::Positions, t, y, x)
     }
 
-    /// The energy H at y, one number per lane.
+    /// The energy T + V at y, one number per lane: mostly H itself.
     ///
     /// # Errors
     /// [`EvalError`] if a slice does not fit, or velocities do not follow from momenta.
     pub fn energy(&mut self, t: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
+        if !self.system().facts().jacobi {
+            return self.hamiltonian(t, y, out);
+        }
+        let mut potential = vec![0.0; out.len()];
+        self.kinetic_energy(t, y, out)?;
+        self.potential_energy(t, y, &mut potential)?;
+        out.iter_mut().zip(potential).for_each(|(sum, v)| *sum += v);
+        Ok(())
+    }
+
+    /// H at y, one number per lane: Jacobi's function p·v − L, which is conserved where nothing depends on time. It is the energy unless
+    /// [`Facts::jacobi`](crate::Facts) says otherwise.
+    ///
+    /// # Errors
+    /// As [`Dynamics::energy`].
+    pub fn hamiltonian(&mut self, t: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
         if self.engine.has(Quantity::Energy) {
             return self.engine.eval(Quantity::Energy, t, y, out);
         }

@@ -41,6 +41,9 @@ pub struct Facts {
     /// Whether time enters smoothly: it is not compared, rounded, or cut off anywhere. What jumps at a time is not seen from before, least of all
     /// by a Taylor series.
     pub smooth_in_time: bool,
+    /// Whether Jacobi's function p·v − L, which is H, is another one than the energy T + V: positions depend on time, or the kinetic energy is not quadratic in the
+    /// velocities.
+    pub jacobi: bool,
     /// Whether there is dissipation.
     pub dissipative: bool,
     /// Whether generalized forces other than dissipation act.

@@ -25,8 +25,10 @@ const FULL: usize = 12;
 pub struct Lagrangian<'g> {
     /// L(q, v, t).
     pub value: Expr<'g>,
-    /// The energy v·∂L/∂v − L as a function of (q, v, t).
+    /// Jacobi's function v·∂L/∂v − L as a function of (q, v, t), which is H; mostly the energy T + V.
     pub energy: Expr<'g>,
+    /// Whether it is another one than T + V.
+    pub jacobi: bool,
     /// p(q, v, t) = ∂L/∂v.
     pub momenta: Vec<Expr<'g>>,
     /// ∂L/∂q at fixed v.
@@ -43,7 +45,7 @@ pub struct Lagrangian<'g> {
     pub(crate) tree: Option<Box<(Tree<'g>, Vec<Expr<'g>>)>>,
 }
 
-rebind!(Lagrangian { value, energy, momenta, gradient, mass, loads, tree; quadratic, inversion });
+rebind!(Lagrangian { value, energy, momenta, gradient, mass, loads, tree; quadratic, inversion, jacobi });
 
 /// How to solve with the mass matrix.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,15 +120,29 @@ impl<'g> Lagrangian<'g> {
             direct.hessian(&v).is_empty().then(|| particle_mass(&equal, None, &probe))
         };
         let inversion = inertia::check(model, &mass, value, shape, &probe)?;
-        let terms = model.kinetic.iter().chain(&model.lagrangian).map(|term| term.value);
         let fast = Variables::new(graph, &v);
         let energy = |part| energy(part, &v, &fast, &probe);
         // Where positions do not depend on time, speeds are linear in v.
-        let moving = if depend(&positions, &[time]) { energy(moving) } else { moving };
-        let energy = graph.sum([moving].into_iter().chain(terms.map(energy))) + formulas(potential);
+        let whole = if depend(&positions, &[time]) { energy(moving) } else { moving };
+        let written: Vec<_> = model.kinetic.iter().map(|term| (term.value, energy(term.value))).collect();
+        // Where masses depend on velocities, as in relativity, what is written is no kinetic energy: H is the energy there.
+        let jacobi = quadratic && (whole != moving || written.iter().any(|(value, energy)| value != energy));
+        let terms = model.lagrangian.iter().map(|term| energy(term.value));
+        let terms = written.iter().map(|(_, energy)| *energy).chain(terms);
+        let energy = graph.sum([whole].into_iter().chain(terms)) + formulas(potential);
         let tree = tree.filter(|_| quadratic && inversion != Inversion::Indefinite);
-        let mut found =
-            Lagrangian { value, energy, momenta, gradient, mass, loads, quadratic, inversion, tree: None };
+        let mut found = Lagrangian {
+            value,
+            energy,
+            jacobi,
+            momenta,
+            gradient,
+            mass,
+            loads,
+            quadratic,
+            inversion,
+            tree: None,
+        };
         // Few particles are sooner done by their mass matrix.
         let by_mass = if q.len() > FULL { None } else { found.solve(&v) };
         let fixed: FxHashSet<Id> = model.parameters.iter().map(|(p, _)| p.id()).collect();

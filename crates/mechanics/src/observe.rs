@@ -45,6 +45,7 @@ impl<'a> From<Expr<'a>> for Observed<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Measured {
     Energy,
+    Jacobi,
     Kinetic,
     Potential,
     /// A named share of the energy, by its place.
@@ -54,11 +55,12 @@ pub(crate) enum Measured {
 }
 
 impl Measured {
-    /// What can be measured of a system, by name: `energy`, `kinetic`, `potential`, shares of these such as `kinetic.bob` and `potential.spring`, and
+    /// What can be measured of a system, by name: `energy`, `jacobi`, `kinetic`, `potential`, shares of these such as `kinetic.bob` and `potential.spring`, and
     /// `lambda_` with the name of a constraint. A term whose name nothing else has needs no more than that.
     pub(crate) fn named(blueprint: &Blueprint<'_>) -> Vec<(String, Measured)> {
         let mut all = vec![("energy".to_owned(), Measured::Energy)];
         if blueprint.facts.form != Form::Ports {
+            all.push(("jacobi".to_owned(), Measured::Jacobi));
             all.push(("kinetic".to_owned(), Measured::Kinetic));
             all.push(("potential".to_owned(), Measured::Potential));
         }
@@ -110,7 +112,7 @@ impl Observatory {
 
 impl Dynamics {
     /// Compiles an expression, such as `x'*p_x - 2*t`, or the text of one, to be evaluated by [`Dynamics::observe`]. Names that the model defines stand for
-    /// what they are. Particles and points are where they are: `bob` is a vector, `bob.y` a component, `bob.y'` its rate. `energy`, `kinetic`, `potential`, shares of
+    /// what they are. Particles and points are where they are: `bob` is a vector, `bob.y` a component, `bob.y'` its rate. `energy`, `jacobi`, `kinetic`, `potential`, shares of
     /// these by their names (`potential.spring`, or `spring`), and multipliers (`lambda_` and the constraint's name) are numbers like all others, unless the system has something else of
     /// the name.
     ///
@@ -197,6 +199,7 @@ impl Dynamics {
     fn measure(&mut self, what: Measured, t: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
         match what {
             Measured::Energy => self.energy(t, y, out),
+            Measured::Jacobi => self.hamiltonian(t, y, out),
             Measured::Kinetic => self.kinetic_energy(t, y, out),
             Measured::Potential => self.potential_energy(t, y, out),
             Measured::Share(place) => self.share(place, t, y, out),

@@ -191,6 +191,7 @@ impl<'g> Ports<'g> {
                 driven: !self.inputs.is_empty(),
                 autonomous: !timed && self.inputs.is_empty(),
                 smooth_in_time: !timed || is_smooth_in(self.time, &all),
+                jacobi: false,
                 dissipative,
                 forced,
                 forces_depend_on_velocities: false,

@@ -119,7 +119,7 @@ impl Sundman {
     /// [`EvalError`] if it does not fit, or H cannot be evaluated there.
     pub fn begin(&self, original: &mut Dynamics, state: &State) -> Result<State, EvalError> {
         let mut energy = [0.0];
-        original.energy(&[state.t], &state.block(), &mut energy)?;
+        original.hamiltonian(&[state.t], &state.block(), &mut energy)?;
         let q = [state.q.as_slice(), &[state.t]].concat();
         let p = [state.p.as_slice(), &[-energy[0]]].concat();
         Ok(State { t: 0.0, q, p })

@@ -16,7 +16,7 @@ use rustc_hash::FxHashSet;
 /// A quantity that the motion conserves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conserved {
-    /// The energy v·∂L/∂v − L, or H.
+    /// H, or Jacobi's function v·∂L/∂v − L: the energy, unless [`Facts::jacobi`](crate::Facts) says otherwise.
     Energy,
     /// The momentum of the coordinate with this index, which is cyclic.
     Momentum(usize),

@@ -206,19 +206,26 @@ impl System {
         &self.inner.shares
     }
 
-    /// The names of what is conserved: `energy`, or a momentum.
+    /// The names of what is conserved: `energy`, or `jacobi` where that is another function, and momenta.
     #[must_use]
     pub fn conserved(&self) -> Vec<String> {
         let name = |c: &Conserved| match *c {
+            Conserved::Energy if self.inner.facts.jacobi => "jacobi".to_owned(),
             Conserved::Energy => "energy".to_owned(),
             Conserved::Momentum(i) => self.inner.momenta.at(i),
         };
         self.inner.facts.conserved.iter().map(name).collect()
     }
 
-    /// Whether the energy is conserved.
+    /// Whether the energy T + V is known to be conserved.
     #[must_use]
     pub fn conserves_energy(&self) -> bool {
+        self.conserves_hamiltonian() && !self.inner.facts.jacobi
+    }
+
+    /// Whether H is conserved: the energy, or Jacobi's function.
+    #[must_use]
+    pub fn conserves_hamiltonian(&self) -> bool {
         self.inner.facts.conserved.contains(&Conserved::Energy)
     }
 

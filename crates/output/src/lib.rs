@@ -1,7 +1,7 @@
 //! What a run leaves behind: a [`Record`] of everything that can be told about its samples, and the files it is written to.
 //!
 //! A file's ending says its format ([`FORMATS`]). All formats have the same columns under the same names, in the order of
-//! [`Record::columns`]: `t`; coordinates `th1`; velocities `th1'`; momenta `p_th1`; positions of particles and points `bob.x`; `energy`; multipliers
+//! [`Record::columns`]: `t`; coordinates `th1`; velocities `th1'`; momenta `p_th1`; positions of particles and points `bob.x`; `energy` (and `jacobi`, where p·v − L is another function than T + V); multipliers
 //! `lambda_rod`; `violation` and `violation'`, the largest of constraints and of what they demand of velocities; and what the model asks for by
 //! `output`. All of them have every bit of every finite number. CSV has columns only; the others also say what was run ([`About`]).
 //!

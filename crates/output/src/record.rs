@@ -52,8 +52,10 @@ pub struct Record {
     pub momenta: Columns,
     /// Where particles and points were.
     pub paths: Vec<Path>,
-    /// The energy.
+    /// The energy T + V.
     pub energy: Vec<f64>,
+    /// Jacobi's function p·v − L, where it is another one than the energy; empty else.
+    pub jacobi: Vec<f64>,
     /// The multipliers of the constraints, called `lambda_` and the constraint's name.
     pub multipliers: Columns,
     /// The largest |Φ| of the constraints of positions at each sample; empty without any.
@@ -114,6 +116,10 @@ impl Record {
             }
             dynamics.energy(&[t], y, &mut e).map_err(fail("the energy"))?;
             record.energy.push(e[0]);
+            if system.facts().jacobi {
+                dynamics.hamiltonian(&[t], y, &mut e).map_err(fail("Jacobi's function"))?;
+                record.jacobi.push(e[0]);
+            }
             if constrained {
                 dynamics.multipliers(&[t], y, &mut lambda).map_err(fail("multipliers"))?;
                 record.multipliers.push(&lambda);
@@ -139,7 +145,8 @@ impl Record {
         let blank = Record::blank(system, std::iter::empty());
         let violations = ["violation", "violation'"].map(str::to_owned);
         let violations = violations.into_iter().filter(|_| !system.constraints().is_empty());
-        blank.columns().map(|(_, name, _)| name).chain(violations).collect()
+        let jacobi = system.facts().jacobi.then(|| "jacobi".to_owned());
+        blank.columns().map(|(_, name, _)| name).chain(violations).chain(jacobi).collect()
     }
 
     /// A record of a system without samples: what will be recorded.
@@ -209,6 +216,7 @@ impl Record {
             .chain(all(Group::Momenta, &self.momenta))
             .chain(positions)
             .chain(std::iter::once(one(Group::Energy, "energy", &self.energy[..])))
+            .chain((!self.jacobi.is_empty()).then(|| one(Group::Energy, "jacobi", &self.jacobi[..])))
             .chain(all(Group::Multipliers, &self.multipliers))
             .chain(violations.map(move |(name, values)| one(Group::Violations, name, &values[..])))
             .chain(all(Group::Outputs, &self.outputs))

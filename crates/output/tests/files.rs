@@ -57,6 +57,7 @@ fn hard(samples: usize) -> Record {
         momenta: vec![column("p_th1"), column("p_th2")].into(),
         paths,
         energy: column("energy").values,
+        jacobi: column("jacobi").values,
         multipliers: vec![column("lambda_rod")].into(),
         position_violation: column("").values,
         velocity_violation: column("").values,

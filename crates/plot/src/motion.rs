@@ -224,9 +224,17 @@ impl Plot<'_> {
         let (times, energy) = (&self.record.times, &self.record.energy);
         match self.energy {
             Energy::Changing => {
-                let series = vec![self.curve("", energy, 0)];
+                let jacobi = &self.record.jacobi;
+                let series = match jacobi.is_empty() {
+                    true => vec![self.curve("", energy, 0)],
+                    false => vec![
+                        self.curve("energy T + V", energy, 0),
+                        self.curve("Jacobi's function p·v − L", jacobi, 1),
+                    ],
+                };
                 let x = Axis::linear("t", times.iter().copied(), 0.0);
-                let mut panel = Panel::new("Energy", x, Axis::linear("E", energy.iter().copied(), 0.05));
+                let y = Axis::linear("E", energy.iter().chain(jacobi).copied(), 0.05);
+                let mut panel = Panel::new("Energy", x, y);
                 panel.notes = left_out(&series).into_iter().collect();
                 panel.series = series;
                 panel

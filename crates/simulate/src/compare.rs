@@ -97,7 +97,7 @@ impl Problem<'_> {
         let system = dynamics.system().clone();
         let scale = energy_scale(&mut dynamics, start)?;
         let (mut first, mut energy) = ([0.0], [0.0]);
-        dynamics.energy(&[start.t], &start.block(), &mut first)?;
+        dynamics.hamiltonian(&[start.t], &start.block(), &mut first)?;
         let (mut phi, mut psi) =
             (vec![0.0; system.position_constraints()], vec![0.0; system.constraints().len()]);
         let mut trial = Trial {
@@ -123,7 +123,7 @@ impl Problem<'_> {
                 return Ok(ControlFlow::Continue(()));
             }
             next = gone + spacing;
-            sample.dynamics.energy(&[t], y, &mut energy)?;
+            sample.dynamics.hamiltonian(&[t], y, &mut energy)?;
             trial.times.push(t);
             trial.changes.push((energy[0] - first[0]) / scale);
             if !psi.is_empty() {

@@ -25,14 +25,17 @@
 //! let pendulum = Source::open("pendulum", None)?;
 //! let asked = Overrides { start: vec![("th".to_owned(), 1.0)], until: Some(5.0), ..Overrides::default() };
 //! let run = pendulum.simulation(&Graph::new(), &asked)?.run()?;
-//! assert!(run.measure()?.energy.drift < 1e-4);
+//! assert!(run.measure()?.energy.drift.relative() < 1e-4);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 #![forbid(unsafe_code)]
 
 mod compare;
+mod diagnosis;
 mod error;
+mod events;
+mod global_error;
 mod many;
 mod measure;
 mod method;
@@ -47,8 +50,11 @@ mod source;
 mod warning;
 
 pub use compare::{Reference, Trial, applies};
+pub use diagnosis::{Diagnosis, Others};
 pub use error::{Cause, FailedRun, Fault, MeasureError, PrepareError, SourceError, fault_of};
-pub use measure::{Energy, Measurements};
+pub use events::EventTable;
+pub use global_error::{GlobalError, digits};
+pub use measure::{Conserved, Energy, Measurements};
 pub use method::Method;
 pub use overrides::Overrides;
 pub use playback::{Playback, PlaybackPlan, Snapshot};

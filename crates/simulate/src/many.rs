@@ -57,7 +57,7 @@ impl Problem<'_> {
         integrator: Integrator,
         overrides: &Overrides,
     ) -> Result<Integrator, PrepareError> {
-        let integrator = self.with_samples(integrator, overrides)?;
+        let (integrator, _) = self.with_samples(integrator, overrides)?;
         if self.start.t == self.until {
             return Ok(integrator.at(&[self.start.t]));
         }

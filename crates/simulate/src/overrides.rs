@@ -27,8 +27,9 @@ pub struct Overrides {
     pub every: Option<f64>,
     /// How many samples are taken, the initial state not counted.
     pub samples: Option<u64>,
-    /// About how many samples are taken where nobody says when; [`SAMPLES`](crate::SAMPLES) if this does not either.
-    pub usual_samples: Option<u64>,
+    /// How many samples pictures need where nobody says when they are taken. [`SAMPLES`](crate::SAMPLES) of them, those that would be taken without
+    /// pictures, are [recorded](crate::Run::record) all the same.
+    pub fine_samples: Option<u64>,
 }
 
 impl Overrides {

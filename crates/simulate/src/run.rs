@@ -1,8 +1,9 @@
 //! What came of a simulation.
 
+use crate::global_error::GlobalError;
 use crate::simulation::Simulation;
 use leastaction_integrate::{Crossing, Reason, Trajectory};
-use leastaction_mechanics::EvalError;
+use leastaction_mechanics::{EvalError, State};
 use leastaction_output::{Record, RecordError};
 use std::time::Duration;
 
@@ -15,6 +16,8 @@ pub struct Run {
     pub trajectory: Trajectory,
     /// How long it took.
     pub wall: Duration,
+    /// By how much the end may be off, if that was [judged](Simulation::run_judged).
+    pub error: Option<GlobalError>,
 }
 
 impl Run {
@@ -23,8 +26,23 @@ impl Run {
     /// # Errors
     /// [`RecordError`] if a quantity cannot be computed at a sample.
     pub fn record(&self) -> Result<Record, RecordError> {
+        match self.simulation.finer {
+            1 => self.fine_record(),
+            finer => self.recorded(&self.trajectory.thinned(finer)),
+        }
+    }
+
+    /// The same of all samples, also those that are there for pictures only.
+    ///
+    /// # Errors
+    /// As [`Run::record`].
+    pub fn fine_record(&self) -> Result<Record, RecordError> {
+        self.recorded(&self.trajectory)
+    }
+
+    fn recorded(&self, trajectory: &Trajectory) -> Result<Record, RecordError> {
         let mut dynamics = self.simulation.dynamics.clone();
-        Record::new(&self.trajectory, &mut dynamics, &self.simulation.outputs)
+        Record::new(trajectory, &mut dynamics, &self.simulation.outputs)
     }
 
     /// Every event by name, with its crossings in the order of the run.
@@ -61,10 +79,32 @@ impl Run {
     /// # Errors
     /// [`EvalError`] if they cannot be computed.
     pub fn end_velocities(&self) -> Result<Vec<f64>, EvalError> {
-        let (mut dynamics, end) = (self.simulation.dynamics.clone(), self.trajectory.end());
+        self.velocities(&self.trajectory.end())
+    }
+
+    /// The velocities at a state.
+    ///
+    /// # Errors
+    /// [`EvalError`] if they cannot be computed.
+    pub fn velocities(&self, state: &State) -> Result<Vec<f64>, EvalError> {
+        let mut dynamics = self.simulation.dynamics.clone();
         let mut velocities = vec![0.0; dynamics.system().velocities().len()];
-        dynamics.velocities(&[end.t], &end.block(), &mut velocities)?;
+        dynamics.velocities(&[state.t], &state.block(), &mut velocities)?;
         Ok(velocities)
+    }
+
+    /// The outputs at the end, by name.
+    ///
+    /// # Errors
+    /// [`EvalError`] if one cannot be computed.
+    pub fn end_outputs(&self) -> Result<Vec<(&str, f64)>, EvalError> {
+        let (mut dynamics, end) = (self.simulation.dynamics.clone(), self.trajectory.end());
+        let (block, mut value) = (end.block(), [0.0]);
+        let outputs = self.simulation.outputs.iter().map(|(name, what)| {
+            dynamics.observe(*what, &[end.t], &block, &mut value)?;
+            Ok((name.as_str(), value[0]))
+        });
+        outputs.collect()
     }
 }
 

@@ -9,7 +9,8 @@ use leastaction_integrate::{Integrator, Pace};
 pub const SAMPLES: u64 = 1000;
 
 impl Problem<'_> {
-    /// The integrator with the samples that are asked for, here or by the setup, or else the usual number of them.
+    /// The integrator with the samples that are asked for, here or by the setup, or else the usual number of them; and how many samples, for pictures, there are
+    /// for one of these.
     ///
     /// # Errors
     /// [`PrepareError`] if the time between samples is none, or the integrator's steps do not lead to the end.
@@ -17,32 +18,41 @@ impl Problem<'_> {
         &self,
         integrator: Integrator,
         overrides: &Overrides,
-    ) -> Result<Integrator, PrepareError> {
+    ) -> Result<(Integrator, usize), PrepareError> {
         let (start, until, plan) = (self.start.t, self.until, &self.setup.plan);
         if until == start {
-            return Ok(integrator.ends_only());
+            return Ok((integrator.ends_only(), 1));
         }
         let asked = match (overrides.every, overrides.samples) {
             (None, None) => (plan.every, plan.samples),
             asked => asked,
         };
-        let usual = overrides.usual_samples.unwrap_or(SAMPLES);
+        let wanted = overrides.fine_samples.unwrap_or(SAMPLES).div_ceil(SAMPLES);
         let steps = integrator.steps_between(start, until).map_err(PrepareError::usage)?;
         let (span, count) = ((until - start).abs(), |samples: u64| samples as f64);
         let spacing = match (asked, steps) {
             ((Some(every), _), _) if every > 0.0 && every.is_finite() => every,
             ((Some(every), _), _) => return Err(PrepareError::usage(Cause::Every { every })),
             ((None, Some(samples)), _) => span / count(samples),
-            ((None, None), Some(steps)) => return Ok(integrator.every(steps / usual)),
-            ((None, None), None) => span / count(usual),
+            ((None, None), Some(steps)) => {
+                // Finer ones are among the steps between two usual ones, evenly.
+                let apart = (steps / SAMPLES).max(1);
+                let finer = (wanted..=apart).find(|finer| apart.is_multiple_of(*finer)).unwrap_or(apart);
+                return Ok((integrator.every(apart / finer), finer as usize));
+            }
+            ((None, None), None) => {
+                // By a power of two: the times of usual ones stay the same to the bit.
+                let finer = wanted.next_power_of_two();
+                return Ok((integrator.spaced(span / count(SAMPLES) / count(finer)), finer as usize));
+            }
         };
         // Samples at the ends of steps are the method's own; those between come from a polynomial.
         if let Pace::Step(step) = integrator.pace() {
             let whole = (spacing / step.abs()).round();
             if whole > 0.0 && (whole * step.abs() - spacing).abs() <= 4.0 * f64::EPSILON * spacing {
-                return Ok(integrator.every(whole as u64));
+                return Ok((integrator.every(whole as u64), 1));
             }
         }
-        Ok(integrator.spaced(spacing))
+        Ok((integrator.spaced(spacing), 1))
     }
 }

@@ -43,6 +43,8 @@ pub struct Simulation {
     pub drawing: Drawing,
     /// The length of the last step, if steps have one length.
     pub(crate) last_step: Option<f64>,
+    /// So many samples there are, for pictures, for one that is recorded.
+    pub(crate) finer: usize,
 }
 
 impl Simulation {
@@ -64,7 +66,7 @@ impl Simulation {
         let conserved = problem.conserved()?;
         let outputs = problem.outputs()?;
         let last_step = integrator.last_step_between(problem.start.t, problem.until)?;
-        let integrator = problem.with_samples(integrator, overrides)?;
+        let (integrator, finer) = problem.with_samples(integrator, overrides)?;
         let integrator = problem.with_events(integrator)?;
         let events = problem.events();
         let Problem { name, setup, dynamics, start, placed, until, compile, .. } = problem;
@@ -84,6 +86,7 @@ impl Simulation {
             conserved,
             drawing,
             last_step,
+            finer,
         })
     }
 
@@ -108,9 +111,10 @@ impl Simulation {
         let ran = self.integrator.run_watched(&mut simulation.dynamics, &self.start, self.until, watch);
         let wall = before.elapsed();
         match ran {
-            Ok(trajectory) => Ok(Run { simulation, trajectory, wall }),
+            Ok(trajectory) => Ok(Run { simulation, trajectory, wall, error: None }),
             Err(Failed { error, trajectory }) => {
-                let run = trajectory.map(|kept| Box::new(Run { simulation, trajectory: *kept, wall }));
+                let run =
+                    trajectory.map(|kept| Box::new(Run { simulation, trajectory: *kept, wall, error: None }));
                 Err(FailedRun { error, run })
             }
         }

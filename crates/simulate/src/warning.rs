@@ -2,7 +2,7 @@
 //!
 //! To add one: a variant, its [code](Warning::code), its sentence, and the line in [`Run::measure`](crate::Run::measure) that finds it.
 
-use leastaction_integrate::rounded;
+use leastaction_integrate::{Drift, Pace, Scale, rounded};
 use leastaction_mechanics::{Dynamics, EvalError, Projection, State};
 use std::fmt;
 
@@ -23,8 +23,26 @@ pub enum Warning {
     Drifted {
         /// What.
         name: String,
-        /// By how much of itself.
-        drift: f64,
+        /// By how much.
+        drift: Drift,
+        /// What to make smaller: the step, or the tolerance.
+        remedy: &'static str,
+    },
+    /// Something that should not change did, by much more than the tolerance, or the length of the steps, explains.
+    Unexplained {
+        /// What.
+        name: String,
+        /// By how much.
+        drift: Drift,
+        /// How much of that is explained, in terms of the same scale.
+        explained: f64,
+        /// By what: the step, or the tolerance.
+        remedy: &'static str,
+    },
+    /// Another run at a different pace ends elsewhere.
+    Uncertain {
+        /// That pace.
+        companion: Pace,
         /// What to make smaller: the step, or the tolerance.
         remedy: &'static str,
     },
@@ -41,7 +59,21 @@ impl fmt::Display for Warning {
             }
             Warning::Drifted { name, drift, remedy } => write!(
                 f,
-                "{name} should not change, and drifted by {drift:.1e} of itself: do not trust this result, try a smaller {remedy}"
+                "{name} should not change, and drifted by {:.1e} of {}: do not trust this result, try a smaller {remedy}",
+                drift.relative(),
+                measured_by(drift.of)
+            ),
+            Warning::Unexplained { name, drift, explained, remedy } => write!(
+                f,
+                "{name} should not change, and drifted by {:.1e} of {}, where the {remedy} explains {explained:.1e} at most: \
+                 do not trust this result. Look for something that jumps, has a kink, or is singular on the way",
+                drift.relative(),
+                measured_by(drift.of)
+            ),
+            Warning::Uncertain { companion, remedy } => write!(
+                f,
+                "no digit at the end is certain: a run with {companion} ends elsewhere. Try a smaller {remedy}; if that ends elsewhere too, the motion is chaotic, and \
+                 only what many runs have in common can be known (`leastaction ensemble`)"
             ),
         }
     }
@@ -54,6 +86,8 @@ impl Warning {
         match self {
             Warning::Moved { .. } => "moved",
             Warning::Drifted { .. } => "drifted",
+            Warning::Unexplained { .. } => "unexplained",
+            Warning::Uncertain { .. } => "uncertain",
         }
     }
 }
@@ -72,6 +106,13 @@ pub(crate) fn moved(
     let velocities = (placed.deflected > ROUNDING * largest(&velocities)).then_some(placed.deflected);
     let any = coordinate.is_some() || velocities.is_some();
     Ok(any.then_some(Warning::Moved { coordinate, velocities }))
+}
+
+fn measured_by(scale: Scale) -> &'static str {
+    match scale {
+        Scale::Start => "itself",
+        Scale::Terms => "the size of its terms",
+    }
 }
 
 /// Two digits of a number.

@@ -3,6 +3,7 @@
 
 mod answers;
 mod errors;
+mod global_error;
 mod knots;
 mod names;
 mod orbits;

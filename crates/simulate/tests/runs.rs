@@ -3,7 +3,7 @@
 use leastaction_expr::Graph;
 use leastaction_integrate::{Integrator, Reason, RunError};
 use leastaction_language::read;
-use leastaction_output::Record;
+use leastaction_output::{Record, Table};
 use leastaction_simulate::{FailedRun, Fault, Overrides, Run, Simulation, Source, Warning};
 use std::ops::ControlFlow;
 
@@ -53,7 +53,7 @@ fn a_run_has_the_bits_of_its_parts() {
     let record = Record::new(&parts, &mut dynamics, &[("square".to_owned(), square)]).unwrap();
     assert_eq!(whole.record().unwrap(), record);
     let measured = whole.measure().unwrap();
-    assert_eq!(measured.energy.drift, parts.energy_drift(&mut dynamics).unwrap());
+    assert_eq!(measured.energy.drift.relative(), parts.energy_drift(&mut dynamics).unwrap());
     assert!(!measured.energy.conserved && measured.energy.lowest < measured.energy.highest);
     // Once more, by a simulation of a setup.
     let again = Simulation::of(setup, &Overrides::default()).unwrap();
@@ -82,12 +82,33 @@ fn what_is_asked_for_goes_before_the_text() {
     let by_tolerance = Overrides {
         method: Some("dop853".to_owned()),
         tolerance: Some(1e-6),
-        usual_samples: Some(7),
         until: Some(0.7),
         ..Overrides::default()
     };
     let text = BALL.replace(", every 0.25", "");
-    assert_eq!(run(&text, &by_tolerance).trajectory.len(), 8);
+    assert_eq!(run(&text, &by_tolerance).trajectory.len(), 1001);
+    // What pictures need more is not recorded: bit by bit the same, by steps of one length, too.
+    let by_step = Overrides { step: Some(1e-5), until: Some(0.7), ..Overrides::default() };
+    for plain in [by_tolerance, by_step] {
+        let fine = run(&text, &Overrides { fine_samples: Some(4000), ..plain.clone() });
+        assert!(fine.trajectory.len() > 4000 && fine.fine_record().unwrap().len() == fine.trajectory.len());
+        assert_eq!(fine.record().unwrap(), run(&text, &plain).record().unwrap());
+    }
+}
+
+#[test]
+fn events_are_a_table() {
+    let flight = run(BALL, &Overrides::default());
+    let table = flight.event_table().unwrap();
+    let columns: Vec<_> = table.columns().into_iter().map(|(_, name)| name).collect();
+    assert_eq!(columns, ["t", "event", "rising", "y", "y'", "p_y"]);
+    let column = |i: usize| {
+        let mut values = Vec::new();
+        table.read(i, 0..table.rows(), &mut values).unwrap();
+        values
+    };
+    assert_eq!((column(1), column(2)), (vec![1.0, 2.0], vec![0.0, 0.0]));
+    assert!((column(0)[0] - 0.5).abs() < 1e-14 && (column(4)[1] + 1.0).abs() < 1e-14, "{table:?}");
 }
 
 #[test]
@@ -122,7 +143,7 @@ fn an_interrupted_run_is_kept() {
     let both = part.trajectory.samples().zip(whole.trajectory.samples()).take(part.trajectory.len() - 1);
     assert!(both.clone().count() > 0 && both.into_iter().all(|(a, b)| a == b));
     assert_eq!(part.record().unwrap().len(), part.trajectory.len());
-    assert!(part.measure().unwrap().energy.drift < 1e-3);
+    assert!(part.measure().unwrap().energy.drift.relative() < 1e-3);
 }
 
 /// A fall into a hole: x' = −1/x ends at t = 1/2.
@@ -173,9 +194,13 @@ fn totals_of_a_free_system_are_conserved() {
     let text = "coord x1, y1, x2, y2\nparticle a mass 1 at [x1, y1]\nparticle b mass 2 at [x2, y2]\n\
                 potential ((x1 - x2)^2 + (y1 - y2)^2)^2\nstart x1 = 1, y2' = 0.5\nrun method gauss4, step 0.01, until 1";
     let measured = run(text, &Overrides::default()).measure().unwrap();
-    let names: Vec<_> = measured.conserved.iter().map(|(name, _)| name.as_str()).collect();
+    let names: Vec<_> = measured.conserved.iter().map(|conserved| conserved.name.as_str()).collect();
     assert_eq!(names, ["energy", "momentum along x", "momentum along y", "angular momentum about z"]);
-    assert!(measured.conserved[1..].iter().all(|(_, drift)| *drift < 1e-14), "{:?}", measured.conserved);
+    assert!(
+        measured.conserved[1..].iter().all(|conserved| conserved.drift.relative() < 1e-14),
+        "{:?}",
+        measured.conserved
+    );
 }
 
 /// A push of 10 for a tenth of a second gives a unit of mass the speed 1: it is at (10 − 5.05)·1 in the end.

@@ -64,7 +64,7 @@ impl Compare {
         let prepared = prepared.and_then(|mut problem| Ok((self.paces(&mut problem)?, problem)));
         let (paces, problem) = prepared.map_err(|error| unprepared(&source, &error))?;
         let system = problem.dynamics.system();
-        let conserved = system.conserves_energy();
+        let conserved = system.conserves_hamiltonian();
         if !conserved && !self.plot.is_empty() {
             let why = "the energy of this system changes by itself: there is no error of it to plot";
             return Err(Failure::usage(why));

@@ -110,7 +110,7 @@ impl Section {
             return Err(Failure::run(format!("no orbit passes {passed}{reasons}")));
         }
 
-        let conserved = section.dynamics.system().conserves_energy();
+        let conserved = section.dynamics.system().conserves_hamiltonian();
         let ended = broken.as_ref().map_or_else(|| "complete".to_owned(), |why| format!("stopped {why}"));
         let about = describe(&problem.name, &section.integrator, &section.dynamics, ended);
         let (mut files, mut errors) = (Vec::new(), Vec::new());

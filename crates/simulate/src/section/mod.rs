@@ -256,7 +256,7 @@ impl Section {
         let Orbit { name, state: start } = &self.starts[orbit];
         let scale = energy_scale(dynamics, start)?;
         let mut first = [0.0];
-        dynamics.energy(&[start.t], &start.block(), &mut first)?;
+        dynamics.hamiltonian(&[start.t], &start.block(), &mut first)?;
         let (mut found, mut last, mut dry) = (0, start.t, false);
         let (mut flow, part) = (ControlFlow::Continue(()), 1.0 / self.starts.len() as f64);
         let ended = self.integrator.observe(dynamics, start, self.end, |sample| {

@@ -43,7 +43,7 @@ impl Points {
         if moving {
             dynamics.velocities(&[t], y, &mut velocities)?;
         }
-        dynamics.energy(&[t], y, &mut energy)?;
+        dynamics.hamiltonian(&[t], y, &mut energy)?;
         for (what, value) in shown.into_iter().zip(values.chunks_exact_mut(1)) {
             dynamics.observe(what, &[t], y, value)?;
         }

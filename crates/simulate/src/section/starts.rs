@@ -155,7 +155,7 @@ impl Level {
             set(&mut values, &system, &level.solve, value);
             let state = start(dynamics, &values).ok()?;
             let mut energy = [0.0];
-            dynamics.energy(&[state.t], &state.block(), &mut energy).ok()?;
+            dynamics.hamiltonian(&[state.t], &state.block(), &mut energy).ok()?;
             Some(energy[0] - level.energy).filter(|e| e.is_finite())
         };
         let mut nearest = (f64::INFINITY, 0.0);

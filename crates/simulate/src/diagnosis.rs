@@ -1,0 +1,151 @@
+//! What is known of where a run failed: which number changed fastest there, and whether another method gets past it.
+
+use crate::error::FailedRun;
+use crate::run::Run;
+use leastaction_integrate::{Card, Integrator, Pace, RunError, Tolerance, number, rounded};
+use std::fmt;
+
+/// Methods that are tried from where a run failed, and the tolerance: one for any field, one for what is stiff, both easily content.
+const OTHERS: [&str; 2] = ["dop853", "radau5"];
+const TOLERANCE: f64 = 1e-6;
+/// They are tried for this part of the run, and so many steps.
+const PART: f64 = 0.01;
+const STEPS: u64 = 2000;
+/// Where steps have one length, all that was computed may be worthless: others are tried from the start, for so many steps.
+const STEPS_FROM_START: u64 = 50_000;
+/// A number smaller than this, relative to the largest of its kind, is measured by that one.
+const SMALL: f64 = 0.01;
+
+/// What is known of where a run failed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Diagnosis {
+    /// The last good time.
+    pub t: f64,
+    /// The coordinate or momentum that changed fastest there, relative to its size.
+    pub name: String,
+    /// Its value.
+    pub value: f64,
+    /// The rate at which it changed.
+    pub rate: f64,
+    /// The method and its pace, with the steps that it took and those that were rejected.
+    pub tried: String,
+    /// What was tried from there; nothing if the run was only out of steps, or memory.
+    pub others: Option<Others>,
+}
+
+/// Other methods, from where a run failed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Others {
+    /// This one gets past it.
+    Passes {
+        /// The method.
+        method: &'static str,
+        /// Its tolerance.
+        tolerance: f64,
+        /// Whether from the start, and not from where the run failed.
+        from_start: bool,
+    },
+    /// None of these does.
+    Fail {
+        /// The methods.
+        methods: Vec<&'static str>,
+        /// Their tolerance.
+        tolerance: f64,
+    },
+}
+
+impl fmt::Display for Diagnosis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Diagnosis { t, name, value, rate, tried, others } = self;
+        writeln!(f, "  by     {tried}")?;
+        write!(
+            f,
+            "  where  t = {}, {name} = {}, which changes fastest there (by {} per unit of time)",
+            number(t),
+            rounded(*value, 5),
+            rounded(*rate, 3)
+        )?;
+        match others {
+            None => Ok(()),
+            Some(Others::Passes { method, tolerance, from_start }) => {
+                let from = if *from_start { "the start" } else { "there" };
+                write!(
+                    f,
+                    "\n  help   from {from}, {method} with a tolerance of {tolerance:e} gets past it: --method {method} --tol {tolerance:e}"
+                )
+            }
+            Some(Others::Fail { methods, tolerance }) => write!(
+                f,
+                "\n  help   {} with a tolerance of {tolerance:e} do not get past it either: the motion may end there, as it does at a collision. \
+                 Stop before it (`event NAME: EXPRESSION, stop`, or --until), or write the forces such that they stay finite",
+                methods.join(" and ")
+            ),
+        }
+    }
+}
+
+impl FailedRun {
+    /// What is known of where the run failed; nothing if it could not begin, or the field cannot be evaluated there.
+    #[must_use]
+    pub fn diagnosis(&self) -> Option<Diagnosis> {
+        self.run.as_ref()?.diagnosis(&self.error)
+    }
+}
+
+impl Run {
+    /// What is known of where the run failed by this error.
+    #[must_use]
+    pub fn diagnosis(&self, error: &RunError) -> Option<Diagnosis> {
+        let (simulation, end, work) = (&self.simulation, self.trajectory.end(), self.trajectory.work());
+        let (mut dynamics, y) = (simulation.dynamics.clone(), end.block());
+        let mut rates = vec![0.0; y.len()];
+        dynamics.rates(&[end.t], &y, &mut rates).ok()?;
+        let degrees = simulation.dynamics.system().degrees();
+        let largest = |part: &[f64]| part.iter().fold(f64::MIN_POSITIVE, |m, x| m.max(x.abs()));
+        let kinds = [largest(&y[..degrees]), largest(&y[degrees..])];
+        let speed = |i: usize| rates[i].abs() / y[i].abs().max(SMALL * kinds[usize::from(i >= degrees)]);
+        let broken = match error {
+            RunError::NotFinite { name, .. } => {
+                (0..y.len()).find(|&i| simulation.dynamics.system().state_name(i) == *name)
+            }
+            _ => None,
+        };
+        let fastest = broken.or_else(|| (0..y.len()).max_by(|&i, &j| speed(i).total_cmp(&speed(j))))?;
+        let integrator = &simulation.integrator;
+        let exhausted = matches!(error, RunError::OutOfSteps { .. } | RunError::TooManySamples { .. });
+        Some(Diagnosis {
+            t: end.t,
+            name: simulation.dynamics.system().state_name(fastest),
+            value: y[fastest],
+            rate: rates[fastest],
+            tried: format!(
+                "{} with {}, {} steps taken, {} rejected",
+                integrator.card().name,
+                integrator.pace(),
+                work.steps,
+                work.rejected
+            ),
+            others: (!exhausted).then(|| self.others()),
+        })
+    }
+
+    /// Whether another method gets past where the run was left.
+    fn others(&self) -> Others {
+        let (simulation, end) = (&self.simulation, self.trajectory.end());
+        let span = simulation.until - simulation.start.t;
+        let from_start = matches!(simulation.integrator.pace(), Pace::Step(_));
+        let (start, most) = if from_start { (&simulation.start, STEPS_FROM_START) } else { (&end, STEPS) };
+        let until = end.t + (PART * span).abs().min((simulation.until - end.t).abs()) * span.signum();
+        let applies = |card: &Card| card.needs.met_by(simulation.dynamics.system().facts());
+        let mut methods = Vec::new();
+        for card in OTHERS.iter().filter_map(|name| Card::named(name).ok()).filter(|card| applies(card)) {
+            let integrator = Integrator::new(card, Tolerance::relative(TOLERANCE)).at_most(most).ends_only();
+            let passed = integrator.run(&mut simulation.dynamics.clone(), start, until);
+            if passed.is_ok() {
+                return Others::Passes { method: card.name, tolerance: TOLERANCE, from_start };
+            }
+            methods.push(card.name);
+        }
+        Others::Fail { methods, tolerance: TOLERANCE }
+    }
+}
