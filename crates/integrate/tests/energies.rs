@@ -52,7 +52,7 @@ struct Gravity;
 
 impl OpaqueEnergy for Gravity {
     fn facts(&self) -> EnergyFacts {
-        EnergyFacts { coordinates: vec![0], time: false }
+        EnergyFacts { coordinates: vec![0], parameters: Vec::new(), time: false }
     }
 
     fn energy(&self, at: Batch<'_>, _: &mut [f64], out: &mut [f64]) {

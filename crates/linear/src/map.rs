@@ -1,6 +1,7 @@
 //! One face for matrices that are dense, sparse, or known by their products only.
 
 use crate::{NoFactors, Pattern, Scalar, Singular, SparseLu, dense};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What is known of a square matrix in advance, and so how it is kept and solved with.
@@ -21,6 +22,16 @@ impl Structure {
         match self {
             Structure::Dense(rows) | Structure::Free(rows) => *rows,
             Structure::Sparse(pattern) => pattern.rows(),
+        }
+    }
+
+    /// The entries of a row among those that are kept.
+    #[must_use]
+    pub fn row(&self, row: usize) -> Range<usize> {
+        match self {
+            Structure::Dense(rows) => row * rows..(row + 1) * rows,
+            Structure::Sparse(pattern) => pattern.row(row),
+            Structure::Free(_) => 0..0,
         }
     }
 

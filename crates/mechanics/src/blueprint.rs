@@ -1,7 +1,7 @@
 //! From equations to a system: which expressions become kernels.
 
 use crate::constraint::Level;
-use crate::energy::sum::{SystemEnergy, SystemEnergyKind};
+use crate::energy::sum::{OpaqueTerm, SystemEnergy, SystemEnergyKind};
 use crate::energy::{Energy, Potential};
 use crate::equations::{Equations, Statement, depend, is_smooth_in};
 use crate::error::ModelError;
@@ -220,7 +220,14 @@ impl<'g> Equations<'g> {
                 Energy::Elements(elements) => {
                     SystemEnergyKind::Elements(elements.compile(self.time, &parameters, Kernel::compile)?)
                 }
-                Energy::Opaque(opaque) => SystemEnergyKind::Opaque(opaque.clone()),
+                Energy::Opaque(opaque) => {
+                    let place = |name: &String| {
+                        let place = parameters.iter().position(|p| p.to_string() == *name);
+                        place.unwrap_or_else(|| unreachable!("that there is {name} was checked")) as u32
+                    };
+                    let read = opaque.parameters.iter().map(place).collect();
+                    SystemEnergyKind::Opaque(OpaqueTerm { opaque: opaque.clone(), parameters: read })
+                }
             };
             energies.push(SystemEnergy { name: potential.name.clone(), share, kind });
         }

@@ -130,7 +130,13 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
                 let outside = symbols(model).filter(|(_, kind)| outside(kind));
                 elements.check(&potential.name, outside)?;
             }
-            Energy::Opaque(_) => {}
+            Energy::Opaque(opaque) => {
+                let known = |name: &&String| model.parameters.iter().any(|(p, _)| p.to_string() == **name);
+                if let Some(name) = opaque.parameters.iter().find(|name| !known(name)) {
+                    let source = EnergyError::NoParameter { name: name.clone() };
+                    return Err(ModelError::Energy { name: potential.name.clone(), source });
+                }
+            }
         }
         reads(model.coordinates.len(), potential)?;
     }

@@ -1,7 +1,7 @@
 //! Kernels with their parameters and inputs, evaluated on blocks.
 
 use crate::element::search::RepetitionEvaluator;
-use crate::energy::sum::EnergySum;
+use crate::energy::sum::{EnergySum, Place};
 use crate::error::{EvalError, SettingError};
 use crate::input::Input;
 use crate::inverse::grow;
@@ -208,7 +208,20 @@ impl Engine {
         } else {
             self.eval_formulas(quantity, t, states, out)?;
         }
-        if self.energies.is_empty() { Ok(()) } else { self.energies.add(quantity, t, states, out) }
+        if self.energies.is_empty() {
+            return Ok(());
+        }
+        self.energies.add(quantity, Place { t, states, parameters: &self.parameters }, out)
+    }
+
+    /// Adds the forces of energies that are no formulas.
+    pub(crate) fn add_forces(
+        &mut self,
+        t: &[f64],
+        states: &[f64],
+        forces: &mut [f64],
+    ) -> Result<(), EvalError> {
+        self.energies.add_forces(Place { t, states, parameters: &self.parameters }, forces)
     }
 
     /// What formulas give to a quantity, for 1 or 8 lanes.

@@ -10,35 +10,36 @@ use leastaction_mechanics::{
 const BEADS: usize = 6;
 
 /// What beads in a row are coupled by.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 enum By {
     Formula,
     Elements,
     Opaque,
 }
 
-/// Σ k (q_{i+1} − q_i − 1)²/2 + (q_{i+1} − q_i − 1)⁴/4 over all neighbours, by hand, with k = 2.
+/// Σ k (q_{i+1} − q_i − 1)²/2 + (q_{i+1} − q_i − 1)⁴/4 over all neighbours, by hand.
 struct Springs {
     beads: usize,
 }
 
 impl Springs {
-    fn each(&self, at: Batch<'_>, mut spring: impl FnMut(usize, usize, f64)) {
+    fn each(&self, at: Batch<'_>, mut spring: impl FnMut(usize, usize, f64, f64)) {
         for (i, lane) in (0..self.beads - 1).flat_map(|i| (0..at.t.len()).map(move |lane| (i, lane))) {
             let q = |i: usize| at.q[i * at.stride + lane];
-            spring(i, lane, q(i + 1) - q(i) - 1.0);
+            spring(i, lane, at.parameters[lane], q(i + 1) - q(i) - 1.0);
         }
     }
 }
 
 impl OpaqueEnergy for Springs {
     fn facts(&self) -> EnergyFacts {
-        EnergyFacts { coordinates: (0..self.beads as u32).collect(), time: false }
+        let coordinates = (0..self.beads as u32).collect();
+        EnergyFacts { coordinates, parameters: vec!["k".into()], time: false }
     }
 
     fn energy(&self, at: Batch<'_>, _: &mut [f64], out: &mut [f64]) {
         out.fill(0.0);
-        self.each(at, |_, lane, x| out[lane] += x * x + x * x * x * x / 4.0);
+        self.each(at, |_, lane, k, x| out[lane] += 0.5 * k * x * x + x * x * x * x / 4.0);
     }
 
     fn memory(&self, lanes: usize) -> usize {
@@ -48,8 +49,8 @@ impl OpaqueEnergy for Springs {
     fn gradient(&self, at: Batch<'_>, memory: &mut [f64], out: &mut [f64]) {
         assert_eq!(memory.len(), at.t.len());
         out.fill(0.0);
-        self.each(at, |i, lane, x| {
-            let force = 2.0 * x + x * x * x;
+        self.each(at, |i, lane, k, x| {
+            let force = k * x + x * x * x;
             out[i * at.stride + lane] -= force;
             out[(i + 1) * at.stride + lane] += force;
         });
@@ -57,9 +58,9 @@ impl OpaqueEnergy for Springs {
 
     fn hessian_product(&self, at: Batch<'_>, d: &[f64], _: &mut [f64], out: &mut [f64]) {
         out.fill(0.0);
-        self.each(at, |i, lane, x| {
+        self.each(at, |i, lane, k, x| {
             let [a, b] = [i, i + 1].map(|i| i * at.stride + lane);
-            let change = (2.0 + 3.0 * x * x) * (d[b] - d[a]);
+            let change = (k + 3.0 * x * x) * (d[b] - d[a]);
             out[a] -= change;
             out[b] += change;
         });
@@ -221,20 +222,32 @@ fn constraint_forces_hold_against_what_elements_and_opaque_energies_pull() {
     }
 }
 
+/// Elements and opaque energies have the parameters of each lane: those of a single state with these, and of groups of eight beyond eight lanes.
 #[test]
-fn parameters_reach_elements_in_every_lane() {
-    let mut dynamics = beads(Stated::Particles, By::Elements);
-    let mut alone = dynamics.clone();
-    for lane in 0..LANES {
-        dynamics.set_parameters_in(lane, &[1.0 + lane as f64]).unwrap();
-    }
-    let block: Vec<f64> = (0..2 * BEADS * LANES).map(|k| state(k % LANES)[k / LANES]).collect();
-    let (mut lanes, mut one) = (vec![0.0; BEADS * LANES], vec![0.0; BEADS]);
-    dynamics.kick(&[0.0; LANES], &block, &mut lanes).unwrap();
-    for lane in 0..LANES {
-        alone.set_parameter("k", 1.0 + lane as f64).unwrap();
-        alone.kick(&[0.0], &state(lane), &mut one).unwrap();
-        (0..BEADS).for_each(|i| assert_eq!(one[i].to_bits(), lanes[i * LANES + lane].to_bits()));
+fn parameters_reach_energies_in_every_lane() {
+    for by in [By::Elements, By::Opaque] {
+        let mut dynamics = beads(Stated::Particles, by);
+        let (mut alone, mut formula) = (dynamics.clone(), beads(Stated::Particles, By::Formula));
+        for lane in 0..LANES {
+            dynamics.set_parameters_in(lane, &[1.0 + lane as f64]).unwrap();
+        }
+        for width in [LANES, 3 * LANES] {
+            let block: Vec<f64> = (0..2 * BEADS * width).map(|k| state(k % width)[k / width]).collect();
+            let (mut lanes, mut one, mut same) =
+                (vec![0.0; BEADS * width], vec![0.0; BEADS], vec![0.0; BEADS]);
+            dynamics.kick(&vec![0.0; width], &block, &mut lanes).unwrap();
+            for lane in 0..width {
+                let k = 1.0 + (lane % LANES) as f64;
+                alone.set_parameter("k", k).unwrap();
+                alone.kick(&[0.0], &state(lane), &mut one).unwrap();
+                formula.set_parameter("k", k).unwrap();
+                formula.kick(&[0.0], &state(lane), &mut same).unwrap();
+                for i in 0..BEADS {
+                    assert_eq!(one[i].to_bits(), lanes[i * width + lane].to_bits());
+                    assert!((one[i] - same[i]).abs() < 1e-13 * (1.0 + same[i].abs()), "{by:?}");
+                }
+            }
+        }
     }
 }
 
@@ -295,6 +308,7 @@ fn what_needs_expressions_says_so() {
     let graph = Graph::new();
     let mut model = Model::new(&graph);
     let x = model.coordinate("x");
+    model.parameter("k", 2.0);
     model.particle("bead", 1.0, [x]);
     model.potential("spring", Opaque::new(Springs { beads: 1 }));
     let refused = model.equations().unwrap().in_fictitious_time(1.0 + x * x);
@@ -341,5 +355,10 @@ fn energies_that_do_not_fit_are_refused() {
         assert!(found.contains(message), "{found}");
     }
     model.potential("springs", Opaque::new(Springs { beads: 2 }));
-    assert!(matches!(model.system(), Err(ModelError::Energy { name, .. }) if name == "springs"));
+    let refused = |model: &Model<'_>| model.system().map(|_| ()).unwrap_err().to_string();
+    let message = refused(&model);
+    assert!(message.contains("springs") && message.contains("parameter `k`"), "{message}");
+    model.parameter("k", 2.0);
+    let message = refused(&model);
+    assert!(message.contains("springs") && message.contains("coordinate 1"), "{message}");
 }

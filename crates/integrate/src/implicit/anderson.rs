@@ -4,7 +4,7 @@
 //!
 //! which on linear problems is GMRES (H. F. Walker and P. Ni, SIAM J. Numer. Anal. 49 (2011) 1715, doi:10.1137/10078356X).
 
-use super::{Front, Lane};
+use super::{Front, Lane, rescale};
 use leastaction_mechanics::EvalError;
 
 /// Without Newton's method an equation should be solved in so many iterations.
@@ -44,9 +44,14 @@ impl Anderson {
         for k in 0..most {
             equation(x, front.image)?;
             if k == 0 {
-                front.weigh(y);
+                front.weigh(y, [true; W]);
             }
             front.compare(x);
+            if let Some(factors) = front.weigh_again(y) {
+                for pair in [&mut self.before, &mut self.newer, &mut self.older] {
+                    rescale(&mut pair.residual, front.rows, &factors);
+                }
+            }
             if front.is_done() {
                 front.settle(x);
                 return Ok(k + 1);
@@ -65,7 +70,13 @@ impl Anderson {
                 return Ok(k + 1);
             }
         }
+        front.end();
         Ok(most)
+    }
+
+    /// Memory of the length of the unknowns, for what comes after the iteration.
+    pub(super) fn spare(&mut self) -> [&mut [f64]; 2] {
+        [&mut self.before.image, &mut self.before.residual]
     }
 
     /// There are no differences yet: none counts as zero.

@@ -19,9 +19,11 @@ mod tableau;
 use crate::step::StepError;
 use anderson::{Anderson, MOST};
 use leastaction_compile::LANES;
+use leastaction_linear::Structure;
 use leastaction_mechanics::EvalError;
 use newton::Newton;
 
+pub(crate) use operator::coupled;
 pub(crate) use past::Past;
 pub(crate) use radau::Radau;
 pub(crate) use stages::Stages;
@@ -35,21 +37,35 @@ const PATIENCE: u32 = 8;
 /// A residual this small, relative to increments, is lost in their rounding.
 const UNSEEN: f64 = f64::EPSILON / 64.0;
 
-/// Newton's method for [`Equation`] keeps whole matrices, and is left out beyond so many unknowns: there only accelerated iteration solves.
-/// [`Stages`] and [`Radau`] know the structure of theirs, and no such bound.
-const MOST_DENSE: usize = 4096;
+/// A first residual larger than this says that the scale may be wrong, too.
+const FAR: f64 = 0.1;
+/// A plain iteration that makes residuals larger than noise by more than this factor does not settle anything, nor does one whose scale
+/// was so much too large.
+const EXPANDING: f64 = 4.0;
+/// A residual up to this is rounding if it has not halved for a while, and rounding of the state changes images by a fourth of it at least: where
+/// forces are strong and momenta still small, as in a stiff system let go at rest.
+const EXPLAINED: f64 = 1e-8;
+const SHARE_OF_NOISE: f64 = 4.0;
 
 /// An equation x = g(x) for the change x of a state over a step.
 pub(crate) trait Equation {
     /// g(x).
     fn image(&mut self, x: &[f64], image: &mut [f64]) -> Result<(), EvalError>;
 
-    /// The derivatives of g at x, by rows.
-    fn jacobian(&mut self, x: &[f64], matrix: &mut [f64]) -> Result<(), EvalError>;
+    /// What the derivatives of g look like. Without entries Newton's method is left out: there only accelerated iteration solves.
+    fn structure(&self) -> Structure;
 
-    /// Whether there are so few unknowns that a matrix of them makes sense.
-    fn is_small(&self) -> bool {
-        true
+    /// Whether derivatives of g have entries.
+    fn has_entries(&self) -> bool {
+        !matches!(self.structure(), Structure::Free(_))
+    }
+
+    /// The entries of the derivatives of g at x that the structure keeps.
+    fn jacobian(&mut self, x: &[f64], entries: &mut [f64]) -> Result<(), EvalError>;
+
+    /// Vectors u and v whose outer product u vᵀ is added to the entries that were found last.
+    fn outer(&self) -> Option<[&[f64]; 2]> {
+        None
     }
 }
 
@@ -120,11 +136,12 @@ impl Solver {
         let Solver { anderson, newton, residual, image, foresees } = self;
         let mut front = Front::<W>::new(y.len() / W, residual, image);
         front.foresees = *foresees;
+        front.failed = if equation.has_entries() { Lane::Waiting } else { Lane::Open };
         let mut iterations = anderson.iterate(MOST, y, x, &mut front, |x, image| equation.image(x, image))?;
-        if !front.is_done() && equation.is_small() && x.len() <= MOST_DENSE * W {
-            front.foresees = false;
-            let newton = newton.get_or_insert_with(|| Newton::new(x.len() / W, W));
-            iterations += newton.iterate(x, &mut front, equation)?;
+        if front.unsolved().contains(&true) {
+            (front.foresees, front.failed) = (false, Lane::Open);
+            let newton = newton.get_or_insert_with(|| Newton::new(&equation.structure(), W));
+            iterations += newton.iterate(y, x, &mut front, equation)?;
         }
         front.outcome(t, iterations)
     }
@@ -141,6 +158,9 @@ struct Front<'m, const W: usize> {
     shares: [f64; W],
     /// Whether lanes close when their next residual can be foreseen to be lost in rounding.
     foresees: bool,
+    /// What becomes of a lane that should be solved, but for which the plain iteration makes residuals larger: it waits for Newton's method, or
+    /// stays open where there is none.
+    failed: Lane,
     residual: &'m mut [f64],
     image: &'m mut [f64],
 }
@@ -148,12 +168,12 @@ struct Front<'m, const W: usize> {
 impl<'m, const W: usize> Front<'m, W> {
     fn new(rows: usize, residual: &'m mut [f64], image: &'m mut [f64]) -> Front<'m, W> {
         let (progress, weights, shares) = ([Progress::default(); W], [[0.0; W]; 2], [0.0; W]);
-        Front { progress, rows, weights, shares, foresees: false, residual, image }
+        Front { progress, rows, weights, shares, foresees: false, failed: Lane::Open, residual, image }
     }
 
     /// How many iterations were made, unless a lane is still open.
     fn outcome(&self, t: &[f64], iterations: u32) -> Result<u32, StepError> {
-        match self.progress.iter().position(|lane| matches!(lane.state, Lane::Open | Lane::Waiting)) {
+        match self.unsolved().into_iter().position(|unsolved| unsolved) {
             None => Ok(iterations),
             Some(lane) => {
                 let (t, residual) = (t.get(lane).copied().unwrap_or(f64::NAN), self.progress[lane].size);
@@ -162,17 +182,41 @@ impl<'m, const W: usize> Front<'m, W> {
         }
     }
 
-    /// Takes the scale of the unknowns from a state and its change.
-    fn weigh(&mut self, y: &[f64]) {
+    /// Takes the scale of the unknowns in some lanes from a state and its change.
+    fn weigh(&mut self, y: &[f64], lanes: [bool; W]) {
         let sizes = [largest::<W>(y, self.rows), largest::<W>(self.image, self.rows)];
-        self.shares = [0.0; W];
-        for (half, weights) in self.weights.iter_mut().enumerate() {
-            for (j, weight) in weights.iter_mut().enumerate() {
+        for j in (0..W).filter(|&j| lanes[j]) {
+            self.shares[j] = 0.0;
+            for (half, weights) in self.weights.iter_mut().enumerate() {
                 let scale = sizes[0][half][j] + sizes[1][half][j];
-                *weight = if scale > 0.0 { 1.0 / scale } else { 1.0 };
-                self.shares[j] = self.shares[j].max(sizes[1][half][j] * *weight);
+                weights[j] = if scale > 0.0 { 1.0 / scale } else { 1.0 };
+                self.shares[j] = self.shares[j].max(sizes[1][half][j] * weights[j]);
             }
         }
+    }
+
+    /// Takes the scale again in lanes that seem to be solved, but began from a guess that was far off: its image may have been many times as
+    /// large as the solution. Such steps are long, and those lanes not solved. Returns by what residuals so far are to be multiplied, if any are.
+    fn weigh_again(&mut self, y: &[f64]) -> Option<[[f64; W]; 2]> {
+        let doubtful = self
+            .progress
+            .map(|lane| lane.guess == Guess::Far && matches!(lane.state, Lane::Settling | Lane::Foreseen));
+        if !doubtful.contains(&true) {
+            return None;
+        }
+        let (before, mut factors) = (self.weights, [[1.0; W]; 2]);
+        self.weigh(y, doubtful);
+        for j in (0..W).filter(|&j| doubtful[j]) {
+            (0..2).for_each(|half| factors[half][j] = self.weights[half][j] / before[half][j]);
+            let (factor, lane) = (factors[0][j].max(factors[1][j]), &mut self.progress[j]);
+            lane.guess = Guess::Near;
+            if factor > EXPANDING {
+                let size = factor * lane.size;
+                *lane = Progress { size, best: size, stale: 0, state: self.failed, ..*lane };
+            }
+        }
+        rescale(self.residual, self.rows, &factors);
+        Some(factors)
     }
 
     /// Compares x with its image, and puts lanes to rest that are done.
@@ -192,12 +236,16 @@ impl<'m, const W: usize> Front<'m, W> {
             }
         }
         for ((lane, size), share) in self.progress.iter_mut().zip(sizes).zip(&self.shares) {
-            let before = lane.size;
+            let before = *lane;
             lane.update(size, *share);
-            let foreseen = size * (size / before);
-            let seen = before.is_finite() && size <= 0.1 * before;
-            if self.foresees && seen && lane.state == Lane::Open && foreseen <= UNSEEN * share {
-                lane.state = Lane::Settling;
+            if lane.state != Lane::Open {
+                continue;
+            }
+            let seen = before.size.is_finite() && size <= 0.1 * before.size;
+            if before.state != Lane::Open && size > before.size {
+                lane.state = self.failed;
+            } else if self.foresees && seen && size * (size / before.size) <= UNSEEN * share {
+                lane.state = Lane::Foreseen;
             }
         }
     }
@@ -211,13 +259,73 @@ impl<'m, const W: usize> Front<'m, W> {
     }
 
     fn is_done(&self) -> bool {
-        self.progress.iter().all(|lane| !matches!(lane.state, Lane::Open | Lane::Settling))
+        self.progress.iter().all(|lane| !matches!(lane.state, Lane::Open | Lane::Settling | Lane::Foreseen))
+    }
+
+    /// Which lanes are not solved.
+    fn unsolved(&self) -> [bool; W] {
+        self.progress.map(|lane| matches!(lane.state, Lane::Open | Lane::Waiting))
+    }
+
+    /// The largest differences between the image and another one, lane by lane, relative to the scale of the state.
+    fn differences(&self, other: &[f64]) -> [f64; W] {
+        let mut sizes = [0.0_f64; W];
+        let pairs = self.image.as_chunks::<W>().0.iter().zip(other.as_chunks::<W>().0);
+        for ((image, other), half) in pairs.zip(Half::of_rows(self.rows)) {
+            for j in 0..W {
+                sizes[j] = sizes[j].max(self.weights[half][j] * (image[j] - other[j]).abs());
+            }
+        }
+        sizes
+    }
+
+    /// Closes lanes that stalled where rounding explains what is left: an image of x moved by the last digit of the state differs from that
+    /// of x itself by as much.
+    fn explain(
+        &mut self,
+        y: &[f64],
+        x: &mut [f64],
+        [moved, other]: [&mut [f64]; 2],
+        mut equation: impl FnMut(&[f64], &mut [f64]) -> Result<(), EvalError>,
+    ) -> Result<(), EvalError> {
+        let stalled =
+            |lane: &Progress| lane.state == Lane::Open && lane.is_stalled() && lane.size <= EXPLAINED;
+        if !self.progress.iter().any(stalled) {
+            return Ok(());
+        }
+        for (i, (moved, x)) in moved.iter_mut().zip(&*x).enumerate() {
+            // Neighbours move against each other: what all have in common may be of no account.
+            let digit = f64::EPSILON * (y[i % y.len()].abs() + x.abs());
+            *moved = if (i / W).is_multiple_of(2) { x + digit } else { x - digit };
+        }
+        equation(moved, other)?;
+        equation(x, self.image)?;
+        let (noise, left) = (self.differences(other), self.differences(x));
+        for j in 0..W {
+            let lane = &mut self.progress[j];
+            if stalled(lane) && left[j] <= EXPLAINED.min(SHARE_OF_NOISE * noise[j]) {
+                (lane.size, lane.state) = (left[j], Lane::Resting);
+                (j..x.len()).step_by(W).for_each(|i| x[i] = self.image[i]);
+            }
+        }
+        Ok(())
+    }
+
+    /// The iteration ends: lanes whose solution was foreseen, and not seen, are not solved; those that settle are.
+    fn end(&mut self) {
+        for lane in &mut self.progress {
+            lane.state = match lane.state {
+                Lane::Foreseen => Lane::Open,
+                Lane::Settling => Lane::Resting,
+                other => other,
+            };
+        }
     }
 
     /// Gives lanes that are not solved another chance.
     fn restart(&mut self) {
-        let unsolved = |lane: &&mut Progress| matches!(lane.state, Lane::Open | Lane::Waiting);
-        for lane in self.progress.iter_mut().filter(unsolved) {
+        let unsolved = self.unsolved();
+        for (lane, _) in self.progress.iter_mut().zip(unsolved).filter(|(_, unsolved)| *unsolved) {
             *lane = Progress::default();
         }
     }
@@ -226,7 +334,7 @@ impl<'m, const W: usize> Front<'m, W> {
     fn is_lost(&self) -> bool {
         self.progress.iter().all(|lane| match lane.state {
             Lane::Open => !lane.size.is_finite(),
-            Lane::Settling => false,
+            Lane::Settling | Lane::Foreseen => false,
             Lane::Closing | Lane::Resting | Lane::Waiting => true,
         })
     }
@@ -238,6 +346,8 @@ enum Lane {
     Open,
     /// Solved but for what acceleration makes of rounding, which a plain iteration takes away.
     Settling,
+    /// As settling, if the plain iteration shrinks residuals as the accelerated one did.
+    Foreseen,
     /// Solved in this iteration: the image is the solution.
     Closing,
     /// Solved before: x is the solution, and stays.
@@ -246,9 +356,19 @@ enum Lane {
     Waiting,
 }
 
+/// What was guessed of the solution.
+#[derive(Clone, Copy, PartialEq)]
+enum Guess {
+    Unknown,
+    Near,
+    /// Its image is off by as much as the solution is large.
+    Far,
+}
+
 /// How far a lane has come.
 #[derive(Clone, Copy)]
 struct Progress {
+    guess: Guess,
     size: f64,
     best: f64,
     stale: u32,
@@ -257,42 +377,69 @@ struct Progress {
 
 impl Default for Progress {
     fn default() -> Progress {
-        Progress { size: f64::INFINITY, best: f64::INFINITY, stale: 0, state: Lane::Open }
+        Progress {
+            guess: Guess::Unknown,
+            size: f64::INFINITY,
+            best: f64::INFINITY,
+            stale: 0,
+            state: Lane::Open,
+        }
     }
 }
 
 impl Progress {
     /// Whether the iteration still moves it.
     fn moves(&self) -> bool {
-        matches!(self.state, Lane::Open | Lane::Settling | Lane::Closing)
+        matches!(self.state, Lane::Open | Lane::Settling | Lane::Foreseen | Lane::Closing)
+    }
+
+    /// Whether residuals have not halved for a while.
+    fn is_stalled(&self) -> bool {
+        self.stale >= PATIENCE
     }
 
     /// `share` is the part of the scale that is increments.
     fn update(&mut self, size: f64, share: f64) {
         match self.state {
             Lane::Open => {}
-            Lane::Settling => {
+            // Where steps are long, the plain iteration makes residuals larger: what was taken for a solution is none.
+            Lane::Settling if size <= NOISE.max(EXPANDING * self.size) => {
                 (self.size, self.state) = (size, Lane::Closing);
                 return;
             }
+            Lane::Foreseen if size <= ROUNDING || size * (size / self.size) <= ROUNDING * share => {
+                (self.size, self.state) = (size, Lane::Closing);
+                return;
+            }
+            Lane::Settling | Lane::Foreseen => self.state = Lane::Open,
             Lane::Waiting => return,
             Lane::Closing | Lane::Resting => {
                 self.state = Lane::Resting;
                 return;
             }
         }
+        if self.guess == Guess::Unknown {
+            self.guess = if size > FAR { Guess::Far } else { Guess::Near };
+        }
         self.size = size;
         self.stale = if size < 0.5 * self.best { 0 } else { self.stale + 1 };
         self.best = self.best.min(size);
         // Increments are rounded less coarsely than the state. Where an iteration halts above that, it may only have stumbled.
         let rounding = self.stale > 0 && size <= ROUNDING * share || self.stale > 1 && size <= ROUNDING;
-        let noise = self.stale >= PATIENCE && size <= NOISE;
+        let noise = self.is_stalled() && size <= NOISE;
         // A residual may shrink without ever halting, as around a solution that is zero.
         if size == 0.0 || size <= f64::EPSILON * UNSEEN * share {
             self.state = Lane::Closing;
         } else if rounding || noise {
             self.state = Lane::Settling;
         }
+    }
+}
+
+/// Multiplies coordinates and momenta in states of so many rows.
+fn rescale<const W: usize>(block: &mut [f64], rows: usize, factors: &[[f64; W]; 2]) {
+    for (row, half) in block.as_chunks_mut::<W>().0.iter_mut().zip(Half::of_rows(rows)) {
+        row.iter_mut().zip(&factors[half]).for_each(|(x, factor)| *x *= factor);
     }
 }
 

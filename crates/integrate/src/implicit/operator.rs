@@ -335,7 +335,7 @@ impl Krylov {
 }
 
 /// Where 1 − h B⊗J has entries, for s stages.
-fn coupled(pattern: &Pattern, s: usize) -> Pattern {
+pub(crate) fn coupled(pattern: &Pattern, s: usize) -> Pattern {
     let d = pattern.rows();
     let row = |place: usize| {
         let columns = &pattern.columns()[pattern.row(place % d)];

@@ -89,19 +89,21 @@ impl Stages {
         for (lane, stiff) in front.progress.iter_mut().zip(&self.stiff) {
             lane.state = if *stiff > 0 { Lane::Waiting } else { Lane::Open };
         }
-        front.foresees = true;
+        (front.foresees, front.failed) = (true, Lane::Waiting);
         let mut iterations = 0;
         if !front.is_done() {
             let y = block.values();
             iterations = anderson.iterate(MOST, y, x, &mut front, |x, image| field.image(x, image))?;
         }
-        front.foresees = false;
-        for (stiff, lane) in self.stiff.iter_mut().zip(&mut front.progress) {
-            if lane.state == Lane::Open {
-                (*stiff, lane.state) = (STIFF_STEPS + 1, Lane::Waiting);
-            }
+        (front.foresees, front.failed) = (false, Lane::Open);
+        let unsolved = front.unsolved();
+        for ((stiff, lane), _) in
+            self.stiff.iter_mut().zip(&mut front.progress).zip(unsolved).filter(|(_, unsolved)| *unsolved)
+        {
+            lane.state = Lane::Waiting;
+            *stiff = if *stiff > 0 { *stiff } else { STIFF_STEPS + 1 };
         }
-        if front.progress.iter().any(|lane| lane.state == Lane::Waiting) {
+        if unsolved.contains(&true) {
             iterations += Newton { anderson, operator, field, residual: scratch }.solve(x, &mut front)?;
         }
         front.outcome(interval.t, iterations)
@@ -258,7 +260,7 @@ impl<const W: usize> Newton<'_, '_, W> {
             operator.prepare(j, field.interval.h[j]);
         }
         let y = field.block.values();
-        let iterations = anderson.iterate(most, y, x, front, |x, image| {
+        let mut correct = |x: &[f64], image: &mut [f64]| {
             field.image(x, image)?;
             for (residual, (image, x)) in residual.iter_mut().zip(image.iter().zip(x)) {
                 *residual = image - x;
@@ -273,7 +275,9 @@ impl<const W: usize> Newton<'_, '_, W> {
                 }
             }
             Ok(())
-        })?;
+        };
+        let iterations = anderson.iterate(most, y, x, front, &mut correct)?;
+        front.explain(y, x, anderson.spare(), correct)?;
         for j in (0..W).filter(|&j| lanes[j]) {
             let lane = &mut front.progress[j];
             if lane.state == Lane::Open {

@@ -118,17 +118,22 @@ impl<'g> IntoEnergy<'g> for Opaque {
 pub struct EnergyFacts {
     /// The coordinates that it reads, by their index in the model, each once.
     pub coordinates: Vec<u32>,
+    /// The parameters of the model that it reads, by name.
+    pub parameters: Vec<String>,
     /// Whether it depends on time.
     pub time: bool,
 }
 
-/// States in lanes: component i of lane j is `q[i * stride + j]`, and there is a lane for each time.
+/// States in lanes: component i of lane j is `q[i * stride + j]`, and there is a lane for each time. Parameters have rows like these, as each
+/// lane may have its own.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a> {
     /// The time of each lane.
     pub t: &'a [f64],
     /// The components that are read, one row each.
     pub q: &'a [f64],
+    /// The parameters that are read, one row each.
+    pub parameters: &'a [f64],
     /// How far rows are apart.
     pub stride: usize,
 }
@@ -142,33 +147,37 @@ pub struct Batch<'a> {
 /// use leastaction_expr::Graph;
 /// use leastaction_mechanics::{Batch, EnergyFacts, Model, Opaque, OpaqueEnergy};
 ///
-/// /// V = 2 x².
+/// /// V = k x²/2.
 /// struct Spring;
 ///
 /// impl OpaqueEnergy for Spring {
 ///     fn facts(&self) -> EnergyFacts {
-///         EnergyFacts { coordinates: vec![0], time: false }
+///         EnergyFacts { coordinates: vec![0], parameters: vec!["k".into()], time: false }
 ///     }
 ///     fn energy(&self, at: Batch<'_>, _: &mut [f64], out: &mut [f64]) {
-///         out.iter_mut().zip(at.q).for_each(|(v, x)| *v = 2.0 * x * x);
+///         (0..at.t.len()).for_each(|j| out[j] = 0.5 * at.parameters[j] * at.q[j] * at.q[j]);
 ///     }
 ///     fn gradient(&self, at: Batch<'_>, _: &mut [f64], out: &mut [f64]) {
-///         out.iter_mut().zip(at.q).for_each(|(g, x)| *g = 4.0 * x);
+///         (0..at.t.len()).for_each(|j| out[j] = at.parameters[j] * at.q[j]);
 ///     }
-///     fn hessian_product(&self, _: Batch<'_>, d: &[f64], _: &mut [f64], out: &mut [f64]) {
-///         out.iter_mut().zip(d).for_each(|(h, d)| *h = 4.0 * d);
+///     fn hessian_product(&self, at: Batch<'_>, d: &[f64], _: &mut [f64], out: &mut [f64]) {
+///         (0..at.t.len()).for_each(|j| out[j] = at.parameters[j] * d[j]);
 ///     }
 /// }
 ///
 /// let graph = Graph::new();
 /// let mut model = Model::new(&graph);
 /// let x = model.coordinate("x");
+/// model.parameter("k", 4.0);
 /// model.particle("bead", 1.0, [x]);
 /// model.potential("spring", Opaque::new(Spring));
 /// let mut dynamics = model.system()?.dynamics()?;
 /// let mut rates = [0.0; 2];
 /// dynamics.rates(&[0.0], &[0.5, 3.0], &mut rates)?;
 /// assert_eq!(rates, [3.0, -2.0]);
+/// dynamics.set_parameters(&[10.0])?;
+/// dynamics.rates(&[0.0], &[0.5, 3.0], &mut rates)?;
+/// assert_eq!(rates, [3.0, -5.0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait OpaqueEnergy: Send + Sync {
@@ -196,6 +205,7 @@ pub trait OpaqueEnergy: Send + Sync {
 pub struct Opaque {
     energy: Arc<dyn OpaqueEnergy>,
     coordinates: Arc<[u32]>,
+    pub(crate) parameters: Arc<[String]>,
     pub(crate) time: bool,
 }
 
@@ -203,14 +213,22 @@ impl Opaque {
     /// Takes an energy, and asks it for its facts.
     #[must_use]
     pub fn new(energy: impl OpaqueEnergy + 'static) -> Opaque {
-        let EnergyFacts { coordinates, time } = energy.facts();
-        Opaque { energy: Arc::new(energy), coordinates: coordinates.into(), time }
+        let EnergyFacts { coordinates, parameters, time } = energy.facts();
+        let (coordinates, parameters) = (coordinates.into(), parameters.into());
+        Opaque { energy: Arc::new(energy), coordinates, parameters, time }
     }
 }
 
 impl fmt::Debug for Opaque {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Opaque").field("coordinates", &self.coordinates).field("time", &self.time).finish()
+        let Opaque { coordinates, parameters, time, .. } = self;
+        let fields: [(&str, &dyn fmt::Debug); 3] =
+            [("coordinates", coordinates), ("parameters", parameters), ("time", time)];
+        let mut text = f.debug_struct("Opaque");
+        fields.into_iter().for_each(|(name, value)| {
+            text.field(name, value);
+        });
+        text.finish()
     }
 }
 
@@ -235,6 +253,12 @@ pub enum EnergyError {
         index: u32,
         /// How many coordinates there are.
         count: usize,
+    },
+    /// There is no such parameter.
+    #[error("it reads the parameter `{name}`, which the model does not have")]
+    NoParameter {
+        /// The name.
+        name: String,
     },
     /// A coordinate is declared twice.
     #[error("it declares twice that it reads coordinate {index}")]

@@ -22,7 +22,14 @@ pub(crate) struct SystemEnergy {
 
 pub(crate) enum SystemEnergyKind {
     Elements(ElementEnergy),
-    Opaque(Opaque),
+    Opaque(OpaqueTerm),
+}
+
+/// An opaque energy, and which parameters of the system it reads.
+#[derive(Clone)]
+pub(crate) struct OpaqueTerm {
+    pub(crate) opaque: Opaque,
+    pub(crate) parameters: Arc<[u32]>,
 }
 
 /// The energies of a system that are no formulas, with their parameters and the working memory of a thread.
@@ -46,7 +53,7 @@ struct Term {
 #[derive(Clone)]
 enum TermKind {
     Elements(Box<ElementTerm>),
-    Opaque(Opaque),
+    Opaque(OpaqueTerm),
 }
 
 #[derive(Clone)]
@@ -61,9 +68,18 @@ struct ElementTerm {
 #[derive(Clone, Default)]
 struct Memory {
     q: Vec<f64>,
+    parameters: Vec<f64>,
     direction: Vec<f64>,
     out: Vec<f64>,
     own: Vec<f64>,
+}
+
+/// Where energies are evaluated: a block of states in any number of lanes, and the parameters of these.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) t: &'a [f64],
+    pub(crate) states: &'a [f64],
+    pub(crate) parameters: &'a Parameters,
 }
 
 /// One of the three things that an energy computes.
@@ -127,22 +143,21 @@ impl EnergySum {
     pub(crate) fn add(
         &mut self,
         quantity: Quantity,
-        t: &[f64],
-        states: &[f64],
+        at: Place<'_>,
         out: &mut [f64],
     ) -> Result<(), EvalError> {
-        let (n, width) = (self.degrees, t.len());
+        let (n, width) = (self.degrees, at.t.len());
         match quantity {
-            Quantity::Rates => self.add_forces(t, states, &mut out[n * width..]),
-            Quantity::Kick | Quantity::MomentumRates | Quantity::NetForces => self.add_forces(t, states, out),
+            Quantity::Rates => self.add_forces(at, &mut out[n * width..]),
+            Quantity::Kick | Quantity::MomentumRates | Quantity::NetForces => self.add_forces(at, out),
             Quantity::Energy => {
                 let EnergySum { terms, memory, .. } = self;
-                terms.iter_mut().try_for_each(|term| term.add(What::Energy, t, states, memory, out))
+                terms.iter_mut().try_for_each(|term| term.add(What::Energy, at, memory, out))
             }
-            Quantity::EnergyBalance => self.add_balance(t, states, out),
+            Quantity::EnergyBalance => self.add_balance(at, out),
             // ∂ṗ/∂q is the lower left part of the one, and the middle part of the other.
-            Quantity::Jacobian => self.add_force_changes(t, states, out, |i, j| (n + i) * 2 * n + j),
-            Quantity::ConfigurationJacobian => self.add_force_changes(t, states, out, |i, j| (n + i) * n + j),
+            Quantity::Jacobian => self.add_force_changes(at, out, |i, j| (n + i) * 2 * n + j),
+            Quantity::ConfigurationJacobian => self.add_force_changes(at, out, |i, j| (n + i) * n + j),
             Quantity::Accelerations => Ok(()), // by `Dynamics`, which can solve with masses
             Quantity::Drift
             | Quantity::Momenta
@@ -164,23 +179,18 @@ impl EnergySum {
     }
 
     /// Adds −∂V/∂q.
-    pub(crate) fn add_forces(
-        &mut self,
-        t: &[f64],
-        states: &[f64],
-        forces: &mut [f64],
-    ) -> Result<(), EvalError> {
+    pub(crate) fn add_forces(&mut self, at: Place<'_>, forces: &mut [f64]) -> Result<(), EvalError> {
         let EnergySum { terms, memory, .. } = self;
-        terms.iter_mut().try_for_each(|term| term.add(What::Force, t, states, memory, forces))
+        terms.iter_mut().try_for_each(|term| term.add(What::Force, at, memory, forces))
     }
 
     /// Adds energies to their shares, to V and to H, and takes them from L.
-    fn add_balance(&mut self, t: &[f64], states: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
-        let width = t.len();
+    fn add_balance(&mut self, at: Place<'_>, out: &mut [f64]) -> Result<(), EvalError> {
+        let width = at.t.len();
         let (shares, totals) = out.split_at_mut(self.shares * width);
         for term in &mut self.terms {
             let share = &mut shares[term.share * width..][..width];
-            term.add(What::Energy, t, states, &mut self.memory, share)?;
+            term.add(What::Energy, at, &mut self.memory, share)?;
             for (row, sign) in [(Row::Potential, 1.0), (Row::Lagrangian, -1.0), (Row::Energy, 1.0)] {
                 let total = &mut totals[row as usize * width..][..width];
                 total.iter_mut().zip(&*share).for_each(|(total, energy)| *total += sign * energy);
@@ -192,12 +202,11 @@ impl EnergySum {
     /// Adds −∂²V/∂q², column by column, to a matrix whose entries stand at these rows.
     fn add_force_changes(
         &mut self,
-        t: &[f64],
-        states: &[f64],
+        at: Place<'_>,
         out: &mut [f64],
         place: impl Fn(usize, usize) -> usize,
     ) -> Result<(), EvalError> {
-        let (n, width) = (self.degrees, t.len());
+        let (n, width) = (self.degrees, at.t.len());
         let EnergySum { terms, direction, change, memory, .. } = self;
         grow(direction, n * width);
         grow(change, n * width);
@@ -207,7 +216,7 @@ impl EnergySum {
             direction[j * width..][..width].fill(1.0);
             change.fill(0.0);
             for term in terms.iter_mut() {
-                term.add(What::Change(direction), t, states, memory, change)?;
+                term.add(What::Change(direction), at, memory, change)?;
             }
             direction[j * width..][..width].fill(0.0);
             for (i, change) in change.chunks_exact(width).enumerate() {
@@ -223,14 +232,14 @@ impl Term {
     fn add(
         &mut self,
         what: What<'_>,
-        t: &[f64],
-        states: &[f64],
+        at: Place<'_>,
         memory: &mut Memory,
         out: &mut [f64],
     ) -> Result<(), EvalError> {
+        let Place { t, states, .. } = at;
         match &mut self.kind {
             TermKind::Opaque(opaque) => {
-                opaque.add(what, t, states, memory, out);
+                opaque.add(what, at, memory, out);
                 Ok(())
             }
             TermKind::Elements(elements) => {
@@ -250,19 +259,30 @@ impl Term {
     }
 }
 
-impl Opaque {
-    fn add(&self, what: What<'_>, t: &[f64], states: &[f64], memory: &mut Memory, out: &mut [f64]) {
-        let (width, energy) = (t.len(), &*self.energy);
-        let len = self.coordinates.len() * width;
-        let Memory { q, direction, out: found, own } = memory;
+impl OpaqueTerm {
+    fn add(&self, what: What<'_>, at: Place<'_>, memory: &mut Memory, out: &mut [f64]) {
+        let OpaqueTerm { opaque: Opaque { energy, coordinates, .. }, parameters: read } = self;
+        let (t, width) = (at.t, at.t.len());
+        let len = coordinates.len() * width;
+        let Memory { q, parameters, direction, out: found, own } = memory;
         let gather = |from: &[f64], to: &mut Vec<f64>| {
             grow(to, len);
-            for (row, &i) in to.chunks_exact_mut(width).zip(&*self.coordinates) {
+            for (row, &i) in to.chunks_exact_mut(width).zip(&**coordinates) {
                 row.copy_from_slice(&from[i as usize * width..][..width]);
             }
         };
-        gather(states, q);
-        let (at, needed) = (Batch { t, q: &q[..len], stride: width }, energy.memory(width));
+        grow(parameters, read.len() * width);
+        for (row, &i) in parameters.chunks_exact_mut(width).zip(&**read) {
+            // Of more than eight lanes, each has the parameters of its place in groups of eight.
+            row.iter_mut().enumerate().for_each(|(lane, value)| {
+                let values =
+                    if width == 1 { at.parameters.single() } else { at.parameters.lane(lane % LANES) };
+                *value = values[i as usize];
+            });
+        }
+        gather(at.states, q);
+        let parameters = &parameters[..read.len() * width];
+        let (at, needed) = (Batch { t, q: &q[..len], parameters, stride: width }, energy.memory(width));
         grow(own, needed);
         grow(found, len.max(width));
         let own = &mut own[..needed];
@@ -278,7 +298,7 @@ impl Opaque {
                 energy.hessian_product(at, &direction[..len], own, &mut found[..len]);
             }
         }
-        for (row, &i) in found.chunks_exact(width).zip(&*self.coordinates) {
+        for (row, &i) in found.chunks_exact(width).zip(&**coordinates) {
             let sums = &mut out[i as usize * width..][..width];
             sums.iter_mut().zip(row).for_each(|(sum, slope)| *sum -= slope);
         }

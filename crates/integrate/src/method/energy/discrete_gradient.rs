@@ -23,7 +23,9 @@ use crate::implicit::{Equation, Past, Solver};
 use crate::run::checkpoint::Kept;
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
+use leastaction_linear::{Pattern, Structure};
 use leastaction_mechanics::{Dynamics, EvalError, Form, Quantity};
+use std::sync::Arc;
 
 pub(in crate::method) const CARD: Card = Card {
     name: "discrete-gradient",
@@ -58,6 +60,49 @@ struct DiscreteGradient {
     known: [bool; LANES],
 }
 
+/// What Newton's method knows of the derivatives.
+enum Slopes {
+    /// All entries.
+    Whole,
+    /// Those of ½ f′(m) and of α S, at places of their own; the rest is an outer product.
+    Sparse(Box<SparseSlopes>),
+    /// Nothing: there are too many.
+    Unknown,
+}
+
+struct SparseSlopes {
+    /// Where f′ has entries, and where these stand among all.
+    field: Arc<Pattern>,
+    places: Vec<u32>,
+    /// Where S has entries among all, and what they are.
+    turns: Vec<(u32, f64)>,
+    all: Arc<Pattern>,
+    entries: Vec<f64>,
+    outer: [Vec<f64>; 2],
+}
+
+impl SparseSlopes {
+    fn new(field: Arc<Pattern>, partial: bool) -> SparseSlopes {
+        let d = field.rows();
+        let canonical = |i: usize| if i < d / 2 { (i, i + d / 2, 1.0) } else { (i, i - d / 2, -1.0) };
+        let turns: Vec<_> = (0..d).map(canonical).filter(|turn| !partial || turn.2 < 0.0).collect();
+        let others = turns.iter().map(|&(i, k, _)| (i, k)).chain((0..d).map(|i| (i, i)));
+        let all = Pattern::new(d, d, field.entries().chain(others).collect());
+        let place = |i: usize, k: usize| match all.find(i, k) {
+            Some(place) => place as u32,
+            None => unreachable!("all entries are those of the parts"),
+        };
+        SparseSlopes {
+            places: field.entries().map(|(i, k)| place(i, k)).collect(),
+            turns: turns.into_iter().map(|(i, k, sign)| (place(i, k), sign)).collect(),
+            all: Arc::new(all),
+            field,
+            entries: Vec::new(),
+            outer: [Vec::new(), Vec::new()],
+        }
+    }
+}
+
 /// What the energy of a step must become, and what it takes to find out.
 struct Balance {
     ports: bool,
@@ -72,6 +117,7 @@ struct Balance {
     turned: Vec<f64>,
     /// What ∇H bends by over the step.
     bent: Vec<f64>,
+    slopes: Slopes,
     /// J and R of ports.
     structure: Vec<f64>,
     shares: Vec<f64>,
@@ -91,6 +137,13 @@ impl DiscreteGradient {
             dynamics.prepare(&[Quantity::Structure, Quantity::Gradient])?;
         }
         let memory = || vec![0.0; d * width];
+        let partial = facts.separable && facts.constant_mass && !ports;
+        let slopes = match dynamics.system().jacobian_structure() {
+            _ if ports => Slopes::Whole,
+            Structure::Dense(_) => Slopes::Whole,
+            Structure::Sparse(field) => Slopes::Sparse(Box::new(SparseSlopes::new(field, partial))),
+            Structure::Free(_) => Slopes::Unknown,
+        };
         let mut method = DiscreteGradient {
             solver: Solver::new(d * width),
             past: Past::of_coefficients(1, d * width),
@@ -98,7 +151,8 @@ impl DiscreteGradient {
             balance: Balance {
                 ports,
                 powered,
-                partial: facts.separable && facts.constant_mass && !ports,
+                partial,
+                slopes,
                 conserved: facts.autonomous && !powered,
                 at: memory(),
                 rates: memory(),
@@ -189,12 +243,47 @@ impl Balance {
         }
         let d = change.len() / width;
         for (i, rows) in jacobian.chunks_exact(change.len()).enumerate() {
-            // ∇H = (−p′, q′).
-            let (to, sign) = if i < d / 2 { (i + d / 2, 0.5) } else { (i - d / 2, -0.5) };
+            let (to, sign) = turned_row(i, d);
             for (place, (entry, change)) in rows.iter().zip(change).enumerate() {
                 self.bent[to * width + place % width] -= sign * entry * change;
             }
         }
+    }
+
+    /// The derivatives where few of them are not zero: ½ f′ + α S are entries, and SΔ ⊗ α′ is an outer product.
+    fn fill_sparse(&mut self, change: &[f64], h: &[f64], all: &mut [f64]) {
+        let (width, d) = (h.len(), change.len() / h.len());
+        let Slopes::Sparse(slopes) = &mut self.slopes else {
+            unreachable!("only sparse entries are filled in")
+        };
+        let SparseSlopes { field, places, turns, entries, outer: [u, v], .. } = &mut **slopes;
+        self.bent.iter_mut().zip(&self.gradient).for_each(|(bent, middle)| *bent -= middle);
+        all.fill(0.0);
+        for (i, (row, place)) in field.entries().zip(&*places).enumerate() {
+            let (entry, (to, sign)) = (&entries[i * width..][..width], turned_row(row.0, d));
+            let out = &mut all[*place as usize * width..][..width];
+            for lane in 0..width {
+                self.bent[to * width + lane] -= sign * entry[lane] * change[row.1 * width + lane];
+                out[lane] = h[lane] * 0.5 * entry[lane];
+            }
+        }
+        for (place, sign) in &*turns {
+            let out = &mut all[*place as usize * width..][..width];
+            (0..width).for_each(|lane| out[lane] += h[lane] * sign * self.alpha[lane]);
+        }
+        let rows = if self.partial { change.len() / 2 } else { change.len() };
+        let mut squares = [0.0; LANES];
+        for (i, change) in change[..rows].iter().enumerate() {
+            squares[i % width] += change * change;
+        }
+        u.clear();
+        u.extend(self.turned.iter().enumerate().map(|(i, turned)| h[i % width] * turned));
+        v.clear();
+        v.extend(self.bent.iter().enumerate().map(|(i, bent)| {
+            let lane = i % width;
+            let turned_by = if i < rows { 2.0 * self.alpha[lane] * change[i] } else { 0.0 };
+            if self.moving[lane] { (bent - turned_by) / squares[lane] } else { 0.0 }
+        }));
     }
 
     /// Whether a number of the state is turned.
@@ -223,6 +312,11 @@ impl Balance {
             }
         }
     }
+}
+
+/// Where a row of the field's derivatives stands in those of ∇H = (−p′, q′), and half of its sign.
+fn turned_row(i: usize, d: usize) -> (usize, f64) {
+    if i < d / 2 { (i + d / 2, 0.5) } else { (i - d / 2, -0.5) }
 }
 
 /// Δ = h (f(m) + α S Δ), with the α that balances the energy.
@@ -321,6 +415,22 @@ impl Equation for Balanced<'_, '_> {
         Ok(())
     }
 
+    fn structure(&self) -> Structure {
+        let d = self.block.dimension();
+        match &self.balance.slopes {
+            Slopes::Whole => Structure::Dense(d),
+            Slopes::Sparse(slopes) => Structure::Sparse(slopes.all.clone()),
+            Slopes::Unknown => Structure::Free(d),
+        }
+    }
+
+    fn outer(&self) -> Option<[&[f64]; 2]> {
+        match &self.balance.slopes {
+            Slopes::Sparse(slopes) => Some([&slopes.outer[0], &slopes.outer[1]]),
+            Slopes::Whole | Slopes::Unknown => None,
+        }
+    }
+
     /// h (½ f′(m) + α S + SΔ ⊗ α′), with α′ = (∇H(y₁) − ∇H(m) − ½H″(m)Δ − 2αΔ)/|Δ|².
     fn jacobian(&mut self, change: &[f64], matrix: &mut [f64]) -> Result<(), EvalError> {
         let width = self.times.len();
@@ -333,6 +443,13 @@ impl Equation for Balanced<'_, '_> {
             bent.iter_mut().zip(&*gradient).for_each(|(bent, start)| *bent = 0.5 * (*bent + start));
         }
         self.go(change)?;
+        let Balance { at, slopes, .. } = &mut *self.balance;
+        if let Slopes::Sparse(slopes) = slopes {
+            slopes.entries.resize(slopes.field.len() * width, 0.0);
+            self.motion.jacobian_entries(self.interval, 0.5, at, &mut slopes.entries)?;
+            self.balance.fill_sparse(change, self.interval.h, matrix);
+            return Ok(());
+        }
         self.motion.jacobian(self.interval, 0.5, &self.balance.at, matrix)?;
         self.balance.bend(change, matrix, width);
         let d = self.block.dimension();

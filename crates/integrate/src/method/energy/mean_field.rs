@@ -14,13 +14,14 @@
 
 use crate::block::{Block, scale};
 use crate::error::RunError;
-use crate::implicit::{Equation, Past, Solver};
+use crate::implicit::{Equation, Past, Solver, coupled};
 use crate::quadrature::{Rule, basis, integrals};
 use crate::run::checkpoint::Kept;
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
+use leastaction_linear::Structure;
 use leastaction_mechanics::{Dynamics, EvalError};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 /// More points than this are not used: what they would add lies in steps that are too long anyway.
 const MOST_POINTS: usize = 32;
@@ -53,6 +54,7 @@ pub(super) fn stepper(
             at: memory(d),
             rates: memory(MOST_POINTS * d),
             image: memory(degree * d),
+            structure: dynamics.system().jacobian_structure(),
             jacobian: Vec::new(),
         },
     }))
@@ -153,7 +155,8 @@ struct Path {
     /// The field at all nodes.
     rates: Vec<f64>,
     image: Vec<f64>,
-    /// Made when it is first needed.
+    /// The Jacobian of the field: what is known of it, and its entries, made when they are first needed.
+    structure: Structure,
     jacobian: Vec<f64>,
 }
 
@@ -283,30 +286,49 @@ impl Equation for Mean<'_, '_> {
         Ok(())
     }
 
+    fn structure(&self) -> Structure {
+        let Path { degree, structure, .. } = &*self.path;
+        match structure {
+            Structure::Dense(rows) => Structure::Dense(degree * rows),
+            Structure::Sparse(pattern) => Structure::Sparse(Arc::new(coupled(pattern, *degree))),
+            Structure::Free(rows) => Structure::Free(degree * rows),
+        }
+    }
+
+    fn has_entries(&self) -> bool {
+        !matches!(self.path.structure, Structure::Free(_))
+    }
+
     /// h ∫φₖ f′(u) Iₗ.
-    fn jacobian(&mut self, x: &[f64], matrix: &mut [f64]) -> Result<(), EvalError> {
+    fn jacobian(&mut self, x: &[f64], entries: &mut [f64]) -> Result<(), EvalError> {
         let (width, d, degree) = (self.interval.h.len(), self.path.dimension, self.path.degree);
-        self.path.jacobian.resize(d * d * width, 0.0);
-        matrix.fill(0.0);
+        let count = self.path.structure.len();
+        self.path.jacobian.resize(count * width, 0.0);
+        entries.fill(0.0);
         for node in 0..self.path.most(width) {
             self.path.go(self.y, x, node, width);
             let times = self.times(node);
             let now = Interval { t: &times[..width], h: self.interval.h };
             let Path { at, jacobian, .. } = &mut *self.path;
-            self.motion.jacobian(now, 0.0, at, jacobian)?;
+            self.motion.jacobian_entries(now, 0.0, at, jacobian)?;
             let path = &*self.path;
             for (k, l) in (0..degree).flat_map(|k| (0..degree).map(move |l| (k, l))) {
                 let factors = path.lanes(node, true, |table, node| {
                     table.shares[node * degree + k] * table.integrals[node * degree + l]
                 });
-                for (i, j) in (0..d).flat_map(|i| (0..d).map(move |j| (i, j))) {
-                    let place = ((k * d + i) * degree * d + l * d + j) * width;
-                    let entries = &path.jacobian[(i * d + j) * width..][..width];
-                    (0..width).for_each(|lane| matrix[place + lane] += factors[lane] * entries[lane]);
+                for i in 0..d {
+                    // Rows of all blocks are as long as those of the field's Jacobian, block after block.
+                    let row = path.structure.row(i);
+                    let begin = degree * (k * count + row.start) + l * row.len();
+                    let out = entries[begin * width..][..row.len() * width].chunks_exact_mut(width);
+                    let from = path.jacobian[row.start * width..row.end * width].chunks_exact(width);
+                    for (out, entry) in out.zip(from) {
+                        (0..width).for_each(|lane| out[lane] += factors[lane] * entry[lane]);
+                    }
                 }
             }
         }
-        scale(matrix, self.interval.h);
+        scale(entries, self.interval.h);
         Ok(())
     }
 }

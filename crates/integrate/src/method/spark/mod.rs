@@ -25,6 +25,7 @@ use crate::implicit::{Equation, Past, Solver};
 use crate::run::checkpoint::Kept;
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
+use leastaction_linear::Structure;
 use leastaction_mechanics::{ConstraintFactors, Dynamics, EvalError, ProjectionError, ShakeFactors};
 use shares::Shares;
 
@@ -467,6 +468,11 @@ impl Equation for Constrained<'_, '_> {
         if m > 0 { self.correct(image) } else { Ok(()) }
     }
 
+    fn structure(&self) -> Structure {
+        let unknowns = self.net.shares.stages * 2 * (self.net.n + self.net.m) / self.interval.h.len();
+        if unknowns <= SMALL { Structure::Dense(unknowns) } else { Structure::Free(unknowns) }
+    }
+
     /// By differences: what multipliers do to the motion has second derivatives of the constraints in it.
     fn jacobian(&mut self, x: &[f64], matrix: &mut [f64]) -> Result<(), EvalError> {
         let (width, len) = (self.interval.h.len(), 2 * (self.net.n + self.net.m));
@@ -502,10 +508,6 @@ impl Equation for Constrained<'_, '_> {
         }
         self.net.differences = memory;
         Ok(())
-    }
-
-    fn is_small(&self) -> bool {
-        self.net.shares.stages * 2 * (self.net.n + self.net.m) <= SMALL * self.interval.h.len()
     }
 }
 

@@ -12,7 +12,8 @@
 //!
 //! The binding must outweigh the fastest motion, and errors grow with (ωh)ᵖ, so ω is found once, from the derivatives of the field
 //! along the way ahead: a scout goes some periods from the start. With a = |∂q̇/∂p|, b = |∂ṗ/∂q|, c = |∂q̇/∂q| (Frobenius norms)
-//! where √(ab + c²) is largest, ω = 3 √(ab + c²), and κ = √(b/a) makes coordinates and momenta comparable. A motion that becomes
+//! where √(ab + c²) is largest, ω = 3 √(ab + c²), and κ = √(b/a) makes coordinates and momenta comparable. Of many coordinates, whose
+//! derivatives are not kept whole, the norms are spectral ones, found by products with vectors that the scout carries along. A motion that becomes
 //! much faster later, as near a collision, comes loose.
 //!
 //! Differences d = (x − q, y − p) are what is carried from step to step, so they keep all their digits.
@@ -28,6 +29,7 @@ use crate::method::composition::mirror;
 use crate::run::checkpoint::Kept;
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
+use leastaction_linear::Structure;
 use leastaction_mechanics::{Dynamics, EvalError, Quantity};
 
 const CITE: &str = "doi:10.1103/PhysRevE.94.043303";
@@ -97,7 +99,7 @@ struct Tao {
     now: Vec<f64>,
     /// The field at (q, y) where the last step ended.
     last: Vec<f64>,
-    matrix: Vec<f64>,
+    slopes: Slopes,
     scout: Vec<f64>,
     /// ω and κ of each lane, and whether they and the last field are known: 1, or 0.
     omega: [f64; LANES],
@@ -105,9 +107,63 @@ struct Tao {
     known: [bool; LANES],
 }
 
+/// What is known of the derivatives of the field.
+enum Slopes {
+    /// All entries.
+    Whole(Vec<f64>),
+    /// Vectors along which they are largest.
+    Along(Along),
+}
+
+/// For each lane a change of coordinates and one of momenta, turned towards those that the rates follow most (R. von Mises and H.
+/// Pollaczek-Geiringer, Z. Angew. Math. Mech. 9 (1929) 152, doi:10.1002/zamm.19290090206).
+struct Along {
+    vectors: Vec<f64>,
+    vector: Vec<f64>,
+    product: Vec<f64>,
+}
+
+impl Along {
+    fn new(dimension: usize, width: usize) -> Along {
+        let memory = || vec![0.0; dimension];
+        Along { vectors: vec![0.0; dimension * width], vector: memory(), product: memory() }
+    }
+
+    /// Numbers without pattern: the vectors that are looked for must have a part in them.
+    fn begin(&mut self, width: usize) {
+        let vectors = self.vectors.iter_mut().enumerate();
+        vectors.for_each(|(k, x)| *x = (1.7 * (k / width) as f64 + 0.4).sin());
+    }
+
+    /// How fast the motion is, and κ, as far as the vectors of a lane show it; they are turned on the way.
+    fn pace(&mut self, motion: &mut Motion<'_>, here: Interval<'_>, y: &[f64], lane: usize) -> (f64, f64) {
+        let Along { vectors, vector, product } = self;
+        let (width, n) = (here.t.len(), vector.len() / 2);
+        let norm = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let mut norms = [0.0; 2];
+        let mut mixed = 0.0;
+        // Momenta make coordinates move, and coordinates momenta.
+        for (half, (from, to)) in [(n..2 * n, 0..n), (0..n, n..2 * n)].into_iter().enumerate() {
+            vector.fill(0.0);
+            from.clone().for_each(|i| vector[i] = vectors[i * width + lane]);
+            let length = norm(vector);
+            vector.iter_mut().for_each(|x| *x /= length);
+            let _ = motion.jacobian_product(here, 0.0, y, lane, vector, product);
+            norms[half] = norm(&product[to.clone()]);
+            mixed = if half == 1 { norm(&product[from.clone()]) } else { mixed };
+            // Derivatives of one half by the other are symmetric, so that products turn vectors to the largest.
+            if norms[half] > 0.0 && norms[half].is_finite() {
+                from.zip(to).for_each(|(i, k)| vectors[i * width + lane] = product[k] / norms[half]);
+            }
+        }
+        rate_and_kappa(norms[0], norms[1], mixed * mixed)
+    }
+}
+
 impl Tao {
     fn boxed(dynamics: &mut Dynamics, width: usize, half: &[f64]) -> Result<Box<dyn Step>, RunError> {
-        if dynamics.system().facts().explicit {
+        let whole = matches!(dynamics.system().jacobian_structure(), Structure::Dense(_));
+        if dynamics.system().facts().explicit && whole {
             dynamics.prepare(&[Quantity::Jacobian])?;
         }
         Ok(Box::new(Tao::new(dynamics, width, half)))
@@ -125,7 +181,10 @@ impl Tao {
             now: memory(),
             last: memory(),
             scout: memory(),
-            matrix: vec![0.0; dimension * dimension * width],
+            slopes: match dynamics.system().jacobian_structure() {
+                Structure::Dense(_) => Slopes::Whole(vec![0.0; dimension * dimension * width]),
+                Structure::Sparse(_) | Structure::Free(_) => Slopes::Along(Along::new(dimension, width)),
+            },
             omega: [0.0; LANES],
             kappa: [1.0; LANES],
             known: [false; LANES],
@@ -139,13 +198,21 @@ impl Tao {
         let (width, mut t, mut fastest) = (block.width(), [0.0; LANES], [0.0; LANES]);
         t[..width].copy_from_slice(interval.t);
         self.scout.copy_from_slice(block.values());
+        if let Slopes::Along(along) = &mut self.slopes {
+            along.begin(width);
+        }
         for _ in 0..STRIDES {
             // What cannot be computed is NaN in its lane, and counts for nothing there: errors need no other care.
             let here = Interval { t: &t[..width], h: &[0.0; LANES][..width] };
-            let _ = motion.jacobian(here, 0.0, &self.scout, &mut self.matrix);
+            if let Slopes::Whole(matrix) = &mut self.slopes {
+                let _ = motion.jacobian(here, 0.0, &self.scout, matrix);
+            }
             let mut steps = [0.0; LANES];
             for j in (0..width).filter(|&j| !self.known[j] && interval.h[j] != 0.0) {
-                let (rate, kappa) = pace(&self.matrix, block.dimension(), width, j);
+                let (rate, kappa) = match &mut self.slopes {
+                    Slopes::Whole(matrix) => pace(matrix, block.dimension(), width, j),
+                    Slopes::Along(along) => along.pace(motion, here, &self.scout, j),
+                };
                 if rate > fastest[j] && rate.is_finite() {
                     (fastest[j], self.omega[j], self.kappa[j]) = (rate, BINDING * rate, kappa);
                 }
@@ -220,7 +287,11 @@ fn pace(matrix: &[f64], dimension: usize, width: usize, lane: usize) -> (f64, f6
         let places = (0..n * n).map(|k| (rows + k / n) * dimension + columns + k % n);
         places.map(|place| matrix[place * width + lane].powi(2)).sum::<f64>()
     };
-    let (a, b, c) = (norm(0, n).sqrt(), norm(n, 0).sqrt(), norm(0, 0));
+    rate_and_kappa(norm(0, n).sqrt(), norm(n, 0).sqrt(), norm(0, 0))
+}
+
+/// √(ab + c²) and √(b/a), with c².
+fn rate_and_kappa(a: f64, b: f64, c: f64) -> (f64, f64) {
     let kappa = (b / a).sqrt();
     ((a * b + c).sqrt(), if kappa.is_finite() && kappa > 0.0 { kappa } else { 1.0 })
 }

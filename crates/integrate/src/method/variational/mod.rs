@@ -18,7 +18,9 @@
 //! $$q_1=q_0+h\,a_0,\qquad p_1=p_0+h\sum_i b_i\,S_i.$$
 //!
 //! Neither is a difference of large numbers. The equations are solved for x = h a by x ← x − h M⁻¹F(x), where F is what the two
-//! sides of the first differ by, and M is the mass matrix in the middle of the step.
+//! sides of the first differ by, and M is the mass matrix in the middle of the step. Of few coordinates that is inverted, and Newton's method
+//! takes over where the iteration fails; of many M⁻¹F is found as the velocities that F would have as momenta, and there is the iteration alone:
+//! nothing is quadratic in their number.
 
 pub(super) mod lobatto;
 pub(super) mod midpoint;
@@ -30,7 +32,7 @@ use crate::quadrature::{Rule, basis, integrals};
 use crate::run::checkpoint::Kept;
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
-use leastaction_linear::dense;
+use leastaction_linear::{Structure, dense};
 use leastaction_mechanics::{Dynamics, EvalError, Quantity};
 
 /// A variational integrator with polynomials of a degree, and a quadrature that is exact up to twice the degree less two.
@@ -40,17 +42,26 @@ fn stepper(
     degree: usize,
     rule: Rule,
 ) -> Result<Box<dyn Step>, RunError> {
-    dynamics.prepare(&[Quantity::Momenta, Quantity::MomentumRates, Quantity::Inertia])?;
+    dynamics.prepare(&[Quantity::Momenta, Quantity::MomentumRates])?;
     let n = dynamics.system().degrees();
+    let few = matches!(dynamics.system().jacobian_structure(), Structure::Dense(_));
+    let masses = if few {
+        dynamics.prepare(&[Quantity::Inertia])?;
+        Masses::Inverted(Inverted::new(n, width))
+    } else {
+        Masses::Moved(Moved::new(n, width))
+    };
     let mut galerkin = Galerkin {
         solver: Solver::new(degree * n * width),
         past: Past::of_coefficients(degree, n * width),
         x: vec![0.0; degree * n * width],
         scale: vec![0.0; 2 * n * width],
-        action: Action::new(n, width, degree, rule),
+        action: Action::new(n, width, degree, rule, masses),
     };
     // The mass matrix makes room when it is first asked for; what it is here does not matter.
-    let _ = dynamics.mass_matrix(&[0.0; LANES][..width], &galerkin.scale, &mut galerkin.action.mass);
+    if let Masses::Inverted(Inverted { mass, .. }) = &mut galerkin.action.masses {
+        let _ = dynamics.mass_matrix(&[0.0; LANES][..width], &galerkin.scale, mass);
+    }
     Ok(Box::new(galerkin))
 }
 
@@ -123,17 +134,48 @@ struct Action {
     /// P − p₀ and S at all nodes.
     momenta: Vec<f64>,
     pushes: Vec<f64>,
-    /// The mass matrix in the middle of the step, its inverse, and room for both in one lane.
-    mass: Vec<f64>,
-    inverse: Vec<f64>,
-    one: [Vec<f64>; 2],
+    masses: Masses,
     side: Vec<f64>,
     /// ∂P/∂q, ∂S/∂q and ∂S/∂v, made when they are first needed.
     tangents: Vec<f64>,
 }
 
+/// What M⁻¹ is found by.
+enum Masses {
+    Inverted(Inverted),
+    Moved(Moved),
+}
+
+/// The mass matrix in the middle of the step, its inverse, and room for both in one lane.
+struct Inverted {
+    mass: Vec<f64>,
+    inverse: Vec<f64>,
+    one: [Vec<f64>; 2],
+}
+
+/// \[q…, p…\] with coordinates in the middle of the step, velocities there, and those of momenta that are zero.
+struct Moved {
+    at: Vec<f64>,
+    velocities: Vec<f64>,
+    resting: Vec<f64>,
+}
+
+impl Inverted {
+    fn new(n: usize, width: usize) -> Inverted {
+        let all = || vec![0.0; n * n * width];
+        Inverted { mass: all(), inverse: all(), one: std::array::from_fn(|_| vec![0.0; n * n]) }
+    }
+}
+
+impl Moved {
+    fn new(n: usize, width: usize) -> Moved {
+        let memory = || vec![0.0; n * width];
+        Moved { at: vec![0.0; 2 * n * width], velocities: memory(), resting: memory() }
+    }
+}
+
 impl Action {
-    fn new(n: usize, width: usize, degree: usize, rule: Rule) -> Action {
+    fn new(n: usize, width: usize, degree: usize, rule: Rule, masses: Masses) -> Action {
         let nodes = rule.nodes.len();
         let memory = |len: usize| vec![0.0; len * width];
         let (mut phi, mut integral) = (vec![0.0; nodes * degree], vec![0.0; nodes * degree]);
@@ -152,9 +194,7 @@ impl Action {
             z: memory(2 * n),
             momenta: memory(nodes * n),
             pushes: memory(nodes * n),
-            mass: memory(n * n),
-            inverse: memory(n * n),
-            one: std::array::from_fn(|_| vec![0.0; n * n]),
+            masses,
             side: memory(n),
             tangents: Vec::new(),
         }
@@ -213,7 +253,7 @@ impl Stationary<'_, '_> {
         times
     }
 
-    /// Inverts the mass matrix in the middle of the step.
+    /// Inverts the mass matrix in the middle of the step, or finds what momenta move there.
     fn weigh(&mut self, x: &[f64]) -> Result<(), EvalError> {
         let (width, n) = (self.interval.h.len(), self.action.n);
         let (mut phi, mut integral) = ([0.0; 32], [0.0; 32]);
@@ -221,7 +261,16 @@ impl Stationary<'_, '_> {
         integrals(0.5, &mut integral);
         self.go(x, &phi, &integral);
         let times = self.times(0.5);
-        let Action { z, mass, inverse, one: [matrix, inverted], .. } = &mut *self.action;
+        let Action { z, masses, .. } = &mut *self.action;
+        let Inverted { mass, inverse, one: [matrix, inverted] } = match masses {
+            Masses::Inverted(inverted) => inverted,
+            Masses::Moved(Moved { at, resting, .. }) => {
+                let (q, p) = at.split_at_mut(resting.len());
+                q.copy_from_slice(&z[..q.len()]);
+                p.fill(0.0);
+                return self.motion.drift(self.interval, 0.5, at, resting);
+            }
+        };
         self.motion.dynamics().mass_matrix(&times[..width], z, mass)?;
         for lane in 0..width {
             (0..n * n).for_each(|k| matrix[k] = mass[k * width + lane]);
@@ -254,7 +303,7 @@ impl Equation for Stationary<'_, '_> {
     fn image(&mut self, x: &[f64], image: &mut [f64]) -> Result<(), EvalError> {
         self.sweep(x)?;
         let (width, half, h) = (self.interval.h.len(), self.y.len() / 2, self.interval.h);
-        let Action { n, degree, rule, phi, rest, momenta, pushes, inverse, side, .. } = &mut *self.action;
+        let Action { n, degree, rule, phi, rest, momenta, pushes, masses, side, .. } = &mut *self.action;
         image.copy_from_slice(x);
         for (j, image) in image.chunks_exact_mut(half).enumerate() {
             side.fill(0.0);
@@ -265,16 +314,35 @@ impl Equation for Stationary<'_, '_> {
             for (i, b) in rule.weights.iter().enumerate() {
                 add(side, b * phi[i * *degree + j], &momenta[i * half..][..half]);
             }
-            scale(side, h);
-            for r in 0..*n {
-                for k in 0..*n {
-                    let factors = &inverse[(r * *n + k) * width..][..width];
-                    let (side, image) = (&side[k * width..], &mut image[r * width..]);
-                    (0..width).for_each(|lane| image[lane] -= factors[lane] * side[lane]);
+            match masses {
+                Masses::Inverted(Inverted { inverse, .. }) => {
+                    scale(side, h);
+                    for r in 0..*n {
+                        for k in 0..*n {
+                            let factors = &inverse[(r * *n + k) * width..][..width];
+                            let (side, image) = (&side[k * width..], &mut image[r * width..]);
+                            (0..width).for_each(|lane| image[lane] -= factors[lane] * side[lane]);
+                        }
+                    }
+                }
+                Masses::Moved(Moved { at, velocities, resting }) => {
+                    at[half..].copy_from_slice(side);
+                    self.motion.drift(self.interval, 0.5, at, velocities)?;
+                    add(velocities, -1.0, resting);
+                    scale(velocities, h);
+                    add(image, -1.0, velocities);
                 }
             }
         }
         Ok(())
+    }
+
+    fn structure(&self) -> Structure {
+        let unknowns = self.action.degree * self.action.n;
+        match self.action.masses {
+            Masses::Inverted(_) => Structure::Dense(unknowns),
+            Masses::Moved(_) => Structure::Free(unknowns),
+        }
     }
 
     /// 1 − M⁻¹ Σ bᵢ {φⱼ (h ∂P/∂q Iₖ + ∂P/∂v φₖ) − h wⱼ (h ∂S/∂q Iₖ + ∂S/∂v φₖ)}.
@@ -288,7 +356,10 @@ impl Equation for Stationary<'_, '_> {
             self.go_to(x, node);
             let times = self.times(self.action.rule.nodes[node]);
             self.motion.work_mut().jacobians += 1;
-            let Action { rule, phi, integral, rest, z, mass, tangents, .. } = &mut *self.action;
+            let Action { rule, phi, integral, rest, z, masses, tangents, .. } = &mut *self.action;
+            let Masses::Inverted(Inverted { mass, .. }) = masses else {
+                unreachable!("there are no entries")
+            };
             self.motion.dynamics().mass_matrix(&times[..width], z, mass)?;
             self.motion.dynamics().configuration_jacobian(&times[..width], z, tangents)?;
             let (b, row) = (rule.weights[node], node * degree);
@@ -307,7 +378,10 @@ impl Equation for Stationary<'_, '_> {
                 }
             }
         }
-        let Action { inverse, one: [column, product], .. } = &mut *self.action;
+        let Masses::Inverted(Inverted { inverse, one: [column, product], .. }) = &mut self.action.masses
+        else {
+            unreachable!("there are no entries")
+        };
         for (j, c, lane) in
             (0..degree).flat_map(|j| (0..side).flat_map(move |c| (0..width).map(move |lane| (j, c, lane))))
         {
@@ -347,7 +421,7 @@ mod tests {
         let system = model.system().expect("a double pendulum");
         let mut dynamics = system.dynamics().expect("it has parameters");
         let (y, x) = ([0.9, -0.4, 1.0, 0.7], [0.3, -0.2, 0.05, 0.07, -0.02, 0.03]);
-        let mut action = Action::new(2, 1, 3, Rule::lobatto(4));
+        let mut action = Action::new(2, 1, 3, Rule::lobatto(4), Masses::Inverted(Inverted::new(2, 1)));
         let mut motion = Motion::new(&mut dynamics);
         let interval = Interval { t: &[0.4], h: &[0.2] };
         let mut equation = Stationary { motion: &mut motion, interval, y: &y, action: &mut action };
