@@ -69,6 +69,7 @@ const CASES: &[(&str, &[&str], bool)] = &[
     ("constraint", &["coord x, y\nparticle ball mass 1 at [x, y]\ngravity [0, -9.81]\nconstraint slope: y' = A*x'"], true),
     ("constraint", &["coord x, y\nparticle ball mass 1 at [x, y]\npotential x^2*y\nconstraint lift: y = A*t\nstart x = 1"], true),
     ("start", &[POINT, "start x' = A"], true),
+    ("start", &[POINT, "start x' = tanh(atan2(A, 2 + 0.247^2))^3"], true),
     ("start", &["coord x\nmomentum p\nhamiltonian p^2 + x^2\nstart p = A, x = A^2"], true),
     ("start", &["body b planar rod 1 mass 1\nstart b at [A, 0]"], false),
     ("start", &["body b planar rod 1 mass 1\nstart b from [0, 0] to [A, 0]"], false),

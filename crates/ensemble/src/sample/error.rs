@@ -1,7 +1,7 @@
 //! What can be wrong with a sampling.
 
 use super::ALL;
-use leastaction_compile::CodeError;
+use leastaction_expr::UnboundSymbol;
 use leastaction_mechanics::SettingError;
 use leastaction_output::npz::ColumnError;
 use std::path::PathBuf;
@@ -255,7 +255,7 @@ pub enum SampleError {
     TooMany,
     /// The values of the start cannot be computed from parameters.
     #[error("the start cannot be computed: {0}")]
-    Rest(#[from] CodeError),
+    Rest(#[from] UnboundSymbol),
     /// Parameters cannot be set.
     #[error(transparent)]
     Setting(#[from] SettingError),

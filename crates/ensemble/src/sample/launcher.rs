@@ -2,11 +2,9 @@
 
 use super::rest::{Amount, Rest};
 use super::{Draw, Role, SampleError, Sampling, Span};
-use leastaction_compile::{ArgumentError, Evaluator};
 use leastaction_expr::nearest;
 use leastaction_integrate::{Launch, Starts};
-use leastaction_mechanics::{Dynamics, EvalError, Form, StartError, System};
-use std::sync::{Mutex, PoisonError};
+use leastaction_mechanics::{Dynamics, Form, StartError, System};
 
 /// What a sampling draws, bound to a system: trajectory number i begins here.
 pub struct Launcher {
@@ -21,10 +19,6 @@ pub struct Launcher {
     rest: Vec<(usize, Amount)>,
     by_velocities: bool,
     dimension: usize,
-    /// What computes start values of parameters, one for each thread that is at it.
-    evaluators: Mutex<Vec<Evaluator>>,
-    spare: Option<Evaluator>,
-    computed: usize,
 }
 
 struct Bound {
@@ -83,9 +77,8 @@ impl Launcher {
             // Momenta that are drawn take the place of velocities, and velocities that of momenta.
             let place = block_place(name, system)
                 .filter(|&(_, kind)| kind == Kind::Coordinate || (kind == Kind::Velocity) == by_velocities);
-            amounts.extend(place.map(|(place, _)| (place, *amount)));
+            amounts.extend(place.map(|(place, _)| (place, amount.clone())));
         }
-        let spare = rest.evaluator(dynamics.parameters())?;
         Ok(Launcher {
             draws_parameters: draws.iter().any(|bound| matches!(bound.target, Target::Parameter(_))),
             draws,
@@ -96,9 +89,6 @@ impl Launcher {
             rest: amounts,
             by_velocities,
             dimension: system.dimension(),
-            evaluators: Mutex::default(),
-            spare,
-            computed: rest.computed(),
         })
     }
 
@@ -135,18 +125,6 @@ impl Launcher {
             }
         }
     }
-
-    /// The values of the start that are computed from parameters.
-    fn compute(&self, parameters: &[f64], values: &mut [f64]) -> Result<(), StartError> {
-        let lock = || self.evaluators.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(mut evaluator) = lock().pop().or_else(|| self.spare.clone()) else {
-            unreachable!("what is computed has an evaluator");
-        };
-        let done = evaluator.set_parameters(parameters).and_then(|()| evaluator.eval(&[], values));
-        lock().push(evaluator);
-        let failed = |error: ArgumentError| EvalError::Compile { what: "starts", source: error.into() };
-        Ok(done.map_err(failed)?)
-    }
 }
 
 impl Starts for Launcher {
@@ -162,16 +140,8 @@ impl Starts for Launcher {
         if self.draws_parameters {
             dynamics.set_parameters(&launch.parameters)?;
         }
-        let mut computed = Vec::new();
-        if self.computed > 0 {
-            computed.resize(self.computed, 0.0);
-            self.compute(&launch.parameters, &mut computed)?;
-        }
-        for &(place, amount) in &self.rest {
-            launch.state[place] = match amount {
-                Amount::Number(value) => value,
-                Amount::Computed(i) => computed[i],
-            };
+        for (place, amount) in &self.rest {
+            launch.state[*place] = amount.value(&launch.parameters);
         }
         dynamics.start_block(self.t, self.by_velocities, &mut launch.state)
     }

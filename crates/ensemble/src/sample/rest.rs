@@ -1,24 +1,88 @@
 //! What is not drawn: the start of the system itself, which may depend on parameters that are.
 
 use super::SampleError;
-use leastaction_compile::{CodeError, Evaluator, Kernel, Program};
+use leastaction_expr::{Expr, Id, Node, Op, UnboundSymbol};
 use leastaction_mechanics::{System, Term};
+use std::collections::HashMap;
+use std::sync::Arc;
 
 /// The start values of a system that are not drawn, by name. What is not named is 0.
 #[derive(Clone, Debug, Default)]
 pub struct Rest {
     pub(super) list: Vec<(String, Amount)>,
-    kernel: Option<Kernel>,
-    /// What the kernel computes, in words.
-    texts: Vec<String>,
 }
 
 /// A start value.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Amount {
     Number(f64),
-    /// An output of the kernel.
-    Computed(usize),
+    /// A function of parameters.
+    Computed(Arc<Formula>),
+}
+
+/// A function of parameters as the operations of [`Expr::eval`], in its order: a trajectory starts with the bits of a run of its own. Code that is compiled
+/// takes products into sums, and rounds otherwise.
+#[derive(Debug)]
+pub(super) struct Formula {
+    steps: Vec<Step>,
+    text: String,
+}
+
+#[derive(Debug)]
+enum Step {
+    Number(f64),
+    /// A parameter by its place in the system's order.
+    Parameter(usize),
+    /// An operator, and the steps that give its arguments.
+    Apply(Op, Vec<usize>),
+}
+
+impl Formula {
+    fn new(value: Expr<'_>, parameters: &[Expr<'_>]) -> Result<Formula, UnboundSymbol> {
+        let graph = value.graph();
+        let mut places: HashMap<Id, usize> = HashMap::new();
+        let mut steps = Vec::new();
+        for (id, node) in graph.order(&[value.id()]) {
+            let step = match node {
+                Node::Number(bits) => Step::Number(f64::from_bits(bits)),
+                Node::Symbol(index) => {
+                    let place = parameters.iter().position(|parameter| parameter.id() == id);
+                    Step::Parameter(place.ok_or_else(|| UnboundSymbol { symbol: graph.symbol_at(index) })?)
+                }
+                Node::Apply(op, _) => Step::Apply(op, node.arguments().iter().map(|id| places[id]).collect()),
+            };
+            places.insert(id, steps.len());
+            steps.push(step);
+        }
+        Ok(Formula { steps, text: value.to_string() })
+    }
+
+    fn value(&self, parameters: &[f64]) -> f64 {
+        let mut known: Vec<f64> = Vec::with_capacity(self.steps.len());
+        for step in &self.steps {
+            let value = match step {
+                Step::Number(value) => *value,
+                Step::Parameter(place) => parameters[*place],
+                Step::Apply(op, places) => {
+                    let mut arguments = [0.0; 3];
+                    arguments.iter_mut().zip(places).for_each(|(argument, &place)| *argument = known[place]);
+                    (op.row().value)(&arguments[..op.row().arity])
+                }
+            };
+            known.push(value);
+        }
+        known[known.len() - 1]
+    }
+}
+
+impl Amount {
+    /// The value with these parameters of the system.
+    pub(super) fn value(&self, parameters: &[f64]) -> f64 {
+        match self {
+            Amount::Number(value) => *value,
+            Amount::Computed(formula) => formula.value(parameters),
+        }
+    }
 }
 
 impl Rest {
@@ -26,7 +90,7 @@ impl Rest {
     #[must_use]
     pub fn numbers<N: AsRef<str>>(values: impl IntoIterator<Item = (N, f64)>) -> Rest {
         let list = values.into_iter().map(|(name, value)| (name.as_ref().to_owned(), Amount::Number(value)));
-        Rest { list: list.collect(), ..Rest::default() }
+        Rest { list: list.collect() }
     }
 
     /// Values that are functions of the parameters of a system: where those are drawn, they follow.
@@ -34,21 +98,16 @@ impl Rest {
     /// # Errors
     /// [`SampleError::Rest`] if a value depends on something else.
     pub fn terms(terms: &[Term<'_>], system: &System) -> Result<Rest, SampleError> {
-        let (mut list, mut computed) = (Vec::new(), Vec::new());
-        for term in terms {
-            let amount = term.value.as_number().map_or(Amount::Computed(computed.len()), Amount::Number);
-            if let Amount::Computed(_) = amount {
-                computed.push(term.value);
+        let amount = |value: Expr<'_>| match value.as_number() {
+            Some(value) => Ok(Amount::Number(value)),
+            None => {
+                let names = system.parameters().iter();
+                let parameters: Vec<_> = names.map(|(name, _)| value.graph().symbol(name)).collect();
+                Formula::new(value, &parameters).map(|formula| Amount::Computed(Arc::new(formula)))
             }
-            list.push((term.name.clone(), amount));
-        }
-        let Some(first) = computed.first() else { return Ok(Rest { list, ..Rest::default() }) };
-        let parameters: Vec<_> =
-            system.parameters().iter().map(|(name, _)| first.graph().symbol(name)).collect();
-        let program = Program::build(&[], &parameters, &computed).map_err(CodeError::from)?;
-        let kernel = Kernel::compile(program).map_err(CodeError::from)?;
-        let texts = computed.iter().map(ToString::to_string).collect();
-        Ok(Rest { list, kernel: Some(kernel), texts })
+        };
+        let list = terms.iter().map(|term| Ok((term.name.clone(), amount(term.value)?)));
+        Ok(Rest { list: list.collect::<Result<_, UnboundSymbol>>()? })
     }
 
     /// With a value in the place of another.
@@ -59,22 +118,12 @@ impl Rest {
         self
     }
 
-    pub(super) fn evaluator(&self, parameters: &[f64]) -> Result<Option<Evaluator>, SampleError> {
-        let evaluator = self.kernel.as_ref().map(|kernel| kernel.evaluator(parameters)).transpose();
-        Ok(evaluator.map_err(CodeError::from)?)
-    }
-
     /// What the values are, in words.
     pub(crate) fn texts(&self) -> Vec<String> {
         let told = |(name, amount): &(String, Amount)| match amount {
             Amount::Number(value) => format!("{name}={value:?}"),
-            Amount::Computed(place) => format!("{name}={}", self.texts[*place]),
+            Amount::Computed(formula) => format!("{name}={}", formula.text),
         };
         self.list.iter().map(told).collect()
-    }
-
-    /// How many values are computed.
-    pub(super) fn computed(&self) -> usize {
-        self.texts.len()
     }
 }
