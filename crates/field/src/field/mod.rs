@@ -1,6 +1,7 @@
 //! Fields: the energy of one element, over many of them.
 
 pub(crate) mod element;
+mod enclosed;
 mod hoist;
 mod material;
 mod nodes;
@@ -8,6 +9,7 @@ mod shipped;
 pub(crate) mod vector;
 
 pub use element::{Element, Point};
+pub use enclosed::enclosed_volume;
 pub use material::{lame, lumped_masses};
 pub use nodes::{Nodes, NodesError};
 pub use shipped::{ALL, Card, Parameter, Per, shipped};
@@ -158,6 +160,15 @@ pub enum FieldError {
     Density {
         /// The density.
         density: f64,
+    },
+    /// A surface is open.
+    #[error("the surface of the mesh is not closed: it encloses no volume")]
+    NotClosed,
+    /// A surface is inside out, or flat.
+    #[error("the surface encloses the volume {volume:e}, which must be positive: turn its triangles")]
+    NoVolume {
+        /// The volume.
+        volume: f64,
     },
     /// A mesh has nothing to have a density.
     #[error("the mesh has no cells that could have a density: give a mass for each node")]
