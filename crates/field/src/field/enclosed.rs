@@ -5,6 +5,7 @@
 use super::FieldError;
 use crate::geometry::{cross, dot, minus};
 use crate::mesh::Mesh;
+use crate::topology::is_closed;
 use leastaction_mechanics::{Batch, EnergyFacts, Opaque, OpaqueEnergy};
 
 /// A closed surface, by the rows of what it reads.
@@ -42,20 +43,22 @@ struct EnclosedVolume {
 /// # Errors
 /// [`FieldError`] if the surface is not closed or encloses nothing, or the modulus is not finite.
 pub fn enclosed_volume(mesh: &Mesh, first: u32, bulk: f64) -> Result<Opaque, FieldError> {
-    let skin = Mesh::new(mesh.nodes().to_vec()).and_then(|skin| skin.with_triangles(mesh.surface()));
-    let skin = skin.ok().filter(Mesh::is_closed).ok_or(FieldError::NotClosed)?;
-    let rest = skin.volume();
+    let surface = mesh.surface();
+    if !is_closed(&surface) {
+        return Err(FieldError::NotClosed);
+    }
+    let rest = mesh.volume();
     if rest <= 0.0 {
         return Err(FieldError::NoVolume { volume: rest });
     }
     if !bulk.is_finite() {
         return Err(FieldError::NotFinite { parameter: "bulk".to_owned(), index: 0 });
     }
-    let mut nodes: Vec<u32> = skin.triangles().as_flattened().to_vec();
+    let mut nodes: Vec<u32> = surface.as_flattened().to_vec();
     nodes.sort_unstable();
     nodes.dedup();
     let place = |node: u32| nodes.partition_point(|&other| other < node) as u32;
-    let triangles = skin.triangles().iter().map(|triangle| triangle.map(place)).collect();
+    let triangles = surface.iter().map(|triangle| triangle.map(place)).collect();
     let coordinates =
         nodes.iter().flat_map(|&node| (0..3).map(move |axis| first + 3 * node + axis)).collect();
     Ok(Opaque::new(EnclosedVolume { coordinates, triangles, rest, bulk }))
