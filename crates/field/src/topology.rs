@@ -17,6 +17,17 @@ pub(crate) fn sides([a, b, c]: [u32; 3]) -> [([u32; 2], u32); 3] {
     [([a, b], c), ([b, c], a), ([c, a], b)]
 }
 
+/// Whether every edge belongs to two triangles, in opposite senses.
+pub(crate) fn is_closed(triangles: &[[u32; 3]]) -> bool {
+    let mut open: FxHashSet<[u32; 2]> = FxHashSet::default();
+    for ([a, b], _) in triangles.iter().flat_map(|&triangle| sides(triangle)) {
+        if !open.remove(&[b, a]) && !open.insert([a, b]) {
+            return false; // twice in one sense
+        }
+    }
+    !triangles.is_empty() && open.is_empty()
+}
+
 impl Mesh {
     /// Every edge of a cell once, the smaller node first, in the order in which segments, triangles and tetrahedra have them.
     #[must_use]
@@ -89,13 +100,7 @@ impl Mesh {
     /// Whether the triangles enclose something: every edge belongs to two of them, in opposite senses.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        let mut open: FxHashSet<[u32; 2]> = FxHashSet::default();
-        for ([a, b], _) in self.triangles().iter().flat_map(|&triangle| sides(triangle)) {
-            if !open.remove(&[b, a]) && !open.insert([a, b]) {
-                return false; // twice in one sense
-            }
-        }
-        !self.triangles().is_empty() && open.is_empty()
+        is_closed(self.triangles())
     }
 
     /// The chains of two segments that meet at a node where no third one does: the nodes (before, between, after), for bending of rods.

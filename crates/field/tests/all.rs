@@ -7,4 +7,5 @@ mod fields;
 mod formats;
 mod hostile;
 mod meshes;
+mod page;
 mod reference;

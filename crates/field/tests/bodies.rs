@@ -3,7 +3,7 @@
 use crate::common::{evaluator, hessians, mesh_for, positions, uniform};
 use leastaction_compile::LANES;
 use leastaction_expr::Graph;
-use leastaction_field::{Mesh, Nodes, Over, Value, lumped_masses, shipped};
+use leastaction_field::{FieldError, Mesh, Nodes, Over, Value, enclosed_volume, lumped_masses, shipped};
 use leastaction_mechanics::{ElementsEvaluator, Model};
 use leastaction_testing::Random;
 
@@ -361,5 +361,98 @@ fn assembled_matrices_have_the_products_of_the_elements() {
         .unwrap();
         evaluator(&elements, &[]).add_force_changes(0.0, &q, &d, &mut product).unwrap();
         assert!(product.iter().all(|p| p.abs() < 1e-11), "{name}");
+    }
+}
+
+#[test]
+fn a_balloon_keeps_the_volume_that_it_encloses() {
+    let sphere = Mesh::sphere(1.0, 1).unwrap();
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let nodes = Nodes::new(&mut model, "balloon", &sphere, &lumped_masses(&sphere, 1.0).unwrap()).unwrap();
+    model.potential("air", enclosed_volume(&sphere, 0, 7.0).unwrap());
+    let mut dynamics = model.system().unwrap().dynamics().unwrap();
+    let n = 3 * sphere.nodes().len();
+    let forces = |dynamics: &mut leastaction_mechanics::Dynamics, state: &[f64]| {
+        let mut rates = vec![0.0; 2 * n];
+        dynamics.rates(&[0.0], state, &mut rates).unwrap();
+        rates.split_off(n)
+    };
+    // Scaled by s: V = s³ V₀, and the forces are −K (s³ − 1) ∂V/∂x, of the norm that is known at s = 1.
+    let scale = 1.2f64;
+    let mut state = vec![0.0; 2 * n];
+    let scaled: Vec<_> =
+        sphere.nodes().iter().map(|x| [scale * x[0] + 5.0, scale * x[1], scale * x[2] - 3.0]).collect();
+    nodes.place(&scaled, &mut state[..n]);
+    let found = forces(&mut dynamics, &state);
+    let expected = 7.0 * (scale.powi(3) - 1.0) * scale.powi(2) * 1.7024983139509193;
+    assert!((dot(&found, &found).sqrt() - expected).abs() < 1e-12 * expected);
+    let mut energy = [0.0];
+    dynamics.energy(&[0.0], &state, &mut energy).unwrap();
+    assert!((energy[0] - 3.5 * (scale.powi(3) - 1.0).powi(2) * 3.65871220851216).abs() < 1e-11);
+    // The Jacobian of the rates holds −∂²V/∂q²: columns against differences of forces.
+    let mut random = Random::new(6);
+    let moved = positions(&sphere, 0.1, &mut random);
+    state[..n].copy_from_slice(&moved);
+    let mut jacobian = vec![0.0; 4 * n * n];
+    dynamics.jacobian(&[0.0], &state, &mut jacobian).unwrap();
+    for j in [0, 17, n - 1] {
+        let h = 1e-4;
+        let mut ends = [1.0, -1.0].map(|sign| {
+            state[j] = moved[j] + sign * h;
+            forces(&mut dynamics, &state)
+        });
+        state[j] = moved[j];
+        let (plus, minus) = ends.split_at_mut(1);
+        for i in 0..n {
+            // Forces are polynomials of the fifth degree: the error is of the second order.
+            let slope = (plus[0][i] - minus[0][i]) / (2.0 * h);
+            assert!((jacobian[(n + i) * 2 * n + j] - slope).abs() < 1e-6, "{i} {j}");
+        }
+    }
+    let states: Vec<Vec<f64>> = (0..LANES).map(|_| positions(&sphere, 0.1, &mut random)).collect();
+    let block: Vec<f64> =
+        (0..2 * n * LANES).map(|k| if k / LANES < n { states[k % LANES][k / LANES] } else { 0.0 }).collect();
+    let mut lanes = vec![0.0; 2 * n * LANES];
+    dynamics.rates(&[0.0; LANES], &block, &mut lanes).unwrap();
+    for lane in [0, 5] {
+        state[..n].copy_from_slice(&states[lane]);
+        let alone = forces(&mut dynamics, &state);
+        assert!((0..n).all(|i| alone[i].to_bits() == lanes[(n + i) * LANES + lane].to_bits()), "bit for bit");
+    }
+    assert!(matches!(
+        enclosed_volume(&Mesh::plate([1.0; 2], [2; 2]).unwrap(), 0, 1.0),
+        Err(FieldError::NotClosed)
+    ));
+    let turned = sphere.triangles().iter().map(|&[a, b, c]| [a, c, b]).collect();
+    let inside_out = Mesh::new(sphere.nodes().to_vec()).unwrap().with_triangles(turned).unwrap();
+    assert!(matches!(enclosed_volume(&inside_out, 0, 1.0), Err(FieldError::NoVolume { .. })));
+}
+
+/// How long a large body takes from its mesh to its first forces.
+#[test]
+#[ignore = "takes a while, and only prints"]
+fn large_bodies_are_ready_soon() {
+    for cells in [10, 20, 30] {
+        let mesh = Mesh::cuboid([1.0; 3], [cells; 3]).unwrap();
+        let begun = std::time::Instant::now();
+        let graph = Graph::new();
+        let mut model = Model::new(&graph);
+        let nodes = Nodes::new(&mut model, "body", &mesh, &lumped_masses(&mesh, 1.0).unwrap()).unwrap();
+        let field = shipped("neo-hookean").unwrap();
+        let given = uniform(&graph, &[("young", 100.0), ("poisson", 0.3)]);
+        nodes.add(&mut model, &field.field(&graph, &given).unwrap()).unwrap();
+        let written = begun.elapsed();
+        let mut dynamics = model.system().unwrap().dynamics().unwrap();
+        let compiled = begun.elapsed();
+        let mut state = vec![0.0; 6 * mesh.nodes().len()];
+        nodes.place(mesh.nodes(), &mut state[..3 * mesh.nodes().len()]);
+        let mut rates = state.clone();
+        dynamics.rates(&[0.0], &state, &mut rates).unwrap();
+        println!(
+            "{} nodes: {written:?} to write, {compiled:?} to a system, {:?} to rates",
+            mesh.nodes().len(),
+            begun.elapsed()
+        );
     }
 }

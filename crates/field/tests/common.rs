@@ -25,7 +25,7 @@ pub(crate) fn mesh_for(over: Over) -> Mesh {
     match over {
         Over::Nodes | Over::Pairs => Mesh::lattice(Lattice::BodyCentred, 1.3, [2, 2, 2]).unwrap(),
         Over::Edges | Over::Bends => Mesh::rope([0.1, 0.2, 0.3], [1.0, -2.0, 0.5], 6).unwrap(),
-        Over::Triangles | Over::Hinges | Over::Surface => Mesh::sphere(1.0, 1).unwrap(),
+        Over::Triangles | Over::Hinges | Over::Surface | Over::ClosedSurface => Mesh::sphere(1.0, 1).unwrap(),
         Over::Tetrahedra => Mesh::ball(1.0, 1).unwrap(),
     }
 }

@@ -248,6 +248,7 @@ fn the_gradient_of_an_enclosed_volume() {
     let graph = Graph::new();
     let pressure =
         shipped("pressure").unwrap().field(&graph, &uniform(&graph, &[("pressure", 1.0)])).unwrap();
+    assert!(matches!(pressure.on(&Mesh::plate([1.0; 2], [2; 2]).unwrap(), 0), Err(FieldError::NotClosed)));
     for (level, (norm, largest)) in (0..).zip(known) {
         let sphere = Mesh::sphere(1.0, level).unwrap();
         let mut evaluator = evaluator(&pressure.on(&sphere, 0).unwrap(), &[]);

@@ -38,6 +38,7 @@ mod file;
 mod format;
 pub mod json;
 mod record;
+mod series;
 mod table;
 
 pub use about::About;
@@ -45,6 +46,7 @@ pub use columns::{Column, ColumnRef, Columns};
 pub use file::{FileError, check, check_apart, replace, replace_named};
 pub use format::{ALL as FORMATS, Format, npz};
 pub use record::{Group, Path, Record, RecordError};
+pub use series::{MeshPart, MeshSeries};
 pub use table::{RecordTable, Table};
 
 /// Writes a record, or another table, to a file in the format of the file's ending. The file is whole, or as it was before.

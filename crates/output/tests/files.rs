@@ -290,3 +290,28 @@ fn what_is_read_is_not_written() {
         assert!(matches!(check_apart(path, &model), Err(FileError::IsRead { .. })));
     }
 }
+
+#[test]
+fn a_moving_mesh_is_a_series_of_files() {
+    use leastaction_field::Mesh;
+    use leastaction_field::format::{Data, DataKind, Values};
+    use leastaction_output::{MeshPart, MeshSeries};
+    let shelf = shelf("series");
+    let block = Mesh::cuboid([1.0; 3], [1; 3]).unwrap();
+    let mut series = MeshSeries::new(&shelf.join("block.pvd"), MeshPart::Cells).unwrap();
+    for time in [0.0, 0.5] {
+        let moved: Vec<_> = block.nodes().iter().map(|x| [x[0] + time, x[1], x[2]]).collect();
+        let speed = vec![time; block.nodes().len()];
+        let data = [Data { name: "speed", kind: DataKind::Nodes, values: Values::Scalars(&speed) }];
+        series.add(time, &block, &moved, &data).unwrap();
+    }
+    // What does not fit leaves nothing behind.
+    assert!(series.add(1.0, &block, &block.nodes()[1..], &[]).is_err());
+    assert_eq!(entries(&shelf), ["block-000000.vtu", "block-000001.vtu"]);
+    let files = series.finish().unwrap();
+    assert_eq!(files.len(), 3);
+    assert_eq!(entries(&shelf), ["block-000000.vtu", "block-000001.vtu", "block.pvd"]);
+    let list = fs::read_to_string(shelf.join("block.pvd")).unwrap();
+    assert!(list.contains("timestep=\"0.5\" group=\"\" part=\"0\" file=\"block-000001.vtu\""), "{list}");
+    assert!(MeshSeries::new(&shelf.join("nowhere/block.pvd"), MeshPart::Surface).is_err());
+}

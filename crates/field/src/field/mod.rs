@@ -1,6 +1,8 @@
 //! Fields: the energy of one element, over many of them.
 
 pub(crate) mod element;
+mod enclosed;
+mod error;
 mod hoist;
 mod material;
 mod nodes;
@@ -8,14 +10,16 @@ mod shipped;
 pub(crate) mod vector;
 
 pub use element::{Element, Point};
+pub use enclosed::enclosed_volume;
+pub use error::FieldError;
 pub use material::{lame, lumped_masses};
 pub use nodes::{Nodes, NodesError};
 pub use shipped::{ALL, Card, Parameter, Per, shipped};
 pub use vector::ExprVector;
 
 use crate::mesh::{Mesh, Vector};
+use crate::topology::is_closed;
 use hoist::hoisted;
-use leastaction_compile::CodeError;
 use leastaction_expr::{Expr, Graph, IntoExpr};
 use leastaction_mechanics::{Elements, Implicit};
 
@@ -38,11 +42,13 @@ pub enum Over {
     Tetrahedra,
     /// Each triangle of the surface.
     Surface,
+    /// Each triangle of the surface, which must be closed.
+    ClosedSurface,
 }
 
 impl Over {
     /// Everything that a field can have an energy for.
-    pub const ALL: [Over; 8] = [
+    pub const ALL: [Over; 9] = [
         Over::Nodes,
         Over::Edges,
         Over::Pairs,
@@ -51,6 +57,7 @@ impl Over {
         Over::Hinges,
         Over::Tetrahedra,
         Over::Surface,
+        Over::ClosedSurface,
     ];
 
     /// How many nodes an element has.
@@ -59,7 +66,7 @@ impl Over {
         match self {
             Over::Nodes => 1,
             Over::Edges | Over::Pairs => 2,
-            Over::Bends | Over::Triangles | Over::Surface => 3,
+            Over::Bends | Over::Triangles | Over::Surface | Over::ClosedSurface => 3,
             Over::Hinges | Over::Tetrahedra => 4,
         }
     }
@@ -76,6 +83,7 @@ impl Over {
             Over::Hinges => "hinges",
             Over::Tetrahedra => "tetrahedra",
             Over::Surface => "surface",
+            Over::ClosedSurface => "closed surface",
         }
     }
 
@@ -90,7 +98,7 @@ impl Over {
             Over::Triangles => mesh.triangles().as_flattened().to_vec(),
             Over::Hinges => mesh.hinges().into_flattened(),
             Over::Tetrahedra => mesh.tetrahedra().as_flattened().to_vec(),
-            Over::Surface => mesh.surface().into_flattened(),
+            Over::Surface | Over::ClosedSurface => mesh.surface().into_flattened(),
         }
     }
 }
@@ -104,146 +112,6 @@ pub enum Value<'g> {
     Nodes(Vec<f64>),
     /// A number for each element.
     Elements(Vec<f64>),
-}
-
-/// Why a field cannot be put on a mesh.
-#[derive(Debug, thiserror::Error)]
-pub enum FieldError {
-    /// There is no such shipped field.
-    #[error("there is no field `{name}`: there are {}", names())]
-    NoField {
-        /// The name.
-        name: String,
-    },
-    /// A parameter is not given.
-    #[error("the field `{field}` needs `{parameter}`, {about}")]
-    Missing {
-        /// The field.
-        field: &'static str,
-        /// The parameter.
-        parameter: &'static str,
-        /// What it is.
-        about: &'static str,
-    },
-    /// There is no such parameter.
-    #[error("the field `{field}` has no parameter `{parameter}`: it has {}", list(.known))]
-    NoParameter {
-        /// The field.
-        field: &'static str,
-        /// The parameter.
-        parameter: String,
-        /// Those there are.
-        known: Vec<&'static str>,
-    },
-    /// A parameter is given twice.
-    #[error("`{parameter}` of the field `{field}` is given twice")]
-    Twice {
-        /// The field.
-        field: &'static str,
-        /// The parameter.
-        parameter: &'static str,
-    },
-    /// A parameter of nodes is given for elements, or the other way round.
-    #[error("`{parameter}` of the field `{field}` belongs to {}", of(*.per))]
-    NotPer {
-        /// The field.
-        field: &'static str,
-        /// The parameter.
-        parameter: &'static str,
-        /// What it belongs to.
-        per: Per,
-    },
-    /// A density is not positive.
-    #[error("the density is {density}: it must be positive and finite")]
-    Density {
-        /// The density.
-        density: f64,
-    },
-    /// A mesh has nothing to have a density.
-    #[error("the mesh has no cells that could have a density: give a mass for each node")]
-    NoCells,
-    /// A node has no mass.
-    #[error(
-        "node {node} has the mass {mass}, which must be positive: remove nodes that belong to no cell, and cells that are inverted"
-    )]
-    NoMass {
-        /// The node.
-        node: usize,
-        /// Its mass.
-        mass: f64,
-    },
-    /// There are more or fewer numbers than nodes or elements.
-    #[error("`{parameter}` has {found} numbers, and the mesh has {expected} {of}")]
-    Count {
-        /// The parameter.
-        parameter: String,
-        /// How many numbers there are.
-        found: usize,
-        /// How many there should be.
-        expected: usize,
-        /// What of.
-        of: &'static str,
-    },
-    /// A number is infinite or NaN.
-    #[error("`{parameter}` is not finite for number {index}, counted from 0")]
-    NotFinite {
-        /// The parameter.
-        parameter: String,
-        /// Which.
-        index: usize,
-    },
-    /// The mesh has nothing that the field has an energy for.
-    #[error("the field `{field}` has an energy for {over}, and the mesh has none")]
-    Nothing {
-        /// The field.
-        field: String,
-        /// What of.
-        over: &'static str,
-    },
-    /// A constant that follows from rest positions is infinite or NaN for an element.
-    #[error("the field `{field}` is not defined for the rest shape of element {element}")]
-    AtRest {
-        /// The field.
-        field: String,
-        /// The element, from 0.
-        element: usize,
-    },
-    /// A list of nodes does not end with an element.
-    #[error("{found} nodes do not make elements of {arity} each")]
-    Partial {
-        /// How many nodes an element has.
-        arity: usize,
-        /// How many nodes there are.
-        found: usize,
-    },
-    /// There is no such node.
-    #[error("element {element} has node {node}, and the mesh has {count}, which are counted from 0")]
-    NoNode {
-        /// The element.
-        element: usize,
-        /// The node.
-        node: u32,
-        /// How many nodes there are.
-        count: usize,
-    },
-    /// What follows from rest positions could not be computed.
-    #[error("the energy cannot be compiled: {0}")]
-    Code(#[from] CodeError),
-}
-
-fn names() -> String {
-    list(&ALL.iter().map(|card| card.name).collect::<Vec<_>>())
-}
-
-fn of(per: Per) -> &'static str {
-    match per {
-        Per::Field => "the field, or to elements, not to nodes",
-        Per::Node => "nodes, not to elements",
-    }
-}
-
-fn list(names: &[&str]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// The energy of one element as an expression, over a connectivity.
@@ -312,6 +180,9 @@ impl<'g> Field<'g> {
         let nodes = self.over.of(mesh);
         if nodes.is_empty() {
             return Err(FieldError::Nothing { field: self.name.clone(), over: self.over.name() });
+        }
+        if self.over == Over::ClosedSurface && !is_closed(nodes.as_chunks().0) {
+            return Err(FieldError::NotClosed);
         }
         self.on_elements(&nodes, mesh.nodes(), first)
     }

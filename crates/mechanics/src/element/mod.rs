@@ -6,6 +6,7 @@ pub(crate) mod map;
 mod parts;
 pub(crate) mod search;
 pub(crate) mod sum;
+mod worker;
 
 pub use derive::Implicit;
 pub use evaluator::{ElementHessians, ElementsError, ElementsEvaluator};

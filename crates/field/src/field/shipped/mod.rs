@@ -103,7 +103,7 @@ pub struct Card {
     pub over: Over,
     /// Its parameters.
     pub parameters: &'static [Parameter],
-    /// Whether the energy stays when everything is moved, and when everything is turned. That of pressure does on closed surfaces.
+    /// Whether the energy stays when everything is moved, and when everything is turned.
     pub invariant: [bool; 2],
     energy: for<'g> fn(&mut Given<'_, 'g>) -> Expr<'g>,
 }

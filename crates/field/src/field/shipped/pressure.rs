@@ -6,10 +6,10 @@ use crate::field::vector::determinant;
 
 pub(super) const CARD: Card = Card {
     name: "pressure",
-    about: "a given pressure inside of the surface, which must be closed",
+    about: "a given pressure inside of the surface",
     formula: "-p det(a, b, c)/6, which is -p V in sum",
     reference: "the divergence theorem",
-    over: Over::Surface,
+    over: Over::ClosedSurface,
     parameters: &[Parameter::of_field("pressure", "the pressure inside over that outside")],
     invariant: [true, true],
     energy: |given| {
