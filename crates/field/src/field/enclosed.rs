@@ -92,7 +92,7 @@ impl EnclosedVolume {
 
 impl OpaqueEnergy for EnclosedVolume {
     fn facts(&self) -> EnergyFacts {
-        EnergyFacts { coordinates: self.coordinates.clone(), time: false }
+        EnergyFacts { coordinates: self.coordinates.clone(), parameters: Vec::new(), time: false }
     }
 
     fn energy(&self, at: Batch<'_>, _: &mut [f64], out: &mut [f64]) {

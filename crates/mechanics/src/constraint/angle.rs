@@ -80,6 +80,6 @@ mod tests {
         assert_eq!(found(x - t), None);
         let wound = up_to_turns(a - 2.0 * t, &fixed);
         let after = wound.eval(&[(x, 0.0), (y, 1.0), (t, std::f64::consts::FRAC_PI_4 + 5.0 * TAU)]);
-        assert!(after.is_ok_and(|after| after.abs() < 1e-14), "{after:?}");
+        assert!(matches!(after, Ok(after) if after.abs() < 1e-14), "{after:?}");
     }
 }
