@@ -3,7 +3,7 @@
 use crate::common::{begin, distance};
 use leastaction_expr::{Expr, Graph};
 use leastaction_integrate::{Integrator, Pace, RunError, StepError, Tolerance};
-use leastaction_mechanics::{Dynamics, Model, State};
+use leastaction_mechanics::{Dynamics, Inertia, Model, Pose, State};
 
 /// A uniform rod of 1 kg per metre between two points, under 9.81 m/s².
 fn rod<'g>(model: &mut Model<'g>, name: &str, length: f64, [a, b]: [[Expr<'g>; 2]; 2]) {
@@ -239,6 +239,43 @@ fn a_driven_slider_moves_as_it_must() {
                 torque * omega,
                 power(t)
             );
+        }
+    }
+}
+
+/// A crank whose angle is given turns on and on, five times; what drives it is the torque of its weight. A gear drives a wheel on its own axle
+/// two turns for each three of its own.
+#[test]
+fn angles_are_driven_beyond_half_a_turn() {
+    let omega = 3.0;
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let t = model.time();
+    let crank = model.planar_body("crank", Inertia::rod(2.0, 1.0).unwrap()).unwrap();
+    let wheel = model.planar_body("wheel", Inertia::rod(1.0, 1.0).unwrap()).unwrap();
+    model.pin("axle", &model.anchor([0.0, 0.0]), &crank.point([-0.5, 0.0]).unwrap()).unwrap();
+    model.pin("other axle", &model.anchor([3.0, 0.0]), &wheel.point([0.0, 0.0]).unwrap()).unwrap();
+    let (driving, driven) = (crank.angle().unwrap(), wheel.angle().unwrap());
+    model.constraint("drive", driving, omega * t);
+    model.constraint("gear", 3.0 * driven, 2.0 * driving);
+    model.gravity([0.0, -9.81]);
+    let spinning = |x: f64, y: f64, rate: f64| Pose::at([x, 0.0]).moving([0.0, y]).turning(rate);
+    let start = [
+        crank.start(&spinning(0.5, 0.5 * omega, omega)).unwrap(),
+        wheel.start(&spinning(3.0, 0.0, 2.0 / 3.0 * omega)).unwrap(),
+    ];
+    let mut dynamics = model.system().unwrap().dynamics().unwrap();
+    let start = dynamics.start(&start.concat()).unwrap();
+    let drive = dynamics.system().constraints().iter().position(|(name, _)| name == "drive").unwrap();
+    for (method, pace) in [("rattle", Pace::Step(1e-2)), ("dop853", Pace::from(Tolerance::relative(1e-9)))] {
+        let run = Integrator::named(method, pace).unwrap().run(&mut dynamics, &start, 10.0).unwrap();
+        for (t, block) in run.samples() {
+            let (sin, cos) = (omega * t).sin_cos();
+            assert!(distance(&block[..2], &[0.5 * cos, 0.5 * sin]) < 1e-9, "{method} at {t}");
+            let mut multipliers = vec![0.0; dynamics.system().constraints().len()];
+            dynamics.multipliers(&[t], block, &mut multipliers).unwrap();
+            let torque = -multipliers[drive];
+            assert!((torque - 9.81 * cos).abs() < 1e-6, "{method} at {t}: {torque}");
         }
     }
 }

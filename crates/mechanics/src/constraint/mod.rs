@@ -8,6 +8,7 @@
 //! and enforce it by the force −Gᵀλ, which does no work on motions that they allow (E. Hairer, C. Lubich and G. Wanner, *Geometric
 //! Numerical Integration*, 2006, section VII.1; velocities: H. Goldstein, *Classical Mechanics*, section 2.4).
 
+pub(crate) mod angle;
 pub(crate) mod factors;
 pub(crate) mod flow;
 pub(crate) mod orthogonal;
@@ -148,6 +149,7 @@ pub(crate) fn derive<'g>(model: &Model<'g>) -> Result<Vec<Constraint<'g>>, Model
     let ids = |list: &[Expr<'g>]| list.iter().map(|e| e.id()).collect::<FxHashSet<Id>>();
     let (places, speeds) = (ids(&model.coordinates), ids(&velocities));
     let depends = |e: Expr<'g>, on: &FxHashSet<Id>| symbols_of(&[e]).iter().any(|s| on.contains(&s.id()));
+    let fixed = model.parameters.iter().map(|(parameter, _)| parameter.id()).collect();
     let values: Vec<_> = model.constraints.iter().map(|term| term.value).collect();
     let rates = along(&values, &model.coordinates, model.time);
     let mut constraints = Vec::with_capacity(values.len());
@@ -160,7 +162,9 @@ pub(crate) fn derive<'g>(model: &Model<'g>) -> Result<Vec<Constraint<'g>>, Model
         }
         let level = if depends(*value, &speeds) { Level::Velocity } else { Level::Position };
         let rate = if level == Level::Velocity { *value } else { along };
-        constraints.push(Constraint { name: name.clone(), value: *value, level, rate });
+        // Rates are those of the value, whichever turn it is in.
+        let value = if level == Level::Position { angle::up_to_turns(*value, &fixed) } else { *value };
+        constraints.push(Constraint { name: name.clone(), value, level, rate });
     }
     let rates: Vec<_> = constraints.iter().map(|c| c.rate).collect();
     for Entry { row, value, .. } in jacobian(&rates, &velocities) {
