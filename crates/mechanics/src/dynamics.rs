@@ -218,9 +218,12 @@ impl Dynamics {
         if !self.system().facts().jacobi {
             return self.hamiltonian(t, y, out);
         }
-        let mut potential = vec![0.0; out.len()];
+        if t.len() > LANES {
+            return self.in_groups(t, y, out, Dynamics::energy);
+        }
+        let mut potential = [0.0; LANES];
         self.kinetic_energy(t, y, out)?;
-        self.potential_energy(t, y, &mut potential)?;
+        self.potential_energy(t, y, &mut potential[..out.len().min(LANES)])?;
         out.iter_mut().zip(potential).for_each(|(sum, v)| *sum += v);
         Ok(())
     }

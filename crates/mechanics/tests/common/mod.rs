@@ -33,10 +33,10 @@ pub(crate) fn velocities(dynamics: &mut Dynamics, state: &State) -> Vec<f64> {
     v
 }
 
-/// The energy of a state.
+/// H at a state.
 pub(crate) fn energy(dynamics: &mut Dynamics, state: &State) -> f64 {
     let mut energy = [0.0];
-    dynamics.energy(&[state.t], &state.block(), &mut energy).unwrap();
+    dynamics.hamiltonian(&[state.t], &state.block(), &mut energy).unwrap();
     energy[0]
 }
 

@@ -173,7 +173,7 @@ impl DiscreteGradient {
         // Energies make room when they are first asked for; what they are here does not matter.
         let (t, Balance { at, shares, target, .. }) = (&[0.0; LANES][..width], &mut method.balance);
         let _ = dynamics.shares(t, at, shares);
-        let _ = dynamics.energy(t, at, &mut target[..width]);
+        let _ = dynamics.hamiltonian(t, at, &mut target[..width]);
         Ok(Box::new(method))
     }
 }
@@ -225,7 +225,7 @@ impl Step for DiscreteGradient {
 impl Balance {
     /// The energy, and the size of its terms, where a step begins.
     fn begin(&mut self, dynamics: &mut Dynamics, t: &[f64], y: &[f64]) -> Result<(), EvalError> {
-        dynamics.energy(t, y, &mut self.target[..t.len()])?;
+        dynamics.hamiltonian(t, y, &mut self.target[..t.len()])?;
         dynamics.shares(t, y, &mut self.shares)?;
         self.size = self.target.map(f64::abs);
         for shares in self.shares.chunks_exact(t.len()) {
@@ -367,7 +367,7 @@ impl Balanced<'_, '_> {
             self.motion.dynamics().supplied_power(self.times, &balance.at, &mut gained[..width])?;
         }
         self.block.after(0, change, &mut balance.at);
-        self.motion.dynamics().energy(self.times, &balance.at, &mut end[..width])?;
+        self.motion.dynamics().hamiltonian(self.times, &balance.at, &mut end[..width])?;
         for lane in 0..width {
             let places = (lane..change.len()).step_by(width);
             let (mut along, mut square, mut terms) = (0.0, 0.0, balance.size[lane]);
