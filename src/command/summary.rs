@@ -214,8 +214,18 @@ fn conserved(quantities: &[Conserved]) -> String {
             drift => format!("{name} (to {drift:.1e}{of})"),
         }
     };
-    let all: Vec<_> = quantities.iter().map(told).collect();
-    if all.is_empty() { "nothing found".to_owned() } else { all.join(", ") }
+    /// Of more, those that are kept worst are told.
+    const MOST: usize = 24;
+    let mut shown: Vec<_> = quantities.iter().collect();
+    if shown.len() > MOST {
+        shown.sort_by(|a, b| b.drift.relative().total_cmp(&a.drift.relative()));
+    }
+    let all: Vec<_> = shown.iter().take(MOST).map(|quantity| told(quantity)).collect();
+    match quantities.len().saturating_sub(MOST) {
+        0 if all.is_empty() => "nothing found".to_owned(),
+        0 => all.join(", "),
+        more => format!("{}, and {more} more no worse than these", all.join(", ")),
+    }
 }
 
 /// How many constraints there are, and how well they were met.

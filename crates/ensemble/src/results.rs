@@ -131,7 +131,7 @@ impl Harvest {
         let blank = |(reduction, bound): (Reduction, Bound)| {
             let finding = match &bound {
                 Bound::Summary(blank) => Finding::Summary(blank()),
-                Bound::Rows(rows) => Finding::Rows(Sheet::new(rows.columns())),
+                Bound::Rows(rows) => Finding::Rows(Sheet::new(&**rows)),
             };
             (reduction, bound, finding)
         };

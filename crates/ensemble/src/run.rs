@@ -4,9 +4,10 @@ use crate::reduce::{Bound, Context, Overview, ReduceError, Reduction, Summary, V
 use crate::results::{Harvest, Results};
 use crate::sample::{Launcher, Rest, SampleError, Sampling, Span};
 use crate::store::{Manifest, Part, Shard, Store, StoreError};
+use leastaction_compile::LANES;
 use leastaction_integrate::checksum;
-use leastaction_integrate::{Chunk, Ensemble, Integrator, RunError};
-use leastaction_mechanics::Dynamics;
+use leastaction_integrate::{Chunk, Ensemble, Failed, Integrator, Launch, RunError, Starts};
+use leastaction_mechanics::{Dynamics, State};
 use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -335,7 +336,18 @@ impl Plan {
             let name = system.coordinates().at(0);
             return Err(SampleError::Same { count, name }.into());
         }
-        let chunk = study.chunk.unwrap_or_else(|| usual_chunk(count, numbers, study.shard));
+        let chunk = study.chunk.unwrap_or_else(|| {
+            let usual = usual_chunk(count, numbers, study.shard);
+            // Fewer than lanes would leave some idle, and a trial costs more than it saves.
+            let few = usual <= LANES as u64;
+            // Nor are there more files than a directory bears.
+            let least = count.div_ceil(1 << 16);
+            if few {
+                usual
+            } else {
+                usual.min(soon_done(study, &launcher, context.dynamics.as_deref()).max(least))
+            }
+        });
         let entries = entries(study, &context, chunk);
         let observed = context.observed.iter().map(|(_, observable)| *observable).collect();
         let chunks = study.shard.chunks(count.div_ceil(chunk));
@@ -368,6 +380,51 @@ fn usual_chunk(count: u64, numbers: u64, shard: Shard) -> u64 {
     let whole = (count / 1024).next_power_of_two().clamp(64, 8192).min(ROOM / numbers.max(1));
     let part = if shard.of() > 1 { count / shard.of().saturating_mul(4) } else { whole };
     whole.min(part).max(1)
+}
+
+/// How many trajectories one thread has done in about a second, so that whoever interrupts soon does not lose all. It is judged by the work of the first one, not
+/// by a clock: shards and whoever goes on with a study must find the same number.
+fn soon_done(study: &Study, launcher: &Launcher, dynamics: Option<&Dynamics>) -> u64 {
+    const SECOND: f64 = 1e9;
+    /// The trial takes so many steps at most.
+    const STEPS: u64 = 2000;
+    /// Nanoseconds of an evaluation, and what each number of the state adds to it; a step costs as much as some more of them.
+    const EVALUATION: [f64; 2] = [50.0, 20.0];
+    const STEP: f64 = 8.0;
+    let Some(mut dynamics) = dynamics.cloned() else { return u64::MAX };
+    let integrator = study.integrator.clone().ends_only();
+    let all = match integrator.steps_between(study.start, study.end) {
+        Ok(Some(steps)) => STEP * steps as f64,
+        _ => {
+            let mut launch = Launch { state: Vec::new(), parameters: dynamics.parameters().to_vec() };
+            if launcher.launch(0, &mut dynamics, &mut launch).is_err()
+                || dynamics.set_parameters(&launch.parameters).is_err()
+            {
+                return u64::MAX;
+            }
+            let (q, p) = launch.state.split_at(dynamics.system().degrees());
+            let state = State { t: study.start, q: q.to_vec(), p: p.to_vec() };
+            let trajectory =
+                match integrator
+                    .at_most(STEPS)
+                    .run_watched(&mut dynamics, &state, study.end, |_| ControlFlow::Continue(()))
+                {
+                    Ok(trajectory) => trajectory,
+                    Err(Failed { trajectory: Some(kept), .. }) => *kept,
+                    Err(_) => return u64::MAX,
+                };
+            let work = trajectory.work();
+            let part = ((trajectory.end().t - study.start) / (study.end - study.start)).abs();
+            // What an event ended, others end with, too.
+            let whole = if work.steps < STEPS { 1.0 } else { part.max(1e-9) };
+            (work.evaluations as f64 + STEP * (work.steps + work.rejected) as f64) / whole
+        }
+    };
+    let [once, each] = EVALUATION;
+    let cost = all * (once + each * dynamics.system().dimension() as f64);
+    let soon = (SECOND / cost.max(1.0)).clamp(LANES as f64, 8192.0) as u64;
+    // A power of two, so that the number does not hang on details.
+    if soon.is_power_of_two() { soon } else { soon.next_power_of_two() / 2 }
 }
 
 /// All that the results depend on, in words.

@@ -2,9 +2,9 @@
 
 use leastaction_ensemble::{Finding, Histogram, Map, Quantiles, Results, Shard, Stats, StoreError, Study};
 use leastaction_expr::Graph;
-use leastaction_integrate::{Event, Integrator, Tolerance};
+use leastaction_integrate::{Card, Event, Integrator, Pace, Tolerance};
 use leastaction_mechanics::{Dynamics, Model};
-use leastaction_output::{About, Table};
+use leastaction_output::{About, ColumnKind, Table};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -263,7 +263,10 @@ fn failures_are_counted() {
     assert!(results.summary::<Map>(1).unwrap().values()[1].is_nan());
     let mut fates = Vec::new();
     results.rows(2).unwrap().read(1, 0..4, &mut fates).unwrap();
-    assert_eq!(fates, [0.0, -1.0, 0.0, 0.0]);
+    assert_eq!(fates, [1.0, 0.0, 1.0, 1.0]);
+    let words = ["failed", "complete"].map(str::to_owned);
+    assert_eq!(results.rows(2).unwrap().kind(1), ColumnKind::Word(words.into()));
+    assert_eq!(results.rows(2).unwrap().kind(0), ColumnKind::Whole);
 }
 
 /// A ball from height h hits the ground at √(2h/g), and passes half of it at √(h/g).
@@ -330,7 +333,7 @@ fn samples_are_those_of_single_runs() {
         (0..sheet.columns().len()).map(column).collect::<Vec<_>>()
     };
     let names: Vec<String> = whole.rows(0).unwrap().columns().into_iter().map(|(_, name)| name).collect();
-    assert_eq!(names, ["trajectory", "t", "a", "p_a", "a'", "l*cos(a)", "start(a)", "energy"]);
+    assert_eq!(names, ["trajectory", "t", "l", "a", "p_a", "a'", "l*cos(a)", "start(a)", "energy"]);
     let energies: Vec<f64> =
         whole.summary::<Stats>(1).unwrap().list().skip(1).map(|(_, m)| m.mean()).collect();
     assert!((energies[0] - energies[1]).abs() < 1e-6, "{energies:?}");
@@ -351,9 +354,9 @@ fn samples_are_those_of_single_runs() {
             dynamics.energy(&[t], state, &mut energy).unwrap();
             let found: Vec<f64> = table.iter().map(|column| column[place]).collect();
             let cosine = l * state[0].cos();
-            assert_eq!(found[..5], [trajectory as f64, t, state[0], state[1], velocity[0]]);
+            assert_eq!(found[..6], [trajectory as f64, t, l, state[0], state[1], velocity[0]]);
             assert!(
-                (found[5] - cosine).abs() <= 4e-16 && found[6..] == [start[0], energy[0]],
+                (found[6] - cosine).abs() <= 4e-16 && found[7..] == [start[0], energy[0]],
                 "{found:?} {cosine}"
             );
             place += 1;
@@ -470,4 +473,32 @@ fn progress_is_told() {
             && last.rate > 0.0
             && last.left.is_some_and(|left| left.is_zero())
     );
+}
+
+/// Whoever interrupts long work soon has some of it: chunks are the smaller the longer trajectories take, and the same for every shard.
+#[test]
+fn chunks_of_long_trajectories_are_small() {
+    let dynamics = pendulum();
+    let chunk = |until: f64, method: &str, shard: Shard| {
+        let integrator = match method {
+            "verlet" => Integrator::named(method, 1e-3).unwrap(),
+            _ => Integrator::new(Card::named(method).unwrap(), Pace::Tolerance(Tolerance::relative(1e-8))),
+        };
+        let shelf = shelf(&format!("chunks-{until}-{method}-{}", shard.of()));
+        let study = Study::new(integrator, until)
+            .sampling(["a=uniform(-1,1)"])
+            .unwrap()
+            .count(100_000)
+            .kept_in(&shelf);
+        let stop = Arc::new(AtomicBool::new(true));
+        let results = study.shard(shard).stopped_by(stop).run(&dynamics, |_| ()).unwrap();
+        assert!(results.interrupted);
+        results.manifest().get("chunk").next().unwrap().parse::<u64>().unwrap()
+    };
+    let half = Shard::new(2, 2).unwrap();
+    assert_eq!([chunk(1.0, "dop853", Shard::WHOLE), chunk(1.0, "verlet", Shard::WHOLE)], [128, 128]);
+    // Some tenths of a second each.
+    assert_eq!([chunk(3e4, "dop853", Shard::WHOLE), chunk(3e4, "dop853", half)], [8, 8]);
+    assert_eq!(chunk(1e3, "verlet", Shard::WHOLE), 8);
+    assert!((8..128).contains(&chunk(3e3, "dop853", Shard::WHOLE)));
 }

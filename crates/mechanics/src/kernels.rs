@@ -1,9 +1,8 @@
 //! The kernels of a system, each compiled when it is first asked for.
 
 use crate::element::search::Repetition;
-use crate::equations::depend;
 use crate::error::{EvalError, ObserveError};
-use crate::observe::{Observed, ObservedKernel};
+use crate::observe::{Observed, ObservedKernel, Read};
 use crate::quantity::Quantity;
 use crate::reading::Reading;
 use crate::source::Source;
@@ -153,19 +152,17 @@ impl System {
         Ok(series)
     }
 
-    /// A kernel for an expression of \[q…, p…, v…, t, u…\] and what is measured.
+    /// What an observable is.
     pub(crate) fn observation(&self, what: Observed<'_>) -> Result<ObservedKernel, ObserveError> {
         self.with_source(|source| {
-            let Reading { value, measured } = source.read(what)?;
-            let mut inputs = source.expressions(&source.observed());
-            inputs.extend(measured.iter().map(|(symbol, _)| *symbol));
-            let kernel = source.kernel(&inputs, &[value])?;
-            let moving = depend(&[value], &source.expressions(&source.velocities));
-            Ok(ObservedKernel {
-                kernel,
-                moving,
-                measured: measured.into_iter().map(|(_, what)| what).collect(),
-            })
+            let Reading { value, reads } = source.read(what)?;
+            if let [(symbol, Read::State(place))] = reads[..]
+                && symbol == value
+            {
+                return Ok(ObservedKernel::State(place));
+            }
+            let (inputs, reads): (Vec<_>, Vec<_>) = reads.into_iter().unzip();
+            Ok(ObservedKernel::Computed(source.kernel(&inputs, &[value])?, reads))
         })
     }
 

@@ -81,31 +81,45 @@ impl Measured {
 #[derive(Clone, Default)]
 pub(crate) struct Observatory {
     list: Vec<Observation>,
-    /// States, velocities, time, inputs, and what is measured, in lanes.
+    /// Inputs, and what is read, in lanes.
     block: Vec<f64>,
     /// Quantities with their rates, and what those are evaluated of.
     pub(crate) rated: Vec<RatedQuantity>,
     pub(crate) rates: Vec<f64>,
 }
 
-/// The kernel of an observable, whether it depends on velocities, and what is measured for it.
-pub(crate) struct ObservedKernel {
-    pub(crate) kernel: Kernel,
-    pub(crate) moving: bool,
-    pub(crate) measured: Vec<Measured>,
+/// What an observable reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Read {
+    /// A coordinate or a momentum, by its place in the state.
+    State(usize),
+    Velocity(usize),
+    Time,
+    Input(usize),
+    Measured(Measured),
+}
+
+/// What an observable is, before it has parameters.
+pub(crate) enum ObservedKernel {
+    /// A number of the state, by its place.
+    State(usize),
+    /// A kernel of what is read.
+    Computed(Kernel, Vec<Read>),
 }
 
 /// An observable that was asked for.
 #[derive(Clone)]
-struct Observation {
-    evaluator: Evaluator,
-    moving: bool,
-    measured: Vec<Measured>,
+enum Observation {
+    State(usize),
+    Computed(Evaluator, Vec<Read>),
 }
 
 impl Observatory {
     pub(crate) fn evaluators(&mut self) -> impl Iterator<Item = &mut Evaluator> {
-        let own = self.list.iter_mut().map(|observation| &mut observation.evaluator);
+        let own = self.list.iter_mut().filter_map(|observation| match observation {
+            Observation::State(_) => None,
+            Observation::Computed(evaluator, _) => Some(evaluator),
+        });
         own.chain(self.rated.iter_mut().map(|quantity| &mut quantity.evaluator))
     }
 }
@@ -141,9 +155,14 @@ impl Dynamics {
     /// # Errors
     /// [`ObserveError`] if it is not an expression, or uses a name that the system does not have.
     pub fn observable<'a>(&mut self, what: impl Into<Observed<'a>>) -> Result<Observable, ObserveError> {
-        let ObservedKernel { kernel, moving, measured } = self.system().observation(what.into())?;
-        let evaluator = self.engine.parameters.evaluator(&kernel).map_err(CodeError::from)?;
-        self.observatory.list.push(Observation { evaluator, moving, measured });
+        let observation = match self.system().observation(what.into())? {
+            ObservedKernel::State(place) => Observation::State(place),
+            ObservedKernel::Computed(kernel, reads) => {
+                let evaluator = self.engine.parameters.evaluator(&kernel).map_err(CodeError::from)?;
+                Observation::Computed(evaluator, reads)
+            }
+        };
+        self.observatory.list.push(observation);
         Ok(Observable(self.observatory.list.len() - 1))
     }
 
@@ -160,39 +179,59 @@ impl Dynamics {
     ) -> Result<(), EvalError> {
         self.engine.check_block(t, y)?;
         check("observable", t.len(), out.len())?;
-        let Some(Observation { moving, measured, .. }) = self.observatory.list.get(observable.0) else {
-            let what = "observables of another system";
-            return Err(EvalError::Undefined { what, form: self.system().facts().form });
+        let width = t.len();
+        let count = match self.observatory.list.get(observable.0) {
+            Some(&Observation::State(place)) => {
+                out.copy_from_slice(&y[place * width..][..width]);
+                return Ok(());
+            }
+            Some(Observation::Computed(_, reads)) => reads.len(),
+            None => {
+                let what = "observables of another system";
+                return Err(EvalError::Undefined { what, form: self.system().facts().form });
+            }
         };
-        let (width, system) = (t.len(), self.system());
-        let moving = *moving;
-        let rows = [system.dimension(), system.velocities().len(), 1, system.inputs().len(), measured.len()];
-        let size = rows.iter().sum::<usize>() * width;
-        let mut block = std::mem::take(&mut self.observatory.block);
-        grow(&mut block, size);
-        let (states, rest) = block[..size].split_at_mut(rows[0] * width);
-        let (velocities, rest) = rest.split_at_mut(rows[1] * width);
-        let (time, rest) = rest.split_at_mut(width);
-        let (inputs, measured) = rest.split_at_mut(rows[3] * width);
-        states.copy_from_slice(y);
-        time.copy_from_slice(t);
+        let mut memory = std::mem::take(&mut self.observatory.block);
+        let inputs = self.system().inputs().len() * width;
+        grow(&mut memory, inputs + count * width);
+        let (inputs, block) = memory[..inputs + count * width].split_at_mut(inputs);
         self.engine.fill_inputs(t, inputs);
-        let mut found = Ok(());
-        for (place, value) in measured.chunks_exact_mut(width).enumerate() {
-            let what = self.observatory.list[observable.0].measured[place];
-            found = found.and(self.measure(what, t, y, value));
+        let (mut found, mut turned) = (Ok(()), false);
+        for (i, value) in block.chunks_exact_mut(width).enumerate() {
+            let Observation::Computed(_, reads) = &self.observatory.list[observable.0] else { break };
+            match reads[i] {
+                Read::State(place) => value.copy_from_slice(&y[place * width..][..width]),
+                Read::Time => value.copy_from_slice(t),
+                Read::Input(place) => value.copy_from_slice(&inputs[place * width..][..width]),
+                // Velocities are found once, after what is measured, which uses the same memory.
+                Read::Velocity(place) => {
+                    if !turned {
+                        found = found.and(self.turn(Dynamics::velocities, t, y));
+                        turned = true;
+                    }
+                    value.copy_from_slice(&self.other[y.len() / 2 + place * width..][..width]);
+                }
+                Read::Measured(what) => found = found.and(self.measure(what, t, y, value)),
+            }
         }
-        if moving {
-            found = found.and(self.turn(Dynamics::velocities, t, y));
-            velocities.copy_from_slice(&self.other[velocities.len()..][..velocities.len()]);
-        }
-        let Observation { evaluator, .. } = &mut self.observatory.list[observable.0];
-        let evaluated = match width == LANES {
-            true => evaluator.eval_lanes(&block[..size], out),
-            false => evaluator.eval(&block[..size], out),
+        let Observation::Computed(evaluator, _) = &mut self.observatory.list[observable.0] else {
+            unreachable!("a number of the state is read at once")
         };
-        self.observatory.block = block;
+        let evaluated = match width == LANES {
+            true => evaluator.eval_lanes(block, out),
+            false => evaluator.eval(block, out),
+        };
+        self.observatory.block = memory;
         evaluated.map_err(crate::engine::wrong_length).and(found)
+    }
+
+    /// Where an observable stands in the state, if it is a coordinate or a momentum.
+    #[must_use]
+    pub fn place_in_state(&self, observable: Observable) -> Option<usize> {
+        match self.observatory.list.get(observable.0)? {
+            Observation::State(place) => Some(*place),
+            Observation::Computed(..) => None,
+        }
     }
 
     /// What is measured at y, one number per lane.

@@ -11,7 +11,7 @@ use crate::equations::{Equations, depend, rate};
 use crate::error::{EvalError, ObserveError};
 use crate::inverse::grow;
 use crate::matrix::Symmetric;
-use crate::observe::Observed;
+use crate::observe::{Observed, Read};
 use crate::quantity::Quantity;
 use crate::reading::Reading;
 use crate::system::System;
@@ -61,8 +61,10 @@ impl Dynamics {
     /// none, and velocities only if they are known as functions of momenta.
     pub fn rated<'a>(&mut self, what: impl Into<Observed<'a>>) -> Result<Rated, ObserveError> {
         let value = self.system().with_source(|source| match source.read(what.into())? {
-            Reading { value, measured } if measured.is_empty() => Ok(value.id()),
-            _ => Err(ObserveError::NoRate { reason: MEASURED }),
+            Reading { reads, .. } if reads.iter().any(|(_, read)| matches!(read, Read::Measured(_))) => {
+                Err(ObserveError::NoRate { reason: MEASURED })
+            }
+            Reading { value, .. } => Ok(value.id()),
         })?;
         self.rated_quantity(Some(value))
     }

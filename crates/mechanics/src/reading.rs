@@ -2,45 +2,84 @@
 
 use crate::equations::{motion, symbols_of};
 use crate::error::ObserveError;
-use crate::observe::{Measured, Observed};
+use crate::observe::{Observed, Read};
 use crate::quantity::Quantity;
 use crate::source::Source;
 use leastaction_expr::{Expr, Id, Kind, Scope, Token, Value, nearest, substitute, tokens};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The names of the components of a position.
 const AXES: [&str; 3] = ["x", "y", "z"];
 
+/// What a symbol is, in expressions that are observed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Parameter,
+    Read(Read),
+}
+
 /// An expression that was read.
 pub(crate) struct Reading<'g> {
-    /// The expression, of what can be observed, of parameters, and of what is measured.
+    /// The expression, of parameters and what is read.
     pub(crate) value: Expr<'g>,
-    /// What is measured, under which symbol.
-    pub(crate) measured: Vec<(Expr<'g>, Measured)>,
+    /// What is read, under which symbol: what is measured comes first.
+    pub(crate) reads: Vec<(Expr<'g>, Read)>,
 }
 
 impl Source {
     /// An expression of what can be observed, of parameters, and of names defined by these.
     pub(crate) fn read(&self, what: Observed<'_>) -> Result<Reading<'_>, ObserveError> {
         let value = match what {
-            Observed::Text(text) => {
-                let mut scope = self.scope();
-                self.define_rates(&mut scope, text, &tokens(text)?);
-                self.graph.parse_in(&mut scope, text)?
-            }
+            Observed::Text(text) => match self.graph.symbol(text.trim()) {
+                symbol if self.roles().contains_key(&symbol.id()) => symbol,
+                _ => {
+                    let mut scope = self.scope();
+                    self.define_rates(&mut scope, text, &tokens(text)?);
+                    self.graph.parse_in(&mut scope, text)?
+                }
+            },
             Observed::Value(value) => self.graph.adopt(value),
         };
-        let value = self.resolved(&[value])[0];
-        let known: FxHashSet<Id> = self.known().collect();
-        let mut measured = Vec::new();
-        for symbol in symbols_of(&[value]).into_iter().filter(|symbol| !known.contains(&symbol.id())) {
-            let name = symbol.as_symbol().map(|symbol| symbol.to_string()).unwrap_or_default();
-            match self.measured.iter().find(|(other, _)| *other == name) {
-                Some(&(_, what)) => measured.push((symbol, what)),
-                None => return Err(self.unknown(name)),
+        let is_known = |symbol: &Expr<'_>| self.roles().contains_key(&symbol.id());
+        let value = match symbols_of(&[value]).iter().all(is_known) {
+            true => value,
+            false => self.resolved(&[value])[0],
+        };
+        let (mut measured, mut reads) = (Vec::new(), Vec::new());
+        for symbol in symbols_of(&[value]) {
+            match self.roles().get(&symbol.id()) {
+                Some(Role::Parameter) => {}
+                Some(&Role::Read(read)) => reads.push((symbol, read)),
+                None => {
+                    let name = symbol.as_symbol().map(|symbol| symbol.to_string()).unwrap_or_default();
+                    let Some(&(_, what)) = self.measured.iter().find(|(other, _)| *other == name) else {
+                        return Err(self.unknown(name));
+                    };
+                    measured.push((symbol, Read::Measured(what)));
+                }
             }
         }
-        Ok(Reading { value, measured })
+        measured.extend(reads);
+        Ok(Reading { value, reads: measured })
+    }
+
+    /// What symbols are, in expressions that are observed.
+    fn roles(&self) -> &FxHashMap<Id, Role> {
+        self.roles.get_or_init(|| {
+            let n = self.coordinates.len();
+            let each = |ids: &[Id], role: &dyn Fn(usize) -> Role| -> Vec<(Id, Role)> {
+                ids.iter().enumerate().map(|(i, &id)| (id, role(i))).collect()
+            };
+            let lists = [
+                each(&self.parameters, &|_| Role::Parameter),
+                each(&[self.time], &|_| Role::Read(Read::Time)),
+                each(&self.inputs, &|i| Role::Read(Read::Input(i))),
+                each(&self.velocities, &|i| Role::Read(Read::Velocity(i))),
+                each(&self.momenta, &|i| Role::Read(Read::State(n + i))),
+                each(&self.coordinates, &|i| Role::Read(Read::State(i))),
+            ];
+            lists.into_iter().flatten().collect()
+        })
     }
 
     /// What names mean: those of the model, and where its particles and points are.
@@ -49,14 +88,15 @@ impl Source {
         let positions = self.plan(Quantity::Positions).map_or(&[][..], |plan| &plan.outputs);
         let mut positions = positions.iter().map(|&id| self.graph.at(id));
         let defined = self.definitions.iter().map(|(name, _)| *name);
-        let taken: FxHashSet<Id> = self.known().chain(defined).collect();
+        let defined: FxHashSet<Id> = defined.collect();
         for place in &self.places {
             let position: Vec<_> = positions.by_ref().take(place.dimensions).collect();
             for (&component, axis) in position.iter().zip(AXES) {
                 names.add(&format!("{}.{axis}", place.name), component);
             }
             // A particle may have the name of a coordinate, which then means that.
-            if !taken.contains(&self.graph.symbol(&place.name).id()) {
+            let symbol = self.graph.symbol(&place.name).id();
+            if !(defined.contains(&symbol) || self.roles().contains_key(&symbol)) {
                 names.add(&place.name, position);
             }
         }
@@ -82,9 +122,12 @@ impl Source {
     fn rates<'g>(&'g self, values: &[Expr<'g>]) -> Option<Vec<Expr<'g>>> {
         let values = self.resolved(values);
         let (q, time) = (self.expressions(&self.coordinates), self.graph.at(self.time));
-        let parameters = self.expressions(&self.parameters);
-        let still: FxHashSet<_> = q.iter().chain(&parameters).chain([&time]).map(|e| e.id()).collect();
-        let known = symbols_of(&values).iter().all(|symbol| still.contains(&symbol.id()));
+        let still = |symbol: &Expr<'_>| match self.roles().get(&symbol.id()) {
+            Some(Role::Parameter | Role::Read(Read::Time)) => true,
+            Some(Role::Read(Read::State(place))) => *place < q.len(),
+            _ => false,
+        };
+        let known = symbols_of(&values).iter().all(still);
         known.then(|| motion(&q, time).derivatives(&values))
     }
 
@@ -95,15 +138,15 @@ impl Source {
         substitute(values, &defined)
     }
 
-    /// What an observable may depend on: \[q…, p…, v…, t, u…\] and parameters.
-    fn known(&self) -> impl Iterator<Item = Id> {
-        self.observed().into_iter().chain(self.parameters.iter().copied())
-    }
-
     /// Refuses a name.
     fn unknown(&self, name: String) -> ObserveError {
         let defined = self.definitions.iter().map(|&(name, _)| name);
-        let symbols = self.known().chain(defined).map(|id| self.graph.at(id).to_string());
+        let symbols = self
+            .observed()
+            .into_iter()
+            .chain(self.parameters.iter().copied())
+            .chain(defined)
+            .map(|id| self.graph.at(id).to_string());
         let measured = self.measured.iter().map(|(name, _)| name.clone());
         let scope = self.scope();
         let names: Vec<String> = symbols.chain(measured).chain(scope.names().map(str::to_owned)).collect();

@@ -5,10 +5,12 @@ use crate::constraint::sparse::Layout;
 use crate::facts::{Facts, Form, Place};
 use crate::observe::Measured;
 use crate::quantity::Quantity;
+use crate::reading::Role;
 use leastaction_compile::{CodeError, Kernel, Program};
 use leastaction_expr::{Expr, Glossary, Graph, Id, jacobian};
 use leastaction_linear::{Pattern, Structure};
 use rustc_hash::FxHashMap;
+use std::sync::OnceLock;
 
 /// The space in which a kernel's arguments are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +47,8 @@ pub(crate) struct Source {
     pub(crate) places: Vec<Place>,
     /// Names of numbers that are measured at a state.
     pub(crate) measured: Vec<(String, Measured)>,
+    /// What symbols are, once somebody asks.
+    pub(crate) roles: OnceLock<FxHashMap<Id, Role>>,
 }
 
 impl Source {
@@ -69,6 +73,7 @@ impl Source {
             names: blueprint.names.detached(blueprint.graph),
             places: blueprint.places.clone(),
             measured: Measured::named(blueprint),
+            roles: OnceLock::new(),
         }
     }
 

@@ -141,15 +141,16 @@ impl Dynamics {
     /// The value at which a constraint holds a coordinate, or its velocity.
     pub(crate) fn held_value(&self, t: f64, name: &str) -> Result<f64, EvalError> {
         let system = self.system();
-        let ObservedKernel { kernel, .. } = system.observation(name.into()).map_err(|error| match error {
+        let observed = system.observation(name.into()).map_err(|error| match error {
             ObserveError::Compile(source) => EvalError::Compile { what: "held coordinates", source },
             other => unreachable!("a held coordinate is defined: {other}"),
         })?;
+        let ObservedKernel::Computed(kernel, reads) = observed else {
+            unreachable!("a held coordinate is no part of the state")
+        };
         let mut evaluator = kernel.evaluator(self.parameters()).map_err(wrong_length)?;
         // It depends on time and parameters only.
-        let before = system.dimension() + system.velocities().len();
-        let mut block = vec![0.0; before + 1 + system.inputs().len()];
-        block[before] = t;
+        let block = vec![t; reads.len()];
         let mut value = [0.0];
         evaluator.eval(&block, &mut value).map_err(wrong_length)?;
         Ok(value[0])

@@ -1,6 +1,8 @@
 //! JSON as it is written here: numbers have 17 significant digits, which is enough to read back every bit.
 
+use crate::table::{Cell, ColumnKind};
 use std::fmt::Write;
+use std::io;
 
 /// A number with 17 significant digits, which always looks like one that is not whole, so that readers keep its sign and its kind; what
 /// is not finite is `null`, since JSON has no word for it.
@@ -70,4 +72,16 @@ pub fn object<N: AsRef<str>, V: AsRef<str>>(members: impl IntoIterator<Item = (N
 pub fn list<V: AsRef<str>>(values: impl IntoIterator<Item = V>) -> String {
     let values: Vec<String> = values.into_iter().map(|value| value.as_ref().to_owned()).collect();
     format!("[{}]", values.join(", "))
+}
+
+/// A number of a column, as what it means.
+///
+/// # Errors
+/// If it is not what the column says.
+pub fn cell(kind: &ColumnKind, value: f64) -> io::Result<String> {
+    Ok(match kind.cell(value)? {
+        Cell::Number(value) => number(value),
+        Cell::Whole(value) => value.to_string(),
+        Cell::Word(word) => text(word),
+    })
 }

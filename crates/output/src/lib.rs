@@ -47,7 +47,7 @@ pub use file::{FileError, check, check_apart, replace, replace_named};
 pub use format::{ALL as FORMATS, Format, npz};
 pub use record::{Group, Path, Record, RecordError};
 pub use series::{MeshPart, MeshSeries};
-pub use table::{RecordTable, Table};
+pub use table::{ColumnKind, RecordTable, Table};
 
 /// Writes a record, or another table, to a file in the format of the file's ending. The file is whole, or as it was before.
 ///

@@ -4,10 +4,55 @@ use crate::record::Group;
 use std::io;
 use std::ops::Range;
 
+/// What the numbers of a column are.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub enum ColumnKind {
+    /// Any numbers.
+    #[default]
+    Number,
+    /// Whole numbers, all finite.
+    Whole,
+    /// Words: each number is the place of one in this list.
+    Word(Vec<String>),
+}
+
+/// What stands in a row of a column.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Cell<'a> {
+    Number(f64),
+    Whole(i64),
+    Word(&'a str),
+}
+
+impl ColumnKind {
+    /// What a number of the column means.
+    ///
+    /// # Errors
+    /// If it is not what the column says.
+    pub(crate) fn cell(&self, value: f64) -> io::Result<Cell<'_>> {
+        let whole = value as i64;
+        match self {
+            ColumnKind::Number => Ok(Cell::Number(value)),
+            ColumnKind::Whole if whole as f64 == value => Ok(Cell::Whole(whole)),
+            ColumnKind::Word(words) if whole as f64 == value => {
+                let word = usize::try_from(whole).ok().and_then(|place| words.get(place));
+                word.map(|word| Cell::Word(word)).ok_or_else(|| io::Error::other("a table lacks a word"))
+            }
+            _ => Err(io::Error::other(format!("{value} stands where a whole number should"))),
+        }
+    }
+}
+
 /// Columns of numbers, all of one length, read part by part.
 pub trait Table {
     /// What each column belongs to, and its name.
     fn columns(&self) -> Vec<(&'static str, String)>;
+
+    /// What the numbers of a column are.
+    fn kind(&self, column: usize) -> ColumnKind {
+        let _ = column;
+        ColumnKind::Number
+    }
 
     /// How many rows there are.
     fn rows(&self) -> u64;

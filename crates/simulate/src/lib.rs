@@ -62,7 +62,7 @@ pub use problem::{Named, Problem};
 pub use run::Run;
 pub use sampling::SAMPLES;
 pub use section::{
-    Fan, Level, LevelError, Lost, LostOrbit, Orbit, Points, Section, SectionError, SectionPlan,
+    Fan, Level, LevelError, Lost, LostOrbit, Orbit, Points, PointsTable, Section, SectionError, SectionPlan,
     SectionProgress, SectionRun,
 };
 pub use simulation::{Simulation, describe};

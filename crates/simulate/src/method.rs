@@ -6,7 +6,7 @@ use crate::problem::Problem;
 use leastaction_integrate::{Card, Choice, Integrator, Pace, Sizing, Tolerance};
 
 /// The relative tolerance of a method that needs none given, and was given none.
-const USUAL: f64 = 1e-10;
+pub(crate) const USUAL: f64 = 1e-10;
 
 /// A method with its pace.
 #[derive(Clone, Debug)]
@@ -79,6 +79,6 @@ impl Problem<'_> {
     }
 }
 
-fn tolerance(relative: f64) -> Pace {
+pub(crate) fn tolerance(relative: f64) -> Pace {
     Pace::Tolerance(Tolerance::relative(relative))
 }

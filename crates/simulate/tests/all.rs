@@ -9,4 +9,5 @@ mod names;
 mod orbits;
 mod runs;
 mod sampled;
+mod sizes;
 mod valid;

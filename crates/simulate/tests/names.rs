@@ -173,6 +173,7 @@ fn ensembles_and_sections_know_the_names() {
         vary: None,
         level: None,
         count: 3,
+        threads: None,
     };
     let section = Section::new(&source, &mut problem, &plan, &Overrides::default()).unwrap();
     let run = section.run(|_| std::ops::ControlFlow::Continue(())).unwrap();

@@ -1,7 +1,7 @@
 //! Methods are compared by where a motion ends, and orbits are followed to where they pass a surface.
 
 use leastaction_expr::Graph;
-use leastaction_integrate::Integrator;
+use leastaction_integrate::{Integrator, Pace};
 use leastaction_language::Direction;
 use leastaction_simulate::{
     Cause, Fan, Fault, Level, Lost, Overrides, PrepareError, Section, SectionError, SectionPlan, Source,
@@ -45,6 +45,7 @@ fn plan(through: &str) -> SectionPlan {
         vary: None,
         level: None,
         count: 3,
+        threads: None,
     }
 }
 
@@ -74,14 +75,19 @@ fn orbits_of_one_energy_pass_the_surface() {
     assert!(record.coordinates.values(0).iter().all(|x| x.abs() < 1e-9), "{record:?}");
     assert!(record.velocities.values(0).iter().all(|v| *v > 0.0) && run.drift < 1e-9);
     assert!(record.energy.iter().all(|e| (e - 0.125).abs() < 1e-9));
-    // Interrupted in the second orbit.
-    let part = section.run(|progress| match (progress.orbit, progress.points) {
-        (1, 1..) => ControlFlow::Break(()),
+    // Interrupted in the first orbit.
+    let long = super::orbits::section(
+        "henon-heiles",
+        &SectionPlan { count: 1_000_000, threads: Some(1), ..fan },
+        &fine,
+    );
+    let part = long.unwrap().run(|progress| match progress.points {
+        3.. => ControlFlow::Break(()),
         _ => ControlFlow::Continue(()),
     });
     let part = part.unwrap();
-    assert_eq!((part.interrupted, part.points.len()), (Some(1), 4));
-    assert_eq!(part.points.shown[..], run.points.shown[..4]);
+    assert_eq!(part.interrupted, Some(0));
+    assert_eq!(part.points.shown[..3], run.points.shown[..3]);
 }
 
 #[test]
@@ -100,4 +106,38 @@ fn sections_that_cannot_be_are_refused() {
     let drawn = Overrides { seed: Some(1), ..Overrides::default() };
     let error = section("double-pendulum", &SectionPlan { vary, ..plan("th1") }, &drawn).err().unwrap();
     assert!(matches!(error.cause, Cause::Section(SectionError::Drawn) | Cause::Sample(_)), "{error}");
+}
+
+/// Threads do not change a bit, and neither do they change the order.
+#[test]
+fn points_are_the_same_for_any_number_of_threads() {
+    let run = |threads: usize| {
+        let fan = Fan { name: "y".to_owned(), from: -0.2, to: 0.2 };
+        let plan = SectionPlan { orbits: 5, vary: Some(fan), threads: Some(threads), ..plan("x") };
+        section("henon-heiles", &plan, &Overrides::default()).unwrap().run(go_on).unwrap()
+    };
+    let (one, many) = (run(1), run(4));
+    assert!(one.points.len() == 15 && one.points.record == many.points.record);
+    assert_eq!((one.drift.to_bits(), one.interrupted), (many.drift.to_bits(), None));
+    let plan = SectionPlan { threads: Some(2), count: 1_000_000, ..plan("x") };
+    let broken =
+        section("henon-heiles", &plan, &Overrides::default()).unwrap().run(|_| ControlFlow::Break(()));
+    assert_eq!(broken.unwrap().interrupted, Some(0));
+}
+
+/// Orbits are followed by the better of steps of one length and a tolerance, unless somebody says how.
+#[test]
+fn sections_take_the_better_of_step_and_tolerance() {
+    let graph = Graph::new();
+    let source = Source::open("henon-heiles", None).unwrap();
+    let usual = source.problem(&graph, &Overrides::default()).unwrap().method(&Overrides::default()).unwrap();
+    let Pace::Step(step) = usual.integrator.pace() else { panic!("{:?}", usual.integrator) };
+    let plan = SectionPlan { count: 100, ..plan("x") };
+    let better = section("henon-heiles", &plan, &Overrides::default()).unwrap();
+    assert!(matches!(better.integrator.pace(), Pace::Tolerance(_)) && better.why.is_some());
+    let name = usual.integrator.card().name;
+    let asked = Overrides { method: Some(name.to_owned()), step: Some(*step), ..Overrides::default() };
+    let by_steps = section("henon-heiles", &plan, &asked).unwrap();
+    assert_eq!(by_steps.integrator.pace(), &Pace::Step(*step));
+    assert!(better.run(go_on).unwrap().drift <= by_steps.run(go_on).unwrap().drift);
 }

@@ -7,7 +7,7 @@ use super::pictures;
 use clap::Args;
 use leastaction::Results;
 use leastaction::ensemble::{Finding, Reduction, Summary};
-use leastaction::output::{About, Column, Format, Table, check, write};
+use leastaction::output::{About, Column, ColumnKind, Format, Table, check, write};
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -103,26 +103,30 @@ fn names(path: &Path, findings: &[(&Reduction, &Finding)]) -> Vec<PathBuf> {
 }
 
 /// The columns of a summary as a table. Where some are shorter than others, NaN follows.
-struct Columns(Vec<Column>);
+struct Columns<'a>(&'a dyn Summary, Vec<Column>);
 
-impl Columns {
-    fn of(summary: &dyn Summary) -> Columns {
-        Columns(summary.columns())
+impl Columns<'_> {
+    fn of(summary: &dyn Summary) -> Columns<'_> {
+        Columns(summary, summary.columns())
     }
 }
 
-impl Table for Columns {
+impl Table for Columns<'_> {
     fn columns(&self) -> Vec<(&'static str, String)> {
-        self.0.iter().map(|column| ("found", column.name.clone())).collect()
+        self.1.iter().map(|column| ("found", column.name.clone())).collect()
+    }
+
+    fn kind(&self, column: usize) -> ColumnKind {
+        self.0.kind(column)
     }
 
     fn rows(&self) -> u64 {
-        self.0.iter().map(|column| column.values.len() as u64).max().unwrap_or(0)
+        self.1.iter().map(|column| column.values.len() as u64).max().unwrap_or(0)
     }
 
     fn read(&self, column: usize, rows: Range<u64>, into: &mut Vec<f64>) -> io::Result<()> {
         let values =
-            &self.0.get(column).ok_or_else(|| io::Error::other("the table has no such column"))?.values;
+            &self.1.get(column).ok_or_else(|| io::Error::other("the table has no such column"))?.values;
         into.extend(rows.map(|row| values.get(row as usize).copied().unwrap_or(f64::NAN)));
         Ok(())
     }

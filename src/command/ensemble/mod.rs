@@ -79,7 +79,7 @@ pub(crate) struct Ensemble {
     /// Run in so many threads [default: as many as the machine can run at once]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
     threads: Option<u64>,
-    /// Finish so many trajectories before they are kept [default: 64 to 8192, by their number]
+    /// Finish so many trajectories before they are kept [default: 8 to 8192, by their number and length]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     chunk: Option<u64>,
 }

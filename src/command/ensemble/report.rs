@@ -4,7 +4,7 @@ use super::super::table;
 use super::findings::Findings;
 use leastaction::ensemble::{Finding, Overview};
 use leastaction::output::About;
-use leastaction::output::json::{list, number, object, text};
+use leastaction::output::json::{cell, list, number, object, text};
 use leastaction::{Progress, Results};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -99,9 +99,10 @@ impl Report<'_> {
             let columns = match finding {
                 Finding::Summary(summary) => {
                     let columns = summary.columns().into_iter();
-                    object(columns.map(|column| {
-                        let values = column.values.iter().map(|value| number(*value));
-                        (column.name.clone(), list(values))
+                    object(columns.enumerate().map(|(k, column)| {
+                        let kind = summary.kind(k);
+                        let told = |value: &f64| cell(&kind, *value).unwrap_or_else(|_| number(*value));
+                        (column.name.clone(), list(column.values.iter().map(told)))
                     }))
                 }
                 Finding::Rows(sheet) => {

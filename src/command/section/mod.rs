@@ -62,6 +62,9 @@ pub(crate) struct Section {
     /// Find so many points of each orbit
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..))]
     count: u32,
+    /// Follow orbits in so many threads [default: as many as the machine can run at once]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
+    threads: Option<u64>,
     /// Write the points to a file, by its ending: .csv, .npz (NumPy), .parquet or .json; may be repeated
     #[arg(long, value_name = "FILE")]
     out: Vec<PathBuf>,
@@ -96,14 +99,14 @@ impl Section {
         let mut watcher = Watcher::new(!self.quiet)?;
         let run = section.run(|progress| {
             let place =
-                || format!("orbit {} of {}, {} points", progress.orbit + 1, starts.len(), progress.points);
+                || format!("{} of {} orbits, {} points", progress.orbits, starts.len(), progress.points);
             watcher.tell(progress.fraction, place)
         });
         watcher.finish();
         let by = watcher.interruption();
         let run = run.map_err(|error| refused(&error))?;
         let (points, lost) = (&run.points, &run.lost);
-        let broken = run.interrupted.map(|i| format!("by {by} in orbit {} of {}", i + 1, starts.len()));
+        let broken = run.interrupted.map(|i| format!("by {by} after {i} of {} orbits", starts.len()));
         let passed = format!("{}{}", surface(&self.through), self.direction());
         if points.is_empty() && broken.is_none() {
             let reasons = lost.iter().take(TOLD).map(|why| format!("\n  {why}")).collect::<String>();
@@ -115,7 +118,7 @@ impl Section {
         let about = describe(&problem.name, &section.integrator, &section.dynamics, ended);
         let (mut files, mut errors) = (Vec::new(), Vec::new());
         for path in &self.out {
-            match write(path, &points.record.table(), &about) {
+            match write(path, &points.table(), &about) {
                 Ok(()) => files.push(path.display().to_string()),
                 Err(error) => errors.push(error.to_string()),
             }
@@ -201,6 +204,7 @@ impl Section {
             vary: self.vary.clone(),
             level: self.energy.zip(self.solve.clone()).map(|(energy, solve)| Level { energy, solve }),
             count: self.count as usize,
+            threads: self.threads.map(|threads| threads as usize),
         })
     }
 

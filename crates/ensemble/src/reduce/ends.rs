@@ -3,6 +3,7 @@
 use super::{Bound, Kind, Rows, Value, View};
 use crate::reduce::value::Context;
 use leastaction_integrate::Fate;
+use leastaction_output::ColumnKind;
 
 pub(super) const KIND: Kind = Kind {
     name: "ends",
@@ -14,13 +15,18 @@ pub(super) const KIND: Kind = Kind {
     },
 };
 
-/// What a fate is in numbers: 0 complete, −1 failed, 1 + i ended by event i.
+/// What a fate is as the place of a word.
 fn code(fate: Fate) -> f64 {
     match fate {
-        Fate::Complete => 0.0,
-        Fate::Failed => -1.0,
-        Fate::Event(place) => 1.0 + place as f64,
+        Fate::Failed => 0.0,
+        Fate::Complete => 1.0,
+        Fate::Event(place) => 2.0 + place as f64,
     }
+}
+
+/// The words of fates: an event is called by its name.
+fn fates(events: &[String]) -> Vec<String> {
+    ["failed", "complete"].into_iter().map(str::to_owned).chain(events.iter().cloned()).collect()
 }
 
 struct Ends {
@@ -28,6 +34,7 @@ struct Ends {
     parameters: Vec<(String, usize)>,
     states: Vec<String>,
     values: Vec<(String, Value)>,
+    fates: Vec<String>,
 }
 
 impl Ends {
@@ -37,7 +44,7 @@ impl Ends {
         values.retain(|(text, _)| {
             !states.contains(text) && text != "t" && parameters.iter().all(|(p, _)| p != text)
         });
-        Ends { parameters, states, values }
+        Ends { parameters, states, values, fates: fates(&context.events) }
     }
 }
 
@@ -49,6 +56,14 @@ impl Rows for Ends {
         let states = self.states.iter().map(|name| ("states", name.clone()));
         let values = self.values.iter().map(|(text, _)| ("values", text.clone()));
         fixed.into_iter().chain(parameters).chain(starts).chain(states).chain(values).collect()
+    }
+
+    fn kind(&self, column: usize) -> ColumnKind {
+        match column {
+            0 | 2 => ColumnKind::Whole,
+            1 => ColumnKind::Word(self.fates.clone()),
+            _ => ColumnKind::Number,
+        }
     }
 
     fn at_most(&self, trajectories: u64) -> Option<u64> {

@@ -1,6 +1,7 @@
 //! What happened on the way: a row for each crossing.
 
 use super::{Bound, Kind, ReduceError, Rows, View};
+use leastaction_output::ColumnKind;
 
 pub(super) const KIND: Kind = Kind {
     name: "events",
@@ -18,20 +19,35 @@ pub(super) const KIND: Kind = Kind {
         if wanted.is_empty() {
             wanted.extend(0..context.events.len());
         }
-        let states = context.states.clone();
-        Ok(Bound::Rows(Box::new(Events { wanted, states })))
+        let (states, parameters) = (context.states.clone(), context.sampled.clone());
+        Ok(Bound::Rows(Box::new(Events { wanted, names: context.events.clone(), parameters, states })))
     },
 };
 
 struct Events {
     wanted: Vec<usize>,
+    /// The names of all events.
+    names: Vec<String>,
+    /// The parameters that are sampled, by their places among the draws.
+    parameters: Vec<(String, usize)>,
     states: Vec<String>,
 }
 
 impl Rows for Events {
     fn columns(&self) -> Vec<(&'static str, String)> {
-        let fixed = ["trajectory", "event", "t", "rising"].map(|name| ("events", name.to_owned()));
-        fixed.into_iter().chain(self.states.iter().map(|name| ("states", name.clone()))).collect()
+        let fixed = ["trajectory", "event", "t", "direction"].map(|name| ("events", name.to_owned()));
+        let parameters = self.parameters.iter().map(|(name, _)| ("parameters", name.clone()));
+        let states = self.states.iter().map(|name| ("states", name.clone()));
+        fixed.into_iter().chain(parameters).chain(states).collect()
+    }
+
+    fn kind(&self, column: usize) -> ColumnKind {
+        match column {
+            0 => ColumnKind::Whole,
+            1 => ColumnKind::Word(self.names.clone()),
+            3 => ColumnKind::Word(["falling", "rising"].map(str::to_owned).into()),
+            _ => ColumnKind::Number,
+        }
     }
 
     fn at_most(&self, _: u64) -> Option<u64> {
@@ -45,8 +61,11 @@ impl Rows for Events {
             }
             let fixed =
                 [*trajectory as f64, crossing.event as f64, crossing.t, f64::from(u8::from(crossing.rising))];
+            let parameters =
+                self.parameters.iter().map(|&(_, place)| view.launcher.value(place, *trajectory));
             let state = crossing.state.q.iter().chain(&crossing.state.p).copied();
-            columns.iter_mut().zip(fixed.into_iter().chain(state)).for_each(|(column, x)| column.push(x));
+            let all = fixed.into_iter().chain(parameters).chain(state);
+            columns.iter_mut().zip(all).for_each(|(column, x)| column.push(x));
         }
     }
 }

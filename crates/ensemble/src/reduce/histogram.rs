@@ -5,7 +5,7 @@ use super::{Bound, Kind, Summary, Value, View};
 use crate::bytes::{Reader, Writer};
 use crate::random::spaced;
 use leastaction_integrate::number;
-use leastaction_output::Column;
+use leastaction_output::{Column, ColumnKind};
 use std::any::Any;
 
 pub(super) const KIND: Kind = Kind {
@@ -170,6 +170,10 @@ impl Summary for Histogram {
             column("high", (0..self.bins.count).map(|i| self.bins.edge(i + 1)).collect()),
             column("count", self.counts.bins.iter().map(|&count| count as f64).collect()),
         ]
+    }
+
+    fn kind(&self, column: usize) -> ColumnKind {
+        if column == 2 { ColumnKind::Whole } else { ColumnKind::Number }
     }
 
     fn lines(&self) -> Vec<(String, String)> {

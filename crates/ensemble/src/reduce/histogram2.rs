@@ -4,7 +4,7 @@ use super::histogram::{Counts, Spot};
 use super::stats::missing;
 use super::{Bins, Bound, Kind, ReduceError, Summary, Value, View};
 use crate::bytes::Reader;
-use leastaction_output::Column;
+use leastaction_output::{Column, ColumnKind};
 use std::any::Any;
 
 pub(super) const KIND: Kind = Kind {
@@ -99,6 +99,10 @@ impl Summary for Histogram2 {
             column("y.high", &|_, j| y.edge(j + 1)),
             column("count", &|i, j| self.counts.bins[i * y.count + j] as f64),
         ]
+    }
+
+    fn kind(&self, column: usize) -> ColumnKind {
+        if column == 4 { ColumnKind::Whole } else { ColumnKind::Number }
     }
 
     fn lines(&self) -> Vec<(String, String)> {

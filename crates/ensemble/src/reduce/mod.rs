@@ -2,13 +2,13 @@
 //!
 //! | text | what is kept |
 //! |---|---|
-//! | `ends`, `ends(x'^2, y)` | a row for each trajectory: its number and fate, when it ended, what was drawn, the states at both ends, and these expressions |
+//! | `ends`, `ends(x'^2, y)` | a row for each trajectory: its number, its fate (`complete`, `failed`, or the event that ended it), how many steps it took, when it ended, the parameters that were drawn, the states at both ends, and these expressions |
 //! | `stats(x, y'^2)` | number, mean, standard deviation, least and largest value of each expression |
 //! | `quantiles(x)`, `quantiles(x, 0.05, 0.95)` | the values that parts of all are below, to 0.025 % |
 //! | `histogram(x, -1, 1, 50)` | how many fall into each of so many bins |
 //! | `histogram2(x, -1, 1, 50, y, -2, 2, 80)` | the same in two dimensions |
-//! | `events`, `events(top, ground)` | a row for each crossing of the model's events: trajectory, event, time, direction and state |
-//! | `samples`, `samples(x', energy)` | a row for each trajectory and sample: trajectory, time, state, and these expressions there |
+//! | `events`, `events(top, ground)` | a row for each crossing of the model's events: trajectory, event, time, direction (`rising`, `falling`), parameters that were drawn, and state |
+//! | `samples`, `samples(x', energy)` | a row for each trajectory and sample: trajectory, time, parameters that were drawn, state, and these expressions there |
 //! | `map(x)` | a value at each point of the grids that are sampled: a picture |
 //!
 //! An expression is one that can be [observed](leastaction_mechanics::Dynamics::observable), where the trajectory ends. Others can be looked at:
@@ -49,7 +49,7 @@ pub use value::{Context, Value, View};
 use crate::bytes::Reader;
 use crate::text::{call, number, parts};
 use leastaction_expr::nearest;
-use leastaction_output::Column;
+use leastaction_output::{Column, ColumnKind};
 use std::any::Any;
 use std::fmt;
 use std::str::FromStr;
@@ -100,6 +100,12 @@ pub trait Summary: Send {
     /// What is known, as columns of numbers.
     fn columns(&self) -> Vec<Column>;
 
+    /// What the numbers of a column are.
+    fn kind(&self, column: usize) -> ColumnKind {
+        let _ = column;
+        ColumnKind::Number
+    }
+
     /// What is known, in words: lines of a subject and what is said of it.
     fn lines(&self) -> Vec<(String, String)>;
 
@@ -111,6 +117,9 @@ pub trait Summary: Send {
 pub trait Rows: Send + Sync {
     /// What the columns belong to, and their names.
     fn columns(&self) -> Vec<(&'static str, String)>;
+
+    /// What the numbers of a column are.
+    fn kind(&self, column: usize) -> ColumnKind;
 
     /// How many rows so many trajectories have at most, but for where they end; `None` if that is up to them.
     fn at_most(&self, trajectories: u64) -> Option<u64>;

@@ -5,6 +5,7 @@ use super::{Bound, Kind, ReduceError, Rows, Value, View};
 use leastaction_compile::LANES;
 use leastaction_integrate::Fate;
 use leastaction_mechanics::{Dynamics, Observable};
+use leastaction_output::ColumnKind;
 use std::sync::{Mutex, PoisonError};
 
 pub(super) const KIND: Kind = Kind {
@@ -21,6 +22,8 @@ pub(super) const KIND: Kind = Kind {
 };
 
 struct Samples {
+    /// The parameters that are sampled, by their places among the draws.
+    parameters: Vec<(String, usize)>,
     states: Vec<String>,
     values: Vec<(String, Looked)>,
     times: Vec<f64>,
@@ -46,8 +49,11 @@ impl Samples {
             value => (text, Looked::Once(value)),
         };
         // What has a column anyway needs no other.
-        let besides = |(text, _): &(String, Value)| !context.states.contains(text) && text != "t";
+        let drawn = |text: &String| context.sampled.iter().any(|(name, _)| name == text);
+        let besides =
+            |(text, _): &(String, Value)| !(context.states.contains(text) || drawn(text) || text == "t");
         Samples {
+            parameters: context.sampled.clone(),
             states: context.states.clone(),
             values: values.into_iter().filter(besides).map(looked).collect(),
             times: context.times.clone(),
@@ -59,9 +65,14 @@ impl Samples {
 impl Rows for Samples {
     fn columns(&self) -> Vec<(&'static str, String)> {
         let fixed = ["trajectory", "t"].map(|name| ("samples", name.to_owned()));
+        let parameters = self.parameters.iter().map(|(name, _)| ("parameters", name.clone()));
         let states = self.states.iter().map(|name| ("states", name.clone()));
         let values = self.values.iter().map(|(text, _)| ("values", text.clone()));
-        fixed.into_iter().chain(states).chain(values).collect()
+        fixed.into_iter().chain(parameters).chain(states).chain(values).collect()
+    }
+
+    fn kind(&self, column: usize) -> ColumnKind {
+        if column == 0 { ColumnKind::Whole } else { ColumnKind::Number }
     }
 
     fn at_most(&self, trajectories: u64) -> Option<u64> {
@@ -90,10 +101,14 @@ impl Rows for Samples {
                 times.push(end);
                 states.extend_from_slice(&chunk.ends[row * dimension..][..dimension]);
             }
-            let (fixed, values) = columns.split_at_mut(2 + dimension);
+            let drawn = self.parameters.len();
+            let (fixed, values) = columns.split_at_mut(2 + drawn + dimension);
             fixed[0].resize(fixed[0].len() + times.len(), view.index(row) as f64);
             fixed[1].extend_from_slice(&times);
-            for (i, column) in fixed[2..].iter_mut().enumerate() {
+            for (&(_, place), column) in self.parameters.iter().zip(&mut fixed[2..]) {
+                column.resize(column.len() + times.len(), view.launcher.value(place, view.index(row)));
+            }
+            for (i, column) in fixed[2 + drawn..].iter_mut().enumerate() {
                 column.extend(states.iter().skip(i).step_by(dimension));
             }
             let mut known = true;

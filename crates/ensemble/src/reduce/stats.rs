@@ -7,7 +7,7 @@ use super::{Bound, Kind, Summary, Value, View};
 use crate::bytes::{Reader, Writer};
 use crate::exact::{Exact, Natural, deviation, mean};
 use leastaction_integrate::rounded;
-use leastaction_output::Column;
+use leastaction_output::{Column, ColumnKind};
 use std::any::Any;
 
 pub(super) const KIND: Kind = Kind {
@@ -169,7 +169,9 @@ impl Summary for Stats {
             name: name.to_owned(),
             values: self.list.iter().map(|(_, _, moments)| of(moments)).collect(),
         };
+        let places = (0..self.list.len()).map(|i| i as f64).collect();
         vec![
+            Column { name: "expression".to_owned(), values: places },
             column("count", &|m| m.count as f64),
             column("missing", &|m| m.missing as f64),
             column("mean", &Moments::mean),
@@ -177,6 +179,14 @@ impl Summary for Stats {
             column("least", &|m| m.least.map_or(f64::NAN, |(value, _)| value)),
             column("largest", &|m| m.largest.map_or(f64::NAN, |(value, _)| value)),
         ]
+    }
+
+    fn kind(&self, column: usize) -> ColumnKind {
+        match column {
+            0 => ColumnKind::Word(self.list.iter().map(|(text, ..)| text.clone()).collect()),
+            1 | 2 => ColumnKind::Whole,
+            _ => ColumnKind::Number,
+        }
     }
 
     fn lines(&self) -> Vec<(String, String)> {

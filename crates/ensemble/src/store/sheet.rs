@@ -1,6 +1,7 @@
 //! A table made of the rows of many chunks, which stay where they are until they are asked for.
 
-use leastaction_output::Table;
+use crate::reduce::Rows;
+use leastaction_output::{ColumnKind, Table};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -29,14 +30,17 @@ impl Source {
 #[derive(Clone, Debug, Default)]
 pub struct Sheet {
     columns: Vec<(&'static str, String)>,
+    kinds: Vec<ColumnKind>,
     /// The rows of each chunk, and how many are before them.
     chunks: Vec<(u64, Source)>,
     rows: u64,
 }
 
 impl Sheet {
-    pub(crate) fn new(columns: Vec<(&'static str, String)>) -> Sheet {
-        Sheet { columns, chunks: Vec::new(), rows: 0 }
+    pub(crate) fn new(rows: &dyn Rows) -> Sheet {
+        let columns = rows.columns();
+        let kinds = (0..columns.len()).map(|column| rows.kind(column)).collect();
+        Sheet { columns, kinds, chunks: Vec::new(), rows: 0 }
     }
 
     pub(crate) fn push(&mut self, source: Source) {
@@ -51,6 +55,10 @@ impl Sheet {
 impl Table for Sheet {
     fn columns(&self) -> Vec<(&'static str, String)> {
         self.columns.clone()
+    }
+
+    fn kind(&self, column: usize) -> ColumnKind {
+        self.kinds.get(column).cloned().unwrap_or_default()
     }
 
     fn rows(&self) -> u64 {

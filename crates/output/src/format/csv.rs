@@ -1,10 +1,10 @@
 //! CSV ([RFC 4180](https://www.rfc-editor.org/rfc/rfc4180), with plain line feeds): a line of names, then a line for each sample.
 //!
-//! Numbers are the shortest that read back to the same bits; what is not finite is `NaN`, `inf` or `-inf`, as NumPy and pandas read it.
+//! Whole numbers and words are written as such. Other numbers are the shortest that read back to the same bits; what is not finite is `NaN`, `inf` or `-inf`, as NumPy and pandas read it.
 
 use super::Format;
 use crate::about::About;
-use crate::table::{Table, parts};
+use crate::table::{Cell, ColumnKind, Table, parts};
 use std::io::{self, Write};
 
 pub(super) const FORMAT: Format =
@@ -16,6 +16,7 @@ const ROWS: u64 = 1 << 14;
 fn write(table: &dyn Table, _: &About, writer: &mut dyn Write) -> io::Result<()> {
     let names: Vec<_> = table.columns().iter().map(|(_, name)| quoted(name)).collect();
     writeln!(writer, "{}", names.join(","))?;
+    let kinds: Vec<ColumnKind> = (0..names.len()).map(|k| table.kind(k)).collect();
     let mut columns = vec![Vec::new(); names.len()];
     for part in parts(0..table.rows(), ROWS) {
         for (k, values) in columns.iter_mut().enumerate() {
@@ -23,8 +24,13 @@ fn write(table: &dyn Table, _: &About, writer: &mut dyn Write) -> io::Result<()>
             table.read(k, part.clone(), values)?;
         }
         for i in 0..(part.end - part.start) as usize {
-            for (k, values) in columns.iter().enumerate() {
-                write!(writer, "{}{:?}", if k == 0 { "" } else { "," }, values[i])?;
+            for (k, (values, kind)) in columns.iter().zip(&kinds).enumerate() {
+                writer.write_all(if k == 0 { b"" } else { b"," })?;
+                match kind.cell(values[i])? {
+                    Cell::Number(value) => write!(writer, "{value:?}")?,
+                    Cell::Whole(value) => write!(writer, "{value}")?,
+                    Cell::Word(word) => write!(writer, "{}", quoted(word))?,
+                }
             }
             writeln!(writer)?;
         }

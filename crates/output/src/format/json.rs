@@ -1,7 +1,7 @@
 //! JSON: `about` (system, method, pace, parameters, how the run ended, and which columns belong together) and `columns`, a list of
-//! numbers under each name.
+//! numbers or words under each name.
 //!
-//! Numbers have 17 significant digits. JSON has no word for what is not finite: such numbers are `null`, and `not_finite` counts them by
+//! Numbers that are not whole by their nature have 17 significant digits. JSON has no word for what is not finite: such numbers are `null`, and `not_finite` counts them by
 //! column, so that they are not overlooked.
 
 use super::Format;
@@ -38,12 +38,14 @@ fn write(table: &dyn Table, about: &About, writer: &mut dyn Write) -> io::Result
     writeln!(writer, "\"columns\": {{")?;
     for (k, (_, name)) in columns.iter().enumerate() {
         write!(writer, "{}: [", json::text(name))?;
+        let kind = table.kind(k);
         for part in parts.clone() {
             let begin = part.start == 0;
             values.clear();
             table.read(k, part, &mut values)?;
             for (i, &value) in values.iter().enumerate() {
-                write!(writer, "{}{}", if begin && i == 0 { "" } else { ", " }, json::number(value))?;
+                let told = json::cell(&kind, value)?;
+                write!(writer, "{}{told}", if begin && i == 0 { "" } else { ", " })?;
             }
         }
         writeln!(writer, "]{}", if k + 1 == columns.len() { "" } else { "," })?;

@@ -1,4 +1,4 @@
-//! [Apache Parquet](https://parquet.apache.org/docs/file-format/): a required column of doubles for each column, in row groups of a million, plain and
+//! [Apache Parquet](https://parquet.apache.org/docs/file-format/): a required column of doubles, 64-bit integers or strings for each column, in row groups of a million, plain and
 //! uncompressed; what was run is in the key-value metadata of the file.
 //!
 //! The footer is Thrift in its [compact protocol](https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md), and its
@@ -6,19 +6,26 @@
 
 use super::Format;
 use crate::about::About;
-use crate::table::{Table, parts};
+use crate::table::{Cell, ColumnKind, Table, parts};
 use std::io::{self, Write};
 use std::ops::Range;
 
-pub(super) const FORMAT: Format =
-    Format { ending: "parquet", about: "Apache Parquet, a column of doubles each", writer: write };
+pub(super) const FORMAT: Format = Format {
+    ending: "parquet",
+    about: "Apache Parquet, a column each of doubles, integers or words",
+    writer: write,
+};
 
 const MAGIC: &[u8] = b"PAR1";
 /// Values in a page: 1 MiB, as readers like it.
 const PAGE: u64 = 1 << 17;
 
 // Enums of parquet.thrift.
+const INT64: i64 = 2;
 const DOUBLE: i64 = 5;
+const BYTE_ARRAY: i64 = 6;
+/// `ConvertedType`: bytes that are text.
+const UTF8: i64 = 0;
 const REQUIRED: i64 = 0;
 const PLAIN: i64 = 0;
 const RLE: i64 = 3;
@@ -44,27 +51,27 @@ fn write(table: &dyn Table, about: &About, writer: &mut dyn Write) -> io::Result
     let (rows, mut at) = (table.rows(), MAGIC.len() as i64);
     writer.write_all(MAGIC)?;
     let columns = table.columns();
+    let kinds: Vec<ColumnKind> = (0..columns.len()).map(|k| table.kind(k)).collect();
     let (mut groups, mut values) = (Vec::new(), Vec::new());
     // A table without rows has one group without rows, whose columns have one page each.
     for range in some(0..rows, GROUP) {
         let mut chunks = Vec::new();
-        for k in 0..columns.len() {
+        for (k, kind) in kinds.iter().enumerate() {
             let begin = at;
             for page in some(range.clone(), PAGE) {
-                let head = page_header((page.end - page.start) as i64);
-                writer.write_all(&head)?;
                 values.clear();
                 table.read(k, page, &mut values)?;
-                for value in &values {
-                    writer.write_all(&value.to_le_bytes())?;
-                }
-                at += head.len() as i64 + 8 * values.len() as i64;
+                let bytes = plain(kind, &values)?;
+                let head = page_header(values.len() as i64, bytes.len() as i64);
+                writer.write_all(&head)?;
+                writer.write_all(&bytes)?;
+                at += (head.len() + bytes.len()) as i64;
             }
             chunks.push(Chunk { at: begin, size: at - begin });
         }
         groups.push(RowGroup { rows: (range.end - range.start) as i64, chunks });
     }
-    let names: Vec<String> = columns.into_iter().map(|(_, name)| name).collect();
+    let names: Vec<_> = columns.into_iter().map(|(_, name)| name).zip(&kinds).collect();
     let footer = footer(
         &names,
         &groups,
@@ -86,28 +93,52 @@ fn some(rows: Range<u64>, most: u64) -> Vec<Range<u64>> {
     list
 }
 
-/// `PageHeader` of a page with so many values.
-fn page_header(values: i64) -> Vec<u8> {
+/// Values one after the other, texts with their lengths before them.
+fn plain(kind: &ColumnKind, values: &[f64]) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(8 * values.len());
+    for &value in values {
+        match kind.cell(value)? {
+            Cell::Number(value) => bytes.extend(value.to_le_bytes()),
+            Cell::Whole(value) => bytes.extend(value.to_le_bytes()),
+            Cell::Word(word) => {
+                bytes.extend((word.len() as u32).to_le_bytes());
+                bytes.extend(word.as_bytes());
+            }
+        }
+    }
+    Ok(bytes)
+}
+
+/// `PageHeader` of a page with so many values in so many bytes.
+fn page_header(values: i64, bytes: i64) -> Vec<u8> {
     Struct::new()
         .i32(1, DATA_PAGE)
-        .i32(2, 8 * values)
-        .i32(3, 8 * values)
+        .i32(2, bytes)
+        .i32(3, bytes)
         // `DataPageHeader`
         .one(5, Struct::new().i32(1, values).i32(2, PLAIN).i32(3, RLE).i32(4, RLE))
         .end()
 }
 
 /// `FileMetaData`.
-fn footer(names: &[String], groups: &[RowGroup], about: &[(&str, String)]) -> Vec<u8> {
+fn footer(names: &[(String, &ColumnKind)], groups: &[RowGroup], about: &[(&str, String)]) -> Vec<u8> {
     let rows: i64 = groups.iter().map(|group| group.rows).sum();
     // `SchemaElement`: a root with a child for each column.
     let root = Struct::new().text(4, "record").i32(5, names.len() as i64);
-    let leaf = |name: &String| Struct::new().i32(1, DOUBLE).i32(3, REQUIRED).text(4, name);
+    let physical = |kind: &ColumnKind| match kind {
+        ColumnKind::Number => DOUBLE,
+        ColumnKind::Whole => INT64,
+        ColumnKind::Word(_) => BYTE_ARRAY,
+    };
+    let leaf = |(name, kind): &(String, &ColumnKind)| {
+        let leaf = Struct::new().i32(1, physical(kind)).i32(3, REQUIRED).text(4, name);
+        if let ColumnKind::Word(_) = kind { leaf.i32(6, UTF8) } else { leaf }
+    };
     let schema = std::iter::once(root).chain(names.iter().map(leaf));
     // `ColumnChunk` around `ColumnMetaData`.
-    let column = |rows: i64, name: &String, chunk: &Chunk| {
+    let column = |rows: i64, (name, kind): &(String, &ColumnKind), chunk: &Chunk| {
         let meta = Struct::new()
-            .i32(1, DOUBLE)
+            .i32(1, physical(kind))
             .numbers(2, &[PLAIN])
             .texts(3, &[name])
             .i32(4, UNCOMPRESSED)

@@ -3,10 +3,12 @@
 //! Each step is looked into by its polynomial, and points are where that passes the surface (M. Hénon, Physica D 5 (1982) 412,
 //! doi:10.1016/0167-2789(82)90034-3, integrates onto it instead).
 
+mod follow;
+mod pace;
 mod points;
 mod starts;
 
-pub use points::Points;
+pub use points::{Points, PointsTable};
 pub use starts::{Fan, Level, LevelError, Orbit};
 
 use crate::error::{Cause, PrepareError};
@@ -14,12 +16,12 @@ use crate::method::Method;
 use crate::overrides::Overrides;
 use crate::problem::Problem;
 use crate::source::Source;
-use leastaction_integrate::{Event, Integrator, Pace, Reason, RunError, energy_scale, number};
+use leastaction_integrate::{Event, Integrator, Pace, RunError, number};
 use leastaction_language::Direction;
 use leastaction_mechanics::{Dynamics, Observable, ObserveError, System};
 use std::fmt;
-use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::thread;
+use std::time::Duration;
 
 /// Progress and interruptions are looked at every so many steps.
 const STEPS: u64 = 64;
@@ -45,6 +47,8 @@ pub struct SectionPlan {
     pub level: Option<Level>,
     /// How many points of each are looked for.
     pub count: usize,
+    /// How many threads follow orbits; as many as the machine can run at once if this is left out. The points are the same.
+    pub threads: Option<usize>,
 }
 
 /// Why there is no such section.
@@ -92,6 +96,7 @@ pub struct Section {
     pub lost: Vec<LostOrbit>,
     shown: [Observable; 2],
     count: usize,
+    threads: usize,
     end: f64,
     /// How long is waited for a point; for ever if an end was asked for.
     patience: f64,
@@ -160,7 +165,7 @@ pub struct SectionRun {
     pub lost: Vec<LostOrbit>,
     /// By how much the energy was off at the points, at most, relatively.
     pub drift: f64,
-    /// The orbit in which it was interrupted, if it was.
+    /// How many orbits were done when it was interrupted, if it was.
     pub interrupted: Option<usize>,
     /// How long it took.
     pub wall: Duration,
@@ -169,9 +174,9 @@ pub struct SectionRun {
 /// How far a section has come.
 #[derive(Clone, Copy, Debug)]
 pub struct SectionProgress {
-    /// The orbit that is followed, from 0.
-    pub orbit: usize,
-    /// How many points it has.
+    /// How many orbits are done.
+    pub orbits: usize,
+    /// How many points there are.
     pub points: usize,
     /// Which part of all is done.
     pub fraction: f64,
@@ -189,7 +194,6 @@ impl Section {
         overrides: &Overrides,
     ) -> Result<Section, PrepareError> {
         let surface = vanishing(&plan.through)?;
-        let Method { integrator, why } = problem.method(overrides)?;
         let passing = Event::new(observe(&mut problem.dynamics, &surface, &plan.through)?);
         let passing = match plan.direction {
             Direction::Both => passing,
@@ -202,6 +206,7 @@ impl Section {
         };
         let [a, b] = &names;
         let shown = [observe(&mut problem.dynamics, a, a)?, observe(&mut problem.dynamics, b, b)?];
+        let Method { integrator, why } = problem.section_method(&passing, plan.count, overrides)?;
         let (end, patience) = extent(problem, &integrator, overrides);
         let (starts, lost) = starts::starts(source, problem, plan, overrides.seed)?;
         Ok(Section {
@@ -213,81 +218,13 @@ impl Section {
             lost,
             shown,
             count: plan.count,
+            threads: plan
+                .threads
+                .unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from))
+                .max(1),
             end,
             patience,
         })
-    }
-
-    /// Follows all orbits, and shows somebody how far that has come, who may interrupt. The points until then are kept.
-    ///
-    /// # Errors
-    /// [`RunError`] if a run like this cannot begin.
-    pub fn run(
-        &self,
-        mut watch: impl FnMut(SectionProgress) -> ControlFlow<()>,
-    ) -> Result<SectionRun, RunError> {
-        let before = Instant::now();
-        let mut dynamics = self.dynamics.clone();
-        let mut run = SectionRun {
-            points: Points::new(dynamics.system(), &self.names),
-            lost: self.lost.clone(),
-            drift: 0.0,
-            interrupted: None,
-            wall: Duration::ZERO,
-        };
-        for orbit in 0..self.starts.len() {
-            if self.follow(orbit, &mut dynamics, &mut run, &mut watch)?.is_break() {
-                run.interrupted = Some(orbit);
-                break;
-            }
-        }
-        run.wall = before.elapsed();
-        Ok(run)
-    }
-
-    /// Follows an orbit, and takes down its points. Breaks if somebody interrupts.
-    fn follow(
-        &self,
-        orbit: usize,
-        dynamics: &mut Dynamics,
-        run: &mut SectionRun,
-        watch: &mut impl FnMut(SectionProgress) -> ControlFlow<()>,
-    ) -> Result<ControlFlow<()>, RunError> {
-        let Orbit { name, state: start } = &self.starts[orbit];
-        let scale = energy_scale(dynamics, start)?;
-        let mut first = [0.0];
-        dynamics.hamiltonian(&[start.t], &start.block(), &mut first)?;
-        let (mut found, mut last, mut dry) = (0, start.t, false);
-        let (mut flow, part) = (ControlFlow::Continue(()), 1.0 / self.starts.len() as f64);
-        let ended = self.integrator.observe(dynamics, start, self.end, |sample| {
-            if sample.event.is_some() {
-                let (t, y) = (sample.t, sample.block.values());
-                let energy = run.points.add(orbit, t, y, sample.dynamics, self.shown)?;
-                run.drift = run.drift.max((energy - first[0]).abs() / scale);
-                (found, last) = (found + 1, t);
-            }
-            dry = (sample.t - last).abs() > self.patience;
-            let fraction = (orbit as f64 + found as f64 / self.count as f64) * part;
-            flow = watch(SectionProgress { orbit, points: found, fraction });
-            Ok(if found >= self.count || dry { ControlFlow::Break(()) } else { flow })
-        });
-        let points = [found, self.count];
-        let why = match ended {
-            Ok(_) if found >= self.count => None,
-            Ok(_) if dry => Some(Lost::Dry { points, patience: self.patience }),
-            Ok(end) if end.reason == Reason::Complete => Some(Lost::Ended { points, t: end.t }),
-            Ok(_) => None,
-            Err(
-                error @ (RunError::Step(_)
-                | RunError::Eval(_)
-                | RunError::NotFinite { .. }
-                | RunError::StepTooShort { .. }
-                | RunError::OutOfSteps { .. }),
-            ) => Some(Lost::Failed { points, error: Box::new(error) }),
-            Err(error) => return Err(error),
-        };
-        run.lost.extend(why.map(|why| LostOrbit { name: name.clone(), why }));
-        Ok(flow)
     }
 }
 

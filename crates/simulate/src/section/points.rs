@@ -1,7 +1,38 @@
 //! The points of a section: as a record for files, and by orbit for plots.
 
 use leastaction_mechanics::{Dynamics, EvalError, Observable, System};
-use leastaction_output::{Columns, Record};
+use leastaction_output::{ColumnKind, Columns, Record, RecordTable, Table};
+use std::io;
+use std::ops::Range;
+
+/// The name of the column of orbits.
+const ORBIT: &str = "orbit";
+
+/// Points as a table.
+#[derive(Clone, Debug)]
+pub struct PointsTable<'a> {
+    table: RecordTable<'a>,
+    /// Which column has the number of the orbit.
+    orbit: Option<usize>,
+}
+
+impl Table for PointsTable<'_> {
+    fn columns(&self) -> Vec<(&'static str, String)> {
+        self.table.columns()
+    }
+
+    fn kind(&self, column: usize) -> ColumnKind {
+        if self.orbit == Some(column) { ColumnKind::Whole } else { ColumnKind::Number }
+    }
+
+    fn rows(&self) -> u64 {
+        self.table.rows()
+    }
+
+    fn read(&self, column: usize, rows: Range<u64>, into: &mut Vec<f64>) -> io::Result<()> {
+        self.table.read(column, rows, into)
+    }
+}
 
 /// Points, in the order in which they were found.
 #[derive(Clone, Debug)]
@@ -23,7 +54,7 @@ impl Points {
         };
         let own = [!known(&names[0]), !known(&names[1]) && names[0] != names[1]];
         let more = names.iter().zip(own).filter(|(_, own)| *own).map(|(name, _)| name.as_str());
-        let record = Record::blank(system, std::iter::once("orbit").chain(more));
+        let record = Record::blank(system, std::iter::once(ORBIT).chain(more));
         // Where things were, and what constraints did, is not of the points.
         let record = Record { paths: Vec::new(), multipliers: Columns::default(), ..record };
         Points { record, shown: Vec::new(), own }
@@ -60,6 +91,14 @@ impl Points {
         record.outputs.push(&row);
         self.shown.push((orbit, values));
         Ok(energy[0])
+    }
+
+    /// The record as a table, in which the number of the orbit is a whole one.
+    #[must_use]
+    pub fn table(&self) -> PointsTable<'_> {
+        let table = self.record.table();
+        let orbit = table.columns().iter().position(|(_, name)| name == ORBIT);
+        PointsTable { table, orbit }
     }
 
     /// How many there are.

@@ -1,4 +1,4 @@
-//! NumPy's archive of arrays: one array of float64 for each column, under the name of the column, and `#about`, a text of JSON that says
+//! NumPy's archive of arrays: one array for each column, of float64, int64 or text, under the name of the column, and `#about`, a text of JSON that says
 //! what was run and which columns belong together.
 //!
 //! ```python
@@ -17,7 +17,7 @@ pub use read::{ColumnError, column};
 
 use super::Format;
 use crate::about::About;
-use crate::table::{Table, parts};
+use crate::table::{Cell, ColumnKind, Table, parts};
 use std::io::{self, Write};
 
 pub(super) const FORMAT: Format =
@@ -30,13 +30,36 @@ fn write(table: &dyn Table, about: &About, writer: &mut dyn Write) -> io::Result
     let mut archive = Archive { writer, at: 0, entries: Vec::new() };
     let (rows, mut values) = (table.rows(), Vec::new());
     for (k, (_, name)) in table.columns().into_iter().enumerate() {
-        let head = head("<f8", &format!("({rows},)"));
+        let kind = table.kind(k);
+        let longest = match &kind {
+            ColumnKind::Word(words) => {
+                words.iter().map(|word| word.chars().count()).max().unwrap_or(0).max(1)
+            }
+            ColumnKind::Number | ColumnKind::Whole => 2,
+        };
+        let described = match &kind {
+            ColumnKind::Number => "<f8".to_owned(),
+            ColumnKind::Whole => "<i8".to_owned(),
+            ColumnKind::Word(_) => format!("<U{longest}"),
+        };
+        let head = head(&described, &format!("({rows},)"));
         let mut check = crc(!0, &head);
         let mut each = |part: &mut dyn FnMut(&[u8]) -> io::Result<()>| {
             parts(0..rows, ROWS).try_for_each(|range| {
                 values.clear();
                 table.read(k, range, &mut values)?;
-                let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+                let mut bytes = Vec::with_capacity(4 * longest * values.len());
+                for &value in &values {
+                    match kind.cell(value)? {
+                        Cell::Number(value) => bytes.extend(value.to_le_bytes()),
+                        Cell::Whole(value) => bytes.extend(value.to_le_bytes()),
+                        Cell::Word(word) => {
+                            let letters =
+                                word.chars().map(u32::from).chain(std::iter::repeat(0)).take(longest);
+                            bytes.extend(letters.flat_map(u32::to_le_bytes));
+                        }
+                    }
+                }
                 part(&bytes)
             })
         };
@@ -45,7 +68,7 @@ fn write(table: &dyn Table, about: &About, writer: &mut dyn Write) -> io::Result
             check = crc(check, bytes);
             Ok(())
         })?;
-        archive.begin(&format!("{name}.npy"), check, head.len() as u64 + 8 * rows)?;
+        archive.begin(&format!("{name}.npy"), check, head.len() as u64 + 4 * longest as u64 * rows)?;
         archive.put(&head)?;
         each(&mut |bytes| archive.put(bytes))?;
     }
