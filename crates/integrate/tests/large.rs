@@ -159,7 +159,7 @@ fn meshes_oscillate_as_the_midpoint_rule_says() {
         let there = if next[axis] < side { q[place(next)] } else { wall };
         let mut square = (here - there) * (here - there);
         if point[axis] == 0 {
-            square = square + here * here;
+            square += here * here;
         }
         model.potential(&format!("spring{}-{axis}", place(point)), 0.5 * stiffness * square);
     }
