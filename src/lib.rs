@@ -2,7 +2,7 @@
 //!
 //! A [`Model`] is coordinates and energies; its [`System`] is compiled from it; an [`Integrator`] turns a start into a
 //! [`Trajectory`], a [`Study`] many starts into statistics, maps and tables. A [`Simulation`] does all that a text says. What most programs need is here; the crates are whole in [`expr`],
-//! [`compile`], [`mechanics`], [`integrate`], [`ensemble`], [`simulate`] and [`catalog`].
+//! [`compile`], [`mechanics`], [`field`], [`integrate`], [`ensemble`], [`simulate`] and [`catalog`].
 //!
 //! ```
 //! use leastaction::{Graph, Integrator, Model};
@@ -29,6 +29,7 @@ pub use leastaction_catalog as catalog;
 pub use leastaction_compile as compile;
 pub use leastaction_ensemble as ensemble;
 pub use leastaction_expr as expr;
+pub use leastaction_field as field;
 pub use leastaction_integrate as integrate;
 pub use leastaction_language as language;
 pub use leastaction_mechanics as mechanics;
@@ -72,3 +73,6 @@ pub mod bodies_and_joints {}
 
 #[doc = include_str!("../book/src/choosing-an-integrator.md")]
 pub mod choosing_an_integrator {}
+
+#[doc = include_str!("../book/src/fields.md")]
+pub mod fields {}
