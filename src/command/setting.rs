@@ -50,6 +50,9 @@ pub(super) struct Setting {
     /// Let the method find its step sizes from a relative tolerance
     #[arg(long, value_name = "TOL", conflicts_with = "step")]
     tol: Option<f64>,
+    /// Tolerate as much besides, in the units of coordinates and momenta; left out, their own sizes say what is small
+    #[arg(long, value_name = "ATOL", conflicts_with = "step")]
+    atol: Option<f64>,
     /// Let it find no steps longer than this, so that it sees what is as short
     #[arg(long, value_name = "H", conflicts_with = "step")]
     max_step: Option<f64>,
@@ -107,6 +110,7 @@ impl Setting {
             method: self.method.clone(),
             step: self.step,
             tolerance: self.tol,
+            absolute: self.atol,
             max_step: self.max_step,
             ..self.beginning.overrides(seed)
         }

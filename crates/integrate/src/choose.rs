@@ -3,7 +3,7 @@
 //! | given | the system | method |
 //! |---|---|---|
 //! | a tolerance | decays much faster than it moves | `radau5` |
-//! | a tolerance | a field in closed form in which time is not compared, rounded or cut off, and a tolerance of 1e−5 or less | `taylor` |
+//! | a tolerance | a smooth field in closed form, short enough for the run that its series is worth compiling, and a tolerance of 1e−5 or less | `taylor` |
 //! | a tolerance | else: by the tolerance | `tsit5`, `dop853`, `vern9` |
 //! | a step | loses energy, and the step is long for its fastest motion | `radau5` |
 //! | a step | constraints of positions, constant masses, the step is short for its fastest motion | `rattle4`; `rattle` if there are many |
@@ -14,11 +14,12 @@
 //! | a step | else | `gauss4` |
 //! | a density | constraints of positions | `gauss-spark6` |
 //! | a density | separable, or not | `blanes-moan6`, `gauss6` |
-//! | neither | nothing is lost, the run is longer than a thousand of its fastest periods, and one step suits all of it | `blanes-moan6`, or `gauss8` if not separable, or `gauss-spark8` if constraints of positions hold |
+//! | neither | nothing is lost, the run is longer than a thousand of its fastest periods, the field is smooth, and one step suits all of it | `blanes-moan6`, or `gauss8` if not separable, or `gauss-spark8` if constraints of positions hold |
 //! | neither | else | as for a tolerance of 1e−10 |
 //!
 //! How fast a system moves is looked up: by the largest eigenvalue of the field's derivatives, along a short trial run. One step suits all of it unless
-//! the steps of the trial differ much, as near a collision, or it would make too many. Methods of a
+//! the steps of the trial differ much, as near a collision, or it would make too many; or a longer trial, through the whole run if that is not too
+//! much work, becomes faster and faster. Methods of a
 //! tolerance are projected onto constraints after each step; a field with constraint forces that are written out is in closed form.
 
 use crate::block::Block;
@@ -59,6 +60,18 @@ const MANY: usize = 100;
 const TRIAL_STEPS: u64 = 200;
 const TRIAL_LOOKS: u64 = 10;
 const LARGEST: usize = 64;
+/// The size of a trial of a whole run.
+const LONG_TRIAL_STEPS: u64 = 50_000;
+/// A motion speeds up whose shortest steps are so many times shorter in the second half of a trial than in the first.
+const SPEEDS_UP: f64 = 1.3;
+/// Executed instructions that compiling one instruction takes as long as, and those that a step takes besides its method's own.
+const COMPILING: f64 = 1500.0;
+const BESIDES: f64 = 400.0;
+/// Work that nobody waits for: some milliseconds.
+const LITTLE: f64 = 2e7;
+/// Series of more instructions are not compiled but run in loops, which are so many times slower.
+const LARGEST_SERIES: f64 = 2e5;
+const IN_LOOPS: f64 = 5.0;
 
 impl Choice {
     /// The method for a run of a system, at a pace if one is given.
@@ -75,28 +88,32 @@ impl Choice {
         let tempo = Tempo::look(dynamics, start, end)?;
         let span = (end - start.t).abs();
         let free = !facts.dissipative && !facts.forced;
-        let (name, pace, why) = match pace {
-            Some(Pace::Tolerance(tolerance)) => {
-                let (name, why) = by_tolerance(&facts, tempo, tolerance.relative.max(tolerance.absolute));
+        let smooth = is_smooth(&facts);
+        let long = free && facts.holonomic && smooth && tempo.is_known() && tempo.fastest * span > LONG * TAU;
+        let even = if pace.is_none() && long && tempo.suits_one_step(span) {
+            tempo.fastest_of_all(dynamics, start, end)
+        } else {
+            None
+        };
+        let (name, pace, why) = match (pace, even) {
+            (Some(Pace::Tolerance(tolerance)), _) => {
+                let effort = Effort::new(dynamics, tempo, span);
+                let (name, why) =
+                    by_tolerance(&facts, tempo, effort, tolerance.relative.max(tolerance.absolute));
                 (name, Pace::Tolerance(tolerance), why)
             }
-            Some(Pace::Step(step)) => {
+            (Some(Pace::Step(step)), _) => {
                 let constraints = dynamics.system().constraints().len();
                 let (name, why) = by_step(&facts, constraints, tempo, step);
                 (name, Pace::Step(step), why)
             }
-            Some(Pace::Density(density)) => {
+            (Some(Pace::Density(density)), _) => {
                 let (name, why) = by_density(&facts);
                 (name, Pace::Density(density), why)
             }
-            None if free
-                && facts.holonomic
-                && tempo.is_known()
-                && tempo.fastest * span > LONG * TAU
-                && tempo.suits_one_step(span) =>
-            {
-                let step = (end - start.t).signum() * TAU / tempo.fastest / STEPS_PER_PERIOD;
-                let periods = (tempo.fastest * span / TAU).round();
+            (None, Some(fastest)) => {
+                let step = (end - start.t).signum() * TAU / fastest / STEPS_PER_PERIOD;
+                let periods = (fastest * span / TAU).round();
                 let name = match () {
                     () if facts.constrained => "gauss-spark8",
                     () if Needs::Separable.met_by(&facts) => "blanes-moan6",
@@ -107,9 +124,10 @@ impl Choice {
                 );
                 (name, Pace::Step(step), why)
             }
-            None => {
-                let (name, mut why) = by_tolerance(&facts, tempo, USUAL.relative);
-                if tempo.is_known() && !tempo.suits_one_step(span) {
+            (None, None) => {
+                let effort = Effort::new(dynamics, tempo, span);
+                let (name, mut why) = by_tolerance(&facts, tempo, effort, USUAL.relative);
+                if tempo.is_known() && (long || !tempo.suits_one_step(span)) {
                     why += "; at times the motion is much faster than mostly, so steps follow it";
                 }
                 (name, Pace::Tolerance(USUAL), why)
@@ -121,7 +139,13 @@ impl Choice {
     }
 }
 
-fn by_tolerance(facts: &Facts, tempo: Tempo, tolerance: f64) -> (&'static str, String) {
+/// Whether a field is smooth. Constraint forces that are written out have branches of their own, which are taken where constraints depend on each other: of
+/// such fields it is known only whether they are smooth in time.
+fn is_smooth(facts: &Facts) -> bool {
+    facts.smooth || facts.constrained && facts.smooth_in_time
+}
+
+fn by_tolerance(facts: &Facts, tempo: Tempo, effort: Effort, tolerance: f64) -> (&'static str, String) {
     if tempo.is_stiff(facts) {
         let (fast, slow) = (number(&tempo.fastest.round()), number(&tempo.slow().round()));
         return (
@@ -130,12 +154,19 @@ fn by_tolerance(facts: &Facts, tempo: Tempo, tolerance: f64) -> (&'static str, S
         );
     }
     let digits = -tolerance.log10();
+    let closed = Needs::Closed.met_by(facts) && digits >= 5.0;
     match () {
-        () if Needs::Closed.met_by(facts) && facts.smooth_in_time && digits >= 5.0 => (
+        () if closed && is_smooth(facts) && effort.suits_series(tolerance) => (
             "taylor",
             "the field is in closed form, and its Taylor series is the cheapest way to many digits"
                 .to_owned(),
         ),
+        () if closed && !is_smooth(facts) && digits < 11.0 => {
+            ("dop853", "good accuracy of a field with branches, over which no series reaches".to_owned())
+        }
+        () if closed && digits < 11.0 => {
+            ("dop853", "good accuracy, for less work than to compile and sum a Taylor series".to_owned())
+        }
         () if digits >= 11.0 => ("vern9", "many digits of any vector field".to_owned()),
         () if digits >= 6.0 => ("dop853", "good accuracy of any vector field".to_owned()),
         () => ("tsit5", "few digits of any vector field".to_owned()),
@@ -193,14 +224,55 @@ fn by_density(facts: &Facts) -> (&'static str, String) {
     ("gauss6", "H is not separable, so steps are implicit; they are symmetric, as a density needs".to_owned())
 }
 
+/// What a run asks for: the instructions of the field, numbers in a state, steps of the trial that it would take, and whether whole steps are compiled.
+#[derive(Clone, Copy, Debug)]
+struct Effort {
+    field: f64,
+    state: f64,
+    steps: f64,
+    whole: bool,
+}
+
+impl Effort {
+    fn new(dynamics: &Dynamics, tempo: Tempo, span: f64) -> Effort {
+        let (system, facts) = (dynamics.system(), dynamics.system().facts());
+        // A field that is not in closed form has no series, so that nothing is compared.
+        let field =
+            if facts.symbolic { system.rates_program().map_or(0, |program| program.body().len()) } else { 0 };
+        let steps = if tempo.step > 0.0 { span / tempo.step } else { 100.0 };
+        Effort {
+            field: field as f64,
+            state: system.dimension() as f64,
+            steps,
+            whole: facts.one_kernel && !facts.constrained && !facts.driven,
+        }
+    }
+
+    /// Whether a Taylor series is worth its compilation. Steps by tolerance and order, and the instructions of a step, are such as runs of the catalog have.
+    fn suits_series(self, tolerance: f64) -> bool {
+        let Effort { field, state, steps, whole } = self;
+        let finer = (1e-3 / tolerance).max(1.0);
+        let order = 1.0 - 0.55 * (tolerance / 10.0).ln();
+        let series = 0.2 * field * order * order + 3.0 * order * state;
+        let (compiled, slower) = if series < LARGEST_SERIES { (series, 1.0) } else { (0.0, IN_LOOPS) };
+        let by_series = COMPILING * compiled + 2.2 * steps * (BESIDES + slower * series);
+        let stages = 12.0 * field + 90.0 * state;
+        let compiled = if whole { stages } else { field };
+        let by_stages = COMPILING * compiled + 0.55 * steps * finer.powf(0.125) * (BESIDES + stages);
+        by_series < 2.0 * by_stages + LITTLE
+    }
+}
+
 /// How fast a system moves.
 #[derive(Clone, Copy, Debug)]
 struct Tempo {
     /// The largest size of an eigenvalue of the field's derivatives; 0 if it is not known.
     fastest: f64,
-    /// The largest size and rate of coordinates, and of momenta.
+    /// The largest size and rate of coordinates, and of momenta, where the trial has come to: at its beginning, what decays has not yet decayed.
     sizes: [f64; 2],
     rates: [f64; 2],
+    /// The mean step of the trial; 0 if there was none.
+    step: f64,
     /// The shortest step of the trial but for a tenth, relative to the mean; 0 if the trial came upon something that it could not pass.
     evenness: f64,
 }
@@ -224,13 +296,15 @@ impl Tempo {
     }
 
     fn is_stiff(self, facts: &Facts) -> bool {
-        facts.dissipative && self.is_known() && self.fastest > STIFF * self.slow()
+        (facts.dissipative || facts.forces_depend_on_velocities)
+            && self.is_known()
+            && self.fastest > STIFF * self.slow()
     }
 
     /// Looks along a short trial run. Where that fails, what was seen until then must do.
     fn look(dynamics: &mut Dynamics, start: &State, end: f64) -> Result<Tempo, RunError> {
         let d = dynamics.system().dimension();
-        let mut tempo = Tempo { fastest: 0.0, sizes: [0.0; 2], rates: [0.0; 2], evenness: 1.0 };
+        let mut tempo = Tempo { fastest: 0.0, sizes: [0.0; 2], rates: [0.0; 2], step: 0.0, evenness: 1.0 };
         if d > LARGEST {
             return Ok(tempo);
         }
@@ -251,6 +325,7 @@ impl Tempo {
             before = sample.t;
             Ok(ControlFlow::Continue(()))
         });
+        tempo.step = steps.iter().sum::<f64>() / steps.len().max(1) as f64;
         tempo.evenness = match ended {
             Ok(_) | Err(RunError::OutOfSteps { .. }) => evenness(&mut steps),
             Err(_) => 0.0,
@@ -263,6 +338,48 @@ impl Tempo {
         Ok(tempo)
     }
 
+    /// How fast the system moves at its fastest along a run, seen by a longer trial. If that does not come to the end, the rest is taken to be like it; `None` if
+    /// that cannot be, because the motion becomes faster and faster, or cannot be followed.
+    fn fastest_of_all(mut self, dynamics: &mut Dynamics, start: &State, end: f64) -> Option<f64> {
+        let trial = Integrator::named("dormand-prince5", Tolerance::relative(1e-6)).ok()?;
+        let trial = trial.at_most(LONG_TRIAL_STEPS);
+        let (mut steps, mut before) = (Vec::new(), start.t);
+        let mut shortest = (f64::INFINITY, start.t, start.block());
+        let ended = trial.march(dynamics, start.t, &mut Block::one(&start.block()), end, |sample| {
+            let step = (sample.t - before).abs();
+            // The first step is a guess, and the last one ends where it must.
+            if sample.step > 1 && sample.t != end {
+                steps.push((sample.t, step));
+                if step < shortest.0 {
+                    shortest = (step, sample.t, sample.block.values().to_vec());
+                }
+            }
+            before = sample.t;
+            Ok(ControlFlow::Continue(()))
+        });
+        let complete = match ended {
+            Ok(_) => true,
+            Err(RunError::OutOfSteps { .. }) => false,
+            Err(_) => return None,
+        };
+        let middle = start.t + 0.5 * (before - start.t);
+        let mut halves = [Vec::new(), Vec::new()];
+        for (t, step) in steps {
+            halves[usize::from((t - start.t).abs() > (middle - start.t).abs())].push(step);
+        }
+        // A few steps are short for no reason.
+        let [first, second] = halves.map(|mut steps| {
+            steps.sort_by(f64::total_cmp);
+            steps.get(steps.len() / 100).copied().unwrap_or(f64::INFINITY)
+        });
+        if !complete && first > SPEEDS_UP * second {
+            return None;
+        }
+        let (_, t, block) = shortest;
+        self.see(dynamics, t, &block).ok()?;
+        self.suits_one_step((end - start.t).abs()).then_some(self.fastest)
+    }
+
     fn see(&mut self, dynamics: &mut Dynamics, t: f64, y: &[f64]) -> Result<(), RunError> {
         let d = y.len();
         let (mut matrix, mut rates) = (vec![0.0; d * d], vec![0.0; d]);
@@ -270,8 +387,8 @@ impl Tempo {
         dynamics.rates(&[t], y, &mut rates)?;
         let largest = |part: &[f64]| part.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
         for (k, half) in [0..d.div_ceil(2), d.div_ceil(2)..d].into_iter().enumerate() {
-            self.sizes[k] = self.sizes[k].max(largest(&y[half.clone()]));
-            self.rates[k] = self.rates[k].max(largest(&rates[half]));
+            self.sizes[k] = largest(&y[half.clone()]);
+            self.rates[k] = largest(&rates[half]);
         }
         let radius = spectral_radius(&mut matrix, d);
         if radius.is_finite() {

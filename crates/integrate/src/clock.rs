@@ -17,6 +17,8 @@ pub(crate) struct Clock<V> {
     /// Steps that were tried, and taken.
     pub(crate) tried: V,
     pub(crate) accepted: V,
+    /// The natural sizes of coordinates and momenta.
+    pub(crate) natural: [V; 2],
 }
 
 /// A step this short, relative to the time, no longer moves the time.

@@ -13,6 +13,7 @@ use crate::block::compensated;
 use crate::clock::{self, Clock};
 use crate::compiled_step::{self, Contents, KernelKey, StepBuilder};
 use crate::controller::{self, Controller, Judged};
+use crate::natural;
 use crate::run::grid::Grid;
 use crate::step::StepError;
 use leastaction_compile::{
@@ -38,7 +39,7 @@ pub trait StepCode {
     /// How many rates at its end are those at the beginning of the next, for states of a dimension.
     fn carried(&self, dimension: usize) -> usize;
 
-    /// Writes it: from states, what rounding left of them, and the rates there; with its error if a tolerance is given.
+    /// Writes it: from states, what rounding left of them, and the rates there; with a measure of its error if a tolerance is given.
     ///
     /// # Errors
     /// [`AssemblyError`] if the system cannot be evaluated as it should.
@@ -46,7 +47,7 @@ pub trait StepCode {
         &self,
         builder: &mut StepBuilder,
         state: [&[Operand]; 3],
-        tolerance: Option<[Operand; 2]>,
+        tolerance: Option<ToleranceInputs>,
     ) -> Result<StepOutputs, AssemblyError>;
 }
 
@@ -56,8 +57,25 @@ pub struct StepOutputs {
     pub change: Vec<Operand>,
     /// The rates that it leaves to the next.
     pub rates: Vec<Operand>,
-    /// The error as a multiple of what is tolerated, if that was asked for.
-    pub ratio: Option<Operand>,
+    /// How large its error is, if that was asked for.
+    pub measured: Option<Measured>,
+}
+
+/// What errors are measured by, as inputs of a kernel.
+#[derive(Clone, Copy)]
+pub struct ToleranceInputs {
+    /// The relative and the absolute tolerance.
+    pub settings: [Operand; 2],
+    /// The natural sizes of coordinates and momenta.
+    pub natural: [Operand; 2],
+}
+
+/// How large the error of a step is.
+pub struct Measured {
+    /// The error as a multiple of what is tolerated.
+    pub ratio: Operand,
+    /// How large coordinates and momenta are before and after the step.
+    pub sizes: [Operand; 2],
 }
 
 /// What sets the steps of a compiled loop.
@@ -67,13 +85,13 @@ pub(crate) enum Pacer<'a> {
     Grid,
 }
 
-/// Numbers of a pacer that are the same in all lanes: of a tolerance its two, the end, the longest step, the longest that needs no reason, and how many may
-/// be tried; of a grid those [from which it follows](Grid::settings).
+/// Numbers of a pacer that are the same in all lanes: of a tolerance its two, the end, the longest step, the longest that needs no reason, how many may
+/// be tried, and how fast natural sizes are forgotten; of a grid those [from which it follows](Grid::settings).
 pub(crate) type Settings = [f64; SETTINGS];
-const SETTINGS: usize = 6;
+const SETTINGS: usize = 7;
 
 /// Rows of a clock but for the time.
-const CLOCK: usize = 5;
+const CLOCK: usize = 7;
 
 /// A compiled loop over one block or two.
 pub(crate) struct CompiledLoop {
@@ -158,10 +176,12 @@ impl CompiledLoop {
             to.copy_from_slice(from);
             states = others;
         }
-        let Clock { late, next, before, tried, accepted, t } = *clock;
+        let Clock { late, next, before, tried, accepted, natural: [coordinates, momenta], t } = *clock;
         let settings = settings.map(|setting| [setting; LANES]);
-        let lanes =
-            [late, next, before, tried, accepted].into_iter().chain(settings).chain([t, [0.0; LANES]]);
+        let lanes = [late, next, before, tried, accepted, coordinates, momenta]
+            .into_iter()
+            .chain(settings)
+            .chain([t, [0.0; LANES]]);
         rest.as_chunks_mut().0.iter_mut().zip(lanes).for_each(|(to, from)| *to = from);
     }
 
@@ -172,8 +192,9 @@ impl CompiledLoop {
         let (y, others) = states.split_at(self.states);
         let (e, rates) = others.split_at(self.states);
         let lanes = rest.as_chunks().0;
-        let [late, next, before, tried, accepted] = std::array::from_fn(|i| lanes[i]);
-        ([y, e, rates], Clock { late, next, before, tried, accepted, t: lanes[CLOCK + SETTINGS] })
+        let [late, next, before, tried, accepted, coordinates, momenta] = std::array::from_fn(|i| lanes[i]);
+        let (natural, t) = ([coordinates, momenta], lanes[CLOCK + SETTINGS]);
+        ([y, e, rates], Clock { late, next, before, tried, accepted, natural, t })
     }
 
     /// Whether a lane of a block has come to the end, or is left where it is.
@@ -271,11 +292,14 @@ fn write(
     let [y, e, rates, clock, settings] = inputs else {
         unreachable!("a loop has states, carries, rates, a clock and settings as inputs")
     };
-    let (&[late, next, before, tried, accepted], Some(&numbers)) = (clock.as_slice(), settings.first_chunk())
+    let (Some(&numbers), Some(&[late, next, before, tried, accepted, coordinates, momenta])) =
+        (settings.first_chunk(), clock.first_chunk())
     else {
-        unreachable!("a clock has five rows, and there are {SETTINGS} settings")
+        unreachable!("a clock has {CLOCK} rows, and there are {SETTINGS} settings")
     };
-    let (state, clock) = ([&y[..], e, rates], Clock { t: builder.t(), late, next, before, tried, accepted });
+    let natural = [coordinates, momenta];
+    let clock = Clock { t: builder.t(), late, next, before, tried, accepted, natural };
+    let state = [&y[..], e, rates];
     let Stepped { step, taken, after, halt } = match pacer {
         Pacer::Tolerance(controller) => write_tolerated(code, controller, builder, state, clock, numbers)?,
         Pacer::Grid => write_on_grid(code, builder, state, clock, numbers)?,
@@ -291,6 +315,7 @@ fn write(
     }
     let mut outputs = states.concat();
     outputs.extend([after.late, after.next, after.before, after.tried, after.accepted]);
+    outputs.extend(after.natural);
     outputs.extend(settings);
     outputs.extend([after.t, halt]);
     Ok(outputs)
@@ -303,9 +328,9 @@ fn write_tolerated(
     builder: &mut StepBuilder,
     state: [&[Operand]; 3],
     clock: Clock<Operand>,
-    [relative, absolute, end, longest, leap, steps]: [Operand; SETTINGS],
+    [relative, absolute, end, longest, leap, steps, fading]: [Operand; SETTINGS],
 ) -> Result<Stepped, AssemblyError> {
-    let Clock { t, late, next, before, tried, accepted } = clock;
+    let Clock { t, late, next, before, tried, accepted, natural } = clock;
     let a = builder.assembly();
     let left = clock::left(a, t, late, end);
     let fitted = clock::fit(a, left, next, longest);
@@ -318,8 +343,11 @@ fn write_tolerated(
     let rests = a.select(Test::Equal, t, end, 1.0, stuck);
     let h = a.select(Test::Equal, rests, 0.0, fitted, 0.0);
     builder.set_h(h);
-    let step = code.write(builder, state, Some([relative, absolute]))?;
-    let Some(ratio) = step.ratio else { unreachable!("only estimated steps are paced by a tolerance") };
+    let tolerance = ToleranceInputs { settings: [relative, absolute], natural };
+    let step = code.write(builder, state, Some(tolerance))?;
+    let Some(Measured { ratio, sizes }) = step.measured else {
+        unreachable!("only estimated steps are paced by a tolerance")
+    };
 
     let a = builder.assembly();
     let spoiled = clock::spoiled(a, &step.change);
@@ -335,6 +363,7 @@ fn write_tolerated(
         before,
         tried: a.add(tried, trying),
         accepted: a.add(accepted, count),
+        natural: natural::follow(a, natural, sizes, [taken, h, fading]),
     };
     let arrived = a.select(Test::Equal, after.t, end, 1.0, stuck);
     let halt = a.select(Test::Equal, t, end, 0.0, arrived);
@@ -347,7 +376,7 @@ fn write_on_grid(
     builder: &mut StepBuilder,
     state: [&[Operand]; 3],
     clock: Clock<Operand>,
-    [start, step, last, end, steps, _]: [Operand; SETTINGS],
+    [start, step, last, end, steps, ..]: [Operand; SETTINGS],
 ) -> Result<Stepped, AssemblyError> {
     let (a, tried) = (builder.assembly(), clock.tried);
     let count = a.add(tried, 1.0);

@@ -144,6 +144,12 @@ impl Integrator {
         Ok(Integrator::new(Card::named(name)?, pace))
     }
 
+    /// The same by another method.
+    #[must_use]
+    pub fn by(self, card: &'static Card) -> Integrator {
+        Integrator { card, ..self }
+    }
+
     /// Samples every so many steps, besides start and end.
     #[must_use]
     pub fn every(self, steps: u64) -> Integrator {

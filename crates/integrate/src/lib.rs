@@ -39,6 +39,7 @@ mod error;
 mod implicit;
 mod integrator;
 mod method;
+mod natural;
 mod pace;
 mod quadrature;
 mod run;

@@ -1,6 +1,8 @@
 //! The pace of a run: a step, or a tolerance or a density from which steps are found.
 
+use crate::clock::first;
 use crate::error::{RunError, number};
+use crate::natural::{self, NaturalSizes};
 use crate::run::density::Density;
 use crate::step::{Interval, Motion, StepError};
 use leastaction_compile::{Arithmetic, LANES, Lanes};
@@ -53,8 +55,9 @@ impl From<Density> for Pace {
 /// The error that is tolerated in a step, component by component: `absolute` + `relative`·|y|.
 ///
 /// |y| is the larger size of the component before and after the step. Where it is less than a hundredth of the largest coordinate,
-/// or momentum, a hundredth of that is taken: so a component may pass through zero, and tolerances need no units. What rounding alone
-/// makes of a step is always tolerated.
+/// or momentum, a hundredth of that is taken; and no less than a tenth of how large coordinates, or momenta, have been over the last few hundredths
+/// of the run. So components may pass through zero, one by one or together, and tolerances need no units. What rounding alone makes of a step is
+/// always tolerated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
     /// Relative to the size of the state.
@@ -65,6 +68,10 @@ pub struct Tolerance {
 
 /// A component smaller than this, relative to the largest of its kind, is measured by that one.
 const SMALL: f64 = 0.01;
+/// Or smaller than this, relative to the natural size of its kind.
+pub(crate) const LATELY: f64 = 0.1;
+/// A multiple of the state's scale that only a scale of 0 has.
+const ABSURD: f64 = 1e100;
 /// Less than this, relatively, is not asked for: rounding makes as much of any step, and no step would be short enough.
 const FINEST: f64 = f64::EPSILON / 4.0;
 
@@ -76,17 +83,46 @@ impl Tolerance {
     }
 
     /// Errors as multiples of what is tolerated, the largest in each lane; NaN if one is.
-    pub fn ratios(&self, errors: &[f64], before: &[f64], change: &[f64], ratios: &mut [f64]) {
+    pub(crate) fn ratios(
+        &self,
+        natural: &NaturalSizes,
+        errors: &[f64],
+        before: &[f64],
+        change: &[f64],
+        ratios: &mut [f64],
+    ) {
         match ratios.len() {
-            1 => self.ratios_in::<1>(errors, before, change, ratios),
-            _ => self.ratios_in::<LANES>(errors, before, change, ratios),
+            1 => self.ratios_in::<1>(natural, errors, before, change, ratios),
+            _ => self.ratios_in::<LANES>(natural, errors, before, change, ratios),
         }
     }
 
-    fn ratios_in<const W: usize>(&self, errors: &[f64], before: &[f64], change: &[f64], ratios: &mut [f64]) {
+    fn ratios_in<const W: usize>(
+        &self,
+        natural: &NaturalSizes,
+        errors: &[f64],
+        before: &[f64],
+        change: &[f64],
+        ratios: &mut [f64],
+    ) {
         let [errors, before, change] = [errors, before, change].map(|rows| rows.as_chunks::<W>().0);
-        let tolerance = [[self.relative; W], [self.absolute; W]];
-        ratios.copy_from_slice(&Tolerance::ratio(&mut Lanes::<W>, tolerance, errors, before, change));
+        let (a, tolerance) = (&mut Lanes::<W>, [[self.relative; W], [self.absolute; W]]);
+        let sizes = natural::sizes(a, before, change);
+        let floors = Tolerance::floors(a, natural.each_ref().map(|size| first(size)), sizes);
+        ratios.copy_from_slice(&Tolerance::ratio(a, tolerance, floors, errors, before, change));
+    }
+
+    /// What components of each kind are measured by at least, given the natural sizes and those before and after a step.
+    #[inline(always)]
+    pub(crate) fn floors<A: Arithmetic>(
+        a: &mut A,
+        natural: [A::Value; 2],
+        sizes: [A::Value; 2],
+    ) -> [A::Value; 2] {
+        std::array::from_fn(|kind| {
+            let (lately, now) = (a.mul(LATELY, natural[kind]), a.mul(SMALL, sizes[kind]));
+            a.max(lately, now)
+        })
     }
 
     /// The largest error as a multiple of what is tolerated, for numbers and for kernels.
@@ -94,21 +130,15 @@ impl Tolerance {
     pub(crate) fn ratio<A: Arithmetic>(
         a: &mut A,
         [relative, absolute]: [A::Value; 2],
+        floors: [A::Value; 2],
         errors: &[A::Value],
         before: &[A::Value],
         change: &[A::Value],
     ) -> A::Value {
-        let half = before.len().div_ceil(2);
         let (mut worst, mut sum) = (a.constant(0.0), a.constant(0.0));
-        for part in [0..half, half..before.len()] {
-            let mut largest = a.constant(0.0);
-            for i in part.clone() {
-                let size = size(a, before[i], change[i]);
-                largest = a.max(size, largest);
-            }
-            let floor = a.mul(SMALL, largest);
-            for i in part {
-                let size = size(a, before[i], change[i]);
+        for (kind, floor) in natural::kinds(before.len()).into_iter().zip(floors) {
+            for i in kind {
+                let size = natural::size(a, before[i], change[i]);
                 let size = a.max(size, floor);
                 let (wished, finest) = (a.mul(relative, size), a.mul(FINEST, size));
                 let wished = a.add(absolute, wished);
@@ -134,15 +164,7 @@ impl Tolerance {
     }
 }
 
-/// The larger size of a component before and after a step.
-#[inline(always)]
-fn size<A: Arithmetic>(a: &mut A, before: A::Value, change: A::Value) -> A::Value {
-    let after = a.add(before, change);
-    let (before, after) = (a.abs(before), a.abs(after));
-    a.max(before, after)
-}
-
-/// A first step for some lanes, in memory for three blocks: such that the change of the field over it, to the power of the order, meets the tolerance
+/// A first step for some lanes, in memory for four blocks; and their natural momenta. A step is such that the change of the field over it, to the power of the order, meets the tolerance
 /// (E. Hairer, S. P. Nørsett and G. Wanner, *Solving Ordinary Differential Equations I*, 1993, section II.4).
 pub(crate) fn first_steps(
     motion: &mut Motion<'_>,
@@ -151,24 +173,24 @@ pub(crate) fn first_steps(
     (t, y): (&[f64], &[f64]),
     span: f64,
     lanes: &[bool],
-    [rate, there, at]: &mut [Vec<f64>; 3],
+    [rate, there, at, spare]: &mut [Vec<f64>; 4],
 ) -> Result<[f64; LANES], StepError> {
     let width = t.len();
     let still = [0.0; LANES];
     let unit = Interval { t, h: &still[..width] };
     motion.rates(unit, 0.0, y, rate)?;
-    let mut ratios = [0.0; LANES];
-    let measure = |errors: &[f64], change: &[f64], ratios: &mut [f64; LANES]| {
-        tolerance.ratios(errors, y, change, &mut ratios[..width]);
+    let (mut ratios, mut natural) = ([0.0; LANES], *motion.natural());
+    let measure = |natural: &NaturalSizes, errors: &[f64], change: &[f64], ratios: &mut [f64; LANES]| {
+        tolerance.ratios(natural, errors, y, change, &mut ratios[..width]);
         // In multiples of the scale of the state, not of the tolerance.
         let loosest = tolerance.relative.max(tolerance.absolute);
         ratios.iter_mut().for_each(|r| *r *= loosest);
     };
     at.fill(0.0);
-    measure(y, at, &mut ratios);
+    measure(&natural, y, at, &mut ratios);
     let sizes = ratios;
     // A state at rest at zero has no scale but how it moves.
-    measure(rate, rate, &mut ratios);
+    measure(&natural, rate, rate, &mut ratios);
     let speeds = ratios;
     let mut trial = [0.0; LANES];
     for j in (0..width).filter(|&j| lanes[j]) {
@@ -179,10 +201,21 @@ pub(crate) fn first_steps(
     crate::block::shift(at, y, 1.0, &trial[..width], rate);
     motion.rates(Interval { t, h: &trial[..width] }, 1.0, at, there)?;
     there.iter_mut().zip(rate.iter()).for_each(|(there, rate)| *there -= rate);
-    measure(there, rate, &mut ratios);
+    // What the coordinates' rates change by, per time, is their acceleration.
+    let [q, v, bend] = [y, &*rate, &*there].map(|rows| natural::largest(rows, width));
+    for j in (0..width).filter(|&j| lanes[j]) {
+        let momentum = natural::momentum(q[0][j], v[0][j], bend[0][j] / trial[j].abs(), v[1][j]);
+        natural[1][j] = natural[1][j].max(momentum);
+    }
+    *motion.natural_mut() = natural;
+    natural::foresee(motion, (t, y), span, lanes, [at, spare]);
+    let natural = *motion.natural();
+    measure(&natural, there, rate, &mut ratios);
     let loosest = tolerance.relative.max(tolerance.absolute);
     for j in (0..width).filter(|&j| lanes[j]) {
-        let bend = (ratios[j] / trial[j].abs()).max(speeds[j]);
+        // What differs from nothing at all says nothing.
+        let ratio = if ratios[j] < ABSURD { ratios[j] } else { 0.0 };
+        let bend = (ratio / trial[j].abs()).max(speeds[j]);
         let power = 1.0 / f64::from(order + 1);
         let step = if bend > 1e-15 { (0.01 * loosest.max(1e-16) / bend).powf(power) } else { 1e-3 };
         let longest = (100.0 * trial[j].abs()).min(span.abs());
@@ -196,18 +229,29 @@ pub(crate) fn first_steps(
 mod tests {
     use super::*;
 
+    const UNKNOWN: NaturalSizes = [[0.0; LANES]; 2];
+
     #[test]
     fn errors_are_relative_to_components_and_their_kind() {
         let tolerance = Tolerance { relative: 1e-3, absolute: 0.0 };
         let mut ratio = [0.0];
         // The second coordinate is tiny, and measured by a hundredth of the first.
-        tolerance.ratios(&[0.0, 1e-4, 0.0, 0.0], &[10.0, 1e-9, 1.0, 1.0], &[0.0; 4], &mut ratio);
+        tolerance.ratios(&UNKNOWN, &[0.0, 1e-4, 0.0, 0.0], &[10.0, 1e-9, 1.0, 1.0], &[0.0; 4], &mut ratio);
         assert!((ratio[0] - 1.0).abs() < 1e-12);
-        tolerance.ratios(&[0.0, 0.0, 0.0, 2e-3], &[10.0, 0.0, 1.0, 1.0], &[0.0; 4], &mut ratio);
+        tolerance.ratios(&UNKNOWN, &[0.0, 0.0, 0.0, 2e-3], &[10.0, 0.0, 1.0, 1.0], &[0.0; 4], &mut ratio);
         assert!((ratio[0] - 2.0).abs() < 1e-12);
-        tolerance.ratios(&[0.0, f64::NAN, 0.0, 1.0], &[10.0, 0.0, 1.0, 1.0], &[0.0; 4], &mut ratio);
+        tolerance.ratios(&UNKNOWN, &[0.0, f64::NAN, 0.0, 1.0], &[10.0, 0.0, 1.0, 1.0], &[0.0; 4], &mut ratio);
         assert!(ratio[0].is_nan());
-        tolerance.ratios(&[0.0; 4], &[0.0; 4], &[0.0; 4], &mut ratio);
+        // Momenta were larger a moment ago, and are measured by a tenth of that.
+        tolerance.ratios(
+            &[[0.0; LANES], [100.0; LANES]],
+            &[0.0, 0.0, 0.0, 1e-2],
+            &[10.0, 0.0, 0.0, 0.0],
+            &[0.0; 4],
+            &mut ratio,
+        );
+        assert!((ratio[0] - 1.0).abs() < 1e-12);
+        tolerance.ratios(&UNKNOWN, &[0.0; 4], &[0.0; 4], &[0.0; 4], &mut ratio);
         assert_eq!(ratio, [0.0]);
     }
 
@@ -217,8 +261,8 @@ mod tests {
         let (y, e, d) = ([1.0, -2.0, 3.0], [1e-7, 3e-6, 1e-8], [0.1, 0.2, -0.3]);
         let wide = |x: [f64; 3]| x.map(|x| [x; LANES]).concat();
         let (mut one, mut eight) = ([0.0], [0.0; LANES]);
-        tolerance.ratios(&e, &y, &d, &mut one);
-        tolerance.ratios(&wide(e), &wide(y), &wide(d), &mut eight);
+        tolerance.ratios(&UNKNOWN, &e, &y, &d, &mut one);
+        tolerance.ratios(&UNKNOWN, &wide(e), &wide(y), &wide(d), &mut eight);
         assert_eq!(eight, [one[0]; LANES]);
     }
 }

@@ -59,7 +59,7 @@ pub(crate) struct RunLoop<'d> {
     /// Where each lane last crossed a jump of the field; far away if it has not.
     crossed: [f64; LANES],
     /// Memory for looks at the field, as on both sides of a jump; empty if no tolerance sets the steps.
-    sides: [Vec<f64>; 3],
+    sides: [Vec<f64>; 4],
     /// How many steps each lane has tried, and taken.
     tried: [u64; LANES],
     accepted: [u64; LANES],
@@ -364,10 +364,12 @@ impl RunLoop<'_> {
             Pacing::Fixed { done, .. } => {
                 visit(Kept::Counts(&mut done[..width]));
             }
-            Pacing::Adaptive { controller: Some(controller), .. } => {
-                visit(Kept::Numbers(controller.before()))
+            Pacing::Adaptive { controller, .. } => {
+                if let Some(controller) = controller {
+                    visit(Kept::Numbers(controller.before()));
+                }
+                self.motion.natural_mut().iter_mut().for_each(|sizes| visit(Kept::Numbers(sizes)));
             }
-            Pacing::Adaptive { controller: None, .. } => {}
             Pacing::Density(control) => control.memory(visit),
         }
         visit(Kept::Counts(&mut self.tried[..width]));

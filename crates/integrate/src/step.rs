@@ -3,6 +3,7 @@
 use crate::block::Block;
 use crate::compiled_loop::StepCode;
 use crate::dense::Polynomial;
+use crate::natural::NaturalSizes;
 use crate::pace::Tolerance;
 use crate::run::checkpoint::Kept;
 use leastaction_compile::LANES;
@@ -66,19 +67,27 @@ pub trait Step {
 /// A method that estimates the error of a step.
 pub trait Estimated {
     /// The error of the last step, lane by lane, as a multiple of what is tolerated.
-    fn error(&mut self, tolerance: Tolerance, block: &Block, change: &[f64], ratios: &mut [f64]);
-
-    /// As [`Estimated::error`], but of the estimate only that part counts which `keep` leaves of it. Unless a method says otherwise, all of it.
-    fn error_within(
+    fn error(
         &mut self,
+        motion: &Motion<'_>,
         tolerance: Tolerance,
         block: &Block,
         change: &[f64],
         ratios: &mut [f64],
-        keep: &mut dyn FnMut(&mut [f64]),
+    );
+
+    /// As [`Estimated::error`], but of the estimate only that part counts which `keep` leaves of it. Unless a method says otherwise, all of it.
+    fn error_within(
+        &mut self,
+        motion: &mut Motion<'_>,
+        tolerance: Tolerance,
+        block: &Block,
+        change: &[f64],
+        ratios: &mut [f64],
+        keep: &mut dyn FnMut(&mut Motion<'_>, &mut [f64]),
     ) {
         let _ = keep;
-        self.error(tolerance, block, change, ratios);
+        self.error(motion, tolerance, block, change, ratios);
     }
 }
 
@@ -174,13 +183,25 @@ pub struct Motion<'d> {
     times: [f64; LANES],
     /// A block and its rates, for differences.
     differences: Vec<f64>,
+    /// What errors are measured by besides the state.
+    natural: NaturalSizes,
+    /// How long the run is; infinite if that is not known.
+    pub(crate) span: f64,
 }
 
 impl<'d> Motion<'d> {
     /// The motion of a system.
     #[must_use]
     pub fn new(dynamics: &'d mut Dynamics) -> Motion<'d> {
-        Motion { dynamics, fixed: None, work: Work::default(), times: [0.0; LANES], differences: Vec::new() }
+        Motion {
+            dynamics,
+            fixed: None,
+            work: Work::default(),
+            times: [0.0; LANES],
+            differences: Vec::new(),
+            natural: [[0.0; LANES]; 2],
+            span: f64::INFINITY,
+        }
     }
 
     /// The motion of a system on fixed branches, if it has switches.
@@ -222,6 +243,15 @@ impl<'d> Motion<'d> {
     #[must_use]
     pub fn work(&self) -> Work {
         self.work
+    }
+
+    /// The natural sizes of coordinates and momenta.
+    pub(crate) fn natural(&self) -> &NaturalSizes {
+        &self.natural
+    }
+
+    pub(crate) fn natural_mut(&mut self) -> &mut NaturalSizes {
+        &mut self.natural
     }
 
     pub(crate) fn work_mut(&mut self) -> &mut Work {

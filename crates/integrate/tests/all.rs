@@ -24,6 +24,7 @@ mod knots;
 mod lanes;
 mod large;
 mod loops;
+mod natural;
 mod nonholonomic;
 mod odd;
 mod orders;

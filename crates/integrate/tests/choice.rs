@@ -4,7 +4,7 @@ use crate::common::{
     begin, damped_pendulum, double_pendulum, driven_pendulum, henon_heiles, kepler, links, stiff_pendulum,
 };
 use leastaction_expr::{Expr, Graph};
-use leastaction_integrate::{Choice, Density, Keeps, Pace, Tolerance};
+use leastaction_integrate::{Choice, Density, Integrator, Keeps, Pace, RunError, Tolerance};
 use leastaction_mechanics::{Dynamics, Model, State};
 
 type System = (Dynamics, State);
@@ -189,4 +189,101 @@ fn the_way_back_is_chosen_too() {
     let (mut dynamics, start) = kepler(0.2);
     let choice = Choice::new(&mut dynamics, &start, -20_000.0, None).unwrap();
     assert!(choice.integrator.ends_only().run(&mut dynamics, &start, -20_000.0).is_ok());
+}
+
+/// Series do not reach over branches of the state, cost more than they save where fields are long, and creep where things are stiff.
+#[test]
+fn series_are_chosen_where_they_are_worth_it() {
+    let with = |system, tolerance: f64| chosen(system, 10.0, Some(Tolerance::relative(tolerance).into())).0;
+    let on_soft_floor = || {
+        let graph = Graph::new();
+        let mut model = Model::new(&graph);
+        let y = model.coordinate("y");
+        model.particle("ball", 1.0, [y]);
+        model.gravity([-9.81]);
+        model.potential("floor", 0.5e6 * (-y).max(0.0).pow(2.0));
+        begin(&model, &[("y", 1.0)])
+    };
+    assert_eq!((with(on_soft_floor(), 1e-10), with(on_soft_floor(), 1e-12)), ("dop853", "vern9"));
+    let bodies = || {
+        let graph = Graph::new();
+        let mut model = Model::new(&graph);
+        let names: Vec<String> = (0..24).flat_map(|i| ["x", "y"].map(|axis| format!("{axis}{i}"))).collect();
+        let places: Vec<_> = names.iter().map(|name| model.coordinate(name)).collect();
+        for (i, one) in places.chunks_exact(2).enumerate() {
+            model.particle(&format!("body{i}"), 1.0, [one[0], one[1]]);
+            for (j, other) in places.chunks_exact(2).enumerate().take(i) {
+                let (dx, dy) = (one[0] - other[0], one[1] - other[1]);
+                model.potential(&format!("pull{i}_{j}"), -1.0 / (dx * dx + dy * dy).sqrt());
+            }
+        }
+        let start: Vec<f64> =
+            (0..48).map(|i| 5.0 * (1.7 * f64::from(i)).sin() + 0.1 * f64::from(i)).collect();
+        let start: Vec<(&str, f64)> = names.iter().map(String::as_str).zip(start).collect();
+        begin(&model, &start)
+    };
+    assert_eq!(with(bodies(), 1e-10), "dop853");
+}
+
+/// Damping so strong that a body pushed from rest has its last velocity at once.
+#[test]
+fn stiffness_is_seen_from_rest() {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let x = model.coordinate("x");
+    model.particle("body", 1.0, [x]);
+    model.dissipation("honey", 0.5e9 * model.velocity(x).pow(2.0));
+    model.force(x, 1.0);
+    let (mut dynamics, start) = begin(&model, &[]);
+    let Choice { integrator, why } = Choice::new(&mut dynamics, &start, 10.0, None).unwrap();
+    assert_eq!(integrator.card().name, "radau5", "{why}");
+    let run = integrator.ends_only().at_most(2000).run(&mut dynamics, &start, 10.0).unwrap();
+    assert!((run.end().q[0] / 1e-8 - 1.0).abs() < 1e-8, "{:?} in {:?}", run.end(), run.work());
+}
+
+/// A vibration that becomes three hundred times as fast as it was at the beginning, long after a short trial has ended.
+#[test]
+fn motion_that_speeds_up_is_not_given_one_step() {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let [x, y] = model.coordinates(["x", "y"]);
+    model.particle("bead", 1.0, [x, y]);
+    model.potential("trough", 0.5 * (1.0 + 100.0 * y * y) * x * x);
+    let system = || begin(&model, &[("x", 1e-4), ("y'", 0.01)]);
+    let (mut dynamics, start) = system();
+    let Choice { integrator, why } = Choice::new(&mut dynamics, &start, 3000.0, None).unwrap();
+    assert!(matches!(integrator.pace(), Pace::Tolerance(_)), "{why}");
+    let run = integrator.ends_only().run(&mut dynamics, &start, 500.0).unwrap();
+    // The action of the vibration stays, so that it rises from ω = 1 to 50 in energy, too, and slows y by next to nothing.
+    assert!((run.end().q[1] / 5.0 - 1.0).abs() < 0.1, "{:?}", run.end());
+}
+
+/// Steps that would never end are refused.
+#[test]
+fn steps_must_not_be_too_short() {
+    let (mut dynamics, start) = kepler(0.1);
+    let run = Integrator::named("dop853", Tolerance::relative(1e-6)).unwrap().longest_step(1e-300);
+    let refused = run.run(&mut dynamics, &start, 1.0).unwrap_err();
+    assert!(refused.to_string().contains("steps"), "{refused}");
+    assert!(matches!(refused.error, RunError::TooManySteps { .. }), "{refused}");
+}
+
+/// A relativistic body that is pushed for long: its velocity comes close to that of light, p/√(1 + p²), and follows from its momentum all the same.
+#[test]
+fn velocities_close_to_that_of_light_are_found() {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let x = model.coordinate("x");
+    model.lagrangian("free", -(1.0 - model.velocity(x).pow(2.0)).sqrt());
+    model.force(x, 1.0);
+    let (mut dynamics, start) = begin(&model, &[]);
+    let mut velocity = [0.0];
+    for p in [1.0_f64, 65_535.0, 65_536.0, 1e6, 1e7] {
+        dynamics.velocities(&[0.0], &[0.0, p], &mut velocity).unwrap();
+        assert!((velocity[0] - p / (1.0 + p * p).sqrt()).abs() < 1e-15, "{p}: {velocity:?}");
+    }
+    let run = Integrator::named("dop853", Tolerance::relative(1e-9)).unwrap().ends_only();
+    let end = run.run(&mut dynamics, &start, 1e5).unwrap().end();
+    let exact = (1.0 + 1e10_f64).sqrt() - 1.0;
+    assert!((end.q[0] / exact - 1.0).abs() < 1e-7, "{end:?}");
 }

@@ -1,6 +1,6 @@
 //! Ensembles: a trajectory has the bits that it has alone, whatever runs beside it.
 
-use crate::common::{begin, double_pendulum, henon_heiles, kepler, links, suited};
+use crate::common::{begin, double_pendulum, henon_heiles, kepler, links, pushed, suited};
 use leastaction_expr::Graph;
 use leastaction_integrate::{
     ALL, Card, Chunk, Density, Ensemble, Event, Fate, Integrator, Keeps, Kind, Launch, Pace, Reason, Sizing,
@@ -122,6 +122,19 @@ fn compare(what: &str, integrator: &Integrator, dynamics: &Dynamics, start: &Sta
         for (index, (expected, found)) in expected.iter().zip(found).enumerate() {
             assert_eq!(*expected, found, "{what}: trajectory {index}, lanes {lanes}, {threads} threads");
         }
+    }
+}
+
+/// From rest, where nothing says how large coordinates and momenta are.
+#[test]
+fn trajectories_from_rest_have_the_bits_of_runs() {
+    for name in ["tsit5", "dop853", "vern9", "taylor", "radau5"] {
+        let (mut dynamics, start) = pushed(1.7);
+        let run = Integrator::named(name, Tolerance::relative(1e-9)).unwrap();
+        compare(name, &run, &dynamics, &start, 10.0);
+        let by_stages = run.clone().compiled(false).run(&mut dynamics, &start, 10.0).unwrap();
+        let whole = run.compiled(true).run(&mut dynamics, &start, 10.0).unwrap();
+        assert_eq!(by_stages.end(), whole.end(), "{name}");
     }
 }
 

@@ -94,13 +94,13 @@ fn arenstorf_orbits_close() {
     }
 }
 
-/// To eleven decimals.
+/// To ten decimals.
 #[test]
 fn planets_of_detest_are_where_they_should_be() {
     for (e, expected) in [(0.1, D1), (0.5, D3)] {
         for (card, pace) in adaptive() {
             let found = distance(&end(card, pace, &mut kepler(e), 20.0), &expected);
-            assert!(found < 1e-11, "{}: off by {found:e} for e = {e}", card.name);
+            assert!(found < 2e-11, "{}: off by {found:e} for e = {e}", card.name);
         }
         for card in ALL.iter().filter(|card| card.order >= 4) {
             let mut planet = kepler(e);

@@ -46,6 +46,7 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("timestep", "step"),
     ("tolerance", "tol"),
     ("rtol", "tol"),
+    ("abstol", "atol"),
     ("accuracy", "tol"),
     ("duration", "until"),
     ("time", "until"),
@@ -228,7 +229,8 @@ impl<'g, 's> Reader<'g, 's> {
             .unwrap_or(token);
         let name = matches!(token.kind, Kind::Name | Kind::Quoted);
         let lists = matches!(word, "coord" | "momentum");
-        let clause = word == "run" && ["method", "step", "tol", "until", "every", "samples"].contains(&text);
+        let clause =
+            word == "run" && ["method", "step", "tol", "atol", "until", "every", "samples"].contains(&text);
         Some(match token.kind {
             Kind::End => return None,
             Kind::Sign(";") => {

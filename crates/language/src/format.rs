@@ -15,6 +15,7 @@ const WORDS: &[&str] = &[
     "and",
     "angle",
     "at",
+    "atol",
     "axis",
     "by",
     "centre",

@@ -42,6 +42,8 @@ pub struct Plan {
     pub step: Option<f64>,
     /// The relative tolerance. There is a step, or a tolerance, or neither.
     pub tolerance: Option<f64>,
+    /// The absolute tolerance, in the units of the state; besides the relative one, and not with a step.
+    pub absolute: Option<f64>,
     /// The time at the end; runs start at 0.
     pub until: f64,
     /// The time between samples.
@@ -53,7 +55,15 @@ pub struct Plan {
 impl Default for Plan {
     /// Ten units of time, whatever they are.
     fn default() -> Plan {
-        Plan { method: None, step: None, tolerance: None, until: 10.0, every: None, samples: None }
+        Plan {
+            method: None,
+            step: None,
+            tolerance: None,
+            absolute: None,
+            until: 10.0,
+            every: None,
+            samples: None,
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::constraint::Level;
 use crate::energy::sum::{OpaqueTerm, SystemEnergy, SystemEnergyKind};
 use crate::energy::{Energy, Potential};
-use crate::equations::{Equations, Statement, depend, is_smooth_in};
+use crate::equations::{Equations, Statement, depend, is_smooth, is_smooth_in};
 use crate::error::ModelError;
 use crate::facts::{Facts, Form, Place, Share, ShareKind};
 use crate::inertia;
@@ -158,6 +158,7 @@ impl<'g> Equations<'g> {
             autonomous: inputs.is_empty() && !timed && !self.others_depend_on_time(),
             smooth_in_time: !timed || is_smooth_in(self.time, &all),
             jacobi: matches!(&self.statement, Statement::Lagrangian(l) if l.jacobi),
+            smooth: is_smooth(&all),
             dissipative: nonzero(&self.resistances),
             forced: nonzero(&self.drives),
             forces_depend_on_velocities: self.forces_depend_on_velocities(),

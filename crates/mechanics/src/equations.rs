@@ -318,6 +318,13 @@ pub(crate) fn is_smooth_in<'g>(symbol: Expr<'g>, expressions: &[Expr<'g>]) -> bo
     true
 }
 
+/// Whether all operators in these expressions are smooth.
+pub(crate) fn is_smooth(expressions: &[Expr<'_>]) -> bool {
+    let Some(graph) = expressions.first().map(|e| e.graph()) else { return true };
+    let ids: Vec<_> = expressions.iter().map(|e| e.id()).collect();
+    graph.order(&ids).into_iter().all(|(_, node)| !matches!(node, Node::Apply(op, _) if !op.is_smooth()))
+}
+
 /// Whether any of the expressions depends on any of the symbols.
 pub(crate) fn depend<'g>(expressions: &[Expr<'g>], symbols: &[Expr<'g>]) -> bool {
     let symbols: FxHashSet<Id> = symbols.iter().map(|s| s.id()).collect();

@@ -44,6 +44,8 @@ pub struct Facts {
     /// Whether Jacobi's function p·v − L, which is H, is another one than the energy T + V: positions depend on time, or the kinetic energy is not quadratic in the
     /// velocities.
     pub jacobi: bool,
+    /// Whether nothing is compared, rounded, or cut off anywhere, by time or by the state: all derivatives of the rates are continuous.
+    pub smooth: bool,
     /// Whether there is dissipation.
     pub dissipative: bool,
     /// Whether generalized forces other than dissipation act.

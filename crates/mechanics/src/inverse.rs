@@ -8,7 +8,8 @@ use crate::error::EvalError;
 use leastaction_compile::LANES;
 use leastaction_linear::{Singular, dense};
 
-const ITERATIONS: u32 = 200;
+/// Trials, halved steps too. Where a momentum grows without bound as its velocity comes to a limit, each iteration is halved many times and gains a bit.
+const ITERATIONS: u32 = 2000;
 /// A residual that no longer falls is rounding if it is smaller than this, relative to what is compared.
 const ROUNDING: f64 = 1e-11;
 const SHORTEST: f64 = 1e-12;

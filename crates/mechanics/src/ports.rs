@@ -8,7 +8,7 @@
 
 use crate::blueprint::{Blueprint, REPEATED};
 use crate::check::{self, Kind};
-use crate::equations::{depend, is_smooth_in};
+use crate::equations::{depend, is_smooth, is_smooth_in};
 use crate::error::{ModelError, Site, StartError, TermKind};
 use crate::facts::{Facts, Form, Share, ShareKind};
 use crate::inverse::Inverse;
@@ -192,6 +192,7 @@ impl<'g> Ports<'g> {
                 autonomous: !timed && self.inputs.is_empty(),
                 smooth_in_time: !timed || is_smooth_in(self.time, &all),
                 jacobi: false,
+                smooth: is_smooth(&all),
                 dissipative,
                 forced,
                 forces_depend_on_velocities: false,

@@ -47,6 +47,7 @@ mod sampling;
 mod section;
 mod simulation;
 mod source;
+mod takeover;
 mod warning;
 
 pub use compare::{Reference, Trial, applies};

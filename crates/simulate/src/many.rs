@@ -17,12 +17,13 @@ impl Problem<'_> {
         names: impl IntoIterator<Item = &'n str>,
         overrides: &Overrides,
     ) -> Result<(), PrepareError> {
-        let Overrides { until, step, tolerance, every, samples, .. } = overrides;
+        let Overrides { until, step, tolerance, absolute, every, samples, .. } = overrides;
         let (paced, timed) = (step.is_some() || tolerance.is_some(), every.is_some() || samples.is_some());
         let clauses = [
             ("until", until.is_some()),
             ("step", paced),
             ("tol", paced),
+            ("atol", step.is_some() || absolute.is_some()),
             ("every", timed),
             ("samples", timed),
         ];

@@ -23,8 +23,7 @@ impl Problem<'_> {
     /// # Errors
     /// [`PrepareError`] if there is no such method, if it needs a step that nobody gives, or if none can be chosen.
     pub fn method(&mut self, overrides: &Overrides) -> Result<Method, PrepareError> {
-        let asked = overrides.tolerance.map(tolerance).or(overrides.step.map(Pace::Step));
-        let pace = asked.or_else(|| self.planned_pace());
+        let pace = self.pace(overrides);
         let named = match &overrides.method {
             Some(method) => Some(Card::named(method).map_err(PrepareError::usage)?),
             None => self.planned_method()?,
@@ -36,7 +35,7 @@ impl Problem<'_> {
                     (None, Sizing::Given) => {
                         return Err(PrepareError::usage(Cause::NoStep { method: card.name }));
                     }
-                    (None, _) => tolerance(USUAL),
+                    (None, _) => Pace::Tolerance(Tolerance::relative(USUAL)),
                 };
                 (Integrator::new(card, pace), None)
             }
@@ -65,9 +64,25 @@ impl Problem<'_> {
     /// The step size or the tolerance that the setup says. A step goes the way that leads to the end.
     #[must_use]
     pub fn planned_pace(&self) -> Option<Pace> {
+        self.pace(&Overrides::default())
+    }
+
+    /// The step size or the tolerance that is asked for, here or by the setup.
+    fn pace(&self, overrides: &Overrides) -> Option<Pace> {
         let (plan, back) = (&self.setup.plan, self.until < self.start.t);
-        let step = plan.step.map(|step| Pace::Step(if back { -step } else { step }));
-        step.or(plan.tolerance.map(tolerance))
+        if let Some(step) = overrides.step {
+            return Some(Pace::Step(step));
+        }
+        let asked = overrides.tolerance.is_some() || overrides.absolute.is_some();
+        if let Some(step) = plan.step.filter(|_| !asked) {
+            return Some(Pace::Step(if back { -step } else { step }));
+        }
+        let (relative, absolute) =
+            (overrides.tolerance.or(plan.tolerance), overrides.absolute.or(plan.absolute));
+        (relative.is_some() || absolute.is_some()).then(|| {
+            let (relative, absolute) = (relative.unwrap_or(USUAL), absolute.unwrap_or(0.0));
+            Pace::Tolerance(Tolerance { relative, absolute })
+        })
     }
 
     /// The method that suits the problem, at a pace if one is given.

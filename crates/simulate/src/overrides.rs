@@ -19,6 +19,8 @@ pub struct Overrides {
     pub step: Option<f64>,
     /// A relative tolerance, from which the method finds its step sizes.
     pub tolerance: Option<f64>,
+    /// An absolute tolerance, in the units of the state, besides the relative one.
+    pub absolute: Option<f64>,
     /// The longest step that a method may find.
     pub max_step: Option<f64>,
     /// How many steps are allowed.
@@ -37,6 +39,7 @@ impl Overrides {
     pub(crate) fn check(&self) -> Result<(), Cause> {
         let pairs = [
             (("step", self.step.is_some()), ("tolerance", self.tolerance.is_some())),
+            (("step", self.step.is_some()), ("absolute tolerance", self.absolute.is_some())),
             (("every", self.every.is_some()), ("samples", self.samples.is_some())),
             (("start", !self.start.is_empty()), ("seed", self.seed.is_some())),
         ];

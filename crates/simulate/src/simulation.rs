@@ -5,6 +5,7 @@ use crate::method::Method;
 use crate::overrides::Overrides;
 use crate::problem::{Named, Problem};
 use crate::run::Run;
+use crate::takeover::Watched;
 use leastaction_integrate::{Failed, Integrator, Moment};
 use leastaction_language::{Drawing, Setup};
 use leastaction_mechanics::{Dynamics, Projection, State};
@@ -98,17 +99,28 @@ impl Simulation {
         self.run_watched(|_| ControlFlow::Continue(()))
     }
 
-    /// Runs, and shows each step to somebody who may report progress, or interrupt. What was computed until then is kept.
+    /// Runs, and shows each step to somebody who may report progress, or interrupt. What was computed until then is kept. If a method that was chosen
+    /// creeps and another does not, that one begins anew, and the simulation of the run says so.
     ///
     /// # Errors
     /// As [`Simulation::run`].
     pub fn run_watched(
         &self,
-        watch: impl FnMut(&mut Moment<'_, '_>) -> ControlFlow<()>,
+        mut watch: impl FnMut(&mut Moment<'_, '_>) -> ControlFlow<()>,
     ) -> Result<Run, FailedRun> {
         let mut simulation = self.clone();
         let before = Instant::now();
-        let ran = self.integrator.run_watched(&mut simulation.dynamics, &self.start, self.until, watch);
+        let mut watched = Watched::new(self);
+        let both = |moment: &mut Moment<'_, '_>| {
+            watched.judge(moment)?;
+            watch(moment)
+        };
+        let mut ran = self.integrator.run_watched(&mut simulation.dynamics, &self.start, self.until, both);
+        if let Some(creeps) = watched.creeps {
+            simulation = self.taken_over(creeps).unwrap_or_else(|| self.clone());
+            let integrator = simulation.integrator.clone();
+            ran = integrator.run_watched(&mut simulation.dynamics, &self.start, self.until, watch);
+        }
         let wall = before.elapsed();
         match ran {
             Ok(trajectory) => Ok(Run { simulation, trajectory, wall, error: None }),

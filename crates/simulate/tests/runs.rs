@@ -213,3 +213,21 @@ fn a_brief_push_is_felt() {
         assert!((end - 4.95).abs() < 1e-6, "{how}: {end}");
     }
 }
+
+/// Forty bodies in honey, too many for a trial to find out how stiff they are: a method for stiff systems takes over, and the run says so.
+#[test]
+fn a_method_that_creeps_is_replaced() {
+    let names: Vec<String> = (0..40).map(|i| format!("x{i}")).collect();
+    let mut text = format!("coord {}\n", names.join(", "));
+    for name in &names {
+        text += &format!("particle b{name} mass 1 at [{name}]\nforce {name} = 1\n");
+    }
+    let squares: Vec<String> = names.iter().map(|name| format!("{name}'^2")).collect();
+    text += &format!("dissipation 1e7*({})/2\nrun until 10\n", squares.join(" + "));
+    let run =
+        Source::text("honey", &text).simulation(&Graph::new(), &Overrides::default()).unwrap().run().unwrap();
+    let why = run.simulation.why.unwrap();
+    assert_eq!(run.simulation.integrator.card().name, "radau5", "{why}");
+    assert!(why.contains("was chosen, but had tried"), "{why}");
+    assert!((run.trajectory.end().q[39] / 1e-6 - 1.0).abs() < 1e-6, "{:?}", run.trajectory.end());
+}

@@ -1,6 +1,6 @@
 //! An expansion: where it is, its coefficients, and a step.
 
-use super::reach::{self, SHARES};
+use super::reach::{self, KINDS, SHARES, TOLERATED};
 use crate::kernel::{ArgumentError, LANES, check};
 
 /// A Taylor expansion of the motion about one state, or about [`LANES`] states: the states, and the coefficients that
@@ -62,6 +62,13 @@ impl Expansion {
         for (row, share) in rows.zip(reach::shares(self.order, relative, absolute)) {
             row.fill(share);
         }
+    }
+
+    /// Sets what states are measured by at least, of each half and in each lane: the natural sizes of coordinates and of momenta.
+    pub fn set_natural(&mut self, sizes: [[f64; LANES]; KINDS]) {
+        let (width, [_, shares, inputs]) = (self.width, self.places());
+        let rows = self.numbers[shares..inputs].chunks_exact_mut(width).skip(TOLERATED);
+        rows.zip(&sizes).for_each(|(row, size)| row.copy_from_slice(&size[..width]));
     }
 
     /// Where steps, shares and inputs begin.

@@ -21,7 +21,11 @@ const MEASURES: usize = 3;
 
 /// What follows from a tolerance: the share of the radius that a remainder relative to each of these terms allows, and the logarithm of
 /// the absolute tolerance.
-pub(super) const SHARES: usize = MEASURES + 1;
+pub(super) const TOLERATED: usize = MEASURES + 1;
+
+/// All that a step is measured by: that, and what states of each kind are measured by at least.
+pub(super) const SHARES: usize = TOLERATED + KINDS;
+pub(super) const KINDS: usize = 2;
 
 /// Logarithms of 0, of an infinity, and of a factor of two.
 const ZERO: f64 = 4_503_599_627_370_496.0;
@@ -35,8 +39,8 @@ const SMALL: f64 = 6.64;
 const MOST: f64 = 1000.0;
 
 /// The shares for a tolerance.
-pub(super) fn shares(order: usize, relative: f64, absolute: f64) -> [f64; SHARES] {
-    let mut shares = [ZERO + OCTAVE * (1023.0 + absolute.log2()); SHARES];
+pub(super) fn shares(order: usize, relative: f64, absolute: f64) -> [f64; TOLERATED] {
+    let mut shares = [ZERO + OCTAVE * (1023.0 + absolute.log2()); TOLERATED];
     for (j, share) in shares[..MEASURES].iter_mut().enumerate() {
         *share = relative.log2() / (order + 1 - j) as f64;
     }
@@ -117,7 +121,7 @@ pub(super) fn reach<A: Arithmetic>(
     let mut reach = a.constant(MOST);
     let half = states.div_ceil(2);
     let absolute = shares[MEASURES];
-    for part in [0..half, half..states] {
+    for (kind, part) in [0..half, half..states].into_iter().enumerate() {
         let mut least = [None; MEASURES];
         for (j, least) in least.iter_mut().enumerate().take(order) {
             for i in part.clone() {
@@ -129,6 +133,8 @@ pub(super) fn reach<A: Arithmetic>(
             }
             *least = least.map(|largest| a.sub(largest, SMALL * OCTAVE));
         }
+        let natural = logarithm(a, shares[TOLERATED + kind]);
+        least[0] = least[0].map(|least| a.max(least, natural));
         for i in part {
             let (mut largest, mut measures) = (absolute, [None; MEASURES]);
             for j in 0..MEASURES {

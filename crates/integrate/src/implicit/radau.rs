@@ -8,6 +8,7 @@ use super::operator::{Operator, Place};
 use super::{Lane, Progress, largest};
 use crate::block::{Block, scale};
 use crate::dense::{Basis, Polynomial};
+use crate::natural::NaturalSizes;
 use crate::pace::{Pace, Tolerance};
 use crate::quadrature::{Collocation, Double};
 use crate::run::checkpoint::Kept;
@@ -262,18 +263,18 @@ impl Radau {
                 (j..STAGES * len).step_by(self.width).for_each(|i| self.correction[i] = 0.0);
             }
         }
-        self.measure(block);
+        self.measure(motion.natural(), block);
         Ok(())
     }
 
     /// The sizes of corrections: in multiples of the tolerance, or relative to the state.
-    fn measure(&mut self, block: &Block) {
+    fn measure(&mut self, natural: &NaturalSizes, block: &Block) {
         let (len, width) = (self.at.len(), self.width);
         let mut sizes = [0.0_f64; LANES];
         if let Some(tolerance) = self.tolerance {
             let last = &self.z[(STAGES - 1) * len..];
             for correction in self.correction.chunks_exact(len) {
-                tolerance.ratios(correction, block.values(), last, &mut self.ratios[..width]);
+                tolerance.ratios(natural, correction, block.values(), last, &mut self.ratios[..width]);
                 for (size, ratio) in sizes.iter_mut().zip(&self.ratios[..width]) {
                     *size = if ratio > size || ratio.is_nan() { *ratio } else { *size };
                 }
@@ -379,7 +380,7 @@ impl Radau {
                 self.operator.filter(j, &mut self.error, Place { motion, interval, c: 0.0 })?;
             }
             let (mut ratios, change) = ([0.0; LANES], &self.z[(STAGES - 1) * len..]);
-            tolerance.ratios(&self.error, block.values(), change, &mut ratios[..width]);
+            tolerance.ratios(motion.natural(), &self.error, block.values(), change, &mut ratios[..width]);
             for (j, chosen) in chosen.iter_mut().enumerate().filter(|(_, chosen)| **chosen) {
                 self.ratios[j] = ratios[j];
                 *chosen = self.doubtful(j);
@@ -470,7 +471,7 @@ impl Step for Radau {
 }
 
 impl Estimated for Radau {
-    fn error(&mut self, _: Tolerance, _: &Block, _: &[f64], ratios: &mut [f64]) {
+    fn error(&mut self, _: &Motion<'_>, _: Tolerance, _: &Block, _: &[f64], ratios: &mut [f64]) {
         ratios.iter_mut().zip(&self.ratios).for_each(|(ratio, found)| *ratio = *found);
     }
 }

@@ -15,7 +15,7 @@ use crate::block::{Block, copy_in, scale};
 use crate::card::{Card, Kind, Needs, Sizing};
 use crate::dense::{Basis, Polynomial};
 use crate::error::RunError;
-use crate::pace::{Pace, Tolerance};
+use crate::pace::{LATELY, Pace, Tolerance};
 use crate::run::checkpoint::Kept;
 use crate::step::{Foreseen, Interpolated, Interval, Motion, Step, StepError};
 use leastaction_compile::{ArgumentError, Expansion, LANES, SeriesEvaluator};
@@ -200,7 +200,13 @@ impl Taylor {
             self.look(motion, Interval { t, h: &h[..width] }, block, h[..width] == *steps)?;
             if !self.is_close(finest, block.values()) {
                 let change = &self.sums[..self.defects.len()];
-                tolerance.ratios(&self.defects, block.values(), change, &mut ratios[..width]);
+                tolerance.ratios(
+                    motion.natural(),
+                    &self.defects,
+                    block.values(),
+                    change,
+                    &mut ratios[..width],
+                );
             } else {
                 ratios.fill(0.0);
             }
@@ -339,6 +345,7 @@ impl Foreseen for Taylor {
         }
         let (mut looks, mut reach) = ([0.0; LANES], [f64::INFINITY; LANES]);
         if !self.ends {
+            self.here.set_natural(motion.natural().map(|sizes| sizes.map(|size| LATELY * size)));
             self.series.reach(&self.here, &mut reach[..t.len()]).map_err(refused)?;
         }
         let still = self.still(t.len());

@@ -40,7 +40,7 @@ pub enum Kept<'a> {
     Counts(&'a mut [u64]),
 }
 
-const TITLE: &str = "leastaction checkpoint 3";
+const TITLE: &str = "leastaction checkpoint 4";
 
 impl Checkpoint {
     pub(crate) fn of(run: &mut RunLoop<'_>, pace: &Pace) -> Checkpoint {

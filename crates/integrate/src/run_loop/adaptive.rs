@@ -8,6 +8,7 @@ use crate::card::Sizing;
 use crate::clock::{self, first};
 use crate::controller::{self, Judged};
 use crate::error::RunError;
+use crate::natural;
 use crate::pace::Tolerance;
 use crate::step::StepError;
 use leastaction_compile::{Arithmetic, LANES, Lanes, Loops, vectorized};
@@ -145,6 +146,10 @@ impl RunLoop<'_> {
         while let Some(lane) = (0..width).find(|&lane| self.is_too_short(lane)) {
             // If constraints cannot be met however short the step is, that is the reason.
             let unmet = self.unmet.take_if(|unmet| unmet.lane() == Some(lane)).map(RunError::from);
+            if unmet.is_none() && self.has_just_stepped(lane) {
+                self.h[lane] = 4.0 * clock::shortest(&mut Lanes, [self.t[lane]])[0].copysign(self.h[lane]);
+                continue;
+            }
             if unmet.is_none() && self.is_jump(lane)? {
                 (self.h[lane], crossing[lane]) = (self.crossing(), true);
                 continue;
@@ -154,6 +159,16 @@ impl RunLoop<'_> {
             self.h[lane] = 0.0;
         }
         Ok(crossing.contains(&true).then_some(crossing))
+    }
+
+    /// Whether the last step that a lane has tried was taken: then the next may be longer than what the one before it was allowed.
+    fn has_just_stepped(&mut self, lane: usize) -> bool {
+        match &mut self.pacing {
+            Pacing::Adaptive { controller: Some(controller), .. } => {
+                self.accepted[lane] > 0 && controller.before()[lane] <= 0.0
+            }
+            _ => false,
+        }
     }
 
     /// The error of the step as a multiple of what is tolerated. If its end is moved onto constraints, errors along them remain, and of
@@ -169,12 +184,12 @@ impl RunLoop<'_> {
         let Some(method) = method.estimated() else {
             unreachable!("the card of {} says that it estimates its errors", self.card.name)
         };
-        method.error(tolerance, block, change, ratios);
+        method.error(motion, tolerance, block, change, ratios);
         if target.is_empty() {
             return;
         }
         let mut along = [0.0; LANES];
-        method.error_within(tolerance, block, change, &mut along[..width], &mut |errors| {
+        method.error_within(motion, tolerance, block, change, &mut along[..width], &mut |motion, errors| {
             // What cannot be restricted stays as it is.
             let _ = motion.dynamics().restrict(&ends[..width], target, errors);
         });
@@ -194,6 +209,14 @@ impl RunLoop<'_> {
         let ratio = a.add(first(ratios), spoiled);
         let taken = controller::taken(a, h, ratio);
         (0..W).for_each(|j| self.taken[j] = taken[j] < 0.0);
+        let [before, change] = [self.block.values(), &self.change].map(|rows| rows.as_chunks::<W>().0);
+        let sizes = natural::sizes(a, before, change);
+        let known = self.motion.natural().each_ref().map(|size| first(size));
+        let fading = [natural::fading(self.start, self.end); W];
+        let after = natural::follow(a, known, sizes, [taken, h, fading]);
+        for (natural, after) in self.motion.natural_mut().iter_mut().zip(after) {
+            natural[..W].copy_from_slice(&after);
+        }
         let Pacing::Adaptive { controller, .. } = &mut self.pacing else {
             unreachable!("only steps that a tolerance sets are judged")
         };

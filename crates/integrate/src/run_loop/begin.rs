@@ -5,15 +5,17 @@ use super::switching::Switching;
 use super::{Limits, Pacing, RunLoop};
 use crate::block::Block;
 use crate::card::{Card, Kind, Sizing};
+use crate::clock;
 use crate::controller::Controller;
 use crate::dense::{DenseOutput, Polynomial};
 use crate::error::RunError;
+use crate::natural;
 use crate::pace::{Pace, first_steps};
 use crate::run::checkpoint::Kept;
 use crate::run::density::Control;
 use crate::run::grid::Grid;
 use crate::step::Motion;
-use leastaction_compile::LANES;
+use leastaction_compile::{LANES, Lanes};
 use leastaction_mechanics::{Dynamics, Quantity, System};
 
 /// Steps are not compiled as a whole for a run of fewer: that would take longer than the run.
@@ -44,6 +46,10 @@ impl<'d> RunLoop<'d> {
                     return Err(RunError::BadLongest { step: limits.longest });
                 }
                 Grid::check_times(start, end)?;
+                let least = (end - start).abs() / limits.longest;
+                if least > limits.steps as f64 {
+                    return Err(RunError::TooManySteps { steps: least.ceil(), limit: limits.steps });
+                }
                 let controller = match card.sizing {
                     Sizing::Given => {
                         return Err(RunError::NotAdaptive { method: card.name, instead: "dop853" });
@@ -138,14 +144,25 @@ impl<'d> RunLoop<'d> {
                 if let Some(controller) = controller {
                     (0..LANES).filter(fresh).for_each(|j| controller.before()[j] = 0.0);
                 }
+                let sizes = natural::largest(self.block.values(), width);
+                for (natural, sizes) in self.motion.natural_mut().iter_mut().zip(sizes) {
+                    (0..width).filter(|&j| lanes[j]).for_each(|j| natural[j] = sizes[j]);
+                }
                 let span = self.end - self.start;
+                self.motion.span = span.abs();
                 let mut first = [span; LANES];
-                if controller.is_some() && span != 0.0 {
+                if controller.is_none() && span != 0.0 {
+                    let RunLoop { motion, block, sides: [rates, at, ..], t, .. } = self;
+                    natural::foresee(motion, (&t[..width], block.values()), span, lanes, [rates, at]);
+                } else if span != 0.0 {
                     let (here, order) = ((&self.t[..width], self.block.values()), self.card.order);
                     let RunLoop { motion, sides, .. } = self;
                     first = first_steps(motion, *tolerance, order, here, span, lanes, sides)?;
                 }
-                (0..width).filter(|&j| lanes[j]).for_each(|j| self.next[j] = first[j]);
+                // The first step is a guess: it should move the time.
+                let least = 4.0 * clock::shortest(&mut Lanes, [self.start])[0];
+                let longer = |step: f64| step.abs().max(least).copysign(span);
+                (0..width).filter(|&j| lanes[j]).for_each(|j| self.next[j] = longer(first[j]));
                 Ok(())
             }
         }

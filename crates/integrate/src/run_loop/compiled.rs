@@ -5,6 +5,8 @@ use super::{Pacing, RunLoop, interval};
 use crate::clock::Clock;
 use crate::compiled_loop::{CompiledLoop, Pacer, Settings};
 use crate::error::RunError;
+use crate::natural;
+use crate::pace::Tolerance;
 use crate::step::StepError;
 use leastaction_compile::LANES;
 
@@ -42,6 +44,7 @@ impl RunLoop<'_> {
             before: self.remembered().map_or([0.0; LANES], |before| *before),
             tried: tried.map(|count| count as f64),
             accepted: self.accepted.map(|count| count as f64),
+            natural: *self.motion.natural(),
             t: self.t,
         };
         let (settings, still) = (self.settings(), [0.0; LANES]);
@@ -69,6 +72,7 @@ impl RunLoop<'_> {
             _ => self.tried = tried,
         }
         (self.t, self.late, self.next) = (clock.t, clock.late, clock.next);
+        *self.motion.natural_mut() = clock.natural;
         self.accepted = clock.accepted.map(|count| count as u64);
         let are_over = self.over();
         self.taken = std::array::from_fn(|j| are_over[j] && !were_over[j]);
@@ -99,11 +103,13 @@ impl RunLoop<'_> {
         match &self.pacing {
             Pacing::Fixed { grid, .. } => {
                 let [start, step, last, end, steps] = grid.settings();
-                [start, step, last, end, steps, 0.0]
+                [start, step, last, end, steps, 0.0, 0.0]
             }
             Pacing::Adaptive { tolerance, .. } => {
                 let (leap, steps) = (leap(self.start, self.end, self.card.order), self.limits.steps as f64);
-                [tolerance.relative, tolerance.absolute, self.end, self.limits.longest, leap, steps]
+                let (Tolerance { relative, absolute }, fading) =
+                    (*tolerance, natural::fading(self.start, self.end));
+                [relative, absolute, self.end, self.limits.longest, leap, steps, fading]
             }
             Pacing::Density(_) => unreachable!("steps from a density are not compiled into a loop"),
         }

@@ -27,7 +27,7 @@ impl RunLoop<'_> {
         if near || self.left(lane).abs() < 2.0 * h.abs() || self.sides[0].is_empty() {
             return Ok(false);
         }
-        let RunLoop { motion, sides: [from, first, second], block, .. } = self;
+        let RunLoop { motion, sides: [from, first, second, _], block, .. } = self;
         let (t, steps) = (&self.t[..width], [h; LANES]);
         // Before: from here back, by the field from here.
         motion.rates(Interval { t, h: &steps[..width] }, 0.0, block.values(), first)?;

@@ -125,6 +125,16 @@ pub(crate) fn relativistic() -> (Dynamics, State) {
     begin(&model, &[("x", 1.1), ("p_x", 0.4)])
 }
 
+/// A mass of 2 at rest that is pushed by a force of t − `from` as soon as that is positive.
+pub(crate) fn pushed(from: f64) -> (Dynamics, State) {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let (t, x) = (model.time(), model.coordinate("x"));
+    model.particle("mass", 2.0, [x]);
+    model.force(x, (t - from).max(0.0));
+    begin(&model, &[])
+}
+
 /// An oscillator of unit frequency from unit amplitude: q = cos t.
 pub(crate) fn oscillator() -> (Dynamics, State) {
     let graph = Graph::new();

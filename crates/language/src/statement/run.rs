@@ -47,9 +47,9 @@ pub(super) fn start<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
     }
 }
 
-const CLAUSES: [&str; 6] = ["method", "step", "tol", "until", "every", "samples"];
+const CLAUSES: [&str; 7] = ["method", "step", "tol", "atol", "until", "every", "samples"];
 
-/// `run method NAME, step H, tol TOL, until T, every DT, samples N`
+/// `run method NAME, step H, tol TOL, atol TOL, until T, every DT, samples N`
 pub(super) fn run<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
     loop {
         let token = parser.peek();
@@ -80,14 +80,15 @@ fn clause<'g, 's>(
     word: &str,
     span: Span,
 ) -> Outcome {
-    let conflict = match word {
-        "step" => "tol",
-        "tol" => "step",
-        "every" => "samples",
-        "samples" => "every",
-        _ => "",
+    let conflicts: &[&str] = match word {
+        "step" => &["tol", "atol"],
+        "tol" | "atol" => &["step"],
+        "every" => &["samples"],
+        "samples" => &["every"],
+        _ => &[],
     };
-    if let Some(other) = reader.setup.source_map.find(Mention::Clause, conflict) {
+    for conflict in conflicts {
+        let Some(other) = reader.setup.source_map.find(Mention::Clause, conflict) else { continue };
         return Err(Diagnostic::at(span, format!("a run has `{word}` or `{conflict}`, not both"))
             .related(other, "given here")
             .help("remove one of them"));
@@ -109,6 +110,7 @@ fn clause<'g, 's>(
         "step" => reader.setup.plan.step = Some(value),
         "tol" if value >= 1.0 => return wrong("a relative tolerance is less than 1"),
         "tol" => reader.setup.plan.tolerance = Some(value),
+        "atol" => reader.setup.plan.absolute = Some(value),
         "every" => reader.setup.plan.every = Some(value),
         _ if value.fract() != 0.0 || value > 1e9 => return wrong("it must be a whole number up to 1e9"),
         _ => reader.setup.plan.samples = Some(value as u64),

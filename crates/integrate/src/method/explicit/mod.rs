@@ -16,6 +16,7 @@ use crate::block::{Block, CopyIn, copy_in};
 use crate::compiled_loop::StepCode;
 use crate::compiled_step::{CompiledStep, Contents, KernelKey};
 use crate::dense::{Basis, Polynomial};
+use crate::natural::NaturalSizes;
 use crate::pace::{Pace, Tolerance};
 use crate::run::checkpoint::Kept;
 use crate::step::{Compiled, Estimated, Interpolated, Interval, Motion, Step, StepError};
@@ -133,7 +134,7 @@ impl Explicit {
             width,
             KernelKey { method: tableau.method, contents },
             &tableau.quantities(),
-            (&[n, n, n], settings),
+            (&[n, n, n, if settings.is_empty() { 0 } else { 2 }], settings),
             |builder, inputs| tableau.write_alone(full, builder, inputs),
         )
     }
@@ -141,7 +142,7 @@ impl Explicit {
     /// Makes the step, and with `full` finds all of its stages.
     fn step_as_whole(
         &mut self,
-        dynamics: &Dynamics,
+        motion: &mut Motion<'_>,
         interval: Interval<'_>,
         block: &Block,
         full: bool,
@@ -152,7 +153,12 @@ impl Explicit {
             unreachable!("a step is compiled before it is made as a whole")
         };
         let (first, others) = self.stages.split_at_mut(len);
-        let outputs = whole.step(dynamics, interval, &[block.values(), block.carry(), first])?;
+        // Only errors are measured by natural sizes.
+        let (natural, width) =
+            (*motion.natural(), if self.tolerance.is_some() { interval.t.len() } else { 0 });
+        let [coordinates, momenta] = natural.each_ref().map(|sizes| &sizes[..width]);
+        let rows = [block.values(), block.carry(), first, coordinates, momenta];
+        let outputs = whole.step(motion.dynamics(), interval, &rows)?;
         if let Some(change) = change {
             change.copy_from_slice(&outputs[..len]);
         }
@@ -188,7 +194,7 @@ impl Explicit {
     /// Finds the stages of the last step that its kernel kept to itself.
     fn complete_stages(
         &mut self,
-        dynamics: &Dynamics,
+        motion: &mut Motion<'_>,
         interval: Interval<'_>,
         block: &Block,
     ) -> Result<(), EvalError> {
@@ -196,9 +202,9 @@ impl Explicit {
             return Ok(());
         }
         if self.full.is_none() {
-            self.full = self.kernel(dynamics, interval.t.len(), true)?;
+            self.full = self.kernel(motion.dynamics(), interval.t.len(), true)?;
         }
-        self.step_as_whole(dynamics, interval, block, true, None)
+        self.step_as_whole(motion, interval, block, true, None)
     }
 }
 
@@ -227,7 +233,7 @@ impl Step for Explicit {
         if self.whole.is_some() {
             let full = std::mem::take(&mut self.stages_wanted) && self.full.is_some();
             motion.work_mut().evaluations += tableau.stages.len() as u64 + 1;
-            return Ok(self.step_as_whole(motion.dynamics(), interval, block, full, Some(change))?);
+            return Ok(self.step_as_whole(motion, interval, block, full, Some(change))?);
         }
         let mut step = Computing { motion, interval, memory: self.rows(block, change) };
         Ok(tableau.step(&mut step)?)
@@ -262,15 +268,38 @@ impl Step for Explicit {
 }
 
 impl Estimated for Explicit {
-    fn error(&mut self, tolerance: Tolerance, block: &Block, change: &[f64], ratios: &mut [f64]) {
+    fn error(
+        &mut self,
+        motion: &Motion<'_>,
+        tolerance: Tolerance,
+        block: &Block,
+        change: &[f64],
+        ratios: &mut [f64],
+    ) {
         if self.whole.is_some() && self.tolerance == Some(tolerance) {
             return ratios.copy_from_slice(&self.ratios[..ratios.len()]);
         }
-        self.error_within(tolerance, block, change, ratios, &mut |_| {});
+        self.measure(motion.natural(), tolerance, block, change, ratios, &mut |_| {});
     }
 
     fn error_within(
         &mut self,
+        motion: &mut Motion<'_>,
+        tolerance: Tolerance,
+        block: &Block,
+        change: &[f64],
+        ratios: &mut [f64],
+        keep: &mut dyn FnMut(&mut Motion<'_>, &mut [f64]),
+    ) {
+        let natural = *motion.natural();
+        self.measure(&natural, tolerance, block, change, ratios, &mut |errors| keep(motion, errors));
+    }
+}
+
+impl Explicit {
+    fn measure(
+        &mut self,
+        natural: &NaturalSizes,
         tolerance: Tolerance,
         block: &Block,
         change: &[f64],
@@ -281,7 +310,7 @@ impl Estimated for Explicit {
         for (row, measured) in estimate.rows().zip(&mut measured) {
             self.rows(block, &mut []).combine(Slot::At(0), Weighted(row));
             keep(&mut self.at);
-            tolerance.ratios(&self.at, block.values(), change, &mut measured[..width]);
+            tolerance.ratios(natural, &self.at, block.values(), change, &mut measured[..width]);
         }
         for (j, ratio) in ratios.iter_mut().enumerate() {
             [*ratio] = estimate.join(&mut Lanes, [[measured[0][j]], [measured[1][j]]]);
@@ -301,7 +330,7 @@ impl Interpolated for Explicit {
         let (tableau, len) = (self.tableau, self.at.len());
         let dense = &tableau.dense;
         self.stages_wanted = true;
-        self.complete_stages(motion.dynamics(), interval, block)?;
+        self.complete_stages(motion, interval, block)?;
         let mut step = Computing { motion, interval, memory: self.rows(block, &mut []) };
         for (i, &stage) in dense.extra.iter().enumerate() {
             text::stage(&mut step, tableau.last() + 1 + i, stage)?;

@@ -7,7 +7,7 @@ use super::Row;
 use super::text::stages;
 use crate::block::Block;
 use crate::card::{Card, Kind, Needs, Sizing};
-use crate::compiled_loop::{StepCode, StepOutputs};
+use crate::compiled_loop::{StepCode, StepOutputs, ToleranceInputs};
 use crate::compiled_step::{CompiledStep, KernelKey, StepBuilder};
 use crate::step::{Compiled, Interval, Motion, Step, StepError};
 use crate::workspace::{Computing, Memory, Place, Workspace, Writing, spread};
@@ -117,11 +117,11 @@ impl StepCode for Classical {
         &self,
         builder: &mut StepBuilder,
         [y, ..]: [&[Operand]; 3],
-        _: Option<[Operand; 2]>,
+        _: Option<ToleranceInputs>,
     ) -> Result<StepOutputs, AssemblyError> {
         let mut writing = Writing::new(builder, [y, &[]], y.len(), 1 + STAGES.len());
         step(&mut writing)?;
         let [change, _] = writing.change;
-        Ok(StepOutputs { change, rates: Vec::new(), ratio: None })
+        Ok(StepOutputs { change, rates: Vec::new(), measured: None })
     }
 }

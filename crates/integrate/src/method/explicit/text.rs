@@ -2,8 +2,9 @@
 
 use super::{Estimate, Row, Tableau};
 use crate::block::after;
-use crate::compiled_loop::{StepCode, StepOutputs};
+use crate::compiled_loop::{Measured, StepCode, StepOutputs, ToleranceInputs};
 use crate::compiled_step::StepBuilder;
+use crate::natural;
 use crate::pace::Tolerance;
 use crate::workspace::{Formula, Place, Rows, Slot, Workspace, Writing};
 use leastaction_compile::{Arithmetic, AssemblyError, Operand};
@@ -37,22 +38,24 @@ impl Tableau {
         &self,
         builder: &mut StepBuilder,
         [y, e, first]: [&[Operand]; 3],
-        tolerance: Option<[Operand; 2]>,
+        tolerance: Option<ToleranceInputs>,
     ) -> Result<(StepOutputs, Vec<Vec<Operand>>), AssemblyError> {
         let mut s = Writing::new(builder, [y, e], y.len(), self.last() + 1);
         s.rates[0] = first.to_vec();
         self.step(&mut s)?;
         let [change, _] = s.change.clone();
-        let ratio = tolerance.map(|tolerance| {
+        let measured = tolerance.map(|ToleranceInputs { settings, natural }| {
+            let sizes = natural::sizes(s.builder.assembly(), y, &change);
+            let floors = Tolerance::floors(s.builder.assembly(), natural, sizes);
             let mut ratios = [s.builder.h(); 2];
             for (row, ratio) in self.estimate.rows().zip(&mut ratios) {
                 s.combine(Slot::At(0), Weighted(row));
-                *ratio = Tolerance::ratio(s.builder.assembly(), tolerance, &s.at[0], y, &change);
+                *ratio = Tolerance::ratio(s.builder.assembly(), settings, floors, &s.at[0], y, &change);
             }
-            self.estimate.join(s.builder.assembly(), ratios)
+            Measured { ratio: self.estimate.join(s.builder.assembly(), ratios), sizes }
         });
         let rates = s.rates[self.last()].clone();
-        Ok((StepOutputs { change, rates, ratio }, s.rates))
+        Ok((StepOutputs { change, rates, measured }, s.rates))
     }
 
     /// The step as a kernel: gives the change, the last rates, the error as a multiple of what is tolerated if a tolerance is given, and with
@@ -63,13 +66,14 @@ impl Tableau {
         builder: &mut StepBuilder,
         inputs: &[Vec<Operand>],
     ) -> Result<Vec<Operand>, AssemblyError> {
-        let [y, e, first, tolerance] = inputs else {
-            unreachable!("a step has states, carries, rates and settings as inputs")
+        let [y, e, first, natural, settings] = inputs else {
+            unreachable!("a step has states, carries, rates, natural sizes and settings as inputs")
         };
-        let tolerance = tolerance.first_chunk().copied();
+        let tolerance = settings.first_chunk().zip(natural.first_chunk());
+        let tolerance = tolerance.map(|(&settings, &natural)| ToleranceInputs { settings, natural });
         let (outputs, rates) = self.write_step(builder, [y, e, first], tolerance)?;
         let inner = if full { rates[1..self.last()].concat() } else { Vec::new() };
-        let ratio = Vec::from_iter(outputs.ratio);
+        let ratio = Vec::from_iter(outputs.measured.map(|measured| measured.ratio));
         Ok([outputs.change, outputs.rates, ratio, inner].concat())
     }
 }
@@ -91,7 +95,7 @@ impl StepCode for Tableau {
         &self,
         builder: &mut StepBuilder,
         state: [&[Operand]; 3],
-        tolerance: Option<[Operand; 2]>,
+        tolerance: Option<ToleranceInputs>,
     ) -> Result<StepOutputs, AssemblyError> {
         Ok(self.write_step(builder, state, tolerance)?.0)
     }

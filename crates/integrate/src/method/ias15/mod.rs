@@ -13,7 +13,7 @@ mod nodes;
 use crate::block::Block;
 use crate::card::{Card, Kind, Needs, Sizing};
 use crate::dense::{Basis, DenseOutput, Polynomial};
-use crate::pace::{Pace, Tolerance};
+use crate::pace::{LATELY, Pace, Tolerance};
 use crate::run::checkpoint::Kept;
 use crate::step::{Estimated, Interpolated, Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
@@ -295,13 +295,28 @@ impl Ias15 {
     }
 
     /// What b₆ does to the state in a lane, as a multiple of what is tolerated: where f is next to nothing, it need not be known well.
-    fn effect(&self, Tolerance { relative, absolute }: Tolerance, block: &Block, lane: usize) -> f64 {
+    fn effect(
+        &self,
+        motion: &Motion<'_>,
+        Tolerance { relative, absolute }: Tolerance,
+        block: &Block,
+        lane: usize,
+    ) -> f64 {
         let (row, width) = (self.rate.len(), block.width());
         let values = if self.twice { &self.velocities } else { block.values() };
         let half = if self.twice { row } else { (row / width).div_ceil(2) * width };
         let mut worst = 0.0;
-        for part in [0..half, half..row] {
-            let (mut term, mut size) = (0.0_f64, 0.0_f64);
+        let mut natural = motion.natural().map(|sizes| LATELY * sizes[lane]);
+        if self.twice {
+            // Velocities are to momenta as they are now, and coordinates come to their sizes in the time of the run.
+            let largest =
+                |rows: &[f64]| rows.iter().skip(lane).step_by(width).fold(0.0, |m: f64, x| m.max(x.abs()));
+            let per_momentum =
+                largest(&self.velocities) / largest(&block.values()[row..]).max(f64::MIN_POSITIVE);
+            natural[0] = (natural[0] / motion.span).max(natural[1] * per_momentum);
+        }
+        for (part, natural) in [0..half, half..row].into_iter().zip(natural) {
+            let (mut term, mut size) = (0.0_f64, natural);
             for i in part.filter(|i| i % width == lane) {
                 term = term.max(self.b[(NODES - 1) * row + i].abs());
                 size = size.max(values[i].abs());
@@ -390,14 +405,22 @@ impl Step for Ias15 {
 
 impl Estimated for Ias15 {
     /// The error of a step shrinks as h¹⁵ and b₆ as h⁷, so b₆ may be the 7/15th power of what is tolerated.
-    fn error(&mut self, tolerance: Tolerance, block: &Block, _: &[f64], ratios: &mut [f64]) {
+    fn error(
+        &mut self,
+        motion: &Motion<'_>,
+        tolerance: Tolerance,
+        block: &Block,
+        _: &[f64],
+        ratios: &mut [f64],
+    ) {
         let width = ratios.len();
         for (j, ratio) in ratios.iter_mut().enumerate() {
             let lane = block.values().iter().skip(j).step_by(width);
             let size = lane.fold(0.0, |size: f64, y| size.max(y.abs()));
             let absolute = if tolerance.absolute == 0.0 { 0.0 } else { tolerance.absolute / size };
             let tolerated = SCALE * (tolerance.relative + absolute).powf(7.0 / 15.0);
-            *ratio = (self.last_term[j] / tolerated.min(LARGEST)).min(self.effect(tolerance, block, j));
+            *ratio =
+                (self.last_term[j] / tolerated.min(LARGEST)).min(self.effect(motion, tolerance, block, j));
         }
     }
 }

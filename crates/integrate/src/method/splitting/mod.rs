@@ -27,7 +27,7 @@ pub(super) mod yoshida8;
 
 use crate::block::{Block, after, copy_in};
 use crate::card::Keeps;
-use crate::compiled_loop::{StepCode, StepOutputs};
+use crate::compiled_loop::{StepCode, StepOutputs, ToleranceInputs};
 use crate::compiled_step::{CompiledStep, KernelKey, StepBuilder};
 use crate::error::RunError;
 use crate::method::composition::mirror;
@@ -251,7 +251,7 @@ impl Splitting {
         s.rates[self.stages[0].part.half()] = first.to_vec();
         Splitting::advance(&self.stages, &mut s)?;
         let rates = if self.joins() { std::mem::take(&mut s.rates[LAST]) } else { Vec::new() };
-        Ok((StepOutputs { change: s.change.concat(), rates, ratio: None }, s.at))
+        Ok((StepOutputs { change: s.change.concat(), rates, measured: None }, s.at))
     }
 
     /// The first rate of a step.
@@ -423,7 +423,7 @@ impl StepCode for Splitting {
         &self,
         builder: &mut StepBuilder,
         state: [&[Operand]; 3],
-        _: Option<[Operand; 2]>,
+        _: Option<ToleranceInputs>,
     ) -> Result<StepOutputs, AssemblyError> {
         Ok(Splitting::write(self, builder, state)?.0)
     }
