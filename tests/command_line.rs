@@ -289,8 +289,8 @@ fn events_are_written_and_pictures_change_no_file() {
     prints(&["run", &model, "--events", &events, "--out", &plain]);
     let table = std::fs::read_to_string(&events).unwrap();
     let rows: Vec<_> = table.lines().collect();
-    assert!(rows[0] == "t,t_error,event,rising,x,x',p_x" && rows.len() == 4, "{table}");
-    assert!(rows[1].starts_with("1.570796") && rows[1].contains(",1.0,0.0,"), "{table}");
+    assert!(rows[0] == "t,t_error,event,direction,x,x',p_x" && rows.len() == 4, "{table}");
+    assert!(rows[1].starts_with("1.570796") && rows[1].contains(",zero,falling,"), "{table}");
     prints(&["run", &model, "--out", &beside, "--plot", &picture]);
     assert_eq!(std::fs::read(&plain).unwrap(), std::fs::read(&beside).unwrap());
 }

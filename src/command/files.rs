@@ -18,7 +18,7 @@ pub(super) struct Files {
     /// Write the samples to a file, by its ending: .csv, .npz (NumPy), .parquet or .json; may be repeated
     #[arg(long, value_name = "FILE")]
     out: Vec<PathBuf>,
-    /// Write every event to a file, by its ending: its time, its number in the order of the text, whether it rises, and the state; may be repeated
+    /// Write every event to a file, by its ending: its time, its name, its direction and the state; may be repeated
     #[arg(long, value_name = "FILE")]
     events: Vec<PathBuf>,
 }
@@ -60,12 +60,8 @@ impl Files {
         }
         if !self.events.is_empty() {
             let table = run.event_table().map_err(Failure::run)?;
-            let numbered =
-                run.simulation.events.iter().enumerate().map(|(i, name)| format!("{} = {name}", i + 1));
-            let note = ("events".to_owned(), numbered.collect::<Vec<_>>().join(", "));
-            let about = About { notes: [about.notes.clone(), vec![note]].concat(), ..about.clone() };
             for path in &self.events {
-                match write(path, &table, &about) {
+                match write(path, &table, about) {
                     Ok(()) => written.push(format!("{} ({} events)", path.display(), table.len())),
                     Err(error) => errors.push(error.to_string()),
                 }

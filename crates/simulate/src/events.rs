@@ -3,16 +3,18 @@
 use crate::run::Run;
 use leastaction_integrate::Crossing;
 use leastaction_mechanics::{EvalError, Form};
-use leastaction_output::Table;
+use leastaction_output::{ColumnKind, Table};
 use std::io;
 use std::ops::Range;
 
-/// Every crossing of an event in the order of the run: its time `t`, `t_error` by which that may be off, `event`, the number of the event in the order
-/// of the text, counted from 1, `rising`, which is 1 or 0, and the state.
+/// Every crossing of an event in the order of the run: its time `t`, `t_error` by which that may be off, `event`, the name of the event,
+/// `direction`, in which it was crossed (`rising` or `falling`), and the state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventTable {
     columns: Vec<(&'static str, String, Vec<f64>)>,
     rows: usize,
+    /// The names of the events.
+    events: Vec<String>,
 }
 
 impl Run {
@@ -28,8 +30,8 @@ impl Run {
         if let Some(error) = &self.error {
             columns.push(("time", "t_error".to_owned(), error.crossings.clone()));
         }
-        columns.push(("event", "event".to_owned(), all(&|c| c.event as f64 + 1.0)));
-        columns.push(("event", "rising".to_owned(), all(&|c| f64::from(u8::from(c.rising)))));
+        columns.push(("event", "event".to_owned(), all(&|c| c.event as f64)));
+        columns.push(("event", "direction".to_owned(), all(&|c| f64::from(u8::from(c.rising)))));
         let names = system.coordinates().iter().enumerate();
         columns.extend(names.map(|(i, name)| ("coordinates", name, all(&|c| c.state.q[i]))));
         if moving {
@@ -42,7 +44,7 @@ impl Run {
             let names = system.momenta().iter().enumerate();
             columns.extend(names.map(|(i, name)| ("momenta", name, all(&|c| c.state.p[i]))));
         }
-        Ok(EventTable { columns, rows: crossings.len() })
+        Ok(EventTable { columns, rows: crossings.len(), events: self.simulation.events.clone() })
     }
 }
 
@@ -63,6 +65,14 @@ impl EventTable {
 impl Table for EventTable {
     fn columns(&self) -> Vec<(&'static str, String)> {
         self.columns.iter().map(|(group, name, _)| (*group, name.clone())).collect()
+    }
+
+    fn kind(&self, column: usize) -> ColumnKind {
+        match self.columns.get(column).map(|(group, name, _)| (*group, name.as_str())) {
+            Some(("event", "event")) => ColumnKind::Word(self.events.clone()),
+            Some(("event", _)) => ColumnKind::Word(["falling", "rising"].map(str::to_owned).into()),
+            _ => ColumnKind::Number,
+        }
     }
 
     fn rows(&self) -> u64 {

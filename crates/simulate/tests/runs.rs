@@ -101,13 +101,13 @@ fn events_are_a_table() {
     let flight = run(BALL, &Overrides::default());
     let table = flight.event_table().unwrap();
     let columns: Vec<_> = table.columns().into_iter().map(|(_, name)| name).collect();
-    assert_eq!(columns, ["t", "event", "rising", "y", "y'", "p_y"]);
+    assert_eq!(columns, ["t", "event", "direction", "y", "y'", "p_y"]);
     let column = |i: usize| {
         let mut values = Vec::new();
         table.read(i, 0..table.rows(), &mut values).unwrap();
         values
     };
-    assert_eq!((column(1), column(2)), (vec![1.0, 2.0], vec![0.0, 0.0]));
+    assert_eq!((column(1), column(2)), (vec![0.0, 1.0], vec![0.0, 0.0]));
     assert!((column(0)[0] - 0.5).abs() < 1e-14 && (column(4)[1] + 1.0).abs() < 1e-14, "{table:?}");
 }
 

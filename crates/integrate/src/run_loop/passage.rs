@@ -345,7 +345,9 @@ impl RunLoop<'_> {
             for lane in (0..W).filter(|&lane| !passage.lanes[lane]) {
                 let left = clock::left(&mut Lanes, [t[lane]], [self.late[lane]], [self.end])[0];
                 let step = candidates[lane][k];
-                let short = step > 0.0 && step <= self.limits.longest.min(passage.suits[lane]);
+                // A step that leads to a switch must not become longer.
+                let allowed = if self.switching.is_some() { self.h[lane].abs() } else { self.limits.longest };
+                let short = step > 0.0 && step <= allowed.min(passage.suits[lane]);
                 steps[lane] = if short { step.min(left.abs()).copysign(forward) } else { 0.0 };
             }
             if steps[..W].iter().all(|step| *step == 0.0) {
@@ -369,6 +371,7 @@ impl RunLoop<'_> {
             return self.try_step();
         };
         let (width, lanes, steps) = (self.block.width(), passage.lanes, self.h);
+        self.interpolated = false;
         (0..width).filter(|&lane| lanes[lane]).for_each(|lane| self.h[lane] = 0.0);
         let stepped = if (0..width).all(|lane| self.h[lane] == 0.0) { Ok(()) } else { self.try_step() };
         self.h = steps;
