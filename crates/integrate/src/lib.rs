@@ -41,6 +41,7 @@ mod integrator;
 mod method;
 mod natural;
 mod pace;
+mod pulse;
 mod quadrature;
 mod run;
 mod run_loop;
@@ -59,6 +60,7 @@ pub use error::{CheckpointError, CheckpointFileError, DriftError, Failed, RunErr
 pub use integrator::{End, Integrator, Moment, Reason, Sample};
 pub use method::{ALL, UnknownMethod};
 pub use pace::{Pace, Tolerance};
+pub use pulse::step_for_pulses;
 pub use run::checkpoint::{Checkpoint, Kept};
 pub use run::checksum::checksum;
 pub use run::density::Density;
