@@ -172,7 +172,7 @@ pub(crate) fn first_steps(
     order: u32,
     (t, y): (&[f64], &[f64]),
     span: f64,
-    lanes: &[bool],
+    (lanes, remembers): (&[bool], bool),
     [rate, there, at, spare]: &mut [Vec<f64>; 4],
 ) -> Result<[f64; LANES], StepError> {
     let width = t.len();
@@ -203,18 +203,20 @@ pub(crate) fn first_steps(
     there.iter_mut().zip(rate.iter()).for_each(|(there, rate)| *there -= rate);
     // What the coordinates' rates change by, per time, is their acceleration.
     let [q, v, bend] = [y, &*rate, &*there].map(|rows| natural::largest(rows, width));
-    for j in (0..width).filter(|&j| lanes[j]) {
+    for j in (0..width).filter(|&j| lanes[j] && remembers) {
         let momentum = natural::momentum(q[0][j], v[0][j], bend[0][j] / trial[j].abs(), v[1][j]);
         natural[1][j] = natural[1][j].max(momentum);
     }
     *motion.natural_mut() = natural;
-    natural::foresee(motion, (t, y), span, lanes, [at, spare]);
+    if remembers {
+        natural::foresee(motion, (t, y), span, lanes, [at, spare]);
+    }
     let natural = *motion.natural();
     measure(&natural, there, rate, &mut ratios);
     let loosest = tolerance.relative.max(tolerance.absolute);
     for j in (0..width).filter(|&j| lanes[j]) {
         // What differs from nothing at all says nothing.
-        let ratio = if ratios[j] < ABSURD { ratios[j] } else { 0.0 };
+        let ratio = if ratios[j] < ABSURD || !remembers { ratios[j] } else { 0.0 };
         let bend = (ratio / trial[j].abs()).max(speeds[j]);
         let power = 1.0 / f64::from(order + 1);
         let step = if bend > 1e-15 { (0.01 * loosest.max(1e-16) / bend).powf(power) } else { 1e-3 };

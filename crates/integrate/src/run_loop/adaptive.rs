@@ -209,13 +209,15 @@ impl RunLoop<'_> {
         let ratio = a.add(first(ratios), spoiled);
         let taken = controller::taken(a, h, ratio);
         (0..W).for_each(|j| self.taken[j] = taken[j] < 0.0);
-        let [before, change] = [self.block.values(), &self.change].map(|rows| rows.as_chunks::<W>().0);
-        let sizes = natural::sizes(a, before, change);
-        let known = self.motion.natural().each_ref().map(|size| first(size));
-        let fading = [natural::fading(self.start, self.end); W];
-        let after = natural::follow(a, known, sizes, [taken, h, fading]);
-        for (natural, after) in self.motion.natural_mut().iter_mut().zip(after) {
-            natural[..W].copy_from_slice(&after);
+        if self.target.is_empty() {
+            let [before, change] = [self.block.values(), &self.change].map(|rows| rows.as_chunks::<W>().0);
+            let sizes = natural::sizes(a, before, change);
+            let known = self.motion.natural().each_ref().map(|size| first(size));
+            let fading = [natural::fading(self.start, self.end); W];
+            let after = natural::follow(a, known, sizes, [taken, h, fading]);
+            for (natural, after) in self.motion.natural_mut().iter_mut().zip(after) {
+                natural[..W].copy_from_slice(&after);
+            }
         }
         let Pacing::Adaptive { controller, .. } = &mut self.pacing else {
             unreachable!("only steps that a tolerance sets are judged")

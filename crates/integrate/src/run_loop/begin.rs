@@ -145,22 +145,25 @@ impl<'d> RunLoop<'d> {
                     (0..LANES).filter(fresh).for_each(|j| controller.before()[j] = 0.0);
                 }
                 let sizes = natural::largest(self.block.values(), width);
-                for (natural, sizes) in self.motion.natural_mut().iter_mut().zip(sizes) {
+                // Passages of singular configurations go by the state alone.
+                let remembers = self.target.is_empty();
+                for (natural, sizes) in self.motion.natural_mut().iter_mut().zip(sizes).filter(|_| remembers)
+                {
                     (0..width).filter(|&j| lanes[j]).for_each(|j| natural[j] = sizes[j]);
                 }
                 let span = self.end - self.start;
                 self.motion.span = span.abs();
                 let mut first = [span; LANES];
-                if controller.is_none() && span != 0.0 {
+                if controller.is_none() && span != 0.0 && remembers {
                     let RunLoop { motion, block, sides: [rates, at, ..], t, .. } = self;
                     natural::foresee(motion, (&t[..width], block.values()), span, lanes, [rates, at]);
-                } else if span != 0.0 {
+                } else if controller.is_some() && span != 0.0 {
                     let (here, order) = ((&self.t[..width], self.block.values()), self.card.order);
                     let RunLoop { motion, sides, .. } = self;
-                    first = first_steps(motion, *tolerance, order, here, span, lanes, sides)?;
+                    first = first_steps(motion, *tolerance, order, here, span, (lanes, remembers), sides)?;
                 }
                 // The first step is a guess: it should move the time.
-                let least = 4.0 * clock::shortest(&mut Lanes, [self.start])[0];
+                let least = if remembers { 4.0 * clock::shortest(&mut Lanes, [self.start])[0] } else { 0.0 };
                 let longer = |step: f64| step.abs().max(least).copysign(span);
                 (0..width).filter(|&j| lanes[j]).for_each(|j| self.next[j] = longer(first[j]));
                 Ok(())
