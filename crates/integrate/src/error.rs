@@ -53,7 +53,7 @@ pub enum RunError {
     },
     /// The motion is driven to a border between two branches from both sides.
     #[error(
-        "at t = {} the motion is driven to {what} = 0 from both sides: it cannot leave, and has no force there; \
+        "at t = {} the motion is driven to {what} = 0 from both sides, and nothing that is written says how it is held there: \
          write a smooth law, as with tanh in place of sign",
         number(.t)
     )]

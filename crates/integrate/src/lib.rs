@@ -40,6 +40,7 @@ mod implicit;
 mod integrator;
 mod method;
 mod pace;
+mod pulse;
 mod quadrature;
 mod run;
 mod run_loop;
@@ -58,6 +59,7 @@ pub use error::{CheckpointError, CheckpointFileError, DriftError, Failed, RunErr
 pub use integrator::{End, Integrator, Moment, Reason, Sample};
 pub use method::{ALL, UnknownMethod};
 pub use pace::{Pace, Tolerance};
+pub use pulse::step_for_pulses;
 pub use run::checkpoint::{Checkpoint, Kept};
 pub use run::checksum::checksum;
 pub use run::density::Density;

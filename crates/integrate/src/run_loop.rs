@@ -347,7 +347,7 @@ impl RunLoop<'_> {
             }
         }
         if let Some(switching) = &mut self.switching {
-            (0..W).filter(|&j| self.taken[j]).for_each(|j| switching.accept(j));
+            (0..W).filter(|&j| self.taken[j]).for_each(|j| switching.accept(j, self.h[j]));
         }
         (0..W).for_each(|j| self.accepted[j] += u64::from(self.taken[j]));
         self.motion.work_mut().steps += 1;

@@ -69,7 +69,10 @@ impl<'g> Blueprint<'g> {
         energies: impl FnOnce(&[(Expr<'g>, f64)]) -> Result<Arc<[SystemEnergy]>, ModelError>,
     ) -> Result<System, ModelError> {
         let constrained = self.facts.constrained;
-        let held = hold(self.graph, self.time, &self.parameters, &self.velocities, constrained, &self.plans);
+        let held = {
+            let names = [&self.coordinates[..], &self.momenta, &self.velocities];
+            hold(self.graph, self.time, &self.parameters, names, constrained, &self.plans)
+        };
         let branches = held.map(|Held { plans, branches, switches }| {
             let branches = branches.into_iter().map(|branch| (branch, 0.0));
             let parameters: Vec<_> = self.parameters.iter().copied().chain(branches).collect();

@@ -3,7 +3,7 @@
 use crate::error::{Cause, PrepareError};
 use crate::overrides::Overrides;
 use crate::problem::Problem;
-use leastaction_integrate::{Card, Choice, Integrator, Pace, Sizing, Tolerance};
+use leastaction_integrate::{Card, Choice, Integrator, Pace, Sizing, Tolerance, step_for_pulses};
 
 /// The relative tolerance of a method that needs none given, and was given none.
 pub(crate) const USUAL: f64 = 1e-10;
@@ -46,7 +46,12 @@ impl Problem<'_> {
             }
         };
         let integrator = integrator.at_most(overrides.max_steps.unwrap_or(Integrator::STEP_LIMIT));
-        let integrator = integrator.longest_step(overrides.max_step.unwrap_or(f64::INFINITY));
+        let longest = match (overrides.max_step, integrator.pace()) {
+            (Some(step), _) => Some(step),
+            (None, Pace::Tolerance(_)) => step_for_pulses(&self.dynamics, &self.start, self.until),
+            (None, _) => None,
+        };
+        let integrator = integrator.longest_step(longest.unwrap_or(f64::INFINITY));
         Ok(Method { integrator, why })
     }
 

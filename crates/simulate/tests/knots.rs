@@ -31,6 +31,30 @@ fn a_push_is_not_stepped_over() {
     }
 }
 
+/// A bell of the width 0.01 in a run of 100 has the momentum 0.01·√π.
+#[test]
+fn a_brief_bell_is_not_stepped_over() {
+    for method in [None, Some("taylor"), Some("dop853"), Some("ias15"), Some("radau5")] {
+        let x = end("force x = exp(-((t - 33.3)/0.01)^2)\nrun until 100", method);
+        let exact = 0.01 * std::f64::consts::PI.sqrt() * (100.0 - 33.3);
+        assert!((x - exact).abs() < 1e-7, "{method:?}: {x} for {exact}");
+    }
+}
+
+/// A block that is braked at 2 stops after 1/2, at 1/4, and stays there.
+#[test]
+fn dry_friction_holds() {
+    let texts = [
+        "force x = -2*sign(x')\nstart x' = 1\nrun until 3",
+        "dissipation 2*abs(x')\nstart x' = 1\nrun until 3",
+        "force x = select(x' > 0, -2, 2)\nstart x' = 1\nrun until 3",
+    ];
+    for text in texts {
+        let x = end(text, None);
+        assert!((x - 0.25).abs() < 1e-12, "{text}: {x}");
+    }
+}
+
 /// The corners of V = |x| are passed 3535 times, and the energy is there.
 #[test]
 fn corners_do_not_add_up() {
@@ -41,7 +65,7 @@ fn corners_do_not_add_up() {
         let s = 10_000.0 - 2.0 * quarter * half - quarter;
         let sign = if half % 2.0 == 0.0 { -1.0 } else { 1.0 };
         let exact = sign * s * (1.0 - s.abs() / (2.0 * quarter)) * quarter;
-        assert!((x - exact).abs() < 1e-8, "{text}: {x} for {exact}");
+        assert!((x - exact).abs() < 5e-8, "{text}: {x} for {exact}");
     }
 }
 

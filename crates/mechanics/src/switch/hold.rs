@@ -1,6 +1,7 @@
 //! Expressions on fixed branches.
 
 use super::range::excludes_zero;
+use super::slide::controls;
 use super::{Switch, SwitchKind};
 use crate::blueprint::Plans;
 use crate::equations::symbols_of;
@@ -12,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// The plans of a system on fixed branches.
 pub(crate) struct Held<'g> {
     pub(crate) plans: Plans<'g>,
-    /// The branch of each switch, as a symbol.
+    /// The branch of each switch as a symbol, and then whether the motion slides on its border.
     pub(crate) branches: Vec<Expr<'g>>,
     pub(crate) switches: Vec<Switch>,
 }
@@ -23,7 +24,7 @@ pub(crate) fn hold<'g>(
     graph: &'g Graph,
     time: Expr<'g>,
     parameters: &[(Expr<'g>, f64)],
-    velocities: &[Expr<'g>],
+    [coordinates, momenta, velocities]: [&[Expr<'g>]; 3],
     constrained: bool,
     plans: &Plans<'g>,
 ) -> Option<Held<'g>> {
@@ -35,6 +36,8 @@ pub(crate) fn hold<'g>(
         velocities: Substitution::new(graph),
         branches: FxHashMap::default(),
         all_found: false,
+        mixes: false,
+        conditions: FxHashMap::default(),
         images: FxHashMap::default(),
         found: Vec::new(),
         places: FxHashMap::default(),
@@ -57,11 +60,44 @@ pub(crate) fn hold<'g>(
     if holder.found.is_empty() {
         return None;
     }
+    let slide = |k: usize| graph.symbol(&format!("slide {k}"));
+    let slides: Vec<_> = (0..holder.found.len()).map(slide).collect();
     let functions: Vec<_> = holder.found.iter().map(|found| found.function).collect();
     let in_phase_space = drift.is_some() || velocities.is_empty();
     let space = if in_phase_space { Space::Phase } else { Space::Configuration };
-    held.push((Quantity::SwitchingFunctions, space, functions));
-    let branches = holder.found.iter().map(|found| found.branch).collect();
+    let outputs =
+        |plans: &Plans<'g>, wanted| plans.iter().find(|plan| plan.0 == wanted).map(|plan| plan.2.clone());
+    let rates = outputs(plans, Quantity::Rates);
+    let controls = match rates {
+        Some(rates) => {
+            let states = [coordinates, momenta].concat();
+            let rates = holder.mixed(&rates);
+            controls(graph, &holder.found, &slides, &states, time, &rates)
+        }
+        None => vec![None; functions.len()],
+    };
+    // Momenta by velocities, for plans of configuration space.
+    let by_velocities: Vec<_> = match outputs(&held, Quantity::Momenta) {
+        Some(values) => momenta.iter().copied().zip(values).collect(),
+        None => Vec::new(),
+    };
+    let mut signs = [Substitution::new(graph), Substitution::new(graph)];
+    for (found, control) in holder.found.iter_mut().zip(&controls) {
+        found.switch.slides = control.is_some();
+        if let Some(control) = control {
+            signs[0].replace(found.branch, *control);
+            signs[1].replace(found.branch, control.substitute(&by_velocities));
+        }
+    }
+    for (quantity, space, outputs) in &mut held {
+        if watched(*quantity, *space) {
+            *outputs = signs[usize::from(*space == Space::Configuration)].apply(outputs);
+        }
+    }
+    let zero = graph.number(0.0);
+    let rows = signs[0].apply(&functions).into_iter().chain(controls.iter().map(|c| c.unwrap_or(zero)));
+    held.push((Quantity::SwitchingFunctions, space, rows.collect()));
+    let branches = holder.found.iter().map(|found| found.branch).chain(slides).collect();
     let switches = holder.found.into_iter().map(|found| found.switch).collect();
     Some(Held { plans: held, branches, switches })
 }
@@ -77,16 +113,28 @@ struct Holder<'g> {
     /// What nodes become that change.
     images: FxHashMap<Id, Expr<'g>>,
     found: Vec<Found<'g>>,
+    /// Comparisons on fixed branches.
+    conditions: FxHashMap<Id, Expr<'g>>,
+    /// Whether `select` is a mixture of its pieces, whatever its condition.
+    mixes: bool,
     /// Whether what has not been found is no switch.
     all_found: bool,
     /// The switch of a function, and of what is rounded.
     places: FxHashMap<(Id, SwitchKind), usize>,
 }
 
-struct Found<'g> {
-    function: Expr<'g>,
-    branch: Expr<'g>,
+pub(super) struct Found<'g> {
+    pub(super) function: Expr<'g>,
+    pub(super) branch: Expr<'g>,
     switch: Switch,
+}
+
+impl Found<'_> {
+    /// Whether a motion could slide on its border, as far as that does not depend on the rates.
+    pub(super) fn may_slide(&self) -> bool {
+        let Switch { kind, of_time, nested, .. } = self.switch;
+        kind == SwitchKind::Side && !of_time && !nested
+    }
 }
 
 impl<'g> Holder<'g> {
@@ -110,6 +158,13 @@ impl<'g> Holder<'g> {
         roots.iter().map(|id| self.image(*id)).collect()
     }
 
+    /// Expressions with mixtures in place of pieces.
+    fn mixed(&mut self, expressions: &[Expr<'g>]) -> Vec<Expr<'g>> {
+        self.images.clear();
+        (self.mixes, self.all_found) = (true, true);
+        self.hold(expressions)
+    }
+
     fn image(&self, id: Id) -> Expr<'g> {
         self.images.get(&id).copied().unwrap_or(self.graph.at(id))
     }
@@ -119,7 +174,17 @@ impl<'g> Holder<'g> {
         match (op, arguments) {
             (Op::Sign, &[x]) => self.side(x),
             (Op::Abs, &[x]) => self.side(x).map(|side| side * x),
-            (Op::Lt | Op::Le, &[a, b]) => self.side(a - b).map(|side| 0.5 * (1.0 - side)),
+            (Op::Lt | Op::Le, &[a, b]) => {
+                let condition = self.side(a - b).map(|side| 0.5 * (1.0 - side))?;
+                self.conditions.insert(condition.id(), condition);
+                Some(condition)
+            }
+            // While a motion slides on the border, the value is between those of the pieces.
+            (Op::Select, &[condition, a, b]) if self.conditions.contains_key(&condition.id()) => {
+                let mixture = condition * a + (1.0 - condition) * b;
+                let piece = condition.equals(0.0).select(b, mixture);
+                Some(if self.mixes { mixture } else { condition.equals(1.0).select(a, piece) })
+            }
             (Op::Max, &[a, b]) => self.side(a - b).map(|side| side.lt(0.0).select(b, a)),
             (Op::Min, &[a, b]) => self.side(a - b).map(|side| side.lt(0.0).select(a, b)),
             (Op::Floor, &[x]) => self.switch(x, SwitchKind::Floor),
@@ -162,7 +227,7 @@ impl<'g> Holder<'g> {
         self.branches.insert(branch.id(), place);
         let slope = symbols_of(&function.gradient(&[self.time]));
         let affine = of_time && !slope.contains(&self.time);
-        let switch = Switch { what: function.to_string(), kind, of_time, affine, nested };
+        let switch = Switch { what: function.to_string(), kind, of_time, affine, nested, slides: false };
         self.found.push(Found { function, branch, switch });
         Some(branch)
     }

@@ -11,6 +11,7 @@
 
 mod hold;
 mod range;
+mod slide;
 
 use crate::dynamics::Dynamics;
 use crate::engine::check;
@@ -35,6 +36,8 @@ pub struct Switch {
     pub affine: bool,
     /// Whether what decides depends on the branches of other switches.
     pub nested: bool,
+    /// Whether motions can slide on its border.
+    pub slides: bool,
 }
 
 /// How the branches of a switch are told apart.
@@ -61,7 +64,8 @@ impl System {
 }
 
 impl Dynamics {
-    /// The same system on fixed branches, if it has switches. Its parameters are those of the system, and then the branch of each switch.
+    /// The same system on fixed branches, if it has switches. Its parameters are those of the system, then the branch of each switch,
+    /// and then 1 for each switch on whose border the motion slides.
     ///
     /// # Errors
     /// [`SettingError`] as [`System::dynamics`].
@@ -90,7 +94,8 @@ impl Dynamics {
         }
     }
 
-    /// The switching functions of a system on fixed branches at y, and what `floor` rounds: one row for each switch.
+    /// The switching functions of a system on fixed branches at y, or what `floor` rounds, one row for each switch; and then the signs in their place that keep
+    /// the motion on borders on which it slides.
     ///
     /// # Errors
     /// [`EvalError`] if a slice does not fit, there are no switches, or velocities do not follow from momenta.

@@ -15,7 +15,7 @@ impl RunLoop<'_> {
         for lane in 0..self.block.width() {
             let Some(switching) = &mut self.switching else { return Ok(()) };
             let here = &mut switching.lanes[lane];
-            (here.at_knot, here.at_border, here.is_part) = (false, false, false);
+            (here.at_knot, here.at_border, here.is_part) = (None, false, false);
             if self.h[lane] == 0.0 {
                 continue;
             }
@@ -34,7 +34,9 @@ impl RunLoop<'_> {
             if let Some(switching) = &mut self.switching {
                 let part = (whole - self.h[lane]).abs() > rounding;
                 self.h[lane] = if part { self.h[lane] } else { whole };
-                switching.lanes[lane].is_part = part;
+                let here = &mut switching.lanes[lane];
+                here.is_part = part;
+                here.at_knot = here.at_knot.map(|_| self.h[lane]);
             }
         }
         Ok(())
@@ -74,7 +76,7 @@ impl RunLoop<'_> {
                 continue;
             }
             if h.abs() >= distance.abs() {
-                (self.h[lane], here.at_knot) = (distance, true);
+                (self.h[lane], here.at_knot) = (distance, Some(distance));
             } else if 2.0 * h.abs() > distance.abs() && !matches!(self.pacing, Pacing::Fixed { .. }) {
                 self.h[lane] = 0.5 * distance;
             }

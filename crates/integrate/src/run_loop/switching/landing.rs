@@ -1,6 +1,6 @@
 //! Switches of the state: found in a step that could be taken, which is tried again until it ends there.
 
-use super::{AT_ONCE, Border, Ended, Lane, TRIES};
+use super::{AT_ONCE, Border, ENOUGH, Ended, Lane, Switching, TRIES};
 use crate::clock;
 use crate::error::RunError;
 use crate::run::roots::{COARSE, coarse_point, is_quiet, sign_changes};
@@ -78,7 +78,9 @@ impl RunLoop<'_> {
         if landing.is_none() {
             here.planned = h;
         }
-        let met = (length - h).abs() <= rounding;
+        // What is left of the length is finer than the time; some tries lead as near as the numbers allow.
+        let met = (length - h).abs() <= 0.5 * f64::EPSILON * h.abs()
+            || (length - h).abs() <= rounding && tries >= ENOUGH;
         if met || tries >= TRIES {
             // Where polynomials of shorter steps do not lead to the same border, it is passed, and seen behind the step.
             here.at_border = met || landing.is_some();
@@ -95,7 +97,8 @@ impl RunLoop<'_> {
         here.landing = None;
         here.changes += 1;
         if here.changes > switching.switches.len() + AT_ONCE {
-            return Err(self.chatter(lane, border.switch));
+            let switch = border.row % switching.switches.len();
+            return Err(self.chatter(lane, switch));
         }
         here.on_border = Some(border);
         self.change_branches()
@@ -104,10 +107,10 @@ impl RunLoop<'_> {
     /// A switch on whose border a lane rests that the proposed step leaves.
     fn leaves_rest(&self, lane: usize) -> Option<usize> {
         let (width, switching) = (self.block.width(), self.switching.as_ref()?);
-        let rests =
-            |k: usize| switching.switches[k].kind == SwitchKind::Side && switching.branches[k][lane] == 0.0;
-        let leaves = |k: usize| switching.looks[COARSE][k * width + lane] != 0.0;
-        (0..switching.switches.len()).find(|&k| rests(k) && leaves(k))
+        let (Switching { switches, branches, looks, .. }, count) = (switching, switching.switches.len());
+        let rests = |k: usize| branches[k][lane] == 0.0 && branches[count + k][lane] == 0.0;
+        let leaves = |k: usize| looks[COARSE][k * width + lane] != 0.0;
+        (0..count).find(|&k| switches[k].kind == SwitchKind::Side && rests(k) && leaves(k))
     }
 
     /// The first border that the proposed step of a lane meets, and at which fraction of it.
@@ -119,23 +122,26 @@ impl RunLoop<'_> {
         let (dynamics, mut first) = (motion.dynamics(), None::<(Border, f64)>);
         for (k, _) in switching.switches.iter().enumerate().filter(|(_, switch)| !switch.of_time) {
             for border in switching.borders(k, lane) {
-                let look = std::array::from_fn(|i| switching.looks[i][k * width + lane] - border.value);
+                let place = border.row * width + lane;
+                let look = std::array::from_fn(|i| switching.looks[i][place] - border.value);
                 if is_quiet(look, border.side) {
                     continue;
                 }
                 let within = first.map_or(1.0, |(_, tau)| tau);
+                let left = switching.lanes[lane].left.filter(|(row, _)| *row == border.row);
+                let from = left.map_or(0.0, |(_, time)| (time / (end - start).abs()).min(within));
                 let mut f = |part: f64| {
-                    let tau = part * within;
+                    let tau = from + part * (within - from);
                     polynomial.at(&[tau; LANES][..width], &mut at);
                     let time = [start + tau * (end - start); LANES];
                     dynamics.switching_functions(&time[..width], &at, &mut values)?;
-                    Ok::<f64, Ended>(values[k * width + lane] - border.value)
+                    Ok::<f64, Ended>(values[place] - border.value)
                 };
                 let mut sign = border.side;
                 match sign_changes(&mut f, &mut sign, |root| Err(Ended::Found(root))) {
                     Ok(()) => {}
                     Err(Ended::Failed(error)) => return Err(error),
-                    Err(Ended::Found(root)) => first = Some((border, root.at * within)),
+                    Err(Ended::Found(root)) => first = Some((border, from + root.at * (within - from))),
                 }
             }
         }
@@ -154,7 +160,7 @@ impl RunLoop<'_> {
             polynomial.at(&[tau; LANES][..width], &mut switching.at[0]);
             let time = [start + tau * (end - start); LANES];
             motion.dynamics().switching_functions(&time[..width], &switching.at[0], &mut switching.values)?;
-            Ok::<f64, EvalError>(switching.values[border.switch * width + lane] - border.value)
+            Ok::<f64, EvalError>(switching.values[border.row * width + lane] - border.value)
         };
         let (here, aside) = (value(1.0)?, value(1.0 - ASIDE)?);
         let miss = if here == 0.0 { 0.0 } else { -here * ASIDE * h / (here - aside) };

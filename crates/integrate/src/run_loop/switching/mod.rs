@@ -20,6 +20,8 @@ use leastaction_mechanics::{Dynamics, EvalError, Switch, SwitchKind};
 const MET: f64 = 8.0;
 /// So many tries lead to a border. Where motion only touches it, they come nearer by half each.
 const TRIES: u32 = 24;
+/// After so many tries, one that ends on a border but for the rounding of its time is near enough.
+const ENOUGH: u32 = 3;
 /// Where a run goes from a border is seen after these parts of the step that led there; at the start, of the run.
 const AFTER: [f64; 3] = [1e-4, 1e-6, 1e-8];
 const AFTER_START: f64 = 1e-6;
@@ -33,7 +35,7 @@ const AT_ONCE: usize = 16;
 /// The switches of a run.
 pub(super) struct Switching {
     switches: Vec<Switch>,
-    /// The branch of each switch in each lane.
+    /// The branch of each switch in each lane, and then 1 for each on whose border the lane slides.
     branches: Vec<[f64; LANES]>,
     lanes: [Lane; LANES],
     /// Switching functions at the points of a first look, and at one; states, and their rates.
@@ -53,8 +55,8 @@ struct Lane {
     tries: u32,
     /// How long the step would be that is cut.
     planned: f64,
-    /// Whether the proposed step ends at the next switch of time; on a border of the state; before the next time of a grid.
-    at_knot: bool,
+    /// How long the proposed step is if it ends at the next switch of time; whether it ends on a border of the state; before the next time of a grid.
+    at_knot: Option<f64>,
     at_border: bool,
     is_part: bool,
     /// What the lane has come to: a switch of time, or a border of the state.
@@ -62,14 +64,17 @@ struct Lane {
     on_border: Option<Border>,
     /// Whether the lane is between two times of a grid.
     pub(super) within: bool,
+    /// The row whose border the lane has just left, and how long it is known to stay away from it.
+    left: Option<(usize, f64)>,
     /// How often it has changed branches where it is.
     changes: usize,
 }
 
-/// A border of a switch: the value of its function there, and the side from which it is met.
+/// A border of a switch: the row and the value of its function there, and the side from which it is met. Rows after those of the functions are those of the
+/// signs that hold a lane on a border: where they are 1 or −1, it is left.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Border {
-    switch: usize,
+    row: usize,
     value: f64,
     side: f64,
 }
@@ -88,10 +93,10 @@ impl From<EvalError> for Ended {
 
 impl Switching {
     pub(super) fn new(fixed: &Dynamics, switches: &[Switch], width: usize) -> Switching {
-        let (rows, len) = (switches.len() * width, fixed.system().dimension() * width);
+        let (rows, len) = (2 * switches.len() * width, fixed.system().dimension() * width);
         Switching {
             switches: switches.to_vec(),
-            branches: vec![[0.0; LANES]; switches.len()],
+            branches: vec![[0.0; LANES]; 2 * switches.len()],
             lanes: [Lane::default(); LANES],
             looks: vec![vec![0.0; rows]; COARSE + 1],
             values: vec![0.0; rows],
@@ -101,12 +106,13 @@ impl Switching {
 
     /// The borders of the branch that a lane is on.
     fn borders(&self, switch: usize, lane: usize) -> impl Iterator<Item = Border> + use<> {
-        let branch = self.branches[switch][lane];
+        let (branch, sign) = (self.branches[switch][lane], self.switches.len() + switch);
         let borders = match self.switches[switch].kind {
-            SwitchKind::Side => [Some((0.0, branch)), None],
-            SwitchKind::Floor => [Some((branch, 1.0)), Some((branch + 1.0, -1.0))],
+            _ if self.branches[sign][lane] != 0.0 => [Some((sign, 1.0, -1.0)), Some((sign, -1.0, 1.0))],
+            SwitchKind::Side => [Some((switch, 0.0, branch)), None],
+            SwitchKind::Floor => [Some((switch, branch, 1.0)), Some((switch, branch + 1.0, -1.0))],
         };
-        borders.into_iter().flatten().map(move |(value, side)| Border { switch, value, side })
+        borders.into_iter().flatten().map(|(row, value, side)| Border { row, value, side })
     }
 
     /// Whether switches depend on the state, or on time alone.
@@ -123,12 +129,14 @@ impl Switching {
     }
 
     /// The proposed step was taken in a lane.
-    pub(super) fn accept(&mut self, lane: usize) {
-        let Lane { landing, at_knot, at_border, is_part, .. } = self.lanes[lane];
+    pub(super) fn accept(&mut self, lane: usize, h: f64) {
+        let Lane { landing, at_border, is_part, .. } = self.lanes[lane];
+        // A method that foresees its steps may have shortened this one.
+        let at_knot = self.lanes[lane].at_knot == Some(h);
         let here = &mut self.lanes[lane];
-        (here.on_knot, here.within, here.changes) = (at_knot, is_part, 0);
+        (here.on_knot, here.within, here.left, here.changes) = (at_knot, is_part, None, 0);
         here.on_border = landing.filter(|_| at_border).map(|(border, _)| border);
-        (here.landing, here.tries, here.at_knot, here.at_border) = (None, 0, false, false);
+        (here.landing, here.tries, here.at_knot, here.at_border) = (None, 0, None, false);
         if at_knot {
             here.knot = None;
         }
@@ -139,11 +147,11 @@ impl Switching {
         self.branches.iter_mut().for_each(|lanes| visit(Kept::Numbers(lanes)));
         for lane in &mut self.lanes {
             let (mut known, mut border) = (lane.knot.is_some(), lane.on_border.is_some());
-            let Border { switch, value, side } =
-                lane.on_border.unwrap_or(Border { switch: 0, value: 0.0, side: 0.0 });
+            let Border { row, value, side } =
+                lane.on_border.unwrap_or(Border { row: 0, value: 0.0, side: 0.0 });
             let mut flags = [known, border, lane.on_knot, lane.within];
             let mut numbers = [lane.knot.unwrap_or(0.0), lane.clear, lane.planned, value, side];
-            let mut counts = [switch as u64, lane.changes as u64];
+            let mut counts = [row as u64, lane.changes as u64];
             visit(Kept::Flags(&mut flags));
             visit(Kept::Numbers(&mut numbers));
             visit(Kept::Counts(&mut counts));
@@ -151,8 +159,8 @@ impl Switching {
             let [knot, clear, planned, value, side] = numbers;
             (lane.clear, lane.planned, lane.changes) = (clear, planned, counts[1] as usize);
             lane.knot = known.then_some(knot);
-            let switch = (counts[0] as usize).min(self.switches.len() - 1);
-            lane.on_border = border.then_some(Border { switch, value, side });
+            let row = (counts[0] as usize).min(2 * self.switches.len() - 1);
+            lane.on_border = border.then_some(Border { row, value, side });
         }
     }
 }
@@ -188,14 +196,14 @@ impl RunLoop<'_> {
             for switch in 0..count {
                 let Some(Switching { branches, switches, .. }) = &self.switching else { return Ok(()) };
                 if branches[switch][lane] == 0.0 && switches[switch].kind == SwitchKind::Side {
-                    let border = |side| Border { switch, value: 0.0, side };
+                    let border = |side| Border { row: switch, value: 0.0, side };
                     self.set_branch(lane, border(1.0), 1.0)?;
                     let above = self.tendency(lane, border(1.0), delta)?;
                     if above < 0.0 {
                         self.set_branch(lane, border(1.0), -1.0)?;
                         let below = self.tendency(lane, border(1.0), delta)?;
                         if below > 0.0 {
-                            self.set_branch(lane, border(1.0), 0.0)?;
+                            self.slide(lane, switch)?;
                         }
                     }
                 }
@@ -242,7 +250,7 @@ impl RunLoop<'_> {
     /// Changes the branch at a border: to the side that it was met from, or to the other.
     fn set_branch(&mut self, lane: usize, border: Border, side: f64) -> Result<(), RunError> {
         let Some(Switching { switches, branches, .. }) = &mut self.switching else { return Ok(()) };
-        branches[border.switch][lane] = match switches[border.switch].kind {
+        branches[border.row][lane] = match switches[border.row].kind {
             SwitchKind::Side => side,
             SwitchKind::Floor => border.value - if side > 0.0 { 0.0 } else { 1.0 },
         };
@@ -260,7 +268,7 @@ impl RunLoop<'_> {
         };
         let (t, h) = (&self.t[..width], &[delta; LANES][..width]);
         let later: [f64; LANES] = std::array::from_fn(|j| self.t[j] + delta);
-        let place = border.switch * width + lane;
+        let place = border.row * width + lane;
         motion.dynamics().switching_functions(t, block.values(), values)?;
         let before = values[place];
         motion.rates(Interval { t, h }, 0.0, block.values(), first)?;
@@ -319,11 +327,14 @@ impl RunLoop<'_> {
                 switching.lanes[lane].clear = behind[lane];
             }
         }
-        if let Some(border) = border {
-            self.pass_border(lane, border, planned.copysign(self.end - self.start))?;
+        let count = self.switching.as_ref().map_or(0, |switching| switching.switches.len());
+        match border {
+            Some(border) if border.row >= count => self.leave(lane, border)?,
+            Some(border) => self.pass_border(lane, border, planned.copysign(self.end - self.start))?,
+            None => {}
         }
         // What depends on other branches may have jumped over its own border.
-        let (met, t) = (border.map(|border| border.switch), self.t);
+        let (met, t) = (border.map(|border| border.row % count), self.t);
         if self.switching.as_ref().is_some_and(|s| s.switches.iter().any(|switch| switch.nested)) {
             self.find_branches(lane, t, |k, switch| switch.nested && !switch.of_time && Some(k) != met)?;
         }
@@ -337,14 +348,33 @@ impl RunLoop<'_> {
             let onward = border.side * self.tendency(lane, border, part * planned)?;
             self.set_branch(lane, border, -border.side)?;
             let beyond = border.side * self.tendency(lane, border, part * planned)?;
-            if beyond <= 0.0 {
-                return Ok(());
+            if beyond > 0.0 && onward < 0.0 {
+                continue;
             }
-            if onward >= 0.0 {
-                return self.set_branch(lane, border, border.side);
+            if let Some(switching) = &mut self.switching {
+                switching.lanes[lane].left = Some((border.row, part * planned.abs()));
             }
+            return if beyond > 0.0 { self.set_branch(lane, border, border.side) } else { Ok(()) };
         }
-        Err(self.chatter(lane, border.switch))
+        let slides = self.switching.as_ref().is_some_and(|s| s.switches[border.row].slides);
+        if slides { self.slide(lane, border.row) } else { Err(self.chatter(lane, border.row)) }
+    }
+
+    /// Slides on the border of a switch, or rests there as long as it does.
+    fn slide(&mut self, lane: usize, switch: usize) -> Result<(), RunError> {
+        let Some(Switching { switches, branches, .. }) = &mut self.switching else { return Ok(()) };
+        branches[switch][lane] = 0.0;
+        branches[switches.len() + switch][lane] = if switches[switch].slides { 1.0 } else { 0.0 };
+        self.fix_branches(lane)
+    }
+
+    /// Leaves a border on which a lane slides, to the side that can no longer hold it.
+    fn leave(&mut self, lane: usize, border: Border) -> Result<(), RunError> {
+        let Some(Switching { switches, branches, lanes, .. }) = &mut self.switching else { return Ok(()) };
+        let switch = border.row - switches.len();
+        (branches[border.row][lane], branches[switch][lane]) = (0.0, border.value);
+        lanes[lane].left = Some((switch, AFTER[0] * lanes[lane].planned.abs()));
+        self.fix_branches(lane)
     }
 
     fn forget_lane(&mut self, lane: usize) {
