@@ -25,6 +25,12 @@ fn boxes_follow_kuhns_rule() {
     ];
     assert_eq!(mesh.tetrahedra()[..6], first);
     assert!(mesh.volumes().iter().all(|volume| (volume - 1.0 / 384.0).abs() < 1e-16));
+    // Node (i, j, k) stands where it should, also where all numbers of cells differ.
+    let other = Mesh::cuboid([1.0, 1.5, 2.0], [2, 3, 4]).unwrap();
+    other.check().unwrap();
+    close(other.volume(), 3.0, 1e-14);
+    let [i, j, k] = [1, 2, 3];
+    assert_eq!(other.nodes()[i + 3 * (j + 4 * k)], [0.5, 1.0, 1.5]);
     // Two triangles for each square of the surface, and every edge of it twice.
     let surface = mesh.surface();
     assert_eq!(surface.len(), 2 * (2 * 16 + 4 * 32));

@@ -55,9 +55,9 @@ pub(crate) trait Equation {
     /// What the derivatives of g look like. Without entries Newton's method is left out: there only accelerated iteration solves.
     fn structure(&self) -> Structure;
 
-    /// Whether derivatives of g have entries.
-    fn has_entries(&self) -> bool {
-        !matches!(self.structure(), Structure::Free(_))
+    /// Whether Newton's method may be used. It is asked for in every step.
+    fn has_newton(&self) -> bool {
+        has_newton(&self.structure())
     }
 
     /// The entries of the derivatives of g at x that the structure keeps.
@@ -67,6 +67,11 @@ pub(crate) trait Equation {
     fn outer(&self) -> Option<[&[f64]; 2]> {
         None
     }
+}
+
+/// Whether Newton's method makes matrices of this structure.
+pub(crate) fn has_newton(structure: &Structure) -> bool {
+    Newton::serves(structure)
 }
 
 /// The memory of the iterations.
@@ -136,7 +141,7 @@ impl Solver {
         let Solver { anderson, newton, residual, image, foresees } = self;
         let mut front = Front::<W>::new(y.len() / W, residual, image);
         front.foresees = *foresees;
-        front.failed = if equation.has_entries() { Lane::Waiting } else { Lane::Open };
+        front.failed = if equation.has_newton() { Lane::Waiting } else { Lane::Open };
         let mut iterations = anderson.iterate(MOST, y, x, &mut front, |x, image| equation.image(x, image))?;
         if front.unsolved().contains(&true) {
             (front.foresees, front.failed) = (false, Lane::Open);

@@ -23,12 +23,20 @@ pub(super) struct Newton {
 }
 
 impl Newton {
+    /// Whether matrices of this structure are made.
+    pub(super) fn serves(structure: &Structure) -> bool {
+        match structure {
+            Structure::Dense(rows) => *rows <= MOST_DENSE,
+            Structure::Sparse(_) => true,
+            Structure::Free(_) => false,
+        }
+    }
+
     pub(super) fn new(structure: &Structure, width: usize) -> Newton {
-        let factors = match structure {
-            Structure::Dense(rows) if *rows <= MOST_DENSE => Some(Factors::dense(*rows)),
-            Structure::Sparse(pattern) => Some(Factors::sparse(pattern.clone())),
-            Structure::Dense(_) | Structure::Free(_) => None,
-        };
+        let factors = Newton::serves(structure).then(|| match structure {
+            Structure::Sparse(pattern) => Factors::sparse(pattern.clone()),
+            Structure::Dense(rows) | Structure::Free(rows) => Factors::dense(*rows),
+        });
         Newton {
             entries: vec![0.0; factors.as_ref().map_or(0, |_| structure.len() * width)],
             factors,

@@ -14,7 +14,7 @@
 
 use crate::block::{Block, scale};
 use crate::error::RunError;
-use crate::implicit::{Equation, Past, Solver, coupled};
+use crate::implicit::{Equation, Past, Solver, coupled, has_newton};
 use crate::quadrature::{Rule, basis, integrals};
 use crate::run::checkpoint::Kept;
 use crate::step::{Interval, Motion, Step, StepError};
@@ -295,8 +295,9 @@ impl Equation for Mean<'_, '_> {
         }
     }
 
-    fn has_entries(&self) -> bool {
-        !matches!(self.path.structure, Structure::Free(_))
+    fn has_newton(&self) -> bool {
+        // What a sparse structure is takes long to find, and does not matter for this.
+        matches!(self.path.structure, Structure::Sparse(_)) || has_newton(&self.structure())
     }
 
     /// h ∫φₖ f′(u) Iₗ.
