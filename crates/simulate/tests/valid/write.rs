@@ -381,7 +381,10 @@ impl Writer {
         let q = ["x", "y"];
         match self.random.below(4) {
             0 => {
+                // A wire that jumps is refused.
+                let kinks = std::mem::replace(&mut self.kinks, false);
                 let (wire, at) = (self.bounded(&["a"], 2), self.number(-0.8, 0.8));
+                self.kinks = kinks;
                 self.line(format!("let wire(a) = {wire}"));
                 self.line("constraint y = wire(x)");
                 self.line(format!("start x = {at}, y = wire({at})"));
