@@ -12,7 +12,7 @@
 //! | plane, 5 points | 10 000 | 60 | 37 | 10 | – |
 //! | implicit step of a plane, 9 points | 9 800 | 119 | 56 | 9 | – |
 //! | cube, 7 points | 4 913 | 211 | 560 | 43 | 7.4 |
-//! | cube, 27 points | 24 389 | > 1000 | minutes | 2 800 | 380 |
+//! | cube, 27 points | 24 389 | – | not run | 2 800 | 380 |
 //!
 //! Work is the number of multiplications for each entry of the factors. So both are kept, and a constant, `MUCH`, decides.
 
