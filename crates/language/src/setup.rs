@@ -2,6 +2,7 @@
 
 use crate::diagnostic::Errors;
 use crate::drawing::Drawing;
+use crate::meshes::MovingMesh;
 use crate::source_map::SourceMap;
 use leastaction_expr::{Expr, UnboundSymbol, rebind};
 use leastaction_mechanics::{Dynamics, Model, Term};
@@ -27,6 +28,8 @@ pub struct Setup<'g> {
     pub events: Vec<Event<'g>>,
     /// How it is drawn.
     pub drawing: Drawing,
+    /// The meshes whose nodes move.
+    pub meshes: Vec<MovingMesh>,
     /// Outputs that are what their names say: coordinates, velocities, momenta and places.
     pub(crate) plain: HashSet<String>,
     /// Where the text says it.
@@ -92,7 +95,7 @@ pub enum Direction {
     Falling,
 }
 
-rebind!(Setup { model, start, outputs, invariants, events; about, plan, drawing, plain, source_map });
+rebind!(Setup { model, start, outputs, invariants, events; about, plan, drawing, meshes, plain, source_map });
 rebind!(Event { value; name, direction, stop });
 
 impl<'g> Setup<'g> {
@@ -108,6 +111,7 @@ impl<'g> Setup<'g> {
             invariants: Vec::new(),
             events: Vec::new(),
             drawing: Drawing::default(),
+            meshes: Vec::new(),
             plain: HashSet::new(),
             source_map: SourceMap::default(),
         }

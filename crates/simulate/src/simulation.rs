@@ -7,7 +7,7 @@ use crate::problem::{Named, Problem};
 use crate::run::Run;
 use crate::takeover::Watched;
 use leastaction_integrate::{Failed, Integrator, Moment};
-use leastaction_language::{Drawing, Setup};
+use leastaction_language::{Drawing, MovingMesh, Setup};
 use leastaction_mechanics::{Dynamics, Projection, State};
 use leastaction_output::About;
 use std::ops::ControlFlow;
@@ -42,6 +42,8 @@ pub struct Simulation {
     pub conserved: Vec<Named>,
     /// How it is drawn.
     pub drawing: Drawing,
+    /// The meshes whose nodes move.
+    pub meshes: Vec<MovingMesh>,
     /// The length of the last step, if steps have one length.
     pub(crate) last_step: Option<f64>,
     /// So many samples there are, for pictures, for one that is recorded.
@@ -71,7 +73,7 @@ impl Simulation {
         let integrator = problem.with_events(integrator)?;
         let events = problem.events();
         let Problem { name, setup, dynamics, start, placed, until, compile, .. } = problem;
-        let Setup { about, drawing, .. } = setup;
+        let Setup { about, drawing, meshes, .. } = setup;
         Ok(Simulation {
             name,
             about,
@@ -86,6 +88,7 @@ impl Simulation {
             outputs,
             conserved,
             drawing,
+            meshes,
             last_step,
             finer,
         })

@@ -1,0 +1,31 @@
+//! Meshes that move.
+
+use leastaction_field::{Mesh, Over};
+use std::sync::Arc;
+
+/// A mesh whose nodes are particles of a model, as a text declares it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MovingMesh {
+    /// Its name.
+    pub name: String,
+    /// Its cells and groups, and where its nodes are at rest.
+    pub mesh: Arc<Mesh>,
+    /// The number of the coordinate x of its first node among the coordinates as they are declared; y and z follow, and then those of the other
+    /// nodes. Coordinates that are held are not in the state, so positions are found by [`MovingMesh::first_place`].
+    pub first_coordinate: usize,
+    /// The number of its first node among the places of the system, whose positions `Dynamics::positions` gives: all nodes, those that are held too.
+    pub first_place: usize,
+    /// The fields on it.
+    pub fields: Vec<MeshField>,
+}
+
+/// A field on a mesh.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeshField {
+    /// Its name, which is that of its share of the energy.
+    pub name: String,
+    /// What it has an energy for.
+    pub over: Over,
+    /// How many elements it has.
+    pub elements: usize,
+}
