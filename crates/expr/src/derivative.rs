@@ -23,6 +23,8 @@ pub struct Entry<'g> {
     pub value: Expr<'g>,
 }
 
+crate::rebind!(Entry { value; row, column });
+
 impl<'g> Expr<'g> {
     /// The derivative by one variable.
     ///

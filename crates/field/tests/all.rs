@@ -5,6 +5,7 @@ mod bodies;
 mod common;
 mod fields;
 mod formats;
+mod held;
 mod hostile;
 mod meshes;
 mod page;

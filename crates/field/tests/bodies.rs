@@ -304,13 +304,14 @@ fn fields_in_a_model_move_its_nodes_alone_and_in_lanes() {
     }
     let weight = [("mass", Value::Nodes(masses.clone())), ("gz", Value::uniform(&graph, -2.0))];
     nodes.add(&mut model, &shipped("gravity").unwrap().field(&graph, &weight).unwrap()).unwrap();
-    let mut dynamics = model.system().unwrap().dynamics().unwrap();
+    let system = model.system().unwrap();
+    let mut dynamics = system.dynamics().unwrap();
     dynamics.set_parameter("E", 50.0).unwrap();
     let n = 1 + 3 * mesh.nodes().len();
     let mut random = Random::new(8);
     let state = |random: &mut Random| {
         let mut state = vec![0.0; 2 * n];
-        nodes.place(positions(&mesh, 0.05, random).as_chunks::<3>().0, &mut state[..n]);
+        nodes.place(&system, positions(&mesh, 0.05, random).as_chunks::<3>().0, &mut state[..n]);
         state
     };
     let states: Vec<_> = (0..LANES).map(|_| state(&mut random)).collect();
@@ -383,7 +384,7 @@ fn a_balloon_keeps_the_volume_that_it_encloses() {
     let mut state = vec![0.0; 2 * n];
     let scaled: Vec<_> =
         sphere.nodes().iter().map(|x| [scale * x[0] + 5.0, scale * x[1], scale * x[2] - 3.0]).collect();
-    nodes.place(&scaled, &mut state[..n]);
+    nodes.place(dynamics.system(), &scaled, &mut state[..n]);
     let found = forces(&mut dynamics, &state);
     let expected = 7.0 * (scale.powi(3) - 1.0) * scale.powi(2) * 1.7024983139509193;
     assert!((dot(&found, &found).sqrt() - expected).abs() < 1e-12 * expected);
@@ -446,7 +447,7 @@ fn large_bodies_are_ready_soon() {
         let mut dynamics = model.system().unwrap().dynamics().unwrap();
         let compiled = begun.elapsed();
         let mut state = vec![0.0; 6 * mesh.nodes().len()];
-        nodes.place(mesh.nodes(), &mut state[..3 * mesh.nodes().len()]);
+        nodes.place(dynamics.system(), mesh.nodes(), &mut state[..3 * mesh.nodes().len()]);
         let mut rates = state.clone();
         dynamics.rates(&[0.0], &state, &mut rates).unwrap();
         println!(

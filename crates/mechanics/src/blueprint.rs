@@ -1,11 +1,13 @@
 //! From equations to a system: which expressions become kernels.
 
 use crate::constraint::Level;
-use crate::energy::sum::{OpaqueTerm, SystemEnergy, SystemEnergyKind};
+use crate::energy::sum::{OpaqueTerm, SystemEnergies, SystemEnergy, SystemEnergyKind};
 use crate::energy::{Energy, Potential};
 use crate::equations::{Equations, Statement, depend, is_smooth, is_smooth_in};
 use crate::error::ModelError;
 use crate::facts::{Facts, Form, Place, Share, ShareKind};
+use crate::held::reaction::ReactionLayout;
+use crate::held::table::HeldTable;
 use crate::inertia;
 use crate::inverse::Inverse;
 use crate::lagrangian::{Inversion, Lagrangian};
@@ -16,7 +18,8 @@ use crate::source::Space;
 use crate::switch::{Branches, Held, hold};
 use crate::system::System;
 use leastaction_compile::Kernel;
-use leastaction_expr::{Entry, Expr, Glossary, Graph, jvp, substitute};
+use leastaction_expr::{Entry, Expr, Glossary, Graph, Id, jvp, substitute};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// So many constraints of one form get a kernel of their own. Fewer are two to three times faster in one program, written out one
@@ -45,8 +48,11 @@ pub(crate) struct Blueprint<'g> {
     pub(crate) damped: Vec<(usize, usize)>,
     /// Constraints by name, those of positions first.
     pub(crate) constraints: Vec<(String, Level)>,
-    /// Coordinates that are held, and by which constraint.
+    /// Coordinates that are held, and by what.
     pub(crate) held: Vec<(String, String)>,
+    /// Where declared coordinates stand, the held ones after the others, if there are any; empty else.
+    pub(crate) declared: Vec<u32>,
+    pub(crate) reactions: ReactionLayout,
     /// Names, and what they stand for.
     pub(crate) definitions: Vec<(Expr<'g>, Expr<'g>)>,
     /// What else names mean in expressions that are read later.
@@ -57,7 +63,7 @@ pub(crate) struct Blueprint<'g> {
     /// So many constraints of one form get an element map.
     pub(crate) repeated: usize,
     /// Energies that are no formulas.
-    pub(crate) energies: Arc<[SystemEnergy]>,
+    pub(crate) energies: Arc<SystemEnergies>,
 }
 
 pub(crate) type Plans<'g> = Vec<(Quantity, Space, Vec<Expr<'g>>)>;
@@ -66,7 +72,7 @@ impl<'g> Blueprint<'g> {
     /// Compiles a system, and the same on fixed branches if it has switches, with the energies that are no formulas for other parameters.
     pub(crate) fn compile(
         self,
-        energies: impl FnOnce(&[(Expr<'g>, f64)]) -> Result<Arc<[SystemEnergy]>, ModelError>,
+        energies: impl FnOnce(&[(Expr<'g>, f64)]) -> Result<Arc<SystemEnergies>, ModelError>,
     ) -> Result<System, ModelError> {
         let constrained = self.facts.constrained;
         let held = {
@@ -140,6 +146,10 @@ impl<'g> Equations<'g> {
             plans.push((Quantity::ConstraintBias, Space::Configuration, demands.bias));
         }
 
+        if !self.held.is_empty() {
+            plans.push((Quantity::Reactions, Space::Configuration, self.reactions.outputs()));
+        }
+
         // Inputs that are stated are no inputs any more.
         let stated = &self.stated_inputs;
         let (mut inputs, mut definitions) = (self.inputs.clone(), self.definitions.clone());
@@ -150,7 +160,8 @@ impl<'g> Equations<'g> {
             definitions.extend(stated);
         }
 
-        let all: Vec<_> = plans.iter().flat_map(|(.., outputs)| outputs.iter().copied()).collect();
+        let all = plans.iter().flat_map(|(.., outputs)| outputs.iter().copied());
+        let all: Vec<_> = all.chain(self.held_values()).collect();
         let timed = depend(&all, &[self.time]);
         let nonzero = |forces: &[Expr<'g>]| forces.iter().any(|f| f.as_number() != Some(0.0));
         let facts = Facts {
@@ -193,6 +204,8 @@ impl<'g> Equations<'g> {
             damped,
             constraints: self.constraints.iter().map(|c| (c.name.clone(), c.level)).collect(),
             held: self.held.iter().map(|(q, by)| (q.to_string(), by.clone())).collect(),
+            declared: self.declared_places(),
+            reactions: self.reactions.layout(),
             definitions,
             names: self.names.clone(),
             jacobian,
@@ -215,7 +228,7 @@ impl<'g> Equations<'g> {
     }
 
     /// The energies that are no formulas, compiled.
-    fn other_energies(&self, parameters: &[(Expr<'g>, f64)]) -> Result<Arc<[SystemEnergy]>, ModelError> {
+    fn other_energies(&self, parameters: &[(Expr<'g>, f64)]) -> Result<Arc<SystemEnergies>, ModelError> {
         let parameters: Vec<_> = parameters.iter().map(|(p, _)| *p).collect();
         let mut energies = Vec::new();
         for (potential, share) in self.potential.iter().zip(self.kinetic.len()..) {
@@ -235,7 +248,18 @@ impl<'g> Equations<'g> {
             };
             energies.push(SystemEnergy { name: potential.name.clone(), share, kind });
         }
-        Ok(energies.into())
+        let held = match self.others_read_held() {
+            true => Some(Arc::new(HeldTable::new(&self.held_values(), self.time, &parameters)?)),
+            false => None,
+        };
+        Ok(Arc::new(SystemEnergies { terms: energies, held }))
+    }
+
+    /// Where declared coordinates stand, the held ones after the others; nothing if none is held.
+    fn declared_places(&self) -> Vec<u32> {
+        let order = self.coordinates.iter().copied().chain(self.held.iter().map(|(q, _)| *q));
+        let places: FxHashMap<Id, u32> = order.zip(0..).map(|(q, place)| (q.id(), place)).collect();
+        self.declared.iter().map(|q| places[&q.id()]).collect()
     }
 
     fn lagrangian_plans(&self, l: &Lagrangian<'g>) -> Plans<'g> {

@@ -138,7 +138,8 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
                 }
             }
         }
-        reads(model.coordinates.len(), potential)?;
+        // Held coordinates stand after the others.
+        reads(model.coordinates.len() + model.held.len(), potential)?;
     }
     for &(coordinate, force) in &model.forces {
         if !matches!(declared.get(&coordinate.id()), Some((_, Coordinate))) {
@@ -146,6 +147,13 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
         }
         let allowed = &[Parameter, Time, Coordinate, Velocity, Input];
         check(Site::Force(coordinate.to_string()), force, allowed)?;
+    }
+    let known: FxHashMap<Id, Expr<'_>> = match model.held.is_empty() {
+        true => FxHashMap::default(),
+        false => model.known.iter().map(|(name, value)| (name.id(), *value)).collect(),
+    };
+    for (coordinate, by) in &model.held {
+        check(Site::Held(by.clone()), known[&coordinate.id()], &[Parameter, Time])?;
     }
     for (input, value) in &model.stated_inputs {
         check(Site::Input(input.to_string()), *value, &[Parameter, Time])?;

@@ -11,7 +11,7 @@ impl<'g> Model<'g> {
     /// The model with every defined name, and its time derivative, replaced by what it stands for.
     pub(crate) fn resolved(&self) -> Result<Model<'g>, ModelError> {
         let mut model = self.clone();
-        model.hold()?;
+        model.take_held()?;
         model.substituted()
     }
 

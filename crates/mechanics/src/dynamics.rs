@@ -5,6 +5,7 @@ use crate::constraint::project::Projection;
 use crate::engine::{Engine, Group, check, wrong_length};
 use crate::error::{EvalError, SettingError};
 use crate::facts::Form;
+use crate::held::reaction::ReactionMemory;
 use crate::input::Input;
 use crate::inverse::{Failure, Solver, grow};
 use crate::matrices::Matrices;
@@ -55,6 +56,7 @@ pub struct Dynamics {
     pub(crate) observatory: Observatory,
     group: Group,
     pub(crate) constraint: ConstraintMemory,
+    pub(crate) reaction: ReactionMemory,
     /// How far the last start was moved.
     pub(crate) placed: Option<Projection>,
 }
@@ -71,6 +73,7 @@ impl Dynamics {
             observatory: Observatory::default(),
             group: Group::default(),
             constraint: ConstraintMemory::default(),
+            reaction: ReactionMemory::default(),
             placed: None,
         };
         Ok(dynamics)

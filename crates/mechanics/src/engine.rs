@@ -77,7 +77,7 @@ impl Engine {
                 Runner::Repeated(repeated) => repeated.set_parameters(values)?,
             }
         }
-        Ok(self.energies.set(|evaluator| evaluator.set_parameters(values))?)
+        Ok(self.energies.set_parameters(values)?)
     }
 
     /// Returns whether anything changed.
@@ -100,7 +100,7 @@ impl Engine {
                 Runner::Repeated(repeated) => repeated.set_parameters_in(lane, values)?,
             }
         }
-        self.energies.set(|evaluator| evaluator.set_parameters_in(lane, values))?;
+        self.energies.set_parameters_in(lane, values)?;
         Ok(true)
     }
 

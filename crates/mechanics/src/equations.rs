@@ -14,6 +14,7 @@ use crate::check;
 use crate::constraint::{self, Constraint};
 use crate::energy::{Energy, Potential};
 use crate::error::ModelError;
+use crate::held::reaction::Reactions;
 use crate::lagrangian::Lagrangian;
 use crate::model::{Model, Particle, Term};
 use crate::probe::Probe;
@@ -56,8 +57,12 @@ pub struct Equations<'g> {
     pub drives: Vec<Expr<'g>>,
     /// Constraints: those of positions, then those of velocities.
     pub constraints: Vec<Constraint<'g>>,
-    /// Coordinates that are held, with the names of the constraints that hold them. They are not among the coordinates.
+    /// Coordinates that are held, with the names of what holds them. They are not among the coordinates.
     pub held: Vec<(Expr<'g>, String)>,
+    /// The forces with which they are held.
+    pub reactions: Reactions<'g>,
+    /// All coordinates as they were declared, if some are held; empty else.
+    pub declared: Vec<Expr<'g>>,
     /// Defined names, held coordinates, and the rates of both, with what they stand for.
     pub definitions: Vec<(Expr<'g>, Expr<'g>)>,
     /// What names mean in expressions that are read later.
@@ -92,6 +97,8 @@ rebind!(Equations {
     drives,
     constraints,
     held,
+    reactions,
+    declared,
     definitions,
     names,
     statement
@@ -109,9 +116,9 @@ impl Rebind for Statement<'_> {
 }
 
 impl<'g> Equations<'g> {
-    pub(crate) fn derive(model: &Model<'g>) -> Result<Equations<'g>, ModelError> {
-        constraint::check_jumps(model)?;
-        let model = &model.resolved()?;
+    pub(crate) fn derive(written: &Model<'g>) -> Result<Equations<'g>, ModelError> {
+        constraint::check_jumps(written)?;
+        let model = &written.resolved()?;
         check::names(model)?;
         let graph = model.graph;
         let coordinates = model.coordinates.clone();
@@ -141,6 +148,9 @@ impl<'g> Equations<'g> {
             check::all_used(&coordinates, &momenta, h)?;
             Statement::Hamiltonian(h)
         };
+        let constraints = constraint::derive(model)?;
+        let left: Vec<_> = constraints.iter().map(|c| (c.name.as_str(), c.level)).collect();
+        let reactions = Reactions::derive(written, model, &left)?;
         Ok(Equations {
             graph,
             time: model.time,
@@ -156,8 +166,10 @@ impl<'g> Equations<'g> {
             direct: model.lagrangian.iter().chain(&model.hamiltonian).cloned().collect(),
             resistances,
             drives,
-            constraints: constraint::derive(model)?,
+            constraints,
             held: model.held.clone(),
+            reactions,
+            declared: model.declared.clone(),
             definitions: model.known.clone(),
             names: model.names.clone(),
             statement,
@@ -185,17 +197,40 @@ impl<'g> Equations<'g> {
     /// Which coordinates energies read that are no formulas.
     pub(crate) fn read_by_others(&self) -> Vec<bool> {
         let mut read = vec![false; self.degrees()];
-        self.potential.iter().flat_map(Potential::reads).for_each(|&i| read[i as usize] = true);
+        let reads = self.potential.iter().flat_map(Potential::reads);
+        reads.for_each(|&i| read.get_mut(i as usize).into_iter().for_each(|read| *read = true));
         read
+    }
+
+    /// What held coordinates are, in their order.
+    pub(crate) fn held_values(&self) -> Vec<Expr<'g>> {
+        let held: FxHashMap<Id, usize> = self.held.iter().map(|(q, _)| q.id()).zip(0..).collect();
+        let mut values = vec![self.graph.number(0.0); held.len()];
+        for (name, value) in &self.definitions {
+            held.get(&name.id()).into_iter().for_each(|&place| values[place] = *value);
+        }
+        values
+    }
+
+    /// Whether held coordinates are read by energies that are no formulas.
+    pub(crate) fn others_read_held(&self) -> bool {
+        let free = self.degrees();
+        self.potential.iter().flat_map(Potential::reads).any(|&i| i as usize >= free)
     }
 
     /// Whether an energy depends on time that is no formula.
     pub(crate) fn others_depend_on_time(&self) -> bool {
-        self.potential.iter().any(|potential| match &potential.energy {
-            Energy::Formula(_) => false,
-            Energy::Elements(elements) => elements.depends_on(self.time),
-            Energy::Opaque(opaque) => opaque.time,
-        })
+        let held = self.held_values();
+        let free = self.degrees();
+        let held_reads = self.potential.iter().flat_map(Potential::reads).filter(|&&i| i as usize >= free);
+        let read: FxHashSet<u32> = held_reads.copied().collect();
+        let read: Vec<_> = read.into_iter().map(|i| held[i as usize - free]).collect();
+        depend(&read, &[self.time])
+            || self.potential.iter().any(|potential| match &potential.energy {
+                Energy::Formula(_) => false,
+                Energy::Elements(elements) => elements.depends_on(self.time),
+                Energy::Opaque(opaque) => opaque.time,
+            })
     }
 
     /// v(q, p, t), where it can be written down: always for a Hamiltonian, and for a Lagrangian that is quadratic in v

@@ -53,6 +53,7 @@ mod equations;
 mod error;
 mod facts;
 mod function;
+mod held;
 mod inertia;
 mod input;
 mod inverse;
@@ -102,6 +103,7 @@ pub use error::{
 };
 pub use facts::{Facts, Form, Place, Share, ShareKind};
 pub use function::Function;
+pub use held::reaction::Reactions;
 pub use input::{Input, Table};
 pub use lagrangian::Lagrangian;
 pub use matrix::Symmetric;

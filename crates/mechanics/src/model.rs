@@ -4,6 +4,7 @@ use crate::body::Bodies;
 use crate::energy::{IntoEnergy, Potential};
 use crate::equations::{Equations, rate, symbols_of};
 use crate::error::ModelError;
+use crate::held::Hold;
 use crate::system::System;
 use leastaction_expr::{BlockError, Expr, Glossary, Graph, Id, IntoExpr, SymbolBlock, jvp, rebind};
 use rustc_hash::FxHashMap;
@@ -68,8 +69,12 @@ pub struct Model<'g> {
     pub(crate) forces: Vec<(Expr<'g>, Expr<'g>)>,
     /// What must be zero.
     pub(crate) constraints: Vec<Term<'g>>,
-    /// Coordinates that a constraint holds, with its name: they have become definitions.
+    /// Coordinates that are to be held.
+    pub(crate) holds: Vec<Hold<'g>>,
+    /// Coordinates that are held, with the name of what holds them: they have become definitions.
     pub(crate) held: Vec<(Expr<'g>, String)>,
+    /// All coordinates as they were declared, if some are held.
+    pub(crate) declared: Vec<Expr<'g>>,
     /// Defined names, and their rates, with what they stand for; known once the model is resolved.
     pub(crate) known: Vec<(Expr<'g>, Expr<'g>)>,
     /// What names mean in expressions that are read later.
@@ -78,7 +83,7 @@ pub struct Model<'g> {
 
 rebind!(Model {
     graph, time, parameters, definitions, coordinates, momenta, inputs, stated_inputs, particles, bodies, gravity, kinetic, potential, lagrangian,
-    hamiltonian, dissipation, forces, constraints, held, known, names;
+    hamiltonian, dissipation, forces, constraints, holds, held, declared, known, names;
     defaults, gravity_dimensions
 });
 
@@ -107,7 +112,9 @@ impl<'g> Model<'g> {
             dissipation: Vec::new(),
             forces: Vec::new(),
             constraints: Vec::new(),
+            holds: Vec::new(),
             held: Vec::new(),
+            declared: Vec::new(),
             known: Vec::new(),
             names: Arc::default(),
         }
@@ -414,8 +421,8 @@ impl<'g> Model<'g> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// A constraint that gives one coordinate alone a value holds it: in a model of energies the coordinate then is no unknown any
-    /// more. Constraints may be redundant, but must not contradict each other.
+    /// A constraint that gives one coordinate alone a value holds it, as [`Model::hold`] does: in a model of energies the coordinate then is
+    /// no unknown any more. Constraints may be redundant, but must not contradict each other.
     pub fn constraint(&mut self, name: &str, left: impl IntoExpr<'g>, right: impl IntoExpr<'g>) {
         let value = left.into_expr(self.graph) - right.into_expr(self.graph);
         self.constraints.push(self.term(name, value));

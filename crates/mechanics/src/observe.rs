@@ -7,6 +7,7 @@ use crate::error::{EvalError, ObserveError};
 use crate::facts::Form;
 use crate::inverse::grow;
 use crate::rated::RatedQuantity;
+use crate::system::holds;
 use leastaction_compile::{CodeError, Evaluator, Kernel, LANES};
 use leastaction_expr::Expr;
 
@@ -52,11 +53,13 @@ pub(crate) enum Measured {
     Share(usize),
     /// The multiplier of a constraint, by its place.
     Multiplier(usize),
+    /// The sum of the forces with which coordinates are held under one name, by its place.
+    Reaction(usize),
 }
 
 impl Measured {
     /// What can be measured of a system, by name: `energy`, `jacobi`, `kinetic`, `potential`, shares of these such as `kinetic.bob` and `potential.spring`, and
-    /// `lambda_` with the name of a constraint. A term whose name nothing else has needs no more than that.
+    /// `lambda_` with the name of a constraint, and `reaction_` with the name of what holds coordinates. A term whose name nothing else has needs no more than that.
     pub(crate) fn named(blueprint: &Blueprint<'_>) -> Vec<(String, Measured)> {
         let mut all = vec![("energy".to_owned(), Measured::Energy)];
         if blueprint.facts.form != Form::Ports {
@@ -73,6 +76,8 @@ impl Measured {
         all.extend(shares().map(|(i, share)| (share.name.clone(), Measured::Share(i))));
         let constraints = blueprint.constraints.iter().enumerate();
         all.extend(constraints.map(|(i, (name, _))| (format!("lambda_{name}"), Measured::Multiplier(i))));
+        let holds = holds(&blueprint.held).into_iter().enumerate();
+        all.extend(holds.map(|(i, name)| (format!("reaction_{name}"), Measured::Reaction(i))));
         all
     }
 }
@@ -127,7 +132,8 @@ impl Observatory {
 impl Dynamics {
     /// Compiles an expression, such as `x'*p_x - 2*t`, or the text of one, to be evaluated by [`Dynamics::observe`]. Names that the model defines stand for
     /// what they are. Particles and points are where they are: `bob` is a vector, `bob.y` a component, `bob.y'` its rate. `energy`, `jacobi`, `kinetic`, `potential`, shares of
-    /// these by their names (`potential.spring`, or `spring`), and multipliers (`lambda_` and the constraint's name) are numbers like all others, unless the system has something else of
+    /// these by their names (`potential.spring`, or `spring`), multipliers (`lambda_` and the constraint's name), and the sums of the forces with which coordinates are held
+    /// (`reaction_` and the name of what holds them) are numbers like all others, unless the system has something else of
     /// the name.
     ///
     /// ```
@@ -243,6 +249,7 @@ impl Dynamics {
             Measured::Potential => self.potential_energy(t, y, out),
             Measured::Share(place) => self.share(place, t, y, out),
             Measured::Multiplier(place) => self.multiplier(place, t, y, out),
+            Measured::Reaction(place) => self.reaction(place, t, y, out),
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::check::{self, Kind};
 use crate::equations::{depend, is_smooth, is_smooth_in};
 use crate::error::{ModelError, Site, StartError, TermKind};
 use crate::facts::{Facts, Form, Share, ShareKind};
+use crate::held::reaction::ReactionLayout;
 use crate::inverse::Inverse;
 use crate::model::Term;
 use crate::quantity::Quantity;
@@ -222,15 +223,17 @@ impl<'g> Ports<'g> {
             damped: Vec::new(),
             constraints: Vec::new(),
             held: Vec::new(),
+            declared: Vec::new(),
+            reactions: ReactionLayout::default(),
             stated_inputs: Vec::new(),
             definitions: Vec::new(),
             names: Arc::default(),
             jacobian: Vec::new(),
             plans,
             repeated: REPEATED,
-            energies: Arc::new([]),
+            energies: Arc::default(),
         };
-        blueprint.compile(|_| Ok(Arc::new([])))
+        blueprint.compile(|_| Ok(Arc::default()))
     }
 
     /// A matrix with a row for each state; zero if it was not given.

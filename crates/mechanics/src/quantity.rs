@@ -45,6 +45,8 @@ pub enum Quantity {
     ConstraintRateJacobian,
     /// ∂p/∂q of (q, v), by rows; for a Hamiltonian ∂v/∂q of (q, p).
     MomentumJacobian,
+    /// The forces with which coordinates are held, and what accelerations and multipliers add to them, of (q, v).
+    Reactions,
     /// The outputs of a port-Hamiltonian system.
     Outputs,
     /// J, then R, of a port-Hamiltonian system, by rows.
@@ -61,7 +63,14 @@ impl Quantity {
 
     /// Whether it is evaluated where a run is looked at, and not in every step.
     pub(crate) fn is_rare(self) -> bool {
-        matches!(self, Quantity::EnergyBalance | Quantity::Positions | Quantity::Masses | Quantity::Outputs)
+        matches!(
+            self,
+            Quantity::EnergyBalance
+                | Quantity::Positions
+                | Quantity::Masses
+                | Quantity::Outputs
+                | Quantity::Reactions
+        )
     }
 
     /// Whether potential energies are in it.
@@ -77,6 +86,7 @@ impl Quantity {
                 | Quantity::Accelerations
                 | Quantity::ConfigurationJacobian
                 | Quantity::EnergyBalance
+                | Quantity::Reactions
         )
     }
 
@@ -101,6 +111,7 @@ impl Quantity {
             | Quantity::ConstraintJacobian
             | Quantity::ConstraintBias
             | Quantity::ConstraintRateJacobian => "constraints",
+            Quantity::Reactions => "reactions",
             Quantity::Outputs => "outputs",
             Quantity::Structure => "structure matrices",
             Quantity::Gradient => "the gradient of the energy",

@@ -5,9 +5,10 @@ use crate::constraint::Level;
 use crate::constraint::sparse::Layout;
 use crate::dynamics::Dynamics;
 use crate::element::search::Repetition;
-use crate::energy::sum::SystemEnergy;
+use crate::energy::sum::SystemEnergies;
 use crate::error::{ModelError, SettingError};
 use crate::facts::{Facts, Place, Share};
+use crate::held::reaction::ReactionLayout;
 use crate::inverse::Inverse;
 use crate::quantity::Quantity;
 use crate::source::Source;
@@ -17,7 +18,7 @@ use leastaction_compile::{CodeError, Kernel, Program, Series};
 use leastaction_expr::{Expr, Names};
 use leastaction_linear::Structure;
 use std::any::{Any, TypeId};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -36,11 +37,15 @@ pub(crate) struct Inner {
     damped: Vec<(usize, usize)>,
     constraints: Vec<(String, Level)>,
     held: Vec<(String, String)>,
+    /// By what coordinates are held, each name once.
+    holds: Vec<String>,
+    declared: Vec<u32>,
+    reactions: ReactionLayout,
     /// How G M⁻¹ Gᵀ is put together and factored.
     layout: Arc<Layout>,
     has: [bool; Quantity::COUNT],
     pub(crate) repeated: usize,
-    energies: Arc<[SystemEnergy]>,
+    energies: Arc<SystemEnergies>,
     pub(crate) source: Mutex<Source>,
     pub(crate) kernels: [OnceLock<Kernel>; Quantity::COUNT],
     pub(crate) repetitions: [OnceLock<Option<Arc<Repetition>>>; Quantity::COUNT],
@@ -93,7 +98,10 @@ impl System {
                 inverse: blueprint.inverse,
                 damped: blueprint.damped,
                 constraints: blueprint.constraints,
+                holds: holds(&blueprint.held),
                 held: blueprint.held,
+                declared: blueprint.declared,
+                reactions: blueprint.reactions,
                 layout: Arc::new(layout),
                 has: source.planned(),
                 repeated: blueprint.repeated,
@@ -194,10 +202,29 @@ impl System {
         self.inner.constraints.iter().take_while(|(_, level)| *level == Level::Position).count()
     }
 
-    /// The coordinates that are held, each with the name of the constraint that holds it. They are not among the coordinates.
+    /// The coordinates that are held, each with the name of what holds it. They are not among the coordinates.
     #[must_use]
     pub fn held(&self) -> &[(String, String)] {
         &self.inner.held
+    }
+
+    /// By what coordinates are held, each name once.
+    #[must_use]
+    pub fn holds(&self) -> &[String] {
+        &self.inner.holds
+    }
+
+    /// Where the coordinate that was declared as number `declared` in the model, from 0, stands among the coordinates; `None` if it is held.
+    #[must_use]
+    pub fn place_of(&self, declared: usize) -> Option<usize> {
+        match self.inner.declared.get(declared) {
+            Some(&place) => Some(place as usize).filter(|&place| place < self.degrees()),
+            None => Some(declared).filter(|&place| place < self.degrees()),
+        }
+    }
+
+    pub(crate) fn reaction_layout(&self) -> &ReactionLayout {
+        &self.inner.reactions
     }
 
     /// The named shares of the energy.
@@ -243,7 +270,7 @@ impl System {
     }
 
     /// The energies that are no formulas.
-    pub(crate) fn energies(&self) -> &Arc<[SystemEnergy]> {
+    pub(crate) fn energies(&self) -> &Arc<SystemEnergies> {
         &self.inner.energies
     }
 
@@ -268,6 +295,12 @@ impl System {
     pub fn damped(&self) -> &[(usize, usize)] {
         &self.inner.damped
     }
+}
+
+/// Names of what holds coordinates, each once.
+pub(crate) fn holds(held: &[(String, String)]) -> Vec<String> {
+    let mut seen = HashSet::new();
+    held.iter().filter(|(_, by)| seen.insert(by)).map(|(_, by)| by.clone()).collect()
 }
 
 impl fmt::Debug for System {

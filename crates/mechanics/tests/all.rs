@@ -12,6 +12,7 @@ mod energies;
 mod errors;
 mod flow;
 mod forms;
+mod held;
 mod inertia;
 mod owned;
 mod ports;

@@ -33,7 +33,7 @@ struct EnclosedVolume {
 /// # let mut dynamics = model.system()?.dynamics()?;
 /// # let mut state = vec![0.0; 6 * balloon.nodes().len()];
 /// # let (q, _) = state.split_at_mut(3 * balloon.nodes().len());
-/// # nodes.place(&balloon.nodes().iter().map(|x| x.map(|x| 1.1 * x)).collect::<Vec<_>>(), q);
+/// # nodes.place(dynamics.system(), &balloon.nodes().iter().map(|x| x.map(|x| 1.1 * x)).collect::<Vec<_>>(), q);
 /// # let mut energy = [0.0];
 /// # dynamics.energy(&[0.0], &state, &mut energy)?;
 /// # assert!((energy[0] - 5e4 * balloon.volume() * 0.331f64.powi(2)).abs() < 1e-8);

@@ -132,6 +132,14 @@ pub enum FieldError {
         /// How many nodes there are.
         count: usize,
     },
+    /// There is no such node.
+    #[error("there is no node {node}: the mesh has {count}, which are counted from 0")]
+    NoSuchNode {
+        /// The node.
+        node: usize,
+        /// How many nodes there are.
+        count: usize,
+    },
     /// What follows from rest positions could not be computed.
     #[error("the energy cannot be compiled: {0}")]
     Code(#[from] CodeError),

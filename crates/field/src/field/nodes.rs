@@ -2,14 +2,15 @@
 
 use super::{Field, FieldError};
 use crate::mesh::Mesh;
-use leastaction_expr::BlockError;
-use leastaction_mechanics::Model;
+use leastaction_expr::{BlockError, Expr, SymbolBlock};
+use leastaction_mechanics::{Model, System};
 
 /// The nodes of a mesh as particles of a model: a block of coordinates `name[i].x`, `name[i].y`, `name[i].z`, with a mass for each node.
-#[derive(Clone, Copy, Debug)]
-pub struct Nodes<'m> {
+#[derive(Clone, Debug)]
+pub struct Nodes<'m, 'g> {
     mesh: &'m Mesh,
     first: usize,
+    block: SymbolBlock<'g>,
 }
 
 /// Why a mesh cannot become a part of a model.
@@ -23,17 +24,17 @@ pub enum NodesError {
     Field(#[from] FieldError),
 }
 
-impl<'m> Nodes<'m> {
+impl<'m, 'g> Nodes<'m, 'g> {
     /// Declares the coordinates of the nodes, and a particle for each.
     ///
     /// # Errors
     /// [`NodesError`] if the name is of something else already, or there is not a positive mass for each node.
     pub fn new(
-        model: &mut Model<'_>,
+        model: &mut Model<'g>,
         name: &str,
         mesh: &'m Mesh,
         masses: &[f64],
-    ) -> Result<Nodes<'m>, NodesError> {
+    ) -> Result<Nodes<'m, 'g>, NodesError> {
         let (expected, found) = (mesh.nodes().len(), masses.len());
         if found != expected {
             return Err(
@@ -49,14 +50,14 @@ impl<'m> Nodes<'m> {
             let position = [0, 1, 2].map(|axis| block.symbol(node, axis));
             model.particle(&format!("{name}[{node}]"), mass, position);
         }
-        Ok(Nodes { mesh, first })
+        Ok(Nodes { mesh, first, block })
     }
 
     /// Adds a field on the mesh to the potential energies of the model, under its name.
     ///
     /// # Errors
     /// As [`Field::on`].
-    pub fn add<'g>(&self, model: &mut Model<'g>, field: &Field<'g>) -> Result<(), FieldError> {
+    pub fn add(&self, model: &mut Model<'g>, field: &Field<'g>) -> Result<(), FieldError> {
         model.potential(field.name(), field.on(self.mesh, self.first as u32)?);
         Ok(())
     }
@@ -67,12 +68,75 @@ impl<'m> Nodes<'m> {
         self.first
     }
 
-    /// Puts the nodes where these positions are, in the coordinates of a state.
+    /// The coordinates of a node.
     ///
     /// # Panics
-    /// If there are more or fewer positions than nodes.
-    pub fn place(&self, positions: &[[f64; 3]], q: &mut [f64]) {
+    /// If there is no such node.
+    #[must_use]
+    pub fn at(&self, node: usize) -> [Expr<'g>; 3] {
+        [0, 1, 2].map(|axis| self.block.symbol(node, axis))
+    }
+
+    /// Holds nodes at positions: where they are at rest ([`Mesh::nodes`] as numbers), or expressions of time and parameters. They are no unknowns
+    /// then ([`Model::hold`]): nothing is solved for, however many they are, and fields read where they are. The sum of the forces that hold
+    /// them is observed as `reaction_clamp.x`, `reaction_clamp.y` and `reaction_clamp.z` if `name` is `clamp`.
+    ///
+    /// ```
+    /// # use leastaction_expr::Graph;
+    /// # use leastaction_field::{Mesh, Nodes, lumped_masses, shipped, Value};
+    /// # use leastaction_mechanics::Model;
+    /// // A jelly block whose lower face is shaken sideways.
+    /// let graph = Graph::new();
+    /// let mut model = Model::new(&graph);
+    /// let block = Mesh::cuboid([1.0, 1.0, 2.0], [2, 2, 4])?;
+    /// let nodes = Nodes::new(&mut model, "block", &block, &lumped_masses(&block, 1000.0)?)?;
+    /// let given = [("young", Value::uniform(&graph, 5e4)), ("poisson", Value::uniform(&graph, 0.3))];
+    /// nodes.add(&mut model, &shipped("neo-hookean")?.field(&graph, &given)?)?;
+    /// model.gravity([0.0, 0.0, -9.81]);
+    /// let shake = 0.1 * (5.0 * model.time()).sin();
+    /// let floor = (0..block.nodes().len()).filter(|&node| block.nodes()[node][2] == 0.0);
+    /// nodes.hold(&mut model, "floor", floor.map(|node| {
+    ///     let [x, y, z] = block.nodes()[node].map(|x| graph.number(x));
+    ///     (node, [x + shake, y, z])
+    /// }))?;
+    /// let mut dynamics = model.system()?.dynamics()?;
+    /// let mut state = vec![0.0; dynamics.system().dimension()];
+    /// nodes.place(dynamics.system(), block.nodes(), &mut state);
+    /// let push = dynamics.observable("reaction_floor.x")?;
+    /// # let mut found = [0.0];
+    /// # dynamics.observe(push, &[0.0], &state, &mut found)?;
+    /// # assert!(found[0].abs() < 1e-9);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`FieldError::NoSuchNode`] if there is no such node.
+    pub fn hold(
+        &self,
+        model: &mut Model<'g>,
+        name: &str,
+        nodes: impl IntoIterator<Item = (usize, [Expr<'g>; 3])>,
+    ) -> Result<(), FieldError> {
+        let nodes: Vec<_> = nodes.into_iter().collect();
+        let count = self.mesh.nodes().len();
+        if let Some(&(node, _)) = nodes.iter().find(|(node, _)| *node >= count) {
+            return Err(FieldError::NoSuchNode { node, count });
+        }
+        for (axis, letter) in ["x", "y", "z"].into_iter().enumerate() {
+            let along = nodes.iter().map(|(node, to)| (self.block.symbol(*node, axis), to[axis]));
+            model.hold(&format!("{name}.{letter}"), along);
+        }
+        Ok(())
+    }
+
+    /// Puts the nodes where these positions are, in the coordinates of a state of the model's system. Nodes that are held stay where they are.
+    ///
+    /// # Panics
+    /// If there are more or fewer positions than nodes, or the state is shorter than the coordinates.
+    pub fn place(&self, system: &System, positions: &[[f64; 3]], q: &mut [f64]) {
         assert_eq!(positions.len(), self.mesh.nodes().len(), "a position for each node");
-        q[self.first..][..3 * positions.len()].copy_from_slice(positions.as_flattened());
+        for (&x, declared) in positions.as_flattened().iter().zip(self.first..) {
+            system.place_of(declared).into_iter().for_each(|place| q[place] = x);
+        }
     }
 }

@@ -17,7 +17,6 @@ pub(crate) mod shake;
 pub(crate) mod sparse;
 
 use crate::constraint::sparse::{BENT, DEPENDENT, LONGEST};
-use crate::energy::Potential;
 use crate::equations::{Equations, Statement, along, depend, rate, symbols_of};
 use crate::error::ModelError;
 use crate::matrix::Symmetric;
@@ -53,62 +52,8 @@ pub enum Level {
     Velocity,
 }
 
-impl<'g> Model<'g> {
-    /// Replaces coordinates that a constraint gives a value by that value, and takes such constraints out, in a model of energies.
-    pub(crate) fn hold(&mut self) -> Result<(), ModelError> {
-        if !self.hamiltonian.is_empty() || self.constraints.is_empty() {
-            return Ok(());
-        }
-        let fixed = self.parameters.iter().map(|(p, _)| *p).chain([self.time]);
-        let fixed: FxHashSet<Id> = fixed.map(|e| e.id()).collect();
-        // What energies read that are no formulas stays a coordinate: no value can be put in its place there.
-        let reads = self.potential.iter().flat_map(Potential::reads);
-        let read: FxHashSet<Id> =
-            reads.filter_map(|&i| Some(self.coordinates.get(i as usize)?.id())).collect();
-        let mut free: FxHashSet<Id> =
-            self.coordinates.iter().map(|q| q.id()).filter(|q| !read.contains(q)).collect();
-        loop {
-            let resolved = self.substituted()?;
-            let found = resolved.constraints.iter().map(|term| held_by(term.value, &fixed, &free));
-            let found: Vec<_> = found.collect();
-            if found.iter().all(Option::is_none) {
-                return Ok(());
-            }
-            let constraints = std::mem::take(&mut self.constraints);
-            for (term, found) in constraints.into_iter().zip(found) {
-                match found {
-                    // Of two constraints that hold the same coordinate, the second is left to contradict, or to agree with, the first.
-                    Some((coordinate, value)) if free.remove(&coordinate.id()) => {
-                        self.definitions.push((coordinate, value));
-                        self.held.push((coordinate, term.name));
-                    }
-                    _ => self.constraints.push(term),
-                }
-            }
-            let held: FxHashSet<Id> = self.held.iter().map(|(q, _)| q.id()).collect();
-            let stay: Vec<bool> = self.coordinates.iter().map(|q| !held.contains(&q.id())).collect();
-            let places = stay.iter().scan(0, |next, &stays| {
-                let place = *next;
-                *next += u32::from(stays);
-                Some(place)
-            });
-            let places: Vec<u32> = places.collect();
-            self.potential.iter_mut().for_each(|potential| potential.renumber(&places));
-            keep(&mut self.coordinates, &stay);
-            keep(&mut self.momenta, &stay);
-            self.forces.retain(|(on, _)| !held.contains(&on.id()));
-        }
-    }
-}
-
-/// Keeps those entries of a list of which this is said.
-fn keep<T>(list: &mut Vec<T>, stay: &[bool]) {
-    let mut stay = stay.iter();
-    list.retain(|_| stay.next() != Some(&false));
-}
-
 /// The coordinate that must have a value for Φ to vanish, and the value.
-fn held_by<'g>(
+pub(crate) fn held_by<'g>(
     value: Expr<'g>,
     fixed: &FxHashSet<Id>,
     coordinates: &FxHashSet<Id>,
@@ -124,7 +69,8 @@ fn held_by<'g>(
 /// Refuses constraints with values that jump where something changes. What only decides between the pieces of a `select` may: they may meet.
 pub(crate) fn check_jumps(model: &Model<'_>) -> Result<(), ModelError> {
     let constants: FxHashSet<Id> = model.parameters.iter().map(|(p, _)| p.id()).collect();
-    for Term { name, value } in &model.constraints {
+    let held = model.holds.iter().flat_map(|hold| hold.values.iter().map(|(_, value)| (&hold.name, value)));
+    for (name, value) in model.constraints.iter().map(|Term { name, value }| (name, value)).chain(held) {
         // From the value down to what it is made of, but not to conditions.
         let (mut open, mut seen) = (vec![value.id()], FxHashSet::default());
         while let Some(id) = open.pop() {

@@ -6,11 +6,20 @@ use crate::element::ElementEnergy;
 use crate::element::map::Lanes;
 use crate::element::sum::SumEvaluator;
 use crate::error::EvalError;
+use crate::held::table::{HeldTable, HeldValues};
 use crate::inverse::grow;
 use crate::parameters::Parameters;
 use crate::quantity::Quantity;
 use leastaction_compile::LANES;
 use std::sync::Arc;
+
+/// The energies of a system that are no formulas.
+#[derive(Default)]
+pub(crate) struct SystemEnergies {
+    pub(crate) terms: Vec<SystemEnergy>,
+    /// Held coordinates, if any of them are read.
+    pub(crate) held: Option<Arc<HeldTable>>,
+}
 
 /// An energy that is no formula, in a system.
 pub(crate) struct SystemEnergy {
@@ -38,10 +47,19 @@ pub(crate) struct EnergySum {
     terms: Vec<Term>,
     degrees: usize,
     shares: usize,
+    held: Option<Box<Held>>,
     /// A unit direction, and what forces change by along it.
     direction: Vec<f64>,
     change: Vec<f64>,
     memory: Memory,
+}
+
+/// Held coordinates, and states and forces with theirs after the others.
+#[derive(Clone)]
+struct Held {
+    values: HeldValues,
+    states: Vec<f64>,
+    forces: Vec<f64>,
 }
 
 #[derive(Clone)]
@@ -93,7 +111,7 @@ enum What<'a> {
 
 impl EnergySum {
     pub(crate) fn new(
-        energies: &Arc<[SystemEnergy]>,
+        energies: &SystemEnergies,
         degrees: usize,
         shares: usize,
         parameters: &Parameters,
@@ -111,9 +129,10 @@ impl EnergySum {
             Ok(Term { share: energy.share, kind })
         };
         Ok(EnergySum {
-            terms: energies.iter().map(term).collect::<Result<_, EvalError>>()?,
+            terms: energies.terms.iter().map(term).collect::<Result<_, EvalError>>()?,
             degrees,
             shares,
+            held: energies.held.as_ref().map(|table| Held::new(table, parameters)).transpose()?,
             direction: Vec::new(),
             change: Vec::new(),
             memory: Memory::default(),
@@ -125,8 +144,18 @@ impl EnergySum {
         self.terms.is_empty()
     }
 
+    pub(crate) fn set_parameters(&mut self, values: &[f64]) -> Result<(), EvalError> {
+        self.held.as_mut().map_or(Ok(()), |held| held.values.set_parameters(values))?;
+        self.set(|evaluator| evaluator.set_parameters(values))
+    }
+
+    pub(crate) fn set_parameters_in(&mut self, lane: usize, values: &[f64]) -> Result<(), EvalError> {
+        self.held.as_mut().map_or(Ok(()), |held| held.values.set_parameters_in(lane, values))?;
+        self.set(|evaluator| evaluator.set_parameters_in(lane, values))
+    }
+
     /// Shows every evaluator to `set`.
-    pub(crate) fn set(
+    fn set(
         &mut self,
         mut set: impl FnMut(&mut SumEvaluator) -> Result<(), EvalError>,
     ) -> Result<(), EvalError> {
@@ -150,14 +179,19 @@ impl EnergySum {
         match quantity {
             Quantity::Rates => self.add_forces(at, &mut out[n * width..]),
             Quantity::Kick | Quantity::MomentumRates | Quantity::NetForces => self.add_forces(at, out),
-            Quantity::Energy => {
-                let EnergySum { terms, memory, .. } = self;
+            Quantity::Energy => self.with_held(at, |sum, at| {
+                let EnergySum { terms, memory, .. } = sum;
                 terms.iter_mut().try_for_each(|term| term.add(What::Energy, at, memory, out))
-            }
-            Quantity::EnergyBalance => self.add_balance(at, out),
+            }),
+            Quantity::EnergyBalance => self.with_held(at, |sum, at| sum.add_balance(at, out)),
             // ∂ṗ/∂q is the lower left part of the one, and the middle part of the other.
-            Quantity::Jacobian => self.add_force_changes(at, out, |i, j| (n + i) * 2 * n + j),
-            Quantity::ConfigurationJacobian => self.add_force_changes(at, out, |i, j| (n + i) * n + j),
+            Quantity::Jacobian => {
+                self.with_held(at, |sum, at| sum.add_force_changes(at, out, |i, j| (n + i) * 2 * n + j))
+            }
+            Quantity::ConfigurationJacobian => {
+                self.with_held(at, |sum, at| sum.add_force_changes(at, out, |i, j| (n + i) * n + j))
+            }
+            Quantity::Reactions => self.add_reactions(at, out),
             Quantity::Accelerations => Ok(()), // by `Dynamics`, which can solve with masses
             Quantity::Drift
             | Quantity::Momenta
@@ -180,8 +214,57 @@ impl EnergySum {
 
     /// Adds −∂V/∂q.
     pub(crate) fn add_forces(&mut self, at: Place<'_>, forces: &mut [f64]) -> Result<(), EvalError> {
+        let len = self.degrees * at.t.len();
+        self.with_all_forces(at, |all| all[..len].copy_from_slice(&forces[..len]))?;
+        if let Some(held) = &self.held {
+            forces[..len].copy_from_slice(&held.forces[..len]);
+            return Ok(());
+        }
         let EnergySum { terms, memory, .. } = self;
         terms.iter_mut().try_for_each(|term| term.add(What::Force, at, memory, forces))
+    }
+
+    /// Takes forces on held coordinates from what holds them.
+    fn add_reactions(&mut self, at: Place<'_>, out: &mut [f64]) -> Result<(), EvalError> {
+        let len = self.degrees * at.t.len();
+        self.with_all_forces(at, |all| all[..len].fill(0.0))?;
+        if let Some(held) = &self.held {
+            let forces = &held.forces[len..][..held.values.len() * at.t.len()];
+            out.iter_mut().zip(forces).for_each(|(reaction, force)| *reaction -= force);
+        }
+        Ok(())
+    }
+
+    /// Adds, if there are held coordinates, forces on these and on the others to what `begin` makes of the latter.
+    fn with_all_forces(&mut self, at: Place<'_>, begin: impl FnOnce(&mut [f64])) -> Result<(), EvalError> {
+        let (free, width) = (self.degrees, at.t.len());
+        let Some(held) = &mut self.held else { return Ok(()) };
+        let mut forces = std::mem::take(&mut held.forces);
+        let len = (free + held.values.len()) * width;
+        grow(&mut forces, len);
+        begin(&mut forces);
+        forces[free * width..len].fill(0.0);
+        let result = self.with_held(at, |sum, at| {
+            let EnergySum { terms, memory, .. } = sum;
+            terms.iter_mut().try_for_each(|term| term.add(What::Force, at, memory, &mut forces))
+        });
+        self.held.iter_mut().for_each(|held| held.forces = std::mem::take(&mut forces));
+        result
+    }
+
+    /// Shows states in which held coordinates, if there are any that are read, stand after the others.
+    fn with_held(
+        &mut self,
+        at: Place<'_>,
+        act: impl FnOnce(&mut EnergySum, Place<'_>) -> Result<(), EvalError>,
+    ) -> Result<(), EvalError> {
+        let degrees = self.degrees;
+        let Some(held) = &mut self.held else { return act(self, at) };
+        let mut states = std::mem::take(&mut held.states);
+        let filled = held.values.extend(at, degrees, &mut states);
+        let result = filled.and_then(|()| act(self, Place { states: &states, ..at }));
+        self.held.iter_mut().for_each(|held| held.states = std::mem::take(&mut states));
+        result
     }
 
     /// Adds energies to their shares, to V and to H, and takes them from L.
@@ -207,10 +290,11 @@ impl EnergySum {
         place: impl Fn(usize, usize) -> usize,
     ) -> Result<(), EvalError> {
         let (n, width) = (self.degrees, at.t.len());
+        let all = (n + self.held.as_ref().map_or(0, |held| held.values.len())) * width;
         let EnergySum { terms, direction, change, memory, .. } = self;
-        grow(direction, n * width);
-        grow(change, n * width);
-        let (direction, change) = (&mut direction[..n * width], &mut change[..n * width]);
+        grow(direction, all);
+        grow(change, all);
+        let (direction, change) = (&mut direction[..all], &mut change[..all]);
         direction.fill(0.0);
         for j in 0..n {
             direction[j * width..][..width].fill(1.0);
@@ -219,12 +303,19 @@ impl EnergySum {
                 term.add(What::Change(direction), at, memory, change)?;
             }
             direction[j * width..][..width].fill(0.0);
-            for (i, change) in change.chunks_exact(width).enumerate() {
+            for (i, change) in change.chunks_exact(width).enumerate().take(n) {
                 let entries = &mut out[place(i, j) * width..][..width];
                 entries.iter_mut().zip(change).for_each(|(entry, change)| *entry += change);
             }
         }
         Ok(())
+    }
+}
+
+impl Held {
+    fn new(table: &Arc<HeldTable>, parameters: &Parameters) -> Result<Box<Held>, EvalError> {
+        let values = HeldValues::new(table, parameters)?;
+        Ok(Box::new(Held { values, states: Vec::new(), forces: Vec::new() }))
     }
 }
 

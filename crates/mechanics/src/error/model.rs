@@ -20,6 +20,8 @@ pub enum Site {
     Force(String),
     /// An input that is stated.
     Input(String),
+    /// The value of a held coordinate, by the name under which it is held.
+    Held(String),
     /// A matrix of a port-Hamiltonian system.
     Matrix(&'static str),
 }
@@ -33,6 +35,7 @@ impl std::fmt::Display for Site {
             Site::Term(kind, name) => write!(f, "the {kind}{}", named(name)),
             Site::Force(coordinate) => write!(f, "the force on `{coordinate}`"),
             Site::Input(name) => write!(f, "the input `{name}`"),
+            Site::Held(name) => write!(f, "the value at which `{name}` holds a coordinate"),
             Site::Matrix(name) => write!(f, "the matrix {name}"),
         }
     }
@@ -190,6 +193,18 @@ pub enum ModelError {
         /// The expression it acts on.
         name: String,
     },
+    /// Something is held that is not a coordinate.
+    HeldUnknown {
+        /// The name under which it is held.
+        name: String,
+        /// What is held.
+        coordinate: String,
+    },
+    /// Coordinates are held in a model that states a Hamiltonian.
+    HeldByHamiltonian {
+        /// The name under which they are held.
+        name: String,
+    },
     /// A model states both a Lagrangian part and a Hamiltonian.
     MixedForms {
         /// The other part: a term, or a particle.
@@ -325,6 +340,14 @@ impl ModelError {
             }
             E::ForceOnUnknown { name } => {
                 Advice::cause(format!("a force acts on `{name}`, which is not a coordinate"))
+            }
+            E::HeldUnknown { name, coordinate } => {
+                Advice::cause(format!("`{name}` holds `{coordinate}`, which is not a coordinate"))
+                    .remedy("declare it as a coordinate, or leave it out")
+            }
+            E::HeldByHamiltonian { name } => {
+                Advice::cause(format!("`{name}` holds coordinates of a model that states a Hamiltonian"))
+                    .remedy("state energies instead, or put the values into the Hamiltonian")
             }
             E::MixedForms { name } => {
                 Advice::cause(format!("the model states a Hamiltonian and also `{name}`"))
