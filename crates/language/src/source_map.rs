@@ -83,6 +83,7 @@ impl SourceMap {
             Site::Term(kind, name) => self.term(*kind, name),
             Site::Force(coordinate) => self.find(Mention::Force, coordinate),
             Site::Input(name) => self.find(Mention::Input, name).or_else(|| self.find(Mention::Name, name)),
+            Site::Held(name) => self.find(Mention::Term(TermKind::Constraint), name),
             Site::Matrix(_) => None,
         }
     }
@@ -310,6 +311,9 @@ impl Locate for ModelError {
             | ModelError::NonlinearConstraint { constraint }
             | ModelError::JumpingConstraint { constraint }
             | ModelError::VelocityConstraint { constraint } => wrong.maybe_at(map.find(Mention::Term(TermKind::Constraint), constraint)),
+            ModelError::HeldUnknown { name, .. } | ModelError::HeldByHamiltonian { name } => {
+                wrong.maybe_at(map.site(&Site::Held(name.clone())))
+            }
             ModelError::NoFictitiousTime { .. }
             | ModelError::MatrixSize { .. }
             | ModelError::Code(_) => wrong,
