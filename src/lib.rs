@@ -48,9 +48,10 @@ pub use leastaction_expr::{
     jvp, operations, rust_function, substitute, vjp,
 };
 pub use leastaction_integrate::{
-    ALL as METHODS, Block, Card, Checkpoint, CheckpointError, CheckpointFileError, Choice, Chunk, Crossing,
-    Density, DriftError, End, Ensemble, Event, Failed, Fate, Integrator, Keeps, Kind, Moment, Needs, Pace,
-    Reason, RunError, Sample, Sizing, StepError, Tolerance, Trajectory, UnknownMethod, Work, energy_scale,
+    ALL as METHODS, Absolute, Block, Card, Checkpoint, CheckpointError, CheckpointFileError, Choice, Chunk,
+    Crossing, Density, DriftError, End, Ensemble, Event, Failed, Fate, Integrator, Keeps, Kind, Moment,
+    Needs, Pace, Reason, RunError, Sample, Sizing, StepError, Tolerance, Trajectory, UnknownMethod, Work,
+    energy_scale,
 };
 pub use leastaction_mechanics::{
     Body, BodyError, Conserved, Constraint, Dynamics, Equations, EvalError, Facts, Form, Inertia,

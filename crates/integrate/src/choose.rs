@@ -26,7 +26,7 @@ use crate::block::Block;
 use crate::card::{Card, Keeps, Needs};
 use crate::error::{RunError, number};
 use crate::integrator::Integrator;
-use crate::pace::{Pace, Tolerance};
+use crate::pace::{Absolute, Pace, Tolerance};
 use leastaction_mechanics::{Dynamics, Facts, State};
 use std::f64::consts::TAU;
 use std::ops::ControlFlow;
@@ -49,7 +49,7 @@ const UNEVEN: f64 = 0.1;
 /// More steps of one length nobody waits for who did not ask for them.
 const MOST_STEPS: f64 = 1e8;
 /// The tolerance of a run that nobody gave one.
-const USUAL: Tolerance = Tolerance { relative: 1e-10, absolute: 0.0 };
+const USUAL: Tolerance = Tolerance { relative: 1e-10, absolute: Absolute::NONE };
 /// A step that turns the fastest motion by more than this many radians is long.
 const LONG_STEP: f64 = 1.0;
 /// A system is stiff if its fastest rate is so many times that at which its state changes, and it loses energy.
@@ -98,8 +98,12 @@ impl Choice {
         let (name, pace, why) = match (pace, even) {
             (Some(Pace::Tolerance(tolerance)), _) => {
                 let effort = Effort::new(dynamics, tempo, span);
-                let (name, why) =
-                    by_tolerance(&facts, tempo, effort, tolerance.relative.max(tolerance.absolute));
+                let (name, why) = by_tolerance(
+                    &facts,
+                    tempo,
+                    effort,
+                    tolerance.relative.max(tolerance.absolute.smallest()),
+                );
                 (name, Pace::Tolerance(tolerance), why)
             }
             (Some(Pace::Step(step)), _) => {

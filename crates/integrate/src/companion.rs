@@ -28,8 +28,8 @@ impl Integrator {
     #[must_use]
     pub fn companion(&self) -> (Integrator, bool) {
         match (&self.pace, self.card.sizing) {
-            (Pace::Tolerance(Tolerance { relative, absolute: 0.0 }), Sizing::Foreseen)
-                if relative * SERIES > FINEST =>
+            (Pace::Tolerance(Tolerance { relative, absolute }), Sizing::Foreseen)
+                if absolute.is_none() && relative * SERIES > FINEST =>
             {
                 (self.at_factor(SERIES), false)
             }
@@ -66,11 +66,11 @@ impl Integrator {
             }
             Pace::Tolerance(Tolerance { relative, absolute }) => {
                 // A tolerance that is mostly absolute has no relative part to speak of.
-                let finest = if *absolute > 0.0 { 0.0 } else { FINEST };
+                let finest = if absolute.smallest() > 0.0 { 0.0 } else { FINEST };
                 let wished = relative.max(finest) * factor;
                 // What is coarse already is made finer.
                 let relative = if wished > COARSEST { relative / factor } else { wished };
-                Pace::Tolerance(Tolerance { relative, absolute: absolute * factor })
+                Pace::Tolerance(Tolerance { relative, absolute: absolute.times(factor) })
             }
         };
         Integrator { pace, longest: self.longest * stretch, ..self.clone() }

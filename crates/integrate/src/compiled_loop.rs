@@ -14,6 +14,7 @@ use crate::clock::{self, Clock};
 use crate::compiled_step::{self, Contents, KernelKey, StepBuilder};
 use crate::controller::{self, Controller, Judged};
 use crate::natural;
+use crate::pace::Absolute;
 use crate::run::grid::Grid;
 use crate::step::StepError;
 use leastaction_compile::{
@@ -47,7 +48,7 @@ pub trait StepCode {
         &self,
         builder: &mut StepBuilder,
         state: [&[Operand]; 3],
-        tolerance: Option<ToleranceInputs>,
+        tolerance: Option<ToleranceInputs<'_>>,
     ) -> Result<StepOutputs, AssemblyError>;
 }
 
@@ -63,9 +64,11 @@ pub struct StepOutputs {
 
 /// What errors are measured by, as inputs of a kernel.
 #[derive(Clone, Copy)]
-pub struct ToleranceInputs {
-    /// The relative and the absolute tolerance.
-    pub settings: [Operand; 2],
+pub struct ToleranceInputs<'a> {
+    /// The relative tolerance.
+    pub relative: Operand,
+    /// The absolute tolerance: one, or one of each component.
+    pub absolute: &'a [Operand],
     /// The natural sizes of coordinates and momenta.
     pub natural: [Operand; 2],
 }
@@ -81,7 +84,7 @@ pub struct Measured {
 /// What sets the steps of a compiled loop.
 #[derive(Clone, Copy)]
 pub(crate) enum Pacer<'a> {
-    Tolerance(&'a Controller),
+    Tolerance(&'a Controller, &'a Absolute),
     Grid,
 }
 
@@ -123,10 +126,14 @@ impl CompiledLoop {
         blocks: usize,
     ) -> Result<Option<CompiledLoop>, EvalError> {
         let (system, n) = (dynamics.system(), dynamics.system().dimension());
-        let grid = matches!(pacer, Pacer::Grid);
-        let key = |twice| KernelKey { method: code.method(), contents: Contents::Loop { grid, twice } };
+        let (grid, each) = match pacer {
+            Pacer::Grid => (true, 0),
+            Pacer::Tolerance(_, absolute) => (false, absolute.each().len()),
+        };
+        let contents = |twice| Contents::Loop { grid, twice, each: each > 0 };
+        let key = |twice| KernelKey { method: code.method(), contents: contents(twice) };
         let (rates, quantities) = (code.carried(n), code.quantities());
-        let rows = [n, n, rates, CLOCK, SETTINGS];
+        let rows = [n, n, rates, CLOCK, SETTINGS, each];
         let written =
             |builder: &mut StepBuilder, inputs: &[Vec<Operand>]| write(code, pacer, builder, inputs);
         let Some(once) =
@@ -167,7 +174,7 @@ impl CompiledLoop {
         block: usize,
         state: [&[f64]; 3],
         clock: &Clock<[f64; LANES]>,
-        settings: &Settings,
+        (settings, each): (&Settings, &[f64]),
     ) {
         let rows = &mut self.now.as_mut_slice()[block * self.len..][..self.len];
         let (mut states, rest) = rows.split_at_mut(2 * self.states + self.rates);
@@ -177,7 +184,7 @@ impl CompiledLoop {
             states = others;
         }
         let Clock { late, next, before, tried, accepted, natural: [coordinates, momenta], t } = *clock;
-        let settings = settings.map(|setting| [setting; LANES]);
+        let settings = settings.iter().chain(each).map(|setting| [*setting; LANES]);
         let lanes = [late, next, before, tried, accepted, coordinates, momenta]
             .into_iter()
             .chain(settings)
@@ -193,7 +200,8 @@ impl CompiledLoop {
         let (e, rates) = others.split_at(self.states);
         let lanes = rest.as_chunks().0;
         let [late, next, before, tried, accepted, coordinates, momenta] = std::array::from_fn(|i| lanes[i]);
-        let (natural, t) = ([coordinates, momenta], lanes[CLOCK + SETTINGS]);
+        // The last row but one; the last one says whether lanes halt.
+        let (natural, t) = ([coordinates, momenta], lanes[lanes.len() - 2]);
         ([y, e, rates], Clock { late, next, before, tried, accepted, natural, t })
     }
 
@@ -289,8 +297,8 @@ fn write(
     builder: &mut StepBuilder,
     inputs: &[Vec<Operand>],
 ) -> Result<Vec<Operand>, AssemblyError> {
-    let [y, e, rates, clock, settings] = inputs else {
-        unreachable!("a loop has states, carries, rates, a clock and settings as inputs")
+    let [y, e, rates, clock, settings, each] = inputs else {
+        unreachable!("a loop has states, carries, rates, a clock, settings and absolute tolerances as inputs")
     };
     let (Some(&numbers), Some(&[late, next, before, tried, accepted, coordinates, momenta])) =
         (settings.first_chunk(), clock.first_chunk())
@@ -301,7 +309,9 @@ fn write(
     let clock = Clock { t: builder.t(), late, next, before, tried, accepted, natural };
     let state = [&y[..], e, rates];
     let Stepped { step, taken, after, halt } = match pacer {
-        Pacer::Tolerance(controller) => write_tolerated(code, controller, builder, state, clock, numbers)?,
+        Pacer::Tolerance(controller, _) => {
+            write_tolerated(code, controller, builder, state, clock, (numbers, each))?
+        }
         Pacer::Grid => write_on_grid(code, builder, state, clock, numbers)?,
     };
     let (mut states, a) = ([Vec::new(), Vec::new(), Vec::new()], builder.assembly());
@@ -317,6 +327,7 @@ fn write(
     outputs.extend([after.late, after.next, after.before, after.tried, after.accepted]);
     outputs.extend(after.natural);
     outputs.extend(settings);
+    outputs.extend(each);
     outputs.extend([after.t, halt]);
     Ok(outputs)
 }
@@ -328,7 +339,7 @@ fn write_tolerated(
     builder: &mut StepBuilder,
     state: [&[Operand]; 3],
     clock: Clock<Operand>,
-    [relative, absolute, end, longest, leap, steps, fading]: [Operand; SETTINGS],
+    ([relative, absolute, end, longest, leap, steps, fading], each): ([Operand; SETTINGS], &[Operand]),
 ) -> Result<Stepped, AssemblyError> {
     let Clock { t, late, next, before, tried, accepted, natural } = clock;
     let a = builder.assembly();
@@ -343,7 +354,9 @@ fn write_tolerated(
     let rests = a.select(Test::Equal, t, end, 1.0, stuck);
     let h = a.select(Test::Equal, rests, 0.0, fitted, 0.0);
     builder.set_h(h);
-    let tolerance = ToleranceInputs { settings: [relative, absolute], natural };
+    let all = [absolute];
+    let absolute = if each.is_empty() { &all[..] } else { each };
+    let tolerance = ToleranceInputs { relative, absolute, natural };
     let step = code.write(builder, state, Some(tolerance))?;
     let Some(Measured { ratio, sizes }) = step.measured else {
         unreachable!("only estimated steps are paced by a tolerance")

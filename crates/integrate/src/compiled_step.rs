@@ -84,16 +84,17 @@ pub(crate) struct KernelKey {
 /// What is in a kernel of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Contents {
-    /// A step, which may show its stages and measure its errors.
-    Step { stages: bool, errors: bool },
-    /// A step with all that is between two of them, on a grid or by a tolerance, for one block or for two.
-    Loop { grid: bool, twice: bool },
+    /// A step, which may show its stages, and measure its errors by so many settings.
+    Step { stages: bool, settings: usize },
+    /// A step with all that is between two of them, on a grid or by a tolerance, for one block or for two, with an absolute tolerance of each component
+    /// or not.
+    Loop { grid: bool, twice: bool, each: bool },
 }
 
 impl KernelKey {
     /// The step of a method, and nothing besides.
     pub(crate) fn step(method: &'static str) -> KernelKey {
-        KernelKey { method, contents: Contents::Step { stages: false, errors: false } }
+        KernelKey { method, contents: Contents::Step { stages: false, settings: 0 } }
     }
 }
 

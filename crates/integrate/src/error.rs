@@ -31,6 +31,14 @@ pub enum RunError {
         /// The absolute tolerance.
         absolute: f64,
     },
+    /// Absolute tolerances are those of other states.
+    #[error("there are {tolerances} absolute tolerances, and a state has {components} components")]
+    TolerancesOfOthers {
+        /// How many there are.
+        tolerances: usize,
+        /// How many there should be.
+        components: usize,
+    },
     /// The method cannot find its step from a tolerance.
     #[error("{method} needs a step and cannot find one from a tolerance: give a step, or use {instead}")]
     NotAdaptive {

@@ -59,7 +59,7 @@ pub use ensemble::{Chunk, Ensemble, Fate, Launch, Starts, Tally};
 pub use error::{CheckpointError, CheckpointFileError, DriftError, Failed, RunError, number, rounded};
 pub use integrator::{End, Integrator, Moment, Reason, Sample};
 pub use method::{ALL, UnknownMethod};
-pub use pace::{Pace, Tolerance};
+pub use pace::{Absolute, Pace, Tolerance};
 pub use pulse::step_for_pulses;
 pub use run::checkpoint::{Checkpoint, Kept};
 pub use run::checksum::checksum;

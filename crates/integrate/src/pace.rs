@@ -7,6 +7,7 @@ use crate::run::density::Density;
 use crate::step::{Interval, Motion, StepError};
 use leastaction_compile::{Arithmetic, LANES, Lanes};
 use std::fmt;
+use std::sync::Arc;
 
 /// How far a method goes at a time.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,12 +24,7 @@ impl fmt::Display for Pace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Pace::Step(step) => write!(f, "steps of {}", number(step)),
-            Pace::Tolerance(Tolerance { relative, absolute: 0.0 }) => {
-                write!(f, "a tolerance of {}", number(relative))
-            }
-            Pace::Tolerance(Tolerance { relative, absolute }) => {
-                write!(f, "a tolerance of {} relative and {} absolute", number(relative), number(absolute))
-            }
+            Pace::Tolerance(tolerance) => tolerance.fmt(f),
             Pace::Density(density) => density.fmt(f),
         }
     }
@@ -58,12 +54,103 @@ impl From<Density> for Pace {
 /// or momentum, a hundredth of that is taken; and no less than a tenth of how large coordinates, or momenta, have been over the last few hundredths
 /// of the run. So components may pass through zero, one by one or together, and tolerances need no units. What rounding alone makes of a step is
 /// always tolerated.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Tolerance {
     /// Relative to the size of the state.
     pub relative: f64,
     /// In the units of the state.
-    pub absolute: f64,
+    pub absolute: Absolute,
+}
+
+/// An absolute tolerance, in the units of the state.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Absolute {
+    /// The same of every component.
+    All(f64),
+    /// One of each component: of the coordinates, then of the momenta. Runs share it.
+    Each(Arc<[f64]>),
+}
+
+impl Absolute {
+    /// None.
+    pub const NONE: Absolute = Absolute::All(0.0);
+
+    /// One number, or as many as a state has.
+    pub(crate) fn as_slice(&self) -> &[f64] {
+        match self {
+            Absolute::All(all) => std::slice::from_ref(all),
+            Absolute::Each(each) => each,
+        }
+    }
+
+    /// Those of each component, if they differ; else none.
+    pub(crate) fn each(&self) -> &[f64] {
+        match self {
+            Absolute::All(_) => &[],
+            Absolute::Each(each) => each,
+        }
+    }
+
+    /// That of a component.
+    pub(crate) fn of(&self, component: usize) -> f64 {
+        match self {
+            Absolute::All(all) => *all,
+            Absolute::Each(each) => each[component],
+        }
+    }
+
+    /// The largest of any component: that of all if there is one.
+    #[must_use]
+    pub fn largest(&self) -> f64 {
+        self.as_slice().iter().fold(0.0, |m: f64, x| m.max(*x))
+    }
+
+    /// The smallest.
+    #[must_use]
+    pub fn smallest(&self) -> f64 {
+        self.as_slice().iter().fold(f64::INFINITY, |m: f64, x| m.min(*x))
+    }
+
+    /// Whether nothing is tolerated besides what is relative.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        self.as_slice().iter().all(|absolute| *absolute == 0.0)
+    }
+
+    /// So many times as much.
+    pub(crate) fn times(&self, factor: f64) -> Absolute {
+        match self {
+            Absolute::All(all) => Absolute::All(all * factor),
+            Absolute::Each(each) => Absolute::Each(each.iter().map(|absolute| absolute * factor).collect()),
+        }
+    }
+}
+
+impl From<f64> for Absolute {
+    fn from(all: f64) -> Absolute {
+        Absolute::All(all)
+    }
+}
+
+impl From<Vec<f64>> for Absolute {
+    fn from(each: Vec<f64>) -> Absolute {
+        Absolute::Each(each.into())
+    }
+}
+
+impl fmt::Display for Tolerance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a tolerance of {}", number(&self.relative))?;
+        if self.absolute.is_none() {
+            return Ok(());
+        }
+        let (smallest, largest) = (self.absolute.smallest(), self.absolute.largest());
+        write!(f, " relative and ")?;
+        if smallest != largest {
+            write!(f, "{} to ", number(&smallest))?;
+        }
+        write!(f, "{} absolute", number(&largest))
+    }
 }
 
 /// A component smaller than this, relative to the largest of its kind, is measured by that one.
@@ -79,7 +166,7 @@ impl Tolerance {
     /// A relative tolerance.
     #[must_use]
     pub fn relative(relative: f64) -> Tolerance {
-        Tolerance { relative, absolute: 0.0 }
+        Tolerance { relative, absolute: Absolute::NONE }
     }
 
     /// Errors as multiples of what is tolerated, the largest in each lane; NaN if one is.
@@ -106,10 +193,15 @@ impl Tolerance {
         ratios: &mut [f64],
     ) {
         let [errors, before, change] = [errors, before, change].map(|rows| rows.as_chunks::<W>().0);
-        let (a, tolerance) = (&mut Lanes::<W>, [[self.relative; W], [self.absolute; W]]);
+        let a = &mut Lanes::<W>;
         let sizes = natural::sizes(a, before, change);
         let floors = Tolerance::floors(a, natural.each_ref().map(|size| first(size)), sizes);
-        ratios.copy_from_slice(&Tolerance::ratio(a, tolerance, floors, errors, before, change));
+        let (relative, states) = ([self.relative; W], [errors, before, change]);
+        let ratio = match &self.absolute {
+            Absolute::All(all) => Tolerance::ratio(a, relative, |_| [*all; W], floors, states),
+            Absolute::Each(each) => Tolerance::ratio(a, relative, |i| [each[i]; W], floors, states),
+        };
+        ratios.copy_from_slice(&ratio);
     }
 
     /// What components of each kind are measured by at least, given the natural sizes and those before and after a step.
@@ -129,11 +221,10 @@ impl Tolerance {
     #[inline(always)]
     pub(crate) fn ratio<A: Arithmetic>(
         a: &mut A,
-        [relative, absolute]: [A::Value; 2],
+        relative: A::Value,
+        absolute: impl Fn(usize) -> A::Value,
         floors: [A::Value; 2],
-        errors: &[A::Value],
-        before: &[A::Value],
-        change: &[A::Value],
+        [errors, before, change]: [&[A::Value]; 3],
     ) -> A::Value {
         let (mut worst, mut sum) = (a.constant(0.0), a.constant(0.0));
         for (kind, floor) in natural::kinds(before.len()).into_iter().zip(floors) {
@@ -141,7 +232,7 @@ impl Tolerance {
                 let size = natural::size(a, before[i], change[i]);
                 let size = a.max(size, floor);
                 let (wished, finest) = (a.mul(relative, size), a.mul(FINEST, size));
-                let wished = a.add(absolute, wished);
+                let wished = a.add(absolute(i), wished);
                 let scale = a.max(wished, finest);
                 let (error, scale) = (a.abs(errors[i]), a.max(scale, f64::MIN_POSITIVE));
                 let multiple = a.div(error, scale);
@@ -154,13 +245,19 @@ impl Tolerance {
         a.add(worst, nothing)
     }
 
-    pub(crate) fn check(&self) -> Result<(), RunError> {
-        let good = |x: f64| x.is_finite() && x >= 0.0;
-        let Tolerance { relative, absolute } = *self;
-        if !(good(relative) && good(absolute)) || relative + absolute == 0.0 || relative >= 1.0 {
-            return Err(RunError::BadTolerance { relative, absolute });
+    /// Refuses what is no tolerance of states with so many components.
+    pub(crate) fn check(&self, components: usize) -> Result<(), RunError> {
+        let (relative, each) = (self.relative, self.absolute.each().len());
+        if each > 0 && each != components {
+            return Err(RunError::TolerancesOfOthers { tolerances: each, components });
         }
-        Ok(())
+        let bad = |x: f64| !(x.is_finite() && x >= 0.0);
+        let wrong =
+            |absolute: f64| bad(relative) || bad(absolute) || relative >= 1.0 || relative + absolute == 0.0;
+        match self.absolute.as_slice().iter().find(|absolute| wrong(**absolute)) {
+            Some(&absolute) => Err(RunError::BadTolerance { relative, absolute }),
+            None => Ok(()),
+        }
     }
 }
 
@@ -168,7 +265,7 @@ impl Tolerance {
 /// (E. Hairer, S. P. Nørsett and G. Wanner, *Solving Ordinary Differential Equations I*, 1993, section II.4).
 pub(crate) fn first_steps(
     motion: &mut Motion<'_>,
-    tolerance: Tolerance,
+    tolerance: &Tolerance,
     order: u32,
     (t, y): (&[f64], &[f64]),
     span: f64,
@@ -183,7 +280,7 @@ pub(crate) fn first_steps(
     let measure = |natural: &NaturalSizes, errors: &[f64], change: &[f64], ratios: &mut [f64; LANES]| {
         tolerance.ratios(natural, errors, y, change, &mut ratios[..width]);
         // In multiples of the scale of the state, not of the tolerance.
-        let loosest = tolerance.relative.max(tolerance.absolute);
+        let loosest = tolerance.relative.max(tolerance.absolute.largest());
         ratios.iter_mut().for_each(|r| *r *= loosest);
     };
     at.fill(0.0);
@@ -213,7 +310,7 @@ pub(crate) fn first_steps(
     }
     let natural = *motion.natural();
     measure(&natural, there, rate, &mut ratios);
-    let loosest = tolerance.relative.max(tolerance.absolute);
+    let loosest = tolerance.relative.max(tolerance.absolute.largest());
     for j in (0..width).filter(|&j| lanes[j]) {
         // What differs from nothing at all says nothing.
         let ratio = if ratios[j] < ABSURD || !remembers { ratios[j] } else { 0.0 };
@@ -235,7 +332,7 @@ mod tests {
 
     #[test]
     fn errors_are_relative_to_components_and_their_kind() {
-        let tolerance = Tolerance { relative: 1e-3, absolute: 0.0 };
+        let tolerance = Tolerance::relative(1e-3);
         let mut ratio = [0.0];
         // The second coordinate is tiny, and measured by a hundredth of the first.
         tolerance.ratios(&UNKNOWN, &[0.0, 1e-4, 0.0, 0.0], &[10.0, 1e-9, 1.0, 1.0], &[0.0; 4], &mut ratio);
@@ -258,8 +355,24 @@ mod tests {
     }
 
     #[test]
+    fn components_have_tolerances_of_their_own() {
+        let tolerance = Tolerance { relative: 1e-3, absolute: vec![0.0, 0.5, 0.0, 3.0].into() };
+        let (y, mut ratio) = ([1.0, 500.0, 1.0, 1000.0], [0.0]);
+        for (errors, expected) in
+            [([0.0, 1.0, 0.0, 0.0], 1.0), ([0.0, 0.0, 0.0, 2.0], 0.5), ([5e-3, 0.0, 0.0, 0.0], 1.0)]
+        {
+            tolerance.ratios(&UNKNOWN, &errors, &y, &[0.0; 4], &mut ratio);
+            assert!((ratio[0] - expected).abs() < 1e-12, "{errors:?}: {ratio:?}");
+        }
+        assert!(tolerance.check(4).is_ok() && tolerance.check(2).is_err());
+        assert_eq!(tolerance.to_string(), "a tolerance of 1e-3 relative and 0 to 3 absolute");
+        // What is tolerated of nothing must be more than nothing.
+        assert!(Tolerance { relative: 0.0, ..tolerance }.check(4).is_err());
+    }
+
+    #[test]
     fn both_widths_measure_alike() {
-        let tolerance = Tolerance { relative: 1e-6, absolute: 1e-9 };
+        let tolerance = Tolerance { relative: 1e-6, absolute: Absolute::All(1e-9) };
         let (y, e, d) = ([1.0, -2.0, 3.0], [1e-7, 3e-6, 1e-8], [0.1, 0.2, -0.3]);
         let wide = |x: [f64; 3]| x.map(|x| [x; LANES]).concat();
         let (mut one, mut eight) = ([0.0], [0.0; LANES]);

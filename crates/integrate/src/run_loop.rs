@@ -248,15 +248,18 @@ impl RunLoop<'_> {
                 }
                 self.try_surely()
             }
-            &Pacing::Adaptive { tolerance, .. } => loop {
-                let proposed = match self.block.width() {
-                    1 => self.try_adaptive::<1>(tolerance)?,
-                    _ => self.try_adaptive::<LANES>(tolerance)?,
-                };
-                if proposed {
-                    return Ok(());
+            Pacing::Adaptive { tolerance, .. } => {
+                let tolerance = tolerance.clone();
+                loop {
+                    let proposed = match self.block.width() {
+                        1 => self.try_adaptive::<1>(&tolerance)?,
+                        _ => self.try_adaptive::<LANES>(&tolerance)?,
+                    };
+                    if proposed {
+                        return Ok(());
+                    }
                 }
-            },
+            }
         }
     }
 

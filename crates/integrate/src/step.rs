@@ -70,7 +70,7 @@ pub trait Estimated {
     fn error(
         &mut self,
         motion: &Motion<'_>,
-        tolerance: Tolerance,
+        tolerance: &Tolerance,
         block: &Block,
         change: &[f64],
         ratios: &mut [f64],
@@ -80,7 +80,7 @@ pub trait Estimated {
     fn error_within(
         &mut self,
         motion: &mut Motion<'_>,
-        tolerance: Tolerance,
+        tolerance: &Tolerance,
         block: &Block,
         change: &[f64],
         ratios: &mut [f64],

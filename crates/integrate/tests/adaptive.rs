@@ -4,7 +4,7 @@ use crate::common::{begin, distance, driven_pendulum, kepler, oscillator, suited
 use leastaction_compile::LANES;
 use leastaction_expr::Graph;
 use leastaction_integrate::{
-    ALL, Block, Card, Integrator, Moment, Needs, Pace, Reason, RunError, Sizing, Tolerance,
+    ALL, Absolute, Block, Card, Integrator, Moment, Needs, Pace, Reason, RunError, Sizing, Tolerance,
 };
 use leastaction_mechanics::{Model, State};
 use std::ops::ControlFlow;
@@ -67,7 +67,7 @@ fn samples_between_steps_change_nothing() {
     for card in adaptive() {
         let (mut dynamics, start) = kepler(0.5);
         let tolerance = Tolerance::relative(1e-9);
-        let plain = Integrator::new(card, tolerance).run(&mut dynamics, &start, 7.0).unwrap();
+        let plain = Integrator::new(card, tolerance.clone()).run(&mut dynamics, &start, 7.0).unwrap();
         let fine = Integrator::new(card, Tolerance::relative(1e-13)).spaced(0.1);
         let fine = fine.run(&mut dynamics, &start, 7.0).unwrap();
         let often = Integrator::new(card, tolerance).spaced(0.1).run(&mut dynamics, &start, 7.0).unwrap();
@@ -102,7 +102,7 @@ fn absolute_tolerances_need_no_scale() {
     for card in adaptive().filter(|card| card.needs == Needs::Field) {
         for absolute in [1e-6, 1e-10] {
             let (mut dynamics, start) = begin(&model, &[]);
-            let tolerance = Tolerance { relative: 0.0, absolute };
+            let tolerance = Tolerance { relative: 0.0, absolute: absolute.into() };
             let end = Integrator::new(card, tolerance).ends_only().run(&mut dynamics, &start, 10.0).unwrap();
             let error = (end.end().q[0] - (10.0 - 10.0_f64.sin())).abs();
             println!("{:20} absolute {absolute:.0e}: {error:.1e} in {:?}", card.name, end.work());
@@ -140,7 +140,9 @@ fn collisions_are_reported() {
 #[test]
 fn tolerances_below_rounding_come_to_an_end() {
     for card in ALL.iter().filter(|card| matches!(card.sizing, Sizing::Estimated { .. })) {
-        for tolerance in [Tolerance::relative(1e-20), Tolerance { relative: 0.0, absolute: 1e-20 }] {
+        for tolerance in
+            [Tolerance::relative(1e-20), Tolerance { relative: 0.0, absolute: Absolute::All(1e-20) }]
+        {
             let (mut dynamics, start) = oscillator();
             let run = Integrator::new(card, tolerance).at_most(5000).ends_only();
             let end = run.run(&mut dynamics, &start, 1.0).unwrap().end();

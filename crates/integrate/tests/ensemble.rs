@@ -3,8 +3,8 @@
 use crate::common::{begin, double_pendulum, henon_heiles, kepler, links, pushed, suited};
 use leastaction_expr::Graph;
 use leastaction_integrate::{
-    ALL, Card, Chunk, Density, Ensemble, Event, Fate, Integrator, Keeps, Kind, Launch, Pace, Reason, Sizing,
-    Tolerance,
+    ALL, Absolute, Card, Checkpoint, Chunk, Density, Ensemble, Event, Fate, Integrator, Keeps, Kind, Launch,
+    Pace, Reason, Sizing, Tolerance,
 };
 use leastaction_mechanics::{Dynamics, Model, StartError, State};
 use std::ops::ControlFlow;
@@ -136,6 +136,44 @@ fn trajectories_from_rest_have_the_bits_of_runs() {
         let whole = run.compiled(true).run(&mut dynamics, &start, 10.0).unwrap();
         assert_eq!(by_stages.end(), whole.end(), "{name}");
     }
+}
+
+/// Absolute tolerances of single components, in lanes, by stages, in compiled steps, and after an interruption; alike ones are those of all.
+#[test]
+fn components_may_have_tolerances_of_their_own() {
+    let (mut dynamics, start) = double_pendulum();
+    let pace = |absolute: Absolute| Pace::from(Tolerance { relative: 1e-9, absolute });
+    for card in ALL.iter().filter(|card| card.sizing != Sizing::Given) {
+        let mut run = |absolute: Absolute, compiled: bool| {
+            let run = Integrator::new(card, pace(absolute)).compiled(compiled);
+            run.run(&mut dynamics, &start, 3.0).unwrap()
+        };
+        let alike = run(vec![1e-6; 4].into(), true);
+        assert_eq!(alike.end(), run(Absolute::All(1e-6), true).end(), "{}", card.name);
+        // One that is known to fewer digits allows longer steps, but not as long as if all were.
+        let loose = vec![1e-9, 1e-6, 1e-9, 1e-6];
+        let each = run(loose.clone().into(), true);
+        let steps = [1e-9, 1e-6].map(|absolute| run(Absolute::All(absolute), true).work().steps);
+        assert!(
+            (steps[1]..=steps[0]).contains(&each.work().steps),
+            "{}: {steps:?} {:?}",
+            card.name,
+            each.work()
+        );
+        assert_ne!(each.end(), run(Absolute::All(1e-9), true).end(), "{}", card.name);
+        assert_eq!(each.end(), run(loose.clone().into(), false).end(), "{}", card.name);
+        let integrator = Integrator::new(card, pace(loose.into()));
+        compare(card.name, &integrator, &dynamics, &start, 0.7);
+        let part = integrator.run_watched(&mut dynamics, &start, 3.0, |moment| match moment.work().steps {
+            5 => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        });
+        let checkpoint: Checkpoint = part.unwrap().checkpoint().unwrap().to_string().parse().unwrap();
+        assert_eq!(integrator.resume(&mut dynamics, &checkpoint).unwrap().end(), each.end(), "{}", card.name);
+    }
+    let short = Integrator::named("dop853", pace(vec![1e-6; 3].into())).unwrap();
+    let refused = short.run(&mut dynamics, &start, 1.0).unwrap_err().to_string();
+    assert!(refused.contains("3 absolute tolerances") && refused.contains("4 components"), "{refused}");
 }
 
 fn paces(card: &Card, dynamics: &Dynamics) -> Vec<Pace> {

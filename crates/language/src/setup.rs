@@ -47,6 +47,8 @@ pub struct Plan {
     pub tolerance: Option<f64>,
     /// The absolute tolerance, in the units of the state; besides the relative one, and not with a step.
     pub absolute: Option<f64>,
+    /// Absolute tolerances of single coordinates and momenta, in place of that of all.
+    pub absolutes: Vec<(String, f64)>,
     /// The time at the end; runs start at 0.
     pub until: f64,
     /// The time between samples.
@@ -63,6 +65,7 @@ impl Default for Plan {
             step: None,
             tolerance: None,
             absolute: None,
+            absolutes: Vec::new(),
             until: 10.0,
             every: None,
             samples: None,

@@ -26,7 +26,7 @@ pub(crate) struct Fixed {
     pub(crate) parameter: String,
     /// Where.
     pub(crate) span: Span,
-    /// The clause of `run` that the number is of, if it is of one.
+    /// The clause of `run`, or `tolerance`, that the number is of, if it is of one.
     pub(crate) clause: Option<&'static str>,
 }
 
@@ -47,6 +47,8 @@ pub(crate) enum Mention {
     Input,
     /// Where a start sets something.
     Start,
+    /// Where something is given an absolute tolerance.
+    Tolerance,
     /// A clause of `run`.
     Clause,
     /// The first word of the first statement that begins with it.
@@ -204,6 +206,15 @@ impl<'g> Setup<'g> {
         Diagnostic::of_all(format!("`{name}` is recorded anyway, and is something else"))
             .maybe_at(place)
             .help("rename the output")
+            .into()
+    }
+
+    /// Says that something which has an absolute tolerance is no part of the state.
+    #[must_use]
+    pub fn explain_tolerance(&self, name: &str) -> Errors {
+        Diagnostic::of_all(format!("`{name}` is no part of the state: it has no tolerance"))
+            .maybe_at(self.source_map.find(Mention::Tolerance, name))
+            .help("tolerances are of coordinates that move freely, and of their momenta")
             .into()
     }
 

@@ -101,6 +101,12 @@ pub enum Cause {
     /// There is no such method.
     #[error(transparent)]
     Method(#[from] UnknownMethod),
+    /// Something that has an absolute tolerance is no part of the state.
+    #[error("`{name}` is no part of the state: it has no tolerance")]
+    NoTolerance {
+        /// What.
+        name: String,
+    },
     /// The method finds no steps by itself.
     #[error("{method} needs a step: give one")]
     NoStep {

@@ -24,6 +24,7 @@ impl Problem<'_> {
             ("step", paced),
             ("tol", paced),
             ("atol", step.is_some() || absolute.is_some()),
+            ("tolerance", step.is_some() || absolute.is_some()),
             ("every", timed),
             ("samples", timed),
         ];

@@ -119,7 +119,11 @@ impl Run {
         is_energy: bool,
     ) -> Result<Option<f64>, MeasureError> {
         let (integrator, relative) = (&self.simulation.integrator, drift.relative());
-        let &Pace::Tolerance(Tolerance { relative: tolerance, absolute: 0.0 }) = integrator.pace() else {
+        let relative_only = match integrator.pace() {
+            Pace::Tolerance(Tolerance { relative, absolute }) if absolute.is_none() => Some(*relative),
+            _ => None,
+        };
+        let Some(tolerance) = relative_only else {
             // Longer steps should make more of it.
             let coarser = self.error.as_ref().and_then(|error| error.drifts.as_ref()?.get(nth).copied());
             let explained = coarser.map(|coarser| coarser / integrator.coarser_drift().sqrt());

@@ -3,7 +3,8 @@
 use crate::error::{Cause, PrepareError};
 use crate::overrides::Overrides;
 use crate::problem::Problem;
-use leastaction_integrate::{Card, Choice, Integrator, Pace, Sizing, Tolerance, step_for_pulses};
+use leastaction_integrate::{Absolute, Card, Choice, Integrator, Pace, Sizing, Tolerance, step_for_pulses};
+use std::collections::HashMap;
 
 /// The relative tolerance of a method that needs none given, and was given none.
 pub(crate) const USUAL: f64 = 1e-10;
@@ -23,7 +24,7 @@ impl Problem<'_> {
     /// # Errors
     /// [`PrepareError`] if there is no such method, if it needs a step that nobody gives, or if none can be chosen.
     pub fn method(&mut self, overrides: &Overrides) -> Result<Method, PrepareError> {
-        let pace = self.pace(overrides);
+        let pace = self.pace(overrides)?;
         let named = match &overrides.method {
             Some(method) => Some(Card::named(method).map_err(PrepareError::usage)?),
             None => self.planned_method()?,
@@ -67,27 +68,53 @@ impl Problem<'_> {
     }
 
     /// The step size or the tolerance that the setup says. A step goes the way that leads to the end.
-    #[must_use]
-    pub fn planned_pace(&self) -> Option<Pace> {
+    ///
+    /// # Errors
+    /// [`PrepareError`] if it gives a tolerance to what is no part of the state.
+    pub fn planned_pace(&self) -> Result<Option<Pace>, PrepareError> {
         self.pace(&Overrides::default())
     }
 
     /// The step size or the tolerance that is asked for, here or by the setup.
-    fn pace(&self, overrides: &Overrides) -> Option<Pace> {
+    fn pace(&self, overrides: &Overrides) -> Result<Option<Pace>, PrepareError> {
         let (plan, back) = (&self.setup.plan, self.until < self.start.t);
         if let Some(step) = overrides.step {
-            return Some(Pace::Step(step));
+            return Ok(Some(Pace::Step(step)));
         }
         let asked = overrides.tolerance.is_some() || overrides.absolute.is_some();
         if let Some(step) = plan.step.filter(|_| !asked) {
-            return Some(Pace::Step(if back { -step } else { step }));
+            return Ok(Some(Pace::Step(if back { -step } else { step })));
         }
-        let (relative, absolute) =
-            (overrides.tolerance.or(plan.tolerance), overrides.absolute.or(plan.absolute));
-        (relative.is_some() || absolute.is_some()).then(|| {
-            let (relative, absolute) = (relative.unwrap_or(USUAL), absolute.unwrap_or(0.0));
+        let relative = overrides.tolerance.or(plan.tolerance);
+        let absolute = match overrides.absolute {
+            Some(absolute) => Some(absolute.into()),
+            None => self.planned_absolute()?,
+        };
+        Ok((relative.is_some() || absolute.is_some()).then(|| {
+            let (relative, absolute) = (relative.unwrap_or(USUAL), absolute.unwrap_or(Absolute::NONE));
             Pace::Tolerance(Tolerance { relative, absolute })
-        })
+        }))
+    }
+
+    /// The absolute tolerances that the setup says.
+    fn planned_absolute(&self) -> Result<Option<Absolute>, PrepareError> {
+        let (plan, system) = (&self.setup.plan, self.dynamics.system());
+        if plan.absolutes.is_empty() {
+            return Ok(plan.absolute.map(Absolute::from));
+        }
+        let states: HashMap<String, usize> =
+            (0..system.dimension()).map(|component| (system.state_name(component), component)).collect();
+        let mut each = vec![plan.absolute.unwrap_or(0.0); system.dimension()];
+        for (name, value) in &plan.absolutes {
+            match states.get(name).and_then(|&component| each.get_mut(component)) {
+                Some(absolute) => *absolute = *value,
+                None => {
+                    let errors = self.setup.explain_tolerance(name);
+                    return Err(PrepareError::model(Cause::NoTolerance { name: name.clone() }, errors));
+                }
+            }
+        }
+        Ok(Some(each.into()))
     }
 
     /// The method that suits the problem, at a pace if one is given.

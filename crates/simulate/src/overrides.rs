@@ -19,7 +19,7 @@ pub struct Overrides {
     pub step: Option<f64>,
     /// A relative tolerance, from which the method finds its step sizes.
     pub tolerance: Option<f64>,
-    /// An absolute tolerance, in the units of the state, besides the relative one.
+    /// An absolute tolerance, in the units of the state, besides the relative one: of all coordinates and momenta, also of those that the text gives one of their own.
     pub absolute: Option<f64>,
     /// The longest step that a method may find.
     pub max_step: Option<f64>,

@@ -10,4 +10,5 @@ mod orbits;
 mod runs;
 mod sampled;
 mod sizes;
+mod tolerances;
 mod valid;

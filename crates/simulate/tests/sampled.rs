@@ -86,6 +86,7 @@ const CASES: &[(&str, &[&str], bool)] = &[
     ("run", &[POINT, "start x' = 1\nrun until A"], false),
     ("run", &[POINT, "potential x^2\nrun until 1, method gauss4, step A/100"], false),
     ("run", &[POINT, "potential x^2\nrun until 1, tol A*1e-8"], false),
+    ("tolerance", &[POINT, "potential x^2\ntolerance x = A*1e-8"], false),
     ("run", &[POINT, "potential x^2\nrun until 1, every A/10"], false),
     ("run", &[POINT, "potential x^2\nrun until 1, samples 2*A"], false),
     ("output", &[POINT, "potential A*x^2\noutput far = A*x"], true),
@@ -108,7 +109,7 @@ pub(crate) fn one_by_one(source: &Source) -> Vec<Vec<u64>> {
 
 /// The method is the same for all values: one that is chosen need not be.
 fn overrides(source: &Source, parameters: Vec<(String, f64)>) -> Overrides {
-    let paced = source.text.contains("step") || source.text.contains("tol");
+    let paced = source.text.contains("step") || source.text.contains(" tol ");
     let (method, tolerance) = if paced { (None, None) } else { (Some("dop853".to_owned()), Some(1e-9)) };
     let until = (!source.text.contains("until")).then_some(0.3);
     Overrides { parameters, method, tolerance, until, ..Overrides::default() }
@@ -193,6 +194,13 @@ fn a_clause_that_is_replaced_does_not_count() {
     let source = Source::text("model", "param A = 2\ncoord x\nkinetic x'^2\nstart x' = A\nrun until A\n");
     let graph = Graph::new();
     let asked = Overrides { until: Some(1.0), ..Overrides::default() };
+    let problem = source.problem(&graph, &asked).unwrap();
+    problem.check_sampled(["A"], &asked).unwrap();
+    assert!(problem.check_sampled(["A"], &Overrides::default()).is_err());
+    // An absolute tolerance takes the place of all that the text says.
+    let source =
+        Source::text("model", "param A = 2\ncoord x\nkinetic x'^2\nstart x' = A\ntolerance x = A/1e9\n");
+    let asked = Overrides { absolute: Some(1e-9), ..Overrides::default() };
     let problem = source.problem(&graph, &asked).unwrap();
     problem.check_sampled(["A"], &asked).unwrap();
     assert!(problem.check_sampled(["A"], &Overrides::default()).is_err());

@@ -183,7 +183,7 @@ impl Compare {
         if !self.step.is_empty() {
             return Ok(self.step.iter().map(|step| Pace::Step(*step)).collect());
         }
-        match problem.planned_pace() {
+        match problem.planned_pace()? {
             Some(pace) => Ok(vec![pace]),
             None => Ok(vec![problem.choice(None)?.integrator.pace().clone()]),
         }

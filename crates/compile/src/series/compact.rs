@@ -2,7 +2,7 @@
 
 use super::expansion::Expansion;
 use super::polynomial::sum;
-use super::reach::{SHARES, reach, top};
+use super::reach::{ABSOLUTE, SHARES, reach, top};
 use super::recurrence::{Shape, Table, Visit, convolution, finish, inner};
 use super::tape::{Node, Tape};
 use super::unrolled;
@@ -239,7 +239,8 @@ pub(super) fn reach_from<const W: usize>(expansion: &Expansion, from: usize) -> 
     let (numbers, _) = expansion.numbers().as_chunks::<W>();
     let Expansion { states, order, .. } = *expansion;
     let shares: [[f64; W]; SHARES] = std::array::from_fn(|i| numbers[states * order + 1 + i]);
-    reach(&mut Lanes, states, from, order, shares, |k, i| numbers[expansion.place(k, i)])
+    let absolute = |i: usize| expansion.each().get(i).map_or(shares[ABSOLUTE], |absolute| [*absolute; W]);
+    reach(&mut Lanes, states, from, order, shares, absolute, |k, i| numbers[expansion.place(k, i)])
 }
 
 /// The logarithm of the largest coefficient of an order.

@@ -10,6 +10,8 @@ use crate::kernel::{ArgumentError, LANES, check};
 #[derive(Clone, Debug)]
 pub struct Expansion {
     numbers: Vec<f64>,
+    /// What stands for the absolute tolerance of each component, if they differ.
+    each: Vec<f64>,
     width: usize,
     pub(super) states: usize,
     pub(super) order: usize,
@@ -21,8 +23,8 @@ impl Expansion {
             check("states", LANES, width)?;
         }
         let numbers = vec![0.0; (states * order + 1 + SHARES + inputs) * width];
-        let mut expansion = Expansion { numbers, width, states, order };
-        expansion.tolerate(0.0, 0.0);
+        let mut expansion = Expansion { numbers, each: Vec::new(), width, states, order };
+        expansion.tolerate(0.0, &[0.0]);
         Ok(expansion)
     }
 
@@ -55,11 +57,14 @@ impl Expansion {
     }
 
     /// Sets what [`SeriesEvaluator::reach`](super::SeriesEvaluator::reach) allows: the remainder of a step relative to the state, or in its
-    /// units, whichever is more.
-    pub fn tolerate(&mut self, relative: f64, absolute: f64) {
+    /// units, whichever is more; in these one of all components, or one of each.
+    pub fn tolerate(&mut self, relative: f64, absolute: &[f64]) {
+        let smallest = absolute.iter().fold(f64::INFINITY, |m: f64, x| m.min(*x));
+        let each = if absolute.len() > 1 { absolute } else { &[] };
+        self.each = each.iter().map(|absolute| reach::absolute_share(*absolute)).collect();
         let (width, [_, shares, inputs]) = (self.width, self.places());
         let rows = self.numbers[shares..inputs].chunks_exact_mut(width);
-        for (row, share) in rows.zip(reach::shares(self.order, relative, absolute)) {
+        for (row, share) in rows.zip(reach::shares(self.order, relative, smallest)) {
             row.fill(share);
         }
     }
@@ -69,6 +74,11 @@ impl Expansion {
         let (width, [_, shares, inputs]) = (self.width, self.places());
         let rows = self.numbers[shares..inputs].chunks_exact_mut(width).skip(TOLERATED);
         rows.zip(&sizes).for_each(|(row, size)| row.copy_from_slice(&size[..width]));
+    }
+
+    /// What stands for the absolute tolerance of each component, if they differ.
+    pub(super) fn each(&self) -> &[f64] {
+        &self.each
     }
 
     /// Where steps, shares and inputs begin.

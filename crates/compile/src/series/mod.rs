@@ -405,6 +405,10 @@ impl SeriesEvaluator {
                 }
             }
         }
+        // The kernel knows one absolute tolerance, the smallest.
+        if !expansion.each().is_empty() {
+            told[0] = compact::reach_from::<W>(expansion, usual);
+        }
         let (lengths, tops) = told.split_at(1);
         if reach::all_usual(self.order, tops) {
             steps.copy_from_slice(&lengths[0]);

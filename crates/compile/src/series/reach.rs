@@ -40,12 +40,20 @@ const MOST: f64 = 1000.0;
 
 /// The shares for a tolerance.
 pub(super) fn shares(order: usize, relative: f64, absolute: f64) -> [f64; TOLERATED] {
-    let mut shares = [ZERO + OCTAVE * (1023.0 + absolute.log2()); TOLERATED];
+    let mut shares = [absolute_share(absolute); TOLERATED];
     for (j, share) in shares[..MEASURES].iter_mut().enumerate() {
         *share = relative.log2() / (order + 1 - j) as f64;
     }
     shares
 }
+
+/// What stands for an absolute tolerance: its logarithm.
+pub(super) fn absolute_share(absolute: f64) -> f64 {
+    ZERO + OCTAVE * (1023.0 + absolute.log2())
+}
+
+/// The place of the absolute tolerance among the shares.
+pub(super) const ABSOLUTE: usize = MEASURES;
 
 /// The first of the orders that usually tell the radius.
 pub(super) fn usual(order: usize) -> usize {
@@ -116,11 +124,11 @@ pub(super) fn reach<A: Arithmetic>(
     from: usize,
     order: usize,
     shares: [A::Value; SHARES],
+    absolute: impl Fn(usize) -> A::Value,
     coefficient: impl Fn(usize, usize) -> A::Value,
 ) -> A::Value {
     let mut reach = a.constant(MOST);
     let half = states.div_ceil(2);
-    let absolute = shares[MEASURES];
     for (kind, part) in [0..half, half..states].into_iter().enumerate() {
         let mut least = [None; MEASURES];
         for (j, least) in least.iter_mut().enumerate().take(order) {
@@ -136,6 +144,7 @@ pub(super) fn reach<A: Arithmetic>(
         let natural = logarithm(a, shares[TOLERATED + kind]);
         least[0] = least[0].map(|least| a.max(least, natural));
         for i in part {
+            let absolute = absolute(i);
             let (mut largest, mut measures) = (absolute, [None; MEASURES]);
             for j in 0..MEASURES {
                 let Some(least) = least[j] else { continue };

@@ -299,7 +299,7 @@ fn the_tolerance_tells_how_far_a_series_reaches() {
             let series = Series::with_form(&program, 2, order, form).unwrap();
             let mut evaluator = series.evaluator(&[]).unwrap();
             let [mut one, mut wide] = [1, LANES].map(|width| series.expansion(width).unwrap());
-            one.tolerate(tolerance, 0.0);
+            one.tolerate(tolerance, &[0.0]);
             one.inputs_mut().copy_from_slice(&[1.0, 0.5]);
             evaluator.expand(&mut one).unwrap();
             let mut step = [0.0];
@@ -307,7 +307,7 @@ fn the_tolerance_tells_how_far_a_series_reaches() {
             assert!((step[0] / expected - 1.0).abs() < 5e-3, "{form:?}: {} {expected}", step[0]);
             assert_eq!(*first.get_or_insert(step), step, "{form:?}");
             // Twice as fast, at rest, gone, and the same.
-            wide.tolerate(tolerance, 0.0);
+            wide.tolerate(tolerance, &[0.0]);
             wide.inputs_mut().fill(1.0);
             for (lane, [x, y]) in
                 [[2.0, 1.0], [0.0, 0.0], [f64::INFINITY, 1.0], [1.0, 0.5]].into_iter().enumerate()
@@ -323,7 +323,7 @@ fn the_tolerance_tells_how_far_a_series_reaches() {
                 "{form:?}: {steps:?}"
             );
             // An absolute tolerance allows as much; a larger one more.
-            one.tolerate(0.0, tolerance);
+            one.tolerate(0.0, &[tolerance]);
             evaluator.reach(&one, &mut step).unwrap();
             assert!(step[0] >= 0.99 * f64::powf(tolerance, 1.0 / (order as f64 - 3.0)), "{form:?}");
         }
@@ -333,7 +333,7 @@ fn the_tolerance_tells_how_far_a_series_reaches() {
     for form in forms() {
         let series = Series::with_form(&program, 2, 20, form).unwrap();
         let (mut evaluator, mut expansion) = (series.evaluator(&[]).unwrap(), series.expansion(1).unwrap());
-        expansion.tolerate(1e-10, 0.0);
+        expansion.tolerate(1e-10, &[0.0]);
         expansion.inputs_mut().copy_from_slice(&[0.0, 1.0]);
         evaluator.expand(&mut expansion).unwrap();
         let mut step = [0.0];

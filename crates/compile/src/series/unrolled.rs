@@ -4,7 +4,7 @@
 //! the order itself: so no sum is a chain that the processor waits for.
 
 use super::polynomial::sum;
-use super::reach::{SHARES, reach, top, usual};
+use super::reach::{ABSOLUTE, SHARES, reach, top, usual};
 use super::recurrence::{Convolution, Table, convolution, finish, inner, more};
 use super::tape::{Node, Start, Tape};
 use crate::arithmetic::Arithmetic;
@@ -129,13 +129,14 @@ pub(super) fn polynomials(states: usize, order: usize) -> Program {
 pub(super) fn reaches(states: usize, order: usize, inputs: usize) -> Program {
     let mut builder = Builder::default();
     let count = states * order;
-    let shares = std::array::from_fn(|i| Operand::Input((count + 1 + i) as u32));
+    let shares: [Operand; SHARES] = std::array::from_fn(|i| Operand::Input((count + 1 + i) as u32));
     let coefficient = |k: usize, i: usize| {
         let place = if k == 0 { count + 1 + SHARES + i } else { (k - 1) * states + i };
         Operand::Input(place as u32)
     };
     let from = usual(order);
-    let mut outputs = vec![reach(&mut builder, states, from, order, shares, coefficient)];
+    let mut outputs =
+        vec![reach(&mut builder, states, from, order, shares, |_| shares[ABSOLUTE], coefficient)];
     outputs.extend((from..=order).map(|k| top(&mut builder, states, |i| coefficient(k, i))));
     plain(builder, count + 1 + SHARES + inputs, outputs)
 }

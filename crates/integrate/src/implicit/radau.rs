@@ -88,10 +88,10 @@ enum State {
 
 /// The tolerance for the estimate: it shrinks as h⁴ where the error shrinks as h⁶ in a step, so that it asks for too much where
 /// tolerances are tight. A tenth of the power ⅔ of the tolerance is Hairer and Wanner's choice.
-fn tempered(Tolerance { relative, absolute }: Tolerance) -> Tolerance {
-    let size = if relative > 0.0 { relative } else { absolute };
+fn tempered(Tolerance { relative, absolute }: &Tolerance) -> Tolerance {
+    let size = if *relative > 0.0 { *relative } else { absolute.smallest() };
     let factor = 0.1 * size.cbrt().powi(2) / size;
-    Tolerance { relative: relative * factor, absolute: absolute * factor }
+    Tolerance { relative: relative * factor, absolute: absolute.times(factor) }
 }
 
 impl Radau {
@@ -100,11 +100,14 @@ impl Radau {
         let nodes = Collocation::radau(STAGES);
         let rounded = |numbers: &[Double]| numbers.iter().map(|x| x.rounded()).collect();
         let (c, a): (Vec<f64>, Vec<f64>) = (rounded(&nodes.c), rounded(&nodes.a));
-        let tolerance = match *pace {
+        let tolerance = match pace {
             Pace::Tolerance(tolerance) => Some(tempered(tolerance)),
             Pace::Step(_) | Pace::Density(_) => None,
         };
-        let size = tolerance.map_or(1.0, |t| if t.relative > 0.0 { t.relative } else { t.absolute.min(1.0) });
+        let size = tolerance.as_ref().map_or(1.0, |t| match t.relative > 0.0 {
+            true => t.relative,
+            false => t.absolute.smallest().min(1.0),
+        });
         let len = structure.rows() * width;
         let mut operator = Operator::new([a.clone(), a.clone()], STAGES, structure, width);
         operator.allocate();
@@ -183,7 +186,7 @@ impl Radau {
             self.correct(motion, interval, block)?;
             iterations += 1;
             for j in 0..self.width {
-                match (self.lanes[j].state, self.tolerance) {
+                match (self.lanes[j].state, &self.tolerance) {
                     (State::Open, Some(_)) => self.judge(j),
                     (State::Open, None) => self.judge_fixed(j),
                     (State::Solved | State::Lost, _) => continue,
@@ -271,7 +274,7 @@ impl Radau {
     fn measure(&mut self, natural: &NaturalSizes, block: &Block) {
         let (len, width) = (self.at.len(), self.width);
         let mut sizes = [0.0_f64; LANES];
-        if let Some(tolerance) = self.tolerance {
+        if let Some(tolerance) = &self.tolerance {
             let last = &self.z[(STAGES - 1) * len..];
             for correction in self.correction.chunks_exact(len) {
                 tolerance.ratios(natural, correction, block.values(), last, &mut self.ratios[..width]);
@@ -353,7 +356,7 @@ impl Radau {
         motion: &mut Motion<'_>,
         interval: Interval<'_>,
         block: &Block,
-        tolerance: Tolerance,
+        tolerance: &Tolerance,
     ) -> Result<(), EvalError> {
         let (len, width) = (self.at.len(), self.width);
         let gamma = self.operator.first_value();
@@ -428,8 +431,8 @@ impl Step for Radau {
             (j..STAGES * len).step_by(width).for_each(|i| self.z[i] = 0.0);
         }
         change.copy_from_slice(&self.z[(STAGES - 1) * len..]);
-        if let Some(tolerance) = self.tolerance {
-            self.estimate(motion, interval, block, tolerance)?;
+        if let Some(tolerance) = self.tolerance.clone() {
+            self.estimate(motion, interval, block, &tolerance)?;
             for j in 0..width {
                 if self.lanes[j].state != State::Solved {
                     self.ratios[j] = UNSOLVED;
@@ -471,7 +474,7 @@ impl Step for Radau {
 }
 
 impl Estimated for Radau {
-    fn error(&mut self, _: &Motion<'_>, _: Tolerance, _: &Block, _: &[f64], ratios: &mut [f64]) {
+    fn error(&mut self, _: &Motion<'_>, _: &Tolerance, _: &Block, _: &[f64], ratios: &mut [f64]) {
         ratios.iter_mut().zip(&self.ratios).for_each(|(ratio, found)| *ratio = *found);
     }
 }

@@ -91,18 +91,18 @@ struct Taylor {
 impl Taylor {
     fn new(dynamics: &mut Dynamics, width: usize, pace: &Pace) -> Result<Taylor, RunError> {
         let system = dynamics.system().clone();
-        let (order, tolerance) = match *pace {
+        let (order, tolerance) = match pace {
             Pace::Step(_) | Pace::Density(_) => (ORDER, None),
             Pace::Tolerance(tolerance) => {
                 let field = system.rates_program()?;
-                (order(tolerance, field.body().len()), Some(tolerance))
+                (order(tolerance, field.body().len()), Some(tolerance.clone()))
             }
         };
         let series = system.series(order)?;
         let len = system.dimension() * width;
         let mut here = series.expansion(width).map_err(refused)?;
-        if let Some(Tolerance { relative, absolute }) = tolerance {
-            here.tolerate(relative / MARGIN, absolute / MARGIN);
+        if let Some(Tolerance { relative, absolute }) = &tolerance {
+            here.tolerate(relative / MARGIN, absolute.times(1.0 / MARGIN).as_slice());
         }
         Ok(Taylor {
             branches: series.branches(),
@@ -185,7 +185,7 @@ impl Taylor {
         mut looks: [f64; LANES],
         steps: &mut [f64],
     ) -> Result<(), StepError> {
-        let Some(Tolerance { relative, absolute }) = self.tolerance else {
+        let Some(Tolerance { relative, absolute }) = self.tolerance.clone() else {
             unreachable!("steps are foreseen for a tolerance")
         };
         let width = t.len();
@@ -387,8 +387,8 @@ impl Interpolated for Taylor {
 
 /// The order for a tolerance and a field of so many instructions. Of a short one, what else a step takes is as much work as its coefficients, so that
 /// fewer steps of a higher order are better.
-fn order(tolerance: Tolerance, instructions: usize) -> usize {
-    let finest = if tolerance.relative > 0.0 { tolerance.relative } else { tolerance.absolute };
+fn order(tolerance: &Tolerance, instructions: usize) -> usize {
+    let finest = if tolerance.relative > 0.0 { tolerance.relative } else { tolerance.absolute.smallest() };
     let share = if instructions <= SHORT { 0.6 } else { 0.5 };
     let best = (1.0 - share * (finest / MARGIN).min(1.0).ln()).round();
     best.clamp(LEAST as f64, MOST as f64) as usize

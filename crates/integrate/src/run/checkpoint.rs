@@ -159,7 +159,7 @@ impl Checkpoint {
         match &self.pace {
             Pace::Step(step) => writeln!(f, "step {step:e}")?,
             Pace::Tolerance(Tolerance { relative, absolute }) => {
-                writeln!(f, "tolerance {relative:e} {absolute:e}")?;
+                writeln!(f, "tolerance {relative:e}{}", words(absolute.as_slice()))?;
             }
             Pace::Density(Density { wanted, epsilon, from }) => {
                 // An expression may run over lines; to it they are spaces. 0 is no density.
@@ -212,7 +212,16 @@ impl FromStr for Checkpoint {
         let rest: Vec<&str> = pace.collect();
         let pace = match (key, first.as_slice(), rest.as_slice()) {
             ("step", &[step], []) => Pace::Step(step),
-            ("tolerance", &[relative, absolute], []) => Pace::Tolerance(Tolerance { relative, absolute }),
+            ("tolerance", &[relative, absolute], []) => {
+                Pace::Tolerance(Tolerance { relative, absolute: absolute.into() })
+            }
+            ("tolerance", &[relative, first], rest) => {
+                let mut each = vec![first];
+                for word in rest {
+                    each.push(number(word, line)?);
+                }
+                Pace::Tolerance(Tolerance { relative, absolute: each.into() })
+            }
             ("density", &[epsilon, from], words) => Pace::Density(Density {
                 wanted: (!words.is_empty()).then(|| words.join(" ")),
                 epsilon,

@@ -24,7 +24,7 @@ pub(super) type Crossing = Option<[bool; LANES]>;
 
 impl RunLoop<'_> {
     /// Tries a step of a length of its own in every lane; returns whether one can be taken, or none is left that goes on.
-    pub(super) fn try_adaptive<const W: usize>(&mut self, tolerance: Tolerance) -> Result<bool, RunError> {
+    pub(super) fn try_adaptive<const W: usize>(&mut self, tolerance: &Tolerance) -> Result<bool, RunError> {
         let Some(crossing) = self.ready::<W>()? else { return Ok(true) };
         self.pass::<W>(tolerance)?;
         let stepped = self.try_step_beside();
@@ -55,7 +55,7 @@ impl RunLoop<'_> {
     #[inline]
     pub(super) fn settle<const W: usize>(
         &mut self,
-        tolerance: Tolerance,
+        tolerance: &Tolerance,
         crossing: Crossing,
         stepped: Result<(), StepError>,
     ) -> Result<bool, RunError> {
@@ -174,7 +174,7 @@ impl RunLoop<'_> {
     /// The error of the step as a multiple of what is tolerated. If its end is moved onto constraints, errors along them remain, and of
     /// errors across them what their square is: the energy that goes with them. Where constraints are nearly singular, rounding is as large
     /// across them as [`ACROSS`]: judged by that, no step would be short enough to leave such a place.
-    fn estimate(&mut self, tolerance: Tolerance, ratios: &mut [f64]) {
+    fn estimate(&mut self, tolerance: &Tolerance, ratios: &mut [f64]) {
         let width = self.block.width();
         let mut ends = [0.0; LANES];
         if !self.target.is_empty() {
@@ -195,7 +195,7 @@ impl RunLoop<'_> {
         });
         for (j, ratio) in ratios.iter_mut().enumerate() {
             let size = target.iter().skip(j).step_by(width).fold(0.0f64, |size, y| size.max(y.abs()));
-            let tolerated = tolerance.relative + tolerance.absolute / size.max(f64::MIN_POSITIVE);
+            let tolerated = tolerance.relative + tolerance.absolute.smallest() / size.max(f64::MIN_POSITIVE);
             let across = (*ratio * tolerated).powi(2) / tolerated.max(ACROSS * ACROSS);
             *ratio = ratio.min(along[j].max(across));
         }

@@ -40,8 +40,8 @@ impl<'d> RunLoop<'d> {
                 Grid::check_times(start, end)?;
                 Pacing::Density(Control::new(density, card, dynamics, (start, end))?)
             }
-            &Pace::Tolerance(tolerance) => {
-                tolerance.check()?;
+            Pace::Tolerance(tolerance) => {
+                tolerance.check(dynamics.system().dimension())?;
                 if limits.longest.is_nan() || limits.longest <= 0.0 {
                     return Err(RunError::BadLongest { step: limits.longest });
                 }
@@ -57,7 +57,7 @@ impl<'d> RunLoop<'d> {
                     Sizing::Estimated { order } => Some(Controller::new(order, card.kind == Kind::Implicit)),
                     Sizing::Foreseen => None,
                 };
-                Pacing::Adaptive { tolerance, controller }
+                Pacing::Adaptive { tolerance: tolerance.clone(), controller }
             }
         };
         check(card, pace, dynamics.system(), &block)?;
@@ -160,7 +160,7 @@ impl<'d> RunLoop<'d> {
                 } else if controller.is_some() && span != 0.0 {
                     let (here, order) = ((&self.t[..width], self.block.values()), self.card.order);
                     let RunLoop { motion, sides, .. } = self;
-                    first = first_steps(motion, *tolerance, order, here, span, (lanes, remembers), sides)?;
+                    first = first_steps(motion, tolerance, order, here, span, (lanes, remembers), sides)?;
                 }
                 // The first step is a guess: it should move the time.
                 let least = if remembers { 4.0 * clock::shortest(&mut Lanes, [self.start])[0] } else { 0.0 };

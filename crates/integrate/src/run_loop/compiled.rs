@@ -23,7 +23,9 @@ impl RunLoop<'_> {
     /// What makes the steps of this run, and perhaps of another of its kind; `None` if it cannot be done so.
     pub(crate) fn compiled_loop(&mut self, blocks: usize) -> Result<Option<CompiledLoop>, RunError> {
         let pacer = match &self.pacing {
-            Pacing::Adaptive { controller: Some(controller), .. } => Pacer::Tolerance(controller),
+            Pacing::Adaptive { controller: Some(controller), tolerance } => {
+                Pacer::Tolerance(controller, &tolerance.absolute)
+            }
             Pacing::Fixed { .. } => Pacer::Grid,
             _ => return Ok(None),
         };
@@ -48,10 +50,12 @@ impl RunLoop<'_> {
             t: self.t,
         };
         let (settings, still) = (self.settings(), [0.0; LANES]);
-        let RunLoop { method, motion, block: states, t, .. } = self;
+        let RunLoop { method, motion, block: states, t, pacing, .. } = self;
         let Some(method) = method.compiled() else { unreachable!("its step was compiled into the loop") };
+        let each =
+            if let Pacing::Adaptive { tolerance, .. } = pacing { tolerance.absolute.each() } else { &[] };
         let rates = method.rates(motion, interval(t, &still, LANES), states)?;
-        compiled.load(block, [states.values(), states.carry(), rates], &clock, &settings);
+        compiled.load(block, [states.values(), states.carry(), rates], &clock, (&settings, each));
         Ok(())
     }
 
@@ -108,8 +112,8 @@ impl RunLoop<'_> {
             Pacing::Adaptive { tolerance, .. } => {
                 let (leap, steps) = (leap(self.start, self.end, self.card.order), self.limits.steps as f64);
                 let (Tolerance { relative, absolute }, fading) =
-                    (*tolerance, natural::fading(self.start, self.end));
-                [relative, absolute, self.end, self.limits.longest, leap, steps, fading]
+                    (tolerance, natural::fading(self.start, self.end));
+                [*relative, absolute.largest(), self.end, self.limits.longest, leap, steps, fading]
             }
             Pacing::Density(_) => unreachable!("steps from a density are not compiled into a loop"),
         }

@@ -183,7 +183,7 @@ impl Passage {
         motion: &mut Motion<'_>,
         (t, h): (&[f64], &[f64]),
         block: &Block,
-        tolerance: Tolerance,
+        tolerance: &Tolerance,
     ) -> Result<[bool; LANES], StepError> {
         let (width, len) = (t.len(), block.values().len());
         let half = len / 2;
@@ -280,12 +280,12 @@ impl Passage {
     }
 
     /// The last coefficient of a lane, as a multiple of what it may be if the step is to be as good as the tolerance asks for.
-    fn excess(&self, block: &Block, h: f64, lane: usize, tolerance: Tolerance) -> f64 {
+    fn excess(&self, block: &Block, h: f64, lane: usize, tolerance: &Tolerance) -> f64 {
         let (width, len) = (block.width(), self.at.len());
         let last = &self.coefficients[(NODES - 1) * len..];
         let parts = [0..len / 2, len / 2..len].map(|part| {
             let size = largest(&block.values()[part.clone()], lane, width).max(f64::MIN_POSITIVE);
-            let tolerated = tolerance.relative + tolerance.absolute / size;
+            let tolerated = tolerance.relative + tolerance.absolute.smallest() / size;
             h.abs() * largest(&last[part], lane, width) / ((0.1 * tolerated.sqrt()).max(NOISE) * size)
         });
         parts[0].max(parts[1])
@@ -326,7 +326,7 @@ impl Ahead {
 
 impl RunLoop<'_> {
     /// Finds steps for lanes that pass a configuration in which constraints depend on each other.
-    pub(super) fn pass<const W: usize>(&mut self, tolerance: Tolerance) -> Result<(), StepError> {
+    pub(super) fn pass<const W: usize>(&mut self, tolerance: &Tolerance) -> Result<(), StepError> {
         let Some(passage) = &mut self.passage else { return Ok(()) };
         passage.lanes = [false; LANES];
         let is_near = |j: usize| passage.here[j] < NEAR.min(0.5 * passage.tried[j]);

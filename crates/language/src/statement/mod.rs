@@ -50,6 +50,7 @@ pub(crate) const ALL: &[Statement] = &[
     Statement { word: "torque", form: "torque BODY = TORQUE, …", read: energy::torque },
     Statement { word: "constraint", form: "constraint [NAME:] EXPRESSION = EXPRESSION", read: energy::constraint },
     Statement { word: "start", form: "start NAME = VALUE, …", read: run::start },
+    Statement { word: "tolerance", form: "tolerance NAME = VALUE, …", read: run::tolerance },
     Statement { word: "run", form: "run method NAME, step H, until T", read: run::run },
     Statement { word: "output", form: "output NAME = EXPRESSION, …", read: run::output },
     Statement { word: "invariant", form: "invariant NAME = EXPRESSION, …", read: run::invariant },

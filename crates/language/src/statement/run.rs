@@ -1,4 +1,4 @@
-//! How it starts and runs, and what to look at: `start`, `run`, `output`, `invariant`, `event`.
+//! How it starts and runs, and what to look at: `start`, `tolerance`, `run`, `output`, `invariant`, `event`.
 
 use super::declare::only;
 use super::pose::pose;
@@ -29,7 +29,7 @@ pub(super) fn start<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
             continue;
         }
         if !reader.can_start(&name) {
-            return Err(reader.no_start(&name, span));
+            return Err(reader.no_start(&name, span, "start"));
         }
         if let Some(first) = reader.setup.source_map.find(Mention::Start, &name) {
             return Err(Diagnostic::at(span, format!("the start of `{name}` is given twice"))
@@ -45,6 +45,53 @@ pub(super) fn start<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
             return Ok(());
         }
     }
+}
+
+/// `tolerance NAME = VALUE, …`, where a name is a coordinate or a momentum: the absolute tolerance of its own.
+pub(super) fn tolerance<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
+    if let Some(step) = reader.setup.source_map.find(Mention::Clause, "step") {
+        return Err(step_or_tolerance(parser.peek().span, step));
+    }
+    loop {
+        let (name, span) = parser.name()?;
+        let name = name.into_owned();
+        if let Kind::Sign("'") = parser.peek().kind {
+            let span = span.to(parser.peek().span);
+            let wrong = Diagnostic::at(
+                span,
+                format!("`{name}'` has no tolerance: a state is of coordinates and momenta"),
+            );
+            return Err(
+                wrong.help(format!("give that of the coordinate `{name}`, or of its momentum `p_{name}`"))
+            );
+        }
+        if !reader.can_start(&name) {
+            return Err(reader.no_start(&name, span, "tolerance"));
+        }
+        if let Some(first) = reader.setup.source_map.mark(Mention::Tolerance, &name, span) {
+            return Err(Diagnostic::at(span, format!("the tolerance of `{name}` is given twice"))
+                .related(first, "given here first")
+                .help("remove one of them"));
+        }
+        reader.sign(parser, "=", "`=` and the absolute tolerance")?;
+        let (value, place) = reader.clause_number(parser, "tolerance")?;
+        if value <= 0.0 {
+            let wrong =
+                Diagnostic::at(place, format!("the tolerance of `{name}` is {value}: it must be positive"));
+            return Err(wrong.help("leave it out to have only the relative tolerance"));
+        }
+        reader.setup.plan.absolutes.push((name, value));
+        if !parser.accept(",") {
+            return Ok(());
+        }
+    }
+}
+
+/// Says that a run has a step or tolerances.
+fn step_or_tolerance(here: Span, other: Span) -> Diagnostic {
+    Diagnostic::at(here, "a run has `step` or a `tolerance`, not both")
+        .related(other, "given here")
+        .help("remove one of them")
 }
 
 const CLAUSES: [&str; 7] = ["method", "step", "tol", "atol", "until", "every", "samples"];
@@ -99,10 +146,15 @@ fn clause<'g, 's>(
         reader.setup.source_map.mark(Mention::Clause, word, place);
         return Ok(());
     }
-    let before = reader.fixed.borrow().len();
-    let (value, place) = reader.number(parser)?;
-    let clause = CLAUSES.into_iter().find(|clause| *clause == word);
-    reader.fixed.borrow_mut()[before..].iter_mut().for_each(|fixed| fixed.clause = clause);
+    if word == "step"
+        && let Some(other) = reader.setup.source_map.find(Mention::Statement, "tolerance")
+    {
+        return Err(step_or_tolerance(span, other));
+    }
+    let Some(clause) = CLAUSES.into_iter().find(|clause| *clause == word) else {
+        unreachable!("only known clauses are read, and not `{word}`")
+    };
+    let (value, place) = reader.clause_number(parser, clause)?;
     let wrong = |why: &str| Err(Diagnostic::at(place, format!("`{word}` is {value}: {why}")));
     match word {
         "until" => reader.setup.plan.until = value,
@@ -215,6 +267,20 @@ impl<'g> Reader<'g, '_> {
     }
 }
 
+impl<'g, 's> Reader<'g, 's> {
+    /// A number of a clause: what its parameters are fixed for may be replaced for a run.
+    fn clause_number(
+        &self,
+        parser: &mut Parser<'g, 's>,
+        clause: &'static str,
+    ) -> Result<(f64, Span), Diagnostic> {
+        let before = self.fixed.borrow().len();
+        let number = self.number(parser)?;
+        self.fixed.borrow_mut()[before..].iter_mut().for_each(|fixed| fixed.clause = Some(clause));
+        Ok(number)
+    }
+}
+
 impl Reader<'_, '_> {
     /// Whether a start may set a name.
     fn can_start(&self, name: &str) -> bool {
@@ -226,15 +292,17 @@ impl Reader<'_, '_> {
             || unnamed.is_some_and(|&i| i >= self.momenta)
     }
 
-    /// Says that a start cannot set a name.
-    fn no_start(&self, name: &str, span: Span) -> Diagnostic {
-        let known = |name: &String| self.can_start(name);
+    /// Says that a start, or a tolerance, cannot be of a name.
+    fn no_start(&self, name: &str, span: Span, statement: &str) -> Diagnostic {
+        let start = statement == "start";
+        let known = |name: &String| self.can_start(name) && (start || !name.ends_with('\''));
+        let has = if start { "a start sets" } else { "a tolerance is of" };
         let all =
             self.coordinates.iter().flat_map(|name| [name.clone(), format!("{name}'"), format!("p_{name}")]);
         let momenta = self.names.iter().filter(|(_, (role, _))| *role == Role::Momentum);
         let all: Vec<String> = all.chain(momenta.map(|(name, _)| name.clone())).filter(known).collect();
         match self.names.get(name.trim_end_matches('\'')) {
-            Some((Role::Parameter, place)) => {
+            Some((Role::Parameter, place)) if start => {
                 return Diagnostic::at(
                     span,
                     format!("`{name}` is a parameter: it has its value from the beginning"),
@@ -242,21 +310,26 @@ impl Reader<'_, '_> {
                 .related(*place, "declared here")
                 .help(format!("change it there, or for one run with `--set {name}=…`"));
             }
-            Some((role @ (Role::Particle | Role::Point | Role::Definition | Role::Input), _)) => {
-                return Diagnostic::at(
-                    span,
-                    format!("`{name}` is {}: a start sets coordinates", role.what()),
-                )
-                .help(format!("set {}", few(&all)));
+            Some((
+                role @ (Role::Particle
+                | Role::Point
+                | Role::Definition
+                | Role::Input
+                | Role::Parameter
+                | Role::Body),
+                _,
+            )) => {
+                return Diagnostic::at(span, format!("`{name}` is {}: {has} coordinates", role.what()))
+                    .help(format!("{has} {}", few(&all)));
             }
             _ => {}
         }
-        let wrong =
-            Diagnostic::at(span, format!("`{name}` is no coordinate, velocity or momentum")).unknown(name);
+        let kinds = if start { "coordinate, velocity or momentum" } else { "coordinate or momentum" };
+        let wrong = Diagnostic::at(span, format!("`{name}` is no {kinds}")).unknown(name);
         match nearest(name, all.iter().map(String::as_str)) {
             Some(other) => wrong.help(format!("did you mean `{other}`?")),
             None if all.is_empty() => wrong.help(format!("declare `coord {name}` above")),
-            None => wrong.help(format!("a start sets {}", few(&all))),
+            None => wrong.help(format!("{has} {}", few(&all))),
         }
     }
 }

@@ -270,6 +270,10 @@ impl Writer {
             }
         }
         self.line(format!("start {}", terms.join(", ")));
+        // No random number decides it, so that all else stays as it is for a seed.
+        if terms.len() > 3 {
+            self.line(format!("tolerance {} = 1e-14", q[0]));
+        }
         self.run();
     }
 

@@ -84,7 +84,7 @@ impl Tableau {
     /// The memory for a system in so many lanes.
     pub(super) fn stepper(&'static self, dynamics: &Dynamics, width: usize, pace: &Pace) -> Box<dyn Step> {
         let len = dynamics.system().dimension() * width;
-        let tolerance = if let Pace::Tolerance(tolerance) = pace { Some(*tolerance) } else { None };
+        let tolerance = if let Pace::Tolerance(tolerance) = pace { Some(tolerance.clone()) } else { None };
         Box::new(Explicit {
             tableau: self,
             tolerance,
@@ -126,15 +126,17 @@ impl Explicit {
         full: bool,
     ) -> Result<Option<CompiledStep>, EvalError> {
         let (tableau, n) = (self.tableau, self.at.len() / width);
-        let settings = self.tolerance.map(|tolerance| [tolerance.relative, tolerance.absolute]);
-        let settings = settings.as_ref().map_or(&[][..], |settings| settings);
-        let contents = Contents::Step { stages: full, errors: !settings.is_empty() };
+        let settings = self.tolerance.iter().flat_map(|tolerance| {
+            std::iter::once(tolerance.relative).chain(tolerance.absolute.as_slice().iter().copied())
+        });
+        let settings: Vec<f64> = settings.collect();
+        let contents = Contents::Step { stages: full, settings: settings.len() };
         CompiledStep::compile(
             dynamics,
             width,
             KernelKey { method: tableau.method, contents },
             &tableau.quantities(),
-            (&[n, n, n, if settings.is_empty() { 0 } else { 2 }], settings),
+            (&[n, n, n, if settings.is_empty() { 0 } else { 2 }], &settings),
             |builder, inputs| tableau.write_alone(full, builder, inputs),
         )
     }
@@ -271,12 +273,12 @@ impl Estimated for Explicit {
     fn error(
         &mut self,
         motion: &Motion<'_>,
-        tolerance: Tolerance,
+        tolerance: &Tolerance,
         block: &Block,
         change: &[f64],
         ratios: &mut [f64],
     ) {
-        if self.whole.is_some() && self.tolerance == Some(tolerance) {
+        if self.whole.is_some() && self.tolerance.as_ref() == Some(tolerance) {
             return ratios.copy_from_slice(&self.ratios[..ratios.len()]);
         }
         self.measure(motion.natural(), tolerance, block, change, ratios, &mut |_| {});
@@ -285,7 +287,7 @@ impl Estimated for Explicit {
     fn error_within(
         &mut self,
         motion: &mut Motion<'_>,
-        tolerance: Tolerance,
+        tolerance: &Tolerance,
         block: &Block,
         change: &[f64],
         ratios: &mut [f64],
@@ -300,7 +302,7 @@ impl Explicit {
     fn measure(
         &mut self,
         natural: &NaturalSizes,
-        tolerance: Tolerance,
+        tolerance: &Tolerance,
         block: &Block,
         change: &[f64],
         ratios: &mut [f64],

@@ -117,7 +117,7 @@ impl StepCode for Classical {
         &self,
         builder: &mut StepBuilder,
         [y, ..]: [&[Operand]; 3],
-        _: Option<ToleranceInputs>,
+        _: Option<ToleranceInputs<'_>>,
     ) -> Result<StepOutputs, AssemblyError> {
         let mut writing = Writing::new(builder, [y, &[]], y.len(), 1 + STAGES.len());
         step(&mut writing)?;

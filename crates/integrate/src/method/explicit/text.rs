@@ -38,19 +38,20 @@ impl Tableau {
         &self,
         builder: &mut StepBuilder,
         [y, e, first]: [&[Operand]; 3],
-        tolerance: Option<ToleranceInputs>,
+        tolerance: Option<ToleranceInputs<'_>>,
     ) -> Result<(StepOutputs, Vec<Vec<Operand>>), AssemblyError> {
         let mut s = Writing::new(builder, [y, e], y.len(), self.last() + 1);
         s.rates[0] = first.to_vec();
         self.step(&mut s)?;
         let [change, _] = s.change.clone();
-        let measured = tolerance.map(|ToleranceInputs { settings, natural }| {
+        let measured = tolerance.map(|ToleranceInputs { relative, absolute, natural }| {
             let sizes = natural::sizes(s.builder.assembly(), y, &change);
             let floors = Tolerance::floors(s.builder.assembly(), natural, sizes);
             let mut ratios = [s.builder.h(); 2];
             for (row, ratio) in self.estimate.rows().zip(&mut ratios) {
                 s.combine(Slot::At(0), Weighted(row));
-                *ratio = Tolerance::ratio(s.builder.assembly(), settings, floors, &s.at[0], y, &change);
+                let (states, of) = ([&s.at[0][..], y, &change], |i| absolute[i % absolute.len()]);
+                *ratio = Tolerance::ratio(s.builder.assembly(), relative, of, floors, states);
             }
             Measured { ratio: self.estimate.join(s.builder.assembly(), ratios), sizes }
         });
@@ -69,8 +70,12 @@ impl Tableau {
         let [y, e, first, natural, settings] = inputs else {
             unreachable!("a step has states, carries, rates, natural sizes and settings as inputs")
         };
-        let tolerance = settings.first_chunk().zip(natural.first_chunk());
-        let tolerance = tolerance.map(|(&settings, &natural)| ToleranceInputs { settings, natural });
+        let tolerance = settings.split_first().zip(natural.first_chunk());
+        let tolerance = tolerance.map(|((&relative, absolute), &natural)| ToleranceInputs {
+            relative,
+            absolute,
+            natural,
+        });
         let (outputs, rates) = self.write_step(builder, [y, e, first], tolerance)?;
         let inner = if full { rates[1..self.last()].concat() } else { Vec::new() };
         let ratio = Vec::from_iter(outputs.measured.map(|measured| measured.ratio));
@@ -95,7 +100,7 @@ impl StepCode for Tableau {
         &self,
         builder: &mut StepBuilder,
         state: [&[Operand]; 3],
-        tolerance: Option<ToleranceInputs>,
+        tolerance: Option<ToleranceInputs<'_>>,
     ) -> Result<StepOutputs, AssemblyError> {
         Ok(self.write_step(builder, state, tolerance)?.0)
     }

@@ -298,7 +298,7 @@ impl Ias15 {
     fn effect(
         &self,
         motion: &Motion<'_>,
-        Tolerance { relative, absolute }: Tolerance,
+        Tolerance { relative, absolute }: &Tolerance,
         block: &Block,
         lane: usize,
     ) -> f64 {
@@ -307,23 +307,32 @@ impl Ias15 {
         let half = if self.twice { row } else { (row / width).div_ceil(2) * width };
         let mut worst = 0.0;
         let mut natural = motion.natural().map(|sizes| LATELY * sizes[lane]);
+        let h = self.h[lane].abs();
+        let mut per_momentum = 1.0;
         if self.twice {
             // Velocities are to momenta as they are now, and coordinates come to their sizes in the time of the run.
             let largest =
                 |rows: &[f64]| rows.iter().skip(lane).step_by(width).fold(0.0, |m: f64, x| m.max(x.abs()));
-            let per_momentum =
-                largest(&self.velocities) / largest(&block.values()[row..]).max(f64::MIN_POSITIVE);
+            per_momentum = largest(&self.velocities) / largest(&block.values()[row..]).max(f64::MIN_POSITIVE);
             natural[0] = (natural[0] / motion.span).max(natural[1] * per_momentum);
         }
-        for (part, natural) in [0..half, half..row].into_iter().zip(natural) {
-            let (mut term, mut size) = (0.0_f64, natural);
-            for i in part.filter(|i| i % width == lane) {
-                term = term.max(self.b[(NODES - 1) * row + i].abs());
-                size = size.max(values[i].abs());
+        // What is tolerated of a velocity is tolerated of its momentum, and of its coordinate after the step.
+        let tolerated = |component: usize| match self.twice {
+            true => {
+                let [q, p] = [component, component + row / width].map(|component| absolute.of(component));
+                (q / h.max(f64::MIN_POSITIVE)).min(p * per_momentum)
             }
-            let effect = self.h[lane].abs() * term;
-            worst =
-                if effect == 0.0 { worst } else { f64::max(worst, effect / (relative * size + absolute)) };
+            false => absolute.of(component),
+        };
+        for (part, natural) in [0..half, half..row].into_iter().zip(natural) {
+            let lanes = part.filter(|i| i % width == lane);
+            let size = lanes.clone().fold(natural, |size, i| size.max(values[i].abs()));
+            for i in lanes {
+                let effect = h * self.b[(NODES - 1) * row + i].abs();
+                if effect != 0.0 {
+                    worst = f64::max(worst, effect / (relative * size + tolerated(i / width)));
+                }
+            }
         }
         worst
     }
@@ -408,7 +417,7 @@ impl Estimated for Ias15 {
     fn error(
         &mut self,
         motion: &Motion<'_>,
-        tolerance: Tolerance,
+        tolerance: &Tolerance,
         block: &Block,
         _: &[f64],
         ratios: &mut [f64],
@@ -417,7 +426,8 @@ impl Estimated for Ias15 {
         for (j, ratio) in ratios.iter_mut().enumerate() {
             let lane = block.values().iter().skip(j).step_by(width);
             let size = lane.fold(0.0, |size: f64, y| size.max(y.abs()));
-            let absolute = if tolerance.absolute == 0.0 { 0.0 } else { tolerance.absolute / size };
+            let absolute = tolerance.absolute.smallest();
+            let absolute = if absolute == 0.0 { 0.0 } else { absolute / size };
             let tolerated = SCALE * (tolerance.relative + absolute).powf(7.0 / 15.0);
             *ratio =
                 (self.last_term[j] / tolerated.min(LARGEST)).min(self.effect(motion, tolerance, block, j));
