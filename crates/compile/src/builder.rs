@@ -47,11 +47,11 @@ impl Builder {
     pub(crate) fn push(&mut self, code: Code, arguments: &[Operand]) -> Operand {
         let instruction = Self::ordered(code, arguments);
         let next = Operand::Temporary(self.body.len() as u32);
-        let found = *self.known.entry(instruction).or_insert(next);
-        if found == next {
+        let operand = *self.known.entry(instruction).or_insert(next);
+        if operand == next {
             self.body.push(instruction);
         }
-        found
+        operand
     }
 
     /// An instruction that is there already.

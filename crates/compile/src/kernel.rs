@@ -70,8 +70,8 @@ impl FromStr for Backend {
     type Err = CompileError;
 
     fn from_str(name: &str) -> Result<Backend, CompileError> {
-        let found = Backend::ALL.into_iter().find(|b| b.name() == name);
-        found.ok_or_else(|| CompileError::UnknownBackend { name: name.to_owned() })
+        let backend = Backend::ALL.into_iter().find(|b| b.name() == name);
+        backend.ok_or_else(|| CompileError::UnknownBackend { name: name.to_owned() })
     }
 }
 

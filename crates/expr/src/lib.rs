@@ -81,7 +81,9 @@ pub use graph::{Graph, Id, Node};
 pub use names::Names;
 pub use op::{Form, Op, Parity, Row};
 pub use owned::{Owned, Rebind, Rebinding};
-pub use parse::{Glossary, Kind, ParseError, Parser, Scope, Span, Token, Value, nearest, tokens};
+pub use parse::{
+    Glossary, Kind, ParseError, Parser, Scope, Span, Token, Value, nearest, needs_quotes, tokens,
+};
 pub use print::{PrintError, c_function, rust_function};
 pub use random::Random;
 pub use symbols::{BlockError, Shape, Symbol, SymbolBlock};

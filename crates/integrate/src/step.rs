@@ -271,9 +271,8 @@ impl<'d> Motion<'d> {
         rates: &mut [f64],
     ) -> Result<(), EvalError> {
         self.work.evaluations += 1;
-        self.set_times(interval, c);
-        let times = self.times;
-        self.dynamics().rates(&times[..interval.t.len().min(LANES)], y, rates)
+        let (dynamics, times) = self.at(interval, c);
+        dynamics.rates(times, y, rates)
     }
 
     /// The first half of the vector field, q̇ at y, at the times t + c·h. It does not depend on q if H is separable.
@@ -289,9 +288,8 @@ impl<'d> Motion<'d> {
         rates: &mut [f64],
     ) -> Result<(), EvalError> {
         self.work.evaluations += 1;
-        self.set_times(interval, c);
-        let times = self.times;
-        self.dynamics().drift(&times[..interval.t.len().min(LANES)], y, rates)
+        let (dynamics, times) = self.at(interval, c);
+        dynamics.drift(times, y, rates)
     }
 
     /// The second half of the vector field, ṗ at y, at the times t + c·h. It does not depend on p if H is separable and no force
@@ -308,9 +306,8 @@ impl<'d> Motion<'d> {
         pushes: &mut [f64],
     ) -> Result<(), EvalError> {
         self.work.evaluations += 1;
-        self.set_times(interval, c);
-        let times = self.times;
-        self.dynamics().kick(&times[..interval.t.len().min(LANES)], y, pushes)
+        let (dynamics, times) = self.at(interval, c);
+        dynamics.kick(times, y, pushes)
     }
 
     /// The derivatives of the vector field at y, at the times t + c·h.
@@ -325,9 +322,8 @@ impl<'d> Motion<'d> {
         matrix: &mut [f64],
     ) -> Result<(), EvalError> {
         self.work.jacobians += 1;
-        self.set_times(interval, c);
-        let times = self.times;
-        self.dynamics().jacobian(&times[..interval.t.len().min(LANES)], y, matrix)
+        let (dynamics, times) = self.at(interval, c);
+        dynamics.jacobian(times, y, matrix)
     }
 
     /// The entries of the Jacobian that its [structure](System::jacobian_structure) keeps, at y, at the times t + c·h.
@@ -342,9 +338,8 @@ impl<'d> Motion<'d> {
         entries: &mut [f64],
     ) -> Result<(), EvalError> {
         self.work.jacobians += 1;
-        self.set_times(interval, c);
-        let times = self.times;
-        self.dynamics().jacobian_entries(&times[..interval.t.len().min(LANES)], y, entries)
+        let (dynamics, times) = self.at(interval, c);
+        dynamics.jacobian_entries(times, y, entries)
     }
 
     /// The product of the Jacobian in one lane of y with a vector, by central differences of the rates.
@@ -383,9 +378,17 @@ impl<'d> Motion<'d> {
         outcome
     }
 
-    fn set_times(&mut self, interval: Interval<'_>, c: f64) {
-        let lanes = self.times.iter_mut().zip(interval.t.iter().zip(interval.h));
+    /// The system as steps see it, and the times t + c·h. They are borrowed: a copy of them would wait until what was just written can be read.
+    #[inline]
+    fn at(&mut self, interval: Interval<'_>, c: f64) -> (&mut Dynamics, &[f64]) {
+        let Motion { dynamics, fixed, times, .. } = self;
+        let lanes = times.iter_mut().zip(interval.t.iter().zip(interval.h));
         lanes.for_each(|(time, (t, h))| *time = t + c * h);
+        let dynamics = match fixed {
+            Some(fixed) => fixed,
+            None => &mut **dynamics,
+        };
+        (dynamics, &times[..interval.t.len().min(LANES)])
     }
 }
 

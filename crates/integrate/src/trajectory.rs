@@ -422,17 +422,17 @@ fn energy_terms(dynamics: &mut Dynamics, t: f64, y: &[f64]) -> Result<(f64, f64)
 /// The size of what the energy is made of, $\sum_i|q_i\,\dot p_i|+|p_i\,\dot q_i|$: as [`reach`] finds it where nothing else acts, by one evaluation.
 fn flow(dynamics: &mut Dynamics, t: f64, y: &[f64]) -> f64 {
     let (mut slopes, half) = (vec![0.0; y.len()], y.len() / 2);
-    let found = match dynamics.system().facts().form {
+    let result = match dynamics.system().facts().form {
         Form::Ports => dynamics.gradient(&[t], y, &mut slopes),
         Form::Lagrangian | Form::Hamiltonian => {
-            let found = dynamics.rates(&[t], y, &mut slopes);
+            let result = dynamics.rates(&[t], y, &mut slopes);
             slopes.rotate_left(half);
-            found
+            result
         }
     };
     // Where it cannot be computed there is nothing to learn.
     let terms = y.iter().zip(&slopes).map(|(y, slope)| (y * slope).abs());
-    if found.is_ok() { terms.filter(|term| term.is_finite()).sum() } else { 0.0 }
+    if result.is_ok() { terms.filter(|term| term.is_finite()).sum() } else { 0.0 }
 }
 
 /// The size of what an observable is made of.

@@ -6,7 +6,9 @@ use crate::setup::Setup;
 use crate::source_map::{Fixed, Mention};
 use crate::statement::{self, End, Link, Statement};
 use crate::text::check_size;
-use leastaction_expr::{Expr, Graph, Id, Kind, Node, Parser, Scope, Span, Token, UnboundSymbol, Value};
+use leastaction_expr::{
+    Expr, Graph, Id, Kind, Node, Parser, Scope, Span, Token, UnboundSymbol, Value, needs_quotes,
+};
 use leastaction_mechanics::{Model, Pose, Term, TermKind, gravity_on};
 use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -74,20 +76,26 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// In words, with an article.
-    pub(crate) fn what(self) -> &'static str {
+    /// In words.
+    pub(crate) fn noun(self) -> &'static str {
         match self {
-            Role::Parameter => "a parameter",
-            Role::Coordinate => "a coordinate",
-            Role::Momentum => "a momentum",
-            Role::Input => "an input",
-            Role::Definition => "a definition",
-            Role::Function => "a function",
-            Role::Particle => "a particle",
-            Role::Point => "a point",
-            Role::Body => "a body",
-            Role::Joint => "a joint",
+            Role::Parameter => "parameter",
+            Role::Coordinate => "coordinate",
+            Role::Momentum => "momentum",
+            Role::Input => "input",
+            Role::Definition => "definition",
+            Role::Function => "function",
+            Role::Particle => "particle",
+            Role::Point => "point",
+            Role::Body => "body",
+            Role::Joint => "joint",
         }
+    }
+
+    /// In words, with an article.
+    pub(crate) fn what(self) -> String {
+        let article = if self == Role::Input { "an" } else { "a" };
+        format!("{article} {}", self.noun())
     }
 }
 
@@ -266,7 +274,7 @@ impl<'g, 's> Reader<'g, 's> {
         if quoted || name.contains(['.', '[']) {
             return bad("a name is letters, digits and underscores", "choose another name");
         }
-        if self.graph.symbol(&name).to_string().starts_with('`') {
+        if needs_quotes(&name) {
             return bad("it has a meaning of its own", "choose another name");
         }
         Ok((name.into_owned(), span))

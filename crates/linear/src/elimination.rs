@@ -106,7 +106,7 @@ impl Elimination {
         sizes: &mut [f64],
         dependent: &[f64; W],
     ) -> Pivots<W> {
-        let mut found = Pivots { rank: [0; W], weakest: [1.0; W] };
+        let mut pivots = Pivots { rank: [0; W], weakest: [1.0; W] };
         sizes.copy_from_slice(diagonal);
         for j in 0..self.rows() {
             let column = self.column(j);
@@ -114,9 +114,9 @@ impl Elimination {
             for l in 0..W {
                 let (pivot, size) = (diagonal[j * W + l], sizes[j * W + l]);
                 let independent = pivot.abs() > dependent[l] * size.abs();
-                found.rank[l] += usize::from(independent);
-                if pivot.abs() > GONE * size && pivot.abs() < found.weakest[l] * size {
-                    found.weakest[l] = pivot.abs() / size;
+                pivots.rank[l] += usize::from(independent);
+                if pivot.abs() > GONE * size && pivot.abs() < pivots.weakest[l] * size {
+                    pivots.weakest[l] = pivot.abs() / size;
                 }
                 inverse[l] = if independent || pivot.is_nan() { 1.0 / pivot } else { 0.0 };
                 diagonal[j * W + l] = inverse[l];
@@ -142,7 +142,7 @@ impl Elimination {
                 done[a * W..][..W].copy_from_slice(&factor);
             }
         }
-        found
+        pivots
     }
 
     /// Solves L D Lᵀ x = b in the order of elimination, in place.

@@ -93,34 +93,34 @@ fn levels(graph: &Graph, definitions: &[(Expr<'_>, Expr<'_>)]) -> Result<Vec<Vec
         names.flat_map(|(name, i)| [Some(name), name.dot()].into_iter().flatten().map(move |n| (n.id(), i)));
     let names: FxHashMap<Id, usize> = names.collect();
     // The level of everything that definitions are made of: a name is one above what it stands for. What is open has none yet.
-    let mut found: FxHashMap<Id, Option<usize>> = FxHashMap::default();
+    let mut known: FxHashMap<Id, Option<usize>> = FxHashMap::default();
     let mut path: Vec<Id> = Vec::new();
     for (_, value) in definitions {
         path.push(value.id());
         while let Some(&id) = path.last() {
-            if found.get(&id).is_some_and(Option::is_some) {
+            if known.get(&id).is_some_and(Option::is_some) {
                 path.pop();
                 continue;
             }
             let (node, name) = (graph.node(id), names.get(&id));
             let made_of = node.arguments().iter().copied().chain(name.map(|&i| definitions[i].1.id()));
-            if found.insert(id, None).is_none() {
+            if known.insert(id, None).is_none() {
                 // A part that is open is made of this.
-                let open = |part: &Id| found.get(part).is_some_and(Option::is_none);
+                let open = |part: &Id| known.get(part).is_some_and(Option::is_none);
                 if made_of.clone().any(|part| open(&part)) {
                     return Err(ModelError::Cycle { names: cycle(definitions, &names) });
                 }
                 path.extend(made_of);
             } else {
-                let level = made_of.filter_map(|part| found[&part]).max().unwrap_or(0);
-                found.insert(id, Some(level + usize::from(name.is_some())));
+                let level = made_of.filter_map(|part| known[&part]).max().unwrap_or(0);
+                known.insert(id, Some(level + usize::from(name.is_some())));
                 path.pop();
             }
         }
     }
     let mut levels: Vec<Vec<usize>> = Vec::new();
     for (i, (_, value)) in definitions.iter().enumerate() {
-        let Some(level) = found[&value.id()] else { unreachable!("nothing is open in the end") };
+        let Some(level) = known[&value.id()] else { unreachable!("nothing is open in the end") };
         levels.resize_with(levels.len().max(level + 1), Vec::new);
         levels[level].push(i);
     }

@@ -117,17 +117,17 @@ impl Dynamics {
         check("rates", y.len(), dy.len())?;
         let half = y.len() / 2;
         let (rates, forces) = dy.split_at_mut(half);
-        let found = self.velocities(t, y, rates);
+        let result = self.velocities(t, y, rates);
         self.pair(&y[..half], rates);
-        let found = if self.engine.has(Quantity::Kick) {
-            self.engine.eval(Quantity::Kick, t, y, forces).and(found)
+        let result = if self.engine.has(Quantity::Kick) {
+            self.engine.eval(Quantity::Kick, t, y, forces).and(result)
         } else {
-            self.engine.eval(Quantity::MomentumRates, t, &self.other[..2 * half], forces).and(found)
+            self.engine.eval(Quantity::MomentumRates, t, &self.other[..2 * half], forces).and(result)
         };
         if self.system().facts().constrained {
-            return self.add_constraint_forces(t, y, forces).and(found);
+            return self.add_constraint_forces(t, y, forces).and(result);
         }
-        found
+        result
     }
 
     /// The first half of the field: q̇ at y.
@@ -156,8 +156,8 @@ impl Dynamics {
             return self.in_groups(t, y, forces, Dynamics::kick);
         }
         self.engine.check_block(t, y)?;
-        let found = self.turn(Dynamics::velocities, t, y);
-        self.engine.eval(Quantity::MomentumRates, t, &self.other[..y.len()], forces).and(found)
+        let result = self.turn(Dynamics::velocities, t, y);
+        self.engine.eval(Quantity::MomentumRates, t, &self.other[..y.len()], forces).and(result)
     }
 
     /// Velocities at y.
@@ -201,8 +201,8 @@ impl Dynamics {
             return self.in_groups(t, z, forces, Dynamics::momentum_rates);
         }
         self.check_mechanical(t, z)?;
-        let found = self.turn(Dynamics::momenta, t, z);
-        self.engine.eval(Quantity::Kick, t, &self.other[..z.len()], forces).and(found)
+        let result = self.turn(Dynamics::momenta, t, z);
+        self.engine.eval(Quantity::Kick, t, &self.other[..z.len()], forces).and(result)
     }
 
     /// The positions of particles and points at y, one after the other.
@@ -294,9 +294,9 @@ impl Dynamics {
         self.engine.check_block(t, y)?;
         let len = self.system().shares().len() * t.len();
         check("shares", len, out.len())?;
-        let found = self.fill_balance(t, y);
+        let result = self.fill_balance(t, y);
         out.copy_from_slice(&self.balance[..len]);
-        found
+        result
     }
 
     /// One of the shares at y, by its place.
@@ -307,9 +307,9 @@ impl Dynamics {
         y: &[f64],
         out: &mut [f64],
     ) -> Result<(), EvalError> {
-        let found = self.fill_balance(t, y);
+        let result = self.fill_balance(t, y);
         out.copy_from_slice(&self.balance[place * t.len()..][..t.len()]);
-        found
+        result
     }
 
     /// The matrix Γ by rows, where dissipation is −Γp: see [`Facts::linear_damping`](crate::Facts::linear_damping).
@@ -383,10 +383,10 @@ impl Dynamics {
         if form == Form::Ports && matches!(row, Row::Kinetic | Row::Potential | Row::Lagrangian) {
             return Err(EvalError::Undefined { what: "kinetic and potential energies", form });
         }
-        let found = self.fill_balance(t, y);
+        let result = self.fill_balance(t, y);
         let start = (self.system().shares().len() + row as usize) * t.len();
         out.copy_from_slice(&self.balance[start..][..t.len()]);
-        found
+        result
     }
 
     fn fill_balance(&mut self, t: &[f64], y: &[f64]) -> Result<(), EvalError> {
@@ -395,9 +395,9 @@ impl Dynamics {
         if self.system().facts().form != Form::Lagrangian {
             return self.engine.eval(Quantity::EnergyBalance, t, y, &mut self.balance[..len]);
         }
-        let found = self.turn(Dynamics::velocities, t, y);
+        let result = self.turn(Dynamics::velocities, t, y);
         let z = &self.other[..y.len()];
-        self.engine.eval(Quantity::EnergyBalance, t, z, &mut self.balance[..len]).and(found)
+        self.engine.eval(Quantity::EnergyBalance, t, z, &mut self.balance[..len]).and(result)
     }
 
     /// Runs what takes blocks of eight lanes over a wider block.
@@ -428,10 +428,10 @@ impl Dynamics {
         let half = block.len() / 2;
         let mut second = std::mem::take(&mut self.second);
         grow(&mut second, half);
-        let found = find(self, t, block, &mut second[..half]);
+        let result = find(self, t, block, &mut second[..half]);
         self.pair(&block[..half], &second[..half]);
         self.second = second;
-        found
+        result
     }
 
     /// Fills `other` with coordinates and what belongs to them: velocities or momenta.
@@ -456,11 +456,11 @@ impl Dynamics {
         grow(other, 2 * half);
         other[..half].copy_from_slice(q);
         let inverse = engine.system.clone();
-        let found = solver.solve(inverse.inverse(), t.len(), target, out, |trial, image| {
+        let result = solver.solve(inverse.inverse(), t.len(), target, out, |trial, image| {
             other[half..2 * half].copy_from_slice(trial);
             engine.eval(Quantity::Inertia, t, &other[..2 * half], image)
         });
-        found.map_err(|failure| self.explain(what, t, failure))
+        result.map_err(|failure| self.explain(what, t, failure))
     }
 
     pub(crate) fn explain(&self, what: &'static str, t: &[f64], failure: Failure) -> EvalError {

@@ -42,9 +42,9 @@ pub(crate) fn check<'g>(
 pub(crate) fn inversion(mass: &Symmetric<'_>, probe: &Probe<'_>) -> Result<Inversion, Vec<usize>> {
     let order = mass.elimination();
     let (mut regular, mut definite, mut idle) = (false, true, Vec::new());
-    let found = (0..POINTS).filter_map(|point| inertia_at(mass, &order, probe, point));
-    for found in found.take(3) {
-        match found {
+    let verdicts = (0..POINTS).filter_map(|point| inertia_at(mass, &order, probe, point));
+    for verdict in verdicts.take(3) {
+        match verdict {
             Verdict::Definite => regular = true,
             Verdict::Regular => (regular, definite) = (true, false),
             Verdict::Singular(coordinates) => idle = coordinates,

@@ -131,7 +131,7 @@ impl<'g> Lagrangian<'g> {
         let terms = written.iter().map(|(_, energy)| *energy).chain(terms);
         let energy = graph.sum([whole].into_iter().chain(terms)) + formulas(potential);
         let tree = tree.filter(|_| quadratic && inversion != Inversion::Indefinite);
-        let mut found = Lagrangian {
+        let mut lagrangian = Lagrangian {
             value,
             energy,
             jacobi,
@@ -144,14 +144,14 @@ impl<'g> Lagrangian<'g> {
             tree: None,
         };
         // Few particles are sooner done by their mass matrix.
-        let by_mass = if q.len() > FULL { None } else { found.solve(&v) };
+        let by_mass = if q.len() > FULL { None } else { lagrangian.solve(&v) };
         let fixed: FxHashSet<Id> = model.parameters.iter().map(|(p, _)| p.id()).collect();
         let tree = tree.filter(|tree| {
             let by_tree = tree.solve(&v);
             by_tree.is_some_and(|x| by_mass.is_none_or(|y| work(&x, &fixed) < work(&y, &fixed)))
         });
-        found.tree = tree.map(|tree| Box::new((tree, rest)));
-        Ok(found)
+        lagrangian.tree = tree.map(|tree| Box::new((tree, rest)));
+        Ok(lagrangian)
     }
 
     /// a(q, t) = p at v = 0.

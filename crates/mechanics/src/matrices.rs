@@ -45,26 +45,26 @@ impl Dynamics {
         check("accelerations", z.len() / 2, a.len())?;
         let half = z.len() / 2;
         let system = self.system();
-        let found = if system.facts().form == Form::Lagrangian && system.inverse().linear {
+        let result = if system.facts().form == Form::Lagrangian && system.inverse().linear {
             // Masses do not depend on what moves: nobody asks for momenta.
             self.pair(&z[..half], &z[half..]);
             self.find_multipliers(t, z)
         } else {
-            let found = self.turn(Dynamics::momenta, t, z);
+            let result = self.turn(Dynamics::momenta, t, z);
             let mut y = std::mem::take(&mut self.matrices.state);
             grow(&mut y, z.len());
             y[..z.len()].copy_from_slice(&self.other[..z.len()]);
             self.pair(&z[..half], &z[half..]);
-            let found = found.and(self.find_multipliers(t, &y[..z.len()]));
+            let result = result.and(self.find_multipliers(t, &y[..z.len()]));
             self.matrices.state = y;
-            found
+            result
         };
         a.copy_from_slice(&self.constraint.accelerations[z.len()..][..a.len()]);
         let rows = self.system().constraints().len() * t.len();
         if let Some(factors) = &self.constraint.factors[usize::from(t.len() > 1)] {
             factors.add_accelerations(&self.constraint.multipliers[..rows], a);
         }
-        found
+        result
     }
 
     /// Accelerations at z without the forces of constraints.
@@ -76,9 +76,9 @@ impl Dynamics {
     ) -> Result<(), EvalError> {
         self.check_mechanical(t, z)?;
         if self.system().facts().form == Form::Hamiltonian {
-            let found = self.turn(Dynamics::momenta, t, z);
+            let result = self.turn(Dynamics::momenta, t, z);
             self.engine.eval(Quantity::Accelerations, t, &self.other[..z.len()], a)?;
-            return self.add_accelerations(t, a).and(found);
+            return self.add_accelerations(t, a).and(result);
         }
         if self.engine.has(Quantity::Accelerations) {
             self.engine.eval(Quantity::Accelerations, t, z, a)?;
@@ -155,7 +155,7 @@ impl Dynamics {
     /// The nonzeros of the mass matrix at y; for a Hamiltonian those of ∂²H/∂p².
     pub(crate) fn inertia_at(&mut self, t: &[f64], y: &[f64], entries: &mut [f64]) -> Result<(), EvalError> {
         let (half, system) = (y.len() / 2, self.system().clone());
-        let found = if system.facts().form == Form::Lagrangian && !system.inverse().linear {
+        let result = if system.facts().form == Form::Lagrangian && !system.inverse().linear {
             self.turn(Dynamics::velocities, t, y)
         } else {
             self.pair(&y[..half], &y[half..]);
@@ -166,7 +166,7 @@ impl Dynamics {
         }
         self.fill_inertia(t)?;
         entries.copy_from_slice(&self.matrices.inertia[half..][..entries.len()]);
-        found
+        result
     }
 
     /// The mass matrix ∂p/∂v at z, all n² entries by rows. Where p is linear in v it does not depend on v.
@@ -192,13 +192,13 @@ impl Dynamics {
             }
             return Ok(());
         }
-        let found = self.turn(Dynamics::momenta, t, z);
+        let result = self.turn(Dynamics::momenta, t, z);
         self.fill_inertia(t)?;
         let inverted = self.solve_lanes("mass matrix", t, n, |lane, _, right| match right {
             Right::Given(right) => (0..n).for_each(|i| right[i * n + i] = 1.0),
             Right::Solved(x) => (0..n * n).for_each(|k| m[k * width + lane] = x[k]),
         });
-        found.and(inverted)
+        result.and(inverted)
     }
 
     /// ∂p/∂q, ∂S/∂q and ∂S/∂v at z with S = ∂L/∂q + Q, n² entries each, by rows.
@@ -253,7 +253,7 @@ impl Dynamics {
         let (n, width) = (self.system().degrees(), t.len());
         self.engine.check_block(t, y)?;
         check("derivatives", 4 * n * n * width, j.len())?;
-        let found = self.turn(Dynamics::velocities, t, y);
+        let result = self.turn(Dynamics::velocities, t, y);
         self.fill_inertia(t)?;
         let len = 3 * n * n * width;
         grow(&mut self.matrices.tangents, len);
@@ -280,7 +280,7 @@ impl Dynamics {
                 }
             }
         });
-        found.and(solved)
+        result.and(solved)
     }
 
     /// The entries of the [Jacobian](Dynamics::jacobian) that its [structure](crate::System::jacobian_structure) keeps.
@@ -304,7 +304,7 @@ impl Dynamics {
         grow(&mut memory, 3 * y.len());
         let (at, fields) = memory.split_at_mut(y.len());
         let (above, below) = fields.split_at_mut(y.len());
-        let mut found = Ok(());
+        let mut result = Ok(());
         for column in 0..d {
             let mut steps = [0.0; LANES];
             let places = column * width..(column + 1) * width;
@@ -316,7 +316,7 @@ impl Dynamics {
                 {
                     *at = y + sign * step;
                 }
-                found = found.and(self.rates(t, at, field));
+                result = result.and(self.rates(t, at, field));
             }
             for row in 0..d {
                 for lane in 0..width {
@@ -326,7 +326,7 @@ impl Dynamics {
             }
         }
         self.matrices.state = memory;
-        found
+        result
     }
 
     /// p at v, or v at p, and the matrix that connects them, at `other`.

@@ -68,14 +68,13 @@ impl Dynamics {
         };
         for &(name, value) in values {
             let Some((kind, i)) = place(name) else {
-                let held = system.held().iter().find(|(held, _)| name.trim_end_matches('\'') == held);
-                if let Some((_, constraint)) = held {
+                if let Some(constraint) = system.held_by(name) {
                     finite(|| StartQuantity::Given(name.to_owned()), value)?;
                     let held = self.held_value(t, name)?;
                     if (value - held).abs() <= AGREES * held.abs().max(1.0) {
                         continue;
                     }
-                    let (name, constraint) = (name.to_owned(), constraint.clone());
+                    let (name, constraint) = (name.to_owned(), constraint.to_owned());
                     return Err(StartError::Held { name, value, constraint, held });
                 }
                 let nearest = nearest(name, kinds.into_iter().flat_map(Names::firsts).map(|(_, name)| name));

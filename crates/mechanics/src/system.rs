@@ -227,6 +227,13 @@ impl System {
         &self.inner.reactions
     }
 
+    /// The constraint that holds a coordinate, by the name of the coordinate or of its velocity.
+    #[must_use]
+    pub fn held_by(&self, name: &str) -> Option<&str> {
+        let held = self.held().iter().find(|(held, _)| name.trim_end_matches('\'') == held);
+        held.map(|(_, constraint)| constraint.as_str())
+    }
+
     /// The named shares of the energy.
     #[must_use]
     pub fn shares(&self) -> &[Share] {

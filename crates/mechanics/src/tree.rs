@@ -267,11 +267,11 @@ impl<'g> Tree<'g> {
                 }
             }
         }
-        let mut found = vec![zero; self.coordinates];
+        let mut accelerations = vec![zero; self.coordinates];
         for (link, along) in self.links.iter().zip(along) {
-            link.own.iter().zip(along).for_each(|(&own, gap)| found[own] = gap / link.frame.size);
+            link.own.iter().zip(along).for_each(|(&own, gap)| accelerations[own] = gap / link.frame.size);
         }
-        Some(found)
+        Some(accelerations)
     }
 
     fn factor(&self) -> Option<Factor<'g>> {

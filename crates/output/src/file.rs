@@ -160,22 +160,22 @@ impl Part {
             return Err(FileError::IsDirectory { path: owned() });
         }
         let target = followed(path).map_err(|error| write_error(path, path, error))?;
-        let found = fs::metadata(&target).ok();
-        match &found {
-            Some(found) if found.is_dir() => return Err(FileError::IsDirectory { path: owned() }),
-            Some(found) if !found.is_file() => return Err(FileError::NotAFile { path: owned() }),
-            Some(found) if found.permissions().readonly() => {
+        let existing = fs::metadata(&target).ok();
+        match &existing {
+            Some(existing) if existing.is_dir() => return Err(FileError::IsDirectory { path: owned() }),
+            Some(existing) if !existing.is_file() => return Err(FileError::NotAFile { path: owned() }),
+            Some(existing) if existing.permissions().readonly() => {
                 return Err(FileError::ReadOnly { path: owned() });
             }
             _ => {}
         }
         let Some(name) = target.file_name() else { return Err(FileError::IsDirectory { path: owned() }) };
         let refused = |error| write_error(path, &target, error);
-        let (part, file) = create_beside(&target, name, found.is_some()).map_err(refused)?;
+        let (part, file) = create_beside(&target, name, existing.is_some()).map_err(refused)?;
         let part = Part { target: target.clone(), path: part, file: Some(file) };
         // Who may read the file may read it afterwards, and nobody else.
-        if let (Some(found), Some(file)) = (found, &part.file) {
-            file.set_permissions(found.permissions()).map_err(refused)?;
+        if let (Some(existing), Some(file)) = (existing, &part.file) {
+            file.set_permissions(existing.permissions()).map_err(refused)?;
         }
         Ok(part)
     }

@@ -64,7 +64,7 @@ pub use run::Run;
 pub use sampling::SAMPLES;
 pub use section::{
     Fan, Level, LevelError, Lost, LostOrbit, Orbit, Points, PointsTable, Section, SectionError, SectionPlan,
-    SectionProgress, SectionRun,
+    SectionProgress, SectionRun, Surface,
 };
 pub use simulation::{Simulation, describe};
 pub use source::Source;

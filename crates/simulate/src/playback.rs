@@ -101,11 +101,11 @@ impl PlaybackPlan {
         let degrees = self.dynamics.system().degrees();
         let shoot = |sample: Sample<'_>| -> Result<ControlFlow<()>, EvalError> {
             let (t, y, dynamics) = (sample.t, sample.block.values(), sample.dynamics);
-            let told = match sample.event {
+            let sent = match sample.event {
                 Some(hit) => send.send(News::Event { t, event: hit.event }),
                 None => Ok(()),
             };
-            if told.is_err() {
+            if sent.is_err() {
                 return Ok(ControlFlow::Break(()));
             }
             if sample.event.is_some_and(|hit| !hit.terminal) {

@@ -94,11 +94,12 @@ impl<'g> Problem<'g> {
     /// Begins where the setup says, with what is asked for in its place. Momenta take the place of velocities, and velocities that of momenta.
     pub(crate) fn begin(&mut self, overrides: &Overrides) -> Result<(), PrepareError> {
         let asked = &overrides.start;
-        let momenta = self.dynamics.system().momenta();
-        let is_momentum = |name: &str| momenta.iter().any(|p| p == name);
+        let system = self.dynamics.system();
+        let is_momentum = |name: &str| system.momenta().position(name).is_some();
+        let is_velocity = |name: &str| system.velocities().position(name).is_some();
         let by_momenta = asked.iter().any(|(name, _)| is_momentum(name));
-        let by_velocities = asked.iter().any(|(name, _)| name.ends_with('\''));
-        let replaced = |name: &str| by_momenta && name.ends_with('\'') || by_velocities && is_momentum(name);
+        let by_velocities = asked.iter().any(|(name, _)| is_velocity(name));
+        let replaced = |name: &str| by_momenta && is_velocity(name) || by_velocities && is_momentum(name);
         let given = |name: &str| asked.iter().any(|(other, _)| *other == name);
         let mut values = self.setup.start(&self.dynamics).map_err(PrepareError::run)?;
         values.retain(|(name, _)| !(given(name) || replaced(name)));
@@ -140,13 +141,13 @@ impl<'g> Problem<'g> {
     /// [`PrepareError`] if one cannot be observed.
     pub fn with_events(&mut self, mut integrator: Integrator) -> Result<Integrator, PrepareError> {
         for event in &self.setup.events {
-            let found = Event::new(self.dynamics.observable(event.value).map_err(PrepareError::usage)?);
-            let found = match event.direction {
-                Direction::Both => found,
-                Direction::Rising => found.rising(),
-                Direction::Falling => found.falling(),
+            let passing = Event::new(self.dynamics.observable(event.value).map_err(PrepareError::usage)?);
+            let passing = match event.direction {
+                Direction::Both => passing,
+                Direction::Rising => passing.rising(),
+                Direction::Falling => passing.falling(),
             };
-            integrator = integrator.event(if event.stop { found.terminal() } else { found });
+            integrator = integrator.event(if event.stop { passing.terminal() } else { passing });
         }
         Ok(integrator)
     }

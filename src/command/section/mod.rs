@@ -107,7 +107,7 @@ impl Section {
         let run = run.map_err(|error| refused(&error))?;
         let (points, lost) = (&run.points, &run.lost);
         let broken = run.interrupted.map(|i| format!("by {by} after {i} of {} orbits", starts.len()));
-        let passed = format!("{}{}", surface(&self.through), self.direction());
+        let passed = format!("{}{}", section.surface, self.direction());
         if points.is_empty() && broken.is_none() {
             let reasons = lost.iter().take(TOLD).map(|why| format!("\n  {why}")).collect::<String>();
             return Err(Failure::run(format!("no orbit passes {passed}{reasons}")));
@@ -243,14 +243,6 @@ fn fan(text: &str) -> Result<Fan, String> {
     Ok(Fan { name: name.trim().to_owned(), from: value(from)?, to: value(to)? })
 }
 
-/// A surface as it is told.
-fn surface(text: &str) -> String {
-    match text.split_once('=') {
-        Some((left, right)) => format!("{} = {}", left.trim(), right.trim()),
-        None => format!("{} = 0", text.trim()),
-    }
-}
-
 /// Parts between commas that are not inside brackets.
 fn split(text: &str) -> Vec<String> {
     let (mut parts, mut depth) = (vec![String::new()], 0_i32);
@@ -280,13 +272,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fans_and_surfaces_are_read() {
+    fn fans_are_read() {
         let wide = fan("y = -0.5 .. 1e0").unwrap();
         assert_eq!(wide, Fan { name: "y".to_owned(), from: -0.5, to: 1.0 });
         for bad in ["y", "y=1", "y=1..", "=1..2", "y=a..b", "y=0..inf"] {
             assert!(fan(bad).is_err(), "{bad}");
         }
-        assert_eq!([surface("x"), surface(" x=1")], ["x = 0", "x = 1"]);
     }
 
     #[test]

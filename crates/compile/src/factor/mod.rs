@@ -169,12 +169,12 @@ impl Factor<'_> {
                         self.term(o);
                     }
                 }
-                let found = match instruction.code {
+                let value = match instruction.code {
                     Code::Mul => self.times(a, b),
                     Code::Math(_) => self.plus(&[(a, true)]),
                     code => self.plus(&[(a, false), (b, code == Code::Sub)]),
                 };
-                let Some(open) = found else { continue };
+                let Some(open) = value else { continue };
                 if open.is_written() {
                     return Value::Written(open.terms.first().copied());
                 }
@@ -262,8 +262,7 @@ impl Factor<'_> {
             return None;
         }
         // An extreme number is a value like a parameter.
-        let found = self.scales.of(number.abs(), &[]);
-        match found {
+        match self.scales.of(number.abs(), &[]) {
             Some(scale) => Some(Term::uniform(scale).negated(number < 0.0)),
             None => self.scales.of(1.0, &[(operand, 1)]).map(Term::uniform),
         }

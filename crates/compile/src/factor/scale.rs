@@ -98,9 +98,9 @@ impl Scales {
             }
         }
         let size: u32 = powers.iter().map(|&(_, power)| u32::from(power.unsigned_abs())).sum();
-        let found = if size <= MOST_POWERS { self.of(number, &powers) } else { None };
-        self.joined.insert((a, b, over), found);
-        found
+        let joined = if size <= MOST_POWERS { self.of(number, &powers) } else { None };
+        self.joined.insert((a, b, over), joined);
+        joined
     }
 
     /// Remembers that the program divides by a scale.

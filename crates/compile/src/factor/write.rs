@@ -24,10 +24,10 @@ impl Factor<'_> {
             }
         }
         let above = above.unwrap_or(one);
-        let found = below.map_or(above, |below| self.uniform(Code::Div, &[above, below]));
+        let scaled = below.map_or(above, |below| self.uniform(Code::Div, &[above, below]));
         self.scaled.resize(self.scaled.len().max(scale as usize + 1), None);
-        self.scaled[scale as usize] = Some(found);
-        found
+        self.scaled[scale as usize] = Some(scaled);
+        scaled
     }
 
     /// An operand of the new program.

@@ -389,38 +389,38 @@ impl SeriesEvaluator {
         check("steps", W, steps.len())?;
         let usual = reach::usual(self.order);
         let mut out = [[0.0; W]; 1 + reach::TELLING];
-        let told = &mut out[..(self.order + 2).saturating_sub(usual).max(1)];
+        let judged = &mut out[..(self.order + 2).saturating_sub(usual).max(1)];
         match &mut self.work {
             Work::Unrolled { reaches, .. } if W == 1 => {
-                reaches.eval(expansion.numbers(), told.as_flattened_mut())?
+                reaches.eval(expansion.numbers(), judged.as_flattened_mut())?
             }
             Work::Unrolled { reaches, .. } => {
-                reaches.eval_lanes(expansion.numbers(), told.as_flattened_mut())?
+                reaches.eval_lanes(expansion.numbers(), judged.as_flattened_mut())?
             }
             Work::Compact(..) => {
                 check("coefficients", self.states * self.order * W, expansion.coefficients().len())?;
-                told[0] = compact::reach_from::<W>(expansion, usual);
-                for (top, k) in told[1..].iter_mut().zip(usual..) {
+                judged[0] = compact::reach_from::<W>(expansion, usual);
+                for (top, k) in judged[1..].iter_mut().zip(usual..) {
                     *top = compact::top_of::<W>(expansion, k);
                 }
             }
         }
         // The kernel knows one absolute tolerance, the smallest.
         if !expansion.each().is_empty() {
-            told[0] = compact::reach_from::<W>(expansion, usual);
+            judged[0] = compact::reach_from::<W>(expansion, usual);
         }
-        let (lengths, tops) = told.split_at(1);
+        let (lengths, tops) = judged.split_at(1);
         if reach::all_usual(self.order, tops) {
             steps.copy_from_slice(&lengths[0]);
             return Ok(());
         }
         for (j, step) in steps.iter_mut().enumerate() {
             let top = |k: usize| match k.checked_sub(usual) {
-                Some(place) => told[1 + place][j],
+                Some(place) => judged[1 + place][j],
                 None => compact::top_of::<W>(expansion, k)[j],
             };
             *step = match reach::radius_from(self.order, top) {
-                RadiusFrom::Radius => told[0][j],
+                RadiusFrom::Radius => judged[0][j],
                 RadiusFrom::From(k) => compact::reach_from::<W>(expansion, k)[j],
                 RadiusFrom::Ends => f64::INFINITY,
                 RadiusFrom::NotFinite => f64::NAN,

@@ -97,8 +97,8 @@ pub(super) fn all_usual<const W: usize>(order: usize, tops: &[[f64; W]]) -> bool
             present[j] += f64::from(u8::from(top[j] > ZERO));
         }
     }
-    let told = usual(order) <= order && present.iter().fold(true, |all, &n| all & (n >= PRESENT as f64));
-    told & finite
+    let enough = usual(order) <= order && present.iter().fold(true, |all, &n| all & (n >= PRESENT as f64));
+    enough & finite
 }
 
 /// The logarithm of the largest coefficient of an order.

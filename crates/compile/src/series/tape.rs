@@ -125,12 +125,12 @@ impl Tape {
         loop {
             let tape = Draft::new(program, &lengths, joins).tape(program, states)?;
             // A state whose rate ends ends one order later, which may end other series in turn.
-            let found: Vec<u32> =
+            let next: Vec<u32> =
                 tape.rates.iter().map(|&f| tape.length[f as usize].saturating_add(1)).collect();
-            if found == lengths {
+            if next == lengths {
                 return Ok(tape);
             }
-            lengths = found;
+            lengths = next;
         }
     }
 

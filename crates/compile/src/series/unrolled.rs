@@ -118,9 +118,10 @@ pub(super) fn polynomials(states: usize, order: usize) -> Program {
     let count = states * order;
     let h = Operand::Input(count as u32);
     let coefficient = |i: usize, k: usize| Operand::Input(((k - 1) * states + i) as u32);
-    let found: Vec<[Operand; 3]> =
+    let polynomials: Vec<[Operand; 3]> =
         (0..states).map(|i| sum(&mut builder, order, h, |k| coefficient(i, k))).collect();
-    let outputs = (0..3).flat_map(|which| found.iter().map(move |found| found[which])).collect();
+    let outputs =
+        (0..3).flat_map(|which| polynomials.iter().map(move |polynomial| polynomial[which])).collect();
     plain(builder, count + 1, outputs)
 }
 

@@ -172,9 +172,8 @@ fn target(name: &str, system: &System) -> Result<Target, SampleError> {
     if let Some(place) = system.parameters().iter().position(|(other, _)| other == name) {
         return Ok(Target::Parameter(place));
     }
-    if let Some((_, constraint)) = system.held().iter().find(|(held, _)| name.trim_end_matches('\'') == held)
-    {
-        return Err(SampleError::Held { name: name.to_owned(), constraint: constraint.clone() });
+    if let Some(constraint) = system.held_by(name) {
+        return Err(SampleError::Held { name: name.to_owned(), constraint: constraint.to_owned() });
     }
     let moving = system.facts().form != Form::Ports;
     let beside = [system.velocities(), system.momenta()].into_iter().flatten().filter(|_| moving);

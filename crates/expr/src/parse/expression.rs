@@ -145,7 +145,7 @@ impl<'g, 's> Parser<'g, 's> {
             return Ok(self.open(span, Role::Call(name)));
         }
         if names.get(name).is_some() {
-            return Err(self.unexpected("an operator"));
+            return Err(self.unexpected_operand("an operator"));
         }
         let suggestion = nearest(name, names.scope.functions().chain(functions()));
         Err(ParseError::UnknownFunction { span, name: name.into(), suggestion })
@@ -214,7 +214,7 @@ impl<'g, 's> Parser<'g, 's> {
                     let found = self.text(token.span).into();
                     ParseError::Mismatched { span: token.span, found, bracket, opened: sign }
                 }
-                _ => self.unexpected(expected),
+                _ => self.unexpected_operand(expected),
             });
         }
         let value = match role {
@@ -389,8 +389,9 @@ fn functions<'a>() -> impl Iterator<Item = &'a str> {
     table.chain(VECTOR_FUNCTIONS.iter().copied())
 }
 
-/// Whether a symbol of this name must stand in backquotes.
-pub(crate) fn needs_quotes(name: &str) -> bool {
+/// Whether a symbol of this name must stand in backquotes, because it means something else or is no name.
+#[must_use]
+pub fn needs_quotes(name: &str) -> bool {
     RESERVED.contains(&name) || is_function(name) || !(is_identifier(name) || is_member(name))
 }
 

@@ -26,13 +26,13 @@ mod scope;
 mod suggest;
 
 pub use error::ParseError;
+pub use expression::needs_quotes;
 pub use glossary::Glossary;
 pub use lexer::{Kind, Span, Token, tokens};
 pub use parser::Parser;
 pub use scope::{Scope, Value};
 pub use suggest::nearest;
 
-pub(crate) use expression::needs_quotes;
 pub(crate) use lexer::is_identifier;
 
 use crate::advice::Advice;

@@ -132,8 +132,7 @@ impl<'g, 's> Parser<'g, 's> {
         self.tokens.get(self.at..).unwrap_or_default()
     }
 
-    /// An error at the current token: what is expected instead of it. Where an operator is, and two operands follow each other, that
-    /// is said.
+    /// An error at the current token: what is expected instead of it.
     ///
     /// ```
     /// # use leastaction_expr::{Graph, Parser};
@@ -145,8 +144,19 @@ impl<'g, 's> Parser<'g, 's> {
     #[must_use]
     pub fn unexpected(&self, expected: &'static str) -> ParseError {
         let token = self.peek();
-        if expected.contains("operator")
-            && let Some(before) = self.at.checked_sub(1).map(|at| self.token(at))
+        let found = match token.kind {
+            Kind::End => "the end".into(),
+            Kind::Newline => "the end of the line".into(),
+            _ => format!("`{}`", self.text(token.span)),
+        };
+        ParseError::Expected { span: token.span, expected, found }
+    }
+
+    /// As [`Parser::unexpected`], where an operator may follow: of two operands in a row it is said that an operator is missing.
+    #[must_use]
+    pub fn unexpected_operand(&self, expected: &'static str) -> ParseError {
+        let token = self.peek();
+        if let Some(before) = self.at.checked_sub(1).map(|at| self.token(at))
             && matches!(
                 before.kind,
                 Kind::Number(_) | Kind::Name | Kind::Quoted | Kind::Sign(")" | "]" | "'")
@@ -162,12 +172,7 @@ impl<'g, 's> Parser<'g, 's> {
             let product = format!("{}*{}", side(before), side(token));
             return ParseError::MissingOperator { span: before.span.to(token.span), product };
         }
-        let found = match token.kind {
-            Kind::End => "the end".into(),
-            Kind::Newline => "the end of the line".into(),
-            _ => format!("`{}`", self.text(token.span)),
-        };
-        ParseError::Expected { span: token.span, expected, found }
+        self.unexpected(expected)
     }
 
     /// Makes sure that nothing is left but line ends.
@@ -178,7 +183,11 @@ impl<'g, 's> Parser<'g, 's> {
         while self.peek().kind == Kind::Newline {
             self.advance();
         }
-        if self.peek().kind == Kind::End { Ok(()) } else { Err(self.unexpected("an operator or the end")) }
+        if self.peek().kind == Kind::End {
+            Ok(())
+        } else {
+            Err(self.unexpected_operand("an operator or the end"))
+        }
     }
 
     /// Definitions `let name = expression;`, which enter the scope, and an expression.
@@ -211,7 +220,7 @@ impl<'g, 's> Parser<'g, 's> {
             }
             let value = self.expression(scope)?;
             if !self.accept(";") {
-                return Err(self.unexpected("an operator or `;`"));
+                return Err(self.unexpected_operand("an operator or `;`"));
             }
             scope.define(&name, value);
         }

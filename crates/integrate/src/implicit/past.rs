@@ -25,7 +25,7 @@ pub(crate) struct Past {
     step: [f64; LANES],
     /// What each kept value contributes to each guess, and for which steps that was found.
     shares: Vec<[f64; LANES]>,
-    found_for: Vec<[f64; LANES]>,
+    shares_for: Vec<[f64; LANES]>,
     /// Room to change from increments to coefficients.
     product: Vec<f64>,
 }
@@ -53,7 +53,7 @@ impl Past {
             count: [0; LANES],
             step: [0.0; LANES],
             shares: vec![[0.0; LANES]; s * s * kept],
-            found_for: vec![[f64::NAN; LANES]; kept + 2],
+            shares_for: vec![[f64::NAN; LANES]; kept + 2],
             product: vec![0.0; s * s],
         }
     }
@@ -103,10 +103,10 @@ impl Past {
         let (s, kept) = (self.c.len(), self.steps.len());
         let steps = self.steps.iter().map(|steps| steps[j]);
         let key = steps.chain([self.step[j], self.count[j] as f64]);
-        if key.clone().eq(self.found_for.iter().map(|found| found[j])) {
+        if key.clone().eq(self.shares_for.iter().map(|known| known[j])) {
             return;
         }
-        self.found_for.iter_mut().zip(key).for_each(|(found, key)| found[j] = key);
+        self.shares_for.iter_mut().zip(key).for_each(|(known, key)| known[j] = key);
         let count = (self.count[j] as usize).min(kept);
         // Times relative to the end of the last step.
         let begin = |back: usize| -self.steps[..=back].iter().map(|steps| steps[j]).sum::<f64>();

@@ -3,7 +3,7 @@
 use crate::diagnostic::Diagnostic;
 use crate::reader::{Reader, Role};
 use crate::source_map::Mention;
-use leastaction_expr::{Expr, Kind, Parser, Span, Value};
+use leastaction_expr::{Expr, Kind, Parser, Span, Value, needs_quotes};
 
 type Outcome = Result<(), Diagnostic>;
 
@@ -133,10 +133,7 @@ fn function<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>, na
     loop {
         let quoted = parser.peek().kind == Kind::Quoted;
         let (argument, span) = parser.name()?;
-        if quoted
-            || argument.contains(['.', '['])
-            || reader.graph.symbol(&argument).to_string().starts_with('`')
-        {
+        if quoted || argument.contains(['.', '[']) || needs_quotes(&argument) {
             let wrong = Diagnostic::at(span, format!("`{argument}` cannot be the name of an argument"));
             return Err(
                 wrong.help("choose a name of letters, digits and underscores that means nothing else")

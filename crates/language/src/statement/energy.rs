@@ -68,7 +68,7 @@ pub(super) fn force<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
         let coordinate = match reader.names.get(&*name) {
             Some((Role::Coordinate, _)) => reader.graph.symbol(&name),
             Some((role, _)) => {
-                return Err(Diagnostic::at(span, format!("a force cannot act on {} `{name}`", bare(*role)))
+                return Err(Diagnostic::at(span, format!("a force cannot act on {} `{name}`", role.noun()))
                     .help("forces act on coordinates, bodies, particles and points: `force x = …` adds to the equation of motion of `x`"));
             }
             None => {
@@ -132,16 +132,14 @@ pub(super) fn torque<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g
     }
 }
 
-fn bare(role: Role) -> &'static str {
-    role.what().split_once(' ').map_or("", |(_, what)| what)
-}
-
 /// `constraint [NAME:] EXPRESSION = EXPRESSION`, of numbers or of vectors.
 pub(super) fn constraint<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
     let start = parser.peek().span;
     let name = reader.term_name(parser, Mention::Term(TermKind::Constraint), ":")?;
     let left = reader.value(parser)?;
-    reader.sign(parser, "=", "an operator, or `=` and what it is equal to")?;
+    if !parser.accept("=") {
+        return Err(parser.unexpected_operand("an operator, or `=` and what it is equal to").into());
+    }
     let right = reader.value(parser)?;
     let place = start.to(parser.previous());
     reader.setup.source_map.mark(Mention::Term(TermKind::Constraint), &name, place);

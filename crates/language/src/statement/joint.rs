@@ -78,7 +78,7 @@ pub(super) fn joint<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
         return Err(Diagnostic::at(place, format!("`{kind}` is a joint of space")).help(help));
     }
     let model = &mut reader.setup.model;
-    let made = match (kind, &axes[..], length) {
+    let added = match (kind, &axes[..], length) {
         ("ball" | "pin", ..) => model.ball(&name, &a.point, &b.point),
         ("fixed", ..) => model.fixed(&name, &a.point, &b.point),
         ("distance", _, Some((length, _))) => model.distance(&name, &a.point, &b.point, length),
@@ -105,7 +105,7 @@ pub(super) fn joint<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
             }
         }
     };
-    made.map_err(|error| {
+    added.map_err(|error| {
         let axis = axes.first().map(|(_, span)| *span);
         let about_axis = matches!(
             &error,
@@ -190,8 +190,8 @@ pub(super) fn spring<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g
     let (stiffness, _) = reader.scalar(parser)?;
     one_of(parser, &["length"], "`length` and the length at rest, which may be 0")?;
     let (length, _) = reader.scalar(parser)?;
-    let made = reader.setup.model.spring(&name, &a.point, &b.point, stiffness, length);
-    made.map_err(|error| refused(both, error))?;
+    let added = reader.setup.model.spring(&name, &a.point, &b.point, stiffness, length);
+    added.map_err(|error| refused(both, error))?;
     reader.links.push(Link { name, kind: LinkKind::Spring, ends: [a, b] });
     Ok(())
 }
@@ -205,8 +205,8 @@ pub(super) fn damper<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g
     let both = start.to(parser.previous());
     one_of(parser, &["rate"], "`rate` and the force per speed")?;
     let (resistance, _) = reader.scalar(parser)?;
-    let made = reader.setup.model.damper(&name, &a.point, &b.point, resistance);
-    made.map_err(|error| refused(both, error))
+    let added = reader.setup.model.damper(&name, &a.point, &b.point, resistance);
+    added.map_err(|error| refused(both, error))
 }
 
 /// A name before `from`, or one that is made.

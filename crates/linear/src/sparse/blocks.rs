@@ -97,12 +97,12 @@ impl<T: Scalar> BlockLu<T> {
             values[place as usize] = value.into_block();
         }
         let matrix = SparseColMatRef::new(plan.columns.as_ref(), values);
-        let made =
+        let factored =
             plan.symbolic.factorize_numeric_lu(factors, matrix, Par::Seq, scratch.stack(), Spec::default());
-        match made {
+        match factored {
             Ok(_) => {}
             Err(LuError::SymbolicSingular { .. }) => return Err(NoFactors),
-            Err(LuError::Generic(error)) => panic!("sparse factors could not be made: {error}"),
+            Err(LuError::Generic(error)) => panic!("sparse factors could not be factored: {error}"),
         }
         // The library says nothing of pivots that are zero: solutions do.
         side.fill(T::from(1.0).into_block());

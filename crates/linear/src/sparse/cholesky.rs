@@ -72,7 +72,7 @@ impl SparseCholesky {
         if !values.iter().all(|value| value.is_finite()) {
             return Err(NotPositive);
         }
-        let made = plan.symbolic.factorize_numeric_llt(
+        let factored = plan.symbolic.factorize_numeric_llt(
             factors,
             SparseColMatRef::new(plan.columns.as_ref(), values),
             Side::Lower,
@@ -81,7 +81,7 @@ impl SparseCholesky {
             scratch.stack(),
             Spec::default(),
         );
-        match made {
+        match factored {
             Ok(_) => Ok(()),
             Err(LltError::NonPositivePivot { .. }) => Err(NotPositive),
         }

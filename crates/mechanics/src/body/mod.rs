@@ -284,8 +284,8 @@ impl<'g> Frame<'g> {
             [None, Some(y), Some(z)] => Frame::Full([cross(y, z), y, z]),
             [None, None, None] => Frame::Point,
             single => {
-                let found = single.iter().enumerate().find_map(|(i, axis)| Some((i, (*axis)?)));
-                found.map_or(Frame::Point, |(i, axis)| Frame::Rod(i, axis))
+                let rod = single.iter().enumerate().find_map(|(i, axis)| Some((i, (*axis)?)));
+                rod.map_or(Frame::Point, |(i, axis)| Frame::Rod(i, axis))
             }
         }
     }

@@ -81,8 +81,8 @@ pub(crate) fn zip(a: &Matrix, b: &Matrix, f: impl Fn(f64, f64) -> f64) -> Matrix
 pub(crate) fn rates<'g, const N: usize>(expressions: [Expr<'g>; N]) -> [Expr<'g>; N] {
     let symbols = crate::equations::symbols_of(&expressions);
     let direction: Vec<_> = symbols.into_iter().map(|s| (s, crate::equations::rate(s))).collect();
-    let found = jvp(&expressions, &direction);
-    std::array::from_fn(|i| found.get(i).copied().unwrap_or_else(|| expressions[i].like(0.0)))
+    let rates = jvp(&expressions, &direction);
+    std::array::from_fn(|i| rates.get(i).copied().unwrap_or_else(|| expressions[i].like(0.0)))
 }
 
 /// Σ cᵢ xᵢ over vectors of expressions, without the terms whose coefficient is lost in rounding.

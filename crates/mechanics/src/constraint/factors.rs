@@ -350,12 +350,12 @@ impl ConstraintFactors {
         for lane in 0..width {
             if self.doubtful[lane] {
                 let place = (lane, width);
-                let found =
+                let rank =
                     orthogonal.factor(&self.layout, &self.jacobian, &self.inverse, shortest[lane], place);
                 // Where masses are not positive, there are none.
-                self.doubtful[lane] = found.is_some();
-                self.rank[lane] = found.unwrap_or(self.rank[lane]);
-                if found.is_some() {
+                self.doubtful[lane] = rank.is_some();
+                self.rank[lane] = rank.unwrap_or(self.rank[lane]);
+                if rank.is_some() {
                     self.shortest[lane] = orthogonal.shortest(lane);
                 }
             }
@@ -378,14 +378,14 @@ impl ConstraintFactors {
         diagonal.fill::<W>(&self.jacobian, &self.spread, &mut self.diagonal);
         lower.fill::<W>(&self.jacobian, &self.spread, &mut self.lower);
         let ConstraintFactors { diagonal, lower, ordered, .. } = self;
-        let found = self.layout.elimination.factor::<W>(diagonal, lower, ordered, dependent);
-        self.rank[..W].copy_from_slice(&found.rank);
-        found.weakest
+        let pivots = self.layout.elimination.factor::<W>(diagonal, lower, ordered, dependent);
+        self.rank[..W].copy_from_slice(&pivots.rank);
+        pivots.weakest
     }
 
     fn invert_masses(&mut self, dynamics: &mut Dynamics, t: &[f64], y: &[f64]) -> Result<(), EvalError> {
-        let system = dynamics.system().clone();
-        let constant = system.facts().constant_mass;
+        let facts = dynamics.system().facts();
+        let (constant, form) = (facts.constant_mass, facts.form);
         if constant && self.known == Some(dynamics.revision()) {
             return Ok(());
         }
@@ -401,7 +401,7 @@ impl ConstraintFactors {
             }
         }
         // For a Hamiltonian, ∂²H/∂p² is the inverse already.
-        if system.facts().form == Form::Lagrangian {
+        if form == Form::Lagrangian {
             let mut failure = None;
             for component in &layout.components {
                 for lane in 0..width {
@@ -412,7 +412,7 @@ impl ConstraintFactors {
                 }
             }
             if let Some(lane) = failure {
-                let coordinate = system.coordinates().at(0);
+                let coordinate = dynamics.system().coordinates().at(0);
                 return Err(EvalError::SingularMass { t: t[lane], lane, coordinate });
             }
         }
@@ -446,8 +446,8 @@ fn invert(
 /// What dynamics needs to reckon with constraints. It grows when it is first used, and then no more.
 #[derive(Clone, Default)]
 pub(crate) struct ConstraintMemory {
-    /// For one state, and for eight.
-    pub(crate) factors: [Option<ConstraintFactors>; 2],
+    /// For one state, and for eight. They are taken out and put back at every evaluation: in a box, so that little is moved.
+    pub(crate) factors: [Option<Box<ConstraintFactors>>; 2],
     pub(crate) multipliers: Vec<f64>,
     pub(crate) values: Vec<f64>,
     pub(crate) accelerations: Vec<f64>,
@@ -457,12 +457,12 @@ pub(crate) struct ConstraintMemory {
 
 impl ConstraintMemory {
     /// The factors for so many lanes, taken out to be used and put back.
-    pub(crate) fn take_factors(&mut self, system: &System, width: usize) -> ConstraintFactors {
-        let new = || ConstraintFactors::new(system, width);
+    pub(crate) fn take_factors(&mut self, system: &System, width: usize) -> Box<ConstraintFactors> {
+        let new = || Box::new(ConstraintFactors::new(system, width));
         self.factors[usize::from(width > 1)].take().unwrap_or_else(new)
     }
 
-    pub(crate) fn put_back(&mut self, factors: ConstraintFactors) {
+    pub(crate) fn put_back(&mut self, factors: Box<ConstraintFactors>) {
         let place = usize::from(factors.width > 1);
         self.factors[place] = Some(factors);
     }
@@ -481,8 +481,8 @@ impl Dynamics {
         velocities: &mut [f64],
     ) -> Result<(), EvalError> {
         self.engine.eval(Quantity::Constraints, t, y, positions)?;
-        let found = self.turn(Dynamics::velocities, t, y);
-        self.engine.eval(Quantity::ConstraintRates, t, &self.other[..y.len()], velocities).and(found)
+        let result = self.turn(Dynamics::velocities, t, y);
+        self.engine.eval(Quantity::ConstraintRates, t, &self.other[..y.len()], velocities).and(result)
     }
 
     /// Φ of the constraints of positions at y, of which only q is read.
@@ -508,8 +508,8 @@ impl Dynamics {
     pub fn multipliers(&mut self, t: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
         self.engine.check_block(t, y)?;
         check("multipliers", self.system().constraints().len() * t.len(), out.len())?;
-        let found = self.turn(Dynamics::velocities, t, y);
-        found.and(self.find_multipliers(t, y))?;
+        let result = self.turn(Dynamics::velocities, t, y);
+        result.and(self.find_multipliers(t, y))?;
         out.copy_from_slice(&self.constraint.multipliers[..out.len()]);
         Ok(())
     }
@@ -522,8 +522,8 @@ impl Dynamics {
         y: &[f64],
         out: &mut [f64],
     ) -> Result<(), EvalError> {
-        let found = self.turn(Dynamics::velocities, t, y);
-        found.and(self.find_multipliers(t, y))?;
+        let result = self.turn(Dynamics::velocities, t, y);
+        result.and(self.find_multipliers(t, y))?;
         out.copy_from_slice(&self.constraint.multipliers[place * t.len()..][..t.len()]);
         Ok(())
     }
@@ -547,16 +547,15 @@ impl Dynamics {
     ///
     /// G M⁻¹ Gᵀ λ = G a + γ, where a are the accelerations without constraints.
     pub(crate) fn find_multipliers(&mut self, t: &[f64], y: &[f64]) -> Result<(), EvalError> {
-        let system = self.system().clone();
-        let (rows, half) = (system.constraints().len() * t.len(), y.len() / 2);
+        let (rows, half) = (self.system().constraints().len() * t.len(), y.len() / 2);
         let mut memory = std::mem::take(&mut self.constraint);
         grow(&mut memory.multipliers, rows);
         grow(&mut memory.accelerations, y.len() + half);
-        let mut factors = memory.take_factors(&system, t.len());
+        let mut factors = memory.take_factors(self.system(), t.len());
         let (z, a) = memory.accelerations.split_at_mut(y.len());
         z.copy_from_slice(&self.other[..y.len()]);
         let multipliers = &mut memory.multipliers[..rows];
-        let found = self
+        let result = self
             .free_accelerations(t, z, &mut a[..half])
             .and_then(|()| self.engine.eval(Quantity::ConstraintBias, t, z, multipliers))
             .and_then(|()| factors.factor(self, t, y));
@@ -565,7 +564,7 @@ impl Dynamics {
         self.pair(&z[..half], &z[half..]);
         memory.put_back(factors);
         self.constraint = memory;
-        found
+        result
     }
 
     /// Adds the forces of constraints at y to pushes. The velocities of y stand in `other`.
@@ -575,11 +574,11 @@ impl Dynamics {
         y: &[f64],
         pushes: &mut [f64],
     ) -> Result<(), EvalError> {
-        let found = self.find_multipliers(t, y);
+        let result = self.find_multipliers(t, y);
         let rows = self.system().constraints().len() * t.len();
         if let Some(factors) = &self.constraint.factors[usize::from(t.len() > 1)] {
             factors.add_forces(&self.constraint.multipliers[..rows], pushes);
         }
-        found
+        result
     }
 }

@@ -72,12 +72,12 @@ impl Dynamics {
         let shears = &mut rest[..shears];
 
         let (rates, pushes) = dy.split_at_mut(half);
-        let found = self.velocities(t, y, rates).and(self.kick(t, y, pushes));
+        let result = self.velocities(t, y, rates).and(self.kick(t, y, pushes));
         z[..half].copy_from_slice(&y[..half]);
         z[half..].copy_from_slice(rates);
         let mut factors = self.constraint.take_factors(&self.system().clone(), width);
         // −dΦ̇/dt and b.
-        let found = found
+        let result = result
             .and(self.free_accelerations(t, z, push))
             .and_then(|()| self.engine.eval(Quantity::ConstraintBias, t, z, a))
             .and_then(|()| self.engine.eval(Quantity::ConstraintRates, t, z, b))
@@ -126,7 +126,7 @@ impl Dynamics {
         pushes.iter_mut().zip(&*push).for_each(|(pushed, push)| *pushed -= push);
         self.constraint.put_back(factors);
         self.constraint.flow = memory;
-        found.and(sheared_too)
+        result.and(sheared_too)
     }
 }
 

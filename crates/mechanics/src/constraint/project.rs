@@ -134,10 +134,10 @@ impl Dynamics {
         grow(&mut values, (system.constraints().len() + 2 * system.degrees()) * t.len());
         let placed = self.project_positions(t, y, correction, &mut factors, &mut values, &mut projections);
         let turned = self.project_velocities(t, y, correction, &mut factors, &mut values, &mut projections);
-        let found = placed.and(turned);
+        let result = placed.and(turned);
         self.constraint.put_back(factors);
         self.constraint.values = values;
-        found.map(|()| projections)
+        result.map(|()| projections)
     }
 
     /// Takes out of a small change (δq, δp) of y what the constraints do not allow: δq −= M⁻¹Gᵀ(G M⁻¹ Gᵀ)⁻¹G δq, and
@@ -215,13 +215,13 @@ impl Dynamics {
         }
         self.engine.eval(Quantity::Constraints, t, y, &mut values[..positions])?;
         factors.factor(self, t, y)?;
-        let mut found = Ok(());
+        let mut result = Ok(());
         for (lane, projection) in projections.iter_mut().enumerate().take(width) {
             let size = largest(&y[..half], (lane, width));
             let unmet = self.unmet(&values[..positions], factors, size, MET, (lane, width));
             if !unmet.is_empty() {
                 correction.iter_mut().skip(lane).step_by(width).for_each(|c| *c = f64::NAN);
-                found = found.and(Err(ProjectionError::Unmet { t: t[lane], lane, constraints: unmet }));
+                result = result.and(Err(ProjectionError::Unmet { t: t[lane], lane, constraints: unmet }));
             }
             for (i, change) in correction[lane..half].iter().step_by(width).enumerate() {
                 if change.abs() > projection.moved {
@@ -230,7 +230,7 @@ impl Dynamics {
             }
             projection.rate(factors, lane);
         }
-        found
+        result
     }
 
     fn project_velocities(
@@ -275,7 +275,7 @@ impl Dynamics {
             }
         }
         self.engine.eval(Quantity::ConstraintRates, t, &self.other[..2 * half], values)?;
-        let mut found = Ok(());
+        let mut result = Ok(());
         for (lane, projection) in projections.iter_mut().enumerate().take(width) {
             let v = &self.other[half..2 * half];
             for (now, then) in v.iter().zip(&*begun).skip(lane).step_by(width) {
@@ -286,10 +286,11 @@ impl Dynamics {
             let unmet = self.unmet(values, factors, size, met, (lane, width));
             if !unmet.is_empty() {
                 correction.iter_mut().skip(lane).step_by(width).for_each(|c| *c = f64::NAN);
-                found = found.and(Err(ProjectionError::UnmetRates { t: t[lane], lane, constraints: unmet }));
+                result =
+                    result.and(Err(ProjectionError::UnmetRates { t: t[lane], lane, constraints: unmet }));
             }
         }
-        found
+        result
     }
 
     /// The constraints whose values in a lane are not zero up to `met`, given the size of the numbers that they are made of.

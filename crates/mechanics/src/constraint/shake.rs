@@ -102,9 +102,9 @@ impl ShakeFactors {
             }
             dynamics.engine.eval(Quantity::ConstraintJacobian, t, y, &mut self.jacobian)?;
             for (lane, length) in lengths.iter_mut().enumerate().take(width) {
-                let found = scales[lane] * self.turning_length_in(factors, lane, shift);
+                let new = scales[lane] * self.turning_length_in(factors, lane, shift);
                 // What differs little is the same but for rounding.
-                *length = if found < 0.5 * *length { found } else { *length };
+                *length = if new < 0.5 * *length { new } else { *length };
             }
         }
         Ok(lengths.map(|length| if length.is_finite() { length } else { 0.0 }))

@@ -214,10 +214,10 @@ impl ElementEvaluator {
                 moving.iter_mut().zip(reads).for_each(|(x, &i)| *x = state[i as usize]);
                 kept.copy_from_slice(&values[(first + k) * constants..][..constants]);
             }
-            let found = &mut results[..each * count];
-            evaluator.eval_lanes(&gathered[..inputs * count], found).map_err(wrong_length)?;
+            let computed = &mut results[..each * count];
+            evaluator.eval_lanes(&gathered[..inputs * count], computed).map_err(wrong_length)?;
             let places = &map.places[first * each..][..each * count];
-            found.iter().zip(places).for_each(|(x, &i)| out[i as usize] = *x);
+            computed.iter().zip(places).for_each(|(x, &i)| out[i as usize] = *x);
         }
         Ok(())
     }
@@ -248,11 +248,11 @@ impl ElementEvaluator {
                     *x = apart.map_or([values[place]; LANES], |values| values[place]);
                 }
             }
-            let found = &mut results[..each * LANES * count];
-            evaluator.eval_lanes(&gathered[..inputs * LANES * count], found).map_err(wrong_length)?;
-            let (found, _) = found.as_chunks::<LANES>();
+            let computed = &mut results[..each * LANES * count];
+            evaluator.eval_lanes(&gathered[..inputs * LANES * count], computed).map_err(wrong_length)?;
+            let (computed, _) = computed.as_chunks::<LANES>();
             for (k, slot) in (0..count).flat_map(|k| (0..each).map(move |slot| (k, slot))) {
-                out[map.places[place(first + k, each, slot)] as usize] = found[k * each + slot];
+                out[map.places[place(first + k, each, slot)] as usize] = computed[k * each + slot];
             }
         }
         Ok(())

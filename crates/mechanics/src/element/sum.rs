@@ -262,20 +262,20 @@ impl SumEvaluator {
                     kept.iter_mut().enumerate().for_each(|(c, x)| *x = [values[c * LANES + k]; LANES]);
                     alike.copy_from_slice(shared);
                 }
-                let found = &mut results[..each * LANES * count];
-                evaluator.eval_lanes(&gathered[..inputs * LANES * count], found).map_err(wrong_length)?;
-                let (found, _) = found.as_chunks::<LANES>();
+                let computed = &mut results[..each * LANES * count];
+                evaluator.eval_lanes(&gathered[..inputs * LANES * count], computed).map_err(wrong_length)?;
+                let (computed, _) = computed.as_chunks::<LANES>();
                 match sum.into {
                     Into::Coordinates => {
                         for (slot, k) in (0..slots).flat_map(|slot| (0..count).map(move |k| (slot, k))) {
                             let place = reads[slot / run * LANES + k] as usize * run + slot % run;
-                            add(&mut added[place], &found[k * each + slot]);
+                            add(&mut added[place], &computed[k * each + slot]);
                         }
                     }
-                    Into::Total => (0..count).for_each(|k| add(&mut eighths[k], &found[k])),
+                    Into::Total => (0..count).for_each(|k| add(&mut eighths[k], &computed[k])),
                     Into::Each => {
                         let kept = &mut out[(part.first + first) * each * LANES..];
-                        kept[..found.len() * LANES].copy_from_slice(found.as_flattened());
+                        kept[..computed.len() * LANES].copy_from_slice(computed.as_flattened());
                     }
                 }
             }

@@ -88,11 +88,11 @@ impl Worker {
                 own.copy_from_slice(&part.values[(first + k) * constants..][..constants]);
                 alike.chunks_exact_mut(LANES).zip(shared).for_each(|(row, &x)| row.fill(x));
             }
-            let found = &mut results[..each * count];
-            evaluator.eval_lanes(&gathered[..inputs * count], found).map_err(wrong_length)?;
-            for (k, found) in found.chunks_exact(each).enumerate() {
+            let computed = &mut results[..each * count];
+            evaluator.eval_lanes(&gathered[..inputs * count], computed).map_err(wrong_length)?;
+            for (k, computed) in computed.chunks_exact(each).enumerate() {
                 let filled = LANES.min(part.elements - (first + k) * LANES);
-                let (rows, _) = found.as_chunks::<LANES>();
+                let (rows, _) = computed.as_chunks::<LANES>();
                 match sum.into {
                     Into::Coordinates => {
                         let reads = &part.reads[(first + k) * runs * LANES..][..runs * LANES];

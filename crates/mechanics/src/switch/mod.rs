@@ -105,7 +105,7 @@ impl Dynamics {
         }
         check("lanes", t.len().min(LANES), t.len())?;
         self.engine.check_block(t, y)?;
-        let found = self.turn(Dynamics::velocities, t, y);
-        self.engine.eval(Quantity::SwitchingFunctions, t, &self.other[..y.len()], out).and(found)
+        let result = self.turn(Dynamics::velocities, t, y);
+        self.engine.eval(Quantity::SwitchingFunctions, t, &self.other[..y.len()], out).and(result)
     }
 }

@@ -44,8 +44,8 @@ fn write(table: &dyn Table, about: &About, writer: &mut dyn Write) -> io::Result
             values.clear();
             table.read(k, part, &mut values)?;
             for (i, &value) in values.iter().enumerate() {
-                let told = json::cell(&kind, value)?;
-                write!(writer, "{}{told}", if begin && i == 0 { "" } else { ", " })?;
+                let cell = json::cell(&kind, value)?;
+                write!(writer, "{}{cell}", if begin && i == 0 { "" } else { ", " })?;
             }
         }
         writeln!(writer, "]{}", if k + 1 == columns.len() { "" } else { "," })?;

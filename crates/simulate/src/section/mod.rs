@@ -7,9 +7,11 @@ mod follow;
 mod pace;
 mod points;
 mod starts;
+mod surface;
 
 pub use points::{Points, PointsTable};
 pub use starts::{Fan, Level, LevelError, Orbit};
+pub use surface::Surface;
 
 use crate::error::{Cause, PrepareError};
 use crate::method::Method;
@@ -18,7 +20,7 @@ use crate::problem::Problem;
 use crate::source::Source;
 use leastaction_integrate::{Event, Integrator, Pace, RunError, number};
 use leastaction_language::Direction;
-use leastaction_mechanics::{Dynamics, Observable, ObserveError, System};
+use leastaction_mechanics::{Dynamics, Observable, ObserveError};
 use std::fmt;
 use std::thread;
 use std::time::Duration;
@@ -88,6 +90,8 @@ pub struct Section {
     pub integrator: Integrator,
     /// Why the method was chosen, if it was.
     pub why: Option<String>,
+    /// The surface.
+    pub surface: Surface,
     /// What is shown.
     pub names: [String; 2],
     /// Where orbits start.
@@ -193,8 +197,8 @@ impl Section {
         plan: &SectionPlan,
         overrides: &Overrides,
     ) -> Result<Section, PrepareError> {
-        let surface = vanishing(&plan.through)?;
-        let passing = Event::new(observe(&mut problem.dynamics, &surface, &plan.through)?);
+        let surface: Surface = plan.through.parse()?;
+        let passing = Event::new(observe(&mut problem.dynamics, &surface.vanishing(), &plan.through)?);
         let passing = match plan.direction {
             Direction::Both => passing,
             Direction::Rising => passing.rising(),
@@ -202,7 +206,7 @@ impl Section {
         };
         let names = match &plan.shown {
             Some(names) => names.clone(),
-            None => usual(&plan.through, problem.dynamics.system())?,
+            None => surface.usual(problem.dynamics.system())?,
         };
         let [a, b] = &names;
         let shown = [observe(&mut problem.dynamics, a, a)?, observe(&mut problem.dynamics, b, b)?];
@@ -213,6 +217,7 @@ impl Section {
             dynamics: problem.dynamics.clone(),
             integrator: integrator.event(passing).every(STEPS),
             why,
+            surface,
             names,
             starts,
             lost,
@@ -254,37 +259,4 @@ fn extent(problem: &Problem<'_>, integrator: &Integrator, overrides: &Overrides)
         _ => start + LONGEST * span,
     };
     (end, DRY * span.abs())
-}
-
-/// What vanishes on a surface that is written as `EXPR`, or as `EXPR = EXPR`.
-fn vanishing(text: &str) -> Result<String, SectionError> {
-    match text.split('=').map(str::trim).collect::<Vec<_>>()[..] {
-        [whole] if !whole.is_empty() => Ok(whole.to_owned()),
-        [left, right] if !left.is_empty() && !right.is_empty() => Ok(format!("({left}) - ({right})")),
-        _ => Err(SectionError::Surface { text: text.to_owned() }),
-    }
-}
-
-/// A coordinate that the surface does not hold, and its momentum.
-fn usual(surface: &str, system: &System) -> Result<[String; 2], SectionError> {
-    let held = surface.split('=').next().unwrap_or(surface).trim();
-    let mut pairs = system.coordinates().iter().zip(system.momenta());
-    let free = pairs.find(|(q, p)| q != held && p != held);
-    free.map(|(q, p)| [q, p]).ok_or(SectionError::NothingShown)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn surfaces_are_read() {
-        let good = |text| vanishing(text).unwrap_or_else(|error| error.to_string());
-        assert_eq!(good(" x "), "x");
-        assert_eq!(good("x = 0.5"), "(x) - (0.5)");
-        assert_eq!(good("x - y = 1 - z"), "(x - y) - (1 - z)");
-        for bad in ["", "x =", "= 3", "x = 1 = 2"] {
-            assert!(vanishing(bad).is_err(), "{bad}");
-        }
-    }
 }

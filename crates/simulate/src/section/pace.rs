@@ -36,13 +36,13 @@ impl Problem<'_> {
         let Choice { integrator, why } = self.choice(Some(tolerance(USUAL)))?;
         let other = Method { integrator: bounded(integrator, overrides), why: Some(why) };
         let trials = [&usual, &other].map(|method| self.try_section(&method.integrator, passing, count));
-        let [Some(steps), Some(found)] = trials else { return Ok(usual) };
-        if found.work > steps.work || found.drift > steps.drift.max(GOOD) {
+        let [Some(steps), Some(adaptive)] = trials else { return Ok(usual) };
+        if adaptive.work > steps.work || adaptive.drift > steps.drift.max(GOOD) {
             return Ok(usual);
         }
         let why = format!(
             "in a trial it took 1/{:.0} of the work of {} {}, and kept the energy as well",
-            (steps.work / found.work).max(1.0),
+            (steps.work / adaptive.work).max(1.0),
             usual.integrator.card().name,
             usual.integrator.pace()
         );

@@ -53,17 +53,17 @@ impl Chunks {
 
     /// The chunk that holds these arguments lane by lane, if there is one.
     pub(super) fn aligned(&self, chunk: &Chunk, arguments: &[Operand]) -> Option<u32> {
-        let mut found = None;
+        let mut held = None;
         for (lane, (&m, &argument)) in chunk.members.iter().zip(arguments).enumerate() {
             if m != NONE {
                 let (place, l) = self.place(argument)?;
-                if l as usize != lane || found.is_some_and(|found| found != place) {
+                if l as usize != lane || held.is_some_and(|held| held != place) {
                     return None;
                 }
-                found = Some(place);
+                held = Some(place);
             }
         }
-        found.filter(|&found| self.chunks[found as usize].width == chunk.width)
+        held.filter(|&held| self.chunks[held as usize].width == chunk.width)
     }
 
     /// Whether arguments are a row of inputs.

@@ -348,11 +348,11 @@ impl Search<'_> {
             let members = vec![NONE; self.families.lanes[family]];
             self.families.bundles.push(Bundle { family, code, members });
         }
-        let found = &mut self.families.bundles[place as usize];
-        if found.code != code || found.members[lane as usize] != NONE {
+        let bundle = &mut self.families.bundles[place as usize];
+        if bundle.code != code || bundle.members[lane as usize] != NONE {
             return None;
         }
-        found.members[lane as usize] = at;
+        bundle.members[lane as usize] = at;
         self.families.homes[at as usize] = (place, lane);
         Some(place)
     }

@@ -83,9 +83,9 @@ pub fn column(path: &Path, name: &str) -> Result<Vec<f64>, ColumnError> {
     file.seek_relative(i64::from(short(&head, 26)) + i64::from(short(&head, 28)))?;
     let mut array = file.take(entry.size.min(length));
     let kind = header(&mut array)?;
-    let mut found = Vec::new();
-    array.read_to_end(&mut found)?;
-    let (numbers, rest) = (found.chunks_exact(kind.width), found.len() % kind.width);
+    let mut data = Vec::new();
+    array.read_to_end(&mut data)?;
+    let (numbers, rest) = (data.chunks_exact(kind.width), data.len() % kind.width);
     if numbers.len() as u64 != kind.rows || rest != 0 {
         return Err(ColumnError::CutOff);
     }
@@ -99,15 +99,17 @@ fn directory(file: &mut File, length: u64) -> Result<Vec<Entry>, ColumnError> {
     // A comment of up to 64 KiB may follow the end of the directory.
     let tail = length.min(END + LOCATOR + (1 << 16));
     file.seek(SeekFrom::Start(length - tail))?;
-    let found = bytes(file, tail)?;
-    let Some(end) = found.windows(END as usize).rposition(|window| window.starts_with(b"PK\x05\x06")) else {
+    let end_of_file = bytes(file, tail)?;
+    let Some(end) = end_of_file.windows(END as usize).rposition(|window| window.starts_with(b"PK\x05\x06"))
+    else {
         return Err(ColumnError::NotAnArchive);
     };
-    let (mut size, mut at) = (u64::from(long(&found, end + 12)), u64::from(long(&found, end + 16)));
+    let (mut size, mut at) =
+        (u64::from(long(&end_of_file, end + 12)), u64::from(long(&end_of_file, end + 16)));
     let locator =
-        end.checked_sub(LOCATOR as usize).filter(|&place| found[place..].starts_with(b"PK\x06\x07"));
+        end.checked_sub(LOCATOR as usize).filter(|&place| end_of_file[place..].starts_with(b"PK\x06\x07"));
     if let Some(locator) = locator {
-        file.seek(SeekFrom::Start(wide(&found, locator + 8)))?;
+        file.seek(SeekFrom::Start(wide(&end_of_file, locator + 8)))?;
         let record = bytes(file, 56)?;
         if !record.starts_with(b"PK\x06\x06") {
             return Err(ColumnError::Damaged);
@@ -138,7 +140,7 @@ fn directory(file: &mut File, length: u64) -> Result<Vec<Entry>, ColumnError> {
 /// The size and the place of an entry: what does not fit into 32 bits stands in a field of 64 beside, in this order, if the others do not fit, too.
 fn extended(mut extra: &[u8], [packed, size, at]: [u64; 3]) -> [u64; 2] {
     const FULL: u64 = u32::MAX as u64;
-    let mut found = [packed, size, at];
+    let mut values = [packed, size, at];
     while extra.len() >= 4 {
         let (tag, length) = (short(extra, 0), usize::from(short(extra, 2)));
         let Some(field) = extra.get(4..4 + length) else { break };
@@ -146,14 +148,14 @@ fn extended(mut extra: &[u8], [packed, size, at]: [u64; 3]) -> [u64; 2] {
             let mut longs = field.chunks_exact(8).map(|long| wide(long, 0));
             // The unpacked size stands first.
             for place in [1, 0, 2] {
-                if found[place] == FULL {
-                    found[place] = longs.next().unwrap_or(FULL);
+                if values[place] == FULL {
+                    values[place] = longs.next().unwrap_or(FULL);
                 }
             }
         }
         extra = &extra[4 + length..];
     }
-    [found[1], found[2]]
+    [values[1], values[2]]
 }
 
 /// The numbers of an array.
@@ -220,9 +222,9 @@ impl Kind {
 
 /// So many bytes; no room is made for what is not there.
 fn bytes(from: &mut impl Read, count: u64) -> io::Result<Vec<u8>> {
-    let mut found = Vec::new();
-    from.take(count).read_to_end(&mut found)?;
-    if found.len() as u64 == count { Ok(found) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+    let mut read = Vec::new();
+    from.take(count).read_to_end(&mut read)?;
+    if read.len() as u64 == count { Ok(read) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
 fn short(bytes: &[u8], at: usize) -> u16 {
