@@ -12,8 +12,8 @@ mod topology;
 
 pub use check::{Meeting, MeshError};
 pub use field::{
-    ALL as FIELDS, Card, Element, ExprVector, Field, FieldError, Nodes, NodesError, Over, Parameter, Per,
-    Point, Value, enclosed_volume, lame, lumped_masses, shipped,
+    ALL as FIELDS, Card, Element, ExprVector, Field, FieldError, Keep, Nodes, NodesError, Over, Parameter,
+    Per, Point, Value, enclosed_volume, lame, lumped_masses, shipped,
 };
 pub use format::{FormatError, ReadError};
 pub use mesh::{CellKind, Group, Mesh, Vector};

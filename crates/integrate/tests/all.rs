@@ -20,6 +20,7 @@ mod energy;
 mod ensemble;
 mod events;
 mod fictitious;
+mod fields;
 mod friction;
 mod knots;
 mod lanes;

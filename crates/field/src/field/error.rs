@@ -132,6 +132,24 @@ pub enum FieldError {
         /// How many nodes there are.
         count: usize,
     },
+    /// A constraint has numbers that are given by equations.
+    #[error("the field `{field}` has numbers that are given by equations, and cannot be a constraint")]
+    ImplicitConstraint {
+        /// The field.
+        field: String,
+    },
+    /// There are so many constraints that nothing could move.
+    #[error(
+        "{constraints} constraints by `{field}` on {coordinates} coordinates leave nothing that could move: they depend on each other and lock. Keep sums over patches of elements, such as the cells of a box, or the total"
+    )]
+    Locked {
+        /// The field.
+        field: String,
+        /// How many constraints there are.
+        constraints: usize,
+        /// How many coordinates they constrain.
+        coordinates: usize,
+    },
     /// There is no such node.
     #[error("there is no node {node}: the mesh has {count}, which are counted from 0")]
     NoSuchNode {

@@ -1,5 +1,6 @@
 //! Fields: the energy of one element, over many of them.
 
+mod constrain;
 pub(crate) mod element;
 mod enclosed;
 mod error;
@@ -9,6 +10,7 @@ mod nodes;
 mod shipped;
 pub(crate) mod vector;
 
+pub use constrain::Keep;
 pub use element::{Element, Point};
 pub use enclosed::enclosed_volume;
 pub use error::FieldError;
@@ -162,6 +164,12 @@ impl<'g> Field<'g> {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The same field by another name.
+    #[must_use]
+    pub fn renamed(self, name: &str) -> Field<'g> {
+        Field { name: name.to_owned(), ..self }
     }
 
     /// What it has an energy for.

@@ -62,6 +62,11 @@ impl<'m, 'g> Nodes<'m, 'g> {
         Ok(())
     }
 
+    /// The mesh.
+    pub(super) fn mesh(&self) -> &'m Mesh {
+        self.mesh
+    }
+
     /// The number of the first coordinate.
     #[must_use]
     pub fn first(&self) -> usize {
