@@ -8,10 +8,14 @@
 //! - `ensemble MODEL METHOD PACE END THREADS LANES COUNT STARTS ENDS BUDGET`: CPU and wall seconds of runs of COUNT trajectories that fill a
 //!   budget, and the most memory that this process ever had. STARTS is the path of a file of states, taken in turn; ENDS is the path
 //!   of one for the ends of the last run, or `-`. Both hold numbers of 8 bytes, least first, and no more.
+//! - `forces X Y Z LAMBDA MU THREADS PLACES FORCES BUDGET`: CPU and wall seconds of the forces on a beam of X × Y × Z cells and height 1, in calls that fill a budget; how
+//!   long it took until the first call, and the bytes for each tetrahedron. PLACES is the path of a file of where its nodes are, FORCES of one for the forces.
 //!
 //! MODEL is the path of a text, PACE is `step=0.1` or `tolerance=1e-9`, LANES is 1 or 8, and a state is [q…, q̇…].
 
+use leastaction::field::{Mesh, shipped};
 use leastaction::integrate::{Ensemble, Launch};
+use leastaction::mechanics::ElementsEvaluator;
 use leastaction::{Dynamics, Graph, Integrator, LANES, Overrides, Pace, Problem, Source, State, Tolerance};
 use std::collections::HashMap;
 use std::error::Error;
@@ -87,10 +91,40 @@ impl Ready {
 /// Samples of calls are this long at least, for the clock.
 const SAMPLE: f64 = 2e-4;
 
-/// The models that were read.
+/// The models that were read, and the beam that was asked for last.
 #[derive(Default)]
 struct Bench {
     models: HashMap<String, Ready>,
+    beam: Option<Beam>,
+}
+
+/// A beam of tetrahedra.
+struct Beam {
+    asked: Vec<String>,
+    evaluator: ElementsEvaluator,
+    places: Vec<f64>,
+    /// How long it took to be ready, in CPU seconds.
+    ready: f64,
+}
+
+impl Beam {
+    fn new(asked: &[&str]) -> Fallible<Beam> {
+        let [x, y, z, lambda, mu, threads, places] = *asked else { unreachable!("the request has these words") };
+        let cells: [u32; 3] = [x.parse()?, y.parse()?, z.parse()?];
+        let before = now();
+        let mesh = Mesh::cuboid(cells.map(|count| f64::from(count) / f64::from(cells[1])), cells)?;
+        let graph = Graph::new();
+        let symbols @ [l, m] = graph.symbols(["lambda", "mu"]);
+        let card = shipped("st-venant-kirchhoff")?;
+        let elements = card.field(&graph, &[("lambda", l.into()), ("mu", m.into())])?.on(&mesh, 0)?;
+        let parameters = [(symbols[0], lambda.parse()?), (symbols[1], mu.parse()?)];
+        let mut evaluator = ElementsEvaluator::new(&elements, graph.symbol("t"), &parameters)?;
+        evaluator.set_threads(threads.parse()?);
+        let places = read_states(places, 3 * mesh.nodes().len())?;
+        evaluator.add_forces(0.0, &places, &mut vec![0.0; places.len()])?;
+        let asked = asked.iter().map(|&word| word.to_owned()).collect();
+        Ok(Beam { asked, evaluator, places, ready: now() - before })
+    }
 }
 
 impl Bench {
@@ -126,6 +160,9 @@ impl Bench {
                     .threads(threads.parse()?)
                     .in_lanes(lanes);
                 self.ensemble(model, &ensemble, end.parse()?, count.parse()?, [starts, ends], budget.parse()?)
+            }
+            ["forces", ref asked @ .., forces, budget] if asked.len() == 7 => {
+                self.forces(asked, forces, budget.parse()?)
             }
             _ => Err(format!("this is no request: {}", words.join(" ")).into()),
         }
@@ -213,6 +250,25 @@ impl Bench {
         Ok(format!(
             r#"{{"cpu": {cpu:?}, "wall": {wall:?}, "failed": {failed}, "steps": {steps}, "peak": {peak}}}"#
         ))
+    }
+
+    fn forces(&mut self, asked: &[&str], path: &str, budget: f64) -> Fallible<String> {
+        let Beam { evaluator, places, ready, .. } = match self.beam.take_if(|beam| beam.asked == asked) {
+            Some(beam) => self.beam.insert(beam),
+            None => self.beam.insert(Beam::new(asked)?),
+        };
+        let mut out = vec![0.0; places.len()];
+        let (begun, mut cpu, mut wall) = (Instant::now(), Vec::new(), Vec::new());
+        while cpu.is_empty() || begun.elapsed().as_secs_f64() < budget {
+            let (before, clock) = (now(), Instant::now());
+            out.fill(0.0);
+            evaluator.add_forces(0.0, black_box(places), black_box(&mut out))?;
+            cpu.push(now() - before);
+            wall.push(clock.elapsed().as_secs_f64());
+        }
+        std::fs::write(path, out.iter().flat_map(|force| force.to_le_bytes()).collect::<Vec<u8>>())?;
+        let bytes = evaluator.bytes_per_element();
+        Ok(format!(r#"{{"cpu": {cpu:?}, "wall": {wall:?}, "ready": {ready}, "bytes": {bytes}}}"#))
     }
 
     fn accelerate(&mut self, model: &str, budget: f64) -> Fallible<String> {

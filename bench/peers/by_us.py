@@ -72,3 +72,14 @@ class Stopwatch:
             read[:] = [told["read"]]
             return told["seconds"], told["accelerations"]
         return Entry(NAME, name, sample, ready=lambda: read[0] if long else self.ask("first", model)["seconds"])
+
+    def forces(self, cells, beam, material, folder, threads):
+        """Forces on a beam of tetrahedra: CPU time, or the time on the wall if there are threads."""
+        origin, target = folder / "beam.f64", folder / "forces.f64"
+        told = {}
+
+        def sample(budget):
+            beam.moved.astype("<f8").tofile(origin)
+            told.update(self.ask("forces", *cells, *map(repr, material), threads, origin, target, budget))
+            return told["cpu" if threads == 1 else "wall"], np.fromfile(target, "<f8").reshape(-1, 3)
+        return Entry(NAME, "`st-venant-kirchhoff`", sample, ready=lambda: told["ready"], key=told)

@@ -25,6 +25,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np  # noqa: E402
 
 import by_us  # noqa: E402
+import child  # noqa: E402
 import contest  # noqa: E402
 import problems as p  # noqa: E402
 import table  # noqa: E402
@@ -41,7 +42,9 @@ def optional(name):
 
 heyoka, rebound, scipy, casadi, pinocchio = map(
     optional, ("by_heyoka", "by_rebound", "by_scipy", "by_casadi", "by_pinocchio"))
-PEERS = [peer for peer in (heyoka, rebound, scipy, casadi, pinocchio) if peer]
+# Programs for bodies of many elements run in processes of their own: these modules read no library but there.
+BODIES = [peer for peer in map(optional, ("by_c", "by_warp", "by_taichi", "by_jax")) if peer]
+PEERS = [peer for peer in (heyoka, rebound, scipy, casadi, pinocchio, *BODIES) if peer]
 
 
 class Bench:
@@ -298,6 +301,54 @@ against the full mass matrix for N up to 1000, and by the tensions of the rods b
 """
 
 
+def tetrahedra(bench):
+    rows, found, notes = [], [], []
+    for threads in (1, 2)[:len(PROCESSORS)]:
+        os.sched_setaffinity(0, PROCESSORS[-threads:])
+        with contextlib.ExitStack() as open_:
+            stopwatch = open_.enter_context(contextlib.closing(bench.stopwatch()))
+            children = [open_.enter_context(contextlib.closing(child.Child(peer, threads, PROCESSORS))) for peer in BODIES]
+            for cells in p.BEAMS:
+                beam = p.beam(cells)
+                count, target = len(beam.nodes), f"{len(beam.nodes):,} tetrahedra, {threads} thread{'s' * (threads > 1)}".replace(",", " ", 1)
+                ours = stopwatch.forces(cells, beam, (p.BEAM_LAMBDA, p.BEAM_MU), bench.folder, threads)
+                _, exact = ours.sample(0)
+                # Two ways that share nothing must agree: by hand, and by derivation.
+                judge = lambda entry, forces: {"difference": float(np.max(np.abs(forces - exact)) / np.max(np.abs(exact)))}
+                entries = []
+                for one in children:
+                    try:
+                        entries += one.entries(cells, bench.folder, lambda path: np.fromfile(path, "<f8").reshape(-1, 3))
+                    except RuntimeError as failure:
+                        notes.append(f"{target}, {failure}.")
+                own, theirs = bench.attempt([ours], judge), bench.attempt(entries, judge)
+                duels = contest.pair(target, {"difference": 1e-10}, theirs, own)
+                contest.settle(duels, rounds=bench.rounds, budget=0.02, limit=20.0)
+                found += duels
+                each = lambda seconds: table.duration(seconds / count)
+                mine = next((contest.typical(duel.times, 0) for duel in duels if duel.times), own[0].seconds)
+                rows.append([target, by_us.NAME, ours.setting, table.duration(ours.ready()), table.duration(mine), each(mine), "–", "–"])
+                for duel in duels:
+                    if duel.theirs:
+                        taken = contest.typical(duel.times, 1)
+                        rows.append([target, duel.program, duel.theirs.entry.setting, table.duration(duel.theirs.entry.ready()),
+                                     table.duration(taken), each(taken), table.ratio(duel), table.errors(duel.theirs)])
+                memory = ours.key["bytes"]
+    os.sched_setaffinity(0, PROCESSORS[-1:])
+    bench.found.append(("P6", found))
+    notes = "\n".join(f"- {note}" for note in notes)
+    header = ["size", "program", "setting", "ready", "call", "per tetrahedron", "ours / theirs", "difference"]
+    return f"""## P6: forces on a beam of tetrahedra
+
+St. Venant and Kirchhoff's material, in numbers of 8 bytes: all forces of one state, from where the nodes are. Each program runs in a process of its own; CPU time on one thread, time on the
+wall on two. Ours is differentiated from the energy, and holds {memory:.0f} bytes for each tetrahedron. *Ready* is until the first forces, with what is compiled. The difference is the largest from
+ours, relative to the largest force.
+
+{table.table(header, rows)}
+{notes}
+"""
+
+
 def scaling(bench):
     """Writes a table and a picture too."""
     method, value = bench.winner or ("taylor", 1e-10)
@@ -335,7 +386,7 @@ run for a tenth of the time.
 
 RESULTS = p.HERE.parent
 CROWDS = (10_000, 100_000, 1_000_000)
-PROBLEMS = {"p1": pendulum, "p2": many, "p3": solar, "p4": kepler, "p5": chain, "scaling": scaling}
+PROBLEMS = {"p1": pendulum, "p2": many, "p3": solar, "p4": kepler, "p5": chain, "p6": tetrahedra, "scaling": scaling}
 
 
 def machine():

@@ -1,4 +1,5 @@
 """The data of the problems, for all programs, and how errors are measured."""
+import itertools
 import math
 import pathlib
 
@@ -207,3 +208,38 @@ def bends_in_places(angles, rates, bends):
     """Accelerations of the masses, from those of the angles."""
     sin, cos = np.sin(angles), np.cos(angles)
     return np.cumsum(np.stack([bends * cos - rates**2 * sin, bends * sin + rates**2 * cos], 1), 0).ravel()
+
+
+# P6: a beam of tetrahedra, six in each cell, bent and shaken a little; St. Venant and Kirchhoff's material.
+BEAMS = ((10, 4, 4), (26, 8, 8), (65, 16, 16), (163, 32, 32))
+BEAM_LAMBDA, BEAM_MU = 5.8e5, 3.8e5
+
+
+class beam:
+    """A beam of so many cells, as high as 1: `places` at rest, where they `moved`, and the `nodes` of each tetrahedron. Cells are cut as `Mesh::cuboid` cuts them."""
+
+    def __init__(self, cells):
+        cells, corner = np.array(cells), np.array(cells) + 1
+        number = np.arange(np.prod(corner)).reshape(corner[::-1]).transpose(2, 1, 0)  # x runs fastest
+        self.places = np.stack(np.meshgrid(*map(np.arange, corner), indexing="ij"), -1).transpose(2, 1, 0, 3).reshape(-1, 3) / cells[1]
+        found = []
+        for order in itertools.permutations(range(3)):
+            at, path = np.zeros(3, int), []
+            for step in (None, *order):
+                if step is not None:
+                    at[step] += 1
+                low, high = at, at + cells
+                path.append(number[low[0]:high[0], low[1]:high[1], low[2]:high[2]].transpose(2, 1, 0).ravel())
+            if order in ((0, 2, 1), (1, 0, 2), (2, 1, 0)):
+                path[2], path[3] = path[3], path[2]
+            found.append(np.stack(path, 1))
+        self.nodes = np.stack(found, 1).reshape(-1, 4)
+        shaken = np.sin(np.arange(3 * len(self.places)) * 1.7).reshape(-1, 3)
+        self.moved = self.places + 0.01 / cells[1] * shaken
+        self.moved[:, 1] -= 0.02 * self.places[:, 0] ** 2
+
+    @property
+    def rest(self):
+        """For each tetrahedron the inverse of its edges as columns, and its volume."""
+        edges = np.swapaxes(self.places[self.nodes[:, 1:]] - self.places[self.nodes[:, :1]], 1, 2)
+        return np.ascontiguousarray(np.linalg.inv(edges)), np.linalg.det(edges) / 6
