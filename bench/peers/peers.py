@@ -310,7 +310,8 @@ def tetrahedra(bench):
             children = [open_.enter_context(contextlib.closing(child.Child(peer, threads, PROCESSORS))) for peer in BODIES]
             for cells in p.BEAMS:
                 beam = p.beam(cells)
-                count, target = len(beam.nodes), f"{len(beam.nodes):,} tetrahedra, {threads} thread{'s' * (threads > 1)}".replace(",", " ", 1)
+                count = len(beam.nodes)
+                target = f"{count:_} tetrahedra, {threads} thread{'s' * (threads > 1)}".replace("_", " ")
                 ours = stopwatch.forces(cells, beam, (p.BEAM_LAMBDA, p.BEAM_MU), bench.folder, threads)
                 _, exact = ours.sample(0)
                 # Two ways that share nothing must agree: by hand, and by derivation.
