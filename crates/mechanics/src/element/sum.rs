@@ -12,6 +12,7 @@ use crate::engine::wrong_length;
 use crate::error::EvalError;
 use crate::parameters::{Parameters, Revision};
 use leastaction_compile::{Evaluator, Kernel, LANES};
+use rayon_core::in_place_scope;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// With so many parts, threads share them: what they gain then is many times what it takes to start them.
@@ -195,23 +196,25 @@ impl SumEvaluator {
                 sums.copy_from_slice(&worker.added[..sums.len()]);
             }
         };
-        std::thread::scope(|scope| {
-            let started: Vec<_> = others.iter_mut().map(|worker| scope.spawn(|| work(worker))).collect();
-            let mine = work(worker);
-            let joined = started
-                .into_iter()
-                .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            joined.fold(mine, |all, one| all.and(one))
-        })?;
+        let mut failed: Vec<Result<(), EvalError>> = others.iter().map(|_| Ok(())).collect();
+        let mut mine = Ok(());
+        // The threads are kept from call to call: starting them would take as long as thousands of elements.
+        in_place_scope(|scope| {
+            for (worker, result) in others.iter_mut().zip(&mut failed) {
+                scope.spawn(|_| *result = work(worker));
+            }
+            mine = work(worker);
+        });
+        failed.into_iter().fold(mine, Result::and)?;
         match sum.into {
             Into::Coordinates => {
                 let rows = out.len().div_ceil(*threads).max(1);
                 let sums = &*sums;
-                std::thread::scope(|scope| {
+                in_place_scope(|scope| {
                     let mut slices = out.chunks_mut(rows).zip((0..).step_by(rows));
                     let mine = slices.next();
                     for (slice, first) in slices {
-                        scope.spawn(move || add_parts::<RUN>(parts, sums, first, slice));
+                        scope.spawn(move |_| add_parts::<RUN>(parts, sums, first, slice));
                     }
                     if let Some((slice, first)) = mine {
                         add_parts::<RUN>(parts, sums, first, slice);
