@@ -109,7 +109,9 @@ struct Beam {
 
 impl Beam {
     fn new(asked: &[&str]) -> Fallible<Beam> {
-        let [x, y, z, lambda, mu, threads, places] = *asked else { unreachable!("the request has these words") };
+        let [x, y, z, lambda, mu, threads, places] = *asked else {
+            unreachable!("the request has these words")
+        };
         let cells: [u32; 3] = [x.parse()?, y.parse()?, z.parse()?];
         let before = now();
         let mesh = Mesh::cuboid(cells.map(|count| f64::from(count) / f64::from(cells[1])), cells)?;

@@ -15,7 +15,7 @@ use leastaction_compile::{Evaluator, Kernel, LANES};
 use rayon_core::in_place_scope;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// With so many parts, threads share them: what they gain then is many times what it takes to start them.
+/// With so many parts, threads share them: what they gain then is many times what it takes to wake them.
 const SHARED: usize = 16;
 
 /// What becomes of the results of an element.
