@@ -5,6 +5,7 @@ mod choosing;
 mod command_line;
 mod compare;
 mod ensemble;
+mod equations;
 mod front_page;
 mod golden;
 mod library;

@@ -29,16 +29,12 @@ impl Merge {
         self.findings.check("")?; // no model is read
         let results = Results::merge(&self.directories).map_err(Failure::run)?;
         let said = |key: &str| results.manifest().get(key).next().unwrap_or_default().to_owned();
-        let parameters = said("parameters");
-        let parameters = parameters.split(' ').filter_map(|text| {
-            let (name, value) = text.split_once('=')?;
-            Some((name.to_owned(), value.parse().ok()?))
-        });
+        let parameters = results.manifest().parameters().map_err(Failure::run)?;
         let about = About {
             system: said("system"),
             method: said("method"),
             pace: said("pace"),
-            parameters: parameters.collect(),
+            parameters,
             ended: "complete".to_owned(),
             warnings: Vec::new(),
             notes: notes(&results),

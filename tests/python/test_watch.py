@@ -137,7 +137,7 @@ class Watch(unittest.TestCase):
     def test_a_run_that_fails_is_told(self):
         # The two bodies fall into each other.
         with Watched("two-body", "--start", "th'=0", "--method", "dop853", "--tol", "1e-8") as terminal:
-            terminal.look_for(lambda lines: "pace asks for steps of" in lines[22] and "singularity" in lines[23])
+            terminal.look_for(lambda lines: "a step size of" in lines[22] and "singularity" in lines[23])
             terminal.press("q")
             code, seen = terminal.finish()
             self.assertEqual(code, 1)

@@ -435,9 +435,9 @@ fn entries(study: &Study, context: &Context<'_>, chunk: u64) -> Vec<(String, Str
     say("states", context.states.join(" "));
     if let Some(dynamics) = &context.dynamics {
         let names = dynamics.system().parameters().iter().map(|(name, _)| name);
-        let told: Vec<String> =
+        let parameters: Vec<String> =
             names.zip(dynamics.parameters()).map(|(name, value)| format!("{name}={value:?}")).collect();
-        say("parameters", told.join(" "));
+        say("parameters", parameters.join(" "));
     }
     study.rest.texts().into_iter().for_each(|text| say("start", text));
     say("method", study.integrator.card().name.to_owned());

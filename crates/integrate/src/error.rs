@@ -47,9 +47,9 @@ pub enum RunError {
         /// A method that can.
         instead: &'static str,
     },
-    /// The pace asks for steps that no longer move the time.
+    /// The step sizes that are needed no longer move the time.
     #[error(
-        "at t = {} the pace asks for steps of {step:.1e}: look for a singularity, or tolerate more", number(.t)
+        "at t = {} a step size of {step:.1e} would be needed: look for a singularity, or tolerate more", number(.t)
     )]
     StepTooShort {
         /// The time.
@@ -130,7 +130,7 @@ pub enum RunError {
     #[error(transparent)]
     Wanted(#[from] ObserveError),
     /// The run took as many steps as allowed.
-    #[error("{limit} steps led to t = {}, and no more are allowed: choose another pace, or allow more steps", number(.t))]
+    #[error("{limit} steps led to t = {}, and no more are allowed: choose another step size or tolerance, or allow more steps", number(.t))]
     OutOfSteps {
         /// The time that was reached.
         t: f64,

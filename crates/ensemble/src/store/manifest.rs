@@ -101,6 +101,19 @@ impl Manifest {
         &self.entries
     }
 
+    /// The parameters of the system that is run.
+    ///
+    /// # Errors
+    /// [`ManifestError::Lacks`] if they are not written as a name and a number each.
+    pub fn parameters(&self) -> Result<Vec<(String, f64)>, ManifestError> {
+        let parameter = |text: &str| {
+            let (name, value) = text.split_once('=')?;
+            Some((name.to_owned(), value.parse().ok()?))
+        };
+        let all = self.get("parameters").flat_map(str::split_whitespace).map(parameter);
+        all.collect::<Option<_>>().ok_or(ManifestError::Lacks("parameters"))
+    }
+
     /// A number that stands under a word.
     pub(crate) fn whole(&self, key: &str) -> Option<u64> {
         self.get(key).next()?.parse().ok()

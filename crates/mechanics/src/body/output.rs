@@ -27,18 +27,6 @@ impl<'g> Body<'g> {
         Ok(std::array::from_fn(|i| std::array::from_fn(|j| columns[j][i])))
     }
 
-    /// The direction of a rod in the world.
-    ///
-    /// # Errors
-    /// [`BodyError::Undefined`] for a point, and for a body that is no rod.
-    pub fn rod_direction(&self) -> Result<Vec<Expr<'g>>, BodyError> {
-        let mut arms = self.nodes.iter().flatten();
-        match (arms.next(), arms.next()) {
-            (Some(&node), None) => Ok(minus(node, self.centre)[..self.dimensions].to_vec()),
-            _ => Err(self.undefined("the direction of a rod", "ask for its orientation")),
-        }
-    }
-
     /// The angle of a body in the plane, in [−π, π], counterclockwise.
     ///
     /// # Errors
