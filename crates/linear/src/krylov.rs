@@ -145,6 +145,80 @@ impl Gmres {
     }
 }
 
+/// Conjugate gradients, for symmetric matrices (M. R. Hestenes and E. Stiefel, J. Res. Natl. Bur. Stand. 49 (1952) 409,
+/// doi:10.6028/jres.049.044), which notice a direction in which the matrix is not positive.
+#[derive(Clone, Debug)]
+pub struct ConjugateGradients {
+    residual: Vec<f64>,
+    conditioned: Vec<f64>,
+    direction: Vec<f64>,
+    image: Vec<f64>,
+}
+
+/// What conjugate gradients met.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Curvature {
+    /// The matrix is positive in all directions that were looked at.
+    Positive,
+    /// In one direction it is not: the solution so far is that of those before, and if there was none, this direction.
+    NotPositive,
+}
+
+impl ConjugateGradients {
+    /// Memory for n unknowns.
+    #[must_use]
+    pub fn new(n: usize) -> ConjugateGradients {
+        let zeros = || vec![0.0; n];
+        ConjugateGradients { residual: zeros(), conditioned: zeros(), direction: zeros(), image: zeros() }
+    }
+
+    /// Solves A x = b from x = 0 until the residual is `tolerance` relative to b, or for so many products. `apply` gives A x, and
+    /// `precondition` replaces a vector by what A nearly maps to it, symmetrically; where both act on a subspace, so does this.
+    ///
+    /// # Errors
+    /// What `apply` says.
+    pub fn solve<E>(
+        &mut self,
+        b: &[f64],
+        x: &mut [f64],
+        tolerance: f64,
+        products: u32,
+        mut apply: impl FnMut(&[f64], &mut [f64]) -> Result<(), E>,
+        mut precondition: impl FnMut(&mut [f64]),
+    ) -> Result<(Convergence, Curvature), E> {
+        let ConjugateGradients { residual, conditioned, direction, image } = self;
+        x.fill(0.0);
+        residual.copy_from_slice(b);
+        conditioned.copy_from_slice(b);
+        precondition(conditioned);
+        direction.copy_from_slice(conditioned);
+        let mut size = dot(residual, conditioned);
+        let whole = size.max(0.0).sqrt();
+        let mut done = Convergence { products: 0, residual: f64::from(whole > 0.0) };
+        while done.residual > tolerance && done.products < products {
+            apply(direction, image)?;
+            done.products += 1;
+            let bend = dot(direction, image);
+            if bend.is_nan() || bend <= 0.0 {
+                if done.products == 1 {
+                    x.copy_from_slice(direction);
+                }
+                return Ok((done, Curvature::NotPositive));
+            }
+            let along = size / bend;
+            x.iter_mut().zip(&*direction).for_each(|(x, d)| *x += along * d);
+            residual.iter_mut().zip(&*image).for_each(|(r, a)| *r -= along * a);
+            conditioned.copy_from_slice(residual);
+            precondition(conditioned);
+            let next = dot(residual, conditioned);
+            done.residual = next.max(0.0).sqrt() / whole;
+            direction.iter_mut().zip(&*conditioned).for_each(|(d, z)| *d = z + next / size * *d);
+            size = next;
+        }
+        Ok((done, Curvature::Positive))
+    }
+}
+
 fn norm(x: &[f64]) -> f64 {
     dot(x, x).sqrt()
 }

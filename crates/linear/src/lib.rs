@@ -7,15 +7,18 @@
 //! | of less than full rank, small, where that loses digits | [`PivotedQr`] |
 //! | sparse, unsymmetric | [`SparseLu`]: L U with pivots, real or complex, by columns or in dense blocks |
 //! | sparse, symmetric and positive definite, large | [`SparseCholesky`]: L Lᵀ |
-//! | known by their products only | [`Gmres`] |
+//! | known by their products only | [`Gmres`]; symmetric ones [`ConjugateGradients`] |
+//! | to be taken apart into eigenvalues | [`eigen`]: small ones whole, of large symmetric ones the largest by [`Lanczos`] |
 //! | to be judged: regular, definite? | [`rank`] |
 //!
 //! What is known of a matrix in advance is its [`Structure`]; [`Factors`] are made by it, and again for other numbers.
 //!
 //! *Invariant:* pure, without `unsafe`, threads or global state; the numbers of a lane do not depend on other lanes. Nothing that is made
-//! again allocates, and bits do not depend on the machine: but for sparse factors in blocks, which `faer` makes, in `sparse/` alone.
+//! again allocates, and bits do not depend on the machine: but for sparse factors in blocks and for
+//! eigenvalues, which `faer` makes, in `sparse/` and `eigen.rs` alone.
 
 pub mod dense;
+pub mod eigen;
 mod elimination;
 mod krylov;
 mod map;
@@ -25,8 +28,9 @@ pub mod rank;
 mod scalar;
 mod sparse;
 
+pub use eigen::{Eigenpairs, Lanczos, SymmetricMap};
 pub use elimination::{Elimination, Pivots};
-pub use krylov::{Convergence, Gmres};
+pub use krylov::{ConjugateGradients, Convergence, Curvature, Gmres};
 pub use map::{Factors, Structure};
 pub use orthogonal::{Noise, PivotedQr};
 pub use pattern::Pattern;

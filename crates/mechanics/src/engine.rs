@@ -16,7 +16,7 @@ use leastaction_expr::nearest;
 pub(crate) struct Engine {
     pub(crate) system: System,
     pub(crate) parameters: Parameters,
-    inputs: Vec<Input>,
+    pub(crate) inputs: Vec<Input>,
     evaluators: [Option<Runner>; Quantity::COUNT],
     /// What is added to the values of kernels.
     pub(crate) energies: EnergySum,

@@ -169,6 +169,20 @@ impl Dynamics {
         result
     }
 
+    /// The nonzeros of the mass matrix of a Lagrangian at z.
+    pub(crate) fn inertia_at_rest(
+        &mut self,
+        t: f64,
+        z: &[f64],
+        entries: &mut [f64],
+    ) -> Result<(), EvalError> {
+        let half = z.len() / 2;
+        self.pair(&z[..half], &z[half..]);
+        self.fill_inertia(&[t])?;
+        entries.copy_from_slice(&self.matrices.inertia[half..][..entries.len()]);
+        Ok(())
+    }
+
     /// The mass matrix ∂p/∂v at z, all n² entries by rows. Where p is linear in v it does not depend on v.
     ///
     /// # Errors

@@ -12,7 +12,7 @@ use crate::parameters::Revision;
 use crate::quantity::Quantity;
 use crate::system::System;
 use leastaction_compile::LANES;
-use leastaction_linear::{Noise, dense};
+use leastaction_linear::{Noise, Pattern, dense};
 use std::sync::Arc;
 
 /// Steps of inverse iteration.
@@ -117,6 +117,12 @@ impl ConstraintFactors {
     pub fn evaluate(&mut self, dynamics: &mut Dynamics, t: &[f64], y: &[f64]) -> Result<(), EvalError> {
         check("lanes", self.width, t.len())?;
         dynamics.engine.eval(Quantity::ConstraintJacobian, t, y, &mut self.jacobian)
+    }
+
+    /// Where G has entries, and these, those of each lane side by side.
+    #[must_use]
+    pub fn jacobian(&self) -> (&Pattern, &[f64]) {
+        (&self.layout.jacobian, &self.jacobian)
     }
 
     /// How many constraints are independent, in a lane.

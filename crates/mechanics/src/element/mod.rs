@@ -15,8 +15,9 @@ use crate::check::{Kind, declared, uses};
 use crate::energy::EnergyError;
 use crate::equations::{depend, rate};
 use crate::error::{ModelError, Site, TermKind};
+use crate::source::Source;
 use leastaction_compile::{CodeError, CompileError, Kernel, Program};
-use leastaction_expr::{Expr, rebind};
+use leastaction_expr::{Expr, Graph, Id, rebind};
 use parts::Parts;
 use std::sync::Arc;
 use sum::{ElementSum, Into};
@@ -75,6 +76,61 @@ pub(crate) struct ElementEnergy {
     pub(crate) force_change: Arc<ElementSum>,
     /// Whether time is one of the inputs.
     pub(crate) timed: bool,
+    pub(crate) formula: ElementFormula,
+}
+
+/// The formula of elements without its graph, which the system keeps: from it, Hessians are derived when they are asked for.
+pub(crate) struct ElementFormula {
+    energy: Id,
+    pub(crate) slots: Vec<Id>,
+    pub(crate) coordinates: Arc<[u32]>,
+    constants: Vec<Id>,
+    values: Arc<[f64]>,
+    /// Symbol, equation and solution.
+    implicit: Vec<[Id; 3]>,
+}
+
+impl ElementFormula {
+    fn new(elements: &Elements<'_>) -> ElementFormula {
+        let ids = |list: &[Expr<'_>]| list.iter().map(|e| e.id()).collect();
+        ElementFormula {
+            energy: elements.energy.id(),
+            slots: ids(&elements.slots),
+            coordinates: elements.coordinates.clone(),
+            constants: ids(&elements.constants),
+            values: elements.values.clone(),
+            implicit: elements
+                .implicit
+                .iter()
+                .map(|i| [i.symbol, i.equation, i.solution].map(|e| e.id()))
+                .collect(),
+        }
+    }
+
+    fn on<'g>(&self, graph: &'g Graph) -> Elements<'g> {
+        let all = |ids: &[Id]| ids.iter().map(|&id| graph.at(id)).collect();
+        let implicit = self.implicit.iter().map(|ids| {
+            let [symbol, equation, solution] = ids.map(|id| graph.at(id));
+            Implicit { symbol, equation, solution }
+        });
+        Elements {
+            energy: graph.at(self.energy),
+            slots: all(&self.slots),
+            coordinates: self.coordinates.clone(),
+            constants: all(&self.constants),
+            values: self.values.clone(),
+            implicit: implicit.collect(),
+        }
+    }
+}
+
+impl Source {
+    /// The lower triangles of the Hessians of the elements of an energy.
+    pub(crate) fn hessians(&self, energy: &ElementEnergy) -> Result<ElementSum, CodeError> {
+        let elements = energy.formula.on(&self.graph);
+        let parameters = self.expressions(&self.parameters);
+        elements.compile_hessians(self.graph.at(self.time), &parameters, Kernel::compile_lightly)
+    }
 }
 
 impl<'g> Elements<'g> {
@@ -171,6 +227,7 @@ impl<'g> Elements<'g> {
             force: sum(&[], &derived.force, Into::Coordinates)?,
             force_change: sum(&directions, &change, Into::Coordinates)?,
             timed: self.depends_on(time),
+            formula: ElementFormula::new(self),
         })
     }
 

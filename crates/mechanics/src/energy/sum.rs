@@ -253,7 +253,7 @@ impl EnergySum {
     }
 
     /// Shows states in which held coordinates, if there are any that are read, stand after the others.
-    fn with_held(
+    pub(crate) fn with_held(
         &mut self,
         at: Place<'_>,
         act: impl FnOnce(&mut EnergySum, Place<'_>) -> Result<(), EvalError>,
@@ -264,6 +264,33 @@ impl EnergySum {
         let filled = held.values.extend(at, degrees, &mut states);
         let result = filled.and_then(|()| act(self, Place { states: &states, ..at }));
         self.held.iter_mut().for_each(|held| held.states = std::mem::take(&mut states));
+        result
+    }
+
+    /// Adds −(∂²V/∂q²) d for a direction of one state: of all energies, or of opaque ones alone.
+    pub(crate) fn add_change(
+        &mut self,
+        at: Place<'_>,
+        opaque_alone: bool,
+        direction: &[f64],
+        forces: &mut [f64],
+    ) -> Result<(), EvalError> {
+        let n = self.degrees;
+        let all = n + self.held.as_ref().map_or(0, |held| held.values.len());
+        let (mut along, mut change) = (std::mem::take(&mut self.direction), std::mem::take(&mut self.change));
+        grow(&mut along, all);
+        grow(&mut change, all);
+        along[..n].copy_from_slice(direction);
+        along[n..all].fill(0.0);
+        change.fill(0.0);
+        let result = self.with_held(at, |sum, at| {
+            let EnergySum { terms, memory, .. } = sum;
+            let asked = |term: &&mut Term| !opaque_alone || matches!(term.kind, TermKind::Opaque(_));
+            let mut asked = terms.iter_mut().filter(asked);
+            asked.try_for_each(|term| term.add(What::Change(&along[..all]), at, memory, &mut change[..all]))
+        });
+        forces.iter_mut().zip(&change[..n]).for_each(|(force, change)| *force += change);
+        (self.direction, self.change) = (along, change);
         result
     }
 

@@ -1,0 +1,210 @@
+//! Static equilibrium, by minimising the energy.
+//!
+//! Newton's method on the configurations that constraints allow, with K + σM in place of K where that is not positive definite, and steps that are halved until
+//! the energy falls (J. Nocedal and S. J. Wright, *Numerical Optimization*, 2006, sections 3.4 and 7.1). Every iterate meets the constraints, so that the
+//! energy itself tells what is better.
+
+use crate::error::AnalyzeError;
+use crate::mass::Mass;
+use crate::modes::negative_modes;
+use crate::rest::{Rest, dot, largest};
+use crate::shifted::{Shifted, scale};
+use leastaction_linear::Curvature;
+use leastaction_mechanics::Dynamics;
+
+/// Iterations before the search is given up.
+const ITERATIONS: usize = 500;
+/// Forces that are this part of what they are made of are rounding.
+const ROUNDING: f64 = 32.0 * f64::EPSILON;
+/// Forces that do not become smaller any more count as balanced below this part.
+const BALANCED: f64 = 1e-9;
+/// The smallest shift, as a part of the largest eigenvalue: so that what costs no energy does not move by rounding.
+const SMALLEST: f64 = 1e-11;
+/// A coordinate that went so many times as far as all were at the start will not stop.
+const FAR: f64 = 1e9;
+
+/// Where all forces balance.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Equilibrium {
+    /// The coordinates.
+    pub q: Vec<f64>,
+    /// The energy there.
+    pub energy: f64,
+    /// The energy where the search began, on the constraints.
+    pub start_energy: f64,
+    /// The multipliers of the constraints: these act with −Gᵀλ.
+    pub multipliers: Vec<f64>,
+    /// The largest force that is left.
+    pub residual: f64,
+    /// What forces are made of there, to whose rounding they are known.
+    pub force_size: f64,
+    /// How many iterations were made.
+    pub iterations: usize,
+    /// In how many independent directions the energy falls: none at a minimum.
+    pub negative_modes: usize,
+}
+
+impl Equilibrium {
+    /// Whether the energy falls in no direction.
+    #[must_use]
+    pub fn is_stable(&self) -> bool {
+        self.negative_modes == 0
+    }
+}
+
+/// The equilibrium that is found from coordinates at a time. A place at which forces balance is one even if the energy falls in some direction from there:
+/// [`Equilibrium::negative_modes`] tells in how many.
+///
+/// # Errors
+/// [`AnalyzeError`] says why there is none, or how far the search came.
+pub fn equilibrium(dynamics: &mut Dynamics, t: f64, start: &[f64]) -> Result<Equilibrium, AnalyzeError> {
+    let mut rest = Rest::new(dynamics, t)?;
+    let (n, forced) = (rest.n, rest.dynamics.system().facts().forced);
+    let mut q = start.to_vec();
+    rest.project(&mut q)?;
+    let start_energy = rest.energy(&q)?;
+    if !start_energy.is_finite() {
+        return Err(AnalyzeError::NoEnergy { energy: start_energy });
+    }
+    let size = largest(&q).1.max(1.0);
+    let mut mass = Mass::new(rest.dynamics, t, &q)?;
+    let constant_mass = rest.dynamics.system().facts().constant_mass;
+    let (mut energy, mut gradient) = (start_energy, vec![0.0; n]);
+    let mut shifted: Option<Shifted> = None;
+    let (mut sigma, mut best, mut stalled) = (0.0f64, f64::INFINITY, 0);
+    let (mut direction, mut trial, mut ahead) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
+    for iterations in 0..=ITERATIONS {
+        rest.gradient(&q, &mut gradient)?;
+        let acting = largest(&gradient).1;
+        rest.constrain(&q)?;
+        let multipliers = rest.balance(&mut gradient);
+        rest.stiffen(&q, &multipliers)?;
+        let force_size = rest.force_size(&q)? + acting;
+        let (at, residual) = largest(&gradient);
+        stalled = if residual < 0.5 * best { 0 } else { stalled + 1 };
+        best = best.min(residual);
+        let balanced = |residual: f64| residual <= BALANCED * force_size;
+        if !constant_mass && iterations > 0 {
+            mass = Mass::new(rest.dynamics, t, &q)?;
+        }
+        let given_up =
+            AnalyzeError::NotConverged { iterations, residual, scale: force_size, coordinate: rest.name(at) };
+        if residual <= ROUNDING * force_size || stalled > 4 && balanced(residual) {
+            let shifted = shifted.get_or_insert_with(|| Shifted::new(&rest, &mass));
+            let negative_modes = negative_modes(&mut rest, &mut mass, shifted)?;
+            let found = Equilibrium {
+                q,
+                energy,
+                start_energy,
+                multipliers,
+                residual,
+                force_size,
+                iterations,
+                negative_modes,
+            };
+            return check_rest(&mut rest, &mass, found);
+        }
+        if iterations == ITERATIONS || residual.is_nan() {
+            return Err(given_up);
+        }
+
+        let shifted = shifted.get_or_insert_with(|| Shifted::new(&rest, &mass));
+        let most = scale(&mut rest, &mass)?;
+        // Where nothing is stiff, forces say what is large.
+        let heavy = (0..n).map(|i| mass.diagonal(i)).fold(0.0, f64::max);
+        let most = most.max(residual / (if heavy > 0.0 { heavy } else { 1.0 } * size));
+        sigma = (0.1 * sigma).max(SMALLEST * most);
+        while !shifted.factor(&rest, &mass, sigma) {
+            sigma = (10.0 * sigma).max(1e-6 * most);
+            if sigma > 1e9 * most || !sigma.is_finite() {
+                return Err(AnalyzeError::NoFactors);
+            }
+        }
+        let side: Vec<f64> = gradient.iter().map(|g| -g).collect();
+        let tolerance = (residual / force_size).sqrt().clamp(1e-6, 0.1);
+        let curvature = shifted.solve(&mut rest, &mass, &side, &mut direction, tolerance)?;
+        let mut slope = dot(&gradient, &direction);
+        if slope > 0.0 {
+            direction.iter_mut().for_each(|d| *d = -*d);
+            slope = -slope;
+        }
+        let (_, longest) = largest(&direction);
+        let room = if curvature == Curvature::Positive { 0.5 } else { 0.1 } * largest(&q).1.max(1.0);
+        if longest > room || curvature == Curvature::NotPositive && longest > 0.0 {
+            let shorter = room / longest;
+            direction.iter_mut().for_each(|d| *d *= shorter);
+            slope *= shorter;
+        }
+
+        // Below this, energies do not tell which place is better.
+        let blur = 1e-10 * (energy.abs() + force_size * largest(&q).1);
+        let (mut along, mut taken) = (1.0, false);
+        while along > 1e-14 {
+            trial.iter_mut().zip(&q).zip(&direction).for_each(|((trial, q), d)| *trial = q + along * d);
+            // Too far from the constraints, there is no way back to them.
+            if rest.project(&mut trial).is_ok()
+                && let Ok(found) = rest.energy(&trial)
+                && found.is_finite()
+            {
+                let change = if forced {
+                    rest.gradient(&trial, &mut ahead)?;
+                    0.5 * along * (slope + dot(&ahead, &direction))
+                } else {
+                    found - energy
+                };
+                let falls = change <= 1e-4 * along * slope;
+                let better = falls
+                    || along * slope.abs() <= blur && {
+                        rest.gradient(&trial, &mut ahead)?;
+                        rest.constrain(&trial)?;
+                        rest.balance(&mut ahead);
+                        largest(&ahead).1 < residual
+                    };
+                if better {
+                    energy = found;
+                    std::mem::swap(&mut q, &mut trial);
+                    taken = true;
+                    break;
+                }
+            }
+            along *= 0.5;
+        }
+        if !taken {
+            if !balanced(residual) {
+                return Err(given_up);
+            }
+            stalled = 5;
+            // Factors of constraints are those of the last trial.
+            best = residual;
+        }
+        let (farthest, value) = largest(&q);
+        if value > FAR * size || energy < -FAR * FAR * (start_energy.abs() + 1.0) {
+            let coordinate = rest.name(farthest);
+            let value = q[farthest];
+            return Err(AnalyzeError::Unbounded { coordinate, value, energy, iterations: iterations + 1 });
+        }
+    }
+    unreachable!("the last iteration returns")
+}
+
+/// Refuses an equilibrium that does not last, where something depends on time.
+fn check_rest(rest: &mut Rest<'_>, mass: &Mass, found: Equilibrium) -> Result<Equilibrium, AnalyzeError> {
+    if rest.dynamics.system().facts().autonomous {
+        return Ok(found);
+    }
+    let (n, t) = (rest.n, rest.t);
+    let mut z = found.q.clone();
+    z.resize(2 * n, 0.0);
+    let mut accelerations = vec![0.0; n];
+    for later in [0.0, 0.37, 1.13, 2.9, 17.3].map(|dt| t + dt) {
+        rest.dynamics.accelerations(&[later], &z, &mut accelerations)?;
+        let forces: Vec<f64> =
+            accelerations.iter().enumerate().map(|(i, a)| a * mass.diagonal(i).max(0.0)).collect();
+        let (at, force) = largest(&forces);
+        if force.is_nan() || force > 1e-6 * found.force_size.max(f64::MIN_POSITIVE) {
+            let (coordinate, acceleration) = (rest.name(at), accelerations[at]);
+            return Err(AnalyzeError::Moving { t, later, coordinate, acceleration });
+        }
+    }
+    Ok(found)
+}

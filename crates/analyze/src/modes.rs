@@ -1,0 +1,302 @@
+//! Normal modes: the generalized eigenproblem Kφ = ω²Mφ in the directions that constraints allow, by Lanczos' method on (K + σM)⁻¹M.
+
+use crate::error::AnalyzeError;
+use crate::mass::Mass;
+use crate::rest::{Rest, dot, largest};
+use crate::rigid::{Rigid, rigid};
+use crate::shifted::{Shifted, scale};
+use crate::spiral::{MOST_COUPLED, Spiral, spirals};
+use leastaction_expr::Random;
+use leastaction_linear::{Eigenpairs, Lanczos, Structure, SymmetricMap};
+use leastaction_mechanics::Dynamics;
+
+/// How good modes are: the residual relative to (ω² + σ)⁻¹.
+const TOLERANCE: f64 = 1e-10;
+/// The shift, as a part of the largest eigenvalue, where the stiffness is not negative.
+const SHIFT: f64 = 1e-9;
+/// Forces that are this part of what they are made of do not disturb modes.
+const AT_REST: f64 = 1e-6;
+
+/// What a mode does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModeKind {
+    /// It vibrates.
+    Vibration,
+    /// It costs no energy: a rigid motion, or another that nothing holds.
+    Free,
+    /// It grows: the equilibrium is unstable.
+    Growing,
+}
+
+/// A normal mode.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mode {
+    /// ω²; below 0 for what grows.
+    pub square: f64,
+    /// How coordinates move, normalised so that φᵀMφ = 1.
+    pub shape: Vec<f64>,
+    /// What it does.
+    pub kind: ModeKind,
+}
+
+impl Mode {
+    /// The angular frequency ω; 0 for what does not vibrate.
+    #[must_use]
+    pub fn frequency(&self) -> f64 {
+        if self.kind == ModeKind::Vibration { self.square.max(0.0).sqrt() } else { 0.0 }
+    }
+
+    /// The rate of growth √−ω²; 0 for what does not grow.
+    #[must_use]
+    pub fn growth(&self) -> f64 {
+        if self.kind == ModeKind::Growing { (-self.square).max(0.0).sqrt() } else { 0.0 }
+    }
+}
+
+/// The slowest motions about an equilibrium.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Modes {
+    /// Without forces that depend on velocities, those with the lowest ω² first.
+    pub modes: Vec<Mode>,
+    /// What is known of those that cost no energy.
+    pub rigid: Rigid,
+    /// With forces that depend on velocities, such as damping and gyroscopic ones, where there are any and coordinates are few enough.
+    pub spirals: Option<Vec<Spiral>>,
+    /// Whether damping is left out of all there is.
+    pub undamped: bool,
+    /// How many modes there are in all: coordinates that constraints leave free.
+    pub freedom: usize,
+}
+
+/// The lowest normal modes about coordinates q at which forces balance, as [`equilibrium`](crate::equilibrium) finds them.
+///
+/// # Errors
+/// [`AnalyzeError`] says why there are none, or how far the search came.
+pub fn modes(dynamics: &mut Dynamics, t: f64, q: &[f64], count: usize) -> Result<Modes, AnalyzeError> {
+    let mut rest = Rest::new(dynamics, t)?;
+    let n = rest.n;
+    let mut mass = prepare(&mut rest, q, true)?;
+    let freedom = n - rest.factors.as_ref().map_or(0, |factors| factors.rank(0));
+    let count = count.min(freedom);
+    let coupled = rest.linear.has_rates();
+    let small = n <= MOST_COUPLED;
+    if coupled && !small && rest.linear.is_gyroscopic(rest.dynamics, t, q)? {
+        return Err(AnalyzeError::Gyroscopic { degrees: n, most: MOST_COUPLED });
+    }
+    let mut shifted = Shifted::new(&rest, &mass);
+    let wanted = if coupled && small { freedom } else { count };
+    let mut found = spectrum(&mut rest, &mut mass, &mut shifted, wanted)?;
+    let spirals = match coupled && small {
+        true => spirals(&mut rest, q, &found, count)?,
+        false => None,
+    };
+    found.truncate(count);
+    let shapes: Vec<&[f64]> =
+        found.iter().filter(|mode| mode.kind == ModeKind::Free).map(|mode| &*mode.shape).collect();
+    let rigid = rigid(&mut rest, q, &shapes)?;
+    Ok(Modes { modes: found, rigid, undamped: coupled && spirals.is_none(), spirals, freedom })
+}
+
+/// The largest angular frequency about coordinates q, which need not be an equilibrium, to a part: explicit methods are stable with steps
+/// below 2/ω. It is found from below.
+///
+/// # Errors
+/// [`AnalyzeError`] if something cannot be computed there.
+pub fn largest_frequency(
+    dynamics: &mut Dynamics,
+    t: f64,
+    q: &[f64],
+    tolerance: f64,
+) -> Result<f64, AnalyzeError> {
+    let mut rest = Rest::new(dynamics, t)?;
+    let mut mass = prepare(&mut rest, q, false)?;
+    let mut map = Direct { rest: &mut rest, mass: &mut mass, sign: 1.0, shift: 0.0, random: Random::new(1) };
+    let pairs = Lanczos { count: 1, tolerance: tolerance.sqrt().min(0.1), most: 120, careful: false }
+        .largest(&mut map)?;
+    Ok(pairs.values.first().copied().unwrap_or(0.0).max(0.0).sqrt())
+}
+
+/// The stiffness at q with the multipliers that balance forces best, and masses there.
+fn prepare(rest: &mut Rest<'_>, q: &[f64], at_rest: bool) -> Result<Mass, AnalyzeError> {
+    let mut gradient = vec![0.0; rest.n];
+    rest.gradient(q, &mut gradient)?;
+    let acting = largest(&gradient).1;
+    rest.constrain(q)?;
+    let multipliers = rest.balance(&mut gradient);
+    rest.stiffen(q, &multipliers)?;
+    let size = rest.force_size(q)? + acting;
+    let (at, residual) = largest(&gradient);
+    if at_rest && (residual > AT_REST * size || residual.is_nan()) {
+        return Err(AnalyzeError::NotAtRest { residual, scale: size, coordinate: rest.name(at) });
+    }
+    let mass = Mass::new(rest.dynamics, rest.t, q)?;
+    match mass.massless() {
+        Some(i) => Err(AnalyzeError::NoMass { coordinate: rest.name(i) }),
+        None => Ok(mass),
+    }
+}
+
+/// In how many directions the energy falls, at the last place of `rest`.
+pub(crate) fn negative_modes(
+    rest: &mut Rest<'_>,
+    mass: &mut Mass,
+    shifted: &mut Shifted,
+) -> Result<usize, AnalyzeError> {
+    let most = scale(rest, mass)?;
+    if shifted.is_factored() && shifted.factor(rest, mass, SHIFT * most.max(f64::MIN_POSITIVE)) || rest.n == 0
+    {
+        return Ok(0);
+    }
+    if mass.massless().is_some() {
+        // Without masses there are no modes to count; but it is not positive.
+        return Ok(1);
+    }
+    let freedom = rest.n - rest.factors.as_ref().map_or(0, |factors| factors.rank(0));
+    let mut count = 8.min(freedom);
+    loop {
+        let found = spectrum(rest, mass, shifted, count)?;
+        let negative = found.iter().filter(|mode| mode.kind == ModeKind::Growing).count();
+        if negative < count || count == freedom {
+            return Ok(negative);
+        }
+        count = (4 * count).min(freedom);
+    }
+}
+
+/// The lowest modes at the last place of `rest`, in ascending order.
+fn spectrum(
+    rest: &mut Rest<'_>,
+    mass: &mut Mass,
+    shifted: &mut Shifted,
+    count: usize,
+) -> Result<Vec<Mode>, AnalyzeError> {
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    let most = scale(rest, mass)?;
+    // A system without stiffness has modes, too: all are free.
+    let most = if most > 0.0 { most } else { 1.0 };
+    let mut sigma = SHIFT * most;
+    if shifted.is_factored() {
+        while !shifted.factor(rest, mass, sigma) {
+            sigma *= 10.0;
+            if sigma > 1e9 * most || !sigma.is_finite() {
+                return Err(AnalyzeError::NoFactors);
+            }
+        }
+    } else {
+        // Without factors nothing tells that the matrix is positive, but its lowest eigenvalue.
+        let top = Lanczos { count: 1, tolerance: 1e-2, most: 120, careful: false };
+        let mut direct = Direct { rest, mass, sign: 1.0, shift: 0.0, random: Random::new(2) };
+        let highest = top.largest(&mut direct)?.values.first().copied().unwrap_or(0.0).abs();
+        let mut direct = Direct { rest, mass, sign: -1.0, shift: highest, random: Random::new(3) };
+        let lowest = highest - top.largest(&mut direct)?.values.first().copied().unwrap_or(0.0);
+        sigma = (1e-6 * highest).max(-2.0 * lowest);
+        shifted.factor(rest, mass, sigma);
+    }
+    let n = rest.n;
+    let lanczos = Lanczos { count, tolerance: TOLERANCE, most: (20 * count + 300).min(n + 8), careful: true };
+    let mut map = Inverse { rest, mass, shifted, random: Random::new(7), weighed: vec![0.0; n] };
+    let Eigenpairs { vectors, residual, products, converged, .. } = lanczos.largest(&mut map)?;
+    if !converged || vectors.len() < count {
+        return Err(AnalyzeError::Modes { count, products, residual });
+    }
+    let mut image = vec![0.0; n];
+    let mut modes = Vec::with_capacity(count);
+    for mut shape in vectors {
+        mass.product(&shape, &mut image);
+        let length = dot(&shape, &image).sqrt();
+        shape.iter_mut().for_each(|x| *x /= length);
+        // The same sign, whatever the method made of it.
+        let (at, _) = largest(&shape);
+        if shape[at] < 0.0 {
+            shape.iter_mut().for_each(|x| *x = -*x);
+        }
+        rest.product(&shape, &mut image)?;
+        let square = dot(&shape, &image);
+        let noise = noise(rest, &shape, most);
+        let kind = if square.abs() <= noise {
+            ModeKind::Free
+        } else if square < 0.0 {
+            ModeKind::Growing
+        } else {
+            ModeKind::Vibration
+        };
+        modes.push(Mode { square, shape, kind });
+    }
+    modes.sort_by(|a, b| a.square.total_cmp(&b.square));
+    Ok(modes)
+}
+
+/// Below this, φᵀKφ is rounding.
+fn noise(rest: &Rest<'_>, shape: &[f64], most: f64) -> f64 {
+    let (k, n) = (rest.linear.stiffness(), rest.n);
+    let sum: f64 = match rest.linear.structure() {
+        Structure::Dense(_) => {
+            (0..n * n).map(|place| (shape[place / n] * k[place] * shape[place % n]).abs()).sum()
+        }
+        Structure::Sparse(pattern) => {
+            pattern.entries().zip(k).map(|((i, j), k)| (shape[i] * k * shape[j]).abs()).sum()
+        }
+        Structure::Free(_) => 1e3 * most,
+    };
+    1e4 * f64::EPSILON * sum.max(f64::MIN_POSITIVE)
+}
+
+/// x ↦ (K + σM)⁻¹ M x.
+struct Inverse<'a, 'b> {
+    rest: &'a mut Rest<'b>,
+    mass: &'a Mass,
+    shifted: &'a mut Shifted,
+    random: Random,
+    weighed: Vec<f64>,
+}
+
+impl SymmetricMap for Inverse<'_, '_> {
+    type Error = AnalyzeError;
+    fn len(&self) -> usize {
+        self.rest.n
+    }
+    fn apply(&mut self, x: &[f64], out: &mut [f64]) -> Result<(), AnalyzeError> {
+        self.mass.product(x, &mut self.weighed);
+        self.shifted.solve(self.rest, self.mass, &self.weighed, out, 1e-13)?;
+        Ok(())
+    }
+    fn weigh(&self, x: &[f64], out: &mut [f64]) {
+        self.mass.product(x, out);
+    }
+    fn sample(&mut self, out: &mut [f64]) {
+        out.iter_mut().for_each(|x| *x = self.random.normal());
+        self.rest.restrict(out);
+    }
+}
+
+/// x ↦ ±M⁻¹K x + shift·x, in the directions that constraints allow.
+struct Direct<'a, 'b> {
+    rest: &'a mut Rest<'b>,
+    mass: &'a mut Mass,
+    sign: f64,
+    shift: f64,
+    random: Random,
+}
+
+impl SymmetricMap for Direct<'_, '_> {
+    type Error = AnalyzeError;
+    fn len(&self) -> usize {
+        self.rest.n
+    }
+    fn apply(&mut self, x: &[f64], out: &mut [f64]) -> Result<(), AnalyzeError> {
+        self.rest.product(x, out)?;
+        self.mass.solve(out);
+        out.iter_mut().zip(x).for_each(|(out, x)| *out = self.sign * *out + self.shift * x);
+        self.rest.restrict(out);
+        Ok(())
+    }
+    fn weigh(&self, x: &[f64], out: &mut [f64]) {
+        self.mass.product(x, out);
+    }
+    fn sample(&mut self, out: &mut [f64]) {
+        out.iter_mut().for_each(|x| *x = self.random.normal());
+        self.rest.restrict(out);
+    }
+}

@@ -1,0 +1,456 @@
+//! A system about rest: how its forces change with coordinates and with velocities, and its masses.
+//!
+//! With momenta P(q, v) and S(q, v) = ∂L/∂q + Q, small motions u about a configuration at which nothing moves obey
+//!
+//! $$M\ddot u+D\dot u+Ku=0,\qquad M=\frac{\partial P}{\partial v},\quad D=\frac{\partial P}{\partial q}-\frac{\partial S}{\partial v},\quad
+//! K=-\frac{\partial S}{\partial q}+\sum_k\lambda_k\frac{\partial^2\Phi_k}{\partial q^2}$$
+//!
+//! in the directions that constraints Φ with the multipliers λ allow (L. Meirovitch, *Methods of Analytical Dynamics*, 1970, chapter 5). K is the stiffness, which
+//! is symmetric where all forces derive from energies; the antisymmetric part of D is gyroscopic, and its symmetric part damps.
+
+use crate::dynamics::Dynamics;
+use crate::element::map::Lanes;
+use crate::element::sum::SumEvaluator;
+use crate::energy::sum::{Place, SystemEnergyKind};
+use crate::engine::{check, wrong_length};
+use crate::error::EvalError;
+use crate::facts::Form;
+use crate::quantity::Quantity;
+use crate::source::Source;
+use crate::system::System;
+use leastaction_compile::{Evaluator, Kernel, Program};
+use leastaction_expr::{Entry, Expr, jacobian, substitute};
+use leastaction_linear::{Pattern, Structure};
+use std::sync::Arc;
+
+/// Stiffnesses of so many rows are kept whole, whatever their structure.
+const DENSE: usize = 64;
+/// And of so many, if much of them is not zero. Beyond, only products are computed.
+const MOST_DENSE: usize = 2048;
+
+/// The linear motion of a system about rest, for the parameters that its dynamics had when this was made.
+#[derive(Clone)]
+pub struct Linearisation {
+    degrees: usize,
+    structure: Structure,
+    /// What formulas give to K and to D.
+    formulas: Option<Formulas>,
+    rates: Option<Formulas>,
+    elements: Vec<ElementPart>,
+    /// Whether some energy is known by its products only.
+    opaque: bool,
+    /// K at the last place, and that place.
+    stiffness: Vec<f64>,
+    place: (f64, Vec<f64>),
+    inputs: Vec<f64>,
+}
+
+/// A sparse matrix of formulas of \[q…, λ…, t, u…\].
+#[derive(Clone)]
+struct Formulas {
+    evaluator: Evaluator,
+    pattern: Pattern,
+    values: Vec<f64>,
+}
+
+/// The Hessians of the elements of one energy.
+#[derive(Clone)]
+struct ElementPart {
+    hessians: SumEvaluator,
+    timed: bool,
+    slots: usize,
+    coordinates: Arc<[u32]>,
+    triangles: Vec<f64>,
+}
+
+impl Linearisation {
+    /// Differentiates and compiles what is needed.
+    ///
+    /// # Errors
+    /// [`EvalError::Undefined`] for a port-Hamiltonian system, which has no masses, and for a Hamiltonian whose momenta at rest are not known in
+    /// closed form.
+    pub fn new(dynamics: &Dynamics) -> Result<Linearisation, EvalError> {
+        let system = dynamics.system();
+        let n = system.degrees();
+        let [formulas, rates] = system.with_source(|source| source.at_rest(system))?;
+        let formulas = formulas.map(|f| f.bind(dynamics)).transpose()?;
+        let rates = rates.map(|f| f.bind(dynamics)).transpose()?;
+        let mut elements = Vec::new();
+        let mut opaque = false;
+        for energy in &system.energies().terms {
+            match &energy.kind {
+                SystemEnergyKind::Opaque(_) => opaque = true,
+                SystemEnergyKind::Elements(term) => {
+                    let compiled = system.with_source(|source| source.hessians(term));
+                    let compiled =
+                        compiled.map_err(|source| EvalError::Compile { what: "stiffness", source })?;
+                    elements.push(ElementPart {
+                        hessians: SumEvaluator::new(&Arc::new(compiled), &dynamics.engine.parameters)?,
+                        timed: term.timed,
+                        slots: term.formula.slots.len(),
+                        coordinates: term.formula.coordinates.clone(),
+                        triangles: Vec::new(),
+                    });
+                }
+            }
+        }
+        let structure = structure(n, formulas.as_ref(), &elements, opaque);
+        Ok(Linearisation {
+            degrees: n,
+            stiffness: vec![0.0; structure.len()],
+            structure,
+            formulas,
+            rates,
+            elements,
+            opaque,
+            place: (0.0, Vec::new()),
+            inputs: Vec::new(),
+        })
+    }
+
+    /// How the stiffness is kept.
+    #[must_use]
+    pub fn structure(&self) -> &Structure {
+        &self.structure
+    }
+
+    /// Whether forces change with velocities, or momenta with coordinates: whether there may be a D.
+    #[must_use]
+    pub fn has_rates(&self) -> bool {
+        self.rates.is_some()
+    }
+
+    /// Computes K at coordinates q, with multipliers of the constraints; they are taken for 0 if none are given.
+    ///
+    /// # Errors
+    /// [`EvalError`] if a slice does not fit.
+    pub fn evaluate(
+        &mut self,
+        dynamics: &mut Dynamics,
+        t: f64,
+        q: &[f64],
+        multipliers: &[f64],
+    ) -> Result<(), EvalError> {
+        check("coordinates", self.degrees, q.len())?;
+        self.gather(dynamics, t, q, multipliers)?;
+        self.place = (t, q.to_vec());
+        let Linearisation { degrees, structure, formulas, elements, stiffness, inputs, .. } = self;
+        let (n, structure) = (*degrees, &*structure);
+        stiffness.fill(0.0);
+        if let Some(formulas) = formulas {
+            formulas.evaluate(inputs)?;
+        }
+        let at = |i: u32, j: u32| match structure {
+            Structure::Dense(_) => i as usize * n + j as usize,
+            Structure::Sparse(pattern) => match pattern.find(i as usize, j as usize) {
+                Some(place) => place,
+                None => unreachable!("the pattern has all places of elements"),
+            },
+            Structure::Free(_) => unreachable!("nothing is kept of it"),
+        };
+        if matches!(structure, Structure::Free(_)) {
+            return Ok(());
+        }
+        if let Some(Formulas { pattern, values, .. }) = formulas {
+            for ((row, column), value) in pattern.entries().zip(values) {
+                stiffness[at(row as u32, column as u32)] += *value;
+            }
+        }
+        for part in elements {
+            let size = part.slots * (part.slots + 1) / 2;
+            part.triangles.resize(part.coordinates.len() / part.slots * size, 0.0);
+            let shared = if part.timed { std::slice::from_ref(&t) } else { &[] };
+            let place = Place { t: &[t], states: q, parameters: &dynamics.engine.parameters };
+            let ElementPart { hessians, triangles, .. } = part;
+            dynamics.engine.energies.with_held(place, |_, at| {
+                hessians.eval(Lanes::whole(1), &[at.states], shared, triangles)
+            })?;
+            let reads = part.coordinates.chunks_exact(part.slots);
+            for (triangle, reads) in part.triangles.chunks_exact(size).zip(reads) {
+                let mut entries = triangle.iter();
+                for (row, &i) in reads.iter().enumerate() {
+                    for ((column, &j), &entry) in reads[..=row].iter().enumerate().zip(&mut entries) {
+                        // What is held does not move.
+                        if i.max(j) as usize >= n {
+                            continue;
+                        }
+                        stiffness[at(i, j)] += entry;
+                        if column != row {
+                            stiffness[at(j, i)] += entry;
+                        }
+                    }
+                }
+            }
+        }
+        if self.opaque {
+            let (mut direction, mut change) = (vec![0.0; n], vec![0.0; n]);
+            for j in 0..n {
+                direction[j] = 1.0;
+                change.fill(0.0);
+                let Dynamics { engine, .. } = dynamics;
+                let place = Place { t: &[t], states: q, parameters: &engine.parameters };
+                engine.energies.add_change(place, true, &direction, &mut change)?;
+                direction[j] = 0.0;
+                (0..n).for_each(|i| stiffness[i * n + j] -= change[i]);
+            }
+        }
+        Ok(())
+    }
+
+    /// The entries of K that its structure keeps, where it was evaluated last.
+    #[must_use]
+    pub fn stiffness(&self) -> &[f64] {
+        &self.stiffness
+    }
+
+    /// out += K d, where it was evaluated last.
+    ///
+    /// # Errors
+    /// [`EvalError`] if something cannot be computed there.
+    pub fn add_product(
+        &self,
+        dynamics: &mut Dynamics,
+        direction: &[f64],
+        out: &mut [f64],
+    ) -> Result<(), EvalError> {
+        let n = self.degrees;
+        match &self.structure {
+            Structure::Dense(_) => {
+                for (out, row) in out.iter_mut().zip(self.stiffness.chunks_exact(n)) {
+                    *out += row.iter().zip(direction).map(|(k, d)| k * d).sum::<f64>();
+                }
+            }
+            Structure::Sparse(pattern) => pattern.add_product::<1>(&self.stiffness, direction, out),
+            Structure::Free(_) => {
+                if let Some(Formulas { pattern, values, .. }) = &self.formulas {
+                    pattern.add_product::<1>(values, direction, out);
+                }
+                let (t, q) = &self.place;
+                let Dynamics { engine, .. } = dynamics;
+                let place = Place { t: std::slice::from_ref(t), states: q, parameters: &engine.parameters };
+                let mut change = vec![0.0; n];
+                engine.energies.add_change(place, false, direction, &mut change)?;
+                out.iter_mut().zip(&change).for_each(|(out, change)| *out -= change);
+            }
+        }
+        Ok(())
+    }
+
+    /// Where D has entries at coordinates q, and these, if there may be any.
+    ///
+    /// # Errors
+    /// [`EvalError`] if a slice does not fit.
+    pub fn rates(
+        &mut self,
+        dynamics: &mut Dynamics,
+        t: f64,
+        q: &[f64],
+    ) -> Result<Option<(&Pattern, &[f64])>, EvalError> {
+        check("coordinates", self.degrees, q.len())?;
+        self.gather(dynamics, t, q, &[])?;
+        let Some(rates) = &mut self.rates else { return Ok(None) };
+        rates.evaluate(&self.inputs)?;
+        Ok(Some((&rates.pattern, &rates.values)))
+    }
+
+    /// Whether D has a part that is not symmetric at coordinates q: forces that turn.
+    ///
+    /// # Errors
+    /// [`EvalError`] if a slice does not fit.
+    pub fn is_gyroscopic(&mut self, dynamics: &mut Dynamics, t: f64, q: &[f64]) -> Result<bool, EvalError> {
+        let Some((pattern, values)) = self.rates(dynamics, t, q)? else { return Ok(false) };
+        let turns = |((i, j), value): ((usize, usize), &f64)| {
+            let other = pattern.find(j, i).map_or(0.0, |place| values[place]);
+            (value - other).abs() > 1e-9 * (value.abs() + other.abs())
+        };
+        Ok(pattern.entries().zip(values).any(turns))
+    }
+
+    /// \[q…, λ…, t, u…\].
+    fn gather(
+        &mut self,
+        dynamics: &Dynamics,
+        t: f64,
+        q: &[f64],
+        multipliers: &[f64],
+    ) -> Result<(), EvalError> {
+        let rows = dynamics.system().constraints().len();
+        self.inputs.clear();
+        self.inputs.extend_from_slice(q);
+        if multipliers.is_empty() {
+            self.inputs.resize(q.len() + rows, 0.0);
+        } else {
+            check("multipliers", rows, multipliers.len())?;
+            self.inputs.extend_from_slice(multipliers);
+        }
+        self.inputs.push(t);
+        self.inputs.extend(dynamics.engine.inputs.iter().map(|input| input.at(t)));
+        Ok(())
+    }
+}
+
+impl Dynamics {
+    /// Where the mass matrix has entries, below and on the diagonal, for a system of energies: the places of [`Dynamics::mass_entries`].
+    #[must_use]
+    pub fn mass_pattern(&self) -> Option<&[(usize, usize)]> {
+        let system = &self.engine.system;
+        (system.facts().form == Form::Lagrangian).then(|| &*system.inverse().pattern)
+    }
+
+    /// The entries of the mass matrix at rest, for a system of energies.
+    ///
+    /// # Errors
+    /// [`EvalError`] if a slice does not fit.
+    pub fn mass_entries(&mut self, t: f64, q: &[f64]) -> Result<Vec<f64>, EvalError> {
+        let n = self.system().degrees();
+        check("coordinates", n, q.len())?;
+        let mut entries = vec![0.0; self.system().inverse().pattern.len()];
+        let mut z = q.to_vec();
+        z.resize(2 * n, 0.0);
+        self.inertia_at_rest(t, &z, &mut entries)?;
+        Ok(entries)
+    }
+}
+
+/// A matrix before it has parameters.
+struct Unbound {
+    kernel: Kernel,
+    pattern: Pattern,
+}
+
+impl Unbound {
+    fn bind(self, dynamics: &Dynamics) -> Result<Formulas, EvalError> {
+        let values = vec![0.0; self.pattern.len()];
+        Ok(Formulas { evaluator: dynamics.evaluator(&self.kernel)?, pattern: self.pattern, values })
+    }
+}
+
+impl Formulas {
+    fn evaluate(&mut self, inputs: &[f64]) -> Result<(), EvalError> {
+        self.evaluator.eval(inputs, &mut self.values).map_err(wrong_length)
+    }
+}
+
+impl Source {
+    /// What formulas give to K and to D.
+    fn at_rest(&self, system: &System) -> Result<[Option<Unbound>; 2], EvalError> {
+        let form = system.facts().form;
+        let undefined = || EvalError::Undefined { what: "small motions about rest", form };
+        let [q, p, v] = [&self.coordinates, &self.momenta, &self.velocities].map(|ids| self.expressions(ids));
+        let rest: Vec<_> = v.iter().map(|&v| (v, v.like(0.0))).collect();
+        // S(q, v) and P(q, v).
+        let (forces, momenta) = match form {
+            Form::Ports => return Err(undefined()),
+            Form::Lagrangian => {
+                let forces = self.outputs(Quantity::MomentumRates).ok_or_else(undefined)?;
+                (forces, self.outputs(Quantity::Momenta).ok_or_else(undefined)?)
+            }
+            Form::Hamiltonian => {
+                let forces = self.outputs(Quantity::Kick).ok_or_else(undefined)?;
+                let momenta = self.outputs(Quantity::Momenta).ok_or_else(undefined)?;
+                let moving: Vec<_> = p.iter().copied().zip(momenta.iter().copied()).collect();
+                (substitute(&forces, &moving), momenta)
+            }
+        };
+        let still = substitute(&forces, &rest);
+        // −S + Gᵀλ.
+        let multipliers: Vec<_> =
+            (0..system.constraints().len()).map(|k| self.graph.symbol(&format!("\u{3bb}[{k}]"))).collect();
+        let mut balance: Vec<_> = still.iter().map(|&s| -s).collect();
+        if let Some(rates) = self.outputs(Quantity::ConstraintRates) {
+            for Entry { row, column, value } in jacobian(&rates, &v) {
+                balance[column] += multipliers[row] * value.substitute(&rest);
+            }
+        }
+        let inputs: Vec<_> = q
+            .iter()
+            .chain(&multipliers)
+            .copied()
+            .chain(self.expressions(&[self.time]))
+            .chain(self.expressions(&self.inputs))
+            .collect();
+        let stiffness = self.matrix(&inputs, q.len(), jacobian(&balance, &q))?;
+        let turning = jacobian(&substitute(&momenta, &rest), &q);
+        let resisting = jacobian(&forces, &v)
+            .into_iter()
+            .map(|entry| Entry { value: -entry.value.substitute(&rest), ..entry });
+        let rates = self.matrix(&inputs, q.len(), turning.into_iter().chain(resisting).collect())?;
+        Ok([stiffness, rates])
+    }
+
+    /// A kernel for the sum of entries, unless all are zero.
+    fn matrix(
+        &self,
+        inputs: &[Expr<'_>],
+        n: usize,
+        mut entries: Vec<Entry<'_>>,
+    ) -> Result<Option<Unbound>, EvalError> {
+        entries.retain(|entry| entry.value.as_number() != Some(0.0));
+        entries.sort_by_key(|entry| (entry.row, entry.column));
+        let (mut places, mut values): (Vec<(usize, usize)>, Vec<Expr<'_>>) = Default::default();
+        for Entry { row, column, value } in entries {
+            match (places.last(), values.last_mut()) {
+                (Some(&last), Some(sum)) if last == (row, column) => *sum = *sum + value,
+                _ => {
+                    places.push((row, column));
+                    values.push(value);
+                }
+            }
+        }
+        if values.iter().all(|value| value.as_number() == Some(0.0)) {
+            return Ok(None);
+        }
+        let program = Program::build(inputs, &self.expressions(&self.parameters), &values);
+        let kernel = program
+            .map_err(leastaction_compile::CodeError::from)
+            .and_then(|program| Ok(Kernel::compile_lightly(program)?));
+        let kernel = kernel.map_err(|source| EvalError::Compile { what: "stiffness", source })?;
+        Ok(Some(Unbound { kernel, pattern: Pattern::new(n, n, places) }))
+    }
+}
+
+/// How K is kept: whole if there are few coordinates; by its nonzeros if these are few; of many of which many depend on each other,
+/// only by products.
+fn structure(n: usize, formulas: Option<&Formulas>, elements: &[ElementPart], opaque: bool) -> Structure {
+    if n <= DENSE {
+        return Structure::Dense(n);
+    }
+    let full = || if n <= MOST_DENSE { Structure::Dense(n) } else { Structure::Free(n) };
+    if opaque {
+        return full();
+    }
+    let most = n.saturating_mul(n) / 8;
+    // The elements that read each coordinate.
+    let mut readers: Vec<Vec<(u32, u32)>> = vec![Vec::new(); n];
+    for (number, part) in elements.iter().enumerate() {
+        for (element, reads) in part.coordinates.chunks_exact(part.slots).enumerate() {
+            let free = reads.iter().filter(|&&i| (i as usize) < n);
+            free.for_each(|&i| readers[i as usize].push((number as u32, element as u32)));
+        }
+    }
+    let (mut rows, mut count, mut row) = (Vec::with_capacity(n), 0, Vec::new());
+    for (i, readers) in readers.iter().enumerate() {
+        row.clear();
+        row.push(i as u32);
+        if let Some(formulas) = formulas {
+            row.extend(&formulas.pattern.columns()[formulas.pattern.row(i)]);
+        }
+        for &(number, element) in readers {
+            let part = &elements[number as usize];
+            let reads = &part.coordinates[element as usize * part.slots..][..part.slots];
+            row.extend(reads.iter().filter(|&&j| (j as usize) < n));
+            if row.len() > 4 * n {
+                row.sort_unstable();
+                row.dedup();
+            }
+        }
+        row.sort_unstable();
+        row.dedup();
+        count += row.len();
+        if count > most {
+            return full();
+        }
+        rows.push(row.clone());
+    }
+    Structure::Sparse(Arc::new(Pattern::from_rows(n, rows)))
+}
