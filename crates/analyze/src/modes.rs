@@ -17,6 +17,9 @@ const SHIFT: f64 = 1e-9;
 /// Forces that are this part of what they are made of do not disturb modes.
 const AT_REST: f64 = 1e-6;
 
+/// Bodies have six rigid motions.
+const BLOCK: usize = 6;
+
 /// What a mode does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModeKind {
@@ -111,8 +114,13 @@ pub fn largest_frequency(
     let mut rest = Rest::new(dynamics, t)?;
     let mut mass = prepare(&mut rest, q, false)?;
     let mut map = Direct { rest: &mut rest, mass: &mut mass, sign: 1.0, shift: 0.0, random: Random::new(1) };
-    let pairs = Lanczos { count: 1, tolerance: tolerance.sqrt().min(0.1), most: 120, careful: false }
-        .largest(&mut map)?;
+    // The error of an eigenvalue is of second order in that of its vector.
+    let wanted =
+        Lanczos { count: 1, tolerance: tolerance.sqrt().min(0.1), most: 600, block: 1, careful: false };
+    let pairs = wanted.largest(&mut map)?;
+    if !pairs.converged && rest.n > 0 {
+        return Err(AnalyzeError::Modes { count: 1, products: pairs.products, residual: pairs.residual });
+    }
     Ok(pairs.values.first().copied().unwrap_or(0.0).max(0.0).sqrt())
 }
 
@@ -173,20 +181,20 @@ fn spectrum(
     if count == 0 {
         return Ok(Vec::new());
     }
-    let most = scale(rest, mass)?;
+    let size = scale(rest, mass)?;
     // A system without stiffness has modes, too: all are free.
-    let most = if most > 0.0 { most } else { 1.0 };
-    let mut sigma = SHIFT * most;
+    let size = if size > 0.0 { size } else { 1.0 };
+    let mut sigma = SHIFT * size;
     if shifted.is_factored() {
         while !shifted.factor(rest, mass, sigma) {
             sigma *= 10.0;
-            if sigma > 1e9 * most || !sigma.is_finite() {
+            if sigma > 1e9 * size || !sigma.is_finite() {
                 return Err(AnalyzeError::NoFactors);
             }
         }
     } else {
         // Without factors nothing tells that the matrix is positive, but its lowest eigenvalue.
-        let top = Lanczos { count: 1, tolerance: 1e-2, most: 120, careful: false };
+        let top = Lanczos { count: 1, tolerance: 1e-2, most: 120, block: 1, careful: false };
         let mut direct = Direct { rest, mass, sign: 1.0, shift: 0.0, random: Random::new(2) };
         let highest = top.largest(&mut direct)?.values.first().copied().unwrap_or(0.0).abs();
         let mut direct = Direct { rest, mass, sign: -1.0, shift: highest, random: Random::new(3) };
@@ -195,7 +203,8 @@ fn spectrum(
         shifted.factor(rest, mass, sigma);
     }
     let n = rest.n;
-    let lanczos = Lanczos { count, tolerance: TOLERANCE, most: (20 * count + 300).min(n + 8), careful: true };
+    let most = (20 * count + 300).min(n + 8);
+    let lanczos = Lanczos { count, tolerance: TOLERANCE, most, block: BLOCK, careful: true };
     let mut map = Inverse { rest, mass, shifted, random: Random::new(7), weighed: vec![0.0; n] };
     let Eigenpairs { vectors, residual, products, converged, .. } = lanczos.largest(&mut map)?;
     if !converged || vectors.len() < count {
@@ -214,7 +223,7 @@ fn spectrum(
         }
         rest.product(&shape, &mut image)?;
         let square = dot(&shape, &image);
-        let noise = noise(rest, &shape, most);
+        let noise = noise(rest, &shape, size);
         let kind = if square.abs() <= noise {
             ModeKind::Free
         } else if square < 0.0 {
@@ -229,7 +238,7 @@ fn spectrum(
 }
 
 /// Below this, φᵀKφ is rounding.
-fn noise(rest: &Rest<'_>, shape: &[f64], most: f64) -> f64 {
+fn noise(rest: &Rest<'_>, shape: &[f64], size: f64) -> f64 {
     let (k, n) = (rest.linear.stiffness(), rest.n);
     let sum: f64 = match rest.linear.structure() {
         Structure::Dense(_) => {
@@ -238,7 +247,7 @@ fn noise(rest: &Rest<'_>, shape: &[f64], most: f64) -> f64 {
         Structure::Sparse(pattern) => {
             pattern.entries().zip(k).map(|((i, j), k)| (shape[i] * k * shape[j]).abs()).sum()
         }
-        Structure::Free(_) => 1e3 * most,
+        Structure::Free(_) => 1e3 * size,
     };
     1e4 * f64::EPSILON * sum.max(f64::MIN_POSITIVE)
 }

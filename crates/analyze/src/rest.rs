@@ -107,9 +107,9 @@ impl<'a> Rest<'a> {
     /// The stiffness at q with these multipliers, which must be symmetric.
     pub(crate) fn stiffen(&mut self, q: &[f64], multipliers: &[f64]) -> Result<(), AnalyzeError> {
         self.linear.evaluate(self.dynamics, self.t, q, multipliers)?;
-        let (k, n) = (self.linear.stiffness(), self.n);
+        let (k, n, size) = (self.linear.stiffness(), self.n, self.diagonal_size());
         let wrong = |i: usize, j: usize, a: f64, b: f64| {
-            (a - b).abs() > 1e-8 * (a.abs() + b.abs()) + 1e-12 * self.diagonal_size() && i > j
+            (a - b).abs() > 1e-8 * (a.abs() + b.abs()) + 1e-12 * size && i > j
         };
         let found = match self.linear.structure() {
             Structure::Dense(_) => (0..n)

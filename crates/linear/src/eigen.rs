@@ -60,6 +60,8 @@ pub struct Lanczos {
     pub tolerance: f64,
     /// How many products may be made.
     pub most: usize,
+    /// How many vectors it begins with: as many as an eigenvalue is expected to be multiple.
+    pub block: usize,
     /// Whether to look for what was missed.
     pub careful: bool,
 }
@@ -79,10 +81,8 @@ pub struct Eigenpairs {
     pub converged: bool,
 }
 
-/// How many vectors it begins with: bodies have six rigid motions.
-const BLOCK: usize = 6;
-/// How many products follow a vector before it is judged that it brings nothing new.
-const TRIAL: usize = 4 * BLOCK;
+/// How many times each vector is mapped before it is judged that a further one brings nothing new.
+const TRIAL: usize = 4;
 /// A vector of which this part is left, when others are taken from it, was made of these.
 const LEFT: f64 = 1e-10;
 
@@ -102,7 +102,7 @@ impl Lanczos {
         let n = map.len();
         let mut basis = Basis { vectors: Vec::new(), weighed: Vec::new(), images: Vec::new() };
         let mut exhausted = n == 0;
-        for _ in 0..BLOCK.min(n) {
+        for _ in 0..self.block.max(1).min(n) {
             exhausted |= !basis.add_sample(map);
         }
         let (mut image, mut known, mut judged) = (vec![0.0; n], Vec::<f64>::new(), 0);
@@ -115,7 +115,7 @@ impl Lanczos {
             if done || mapped >= self.most {
                 return Ok(basis.pairs(self, done).unwrap_or_default());
             }
-            if mapped >= self.count && mapped >= judged && (mapped % BLOCK == 0) {
+            if mapped >= self.count && mapped >= judged && mapped.is_multiple_of(self.block.max(4)) {
                 let pairs = basis.ritz(self);
                 if pairs.as_ref().is_some_and(|pairs| pairs.converged) {
                     let values = pairs.map(|pairs| pairs.values).unwrap_or_default();
@@ -125,7 +125,7 @@ impl Lanczos {
                     }
                     known = values;
                     exhausted |= !basis.add_sample(map);
-                    judged = basis.vectors.len() + TRIAL;
+                    judged = basis.vectors.len() + TRIAL * self.block;
                 }
             }
             map.apply(&basis.vectors[mapped], &mut image)?;
@@ -283,7 +283,7 @@ mod tests {
         let entries = (0..100).map(|i| if i < 20 { 5.0 } else { 3.0 / (i - 18) as f64 }).collect();
         let weights = (0..100).map(|i| 1.0 + 0.01 * f64::from(i)).collect();
         let mut map = Diagonal { entries, weights, seed: 1 };
-        let wanted = Lanczos { count: 22, tolerance: 1e-9, most: 100, careful: true };
+        let wanted = Lanczos { count: 22, tolerance: 1e-9, most: 100, block: 6, careful: true };
         let Ok(found) = wanted.largest(&mut map);
         assert!(found.converged, "{found:?}");
         let expected: Vec<f64> = [5.0; 20].into_iter().chain([1.5, 1.0]).collect();
@@ -302,7 +302,7 @@ mod tests {
     #[test]
     fn all_pairs_of_a_small_map_are_found() {
         let mut map = Diagonal { entries: vec![2.0, -1.0, 2.0], weights: vec![1.0, 4.0, 9.0], seed: 3 };
-        let wanted = Lanczos { count: 10, tolerance: 1e-9, most: 100, careful: true };
+        let wanted = Lanczos { count: 10, tolerance: 1e-9, most: 100, block: 6, careful: true };
         let Ok(found) = wanted.largest(&mut map);
         assert!(found.values.iter().zip([2.0, 2.0, -1.0]).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?}");
     }

@@ -162,9 +162,10 @@ impl Linearisation {
             let shared = if part.timed { std::slice::from_ref(&t) } else { &[] };
             let place = Place { t: &[t], states: q, parameters: &dynamics.engine.parameters };
             let ElementPart { hessians, triangles, .. } = part;
-            dynamics.engine.energies.with_held(place, |_, at| {
-                hessians.eval(Lanes::whole(1), &[at.states], shared, triangles)
-            })?;
+            dynamics
+                .engine
+                .energies
+                .with_held(place, |_, at| hessians.eval(Lanes::whole(1), &[at.states], shared, triangles))?;
             let reads = part.coordinates.chunks_exact(part.slots);
             for (triangle, reads) in part.triangles.chunks_exact(size).zip(reads) {
                 let mut entries = triangle.iter();
