@@ -263,7 +263,7 @@ struct Inverse<'a, 'b> {
 
 impl SymmetricMap for Inverse<'_, '_> {
     type Error = AnalyzeError;
-    fn len(&self) -> usize {
+    fn dimension(&self) -> usize {
         self.rest.n
     }
     fn apply(&mut self, x: &[f64], out: &mut [f64]) -> Result<(), AnalyzeError> {
@@ -291,7 +291,7 @@ struct Direct<'a, 'b> {
 
 impl SymmetricMap for Direct<'_, '_> {
     type Error = AnalyzeError;
-    fn len(&self) -> usize {
+    fn dimension(&self) -> usize {
         self.rest.n
     }
     fn apply(&mut self, x: &[f64], out: &mut [f64]) -> Result<(), AnalyzeError> {

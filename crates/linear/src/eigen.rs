@@ -34,7 +34,7 @@ pub trait SymmetricMap {
     /// Why a product cannot be computed.
     type Error;
     /// How many numbers vectors have.
-    fn len(&self) -> usize;
+    fn dimension(&self) -> usize;
     /// out = A x.
     ///
     /// # Errors
@@ -99,7 +99,7 @@ impl Lanczos {
     /// # Errors
     /// What the map says.
     pub fn largest<M: SymmetricMap>(&self, map: &mut M) -> Result<Eigenpairs, M::Error> {
-        let n = map.len();
+        let n = map.dimension();
         let mut basis = Basis { vectors: Vec::new(), weighed: Vec::new(), images: Vec::new() };
         let mut exhausted = n == 0;
         for _ in 0..self.block.max(1).min(n) {
@@ -159,7 +159,7 @@ impl Basis {
 
     /// Adds a vector without pattern, unless there is no other.
     fn add_sample<M: SymmetricMap>(&mut self, map: &mut M) -> bool {
-        let (mut x, mut weighed) = (vec![0.0; map.len()], vec![0.0; map.len()]);
+        let (mut x, mut weighed) = (vec![0.0; map.dimension()], vec![0.0; map.dimension()]);
         map.sample(&mut x);
         let (_, [before, after]) = self.separate(map, &mut x, &mut weighed);
         let there = after > 1e-7 * before && after.is_finite();
@@ -259,7 +259,7 @@ mod tests {
 
     impl SymmetricMap for Diagonal {
         type Error = std::convert::Infallible;
-        fn len(&self) -> usize {
+        fn dimension(&self) -> usize {
             self.entries.len()
         }
         fn apply(&mut self, x: &[f64], out: &mut [f64]) -> Result<(), Self::Error> {

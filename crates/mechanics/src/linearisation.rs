@@ -391,7 +391,7 @@ impl Source {
         let (mut places, mut values): (Vec<(usize, usize)>, Vec<Expr<'_>>) = Default::default();
         for Entry { row, column, value } in entries {
             match (places.last(), values.last_mut()) {
-                (Some(&last), Some(sum)) if last == (row, column) => *sum = *sum + value,
+                (Some(&last), Some(sum)) if last == (row, column) => *sum += value,
                 _ => {
                     places.push((row, column));
                     values.push(value);
