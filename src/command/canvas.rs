@@ -22,9 +22,14 @@ pub(super) enum Ink {
     Spring,
     /// Discs, in the colour of their number.
     Disc(u8),
+    /// Surfaces that are coloured by a quantity, on a scale from 0 to [`TONES`] − 1.
+    Tone(u8),
     /// A trail in the colour of its number, fading from 0 to [`FADES`] − 1.
     Trail(u8, u8),
 }
+
+/// How many colours the scale of a quantity has.
+pub(super) const TONES: u8 = 8;
 
 /// How many shades a trail fades through.
 pub(super) const FADES: u8 = 4;
@@ -74,6 +79,15 @@ impl Canvas {
             let i = (y / 4) * self.columns + x / 2;
             self.bits[i] |= BITS[y % 4][x % 2];
             self.inks[i] = ink;
+        }
+    }
+
+    /// Takes a dot away.
+    pub(super) fn erase(&mut self, [x, y]: Place) {
+        let [across, down] = self.dots();
+        if x >= 0.0 && y >= 0.0 && x < across as f64 && y < down as f64 {
+            let (x, y) = (x as usize, y as usize);
+            self.bits[(y / 4) * self.columns + x / 2] &= !BITS[y % 4][x % 2];
         }
     }
 
@@ -203,6 +217,8 @@ mod tests {
         canvas.dot([-0.1, 3.0], Ink::Rod);
         canvas.dot([8.0, 3.0], Ink::Rod);
         canvas.dot([f64::NAN, 3.0], Ink::Rod);
+        canvas.erase([f64::NAN, 3.0]);
+        canvas.erase([9.0, 3.0]);
         canvas.disc([-50.0, 3.0], 10.0, Ink::Rod);
         canvas.disc([f64::NAN, 3.0], 10.0, Ink::Rod);
         assert_eq!(count(&canvas), 0);

@@ -1,5 +1,9 @@
 //! How a system is drawn, as plain data.
 
+use crate::meshes::MovingMesh;
+use leastaction_field::Mesh;
+use std::sync::Arc;
+
 /// The parts of a drawing, back to front. Lengths are those of the model: (x, y) with y up, and where places have three dimensions
 /// (x, y, z) with z up.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -26,6 +30,57 @@ pub enum Part {
     Trail(Spot),
     /// Something that stands still: a line through these points.
     Line(Vec<[f64; 3]>),
+    /// A mesh: its surface with light and shade, its segments as ropes, and nodes without cells as balls.
+    Mesh(MeshPart),
+}
+
+/// A mesh that is drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeshPart {
+    /// Its name.
+    pub name: String,
+    /// Its cells, and where its nodes are at rest.
+    pub mesh: Arc<Mesh>,
+    /// The number of its first node among the places; the others follow.
+    pub first: usize,
+    /// What its colours stand for.
+    pub tint: Tint,
+}
+
+/// What the colours of a mesh stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Tint {
+    /// Nothing: it has one colour.
+    Plain,
+    /// How fast its nodes are.
+    #[default]
+    Speed,
+    /// How much its surface, or a rope, is stretched and sheared: the norm of Green's strain ½ (FᵀF − 1), averaged at the nodes.
+    Strain,
+}
+
+impl MeshPart {
+    /// A mesh as it is drawn if nothing else is said.
+    #[must_use]
+    pub fn of(mesh: &MovingMesh) -> MeshPart {
+        let MovingMesh { name, mesh, first_place, .. } = mesh;
+        MeshPart { name: name.clone(), mesh: mesh.clone(), first: *first_place, tint: Tint::default() }
+    }
+}
+
+impl Tint {
+    /// Everything that colours can stand for.
+    pub const ALL: [Tint; 3] = [Tint::Plain, Tint::Speed, Tint::Strain];
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Tint::Plain => "nothing",
+            Tint::Speed => "speed",
+            Tint::Strain => "strain",
+        }
+    }
 }
 
 /// A place in a drawing.
@@ -91,6 +146,12 @@ impl Drawing {
         self.with(Part::Trail(of.into()))
     }
 
+    /// The drawing with a mesh, by the number of its first node among the places.
+    #[must_use]
+    pub fn mesh(self, name: &str, mesh: impl Into<Arc<Mesh>>, first: usize, tint: Tint) -> Drawing {
+        self.with(Part::Mesh(MeshPart { name: name.to_owned(), mesh: mesh.into(), first, tint }))
+    }
+
     /// The drawing with a line through points of a plane.
     #[must_use]
     pub fn line(self, points: impl IntoIterator<Item = [f64; 2]>) -> Drawing {
@@ -99,14 +160,14 @@ impl Drawing {
 }
 
 impl Part {
-    /// The spots the part is drawn at; none for a line.
+    /// The spots the part is drawn at; none for a line or a mesh.
     #[must_use]
     pub fn spots(&self) -> Vec<&Spot> {
         match self {
             Part::Rod(from, to) | Part::Spring(from, to) => vec![from, to],
             Part::Dot { at, .. } => vec![at],
             Part::Trail(of) => vec![of],
-            Part::Line(_) => Vec::new(),
+            Part::Line(_) | Part::Mesh(_) => Vec::new(),
         }
     }
 }

@@ -17,7 +17,7 @@ mod statement;
 mod text;
 
 pub use diagnostic::{Diagnostic, Errors};
-pub use drawing::{Drawing, Part, Spot};
+pub use drawing::{Drawing, MeshPart, Part, Spot, Tint};
 pub use format::format;
 pub use meshes::{MeshField, MovingMesh};
 pub use reader::{about, read};

@@ -1,18 +1,19 @@
 //! A drawing for a text that has none.
 
-use crate::drawing::{Drawing, Part, Spot};
+use crate::drawing::{Drawing, MeshPart, Part, Spot};
 use crate::reader::{Position, Reader, symbols_in};
 use crate::statement::{End, LinkKind};
 use leastaction_expr::{Expr, Id};
 use leastaction_mechanics::Particle;
 use std::collections::HashMap;
 
-/// Every place as a dot, what has mass with a trail, and a rod wherever two places, or a place and the origin, stay at a distance.
+/// Every mesh, every place as a dot, what has mass with a trail, and a rod wherever two places, or a place and the origin, stay at a distance.
 pub(crate) fn picture(reader: &mut Reader<'_, '_>) -> Drawing {
     let links = links(reader);
     let reader = &*reader;
     let places = &reader.places;
-    let mut parts: Vec<Part> = Vec::new();
+    let mut parts: Vec<Part> =
+        reader.setup.meshes.iter().map(|mesh| Part::Mesh(MeshPart::of(mesh))).collect();
     let of = |place: &Position<'_>| Spot::Of(place.name.clone());
     let massive: Vec<_> = places.iter().filter(|place| place.mass.is_some()).collect();
     // A trail behind everything is too much of it: the last ones swing widest.

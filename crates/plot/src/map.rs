@@ -61,7 +61,7 @@ impl Map {
             Axis { label: self.labels[i].clone(), low, high, log: false }
         };
         let mut panel = Panel::new("", axis(0), axis(1));
-        panel.image = Some(Image { cells, columns });
+        panel.image = Some(Image { cells, columns, smooth: false });
         let log = if self.log { " (colours by the logarithm)" } else { "" };
         panel.scale =
             Some([format!("{} from {}", self.what, short(low, 4)), format!("to {}{log}", short(high, 4))]);

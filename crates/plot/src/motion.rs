@@ -1,12 +1,14 @@
 //! The plot of a run: where things went, how coordinates changed, and how well what should stay did.
 
+use crate::animation;
 use crate::chart::{Axis, Figure, Over, Panel, Series, Style, short, thin_curve, thin_series};
 use crate::chosen::{note, pairs, spread, telling};
 use crate::error::PictureError;
+use crate::moment::positions_at;
 use crate::paper::color::{self, WHITE};
-use crate::scene::{Scene, Shape, positions_at};
+use crate::scene::{Scene, Shape};
 use crate::view::{View, drawable};
-use leastaction_language::Drawing;
+use leastaction_language::{Drawing, Part};
 use leastaction_output::{ColumnRef, Record};
 use std::path::Path;
 
@@ -81,8 +83,11 @@ impl Plot<'_> {
         if self.record.is_empty() {
             return Err(PictureError::Empty);
         }
-        let mut shapes = self.paths()?;
-        shapes.extend(self.portrait());
+        let mut shapes = self.stills()?;
+        if shapes.is_empty() {
+            shapes = self.paths()?;
+            shapes.extend(self.portrait());
+        }
         let mut times = vec![self.outputs(), self.coordinates(), self.energy()];
         times.extend(self.constraints());
         times.retain(|panel| !panel.series.is_empty() || panel.message.is_some());
@@ -97,6 +102,21 @@ impl Plot<'_> {
             columns: vec![shapes, times],
             height,
         })
+    }
+
+    /// How meshes look at the start and at the end, if there are any.
+    fn stills(&self) -> Result<Vec<Panel>, PictureError> {
+        if !self.drawing.parts.iter().any(|part| matches!(part, Part::Mesh(_))) {
+            return Ok(Vec::new());
+        }
+        let scene = Scene::of(self.drawing, self.record)?;
+        let last = self.record.len() - 1;
+        let moments = [("At the end", last), ("At the start", 0)];
+        let moments = &moments[..if last > 0 { 2 } else { 1 }];
+        let panel = |&(title, sample): &(&str, usize)| {
+            Ok(Panel::picture(title, animation::still(self.record, &scene, sample)?))
+        };
+        moments.iter().map(panel).collect()
     }
 
     /// Where particles and points went: in a plane, or seen from the front and from above.

@@ -1,7 +1,9 @@
 //! The parts of a drawing at a moment, as shapes of a plane.
 
+use crate::moment::{Moment, Sampled};
+use crate::solid::{Pigment, Skin};
 use crate::view::{Bounds, View, drawable};
-use leastaction_language::{Drawing, Part, Spot};
+use leastaction_language::{Drawing, Part, Spot, Tint};
 use leastaction_output::Record;
 
 /// How many corners the zigzag of a spring has.
@@ -24,6 +26,9 @@ const BEYOND: f64 = 1.15;
 
 /// What hangs is so far above it, of the size of the whole.
 const CLEAR: f64 = 0.1;
+
+/// A soft body on the ground may be so far below it.
+const SUNK: f64 = 0.03;
 
 /// And is ruled into so many fields each way.
 const FIELDS: usize = 4;
@@ -57,7 +62,7 @@ pub enum Shape {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SceneError {
     /// A drawing names something that the model does not have.
-    #[error("the drawing names `{name}`, which is neither a particle nor a point of the model")]
+    #[error("the drawing names `{name}`, which is neither a particle, a point nor a mesh of the model")]
     Unknown {
         /// The name.
         name: String,
@@ -83,7 +88,51 @@ pub struct Scene {
     parts: Vec<(Part, Vec<Whereabouts>)>,
     heaviest: f64,
     trails: usize,
+    /// What is seen of the meshes.
+    skins: Vec<Skin>,
     view: View,
+}
+
+/// Something in space that is drawn before or behind meshes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Body {
+    /// A rod from here to there, in a colour.
+    Rod([[f64; 3]; 2], Pigment),
+    /// A ball; its radius is as that of [`Shape::Dot`].
+    Ball([f64; 3], f64, Pigment),
+}
+
+/// What the ends of the scale of colours stand for, for everything that colours can stand for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scales(Vec<(Tint, [f64; 2])>);
+
+impl Scales {
+    /// Widens the scale of what colours stand for so that it holds these values.
+    fn include(&mut self, tint: Tint, values: &[f64]) {
+        let place = match self.0.iter().position(|(known, _)| *known == tint) {
+            Some(place) => place,
+            None => {
+                self.0.push((tint, [0.0; 2]));
+                self.0.len() - 1
+            }
+        };
+        let (_, [_, high]) = &mut self.0[place];
+        *high = values.iter().filter(|value| drawable(**value)).fold(*high, |high, value| high.max(*value));
+    }
+
+    /// Where values are on their scale, from 0 to 1.
+    pub(crate) fn tones(&self, tint: Tint, values: &[f64]) -> Vec<f32> {
+        let [low, high] = self.0.iter().find(|(known, _)| *known == tint).map_or([0.0; 2], |(_, ends)| *ends);
+        let tone =
+            |value: &f64| if high > low { ((value - low) / (high - low)).clamp(0.0, 1.0) } else { 0.0 };
+        // What is not a number has no place on a scale, and its node none in a picture.
+        values.iter().map(|value| if value.is_nan() { 0.0 } else { tone(value) as f32 }).collect()
+    }
+
+    /// What colours stand for, and the ends of its scale.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Tint, [f64; 2])> {
+        self.0.iter().copied()
+    }
 }
 
 /// Where a spot finds its position.
@@ -160,12 +209,31 @@ impl Scene {
                 Whereabouts::Moving(_, dimensions) => *dimensions > 2,
                 Whereabouts::Fixed(position) => deep(position),
             });
-            spots || matches!(part, Part::Line(points) if points.iter().any(deep))
+            let deep = match part {
+                Part::Line(points) => points.iter().any(deep),
+                Part::Mesh(_) => true,
+                _ => false,
+            };
+            spots || deep
         });
+        let meshes =
+            parts.iter().filter_map(|(part, _)| if let Part::Mesh(mesh) = part { Some(mesh) } else { None });
+        let skins = meshes.map(|mesh| {
+            let nodes = places.get(mesh.first..mesh.first + mesh.mesh.nodes().len());
+            match nodes {
+                Some(nodes) if nodes.iter().all(|(_, dimensions)| *dimensions == 3) => {
+                    let before = places[..mesh.first].iter().map(|(_, dimensions)| dimensions).sum();
+                    Ok(Skin::new(mesh, before))
+                }
+                _ => Err(SceneError::Unknown { name: mesh.name.clone() }),
+            }
+        });
+        let skins: Vec<_> = skins.collect::<Result<_, _>>()?;
         Ok(Scene {
             heaviest: parts.iter().map(|(part, _)| mass(part)).filter(|m| m.is_finite()).fold(0.0, f64::max),
             trails: parts.iter().filter(|(part, _)| matches!(part, Part::Trail(_))).count(),
             view: if spatial { View::gentle() } else { View::PLANE },
+            skins,
             parts,
         })
     }
@@ -176,7 +244,8 @@ impl Scene {
     /// As for [`Scene::new`].
     pub fn of(drawing: &Drawing, record: &Record) -> Result<Scene, SceneError> {
         let places: Vec<_> = record.paths.iter().map(|path| (path.name.clone(), path.axes.len())).collect();
-        let scene = Scene::new(drawing, &places)?;
+        let names = record.velocities.names();
+        let scene = Scene::new(drawing, &places)?.rated(|name| names.position(name));
         if scene.view == View::PLANE {
             return Ok(scene);
         }
@@ -207,11 +276,13 @@ impl Scene {
             }
         };
         self.fixed().for_each(&mut include);
-        let mut positions = Vec::new();
+        let mut sampled = Sampled::default();
         for sample in 0..record.len() {
-            positions_at(record, sample, &mut positions);
+            sampled.read(record, sample, false);
+            let moment = sampled.moment();
             let moving = self.parts.iter().flat_map(|(_, spots)| spots);
-            moving.filter_map(|spot| spot.position(&positions)).for_each(&mut include);
+            moving.filter_map(|spot| spot.position(moment.places)).for_each(&mut include);
+            self.skins.iter().flat_map(|skin| skin.positions(&moment)).for_each(|at| include(*at));
         }
         extent.map(|[low, high]| if low <= high { [low, high] } else { [0.0; 2] })
     }
@@ -228,7 +299,10 @@ impl Scene {
             return None;
         }
         let base = self.fixed().map(|position| position[2]).reduce(f64::min).unwrap_or(0.0);
-        let level = if (z[0] - 0.5 * size..=z[0]).contains(&base) { base } else { z[0] - CLEAR * size };
+        // What is soft may sink in a little.
+        let sunk = if self.has_meshes() { SUNK * size } else { 0.0 };
+        let level =
+            if (z[0] - 0.5 * size..=z[0] + sunk).contains(&base) { base } else { z[0] - CLEAR * size };
         // What stands on one foot stands in the middle.
         let mut feet = self.fixed().map(|[x, y, _]| [x, y]);
         let foot = feet.next().filter(|foot| feet.all(|other| other == *foot));
@@ -245,16 +319,80 @@ impl Scene {
         Some(Ground { height: level, corners, lines })
     }
 
+    /// The scene, in which meshes know where their velocities stand, by the names of all velocities.
+    #[must_use]
+    pub fn rated(mut self, position: impl Fn(&str) -> Option<usize>) -> Scene {
+        self.skins.iter_mut().for_each(|skin| skin.find_rates(&position));
+        self
+    }
+
     /// The scene, seen like this.
     #[must_use]
-    pub fn seen(self, view: View) -> Scene {
-        Scene { view, ..self }
+    pub fn seen(mut self, view: View) -> Scene {
+        self.turn(view);
+        self
+    }
+
+    /// Lets it be seen like this.
+    pub fn turn(&mut self, view: View) {
+        self.view = view;
     }
 
     /// How it is seen.
     #[must_use]
     pub fn view(&self) -> View {
         self.view
+    }
+
+    /// Whether there are meshes, which hide what is behind them.
+    #[must_use]
+    pub fn has_meshes(&self) -> bool {
+        !self.skins.is_empty()
+    }
+
+    pub(crate) fn skins(&self) -> &[Skin] {
+        &self.skins
+    }
+
+    /// What the colours of the meshes stand for, from the least to the most in a record.
+    pub(crate) fn scales(&self, record: &Record) -> Scales {
+        let (mut scales, mut sampled) = (Scales::default(), Sampled::default());
+        for sample in 0..record.len() {
+            if self.skins.iter().all(|skin| skin.tint == Tint::Plain) {
+                break;
+            }
+            sampled.read(record, sample, true);
+            self.widen_scales(&mut scales, &sampled.moment());
+        }
+        scales
+    }
+
+    /// Widens scales so that they hold what colours stand for at a moment.
+    pub(crate) fn widen_scales(&self, scales: &mut Scales, moment: &Moment<'_>) {
+        for skin in self.skins.iter().filter(|skin| skin.tint != Tint::Plain) {
+            scales.include(skin.tint, &skin.values(moment));
+        }
+    }
+
+    /// Rods, springs and dots in space.
+    pub(crate) fn bodies(&self, places: &[f64]) -> Vec<Body> {
+        let trail = |at: &[f64; 3]| {
+            let trails = self.parts.iter().filter(|(part, _)| matches!(part, Part::Trail(_)));
+            let mut ends = trails.map(|(_, spots)| spots[0].position(places));
+            ends.position(|end| end.as_ref() == Some(at)).and_then(|trail| u8::try_from(trail).ok())
+        };
+        let body = |(part, spots): &(Part, Vec<Whereabouts>)| {
+            let at: Option<Vec<_>> = spots.iter().map(|spot| spot.position(places)).collect();
+            match (part, &at?[..]) {
+                (Part::Rod(..), &[from, to]) => Some(Body::Rod([from, to], Pigment::Rod)),
+                (Part::Spring(..), &[from, to]) => Some(Body::Rod([from, to], Pigment::Spring)),
+                (Part::Dot { mass, .. }, &[at]) => {
+                    Some(Body::Ball(at, self.radius(*mass), Pigment::Ball(trail(&at).unwrap_or(u8::MAX))))
+                }
+                _ => None,
+            }
+        };
+        self.parts.iter().filter_map(body).collect()
     }
 
     /// How many trails there are.
@@ -300,10 +438,16 @@ impl Scene {
         shapes
     }
 
-    /// Widens bounds so that they hold everything at these positions.
-    pub fn widen(&self, bounds: &mut Bounds, positions: &[f64]) {
+    /// Widens bounds so that they hold everything at a moment.
+    pub fn widen(&self, bounds: &mut Bounds, moment: &Moment<'_>) {
+        for at in self.skins.iter().flat_map(|skin| skin.positions(moment)) {
+            bounds.include(self.view.project(*at));
+        }
         for (part, spots) in &self.parts {
-            spots.iter().filter_map(|spot| self.locate(*spot, positions)).for_each(|at| bounds.include(at));
+            spots
+                .iter()
+                .filter_map(|spot| self.locate(*spot, moment.places))
+                .for_each(|at| bounds.include(at));
             if let Part::Line(points) = part {
                 points.iter().for_each(|point| bounds.include(self.view.project(*point)));
             }
@@ -313,10 +457,10 @@ impl Scene {
     /// What holds everything at all samples of a record.
     #[must_use]
     pub fn bounds(&self, record: &Record) -> Bounds {
-        let (mut bounds, mut positions) = (Bounds::default(), Vec::new());
+        let (mut bounds, mut sampled) = (Bounds::default(), Sampled::default());
         for sample in 0..record.len() {
-            positions_at(record, sample, &mut positions);
-            self.widen(&mut bounds, &positions);
+            sampled.read(record, sample, false);
+            self.widen(&mut bounds, &sampled.moment());
         }
         bounds
     }
@@ -330,13 +474,6 @@ impl Scene {
     fn radius(&self, mass: f64) -> f64 {
         if self.heaviest > 0.0 { (mass.max(0.0) / self.heaviest).sqrt().min(1.0) } else { 1.0 }
     }
-}
-
-/// The positions of a record's places at a sample, one after the other, as a [`Scene`] takes them.
-pub fn positions_at(record: &Record, sample: usize, positions: &mut Vec<f64>) {
-    positions.clear();
-    let axes = record.paths.iter().flat_map(|path| &path.axes);
-    positions.extend(axes.map(|axis| axis.get(sample).copied().unwrap_or(f64::NAN)));
 }
 
 /// What shows every place, and where the first ones have been.
@@ -371,7 +508,8 @@ fn zigzag(from: [f64; 2], to: [f64; 2], amplitude: f64) -> Vec<[f64; 2]> {
 
 #[cfg(test)]
 mod tests {
-    use super::{AMPLITUDE, Scene, SceneError, Shape, positions_at};
+    use super::{AMPLITUDE, Scene, SceneError, Shape};
+    use crate::moment::positions_at;
     use crate::view::{Bounds, View};
     use leastaction_language::Drawing;
     use leastaction_output::{Path, Record};

@@ -40,6 +40,14 @@ impl View {
         View::from(-65.0, 55.0)
     }
 
+    /// How far towards the viewer a position is.
+    #[must_use]
+    pub fn toward(&self, position: [f64; 3]) -> f64 {
+        let ([a, b, c], [d, e, f]) = (self.right, self.up);
+        let normal = [b * f - c * e, c * d - a * f, a * e - b * d];
+        normal.iter().zip(position).map(|(a, x)| a * x).sum()
+    }
+
     /// Where a position is in the picture.
     #[must_use]
     pub fn project(&self, position: [f64; 3]) -> [f64; 2] {

@@ -2,4 +2,5 @@
 #![allow(clippy::unwrap_used)] // a test may panic
 
 mod animations;
+mod meshes;
 mod plots;

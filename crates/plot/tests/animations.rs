@@ -14,7 +14,7 @@ fn turning() -> Record {
 }
 
 /// All frames of a GIF in full: red, green and blue of each pixel.
-fn decoded(gif: &[u8]) -> (usize, usize, Vec<Vec<[u8; 3]>>, Vec<u16>) {
+pub(crate) fn decoded(gif: &[u8]) -> (usize, usize, Vec<Vec<[u8; 3]>>, Vec<u16>) {
     let mut options = gif::DecodeOptions::new();
     options.set_color_output(gif::ColorOutput::RGBA);
     let mut reader = options.read_info(gif).unwrap();

@@ -13,6 +13,7 @@
 mod clock;
 mod graphs;
 mod picture;
+mod relief;
 mod screen;
 mod signals;
 mod status;
@@ -138,7 +139,8 @@ impl Stage {
     ) -> Result<Stage, Failure> {
         let system = problem.dynamics.system().clone();
         let places: Vec<_> = system.places().iter().map(|p| (p.name.clone(), p.dimensions)).collect();
-        let picture = match Picture::new(&problem.setup.drawing, &places) {
+        let rate = |name: &str| system.velocities().position(name);
+        let picture = match Picture::new(&problem.setup.drawing, &places, rate) {
             Ok(picture) => Some(picture),
             Err(SceneError::Nothing) => None,
             Err(error) => return Err(Failure::run(error)),

@@ -1,19 +1,24 @@
 //! A drawing on a canvas, fitted to what the motion covers.
 
+use super::relief;
 use super::view::View;
 use crate::command::canvas::{Canvas, FADES, Ink, Place};
 use leastaction::language::{Drawing, Part, Spot};
-use leastaction::plot::{self, Bounds, Fit, Scene, SceneError, Shape};
+use leastaction::plot::{self, Bounds, Fit, Moment, Relief, Scene, SceneError, Shape};
 use leastaction::simulate::{Playback, Snapshot};
 
 /// The heaviest disc has this radius in dots on a canvas so many dots high, and no disc is smaller than the least.
 const RADIUS: f64 = 4.2;
 const HIGH: f64 = 88.0;
+/// In pictures of meshes it has this radius in lengths of the picture.
+const BALL: f64 = 9.0;
 const LEAST: f64 = 1.3;
 /// Bounds follow what they should hold in about this time, in seconds.
 const EASE: f64 = 0.25;
 /// Not every snapshot is looked at to find the bounds.
 const LOOKS: usize = 600;
+/// And no more numbers than this in all of them.
+const NUMBERS: usize = 1_000_000;
 /// Points of a trail are at least this far apart, in dots.
 const APART: f64 = 0.8;
 /// Which part of its dots a trail shows as it fades, one of so many.
@@ -27,12 +32,22 @@ pub(super) struct Picture {
     /// The hue of each disc.
     hues: Vec<u8>,
     bounds: Option<Bounds>,
+    /// The last picture of meshes, if there was one.
+    relief: Option<Relief>,
+}
+
+fn moment(snapshot: &Snapshot) -> Moment<'_> {
+    Moment { places: &snapshot.places, velocities: &snapshot.velocities }
 }
 
 impl Picture {
-    /// The picture of a drawing of places with names and dimensions.
-    pub(super) fn new(drawing: &Drawing, places: &[(String, usize)]) -> Result<Picture, SceneError> {
-        let scene = Scene::new(drawing, places)?;
+    /// The picture of a drawing of places with names and dimensions; `rate` finds the number of a velocity by its name.
+    pub(super) fn new(
+        drawing: &Drawing,
+        places: &[(String, usize)],
+        rate: impl Fn(&str) -> Option<usize>,
+    ) -> Result<Picture, SceneError> {
+        let scene = Scene::new(drawing, places)?.rated(rate);
         let plain = drawing.parts.is_empty();
         let trails: Vec<&Spot> = drawing
             .parts
@@ -52,7 +67,7 @@ impl Picture {
             only = trails.iter().fold(only, |only, of| only.trail((*of).clone()));
         }
         let trails = if only.parts.is_empty() { None } else { Some(Scene::new(&only, places)?) };
-        Ok(Picture { scene, trails, hues, bounds: None })
+        Ok(Picture { scene, trails, hues, bounds: None, relief: None })
     }
 
     /// Whether it is of things in space.
@@ -71,8 +86,8 @@ impl Picture {
     ) {
         if self.is_solid() {
             let angles = plot::View::from(view.angles[0], view.angles[1]);
-            self.scene = self.scene.clone().seen(angles);
-            self.trails = self.trails.take().map(|trails| trails.seen(angles));
+            self.scene.turn(angles);
+            self.trails.iter_mut().for_each(|trails| trails.turn(angles));
         }
         let bounds = self.follow(playback, seconds);
         let [across, down] = canvas.dots().map(|n| n as f64);
@@ -80,6 +95,16 @@ impl Picture {
         let mut fit = bounds.fit(across, down, largest + 1.0);
         fit.scale *= view.zoom;
         self.draw_trails(canvas, playback, snapshot, view, fit);
+        if self.scene.has_meshes() {
+            for shape in self.scene.shapes(&snapshot.places, bounds.size()) {
+                if let Shape::Line(points) = shape {
+                    through(canvas, &points, fit, Ink::Still);
+                }
+            }
+            let grain = largest / BALL;
+            relief::draw(canvas, &mut self.relief, &self.scene, &moment(snapshot), fit, grain);
+            return;
+        }
         let mut discs = self.hues.iter();
         for shape in self.scene.shapes(&snapshot.places, bounds.size()) {
             match shape {
@@ -134,13 +159,15 @@ impl Picture {
     fn follow(&mut self, playback: &Playback, seconds: f64) -> Bounds {
         let mut wanted = Bounds::default();
         let snapshots = playback.snapshots();
-        let stride = snapshots.len().div_ceil(LOOKS).max(1);
-        snapshots.step_by(stride).for_each(|snapshot| self.scene.widen(&mut wanted, &snapshot.places));
+        let numbers = playback.snapshots().next_back().map_or(1, |snapshot| snapshot.places.len().max(1));
+        let looks = LOOKS.min(NUMBERS / numbers).max(4);
+        let stride = snapshots.len().div_ceil(looks).max(1);
+        snapshots.step_by(stride).for_each(|snapshot| self.scene.widen(&mut wanted, &moment(snapshot)));
         playback
             .snapshots()
             .next_back()
             .iter()
-            .for_each(|snapshot| self.scene.widen(&mut wanted, &snapshot.places));
+            .for_each(|snapshot| self.scene.widen(&mut wanted, &moment(snapshot)));
         let Some(held) = self.bounds.filter(|held| !held.is_empty() && !wanted.is_empty()) else {
             self.bounds = Some(wanted);
             return wanted;

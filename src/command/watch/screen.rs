@@ -1,6 +1,6 @@
 //! The terminal: taken over while something is shown, and given back however that ends.
 
-use crate::command::canvas::{Canvas, FADES, Ink};
+use crate::command::canvas::{Canvas, FADES, Ink, TONES};
 use crossterm::cursor::{Hide, MoveTo, Show};
 use crossterm::style::{Attribute, Color, Print, ResetColor, SetAttribute, SetForegroundColor};
 use crossterm::terminal::{
@@ -87,6 +87,19 @@ impl Palette {
         ];
         const FEW: [Color; 6] =
             [Color::Blue, Color::Yellow, Color::Green, Color::Magenta, Color::Cyan, Color::Red];
+        /// From blue over green to yellow, bright enough on black.
+        const SCALE: [u8; TONES as usize] = [61, 62, 68, 73, 72, 78, 114, 185];
+        const FEW_SCALE: [Color; TONES as usize] = [
+            Color::DarkBlue,
+            Color::Blue,
+            Color::DarkCyan,
+            Color::Cyan,
+            Color::DarkGreen,
+            Color::Green,
+            Color::DarkYellow,
+            Color::Yellow,
+        ];
+        let tone_of = |tone: u8| usize::from(tone.min(TONES - 1));
         let (hue, fade) = match ink {
             Ink::Disc(hue) => (hue, 0),
             Ink::Trail(hue, fade) => (hue, fade.min(FADES - 1)),
@@ -99,6 +112,8 @@ impl Palette {
             (_, Ink::Faint | Ink::Still) => Some(Color::DarkGrey),
             (Palette::Many, Ink::Spring) => Some(Color::AnsiValue(109)),
             (Palette::Few, Ink::Spring) => Some(Color::DarkCyan),
+            (Palette::Many, Ink::Tone(tone)) => Some(Color::AnsiValue(SCALE[tone_of(tone)])),
+            (Palette::Few, Ink::Tone(tone)) => Some(FEW_SCALE[tone_of(tone)]),
             (Palette::Many, Ink::Disc(_) | Ink::Trail(..)) => {
                 Some(Color::AnsiValue(MANY[hue][usize::from(fade)]))
             }

@@ -2,19 +2,19 @@
 
 use super::joint::no_place;
 use crate::diagnostic::Diagnostic;
-use crate::drawing::{Part, Spot};
+use crate::drawing::{MeshPart, Part, Spot, Tint};
 use crate::explain::meant;
 use crate::reader::{Reader, Role};
 use leastaction_expr::{Kind, Parser, Span, nearest};
 
 type Outcome = Result<(), Diagnostic>;
 
-const PARTS: [&str; 6] = ["rod", "spring", "dot", "trail", "line", "curve"];
+const PARTS: [&str; 7] = ["rod", "spring", "dot", "trail", "line", "curve", "mesh"];
 
 /// A curve is drawn as so many straight pieces.
 const PIECES: u32 = 200;
 
-/// `draw rod A to B, spring A to B, dot A [mass M], trail A, line A to B to …, curve POSITION for NAME from A to B`
+/// `draw rod A to B, spring A to B, dot A [mass M], trail A, line A to B to …, curve POSITION for NAME from A to B, mesh NAME [by QUANTITY]`
 pub(super) fn draw<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
     let before = reader.fixed.borrow().len();
     let drawn = parts(reader, parser);
@@ -43,6 +43,7 @@ fn parts<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Ou
                 Part::Line(points)
             }
             "curve" => curve(reader, parser)?,
+            "mesh" => Part::Mesh(mesh(reader, parser)?),
             _ => {
                 let wrong = Diagnostic::at(span, format!("a drawing has no `{word}`"));
                 return Err(match meant(&word, &PARTS) {
@@ -121,6 +122,34 @@ fn numbers<'g>(
         *to = reader.known(component, span)?;
     }
     Ok(position)
+}
+
+/// `mesh NAME [by speed | strain | nothing]`
+fn mesh<'g, 's>(reader: &Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Result<MeshPart, Diagnostic> {
+    let (name, span) = parser.name()?;
+    let meshes = &reader.setup.meshes;
+    let Some(known) = meshes.iter().find(|mesh| mesh.name == *name) else {
+        let wrong = Diagnostic::at(span, format!("there is no mesh `{name}`")).unknown(&name);
+        return Err(match nearest(&name, meshes.iter().map(|mesh| mesh.name.as_str())) {
+            Some(other) => wrong.help(format!("did you mean `{other}`?")),
+            None => {
+                wrong.help("declare it before it is drawn, as `mesh block box [1, 1, 1] cells [4, 4, 4]`")
+            }
+        });
+    };
+    let mut part = MeshPart::of(known);
+    if parser.accept_word("by") {
+        let (word, span) = parser.name()?;
+        let names = Tint::ALL.map(Tint::name);
+        part.tint = Tint::ALL.into_iter().find(|tint| tint.name() == &*word).ok_or_else(|| {
+            let wrong = Diagnostic::at(span, format!("a mesh cannot be coloured by `{word}`"));
+            match meant(&word, &names) {
+                Some(other) => wrong.help(format!("did you mean `{other}`?")),
+                None => wrong.help(format!("it is coloured by one of {}", names.join(", "))),
+            }
+        })?;
+    }
+    Ok(part)
 }
 
 /// `curve POSITION for NAME from A to B`

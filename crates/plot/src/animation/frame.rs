@@ -1,12 +1,14 @@
 //! The frames of an animation.
 
+use super::solids::Solids;
 use super::tempo::Tempo;
 use crate::chart::short;
 use crate::error::PictureError;
+use crate::moment::Sampled;
 use crate::paper::color::{self, Color, GREY, INK, STILL, WHITE};
 use crate::paper::font;
 use crate::paper::raster::Raster;
-use crate::scene::{Ground, Scene, Shape, positions_at};
+use crate::scene::{Ground, Scene, Shape};
 use crate::view::{Fit, View};
 use leastaction_output::Record;
 
@@ -50,7 +52,9 @@ pub(crate) struct Painter<'a> {
     /// What does not move.
     still: Raster,
     frame: Raster,
-    positions: Vec<f64>,
+    /// Meshes, and what is before and behind them.
+    solids: Option<Solids>,
+    sampled: Sampled,
 }
 
 impl<'a> Painter<'a> {
@@ -78,6 +82,7 @@ impl<'a> Painter<'a> {
         let refused = || PictureError::Size { width: width as u32, height: height as u32 };
         let blank = || Raster::new(width as u32, height as u32).ok_or_else(refused);
         let fit = bounds.fit(width, picture, MARGIN * density);
+        let solids = Solids::new(scene, record, [width as u32, height as u32], density);
         let mut painter = Painter {
             record,
             scene,
@@ -90,7 +95,8 @@ impl<'a> Painter<'a> {
             trails: vec![Vec::with_capacity(record.len()); scene.trails()],
             still: blank()?,
             frame: blank()?,
-            positions: Vec::new(),
+            solids,
+            sampled: Sampled::default(),
         };
         ground.iter().for_each(|ground| painter.lay(ground));
         painter.prepare();
@@ -105,7 +111,12 @@ impl<'a> Painter<'a> {
         (self.frame.width(), self.frame.height())
     }
 
-    /// Colours that frames are made of, if their edges were hard.
+    /// Colours of light and shade that frames are made of.
+    pub(crate) fn tones(&self) -> Vec<Color> {
+        self.solids.as_ref().map_or_else(Vec::new, |solids| solids.colors(self.scene))
+    }
+
+    /// Colours that frames are made of besides, if their edges were hard.
     pub(crate) fn colors(&self) -> Vec<Color> {
         let mut colors = vec![INK, GREY, STILL];
         colors.extend(GROUND);
@@ -123,9 +134,9 @@ impl<'a> Painter<'a> {
 
     fn prepare(&mut self) {
         for sample in 0..self.record.len() {
-            positions_at(self.record, sample, &mut self.positions);
+            self.sampled.read(self.record, sample, false);
             self.trails.iter_mut().for_each(|trail| trail.push([f64::NAN; 2]));
-            for shape in self.scene.shapes(&self.positions, self.size) {
+            for shape in self.scene.shapes(self.sampled.moment().places, self.size) {
                 match shape {
                     Shape::Trail { trail, at } => self.trails[trail][sample] = self.fit.pixel(at),
                     Shape::Line(points) if sample == 0 => {
@@ -142,12 +153,16 @@ impl<'a> Painter<'a> {
         let size = 13.0 * self.density * (room / full).min(1.0);
         self.still.text(at, &self.title, size, GREY);
         if self.scene.view() != View::PLANE {
-            self.triad();
+            let left = self.triad();
+            if let Some(solids) = &self.solids {
+                let middle = f64::from(self.still.height()) - 16.0 * self.density;
+                solids.bars(&mut self.still, [left - 12.0 * self.density, middle]);
+            }
         }
     }
 
-    /// Shows where the axes of space lead, in the corner that is left free for it.
-    fn triad(&mut self) {
+    /// Shows where the axes of space lead, in the corner that is left free for it, and tells where that begins.
+    fn triad(&mut self) -> f64 {
         let ends: [[f64; 2]; 3] = std::array::from_fn(|axis| {
             let unit = std::array::from_fn(|i| if i == axis { 1.0 } else { 0.0 });
             let [right, up] = self.scene.view().project(unit);
@@ -166,6 +181,8 @@ impl<'a> Painter<'a> {
             let at = [x - 3.0 * self.density, y + 4.0 * self.density];
             self.still.text(at, name, 12.0 * self.density, GREY);
         }
+        let back = ends.iter().map(|end| AXIS[1] * end[0]).fold(0.0, f64::min);
+        origin[0] + back * self.density
     }
 
     /// Paints a frame, and gives its pixels: red, green and blue, row by row.
@@ -173,8 +190,19 @@ impl<'a> Painter<'a> {
         let time = self.tempo.time(frame);
         let (sample, part) = self.sample(time);
         self.interpolate(sample, part);
+        self.picture(time, sample)
+    }
+
+    /// Paints a sample of the record, likewise.
+    pub(crate) fn paint_sample(&mut self, sample: usize) -> Vec<u8> {
+        self.interpolate(sample, 0.0);
+        self.picture(self.record.times[sample], sample)
+    }
+
+    /// Paints what is at a time, at or after a sample.
+    fn picture(&mut self, time: f64, sample: usize) -> Vec<u8> {
         self.frame.clear(&self.still);
-        let shapes = self.scene.shapes(&self.positions, self.size);
+        let shapes = self.scene.shapes(self.sampled.moment().places, self.size);
         let ends = shapes.iter().filter_map(|shape| match shape {
             Shape::Trail { trail, at } => Some((*trail, *at)),
             _ => None,
@@ -186,7 +214,10 @@ impl<'a> Painter<'a> {
         for (trail, at) in &ends {
             self.trail(*trail, sample, time, self.fit.pixel(*at));
         }
-        for shape in &shapes {
+        if let Some(solids) = &mut self.solids {
+            solids.paint(&mut self.frame, self.scene, &self.sampled.moment(), self.fit);
+        }
+        for shape in shapes.iter().filter(|_| self.solids.is_none()) {
             match shape {
                 Shape::Rod(line) => {
                     let pixels = line.map(|point| self.fit.pixel(point));
@@ -214,7 +245,10 @@ impl<'a> Painter<'a> {
     /// What rods and dots leave of a light straight above: it tells how high they are.
     fn shadows(&mut self, largest: f64) {
         let Some(height) = self.ground else { return };
-        for shape in self.scene.shadows(&self.positions, self.size, height) {
+        if let Some(solids) = &mut self.solids {
+            solids.shadow(&mut self.frame, self.scene, &self.sampled.moment(), self.fit, height);
+        }
+        for shape in self.scene.shadows(self.sampled.moment().places, self.size, height) {
             match shape {
                 Shape::Rod(line) => {
                     self.frame.stroke(line.map(|point| self.fit.pixel(point)), 2.0 * self.density, GROUND[2]);
@@ -236,10 +270,11 @@ impl<'a> Painter<'a> {
         } else {
             format!("t = {}", short(time, 3))
         };
-        if self.tempo.speed != 1.0 {
+        if self.tempo.speed != 1.0 && !self.title.is_empty() {
             text = format!("{text}   (×{})", short(self.tempo.speed, 2));
         }
-        if self.positions.iter().any(|x| !x.is_finite()) {
+        let moment = self.sampled.moment();
+        if moment.places.iter().any(|x| !x.is_finite()) {
             text.push_str("   not finite");
         }
         let at = [10.0 * self.density, f64::from(self.frame.height()) - 11.0 * self.density];
@@ -295,11 +330,12 @@ impl<'a> Painter<'a> {
     }
 
     fn interpolate(&mut self, sample: usize, part: f64) {
-        positions_at(self.record, sample, &mut self.positions);
+        let meshes = self.scene.has_meshes();
+        self.sampled.read(self.record, sample, meshes);
         if part > 0.0 {
-            let mut next = Vec::with_capacity(self.positions.len());
-            positions_at(self.record, sample + 1, &mut next);
-            self.positions.iter_mut().zip(next).for_each(|(x, next)| *x = (1.0 - part) * *x + part * next);
+            let mut next = Sampled::default();
+            next.read(self.record, sample + 1, meshes);
+            self.sampled.toward(&next, part);
         }
     }
 }

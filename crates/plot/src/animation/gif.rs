@@ -18,7 +18,7 @@ pub(crate) fn encode(painter: &mut Painter<'_>, bytes: &mut Vec<u8>) -> Result<(
     let refused = || PictureError::Size { width: wide, height: high };
     let [width, height] = [wide, high].map(|length| u16::try_from(length).map_err(|_| refused()));
     let (width, height) = (width?, height?);
-    let mut palette = Palette::new(&painter.colors());
+    let mut palette = Palette::new(&painter.colors(), &painter.tones());
     let mut encoder = Encoder::new(bytes, width, height, &palette.bytes())?;
     encoder.set_repeat(Repeat::Infinite)?;
     let mut shown: Vec<u8> = Vec::new();
@@ -78,19 +78,23 @@ struct Palette {
 }
 
 impl Palette {
-    /// Shades from white to each colour, and from each to ink.
-    fn new(colors: &[Color]) -> Palette {
-        let mut all = vec![WHITE.rgb];
+    /// Shades from white to each colour, and from each to ink, and these tones as they are. Where there are tones, shades are few: all
+    /// have to find room.
+    fn new(colors: &[Color], tones: &[Color]) -> Palette {
+        let mut all: Vec<_> =
+            std::iter::once(WHITE).chain(tones.iter().copied()).map(|color| color.rgb).collect();
+        let (shades, dark) = if tones.is_empty() { (SHADES, 3) } else { (SHADES / 3, 1) };
         let ramp = |from: Color, to: Color, shades: usize| {
             (1..=shades).map(move |i| to.faint(i as f64 / shades as f64).over(from).rgb)
         };
         for color in colors {
-            all.extend(ramp(WHITE, *color, SHADES));
-            all.extend(ramp(*color, INK, 3));
+            all.extend(ramp(WHITE, *color, shades));
+            all.extend(ramp(*color, INK, dark));
         }
-        all.sort_unstable();
-        all.dedup();
+        let mut known = std::collections::HashSet::new();
+        all.retain(|rgb| known.insert(*rgb));
         all.truncate(255);
+        all.sort_unstable();
         Palette { colors: all, known: vec![None; 1 << 18] }
     }
 

@@ -2,11 +2,14 @@
 
 mod frame;
 mod gif;
+mod solids;
 mod tempo;
 mod video;
 
 use crate::chart::ending;
 use crate::error::PictureError;
+use crate::paper::Image;
+use crate::paper::color::Color;
 use crate::scene::{Scene, SceneError};
 use frame::Painter;
 use leastaction_language::Drawing;
@@ -15,6 +18,9 @@ use std::path::Path;
 
 pub use tempo::Tempo;
 pub use video::ffmpeg;
+
+/// Pixels per length of a picture that is part of a plot.
+const STILL: f64 = 1.6;
 
 /// Coordinates of a phase portrait, where there is nothing else to draw.
 const PORTRAITS: usize = 3;
@@ -85,6 +91,15 @@ impl Animation<'_> {
         }
         Ok(tempo)
     }
+}
+
+/// A picture of a scene at a sample of a record.
+pub(crate) fn still(record: &Record, scene: &Scene, sample: usize) -> Result<Image, PictureError> {
+    let mut painter = Painter::new(record, scene, Tempo::of(&record.times), "", STILL)?;
+    let columns = painter.size().0 as usize;
+    let rgb = painter.paint_sample(sample);
+    let cells = rgb.as_chunks().0.iter().map(|&[r, g, b]| Color::new(r, g, b)).collect();
+    Ok(Image { cells, columns, smooth: true })
 }
 
 /// Coordinates and their velocities as places of a plane, each scaled to fill it, around two axes.

@@ -62,6 +62,8 @@ pub(crate) struct Panel {
     pub(crate) scale: Option<[String; 2]>,
     /// What fills the chart, instead of a grid.
     pub(crate) image: Option<Image>,
+    /// What stands here instead of a chart.
+    pub(crate) picture: Option<Image>,
 }
 
 impl Panel {
@@ -77,12 +79,30 @@ impl Panel {
             message: None,
             scale: None,
             image: None,
+            picture: None,
         }
+    }
+
+    /// A picture under a title.
+    pub(crate) fn picture(title: impl Into<String>, picture: Image) -> Panel {
+        let axis = || Axis::linear("", [0.0, 1.0], 0.0);
+        Panel { picture: Some(picture), ..Panel::new(title, axis(), axis()) }
     }
 
     /// Draws the panel into a rectangle of a sheet: left, top, width and height.
     pub(crate) fn draw(&self, sheet: &mut Sheet, [left, top, width, height]: [f64; 4]) {
         let left_top = (Horizontal::Left, Vertical::Top);
+        if let Some(picture) = &self.picture {
+            sheet.text([left + 4.0, top], &self.title, TITLE, INK, left_top);
+            let [room, high] = [width - 8.0, height - 28.0];
+            let rows = picture.cells.len() / picture.columns.max(1);
+            let [across, down] = [picture.columns, rows].map(|count| count as f64);
+            let scale = (room / across).min(high / down);
+            let x = left + 4.0 + (room - scale * across) / 2.0;
+            let y = top + 24.0;
+            sheet.images.push((picture.clone(), [x, y, x + scale * across, y + scale * down]));
+            return;
+        }
         let rows = self.legend(width);
         let title = if self.title.is_empty() { 4.0 } else { 24.0 };
         let head = title + 19.0 * rows.len() as f64 + 6.0;

@@ -77,6 +77,16 @@ impl Raster {
         }
     }
 
+    /// Lays a colour over a pixel.
+    pub(crate) fn blend(&mut self, x: usize, y: usize, color: Color) {
+        let place = y * self.width() as usize + x;
+        let pixel = &mut self.pixels.pixels_mut()[place];
+        // The paper is white, so that nothing shines through.
+        let below = Color::new(pixel.red(), pixel.green(), pixel.blue());
+        let [r, g, b] = color.over(below).rgb;
+        *pixel = tiny_skia::ColorU8::from_rgba(r, g, b, 255).premultiply();
+    }
+
     pub(crate) fn width(&self) -> u32 {
         self.pixels.width()
     }

@@ -67,6 +67,8 @@ pub(crate) struct Image {
     /// Cells from left to right, rows from top to bottom.
     pub(crate) cells: Vec<Color>,
     pub(crate) columns: usize,
+    /// Whether it is a picture, and not cells that each stand for something.
+    pub(crate) smooth: bool,
 }
 
 /// Images behind marks, back to front.
@@ -203,9 +205,10 @@ impl Image {
         let rows = self.cells.len() / self.columns.max(1);
         let (width, height) = (self.columns as u32, rows as u32);
         let png = png(&rgb, [width, height], None)?;
+        let rendering = if self.smooth { "auto" } else { "pixelated" };
         Ok(format!(
             "\n<image x=\"{left}\" y=\"{top}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" \
-             image-rendering=\"pixelated\" href=\"data:image/png;base64,{}\"/>",
+             image-rendering=\"{rendering}\" href=\"data:image/png;base64,{}\"/>",
             right - left,
             bottom - top,
             base64(&png)

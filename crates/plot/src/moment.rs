@@ -1,0 +1,50 @@
+//! A system at a moment, as much of it as is drawn.
+
+use leastaction_output::Record;
+
+/// A system at a moment.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Moment<'a> {
+    /// Where particles and points are, one after the other.
+    pub places: &'a [f64],
+    /// The velocities of the coordinates; none for a port-Hamiltonian system.
+    pub velocities: &'a [f64],
+}
+
+/// A sample of a record, or what is between two of them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sampled {
+    places: Vec<f64>,
+    velocities: Vec<f64>,
+}
+
+impl Sampled {
+    /// Reads a sample. Velocities, of which there may be very many, are read if something is coloured by them.
+    pub(crate) fn read(&mut self, record: &Record, sample: usize, velocities: bool) {
+        positions_at(record, sample, &mut self.places);
+        self.velocities.clear();
+        if velocities {
+            let columns = (0..record.velocities.len()).map(|i| record.velocities.values(i));
+            self.velocities.extend(columns.map(|values| values.get(sample).copied().unwrap_or(f64::NAN)));
+        }
+    }
+
+    /// Goes a part of the way to another sample.
+    pub(crate) fn toward(&mut self, other: &Sampled, part: f64) {
+        let lists = [(&mut self.places, &other.places), (&mut self.velocities, &other.velocities)];
+        for (from, to) in lists {
+            from.iter_mut().zip(to).for_each(|(x, next)| *x = (1.0 - part) * *x + part * next);
+        }
+    }
+
+    pub(crate) fn moment(&self) -> Moment<'_> {
+        Moment { places: &self.places, velocities: &self.velocities }
+    }
+}
+
+/// The positions of a record's places at a sample, one after the other, as a [`Scene`](crate::Scene) takes them.
+pub fn positions_at(record: &Record, sample: usize, positions: &mut Vec<f64>) {
+    positions.clear();
+    let axes = record.paths.iter().flat_map(|path| &path.axes);
+    positions.extend(axes.map(|axis| axis.get(sample).copied().unwrap_or(f64::NAN)));
+}
