@@ -225,7 +225,7 @@ mod tests {
         for y in 0..64 {
             for x in 0..64 {
                 let far = (x as f32 + 0.5 - 31.3).hypot(y as f32 + 0.5 - 31.8);
-                if far < 28.9 || far > 30.1 {
+                if !(28.9..=30.1).contains(&far) {
                     assert_eq!(buffer.row(y)[x].is_some(), far < 28.9, "{x}, {y}");
                 }
             }
