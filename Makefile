@@ -31,6 +31,7 @@ bench:
 	$(CARGO) bench --package leastaction-mechanics --bench acceleration
 	$(CARGO) bench --package leastaction-integrate --bench chain
 	$(CARGO) bench --package leastaction-field --bench tetrahedra
+	$(CARGO) bench --package leastaction-field --bench pairs
 
 # The pictures of the README and the book.
 pictures: program = $${CARGO_TARGET_DIR:-target}/release/leastaction

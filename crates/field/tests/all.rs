@@ -8,5 +8,6 @@ mod formats;
 mod held;
 mod hostile;
 mod meshes;
+mod near;
 mod page;
 mod reference;

@@ -27,10 +27,24 @@ pub struct Element<'g> {
 
 /// Numbers that belong to nodes or elements: a symbol for each node of an element, or one, and the numbers.
 #[derive(Clone, Debug)]
-struct Own<'g> {
+pub(super) struct Own<'g> {
     name: String,
-    symbols: Vec<Expr<'g>>,
-    values: Vec<f64>,
+    pub(super) symbols: Vec<Expr<'g>>,
+    pub(super) values: Vec<f64>,
+}
+
+impl Own<'_> {
+    /// Checks that there are as many numbers as nodes or elements, and that they are finite.
+    fn check(&self, expected: usize, of: &'static str) -> Result<(), FieldError> {
+        let (parameter, found) = (self.name.clone(), self.values.len());
+        if found != expected {
+            return Err(FieldError::Count { parameter, found, expected, of });
+        }
+        match self.values.iter().position(|value| !value.is_finite()) {
+            Some(index) => Err(FieldError::NotFinite { parameter, index }),
+            None => Ok(()),
+        }
+    }
 }
 
 /// What does not move: symbols, and for each element a value for each of them.
@@ -115,6 +129,19 @@ impl<'g> Element<'g> {
         symbol
     }
 
+    /// Whether a symbol stands for something that each element has its own of: a number, or where its nodes are at rest.
+    pub(super) fn is_of_element(&self, symbol: Expr<'g>) -> bool {
+        let rest = self.points.iter().flat_map(|point| point.rest);
+        rest.chain(self.element_values.iter().flat_map(|own| own.symbols.iter().copied()))
+            .any(|own| own == symbol)
+    }
+
+    /// Numbers of nodes, of which there are so many: the symbols for those of an element's nodes, and all of them.
+    pub(super) fn values_of_nodes(&self, nodes: usize) -> Result<&[Own<'g>], FieldError> {
+        self.node_values.iter().try_for_each(|own| own.check(nodes, "nodes"))?;
+        Ok(&self.node_values)
+    }
+
     /// The symbols of the coordinates of its nodes.
     pub(super) fn slots(&self) -> Vec<Expr<'g>> {
         self.points.iter().flat_map(|point| point.at).collect()
@@ -123,18 +150,8 @@ impl<'g> Element<'g> {
     /// What does not move of many elements, by the nodes of each.
     pub(super) fn table(&self, nodes: &[u32], rest: &[Vector]) -> Result<Table<'g>, FieldError> {
         let (arity, elements) = (self.arity(), nodes.len() / self.arity());
-        let check = |own: &Own<'g>, expected: usize, of: &'static str| {
-            let (parameter, found) = (own.name.clone(), own.values.len());
-            if found != expected {
-                return Err(FieldError::Count { parameter, found, expected, of });
-            }
-            match own.values.iter().position(|value| !value.is_finite()) {
-                Some(index) => Err(FieldError::NotFinite { parameter, index }),
-                None => Ok(()),
-            }
-        };
-        self.node_values.iter().try_for_each(|own| check(own, rest.len(), "nodes"))?;
-        self.element_values.iter().try_for_each(|own| check(own, elements, "elements"))?;
+        self.node_values.iter().try_for_each(|own| own.check(rest.len(), "nodes"))?;
+        self.element_values.iter().try_for_each(|own| own.check(elements, "elements"))?;
         let own =
             self.node_values.iter().chain(&self.element_values).flat_map(|own| own.symbols.iter().copied());
         let symbols: Vec<_> = self.points.iter().flat_map(|point| point.rest).chain(own).collect();

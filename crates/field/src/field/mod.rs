@@ -6,6 +6,7 @@ mod enclosed;
 mod error;
 mod hoist;
 mod material;
+mod near;
 mod nodes;
 mod shipped;
 pub(crate) mod vector;
@@ -23,7 +24,7 @@ use crate::mesh::{Mesh, Vector};
 use crate::topology::is_closed;
 use hoist::hoisted;
 use leastaction_expr::{Expr, Graph, IntoExpr};
-use leastaction_mechanics::{Elements, Implicit};
+use leastaction_mechanics::{Elements, Energy, Implicit};
 
 /// What a field has an energy for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,6 +146,8 @@ pub struct Field<'g> {
     over: Over,
     element: Element<'g>,
     energy: Expr<'g>,
+    /// The distance from which on the energy of a pair is zero.
+    cutoff: Option<Expr<'g>>,
 }
 
 impl<'g> Field<'g> {
@@ -157,7 +160,35 @@ impl<'g> Field<'g> {
     ) -> Field<'g> {
         let mut element = Element::new(graph, over.arity());
         let energy = energy(&mut element);
-        Field { name: name.to_owned(), over, element, energy }
+        Field { name: name.to_owned(), over, element, energy, cutoff: None }
+    }
+
+    /// The field on pairs that are nearer than a cut-off, a number or an expression of parameters; others have no energy. Where it jumps to zero, so do
+    /// forces: energies drift if they do not end at zero there.
+    ///
+    /// ```
+    /// use leastaction_expr::Graph;
+    /// use leastaction_field::{Field, Over};
+    ///
+    /// // Soft balls of diameter 1.
+    /// let graph = Graph::new();
+    /// let balls = Field::new(&graph, "balls", Over::Pairs, |e| {
+    ///     let square: leastaction_expr::Expr<'_> = (0..3).map(|i| (e.at(1)[i] - e.at(0)[i]).pow(2)).sum();
+    ///     50.0 * (1.0 - square.sqrt()).pow(2)
+    /// });
+    /// let balls = balls.within(1.0);
+    /// ```
+    ///
+    /// # Panics
+    /// If it is not a field of pairs.
+    #[must_use]
+    pub fn within(mut self, cutoff: impl IntoExpr<'g>) -> Field<'g> {
+        assert_eq!(self.over, Over::Pairs, "a cut-off is one of pairs");
+        let cutoff = cutoff.into_expr(self.energy.graph());
+        let apart = vector::minus(self.element.at(1), self.element.at(0));
+        self.energy = vector::dot(apart, apart).lt(cutoff.pow(2)).select(self.energy, 0.0);
+        self.cutoff = Some(cutoff);
+        self
     }
 
     /// Its name.
@@ -176,6 +207,21 @@ impl<'g> Field<'g> {
     #[must_use]
     pub fn over(&self) -> Over {
         self.over
+    }
+
+    /// The energy of the field on a mesh, whose node i has the coordinates first + 3i, first + 3i + 1 and first + 3i + 2: of pairs within its cut-off, which are
+    /// found anew as they move, or of [all elements](Field::on). Memory is in proportion to nodes and elements.
+    ///
+    /// # Errors
+    /// As [`Field::on`].
+    pub fn potential(&self, mesh: &Mesh, first: u32) -> Result<Energy<'g>, FieldError> {
+        match self.near(mesh.nodes().len(), first)? {
+            Some(_) if mesh.nodes().len() < 2 => {
+                Err(FieldError::Nothing { field: self.name.clone(), over: self.over.name() })
+            }
+            Some(near) => Ok(Energy::Opaque(near)),
+            None => self.on(mesh, first).map(Energy::Elements),
+        }
     }
 
     /// The field on all elements of a mesh, whose node i has the coordinates first + 3i, first + 3i + 1 and first + 3i + 2.

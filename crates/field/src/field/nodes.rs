@@ -3,7 +3,7 @@
 use super::{Field, FieldError};
 use crate::mesh::Mesh;
 use leastaction_expr::{BlockError, Expr, SymbolBlock};
-use leastaction_mechanics::{Model, System};
+use leastaction_mechanics::{Energy, Model, System};
 
 /// The nodes of a mesh as particles of a model: a block of coordinates `name[i].x`, `name[i].y`, `name[i].z`, with a mass for each node.
 #[derive(Clone, Debug)]
@@ -58,7 +58,11 @@ impl<'m, 'g> Nodes<'m, 'g> {
     /// # Errors
     /// As [`Field::on`].
     pub fn add(&self, model: &mut Model<'g>, field: &Field<'g>) -> Result<(), FieldError> {
-        model.potential(field.name(), field.on(self.mesh, self.first as u32)?);
+        match field.potential(self.mesh, self.first as u32)? {
+            Energy::Formula(energy) => model.potential(field.name(), energy),
+            Energy::Elements(elements) => model.potential(field.name(), elements),
+            Energy::Opaque(opaque) => model.potential(field.name(), opaque),
+        };
         Ok(())
     }
 

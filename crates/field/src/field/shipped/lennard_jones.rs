@@ -1,6 +1,6 @@
 //! The Lennard-Jones potential between all pairs of nodes, whole, or cut off so that energy and force end at zero.
 
-use super::{Card, Given, Parameter};
+use super::{CUTOFF, Card, Given, Parameter};
 use crate::field::Over;
 use crate::field::vector::{dot, minus};
 use leastaction_expr::Expr;
@@ -30,11 +30,11 @@ pub(super) const CUT: Card = Card {
     parameters: &[
         EPSILON,
         SIGMA,
-        Parameter::of_field("cutoff", "the distance from which on there is no force"),
+        Parameter::of_field(CUTOFF, "the distance from which on there is no force"),
     ],
     invariant: [true, true],
     energy: |given| {
-        let (square, cutoff) = (square(given), given.get("cutoff"));
+        let (square, cutoff) = (square(given), given.get(CUTOFF));
         let sixth = (given.get("sigma") / cutoff).pow(6);
         let slope = given.get("epsilon") * 24.0 * (sixth - 2.0 * sixth.pow(2)) / cutoff;
         let at_cutoff = potential(given, cutoff.pow(2));

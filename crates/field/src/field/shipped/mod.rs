@@ -89,6 +89,9 @@ impl Parameter {
 const LAMBDA: Parameter = Parameter::of_field("lambda", "Lamé's first parameter");
 const MU: Parameter = Parameter::of_field("mu", "the shear modulus");
 
+/// The parameter from which on a pair has no energy.
+const CUTOFF: &str = "cutoff";
+
 /// What is declared of a shipped field.
 pub struct Card {
     /// Its name.
@@ -188,8 +191,9 @@ impl Card {
             };
             parameters.push((name, symbols));
         }
+        let cutoff = parameters.iter().find(|(name, _)| *name == CUTOFF).map(|(_, symbols)| symbols[0]);
         let energy = (self.energy)(&mut Given { element: &mut element, parameters });
-        Ok(Field { name: self.name.to_owned(), over: self.over, element, energy })
+        Ok(Field { name: self.name.to_owned(), over: self.over, element, energy, cutoff })
     }
 
     /// With Lamé's parameters in place of Young's modulus and Poisson's ratio.
