@@ -67,8 +67,14 @@ const SPEEDS_UP: f64 = 1.3;
 /// Executed instructions that compiling one instruction takes as long as, and those that a step takes besides its method's own.
 const COMPILING: f64 = 1500.0;
 const BESIDES: f64 = 400.0;
-/// Work that nobody waits for: some milliseconds.
-const LITTLE: f64 = 2e7;
+/// Work that nobody waits for: a millisecond or two.
+const LITTLE: f64 = 2e6;
+/// The remainder of a series is further below its tolerance than the errors of other methods are: it may cost so many times as much.
+const FINER: f64 = 1.5;
+/// With so many digits, steps of order 9 cost less than those of order 8: by half where constraints make evaluations dear.
+const MANY_DIGITS: f64 = 9.5;
+/// At corners, where each step is tried some times until it lands, shorter steps of less work are better up to so many digits.
+const MANY_AT_CORNERS: f64 = 11.0;
 /// Series of more instructions are not compiled but run in loops, which are so many times slower.
 const LARGEST_SERIES: f64 = 2e5;
 const IN_LOOPS: f64 = 5.0;
@@ -165,13 +171,16 @@ fn by_tolerance(facts: &Facts, tempo: Tempo, effort: Effort, tolerance: f64) -> 
             "the field is in closed form, and its Taylor series is the cheapest way to many digits"
                 .to_owned(),
         ),
-        () if closed && !is_smooth(facts) && digits < 11.0 => {
+        () if closed && !is_smooth(facts) && digits < MANY_AT_CORNERS => {
             ("dop853", "good accuracy of a field with branches, over which no series reaches".to_owned())
         }
-        () if closed && digits < 11.0 => {
+        () if closed && digits < MANY_DIGITS => {
             ("dop853", "good accuracy, for less work than to compile and sum a Taylor series".to_owned())
         }
-        () if digits >= 11.0 => ("vern9", "many digits of any vector field".to_owned()),
+        () if closed && digits < MANY_AT_CORNERS => {
+            ("vern9", "many digits, for less work than to compile and sum a Taylor series".to_owned())
+        }
+        () if digits >= MANY_DIGITS => ("vern9", "many digits of any vector field".to_owned()),
         () if digits >= 6.0 => ("dop853", "good accuracy of any vector field".to_owned()),
         () => ("tsit5", "few digits of any vector field".to_owned()),
     }
@@ -263,7 +272,7 @@ impl Effort {
         let stages = 12.0 * field + 90.0 * state;
         let compiled = if whole { stages } else { field };
         let by_stages = COMPILING * compiled + 0.55 * steps * finer.powf(0.125) * (BESIDES + stages);
-        by_series < 2.0 * by_stages + LITTLE
+        by_series < FINER * by_stages + LITTLE
     }
 }
 

@@ -19,6 +19,9 @@ const SERIES: f64 = 0.02;
 const LONGEST: f64 = 2.0;
 /// Less than this is not asked for by any tolerance: a companion of a run that asks for less has to differ from it all the same.
 const FINEST: f64 = f64::EPSILON;
+/// A companion lands so many roundings beyond each corner of a force: where the run lands it is off by a rounding or a few, often to the same side, and all that
+/// becomes of that a companion which lands in the same places would not show.
+const BEYOND: f64 = 64.0;
 /// The coarsest tolerance of a companion.
 const COARSEST: f64 = 0.1;
 
@@ -73,7 +76,7 @@ impl Integrator {
                 Pace::Tolerance(Tolerance { relative, absolute: absolute.times(factor) })
             }
         };
-        Integrator { pace, longest: self.longest * stretch, ..self.clone() }
+        Integrator { pace, longest: self.longest * stretch, beyond: BEYOND, ..self.clone() }
     }
 }
 

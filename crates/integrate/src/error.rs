@@ -31,6 +31,23 @@ pub enum RunError {
         /// The absolute tolerance.
         absolute: f64,
     },
+    /// At the pace it has, the run would take far more steps than are allowed.
+    #[error(
+        "{tried} steps led to t = {}, some {steps:.0e} would lead to the end, and {limit} are allowed: end the run earlier, tolerate more, or allow more steps",
+        number(.t)
+    )]
+    Endless {
+        /// Where it was given up.
+        t: f64,
+        /// How many steps were tried until there.
+        tried: u64,
+        /// How many it would take.
+        steps: f64,
+        /// How many are allowed.
+        limit: u64,
+        /// Whose steps.
+        lane: usize,
+    },
     /// Absolute tolerances are those of other states.
     #[error("there are {tolerances} absolute tolerances, and a state has {components} components")]
     TolerancesOfOthers {
@@ -323,6 +340,7 @@ impl RunError {
             | RunError::BadWanted { lane, .. }
             | RunError::BadDensity { lane, .. }
             | RunError::Chatter { lane, .. }
+            | RunError::Endless { lane, .. }
             | RunError::NotFinite { lane, .. } => Some(*lane),
             RunError::Step(error) => error.lane(),
             RunError::Eval(error) => error.lane(),

@@ -47,6 +47,8 @@ pub struct Integrator {
     pub(crate) compiled: Option<bool>,
     pub(crate) limit: u64,
     pub(crate) longest: f64,
+    /// By so many roundings a step ends beyond a border that it lands on.
+    pub(crate) beyond: f64,
 }
 
 /// A moment of a run, as its observer sees it.
@@ -87,6 +89,13 @@ impl Moment<'_, '_> {
     #[must_use]
     pub fn work(&self) -> Work {
         self.run.motion.work()
+    }
+
+    /// The state that was reached.
+    #[must_use]
+    pub fn state(&self) -> State {
+        let degrees = self.run.motion.system().degrees();
+        State::from_block(self.t(), self.run.block.values(), degrees)
     }
 
     /// All that the rest of the run depends on.
@@ -133,6 +142,7 @@ impl Integrator {
             compiled: None,
             limit: Integrator::STEP_LIMIT,
             longest: f64::INFINITY,
+            beyond: 0.0,
         }
     }
 
@@ -246,7 +256,7 @@ impl Integrator {
     }
 
     pub(crate) fn limits(&self, steps: u64) -> Limits {
-        Limits { steps, longest: self.longest, compiled: self.compiled }
+        Limits { steps, longest: self.longest, beyond: self.beyond, compiled: self.compiled }
     }
 
     /// How many steps it may take, and how long they may be.
@@ -347,6 +357,43 @@ impl Integrator {
         from.restore(&mut run).map_err(RunError::from)?;
         run.fix_all_branches()?;
         self.record(run, trajectory, watch)
+    }
+
+    /// Goes on with a run that another integrator was broken off in, to its end: with its samples, events and work, and with the samples of this one that are still to
+    /// come of a run from `start` on. The method begins anew where the other was left.
+    ///
+    /// # Errors
+    /// [`Failed`] has what was computed by both until then.
+    pub fn take_over(
+        &self,
+        dynamics: &mut Dynamics,
+        mut so_far: Trajectory,
+        (start, end): (f64, f64),
+        watch: impl FnMut(&mut Moment<'_, '_>) -> ControlFlow<()>,
+    ) -> Result<Trajectory, Failed> {
+        let here = so_far.end();
+        let rest = match self.output {
+            Output::Every(_) => self.clone(),
+            _ => {
+                let times = self.sample_times(dynamics.system(), start, end)?;
+                if !times.contains(&here.t) {
+                    so_far.pop();
+                }
+                let way = end - start;
+                let later: Vec<f64> = times.into_iter().filter(|t| (t - here.t) * way > 0.0).collect();
+                self.clone().at(&later)
+            }
+        };
+        match rest.run_watched(dynamics, &here, end, watch) {
+            Ok(rest) => Ok(so_far.continued(rest)),
+            Err(Failed { error, trajectory }) => {
+                let joined = match trajectory {
+                    Some(rest) => so_far.continued(*rest),
+                    None => so_far,
+                };
+                Err(Failed { error, trajectory: Some(Box::new(joined)) })
+            }
+        }
     }
 
     fn run_loop<'d>(

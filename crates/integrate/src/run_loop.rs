@@ -62,6 +62,7 @@ pub(crate) struct RunLoop<'d> {
     sides: [Vec<f64>; 4],
     /// How many steps each lane has tried, and taken.
     tried: [u64; LANES],
+    milestones: [Milestone; LANES],
     accepted: [u64; LANES],
     /// Why a lane cannot go on, until somebody asks; and whether there is such a lane.
     failures: [Option<RunError>; LANES],
@@ -71,12 +72,22 @@ pub(crate) struct RunLoop<'d> {
     limits: Limits,
 }
 
+/// Where a lane was when it had tried half of so many steps, and all of them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Milestone {
+    tried: u64,
+    half: f64,
+    t: f64,
+}
+
 /// What a run must not exceed, and how it is compiled.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) steps: u64,
     /// The longest step that a tolerance may find.
     pub(crate) longest: f64,
+    /// By so many roundings a step ends beyond a border that it lands on.
+    pub(crate) beyond: f64,
     pub(crate) compiled: Option<bool>,
 }
 

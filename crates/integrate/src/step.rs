@@ -174,6 +174,20 @@ pub struct Work {
     pub iterations: u64,
 }
 
+impl std::ops::Add for Work {
+    type Output = Work;
+
+    fn add(self, other: Work) -> Work {
+        Work {
+            steps: self.steps + other.steps,
+            rejected: self.rejected + other.rejected,
+            evaluations: self.evaluations + other.evaluations,
+            jacobians: self.jacobians + other.jacobians,
+            iterations: self.iterations + other.iterations,
+        }
+    }
+}
+
 /// The vector field as a method sees it, with a tally of the work.
 pub struct Motion<'d> {
     dynamics: &'d mut Dynamics,

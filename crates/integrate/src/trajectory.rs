@@ -95,6 +95,23 @@ impl Trajectory {
         self.blocks.extend_from_slice(block);
     }
 
+    pub(crate) fn pop(&mut self) {
+        if self.times.pop().is_some() {
+            self.blocks.truncate(self.times.len() * self.dimension);
+        }
+    }
+
+    /// This one, and another that goes on where it was left.
+    pub(crate) fn continued(mut self, rest: Trajectory) -> Trajectory {
+        let again = rest.times.first().is_some_and(|t| self.times.last() == Some(t));
+        for (t, block) in rest.samples().skip(usize::from(again)) {
+            self.push(t, block);
+        }
+        self.crossings.extend(rest.crossings.iter().cloned());
+        let work = self.work + rest.work;
+        Trajectory { times: self.times, blocks: self.blocks, crossings: self.crossings, work, ..rest }
+    }
+
     pub(crate) fn cross(&mut self, hit: Hit, t: f64, block: &[f64]) {
         let state = State::from_block(t, block, self.degrees);
         self.crossings.push(Crossing { event: hit.event, t, rising: hit.rising, state });

@@ -150,3 +150,21 @@ fn tolerances_below_rounding_come_to_an_end() {
         }
     }
 }
+
+/// A run that will not end within anything like the steps that are allowed is given up, long before these are used up; what was computed until then is kept.
+#[test]
+fn runs_without_hope_are_given_up() {
+    for (name, end) in [("dop853", 1e15), ("taylor", 1e300), ("radau5", -1e15)] {
+        let (mut dynamics, start) = oscillator();
+        let run =
+            Integrator::named(name, Tolerance::relative(1e-6)).unwrap().ends_only().at_most(100_000_000);
+        let failed = run.run(&mut dynamics, &start, end).unwrap_err();
+        let RunError::Endless { tried, steps, t, .. } = failed.error else { panic!("{name}: {failed}") };
+        assert!(tried < 200_000 && steps > 1e14, "{failed}");
+        assert_eq!(failed.trajectory.unwrap().end().t, t, "{name}");
+    }
+    // One that comes to its end is not.
+    let (mut dynamics, start) = oscillator();
+    let run = Integrator::named("tsit5", Tolerance::relative(1e-6)).unwrap().ends_only().at_most(400_000);
+    assert!(run.run(&mut dynamics, &start, 20_000.0).is_ok());
+}

@@ -112,7 +112,10 @@ impl Run {
         };
         let fastest = broken.or_else(|| (0..y.len()).max_by(|&i, &j| speed(i).total_cmp(&speed(j))))?;
         let integrator = &simulation.integrator;
-        let exhausted = matches!(error, RunError::OutOfSteps { .. } | RunError::TooManySamples { .. });
+        let exhausted = matches!(
+            error,
+            RunError::OutOfSteps { .. } | RunError::Endless { .. } | RunError::TooManySamples { .. }
+        );
         Some(Diagnosis {
             t: end.t,
             name: simulation.dynamics.system().state_name(fastest),

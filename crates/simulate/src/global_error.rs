@@ -254,9 +254,11 @@ impl Simulation {
         interrupted: &AtomicBool,
         progress: &Progress,
     ) -> Option<GlobalError> {
+        // A method that took over is judged by itself.
+        let integrator = &run.simulation.integrator;
         let end = run.trajectory.end().t;
         let error = companion.as_ref().and_then(|companion| run.compare(companion));
-        let longer = matches!(self.integrator.pace(), Pace::Step(_) | Pace::Density(_));
+        let longer = matches!(integrator.pace(), Pace::Step(_) | Pace::Density(_));
         let unstable = || companion.as_ref().is_none_or(|companion| !self.is_stable(companion));
         let unsure = match &error {
             Some(error) => {
@@ -268,7 +270,7 @@ impl Simulation {
             run.compare(&self.companion((integrator, false), interrupted, progress)?)
         };
         if unsure {
-            let finer = again(self.integrator.finer());
+            let finer = again(integrator.finer());
             return match (error, finer) {
                 (Some(coarse), Some(fine)) => Some(if coarse.at_end && !fine.at_end { coarse } else { fine }),
                 (coarse, fine) => fine.or(coarse),
@@ -279,7 +281,7 @@ impl Simulation {
         let same = companion.is_some_and(|companion| companion.trajectory.work().steps == steps);
         if !longer && same && steps <= FEW && steps > 0 {
             let shorter = (end - self.start.t).abs() / (1.5 * steps as f64);
-            let second = again(self.integrator.finer().longest_step(shorter));
+            let second = again(integrator.finer().longest_step(shorter));
             return match (error, second) {
                 (Some(one), Some(other)) => Some(if other.relative > one.relative { other } else { one }),
                 (one, other) => one.or(other),
@@ -342,9 +344,6 @@ impl Run {
         for (error, x) in errors.iter_mut().zip(one) {
             *error = larger(*error, ROUNDING * x.abs());
         }
-        let relative =
-            errors.iter().zip(&sizes).map(|(error, size)| if *size > 0.0 { error / size } else { 0.0 });
-        let relative = relative.fold(0.0, larger);
         let mut velocities = Vec::new();
         if system.facts().form != Form::Ports {
             let mut dynamics = simulation.dynamics.clone();
@@ -368,6 +367,15 @@ impl Run {
                 }
             }
         }
+        // Momenta of a motion that would not move anything by a rounding in all of the run are noise, and have no digits to lose.
+        let largest = |numbers: &[f64]| numbers.iter().fold(0.0, |m: f64, x| larger(m, x.abs()));
+        let span = (t - simulation.start.t).abs();
+        let noise = !velocities.is_empty()
+            && span * largest(&velocities) <= ROUNDING * largest(&sizes[..system.degrees()]);
+        let judged = if noise { system.degrees() } else { errors.len() };
+        let relative =
+            errors.iter().zip(&sizes).map(|(error, size)| if *size > 0.0 { error / size } else { 0.0 });
+        let relative = relative.take(judged).fold(0.0, larger);
         let momenta = errors.split_off(system.degrees().min(errors.len()));
         let at_end = if event { met } else { t == own.end().t };
         Some(GlobalError {

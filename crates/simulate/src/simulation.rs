@@ -103,7 +103,7 @@ impl Simulation {
     }
 
     /// Runs, and shows each step to somebody who may report progress, or interrupt. What was computed until then is kept. If a method that was chosen
-    /// creeps and another does not, that one begins anew, and the simulation of the run says so.
+    /// creeps and another does not, that one goes on from there, and the simulation of the run says so.
     ///
     /// # Errors
     /// As [`Simulation::run`].
@@ -119,10 +119,10 @@ impl Simulation {
             watch(moment)
         };
         let mut ran = self.integrator.run_watched(&mut simulation.dynamics, &self.start, self.until, both);
-        if let Some(creeps) = watched.creeps {
-            simulation = self.taken_over(creeps).unwrap_or_else(|| self.clone());
-            let integrator = simulation.integrator.clone();
-            ran = integrator.run_watched(&mut simulation.dynamics, &self.start, self.until, watch);
+        if let (Some(creeps), Ok(so_far)) = (watched.creeps, &mut ran) {
+            simulation = creeps.taken_over(simulation);
+            let (integrator, span) = (simulation.integrator.clone(), (self.start.t, self.until));
+            ran = integrator.take_over(&mut simulation.dynamics, so_far.clone(), span, watch);
         }
         let wall = before.elapsed();
         match ran {

@@ -231,3 +231,28 @@ fn a_method_that_creeps_is_replaced() {
     assert!(why.contains("was chosen, but had tried"), "{why}");
     assert!((run.trajectory.end().q[39] / 1e-6 - 1.0).abs() < 1e-6, "{:?}", run.trajectory.end());
 }
+
+/// It goes on from where the run stands, with the samples and the events until there, and those after it.
+#[test]
+fn a_method_that_takes_over_keeps_what_was_computed() {
+    // An oscillator that runs into honey: too late for a trial to see it.
+    let text = "coord x\nparticle ball mass 1 at [x]\npotential x^2/2\ndissipation 5e7*(1 + tanh(20*(t - 60)))*x'^2/2\nstart x = 1\n\
+                event zero: x = 0\nrun until 70, every 0.5, tol 1e-10\n";
+    let run = run(text, &Overrides::default());
+    let why = run.simulation.why.clone().unwrap();
+    assert!(why.contains("radau5 went on"), "{why}");
+    let times = run.trajectory.times();
+    assert_eq!(times.len(), 141, "{times:?}");
+    assert!(times.iter().enumerate().all(|(i, t)| (t - 0.5 * i as f64).abs() < 1e-9), "{times:?}");
+    // Before the honey it is a cosine, which passes 0 nineteen times until 59.
+    let at = |i: usize| run.trajectory.state(i).unwrap().q[0];
+    assert!((at(60) - 30_f64.cos()).abs() < 1e-8 && (at(100) - 50_f64.cos()).abs() < 1e-8);
+    let zeros: Vec<f64> = run.trajectory.crossings().iter().map(|crossing| crossing.t).collect();
+    let expected = (0..19).map(|i| (f64::from(i) + 0.5) * std::f64::consts::PI);
+    assert!(
+        zeros.len() >= 19 && zeros.iter().zip(expected).all(|(t, expected)| (t - expected).abs() < 1e-3),
+        "{zeros:?}"
+    );
+    // And there it sticks.
+    assert!((at(140) - at(125)).abs() < 1e-5);
+}

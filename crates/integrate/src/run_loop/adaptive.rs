@@ -3,7 +3,7 @@
 //! All lanes are treated alike, without branches where that can be: what is rare comes after a look whether any lane has it.
 
 use super::compiled::leap;
-use super::{Pacing, RunLoop};
+use super::{Milestone, Pacing, RunLoop};
 use crate::card::Sizing;
 use crate::clock::{self, first};
 use crate::controller::{self, Judged};
@@ -18,6 +18,13 @@ const ACROSS: f64 = 1e-6;
 /// A run looks at the field so often at least, unless all is known without a look: less would not show a hill or a pulse on the way. Estimates
 /// have about as many looks in a step as their order is.
 pub(super) const LOOKS: f64 = 100.0;
+
+/// A run of so many steps is long, a power of two;
+const LONG_RUN: u64 = 1 << 15;
+/// it becomes faster if the last half of its steps leads so many times as far, each, as those before;
+const FASTER: f64 = 1.5;
+/// and if it does not, it has no hope to end with so many times the steps that are allowed.
+const HOPELESS: f64 = 10.0;
 
 /// Lanes that cross a jump of the field, if there are any.
 pub(super) type Crossing = Option<[bool; LANES]>;
@@ -246,12 +253,36 @@ impl RunLoop<'_> {
     #[inline]
     pub(super) fn check_limit<const W: usize>(&mut self) {
         let limit = self.limits.steps;
+        let marked = |tried: &u64| *tried >= LONG_RUN && tried.is_power_of_two();
+        if self.tried[..W].iter().fold(false, |any, tried| any | marked(tried)) {
+            let tried = self.tried;
+            (0..W).filter(|&lane| marked(&tried[lane])).for_each(|lane| self.look_ahead(lane));
+        }
         if self.tried[..W].iter().fold(false, |any, tried| any | (*tried >= limit)) {
             for lane in 0..self.block.width() {
                 if self.tried[lane] >= limit && self.goes_on(lane) {
                     self.fail(lane, RunError::OutOfSteps { t: self.t[lane], limit });
                 }
             }
+        }
+    }
+}
+
+impl RunLoop<'_> {
+    /// Gives a lane up that would take far more steps than it may, if it does not become faster. It is looked at whenever it has tried twice as many as before.
+    fn look_ahead(&mut self, lane: usize) {
+        let (t, tried, limit) = (self.t[lane], self.tried[lane], self.limits.steps);
+        let Milestone { tried: before, half, t: then } = self.milestones[lane];
+        if before == tried || !self.goes_on(lane) {
+            return;
+        }
+        self.milestones[lane] = Milestone { tried, half: then, t };
+        let known = before * 2 == tried && tried >= 4 * LONG_RUN;
+        // The way of a step, in the last half of them and in the quarter before that.
+        let (last, first) = ((t - then).abs() / before as f64, (then - half).abs() / (before / 2) as f64);
+        let steps = tried as f64 + (self.end - t).abs() / last;
+        if known && last < FASTER * first && steps > HOPELESS * limit as f64 {
+            self.fail(lane, RunError::Endless { t, tried, steps, limit, lane });
         }
     }
 }

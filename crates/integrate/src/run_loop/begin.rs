@@ -2,7 +2,7 @@
 
 use super::passage::Passage;
 use super::switching::Switching;
-use super::{Limits, Pacing, RunLoop};
+use super::{Limits, Milestone, Pacing, RunLoop};
 use crate::block::Block;
 use crate::card::{Card, Kind, Sizing};
 use crate::clock;
@@ -110,6 +110,7 @@ impl<'d> RunLoop<'d> {
             crossed: [f64::MAX; LANES],
             sides: std::array::from_fn(|_| vec![0.0; side]),
             tried: [0; LANES],
+            milestones: Default::default(),
             accepted: [0; LANES],
             failures: [const { None }; LANES],
             failed: false,
@@ -126,6 +127,7 @@ impl<'d> RunLoop<'d> {
         for j in (0..width).filter(|&j| lanes[j]) {
             (self.t[j], self.late[j], self.crossed[j]) = (self.start, 0.0, f64::MAX);
             (self.tried[j], self.accepted[j], self.failures[j]) = (0, 0, None);
+            self.milestones[j] = Milestone::default();
             if let Some(passage) = &mut self.passage {
                 passage.forget(j);
             }

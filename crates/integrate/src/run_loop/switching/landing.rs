@@ -149,21 +149,57 @@ impl RunLoop<'_> {
         Ok(first)
     }
 
+    /// What roundings of the state make of the function of a border: none if it is one that motion slides on.
+    fn roughness(&mut self, lane: usize, border: Border) -> Result<f64, StepError> {
+        const APART: f64 = 1e-6;
+        let (width, end) = (self.block.width(), self.end_of(lane));
+        let RunLoop { switching: Some(switching), motion, polynomial, .. } = self else { return Ok(0.0) };
+        if switching.switches.get(border.row).is_none_or(|switch| switch.slides) {
+            return Ok(0.0);
+        }
+        let Switching { at: [at, sizes, moved], values, .. } = switching;
+        sizes.fill(0.0);
+        for tau in [0.0, 0.5, 1.0] {
+            polynomial.at(&[tau; LANES][..width], at);
+            sizes.iter_mut().zip(&*at).for_each(|(size, y)| *size = size.max(y.abs()));
+        }
+        let time = [end; LANES];
+        let mut function = |y: &[f64]| {
+            motion.dynamics().switching_functions(&time[..width], y, values)?;
+            Ok::<f64, EvalError>(values[border.row * width + lane])
+        };
+        let here = function(at)?;
+        let mut largest = 0.0_f64;
+        // Once all to the same side, once one by one to the other: what cancels in one sum does not in the other.
+        for other in [1.0, -1.0] {
+            let mut sign = APART;
+            for ((moved, y), (i, size)) in moved.iter_mut().zip(&*at).zip(sizes.iter().enumerate()) {
+                *moved = y + sign * size;
+                sign = if (i + 1) % width == 0 { sign * other } else { sign };
+            }
+            largest = largest.max((function(moved)? - here).abs());
+        }
+        Ok(f64::EPSILON * largest / APART)
+    }
+
     /// By how much longer the proposed step of a lane should be to end on a border, by the slope of the function at its end; `None` if it
     /// leads away from a border that it has not met.
     fn miss(&mut self, lane: usize, border: Border) -> Result<Option<f64>, StepError> {
         const ASIDE: f64 = 1e-3;
         let (width, start, end) = (self.block.width(), self.t[lane], self.end_of(lane));
         let (h, rounding) = (self.h[lane], self.rounding(lane));
+        let beyond = self.limits.beyond;
+        let beyond = if beyond > 0.0 { beyond * self.roughness(lane, border)? } else { 0.0 };
         let RunLoop { switching: Some(switching), motion, polynomial, .. } = self else { return Ok(None) };
         let mut value = |tau: f64| {
             polynomial.at(&[tau; LANES][..width], &mut switching.at[0]);
             let time = [start + tau * (end - start); LANES];
             motion.dynamics().switching_functions(&time[..width], &switching.at[0], &mut switching.values)?;
-            Ok::<f64, EvalError>(switching.values[border.row * width + lane] - border.value)
+            let off = switching.values[border.row * width + lane] - border.value;
+            Ok::<f64, EvalError>(off + border.side * beyond)
         };
-        let (here, aside) = (value(1.0)?, value(1.0 - ASIDE)?);
-        let miss = if here == 0.0 { 0.0 } else { -here * ASIDE * h / (here - aside) };
+        let (here, before, after) = (value(1.0)?, value(1.0 - ASIDE)?, value(1.0 + ASIDE)?);
+        let miss = if here == 0.0 { 0.0 } else { -here * 2.0 * ASIDE * h / (after - before) };
         // Not further than that: what a slope says is good nearby.
         let most = 0.5 * h.abs();
         let ahead = miss * h.signum();
