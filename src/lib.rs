@@ -2,7 +2,7 @@
 //!
 //! A [`Model`] is coordinates and energies; its [`System`] is compiled from it; an [`Integrator`] turns a start into a
 //! [`Trajectory`], a [`Study`] many starts into statistics, maps and tables. A [`Simulation`] does all that a text says. What most programs need is here; the crates are whole in [`expr`],
-//! [`compile`], [`mechanics`], [`field`], [`integrate`], [`ensemble`], [`simulate`] and [`catalog`].
+//! [`compile`], [`mechanics`], [`field`], [`analyze`], [`integrate`], [`ensemble`], [`simulate`] and [`catalog`].
 //!
 //! ```
 //! use leastaction::{Graph, Integrator, Model};
@@ -25,6 +25,7 @@
 //! ```
 
 // Each crate whole, under its own name.
+pub use leastaction_analyze as analyze;
 pub use leastaction_catalog as catalog;
 pub use leastaction_compile as compile;
 pub use leastaction_ensemble as ensemble;

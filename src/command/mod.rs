@@ -14,6 +14,7 @@ mod methods;
 mod new;
 mod pictures;
 mod progress;
+mod rest;
 mod run;
 mod section;
 mod setting;
@@ -41,6 +42,10 @@ pub(crate) enum Command {
     Merge(merge::Merge),
     /// Find where orbits pass a surface: a Poincaré section.
     Section(section::Section),
+    /// Find where a system rests: all forces balance.
+    Equilibrium(rest::Rest),
+    /// Find the normal modes about an equilibrium, with their frequencies.
+    Modes(rest::Modes),
     /// Compare methods on a system: what they cost, and how well they do.
     Compare(compare::Compare),
     /// List the systems of the catalog.
@@ -88,6 +93,8 @@ impl Command {
             Command::Ensemble(ensemble) => ensemble.execute(),
             Command::Merge(merge) => merge.execute(),
             Command::Section(section) => section.execute(),
+            Command::Equilibrium(rest) => rest.execute(),
+            Command::Modes(modes) => modes.execute(),
             Command::Compare(compare) => compare.execute(),
             Command::List => Ok(list::text()),
             Command::Show(show) => show.execute(),

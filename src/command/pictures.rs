@@ -28,7 +28,7 @@ pub(super) fn plot_file(name: &str) -> Result<PathBuf, String> {
     ending(name, &["svg", "png"])
 }
 
-fn animation_file(name: &str) -> Result<PathBuf, String> {
+pub(super) fn animation_file(name: &str) -> Result<PathBuf, String> {
     let file = ending(name, &["gif", "mp4"])?;
     let video = file.extension().is_some_and(|end| end.eq_ignore_ascii_case("mp4"));
     if video && ffmpeg(&std::env::var_os("PATH").unwrap_or_default()).is_none() {

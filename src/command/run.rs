@@ -50,10 +50,10 @@ struct Kept {
 
 impl Run {
     pub(crate) fn execute(self) -> Result<String, Failure> {
-        let read = &self.setting.beginning.system;
+        let read = &self.setting.beginning.what.system;
         self.files.check(read)?;
         self.pictures.check(read)?;
-        let source = self.setting.beginning.source()?;
+        let source = self.setting.beginning.what.source()?;
         let overrides = Overrides {
             fine_samples: self.pictures.samples(),
             ..self.files.sampled(self.setting.overrides(self.seed.seed))

@@ -6,9 +6,9 @@ use clap::Args;
 use leastaction::simulate::{Overrides, Source};
 use leastaction::{Expr, Graph, Integrator};
 
-/// The options that say what runs, from where to when.
+/// The options that say what there is, and where it begins.
 #[derive(Args)]
-pub(super) struct Beginning {
+pub(super) struct What {
     /// A system of the catalog (see `leastaction list`), a .motion file, or `-` for standard input
     pub(super) system: String,
     /// Set a parameter, or hold an input at a value
@@ -20,6 +20,13 @@ pub(super) struct Beginning {
     /// Build the system with a number of pieces, where it can be chosen
     #[arg(long, value_name = "N")]
     size: Option<usize>,
+}
+
+/// The options that say what runs, from where to when.
+#[derive(Args)]
+pub(super) struct Beginning {
+    #[command(flatten)]
+    pub(super) what: What,
     /// Run until a time; before 0 leads back in time
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub(super) until: Option<f64>,
@@ -74,8 +81,8 @@ fn assignment(text: &str) -> Result<(String, f64), String> {
     }
 }
 
-impl Beginning {
-    /// The text that says what moves.
+impl What {
+    /// The text that says what there is.
     pub(super) fn source(&self) -> Result<Source, Failure> {
         open(&self.system, self.size)
     }
@@ -91,15 +98,15 @@ impl Beginning {
     }
 
     /// What is asked for in place of what the text says.
+    pub(super) fn overrides(&self) -> Overrides {
+        Overrides { parameters: self.set.clone(), start: self.start.clone(), ..Overrides::default() }
+    }
+}
+
+impl Beginning {
+    /// What is asked for in place of what the text says.
     pub(super) fn overrides(&self, seed: Option<u64>) -> Overrides {
-        Overrides {
-            parameters: self.set.clone(),
-            start: self.start.clone(),
-            seed,
-            until: self.until,
-            max_steps: Some(self.max_steps),
-            ..Overrides::default()
-        }
+        Overrides { seed, until: self.until, max_steps: Some(self.max_steps), ..self.what.overrides() }
     }
 }
 

@@ -98,7 +98,12 @@ pub(super) fn summary(
         measured.warnings.iter().partition(|warning| matches!(warning, Warning::Moved { .. }));
     insert("method", moved.iter().map(|warning| row("start", warning.to_string())).collect());
     rows.extend(drifted.iter().map(|warning| row("warning", warning.to_string())));
-    Ok(table(&fitted(rows, columns())))
+    Ok(rows_of(rows))
+}
+
+/// Rows of a label and a text, as they fit on the terminal.
+pub(super) fn rows_of(rows: Vec<Vec<String>>) -> String {
+    table(&fitted(rows, columns()))
 }
 
 /// How wide standard output is, if it is a terminal.
@@ -130,7 +135,7 @@ fn fitted(rows: Vec<Vec<String>>, columns: Option<usize>) -> Vec<Vec<String>> {
 }
 
 /// Rows of which the first has a label.
-fn labelled(label: &str, texts: Vec<String>) -> Vec<Vec<String>> {
+pub(super) fn labelled(label: &str, texts: Vec<String>) -> Vec<Vec<String>> {
     let labels = std::iter::once(label).chain(std::iter::repeat(""));
     labels.zip(texts).map(|(label, text)| vec![label.to_owned(), text]).collect()
 }
@@ -151,6 +156,14 @@ fn at_end(system: &System, end: &State, velocities: &[f64], error: Option<&Globa
         .zip(errors)
         .flat_map(|((names, numbers), errors)| values(names, numbers, errors))
         .collect()
+}
+
+/// Coordinates; of many, only how many there are.
+pub(super) fn at_places(names: &Names, q: &[f64]) -> Vec<String> {
+    match names.len() {
+        0..=FEW => values(names, q, None),
+        many => vec![format!("{many} coordinates: `--json` tells all, and `--out FILE`")],
+    }
 }
 
 /// Every event of a run, with how far the times of its crossings may be off.
@@ -266,7 +279,7 @@ fn values(names: &Names, values: &[f64], errors: Option<&[f64]>) -> Vec<String> 
 }
 
 /// Items with commas between them, in lines that fit on a terminal of 80 columns beside their label.
-fn lines(items: impl Iterator<Item = String>) -> Vec<String> {
+pub(super) fn lines(items: impl Iterator<Item = String>) -> Vec<String> {
     const WIDTH: usize = 66;
     let mut lines: Vec<String> = Vec::new();
     for item in items {

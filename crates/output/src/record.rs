@@ -88,20 +88,33 @@ impl Record {
         dynamics: &mut Dynamics,
         outputs: &[(String, Observable)],
     ) -> Result<Record, RecordError> {
+        Record::of_samples(trajectory.samples(), dynamics, outputs)
+    }
+
+    /// The record of states at times, which need not be those of a motion.
+    ///
+    /// # Errors
+    /// As [`Record::new`].
+    pub fn of_samples<'y>(
+        samples: impl ExactSizeIterator<Item = (f64, &'y [f64])>,
+        dynamics: &mut Dynamics,
+        outputs: &[(String, Observable)],
+    ) -> Result<Record, RecordError> {
         let system = dynamics.system().clone();
         let (n, moving) = (system.degrees(), system.facts().form != Form::Ports);
         let constrained = system.facts().constrained;
         let mut record = Record::blank(&system, outputs.iter().map(|(name, _)| name.as_str()));
-        record.times = trajectory.times().to_vec();
+        record.times.reserve(samples.len());
         let kinds = [&mut record.coordinates, &mut record.velocities, &mut record.momenta];
         let kinds = kinds.into_iter().chain([&mut record.multipliers, &mut record.outputs]);
-        kinds.for_each(|columns| columns.reserve(trajectory.times().len()));
+        kinds.for_each(|columns| columns.reserve(samples.len()));
         let axes = system.places().iter().map(|place| place.dimensions).sum();
         let (mut v, mut x, mut e) = (vec![0.0; n], vec![0.0; axes], [0.0]);
         let mut shown = vec![0.0; outputs.len()];
         let mut lambda = vec![0.0; system.constraints().len()];
         let (mut phi, mut psi) = (vec![0.0; system.position_constraints()], lambda.clone());
-        for (t, y) in trajectory.samples() {
+        for (t, y) in samples {
+            record.times.push(t);
             let fail = |what| move |reason| RecordError { what, t, reason };
             record.coordinates.push(&y[..n]);
             if moving {

@@ -15,6 +15,8 @@
 //! - A [`Simulation`] is a problem with a method and all the text asks for along the way. It borrows nothing, and can be run any number of times.
 //! - A [`Run`] is what came of it, also when it was interrupted or failed on the way.
 //!
+//! About rest, a problem has an [equilibrium](Problem::equilibrium) and [modes](Problem::modes).
+//!
 //! A problem can be run in other ways too: by several methods, as [trials](Trial) against a [`Reference`]; as a [`Section`] of many orbits; as a [`Playback`] that is
 //! computed ahead of who watches it; as the ensemble of a study, of which it knows [what is not sampled](Problem::rest).
 //!
@@ -42,6 +44,7 @@ mod method;
 mod overrides;
 mod playback;
 mod problem;
+mod rest;
 mod run;
 mod sampling;
 mod section;
@@ -60,6 +63,7 @@ pub use method::Method;
 pub use overrides::Overrides;
 pub use playback::{Playback, PlaybackPlan, Snapshot};
 pub use problem::{Named, Problem};
+pub use rest::ModesTable;
 pub use run::Run;
 pub use sampling::SAMPLES;
 pub use section::{

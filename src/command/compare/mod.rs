@@ -55,11 +55,11 @@ pub(crate) struct Compare {
 
 impl Compare {
     pub(crate) fn execute(self) -> Result<String, Failure> {
-        apart(&self.out, &self.beginning.system)?;
-        apart(&self.plot, &self.beginning.system)?;
+        apart(&self.out, &self.beginning.what.system)?;
+        apart(&self.plot, &self.beginning.what.system)?;
         self.out.iter().try_for_each(|path| rows::check(path))?;
         let asked = self.cards()?;
-        let (graph, source) = (Graph::new(), self.beginning.source()?);
+        let (graph, source) = (Graph::new(), self.beginning.what.source()?);
         let prepared = source.problem(&graph, &self.beginning.overrides(self.seed.seed));
         let prepared = prepared.and_then(|mut problem| Ok((self.paces(&mut problem)?, problem)));
         let (paces, problem) = prepared.map_err(|error| unprepared(&source, &error))?;

@@ -113,9 +113,9 @@ fn number_of_samples(text: &str) -> Result<u64, String> {
 
 impl Ensemble {
     pub(crate) fn execute(self) -> Result<String, Failure> {
-        self.findings.check(&self.setting.beginning.system)?;
+        self.findings.check(&self.setting.beginning.what.system)?;
         self.check_draws()?;
-        let (graph, source) = (Graph::new(), self.setting.beginning.source()?);
+        let (graph, source) = (Graph::new(), self.setting.beginning.what.source()?);
         let overrides =
             Overrides { every: self.every, samples: self.samples, ..self.setting.overrides(None) };
         let wrong = |error: PrepareError| unprepared(&source, &error);
@@ -207,11 +207,12 @@ impl Ensemble {
     /// Refuses values that what is sampled would replace.
     fn check_draws(&self) -> Result<(), Failure> {
         for name in self.sampled() {
-            let option = match (self.setting.beginning.asks(name), self.setting.beginning.sets(name)) {
-                (true, _) => "--start",
-                (_, true) => "--set",
-                _ => continue,
-            };
+            let option =
+                match (self.setting.beginning.what.asks(name), self.setting.beginning.what.sets(name)) {
+                    (true, _) => "--start",
+                    (_, true) => "--set",
+                    _ => continue,
+                };
             let error =
                 format!("`{name}` is sampled (--sample), and given a value ({option}): leave one out");
             return Err(Failure::usage(error));

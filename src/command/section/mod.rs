@@ -78,12 +78,12 @@ pub(crate) struct Section {
 
 impl Section {
     pub(crate) fn execute(self) -> Result<String, Failure> {
-        apart(&self.out, &self.setting.beginning.system)?;
-        apart(&self.plot, &self.setting.beginning.system)?;
+        apart(&self.out, &self.setting.beginning.what.system)?;
+        apart(&self.plot, &self.setting.beginning.what.system)?;
         let endings = self.out.iter().try_for_each(|path| Format::of(path).and_then(|_| check(path)));
         endings.map_err(Failure::usage)?;
         let plan = self.plan()?;
-        let (graph, source) = (Graph::new(), self.setting.beginning.source()?);
+        let (graph, source) = (Graph::new(), self.setting.beginning.what.source()?);
         let overrides = self.setting.overrides(self.seed.seed);
         let prepared = source.problem(&graph, &overrides).and_then(|mut problem| {
             let section = Prepared::new(&source, &mut problem, &plan, &overrides)?;

@@ -93,7 +93,7 @@ struct Stage {
 impl Watch {
     pub(crate) fn execute(self) -> Result<String, Failure> {
         check_terminal()?;
-        let (graph, source) = (Graph::new(), self.setting.beginning.source()?);
+        let (graph, source) = (Graph::new(), self.setting.beginning.what.source()?);
         let overrides = self.setting.overrides(self.seed.seed);
         let prepared = source.problem(&graph, &overrides).and_then(|mut problem| {
             let integrator = problem.method(&overrides)?.integrator;

@@ -1,0 +1,350 @@
+//! `leastaction equilibrium` and `leastaction modes`: where a system rests, and how it moves about there.
+
+use super::Failure;
+use super::files::apart;
+use super::pictures::animation_file;
+use super::run::several;
+use super::setting::What;
+use super::source::{title, unprepared};
+use super::summary::{at_places, labelled, lines, rows_of};
+use clap::Args;
+use leastaction::analyze::{AnalyzeError, Equilibrium, Mode, ModeKind, Modes as Found, Rigid, Spiral};
+use leastaction::integrate::{number, rounded};
+use leastaction::output::json::{self, list, object, text};
+use leastaction::output::{Format, Table, check, write};
+use leastaction::plot::Animation;
+use leastaction::simulate::{ModesTable, Problem};
+use leastaction::{EvalError, Graph, Overrides};
+use std::f64::consts::TAU;
+use std::path::PathBuf;
+
+#[derive(Args)]
+#[command(
+    after_help = "The search begins at the coordinates of the initial condition, and lowers the energy from there; constraints are kept. \
+                  Where forces balance already, it stays, and says whether the energy falls in some direction.\n\n\
+                  Exit codes: 0 an equilibrium was found, 1 none was, 2 wrong usage.\n\n\
+                  Examples:\n  leastaction equilibrium double-pendulum\n  leastaction equilibrium double-pendulum --start th1=3 --start th2=3 --json\n  \
+                  leastaction equilibrium swing.motion --set g=1.62 --out rest.csv"
+)]
+pub(crate) struct Rest {
+    #[command(flatten)]
+    what: What,
+    /// Write the state to a file, by its ending: .csv, .npz (NumPy), .parquet or .json; may be repeated
+    #[arg(long, value_name = "FILE")]
+    out: Vec<PathBuf>,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+#[command(
+    after_help = "Modes are those about the equilibrium that `leastaction equilibrium` finds. Frequencies are angular, in radians per unit of time. Shapes have φᵀMφ = 1. \
+                  Where forces depend on velocities, such as damping, motions with these are told, too.\n\n\
+                  Exit codes: 0 success, 1 there is no equilibrium or modes were not found, 2 wrong usage.\n\n\
+                  Examples:\n  leastaction modes double-pendulum\n  leastaction modes coupled-chain -k 5 --out modes.csv\n  \
+                  leastaction modes double-pendulum --mode 2 --animate second.gif"
+)]
+pub(crate) struct Modes {
+    #[command(flatten)]
+    what: What,
+    /// Find so many of the lowest modes
+    #[arg(short = 'k', long = "count", value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    count: u32,
+    /// Write the modes with their shapes to a file, by its ending: .csv, .npz (NumPy), .parquet or .json; may be repeated
+    #[arg(long, value_name = "FILE")]
+    out: Vec<PathBuf>,
+    /// Animate a mode in a file, as its ending says: .gif, or .mp4 if ffmpeg is installed (repeatable)
+    #[arg(long, value_name = "FILE", value_parser = animation_file)]
+    animate: Vec<PathBuf>,
+    /// Which mode is animated, from 1 [default: the lowest that vibrates]
+    #[arg(long, value_name = "N", requires = "animate", value_parser = clap::value_parser!(u32).range(1..))]
+    mode: Option<u32>,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+/// What a command found, to be printed.
+struct Report {
+    rows: Vec<Vec<String>>,
+    written: Vec<String>,
+    errors: Vec<String>,
+}
+
+impl Report {
+    fn write(&mut self, path: &PathBuf, table: &dyn Table, problem: &Problem<'_>, what: &str) {
+        match write(path, table, &problem.about_rest(what)) {
+            Ok(()) => self.written.push(path.display().to_string()),
+            Err(error) => self.errors.push(error.to_string()),
+        }
+    }
+
+    /// What is printed, and what went wrong.
+    fn done(mut self, json: Option<String>) -> Result<String, Failure> {
+        if !self.written.is_empty() {
+            self.rows.push(vec!["files".to_owned(), self.written.join(", ")]);
+        }
+        let said = json.unwrap_or_else(|| rows_of(self.rows));
+        if self.errors.is_empty() { Ok(said) } else { Err(Failure::run(several(&self.errors)).saying(said)) }
+    }
+}
+
+impl Rest {
+    pub(crate) fn execute(self) -> Result<String, Failure> {
+        checked(&self.out, &self.what.system)?;
+        let graph = Graph::new();
+        let (mut problem, found) = found(&self.what, &graph)?;
+        let mut report = Report { rows: rows(&problem, &found), written: Vec::new(), errors: Vec::new() };
+        let coordinates = problem.dynamics.system().coordinates();
+        report.rows.extend(labelled("at", at_places(coordinates, &found.q)));
+        let names = problem.dynamics.system().constraints().iter();
+        let multipliers =
+            names.zip(&found.multipliers).map(|((name, _), m)| format!("{name} = {}", rounded(*m, 10)));
+        report.rows.extend(labelled("multipliers", lines(multipliers)));
+        if !self.out.is_empty() {
+            let record = problem.equilibrium_record(&found).map_err(Failure::run)?;
+            self.out.iter().for_each(|path| report.write(path, &record.table(), &problem, "equilibrium"));
+        }
+        let json = self.json.then(|| document(members(&problem, &found)));
+        report.done(json)
+    }
+}
+
+impl Modes {
+    pub(crate) fn execute(self) -> Result<String, Failure> {
+        checked(&self.out, &self.what.system)?;
+        apart(&self.animate, &self.what.system)?;
+        self.animate.iter().try_for_each(|path| check(path)).map_err(Failure::usage)?;
+        let graph = Graph::new();
+        let (mut problem, rest) = found(&self.what, &graph)?;
+        let found = problem.modes(&rest, self.count as usize).map_err(|error| failed(&error))?;
+        let mut report = Report { rows: rows(&problem, &rest), written: Vec::new(), errors: Vec::new() };
+        report.rows.extend(free(&found).map(|told| vec!["free".to_owned(), told]));
+        let head = format!("{} of {}, lowest first", found.modes.len(), found.freedom);
+        let told = found.modes.iter().enumerate().map(|(k, mode)| told(&problem, k + 1, mode));
+        report.rows.extend(labelled("modes", std::iter::once(head).chain(told).collect()));
+        if let Some(spirals) = &found.spirals {
+            report.rows.extend(labelled("with velocities", spirals.iter().map(spiral).collect()));
+        }
+        if found.undamped {
+            let why = "forces depend on velocities, and are left out: these are modes without damping";
+            report.rows.push(vec!["warning".to_owned(), why.to_owned()]);
+        }
+        for path in &self.out {
+            report.write(path, &ModesTable::new(&found, &problem.dynamics), &problem, "modes");
+        }
+        if !self.animate.is_empty() {
+            let (number, mode) = self.chosen(&found)?;
+            let record = problem.mode_record(&rest, mode).map_err(Failure::run)?;
+            let title = format!("{}, mode {number}", problem.name);
+            let drawing = &problem.setup.drawing;
+            for path in &self.animate {
+                match (Animation { record: &record, drawing, title: &title }).save(path) {
+                    Ok(tempo) => report.written.push(format!("{} ({tempo})", path.display())),
+                    Err(error) => report.errors.push(format!("no picture `{}`: {error}", path.display())),
+                }
+            }
+        }
+        let json = self.json.then(|| {
+            let mut all = members(&problem, &rest);
+            all.extend(mode_members(&problem, &found));
+            document(all)
+        });
+        report.done(json)
+    }
+
+    /// The mode that is animated.
+    fn chosen<'m>(&self, found: &'m Found) -> Result<(usize, &'m Mode), Failure> {
+        let vibrates = |mode: &Mode| mode.kind == ModeKind::Vibration;
+        let number = match self.mode {
+            Some(number) => number as usize,
+            None => found.modes.iter().position(vibrates).unwrap_or(0) + 1,
+        };
+        let none = || {
+            Failure::usage(format!(
+                "there is no mode {number}: {} were found (-k finds more)",
+                found.modes.len()
+            ))
+        };
+        Ok((number, found.modes.get(number - 1).ok_or_else(none)?))
+    }
+}
+
+/// Refuses files that cannot be written, or are read, before anything is computed.
+fn checked(out: &[PathBuf], read: &str) -> Result<(), Failure> {
+    apart(out, read)?;
+    out.iter().try_for_each(|path| Format::of(path).and_then(|_| check(path))).map_err(Failure::usage)
+}
+
+/// The problem of a system, and its equilibrium.
+fn found<'g>(what: &What, graph: &'g Graph) -> Result<(Problem<'g>, Equilibrium), Failure> {
+    let source = what.source()?;
+    let overrides: Overrides = what.overrides();
+    let problem = source.problem(graph, &overrides);
+    let mut problem = problem.map_err(|error| unprepared(&source, &error))?;
+    let found = problem.equilibrium().map_err(|error| failed(&error))?;
+    Ok((problem, found))
+}
+
+/// What a system cannot have is asked for wrongly; what is not found went wrong.
+fn failed(error: &AnalyzeError) -> Failure {
+    match error {
+        AnalyzeError::Velocity { .. }
+        | AnalyzeError::NotConservative { .. }
+        | AnalyzeError::Gyroscopic { .. }
+        | AnalyzeError::NoMass { .. }
+        | AnalyzeError::Eval(EvalError::Undefined { .. }) => Failure::usage(error),
+        error => Failure::run(error),
+    }
+}
+
+/// The rows that both commands begin with.
+fn rows(problem: &Problem<'_>, found: &Equilibrium) -> Vec<Vec<String>> {
+    let row = |name: &str, text: String| vec![name.to_owned(), text];
+    let parameters = problem.dynamics.system().parameters().iter().zip(problem.dynamics.parameters());
+    let parameters = lines(parameters.map(|((name, _), value)| format!("{name} = {}", number(value))));
+    let mut rows = vec![row("system", title(&problem.name, &problem.setup.about))];
+    rows.extend(labelled("parameters", parameters));
+    let kind = match found.negative_modes {
+        0 => "stable: the energy falls in no direction".to_owned(),
+        1 => "unstable, a saddle: the energy falls in 1 direction".to_owned(),
+        many => format!("unstable: the energy falls in {many} independent directions"),
+    };
+    rows.push(row("equilibrium", kind));
+    rows.push(row(
+        "energy",
+        format!(
+            "{}, from {} where the search began, in {} iteration{}",
+            rounded(found.energy, 10),
+            rounded(found.start_energy, 10),
+            found.iterations,
+            if found.iterations == 1 { "" } else { "s" }
+        ),
+    ));
+    rows.push(row(
+        "forces",
+        format!("balance to {:.1e}, where they are made of {:.1e}", found.residual, found.force_size),
+    ));
+    rows
+}
+
+/// What is known of modes that cost no energy, if there are any.
+fn free(found: &Found) -> Option<String> {
+    let Rigid { translations, rotations, others } = &found.rigid;
+    let count = found.modes.iter().filter(|mode| mode.kind == ModeKind::Free).count();
+    let axes = |axes: &[usize]| axes.iter().map(|&axis| ["x", "y", "z"][axis]).collect::<Vec<_>>().join(", ");
+    let mut parts = Vec::new();
+    if !translations.is_empty() {
+        parts.push(format!("translations along {}", axes(translations)));
+    }
+    if !rotations.is_empty() {
+        parts.push(format!("rotations about {}", axes(rotations)));
+    }
+    if *others > 0 && !parts.is_empty() {
+        parts.push(format!("{others} other{}", if *others == 1 { "" } else { "s" }));
+    }
+    let names = if parts.is_empty() { String::new() } else { format!(": {}", parts.join("; ")) };
+    let cost = if count == 1 { "motion costs" } else { "motions cost" };
+    (count > 0).then(|| format!("{count} {cost} no energy{names}"))
+}
+
+/// A mode in a line.
+fn told(problem: &Problem<'_>, number: usize, mode: &Mode) -> String {
+    let names = problem.dynamics.system().coordinates();
+    let (at, _) = mode
+        .shape
+        .iter()
+        .enumerate()
+        .fold((0, 0.0f64), |(at, most), (i, x)| if x.abs() > most { (i, x.abs()) } else { (at, most) });
+    let moves = format!("`{}` moves most", names.at(at));
+    match mode.kind {
+        ModeKind::Vibration => {
+            let omega = mode.frequency();
+            format!("{number}: ω = {}, period {}, {moves}", rounded(omega, 10), rounded(TAU / omega, 6))
+        }
+        ModeKind::Free => format!("{number}: costs no energy, {moves}"),
+        ModeKind::Growing => format!("{number}: grows as exp({} t), {moves}", rounded(mode.growth(), 10)),
+    }
+}
+
+/// A motion with forces that depend on velocities, in a line.
+fn spiral(spiral: &Spiral) -> String {
+    let size = spiral.frequency.hypot(spiral.growth);
+    let rate = match spiral.growth {
+        rate if rate.abs() <= 1e-9 * size => "neither grows nor decays".to_owned(),
+        rate if rate > 0.0 => format!("grows as exp({} t)", rounded(rate, 10)),
+        rate => format!("decays as exp({} t)", rounded(rate, 10)),
+    };
+    format!("ω = {}, {rate}", rounded(spiral.frequency, 10))
+}
+
+fn document(members: Vec<(&'static str, String)>) -> String {
+    let lines = members.into_iter().map(|(name, value)| format!("  {}: {value}", text(name)));
+    format!("{{\n{}\n}}\n", lines.collect::<Vec<_>>().join(",\n"))
+}
+
+fn numbers(x: &[f64]) -> String {
+    list(x.iter().map(|x| json::number(*x)))
+}
+
+/// The members that both documents begin with.
+fn members(problem: &Problem<'_>, found: &Equilibrium) -> Vec<(&'static str, String)> {
+    let system = problem.dynamics.system();
+    let parameters = system.parameters().iter().zip(problem.dynamics.parameters());
+    let named = system.coordinates().iter().zip(&found.q).map(|(name, q)| (name, json::number(*q)));
+    let multipliers = system.constraints().iter().zip(&found.multipliers);
+    vec![
+        ("system", text(&problem.name)),
+        ("parameters", object(parameters.map(|((name, _), value)| (name, json::number(*value))))),
+        ("stable", found.is_stable().to_string()),
+        ("negative_modes", found.negative_modes.to_string()),
+        ("t", json::number(problem.start.t)),
+        ("coordinates", object(named.collect::<Vec<_>>())),
+        ("multipliers", object(multipliers.map(|((name, _), m)| (name, json::number(*m))))),
+        ("energy", json::number(found.energy)),
+        ("start_energy", json::number(found.start_energy)),
+        ("residual", json::number(found.residual)),
+        ("force_size", json::number(found.force_size)),
+        ("iterations", found.iterations.to_string()),
+    ]
+}
+
+fn mode_members(problem: &Problem<'_>, found: &Found) -> Vec<(&'static str, String)> {
+    let kind = |kind: ModeKind| match kind {
+        ModeKind::Vibration => "vibration",
+        ModeKind::Free => "free",
+        ModeKind::Growing => "growing",
+    };
+    let modes = found.modes.iter().map(|mode| {
+        object([
+            ("kind", text(kind(mode.kind))),
+            ("frequency", json::number(mode.frequency())),
+            ("growth", json::number(mode.growth())),
+            ("square", json::number(mode.square)),
+            ("shape", numbers(&mode.shape)),
+        ])
+    });
+    let spirals = found.spirals.as_ref().map(|spirals| {
+        list(spirals.iter().map(|spiral| {
+            object([
+                ("frequency", json::number(spiral.frequency)),
+                ("growth", json::number(spiral.growth)),
+                ("shape", numbers(&spiral.shape)),
+                ("quadrature", numbers(&spiral.quadrature)),
+            ])
+        }))
+    });
+    let axes = |axes: &[usize]| list(axes.iter().map(|&axis| text(["x", "y", "z"][axis])));
+    let names = problem.dynamics.system().coordinates();
+    vec![
+        ("freedom", found.freedom.to_string()),
+        ("translations", axes(&found.rigid.translations)),
+        ("rotations", axes(&found.rigid.rotations)),
+        ("other_free_modes", found.rigid.others.to_string()),
+        ("shape_of", list(names.iter().map(|name| text(&name)))),
+        ("modes", list(modes)),
+        ("with_velocities", spirals.unwrap_or_else(|| "null".to_owned())),
+        ("undamped", found.undamped.to_string()),
+    ]
+}
