@@ -76,5 +76,8 @@ pub mod bodies_and_joints {}
 #[doc = include_str!("../book/src/choosing-an-integrator.md")]
 pub mod choosing_an_integrator {}
 
+#[doc = include_str!("../book/src/equilibria.md")]
+pub mod equilibria {}
+
 #[doc = include_str!("../book/src/fields.md")]
 pub mod fields {}

@@ -12,4 +12,5 @@ mod library;
 mod motion;
 mod pages;
 mod pictures;
+mod rest;
 mod section;

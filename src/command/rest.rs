@@ -219,30 +219,35 @@ fn rows(problem: &Problem<'_>, found: &Equilibrium) -> Vec<Vec<String>> {
             rounded(found.energy, 10),
             rounded(found.start_energy, 10),
             found.iterations,
-            if found.iterations == 1 { "" } else { "s" }
+            plural(found.iterations)
         ),
     ));
-    rows.push(row(
-        "forces",
-        format!("balance to {:.1e}, where they are made of {:.1e}", found.residual, found.force_size),
-    ));
+    let balance = match found.residual {
+        0.0 => "balance exactly".to_owned(),
+        left => format!("balance to {left:.1e}, where they are made of {:.1e}", found.force_size),
+    };
+    rows.push(row("forces", balance));
     rows
+}
+
+fn plural(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
 }
 
 /// What is known of modes that cost no energy, if there are any.
 fn free(found: &Found) -> Option<String> {
     let Rigid { translations, rotations, others } = &found.rigid;
-    let count = found.modes.iter().filter(|mode| mode.kind == ModeKind::Free).count();
+    let count = translations.len() + rotations.len() + others;
     let axes = |axes: &[usize]| axes.iter().map(|&axis| ["x", "y", "z"][axis]).collect::<Vec<_>>().join(", ");
     let mut parts = Vec::new();
     if !translations.is_empty() {
-        parts.push(format!("translations along {}", axes(translations)));
+        parts.push(format!("translation{} along {}", plural(translations.len()), axes(translations)));
     }
     if !rotations.is_empty() {
-        parts.push(format!("rotations about {}", axes(rotations)));
+        parts.push(format!("rotation{} about {}", plural(rotations.len()), axes(rotations)));
     }
     if *others > 0 && !parts.is_empty() {
-        parts.push(format!("{others} other{}", if *others == 1 { "" } else { "s" }));
+        parts.push(format!("{others} other{}", plural(*others)));
     }
     let names = if parts.is_empty() { String::new() } else { format!(": {}", parts.join("; ")) };
     let cost = if count == 1 { "motion costs" } else { "motions cost" };
@@ -252,18 +257,14 @@ fn free(found: &Found) -> Option<String> {
 /// A mode in a line.
 fn told(problem: &Problem<'_>, number: usize, mode: &Mode) -> String {
     let names = problem.dynamics.system().coordinates();
-    let (at, _) = mode
-        .shape
-        .iter()
-        .enumerate()
-        .fold((0, 0.0f64), |(at, most), (i, x)| if x.abs() > most { (i, x.abs()) } else { (at, most) });
-    let moves = format!("`{}` moves most", names.at(at));
+    let moves = format!("`{}` moves most", names.at(mode.leading()));
     match mode.kind {
         ModeKind::Vibration => {
             let omega = mode.frequency();
             format!("{number}: ω = {}, period {}, {moves}", rounded(omega, 10), rounded(TAU / omega, 6))
         }
-        ModeKind::Free => format!("{number}: costs no energy, {moves}"),
+        // What costs no energy moves as one likes, if there are several.
+        ModeKind::Free => format!("{number}: costs no energy"),
         ModeKind::Growing => format!("{number}: grows as exp({} t), {moves}", rounded(mode.growth(), 10)),
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::error::AnalyzeError;
 use crate::mass::Mass;
-use crate::modes::negative_modes;
+use crate::modes::{Modes, modes_where, negative_modes};
 use crate::rest::{Rest, dot, largest};
 use crate::shifted::{Shifted, scale};
 use leastaction_linear::Curvature;
@@ -20,7 +20,7 @@ const ROUNDING: f64 = 32.0 * f64::EPSILON;
 const BALANCED: f64 = 1e-9;
 /// The smallest shift, as a part of the largest eigenvalue: so that what costs no energy does not move by rounding.
 const SMALLEST: f64 = 1e-11;
-/// A coordinate that went so many times as far as all were at the start will not stop.
+/// A coordinate that went so many times as far as all were at the start will not stop; nor will forces that have grown so much without being balanced.
 const FAR: f64 = 1e9;
 
 /// Where all forces balance.
@@ -45,6 +45,14 @@ pub struct Equilibrium {
 }
 
 impl Equilibrium {
+    /// The lowest normal modes about it, as [`modes`](crate::modes) finds them.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn modes(&self, dynamics: &mut Dynamics, t: f64, count: usize) -> Result<Modes, AnalyzeError> {
+        modes_where(dynamics, t, &self.q, count, self.force_size)
+    }
+
     /// Whether the energy falls in no direction.
     #[must_use]
     pub fn is_stable(&self) -> bool {
@@ -69,9 +77,9 @@ pub fn equilibrium(dynamics: &mut Dynamics, t: f64, start: &[f64]) -> Result<Equ
     let size = largest(&q).1.max(1.0);
     let mut mass = Mass::new(rest.dynamics, t, &q)?;
     let constant_mass = rest.dynamics.system().facts().constant_mass;
-    let (mut energy, mut gradient) = (start_energy, vec![0.0; n]);
+    let (mut energy, mut gradient, mut first_forces) = (start_energy, vec![0.0; n], f64::NAN);
     let mut shifted: Option<Shifted> = None;
-    let (mut sigma, mut best, mut stalled) = (0.0f64, f64::INFINITY, 0);
+    let (mut sigma, mut best, mut stalled, mut force_size) = (0.0f64, f64::INFINITY, 0, 0.0f64);
     let (mut direction, mut trial, mut ahead) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
     for iterations in 0..=ITERATIONS {
         rest.gradient(&q, &mut gradient)?;
@@ -79,7 +87,9 @@ pub fn equilibrium(dynamics: &mut Dynamics, t: f64, start: &[f64]) -> Result<Equ
         rest.constrain(&q)?;
         let multipliers = rest.balance(&mut gradient);
         rest.stiffen(&q, &multipliers)?;
-        let force_size = rest.force_size(&q)? + acting;
+        // Where all is at 0, only the way there tells how large forces are.
+        force_size = force_size.max(rest.force_size(&q)? + acting);
+        first_forces = if first_forces.is_nan() { force_size } else { first_forces };
         let (at, residual) = largest(&gradient);
         stalled = if residual < 0.5 * best { 0 } else { stalled + 1 };
         best = best.min(residual);
@@ -89,6 +99,16 @@ pub fn equilibrium(dynamics: &mut Dynamics, t: f64, start: &[f64]) -> Result<Equ
         }
         let given_up =
             AnalyzeError::NotConverged { iterations, residual, scale: force_size, coordinate: rest.name(at) };
+        let grown = force_size > FAR * first_forces.max(f64::MIN_POSITIVE);
+        let (farthest, value) = largest(&q);
+        if value > FAR * size
+            || grown && residual > ROUNDING * force_size
+            || energy < -FAR * FAR * (start_energy.abs() + 1.0)
+        {
+            let at = if grown { at } else { farthest };
+            let (coordinate, value) = (rest.name(at), q[at]);
+            return Err(AnalyzeError::Unbounded { coordinate, value, energy, iterations });
+        }
         if residual <= ROUNDING * force_size || stalled > 4 && balanced(residual) {
             let shifted = shifted.get_or_insert_with(|| Shifted::new(&rest, &mass));
             let negative_modes = negative_modes(&mut rest, &mut mass, shifted)?;
@@ -176,12 +196,6 @@ pub fn equilibrium(dynamics: &mut Dynamics, t: f64, start: &[f64]) -> Result<Equ
             stalled = 5;
             // Factors of constraints are those of the last trial.
             best = residual;
-        }
-        let (farthest, value) = largest(&q);
-        if value > FAR * size || energy < -FAR * FAR * (start_energy.abs() + 1.0) {
-            let coordinate = rest.name(farthest);
-            let value = q[farthest];
-            return Err(AnalyzeError::Unbounded { coordinate, value, energy, iterations: iterations + 1 });
         }
     }
     unreachable!("the last iteration returns")

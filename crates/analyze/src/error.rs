@@ -53,8 +53,8 @@ pub enum AnalyzeError {
     },
     /// The energy has no minimum.
     #[error(
-        "the energy falls without end: `{coordinate}` is at {value:.3e} after {iterations} iterations, and the energy at {energy:.6e}; nothing holds the system there, \
-         or it is softer the farther it goes"
+        "the energy falls without end: `{coordinate}` is at {value:.3e} after {iterations} iterations, and the energy at {energy:.6e}; nothing holds \
+         the system, or something attracts without limit"
     )]
     Unbounded {
         /// The coordinate that moved farthest.

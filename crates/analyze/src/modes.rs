@@ -17,6 +17,8 @@ const SHIFT: f64 = 1e-9;
 /// Forces that are this part of what they are made of do not disturb modes.
 const AT_REST: f64 = 1e-6;
 
+/// Squares of frequencies that are this part of the largest are zero, as far as can be told.
+const ZERO: f64 = 1e-11;
 /// Bodies have six rigid motions.
 const BLOCK: usize = 6;
 
@@ -43,6 +45,12 @@ pub struct Mode {
 }
 
 impl Mode {
+    /// The coordinate that moves most; of several, the first.
+    #[must_use]
+    pub fn leading(&self) -> usize {
+        leading(&self.shape)
+    }
+
     /// The angular frequency ω; 0 for what does not vibrate.
     #[must_use]
     pub fn frequency(&self) -> f64 {
@@ -76,9 +84,20 @@ pub struct Modes {
 /// # Errors
 /// [`AnalyzeError`] says why there are none, or how far the search came.
 pub fn modes(dynamics: &mut Dynamics, t: f64, q: &[f64], count: usize) -> Result<Modes, AnalyzeError> {
+    modes_where(dynamics, t, q, count, 0.0)
+}
+
+/// As [`modes`], where forces are made of at least so much.
+pub(crate) fn modes_where(
+    dynamics: &mut Dynamics,
+    t: f64,
+    q: &[f64],
+    count: usize,
+    force_size: f64,
+) -> Result<Modes, AnalyzeError> {
     let mut rest = Rest::new(dynamics, t)?;
     let n = rest.n;
-    let mut mass = prepare(&mut rest, q, true)?;
+    let mut mass = prepare(&mut rest, q, Some(force_size))?;
     let freedom = n - rest.factors.as_ref().map_or(0, |factors| factors.rank(0));
     let count = count.min(freedom);
     let coupled = rest.linear.has_rates();
@@ -87,16 +106,17 @@ pub fn modes(dynamics: &mut Dynamics, t: f64, q: &[f64], count: usize) -> Result
         return Err(AnalyzeError::Gyroscopic { degrees: n, most: MOST_COUPLED });
     }
     let mut shifted = Shifted::new(&rest, &mass);
-    let wanted = if coupled && small { freedom } else { count };
+    // Rigid motions are known only together.
+    let wanted = if coupled && small { freedom } else { count.max(7).min(freedom) };
     let mut found = spectrum(&mut rest, &mut mass, &mut shifted, wanted)?;
     let spirals = match coupled && small {
         true => spirals(&mut rest, q, &found, count)?,
         false => None,
     };
-    found.truncate(count);
     let shapes: Vec<&[f64]> =
         found.iter().filter(|mode| mode.kind == ModeKind::Free).map(|mode| &*mode.shape).collect();
     let rigid = rigid(&mut rest, q, &shapes)?;
+    found.truncate(count);
     Ok(Modes { modes: found, rigid, undamped: coupled && spirals.is_none(), spirals, freedom })
 }
 
@@ -112,7 +132,7 @@ pub fn largest_frequency(
     tolerance: f64,
 ) -> Result<f64, AnalyzeError> {
     let mut rest = Rest::new(dynamics, t)?;
-    let mut mass = prepare(&mut rest, q, false)?;
+    let mut mass = prepare(&mut rest, q, None)?;
     let mut map = Direct { rest: &mut rest, mass: &mut mass, sign: 1.0, shift: 0.0, random: Random::new(1) };
     // The error of an eigenvalue is of second order in that of its vector.
     let wanted =
@@ -124,17 +144,19 @@ pub fn largest_frequency(
     Ok(pairs.values.first().copied().unwrap_or(0.0).max(0.0).sqrt())
 }
 
-/// The stiffness at q with the multipliers that balance forces best, and masses there.
-fn prepare(rest: &mut Rest<'_>, q: &[f64], at_rest: bool) -> Result<Mass, AnalyzeError> {
+/// The stiffness at q with the multipliers that balance forces best, and masses there. Forces must balance if a size of them is given.
+fn prepare(rest: &mut Rest<'_>, q: &[f64], at_rest: Option<f64>) -> Result<Mass, AnalyzeError> {
     let mut gradient = vec![0.0; rest.n];
     rest.gradient(q, &mut gradient)?;
     let acting = largest(&gradient).1;
     rest.constrain(q)?;
     let multipliers = rest.balance(&mut gradient);
     rest.stiffen(q, &multipliers)?;
-    let size = rest.force_size(q)? + acting;
+    let size = (rest.force_size(q)? + acting).max(at_rest.unwrap_or(0.0));
     let (at, residual) = largest(&gradient);
-    if at_rest && (residual > AT_REST * size || residual.is_nan()) {
+    // Where all is at 0, nothing tells how large forces are: what moves nothing visibly is none.
+    let unseen = 1e-12 * rest.diagonal_size();
+    if at_rest.is_some() && (residual > AT_REST * size + unseen || residual.is_nan()) {
         return Err(AnalyzeError::NotAtRest { residual, scale: size, coordinate: rest.name(at) });
     }
     let mass = Mass::new(rest.dynamics, rest.t, q)?;
@@ -217,8 +239,7 @@ fn spectrum(
         let length = dot(&shape, &image).sqrt();
         shape.iter_mut().for_each(|x| *x /= length);
         // The same sign, whatever the method made of it.
-        let (at, _) = largest(&shape);
-        if shape[at] < 0.0 {
+        if shape[leading(&shape)] < 0.0 {
             shape.iter_mut().for_each(|x| *x = -*x);
         }
         rest.product(&shape, &mut image)?;
@@ -237,6 +258,12 @@ fn spectrum(
     Ok(modes)
 }
 
+/// The first of the coordinates that move most, as far as rounding lets tell.
+fn leading(shape: &[f64]) -> usize {
+    let (at, most) = largest(shape);
+    shape.iter().position(|x| x.abs() > (1.0 - 1e-6) * most).unwrap_or(at)
+}
+
 /// Below this, φᵀKφ is rounding.
 fn noise(rest: &Rest<'_>, shape: &[f64], size: f64) -> f64 {
     let (k, n) = (rest.linear.stiffness(), rest.n);
@@ -247,9 +274,10 @@ fn noise(rest: &Rest<'_>, shape: &[f64], size: f64) -> f64 {
         Structure::Sparse(pattern) => {
             pattern.entries().zip(k).map(|((i, j), k)| (shape[i] * k * shape[j]).abs()).sum()
         }
-        Structure::Free(_) => 1e3 * size,
+        Structure::Free(_) => 1e2 * size,
     };
-    1e4 * f64::EPSILON * sum.max(f64::MIN_POSITIVE)
+    // Entries are sums of terms that cancel, each known to rounding.
+    1e4 * f64::EPSILON * sum.max(f64::MIN_POSITIVE) + ZERO * size
 }
 
 /// x ↦ (K + σM)⁻¹ M x.

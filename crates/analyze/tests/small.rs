@@ -144,3 +144,34 @@ fn damping_shows_as_decay() {
         (spiral.growth + 0.15).abs() < 1e-12 && (spiral.frequency - (4.0f64 - 0.0225).sqrt()).abs() < 1e-12
     );
 }
+
+#[test]
+fn a_collapse_is_no_equilibrium() {
+    // Two bodies that attract fall into each other.
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let [x, y] = model.coordinates(["x", "y"]);
+    model.particle("one", 1.0, [x]);
+    model.particle("other", 1e-3, [y]);
+    model.potential("gravity", -1e-6 / ((x - y).pow(2)).sqrt());
+    let mut dynamics = model.system().unwrap().dynamics().unwrap();
+    let error = equilibrium(&mut dynamics, 0.0, &[0.0, 30.0]).unwrap_err();
+    assert!(matches!(error, AnalyzeError::Unbounded { .. }), "{error}");
+}
+
+#[test]
+fn what_nothing_holds_is_free() {
+    // A mass on a rail, with a pendulum: the rail holds nothing, and rounding is no spring.
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let [x, a] = model.coordinates(["x", "a"]);
+    model.particle("cart", 1.0, [x, graph.number(0.0)]);
+    model.particle("bob", 0.5, [x + a.sin(), -a.cos()]);
+    model.gravity([0.0, -9.81]);
+    let mut dynamics = model.system().unwrap().dynamics().unwrap();
+    let found = equilibrium(&mut dynamics, 0.0, &[0.3, 1.0]).unwrap();
+    let modes = found.modes(&mut dynamics, 0.0, 2).unwrap();
+    assert_eq!(modes.modes[0].kind, ModeKind::Free);
+    assert_eq!((modes.rigid.translations, modes.rigid.others), (vec![0], 0));
+    assert!((modes.modes[1].frequency() - (9.81f64 * 1.5).sqrt()).abs() < 1e-10);
+}

@@ -15,9 +15,12 @@
 //! | a density | constraints of positions | `gauss-spark6` |
 //! | a density | separable, or not | `blanes-moan6`, `gauss6` |
 //! | neither | nothing is lost, the run is longer than a thousand of its fastest periods, the field is smooth, and one step suits all of it | `blanes-moan6`, or `gauss8` if not separable, or `gauss-spark8` if constraints of positions hold |
+//! | neither | many coordinates with energies over elements: separable, linearly damped, or with constraints of positions | `verlet`, `conformal2`, `rattle` |
+//! | a step | the same, the step is short for its fastest motion | the same |
 //! | neither | else | as for a tolerance of 1e−10 |
 //!
-//! How fast a system moves is looked up: by the largest eigenvalue of the field's derivatives, along a short trial run. One step suits all of it unless
+//! How fast a field of many elements moves is found by Lanczos' method; its step is a part of the longest that is stable.
+//! How fast another system moves is looked up: by the largest eigenvalue of the field's derivatives, along a short trial run. One step suits all of it unless
 //! the steps of the trial differ much, as near a collision, or it would make too many; or a longer trial, through the whole run if that is not too
 //! much work, becomes faster and faster. Methods of a
 //! tolerance are projected onto constraints after each step; a field with constraint forces that are written out is in closed form.
@@ -27,6 +30,7 @@ use crate::card::{Card, Keeps, Needs};
 use crate::error::{RunError, number};
 use crate::integrator::Integrator;
 use crate::pace::{Absolute, Pace, Tolerance};
+use crate::stiff_field::{PART, field_frequency};
 use leastaction_mechanics::{Dynamics, Facts, State};
 use std::f64::consts::TAU;
 use std::ops::ControlFlow;
@@ -91,7 +95,17 @@ impl Choice {
         pace: Option<Pace>,
     ) -> Result<Choice, RunError> {
         let facts = dynamics.system().facts().clone();
-        let tempo = Tempo::look(dynamics, start, end)?;
+        let field = match pace {
+            Some(Pace::Tolerance(_) | Pace::Density(_)) => None,
+            Some(Pace::Step(_)) | None => field_frequency(dynamics, start),
+        };
+        let mut tempo = Tempo::look(dynamics, start, end)?;
+        if let Some(frequency) = field {
+            tempo.fastest = frequency;
+            if let Some(choice) = of_field(&facts, frequency, end - start.t, &pace) {
+                return Ok(choice);
+            }
+        }
         let span = (end - start.t).abs();
         let free = !facts.dissipative && !facts.forced;
         let smooth = is_smooth(&facts);
@@ -147,6 +161,55 @@ impl Choice {
             .unwrap_or_else(|error| unreachable!("the rules name methods that exist: {error}"));
         Ok(Choice { integrator: Integrator::new(card, pace), why })
     }
+}
+
+/// The method for a field of many elements, where one that kicks and drifts once in a step serves: nothing is cheaper for each evaluation of the forces, which is all
+/// that such a field costs.
+fn of_field(facts: &Facts, frequency: f64, span: f64, pace: &Option<Pace>) -> Option<Choice> {
+    let simple = facts.separable && facts.constant_mass;
+    let (name, keeps) = match () {
+        () if facts.dissipative && !facts.constrained && Needs::LinearDamping.met_by(facts) => {
+            ("conformal2", "what linear damping does to the geometry")
+        }
+        () if facts.dissipative || facts.forces_depend_on_velocities || !simple => return None,
+        () if facts.constrained && facts.holonomic => ("rattle", "the constraints and the geometry on them"),
+        () if facts.constrained => return None,
+        () if Needs::Separable.met_by(facts) => ("verlet", "the geometry"),
+        () => return None,
+    };
+    let limit = 2.0 / frequency;
+    let told = number(&rounded_to(limit, 3));
+    let (step, why) = match pace {
+        Some(Pace::Step(step)) if step.abs() * frequency > LONG_STEP => return None,
+        Some(Pace::Step(step)) => {
+            (*step, format!("it keeps {keeps}; steps are stable up to {told}, by the stiffest element"))
+        }
+        _ => {
+            let step = span.signum() * rounded_to(PART * limit, 2);
+            let part = number(&PART);
+            (
+                step,
+                format!(
+                    "it keeps {keeps}; the step is {part} of the longest that the stiffest element allows, {told}"
+                ),
+            )
+        }
+    };
+    if span.abs() / step.abs() > MOST_STEPS {
+        return None;
+    }
+    let card =
+        Card::named(name).unwrap_or_else(|error| unreachable!("the rules name methods that exist: {error}"));
+    Some(Choice { integrator: Integrator::new(card, Pace::Step(step)), why })
+}
+
+/// A number in so many digits.
+fn rounded_to(value: f64, digits: i32) -> f64 {
+    if value == 0.0 || !value.is_finite() {
+        return value;
+    }
+    let unit = 10f64.powi(value.abs().log10().floor() as i32 + 1 - digits);
+    (value / unit).round() * unit
 }
 
 /// Whether a field is smooth. Constraint forces that are written out have branches of their own, which are taken where constraints depend on each other: of

@@ -46,6 +46,7 @@ mod quadrature;
 mod run;
 mod run_loop;
 mod step;
+mod stiff_field;
 mod trajectory;
 mod workspace;
 
@@ -66,4 +67,5 @@ pub use run::checksum::checksum;
 pub use run::density::Density;
 pub use run::event::{Crossing, Event, Hit};
 pub use step::{Compiled, Estimated, Foreseen, Interpolated, Interval, Motion, Step, StepError, Work};
+pub use stiff_field::longest_stable_step;
 pub use trajectory::{Drift, Scale, Trajectory, energy_scale};

@@ -38,6 +38,7 @@ mod runs;
 mod singular;
 mod spark;
 mod stiff;
+mod stiff_fields;
 mod taylor;
 mod unseen;
 mod work;

@@ -5,7 +5,7 @@ use crate::constraint::Level;
 use crate::constraint::sparse::Layout;
 use crate::dynamics::Dynamics;
 use crate::element::search::Repetition;
-use crate::energy::sum::SystemEnergies;
+use crate::energy::sum::{SystemEnergies, SystemEnergy, SystemEnergyKind};
 use crate::error::{ModelError, SettingError};
 use crate::facts::{Facts, Place, Share};
 use crate::held::reaction::ReactionLayout;
@@ -274,6 +274,16 @@ impl System {
     /// Whether there is a kernel for a quantity, compiled or not.
     pub(crate) fn has(&self, quantity: Quantity) -> bool {
         self.inner.has[quantity as usize]
+    }
+
+    /// How many elements its energies have that are sums over elements.
+    #[must_use]
+    pub fn elements(&self) -> usize {
+        let of = |energy: &SystemEnergy| match &energy.kind {
+            SystemEnergyKind::Elements(term) => term.formula.coordinates.len() / term.formula.slots.len(),
+            SystemEnergyKind::Opaque(_) => 0,
+        };
+        self.energies().terms.iter().map(of).sum()
     }
 
     /// The energies that are no formulas.

@@ -3,7 +3,7 @@
 use crate::error::MeasureError;
 use crate::run::Run;
 use crate::warning::{Warning, moved};
-use leastaction_integrate::{Drift, Pace, Tolerance};
+use leastaction_integrate::{Drift, Pace, Tolerance, longest_stable_step};
 use leastaction_mechanics::Dynamics;
 
 /// A conserved quantity that drifts by more than this, relatively, makes the run worthless.
@@ -93,6 +93,11 @@ impl Run {
         let mut warnings = Vec::new();
         if let Some(placed) = simulation.placed {
             warnings.extend(moved(&mut dynamics, &simulation.start, &placed)?);
+        }
+        if let Pace::Step(step) = simulation.integrator.pace() {
+            let limit = longest_stable_step(&mut dynamics, &simulation.start, simulation.integrator.card());
+            let unstable = limit.filter(|limit| step.abs() > *limit);
+            warnings.extend(unstable.map(|limit| Warning::Unstable { step: step.abs(), limit }));
         }
         let remedy = if let Pace::Step(_) = simulation.integrator.pace() { "step" } else { "tolerance" };
         for (i, Conserved { name, drift }) in conserved.iter().enumerate() {

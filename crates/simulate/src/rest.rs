@@ -1,7 +1,7 @@
 //! A problem about rest: its equilibrium, its modes there, and both as tables and records for files and pictures.
 
 use crate::problem::Problem;
-use leastaction_analyze::{AnalyzeError, Equilibrium, Mode, ModeKind, Modes, equilibrium, modes};
+use leastaction_analyze::{AnalyzeError, Equilibrium, Mode, ModeKind, Modes, equilibrium};
 use leastaction_mechanics::Dynamics;
 use leastaction_output::{About, ColumnKind, Record, RecordError, Table};
 use std::io;
@@ -26,7 +26,7 @@ impl Problem<'_> {
     /// # Errors
     /// [`AnalyzeError`] says why there are none, or how far the search came.
     pub fn modes(&mut self, about: &Equilibrium, count: usize) -> Result<Modes, AnalyzeError> {
-        modes(&mut self.dynamics, self.start.t, &about.q, count)
+        about.modes(&mut self.dynamics, self.start.t, count)
     }
 
     /// All that is recorded of a state, at an equilibrium.

@@ -39,6 +39,13 @@ pub enum Warning {
         /// By what: the step, or the tolerance.
         remedy: &'static str,
     },
+    /// Steps are longer than the stiffest element allows.
+    Unstable {
+        /// The step.
+        step: f64,
+        /// The longest that is stable.
+        limit: f64,
+    },
     /// Another run at a different pace ends elsewhere.
     Uncertain {
         /// That pace.
@@ -70,6 +77,13 @@ impl fmt::Display for Warning {
                 drift.relative(),
                 measured_by(drift.of)
             ),
+            Warning::Unstable { step, limit } => write!(
+                f,
+                "a step of {} is longer than {}, above which the stiffest element of the field makes an explicit method unstable: do not trust this result, try a \
+                 smaller step or an implicit method",
+                rounded(*step, 3),
+                rounded(*limit, 3)
+            ),
             Warning::Uncertain { companion, remedy } => write!(
                 f,
                 "no digit at the end is certain: a run with {companion} ends elsewhere. Try a smaller {remedy}; if that ends elsewhere too, the motion is chaotic, and \
@@ -87,6 +101,7 @@ impl Warning {
             Warning::Moved { .. } => "moved",
             Warning::Drifted { .. } => "drifted",
             Warning::Unexplained { .. } => "unexplained",
+            Warning::Unstable { .. } => "unstable",
             Warning::Uncertain { .. } => "uncertain",
         }
     }
