@@ -16,7 +16,7 @@ use leastaction::plot::Animation;
 use leastaction::simulate::{ModesTable, Problem};
 use leastaction::{EvalError, Graph, Overrides};
 use std::f64::consts::TAU;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 #[command(
@@ -73,7 +73,7 @@ struct Report {
 }
 
 impl Report {
-    fn write(&mut self, path: &PathBuf, table: &dyn Table, problem: &Problem<'_>, what: &str) {
+    fn write(&mut self, path: &Path, table: &dyn Table, problem: &Problem<'_>, what: &str) {
         match write(path, table, &problem.about_rest(what)) {
             Ok(()) => self.written.push(path.display().to_string()),
             Err(error) => self.errors.push(error.to_string()),
