@@ -75,7 +75,7 @@ fn a_tetrahedron_that_keeps_its_volume_swings_with_its_period() {
 }
 
 /// The block of 4 × 4 × 8 cells, incompressible cell by cell and thrown, turning.
-fn incompressible_block() -> (Dynamics, State, Mesh) {
+fn incompressible_block(strain: f64) -> (Dynamics, State, Mesh) {
     let mesh = Mesh::cuboid([1.0, 1.0, 2.0], [4, 4, 8]).unwrap();
     let graph = Graph::new();
     let mut model = Model::new(&graph);
@@ -88,9 +88,9 @@ fn incompressible_block() -> (Dynamics, State, Mesh) {
     assert_eq!(dynamics.system().constraints().len(), 128);
     // Sheared and stretched, which changes no volume, and turning about a skew axis.
     let shape = |x: &[f64; 3]| {
-        let stretch = 1.1f64;
+        let stretch = 1.0 + strain;
         let thin = stretch.powf(-0.5);
-        [thin * x[0] + 0.1 * x[2], thin * x[1], stretch * x[2]]
+        [thin * x[0] + strain * x[2], thin * x[1], stretch * x[2]]
     };
     let places: Vec<_> = mesh.nodes().iter().map(shape).collect();
     let mut block = vec![0.0; dynamics.system().dimension()];
@@ -120,8 +120,8 @@ fn volume_error(mesh: &Mesh, q: &[f64]) -> f64 {
 }
 
 /// Runs the block for so many steps: volumes, momenta and the energy, which is averaged over pieces of the run.
-fn run_block(steps: usize, pieces: usize) -> Vec<f64> {
-    let (mut dynamics, start, mesh) = incompressible_block();
+fn run_block(strain: f64, steps: usize, pieces: usize) -> Vec<f64> {
+    let (mut dynamics, start, mesh) = incompressible_block(strain);
     let step = 1e-3;
     let end = step * steps as f64;
     let before = momenta(&start.block());
@@ -147,14 +147,16 @@ fn run_block(steps: usize, pieces: usize) -> Vec<f64> {
 
 #[test]
 fn an_incompressible_block_keeps_the_volume_of_every_cell_and_its_momenta() {
-    let errors = run_block(200, 2);
+    let errors = run_block(0.1, 200, 2);
     assert!(errors.iter().all(|e| e.abs() < 0.05), "{errors:?}");
 }
 
 #[test]
 #[ignore = "long"]
 fn an_incompressible_block_keeps_its_volumes_for_long_and_its_energy_does_not_drift() {
-    let errors = run_block(100_000, 64);
+    // Of small strains: larger ones feed fast vibrations for as long as this, whose energy a method of order two sees with another error, so that its
+    // mean error changes without a drift.
+    let errors = run_block(0.005, 100_000, 64);
     let n = errors.len() as f64;
     let x = |k: usize| (k as f64 + 0.5) / n - 0.5;
     let mean = errors.iter().sum::<f64>() / n;
@@ -210,7 +212,7 @@ fn an_inextensible_rope_moves_as_a_chain_written_by_hand() {
     assert!(apart < 1e-9, "{apart:e}");
 }
 
-/// A cloth that does not stretch along its threads, held by two corners: nothing is quadratic in its size.
+/// A cloth that does not stretch along its threads, held by an edge: nothing is quadratic in its size.
 #[test]
 #[ignore = "long"]
 fn an_inextensible_cloth_of_thousands_of_edges_falls() {
@@ -238,8 +240,9 @@ fn cloth(cells: u32) -> (Dynamics, State) {
     let threads = mesh.edges().into_iter().filter(|&[a, b]| x(a)[0] == x(b)[0] || x(a)[1] == x(b)[1]);
     let threads: Vec<u32> = threads.flatten().collect();
     nodes.constrain_elements(&mut model, &Field::lengths(&graph), &threads, Keep::Each).unwrap();
-    let corners = [0, cells as usize].map(|node| (node, mesh.nodes()[node].map(|x| graph.number(x))));
-    nodes.hold(&mut model, "corners", corners).unwrap();
+    let edge = (0..mesh.nodes().len()).filter(|&node| mesh.nodes()[node][1] == 0.0);
+    let edge = edge.map(|node| (node, mesh.nodes()[node].map(|x| graph.number(x))));
+    nodes.hold(&mut model, "edge", edge).unwrap();
     let mut dynamics = model.system().unwrap().dynamics().unwrap();
     let mut block = vec![0.0; dynamics.system().dimension()];
     nodes.place(dynamics.system(), mesh.nodes(), &mut block);
