@@ -3,6 +3,7 @@
 
 mod bodies;
 mod common;
+mod damped;
 mod fields;
 mod formats;
 mod held;

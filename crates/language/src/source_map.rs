@@ -280,7 +280,7 @@ impl Locate for ModelError {
                 // Where the name is not written, a definition brings it in.
                 if exact.is_some() { wrong } else { wrong.maybe_related(defined, "declared here") }
             }
-            ModelError::Energy { name, .. } => wrong.maybe_at(map.term(TermKind::Potential, name)),
+            ModelError::Energy { kind, name, .. } => wrong.maybe_at(map.term(*kind, name)),
             ModelError::ForceOnUnknown { name } => wrong.maybe_at(map.find(Mention::Force, name)),
             ModelError::MixedForms { name } => {
                 let hamiltonian = map.find(Mention::Statement, "hamiltonian");

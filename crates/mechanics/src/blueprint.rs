@@ -3,7 +3,7 @@
 use crate::constraint::Level;
 use crate::energy::sum::{OpaqueTerm, SystemEnergies, SystemEnergy, SystemEnergyKind};
 use crate::energy::{Energy, Potential};
-use crate::equations::{Equations, Statement, depend, is_smooth, is_smooth_in};
+use crate::equations::{Equations, Statement, along, depend, is_smooth, is_smooth_in};
 use crate::error::ModelError;
 use crate::facts::{Facts, Form, Place, Share, ShareKind};
 use crate::held::reaction::ReactionLayout;
@@ -53,6 +53,8 @@ pub(crate) struct Blueprint<'g> {
     /// Where declared coordinates stand, the held ones after the others, if there are any; empty else.
     pub(crate) declared: Vec<u32>,
     pub(crate) reactions: ReactionLayout,
+    /// Whether constraints do work.
+    pub(crate) constraints_work: bool,
     /// Names, and what they stand for.
     pub(crate) definitions: Vec<(Expr<'g>, Expr<'g>)>,
     /// What else names mean in expressions that are read later.
@@ -173,7 +175,7 @@ impl<'g> Equations<'g> {
             smooth_in_time: !timed || is_smooth_in(self.time, &all),
             jacobi: matches!(&self.statement, Statement::Lagrangian(l) if l.jacobi),
             smooth: is_smooth(&all),
-            dissipative: nonzero(&self.resistances),
+            dissipative: nonzero(&self.resistances) || !self.losses.is_empty(),
             forced: nonzero(&self.drives),
             forces_depend_on_velocities: self.forces_depend_on_velocities(),
             linear_damping,
@@ -205,6 +207,7 @@ impl<'g> Equations<'g> {
             constraints: self.constraints.iter().map(|c| (c.name.clone(), c.level)).collect(),
             held: self.held.iter().map(|(q, by)| (q.to_string(), by.clone())).collect(),
             declared: self.declared_places(),
+            constraints_work: constrained && self.constraints_work(),
             reactions: self.reactions.layout(),
             definitions,
             names: self.names.clone(),
@@ -249,10 +252,18 @@ impl<'g> Equations<'g> {
             energies.push(SystemEnergy { name: potential.name.clone(), share, kind });
         }
         let held = match self.others_read_held() {
-            true => Some(Arc::new(HeldTable::new(&self.held_values(), self.time, &parameters)?)),
+            true => {
+                let values = self.held_values();
+                let rates: Vec<_> = values.iter().map(|value| value.derivative(self.time)).collect();
+                let table =
+                    |values: &[Expr<'g>]| HeldTable::new(values, self.time, &parameters).map(Arc::new);
+                Some([table(&values)?, table(&rates)?])
+            }
             false => None,
         };
-        Ok(Arc::new(SystemEnergies { terms: energies, held }))
+        let losses = self.losses.iter().map(|d| d.compile(self.time, &parameters, Kernel::compile));
+        let losses = losses.collect::<Result<_, _>>()?;
+        Ok(Arc::new(SystemEnergies { terms: energies, losses, held }))
     }
 
     /// Where declared coordinates stand, the held ones after the others; nothing if none is held.
@@ -287,7 +298,15 @@ impl<'g> Equations<'g> {
         let moving = self.total(&self.direct).gradient(&self.velocities);
         let moving = self.products(&moving, &self.velocities) - self.total(&self.direct) - hidden;
         let kinetic = self.total(&self.kinetic) + moving;
-        let balance = self.balance(kinetic, potential, l.value, l.energy, &self.velocities);
+        // What T + V is more than H changes along the motion, too; accelerations are put in as numbers.
+        let excess = if l.jacobi { kinetic + potential - l.energy } else { self.graph.number(0.0) };
+        let turned = excess.gradient(&self.velocities);
+        if turned.iter().any(|e| e.as_number() != Some(0.0)) {
+            plans.push((Quantity::ExcessSlopes, Configuration, turned));
+        }
+        let passing = along(&[excess], &self.coordinates, self.time)[0];
+        let driven = passing - l.value.derivative(self.time);
+        let balance = self.balance(kinetic, potential, l.value, l.energy, driven, &self.velocities);
         plans.push((Quantity::EnergyBalance, Configuration, balance));
         plans
     }
@@ -310,7 +329,8 @@ impl<'g> Equations<'g> {
         let rest: Vec<_> = p.iter().map(|&p| (p, self.graph.number(0.0))).collect();
         let potential = self.potential_total() + self.total(&self.direct).substitute(&rest);
         let lagrangian = self.products(p, &rates) - h;
-        let balance = self.balance(h - potential, potential, lagrangian, h, &rates);
+        let driven = h.derivative(self.time);
+        let balance = self.balance(h - potential, potential, lagrangian, h, driven, &rates);
         let balance = self.in_phase_space(&balance, &rates);
         let mut plans = vec![
             (Quantity::Inertia, Phase, rates.iter().copied().chain(entries).collect()),
@@ -328,13 +348,14 @@ impl<'g> Equations<'g> {
         (plans, Inverse { pattern, linear: false, definite: false })
     }
 
-    /// The shares of the energy, then T, V, L, H, the dissipated and the supplied power.
+    /// The shares of the energy, then T, V, L, H, the power that is lost, that of all generalized forces, and what time does to the energy.
     fn balance(
         &self,
         kinetic: Expr<'g>,
         potential: Expr<'g>,
         l: Expr<'g>,
         h: Expr<'g>,
+        driven: Expr<'g>,
         v: &[Expr<'g>],
     ) -> Vec<Expr<'g>> {
         // The shares of energies that are no formulas are added to zeros.
@@ -342,8 +363,9 @@ impl<'g> Equations<'g> {
         let potential_shares = self.potential.iter().map(|p| p.formula().unwrap_or(zero));
         let shares = self.kinetic.iter().map(|t| t.value).chain(potential_shares);
         let shares = shares.chain(self.direct.iter().map(|t| t.value));
-        let (lost, gained) = (-self.products(&self.resistances, v), self.products(&self.drives, v));
-        shares.chain([kinetic, potential, l, h, lost, gained]).collect()
+        let lost = self.reactions.lost.unwrap_or(zero) - self.products(&self.resistances, v);
+        let forces = self.products(&self.forces(), v);
+        shares.chain([kinetic, potential, l, h, lost, forces, driven]).collect()
     }
 
     fn total(&self, terms: &[Term<'g>]) -> Expr<'g> {

@@ -108,6 +108,7 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
     for (kind, terms, allowed) in groups {
         let others: Vec<String> = match kind {
             TermKind::Kinetic => of_particles.clone().collect(),
+            TermKind::Dissipation => model.losses.iter().map(|d| d.name.clone()).collect(),
             _ => Vec::new(),
         };
         let names = others.iter().map(String::as_str).chain(terms.iter().map(|t| t.name.as_str()));
@@ -134,12 +135,29 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
                 let known = |name: &&String| model.parameters.iter().any(|(p, _)| p.to_string() == **name);
                 if let Some(name) = opaque.parameters.iter().find(|name| !known(name)) {
                     let source = EnergyError::NoParameter { name: name.clone() };
-                    return Err(ModelError::Energy { name: potential.name.clone(), source });
+                    let kind = TermKind::Potential;
+                    return Err(ModelError::Energy { kind, name: potential.name.clone(), source });
                 }
             }
         }
         // Held coordinates stand after the others.
         reads(model.coordinates.len() + model.held.len(), potential)?;
+    }
+    for dissipation in &model.losses {
+        let outside = |kind: &Kind| matches!(kind, Parameter | Time | Kind::Definition);
+        dissipation.check(symbols(model).filter(|(_, kind)| outside(kind)))?;
+        let wrong = |source| ModelError::Energy {
+            kind: TermKind::Dissipation,
+            name: dissipation.name.clone(),
+            source,
+        };
+        let count = model.coordinates.len() + model.held.len();
+        if let Some(&index) = dissipation.elements.coordinates.iter().find(|&&i| i as usize >= count) {
+            return Err(wrong(EnergyError::NoCoordinate { index, count }));
+        }
+        if !model.hamiltonian.is_empty() {
+            return Err(wrong(EnergyError::HamiltonianDissipation));
+        }
     }
     for &(coordinate, force) in &model.forces {
         if !matches!(declared.get(&coordinate.id()), Some((_, Coordinate))) {
@@ -163,7 +181,8 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
 
 /// Checks that the coordinates exist which an energy reads that is no formula, and that an opaque one says so of each once.
 fn reads(count: usize, potential: &Potential<'_>) -> Result<(), ModelError> {
-    let wrong = |source| ModelError::Energy { name: potential.name.clone(), source };
+    let kind = TermKind::Potential;
+    let wrong = |source| ModelError::Energy { kind, name: potential.name.clone(), source };
     let reads = potential.reads();
     if let Some(&index) = reads.iter().find(|&&i| i as usize >= count) {
         return Err(wrong(EnergyError::NoCoordinate { index, count }));

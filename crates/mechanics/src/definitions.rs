@@ -68,6 +68,8 @@ impl<'g> Model<'g> {
                 Energy::Opaque(_) => {}
             }
         }
+        let losses = model.losses.iter_mut().flat_map(|d| d.elements.expressions_mut());
+        losses.for_each(&replace);
         for (_, value) in model.forces.iter_mut().chain(&mut model.stated_inputs) {
             replace(value);
         }

@@ -22,11 +22,14 @@ pub(crate) enum Row {
     Lagrangian,
     Energy,
     Dissipated,
-    Supplied,
+    /// Of all generalized forces.
+    Forces,
+    /// What time does to T + V.
+    Driven,
 }
 
 impl Row {
-    const COUNT: usize = Row::Supplied as usize + 1;
+    const COUNT: usize = Row::Driven as usize + 1;
 }
 
 /// One of the quantities of [`Dynamics`]: of times and a block of states or configurations, into a slice.
@@ -52,6 +55,7 @@ pub struct Dynamics {
     /// The second half of `other`, while it is being found.
     second: Vec<f64>,
     balance: Vec<f64>,
+    power: Vec<f64>,
     pub(crate) matrices: Matrices,
     pub(crate) observatory: Observatory,
     group: Group,
@@ -69,6 +73,7 @@ impl Dynamics {
             other: Vec::new(),
             second: Vec::new(),
             balance: Vec::new(),
+            power: Vec::new(),
             matrices: Matrices::default(),
             observatory: Observatory::default(),
             group: Group::default(),
@@ -119,7 +124,7 @@ impl Dynamics {
         let (rates, forces) = dy.split_at_mut(half);
         let result = self.velocities(t, y, rates);
         self.pair(&y[..half], rates);
-        let result = if self.engine.has(Quantity::Kick) {
+        let result = if self.engine.has(Quantity::Kick) && !self.engine.energies.dissipates() {
             self.engine.eval(Quantity::Kick, t, y, forces).and(result)
         } else {
             self.engine.eval(Quantity::MomentumRates, t, &self.other[..2 * half], forces).and(result)
@@ -145,7 +150,7 @@ impl Dynamics {
     /// # Errors
     /// As [`Dynamics::rates`].
     pub fn kick(&mut self, t: &[f64], y: &[f64], forces: &mut [f64]) -> Result<(), EvalError> {
-        if self.engine.has(Quantity::Kick) {
+        if self.engine.has(Quantity::Kick) && !self.engine.energies.dissipates() {
             return self.engine.eval(Quantity::Kick, t, y, forces);
         }
         let facts = self.system().facts();
@@ -267,7 +272,7 @@ impl Dynamics {
         self.entry(Row::Lagrangian, t, y, out)
     }
 
-    /// The power that dissipation takes out at y: v·∂D/∂v; for ports ∇HᵀR∇H.
+    /// The power that dissipation takes out at y: v·∂D/∂v, that of held coordinates included; for ports ∇HᵀR∇H.
     ///
     /// # Errors
     /// As [`Dynamics::energy`].
@@ -275,12 +280,58 @@ impl Dynamics {
         self.entry(Row::Dissipated, t, y, out)
     }
 
-    /// The power that forces bring in at y: v·Q; for ports the outputs times the inputs.
+    /// The power of all generalized forces at y: v·Q, with dissipation, on the coordinates that are not held.
     ///
     /// # Errors
     /// As [`Dynamics::energy`].
+    pub fn force_power(&mut self, t: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
+        self.entry(Row::Forces, t, y, out)
+    }
+
+    /// The power that comes from outside at y, so that the energy is balanced: d(T + V)/dt is this less the
+    /// [dissipated power](Dynamics::dissipated_power). It is what forces do, v·Q, for ports outputs times inputs; what moves held coordinates and
+    /// positions that depend on time; what changes potentials with time; and what constraints do that depend on time.
+    ///
+    /// # Errors
+    /// As [`Dynamics::energy`]; [`EvalError::NoFormula`] if an opaque energy depends on time, of which nobody knows how.
     pub fn supplied_power(&mut self, t: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
-        self.entry(Row::Supplied, t, y, out)
+        if t.len() > LANES {
+            return self.in_groups(t, y, out, Dynamics::supplied_power);
+        }
+        if let Some(energy) = self.system().energies().unknown_in_time() {
+            return Err(EvalError::NoFormula { what: "the power supplied", energy: energy.to_owned() });
+        }
+        let width = t.len();
+        let mut result = self.entry(Row::Dissipated, t, y, out);
+        for row in [Row::Forces, Row::Driven] {
+            let start = (self.system().shares().len() + row as usize) * width;
+            out.iter_mut().zip(&self.balance[start..][..width]).for_each(|(sum, power)| *sum += power);
+        }
+        let (system, half) = (self.system().clone(), y.len() / 2);
+        let mut memory = std::mem::take(&mut self.power);
+        let rows = system.constraints().len() * width;
+        grow(&mut memory, y.len() + 2 * half + 2 * rows);
+        let (z, rest) = memory.split_at_mut(y.len());
+        let (numbers, rest) = rest.split_at_mut(2 * half);
+        let (lambda, demanded) = rest[..2 * rows].split_at_mut(rows);
+        if self.engine.has(Quantity::ExcessSlopes) {
+            let (slopes, a) = numbers.split_at_mut(half);
+            result = result.and(self.turn(Dynamics::velocities, t, y));
+            z.copy_from_slice(&self.other[..y.len()]);
+            result = result.and(self.engine.eval(Quantity::ExcessSlopes, t, z, slopes));
+            result = result.and(self.accelerations(t, z, a));
+            add_products(slopes, a, out);
+        }
+        if system.constraints_work() {
+            // −λᵀGv, which where constraints are met is λᵀΨ at v = 0.
+            result = result.and(self.multipliers(t, y, lambda));
+            z[..half].copy_from_slice(&y[..half]);
+            z[half..].fill(0.0);
+            result = result.and(self.engine.eval(Quantity::ConstraintRates, t, z, demanded));
+            add_products(lambda, demanded, out);
+        }
+        self.power = memory;
+        result
     }
 
     /// The named terms of the energy at y, in the order of [`System::shares`].
@@ -474,5 +525,13 @@ impl Dynamics {
                 EvalError::NoConvergence { what, t: t[lane], lane, residual, iterations }
             }
         }
+    }
+}
+
+/// Adds the products of two lists of rows, lane by lane.
+pub(crate) fn add_products(a: &[f64], b: &[f64], sums: &mut [f64]) {
+    let width = sums.len();
+    for (a, b) in a.chunks_exact(width).zip(b.chunks_exact(width)) {
+        sums.iter_mut().zip(a.iter().zip(b)).for_each(|(sum, (a, b))| *sum += a * b);
     }
 }

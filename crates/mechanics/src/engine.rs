@@ -211,17 +211,18 @@ impl Engine {
         if self.energies.is_empty() {
             return Ok(());
         }
-        self.energies.add(quantity, Place { t, states, parameters: &self.parameters }, out)
+        self.energies.add(quantity, Place { t, states, velocities: &[], parameters: &self.parameters }, out)
     }
 
-    /// Adds the forces of energies that are no formulas.
+    /// Adds the forces of what is no formula, at \[q…, v…\].
     pub(crate) fn add_forces(
         &mut self,
         t: &[f64],
         states: &[f64],
         forces: &mut [f64],
     ) -> Result<(), EvalError> {
-        self.energies.add_forces(Place { t, states, parameters: &self.parameters }, forces)
+        let (q, v) = states.split_at(states.len() / 2);
+        self.energies.add_forces(Place { t, states: q, velocities: v, parameters: &self.parameters }, forces)
     }
 
     /// What formulas give to a quantity, for 1 or 8 lanes.

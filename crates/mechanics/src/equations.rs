@@ -12,6 +12,7 @@
 
 use crate::check;
 use crate::constraint::{self, Constraint};
+use crate::energy::dissipation::ElementDissipation;
 use crate::energy::{Energy, Potential};
 use crate::error::ModelError;
 use crate::held::reaction::Reactions;
@@ -53,6 +54,8 @@ pub struct Equations<'g> {
     pub direct: Vec<Term<'g>>,
     /// The generalized force of dissipation on each coordinate, −∂D/∂v.
     pub resistances: Vec<Expr<'g>>,
+    /// Dissipation over elements, which is not in these.
+    pub losses: Vec<ElementDissipation<'g>>,
     /// The other generalized forces Q(q, v, t, u) on each coordinate.
     pub drives: Vec<Expr<'g>>,
     /// Constraints: those of positions, then those of velocities.
@@ -94,6 +97,7 @@ rebind!(Equations {
     potential,
     direct,
     resistances,
+    losses,
     drives,
     constraints,
     held,
@@ -165,6 +169,7 @@ impl<'g> Equations<'g> {
             potential,
             direct: model.lagrangian.iter().chain(&model.hamiltonian).cloned().collect(),
             resistances,
+            losses: model.losses.clone(),
             drives,
             constraints,
             held: model.held.clone(),
@@ -188,16 +193,16 @@ impl<'g> Equations<'g> {
         self.resistances.iter().zip(&self.drives).map(|(&a, &b)| a + b).collect()
     }
 
-    /// Whether every energy is a formula: if not, forces cannot be written down.
+    /// Whether every energy, and all dissipation, is a formula: if not, forces cannot be written down.
     #[must_use]
     pub fn is_symbolic(&self) -> bool {
-        self.potential.iter().all(|potential| potential.formula().is_some())
+        self.losses.is_empty() && self.potential.iter().all(|potential| potential.formula().is_some())
     }
 
     /// Which coordinates energies read that are no formulas.
     pub(crate) fn read_by_others(&self) -> Vec<bool> {
         let mut read = vec![false; self.degrees()];
-        let reads = self.potential.iter().flat_map(Potential::reads);
+        let reads = self.other_reads();
         reads.for_each(|&i| read.get_mut(i as usize).into_iter().for_each(|read| *read = true));
         read
     }
@@ -212,20 +217,27 @@ impl<'g> Equations<'g> {
         values
     }
 
+    /// The coordinates that are read by what is no formula.
+    fn other_reads(&self) -> impl Iterator<Item = &u32> {
+        let lost = self.losses.iter().flat_map(|d| d.elements.coordinates.iter());
+        self.potential.iter().flat_map(Potential::reads).chain(lost)
+    }
+
     /// Whether held coordinates are read by energies that are no formulas.
     pub(crate) fn others_read_held(&self) -> bool {
         let free = self.degrees();
-        self.potential.iter().flat_map(Potential::reads).any(|&i| i as usize >= free)
+        self.other_reads().any(|&i| i as usize >= free)
     }
 
     /// Whether an energy depends on time that is no formula.
     pub(crate) fn others_depend_on_time(&self) -> bool {
         let held = self.held_values();
         let free = self.degrees();
-        let held_reads = self.potential.iter().flat_map(Potential::reads).filter(|&&i| i as usize >= free);
+        let held_reads = self.other_reads().filter(|&&i| i as usize >= free);
         let read: FxHashSet<u32> = held_reads.copied().collect();
         let read: Vec<_> = read.into_iter().map(|i| held[i as usize - free]).collect();
         depend(&read, &[self.time])
+            || self.losses.iter().any(|d| d.elements.depends_on(self.time))
             || self.potential.iter().any(|potential| match &potential.energy {
                 Energy::Formula(_) => false,
                 Energy::Elements(elements) => elements.depends_on(self.time),

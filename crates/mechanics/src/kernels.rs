@@ -45,8 +45,8 @@ impl System {
     /// # Errors
     /// [`EvalError::Undefined`] if the system has no such kernel; [`EvalError::NoFormula`] if an energy in it is not a formula.
     pub fn kernel(&self, quantity: Quantity) -> Result<Kernel, EvalError> {
-        match self.energies().terms.first().filter(|_| quantity.has_potentials()) {
-            Some(energy) => Err(EvalError::NoFormula { what: quantity.name(), energy: energy.name.clone() }),
+        match self.energies().first().filter(|_| quantity.has_potentials()) {
+            Some(energy) => Err(EvalError::NoFormula { what: quantity.name(), energy: energy.to_owned() }),
             None => self.formula_kernel(quantity),
         }
     }

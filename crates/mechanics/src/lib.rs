@@ -96,6 +96,7 @@ pub use constraint::shake::ShakeFactors;
 pub use constraint::{Constraint, Level};
 pub use dynamics::{Dynamics, Query};
 pub use element::{ElementHessians, Elements, ElementsError, ElementsEvaluator, Implicit};
+pub use energy::dissipation::{Dissipation, ElementDissipation, IntoDissipation};
 pub use energy::{Batch, Energy, EnergyError, EnergyFacts, IntoEnergy, Opaque, OpaqueEnergy, Potential};
 pub use equations::{Equations, Statement};
 pub use error::{

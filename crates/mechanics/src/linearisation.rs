@@ -37,6 +37,8 @@ pub struct Linearisation {
     formulas: Option<Formulas>,
     rates: Option<Formulas>,
     elements: Vec<ElementPart>,
+    /// Dissipation over elements, which is in no formula of D.
+    loss: Option<String>,
     /// Whether some energy is known by its products only.
     opaque: bool,
     /// K at the last place, and that place.
@@ -86,7 +88,7 @@ impl Linearisation {
                         compiled.map_err(|source| EvalError::Compile { what: "stiffness", source })?;
                     elements.push(ElementPart {
                         hessians: SumEvaluator::new(&Arc::new(compiled), &dynamics.engine.parameters)?,
-                        timed: term.timed,
+                        timed: term.energy_rate.is_some(),
                         slots: term.formula.slots.len(),
                         coordinates: term.formula.coordinates.clone(),
                         triangles: Vec::new(),
@@ -102,6 +104,7 @@ impl Linearisation {
             formulas,
             rates,
             elements,
+            loss: system.energies().losses.first().map(|loss| loss.name.clone()),
             opaque,
             place: (0.0, Vec::new()),
             inputs: Vec::new(),
@@ -117,7 +120,7 @@ impl Linearisation {
     /// Whether forces change with velocities, or momenta with coordinates: whether there may be a D.
     #[must_use]
     pub fn has_rates(&self) -> bool {
-        self.rates.is_some()
+        self.rates.is_some() || self.loss.is_some()
     }
 
     /// Computes K at coordinates q, with multipliers of the constraints; they are taken for 0 if none are given.
@@ -160,7 +163,8 @@ impl Linearisation {
             let size = part.slots * (part.slots + 1) / 2;
             part.triangles.resize(part.coordinates.len() / part.slots * size, 0.0);
             let shared = if part.timed { std::slice::from_ref(&t) } else { &[] };
-            let place = Place { t: &[t], states: q, parameters: &dynamics.engine.parameters };
+            let place =
+                Place { t: &[t], states: q, velocities: &[], parameters: &dynamics.engine.parameters };
             let ElementPart { hessians, triangles, .. } = part;
             dynamics
                 .engine
@@ -189,7 +193,7 @@ impl Linearisation {
                 direction[j] = 1.0;
                 change.fill(0.0);
                 let Dynamics { engine, .. } = dynamics;
-                let place = Place { t: &[t], states: q, parameters: &engine.parameters };
+                let place = Place { t: &[t], states: q, velocities: &[], parameters: &engine.parameters };
                 engine.energies.add_change(place, true, &direction, &mut change)?;
                 direction[j] = 0.0;
                 (0..n).for_each(|i| stiffness[i * n + j] -= change[i]);
@@ -228,7 +232,8 @@ impl Linearisation {
                 }
                 let (t, q) = &self.place;
                 let Dynamics { engine, .. } = dynamics;
-                let place = Place { t: std::slice::from_ref(t), states: q, parameters: &engine.parameters };
+                let (t, velocities) = (std::slice::from_ref(t), &[][..]);
+                let place = Place { t, states: q, velocities, parameters: &engine.parameters };
                 let mut change = vec![0.0; n];
                 engine.energies.add_change(place, false, direction, &mut change)?;
                 out.iter_mut().zip(&change).for_each(|(out, change)| *out -= change);
@@ -240,7 +245,7 @@ impl Linearisation {
     /// Where D has entries at coordinates q, and these, if there may be any.
     ///
     /// # Errors
-    /// [`EvalError`] if a slice does not fit.
+    /// [`EvalError`] if a slice does not fit; [`EvalError::NoFormula`] if there is dissipation over elements.
     pub fn rates(
         &mut self,
         dynamics: &mut Dynamics,
@@ -248,6 +253,9 @@ impl Linearisation {
         q: &[f64],
     ) -> Result<Option<(&Pattern, &[f64])>, EvalError> {
         check("coordinates", self.degrees, q.len())?;
+        if let Some(loss) = &self.loss {
+            return Err(EvalError::NoFormula { what: "the damping of small motions", energy: loss.clone() });
+        }
         self.gather(dynamics, t, q, &[])?;
         let Some(rates) = &mut self.rates else { return Ok(None) };
         rates.evaluate(&self.inputs)?;

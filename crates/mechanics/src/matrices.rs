@@ -112,7 +112,7 @@ impl Dynamics {
         state[..half].copy_from_slice(&self.other[..half]);
         state[half..].fill(0.0);
         let result = if self.system().facts().form == Form::Hamiltonian {
-            let added = self.engine.add_forces(t, &self.other[..half], &mut state[half..]);
+            let added = self.engine.add_forces(t, &self.other[..2 * half], &mut state[half..]);
             added.and_then(|()| self.fill_inertia(t)).map(|()| {
                 let entries = self.matrices.inertia[half..].chunks_exact(width);
                 for (&(i, j), entry) in self.engine.system.inverse().pattern.iter().zip(entries) {
@@ -131,7 +131,7 @@ impl Dynamics {
                 Ok(())
             };
             add(state, -1.0, &mut self.engine)
-                .and_then(|()| self.engine.add_forces(t, &self.other[..half], &mut state[half..]))
+                .and_then(|()| self.engine.add_forces(t, &self.other[..2 * half], &mut state[half..]))
                 .and_then(|()| add(state, 1.0, &mut self.engine))
         };
         self.matrices.forces = forces;
@@ -260,7 +260,9 @@ impl Dynamics {
         }
         let facts = self.system().facts();
         let many = self.system().degrees() > DIFFERENTIATED && !facts.constrained;
-        let tangents = self.engine.has(Quantity::MomentumRates) && many;
+        // Dissipation over elements has derivatives by velocities.
+        let tangents =
+            self.engine.has(Quantity::MomentumRates) && (many || self.engine.energies.dissipates());
         if self.engine.has(Quantity::Rates) && !tangents {
             return self.engine.eval(Quantity::Jacobian, t, y, j);
         }

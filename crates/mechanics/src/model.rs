@@ -1,6 +1,7 @@
 //! The model: what a person writes.
 
 use crate::body::Bodies;
+use crate::energy::dissipation::{Dissipation, ElementDissipation, IntoDissipation};
 use crate::energy::{IntoEnergy, Potential};
 use crate::equations::{Equations, rate, symbols_of};
 use crate::error::ModelError;
@@ -66,6 +67,8 @@ pub struct Model<'g> {
     pub(crate) lagrangian: Vec<Term<'g>>,
     pub(crate) hamiltonian: Vec<Term<'g>>,
     pub(crate) dissipation: Vec<Term<'g>>,
+    /// Dissipation over elements.
+    pub(crate) losses: Vec<ElementDissipation<'g>>,
     pub(crate) forces: Vec<(Expr<'g>, Expr<'g>)>,
     /// What must be zero.
     pub(crate) constraints: Vec<Term<'g>>,
@@ -83,7 +86,7 @@ pub struct Model<'g> {
 
 rebind!(Model {
     graph, time, parameters, definitions, coordinates, momenta, inputs, stated_inputs, particles, bodies, gravity, kinetic, potential, lagrangian,
-    hamiltonian, dissipation, forces, constraints, holds, held, declared, known, names;
+    hamiltonian, dissipation, losses, forces, constraints, holds, held, declared, known, names;
     defaults, gravity_dimensions
 });
 
@@ -110,6 +113,7 @@ impl<'g> Model<'g> {
             lagrangian: Vec::new(),
             hamiltonian: Vec::new(),
             dissipation: Vec::new(),
+            losses: Vec::new(),
             forces: Vec::new(),
             constraints: Vec::new(),
             holds: Vec::new(),
@@ -390,9 +394,40 @@ impl<'g> Model<'g> {
         self.hamiltonian.push(self.term(name, value));
     }
 
-    /// Adds a Rayleigh dissipation function D(q, q̇): the force −∂D/∂q̇.
-    pub fn dissipation(&mut self, name: &str, value: impl IntoExpr<'g>) {
-        self.dissipation.push(self.term(name, value));
+    /// Adds a Rayleigh dissipation function D(q, q̇): the force −∂D/∂q̇. It is an expression, or one expression over many
+    /// [`Elements`](crate::Elements), in which the velocity of a slot is its [rate](Expr::dot).
+    ///
+    /// ```
+    /// # use leastaction_expr::Graph;
+    /// # use leastaction_mechanics::{Elements, Model};
+    /// // Dampers between neighbours in a row.
+    /// let graph = Graph::new();
+    /// let mut model = Model::new(&graph);
+    /// let row = model.coordinate_block("row", 3, &[])?;
+    /// (0..3).for_each(|i| model.particle(&format!("bead {i}"), 1.0, [row.symbol(i, 0)]));
+    /// let [a, b] = graph.symbols(["a", "b"]);
+    /// let apart = model.velocity(b - a);
+    /// model.dissipation("dampers", Elements {
+    ///     energy: 0.5 * 2.0 * apart * apart,
+    ///     slots: vec![a, b],
+    ///     coordinates: [0, 1, 1, 2].into(),
+    ///     constants: vec![],
+    ///     values: [].into(),
+    ///     implicit: vec![],
+    /// });
+    /// let mut dynamics = model.system()?.dynamics()?;
+    /// let (state, mut rates, mut power) = ([0.0, 0.0, 0.0, 1.0, 0.0, 0.0], [0.0; 6], [0.0]);
+    /// dynamics.rates(&[0.0], &state, &mut rates)?;
+    /// dynamics.dissipated_power(&[0.0], &state, &mut power)?;
+    /// assert_eq!((&rates[3..], power), (&[-2.0, 2.0, 0.0][..], [2.0]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn dissipation(&mut self, name: &str, value: impl IntoDissipation<'g>) {
+        let name = name.to_owned();
+        match value.into_dissipation(self.graph) {
+            Dissipation::Formula(value) => self.dissipation.push(Term { name, value }),
+            Dissipation::Elements(elements) => self.losses.push(ElementDissipation { name, elements }),
+        }
     }
 
     /// Adds a generalized force Q(q, q̇, t) on a coordinate.

@@ -49,6 +49,9 @@ pub(crate) enum Measured {
     Jacobi,
     Kinetic,
     Potential,
+    /// The power that dissipation takes, and that comes from outside.
+    Dissipated,
+    Supplied,
     /// A named share of the energy, by its place.
     Share(usize),
     /// The multiplier of a constraint, by its place.
@@ -58,7 +61,7 @@ pub(crate) enum Measured {
 }
 
 impl Measured {
-    /// What can be measured of a system, by name: `energy`, `jacobi`, `kinetic`, `potential`, shares of these such as `kinetic.bob` and `potential.spring`, and
+    /// What can be measured of a system, by name: `energy`, `jacobi`, `kinetic`, `potential`, the power that is `dissipated` and `supplied`, shares of these such as `kinetic.bob` and `potential.spring`, and
     /// `lambda_` with the name of a constraint, and `reaction_` with the name of what holds coordinates. A term whose name nothing else has needs no more than that.
     pub(crate) fn named(blueprint: &Blueprint<'_>) -> Vec<(String, Measured)> {
         let mut all = vec![("energy".to_owned(), Measured::Energy)];
@@ -67,6 +70,8 @@ impl Measured {
             all.push(("kinetic".to_owned(), Measured::Kinetic));
             all.push(("potential".to_owned(), Measured::Potential));
         }
+        all.push(("dissipated".to_owned(), Measured::Dissipated));
+        all.push(("supplied".to_owned(), Measured::Supplied));
         let shares = || blueprint.shares.iter().enumerate();
         all.extend(
             shares().map(|(i, share)| {
@@ -131,7 +136,7 @@ impl Observatory {
 
 impl Dynamics {
     /// Compiles an expression, such as `x'*p_x - 2*t`, or the text of one, to be evaluated by [`Dynamics::observe`]. Names that the model defines stand for
-    /// what they are. Particles and points are where they are: `bob` is a vector, `bob.y` a component, `bob.y'` its rate. `energy`, `jacobi`, `kinetic`, `potential`, shares of
+    /// what they are. Particles and points are where they are: `bob` is a vector, `bob.y` a component, `bob.y'` its rate. `energy`, `jacobi`, `kinetic`, `potential`, the power that is `dissipated` and `supplied`, shares of
     /// these by their names (`potential.spring`, or `spring`), multipliers (`lambda_` and the constraint's name), and the sums of the forces with which coordinates are held
     /// (`reaction_` and the name of what holds them) are numbers like all others, unless the system has something else of
     /// the name.
@@ -247,6 +252,8 @@ impl Dynamics {
             Measured::Jacobi => self.hamiltonian(t, y, out),
             Measured::Kinetic => self.kinetic_energy(t, y, out),
             Measured::Potential => self.potential_energy(t, y, out),
+            Measured::Dissipated => self.dissipated_power(t, y, out),
+            Measured::Supplied => self.supplied_power(t, y, out),
             Measured::Share(place) => self.share(place, t, y, out),
             Measured::Multiplier(place) => self.multiplier(place, t, y, out),
             Measured::Reaction(place) => self.reaction(place, t, y, out),

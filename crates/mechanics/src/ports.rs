@@ -168,7 +168,9 @@ impl<'g> Ports<'g> {
         let (dissipated, supplied) = (product(&lost, &slopes), product(&outputs, &self.inputs));
         let zero = self.graph.number(0.0);
         let balance = self.hamiltonian.iter().map(|term| term.value);
-        let balance = balance.chain([zero, zero, zero, h, dissipated, supplied]).collect();
+        let forces = supplied - dissipated;
+        let balance =
+            balance.chain([zero, zero, zero, h, dissipated, forces, h.derivative(self.time)]).collect();
         let structure = j.iter().chain(&r).flatten().copied().collect();
         let plans = vec![
             (Quantity::Rates, Space::Phase, field),
@@ -225,6 +227,7 @@ impl<'g> Ports<'g> {
             held: Vec::new(),
             declared: Vec::new(),
             reactions: ReactionLayout::default(),
+            constraints_work: false,
             stated_inputs: Vec::new(),
             definitions: Vec::new(),
             names: Arc::default(),

@@ -27,8 +27,11 @@ pub enum Quantity {
     ConfigurationJacobian,
     /// The positions of particles and points.
     Positions,
-    /// The shares of the energy, then T, V, L, H, the dissipated and the supplied power, of (q, v); of (q, p) for a Hamiltonian.
+    /// The shares of the energy, then T, V, L, H, the power that is lost, that of forces, and what time does to T + V, of (q, v); of (q, p) for a
+    /// Hamiltonian.
     EnergyBalance,
+    /// The derivatives by v of what T + V is more than H, of (q, v), where there are any.
+    ExcessSlopes,
     /// The inertias of the particles.
     Masses,
     /// The nonzeros of Γ, where dissipation is −Γp.
@@ -99,7 +102,7 @@ impl Quantity {
             Quantity::Jacobian | Quantity::ConfigurationJacobian | Quantity::MomentumJacobian => {
                 "derivatives of the vector field"
             }
-            Quantity::Energy | Quantity::EnergyBalance => "energies",
+            Quantity::Energy | Quantity::EnergyBalance | Quantity::ExcessSlopes => "energies",
             Quantity::Momenta => "momenta",
             Quantity::NetForces | Quantity::Accelerations => "accelerations",
             Quantity::Inertia => "mass matrices",

@@ -149,7 +149,7 @@ impl System {
                     let energy = source.outputs(Quantity::Energy).and_then(|h| h.first().copied());
                     let (q, p) = (&source.coordinates, source.expressions(&source.momenta));
                     let energy =
-                        energy.filter(|_| !p.is_empty() && !constrained && self.energies().terms.is_empty());
+                        energy.filter(|_| !p.is_empty() && !constrained && self.energies().first().is_none());
                     let time = energy.and_then(|h| turning_time(h, &source.expressions(q), &p));
                     time.ok_or(ObserveError::NoRate { reason: TIMELESS })?
                 }

@@ -154,7 +154,7 @@ impl<'g> Equations<'g> {
         let free = unforced.iter().all(|&zero| zero);
         let timeless = !jumps(&[value], &[self.time]) && probe.is_zero(value.derivative(self.time));
         let timeless = timeless && !self.others_depend_on_time();
-        let energy = free && timeless && !self.constraints_work();
+        let energy = free && self.losses.is_empty() && timeless && !self.constraints_work();
         // Forces of constraints act along the coordinates that constraints have slopes by.
         let rates: Vec<_> = self.constraints.iter().map(|c| c.rate).collect();
         let bound: FxHashSet<_> =
@@ -203,14 +203,14 @@ impl<'g> Equations<'g> {
     /// Whether a generalized force depends on velocities.
     #[must_use]
     pub fn forces_depend_on_velocities(&self) -> bool {
-        depend(&self.forces(), &self.velocities)
+        !self.losses.is_empty() || depend(&self.forces(), &self.velocities)
     }
 
     /// The nonzeros of Γ, if masses are constant, dissipation is −Γp with a constant matrix Γ, and no other force depends on
     /// velocities. In doubt there is none.
     #[must_use]
     pub fn damping(&self) -> Option<Vec<Entry<'g>>> {
-        if !self.has_constant_mass() || depend(&self.drives, &self.velocities) {
+        if !self.losses.is_empty() || !self.has_constant_mass() || depend(&self.drives, &self.velocities) {
             return None;
         }
         if self.resistances.iter().all(|force| force.as_number() == Some(0.0)) {

@@ -41,6 +41,7 @@ pub(crate) struct Inner {
     holds: Vec<String>,
     declared: Vec<u32>,
     reactions: ReactionLayout,
+    constraints_work: bool,
     /// How G M⁻¹ Gᵀ is put together and factored.
     layout: Arc<Layout>,
     has: [bool; Quantity::COUNT],
@@ -102,6 +103,7 @@ impl System {
                 held: blueprint.held,
                 declared: blueprint.declared,
                 reactions: blueprint.reactions,
+                constraints_work: blueprint.constraints_work,
                 layout: Arc::new(layout),
                 has: source.planned(),
                 repeated: blueprint.repeated,
@@ -221,6 +223,11 @@ impl System {
             Some(&place) => Some(place as usize).filter(|&place| place < self.degrees()),
             None => Some(declared).filter(|&place| place < self.degrees()),
         }
+    }
+
+    /// Whether constraints do work, as they depend on time or drive the motion.
+    pub(crate) fn constraints_work(&self) -> bool {
+        self.inner.constraints_work
     }
 
     pub(crate) fn reaction_layout(&self) -> &ReactionLayout {

@@ -16,6 +16,7 @@ mod held;
 mod inertia;
 mod owned;
 mod ports;
+mod power;
 mod rank;
 mod rated;
 mod reference;

@@ -8,7 +8,7 @@ const BEADS: usize = 5;
 
 /// How the first and the last bead are held.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum By {
+pub(crate) enum By {
     /// As held coordinates, that elements read.
     Hold,
     /// As held coordinates, that formulas read.
@@ -18,7 +18,7 @@ enum By {
 }
 
 /// Beads with masses that couple neighbours, springs between them, friction, and a push; the first moves as told, the last stands still.
-fn beads(by: By) -> Dynamics {
+pub(crate) fn beads(by: By) -> Dynamics {
     let graph = Graph::new();
     let mut model = Model::new(&graph);
     let q: Vec<_> = (0..BEADS).map(|i| model.coordinate(&format!("q{i}"))).collect();
@@ -41,14 +41,27 @@ fn beads(by: By) -> Dynamics {
         implicit: vec![],
     };
     match by {
-        By::Hold => model.potential("springs", springs),
+        By::Hold => model.potential("springs", springs.clone()),
         _ => model.potential(
             "springs",
             graph.sum(q.windows(2).map(|q| spring.substitute(&[(a, q[0]), (b, q[1])]))),
         ),
     }
     model.potential("weights", 0.3 * q[0].cos() + 0.1 * q[1] * q[4]);
-    model.dissipation("air", 0.05 * (v[0] - v[1]).pow(2) + 0.1 * v[4].pow(2) + 0.02 * v[2].pow(2));
+    model.dissipation("air", 0.1 * v[4].pow(2) + 0.02 * v[2].pow(2) + 0.03 * (v[0] - v[3]).pow(2));
+    let rub = 0.05 * (a * b).cos().pow(2) * (model.velocity(b) - model.velocity(a)).pow(2);
+    match by {
+        By::Hold => model.dissipation("dampers", Elements { energy: rub, ..springs }),
+        _ => {
+            let rub = |i: usize| {
+                let places = [(a, q[i - 1]), (b, q[i])];
+                rub.substitute(&places.map(|(a, q)| (model.velocity(a), model.velocity(q))))
+                    .substitute(&places)
+            };
+            let rub: Vec<_> = (1..BEADS).map(rub).collect();
+            model.dissipation("dampers", graph.sum(rub));
+        }
+    }
     model.force(q[0], 0.7 * v[1]);
     model.force(q[2], 0.1 * q[3]);
     model.constraint("rod", (q[2] - q[1] - 0.3 * q[4]).pow(2), 0.04);
@@ -64,7 +77,7 @@ fn beads(by: By) -> Dynamics {
 }
 
 /// A state that constraints allow: of the beads between, and of all.
-fn states(t: f64, far: f64) -> (Vec<f64>, Vec<f64>) {
+pub(crate) fn states(t: f64, far: f64) -> (Vec<f64>, Vec<f64>) {
     let q1 = 1.2;
     let q2 = q1 + 0.3 * far + 0.2;
     let free = [q1, q2, 3.4, 0.25, 0.25, -0.4];

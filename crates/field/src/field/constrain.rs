@@ -92,7 +92,7 @@ impl<'g> Nodes<'_, 'g> {
         let (name, arity, rest) = (field.name(), field.over().arity(), self.mesh().nodes());
         let elements = field.on_elements(nodes, rest, 0)?;
         if !elements.implicit.is_empty() {
-            return Err(FieldError::ImplicitConstraint { field: name.to_owned() });
+            return Err(FieldError::Implicit { field: name.to_owned(), role: "be a constraint" });
         }
         let count = nodes.len() / arity;
         let patch: Box<dyn Fn(usize) -> u32> = match keep {

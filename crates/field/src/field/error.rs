@@ -132,11 +132,13 @@ pub enum FieldError {
         /// How many nodes there are.
         count: usize,
     },
-    /// A constraint has numbers that are given by equations.
-    #[error("the field `{field}` has numbers that are given by equations, and cannot be a constraint")]
-    ImplicitConstraint {
+    /// A field has numbers that are given by equations, where none may be.
+    #[error("the field `{field}` has numbers that are given by equations: it cannot {role}")]
+    Implicit {
         /// The field.
         field: String,
+        /// What it cannot be or do.
+        role: &'static str,
     },
     /// There are so many constraints that nothing could move.
     #[error(

@@ -1,6 +1,7 @@
 //! Fields: the energy of one element, over many of them.
 
 mod constrain;
+mod dissipate;
 pub(crate) mod element;
 mod enclosed;
 mod error;

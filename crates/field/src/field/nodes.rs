@@ -11,6 +11,7 @@ pub struct Nodes<'m, 'g> {
     mesh: &'m Mesh,
     first: usize,
     block: SymbolBlock<'g>,
+    masses: Vec<f64>,
 }
 
 /// Why a mesh cannot become a part of a model.
@@ -50,7 +51,7 @@ impl<'m, 'g> Nodes<'m, 'g> {
             let position = [0, 1, 2].map(|axis| block.symbol(node, axis));
             model.particle(&format!("{name}[{node}]"), mass, position);
         }
-        Ok(Nodes { mesh, first, block })
+        Ok(Nodes { mesh, first, block, masses: masses.to_vec() })
     }
 
     /// Adds a field on the mesh to the potential energies of the model, under its name.
@@ -69,6 +70,12 @@ impl<'m, 'g> Nodes<'m, 'g> {
     /// The mesh.
     pub(super) fn mesh(&self) -> &'m Mesh {
         self.mesh
+    }
+
+    /// The masses of the nodes.
+    #[must_use]
+    pub fn masses(&self) -> &[f64] {
+        &self.masses
     }
 
     /// The number of the first coordinate.

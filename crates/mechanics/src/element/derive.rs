@@ -50,18 +50,31 @@ impl<'g> Elements<'g> {
         Derived { energy: self.solved(&[self.energy])[0], force, implicit_force, slopes }
     }
 
+    /// How the energy changes along a direction.
+    pub(super) fn energy_change(&self, derived: &Derived<'g>, along: &[(Expr<'g>, Expr<'g>)]) -> Expr<'g> {
+        self.solved(&jvp(&[self.energy], &self.with_implicit(derived, along)))[0]
+    }
+
+    /// A direction with that of implicit numbers.
+    fn with_implicit(
+        &self,
+        derived: &Derived<'g>,
+        along: &[(Expr<'g>, Expr<'g>)],
+    ) -> Vec<(Expr<'g>, Expr<'g>)> {
+        let equations: Vec<_> = self.implicit.iter().map(|i| i.equation).collect();
+        let changes = jvp(&equations, along);
+        let moved = self.implicit.iter().zip(changes).zip(&derived.slopes);
+        let moved = moved.map(|((i, change), &slope)| (i.symbol, -change / slope));
+        along.iter().copied().chain(moved).collect()
+    }
+
     /// How forces change along a direction.
     pub(super) fn force_change(
         &self,
         derived: &Derived<'g>,
         along: &[(Expr<'g>, Expr<'g>)],
     ) -> Vec<Expr<'g>> {
-        let mut along = along.to_vec();
-        let equations: Vec<_> = self.implicit.iter().map(|i| i.equation).collect();
-        let changes = jvp(&equations, &along);
-        let moved = self.implicit.iter().zip(changes).zip(&derived.slopes);
-        along.extend(moved.map(|((i, change), &slope)| (i.symbol, -change / slope)));
-        self.solved(&jvp(&derived.implicit_force, &along))
+        self.solved(&jvp(&derived.implicit_force, &self.with_implicit(derived, along)))
     }
 
     /// ∂²V/∂x², the lower triangle row by row.

@@ -74,8 +74,8 @@ pub(crate) struct ElementEnergy {
     pub(crate) energy: Arc<ElementSum>,
     pub(crate) force: Arc<ElementSum>,
     pub(crate) force_change: Arc<ElementSum>,
-    /// Whether time is one of the inputs.
-    pub(crate) timed: bool,
+    /// ∂V/∂t, if time is one of the inputs.
+    pub(crate) energy_rate: Option<Arc<ElementSum>>,
     pub(crate) formula: ElementFormula,
 }
 
@@ -134,6 +134,28 @@ impl Source {
 }
 
 impl<'g> Elements<'g> {
+    /// The same in this graph.
+    pub(crate) fn adopted(self, graph: &'g Graph) -> Elements<'g> {
+        let adopt = |list: &[Expr<'g>]| list.iter().map(|&e| graph.adopt(e)).collect();
+        let implicit = self.implicit.iter().map(|i| Implicit {
+            symbol: graph.adopt(i.symbol),
+            equation: graph.adopt(i.equation),
+            solution: graph.adopt(i.solution),
+        });
+        Elements {
+            energy: graph.adopt(self.energy),
+            implicit: implicit.collect(),
+            slots: adopt(&self.slots),
+            constants: adopt(&self.constants),
+            ..self
+        }
+    }
+
+    /// Gives the coordinates their new indices.
+    pub(crate) fn renumber(&mut self, new: &[u32]) {
+        self.coordinates = self.coordinates.iter().map(|&i| new[i as usize]).collect();
+    }
+
     fn count(&self) -> usize {
         self.coordinates.len() / self.slots.len()
     }
@@ -177,12 +199,22 @@ impl<'g> Elements<'g> {
             uses(&with, site(), implicit.equation, allowed)?;
             if !depend(&[implicit.equation], &[implicit.symbol]) {
                 return Err(ModelError::Energy {
+                    kind: TermKind::Potential,
                     name: name.to_owned(),
                     source: EnergyError::NoEquation { number: i },
                 });
             }
         }
-        let wrong = |source| Err(ModelError::Energy { name: name.to_owned(), source });
+        self.check_lists().map_err(|source| ModelError::Energy {
+            kind: TermKind::Potential,
+            name: name.to_owned(),
+            source,
+        })
+    }
+
+    /// Checks the lists of coordinates and constants.
+    pub(crate) fn check_lists(&self) -> Result<(), EnergyError> {
+        let wrong = Err;
         if self.slots.is_empty() {
             return wrong(EnergyError::NoSlots);
         }
@@ -219,14 +251,19 @@ impl<'g> Elements<'g> {
         let along: Vec<_> = self.slots.iter().copied().zip(directions.iter().copied()).collect();
         let change = self.force_change(&derived, &along);
         let parts = self.parts();
-        let sum = |directions: &[Expr<'g>], outputs: &[Expr<'g>], into| {
-            self.sum(&parts, time, parameters, directions, outputs, into, &compile).map(Arc::new)
+        let sum = |arrays: &[&[Expr<'g>]], outputs: &[Expr<'g>], into| {
+            self.sum(&parts, time, parameters, arrays, outputs, into, &compile).map(Arc::new)
         };
         Ok(ElementEnergy {
             energy: sum(&[], &[derived.energy], Into::Total)?,
             force: sum(&[], &derived.force, Into::Coordinates)?,
-            force_change: sum(&directions, &change, Into::Coordinates)?,
-            timed: self.depends_on(time),
+            force_change: sum(&[&directions], &change, Into::Coordinates)?,
+            energy_rate: match self.depends_on(time) {
+                true => {
+                    Some(sum(&[], &[self.energy_change(&derived, &[(time, time.like(1.0))])], Into::Total)?)
+                }
+                false => None,
+            },
             formula: ElementFormula::new(self),
         })
     }
@@ -242,17 +279,18 @@ impl<'g> Elements<'g> {
         self.sum(&self.parts(), time, parameters, &[], &hessian, Into::Each, &compile)
     }
 
-    fn parts(&self) -> Arc<Parts> {
+    pub(crate) fn parts(&self) -> Arc<Parts> {
         Arc::new(Parts::new(self.slots.len(), &self.coordinates, self.constants.len(), &self.values))
     }
 
+    /// A sum of outputs of slots, of other arrays that are read by the same indices, of constants, time and parameters.
     #[allow(clippy::too_many_arguments)] // what a sum is made of
-    fn sum(
+    pub(crate) fn sum(
         &self,
         parts: &Arc<Parts>,
         time: Expr<'g>,
         parameters: &[Expr<'g>],
-        directions: &[Expr<'g>],
+        arrays: &[&[Expr<'g>]],
         outputs: &[Expr<'g>],
         into: Into,
         compile: &impl Fn(Program) -> Result<Kernel, CompileError>,
@@ -261,9 +299,9 @@ impl<'g> Elements<'g> {
         let used = self.expressions();
         let (symbols, places): (Vec<_>, Vec<_>) =
             parameters.iter().zip(0..).filter(|(p, _)| depend(&used, &[**p])).unzip();
-        let inputs = [&self.slots, directions, &self.constants, uniform].concat();
+        let inputs = [&self.slots, &arrays.concat()[..], &self.constants, uniform].concat();
         let kernel = compile(Program::lean(&inputs, &symbols, outputs)?)?;
-        let arrays = 1 + usize::from(!directions.is_empty());
+        let arrays = 1 + arrays.len();
         Ok(ElementSum { kernel, parts: parts.clone(), arrays, parameters: places, into })
     }
 }

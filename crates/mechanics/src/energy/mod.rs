@@ -4,9 +4,10 @@
 //! those kernels compute, in one place: [`EnergySum::add`](sum::EnergySum::add). Where nothing can be read from an expression, facts
 //! are declared: which coordinates an energy reads, and whether it depends on time. A potential has no velocities in it.
 
+pub(crate) mod dissipation;
 pub(crate) mod sum;
 
-use crate::element::{Elements, Implicit};
+use crate::element::Elements;
 use leastaction_expr::{Expr, Graph, IntoExpr, Rebind, Rebinding, rebind};
 use std::fmt;
 use std::sync::Arc;
@@ -71,9 +72,7 @@ impl<'g> Potential<'g> {
             Energy::Elements(elements) => &mut elements.coordinates,
             Energy::Opaque(opaque) => &mut opaque.coordinates,
         };
-        // An index beyond the coordinates is found by the check that follows.
-        let renumbered = |&i: &u32| new.get(i as usize).copied().unwrap_or(u32::MAX);
-        *coordinates = coordinates.iter().map(renumbered).collect();
+        *coordinates = coordinates.iter().map(|&i| new[i as usize]).collect();
     }
 }
 
@@ -91,19 +90,7 @@ impl<'g, T: IntoExpr<'g>> IntoEnergy<'g> for T {
 
 impl<'g> IntoEnergy<'g> for Elements<'g> {
     fn into_energy(self, graph: &'g Graph) -> Energy<'g> {
-        let adopt = |list: &[Expr<'g>]| list.iter().map(|&e| graph.adopt(e)).collect();
-        let implicit = self.implicit.iter().map(|i| Implicit {
-            symbol: graph.adopt(i.symbol),
-            equation: graph.adopt(i.equation),
-            solution: graph.adopt(i.solution),
-        });
-        Energy::Elements(Elements {
-            energy: graph.adopt(self.energy),
-            implicit: implicit.collect(),
-            slots: adopt(&self.slots),
-            constants: adopt(&self.constants),
-            ..self
-        })
+        Energy::Elements(self.adopted(graph))
     }
 }
 
@@ -280,6 +267,12 @@ pub enum EnergyError {
         /// Which of them, from 0.
         number: usize,
     },
+    /// A dissipation function has numbers that are given by equations.
+    #[error("numbers that are given by equations are for potential energies only")]
+    ImplicitDissipation,
+    /// Dissipation over elements in a model that states a Hamiltonian.
+    #[error("dissipation over elements needs velocities: state energies instead of a Hamiltonian")]
+    HamiltonianDissipation,
     /// A constant of an element is infinite or NaN.
     #[error("constant {constant} of element {element} is not finite")]
     NotFinite {

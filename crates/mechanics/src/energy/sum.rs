@@ -1,7 +1,8 @@
 //! What energies that are no formulas add to the quantities of a system.
 
+use super::dissipation::{DissipationTerm, Lost, SystemDissipation};
 use super::{Batch, Opaque};
-use crate::dynamics::Row;
+use crate::dynamics::{Row, add_products};
 use crate::element::ElementEnergy;
 use crate::element::map::Lanes;
 use crate::element::sum::SumEvaluator;
@@ -17,8 +18,24 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(crate) struct SystemEnergies {
     pub(crate) terms: Vec<SystemEnergy>,
-    /// Held coordinates, if any of them are read.
-    pub(crate) held: Option<Arc<HeldTable>>,
+    pub(crate) losses: Vec<SystemDissipation>,
+    /// Held coordinates and their rates, if any of them are read.
+    pub(crate) held: Option<[Arc<HeldTable>; 2]>,
+}
+
+impl SystemEnergies {
+    /// The name of the first energy, or dissipation, that is no formula.
+    pub(crate) fn first(&self) -> Option<&str> {
+        let energies = self.terms.iter().map(|energy| energy.name.as_str());
+        energies.chain(self.losses.iter().map(|loss| loss.name.as_str())).next()
+    }
+
+    /// An energy that depends on time, nobody knows how.
+    pub(crate) fn unknown_in_time(&self) -> Option<&str> {
+        let opaque =
+            |energy: &&SystemEnergy| matches!(&energy.kind, SystemEnergyKind::Opaque(o) if o.opaque.time);
+        self.terms.iter().find(opaque).map(|energy| energy.name.as_str())
+    }
 }
 
 /// An energy that is no formula, in a system.
@@ -45,6 +62,7 @@ pub(crate) struct OpaqueTerm {
 #[derive(Clone)]
 pub(crate) struct EnergySum {
     terms: Vec<Term>,
+    losses: Vec<DissipationTerm>,
     degrees: usize,
     shares: usize,
     held: Option<Box<Held>>,
@@ -58,7 +76,9 @@ pub(crate) struct EnergySum {
 #[derive(Clone)]
 struct Held {
     values: HeldValues,
+    rates: HeldValues,
     states: Vec<f64>,
+    velocities: Vec<f64>,
     forces: Vec<f64>,
 }
 
@@ -76,10 +96,11 @@ enum TermKind {
 
 #[derive(Clone)]
 struct ElementTerm {
-    timed: bool,
     energy: SumEvaluator,
     force: SumEvaluator,
     force_change: SumEvaluator,
+    /// If it depends on time.
+    energy_rate: Option<SumEvaluator>,
 }
 
 /// Room for opaque energies: what they read, along what, what they give, and what they work with.
@@ -97,6 +118,8 @@ struct Memory {
 pub(crate) struct Place<'a> {
     pub(crate) t: &'a [f64],
     pub(crate) states: &'a [f64],
+    /// Velocities, where they are needed.
+    pub(crate) velocities: &'a [f64],
     pub(crate) parameters: &'a Parameters,
 }
 
@@ -107,6 +130,15 @@ enum What<'a> {
     Force,
     /// Of the force, along a direction.
     Change(&'a [f64]),
+    /// What time does to the energy.
+    Rate,
+}
+
+impl<'a> Place<'a> {
+    /// Of a state that is \[q…, v…\].
+    fn in_configuration(self) -> Place<'a> {
+        Place { velocities: &self.states[self.states.len() / 2..], ..self }
+    }
 }
 
 impl EnergySum {
@@ -120,7 +152,9 @@ impl EnergySum {
             let kind = match &energy.kind {
                 SystemEnergyKind::Opaque(opaque) => TermKind::Opaque(opaque.clone()),
                 SystemEnergyKind::Elements(elements) => TermKind::Elements(Box::new(ElementTerm {
-                    timed: elements.timed,
+                    energy_rate: (elements.energy_rate.as_ref())
+                        .map(|rate| SumEvaluator::new(rate, parameters))
+                        .transpose()?,
                     energy: SumEvaluator::new(&elements.energy, parameters)?,
                     force: SumEvaluator::new(&elements.force, parameters)?,
                     force_change: SumEvaluator::new(&elements.force_change, parameters)?,
@@ -130,9 +164,12 @@ impl EnergySum {
         };
         Ok(EnergySum {
             terms: energies.terms.iter().map(term).collect::<Result<_, EvalError>>()?,
+            losses: (energies.losses.iter())
+                .map(|loss| DissipationTerm::new(loss, parameters))
+                .collect::<Result<_, EvalError>>()?,
             degrees,
             shares,
-            held: energies.held.as_ref().map(|table| Held::new(table, parameters)).transpose()?,
+            held: energies.held.as_ref().map(|tables| Held::new(tables, parameters)).transpose()?,
             direction: Vec::new(),
             change: Vec::new(),
             memory: Memory::default(),
@@ -141,16 +178,26 @@ impl EnergySum {
 
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.terms.is_empty()
+        self.terms.is_empty() && self.losses.is_empty()
+    }
+
+    /// Whether there is dissipation over elements, for which velocities are needed.
+    #[inline]
+    pub(crate) fn dissipates(&self) -> bool {
+        !self.losses.is_empty()
     }
 
     pub(crate) fn set_parameters(&mut self, values: &[f64]) -> Result<(), EvalError> {
-        self.held.as_mut().map_or(Ok(()), |held| held.values.set_parameters(values))?;
+        for held in self.held.iter_mut().flat_map(|held| held.tables()) {
+            held.set_parameters(values)?;
+        }
         self.set(|evaluator| evaluator.set_parameters(values))
     }
 
     pub(crate) fn set_parameters_in(&mut self, lane: usize, values: &[f64]) -> Result<(), EvalError> {
-        self.held.as_mut().map_or(Ok(()), |held| held.values.set_parameters_in(lane, values))?;
+        for held in self.held.iter_mut().flat_map(|held| held.tables()) {
+            held.set_parameters_in(lane, values)?;
+        }
         self.set(|evaluator| evaluator.set_parameters_in(lane, values))
     }
 
@@ -161,11 +208,12 @@ impl EnergySum {
     ) -> Result<(), EvalError> {
         for term in &mut self.terms {
             if let TermKind::Elements(elements) = &mut term.kind {
-                let ElementTerm { energy, force, force_change, .. } = &mut **elements;
-                [energy, force, force_change].into_iter().try_for_each(&mut set)?;
+                let ElementTerm { energy, force, force_change, energy_rate } = &mut **elements;
+                let all = [energy, force, force_change].into_iter().chain(energy_rate);
+                all.into_iter().try_for_each(&mut set)?;
             }
         }
-        Ok(())
+        self.losses.iter_mut().flat_map(DissipationTerm::evaluators).try_for_each(set)
     }
 
     /// Adds what the energies give to a quantity at a block of states, in any number of lanes.
@@ -177,21 +225,32 @@ impl EnergySum {
     ) -> Result<(), EvalError> {
         let (n, width) = (self.degrees, at.t.len());
         match quantity {
-            Quantity::Rates => self.add_forces(at, &mut out[n * width..]),
-            Quantity::Kick | Quantity::MomentumRates | Quantity::NetForces => self.add_forces(at, out),
+            Quantity::Rates => {
+                let (velocities, forces) = out.split_at_mut(n * width);
+                self.add_forces(Place { velocities, ..at }, forces)
+            }
+            Quantity::Kick => self.add_forces(at, out), // without dissipation
+            Quantity::MomentumRates | Quantity::NetForces => self.add_forces(at.in_configuration(), out),
             Quantity::Energy => self.with_held(at, |sum, at| {
                 let EnergySum { terms, memory, .. } = sum;
                 terms.iter_mut().try_for_each(|term| term.add(What::Energy, at, memory, out))
             }),
-            Quantity::EnergyBalance => self.with_held(at, |sum, at| sum.add_balance(at, out)),
+            Quantity::EnergyBalance => {
+                self.add_balance(at, out)?;
+                self.add_power(at.in_configuration(), &mut out[self.shares * width..])
+            }
             // ∂ṗ/∂q is the lower left part of the one, and the middle part of the other.
             Quantity::Jacobian => {
                 self.with_held(at, |sum, at| sum.add_force_changes(at, out, |i, j| (n + i) * 2 * n + j))
             }
             Quantity::ConfigurationJacobian => {
-                self.with_held(at, |sum, at| sum.add_force_changes(at, out, |i, j| (n + i) * n + j))
+                let at = at.in_configuration();
+                self.with_held(at, |sum, at| {
+                    sum.add_force_changes(at, out, |i, j| (n + i) * n + j)?;
+                    sum.add_loss_changes(at, out)
+                })
             }
-            Quantity::Reactions => self.add_reactions(at, out),
+            Quantity::Reactions => self.add_reactions(at.in_configuration(), out),
             Quantity::Accelerations => Ok(()), // by `Dynamics`, which can solve with masses
             Quantity::Drift
             | Quantity::Momenta
@@ -205,6 +264,7 @@ impl EnergySum {
             | Quantity::ConstraintBias
             | Quantity::ConstraintRateJacobian
             | Quantity::MomentumJacobian
+            | Quantity::ExcessSlopes
             | Quantity::Outputs
             | Quantity::Structure
             | Quantity::Gradient
@@ -215,19 +275,26 @@ impl EnergySum {
     /// Adds −∂V/∂q.
     pub(crate) fn add_forces(&mut self, at: Place<'_>, forces: &mut [f64]) -> Result<(), EvalError> {
         let len = self.degrees * at.t.len();
-        self.with_all_forces(at, |all| all[..len].copy_from_slice(&forces[..len]))?;
+        self.with_all_forces(at, true, |all| all[..len].copy_from_slice(&forces[..len]))?;
         if let Some(held) = &self.held {
             forces[..len].copy_from_slice(&held.forces[..len]);
             return Ok(());
         }
+        self.add_all(at, true, forces)
+    }
+
+    /// Adds −∂V/∂q, and −∂D/∂v if they are asked for.
+    fn add_all(&mut self, at: Place<'_>, losses: bool, forces: &mut [f64]) -> Result<(), EvalError> {
         let EnergySum { terms, memory, .. } = self;
-        terms.iter_mut().try_for_each(|term| term.add(What::Force, at, memory, forces))
+        terms.iter_mut().try_for_each(|term| term.add(What::Force, at, memory, forces))?;
+        let losses = self.losses.iter_mut().filter(|_| losses);
+        losses.into_iter().try_for_each(|loss| loss.add(Lost::Force, at.t, at.states, at.velocities, forces))
     }
 
     /// Takes forces on held coordinates from what holds them.
     fn add_reactions(&mut self, at: Place<'_>, out: &mut [f64]) -> Result<(), EvalError> {
         let len = self.degrees * at.t.len();
-        self.with_all_forces(at, |all| all[..len].fill(0.0))?;
+        self.with_all_forces(at, true, |all| all[..len].fill(0.0))?;
         if let Some(held) = &self.held {
             let forces = &held.forces[len..][..held.values.len() * at.t.len()];
             out.iter_mut().zip(forces).for_each(|(reaction, force)| *reaction -= force);
@@ -236,7 +303,12 @@ impl EnergySum {
     }
 
     /// Adds, if there are held coordinates, forces on these and on the others to what `begin` makes of the latter.
-    fn with_all_forces(&mut self, at: Place<'_>, begin: impl FnOnce(&mut [f64])) -> Result<(), EvalError> {
+    fn with_all_forces(
+        &mut self,
+        at: Place<'_>,
+        losses: bool,
+        begin: impl FnOnce(&mut [f64]),
+    ) -> Result<(), EvalError> {
         let (free, width) = (self.degrees, at.t.len());
         let Some(held) = &mut self.held else { return Ok(()) };
         let mut forces = std::mem::take(&mut held.forces);
@@ -244,10 +316,7 @@ impl EnergySum {
         grow(&mut forces, len);
         begin(&mut forces);
         forces[free * width..len].fill(0.0);
-        let result = self.with_held(at, |sum, at| {
-            let EnergySum { terms, memory, .. } = sum;
-            terms.iter_mut().try_for_each(|term| term.add(What::Force, at, memory, &mut forces))
-        });
+        let result = self.with_held(at, |sum, at| sum.add_all(at, losses, &mut forces));
         self.held.iter_mut().for_each(|held| held.forces = std::mem::take(&mut forces));
         result
     }
@@ -260,10 +329,16 @@ impl EnergySum {
     ) -> Result<(), EvalError> {
         let degrees = self.degrees;
         let Some(held) = &mut self.held else { return act(self, at) };
-        let mut states = std::mem::take(&mut held.states);
-        let filled = held.values.extend(at, degrees, &mut states);
-        let result = filled.and_then(|()| act(self, Place { states: &states, ..at }));
-        self.held.iter_mut().for_each(|held| held.states = std::mem::take(&mut states));
+        let [mut states, mut speeds] = [&mut held.states, &mut held.velocities].map(std::mem::take);
+        let mut filled = held.values.extend(at.t, at.states, degrees, &mut states);
+        if !at.velocities.is_empty() {
+            filled = filled.and_then(|()| held.rates.extend(at.t, at.velocities, degrees, &mut speeds));
+        }
+        let velocities = if at.velocities.is_empty() { &[] } else { &speeds[..] };
+        let result = filled.and_then(|()| act(self, Place { states: &states, velocities, ..at }));
+        if let Some(held) = &mut self.held {
+            (held.states, held.velocities) = (states, speeds);
+        }
         result
     }
 
@@ -298,12 +373,77 @@ impl EnergySum {
     fn add_balance(&mut self, at: Place<'_>, out: &mut [f64]) -> Result<(), EvalError> {
         let width = at.t.len();
         let (shares, totals) = out.split_at_mut(self.shares * width);
-        for term in &mut self.terms {
-            let share = &mut shares[term.share * width..][..width];
-            term.add(What::Energy, at, &mut self.memory, share)?;
-            for (row, sign) in [(Row::Potential, 1.0), (Row::Lagrangian, -1.0), (Row::Energy, 1.0)] {
-                let total = &mut totals[row as usize * width..][..width];
-                total.iter_mut().zip(&*share).for_each(|(total, energy)| *total += sign * energy);
+        self.with_held(at, |sum, at| {
+            for term in &mut sum.terms {
+                let share = &mut shares[term.share * width..][..width];
+                term.add(What::Energy, at, &mut sum.memory, share)?;
+                for (row, sign) in [(Row::Potential, 1.0), (Row::Lagrangian, -1.0), (Row::Energy, 1.0)] {
+                    let total = &mut totals[row as usize * width..][..width];
+                    total.iter_mut().zip(&*share).for_each(|(total, energy)| *total += sign * energy);
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Adds what dissipation over elements takes, what that does to free coordinates, and what time does to energies: by itself, and by moving
+    /// held coordinates.
+    fn add_power(&mut self, at: Place<'_>, totals: &mut [f64]) -> Result<(), EvalError> {
+        let (n, width) = (self.degrees, at.t.len());
+        let mut rows = totals.chunks_exact_mut(width);
+        let (Some(lost), Some(forces), Some(driven)) =
+            (rows.nth(Row::Dissipated as usize), rows.next(), rows.next())
+        else {
+            unreachable!("these are the last rows")
+        };
+        self.with_held(at, |sum, at| {
+            for term in &mut sum.terms {
+                term.add(What::Rate, at, &mut sum.memory, driven)?;
+            }
+            let len = at.velocities.len();
+            grow(&mut sum.change, len);
+            let (losses, change) = (&mut sum.losses, &mut sum.change[..len]);
+            change.fill(0.0);
+            for loss in losses {
+                loss.add(Lost::Power, at.t, at.states, at.velocities, lost)?;
+                loss.add(Lost::Force, at.t, at.states, at.velocities, change)?;
+            }
+            add_products(&change[..n * width], &at.velocities[..n * width], forces);
+            Ok(())
+        })?;
+        self.with_all_forces(at, false, |all| all[..n * width].fill(0.0))?;
+        if let Some(held) = &mut self.held {
+            let (len, count) = (n * width, held.values.len() * width);
+            let moved = &mut held.velocities[len..][..count];
+            moved.iter_mut().for_each(|v| *v = -*v);
+            add_products(&held.forces[len..][..count], moved, driven);
+        }
+        Ok(())
+    }
+
+    /// Adds −∂²D/∂v∂q and −∂²D/∂v², column by column, to the second and third part of derivatives in configuration space.
+    fn add_loss_changes(&mut self, at: Place<'_>, out: &mut [f64]) -> Result<(), EvalError> {
+        if self.losses.is_empty() {
+            return Ok(());
+        }
+        let (n, width, all) = (self.degrees, at.t.len(), at.velocities.len());
+        let EnergySum { losses, direction, change, .. } = self;
+        grow(direction, 2 * all);
+        grow(change, all);
+        let (direction, change) = (&mut direction[..2 * all], &mut change[..all]);
+        direction.fill(0.0);
+        for (part, j) in [0, 1].into_iter().flat_map(|part| (0..n).map(move |j| (part, j))) {
+            let place = part * all + j * width;
+            direction[place..][..width].fill(1.0);
+            change.fill(0.0);
+            let (dq, dv) = direction.split_at(all);
+            for loss in losses.iter_mut() {
+                loss.add(Lost::Change(dq, dv), at.t, at.states, at.velocities, change)?;
+            }
+            direction[place..][..width].fill(0.0);
+            for (i, change) in change.chunks_exact(width).enumerate().take(n) {
+                let entries = &mut out[(((1 + part) * n + i) * n + j) * width..][..width];
+                entries.iter_mut().zip(change).for_each(|(entry, change)| *entry += change);
             }
         }
         Ok(())
@@ -340,9 +480,19 @@ impl EnergySum {
 }
 
 impl Held {
-    fn new(table: &Arc<HeldTable>, parameters: &Parameters) -> Result<Box<Held>, EvalError> {
-        let values = HeldValues::new(table, parameters)?;
-        Ok(Box::new(Held { values, states: Vec::new(), forces: Vec::new() }))
+    fn new(tables: &[Arc<HeldTable>; 2], parameters: &Parameters) -> Result<Box<Held>, EvalError> {
+        let [values, rates] = tables;
+        Ok(Box::new(Held {
+            values: HeldValues::new(values, parameters)?,
+            rates: HeldValues::new(rates, parameters)?,
+            states: Vec::new(),
+            velocities: Vec::new(),
+            forces: Vec::new(),
+        }))
+    }
+
+    fn tables(&mut self) -> [&mut HeldValues; 2] {
+        [&mut self.values, &mut self.rates]
     }
 }
 
@@ -361,14 +511,19 @@ impl Term {
                 Ok(())
             }
             TermKind::Elements(elements) => {
-                let ElementTerm { timed, energy, force, force_change } = &mut **elements;
+                let ElementTerm { energy, force, force_change, energy_rate } = &mut **elements;
                 for offset in (0..t.len()).step_by(LANES) {
                     let lanes = Lanes { width: t.len().min(LANES), stride: t.len(), offset };
-                    let shared = if *timed { &t[offset..][..lanes.width] } else { &[] };
+                    let shared = if energy_rate.is_some() { &t[offset..][..lanes.width] } else { &[] };
                     match what {
                         What::Energy => energy.eval(lanes, &[states], shared, out)?,
                         What::Force => force.eval(lanes, &[states], shared, out)?,
                         What::Change(along) => force_change.eval(lanes, &[states, along], shared, out)?,
+                        What::Rate => {
+                            if let Some(rate) = energy_rate {
+                                rate.eval(lanes, &[states], shared, out)?;
+                            }
+                        }
                     }
                 }
                 Ok(())
@@ -410,6 +565,7 @@ impl OpaqueTerm {
                 out.iter_mut().zip(&*found).for_each(|(sum, energy)| *sum += energy);
                 return;
             }
+            What::Rate => return, // it is known to nobody
             What::Force => energy.gradient(at, own, &mut found[..len]),
             What::Change(along) => {
                 gather(along, direction);

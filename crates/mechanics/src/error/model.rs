@@ -181,8 +181,10 @@ pub enum ModelError {
         /// What to do instead.
         remedy: &'static str,
     },
-    /// An energy over elements, or an opaque one, does not fit the model.
+    /// An energy or a dissipation over elements, or an opaque energy, does not fit the model.
     Energy {
+        /// What it is.
+        kind: TermKind,
         /// The name of the energy.
         name: String,
         /// What is wrong with it.
@@ -334,8 +336,8 @@ impl ModelError {
             E::MisplacedName { place, name, what, remedy } => {
                 Advice::cause(format!("{place} uses `{name}`, {what}")).remedy(*remedy)
             }
-            E::Energy { name, source } => {
-                Advice::cause(format!("the potential energy{} does not fit the model", named(name)))
+            E::Energy { kind, name, source } => {
+                Advice::cause(format!("the {kind}{} does not fit the model", named(name)))
                     .remedy(source.to_string())
             }
             E::ForceOnUnknown { name } => {

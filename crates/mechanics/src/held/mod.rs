@@ -8,7 +8,7 @@ pub(crate) mod table;
 
 use crate::constraint::held_by;
 use crate::energy::EnergyError;
-use crate::error::ModelError;
+use crate::error::{ModelError, TermKind};
 use crate::model::{Model, Term};
 use leastaction_expr::{Expr, Id, IntoExpr, rebind};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -84,10 +84,13 @@ impl<'g> Model<'g> {
         }
         let declared = self.coordinates.clone();
         // What reads a coordinate that there is not is refused before numbers change.
-        for potential in &self.potential {
-            if let Some(&index) = potential.reads().iter().find(|&&i| i as usize >= declared.len()) {
+        let potentials = self.potential.iter().map(|p| (TermKind::Potential, &p.name, p.reads()));
+        let losses =
+            self.losses.iter().map(|d| (TermKind::Dissipation, &d.name, &d.elements.coordinates[..]));
+        for (kind, name, reads) in potentials.chain(losses) {
+            if let Some(&index) = reads.iter().find(|&&i| i as usize >= declared.len()) {
                 let source = EnergyError::NoCoordinate { index, count: declared.len() };
-                return Err(ModelError::Energy { name: potential.name.clone(), source });
+                return Err(ModelError::Energy { kind, name: name.clone(), source });
             }
         }
         let fixed = self.parameters.iter().map(|(p, _)| *p).chain([self.time]);
@@ -136,6 +139,7 @@ impl<'g> Model<'g> {
         let places: FxHashMap<Id, u32> = order.zip(0..).map(|(q, place)| (q.id(), place)).collect();
         let places: Vec<u32> = declared.iter().map(|q| places[&q.id()]).collect();
         self.potential.iter_mut().for_each(|potential| potential.renumber(&places));
+        self.losses.iter_mut().for_each(|dissipation| dissipation.elements.renumber(&places));
         self.declared = declared;
         Ok(())
     }

@@ -23,9 +23,11 @@ pub struct Reactions<'g> {
     pub inertia: Vec<Entry<'g>>,
     /// What multipliers add: for a constraint (row) and a held coordinate (column), its slope.
     pub slopes: Vec<Entry<'g>>,
+    /// The power that dissipation takes from held coordinates, if there are any.
+    pub lost: Option<Expr<'g>>,
 }
 
-rebind!(Reactions { values, inertia, slopes });
+rebind!(Reactions { values, inertia, slopes, lost });
 
 /// Where the entries of [`Quantity::Reactions`] after the forces belong.
 #[derive(Clone, Debug, Default)]
@@ -74,8 +76,10 @@ impl<'g> Reactions<'g> {
         let mut values = along.derivatives(&momenta);
         let slopes = spread(places.gradient(lagrangian));
         values.iter_mut().zip(slopes).for_each(|(value, slope)| *value -= slope);
-        for term in &free.dissipation {
-            fast.gradient(term.value).into_iter().for_each(|(i, slope)| values[i] += slope);
+        let mut lost = zero;
+        for (i, slope) in free.dissipation.iter().flat_map(|term| fast.gradient(term.value)) {
+            values[i] += slope;
+            lost += slope * speeds[i];
         }
         let numbers: FxHashMap<Id, usize> = on.iter().map(|q| q.id()).zip(0..).collect();
         for (coordinate, force) in &free.forces {
@@ -95,13 +99,14 @@ impl<'g> Reactions<'g> {
         }
         let all: Vec<_> =
             values.iter().copied().chain(inertia.iter().chain(&slopes).map(|e| e.value)).collect();
+        let lost = lost.substitute(&held.known);
         let all = substitute(&all, &held.known);
         let (values, rest) = all.split_at(on.len());
         inertia.iter_mut().chain(&mut slopes).zip(rest).for_each(|(entry, value)| entry.value = *value);
         let present = |entry: &Entry<'g>| entry.value.as_number() != Some(0.0);
         inertia.retain(present);
         slopes.retain(present);
-        Ok(Reactions { values: values.to_vec(), inertia, slopes })
+        Ok(Reactions { values: values.to_vec(), inertia, slopes, lost: Some(lost) })
     }
 
     /// What [`Quantity::Reactions`] is.

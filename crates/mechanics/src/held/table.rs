@@ -1,7 +1,6 @@
 //! The values of held coordinates as numbers, for energies that are no formulas: a table after the coordinates.
 
 use crate::element::search::{Repetition, RepetitionEvaluator};
-use crate::energy::sum::Place;
 use crate::engine::wrong_length;
 use crate::error::EvalError;
 use crate::inverse::grow;
@@ -120,14 +119,15 @@ impl HeldValues {
     /// Coordinates, and the table after them, in rows of so many lanes.
     pub(crate) fn extend(
         &mut self,
-        at: Place<'_>,
+        t: &[f64],
+        coordinates: &[f64],
         degrees: usize,
         to: &mut Vec<f64>,
     ) -> Result<(), EvalError> {
-        let width = at.t.len();
+        let width = t.len();
         let (free, all) = (degrees * width, (degrees + self.len()) * width);
         grow(to, all);
-        to[..free].copy_from_slice(&at.states[..free]);
-        self.fill(at.t, &mut to[free..all])
+        to[..free].copy_from_slice(&coordinates[..free]);
+        self.fill(t, &mut to[free..all])
     }
 }

@@ -361,10 +361,9 @@ impl Balanced<'_, '_> {
     fn weigh(&mut self, change: &[f64]) -> Result<(), EvalError> {
         let (width, h) = (self.times.len(), self.interval.h);
         let balance = &mut *self.balance;
-        let [mut end, mut lost, mut gained] = [[0.0; LANES]; 3];
+        let [mut end, mut power] = [[0.0; LANES]; 2];
         if balance.powered && !balance.ports {
-            self.motion.dynamics().dissipated_power(self.times, &balance.at, &mut lost[..width])?;
-            self.motion.dynamics().supplied_power(self.times, &balance.at, &mut gained[..width])?;
+            self.motion.dynamics().force_power(self.times, &balance.at, &mut power[..width])?;
         }
         self.block.after(0, change, &mut balance.at);
         self.motion.dynamics().hamiltonian(self.times, &balance.at, &mut end[..width])?;
@@ -380,8 +379,7 @@ impl Balanced<'_, '_> {
                 square += if balance.counts(i) { change[i] * change[i] } else { 0.0 };
                 terms += (balance.gradient[i] * balance.at[i]).abs();
             }
-            let power = gained[lane] - lost[lane];
-            let numerator = (end[lane] - balance.target[lane]) - h[lane] * power - along;
+            let numerator = (end[lane] - balance.target[lane]) - h[lane] * power[lane] - along;
             let left = numerator - balance.alpha[lane] * square;
             let rounding = ULPS * terms;
             // What rounding would push by, relative to the step.
