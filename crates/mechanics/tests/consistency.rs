@@ -131,17 +131,22 @@ fn energy_changes_by_what_is_supplied_lost_and_driven() {
     for Case { name, mut dynamics, state } in zoo() {
         println!("{name}");
         let (t, y) = ([state.t], state.block());
-        let (mut lost, mut gained) = ([0.0], [0.0]);
+        let [mut lost, mut gained, mut forces] = [[0.0]; 3];
         dynamics.dissipated_power(&t, &y, &mut lost).unwrap();
         dynamics.supplied_power(&t, &y, &mut gained).unwrap();
+        dynamics.force_power(&t, &y, &mut forces).unwrap();
         let slope = field(&mut dynamics, &state);
-        let at = |dynamics: &mut Dynamics, t: f64, s: f64| {
-            let y: Vec<f64> = y.iter().zip(&slope).map(|(y, k)| y + s * k).collect();
-            energy(dynamics, &State::from_block(t, &y, state.q.len()))
+        let mut rate = |query: Query, passes: f64| {
+            difference(&[0.0], 0, 2e-4, |s| {
+                let y: Vec<f64> = y.iter().zip(&slope).map(|(y, k)| y + s[0] * k).collect();
+                let mut value = vec![0.0];
+                query(&mut dynamics, &[state.t + passes * s[0]], &y, &mut value).unwrap();
+                value
+            })
         };
-        // Along the motion at a fixed time: what depends on time explicitly is left out.
-        let rate = difference(&[0.0], 0, 2e-4, |s| vec![at(&mut dynamics, state.t, s[0])]);
-        assert_close(&rate, &[gained[0] - lost[0]], 1e-8);
+        assert_close(&rate(Dynamics::energy, 1.0), &[gained[0] - lost[0]], 1e-7);
+        // H along the motion at a fixed time: what depends on time explicitly is left out.
+        assert_close(&rate(Dynamics::hamiltonian, 0.0), &[forces[0]], 1e-8);
         assert_eq!(lost[0] > 0.0, dynamics.system().facts().dissipative, "{name}");
     }
 }
