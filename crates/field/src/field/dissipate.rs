@@ -84,7 +84,7 @@ impl<'g> Field<'g> {
         let places =
             (0..element.arity()).flat_map(|node| element.at(node).into_iter().zip(element.rest(node)));
         let energy = 0.5 * factor * substitute(&twice, &places.collect::<Vec<_>>())[0];
-        Ok(Field { name: format!("{} damping", self.name), over: self.over, element, energy })
+        Ok(Field { name: format!("{} damping", self.name), over: self.over, element, energy, cutoff: None })
     }
 }
 
