@@ -6,6 +6,8 @@ use leastaction_field::{Field, Mesh, Nodes, Over, Value, lumped_masses, shipped}
 use leastaction_mechanics::{Dynamics, Model};
 use leastaction_testing::Random;
 
+type Make = for<'g> fn(&'g Graph) -> Field<'g>;
+
 /// A body with a dissipation field alone.
 fn damped(mesh: &Mesh, field: impl for<'g> Fn(&'g Graph) -> Field<'g>) -> Dynamics {
     let graph = Graph::new();
@@ -37,7 +39,7 @@ fn rigid(x: &[f64]) -> Vec<f64> {
 #[test]
 fn dampers_and_viscosity_resist_strain_and_no_rigid_motion() {
     let mut random = Random::new(11);
-    let cases: [(Over, for<'g> fn(&'g Graph) -> Field<'g>); 2] = [
+    let cases: [(Over, Make); 2] = [
         (Over::Edges, |graph| Field::dampers(graph, 0.8)),
         (Over::Tetrahedra, |graph| Field::viscosity(graph, 0.8, 0.3)),
     ];
