@@ -15,7 +15,7 @@ pub(super) struct Files {
     /// Take so many samples, besides the initial state
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     samples: Option<u64>,
-    /// Write the samples to a file, by its ending: .csv, .npz (NumPy), .parquet or .json; may be repeated
+    /// Write the samples to a file, by its ending: .csv, .npz (NumPy), .parquet or .json, or .pvd for meshes (ParaView); may be repeated
     #[arg(long, value_name = "FILE")]
     out: Vec<PathBuf>,
     /// Write every event to a file, by its ending: its time, its name, its direction and the state; may be repeated
@@ -34,8 +34,15 @@ impl Files {
         apart(&self.out, read)?;
         apart(&self.events, read)?;
         let mut files = self.out.iter().chain(&self.events);
-        let all = files.try_for_each(|path| Format::of(path).and_then(|_| check(path)));
-        all.map_err(Failure::usage)
+        let known = |path: &PathBuf| if is_series(path) { Ok(()) } else { Format::of(path).map(drop) };
+        let all = files.try_for_each(|path| known(path).and_then(|()| check(path)));
+        all.map_err(Failure::usage)?;
+        match self.events.iter().find(|path| is_series(path)) {
+            Some(path) => {
+                Err(Failure::usage(format!("`{}` is a file of meshes: events are no mesh", path.display())))
+            }
+            None => Ok(()),
+        }
     }
 
     /// What is asked for, with these samples.
@@ -48,7 +55,13 @@ impl Files {
         let (mut written, mut names, mut errors) = (Vec::new(), Vec::new(), Vec::new());
         if !self.out.is_empty() {
             let record = run.record().map_err(Failure::run)?;
-            for path in &self.out {
+            for path in self.out.iter().filter(|path| is_series(path)) {
+                match run.write_meshes(path) {
+                    Ok(lists) => names.extend(lists.iter().map(|list| list.display().to_string())),
+                    Err(error) => errors.push(error.to_string()),
+                }
+            }
+            for path in self.out.iter().filter(|path| !is_series(path)) {
                 match write(path, &record.table(), about) {
                     Ok(()) => names.push(format!("{}{}", path.display(), lost(path, &record))),
                     Err(error) => errors.push(error.to_string()),
@@ -69,6 +82,11 @@ impl Files {
         }
         Ok(((!written.is_empty()).then(|| written.join(", ")), errors))
     }
+}
+
+/// Whether a file is the list of a series of meshes.
+fn is_series(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("pvd"))
 }
 
 /// Refuses to write over the model that is read.

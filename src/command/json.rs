@@ -69,6 +69,7 @@ pub(super) fn json(run: &Run, ending: &Ending<'_>) -> Result<String, Failure> {
         ("wall_s", number(run.wall.as_secs_f64())),
         ("energy", measured.map_or_else(null, energy)),
         ("conserved", measured.map_or_else(null, |measured| list(measured.conserved.iter().map(conserved)))),
+        ("meshes", list(meshes(run)?)),
         ("constraints", measured.filter(|_| system.facts().constrained).map_or_else(null, constraints)),
         ("start", state(&simulation.start)?),
         ("state", state(&end)?),
@@ -78,6 +79,31 @@ pub(super) fn json(run: &Run, ending: &Ending<'_>) -> Result<String, Failure> {
     ];
     let lines = members.map(|(name, value)| format!("  {}: {value}", text(name)));
     Ok(format!("{{\n{}\n}}\n", lines.join(",\n")))
+}
+
+/// Every mesh with its size, and its fields with their energies.
+fn meshes(run: &Run) -> Result<Vec<String>, Failure> {
+    let shares = run.field_shares().map_err(Failure::run)?;
+    let all = run.simulation.mesh_sizes().into_iter().map(|mesh| {
+        let fields = shares.iter().filter(|share| share.mesh == mesh.name).map(|share| {
+            object([
+                ("name", text(&share.field.name)),
+                ("over", text(share.field.over.name())),
+                ("elements", share.field.elements.to_string()),
+                ("energy_start", number(share.first)),
+                ("energy_end", number(share.last)),
+            ])
+        });
+        let cells = mesh.cells.iter().map(|(kind, count)| (kind.name(), count.to_string()));
+        object([
+            ("name", text(mesh.name)),
+            ("nodes", mesh.nodes.to_string()),
+            ("cells", object(cells.collect::<Vec<_>>())),
+            ("held", mesh.held.to_string()),
+            ("fields", list(fields)),
+        ])
+    });
+    Ok(all.collect())
 }
 
 fn energy(measured: &Measurements) -> String {

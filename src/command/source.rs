@@ -21,7 +21,8 @@ pub(super) fn open(system: &str, size: Option<usize>) -> Result<Source, Failure>
 /// A file, or standard input for `-`.
 pub(super) fn open_file(path: &str) -> Result<Source, Failure> {
     let opened = match path {
-        "-" => Source::read("model", "standard input", std::io::stdin()),
+        "-" => Source::read("model", "standard input", std::io::stdin())
+            .map(|source| source.in_folder(Path::new("."))),
         path => Source::file(path),
     };
     opened.map_err(|error| unreadable(path, &error))

@@ -3,6 +3,7 @@
 use super::source::title;
 use super::{Failure, methods, table};
 use leastaction::expr::Names;
+use leastaction::field::CellKind;
 use leastaction::integrate::{Drift, Scale, number, rounded};
 use leastaction::simulate::{Conserved, GlobalError, Measurements, Run, Warning, digits};
 use leastaction::{Crossing, Pace, Projection, State, System, Work};
@@ -87,7 +88,9 @@ pub(super) fn summary(
         let place = rows.iter().position(|row| row[0] == before).unwrap_or(0);
         rows.splice(place..place, more);
     };
+    insert("method", labelled("mesh", meshes(run)));
     insert("method", labelled("parameters", parameters));
+    insert("conserved", labelled("fields", fields(run)?));
     insert("run", because.collect());
     insert("time", stopped.iter().map(|why| row("stopped", (*why).to_owned())).collect());
     insert("end", labelled("events", events(run)));
@@ -104,6 +107,33 @@ pub(super) fn summary(
 /// Rows of a label and a text, as they fit on the terminal.
 pub(super) fn rows_of(rows: Vec<Vec<String>>) -> String {
     table(&fitted(rows, columns()))
+}
+
+/// What there is of each mesh.
+fn meshes(run: &Run) -> Vec<String> {
+    let told = run.simulation.mesh_sizes().into_iter().map(|mesh| {
+        let cells = mesh.cells.iter().map(|(kind, count)| match (kind, count) {
+            (CellKind::Tetrahedron, 2..) => format!(", {count} tetrahedra"),
+            _ => format!(", {}", several(*count as u64, kind.name())),
+        });
+        let free = 3 * mesh.nodes - mesh.held;
+        let held = if mesh.held > 0 { format!(", {} held", mesh.held) } else { String::new() };
+        let nodes = several(mesh.nodes as u64, "node");
+        let degrees = if free == 1 { "degree" } else { "degrees" };
+        format!("{}: {nodes}{}; {free} {degrees} of freedom{held}", mesh.name, cells.collect::<String>())
+    });
+    told.collect()
+}
+
+/// Each field with its share of the energy.
+fn fields(run: &Run) -> Result<Vec<String>, Failure> {
+    let shares = run.field_shares().map_err(Failure::run)?;
+    let told = shares.iter().map(|share| {
+        let (field, energies) = (share.field, [share.first, share.last].map(|energy| rounded(energy, 5)));
+        let (over, count) = (field.over.name(), field.elements);
+        format!("{} on {}: {} to {}, {count} {over}", field.name, share.mesh, energies[0], energies[1])
+    });
+    Ok(told.collect())
 }
 
 /// How wide standard output is, if it is a terminal.

@@ -15,7 +15,8 @@ const METHODS: [&str; 8] =
 fn quantities(dynamics: &Dynamics) -> Vec<(&'static str, Query, usize)> {
     let system = dynamics.system();
     let (n, d) = (system.degrees(), system.dimension());
-    vec![
+    let whole = [("jacobian", Dynamics::jacobian as Query, d * d)];
+    let mut all = vec![
         ("field", Dynamics::rates as Query, d),
         ("velocities", Dynamics::velocities, n),
         ("energy", Dynamics::energy, 1),
@@ -23,9 +24,11 @@ fn quantities(dynamics: &Dynamics) -> Vec<(&'static str, Query, usize)> {
         ("dissipated power", Dynamics::dissipated_power, 1),
         ("shares", Dynamics::shares, system.shares().len()),
         ("positions", Dynamics::positions, system.places().iter().map(|place| place.dimensions).sum()),
-        ("jacobian", Dynamics::jacobian, d * d),
         ("multipliers", Dynamics::multipliers, system.constraints().len()),
-    ]
+    ];
+    // Whole matrices are for few coordinates.
+    all.extend(whole.into_iter().filter(|_| d <= 128));
+    all
 }
 
 /// A lane: its parameters, its start, and its dynamics alone.
@@ -45,7 +48,8 @@ fn lanes(entry: &Entry, graph: &Graph) -> Option<(Dynamics, Vec<Lane>)> {
         let values: Vec<f64> = dynamics.parameters().iter().enumerate().map(vary).collect();
         let mut alone = dynamics.clone();
         alone.set_parameters(&values).unwrap();
-        let start = alone.start(&setup.start(&alone).unwrap()).unwrap();
+        let values = setup.start(&alone).unwrap();
+        let start = alone.start_over(0.0, &setup.start_blocks(), &values).unwrap();
         Lane { alone, start }
     };
     let lanes = (0..LANES).map(lane).collect();

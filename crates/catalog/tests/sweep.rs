@@ -4,7 +4,7 @@ use crate::common::{begin, violation};
 use leastaction_catalog::{ALL, Entry, EntryError};
 use leastaction_expr::{Graph, Owned};
 use leastaction_integrate::{Choice, Keeps, Pace};
-use leastaction_language::Spot;
+use leastaction_language::{Part, Spot};
 use std::sync::Arc;
 
 #[test]
@@ -55,7 +55,9 @@ fn drawings_show_what_is_there() {
                 shown += 1;
             }
         }
-        assert!(shown > 0, "{} is not drawn", entry.name);
+        let meshes = setup.drawing.parts.iter().filter(|part| matches!(part, Part::Mesh(_))).count();
+        assert_eq!(meshes, setup.meshes.len(), "{}: meshes are not drawn", entry.name);
+        assert!(shown + meshes > 0, "{} is not drawn", entry.name);
     }
 }
 

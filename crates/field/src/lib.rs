@@ -13,7 +13,7 @@ mod topology;
 pub use check::{Meeting, MeshError};
 pub use field::{
     ALL as FIELDS, Card, Element, ExprVector, Field, FieldError, Keep, Nodes, NodesError, Over, Parameter,
-    Per, Point, Value, enclosed_volume, lame, lumped_masses, shipped,
+    Per, Point, Value, add_particles, at_places, enclosed_volume, lame, lumped_masses, shipped,
 };
 pub use format::{FormatError, ReadError};
 pub use mesh::{CellKind, Group, Mesh, Vector};

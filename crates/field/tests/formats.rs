@@ -70,9 +70,26 @@ pub(crate) fn binary_vtk() -> Vec<u8> {
     bytes
 }
 
+const XYZ: &str = "3\nwater\nO 0 0 0.12\nH 0.76 0 -0.48 0.4\nH -0.76 0 -4.8e-1\n";
+
+#[test]
+fn atoms_from_xyz() {
+    let mesh = read("xyz", XYZ).unwrap();
+    assert_eq!(mesh.nodes(), [[0.0, 0.0, 0.12], [0.76, 0.0, -0.48], [-0.76, 0.0, -0.48]]);
+    assert!(mesh.tetrahedra().is_empty() && read("xyz", "2\n\nH 0 0 0\n").is_err());
+}
+
 /// Every example, by its ending.
 pub(crate) fn examples() -> Vec<(&'static str, Vec<u8>)> {
-    let texts = [("msh", MSH_2), ("msh", MSH_4), ("obj", OBJ), ("stl", STL), ("vtk", VTK), ("vtk", VTK_5)];
+    let texts = [
+        ("msh", MSH_2),
+        ("msh", MSH_4),
+        ("obj", OBJ),
+        ("stl", STL),
+        ("vtk", VTK),
+        ("vtk", VTK_5),
+        ("xyz", XYZ),
+    ];
     let texts = texts.map(|(ending, text)| (ending, text.as_bytes().to_vec()));
     texts.into_iter().chain([("stl", binary_stl()), ("vtk", binary_vtk())]).collect()
 }
@@ -196,10 +213,10 @@ fn what_is_wrong_is_said_with_its_line() {
     let error = Mesh::read(Path::new("part.step")).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "cannot tell what kind of mesh `part.step` is from its ending: .msh, .obj, .stl, .vtk are read"
+        "cannot tell what kind of mesh `part.step` is from its ending: .msh, .obj, .stl, .vtk, .xyz are read"
     );
     assert!(matches!(Mesh::read(Path::new("/nowhere/part.msh")), Err(ReadError::File { .. })));
-    assert_eq!(ALL.len(), 4);
+    assert_eq!(ALL.len(), 5);
 }
 
 /// Between two pieces of a text.

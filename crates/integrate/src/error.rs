@@ -246,9 +246,7 @@ pub enum RunError {
         what: Keeps,
     },
     /// The state became infinite or NaN.
-    #[error(
-        "`{name}` became {value} in the step to t = {}: try a smaller step, or look for a singularity", number(.t)
-    )]
+    #[error("{}", not_finite(*.t, .name, *.value, .element.as_ref()))]
     NotFinite {
         /// The time at the end of the step.
         t: f64,
@@ -258,6 +256,8 @@ pub enum RunError {
         lane: usize,
         /// Its value.
         value: f64,
+        /// The field and the element of it that has no energy there, if that is why.
+        element: Option<(String, usize)>,
     },
     /// Steps of changing length do not keep what should be kept.
     #[error(
@@ -453,6 +453,20 @@ pub enum DriftError {
     /// The quantity could not be evaluated.
     #[error(transparent)]
     Eval(#[from] EvalError),
+}
+
+/// What became infinite or NaN, and the element that is to blame, if there is one.
+fn not_finite(t: f64, name: &str, value: f64, element: Option<&(String, usize)>) -> String {
+    let t = number(&t);
+    match element {
+        None => format!(
+            "`{name}` became {value} in the step to t = {t}: try a smaller step, or look for a singularity"
+        ),
+        Some((field, element)) => format!(
+            "element {element} of the field `{field}` has no finite energy in the step to t = {t}: it was inverted, or nodes met. \
+             Try a smaller step, or an energy that recovers, such as `stable-neo-hookean`"
+        ),
+    }
 }
 
 /// A number in at most so many digits.

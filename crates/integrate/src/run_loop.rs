@@ -478,14 +478,20 @@ impl RunLoop<'_> {
     }
 
     /// That the proposed step of a lane leads to an infinity or a NaN, if it does.
-    fn broken(&self, lane: usize) -> Option<RunError> {
+    fn broken(&mut self, lane: usize) -> Option<RunError> {
         let width = self.block.width();
         let moved = |component: usize| {
             self.block.values()[component * width + lane] + self.change[component * width + lane]
         };
         let component = (0..self.block.dimension()).find(|&i| !moved(i).is_finite())?;
+        let (t, value) = (self.end_of(lane), moved(component));
+        // Positions may be finite still: they tell which element it was.
+        let y: Vec<f64> = (0..self.block.dimension()).map(moved).collect();
+        let positions = &y[..self.motion.system().degrees()];
+        let finite = positions.iter().all(|x| x.is_finite());
+        let element = if finite { self.motion.plain().broken_element(t, &y).ok().flatten() } else { None };
         let name = self.motion.system().state_name(component);
-        Some(RunError::NotFinite { t: self.end_of(lane), name, lane, value: moved(component) })
+        Some(RunError::NotFinite { t, name, lane, value, element })
     }
 }
 

@@ -17,14 +17,22 @@ const WORDS: &[&str] = &[
     "at",
     "atol",
     "axis",
+    "ball",
+    "beam",
+    "box",
+    "bulk",
     "by",
+    "cells",
     "centre",
+    "charge",
     "cone",
     "cuboid",
     "curve",
+    "cutoff",
     "cylinder",
     "density",
     "disk",
+    "edge",
     "every",
     "for",
     "from",
@@ -32,31 +40,43 @@ const WORDS: &[&str] = &[
     "height",
     "holding",
     "inertia",
+    "lambda",
     "length",
+    "level",
     "line",
     "mass",
     "moment",
     "moments",
     "moving",
+    "mu",
     "on",
     "plate",
     "point",
+    "poisson",
+    "pressure",
     "quaternion",
     "rate",
     "rates",
     "rod",
     "samples",
+    "scaled",
+    "section",
+    "segments",
     "sphere",
     "spinning",
     "spring",
     "step",
     "stiffness",
+    "tension",
+    "thickness",
     "to",
     "tol",
     "trail",
     "turned",
     "turning",
     "until",
+    "where",
+    "young",
     "zxz",
 ];
 
@@ -245,14 +265,26 @@ struct Writer<'s> {
     operand: bool,
     /// Whether the last sign was that of a sign, not of a difference.
     prefix: bool,
-    /// Whether a method's name is being read, whose parts stay together.
+    /// Whether the name of a method or a field is being read, whose parts stay together.
     method: bool,
+    /// Whether the nodes of an element are about to be named, which is no call.
+    nodes: bool,
+    field: bool,
     first: bool,
 }
 
 impl<'s> Writer<'s> {
     fn new(source: &'s str) -> Writer<'s> {
-        Writer { source, previous: None, operand: false, prefix: false, method: false, first: true }
+        Writer {
+            source,
+            previous: None,
+            operand: false,
+            prefix: false,
+            method: false,
+            nodes: false,
+            field: false,
+            first: true,
+        }
     }
 
     fn words(&mut self, tokens: &[Token]) -> Vec<String> {
@@ -267,13 +299,17 @@ impl<'s> Writer<'s> {
             token.kind == Kind::Name && (self.first || WORDS.contains(&text) && !self.in_expression());
         self.prefix = token.kind == Kind::Sign("-") && !self.operand;
         self.operand = match token.kind {
-            Kind::Number(_) | Kind::Quoted => true,
+            Kind::Number(_) | Kind::Quoted | Kind::Text => true,
             Kind::Name => !keyword,
             Kind::Sign(sign) => matches!(sign, ")" | "]" | "'"),
             Kind::Newline | Kind::End => false,
         };
-        self.method =
-            token.kind == Kind::Name && text == "method" || self.method && token.kind != Kind::Sign(",");
+        let word = |word: &str| token.kind == Kind::Name && text == word;
+        // `field NAME KIND on`, and `field NAME on ELEMENTS of MESH (a, b) =`.
+        let field = self.first && word("field");
+        self.method = field || word("method") || self.method && token.kind != Kind::Sign(",") && !word("on");
+        self.field |= field;
+        self.nodes = self.field && word("of") || self.nodes && token.kind != Kind::Sign("(");
         (self.first, self.previous) = (false, Some(token));
         format!("{}{text}", if space { " " } else { "" })
     }
@@ -294,6 +330,7 @@ impl<'s> Writer<'s> {
             (_, Kind::Sign("," | ")" | "]" | "'" | ":" | ";")) => false,
             (Kind::Sign("(" | "[" | "*" | "/" | "^"), _) | (_, Kind::Sign("*" | "/" | "^")) => false,
             (Kind::Sign("-"), _) if self.prefix => false,
+            (Kind::Name | Kind::Quoted, Kind::Sign("(")) if self.nodes => true,
             // A call, or a product of brackets that somebody forgot the sign of.
             (Kind::Name | Kind::Quoted, Kind::Sign("(")) if self.operand => false,
             _ => !text.is_empty(),
@@ -327,6 +364,15 @@ mod tests {
         assert_eq!(tidy("let a = length-1 + length(2)"), "let a = length - 1 + length(2)\n");
         assert_eq!(tidy("start b at [0,0]turned -1"), "start b at [0, 0] turned -1\n");
         assert_eq!(tidy("body b rod(l/2)mass 1"), "body b rod (l/2) mass 1\n");
+        assert_eq!(
+            tidy("field e  neo-hookean on b young -E  poisson nu"),
+            "field e neo-hookean on b young -E poisson nu\n"
+        );
+        assert_eq!(
+            tidy("field f on nodes of b(a)=k*max(0,-a.z)^2-sin( a0.x )"),
+            "field f on nodes of b (a) = k*max(0, -a.z)^2 - sin(a0.x)\n"
+        );
+        assert_eq!(tidy("mesh p file \"a  b.msh\"at[0,0,1]"), "mesh p file \"a  b.msh\" at [0, 0, 1]\n");
         assert_eq!(tidy("constraint rod:dot(a,a)=1"), "constraint rod: dot(a, a) = 1\n");
         assert_eq!(tidy("constraint `my rod` : x^2=1"), "constraint `my rod`: x^2 = 1\n");
     }

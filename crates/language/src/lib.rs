@@ -20,7 +20,7 @@ pub use diagnostic::{Diagnostic, Errors};
 pub use drawing::{Drawing, MeshPart, Part, Spot, Tint};
 pub use format::format;
 pub use meshes::{MeshField, MovingMesh};
-pub use reader::{about, read};
+pub use reader::{about, read, read_in};
 pub use setup::{Direction, Event, Plan, Setup};
 pub use source_map::Locate;
 pub use statement::words;

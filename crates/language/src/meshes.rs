@@ -1,6 +1,6 @@
 //! Meshes that move.
 
-use leastaction_field::{Mesh, Over};
+use leastaction_field::{Mesh, Over, Vector};
 use std::sync::Arc;
 
 /// A mesh whose nodes are particles of a model, as a text declares it.
@@ -17,6 +17,10 @@ pub struct MovingMesh {
     pub first_place: usize,
     /// The fields on it.
     pub fields: Vec<MeshField>,
+    /// Where its nodes start.
+    pub start: Vec<Vector>,
+    /// How fast they are then, if they are not at rest.
+    pub velocities: Option<Vec<Vector>>,
 }
 
 /// A field on a mesh.

@@ -1,10 +1,11 @@
 //! Reads a text, statement by statement, and goes on after what is wrong.
 
 use crate::diagnostic::{Diagnostic, Errors};
+use crate::drawing::Part;
 use crate::lines::statements;
 use crate::setup::Setup;
 use crate::source_map::{Fixed, Mention};
-use crate::statement::{self, End, Link, Statement};
+use crate::statement::{self, End, Link, MeshEntry, Statement};
 use crate::text::check_size;
 use leastaction_expr::{
     Expr, Graph, Id, Kind, Node, Parser, Scope, Span, Token, UnboundSymbol, Value, needs_quotes,
@@ -12,6 +13,7 @@ use leastaction_expr::{
 use leastaction_mechanics::{Model, Pose, Term, TermKind, gravity_on};
 use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
 
 /// What a text says, read in the order in which it is written: a name is declared before it is used.
 pub(crate) struct Reader<'g, 's> {
@@ -48,6 +50,9 @@ pub(crate) struct Reader<'g, 's> {
     rateless: HashMap<String, Value<'g>>,
     /// How many terms have been differentiated to find rates.
     rated: usize,
+    /// The folder that paths in the text are taken from, if it has one.
+    pub(crate) folder: Option<PathBuf>,
+    pub(crate) meshes: Vec<MeshEntry<'g>>,
     /// Names of energies and their shares, for what is looked at along a run.
     pub(crate) energies: HashSet<String>,
 }
@@ -73,6 +78,7 @@ pub(crate) enum Role {
     Point,
     Body,
     Joint,
+    Mesh,
 }
 
 impl Role {
@@ -89,6 +95,7 @@ impl Role {
             Role::Point => "point",
             Role::Body => "body",
             Role::Joint => "joint",
+            Role::Mesh => "mesh",
         }
     }
 
@@ -109,8 +116,10 @@ const MOST_ERRORS: usize = 200;
 const MOST_RATED: usize = 5_000_000;
 
 /// Statements that declare the name they begin with, and some of them more after commas.
-pub(crate) const DECLARING: [&str; 9] =
-    ["param", "coord", "momentum", "input", "let", "particle", "point", "body", "joint"];
+pub(crate) const DECLARING: [&str; 12] = [
+    "param", "coord", "momentum", "input", "let", "particle", "point", "body", "joint", "mesh", "atoms",
+    "field",
+];
 
 /// Statements that look at a run, in which energies have names.
 const MEASURING: [&str; 3] = ["output", "invariant", "event"];
@@ -143,6 +152,19 @@ pub(crate) const AXES: [&str; 3] = ["x", "y", "z"];
 /// # Errors
 /// [`Errors`] with everything that is wrong, each at its place.
 pub fn read<'g>(graph: &'g Graph, source: &str, values: &[(&str, f64)]) -> Result<Setup<'g>, Errors> {
+    read_in(graph, source, values, None)
+}
+
+/// As [`read`], of a text that may name files by their paths from a folder.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_in<'g>(
+    graph: &'g Graph,
+    source: &str,
+    values: &[(&str, f64)],
+    folder: Option<&Path>,
+) -> Result<Setup<'g>, Errors> {
     check_size(source.len())?;
     let mut scope = Scope::closed();
     scope.define("t", graph.symbol("t"));
@@ -166,6 +188,8 @@ pub fn read<'g>(graph: &'g Graph, source: &str, values: &[(&str, f64)]) -> Resul
         declarations: OnceCell::new(),
         rateless: HashMap::new(),
         rated: 0,
+        folder: folder.map(Path::to_owned),
+        meshes: Vec::new(),
         energies: ["energy", "jacobi", "kinetic", "potential"].map(str::to_owned).into(),
     };
     let (spans, mut wrong) = statements(source);
@@ -193,6 +217,9 @@ pub fn read<'g>(graph: &'g Graph, source: &str, values: &[(&str, f64)]) -> Resul
         }
     }
     if wrong.is_empty() {
+        wrong.extend(reader.weightless());
+    }
+    if wrong.is_empty() {
         return Ok(reader.finish());
     }
     wrong.sort_by_key(|diagnostic| diagnostic.span.map_or(usize::MAX, |span| span.start));
@@ -210,6 +237,7 @@ impl<'g, 's> Reader<'g, 's> {
         else {
             return Err(self.no_statement(&parser));
         };
+        self.members(parser.rest());
         self.rates(parser.rest());
         let measured = if MEASURING.contains(word) { self.measure(parser.rest()) } else { Vec::new() };
         parser.advance();
@@ -399,6 +427,11 @@ impl<'g, 's> Reader<'g, 's> {
         Ok((self.known(expr, span)?, span))
     }
 
+    /// Remembers that the value of a parameter was used up.
+    pub(crate) fn fix(&self, parameter: &str, span: Span) {
+        self.fixed.borrow_mut().push(Fixed { parameter: parameter.to_owned(), span, clause: None });
+    }
+
     /// The value of an expression of parameters. What is made of it does not follow when they change: it is remembered that they are fixed here, so that
     /// nobody samples them.
     pub(crate) fn known(&self, expr: Expr<'g>, span: Span) -> Result<f64, Diagnostic> {
@@ -487,8 +520,28 @@ impl<'g, 's> Reader<'g, 's> {
         if *count == 1 { kind.to_owned() } else { format!("{kind}{count}") }
     }
 
+    /// Meshes that have no mass.
+    fn weightless(&self) -> Vec<Diagnostic> {
+        let without = self.meshes.iter().filter(|entry| entry.material.is_none());
+        let wrong = without.map(|entry| {
+            let name = &entry.moving.name;
+            let how = if entry.atoms { "mass M" } else { "density RHO" };
+            Diagnostic::at(entry.span, format!("the mesh `{name}` has no mass"))
+                .help(format!("say what it is made of: `material {name} {how}`"))
+        });
+        wrong.collect()
+    }
+
     fn finish(mut self) -> Setup<'g> {
         self.place_bodies();
+        self.setup.meshes = std::mem::take(&mut self.meshes).into_iter().map(|entry| entry.moving).collect();
+        // A mesh may be drawn before its nodes have become particles.
+        for part in &mut self.setup.drawing.parts {
+            if let Part::Mesh(part) = part {
+                let mesh = self.setup.meshes.iter().find(|mesh| mesh.name == part.name);
+                part.first = mesh.map_or(part.first, |mesh| mesh.first_place);
+            }
+        }
         if self.setup.drawing.parts.is_empty() {
             self.setup.drawing = crate::picture::picture(&mut self);
         }

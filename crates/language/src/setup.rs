@@ -5,7 +5,7 @@ use crate::drawing::Drawing;
 use crate::meshes::MovingMesh;
 use crate::source_map::SourceMap;
 use leastaction_expr::{Expr, UnboundSymbol, rebind};
-use leastaction_mechanics::{Dynamics, Model, Term};
+use leastaction_mechanics::{Dynamics, Model, StartBlock, Term};
 use std::collections::HashSet;
 
 /// A model with everything needed to run and to draw it.
@@ -136,7 +136,21 @@ impl<'g> Setup<'g> {
         Ok(all)
     }
 
-    /// The values at the start with the parameters of these dynamics, as [`Dynamics::start`] takes them.
+    /// Where the nodes of meshes start.
+    #[must_use]
+    pub fn start_blocks(&self) -> Vec<StartBlock<'_>> {
+        fn block(mesh: &MovingMesh) -> StartBlock<'_> {
+            StartBlock {
+                first: mesh.first_coordinate,
+                coordinates: mesh.start.as_flattened(),
+                velocities: mesh.velocities.as_ref().map_or(&[], |velocities| velocities.as_flattened()),
+            }
+        }
+        self.meshes.iter().map(block).collect()
+    }
+
+    /// The values at the start with the parameters of these dynamics, as [`Dynamics::start`] takes them; where there are meshes, their nodes start as
+    /// [`Setup::start_blocks`] says, which [`Dynamics::start_over`] takes besides.
     ///
     /// # Errors
     /// [`UnboundSymbol`] if a value depends on more than parameters.

@@ -18,7 +18,7 @@ fn every_model_of_the_page_is_read() {
         let mut dynamics = system.dynamics().unwrap();
         let start = setup.start(&dynamics).unwrap();
         dynamics
-            .start(&start)
+            .start_over(0.0, &setup.start_blocks(), &start)
             .unwrap_or_else(|e| panic!("{}", setup.explain(&e).render("page", text, false)));
     }
 }

@@ -17,7 +17,7 @@ fn wrong(bytes: &[u8]) -> Result<(), Errors> {
     }
     let mut dynamics = system.dynamics().map_err(|error| setup.explain(&error))?;
     let start = setup.start(&dynamics).unwrap();
-    dynamics.start(&start).map_err(|error| setup.explain(&error))?;
+    dynamics.start_over(0.0, &setup.start_blocks(), &start).map_err(|error| setup.explain(&error))?;
     Ok(())
 }
 

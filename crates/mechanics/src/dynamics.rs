@@ -2,6 +2,7 @@
 
 use crate::constraint::factors::ConstraintMemory;
 use crate::constraint::project::Projection;
+use crate::energy::sum::Place;
 use crate::engine::{Engine, Group, check, wrong_length};
 use crate::error::{EvalError, SettingError};
 use crate::facts::Form;
@@ -348,6 +349,18 @@ impl Dynamics {
         let result = self.fill_balance(t, y);
         out.copy_from_slice(&self.balance[..len]);
         result
+    }
+
+    /// The first element of a field whose energy is infinite or NaN at a state, such as one that is inverted: the name of the energy, and the
+    /// number of the element.
+    ///
+    /// # Errors
+    /// [`EvalError`] if the state has another length.
+    pub fn broken_element(&mut self, t: f64, y: &[f64]) -> Result<Option<(String, usize)>, EvalError> {
+        self.engine.check_block(&[t], y)?;
+        let Engine { energies, parameters, .. } = &mut self.engine;
+        let found = energies.not_finite(Place { t: &[t], states: y, velocities: &[], parameters })?;
+        Ok(found.map(|(share, element)| (self.system().shares()[share].name.clone(), element)))
     }
 
     /// One of the shares at y, by its place.

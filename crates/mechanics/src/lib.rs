@@ -116,7 +116,7 @@ pub use parameters::Revision;
 pub use ports::Ports;
 pub use quantity::Quantity;
 pub use rated::Rated;
-pub use state::State;
+pub use state::{StartBlock, State};
 pub use sundman::Sundman;
 pub use switch::{Switch, SwitchKind};
 pub use symmetry::Conserved;

@@ -1,7 +1,8 @@
 //! The equations of motion as text and as LaTeX.
 
 use crate::equations::{Equations, Statement, rate};
-use leastaction_expr::{Expr, jacobian};
+use leastaction_expr::{Expr, Id, jacobian};
+use rustc_hash::FxHashSet;
 use std::fmt;
 
 impl<'g> Equations<'g> {
@@ -50,7 +51,9 @@ impl<'g> Equations<'g> {
     fn other_forces(&self) -> Vec<Expr<'g>> {
         let mut forces = vec![self.graph.number(0.0); self.degrees()];
         for potential in &self.potential {
-            let reads: std::collections::BTreeSet<_> = potential.reads().iter().collect();
+            // Held coordinates stand after the others, and move as they must.
+            let free = potential.reads().iter().filter(|&&i| (i as usize) < self.degrees());
+            let reads: std::collections::BTreeSet<_> = free.collect();
             let mut taken = self.symbols();
             for &i in reads {
                 let parts = ["force", &potential.name, &self.coordinates[i as usize].to_string()];
@@ -61,20 +64,19 @@ impl<'g> Equations<'g> {
     }
 
     /// The symbols of the model.
-    fn symbols(&self) -> Vec<Expr<'g>> {
+    fn symbols(&self) -> FxHashSet<Id> {
         let parameters = self.parameters.iter().map(|(p, _)| *p);
         let symbols = parameters.chain(self.coordinates.iter().copied());
-        symbols.chain(self.momenta.iter().chain(&self.inputs).copied()).collect()
+        symbols.chain(self.momenta.iter().chain(&self.inputs).copied()).map(|symbol| symbol.id()).collect()
     }
 
     /// A symbol that stands for nothing else, named after a text.
-    fn unused_symbol(&self, text: &str, taken: &mut Vec<Expr<'g>>) -> Expr<'g> {
+    fn unused_symbol(&self, text: &str, taken: &mut FxHashSet<Id>) -> Expr<'g> {
         let letter = |c: char| if c.is_alphanumeric() { c } else { '_' };
         let mut name: String = text.chars().map(letter).collect();
-        while taken.contains(&self.graph.symbol(&name)) {
+        while !taken.insert(self.graph.symbol(&name).id()) {
             name.push('_');
         }
-        taken.push(self.graph.symbol(&name));
         self.graph.symbol(&name)
     }
 

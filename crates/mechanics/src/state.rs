@@ -41,6 +41,17 @@ impl State {
     }
 }
 
+/// Where many coordinates start that follow each other, and how fast they are: those of the nodes of a mesh.
+#[derive(Clone, Copy, Debug)]
+pub struct StartBlock<'a> {
+    /// The number of the first coordinate, as they were declared.
+    pub first: usize,
+    /// The values of the coordinates.
+    pub coordinates: &'a [f64],
+    /// Their velocities; 0 where there are none.
+    pub velocities: &'a [f64],
+}
+
 impl Dynamics {
     /// The state at time 0 with these values, given by name: coordinates, and velocities (`x'`) or momenta. What is not named is 0; if neither
     /// velocities nor momenta are named, the system is at rest (or, stated by a Hamiltonian, without momentum). A start that is near
@@ -58,10 +69,36 @@ impl Dynamics {
     /// # Errors
     /// As [`Dynamics::start`].
     pub fn start_at(&mut self, t: f64, values: &[(&str, f64)]) -> Result<State, StartError> {
+        self.start_over(t, &[], values)
+    }
+
+    /// As [`Dynamics::start_at`], with blocks of coordinates that start elsewhere than at 0 unless they are named. What of them is held stays where it is held.
+    ///
+    /// # Errors
+    /// As [`Dynamics::start`]; velocities of a block count as named.
+    pub fn start_over(
+        &mut self,
+        t: f64,
+        blocks: &[StartBlock<'_>],
+        values: &[(&str, f64)],
+    ) -> Result<State, StartError> {
         let system = self.system().clone();
         let n = system.degrees();
         let kinds = [system.coordinates(), system.velocities(), system.momenta()];
         let mut given = kinds.map(|names| vec![None; names.len()]);
+        // Names are said last, and count.
+        let mut usual = vec![None; 2 * n];
+        for block in blocks {
+            let rows = [(0, block.coordinates), (n, block.velocities)];
+            for (offset, values) in rows.into_iter().filter(|(offset, _)| *offset == 0 || kinds[1].len() == n)
+            {
+                for (i, &value) in values.iter().enumerate() {
+                    if let Some(place) = system.place_of(block.first + i) {
+                        usual[offset + place] = Some(value);
+                    }
+                }
+            }
+        }
         let place = |name: &str| {
             let mut kinds = kinds.iter().enumerate();
             kinds.find_map(|(kind, names)| Some((kind, names.position(name)?)))
@@ -86,7 +123,10 @@ impl Dynamics {
             finite(|| StartQuantity::Given(name.to_owned()), value)?;
         }
         finite(|| StartQuantity::Time, t)?;
-        let [q, v, p] = given;
+        let [mut q, mut v, p] = given;
+        let (places, speeds) = usual.split_at(n);
+        q.iter_mut().zip(places).for_each(|(given, usual)| *given = given.or(*usual));
+        v.iter_mut().zip(speeds).for_each(|(given, usual)| *given = given.or(*usual));
         let named = |kind: usize, values: &[Option<f64>]| {
             values.iter().position(Option::is_some).map(|i| kinds[kind].at(i))
         };

@@ -223,6 +223,8 @@ impl Record {
             let axes = path.axes.iter().zip(["x", "y", "z"]);
             axes.map(|(axis, letter)| (Group::Positions, format!("{}.{letter}", path.name), &axis[..]))
         });
+        // The places of nodes are coordinates, but for those that are held.
+        let positions = positions.filter(|(_, name, _)| !self.coordinates.names().contains(name));
         std::iter::once(one(Group::Time, "t", &self.times[..]))
             .chain(all(Group::Coordinates, &self.coordinates))
             .chain(all(Group::Velocities, &self.velocities))

@@ -40,6 +40,7 @@ mod events;
 mod global_error;
 mod many;
 mod measure;
+mod meshes;
 mod method;
 mod overrides;
 mod playback;
@@ -59,6 +60,7 @@ pub use error::{Cause, FailedRun, Fault, MeasureError, PrepareError, SourceError
 pub use events::EventTable;
 pub use global_error::{GlobalError, digits};
 pub use measure::{Conserved, Energy, Measurements};
+pub use meshes::{FieldShare, MeshFileError, MeshSize};
 pub use method::Method;
 pub use overrides::Overrides;
 pub use playback::{Playback, PlaybackPlan, Snapshot};

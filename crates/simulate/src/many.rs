@@ -5,6 +5,7 @@ use crate::overrides::Overrides;
 use crate::problem::Problem;
 use leastaction_ensemble::{Rest, SampleError};
 use leastaction_integrate::Integrator;
+use std::collections::HashSet;
 
 impl Problem<'_> {
     /// Refuses to sample a parameter that was used up in a number when the text was read, and shows where: what depends on it there would be the same in all
@@ -47,7 +48,12 @@ impl Problem<'_> {
         let stated = |name: &str| terms.iter().any(|term| term.name == name);
         let asked = |name: &str| overrides.start.iter().any(|(other, _)| other == name);
         let given = self.values.iter().filter(|(name, _)| !stated(name) || asked(name));
-        Ok(given.fold(rest, |rest, (name, value)| rest.with(name, *value)))
+        let rest = given.fold(rest, |rest, (name, value)| rest.with(name, *value));
+        let named: HashSet<&str> = self.values.iter().map(|(name, _)| name.as_str()).collect();
+        let all = self.all_values();
+        Ok(rest.and(
+            all.iter().filter(|(name, _)| !named.contains(name.as_str())).map(|(name, value)| (name, *value)),
+        ))
     }
 
     /// The integrator with samples at the same times in every run, whatever steps that takes.

@@ -9,6 +9,7 @@ use leastaction_mechanics::{
     Dynamics, Equations, Observable, Projection, SettingError, StartError, State, Statement, Term,
 };
 use leastaction_output::Record;
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 /// Conserved momenta are looked for among so many coordinates.
@@ -105,7 +106,9 @@ impl<'g> Problem<'g> {
         values.retain(|(name, _)| !(given(name) || replaced(name)));
         let values = values.into_iter().map(|(name, value)| (name.to_owned(), value));
         self.values = values.chain(asked.iter().cloned()).collect();
-        let start = start(&mut self.dynamics, &self.values).map_err(|error| {
+        let named: Vec<(&str, f64)> =
+            self.values.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+        let start = self.dynamics.start_over(0.0, &self.setup.start_blocks(), &named).map_err(|error| {
             match asked.is_empty() && overrides.parameters.is_empty() {
                 true => located(&self.setup, error),
                 false => PrepareError::usage(error),
@@ -113,6 +116,25 @@ impl<'g> Problem<'g> {
         })?;
         self.begin_at(start);
         Ok(())
+    }
+
+    /// The values of the initial condition, with those of the nodes of meshes that are not among them.
+    pub(crate) fn all_values(&self) -> Vec<(String, f64)> {
+        let system = self.dynamics.system();
+        let given: HashSet<&str> = self.values.iter().map(|(name, _)| name.as_str()).collect();
+        let by_momenta = self.values.iter().any(|(name, _)| system.momenta().contains(name));
+        let mut all = Vec::new();
+        for block in self.setup.start_blocks() {
+            let rows = [(system.coordinates(), block.coordinates), (system.velocities(), block.velocities)];
+            for (names, values) in rows.into_iter().take(if by_momenta { 1 } else { 2 }) {
+                let placed = values.iter().enumerate();
+                let placed = placed
+                    .filter_map(|(i, &value)| Some((names.at(system.place_of(block.first + i)?), value)));
+                all.extend(placed.filter(|(name, _)| !given.contains(name.as_str())));
+            }
+        }
+        all.extend(self.values.iter().cloned());
+        all
     }
 
     /// Begins at the state that the dynamics made last.

@@ -9,7 +9,7 @@ use leastaction_expr::Graph;
 use leastaction_language::{self as language, Errors, Setup};
 use leastaction_mechanics::{Dynamics, State};
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// More than this is not read: no text is so long.
@@ -26,6 +26,8 @@ pub struct Source {
     pub text: String,
     /// The entry of the catalog, and the size that was asked for.
     entry: Option<(&'static Entry, Option<usize>)>,
+    /// The folder that paths in the text are taken from, if it has one.
+    folder: Option<PathBuf>,
 }
 
 impl Source {
@@ -55,7 +57,7 @@ impl Source {
         let entry = Entry::named(system)?;
         let text = entry.source(size)?.into_owned();
         let name = entry.name.to_owned();
-        Ok(Source { title: name.clone(), name, text, entry: Some((entry, size)) })
+        Ok(Source { title: name.clone(), name, text, entry: Some((entry, size)), folder: None })
     }
 
     /// A file.
@@ -67,7 +69,8 @@ impl Source {
         let name = stem.unwrap_or_else(|| "model".to_owned());
         let file = std::fs::File::open(path)
             .map_err(|source| SourceError::Read { title: path.to_owned(), source })?;
-        Source::read(&name, path, file)
+        let folder = Path::new(path).parent().unwrap_or(Path::new(""));
+        Ok(Source::read(&name, path, file)?.in_folder(folder))
     }
 
     /// What a reader has, with a name for the system, and one for messages.
@@ -87,7 +90,19 @@ impl Source {
     /// A text, with a name for the system.
     #[must_use]
     pub fn text(name: &str, text: &str) -> Source {
-        Source { name: name.to_owned(), title: name.to_owned(), text: text.to_owned(), entry: None }
+        Source {
+            name: name.to_owned(),
+            title: name.to_owned(),
+            text: text.to_owned(),
+            entry: None,
+            folder: None,
+        }
+    }
+
+    /// The same with a folder from which paths in the text are taken.
+    #[must_use]
+    pub fn in_folder(self, folder: &Path) -> Source {
+        Source { folder: Some(folder.to_owned()), ..self }
     }
 
     /// The entry of the catalog, if it is of one.
@@ -103,7 +118,7 @@ impl Source {
     pub fn setup<'g>(&self, graph: &'g Graph, parameters: &[(String, f64)]) -> Result<Setup<'g>, Errors> {
         let values: Vec<(&str, f64)> =
             parameters.iter().map(|(name, value)| (name.as_str(), *value)).collect();
-        language::read(graph, &self.text, &values)
+        language::read_in(graph, &self.text, &values, self.folder.as_deref())
     }
 
     /// The initial value problem, with what is asked for in place of what the text says.

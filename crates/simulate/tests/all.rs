@@ -5,6 +5,7 @@ mod answers;
 mod errors;
 mod global_error;
 mod knots;
+mod meshes;
 mod names;
 mod orbits;
 mod runs;

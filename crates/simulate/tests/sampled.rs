@@ -10,6 +10,11 @@ use leastaction_simulate::{Method, Overrides, Source};
 const POINT: &str = "coord x\nparticle ball mass 1 at [x, 0]\nstart x = 1\n";
 const BODY: &str = "body b planar rod 1 mass 1\njoint pivot pin b at [-0.5, 0] to ground\ngravity [0, -9.81]\nstart b at [0.5, 0]\n";
 
+/// Cells that swing.
+const MESH: &str =
+    "mesh b box [1, 1, 1] cells [1, 1, 1]\nmaterial b density 2\nfield e linear on b young 20 poisson 0.3\n";
+const MOVING: &str = "start b moving [z, 0, x]\n";
+
 /// The statement, a text in which it depends on the parameter `A`, and whether that can be sampled.
 #[rustfmt::skip]
 const CASES: &[(&str, &[&str], bool)] = &[
@@ -54,6 +59,21 @@ const CASES: &[(&str, &[&str], bool)] = &[
     ("joint", &["body b sphere 1 mass 1\njoint weld fixed b to ground turned about [0, 0, 1] by A - 2\nbody c sphere 1 mass 1\ntorque c = [1, 2, 3]\nstart b at [0, 0, 0], c at [0, 0, 0]"], false),
     ("spring", &[BODY, "spring from b to [A, 0] stiffness A length A"], true),
     ("damper", &[BODY, "damper from b to [A, 3] rate A"], true),
+    ("mesh", &["mesh b box [1, 1, A] cells [1, 1, 1]\nmaterial b density 2\nfield e linear on b young 20 poisson 0.3\n", MOVING], false),
+    ("mesh", &["mesh b box [1, 1, 1] cells [1, 1, 1] at [0, 0, A]\nmaterial b density 2\nfield e linear on b young 20 poisson 0.3\n", MOVING], false),
+    ("atoms", &["atoms b at [0, 0, 0], [A, 0, 0]\nmaterial b mass 1\nfield e coulomb on b charge 1 k 1"], false),
+    ("material", &["mesh b box [1, 1, 1] cells [1, 1, 1]\nmaterial b density A\nfield e linear on b young 20 poisson 0.3\n", MOVING], true),
+    ("field", &[MESH, MOVING, "field f tethers on b stiffness A"], true),
+    ("field", &[MESH, MOVING, "field f tethers on b stiffness A*(1 + x)"], false),
+    ("field", &[MESH, MOVING, "field f on edges of b (u, v) = A*dot(u - v, u0 - v0)"], true),
+    ("field", &[MESH, MOVING, "field f on nodes of b (u) where z < A/4 = u.x^2"], false),
+    ("damping", &[MESH, MOVING, "damping b rate A"], true),
+    ("fix", &[MESH, MOVING, "fix b z0 at [x + A*t^2, y, z]"], true),
+    ("fix", &[MESH, MOVING, "fix b where z < A/4"], false),
+    ("start", &[MESH, "start b moving [A*z, 0, x]"], false),
+    ("start", &[MESH, "start b at [x + A*z, 0, x]"], false),
+    ("force", &[MESH, "force b z1 = [A, 0, A*t]"], true),
+    ("force", &[MESH, "force b where z > A/4 = [1, 0, t]"], false),
     ("gravity", &["coord x, y\nparticle ball mass 1 at [x, y]\ngravity [A, -A^2]"], true),
     ("kinetic", &["coord x\nkinetic A*x'^2\npotential x^2\nstart x = 1"], true),
     ("potential", &[POINT, "potential A*x^2"], true),

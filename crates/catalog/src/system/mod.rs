@@ -41,6 +41,11 @@ pub const ALL: &[Entry] = &[
     motion!("four-bar"),
     motion!("slider-crank"),
     motion!("bricard"),
+    motion!("hanging-cloth"),
+    motion!("jelly-cube"),
+    motion!("cantilever"),
+    motion!("rope"),
+    motion!("lj-cluster"),
 ];
 
 /// A statement for a list, of which there are none for an empty one.

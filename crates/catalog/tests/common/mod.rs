@@ -10,7 +10,8 @@ use leastaction_mechanics::{ConstraintFactors, Dynamics, State};
 pub(crate) fn begin<'g>(graph: &'g Graph, name: &str) -> (Setup<'g>, Dynamics, State) {
     let setup = Entry::named(name).unwrap().setup(graph);
     let mut dynamics = setup.model.system().unwrap().dynamics().unwrap();
-    let start = dynamics.start(&setup.start(&dynamics).unwrap()).unwrap();
+    let values = setup.start(&dynamics).unwrap();
+    let start = dynamics.start_over(0.0, &setup.start_blocks(), &values).unwrap();
     (setup, dynamics, start)
 }
 

@@ -118,6 +118,13 @@ impl Rest {
         self
     }
 
+    /// With values of names that it does not have yet.
+    #[must_use]
+    pub fn and<N: AsRef<str>>(mut self, values: impl IntoIterator<Item = (N, f64)>) -> Rest {
+        self.list.extend(Rest::numbers(values).list);
+        self
+    }
+
     /// What the values are, in words.
     pub(crate) fn texts(&self) -> Vec<String> {
         let told = |(name, amount): &(String, Amount)| match amount {

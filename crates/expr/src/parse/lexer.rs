@@ -32,6 +32,8 @@ pub enum Kind {
     Name,
     /// A name in backquotes.
     Quoted,
+    /// A text in double quotes, on one line: the name of a file.
+    Text,
     /// An operator or punctuation.
     Sign(&'static str),
     /// The end of a line outside of brackets. Runs of empty lines give one.
@@ -105,6 +107,8 @@ pub fn tokens(source: &str) -> Result<Vec<Token>, ParseError> {
             (Some(Kind::Name), name_length(rest))
         } else if first == '`' {
             (Some(Kind::Quoted), quoted_length(rest, at)?)
+        } else if let Some(length) = text_length(rest) {
+            (Some(Kind::Text), length)
         } else if begins_number(rest) {
             let (value, length) = number(rest, at)?;
             (Some(Kind::Number(value)), length)
@@ -178,6 +182,13 @@ fn quoted_length(rest: &str, at: usize) -> Result<usize, ParseError> {
         }
     }
     Err(ParseError::UnclosedQuote { span: Span { start: at, end: at + 1 } })
+}
+
+/// The length of a text in double quotes that ends on its line, if one begins here.
+fn text_length(rest: &str) -> Option<usize> {
+    let inside = rest.strip_prefix('"')?;
+    let end = inside.find(['"', '\n'])?;
+    inside[end..].starts_with('"').then_some(end + 2)
 }
 
 fn begins_number(rest: &str) -> bool {
@@ -297,6 +308,12 @@ mod tests {
     fn backquotes() {
         assert_eq!(kinds("`a ``b``` ``"), [Kind::Quoted, Kind::Quoted, Kind::End]);
         assert_eq!(tokens("x*`ab").unwrap_err().span(), Span { start: 2, end: 3 });
+    }
+
+    #[test]
+    fn texts_end_on_their_line() {
+        assert_eq!(kinds("file \"a b#.msh\" x"), [Kind::Name, Kind::Text, Kind::Name, Kind::End]);
+        assert_eq!(tokens("x \"a\nb\"").unwrap_err().span(), Span { start: 2, end: 3 });
     }
 
     #[test]

@@ -126,6 +126,20 @@ impl<'g, 's> Parser<'g, 's> {
         Ok((name, token.span))
     }
 
+    /// Steps over a text in double quotes, and gives what is between them with its place.
+    ///
+    /// # Errors
+    /// [`ParseError::Expected`] if there is none.
+    pub fn quotation(&mut self, expected: &'static str) -> Result<(&'s str, Span), ParseError> {
+        let token = self.peek();
+        let text = self.text(token.span);
+        if token.kind != Kind::Text {
+            return Err(self.unexpected(expected));
+        }
+        self.advance();
+        Ok((&text[1..text.len() - 1], token.span))
+    }
+
     /// The tokens from the current one on.
     #[must_use]
     pub fn rest(&self) -> &[Token] {

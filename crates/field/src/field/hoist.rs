@@ -69,7 +69,7 @@ fn largest_still_parts<'g>(expressions: &[Expr<'g>], symbols: &[Expr<'g>]) -> Ve
 }
 
 /// The values of expressions of a table, for each element.
-fn evaluated(outputs: &[Expr<'_>], table: &Table<'_>) -> Result<Vec<f64>, FieldError> {
+pub(super) fn evaluated(outputs: &[Expr<'_>], table: &Table<'_>) -> Result<Vec<f64>, FieldError> {
     if outputs.is_empty() {
         return Ok(Vec::new());
     }

@@ -9,6 +9,7 @@ mod hoist;
 mod material;
 mod near;
 mod nodes;
+mod places;
 mod shipped;
 pub(crate) mod vector;
 
@@ -17,7 +18,8 @@ pub use element::{Element, Point};
 pub use enclosed::enclosed_volume;
 pub use error::FieldError;
 pub use material::{lame, lumped_masses};
-pub use nodes::{Nodes, NodesError};
+pub use nodes::{Nodes, NodesError, add_particles};
+pub use places::at_places;
 pub use shipped::{ALL, Card, Parameter, Per, shipped};
 pub use vector::ExprVector;
 
@@ -89,6 +91,38 @@ impl Over {
             Over::Surface => "surface",
             Over::ClosedSurface => "closed surface",
         }
+    }
+
+    /// What has this name; `closed surface` is asked for by fields alone.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Over> {
+        Over::ALL.into_iter().find(|over| over.name() == name && *over != Over::ClosedSurface)
+    }
+
+    /// How many elements a mesh has, where that is more than it has cells: of pairs there are many.
+    #[must_use]
+    pub fn most_elements(self, mesh: &Mesh) -> u64 {
+        let nodes = mesh.nodes().len() as u64;
+        if self == Over::Pairs { nodes * nodes.saturating_sub(1) / 2 } else { 0 }
+    }
+
+    /// The nodes of each element of a mesh of which all nodes are among these, for a field of this name.
+    ///
+    /// # Errors
+    /// [`FieldError`] if there are none, or a surface is open that should not be.
+    pub fn among(self, mesh: &Mesh, field: &str, among: Option<&[bool]>) -> Result<Vec<u32>, FieldError> {
+        let mut nodes = self.of(mesh);
+        if let Some(among) = among {
+            let inside = |element: &&[u32]| element.iter().all(|&node| among[node as usize]);
+            nodes = nodes.chunks_exact(self.arity()).filter(inside).flatten().copied().collect();
+        }
+        if nodes.is_empty() {
+            return Err(FieldError::Nothing { field: field.to_owned(), over: self.name() });
+        }
+        if self == Over::ClosedSurface && !is_closed(nodes.as_chunks().0) {
+            return Err(FieldError::NotClosed);
+        }
+        Ok(nodes)
     }
 
     /// The nodes of each element of a mesh.
@@ -232,14 +266,7 @@ impl<'g> Field<'g> {
     /// # Errors
     /// [`FieldError`] if the mesh has nothing of the kind, or numbers do not fit.
     pub fn on(&self, mesh: &Mesh, first: u32) -> Result<Elements<'g>, FieldError> {
-        let nodes = self.over.of(mesh);
-        if nodes.is_empty() {
-            return Err(FieldError::Nothing { field: self.name.clone(), over: self.over.name() });
-        }
-        if self.over == Over::ClosedSurface && !is_closed(nodes.as_chunks().0) {
-            return Err(FieldError::NotClosed);
-        }
-        self.on_elements(&nodes, mesh.nodes(), first)
+        self.on_elements(&self.over.among(mesh, &self.name, None)?, mesh.nodes(), first)
     }
 
     /// The field on elements of one's own, by the nodes of each, one after the other, with the nodes at rest here.

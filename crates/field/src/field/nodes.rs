@@ -25,6 +25,33 @@ pub enum NodesError {
     Field(#[from] FieldError),
 }
 
+/// Makes the members of a block of coordinates x, y and z particles of these masses, or of masses in proportion to these numbers: so many units, which
+/// parameters may change.
+///
+/// # Errors
+/// [`FieldError`] if there is not a positive mass for each.
+pub fn add_particles<'g>(
+    model: &mut Model<'g>,
+    name: &str,
+    block: SymbolBlock<'g>,
+    masses: &[f64],
+    unit: Option<Expr<'g>>,
+) -> Result<(), FieldError> {
+    let (expected, found) = (block.count(), masses.len());
+    if found != expected {
+        return Err(FieldError::Count { parameter: "mass".to_owned(), found, expected, of: "nodes" });
+    }
+    if let Some(node) = masses.iter().position(|mass| !(mass.is_finite() && *mass > 0.0)) {
+        return Err(FieldError::NoMass { node, mass: masses[node] });
+    }
+    for (node, &mass) in masses.iter().enumerate() {
+        let position = [0, 1, 2].map(|axis| block.symbol(node, axis));
+        let mass = unit.map_or_else(|| model.number(mass), |unit| mass * unit);
+        model.particle(&format!("{name}[{node}]"), mass, position);
+    }
+    Ok(())
+}
+
 impl<'m, 'g> Nodes<'m, 'g> {
     /// Declares the coordinates of the nodes, and a particle for each.
     ///
@@ -36,21 +63,9 @@ impl<'m, 'g> Nodes<'m, 'g> {
         mesh: &'m Mesh,
         masses: &[f64],
     ) -> Result<Nodes<'m, 'g>, NodesError> {
-        let (expected, found) = (mesh.nodes().len(), masses.len());
-        if found != expected {
-            return Err(
-                FieldError::Count { parameter: "mass".to_owned(), found, expected, of: "nodes" }.into()
-            );
-        }
-        if let Some(node) = masses.iter().position(|mass| !(mass.is_finite() && *mass > 0.0)) {
-            return Err(FieldError::NoMass { node, mass: masses[node] }.into());
-        }
         let first = model.coordinate_count();
-        let block = model.coordinate_block(name, expected, &["x", "y", "z"])?;
-        for (node, &mass) in masses.iter().enumerate() {
-            let position = [0, 1, 2].map(|axis| block.symbol(node, axis));
-            model.particle(&format!("{name}[{node}]"), mass, position);
-        }
+        let block = model.coordinate_block(name, mesh.nodes().len(), &["x", "y", "z"])?;
+        add_particles(model, name, block, masses, None)?;
         Ok(Nodes { mesh, first, block, masses: masses.to_vec() })
     }
 

@@ -6,6 +6,7 @@ mod scanner;
 mod stl;
 mod vtk;
 mod xml;
+mod xyz;
 
 pub use scanner::Place;
 pub use xml::{Data, DataKind, Values, write_collection, write_surface, write_volume};
@@ -26,7 +27,7 @@ pub struct Format {
 }
 
 /// Every format that meshes are read from.
-pub const ALL: &[Format] = &[gmsh::FORMAT, obj::FORMAT, stl::FORMAT, vtk::FORMAT];
+pub const ALL: &[Format] = &[gmsh::FORMAT, obj::FORMAT, stl::FORMAT, vtk::FORMAT, xyz::FORMAT];
 
 /// What is wrong with a file of a mesh.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -153,7 +154,7 @@ impl Format {
 }
 
 impl Mesh {
-    /// Reads a mesh from a file: Gmsh `.msh` (2.2 and 4.1, text), Wavefront `.obj`, `.stl`, or legacy `.vtk`, by its ending. Nodes that no
+    /// Reads a mesh from a file: Gmsh `.msh` (2.2 and 4.1, text), Wavefront `.obj`, `.stl`, legacy `.vtk`, or `.xyz` for atoms, by its ending. Nodes that no
     /// cell has are left out. The mesh is as the file has it: [`Mesh::check`] says whether it is one body.
     ///
     /// # Errors

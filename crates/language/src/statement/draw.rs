@@ -127,7 +127,7 @@ fn numbers<'g>(
 /// `mesh NAME [by speed | strain | nothing]`
 fn mesh<'g, 's>(reader: &Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Result<MeshPart, Diagnostic> {
     let (name, span) = parser.name()?;
-    let meshes = &reader.setup.meshes;
+    let meshes: Vec<_> = reader.meshes.iter().map(|entry| &entry.moving).collect();
     let Some(known) = meshes.iter().find(|mesh| mesh.name == *name) else {
         let wrong = Diagnostic::at(span, format!("there is no mesh `{name}`")).unknown(&name);
         return Err(match nearest(&name, meshes.iter().map(|mesh| mesh.name.as_str())) {

@@ -56,6 +56,13 @@ fn term<'g, 's>(
 /// `force COORDINATE = EXPRESSION, …`, `force BODY [at PLACE] = VECTOR, …`, and the same for particles and points.
 pub(super) fn force<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
     loop {
+        if reader.is_of_mesh(parser) {
+            super::nodes::force(reader, parser)?;
+            if !parser.accept(",") {
+                return Ok(());
+            }
+            continue;
+        }
         let place = parser.text(parser.peek().span);
         if let Some((Role::Body | Role::Particle | Role::Point, _)) = reader.names.get(place) {
             push(reader, parser)?;

@@ -5,12 +5,17 @@ mod clause;
 mod declare;
 mod draw;
 mod energy;
+mod field;
 mod joint;
+mod mesh;
+mod nodes;
 mod place;
 mod pose;
 mod run;
+mod selection;
 
 pub(crate) use joint::{End, Link, LinkKind};
+pub(crate) use mesh::MeshEntry;
 
 use crate::diagnostic::Diagnostic;
 use crate::reader::Reader;
@@ -40,6 +45,12 @@ pub(crate) const ALL: &[Statement] = &[
     Statement { word: "joint", form: "joint NAME KIND A to B [axis [X, Y, Z]] [length L]", read: joint::joint },
     Statement { word: "spring", form: "spring [NAME] from A to B stiffness K length L", read: joint::spring },
     Statement { word: "damper", form: "damper [NAME] from A to B rate C", read: joint::damper },
+    Statement { word: "mesh", form: "mesh NAME box [A, B, C] cells [I, J, K] [turned TURN] [at [X, Y, Z]]", read: mesh::mesh },
+    Statement { word: "atoms", form: "atoms NAME lattice fcc edge A cells [I, J, K]", read: mesh::atoms },
+    Statement { word: "material", form: "material MESH density RHO", read: mesh::material },
+    Statement { word: "field", form: "field NAME KIND on MESH PARAMETER VALUE … or field NAME on ELEMENTS of MESH (a, b) = ENERGY", read: field::field },
+    Statement { word: "damping", form: "damping MESH rate C", read: mesh::damping },
+    Statement { word: "fix", form: "fix [NAME:] MESH GROUP or fix [NAME:] MESH where CONDITION", read: nodes::fix },
     Statement { word: "gravity", form: "gravity [X, Y]", read: place::gravity },
     Statement { word: "kinetic", form: "kinetic [NAME =] ENERGY", read: energy::kinetic },
     Statement { word: "potential", form: "potential [NAME =] ENERGY", read: energy::potential },

@@ -15,6 +15,13 @@ type Outcome = Result<(), Diagnostic>;
 /// `start NAME = VALUE, …`, where a name is a coordinate, a velocity or a momentum, and `start BODY at …`.
 pub(super) fn start<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
     loop {
+        if reader.is_of_mesh(parser) {
+            super::nodes::start(reader, parser)?;
+            if !parser.accept(",") {
+                return Ok(());
+            }
+            continue;
+        }
         let (base, mut span) = parser.name()?;
         let mut name = base.into_owned();
         while parser.accept("'") {
@@ -141,7 +148,7 @@ fn clause<'g, 's>(
             .help("remove one of them"));
     }
     if word == "method" {
-        let (name, place) = method(parser)?;
+        let (name, place) = hyphenated(parser)?;
         reader.setup.plan.method = Some(name);
         reader.setup.source_map.mark(Mention::Clause, word, place);
         return Ok(());
@@ -170,8 +177,8 @@ fn clause<'g, 's>(
     Ok(())
 }
 
-/// A method's name, which may have hyphens and digits: all that follows without a space.
-fn method<'g, 's>(parser: &mut Parser<'g, 's>) -> Result<(String, Span), Diagnostic> {
+/// The name of a method or a field, which may have hyphens and digits: all that follows without a space.
+pub(super) fn hyphenated<'g, 's>(parser: &mut Parser<'g, 's>) -> Result<(String, Span), Diagnostic> {
     let (_, mut span) = parser.name()?;
     while let Kind::Sign("-") | Kind::Name | Kind::Number(_) = parser.peek().kind
         && parser.peek().span.start == span.end
@@ -259,6 +266,9 @@ impl<'g> Reader<'g, '_> {
             return true;
         }
         let root = term.name.split(['.', '\'']).next().unwrap_or("");
+        if self.node_named(root).is_some() {
+            return self.scope.get(&term.name) == Some(&Value::Scalar(term.value));
+        }
         let defined = matches!(
             self.names.get(root),
             None | Some((Role::Definition | Role::Function | Role::Parameter | Role::Input, _))
@@ -279,6 +289,20 @@ impl<'g, 's> Reader<'g, 's> {
         self.fixed.borrow_mut()[before..].iter_mut().for_each(|fixed| fixed.clause = Some(clause));
         Ok(number)
     }
+
+    /// Whether a mesh, or a node of one, stands here.
+    pub(super) fn is_of_mesh(&self, parser: &Parser<'g, 's>) -> bool {
+        let text = parser.text(parser.peek().span);
+        let name = text.split('[').next().unwrap_or(text);
+        // Coordinates of nodes, such as `block[17].x`, are names like others.
+        !text.contains('.') && matches!(self.names.get(name), Some((Role::Mesh, _)))
+    }
+
+    /// Whether a name is that of a coordinate of a node.
+    fn is_node_coordinate(&self, name: &str) -> bool {
+        let parts = name.rsplit_once('.').filter(|(_, axis)| AXES.contains(axis));
+        parts.is_some_and(|(node, _)| self.node_named(node).is_some())
+    }
 }
 
 impl Reader<'_, '_> {
@@ -288,6 +312,7 @@ impl Reader<'_, '_> {
         // Momenta without a name are called after their coordinates.
         let unnamed = name.strip_prefix("p_").and_then(|coordinate| self.numbered.get(coordinate));
         self.numbered.contains_key(base)
+            || self.is_node_coordinate(base)
             || matches!(self.names.get(name), Some((Role::Momentum, _)))
             || unnamed.is_some_and(|&i| i >= self.momenta)
     }

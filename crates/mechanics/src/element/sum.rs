@@ -47,6 +47,15 @@ impl ElementSum {
         ElementSum { kernel, parts, arrays: self.arrays, parameters, into: self.into }
     }
 
+    /// The same kernel over the same elements, with the results kept.
+    fn of_each(&self) -> ElementSum {
+        ElementSum { into: Into::Each, ..self.again() }
+    }
+
+    fn elements(&self) -> usize {
+        (0..self.parts.len()).map(|part| self.parts.part(part).elements).sum()
+    }
+
     pub(super) fn results(&self) -> usize {
         self.kernel.program().outputs().len()
     }
@@ -72,6 +81,19 @@ pub(crate) struct SumEvaluator {
 }
 
 impl SumEvaluator {
+    /// The first element of one state whose result is infinite or NaN.
+    pub(crate) fn not_finite(
+        &self,
+        states: &[f64],
+        shared: &[f64],
+        parameters: &Parameters,
+    ) -> Result<Option<usize>, EvalError> {
+        let mut each = SumEvaluator::new(&Arc::new(self.sum.of_each()), parameters)?;
+        let mut results = vec![0.0; self.sum.elements()];
+        each.eval(Lanes::whole(1), &[states], shared, &mut results)?;
+        Ok(results.iter().position(|result| !result.is_finite()))
+    }
+
     pub(crate) fn new(sum: &Arc<ElementSum>, parameters: &Parameters) -> Result<SumEvaluator, EvalError> {
         let mut evaluator = SumEvaluator {
             sum: sum.clone(),

@@ -272,6 +272,24 @@ impl EnergySum {
         }
     }
 
+    /// The first element of one state whose energy is infinite or NaN, by the place of the energy among the shares, and its number.
+    pub(crate) fn not_finite(&mut self, at: Place<'_>) -> Result<Option<(usize, usize)>, EvalError> {
+        let mut found = None;
+        self.with_held(at, |sum, at| {
+            for term in &sum.terms {
+                let TermKind::Elements(elements) = &term.kind else { continue };
+                let shared = if elements.energy_rate.is_some() { at.t } else { &[] };
+                let element = elements.energy.not_finite(at.states, shared, at.parameters)?;
+                if let Some(element) = element {
+                    found = Some((term.share, element));
+                    return Ok(());
+                }
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
     /// Adds −∂V/∂q.
     pub(crate) fn add_forces(&mut self, at: Place<'_>, forces: &mut [f64]) -> Result<(), EvalError> {
         let len = self.degrees * at.t.len();

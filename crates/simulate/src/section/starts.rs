@@ -106,8 +106,9 @@ pub(super) fn starts(
     }
     let system = problem.dynamics.system().clone();
     let (mut found, mut lost) = (Vec::new(), Vec::new());
+    let stated = problem.all_values();
     for orbit in 0..plan.orbits {
-        let (mut values, mut name) = (problem.values.clone(), String::new());
+        let (mut values, mut name) = (stated.clone(), String::new());
         if let Some(fan) = vary {
             let value = fan.value(orbit, plan.orbits);
             set(&mut values, &system, &fan.name, value);

@@ -22,6 +22,7 @@ pub(crate) fn model(seed: u64) -> Model {
         4 => writer.held(),
         5 => writer.rolling(),
         6 => writer.chain(),
+        _ if seed % 40 == 39 => writer.soft(),
         _ => writer.body_in_space(),
     }
     writer.finish()
@@ -569,6 +570,45 @@ impl Writer {
         };
         self.line(format!("start b at [0, 0, 0]{motion}"));
         self.run();
+    }
+
+    /// A small soft body, a net, or some atoms.
+    fn soft(&mut self) {
+        self.natural = false;
+        let [young, mass] = [self.number(8.0, 20.0), self.number(0.5, 2.0)];
+        let speed = self.number(0.1, 0.5);
+        match self.random.below(3) {
+            0 => {
+                self.line(
+                    "mesh b box [1, 0.8, 1.2] cells [1, 1, 1] turned about [1, 1, 0] by 0.2 at [0, 0, 1]",
+                );
+                let material = self.random.pick(&["material b density A", "material b density 1.5"]);
+                self.line(material);
+                let kinds = ["linear", "st-venant-kirchhoff", "neo-hookean", "stable-neo-hookean"];
+                let kind = self.random.pick(&kinds);
+                self.line(format!("field elastic {kind} on b young {young}*A poisson 0.3"));
+                self.line("fix b z0");
+                self.line(format!("start b moving [{speed}*z, 0, 0.1*x]"));
+            }
+            1 => {
+                self.line("mesh net plate [1, 1] cells [2, 1]");
+                self.line(format!("material net mass {mass} per area"));
+                self.line(format!("field threads on edges of net (a, b) = {young}*A*dot(b - a, b - a)/2"));
+                self.line("field well on nodes of net (a) = k*norm(a - a0)^2/2 + c*sin(a.x)*a.z^2");
+                self.line("damping net rate c");
+                self.line("fix net x0 along y, z");
+                self.line(format!("force net x1 in all = [0, {speed}, A*cos(t)]"));
+                self.line(format!("start net where x > 0.4 at [x, y, {speed}*x] moving [0, 0, 0.2]"));
+            }
+            _ => {
+                self.line("atoms gas at [0, 0, 0], [1.2, 0, 0], [0, 1.1, 0.2]");
+                self.line("material gas mass A");
+                self.line("field bond morse on gas depth A a 1.2 r0 1");
+                self.line(format!("start gas moving [0, 0, {speed}*x]"));
+            }
+        }
+        self.line("gravity [0.1, 0, -A/4]");
+        self.line("run until 0.5");
     }
 
     fn finish(self) -> Model {

@@ -1,0 +1,146 @@
+//! Meshes of a run: how large they are, what energy their fields have, and files of them as they move.
+
+use crate::run::Run;
+use crate::simulation::Simulation;
+use leastaction_field::CellKind;
+use leastaction_field::format::{Data, DataKind, Values};
+use leastaction_language::{MeshField, MovingMesh};
+use leastaction_mechanics::{EvalError, ShareKind, State};
+use leastaction_output::{FileError, MeshPart, MeshSeries};
+use std::path::{Path, PathBuf};
+
+/// How large a mesh is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeshSize<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// How many nodes it has.
+    pub nodes: usize,
+    /// How many cells there are of each kind that it has.
+    pub cells: Vec<(CellKind, usize)>,
+    /// How many of the coordinates of its nodes are held.
+    pub held: usize,
+}
+
+/// A field of a run with its share of the energy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FieldShare<'a> {
+    /// The mesh.
+    pub mesh: &'a str,
+    /// The field.
+    pub field: &'a MeshField,
+    /// Its energy at the start.
+    pub first: f64,
+    /// Its energy at the end.
+    pub last: f64,
+}
+
+/// Why a moving mesh cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum MeshFileError {
+    /// There is no mesh.
+    #[error("the system has no mesh, and `{}` is a file of one: use .csv, .npz, .parquet or .json", .path.display())]
+    NoMesh {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Positions cannot be computed.
+    #[error(transparent)]
+    Eval(#[from] EvalError),
+    /// A file cannot be written.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+impl Simulation {
+    /// How large the meshes are.
+    #[must_use]
+    pub fn mesh_sizes(&self) -> Vec<MeshSize<'_>> {
+        self.meshes.iter().map(|mesh| self.mesh_size(mesh)).collect()
+    }
+
+    fn mesh_size<'a>(&self, moving: &'a MovingMesh) -> MeshSize<'a> {
+        let (mesh, system) = (&moving.mesh, self.dynamics.system());
+        let kinds = [CellKind::Segment, CellKind::Triangle, CellKind::Tetrahedron];
+        let cells = kinds.map(|kind| (kind, mesh.count(kind)));
+        let own = moving.first_coordinate..moving.first_coordinate + 3 * mesh.nodes().len();
+        MeshSize {
+            name: &moving.name,
+            nodes: mesh.nodes().len(),
+            cells: cells.into_iter().filter(|(_, count)| *count > 0).collect(),
+            held: own.filter(|&declared| system.place_of(declared).is_none()).count(),
+        }
+    }
+}
+
+impl Run {
+    /// The fields with their energies at the start and at the end.
+    ///
+    /// # Errors
+    /// [`EvalError`] if they cannot be computed.
+    pub fn field_shares(&self) -> Result<Vec<FieldShare<'_>>, EvalError> {
+        let meshes = &self.simulation.meshes;
+        if meshes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut dynamics = self.simulation.dynamics.clone();
+        let system = dynamics.system().clone();
+        let mut shares = |state: &State| {
+            let mut shares = vec![0.0; system.shares().len()];
+            dynamics.shares(&[state.t], &state.block(), &mut shares).map(|()| shares)
+        };
+        let (first, last) = (shares(&self.simulation.start)?, shares(&self.trajectory.end())?);
+        let place = |field: &MeshField| {
+            let potential = |share: &leastaction_mechanics::Share| share.kind == ShareKind::Potential;
+            system.shares().iter().position(|share| potential(share) && share.name == field.name)
+        };
+        let all = meshes.iter().flat_map(|mesh| mesh.fields.iter().map(move |field| (mesh, field)));
+        let found = all.filter_map(|(mesh, field)| {
+            let place = place(field)?;
+            Some(FieldShare { mesh: &mesh.name, field, first: first[place], last: last[place] })
+        });
+        Ok(found.collect())
+    }
+
+    /// Writes the meshes as they move to a series of files that ParaView reads: `jelly.pvd`, or `jelly-NAME.pvd` for each of several. Nodes have their
+    /// displacement from rest. Gives the lists of files.
+    ///
+    /// # Errors
+    /// [`MeshFileError`] if there is no mesh, or a file cannot be written.
+    pub fn write_meshes(&self, path: &Path) -> Result<Vec<PathBuf>, MeshFileError> {
+        let meshes = &self.simulation.meshes;
+        if meshes.is_empty() {
+            return Err(MeshFileError::NoMesh { path: path.to_owned() });
+        }
+        let named = |mesh: &MovingMesh| match meshes.len() {
+            1 => path.to_owned(),
+            _ => {
+                let mut name = path.file_stem().unwrap_or_default().to_owned();
+                name.push(format!("-{}.pvd", mesh.name));
+                path.with_file_name(name)
+            }
+        };
+        let mut dynamics = self.simulation.dynamics.clone();
+        let axes: Vec<usize> = dynamics.system().places().iter().map(|place| place.dimensions).collect();
+        let before = |place: usize| axes[..place].iter().sum::<usize>();
+        let mut all = Vec::new();
+        for mesh in meshes {
+            let mut series = MeshSeries::new(&named(mesh), MeshPart::Cells)?;
+            let thinned = self.trajectory.thinned(self.simulation.finer);
+            let (rest, mut positions) = (mesh.mesh.nodes(), vec![0.0; axes.iter().sum()]);
+            for (t, y) in thinned.samples() {
+                dynamics.positions(&[t], y, &mut positions)?;
+                let own = &positions[before(mesh.first_place)..][..3 * rest.len()];
+                let at: Vec<[f64; 3]> = own.as_chunks().0.to_vec();
+                let moved: Vec<[f64; 3]> =
+                    at.iter().zip(rest).map(|(at, rest)| std::array::from_fn(|i| at[i] - rest[i])).collect();
+                let data =
+                    Data { name: "displacement", kind: DataKind::Nodes, values: Values::Vectors(&moved) };
+                series.add(t, &mesh.mesh, &at, &[data])?;
+            }
+            series.finish()?;
+            all.push(named(mesh));
+        }
+        Ok(all)
+    }
+}

@@ -1,0 +1,177 @@
+//! Meshes and fields from texts: against calls from Rust, reference numbers (section b of the reference for fields), and each other.
+
+use leastaction_analyze::equilibrium;
+use leastaction_expr::Graph;
+use leastaction_field::{Mesh, Nodes, Value, lumped_masses, shipped};
+use leastaction_integrate::RunError;
+use leastaction_mechanics::Model;
+use leastaction_simulate::{Overrides, Simulation, Source};
+
+fn simulation(text: &str) -> Simulation {
+    let source = Source::text("model", text);
+    source.simulation(&Graph::new(), &Overrides::default()).unwrap_or_else(|error| {
+        panic!(
+            "{}",
+            error.diagnostics.map_or(error.cause.to_string(), |all| all.render("model", text, false))
+        )
+    })
+}
+
+/// The rates at the start.
+fn rates(simulation: &Simulation) -> Vec<f64> {
+    let (mut dynamics, y) = (simulation.dynamics.clone(), simulation.start.block());
+    let mut rates = vec![0.0; y.len()];
+    dynamics.rates(&[0.0], &y, &mut rates).unwrap();
+    rates
+}
+
+/// The share of a field at the start.
+fn share(simulation: &Simulation, name: &str) -> f64 {
+    let (mut dynamics, y) = (simulation.dynamics.clone(), simulation.start.block());
+    let mut shares = vec![0.0; dynamics.system().shares().len()];
+    dynamics.shares(&[0.0], &y, &mut shares).unwrap();
+    shares[dynamics.system().shares().iter().position(|share| share.name == name).unwrap()]
+}
+
+#[test]
+fn a_block_from_text_has_the_bits_of_the_same_block_by_calls() {
+    let text = "mesh block box [1, 1, 2] cells [2, 2, 4]\nmaterial block density 1000\n\
+                field elastic neo-hookean on block young 5e4 poisson 0.45\nfix top: block z1\ngravity [0, 0, -9.81]\n\
+                start block at [1.01*x, y, 0.9*z] moving [0, 0.1*z, 0]\nrun method verlet, step 1e-3, until 0.05\n";
+    let from_text = simulation(text);
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let mesh = Mesh::cuboid([1.0, 1.0, 2.0], [2, 2, 4]).unwrap();
+    let nodes = Nodes::new(&mut model, "block", &mesh, &lumped_masses(&mesh, 1000.0).unwrap()).unwrap();
+    let given =
+        [("young", 5e4), ("poisson", 0.45)].map(|(name, value)| (name, Value::uniform(&graph, value)));
+    let field = shipped("neo-hookean").unwrap().field(&graph, &given).unwrap().renamed("elastic");
+    nodes.add(&mut model, &field).unwrap();
+    let top = mesh.group_nodes("z1").unwrap();
+    let held = top.iter().map(|&node| (node as usize, mesh.nodes()[node as usize].map(|x| graph.number(x))));
+    nodes.hold(&mut model, "top", held).unwrap();
+    model.gravity([0.0, 0.0, -9.81]);
+    let mut dynamics = model.system().unwrap().dynamics().unwrap();
+    let n = dynamics.system().degrees();
+    let mut y = vec![0.0; 2 * n];
+    let at = |[x, y, z]: [f64; 3]| [1.01 * x, y, 0.9 * z];
+    let places: Vec<_> = mesh.nodes().iter().map(|&x| at(x)).collect();
+    nodes.place(dynamics.system(), &places, &mut y);
+    let speeds: Vec<_> = mesh.nodes().iter().map(|&[_, _, z]| [0.0, 0.1 * z, 0.0]).collect();
+    nodes.place(dynamics.system(), &speeds, &mut y[n..]);
+    dynamics.start_block(0.0, true, &mut y).unwrap();
+    assert_eq!(from_text.start.block(), y);
+    let mut expected = vec![0.0; y.len()];
+    dynamics.rates(&[0.0], &y, &mut expected).unwrap();
+    assert_eq!(rates(&from_text), expected);
+    let run = from_text.run().unwrap();
+    let by_calls = from_text.integrator.run(&mut dynamics, &from_text.start, 0.05).unwrap();
+    assert_eq!(run.trajectory.end(), by_calls.end());
+}
+
+#[test]
+fn a_field_of_ones_own_is_the_shipped_one() {
+    let text = |field: &str| {
+        format!(
+            "param k = 30\nmesh net plate [1, 2] cells [3, 4]\nmaterial net mass 0.5 per area\nfield f {field}\n\
+             start net at [1.1*x + 0.1*y, y, 0.2*x*y]\n"
+        )
+    };
+    let own = simulation(&text("on edges of net (a, b) = k*(norm(b - a) - norm(b0 - a0))^2/2"));
+    let shipped = simulation(&text("springs on net stiffness k"));
+    let (own_share, shipped_share) = (share(&own, "f"), share(&shipped, "f"));
+    assert!((own_share - shipped_share).abs() < 1e-13 * shipped_share && shipped_share > 0.1);
+    let (own, shipped) = (rates(&own), rates(&shipped));
+    assert!(own.iter().zip(&shipped).all(|(a, b)| (a - b).abs() < 1e-11), "{own:?}");
+}
+
+/// Energies of the deformed box of the reference.
+#[test]
+fn energies_are_those_of_the_reference() {
+    let known = [
+        ("linear", 20.863_843_428_298),
+        ("corotational", 21.926_609_553_8),
+        ("st-venant-kirchhoff", 23.809_017_274_715),
+        ("neo-hookean", 21.092_472_146_626),
+        ("stable-neo-hookean", -524.762_740_916_27),
+    ];
+    for (kind, expected) in known {
+        let text = format!(
+            "mesh b box [1, 1, 2] cells [4, 4, 8]\nmaterial b density 1\nfield e {kind} on b young 1000 poisson 0.3\n\
+             start b at [x + 0.15*sin(pi*z/2) + 0.05*x*y, y + 0.10*x*z - 0.04*y^2, z*(1 + 0.08*x) + 0.06*cos(pi*y/2)]\n\
+             output b.volume\n"
+        );
+        let simulation = simulation(&text);
+        let found = share(&simulation, "e");
+        assert!((found - expected).abs() < 1e-11 * expected.abs(), "{kind}: {found} and {expected}");
+        let (mut dynamics, y, mut volume) = (simulation.dynamics.clone(), simulation.start.block(), [0.0]);
+        dynamics.observe(simulation.outputs[0].1, &[0.0], &y, &mut volume).unwrap();
+        assert!((volume[0] - 2.062_877_372_687_3).abs() < 1e-12, "{volume:?}");
+    }
+}
+
+/// Where the box sags to that is held at its lower face and pulled aside.
+#[test]
+fn a_box_sags_as_the_reference_says() {
+    let known = [
+        ("linear", [-0.117_796_425_9, 0.006_305_343_218, -0.000_454_638_288_6]),
+        ("st-venant-kirchhoff", [-0.117_332_580_4, 0.006_297_880_363, -0.004_119_122_286]),
+        ("neo-hookean", [-0.118_264_592_3, 0.006_231_921_004, -0.003_156_522_416]),
+    ];
+    for (kind, expected) in known {
+        let text = format!(
+            "mesh b box [1, 1, 2] cells [4, 4, 8]\nmaterial b density 1\nfield e {kind} on b young 1000 poisson 0.3\n\
+             fix b z0\ngravity [-5, 0, 0]\n"
+        );
+        let simulation = simulation(&text);
+        let mut dynamics = simulation.dynamics.clone();
+        let found = equilibrium(&mut dynamics, 0.0, &simulation.start.q).unwrap();
+        let (first, rest) = (simulation.meshes[0].first_coordinate, simulation.meshes[0].mesh.nodes()[212]);
+        for axis in 0..3 {
+            let place = dynamics.system().place_of(first + 3 * 212 + axis).unwrap();
+            let moved = found.q[place] - rest[axis];
+            assert!((moved - expected[axis]).abs() < 1e-9, "{kind}: {moved} and {}", expected[axis]);
+        }
+    }
+}
+
+#[test]
+fn an_element_that_inverts_is_named() {
+    let text = "mesh b box [1, 1, 1] cells [2, 2, 2]\nmaterial b density 1\nfield e neo-hookean on b young 1 poisson 0.3\n\
+                fix b z0\nforce b z1 = [0, 0, -50]\nrun method verlet, step 0.05, until 5\n";
+    let failed = simulation(text).run().unwrap_err();
+    let RunError::NotFinite { element: Some((field, element)), t, .. } = &failed.error else {
+        panic!("{}", failed.error)
+    };
+    assert!(field == "e" && *element < 48 && *t > 0.0, "{}", failed.error);
+    let said = failed.error.to_string();
+    assert!(said.contains(&format!("element {element} of the field `e`")), "{said}");
+}
+
+/// Columns have one name each, also where nodes are held; files of meshes are written with all nodes.
+#[test]
+fn runs_are_recorded_and_written() {
+    let folder = std::env::temp_dir().join(format!("leastaction-meshes-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("three.xyz"), "3\nthree atoms\nAr 0 0 0\nAr 1 0 0\nAr 0 1 0\n").unwrap();
+    let text = "atoms gas file \"three.xyz\" scaled 1.2\nmaterial gas mass 1\nfield bond lennard-jones on gas\nfix gas[0]\n\
+                output gas.centre\nrun until 0.1, samples 4\n";
+    let source = Source::text("model", text).in_folder(&folder);
+    let simulation = source.simulation(&Graph::new(), &Overrides::default()).unwrap();
+    let run = simulation.run().unwrap();
+    let record = run.record().unwrap();
+    let mut names: Vec<String> = record.columns().map(|(_, name, _)| name).collect();
+    assert!(names.iter().any(|name| name == "gas[0].x") && names.iter().any(|name| name == "gas[2].y"));
+    let count = names.len();
+    names.sort();
+    names.dedup();
+    assert_eq!(names.len(), count);
+    let lists = run.write_meshes(&folder.join("gas.pvd")).unwrap();
+    assert_eq!(lists, [folder.join("gas.pvd")]);
+    let list = std::fs::read_to_string(&lists[0]).unwrap();
+    assert_eq!(list.matches("DataSet").count(), 5, "{list}");
+    std::fs::remove_dir_all(&folder).unwrap();
+    // Without a folder, files are not looked for.
+    let refused = Source::text("model", text).simulation(&Graph::new(), &Overrides::default());
+    assert!(refused.is_err_and(|error| error.diagnostics.is_some()));
+}
