@@ -23,6 +23,8 @@ const END: &str = "<!-- end -->";
 
 /// Seconds that this thread was busy, where the system tells; else seconds.
 fn busy(since: Instant) -> f64 {
+    // Only who gives way is told how long it was busy up to now.
+    std::thread::yield_now();
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let told = told.and_then(|text| text.split_whitespace().next()?.parse::<f64>().ok());
     told.map_or_else(|| since.elapsed().as_secs_f64(), |nanoseconds| nanoseconds * 1e-9)
