@@ -9,6 +9,6 @@ mod formats;
 mod held;
 mod hostile;
 mod meshes;
-mod near;
 mod page;
+mod pairs;
 mod reference;

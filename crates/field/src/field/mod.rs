@@ -7,8 +7,8 @@ mod enclosed;
 mod error;
 mod hoist;
 mod material;
-mod near;
 mod nodes;
+mod pairs;
 mod places;
 mod shipped;
 pub(crate) mod vector;
@@ -245,16 +245,16 @@ impl<'g> Field<'g> {
     }
 
     /// The energy of the field on a mesh, whose node i has the coordinates first + 3i, first + 3i + 1 and first + 3i + 2: of pairs within its cut-off, which are
-    /// found anew as they move, or of [all elements](Field::on). Memory is in proportion to nodes and elements.
+    /// found anew as they move, of all pairs, without a list of them where they are many, or of [all elements](Field::on).
     ///
     /// # Errors
     /// As [`Field::on`].
     pub fn potential(&self, mesh: &Mesh, first: u32) -> Result<Energy<'g>, FieldError> {
-        match self.near(mesh.nodes().len(), first)? {
+        match self.pairs(mesh.nodes().len(), first)? {
             Some(_) if mesh.nodes().len() < 2 => {
                 Err(FieldError::Nothing { field: self.name.clone(), over: self.over.name() })
             }
-            Some(near) => Ok(Energy::Opaque(near)),
+            Some(pairs) => Ok(Energy::Opaque(pairs)),
             None => self.on(mesh, first).map(Energy::Elements),
         }
     }

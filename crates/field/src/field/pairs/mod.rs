@@ -1,19 +1,21 @@
-//! Pairs of nodes that are near each other, found anew as they move.
+//! Pairs of nodes without a list of all of them: those that are near each other, found anew as they move, or each node against those after it.
 //!
 //! The energy is Σ V(a, b) over pairs a < b, in the order of a and then of b, of those that are nearer than a cut-off. Pairs that are a little farther are
 //! looked at, too, so that a list serves for a while (L. Verlet, doi:10.1103/PhysRev.159.98); they add exactly nothing, so that no bit depends on when
 //! a list was made.
 
 mod list;
+mod stream;
 
-use super::{Field, FieldError};
-use leastaction_compile::{ArgumentError, CodeError, Evaluator, Kernel, LANES, Program};
+use super::{Field, FieldError, Over};
+use leastaction_compile::{ArgumentError, CodeError, Evaluator, Kernel, LANES, Program, vectorized};
 use leastaction_expr::{Expr, Node, jvp, vjp};
 use leastaction_mechanics::{Batch, EnergyFacts, Opaque, OpaqueEnergy};
 use list::NearList;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::thread::ThreadId;
+use stream::{Rows, Stream};
 
 /// Blocks of eight pairs that are evaluated at once: few enough to stay in the first-level cache.
 const AT_ONCE: usize = 8;
@@ -21,14 +23,17 @@ const AT_ONCE: usize = 8;
 /// So many lists are kept at the same time, one for each thread and lane.
 const MOST_LISTS: usize = 256;
 
+/// All pairs of fewer nodes are listed: then the derivatives of each are known by themselves.
+const FEW: usize = 128;
+
 /// Which numbers a pair reads besides the places of its nodes: those of its first node, then those of its second.
 struct NodeValues {
     each: usize,
     values: Vec<f64>,
 }
 
-/// The energy of near pairs of nodes.
-pub(super) struct NearPairs {
+/// The energy of pairs of nodes.
+pub(super) struct Pairs {
     first: u32,
     nodes: usize,
     node_values: NodeValues,
@@ -37,7 +42,8 @@ pub(super) struct NearPairs {
     energy: Kernel,
     gradient: Kernel,
     product: Kernel,
-    cutoff: Kernel,
+    /// If there is one.
+    cutoff: Option<Kernel>,
     /// What is not in use at the moment.
     benches: Mutex<HashMap<(ThreadId, usize), Box<Bench>>>,
 }
@@ -48,8 +54,10 @@ struct Bench {
     energy: Evaluator,
     gradient: Evaluator,
     product: Evaluator,
-    cutoff: Evaluator,
+    cutoff: Option<Evaluator>,
     list: NearList,
+    rows: Rows,
+    added: Vec<[f64; LANES]>,
     positions: Vec<f64>,
     direction: Vec<f64>,
     sums: Vec<f64>,
@@ -66,17 +74,20 @@ enum What<'a> {
 }
 
 impl<'g> Field<'g> {
-    /// The field on pairs of nodes that are nearer than its cut-off, whose node i has the coordinates first + 3i and the two after that. None if it has no cut-off,
-    /// or numbers for each pair, of which there would have to be a list.
-    pub(super) fn near(&self, nodes: usize, first: u32) -> Result<Option<Opaque>, FieldError> {
-        let Some(cutoff) = self.cutoff else { return Ok(None) };
+    /// The field on pairs of nodes, those that are nearer than its cut-off if it has one; node i has the coordinates first + 3i and the two after that. None if it is no field of pairs,
+    /// has numbers for each pair, of which there would have to be a list, or if all pairs are few.
+    pub(super) fn pairs(&self, nodes: usize, first: u32) -> Result<Option<Opaque>, FieldError> {
+        if self.over != Over::Pairs || (self.cutoff.is_none() && nodes < FEW) {
+            return Ok(None);
+        }
         let graph = self.energy.graph();
         let slots = self.element.slots();
         let own = self.element.values_of_nodes(nodes)?;
         let names: Vec<Expr<'g>> = (0..2).flat_map(|k| own.iter().map(move |own| own.symbols[k])).collect();
         let time = graph.symbol("t");
         let known: Vec<Expr<'g>> = slots.iter().chain(&names).copied().chain([time]).collect();
-        let used = graph.order(&[self.energy.id(), cutoff.id()]);
+        let roots: Vec<_> = [self.energy].into_iter().chain(self.cutoff).map(|e| e.id()).collect();
+        let used = graph.order(&roots);
         let symbols =
             used.into_iter().filter(|(_, node)| matches!(node, Node::Symbol(_))).map(|(id, _)| graph.at(id));
         let symbols: Vec<Expr<'g>> = symbols.collect();
@@ -101,7 +112,7 @@ impl<'g> Field<'g> {
         let with_directions = [&slots[..], &directions, &names, uniform].concat();
         let each = own.len();
         let values = (0..nodes).flat_map(|node| own.iter().map(move |own| own.values[node])).collect();
-        Ok(Some(Opaque::new(NearPairs {
+        Ok(Some(Opaque::new(Pairs {
             first,
             nodes,
             node_values: NodeValues { each, values },
@@ -110,13 +121,13 @@ impl<'g> Field<'g> {
             energy: kernel(&inputs, &[self.energy])?,
             gradient: kernel(&inputs, &gradient)?,
             product: kernel(&with_directions, &product)?,
-            cutoff: kernel(&[], &[cutoff])?,
+            cutoff: self.cutoff.map(|cutoff| kernel(&[], &[cutoff])).transpose()?,
             benches: Mutex::default(),
         })))
     }
 }
 
-impl NearPairs {
+impl Pairs {
     fn bench(&self, parameters: &[f64]) -> Result<Box<Bench>, ArgumentError> {
         let most = self.product.program().inputs().len();
         Ok(Box::new(Bench {
@@ -124,8 +135,10 @@ impl NearPairs {
             energy: self.energy.evaluator(parameters)?,
             gradient: self.gradient.evaluator(parameters)?,
             product: self.product.evaluator(parameters)?,
-            cutoff: self.cutoff.evaluator(parameters)?,
+            cutoff: self.cutoff.as_ref().map(|cutoff| cutoff.evaluator(parameters)).transpose()?,
             list: NearList::default(),
+            rows: Rows::default(),
+            added: Vec::new(),
             positions: Vec::new(),
             direction: Vec::new(),
             sums: vec![0.0; 3 * self.nodes],
@@ -168,7 +181,7 @@ impl NearPairs {
     }
 }
 
-impl OpaqueEnergy for NearPairs {
+impl OpaqueEnergy for Pairs {
     fn facts(&self) -> EnergyFacts {
         let end = self.first + 3 * self.nodes as u32;
         EnergyFacts {
@@ -195,15 +208,18 @@ impl Bench {
     /// Evaluates a lane: the energy is returned, what belongs to coordinates is then in `sums`.
     fn eval(
         &mut self,
-        pairs: &NearPairs,
+        pairs: &Pairs,
         lane: usize,
         at: Batch<'_>,
         parameters: &[f64],
         what: What<'_>,
     ) -> Result<f64, ArgumentError> {
         if self.parameters != parameters {
-            let evaluators = [&mut self.energy, &mut self.gradient, &mut self.product, &mut self.cutoff];
-            evaluators.into_iter().try_for_each(|evaluator| evaluator.set_parameters(parameters))?;
+            let evaluators = [&mut self.energy, &mut self.gradient, &mut self.product];
+            evaluators
+                .into_iter()
+                .chain(&mut self.cutoff)
+                .try_for_each(|evaluator| evaluator.set_parameters(parameters))?;
             self.parameters.copy_from_slice(parameters);
         }
         let gather = |from: &[f64], to: &mut Vec<f64>| {
@@ -214,13 +230,16 @@ impl Bench {
         if let What::Product(direction) = what {
             gather(direction, &mut self.direction);
         }
+        let time = pairs.timed.then_some(at.t[lane]);
+        let Some(evaluator) = &mut self.cutoff else {
+            return vectorized(Stream { bench: self, own: &pairs.node_values, time, what });
+        };
         let mut cutoff = [0.0];
-        self.cutoff.eval(&[], &mut cutoff)?;
+        evaluator.eval(&[], &mut cutoff)?;
         if !self.list.update(self.positions.as_chunks().0, cutoff[0]) {
             self.sums.fill(f64::NAN);
             return Ok(f64::NAN);
         }
-        let time = pairs.timed.then_some(at.t[lane]);
         self.sum(&pairs.node_values, time, what)
     }
 

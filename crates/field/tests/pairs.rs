@@ -39,8 +39,14 @@ fn charges<'g>(graph: &'g Graph, model: &mut Model<'g>, atoms: usize) -> Field<'
     field.within(cutoff)
 }
 
+fn gravitation<'g>(graph: &'g Graph, model: &mut Model<'g>, atoms: usize) -> Field<'g> {
+    let masses = Value::Nodes((0..atoms).map(|i| 1.0 + 0.01 * i as f64).collect());
+    let constant = model.parameter("G", 0.7);
+    shipped("gravitation").unwrap().field(graph, &[("mass", masses), ("G", constant.into())]).unwrap()
+}
+
 fn cluster() -> Mesh {
-    Mesh::lattice(Lattice::FaceCentred, 1.6, [3, 3, 3]).unwrap()
+    Mesh::lattice(Lattice::FaceCentred, 1.6, [3, 3, 5]).unwrap()
 }
 
 /// Places of atoms and their momenta, moved at random by up to so much.
@@ -73,8 +79,11 @@ fn near_pairs_have_the_energies_and_forces_of_all_pairs() {
     let atoms = cluster();
     let count = atoms.nodes().len();
     let mut random = Random::new(5);
-    let fields: [&dyn Fn() -> [Dynamics; 2]; 2] =
-        [&|| both(&atoms, lennard_jones), &|| both(&atoms, |graph, model| charges(graph, model, count))];
+    let fields: [&dyn Fn() -> [Dynamics; 2]; 3] = [
+        &|| both(&atoms, lennard_jones),
+        &|| both(&atoms, |graph, model| charges(graph, model, count)),
+        &|| both(&atoms, |graph, model| gravitation(graph, model, count)),
+    ];
     for field in fields {
         let [mut near, mut all] = field();
         for (i, by) in [0.0, 0.05, 0.1, 0.3, 0.1].into_iter().enumerate() {
@@ -131,6 +140,28 @@ fn hessian_products_are_those_of_all_pairs_and_cutoffs_may_change() {
         });
         close(&found, &expected, 1e-12);
     }
+}
+
+#[test]
+fn all_pairs_without_a_list_have_their_hessian_products_in_lanes_too() {
+    // As many as do not fill a block of eight.
+    let atoms = Mesh::lattice(Lattice::Simple, 1.1, [3, 9, 5]).unwrap();
+    let count = atoms.nodes().len();
+    let mut random = Random::new(4);
+    let [mut streamed, mut all] = both(&atoms, |graph, model| gravitation(graph, model, count));
+    let y = state(&atoms, 0.1, &mut random);
+    let n = y.len() / 2;
+    let [found, expected] = [&mut streamed, &mut all].map(|dynamics| {
+        let mut jacobian = vec![0.0; 4 * n * n];
+        dynamics.jacobian(&[0.0], &y, &mut jacobian).unwrap();
+        jacobian
+    });
+    close(&found, &expected, 1e-12);
+    let lanes: Vec<f64> = y.iter().flat_map(|x| [*x; 8]).collect();
+    let (mut single, mut eight) = (vec![0.0; 2 * n], vec![0.0; 16 * n]);
+    streamed.rates(&[0.0], &y, &mut single).unwrap();
+    streamed.rates(&[0.0; 8], &lanes, &mut eight).unwrap();
+    assert!(single.iter().zip(eight.chunks_exact(8)).all(|(one, row)| row.iter().all(|x| x == one)));
 }
 
 #[test]
