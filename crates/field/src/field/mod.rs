@@ -208,8 +208,8 @@ impl<'g> Field<'g> {
     /// // Soft balls of diameter 1.
     /// let graph = Graph::new();
     /// let balls = Field::new(&graph, "balls", Over::Pairs, |e| {
-    ///     let square: leastaction_expr::Expr<'_> = (0..3).map(|i| (e.at(1)[i] - e.at(0)[i]).pow(2)).sum();
-    ///     50.0 * (1.0 - square.sqrt()).pow(2)
+    ///     let [x, y, z] = [0, 1, 2].map(|i| e.at(1)[i] - e.at(0)[i]);
+    ///     50.0 * (1.0 - (x * x + y * y + z * z).sqrt()).pow(2)
     /// });
     /// let balls = balls.within(1.0);
     /// ```

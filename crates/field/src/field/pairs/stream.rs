@@ -13,7 +13,7 @@ pub(super) struct Rows {
 impl Rows {
     /// Takes numbers, so many for each node.
     fn fill(&mut self, first: usize, each: usize, values: &[f64]) {
-        let nodes = if each == 0 { 0 } else { values.len() / each };
+        let nodes = values.len().checked_div(each).unwrap_or(0);
         self.rows.resize(self.rows.len().max(first + each), Vec::new());
         for (k, row) in self.rows[first..first + each].iter_mut().enumerate() {
             row.resize(nodes.div_ceil(LANES), [0.0; LANES]);
