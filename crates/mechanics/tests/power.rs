@@ -220,3 +220,45 @@ fn dissipation_that_does_not_fit_is_refused() {
     let unknown = refusal(0, false, false);
     assert!(unknown.contains("`nobody`"), "{unknown}");
 }
+
+/// So many elements are shared by threads for one state, and come one after the other for eight: the bits are the same, held coordinates or not.
+#[test]
+fn forces_on_many_elements_have_the_same_bits_however_they_are_shared() {
+    let (count, elements) = (60u32, 40_000u32);
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let row = model.coordinate_block("row", count as usize, &[]).unwrap();
+    (0..count as usize).for_each(|i| model.particle(&format!("bead {i}"), 1.0, [row.symbol(i, 0)]));
+    let [a, b] = graph.symbols(["a", "b"]);
+    let reads = (0..elements).flat_map(|k| [k % count, (k * 7 + k / count + 1) % count]).collect();
+    let springs = Elements {
+        energy: (0.3 * (b - a)).cos(),
+        slots: vec![a, b],
+        coordinates: reads,
+        constants: vec![],
+        values: [].into(),
+        implicit: vec![],
+    };
+    let rub = (model.velocity(b) - model.velocity(a)).pow(2) * (1.0 + a.cos());
+    model.potential("springs", springs.clone());
+    model.dissipation("dampers", Elements { energy: rub, ..springs });
+    let time = model.time();
+    model.hold("hand", (0..10).map(|i| (row.symbol(6 * i, 0), (time + i as f64).sin())));
+    let mut dynamics = model.system().unwrap().dynamics().unwrap();
+    let n = dynamics.system().dimension();
+    let y: Vec<f64> = (0..n).map(|i| (1.3 * i as f64).sin()).collect();
+    let block: Vec<f64> = y.iter().flat_map(|&y| [y; LANES]).collect();
+    let queries: [(Query, usize); 4] = [
+        (Dynamics::rates, n),
+        (Dynamics::energy, 1),
+        (Dynamics::dissipated_power, 1),
+        (Dynamics::supplied_power, 1),
+    ];
+    for (query, len) in queries {
+        let (mut alone, mut lanes) = (vec![0.0; len], vec![0.0; len * LANES]);
+        query(&mut dynamics, &[0.7], &y, &mut alone).unwrap();
+        query(&mut dynamics, &[0.7; LANES], &block, &mut lanes).unwrap();
+        assert!(alone.iter().zip(lanes.chunks(LANES)).all(|(a, b)| a.to_bits() == b[3].to_bits()));
+    }
+    check("many", &mut dynamics, 0.7, &y);
+}
