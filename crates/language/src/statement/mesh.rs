@@ -36,10 +36,19 @@ pub(crate) struct MeshEntry<'g> {
     pub(crate) atoms: bool,
     pub(crate) material: Option<Material<'g>>,
     /// Which coordinates are fixed.
-    pub(crate) fixed: Vec<bool>,
+    pub(crate) fixed: Vec<Fixed>,
     /// Of which nodes it is said where they start, and how fast.
     pub(crate) placed: Vec<bool>,
     pub(crate) pushed: Vec<bool>,
+}
+
+/// Whether a coordinate is fixed.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Fixed {
+    Free,
+    AtRest,
+    /// It moves as a statement says.
+    Moved,
 }
 
 /// What the nodes of a mesh weigh: so many units each.
@@ -267,7 +276,7 @@ fn declare(reader: &mut Reader<'_, '_>, name: &str, span: Span, mesh: Mesh, atom
         span,
         atoms,
         material: None,
-        fixed: vec![false; 3 * count],
+        fixed: vec![Fixed::Free; 3 * count],
         placed: vec![false; count],
         pushed: vec![false; count],
     });

@@ -2,6 +2,7 @@
 
 use super::clause::{one_of, twice};
 use super::declare::only;
+use super::mesh::Fixed;
 use super::selection::{PLACE, Selection, selection};
 use crate::diagnostic::Diagnostic;
 use crate::reader::{AXES, Reader};
@@ -77,17 +78,16 @@ fn hold<'g>(
             None => rest.map(|x| place[0].like(x)).to_vec(),
         };
         for axis in (0..3).filter(|&axis| axes[axis]) {
-            let twice = std::mem::replace(&mut entry.fixed[3 * node as usize + axis], true);
-            if twice && moved.is_none() {
-                // It is where it is already, or moves as another statement says, which is an error.
-                continue;
-            }
-            if twice {
-                return Err(Diagnostic::at(
-                    chosen.span,
-                    format!("node {node} of `{}` is fixed already", chosen.name),
-                )
-                .help("say once where it is"));
+            let now = if moved.is_some() { Fixed::Moved } else { Fixed::AtRest };
+            match std::mem::replace(&mut entry.fixed[3 * node as usize + axis], now) {
+                Fixed::Free => {}
+                // It is there already.
+                Fixed::AtRest if now == Fixed::AtRest => continue,
+                Fixed::AtRest | Fixed::Moved => {
+                    let wrong =
+                        format!("node {node} of `{}` is fixed already, and in another way", chosen.name);
+                    return Err(Diagnostic::at(chosen.span, wrong).help("say once where it is"));
+                }
             }
             values[axis].push((entry.block.symbol(node as usize, axis), held[axis]));
         }
