@@ -83,3 +83,48 @@ fn a_step_beyond_the_limit_is_not_given_to_an_explicit_method() {
     let other = Card::named("blanes-moan4").unwrap();
     assert_eq!(longest_stable_step(&mut dynamics, &start, other), None);
 }
+
+/// A cube of so many cells along each edge, held at its foot and stretched by gravity that was not there before.
+fn cube(cells: u32) -> (Dynamics, State) {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let mesh = Mesh::cuboid([1.0; 3], [cells; 3]).unwrap();
+    let nodes = Nodes::new(&mut model, "cube", &mesh, &lumped_masses(&mesh, 1.0).unwrap()).unwrap();
+    let given = [("young", 1000.0), ("poisson", 0.3)].map(|(name, x)| (name, Value::uniform(&graph, x)));
+    nodes.add(&mut model, &shipped("stable-neo-hookean").unwrap().field(&graph, &given).unwrap()).unwrap();
+    model.gravity([0.0, 0.0, -9.81]);
+    let foot = (0..mesh.nodes().len()).filter(|&node| mesh.nodes()[node][2] == 0.0);
+    let foot = foot.map(|node| (node, mesh.nodes()[node].map(|x| graph.number(x))));
+    nodes.hold(&mut model, "foot", foot.collect::<Vec<_>>()).unwrap();
+    let dynamics = model.system().unwrap().dynamics().unwrap();
+    let n = dynamics.system().degrees();
+    let mut block = vec![0.0; 2 * n];
+    nodes.place(dynamics.system(), mesh.nodes(), &mut block);
+    (dynamics, State::from_block(0.0, &block, n))
+}
+
+/// At steps that explicit methods cannot take, each of an implicit one takes a few evaluations, as its equations are solved with the factors of M + h²K/4.
+#[test]
+fn long_implicit_steps_of_a_field_take_few_evaluations() {
+    let (mut dynamics, start) = cube(7);
+    assert!(dynamics.system().dimension() > 2048, "{}", dynamics.system().dimension());
+    let verlet = Card::named("verlet").unwrap();
+    let limit = longest_stable_step(&mut dynamics, &start, verlet).unwrap();
+    let (step, count) = (10.0 * limit, 20.0);
+    let run = leastaction_integrate::Integrator::named("implicit-midpoint", step).unwrap();
+    let run = run.run(&mut dynamics, &start, count * step).unwrap();
+    let work = run.work();
+    let each = work.evaluations as f64 / work.steps as f64;
+    assert!(each < 60.0, "{each} evaluations a step");
+    // Each step solves its equations: y₁ − y₀ = h f((y₀ + y₁)/2).
+    let n = dynamics.system().dimension();
+    for pair in run.blocks().chunks_exact(n).collect::<Vec<_>>().windows(2).take(5) {
+        let middle: Vec<f64> = pair[0].iter().zip(pair[1]).map(|(a, b)| 0.5 * (a + b)).collect();
+        let mut rates = vec![0.0; n];
+        dynamics.rates(&[0.0], &middle, &mut rates).unwrap();
+        let changes = pair[0].iter().zip(pair[1]).map(|(a, b)| b - a);
+        let off = changes.zip(&rates).fold(0.0f64, |m, (change, rate)| m.max((change - step * rate).abs()));
+        assert!(off < 1e-12, "{off}");
+    }
+    assert!(run.energy_change(&mut dynamics).unwrap().relative() < 1e-2);
+}

@@ -136,7 +136,9 @@ impl Linearisation {
     ) -> Result<(), EvalError> {
         check("coordinates", self.degrees, q.len())?;
         self.gather(dynamics, t, q, multipliers)?;
-        self.place = (t, q.to_vec());
+        self.place.0 = t;
+        self.place.1.clear();
+        self.place.1.extend_from_slice(q);
         let Linearisation { degrees, structure, formulas, elements, stiffness, inputs, .. } = self;
         let (n, structure) = (*degrees, &*structure);
         stiffness.fill(0.0);

@@ -11,6 +11,7 @@ mod anderson;
 mod newton;
 mod operator;
 mod past;
+mod precondition;
 mod radau;
 mod spectrum;
 mod stages;

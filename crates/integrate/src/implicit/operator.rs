@@ -1,12 +1,13 @@
 //! The linear part of the equations of s stages, 1 − h B⊗J, kept for later steps lane by lane: in factors where the entries of J are known,
 //! dense or sparse, and else by where J is taken, for products with it.
 
+use super::precondition::Preconditioner;
 use super::spectrum::{Mode, modes};
 use crate::run::checkpoint::Kept;
 use crate::step::{Interval, Motion};
 use leastaction_compile::LANES;
 use leastaction_linear::{Complex, Factors, Gmres, Pattern, Structure};
-use leastaction_mechanics::EvalError;
+use leastaction_mechanics::{Dynamics, EvalError};
 use std::sync::Arc;
 
 /// Without factors a correction is found to this part, by so many products, with a basis of so many vectors: iterations around it do the rest.
@@ -47,6 +48,8 @@ struct Krylov {
     solution: Vec<f64>,
     combined: Vec<f64>,
     product: Vec<f64>,
+    /// What is nearly the inverse, for a single state; none if there is none, and not known before it was looked for.
+    preconditioner: Option<Option<Box<Preconditioner>>>,
 }
 
 /// Where the field is differentiated: the motion, the interval, and the part of it.
@@ -123,6 +126,7 @@ impl Operator {
                     solution: vec![0.0; s * d],
                     combined: vec![0.0; d],
                     product: vec![0.0; d],
+                    preconditioner: None,
                 }));
             }
         }
@@ -314,7 +318,13 @@ impl Krylov {
         (states, lane): (&[f64], usize),
         place: Place<'_, '_, '_>,
     ) -> Result<(), EvalError> {
-        let Krylov { gmres, side, solution, combined, product } = self;
+        let single = place.interval.t.len() == 1;
+        if single {
+            let mean = (0..s).map(|i| matrices[0][i * s + i]).sum::<f64>() / s as f64;
+            self.precondition(place.motion.dynamics(), place.interval.t[0], states, h * mean)?;
+        }
+        let Krylov { gmres, side, solution, combined, product, preconditioner } = self;
+        let mut near = preconditioner.as_mut().and_then(Option::as_mut).filter(|_| single);
         let (d, Place { motion, interval, c }) = (combined.len(), place);
         let apply = |x: &[f64], out: &mut [f64]| {
             out.copy_from_slice(x);
@@ -329,8 +339,35 @@ impl Krylov {
             }
             Ok(())
         };
-        gmres.solve(side, solution, TOLERANCE, PRODUCTS, apply, |_| ())?;
+        let precondition = |x: &mut [f64]| {
+            if let Some(near) = &mut near {
+                near.apply(&mut x[..s * d]);
+            }
+        };
+        gmres.solve(side, solution, TOLERANCE, PRODUCTS, apply, precondition)?;
         Ok(())
+    }
+
+    /// Makes what is nearly the inverse for J at a state and for h times an entry of B, if there is such a thing.
+    fn precondition(
+        &mut self,
+        dynamics: &mut Dynamics,
+        t: f64,
+        state: &[f64],
+        a: f64,
+    ) -> Result<(), EvalError> {
+        let q = &state[..state.len() / 2];
+        let known = match &self.preconditioner {
+            None => false,
+            Some(found) => found.as_ref().is_none_or(|found| found.is_of(dynamics)),
+        };
+        if !known {
+            self.preconditioner = Some(Preconditioner::new(dynamics, t, q)?.map(Box::new));
+        }
+        match &mut self.preconditioner {
+            Some(Some(near)) => near.prepare(dynamics, t, q, a),
+            _ => Ok(()),
+        }
     }
 }
 
