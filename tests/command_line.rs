@@ -59,6 +59,31 @@ fn run_takes_parameters_starts_and_sizes() {
     assert!(line(&chain, "end").contains("th3 = ") && !chain.contains("th4"));
 }
 
+/// Names of the model mean the same in what is asked for as in its text: here of a particle, an output's own expression and an angle.
+#[test]
+fn run_takes_expressions() {
+    let text = prints(&[
+        "run",
+        "pendulum",
+        "--json",
+        "--show",
+        "height=bob.y",
+        "--show",
+        "th+1",
+        "--stop",
+        "bottom=th",
+    ]);
+    assert!(text.contains("\"ended\": \"event bottom\"") || text.contains("bottom"), "{text}");
+    let outputs = text.lines().find(|line| line.trim_start().starts_with("\"outputs\"")).unwrap();
+    assert!(outputs.contains("\"height\": -0.5") && outputs.contains("\"th+1\": 1.0"), "{outputs}");
+    let (code, wrong) = fails(&["run", "pendulum", "--stop", "bottom=thh"]);
+    assert_eq!(code, 2);
+    assert!(wrong.contains("the event `bottom=thh`") && wrong.contains("`th`"), "{wrong}");
+    let (code, wrong) = fails(&["run", "pendulum", "--show", "energy=th"]);
+    assert_eq!(code, 2);
+    assert!(wrong.contains("two outputs have the name `energy`"), "{wrong}");
+}
+
 #[test]
 fn run_leads_back_in_time() {
     let back = prints(&["run", "pendulum", "--until", "-1"]);

@@ -3,6 +3,7 @@
 use super::Failure;
 use leastaction::expr::Names;
 use leastaction::integrate::{Drift, Scale};
+use leastaction::output::Held;
 use leastaction::output::json::{list, number, object, text};
 use leastaction::simulate::{Conserved, Diagnosis, Measurements, Others, Run, Warning};
 use leastaction::{Form, RunError, State};
@@ -28,13 +29,42 @@ pub(super) fn json(run: &Run, ending: &Ending<'_>) -> Result<String, Failure> {
     };
     let rates =
         |names: &Names, numbers: &[f64]| if moving { values(names, numbers) } else { "{}".to_owned() };
+    let held = Held::names(system);
     let state = |state: &State| -> Result<String, Failure> {
         let velocities = if moving { run.velocities(state).map_err(Failure::run)? } else { Vec::new() };
+        let multipliers = run.multipliers(state).map_err(Failure::run)?;
+        let values_held = run.held(state).map_err(Failure::run)?;
+        let with_held =
+            |names: &mut dyn Iterator<Item = String>, own: &[f64], held: &[String], more: &[f64]| {
+                let all = names.zip(own).chain(held.iter().cloned().zip(more));
+                object(all.map(|(name, value)| (name, number(*value))).collect::<Vec<_>>())
+            };
+        let constraints = system.constraints().iter().map(|(name, _)| format!("lambda_{name}"));
         Ok(object([
             ("t", number(state.t)),
-            ("coordinates", values(system.coordinates(), &state.q)),
-            ("velocities", rates(system.velocities(), &velocities)),
+            (
+                "coordinates",
+                with_held(
+                    &mut system.coordinates().iter(),
+                    &state.q,
+                    &held.coordinates,
+                    &values_held.coordinates,
+                ),
+            ),
+            (
+                "velocities",
+                with_held(
+                    &mut system.velocities().iter(),
+                    &velocities,
+                    &held.velocities,
+                    &values_held.velocities,
+                ),
+            ),
             ("momenta", rates(system.momenta(), &state.p)),
+            (
+                "multipliers",
+                with_held(&mut { constraints }, &multipliers, &held.reactions, &values_held.reactions),
+            ),
         ]))
     };
     let accuracy = run.error.as_ref().map(|error| {
@@ -163,13 +193,14 @@ fn warning(warning: &Warning) -> String {
 
 fn failure(error: &RunError, diagnosis: Option<&Diagnosis>) -> String {
     let mut members = vec![("message", text(&error.to_string()))];
-    if let Some(Diagnosis { t, name, value, rate, tried, others }) = diagnosis {
+    if let Some(Diagnosis { t, name, value, rate, tried, pole, others }) = diagnosis {
         members.extend([
             ("t", number(*t)),
             ("name", text(name)),
             ("value", number(*value)),
             ("rate", number(*rate)),
             ("tried", text(tried)),
+            ("pole", pole.as_ref().map_or("null".to_owned(), |name| text(name))),
         ]);
         let passes = match others {
             Some(Others::Passes { method, tolerance, .. }) => {

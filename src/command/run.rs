@@ -5,7 +5,7 @@ use super::files::Files;
 use super::json::{self, Ending};
 use super::pictures::Pictures;
 use super::progress::Watcher;
-use super::setting::{Seed, Setting};
+use super::setting::{Seed, Setting, asked_events, named, shown};
 use super::source::{refused, unprepared};
 use super::summary::summary;
 use clap::Args;
@@ -22,6 +22,7 @@ use leastaction::{Graph, Reason, RunError};
                   leastaction run coupled-chain --size 3 --method rk4 --step 1e-3\n  \
                   leastaction run double-pendulum --tol 1e-12 --every 0.01 --out motion.csv\n  \
                   leastaction run swing.motion --plot swing.svg --animate swing.gif\n  \
+                  leastaction run pendulum --show height=bob.y --stop \"bottom=th\"\n  \
                   leastaction show pendulum | leastaction run - --json"
 )]
 pub(crate) struct Run {
@@ -29,6 +30,15 @@ pub(crate) struct Run {
     setting: Setting,
     #[command(flatten)]
     seed: Seed,
+    /// Record an expression, too, with all names of the model in it; may be repeated
+    #[arg(long, value_name = "[NAME=]EXPR", value_parser = shown, allow_hyphen_values = true)]
+    show: Vec<(String, String)>,
+    /// Look for an event: where an expression passes 0; may be repeated
+    #[arg(long, value_name = "NAME=EXPR", value_parser = named, allow_hyphen_values = true)]
+    event: Vec<(String, String)>,
+    /// End the run where an expression passes 0; may be repeated
+    #[arg(long, value_name = "NAME=EXPR", value_parser = named, allow_hyphen_values = true)]
+    stop: Vec<(String, String)>,
     #[command(flatten)]
     files: Files,
     #[command(flatten)]
@@ -56,6 +66,8 @@ impl Run {
         let source = self.setting.beginning.what.source()?;
         let overrides = Overrides {
             fine_samples: self.pictures.samples(),
+            outputs: self.show.clone(),
+            events: asked_events(&self.event, &self.stop),
             ..self.files.sampled(self.setting.overrides(self.seed.seed))
         };
         let simulation = source.simulation(&Graph::new(), &overrides);

@@ -3,7 +3,7 @@
 use super::Failure;
 use super::source::open;
 use clap::Args;
-use leastaction::simulate::{Overrides, Source};
+use leastaction::simulate::{AskedEvent, Overrides, Source};
 use leastaction::{Expr, Graph, Integrator};
 
 /// The options that say what there is, and where it begins.
@@ -122,4 +122,38 @@ impl Setting {
             ..self.beginning.overrides(seed)
         }
     }
+}
+
+/// Reads `NAME=EXPR`.
+pub(super) fn named(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write NAME=EXPRESSION, such as flip=cos(th/2)")?;
+    let (name, value) = (name.trim(), value.trim());
+    let word = name.chars().all(|c| c.is_alphanumeric() || c == '_') && !name.is_empty();
+    if !word || value.is_empty() {
+        return Err("write NAME=EXPRESSION, such as flip=cos(th/2)".to_owned());
+    }
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+/// Reads `NAME=EXPR`, or an expression that is its own name.
+pub(super) fn shown(text: &str) -> Result<(String, String), String> {
+    let is_comparison = |value: &str| value.starts_with('=');
+    match named(text) {
+        Ok((name, value)) if !is_comparison(&value) => Ok((name, value)),
+        _ if text.trim().is_empty() => Err("write an expression, or NAME=EXPRESSION".to_owned()),
+        _ => Ok((text.trim().to_owned(), text.trim().to_owned())),
+    }
+}
+
+/// Events, and those that end a run.
+pub(super) fn asked_events(events: &[(String, String)], stops: &[(String, String)]) -> Vec<AskedEvent> {
+    let going_on = events.iter().map(|event| (event, false));
+    going_on
+        .chain(stops.iter().map(|event| (event, true)))
+        .map(|((name, expression), stop)| AskedEvent {
+            name: name.clone(),
+            expression: expression.clone(),
+            stop,
+        })
+        .collect()
 }

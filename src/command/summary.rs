@@ -5,6 +5,7 @@ use super::{Failure, methods, table};
 use leastaction::expr::Names;
 use leastaction::field::CellKind;
 use leastaction::integrate::{Drift, Scale, number, rounded};
+use leastaction::output::Held;
 use leastaction::simulate::{Conserved, GlobalError, Measurements, Run, Warning, digits};
 use leastaction::{Crossing, Pace, Projection, State, System, Work};
 use std::io::IsTerminal;
@@ -81,7 +82,9 @@ pub(super) fn summary(
         ),
         row("conserved", conserved(&measured.conserved)),
     ];
+    let held = run.held(&end).map_err(Failure::run)?;
     rows.extend(labelled("end", at_end(system, &end, &velocities, run.error.as_ref())));
+    rows.extend(labelled("held", at_end_held(system, &held)));
     rows.push(row("accuracy", run.error.as_ref().map_or("not known".to_owned(), ToString::to_string)));
     rows.extend(written.iter().map(|(kind, names)| row(kind, names.clone())));
     let mut insert = |before: &str, more: Vec<Vec<String>>| {
@@ -97,8 +100,10 @@ pub(super) fn summary(
     if let Some(placed) = simulation.placed {
         insert("end", vec![row("constraints", constraints(system, &placed, measured))]);
     }
-    let (moved, drifted): (Vec<_>, Vec<_>) =
-        measured.warnings.iter().partition(|warning| matches!(warning, Warning::Moved { .. }));
+    let (moved, drifted): (Vec<_>, Vec<_>) = measured
+        .warnings
+        .iter()
+        .partition(|w| matches!(w, Warning::Moved { .. } | Warning::Assembled { .. }));
     insert("method", moved.iter().map(|warning| row("start", warning.to_string())).collect());
     rows.extend(drifted.iter().map(|warning| row("warning", warning.to_string())));
     Ok(rows_of(rows))
@@ -193,6 +198,19 @@ pub(super) fn at_places(names: &Names, q: &[f64]) -> Vec<String> {
     match names.len() {
         0..=FEW => values(names, q, None),
         many => vec![format!("{many} coordinates: `--json` tells all, and `--out FILE`")],
+    }
+}
+
+/// Coordinates that constraints hold, at the end: they are what they must be. What holds them is in files.
+fn at_end_held(system: &System, held: &Held<f64>) -> Vec<String> {
+    let names = Held::names(system);
+    let all = [(names.coordinates, &held.coordinates), (names.velocities, &held.velocities)];
+    match system.held().len() {
+        0..=FEW => all
+            .into_iter()
+            .flat_map(|(names, list)| values(&names.into_iter().collect(), list, None))
+            .collect(),
+        many => vec![format!("{many} coordinates: `--json` tells all, and `--out FILE` at all times")],
     }
 }
 

@@ -139,7 +139,7 @@ class Json(unittest.TestCase):
                 "evaluations compile_s wall_s energy conserved meshes constraints start state accuracy outputs events"
             self.assertEqual(list(document), keys.split())
             self.assertEqual(list(document["energy"]), "start end max_relative_error max_change scale relative_to conserved".split())
-            self.assertEqual(list(document["state"]), ["t", "coordinates", "velocities", "momenta"])
+            self.assertEqual(list(document["state"]), ["t", "coordinates", "velocities", "momenta", "multipliers"])
             if constrained:
                 self.assertEqual(list(document["constraints"]), ["max_position", "max_velocity"])
             else:

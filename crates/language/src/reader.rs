@@ -5,12 +5,12 @@ use crate::drawing::Part;
 use crate::lines::statements;
 use crate::setup::Setup;
 use crate::source_map::{Fixed, Mention};
-use crate::statement::{self, End, Link, MeshEntry, Statement};
+use crate::statement::{self, End, Link, MeshEntry, Statement, loose_body};
 use crate::text::check_size;
 use leastaction_expr::{
     Expr, Graph, Id, Kind, Node, Parser, Scope, Span, Token, UnboundSymbol, Value, needs_quotes,
 };
-use leastaction_mechanics::{Model, Pose, Term, TermKind, gravity_on};
+use leastaction_mechanics::{Model, Placed, Pose, Term, TermKind, gravity_on};
 use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -345,17 +345,23 @@ impl<'g, 's> Reader<'g, 's> {
         }
     }
 
-    /// Gives the names of energies that a statement uses their meaning, unless they have another one.
+    /// Gives the names of energies and multipliers that a statement uses their meaning, unless they have another one.
     fn measure(&mut self, tokens: &[Token]) -> Vec<String> {
         let mut measured = Vec::new();
         for token in tokens.iter().filter(|token| matches!(token.kind, Kind::Name | Kind::Quoted)) {
             let name = self.source[token.span.start..token.span.end].trim_matches('`');
-            if self.energies.contains(name) && self.scope.get(name).is_none() {
+            if self.is_measured(name) && self.scope.get(name).is_none() {
                 self.scope.define(name, self.graph.symbol(name));
                 measured.push(name.to_owned());
             }
         }
         measured
+    }
+
+    /// Whether a name is that of an energy, or `lambda_` or `reaction_` with that of a constraint.
+    pub(crate) fn is_measured(&self, name: &str) -> bool {
+        let constraint = name.strip_prefix("lambda_").or_else(|| name.strip_prefix("reaction_"));
+        self.energies.contains(name) || constraint.is_some_and(|name| self.setup.model.has_constraint(name))
     }
 
     /// Declares the name of a term of the energies.
@@ -560,13 +566,14 @@ impl<'g, 's> Reader<'g, 's> {
 }
 
 impl<'g> Reader<'g, '_> {
-    /// Bodies of which no start is given start at the origin, their axes along those of the world.
+    /// Bodies of which no start is given start at the origin, their axes along those of the world, unless joints and constraints want them elsewhere.
     fn place_bodies(&mut self) {
         let given: HashMap<String, Expr<'g>> =
             self.setup.start.iter().map(|term| (term.name.clone(), term.value)).collect();
         let model = self.setup.model.clone();
         for body in model.bodies() {
             let origin = if body.dimensions() == 2 { Pose::at([0.0; 2]) } else { Pose::at([0.0; 3]) };
+            let origin = origin.holding(body.centre_in_frame());
             let usual: HashMap<&str, f64> = match body.start(&origin) {
                 Ok(usual) => usual.into_iter().collect(),
                 Err(error) => unreachable!("every body can be at the origin: {error}"),
@@ -577,6 +584,7 @@ impl<'g> Reader<'g, '_> {
             let missing = nodes.iter().flatten().filter(|&name| !given.contains_key(name)).count();
             if missing == nodes.iter().flatten().count() {
                 self.setup.source_map.unplaced.push(body.name().to_owned());
+                self.setup.loose.push(loose_body(body, Placed::Free, None));
             }
             for node in &nodes {
                 for (name, centre) in

@@ -5,7 +5,7 @@ use crate::drawing::Drawing;
 use crate::meshes::MovingMesh;
 use crate::source_map::SourceMap;
 use leastaction_expr::{Expr, UnboundSymbol, rebind};
-use leastaction_mechanics::{Dynamics, Model, StartBlock, Term};
+use leastaction_mechanics::{Dynamics, Loose, Model, StartBlock, Term};
 use std::collections::HashSet;
 
 /// A model with everything needed to run and to draw it.
@@ -17,6 +17,8 @@ pub struct Setup<'g> {
     pub model: Model<'g>,
     /// Coordinates, velocities or momenta at the start, as functions of parameters. What is not named is 0.
     pub start: Vec<Term<'g>>,
+    /// Bodies of which no place, or no velocity, is given at the start: it follows from joints and constraints.
+    pub loose: Vec<Loose>,
     /// How it is run.
     pub plan: Plan,
     /// What else to record.
@@ -98,7 +100,7 @@ pub enum Direction {
     Falling,
 }
 
-rebind!(Setup { model, start, outputs, invariants, events; about, plan, drawing, meshes, plain, source_map });
+rebind!(Setup { model, start, outputs, invariants, events; about, loose, plan, drawing, meshes, plain, source_map });
 rebind!(Event { value; name, direction, stop });
 
 impl<'g> Setup<'g> {
@@ -109,6 +111,7 @@ impl<'g> Setup<'g> {
             about: String::new(),
             model,
             start: Vec::new(),
+            loose: Vec::new(),
             plan: Plan::default(),
             outputs: Vec::new(),
             invariants: Vec::new(),

@@ -127,8 +127,7 @@ impl SourceMap {
     /// Blames a start on a body of which none is given, if there is one.
     fn blame(&self, wrong: Diagnostic, body: Option<&str>) -> Diagnostic {
         let Some(body) = body else { return wrong };
-        let cause =
-            format!("the body `{body}` starts at the origin, which joints and constraints do not allow");
+        let cause = format!("no place was found for the body `{body}` that joints and constraints allow");
         Diagnostic { message: cause, ..wrong }
             .maybe_at(self.find(Mention::Name, body))
             .help(format!("say where it starts: `start {body} at …`"))

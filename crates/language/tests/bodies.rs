@@ -207,7 +207,7 @@ joint cardan universal a at [0, 0, 0.5] to b at [0, 0, 0] axis [1, 0, 0] and [0,
 joint bearing2 cylindrical b at [0, 0, 1] to ground at [0, -sin(bend), 0.5 + cos(bend)] axis [0, 0, 1] and [0, -sin(bend), cos(bend)]
 torque a = [0, 0, 1]
 start a at [0, 0, 0] spinning [0, 0, 2]
-start b at [0, 0, 0.5] turned about [1, 0, 0] by bend
+start b at [0, 0, 0.5] holding [0, 0, 0] turned about [1, 0, 0] by bend
 ";
     let setup = read(&graph, text, &[]).unwrap();
     let mut model = Model::new(&graph);

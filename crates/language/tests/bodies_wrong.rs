@@ -235,7 +235,7 @@ fn poses() {
     let space =
         |text: &str, message: &str, place: &str, help: &str| assert_wrong(SPACE, text, message, place, help);
     plane(
-        "start rod turned 1",
+        "start rod moving [1, 0]",
         "where the body `rod` starts is not said",
         "rod",
         "write `start rod at [X, Y]`",

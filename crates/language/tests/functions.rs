@@ -91,6 +91,7 @@ fn many_definitions_are_resolved_in_one_pass() {
 fn started(setup: &Setup<'_>) -> Result<Vec<f64>, String> {
     let mut dynamics = setup.model.system().unwrap().dynamics().unwrap();
     let start = setup.start(&dynamics).unwrap();
+    dynamics.set_loose(setup.loose.clone());
     let state = dynamics.start(&start).map_err(|error| setup.explain(&error).to_string())?;
     let mut x = vec![0.0; dynamics.system().places().iter().map(|place| place.dimensions).sum()];
     dynamics.positions(&[0.0], &state.block(), &mut x).unwrap();
@@ -107,8 +108,14 @@ fn bodies_start_at_the_origin() {
     let top = read(&graph, "body top cuboid [1, 2, 3] mass 1\npoint tip on top at [1, 2, 3]\n", &[]).unwrap();
     assert_eq!(started(&top).unwrap(), [0.0, 0.0, 0.0, 1.0, 2.0, 3.0]);
     let far = format!("{text}joint A pin rod at [1, 0] to [50, 30]\n");
-    let wrong = started(&read(&graph, &far, &[]).unwrap()).unwrap_err();
-    assert_eq!(wrong, "the body `rod` starts at the origin, which joints and constraints do not allow");
+    let [x, y, tip, up] = started(&read(&graph, &far, &[]).unwrap()).unwrap()[..] else {
+        panic!("a body and a point")
+    };
+    assert!((tip - 50.0).abs() < 1e-9 && (up - 30.0).abs() < 1e-9, "{tip}, {up}");
+    assert!(((tip - x).hypot(up - y) - 1.0).abs() < 1e-9);
+    let torn = format!("{far}joint B pin rod at [-1, 0] to [50, 40]\n");
+    let wrong = started(&read(&graph, &torn, &[]).unwrap()).unwrap_err();
+    assert_eq!(wrong, "no place was found for the body `rod` that joints and constraints allow");
 }
 
 #[test]

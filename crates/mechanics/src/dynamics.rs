@@ -1,5 +1,6 @@
 //! Dynamics: a system bound to parameter values and inputs, with the working memory of one thread.
 
+use crate::assembly::Loose;
 use crate::constraint::factors::ConstraintMemory;
 use crate::constraint::project::Projection;
 use crate::energy::sum::Place;
@@ -14,6 +15,7 @@ use crate::observe::Observatory;
 use crate::quantity::Quantity;
 use crate::system::System;
 use leastaction_compile::LANES;
+use std::sync::Arc;
 
 /// Rows of the energy balance after the shares.
 #[derive(Clone, Copy)]
@@ -64,6 +66,9 @@ pub struct Dynamics {
     pub(crate) reaction: ReactionMemory,
     /// How far the last start was moved.
     pub(crate) placed: Option<Projection>,
+    /// Bodies whose start follows from constraints, and whether the last start had to move them.
+    pub(crate) loose: Arc<[Loose]>,
+    pub(crate) assembled: bool,
 }
 
 impl Dynamics {
@@ -81,6 +86,8 @@ impl Dynamics {
             constraint: ConstraintMemory::default(),
             reaction: ReactionMemory::default(),
             placed: None,
+            loose: Arc::new([]),
+            assembled: false,
         };
         Ok(dynamics)
     }

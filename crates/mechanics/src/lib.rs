@@ -40,6 +40,7 @@
 //!
 //! Every force is the derivative of something declared, or declared itself.
 
+mod assembly;
 mod blueprint;
 mod body;
 mod check;
@@ -85,6 +86,7 @@ pub mod five_ways {}
 /// The nearest of several names, for "did you mean".
 pub use leastaction_expr::{Advice, nearest};
 
+pub use assembly::{Loose, Placed};
 pub use body::{
     Body, BodyError, BodySite, Inertia, InertiaError, Matter, Point, Pose, Rotation, RotationError, Surface,
     SurfaceError,

@@ -457,10 +457,16 @@ impl<'g> Model<'g> {
     /// ```
     ///
     /// A constraint that gives one coordinate alone a value holds it, as [`Model::hold`] does: in a model of energies the coordinate then is
-    /// no unknown any more. Constraints may be redundant, but must not contradict each other.
+    /// no unknown any more, unless it is the last one. Constraints may be redundant, but must not contradict each other.
     pub fn constraint(&mut self, name: &str, left: impl IntoExpr<'g>, right: impl IntoExpr<'g>) {
         let value = left.into_expr(self.graph) - right.into_expr(self.graph);
         self.constraints.push(self.term(name, value));
+    }
+
+    /// Whether there is a constraint of this name.
+    #[must_use]
+    pub fn has_constraint(&self, name: &str) -> bool {
+        self.constraints.iter().any(|term| term.name == name)
     }
 
     /// The momentum of every coordinate, named or not.

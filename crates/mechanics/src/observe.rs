@@ -58,6 +58,8 @@ pub(crate) enum Measured {
     Multiplier(usize),
     /// The sum of the forces with which coordinates are held under one name, by its place.
     Reaction(usize),
+    /// The acceleration of a coordinate, by its place.
+    Acceleration(usize),
 }
 
 impl Measured {
@@ -93,6 +95,8 @@ pub(crate) struct Observatory {
     list: Vec<Observation>,
     /// Inputs, and what is read, in lanes.
     block: Vec<f64>,
+    /// A configuration, and its accelerations.
+    accelerations: Vec<f64>,
     /// Quantities with their rates, and what those are evaluated of.
     pub(crate) rated: Vec<RatedQuantity>,
     pub(crate) rates: Vec<f64>,
@@ -137,7 +141,7 @@ impl Observatory {
 impl Dynamics {
     /// Compiles an expression, such as `x'*p_x - 2*t`, or the text of one, to be evaluated by [`Dynamics::observe`]. Names that the model defines stand for
     /// what they are. Particles and points are where they are: `bob` is a vector, `bob.y` a component, `bob.y'` its rate. `energy`, `jacobi`, `kinetic`, `potential`, the power that is `dissipated` and `supplied`, shares of
-    /// these by their names (`potential.spring`, or `spring`), multipliers (`lambda_` and the constraint's name), and the sums of the forces with which coordinates are held
+    /// these by their names (`potential.spring`, or `spring`), multipliers (`lambda_` and the constraint's name), accelerations (`x''`), and the sums of the forces with which coordinates are held
     /// (`reaction_` and the name of what holds them) are numbers like all others, unless the system has something else of
     /// the name.
     ///
@@ -257,6 +261,17 @@ impl Dynamics {
             Measured::Share(place) => self.share(place, t, y, out),
             Measured::Multiplier(place) => self.multiplier(place, t, y, out),
             Measured::Reaction(place) => self.reaction(place, t, y, out),
+            Measured::Acceleration(place) => {
+                let mut memory = std::mem::take(&mut self.observatory.accelerations);
+                grow(&mut memory, y.len() + y.len() / 2);
+                let (z, a) = memory[..y.len() + y.len() / 2].split_at_mut(y.len());
+                let found = self.turn(Dynamics::velocities, t, y);
+                z.copy_from_slice(&self.other[..y.len()]);
+                let found = found.and(self.accelerations(t, z, a));
+                out.copy_from_slice(&a[place * t.len()..][..t.len()]);
+                self.observatory.accelerations = memory;
+                found
+            }
         }
     }
 }

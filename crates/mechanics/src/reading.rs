@@ -2,7 +2,7 @@
 
 use crate::equations::{motion, symbols_of};
 use crate::error::ObserveError;
-use crate::observe::{Observed, Read};
+use crate::observe::{Measured, Observed, Read};
 use crate::quantity::Quantity;
 use crate::source::Source;
 use leastaction_expr::{Expr, Id, Kind, Scope, Token, Value, nearest, substitute, tokens};
@@ -31,7 +31,7 @@ impl Source {
     pub(crate) fn read(&self, what: Observed<'_>) -> Result<Reading<'_>, ObserveError> {
         let value = match what {
             Observed::Text(text) => match self.graph.symbol(text.trim()) {
-                symbol if self.roles().contains_key(&symbol.id()) => symbol,
+                symbol if self.roles().contains_key(&symbol.id()) || self.is_defined(symbol) => symbol,
                 _ => {
                     let mut scope = self.scope();
                     self.define_rates(&mut scope, text, &tokens(text)?);
@@ -52,7 +52,8 @@ impl Source {
                 Some(&Role::Read(read)) => reads.push((symbol, read)),
                 None => {
                     let name = symbol.as_symbol().map(|symbol| symbol.to_string()).unwrap_or_default();
-                    let Some(&(_, what)) = self.measured.iter().find(|(other, _)| *other == name) else {
+                    let named = self.measured.iter().find(|(other, _)| *other == name);
+                    let Some(what) = named.map(|(_, what)| *what).or_else(|| self.acceleration(&name)) else {
                         return Err(self.unknown(name));
                     };
                     measured.push((symbol, Read::Measured(what)));
@@ -61,6 +62,20 @@ impl Source {
         }
         measured.extend(reads);
         Ok(Reading { value, reads: measured })
+    }
+
+    /// The acceleration of a coordinate, which is called like its velocity with one more dash.
+    fn acceleration(&self, name: &str) -> Option<Measured> {
+        let velocity = self.graph.symbol(name.strip_suffix('\'')?);
+        match self.roles().get(&velocity.id())? {
+            Role::Read(Read::Velocity(place)) => Some(Measured::Acceleration(*place)),
+            _ => None,
+        }
+    }
+
+    /// Whether a symbol stands for something else.
+    fn is_defined(&self, symbol: Expr<'_>) -> bool {
+        self.definitions.iter().any(|(name, _)| *name == symbol.id())
     }
 
     /// What symbols are, in expressions that are observed.

@@ -1,5 +1,6 @@
 //! States, and how a start is written by names.
 
+use crate::assembly::{Loose, Placed};
 use crate::constraint::project::Projection;
 use crate::dynamics::Dynamics;
 use crate::engine::wrong_length;
@@ -55,7 +56,8 @@ pub struct StartBlock<'a> {
 impl Dynamics {
     /// The state at time 0 with these values, given by name: coordinates, and velocities (`x'`) or momenta. What is not named is 0; if neither
     /// velocities nor momenta are named, the system is at rest (or, stated by a Hamiltonian, without momentum). A start that is near
-    /// what the constraints allow is moved there, and [`Dynamics::placed`] tells how far.
+    /// what the constraints allow is moved there, and [`Dynamics::placed`] tells how far. Bodies that are [loose](Dynamics::set_loose) are put where constraints
+    /// want them.
     ///
     /// # Errors
     /// [`StartError`] for a name that is unknown or given twice, for velocities together with momenta, and if the mass
@@ -105,6 +107,9 @@ impl Dynamics {
         };
         for &(name, value) in values {
             let Some((kind, i)) = place(name) else {
+                if self.is_loose(name) {
+                    continue; // nobody gave it
+                }
                 if let Some(constraint) = system.held_by(name) {
                     finite(|| StartQuantity::Given(name.to_owned()), value)?;
                     let held = self.held_value(t, name)?;
@@ -136,9 +141,22 @@ impl Dynamics {
                 velocity.is_some() || momentum.is_none() && system.facts().form == Form::Lagrangian
             }
         };
+        let loose = self.loose.clone();
+        if n == 1 && q[0].is_none() && system.position_constraints() > 0 {
+            // Where the only coordinate is follows from its constraint.
+            let nodes = vec![vec![system.coordinates().at(0)]];
+            self.set_loose(vec![Loose {
+                name: system.coordinates().at(0),
+                nodes,
+                placed: Placed::Free,
+                spin: None,
+            }]);
+        }
         let conjugate = if by_velocities { v } else { p };
         let mut block: Vec<f64> = q.into_iter().chain(conjugate).map(Option::unwrap_or_default).collect();
-        self.start_block(t, by_velocities, &mut block)?;
+        let started = self.start_block(t, by_velocities, &mut block);
+        self.loose = loose;
+        started?;
         Ok(State::from_block(t, &block, n))
     }
 
@@ -162,6 +180,7 @@ impl Dynamics {
             };
             finite(|| StartQuantity::Given(name()), value)?;
         }
+        self.assemble(t, by_velocities, block)?;
         if by_velocities {
             let mut p = vec![0.0; block.len() - n];
             self.momenta(&[t], block, &mut p)?;

@@ -433,3 +433,50 @@ fn fields_written_out_are_those_of_multipliers() {
         pushes.iter().zip(&field[n..]).for_each(|(p, f)| close(*f, *p, 1e-13));
     }
 }
+
+/// What holds a coordinate: here in closed form, also where one held coordinate holds another. The bead is carried by x = a sin t and y = (1 + x)/2.
+#[test]
+fn what_holds_a_coordinate_is_known() {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let a = model.parameter("a", 0.5);
+    let [x, y, z] = model.coordinates(["x", "y", "z"]);
+    model.particle("bead", 2.0, [x, y, z]);
+    model.constraint("shaken", x, a * model.time().sin());
+    model.constraint("aside", 2.0 * y, 1.0 + x);
+    model.potential("spring", 3.0 * x * x * z);
+    model.dissipation("drag", 0.25 * model.velocity(x) * model.velocity(x));
+    model.force(y, 7.0);
+    let mut dynamics = model.system().unwrap().dynamics().unwrap();
+    let (t, block) = (0.7_f64, [1.5, 0.0]);
+    let (place, speed, change) = (0.5 * t.sin(), 0.5 * t.cos(), -0.5 * t.sin());
+    let expected = [
+        ("x'", speed),
+        ("y", (1.0 + place) / 2.0),
+        ("z''", -3.0 * place * place / 2.0),
+        ("reaction_shaken", 2.0 * change + 6.0 * place * 1.5 + 0.5 * speed),
+        ("reaction_aside", 2.0 * change / 2.0 - 7.0),
+    ];
+    for (name, value) in expected {
+        let named = dynamics.observable(name).unwrap();
+        let mut out = [0.0];
+        dynamics.observe(named, &[t], &block, &mut out).unwrap();
+        close(out[0], value, 1e-14);
+    }
+}
+
+/// The last coordinate stays one: a motion that is given completely is one, too, and what it takes is known.
+#[test]
+fn a_motion_may_be_given_completely() {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let x = model.coordinate("x");
+    model.particle("mass", 2.0, [x]);
+    model.potential("spring", 3.0 * x * x);
+    model.constraint("drive", x, model.time().sin());
+    let mut dynamics = model.system().unwrap().dynamics().unwrap();
+    let start = dynamics.start_at(0.5, &[]).unwrap();
+    let mut push = [0.0];
+    dynamics.multipliers(&[0.5], &start.block(), &mut push).unwrap();
+    close(-push[0], (6.0 - 2.0) * 0.5_f64.sin(), 1e-14);
+}

@@ -53,10 +53,20 @@ impl Columns {
     /// # Panics
     /// If it has not a number for each column.
     pub fn push(&mut self, row: &[f64]) {
-        assert_eq!(row.len(), self.len(), "a number for each column");
+        self.push_parts(&[row]);
+    }
+
+    /// Adds a row that stands in parts.
+    ///
+    /// # Panics
+    /// If they have not a number for each column.
+    pub fn push_parts(&mut self, parts: &[&[f64]]) {
+        let count: usize = parts.iter().map(|part| part.len()).sum();
+        assert_eq!(count, self.len(), "a number for each column");
         if self.rows == self.room {
             self.reserve((2 * self.room).max(16));
         }
+        let row = parts.iter().copied().flatten();
         for (column, value) in self.values.chunks_exact_mut(self.room).zip(row) {
             column[self.rows] = *value;
         }

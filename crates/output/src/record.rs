@@ -1,11 +1,15 @@
 //! Everything that can be told about the samples of a run, column by column.
 
 use crate::columns::Columns;
+use crate::held::Held;
 use crate::table::RecordTable;
 use leastaction_expr::Names;
 use leastaction_integrate::Trajectory;
 use leastaction_mechanics::{Dynamics, EvalError, Form, Observable, Place, System};
 use std::collections::HashSet;
+
+/// What coordinates that constraints hold are called in errors.
+const HELD: &str = "held coordinates";
 
 /// Where a particle or a point was, at every sample.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,9 +48,9 @@ pub enum Group {
 pub struct Record {
     /// The times.
     pub times: Vec<f64>,
-    /// The coordinates.
+    /// The coordinates, those last that constraints hold.
     pub coordinates: Columns,
-    /// The velocities; none for a port-Hamiltonian system.
+    /// The velocities, in the same order; none for a port-Hamiltonian system.
     pub velocities: Columns,
     /// The momenta; none for a port-Hamiltonian system.
     pub momenta: Columns,
@@ -56,7 +60,7 @@ pub struct Record {
     pub energy: Vec<f64>,
     /// Jacobi's function p·v − L, where it is another one than the energy; empty else.
     pub jacobi: Vec<f64>,
-    /// The multipliers of the constraints, called `lambda_` and the constraint's name.
+    /// The multipliers of the constraints, called `lambda_` and the constraint's name; then the forces with which coordinates are held, `reaction_` and the name of what holds them.
     pub multipliers: Columns,
     /// The largest |Φ| of the constraints of positions at each sample; empty without any.
     pub position_violation: Vec<f64>,
@@ -111,16 +115,19 @@ impl Record {
         let axes = system.places().iter().map(|place| place.dimensions).sum();
         let (mut v, mut x, mut e) = (vec![0.0; n], vec![0.0; axes], [0.0]);
         let mut shown = vec![0.0; outputs.len()];
+        let held = Held::names(&system).observables(dynamics);
+        let held = held.map_err(|reason| RecordError { what: HELD, t: trajectory.times()[0], reason })?;
         let mut lambda = vec![0.0; system.constraints().len()];
         let (mut phi, mut psi) = (vec![0.0; system.position_constraints()], lambda.clone());
         for (t, y) in samples {
             record.times.push(t);
             let fail = |what| move |reason| RecordError { what, t, reason };
-            record.coordinates.push(&y[..n]);
+            let held = held.at(dynamics, t, y).map_err(fail(HELD))?;
+            record.coordinates.push_parts(&[&y[..n], &held.coordinates]);
             if moving {
                 record.momenta.push(&y[n..]);
                 dynamics.velocities(&[t], y, &mut v).map_err(fail("velocities"))?;
-                record.velocities.push(&v);
+                record.velocities.push_parts(&[&v, &held.velocities]);
             }
             if axes > 0 {
                 dynamics.positions(&[t], y, &mut x).map_err(fail("positions"))?;
@@ -135,7 +142,6 @@ impl Record {
             }
             if constrained {
                 dynamics.multipliers(&[t], y, &mut lambda).map_err(fail("multipliers"))?;
-                record.multipliers.push(&lambda);
                 dynamics
                     .violations(&[t], y, &mut phi, &mut psi)
                     .map_err(fail("violations of constraints"))?;
@@ -144,6 +150,7 @@ impl Record {
                 }
                 record.velocity_violation.push(largest(&psi));
             }
+            record.multipliers.push_parts(&[&lambda, &held.reactions]);
             for ((_, what), value) in outputs.iter().zip(shown.chunks_exact_mut(1)) {
                 dynamics.observe(*what, &[t], y, value).map_err(fail("an output"))?;
             }
@@ -165,17 +172,21 @@ impl Record {
     /// A record of a system without samples: what will be recorded.
     #[must_use]
     pub fn blank<'a>(system: &System, outputs: impl Iterator<Item = &'a str>) -> Record {
-        let columns = |names: &Names| Columns::new(names.clone());
+        let held = Held::names(system);
+        let columns = |names: &Names, held: Vec<String>| match held.is_empty() {
+            true => Columns::new(names.clone()),
+            false => Columns::new(names.iter().chain(held).collect()),
+        };
         let (moving, none) = (system.facts().form != Form::Ports, Names::default());
         let multipliers = system.constraints().iter().map(|(name, _)| format!("lambda_{name}"));
         let path =
             |place: &Place| Path { name: place.name.clone(), axes: vec![Vec::new(); place.dimensions] };
         Record {
-            coordinates: columns(system.coordinates()),
-            velocities: columns(if moving { system.velocities() } else { &none }),
-            momenta: columns(if moving { system.momenta() } else { &none }),
+            coordinates: columns(system.coordinates(), held.coordinates),
+            velocities: columns(if moving { system.velocities() } else { &none }, held.velocities),
+            momenta: columns(if moving { system.momenta() } else { &none }, Vec::new()),
             paths: system.places().iter().map(path).collect(),
-            multipliers: Columns::new(multipliers.collect()),
+            multipliers: Columns::new(multipliers.chain(held.reactions).collect()),
             outputs: Columns::new(outputs.map(str::to_owned).collect()),
             ..Record::default()
         }

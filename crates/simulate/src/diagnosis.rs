@@ -3,6 +3,7 @@
 use crate::error::FailedRun;
 use crate::run::Run;
 use leastaction_integrate::{Card, Integrator, Pace, RunError, Tolerance, number, rounded};
+use leastaction_mechanics::Form;
 use std::fmt;
 
 /// Methods that are tried from where a run failed, and the tolerance: one for any field, one for what is stiff, both easily content.
@@ -13,6 +14,10 @@ const PART: f64 = 0.01;
 const STEPS: u64 = 2000;
 /// Where steps have one length, all that was computed may be worthless: others are tried from the start, for so many steps.
 const STEPS_FROM_START: u64 = 50_000;
+/// An inertia that is this part of what it was at the start has vanished.
+const VANISHED: f64 = 1e-10;
+/// Of more coordinates nobody looks for that.
+const MANY: usize = 200;
 /// A number smaller than this, relative to the largest of its kind, is measured by that one.
 const SMALL: f64 = 0.01;
 
@@ -29,6 +34,8 @@ pub struct Diagnosis {
     pub rate: f64,
     /// The method and its pace, with the steps that it took and those that were rejected.
     pub tried: String,
+    /// The coordinate whose inertia vanishes there, if one's does: the pole of the coordinates, as r = 0 is that of polar ones.
+    pub pole: Option<String>,
     /// What was tried from there; nothing if the run was only out of steps, or memory.
     pub others: Option<Others>,
 }
@@ -56,7 +63,7 @@ pub enum Others {
 
 impl fmt::Display for Diagnosis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Diagnosis { t, name, value, rate, tried, others } = self;
+        let Diagnosis { t, name, value, rate, tried, pole, others } = self;
         writeln!(f, "  by     {tried}")?;
         write!(
             f,
@@ -65,6 +72,9 @@ impl fmt::Display for Diagnosis {
             rounded(*value, 5),
             rounded(*rate, 3)
         )?;
+        if let Some(coordinate) = pole {
+            return write!(f, "\n  help   {}", at_pole(coordinate));
+        }
         match others {
             None => Ok(()),
             Some(Others::Passes { method, tolerance, from_start }) => {
@@ -82,6 +92,14 @@ impl fmt::Display for Diagnosis {
             ),
         }
     }
+}
+
+/// What to do at the pole of coordinates.
+pub(crate) fn at_pole(coordinate: &str) -> String {
+    format!(
+        "the inertia of `{coordinate}` vanishes there, as that of an angle does where its radius is 0: these coordinates cannot describe a motion through that place. \
+         Write it in Cartesian coordinates (`coord x, y` and `particle bead mass 1 at [x, y]`), with radius and angle as outputs"
+    )
 }
 
 impl FailedRun {
@@ -128,8 +146,26 @@ impl Run {
                 work.steps,
                 work.rejected
             ),
+            pole: self.pole(end.t, &end.q),
             others: (!exhausted).then(|| self.others()),
         })
+    }
+
+    /// The coordinate whose inertia vanishes at a time and place, compared with what it was at the start.
+    pub(crate) fn pole(&self, t: f64, q: &[f64]) -> Option<String> {
+        let (simulation, n) = (&self.simulation, q.len());
+        let mut dynamics = simulation.dynamics.clone();
+        if dynamics.system().facts().form != Form::Lagrangian || n > MANY {
+            return None;
+        }
+        let mut inertia = |t: f64, q: &[f64]| {
+            let (at_rest, mut matrix) = ([q, &vec![0.0; n][..]].concat(), vec![0.0; n * n]);
+            dynamics.mass_matrix(&[t], &at_rest, &mut matrix).ok()?;
+            Some((0..n).map(|i| matrix[i * n + i]).collect::<Vec<_>>())
+        };
+        let (first, here) = (inertia(simulation.start.t, &simulation.start.q)?, inertia(t, q)?);
+        let vanished = |&i: &usize| here[i].abs() <= VANISHED * first[i];
+        (0..n).find(vanished).map(|i| simulation.dynamics.system().coordinates().at(i))
     }
 
     /// Whether another method gets past where the run was left.

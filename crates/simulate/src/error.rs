@@ -1,10 +1,11 @@
 //! Why a model cannot be read, prepared, run or measured, and whose fault that is.
 
+use crate::diagnosis::at_pole;
 use crate::run::Run;
 use crate::section::SectionError;
 use leastaction_catalog::{EntryError, SampleError};
 use leastaction_expr::UnboundSymbol;
-use leastaction_integrate::{DriftError, RunError, UnknownMethod};
+use leastaction_integrate::{DriftError, RunError, UnknownMethod, number};
 use leastaction_language::Errors;
 use leastaction_mechanics::{EvalError, ModelError, ObserveError, SettingError, StartError};
 use std::fmt;
@@ -119,6 +120,26 @@ pub enum Cause {
         /// That time.
         every: f64,
     },
+    /// An event or an output that is asked for has the name of another one.
+    #[error("two {what}s have the name `{name}`: give another one")]
+    Named {
+        /// "event" or "output".
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// The expression of an event or of an output that is asked for cannot be observed.
+    #[error("the {what} `{name}={expression}`: {source}")]
+    Expression {
+        /// "event" or "output".
+        what: &'static str,
+        /// Its name.
+        name: String,
+        /// Its text.
+        expression: String,
+        /// Why.
+        source: ObserveError,
+    },
     /// Two things are asked for that exclude each other.
     #[error("{one} and {other} exclude each other: leave one out")]
     Both {
@@ -230,6 +251,14 @@ pub enum MeasureError {
         what: String,
         /// Why.
         source: DriftError,
+    },
+    /// The motion came to a pole of its coordinates, and nothing is known from there on.
+    #[error("the motion is not defined at t = {}: {}", number(.t), at_pole(.coordinate))]
+    Pole {
+        /// The time.
+        t: f64,
+        /// The coordinate whose inertia vanishes.
+        coordinate: String,
     },
     /// A quantity cannot be evaluated.
     #[error(transparent)]

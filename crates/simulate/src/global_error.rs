@@ -326,6 +326,17 @@ impl Run {
             let largest = sizes[kind.clone()].iter().fold(0.0, |m: f64, x| m.max(*x));
             sizes[kind].iter_mut().for_each(|size| *size = size.max(SMALL * largest));
         }
+        // Momenta of what rests are the rounding errors of forces.
+        if system.facts().form != Form::Ports {
+            let mut pushes = vec![0.0; system.degrees()];
+            let start = &simulation.start;
+            if simulation.dynamics.clone().kick(&[start.t], &start.block(), &mut pushes).is_ok() {
+                let push = pushes.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+                let rounding = ROUNDING * push * (simulation.until - start.t).abs();
+                let momenta = &mut sizes[system.degrees()..];
+                momenta.iter_mut().filter(|_| rounding.is_finite()).for_each(|p| *p = p.max(rounding));
+            }
+        }
         for ((_, one), (_, two)) in &common {
             for (i, error) in errors.iter_mut().enumerate() {
                 let before = (one[i] - two[i]).abs();

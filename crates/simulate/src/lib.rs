@@ -62,7 +62,7 @@ pub use global_error::{GlobalError, digits};
 pub use measure::{Conserved, Energy, Measurements};
 pub use meshes::{FieldShare, MeshFileError, MeshSize};
 pub use method::Method;
-pub use overrides::Overrides;
+pub use overrides::{AskedEvent, Overrides};
 pub use playback::{Playback, PlaybackPlan, Snapshot};
 pub use problem::{Named, Problem};
 pub use rest::ModesTable;

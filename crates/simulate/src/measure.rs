@@ -3,7 +3,7 @@
 use crate::error::MeasureError;
 use crate::run::Run;
 use crate::warning::{Warning, moved};
-use leastaction_integrate::{Drift, Pace, Tolerance, longest_stable_step};
+use leastaction_integrate::{Drift, DriftError, Pace, Tolerance, longest_stable_step};
 use leastaction_mechanics::Dynamics;
 
 /// A conserved quantity that drifts by more than this, relatively, makes the run worthless.
@@ -74,6 +74,21 @@ impl Run {
     /// # Errors
     /// [`MeasureError`] if something cannot be computed, or is not finite somewhere.
     pub fn measure(&self) -> Result<Measurements, MeasureError> {
+        self.measured().map_err(|error| self.at_pole(error))
+    }
+
+    /// An error that is due to a pole of the coordinates says so.
+    fn at_pole(&self, error: MeasureError) -> MeasureError {
+        let MeasureError::Drift { source: DriftError::NotFinite { t, .. }, .. } = error else { return error };
+        let sample = self.trajectory.samples().find(|(other, _)| *other == t);
+        let place = sample.map(|(_, block)| &block[..self.simulation.dynamics.system().degrees()]);
+        match place.and_then(|q| self.pole(t, q)) {
+            Some(coordinate) => MeasureError::Pole { t, coordinate },
+            None => error,
+        }
+    }
+
+    fn measured(&self) -> Result<Measurements, MeasureError> {
         let (simulation, trajectory) = (&self.simulation, &self.trajectory);
         let mut dynamics = simulation.dynamics.clone();
         let drifted = |what: &str| {
@@ -93,6 +108,10 @@ impl Run {
         let mut warnings = Vec::new();
         if let Some(placed) = simulation.placed {
             warnings.extend(moved(&mut dynamics, &simulation.start, &placed)?);
+            let bodies: Vec<_> = simulation.dynamics.assembled().map(str::to_owned).collect();
+            if !bodies.is_empty() {
+                warnings.push(Warning::Assembled { bodies });
+            }
         }
         if let Pace::Step(step) = simulation.integrator.pace() {
             let limit = longest_stable_step(&mut dynamics, &simulation.start, simulation.integrator.card());

@@ -4,10 +4,19 @@ use crate::error::{Cause, PrepareError};
 use crate::overrides::Overrides;
 use crate::problem::Problem;
 use leastaction_integrate::{Absolute, Card, Choice, Integrator, Pace, Sizing, Tolerance, step_for_pulses};
+use leastaction_mechanics::Form;
 use std::collections::HashMap;
 
 /// The relative tolerance of a method that needs none given, and was given none.
 pub(crate) const USUAL: f64 = 1e-10;
+
+/// Forces are in balance if what is left of them is no more than this part.
+const BALANCED: f64 = 1e-9;
+/// They cancel if it is no more than this.
+const CANCELLED: f64 = 1e-14;
+/// Of a momentum that is zero, so much of what forces could make of it is not asked for, but never so much of the largest coordinate.
+const UNKNOWN: f64 = 1e-9;
+const KNOWN: f64 = 1e-3;
 
 /// A method with its pace.
 #[derive(Clone, Debug)]
@@ -41,6 +50,7 @@ impl Problem<'_> {
                 (Integrator::new(card, pace), None)
             }
             None => {
+                let pace = pace.or_else(|| self.resting_pace());
                 let choice = self.choice(pace)?;
                 (choice.integrator, Some(choice.why))
             }
@@ -115,6 +125,39 @@ impl Problem<'_> {
             }
         }
         Ok(Some(each.into()))
+    }
+
+    /// The tolerance for what rests in balance: on constraints, as a frame of bars does or a linkage that stands upright, or of forces that cancel but for rounding.
+    /// Its momenta are rounding errors, which nobody wants to know to ten digits: they are measured by what the forces would make of them in this time if nothing
+    /// held it.
+    fn resting_pace(&mut self) -> Option<Pace> {
+        let (system, start) = (self.dynamics.system().clone(), self.start.clone());
+        let facts = system.facts();
+        let is_mechanical = facts.form == Form::Lagrangian && facts.autonomous;
+        if !is_mechanical || start.p.iter().any(|p| *p != 0.0) {
+            return None;
+        }
+        let (block, n, t) = (start.block(), system.degrees(), [start.t]);
+        let (mut rates, mut pushes) = (vec![0.0; block.len()], vec![0.0; block.len() - n]);
+        let mut shares = vec![0.0; system.shares().len()];
+        self.dynamics.rates(&t, &block, &mut rates).ok()?;
+        self.dynamics.kick(&t, &block, &mut pushes).ok()?;
+        self.dynamics.shares(&t, &block, &mut shares).ok()?;
+        let largest = |list: &[f64]| list.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+        let (net, size) = (largest(&rates[n..]), largest(&start.q));
+        let pushed = match facts.constrained {
+            true => largest(&pushes),
+            // What cancels is seen by the energies that it comes of.
+            false if net > 0.0 && size > 0.0 => largest(&shares) / size,
+            false => return None,
+        };
+        let in_balance = net <= if facts.constrained { BALANCED * pushed } else { CANCELLED * pushed };
+        let momentum = pushed * (self.until - start.t).abs();
+        let absolute = (UNKNOWN * momentum).min(KNOWN * size);
+        // A power of ten reads best.
+        let absolute = USUAL * 10f64.powi(absolute.log10().floor() as i32);
+        let tolerance = Tolerance { relative: USUAL, absolute: Absolute::All(absolute) };
+        (in_balance && absolute > 0.0).then_some(Pace::Tolerance(tolerance))
     }
 
     /// The method that suits the problem, at a pace if one is given.

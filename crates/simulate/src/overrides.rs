@@ -32,6 +32,21 @@ pub struct Overrides {
     /// How many samples pictures need where nobody says when they are taken. [`SAMPLES`](crate::SAMPLES) of them, those that would be taken without
     /// pictures, are [recorded](crate::Run::record) all the same.
     pub fine_samples: Option<u64>,
+    /// Names and texts of expressions that are recorded, too, with all names of the model in them.
+    pub outputs: Vec<(String, String)>,
+    /// Events besides those of the text.
+    pub events: Vec<AskedEvent>,
+}
+
+/// An event that is asked for: where an expression passes 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskedEvent {
+    /// Its name.
+    pub name: String,
+    /// The text of the expression, with all names of the model in it.
+    pub expression: String,
+    /// Whether the run ends there.
+    pub stop: bool,
 }
 
 impl Overrides {

@@ -1,12 +1,12 @@
 //! An initial value problem: a system with its parameters and inputs, where it starts, and when it ends.
 
 use crate::error::{Cause, PrepareError};
-use crate::overrides::Overrides;
+use crate::overrides::{AskedEvent, Overrides};
 use leastaction_expr::Expr;
 use leastaction_integrate::{Event, Integrator};
 use leastaction_language::{Direction, Locate, Setup};
 use leastaction_mechanics::{
-    Dynamics, Equations, Observable, Projection, SettingError, StartError, State, Statement, Term,
+    Dynamics, Equations, Loose, Observable, Projection, SettingError, StartError, State, Statement, Term,
 };
 use leastaction_output::Record;
 use std::collections::HashSet;
@@ -106,6 +106,9 @@ impl<'g> Problem<'g> {
         values.retain(|(name, _)| !(given(name) || replaced(name)));
         let values = values.into_iter().map(|(name, value)| (name.to_owned(), value));
         self.values = values.chain(asked.iter().cloned()).collect();
+        let is_given = |loose: &Loose| loose.nodes.iter().flatten().any(|name| given(name));
+        let loose = self.setup.loose.iter().filter(|loose| !is_given(loose)).cloned().collect();
+        self.dynamics.set_loose(loose);
         let named: Vec<(&str, f64)> =
             self.values.iter().map(|(name, value)| (name.as_str(), *value)).collect();
         let start = self.dynamics.start_over(0.0, &self.setup.start_blocks(), &named).map_err(|error| {
@@ -174,6 +177,60 @@ impl<'g> Problem<'g> {
         Ok(integrator)
     }
 
+    /// The integrator with events that are asked for besides; their names join these.
+    ///
+    /// # Errors
+    /// [`PrepareError`] if one has the name of another, or cannot be observed.
+    pub fn with_asked_events(
+        &mut self,
+        mut integrator: Integrator,
+        asked: &[AskedEvent],
+        names: &mut Vec<String>,
+    ) -> Result<Integrator, PrepareError> {
+        for AskedEvent { name, expression, stop } in asked {
+            if names.contains(name) {
+                return Err(PrepareError::usage(Cause::Named { what: "event", name: name.clone() }));
+            }
+            let event = Event::new(self.asked("event", name, expression)?);
+            integrator = integrator.event(if *stop { event.terminal() } else { event });
+            names.push(name.clone());
+        }
+        Ok(integrator)
+    }
+
+    /// What is recorded besides what the setup says.
+    pub(crate) fn asked_outputs(
+        &mut self,
+        asked: &[(String, String)],
+        outputs: &mut Vec<Named>,
+    ) -> Result<(), PrepareError> {
+        let recorded = Record::names(self.dynamics.system());
+        for (name, expression) in asked {
+            if outputs.iter().any(|(other, _)| other == name) || recorded.contains(name) && name != expression
+            {
+                return Err(PrepareError::usage(Cause::Named { what: "output", name: name.clone() }));
+            }
+            if !recorded.contains(name) {
+                let what = self.asked("output", name, expression)?;
+                outputs.push((name.clone(), what));
+            }
+        }
+        Ok(())
+    }
+
+    /// What the text of an expression is that is asked for.
+    fn asked(
+        &mut self,
+        what: &'static str,
+        name: &str,
+        expression: &str,
+    ) -> Result<Observable, PrepareError> {
+        self.dynamics.observable(expression).map_err(|source| {
+            let (name, expression) = (name.to_owned(), expression.to_owned());
+            PrepareError::usage(Cause::Expression { what, name, expression, source })
+        })
+    }
+
     /// The names of the setup's events, in their order.
     #[must_use]
     pub fn events(&self) -> Vec<String> {
@@ -223,7 +280,11 @@ impl<'g> Problem<'g> {
         }
         let is_new = |value: Expr<'g>| known.iter().all(|&momentum| !equations.is_zero(value - momentum));
         totals
-            .filter(|total| is_new(total.value) && equations.is_conserved(total.value) == Some(true))
+            .filter(|total| {
+                // Held coordinates are what they are held at, which may change with time.
+                let value = total.value.substitute(&equations.definitions);
+                is_new(value) && equations.is_conserved(value) == Some(true)
+            })
             .collect()
     }
 }

@@ -4,7 +4,7 @@ use crate::global_error::GlobalError;
 use crate::simulation::Simulation;
 use leastaction_integrate::{Crossing, Reason, Trajectory};
 use leastaction_mechanics::{EvalError, State};
-use leastaction_output::{Record, RecordError};
+use leastaction_output::{Held, Record, RecordError};
 use std::time::Duration;
 
 /// What came of a simulation: all of it, or what there is if it was interrupted, or failed on the way.
@@ -91,6 +91,29 @@ impl Run {
         let mut velocities = vec![0.0; dynamics.system().velocities().len()];
         dynamics.velocities(&[state.t], &state.block(), &mut velocities)?;
         Ok(velocities)
+    }
+
+    /// The coordinates that constraints hold, at a state, with their velocities and what holds them.
+    ///
+    /// # Errors
+    /// [`EvalError`] if one cannot be computed.
+    pub fn held(&self, state: &State) -> Result<Held<f64>, EvalError> {
+        let mut dynamics = self.simulation.dynamics.clone();
+        let observables = Held::names(dynamics.system()).observables(&mut dynamics)?;
+        observables.at(&mut dynamics, state.t, &state.block())
+    }
+
+    /// The multipliers of the other constraints at a state.
+    ///
+    /// # Errors
+    /// [`EvalError`] if they cannot be computed.
+    pub fn multipliers(&self, state: &State) -> Result<Vec<f64>, EvalError> {
+        let mut dynamics = self.simulation.dynamics.clone();
+        let mut multipliers = vec![0.0; dynamics.system().constraints().len()];
+        if !multipliers.is_empty() {
+            dynamics.multipliers(&[state.t], &state.block(), &mut multipliers)?;
+        }
+        Ok(multipliers)
     }
 
     /// The outputs at the end, by name.

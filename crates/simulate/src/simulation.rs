@@ -67,11 +67,13 @@ impl Simulation {
         overrides.check().map_err(PrepareError::usage)?;
         let Method { integrator, why } = problem.method(overrides)?;
         let conserved = problem.conserved()?;
-        let outputs = problem.outputs()?;
+        let mut outputs = problem.outputs()?;
+        problem.asked_outputs(&overrides.outputs, &mut outputs)?;
         let last_step = integrator.last_step_between(problem.start.t, problem.until)?;
         let (integrator, finer) = problem.with_samples(integrator, overrides)?;
         let integrator = problem.with_events(integrator)?;
-        let events = problem.events();
+        let mut events = problem.events();
+        let integrator = problem.with_asked_events(integrator, &overrides.events, &mut events)?;
         let Problem { name, setup, dynamics, start, placed, until, compile, .. } = problem;
         let Setup { about, drawing, meshes, .. } = setup;
         Ok(Simulation {

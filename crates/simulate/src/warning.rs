@@ -19,6 +19,11 @@ pub enum Warning {
         /// By how much velocities were changed at most, if they were.
         velocities: Option<f64>,
     },
+    /// Nobody said where bodies start: their places were found from joints and constraints.
+    Assembled {
+        /// The bodies.
+        bodies: Vec<String>,
+    },
     /// Something that should not change did, by more than a result that can be trusted allows.
     Drifted {
         /// What.
@@ -64,6 +69,14 @@ impl fmt::Display for Warning {
                 let changes: Vec<_> = coordinate.into_iter().chain(velocities).collect();
                 write!(f, "the start was moved onto its constraints: {}", changes.join(", "))
             }
+            Warning::Assembled { bodies } => {
+                let bodies: Vec<_> = bodies.iter().map(|body| format!("`{body}`")).collect();
+                let bodies = bodies.join(", ");
+                write!(
+                    f,
+                    "the places of {bodies} follow from joints and constraints, which may allow others, too"
+                )
+            }
             Warning::Drifted { name, drift, remedy } => write!(
                 f,
                 "{name} should not change, and drifted by {:.1e} of {}: do not trust this result, try a smaller {remedy}",
@@ -99,6 +112,7 @@ impl Warning {
     pub fn code(&self) -> &'static str {
         match self {
             Warning::Moved { .. } => "moved",
+            Warning::Assembled { .. } => "assembled",
             Warning::Drifted { .. } => "drifted",
             Warning::Unexplained { .. } => "unexplained",
             Warning::Unstable { .. } => "unstable",

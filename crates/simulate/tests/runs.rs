@@ -256,3 +256,24 @@ fn a_method_that_takes_over_keeps_what_was_computed() {
     // And there it sticks.
     assert!((at(140) - at(125)).abs() < 1e-5);
 }
+
+/// A coordinate that is moved carries momentum that changes: nobody is warned of that. And what rests in a balance of forces that cancel but for rounding, here a
+/// governor that is turned evenly, takes few steps.
+#[test]
+fn what_is_moved_or_rests_is_no_cause_for_alarm() {
+    let run = |text: &str| {
+        let simulation = Source::text("text", text).simulation(&Graph::new(), &Overrides::default()).unwrap();
+        simulation.run().unwrap()
+    };
+    let lift = run("coord x, y\nparticle man mass 70 at [x, y]\ngravity [0, -9.81]\n\
+                    constraint floor: y = 1.5*t^2/2\nstart x' = 0.5\nrun until 4");
+    assert_eq!(lift.measure().unwrap().warnings, []);
+    let record = lift.record().unwrap();
+    let force = record.columns().find(|(_, name, _)| name == "reaction_floor").unwrap().2;
+    assert!((force.last().unwrap() - 70.0 * 11.31).abs() < 1e-9);
+    let governor = run("param l = 0.4, w = 8, g = 9.81\ncoord th, phi\n\
+                        particle ball mass 0.5 at [l*sin(th)*cos(phi), l*sin(th)*sin(phi), -l*cos(th)]\n\
+                        gravity [0, 0, -g]\nconstraint turn: phi = w*t\nstart th = acos(g/(l*w^2))\nrun until 5");
+    assert!(governor.trajectory.work().steps < 1000, "{:?}", governor.trajectory.work());
+    assert!((governor.trajectory.end().q[0] - (9.81_f64 / 25.6).acos()).abs() < 1e-9);
+}

@@ -10,13 +10,13 @@ pub(super) use report::{Report, notes};
 use super::Failure;
 use super::progress::Watcher;
 use super::run::several;
-use super::setting::Setting;
+use super::setting::{Setting, asked_events, named};
 use super::source::{refused, unprepared};
 use clap::Args;
 use leastaction::ensemble::{ReduceError, Reduction, SampleError};
 use leastaction::output::About;
 use leastaction::simulate::{Method, Overrides, PrepareError, Problem, describe};
-use leastaction::{Dynamics, Event, Graph, Integrator, Shard, Study, StudyError};
+use leastaction::{Graph, Shard, Study, StudyError};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -83,18 +83,6 @@ pub(crate) struct Ensemble {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     chunk: Option<u64>,
 }
-
-/// Reads `NAME=EXPR`.
-fn named(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("write NAME=EXPRESSION, such as flip=cos(th/2)")?;
-    let (name, value) = (name.trim(), value.trim());
-    let word = name.chars().all(|c| c.is_alphanumeric() || c == '_') && !name.is_empty();
-    if !word || value.is_empty() {
-        return Err("write NAME=EXPRESSION, such as flip=cos(th/2)".to_owned());
-    }
-    Ok((name.to_owned(), value.to_owned()))
-}
-
 /// Reads a whole number, also as 1e6.
 fn whole(text: &str) -> Result<u64, String> {
     // Larger ones are not all whole numbers of floating point.
@@ -125,7 +113,8 @@ impl Ensemble {
         let rest = problem.rest(&overrides).map_err(Failure::usage)?;
         let integrator = problem.with_events(integrator).map_err(wrong)?;
         let mut events = problem.events();
-        let integrator = self.listening(integrator, &mut problem.dynamics, &mut events)?;
+        let asked = asked_events(&self.event, &self.stop);
+        let integrator = problem.with_asked_events(integrator, &asked, &mut events).map_err(wrong)?;
         let reduce = match self.reduce.is_empty() {
             true => vec![format!("stats({})", problem.dynamics.system().coordinates().join(", "))],
             false => self.reduce.clone(),
@@ -231,27 +220,6 @@ impl Ensemble {
         };
         let unused = "says when samples are taken, but nothing keeps them: add --reduce samples";
         if kept { Ok(true) } else { Err(Failure::usage(format!("{option} {unused}"))) }
-    }
-
-    /// The integrator with the events that were asked for.
-    fn listening(
-        &self,
-        mut integrator: Integrator,
-        dynamics: &mut Dynamics,
-        events: &mut Vec<String>,
-    ) -> Result<Integrator, Failure> {
-        let going_on = self.event.iter().map(|event| (event, false));
-        for ((name, expression), stops) in going_on.chain(self.stop.iter().map(|event| (event, true))) {
-            if events.contains(name) {
-                return Err(Failure::usage(format!("two events have the name `{name}`: give another one")));
-            }
-            let observable = dynamics.observable(expression);
-            let unclear = |error| Failure::usage(format!("the event `{name}={expression}`: {error}"));
-            let event = Event::new(observable.map_err(unclear)?);
-            integrator = integrator.event(if stops { event.terminal() } else { event });
-            events.push(name.clone());
-        }
-        Ok(integrator)
     }
 }
 

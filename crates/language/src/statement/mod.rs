@@ -16,6 +16,7 @@ mod selection;
 
 pub(crate) use joint::{End, Link, LinkKind};
 pub(crate) use mesh::MeshEntry;
+pub(crate) use pose::loose_body;
 
 use crate::diagnostic::Diagnostic;
 use crate::reader::Reader;

@@ -6,7 +6,7 @@ use crate::diagnostic::Diagnostic;
 use crate::reader::Reader;
 use crate::source_map::Mention;
 use leastaction_expr::{Kind, Parser, Span};
-use leastaction_mechanics::{BodyError, Pose, Rotation, Term};
+use leastaction_mechanics::{Body, BodyError, Loose, Placed, Pose, Rotation, Term};
 
 type Outcome = Result<(), Diagnostic>;
 
@@ -71,7 +71,7 @@ struct Given {
     /// Euler's angles and their rates.
     rates: Option<([f64; 3], [f64; 3])>,
     moving: [f64; 3],
-    spinning: [f64; 3],
+    spinning: Option<[f64; 3]>,
     in_body: bool,
 }
 
@@ -101,19 +101,33 @@ pub(super) fn pose<'g, 's>(
             seen.push(("rates", place));
         }
     }
-    let Some(place) = given.place else {
-        let x = if dimensions == 2 { "[X, Y]" } else { "[X, Y, Z]" };
-        return Err(Diagnostic::at(span, format!("where the body `{name}` starts is not said"))
-            .help(format!("write `start {name} at {x}`, or `start {name} from {x} to {x}`")));
+    let is_said = |word: &str| seen.iter().any(|(other, _)| *other == word);
+    let place = match given.place {
+        Some(place) => place,
+        None => loose(&given, name, span, dimensions, &seen)?,
     };
     let mut pose = place.moving(given.moving);
-    pose = given.holding.map_or(pose, |point| pose.holding(point));
+    // A body is where its centre of mass is, as in joints.
+    let centre = (!is_said("from")).then(|| body.centre_in_frame());
+    let held = given.holding.or(centre);
+    pose = held.map_or(pose, |point| pose.holding(point));
     pose = given.turned.map_or(pose, |rotation| pose.turned(rotation));
     pose = match (given.rates, given.in_body) {
         (Some((angles, rates)), _) => pose.zxz(angles, rates),
-        (None, true) => pose.spinning_in_body(given.spinning),
-        (None, false) => pose.spinning(given.spinning),
+        (None, true) => pose.spinning_in_body(given.spinning.unwrap_or_default()),
+        (None, false) => pose.spinning(given.spinning.unwrap_or_default()),
     };
+    // How it moves follows from joints, as far as it is not said; and so does where it is.
+    if !is_said("moving") {
+        let spins = given.spinning.is_some() || given.rates.is_some();
+        let placed = match (given.place, given.turned) {
+            (Some(_), _) => Placed::Given,
+            (None, Some(_)) => Placed::Turned,
+            (None, None) => Placed::Free,
+        };
+        let spin = spins.then(|| pose.angular_velocity());
+        reader.setup.loose.push(loose_body(&body, placed, spin));
+    }
     let whole = span.to(parser.previous());
     let values = body.start(&pose).map_err(|error| refused(whole, error))?;
     for (coordinate, value) in values {
@@ -129,6 +143,41 @@ pub(super) fn pose<'g, 's>(
         reader.setup.source_map.mark(Mention::Start, &format!("{coordinate}'"), span);
     }
     Ok(())
+}
+
+/// A body whose place, or how it moves, follows from joints and constraints.
+pub(crate) fn loose_body(body: &Body<'_>, placed: Placed, spin: Option<[f64; 3]>) -> Loose {
+    let nodes = body.nodes();
+    let nodes = nodes.iter().map(|node| node.iter().map(ToString::to_string).collect()).collect();
+    Loose { name: body.name().to_owned(), nodes, placed, spin }
+}
+
+/// Where the search for the place of a body begins that is not given: at the origin. What would have no meaning without a place is refused.
+fn loose(
+    given: &Given,
+    name: &str,
+    span: Span,
+    dimensions: usize,
+    seen: &[(&'static str, Span)],
+) -> Result<Pose, Diagnostic> {
+    let x = if dimensions == 2 { "[X, Y]" } else { "[X, Y, Z]" };
+    let needs_place = seen.iter().find(|(word, _)| matches!(*word, "holding" | "moving"));
+    if needs_place.is_some() || seen.is_empty() {
+        let wrong = Diagnostic::at(span, format!("where the body `{name}` starts is not said"));
+        return Err(match needs_place {
+            Some((word, place)) => wrong.related(*place, format!("`{word}` is said of a place")),
+            None => wrong,
+        }
+        .help(format!("write `start {name} at {x}`, or `start {name} from {x} to {x}`")));
+    }
+    if given.in_body && given.turned.is_none() {
+        return Err(Diagnostic::at(
+            span,
+            format!("how the body `{name}` is turned at the start is not said"),
+        )
+        .help(format!("write `start {name} turned … spinning … in body`, or where it is")));
+    }
+    Ok(if dimensions == 2 { Pose::at([0.0; 2]) } else { Pose::at([0.0; 3]) })
 }
 
 /// What says the same thing another way.
@@ -189,10 +238,10 @@ fn clause<'g, 's>(
             }
         }
         _ => {
-            given.spinning = match dimensions {
+            given.spinning = Some(match dimensions {
                 2 => [0.0, 0.0, reader.number(parser)?.0],
                 _ => numbers(reader, parser, 3)?,
-            };
+            });
             if dimensions == 3 && parser.accept_word("in") {
                 one_of(parser, &["body"], "`body`: the axes that turn with it")?;
                 given.in_body = true;

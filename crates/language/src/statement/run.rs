@@ -262,7 +262,7 @@ pub(super) fn event<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
 impl<'g> Reader<'g, '_> {
     /// Whether a name means this value by itself, and not because somebody defined it so.
     fn is_plain(&self, term: &Term<'g>) -> bool {
-        if self.energies.contains(&term.name) && term.value == self.graph.symbol(&term.name) {
+        if self.is_measured(&term.name) && term.value == self.graph.symbol(&term.name) {
             return true;
         }
         let root = term.name.split(['.', '\'']).next().unwrap_or("");

@@ -307,6 +307,12 @@ impl<'g> Body<'g> {
         &self.name
     }
 
+    /// Where its centre of mass is in its frame.
+    #[must_use]
+    pub fn centre_in_frame(&self) -> [f64; 3] {
+        self.origin
+    }
+
     /// 2 in the plane, 3 in space.
     #[must_use]
     pub fn dimensions(&self) -> usize {

@@ -63,7 +63,9 @@ pub(crate) fn held_by<'g>(
     coordinates.contains(&held.id()).then_some(())?;
     let slope = value.derivative(held);
     let number = slope.as_number().filter(|slope| *slope != 0.0)?;
-    Some((held, value.substitute(&[(held, held.like(0.0))]) / -number))
+    let value = value.substitute(&[(held, held.like(0.0))]) / -number;
+    // Nobody wants to read −0.
+    Some((held, if value.as_number() == Some(0.0) { held.like(0.0) } else { value }))
 }
 
 /// Refuses constraints with values that jump where something changes. What only decides between the pieces of a `select` may: they may meet.

@@ -115,19 +115,21 @@ impl<'g> Model<'g> {
             let resolved = self.substituted()?;
             let found = resolved.constraints.iter().map(|term| held_by(term.value, &fixed, &free));
             let found: Vec<_> = found.collect();
-            if found.iter().all(Option::is_none) {
-                break;
-            }
+            let before = self.held.len();
             let constraints = std::mem::take(&mut self.constraints);
             for (term, found) in constraints.into_iter().zip(found) {
                 match found {
-                    // Of two constraints that hold the same coordinate, the second is left to contradict, or to agree with, the first.
-                    Some((coordinate, value)) if free.remove(&coordinate.id()) => {
+                    // Of two constraints that hold the same coordinate, the second is left to contradict, or to agree with, the first. The last
+                    // coordinate stays one, with its constraint: a motion needs something that moves.
+                    Some((coordinate, value)) if free.len() > 1 && free.remove(&coordinate.id()) => {
                         self.definitions.push((coordinate, value));
                         self.held.push((coordinate, term.name));
                     }
                     _ => self.constraints.push(term),
                 }
+            }
+            if self.held.len() == before {
+                break;
             }
             self.keep_free(&free);
         }

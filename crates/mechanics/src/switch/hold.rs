@@ -147,7 +147,8 @@ impl<'g> Holder<'g> {
                 continue;
             }
             let arguments: Vec<_> = node.arguments().iter().map(|a| self.image(*a)).collect();
-            let image = match self.branch(op, &arguments) {
+            let held = self.branch(op, &arguments);
+            let image = match held.or_else(|| self.continued(op, node.arguments(), &arguments)) {
                 Some(image) => image,
                 None => self.graph.apply(op, &arguments),
             };
@@ -188,6 +189,31 @@ impl<'g> Holder<'g> {
             (Op::Max, &[a, b]) => self.side(a - b).map(|side| side.lt(0.0).select(b, a)),
             (Op::Min, &[a, b]) => self.side(a - b).map(|side| side.lt(0.0).select(a, b)),
             (Op::Floor, &[x]) => self.switch(x, SwitchKind::Floor),
+            _ => None,
+        }
+    }
+
+    /// Whether a node is never negative, because of a switch in it: max(0, x), or |x|.
+    fn is_cut_off(&self, id: Id) -> bool {
+        let number = |id: &Id| self.graph.at(*id).as_number();
+        match self.graph.node(id) {
+            Node::Apply(Op::Abs, _) => true,
+            node @ Node::Apply(Op::Max, _) => node.arguments().iter().filter_map(number).any(|x| x >= 0.0),
+            _ => false,
+        }
+    }
+
+    /// The power of something that is cut off at 0. Beyond the border its branch has none, but steps look there to find the border.
+    fn continued(&self, op: Op, originals: &[Id], arguments: &[Expr<'g>]) -> Option<Expr<'g>> {
+        let (&original, &base) = originals.first().zip(arguments.first())?;
+        if base.id() == original || !self.is_cut_off(original) {
+            return None;
+        }
+        match (op, arguments) {
+            (Op::Sqrt, _) => Some(base.abs().sqrt()),
+            (Op::Pow, [_, exponent]) if exponent.as_number().is_some_and(|n| n.fract() != 0.0) => {
+                Some(base.abs().pow(*exponent))
+            }
             _ => None,
         }
     }

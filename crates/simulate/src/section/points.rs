@@ -56,7 +56,14 @@ impl Points {
         let more = names.iter().zip(own).filter(|(_, own)| *own).map(|(name, _)| name.as_str());
         let record = Record::blank(system, std::iter::once(ORBIT).chain(more));
         // Where things were, and what constraints did, is not of the points.
-        let record = Record { paths: Vec::new(), multipliers: Columns::default(), ..record };
+        let [coordinates, velocities] =
+            [(&record.coordinates, system.coordinates()), (&record.velocities, system.velocities())].map(
+                |(columns, free)| {
+                    if columns.is_empty() { Columns::default() } else { Columns::new(free.clone()) }
+                },
+            );
+        let record =
+            Record { coordinates, velocities, paths: Vec::new(), multipliers: Columns::default(), ..record };
         Points { record, shown: Vec::new(), own }
     }
 

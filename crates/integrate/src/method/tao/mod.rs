@@ -12,7 +12,8 @@
 //!
 //! The binding must outweigh the fastest motion, and errors grow with (ωh)ᵖ, so ω is found once, from the derivatives of the field
 //! along the way ahead: a scout goes some periods from the start. With a = |∂q̇/∂p|, b = |∂ṗ/∂q|, c = |∂q̇/∂q| (Frobenius norms)
-//! where √(ab + c²) is largest, ω = 3 √(ab + c²), and κ = √(b/a) makes coordinates and momenta comparable. Of many coordinates, whose
+//! where √(ab + c²) is largest, ω = 3 √(ab + c²), and κ = √(b/a) makes coordinates and momenta comparable. Where the inertias of coordinates are
+//! far apart, that is said of √m q and p/√m, with the inertias m at the start: else the heaviest and the lightest could not be bound by one κ. Of many coordinates, whose
 //! derivatives are not kept whole, the norms are spectral ones, found by products with vectors that the scout carries along. A motion that becomes
 //! much faster later, as near a collision, comes loose.
 //!
@@ -40,6 +41,9 @@ const BINDING: f64 = 3.0;
 /// How many steps the scout goes that looks for the fastest motion, and how long they are against that.
 const STRIDES: usize = 400;
 const STRIDE: f64 = 0.1;
+
+/// Inertias that differ by no more than this are alike.
+const ALIKE: f64 = 4.0;
 
 /// A part of the doubled Hamiltonian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,6 +109,8 @@ struct Tao {
     omega: [f64; LANES],
     kappa: [f64; LANES],
     known: [bool; LANES],
+    /// The inertia of each coordinate in each lane; 1 where all are alike.
+    inertias: Vec<f64>,
 }
 
 /// What is known of the derivatives of the field.
@@ -188,6 +194,7 @@ impl Tao {
             omega: [0.0; LANES],
             kappa: [1.0; LANES],
             known: [false; LANES],
+            inertias: vec![1.0; dimension / 2 * width],
         }
     }
 
@@ -201,7 +208,7 @@ impl Tao {
         if let Slopes::Along(along) = &mut self.slopes {
             along.begin(width);
         }
-        for _ in 0..STRIDES {
+        for stride in 0..STRIDES {
             // What cannot be computed is NaN in its lane, and counts for nothing there: errors need no other care.
             let here = Interval { t: &t[..width], h: &[0.0; LANES][..width] };
             if let Slopes::Whole(matrix) = &mut self.slopes {
@@ -210,7 +217,12 @@ impl Tao {
             let mut steps = [0.0; LANES];
             for j in (0..width).filter(|&j| !self.known[j] && interval.h[j] != 0.0) {
                 let (rate, kappa) = match &mut self.slopes {
-                    Slopes::Whole(matrix) => pace(matrix, block.dimension(), width, j),
+                    Slopes::Whole(matrix) => {
+                        if stride == 0 {
+                            weigh(matrix, block.dimension(), (j, width), &mut self.inertias);
+                        }
+                        pace(matrix, block.dimension(), (j, width), &self.inertias)
+                    }
                     Slopes::Along(along) => along.pace(motion, here, &self.scout, j),
                 };
                 if rate > fastest[j] && rate.is_finite() {
@@ -270,7 +282,7 @@ impl Tao {
             *turn = (2.0 * self.omega[j] * stage.weight * h[j]).sin_cos();
         }
         for i in 0..self.half {
-            let ((sin, cos), kappa) = (turns[i % width], self.kappa[i % width]);
+            let ((sin, cos), kappa) = (turns[i % width], self.kappa[i % width] * self.inertias[i]);
             let (u, v) = (self.now[i], self.now[self.half + i]);
             let turned = (cos * u + sin / kappa * v, cos * v - kappa * sin * u);
             change[i] -= 0.5 * (turned.0 - u);
@@ -280,14 +292,32 @@ impl Tao {
     }
 }
 
-/// How fast the motion is that a lane's derivatives of the field show; and κ.
-fn pace(matrix: &[f64], dimension: usize, width: usize, lane: usize) -> (f64, f64) {
+/// The inertias of a lane's coordinates, as ∂q̇/∂p shows them; 1 where they are alike, or not known.
+fn weigh(matrix: &[f64], dimension: usize, (lane, width): (usize, usize), inertias: &mut [f64]) {
     let n = dimension / 2;
-    let norm = |rows: usize, columns: usize| {
-        let places = (0..n * n).map(|k| (rows + k / n) * dimension + columns + k % n);
-        places.map(|place| matrix[place * width + lane].powi(2)).sum::<f64>()
+    let own = |i: usize| 1.0 / matrix[(i * dimension + n + i) * width + lane];
+    let (low, high) =
+        (0..n).map(own).fold((f64::INFINITY, 0.0f64), |(low, high), m| (low.min(m), high.max(m)));
+    let differ = low > 0.0 && high.is_finite() && high > ALIKE * low;
+    (0..n).for_each(|i| inertias[i * width + lane] = if differ { own(i) } else { 1.0 });
+}
+
+/// How fast the motion is that a lane's derivatives of the field show, by √m q and p/√m; and κ.
+fn pace(matrix: &[f64], dimension: usize, (lane, width): (usize, usize), inertias: &[f64]) -> (f64, f64) {
+    let n = dimension / 2;
+    let inertia = |i: usize| inertias[i * width + lane];
+    // The square of an entry, as the inertias of its row and column scale it.
+    let norm = |rows: usize, columns: usize, scale: &dyn Fn(f64, f64) -> f64| {
+        let places = (0..n * n).map(|k| (k / n, k % n));
+        places
+            .map(|(i, j)| {
+                let entry = matrix[((rows + i) * dimension + columns + j) * width + lane];
+                entry.powi(2) * scale(inertia(i), inertia(j))
+            })
+            .sum::<f64>()
     };
-    rate_and_kappa(norm(0, n).sqrt(), norm(n, 0).sqrt(), norm(0, 0))
+    let (a, b) = (norm(0, n, &|m, k| m * k), norm(n, 0, &|m, k| 1.0 / (m * k)));
+    rate_and_kappa(a.sqrt(), b.sqrt(), norm(0, 0, &|m, k| m / k))
 }
 
 /// √(ab + c²) and √(b/a), with c².
@@ -345,6 +375,7 @@ impl Step for Tao {
         visit(Kept::Numbers(&mut self.last));
         visit(Kept::Numbers(&mut self.omega));
         visit(Kept::Numbers(&mut self.kappa));
+        visit(Kept::Numbers(&mut self.inertias));
         visit(Kept::Flags(&mut self.known));
     }
 }
@@ -371,6 +402,30 @@ mod tests {
         let moved: Vec<f64> = one.iter().zip(change).map(|(y, change)| y + change).collect();
         let copy: Vec<f64> = moved.iter().zip(&tao.now).map(|(y, d)| y + d).collect();
         [moved, copy].concat()
+    }
+
+    /// Two swings of equal periods whose masses are 10⁶ apart, with a mass that depends on the other: one κ for both came loose after some periods.
+    #[test]
+    fn masses_far_apart_stay_bound() {
+        let graph = Graph::new();
+        let mut model = Model::new(&graph);
+        let [x, y] = model.coordinates(["x", "y"]);
+        let [v, w] = model.velocities([x, y]);
+        model.kinetic("T", 0.5e-6 * v * v * (1.0 + 0.1 * y * y) + 0.5 * w * w);
+        model.potential("V", 0.5e-6 * x * x + 0.5 * y * y + 1e-7 * x * y);
+        let mut dynamics = model.system().unwrap().dynamics().unwrap();
+        let start = dynamics.start(&[("x", 1.0), ("y", 0.5)]).unwrap();
+        let run = |method: &str, dynamics: &mut Dynamics| {
+            let integrator = crate::Integrator::named(method, crate::Pace::Step(0.01)).unwrap();
+            integrator.run(dynamics, &start, 100.0).unwrap().end()
+        };
+        let reference = run("gauss8", &mut dynamics);
+        for (method, error) in [("tao2", 2e-2), ("tao4", 1e-4), ("tao6", 1e-6)] {
+            let end = run(method, &mut dynamics);
+            for (found, expected) in end.q.iter().zip(&reference.q) {
+                assert!((found - expected).abs() < error, "{method}: {found}, not {expected}");
+            }
+        }
     }
 
     /// MᵀΩM = Ω for the map of both copies, apart or together.
