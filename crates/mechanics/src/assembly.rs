@@ -11,6 +11,8 @@ use leastaction_linear::dense::{cholesky, solve_cholesky};
 
 /// The search begins so often, each time with other directions.
 const ATTEMPTS: u32 = 24;
+/// Of more coordinates nothing is searched for: matrices are whole here. The projection onto constraints then does what it can, and says what it cannot.
+const MOST: usize = 1000;
 /// Steps of one search.
 const STEPS: u32 = 300;
 /// Constraints are met to rounding if what is left of them is smaller than this, relative to where the search began, or to 1.
@@ -75,7 +77,8 @@ impl Dynamics {
         block: &mut [f64],
     ) -> Result<(), EvalError> {
         self.assembled = false;
-        if self.loose.is_empty() || !self.system().facts().constrained {
+        let facts = self.system().facts();
+        if self.loose.is_empty() || !facts.constrained || self.system().degrees() > MOST {
             return Ok(());
         }
         let (system, loose) = (self.system().clone(), self.loose.clone());

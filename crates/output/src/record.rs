@@ -116,7 +116,8 @@ impl Record {
         let (mut v, mut x, mut e) = (vec![0.0; n], vec![0.0; axes], [0.0]);
         let mut shown = vec![0.0; outputs.len()];
         let held = Held::names(&system).observables(dynamics);
-        let held = held.map_err(|reason| RecordError { what: HELD, t: trajectory.times()[0], reason })?;
+        // It cannot be told at any time.
+        let held = held.map_err(|reason| RecordError { what: HELD, t: f64::NAN, reason })?;
         let mut lambda = vec![0.0; system.constraints().len()];
         let (mut phi, mut psi) = (vec![0.0; system.position_constraints()], lambda.clone());
         for (t, y) in samples {
