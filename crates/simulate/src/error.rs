@@ -138,7 +138,7 @@ pub enum Cause {
         /// Its text.
         expression: String,
         /// Why.
-        source: ObserveError,
+        source: Box<ObserveError>,
     },
     /// Two things are asked for that exclude each other.
     #[error("{one} and {other} exclude each other: leave one out")]

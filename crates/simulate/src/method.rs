@@ -133,7 +133,8 @@ impl Problem<'_> {
     fn resting_pace(&mut self) -> Option<Pace> {
         let (system, start) = (self.dynamics.system().clone(), self.start.clone());
         let facts = system.facts();
-        let is_mechanical = facts.form == Form::Lagrangian && facts.autonomous;
+        // Places may depend on time where nothing else does.
+        let is_mechanical = facts.form == Form::Lagrangian && system.conserves_hamiltonian();
         if !is_mechanical || start.p.iter().any(|p| *p != 0.0) {
             return None;
         }

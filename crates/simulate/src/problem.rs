@@ -227,7 +227,7 @@ impl<'g> Problem<'g> {
     ) -> Result<Observable, PrepareError> {
         self.dynamics.observable(expression).map_err(|source| {
             let (name, expression) = (name.to_owned(), expression.to_owned());
-            PrepareError::usage(Cause::Expression { what, name, expression, source })
+            PrepareError::usage(Cause::Expression { what, name, expression, source: Box::new(source) })
         })
     }
 
