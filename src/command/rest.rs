@@ -131,6 +131,13 @@ impl Modes {
             let why = "forces depend on velocities, and are left out: these are modes without damping";
             report.rows.push(vec!["warning".to_owned(), why.to_owned()]);
         }
+        for (k, _) in found.modes.iter().enumerate().filter(|(_, mode)| !mode.steady) {
+            let why = format!(
+                "the stiffness of mode {} vanishes or changes right at the equilibrium: how fast it is depends on how far it goes, and the number above means nothing",
+                k + 1
+            );
+            report.rows.push(vec!["warning".to_owned(), why]);
+        }
         for path in &self.out {
             report.write(path, &ModesTable::new(&found, &problem.dynamics), &problem, "modes");
         }
@@ -323,6 +330,7 @@ fn mode_members(problem: &Problem<'_>, found: &Found) -> Vec<(&'static str, Stri
             ("frequency", json::number(mode.frequency())),
             ("growth", json::number(mode.growth())),
             ("square", json::number(mode.square)),
+            ("steady", mode.steady.to_string()),
             ("shape", numbers(&mode.shape)),
         ])
     });

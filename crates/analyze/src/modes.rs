@@ -22,6 +22,11 @@ const ZERO: f64 = 1e-11;
 /// Bodies have six rigid motions.
 const BLOCK: usize = 6;
 
+/// With more coordinates, stiffnesses are not looked at elsewhere: that takes as long as to find modes.
+const MOST_TRIED: usize = 3000;
+/// A stiffness that changes by this part within the error of the equilibrium is not known.
+const CHANGED: f64 = 0.1;
+
 /// What a mode does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModeKind {
@@ -42,6 +47,9 @@ pub struct Mode {
     pub shape: Vec<f64>,
     /// What it does.
     pub kind: ModeKind,
+    /// Whether its stiffness is about the same as far away as the equilibrium may be off. Where it is not, as at the bottom of x⁴, the frequency depends on how far it
+    /// swings, and this one means nothing.
+    pub steady: bool,
 }
 
 impl Mode {
@@ -117,6 +125,12 @@ pub(crate) fn modes_where(
         found.iter().filter(|mode| mode.kind == ModeKind::Free).map(|mode| &*mode.shape).collect();
     let rigid = rigid(&mut rest, q, &shapes)?;
     found.truncate(count);
+    if n <= MOST_TRIED {
+        found.iter_mut().try_for_each(|mode| {
+            mode.steady = is_steady(&mut rest, q, mode)?;
+            Ok::<(), AnalyzeError>(())
+        })?;
+    }
     Ok(Modes { modes: found, rigid, undamped: coupled && spirals.is_none(), spirals, freedom })
 }
 
@@ -164,6 +178,30 @@ fn prepare(rest: &mut Rest<'_>, q: &[f64], at_rest: Option<f64>) -> Result<Mass,
         Some(i) => Err(AnalyzeError::NoMass { coordinate: rest.name(i) }),
         None => Ok(mass),
     }
+}
+
+/// Whether the stiffness of a mode is about the same one step of Newton's method away: forces that are left, or rounding, say no better where the equilibrium is.
+fn is_steady(rest: &mut Rest<'_>, q: &[f64], mode: &Mode) -> Result<bool, AnalyzeError> {
+    if mode.kind == ModeKind::Free {
+        return Ok(true);
+    }
+    let mut gradient = vec![0.0; rest.n];
+    rest.gradient(q, &mut gradient)?;
+    let rounding = f64::EPSILON * rest.force_size(q)?;
+    rest.constrain(q)?;
+    rest.balance(&mut gradient);
+    let left = dot(&gradient, &mode.shape).abs() + rounding * largest(&mode.shape).1;
+    let step = left / mode.square.abs();
+    let mut away: Vec<f64> = q.iter().zip(&mode.shape).map(|(q, x)| q + step * x).collect();
+    rest.project(&mut away)?;
+    rest.gradient(&away, &mut gradient)?;
+    rest.constrain(&away)?;
+    let multipliers = rest.balance(&mut gradient);
+    rest.stiffen(&away, &multipliers)?;
+    let mut image = vec![0.0; rest.n];
+    rest.product(&mode.shape, &mut image)?;
+    let square = dot(&mode.shape, &image);
+    Ok((square - mode.square).abs() <= CHANGED * mode.square.abs())
 }
 
 /// In how many directions the energy falls, at the last place of `rest`.
@@ -252,7 +290,7 @@ fn spectrum(
         } else {
             ModeKind::Vibration
         };
-        modes.push(Mode { square, shape, kind });
+        modes.push(Mode { square, shape, kind, steady: true });
     }
     modes.sort_by(|a, b| a.square.total_cmp(&b.square));
     Ok(modes)

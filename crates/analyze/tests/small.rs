@@ -175,3 +175,20 @@ fn what_nothing_holds_is_free() {
     assert_eq!((modes.rigid.translations, modes.rigid.others), (vec![0], 0));
     assert!((modes.modes[1].frequency() - (9.81f64 * 1.5).sqrt()).abs() < 1e-10);
 }
+
+/// The bottom of x⁴ has no frequency, wherever the search ends; that of x² + x⁴ has one.
+#[test]
+fn a_stiffness_that_vanishes_is_told() {
+    let steady = |square: f64| {
+        let graph = Graph::new();
+        let mut model = Model::new(&graph);
+        let x = model.coordinate("x");
+        model.particle("bead", 1.0, [x]);
+        model.potential("bowl", square * x * x / 2.0 + x.pow(4));
+        let mut dynamics = model.system().unwrap().dynamics().unwrap();
+        let rest = equilibrium(&mut dynamics, 0.0, &[1.0]).unwrap();
+        let modes = rest.modes(&mut dynamics, 0.0, 1).unwrap().modes;
+        modes.iter().all(|mode| mode.steady && mode.kind == ModeKind::Vibration)
+    };
+    assert!(steady(1.0) && !steady(0.0));
+}

@@ -370,10 +370,11 @@ impl Run {
             let off =
                 |((a, b), size): ((&f64, &f64), &f64)| share((a - b).abs(), *size).max(ROUNDING * a.abs());
             velocities = ours.iter().zip(&theirs).zip(&largest).map(off).collect();
-            // A velocity is off by as much of itself as the momentum that it belongs to, if that is by chance less.
-            let momenta = errors[system.degrees()..].iter().zip(&one[system.degrees()..]);
-            for (velocity, ((error, p), v)) in velocities.iter_mut().zip(momenta.zip(&ours)) {
-                if *error > SATURATED * p.abs() && *p != 0.0 {
+            // A velocity is off by as much of itself as the momentum that it belongs to, if that is by chance less. The noise of a momentum that is none says nothing:
+            // coordinates of bodies share their masses, so that one may move without it.
+            let momenta = errors.iter().zip(&sizes).zip(one).skip(system.degrees());
+            for (velocity, (((error, size), p), v)) in velocities.iter_mut().zip(momenta.zip(&ours)) {
+                if *error > SATURATED * size && *p != 0.0 {
                     *velocity = velocity.max((error / p * v).abs());
                 }
             }

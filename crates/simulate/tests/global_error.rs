@@ -311,3 +311,14 @@ fn drifts_that_nothing_explains_are_told() {
     let apart = kepler(-0.99);
     assert_eq!(codes(&judged(&apart, &asked(30.0, Some("dop853"), None, Some(1e-10)))), [""; 0]);
 }
+
+/// A ladder that falls freely: points of it move, and their momenta are rounding, as its mass is in its centre.
+#[test]
+fn velocities_are_known_where_momenta_are_noise() {
+    let ladder = "body ladder planar rod 4 mass 10\nconstraint ladder.x - 2*cos(ladder.angle) = 0\ngravity [0, -9.81]\n\
+                  start ladder at [2*cos(1.2), 2*sin(1.2)] turned 1.2";
+    let run = judged(ladder, &asked(1.0, None, None, None));
+    let (error, velocities) = (run.error.as_ref().unwrap(), run.end_velocities().unwrap());
+    assert!(velocities.iter().any(|v| (v + 9.81).abs() < 1e-9), "{velocities:?}");
+    assert!(error.velocities.iter().all(|error| *error < 1e-9), "{:?}", error.velocities);
+}
