@@ -365,7 +365,7 @@ mod tests {
             assert!((ratio[0] - expected).abs() < 1e-12, "{errors:?}: {ratio:?}");
         }
         assert!(tolerance.check(4).is_ok() && tolerance.check(2).is_err());
-        assert_eq!(tolerance.to_string(), "a tolerance of 1e-3 relative and 0 to 3 absolute");
+        assert_eq!(tolerance.to_string(), "a tolerance of 0.001 relative and 0 to 3 absolute");
         // What is tolerated of nothing must be more than nothing.
         assert!(Tolerance { relative: 0.0, ..tolerance }.check(4).is_err());
     }
