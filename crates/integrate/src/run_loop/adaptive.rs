@@ -24,7 +24,7 @@ const LONG_RUN: u64 = 1 << 15;
 /// it becomes faster if the last half of its steps leads so many times as far, each, as those before;
 const FASTER: f64 = 1.5;
 /// and if it does not, it has no hope to end with so many times the steps that are allowed.
-const HOPELESS: f64 = 10.0;
+const HOPELESS: f64 = 1e4;
 
 /// Lanes that cross a jump of the field, if there are any.
 pub(super) type Crossing = Option<[bool; LANES]>;

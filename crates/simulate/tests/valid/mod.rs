@@ -10,6 +10,7 @@ use leastaction_language::words;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 use write::{Model, model};
 
 /// What is wrong with a model: the name of the check, and what it says.
@@ -17,27 +18,35 @@ type Fault = (&'static str, String);
 
 /// Which checks there was something to check by, or what is wrong with a model. A panic counts.
 fn check(model: &Model) -> Result<Vec<bool>, Fault> {
+    CHECKS.iter().map(|one| checked(model, one)).collect()
+}
+
+fn checked(model: &Model, (name, check): &(&'static str, Check)) -> Result<bool, Fault> {
     let said = |panic: Box<dyn std::any::Any + Send>| {
         let text = panic.downcast_ref::<String>().cloned();
         text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()
     };
-    let one = |(name, check): &(&'static str, Check)| match catch_unwind(AssertUnwindSafe(|| check(model))) {
+    match catch_unwind(AssertUnwindSafe(|| check(model))) {
         Ok(found) => found.map_err(|why| (*name, why)),
         Err(panic) => Err((*name, format!("panicked: {}", said(panic)))),
-    };
-    CHECKS.iter().map(one).collect()
+    }
 }
+
+/// Shorter texts are looked for this long.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A shorter text with which the same check fails: lines are left out as long as it does.
 fn shrunk(model: &Model, name: &str) -> Model {
-    let mut best = model.clone();
+    let (mut best, begun) = (model.clone(), Instant::now());
+    let failing: Vec<_> = CHECKS.iter().filter(|(other, _)| *other == name).collect();
     loop {
         let lines: Vec<&str> = best.text.lines().collect();
         let shorter = (0..lines.len()).find_map(|left_out| {
             let kept: Vec<_> =
                 lines.iter().enumerate().filter(|(i, _)| *i != left_out).map(|(_, line)| *line).collect();
             let model = Model { text: kept.join("\n") + "\n", ..best.clone() };
-            check(&model).is_err_and(|(other, _)| other == name).then_some(model)
+            let wrong = || failing.iter().any(|one| checked(&model, one).is_err());
+            (begun.elapsed() < PATIENCE && wrong()).then_some(model)
         });
         match shorter {
             Some(model) => best = model,
@@ -65,6 +74,7 @@ fn check_all(seeds: std::ops::Range<u64>) {
                 Err((name, why)) => {
                     // The others stop, too.
                     next.store(seeds.end, Ordering::Relaxed);
+                    eprintln!("model {seed}, {name}: {why}\n{}", model.text);
                     let short = shrunk(&model, name);
                     let now = check(&short).err().map_or(String::new(), |(_, why)| why);
                     panic!("model {seed}, {name}: {why}\n{}\nshorter, {now}\n{}", model.text, short.text);
