@@ -594,7 +594,7 @@ impl Writer {
                 self.line("mesh net plate [1, 1] cells [2, 1]");
                 self.line(format!("material net mass {mass} per area"));
                 self.line(format!("field threads on edges of net (a, b) = {young}*A*dot(b - a, b - a)/2"));
-                self.line("field well on nodes of net (a) = k*norm(a - a0)^2/2 + c*sin(a.x)*a.z^2");
+                self.line("field well on nodes of net (a) = k*dot(a - a0, a - a0)/2 + c*sin(a.x)*a.z^2");
                 self.line("damping net rate c");
                 self.line("fix net x0 along y, z");
                 self.line(format!("force net x1 in all = [0, {speed}, A*cos(t)]"));
