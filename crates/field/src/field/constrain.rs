@@ -51,13 +51,13 @@ impl<'g> Nodes<'_, 'g> {
     /// # use leastaction_mechanics::Model;
     /// let graph = Graph::new();
     /// let mut model = Model::new(&graph);
-    /// let block = Mesh::cuboid([1.0, 1.0, 2.0], [2, 2, 4])?;
+    /// let block = Mesh::cuboid([1.0, 1.0, 2.0], [4, 4, 8])?;
     /// let nodes = Nodes::new(&mut model, "block", &block, &lumped_masses(&block, 1.0)?)?;
     /// // Six tetrahedra make a cell.
     /// let cells: Vec<u32> = (0..block.tetrahedra().len() as u32).map(|tetrahedron| tetrahedron / 6).collect();
     /// nodes.constrain(&mut model, &Field::volumes(&graph), Keep::Patches(&cells))?;
-    /// assert_eq!(model.system()?.constraints().len(), 16);
-    /// // Each of the 96 volumes would be too much for 45 nodes.
+    /// assert_eq!(model.system()?.constraints().len(), 128);
+    /// // Each of the 768 volumes would be too much for 225 nodes.
     /// assert!(nodes.constrain(&mut model, &Field::volumes(&graph), Keep::Each).is_err());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
