@@ -77,6 +77,8 @@ fn atoms_from_xyz() {
     let mesh = read("xyz", XYZ).unwrap();
     assert_eq!(mesh.nodes(), [[0.0, 0.0, 0.12], [0.76, 0.0, -0.48], [-0.76, 0.0, -0.48]]);
     assert!(mesh.tetrahedra().is_empty() && read("xyz", "2\n\nH 0 0 0\n").is_err());
+    let more = read("xyz", "1\n\nH 0 0 0\nH 0 0 1\n").unwrap_err().to_string();
+    assert!(more.contains("the end of the file"), "{more}");
 }
 
 /// Every example, by its ending.

@@ -296,6 +296,9 @@ impl<'g, 's> Reader<'g, 's> {
             let wrong = Diagnostic::at(span, format!("`{name}` is already {}", first.what()));
             return Err(wrong.related(*place, "declared here").help("choose another name"));
         }
+        if self.meshes.iter().any(|entry| entry.moving.fields.iter().any(|field| field.name == *name)) {
+            return bad("it is a field", "choose another name");
+        }
         if name == "t" {
             return bad("`t` is the time", "choose another name");
         }

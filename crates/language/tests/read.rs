@@ -120,3 +120,34 @@ fn inputs_are_functions_of_time() {
     let mut dynamics = held.model.system().unwrap().dynamics().unwrap();
     assert_eq!(push(&mut dynamics), -1.25);
 }
+
+#[test]
+fn what_is_held_may_have_pieces_that_meet() {
+    let accepted = |value: &str| {
+        let text = format!(
+            "param r = 2\ncoord x, y\nkinetic (x'^2 + y'^2)/2\npotential (y - x)^2\nconstraint x = {value}\n"
+        );
+        let graph = Graph::new();
+        read(&graph, &text, &[]).unwrap().model.system().is_ok()
+    };
+    for meets in [
+        "select(t < r, t, r)",
+        "select(t > 1e-7, 3*(t - 1e-7), 0)",
+        "select(sin(t) > 0, sin(t), 0)",
+        "select(t < 1, t^2, select(t < r, 2*t - 1, 3))",
+        "select(r > 1, 1, 0)",
+        "min(1, max(0, t)) + abs(t - 1)",
+    ] {
+        assert!(accepted(meets), "{meets}");
+    }
+    for jumps in [
+        "select(t < r, t, 1)",
+        "select(t > 1e-7, 1e-3, 0)",
+        "select(sin(t) > 0, cos(t), 0)",
+        "select(t < 1, t^2, select(t < r, 2*t - 1, 2))",
+        "t + (t > 1)",
+        "sign(t - 1)",
+    ] {
+        assert!(!accepted(jumps), "{jumps}");
+    }
+}

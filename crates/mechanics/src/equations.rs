@@ -121,7 +121,7 @@ impl Rebind for Statement<'_> {
 
 impl<'g> Equations<'g> {
     pub(crate) fn derive(written: &Model<'g>) -> Result<Equations<'g>, ModelError> {
-        constraint::check_jumps(written)?;
+        constraint::jump::check_jumps(written)?;
         let model = &written.resolved()?;
         check::names(model)?;
         let graph = model.graph;

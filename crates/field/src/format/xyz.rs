@@ -19,5 +19,10 @@ fn read(bytes: &[u8]) -> Result<Mesh, FormatError> {
         // Some programs write forces or charges behind.
         scanner.rest_of_line();
     }
-    Ok(Mesh::new(nodes)?)
+    match scanner.word() {
+        Some(more) => {
+            Err(scanner.unexpected("the end of the file after the number of atoms that it begins with", more))
+        }
+        None => Ok(Mesh::new(nodes)?),
+    }
 }

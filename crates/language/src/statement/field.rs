@@ -27,6 +27,7 @@ pub(super) fn field<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
             .related(first, "the first one")
             .help("rename one of them"));
     }
+    check_name(reader, &name, span)?;
     let (chosen, field, nodes) = match parser.accept_word("on") {
         true => own(reader, parser, &name)?,
         false => shipped(reader, parser, &name)?,
@@ -52,6 +53,24 @@ pub(super) fn field<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
     }
     reader.declare_energy(TermKind::Potential.word(), &name);
     reader.meshes[chosen.mesh].moving.fields.push(MeshField { name, over, elements });
+    Ok(())
+}
+
+/// Names that mean something already where outputs are read.
+const TAKEN: [&str; 11] =
+    ["t", "pi", "π", "inf", "nan", "energy", "kinetic", "potential", "jacobi", "supplied", "dissipated"];
+
+/// Refuses names of fields that outputs would take for something else.
+fn check_name(reader: &Reader<'_, '_>, name: &str, span: Span) -> Outcome {
+    if let Some((role, place)) = reader.names.get(name) {
+        return Err(Diagnostic::at(span, format!("`{name}` is already {}", role.what()))
+            .related(*place, "declared here")
+            .help("choose another name for the field: outputs call its energy by that"));
+    }
+    if TAKEN.contains(&name) || reader.scope.get(name).is_some() || reader.is_measured(name) {
+        let wrong = format!("`{name}` cannot be a field: it has a meaning of its own in outputs");
+        return Err(Diagnostic::at(span, wrong).help("choose another name"));
+    }
     Ok(())
 }
 
@@ -179,13 +198,14 @@ fn parameter_value<'g, 's>(
     nodes: &[u32],
 ) -> Result<Value<'g>, Diagnostic> {
     let start = parser.peek().span;
-    let value = reader.of_place(|reader| reader.value(parser))?;
+    let value = reader.of_place(parser, |reader, parser| reader.value(parser))?;
     let span = start.to(parser.previous());
     let wrong = |found| Diagnostic::at(span, format!("a number is expected here, not {found}"));
     let value = value.scalar().map_err(wrong)?;
     if !reader.depends_on_place(value) {
         let rule = "parameters of fields are numbers, or expressions of parameters of the model";
         only(reader, value, span, &["t"], rule)?;
+        check_range(reader, card, parameter, value, span)?;
         return Ok(Value::Uniform(value));
     }
     if matches!(parameter, "young" | "poisson") {
@@ -204,6 +224,32 @@ fn parameter_value<'g, 's>(
     };
     let centres: Vec<Vector> = nodes.chunks_exact(arity).map(centre).collect();
     Ok(Value::Elements(reader.at_places(&[value], span, &centres)?))
+}
+
+/// Refuses values that no material has, and cut-offs that leave nothing, where they are known and do not change with time.
+fn check_range<'g>(
+    reader: &Reader<'g, '_>,
+    card: &Card,
+    parameter: &str,
+    value: Expr<'g>,
+    span: Span,
+) -> Outcome {
+    let Ok(value) = reader.evaluate(value) else { return Ok(()) };
+    let incompressible = !card.parameters.iter().any(|p| p.name == "lambda");
+    let (right, range) = match parameter {
+        "young" | "cutoff" => (value > 0.0, "positive"),
+        "poisson" if incompressible => (value > -1.0 && value <= 0.5, "above -1, and 0.5 at most"),
+        "poisson" => (value > -1.0 && value < 0.5, "above -1 and below 0.5"),
+        _ => return Ok(()),
+    };
+    if right {
+        return Ok(());
+    }
+    let wrong = Diagnostic::at(span, format!("`{parameter}` is {value} here, and must be {range}"));
+    Err(match parameter {
+        "poisson" if value == 0.5 => wrong.help("0.5 is of a material that keeps its volume: take 0.49"),
+        _ => wrong,
+    })
 }
 
 /// A field of one's own: the places of the nodes of an element have names, and those at rest the same names with 0.

@@ -424,6 +424,12 @@ pub(super) fn damping<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'
     reader.word(parser, "rate", "`rate` and at which the motion decays")?;
     let (rate, place) = reader.scalar(parser)?;
     only(reader, rate, place, &["t"], "a rate of damping is a number, or an expression of parameters")?;
+    if let Ok(value) = reader.evaluate(rate)
+        && (value < 0.0 || value.is_nan())
+    {
+        return Err(Diagnostic::at(place, format!("this is {value}: a rate of damping is 0 or positive"))
+            .help("a negative one would drive the motion; write `force` for that"));
+    }
     let entry = &reader.meshes[index];
     if entry.material.is_none() {
         return Err(no_material(&name, span));

@@ -107,7 +107,7 @@ fn of_place<'g, 's>(
     parser: &mut Parser<'g, 's>,
     allowed: &[&str],
 ) -> Result<(Vec<Expr<'g>>, Span), Diagnostic> {
-    let (components, span) = reader.of_place(|reader| reader.vector(parser))?;
+    let (components, span) = reader.of_place(parser, |reader, parser| reader.vector(parser))?;
     if components.len() != 3 {
         let found = components.len();
         return Err(Diagnostic::at(
@@ -186,7 +186,7 @@ pub(super) fn force<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
         reader.word(parser, "all", "`all`: the force on all nodes together")?;
     }
     reader.sign(parser, "=", "`=` and the force")?;
-    let (vector, span) = reader.of_place(|reader| reader.vector(parser))?;
+    let (vector, span) = reader.of_place(parser, |reader, parser| reader.vector(parser))?;
     if vector.len() != 3 {
         return Err(Diagnostic::at(span, "a force on a node is a vector of 3"));
     }

@@ -84,6 +84,12 @@ pub(super) fn selection<'g, 's>(
     }
     let (mesh, name, span) = mesh_named(reader, parser)?;
     let next = parser.peek();
+    if next.kind == Kind::Sign("[") {
+        let count = reader.meshes[mesh].block.count();
+        let wrong = format!("which node of `{name}` is meant is not a number from 0 to {}", count - 1);
+        return Err(Diagnostic::at(span.to(next.span), wrong)
+            .help(format!("write a number, as `{name}[0]`; the last one is `{name}[{}]`", count - 1)));
+    }
     let word = parser.text(next.span);
     if parser.accept_word("where") {
         let nodes = condition(reader, parser, mesh)?;
@@ -125,7 +131,7 @@ pub(super) fn condition<'g, 's>(
     mesh: usize,
 ) -> Result<Vec<u32>, Diagnostic> {
     let start = parser.peek().span;
-    let value = reader.of_place(|reader| reader.value(parser))?;
+    let value = reader.of_place(parser, |reader, parser| reader.value(parser))?;
     let span = start.to(parser.previous());
     let condition = value.scalar().map_err(|found| {
         Diagnostic::at(span, format!("a condition is expected here, as `z > 1`, not {found}"))
@@ -158,19 +164,43 @@ impl<'g, 's> Reader<'g, 's> {
         AXES.map(|axis| self.graph.symbol(&format!("place({axis})")))
     }
 
-    /// Reads something in which x, y and z are the place of a node at rest.
-    pub(super) fn of_place<T>(&mut self, read: impl FnOnce(&mut Reader<'g, 's>) -> T) -> T {
+    /// Reads something in which x, y and z are the place of a node at rest. Who gave such a name another meaning may mean that, and is asked.
+    pub(super) fn of_place<T>(
+        &mut self,
+        parser: &mut Parser<'g, 's>,
+        read: impl FnOnce(&mut Reader<'g, 's>, &mut Parser<'g, 's>) -> Result<T, Diagnostic>,
+    ) -> Result<T, Diagnostic> {
+        let tokens = parser.rest().to_vec();
         let symbols = self.place_symbols();
         let hidden: Vec<Option<Value<'g>>> = AXES
             .into_iter()
             .zip(symbols)
             .map(|(axis, symbol)| self.scope.replace(axis, Some(symbol.into())))
             .collect();
-        let found = read(self);
+        let found = read(self, parser);
         for (axis, value) in AXES.into_iter().zip(hidden) {
             self.scope.replace(axis, value);
         }
-        found
+        let found = found?;
+        let end = parser.previous().end;
+        let after = tokens.iter().skip(1).map(|token| token.kind).chain([Kind::End]);
+        for (token, after) in tokens.iter().zip(after).take_while(|(token, _)| token.span.end <= end) {
+            let name = parser.text(token.span);
+            let place = token.kind == Kind::Name && AXES.contains(&name) && after != Kind::Sign("'");
+            if let Some((role, declared)) = self.names.get(name).filter(|_| place) {
+                let wrong = format!(
+                    "`{name}` may be the place of a node at rest here, or the {} `{name}`",
+                    role.noun()
+                );
+                return Err(Diagnostic::at(token.span, wrong).related(*declared, "declared here").help(
+                    format!(
+                        "rename the {}: here `x`, `y` and `z` are the place of a node at rest",
+                        role.noun()
+                    ),
+                ));
+            }
+        }
+        Ok(found)
     }
 
     /// Whether an expression depends on the place.

@@ -11,6 +11,7 @@
 pub(crate) mod angle;
 pub(crate) mod factors;
 pub(crate) mod flow;
+pub(crate) mod jump;
 pub(crate) mod orthogonal;
 pub(crate) mod project;
 pub(crate) mod shake;
@@ -22,7 +23,7 @@ use crate::error::ModelError;
 use crate::matrix::Symmetric;
 use crate::model::{Model, Term};
 use crate::probe::Probe;
-use leastaction_expr::{Entry, Expr, Id, Node, Op, jacobian, jvp, rebind};
+use leastaction_expr::{Entry, Expr, Id, jacobian, jvp, rebind};
 use rustc_hash::FxHashSet;
 
 /// The forces of so many constraints are written out.
@@ -66,28 +67,6 @@ pub(crate) fn held_by<'g>(
     let value = value.substitute(&[(held, held.like(0.0))]) / -number;
     // Nobody wants to read −0.
     Some((held, if value.as_number() == Some(0.0) { held.like(0.0) } else { value }))
-}
-
-/// Refuses constraints with values that jump where something changes. What only decides between the pieces of a `select` may: they may meet.
-pub(crate) fn check_jumps(model: &Model<'_>) -> Result<(), ModelError> {
-    let constants: FxHashSet<Id> = model.parameters.iter().map(|(p, _)| p.id()).collect();
-    let held = model.holds.iter().flat_map(|hold| hold.values.iter().map(|(_, value)| (&hold.name, value)));
-    for (name, value) in model.constraints.iter().map(|Term { name, value }| (name, value)).chain(held) {
-        // From the value down to what it is made of, but not to conditions.
-        let (mut open, mut seen) = (vec![value.id()], FxHashSet::default());
-        while let Some(id) = open.pop() {
-            let Node::Apply(op, _) = model.graph.node(id) else { continue };
-            let node = model.graph.node(id);
-            let jumps = matches!(op, Op::Floor | Op::Sign | Op::Lt | Op::Le | Op::Eq | Op::Ne);
-            let changes = || symbols_of(&[model.graph.at(id)]).iter().any(|s| !constants.contains(&s.id()));
-            if jumps && changes() {
-                return Err(ModelError::JumpingConstraint { constraint: name.clone() });
-            }
-            let arguments = if op == Op::Select { &node.arguments()[1..] } else { node.arguments() };
-            open.extend(arguments.iter().filter(|id| seen.insert(**id)));
-        }
-    }
-    Ok(())
 }
 
 /// The constraints of a model whose names are resolved, those of positions first.

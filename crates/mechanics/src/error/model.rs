@@ -394,7 +394,7 @@ impl ModelError {
                     .remedy("no force without work can enforce it")
             }
             E::JumpingConstraint { constraint } => Advice::cause(format!(
-                "the constraint{} jumps, by `floor`, `sign` or a comparison, and nothing that moves can follow it",
+                "the constraint{} jumps, by `floor`, `sign`, a comparison or a `select` whose pieces do not meet, and nothing that moves can follow it",
                 named(constraint)
             ))
             .remedy("use something continuous, as min(1, max(0, t)) for a ramp; select may join pieces that meet"),
