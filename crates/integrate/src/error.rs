@@ -90,6 +90,21 @@ pub enum RunError {
         /// The lane.
         lane: usize,
     },
+    /// The energy jumps where the motion passes, which is an impulse that no force tells of.
+    #[error(
+        "at t = {} the energy jumps by {jump:.3e}, where `{what}` passes its border: a jump in place is a blow that has no size here. Write a steep slope, such as tanh((x - a)/w), or end the run there by an event",
+        number(.t)
+    )]
+    EnergyJump {
+        /// The time.
+        t: f64,
+        /// The switching function.
+        what: String,
+        /// By how much it jumps.
+        jump: f64,
+        /// The lane.
+        lane: usize,
+    },
     /// The method does not keep time reversal, which steps from a density are made for.
     #[error(
         "{method} does not keep time reversal, so a step density is wasted on it: use {instead}, or a tolerance or a step"
@@ -340,6 +355,7 @@ impl RunError {
             | RunError::BadWanted { lane, .. }
             | RunError::BadDensity { lane, .. }
             | RunError::Chatter { lane, .. }
+            | RunError::EnergyJump { lane, .. }
             | RunError::Endless { lane, .. }
             | RunError::NotFinite { lane, .. } => Some(*lane),
             RunError::Step(error) => error.lane(),

@@ -225,3 +225,36 @@ fn resumed_runs_keep_their_branches() {
         }
     }
 }
+
+/// A step of the potential is a blow: forces on both sides of it are 0, and none of them tells of it. A steep slope has one.
+#[test]
+fn energies_that_jump_in_place_are_refused() {
+    let jumps = ["select(x > 1, 1, 0)", "0.3*sign(x - 1)", "0.1*floor(x)"];
+    for potential in jumps {
+        let (mut dynamics, start) = on_a_line(&[("x", 0.5), ("x'", 2.0)], potential, "0.01*x'");
+        let failed =
+            Integrator::named("dop853", Tolerance::relative(1e-10)).unwrap().run(&mut dynamics, &start, 3.0);
+        let failed = failed.expect_err(potential);
+        assert!(matches!(failed.error, RunError::EnergyJump { .. }), "{potential}: {failed}");
+        assert!(failed.to_string().contains("steep slope"), "{failed}");
+    }
+    for potential in ["max(0, x - 1)", "1e6*max(0, x - 1)^2", "abs(x - 1)", "1e5*max(0, x - 1)"] {
+        let (mut dynamics, start) = on_a_line(&[("x", 0.5), ("x'", 2.0)], potential, "-0.01*x'");
+        let run = Integrator::named("dop853", Tolerance::relative(1e-10)).unwrap();
+        run.run(&mut dynamics, &start, 3.0).expect(potential);
+    }
+}
+
+/// Masses that jump where a track has a corner change the energy of what keeps its momentum.
+#[test]
+fn corners_of_a_track_are_refused() {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let x = model.coordinate("x");
+    model.particle("cart", 1.0, [x, (x - 1.0).max(0.0)]);
+    model.gravity([0.0, -9.81]);
+    let (mut dynamics, start) = begin(&model, &[("x", 2.0)]);
+    let run = Integrator::named("dop853", Tolerance::relative(1e-10)).unwrap();
+    let failed = run.run(&mut dynamics, &start, 2.0).unwrap_err();
+    assert!(matches!(failed.error, RunError::EnergyJump { .. }), "{failed}");
+}

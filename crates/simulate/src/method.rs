@@ -38,6 +38,7 @@ impl Problem<'_> {
             Some(method) => Some(Card::named(method).map_err(PrepareError::usage)?),
             None => self.planned_method()?,
         };
+        let given = pace.is_some();
         let (integrator, why) = match named {
             Some(card) => {
                 let pace = match (pace, card.sizing) {
@@ -54,6 +55,17 @@ impl Problem<'_> {
                 let choice = self.choice(pace)?;
                 (choice.integrator, Some(choice.why))
             }
+        };
+        let integrator = match integrator.pace() {
+            // A step that nobody gave is short enough for brief pushes, too.
+            &Pace::Step(step) if why.is_some() && !given => {
+                let shorter = step_for_pulses(&self.dynamics, &self.start, self.until);
+                match shorter.filter(|shorter| *shorter < step.abs()) {
+                    Some(shorter) => Integrator::new(integrator.card(), shorter.copysign(step)),
+                    None => integrator,
+                }
+            }
+            _ => integrator,
         };
         let integrator = integrator.at_most(overrides.max_steps.unwrap_or(Integrator::STEP_LIMIT));
         let longest = match (overrides.max_step, integrator.pace()) {

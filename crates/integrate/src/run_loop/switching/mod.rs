@@ -32,6 +32,9 @@ const PARTS: f64 = 1000.0;
 /// So many switches may change at one time, besides once for each.
 const AT_ONCE: usize = 16;
 
+/// Energies that differ by this part of themselves on a border may jump there.
+const JUMP: f64 = 1e-9;
+
 /// The switches of a run.
 pub(super) struct Switching {
     switches: Vec<Switch>,
@@ -354,10 +357,48 @@ impl RunLoop<'_> {
             if let Some(switching) = &mut self.switching {
                 switching.lanes[lane].left = Some((border.row, part * planned.abs()));
             }
-            return if beyond > 0.0 { self.set_branch(lane, border, border.side) } else { Ok(()) };
+            return match beyond > 0.0 {
+                true => self.set_branch(lane, border, border.side),
+                false => self.refuse_jump(lane, border, part * planned),
+            };
         }
         let slides = self.switching.as_ref().is_some_and(|s| s.switches[border.row].slides);
         if slides { self.slide(lane, border.row) } else { Err(self.chatter(lane, border.row)) }
+    }
+
+    /// Refuses to pass a border on which the energy itself jumps, by its own formula or by masses that jump: momenta would have to jump, too. The lane is on
+    /// the branch beyond. Energies that meet on the border differ the less the nearer it is; those that jump differ as much on it as a short time later.
+    fn refuse_jump(&mut self, lane: usize, border: Border, delta: f64) -> Result<(), RunError> {
+        let width = self.block.width();
+        let mut energies = [[0.0; LANES]; 4];
+        for (k, side) in [border.side, -border.side].into_iter().enumerate() {
+            self.set_branch(lane, border, side)?;
+            let RunLoop { switching: Some(Switching { at: [y, rates, _], .. }), motion, block, .. } = self
+            else {
+                unreachable!("there is a border")
+            };
+            let (t, h) = (&self.t[..width], &[delta; LANES][..width]);
+            if k == 0 {
+                motion.rates(Interval { t, h }, 0.0, block.values(), rates)?;
+                shift(y, block.values(), 1.0, h, rates);
+            }
+            for (place, at) in [block.values(), y].into_iter().enumerate() {
+                let out = &mut energies[2 * place + k][..width];
+                // Where there is no energy to look at, nothing can be said of it.
+                if motion.dynamics().hamiltonian(t, at, out).is_err() {
+                    return Ok(());
+                }
+            }
+        }
+        let [before, beyond, before_later, beyond_later] = energies.map(|lanes| lanes[lane]);
+        let (jump, later) = (beyond - before, beyond_later - before_later);
+        let size = before.abs().max(beyond.abs()).max(later.abs());
+        if jump.abs() > JUMP * size && jump.abs() > 0.5 * later.abs() {
+            let what = self.switching.as_ref().map(|switching| switching.switches[border.row].what.clone());
+            let what = what.unwrap_or_default();
+            return Err(RunError::EnergyJump { t: self.t[lane], what, jump, lane });
+        }
+        Ok(())
     }
 
     /// Slides on the border of a switch, or rests there as long as it does.
