@@ -258,7 +258,8 @@ fn free(found: &Found) -> Option<String> {
     }
     let names = if parts.is_empty() { String::new() } else { format!(": {}", parts.join("; ")) };
     let cost = if count == 1 { "motion costs" } else { "motions cost" };
-    (count > 0).then(|| format!("{count} {cost} no energy{names}"))
+    let least = if found.more_free { "at least " } else { "" };
+    (count > 0).then(|| format!("{least}{count} {cost} no energy{names}"))
 }
 
 /// A mode in a line.
@@ -351,6 +352,7 @@ fn mode_members(problem: &Problem<'_>, found: &Found) -> Vec<(&'static str, Stri
         ("translations", axes(&found.rigid.translations)),
         ("rotations", axes(&found.rigid.rotations)),
         ("other_free_modes", found.rigid.others.to_string()),
+        ("more_free_modes", found.more_free.to_string()),
         ("shape_of", list(names.iter().map(|name| text(&name)))),
         ("modes", list(modes)),
         ("with_velocities", spirals.unwrap_or_else(|| "null".to_owned())),

@@ -3,6 +3,9 @@
 //! Newton's method on the configurations that constraints allow, with K + σM in place of K where that is not positive definite, and steps that are halved until
 //! the energy falls (J. Nocedal and S. J. Wright, *Numerical Optimization*, 2006, sections 3.4 and 7.1). Every iterate meets the constraints, so that the
 //! energy itself tells what is better.
+//!
+//! The search ends where a whole step of Newton's method moves no coordinate visibly, each measured by its own way; or where it only moves by the rounding of
+//! forces, each measured by what it is made of. A stiff coordinate says nothing of a soft one, and a force that fades says nothing of balance.
 
 use crate::error::AnalyzeError;
 use crate::mass::Mass;
@@ -18,7 +21,9 @@ const ITERATIONS: usize = 500;
 const ROUNDING: f64 = 32.0 * f64::EPSILON;
 /// Forces that do not become smaller any more count as balanced below this part.
 const BALANCED: f64 = 1e-9;
-/// The smallest shift, as a part of the largest eigenvalue: so that what costs no energy does not move by rounding.
+/// A step that is this part of the way a coordinate has gone moves nothing visibly, even if it ends at 0: a stiff spring ends close to that.
+const UNSEEN: f64 = 1e-20;
+/// The smallest shift, as a part of each stiffness: so that what costs no energy does not move by rounding.
 const SMALLEST: f64 = 1e-11;
 /// A coordinate that went so many times as far as all were at the start will not stop; nor will forces that have grown so much without being balanced.
 const FAR: f64 = 1e9;
@@ -80,20 +85,28 @@ pub fn equilibrium(dynamics: &mut Dynamics, t: f64, start: &[f64]) -> Result<Equ
     let (mut energy, mut gradient, mut first_forces) = (start_energy, vec![0.0; n], f64::NAN);
     let mut shifted: Option<Shifted> = None;
     let (mut sigma, mut best, mut stalled, mut force_size) = (0.0f64, f64::INFINITY, 0, 0.0f64);
+    let (mut moved, mut last_step) = (vec![0.0f64; n], f64::INFINITY);
+    // Whether no step makes anything better.
+    let mut stuck = false;
     let (mut direction, mut trial, mut ahead) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
     for iterations in 0..=ITERATIONS {
         rest.gradient(&q, &mut gradient)?;
-        let acting = largest(&gradient).1;
+        let acting = gradient.clone();
         rest.constrain(&q)?;
         let multipliers = rest.balance(&mut gradient);
         rest.stiffen(&q, &multipliers)?;
         // Where all is at 0, only the way there tells how large forces are.
-        force_size = force_size.max(rest.force_size(&q)? + acting);
+        let mut sizes = rest.force_sizes(&q)?;
+        let pull = largest(&acting).1;
+        force_size = force_size.max(largest(&sizes).1 + pull);
+        // Constraints hand forces on from one coordinate to others.
+        let constrained = rest.rows > 0;
+        sizes.iter_mut().zip(&acting).for_each(|(s, a)| *s += if constrained { pull } else { a.abs() });
+        moved.iter_mut().zip(&q).zip(start).for_each(|((m, q), s)| *m = m.max((q - s).abs()));
         first_forces = if first_forces.is_nan() { force_size } else { first_forces };
         let (at, residual) = largest(&gradient);
         stalled = if residual < 0.5 * best { 0 } else { stalled + 1 };
         best = best.min(residual);
-        let balanced = |residual: f64| residual <= BALANCED * force_size;
         if !constant_mass && iterations > 0 {
             mass = Mass::new(rest.dynamics, t, &q)?;
         }
@@ -109,8 +122,59 @@ pub fn equilibrium(dynamics: &mut Dynamics, t: f64, start: &[f64]) -> Result<Equ
             let (coordinate, value) = (rest.name(at), q[at]);
             return Err(AnalyzeError::Unbounded { coordinate, value, energy, iterations });
         }
-        if residual <= ROUNDING * force_size || stalled > 4 && balanced(residual) {
-            let shifted = shifted.get_or_insert_with(|| Shifted::new(&rest, &mass));
+        if residual.is_nan() {
+            return Err(given_up);
+        }
+
+        let shifted = shifted.get_or_insert_with(|| Shifted::new(&rest, &mass));
+        let most = scale(&mut rest, &mass)?;
+        // Where nothing is stiff, forces say what is large.
+        let heavy = (0..n).map(|i| mass.diagonal(i)).fold(0.0, f64::max);
+        let most = most.max(residual / (if heavy > 0.0 { heavy } else { 1.0 } * size));
+        // Coordinates that nothing holds get a part of the rest, all others of their own.
+        let floor: Vec<f64> = (0..n)
+            .map(|i| match rest.diagonal(i) {
+                Some(k) if k != 0.0 => SMALLEST * k.abs(),
+                _ => SMALLEST * most * if mass.diagonal(i) > 0.0 { mass.diagonal(i) } else { 1.0 },
+            })
+            .collect();
+        sigma *= 0.1;
+        let small = |part: f64| gradient.iter().zip(&sizes).all(|(g, s)| g.abs() <= part * s);
+        // Where the search may end, only the stiffness as it is tells whether it does.
+        if sigma <= SMALLEST * most || small(BALANCED) {
+            sigma = 0.0;
+        }
+        let mut positive = true;
+        while !shifted.factor_above(&rest, &mass, sigma, floor.clone()) {
+            positive &= sigma > 0.0;
+            sigma = (10.0 * sigma).max(1e-6 * most);
+            if residual > 0.0 && sigma > 1e9 * most || !sigma.is_finite() {
+                return Err(AnalyzeError::NoFactors);
+            }
+            if residual == 0.0 {
+                break;
+            }
+        }
+        let side: Vec<f64> = gradient.iter().map(|g| -g).collect();
+        let tolerance = (residual / force_size).sqrt().clamp(1e-6, 0.1);
+        let curvature = match residual {
+            0.0 => Curvature::Positive,
+            _ => shifted.solve(&mut rest, &mass, &side, &mut direction, tolerance)?,
+        };
+        let whole = sigma == 0.0 && curvature == Curvature::Positive;
+        let seen: Vec<usize> = (0..n)
+            .filter(|&i| direction[i].abs() > UNSEEN * moved[i] + 4.0 * f64::EPSILON * q[i].abs())
+            .collect();
+        let among = |part: f64| seen.iter().all(|&i| gradient[i].abs() <= part * sizes[i]);
+        let weight = |i: usize| rest.diagonal(i).map_or(1.0, f64::abs);
+        let step: f64 = seen.iter().map(|&i| weight(i) * direction[i].powi(2)).sum();
+        let shrinks = step < 0.8 * last_step;
+        last_step = step;
+        let ends = residual == 0.0
+            || whole && (seen.is_empty() || !shrinks && among(ROUNDING) || stalled > 4 && among(BALANCED))
+            || !positive && (small(ROUNDING) || stalled > 4 && small(BALANCED))
+            || stuck && among(BALANCED);
+        if ends {
             let negative_modes = negative_modes(&mut rest, &mut mass, shifted)?;
             let found = Equilibrium {
                 q,
@@ -124,25 +188,9 @@ pub fn equilibrium(dynamics: &mut Dynamics, t: f64, start: &[f64]) -> Result<Equ
             };
             return check_rest(&mut rest, &mass, found);
         }
-        if iterations == ITERATIONS || residual.is_nan() {
+        if stuck || iterations == ITERATIONS {
             return Err(given_up);
         }
-
-        let shifted = shifted.get_or_insert_with(|| Shifted::new(&rest, &mass));
-        let most = scale(&mut rest, &mass)?;
-        // Where nothing is stiff, forces say what is large.
-        let heavy = (0..n).map(|i| mass.diagonal(i)).fold(0.0, f64::max);
-        let most = most.max(residual / (if heavy > 0.0 { heavy } else { 1.0 } * size));
-        sigma = (0.1 * sigma).max(SMALLEST * most);
-        while !shifted.factor(&rest, &mass, sigma) {
-            sigma = (10.0 * sigma).max(1e-6 * most);
-            if sigma > 1e9 * most || !sigma.is_finite() {
-                return Err(AnalyzeError::NoFactors);
-            }
-        }
-        let side: Vec<f64> = gradient.iter().map(|g| -g).collect();
-        let tolerance = (residual / force_size).sqrt().clamp(1e-6, 0.1);
-        let curvature = shifted.solve(&mut rest, &mass, &side, &mut direction, tolerance)?;
         let mut slope = dot(&gradient, &direction);
         if slope > 0.0 {
             direction.iter_mut().for_each(|d| *d = -*d);
@@ -156,6 +204,11 @@ pub fn equilibrium(dynamics: &mut Dynamics, t: f64, start: &[f64]) -> Result<Equ
             slope *= shorter;
         }
 
+        // Stiff coordinates have large forces by rounding alone.
+        let stiff: Vec<f64> = (0..n).map(|i| rest.diagonal(i).unwrap_or(1.0).abs().max(floor[i])).collect();
+        let weighed = |g: &[f64]| {
+            g.iter().zip(&stiff).map(|(g, k)| if *k > 0.0 { g * g / k } else { g * g }).sum::<f64>()
+        };
         // Below this, energies do not tell which place is better.
         let blur = 1e-10 * (energy.abs() + force_size * largest(&q).1);
         let (mut along, mut taken) = (1.0, false);
@@ -178,7 +231,7 @@ pub fn equilibrium(dynamics: &mut Dynamics, t: f64, start: &[f64]) -> Result<Equ
                         rest.gradient(&trial, &mut ahead)?;
                         rest.constrain(&trial)?;
                         rest.balance(&mut ahead);
-                        largest(&ahead).1 < residual
+                        weighed(&ahead) < weighed(&gradient)
                     };
                 if better {
                     energy = found;
@@ -189,14 +242,8 @@ pub fn equilibrium(dynamics: &mut Dynamics, t: f64, start: &[f64]) -> Result<Equ
             }
             along *= 0.5;
         }
-        if !taken {
-            if !balanced(residual) {
-                return Err(given_up);
-            }
-            stalled = 5;
-            // Factors of constraints are those of the last trial.
-            best = residual;
-        }
+        // Factors of constraints are those of the last trial, so that the next iteration tells whether this is balance.
+        stuck = !taken;
     }
     unreachable!("the last iteration returns")
 }

@@ -24,6 +24,8 @@ const BLOCK: usize = 6;
 
 /// With more coordinates, stiffnesses are not looked at elsewhere: that takes as long as to find modes.
 const MOST_TRIED: usize = 3000;
+/// More motions that cost no energy are not counted.
+const MOST_FREE: usize = 300;
 /// A stiffness that changes by this part within the error of the equilibrium is not known.
 const CHANGED: f64 = 0.1;
 
@@ -79,6 +81,8 @@ pub struct Modes {
     pub modes: Vec<Mode>,
     /// What is known of those that cost no energy.
     pub rigid: Rigid,
+    /// Whether more than these may cost no energy: the search ended among such.
+    pub more_free: bool,
     /// With forces that depend on velocities, such as damping and gyroscopic ones, where there are any and coordinates are few enough.
     pub spirals: Option<Vec<Spiral>>,
     /// Whether damping is left out of all there is.
@@ -115,8 +119,19 @@ pub(crate) fn modes_where(
     }
     let mut shifted = Shifted::new(&rest, &mass);
     // Rigid motions are known only together.
-    let wanted = if coupled && small { freedom } else { count.max(7).min(freedom) };
+    let mut wanted = if coupled && small { freedom } else { count.max(7).min(freedom) };
     let mut found = spectrum(&mut rest, &mut mass, &mut shifted, wanted)?;
+    let ends_free = |found: &[Mode]| found.last().is_some_and(|mode| mode.kind == ModeKind::Free);
+    // Motions that cost no energy are counted all, as far as that is no long work.
+    while ends_free(&found) && wanted < freedom.min(MOST_FREE) && n <= MOST_TRIED {
+        wanted = (3 * wanted).min(freedom).min(MOST_FREE);
+        match spectrum(&mut rest, &mut mass, &mut shifted, wanted) {
+            Ok(more) => found = more,
+            Err(AnalyzeError::Modes { .. }) => break,
+            Err(error) => return Err(error),
+        }
+    }
+    let more_free = ends_free(&found) && found.len() < freedom;
     let spirals = match coupled && small {
         true => spirals(&mut rest, q, &found, count)?,
         false => None,
@@ -131,7 +146,7 @@ pub(crate) fn modes_where(
             Ok::<(), AnalyzeError>(())
         })?;
     }
-    Ok(Modes { modes: found, rigid, undamped: coupled && spirals.is_none(), spirals, freedom })
+    Ok(Modes { modes: found, rigid, more_free, undamped: coupled && spirals.is_none(), spirals, freedom })
 }
 
 /// The largest angular frequency about coordinates q, which need not be an equilibrium, to a part: explicit methods are stable with steps

@@ -144,29 +144,33 @@ impl<'a> Rest<'a> {
         }
     }
 
-    /// What forces at q are made of: the largest Σ |K_ij q_j|, to whose rounding they are known.
-    pub(crate) fn force_size(&mut self, q: &[f64]) -> Result<f64, EvalError> {
+    /// What forces at q are made of, by coordinate: Σ |K_ij q_j|, to whose rounding they are known.
+    pub(crate) fn force_sizes(&mut self, q: &[f64]) -> Result<Vec<f64>, EvalError> {
         let (k, n) = (self.linear.stiffness(), self.n);
-        let largest = |sums: &mut dyn Iterator<Item = f64>| sums.fold(0.0f64, f64::max);
         Ok(match self.linear.structure() {
             Structure::Dense(_) => {
                 let row = |i: usize| k[i * n..][..n].iter().zip(q).map(|(k, q)| (k * q).abs()).sum::<f64>();
-                largest(&mut (0..n).map(row))
+                (0..n).map(row).collect()
             }
             Structure::Sparse(pattern) => {
                 let row =
                     |i: usize| pattern.row(i).map(|p| (k[p] * q[pattern.columns()[p] as usize]).abs()).sum();
-                largest(&mut (0..n).map(row))
+                (0..n).map(row).collect()
             }
             Structure::Free(_) => {
-                // Signs without pattern, so that sizes do not cancel.
+                // Signs without pattern, so that sizes do not cancel; by chance some do, so all count as the largest.
                 let signed = |(i, q): (usize, &f64)| if (i * 7919 + i * i / 3) % 5 < 2 { -*q } else { *q };
                 let direction: Vec<f64> = q.iter().enumerate().map(signed).collect();
                 let mut out = vec![0.0; n];
                 self.linear.add_product(self.dynamics, &direction, &mut out)?;
-                largest(&mut out.iter().map(|x| x.abs()))
+                vec![largest(&out).1; n]
             }
         })
+    }
+
+    /// The largest of them.
+    pub(crate) fn force_size(&mut self, q: &[f64]) -> Result<f64, EvalError> {
+        Ok(largest(&self.force_sizes(q)?).1)
     }
 
     /// out = K d.

@@ -22,6 +22,8 @@ pub(crate) struct Shifted {
     form: Form,
     rho: f64,
     sigma: f64,
+    /// What is added on the diagonal besides, so that what costs no energy does not move by rounding; nothing if it is empty.
+    floor: Vec<f64>,
     rows: usize,
 }
 
@@ -72,7 +74,7 @@ impl Shifted {
                 Form::Products { gradients: Box::new(ConjugateGradients::new(n)), diagonal: vec![1.0; n] }
             }
         };
-        Shifted { form, rho: 0.0, sigma: 0.0, rows: rest.rows }
+        Shifted { form, rho: 0.0, sigma: 0.0, floor: Vec::new(), rows: rest.rows }
     }
 
     /// Whether definiteness is known from factors, and not only along the way of a solution.
@@ -83,7 +85,14 @@ impl Shifted {
     /// Factors K + σM at the last place of `rest`. Returns whether it is positive definite in the allowed directions; without factors, it is taken
     /// for that.
     pub(crate) fn factor(&mut self, rest: &Rest<'_>, mass: &Mass, sigma: f64) -> bool {
+        self.factor_above(rest, mass, sigma, Vec::new())
+    }
+
+    /// As [`Shifted::factor`], with a diagonal besides.
+    pub(crate) fn factor_above(&mut self, rest: &Rest<'_>, mass: &Mass, sigma: f64, floor: Vec<f64>) -> bool {
         self.sigma = sigma;
+        self.floor = floor;
+        let floor = &self.floor;
         let jacobian = rest.factors.as_ref().map(leastaction_mechanics::ConstraintFactors::jacobian);
         let steep = jacobian.map_or(0.0, |(_, g)| g.iter().fold(0.0f64, |m, g| m.max(g * g)));
         let heavy = (0..rest.n).map(|i| mass.diagonal(i)).fold(0.0, f64::max);
@@ -99,6 +108,7 @@ impl Shifted {
                 Structure::Free(_) => {}
             }
             mass.pattern.entries().zip(&mass.entries).for_each(|((i, j), m)| add(i, j, sigma * m));
+            floor.iter().enumerate().for_each(|(i, f)| add(i, i, *f));
             if let Some((pattern, g)) = jacobian {
                 for row in 0..pattern.rows() {
                     for a in pattern.row(row) {
@@ -145,13 +155,14 @@ impl Shifted {
         tolerance: f64,
     ) -> Result<Curvature, AnalyzeError> {
         if let Form::Products { gradients, diagonal } = &mut self.form {
-            let (sigma, n) = (self.sigma, rest.n);
+            let (sigma, floor, n) = (self.sigma, &self.floor, rest.n);
             let mut weighed = vec![0.0; n];
             let rest = std::cell::RefCell::new(rest);
             let apply = |d: &[f64], out: &mut [f64]| {
                 rest.borrow_mut().product(d, out)?;
                 mass.product(d, &mut weighed);
                 out.iter_mut().zip(&weighed).for_each(|(out, m)| *out += sigma * m);
+                out.iter_mut().zip(floor).zip(d).for_each(|((out, f), d)| *out += f * d);
                 Ok::<(), EvalError>(())
             };
             let precondition = |x: &mut [f64]| {

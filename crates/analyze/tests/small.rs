@@ -1,6 +1,6 @@
 //! Systems of few coordinates, against closed forms.
 
-use leastaction_analyze::{AnalyzeError, ModeKind, equilibrium, largest_frequency, modes};
+use leastaction_analyze::{AnalyzeError, ModeKind, Rigid, equilibrium, largest_frequency, modes};
 use leastaction_expr::Graph;
 use leastaction_mechanics::Model;
 
@@ -191,4 +191,84 @@ fn a_stiffness_that_vanishes_is_told() {
         modes.iter().all(|mode| mode.steady && mode.kind == ModeKind::Vibration)
     };
     assert!(steady(1.0) && !steady(0.0));
+}
+
+/// Where a search from a place ends, in a potential of two coordinates with masses 1.
+fn rest_of(
+    start: [f64; 2],
+    potential: impl for<'g> Fn(
+        &'g Graph,
+        leastaction_expr::Expr<'g>,
+        leastaction_expr::Expr<'g>,
+    ) -> leastaction_expr::Expr<'g>,
+) -> Result<leastaction_analyze::Equilibrium, AnalyzeError> {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let [x, y] = model.coordinates(["x", "y"]);
+    model.particle("one", 1.0, [x]);
+    model.particle("other", 1.0, [y]);
+    model.potential("given", potential(&graph, x, y));
+    equilibrium(&mut model.system().unwrap().dynamics().unwrap(), 0.0, &start)
+}
+
+#[test]
+fn a_soft_coordinate_is_found_next_to_a_stiff_one() {
+    for stiff in [1.0, 1e6, 1e10, 1e12, 1e15] {
+        let found = rest_of([7.0, 7.0], |_, x, y| stiff * (x - 1.0).pow(2) + (y - 2.0).pow(2)).unwrap();
+        assert!(
+            (found.q[0] - 1.0).abs() < 1e-9 && (found.q[1] - 2.0).abs() < 1e-9 && found.is_stable(),
+            "{stiff}: {found:?}"
+        );
+        // Weights on springs.
+        let found =
+            rest_of([0.1, 0.1], |_, x, y| 0.5 * stiff * x * x + 0.5 * y * y - 9.81 * x - 9.81 * y).unwrap();
+        assert!((found.q[0] * stiff / 9.81 - 1.0).abs() < 1e-9, "{stiff}: {found:?}");
+        assert!((found.q[1] - 9.81).abs() < 1e-8, "{stiff}: {found:?}");
+    }
+}
+
+#[test]
+fn a_force_that_fades_is_no_balance() {
+    let fades = [
+        rest_of([0.0, 0.0], |_, x, y| (-x).exp() + y * y),
+        rest_of([0.0, 1.0], |_, x, y| 1.0 / (x - y).pow(2).sqrt()),
+        rest_of([0.3, 1.0], |_, x, y| 1.0 / (x * x + y * y).sqrt()),
+    ];
+    for found in fades {
+        let error = found.unwrap_err();
+        assert!(
+            matches!(error, AnalyzeError::Unbounded { .. } | AnalyzeError::NotConverged { .. }),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn all_motions_that_cost_no_energy_are_counted() {
+    // A rope of 21 springs that are not stretched: each of 20 knots is free across it, in two directions.
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let knots: Vec<[_; 3]> = (0..20)
+        .map(|i| {
+            model.coordinates(
+                [format!("x{i}"), format!("y{i}"), format!("z{i}")].each_ref().map(String::as_str),
+            )
+        })
+        .collect();
+    knots.iter().enumerate().for_each(|(i, knot)| model.particle(&format!("knot {i}"), 1.0, *knot));
+    let at = |x: f64| [graph.number(x), graph.number(0.0), graph.number(0.0)];
+    let all: Vec<_> = std::iter::once(at(0.0)).chain(knots).chain([at(21.0)]).collect();
+    let springs = all.windows(2).map(|ends| {
+        let [x, y, z] = [0, 1, 2].map(|i| ends[1][i] - ends[0][i]);
+        50.0 * ((x * x + y * y + z * z).sqrt() - 1.0).pow(2)
+    });
+    model.potential("springs", graph.sum(springs.collect::<Vec<_>>()));
+    let mut dynamics = model.system().unwrap().dynamics().unwrap();
+    let start: Vec<f64> = (1..=20).flat_map(|i| [f64::from(i), 0.0, 0.0]).collect();
+    for count in [1, 6, 10, 50] {
+        let found = modes(&mut dynamics, 0.0, &start, count).unwrap();
+        let Rigid { translations, rotations, others } = &found.rigid;
+        assert_eq!(translations.len() + rotations.len() + others, 40, "{:?}", found.rigid);
+        assert!(!found.more_free && found.modes.len() == count);
+    }
 }

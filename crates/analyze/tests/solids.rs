@@ -126,6 +126,23 @@ fn a_cantilever_bends_as_its_tetrahedra_do() {
     found.modes.iter().zip(expected).for_each(|(mode, expected)| close(mode.frequency(), expected, 1e-7));
 }
 
+/// Micrometres of silicon sag by femtometres, as large ones do: what a weight does is not lost in what stiffnesses are made of.
+#[test]
+fn a_cantilever_of_micrometres_sags_in_proportion() {
+    let tip_of = |scale: f64, young: f64, gravity: f64| {
+        let mesh = Mesh::cuboid([scale, scale, 10.0 * scale], [2, 2, 20]).unwrap();
+        let (mut dynamics, q) =
+            Body { gravity: [-gravity, 0.0, 0.0], young, ..body(&mesh, "linear", &root) }.dynamics();
+        let found = equilibrium(&mut dynamics, 0.0, &q).unwrap();
+        assert!(found.is_stable() && found.iterations < 12, "{found:?}");
+        displacement(&dynamics, &mesh, &found.q, mesh.nodes().len() - 1)[0]
+    };
+    // Deflections go with ρ g l²/E.
+    let large = tip_of(1.0, 1000.0, 0.01) / 1e-5;
+    let small = tip_of(1e-6, 1.7e11, 2330.0 * 9.81) / (2330.0 * 9.81 * 1e-12 / 1.7e11);
+    close(small, large, 1e-3);
+}
+
 #[test]
 #[ignore = "a mesh of 30 720 tetrahedra"]
 fn a_cantilever_converges_to_the_solid() {
