@@ -20,9 +20,11 @@ const ITERATIONS: usize = 500;
 /// Forces that are this part of what they are made of are rounding.
 const ROUNDING: f64 = 32.0 * f64::EPSILON;
 /// Forces that do not become smaller any more count as balanced below this part.
-const BALANCED: f64 = 1e-9;
+const BALANCED: f64 = 1e-12;
 /// A step that is this part of the way a coordinate has gone moves nothing visibly, even if it ends at 0: a stiff spring ends close to that.
 const UNSEEN: f64 = 1e-20;
+/// An energy of second order that is this part of its terms is no rounding.
+const HELD: f64 = 64.0 * f64::EPSILON;
 /// The smallest shift, as a part of each stiffness: so that what costs no energy does not move by rounding.
 const SMALLEST: f64 = 1e-11;
 /// A coordinate that went so many times as far as all were at the start will not stop; nor will forces that have grown so much without being balanced.
@@ -161,6 +163,16 @@ pub fn equilibrium(dynamics: &mut Dynamics, t: f64, start: &[f64]) -> Result<Equ
             0.0 => Curvature::Positive,
             _ => shifted.solve(&mut rest, &mass, &side, &mut direction, tolerance)?,
         };
+        // What is soft only next to what is stiff needs no floor; what costs no energy does, and a step along it shows that.
+        if sigma == 0.0 && positive && residual > 0.0 && shifted.is_factored() {
+            let mut bare = vec![0.0; n];
+            if shifted.factor(&rest, &mass, 0.0) {
+                shifted.solve(&mut rest, &mass, &side, &mut bare, tolerance)?;
+                if dot(&side, &bare) > HELD * rest.terms(&bare) {
+                    std::mem::swap(&mut direction, &mut bare);
+                }
+            }
+        }
         let whole = sigma == 0.0 && curvature == Curvature::Positive;
         let seen: Vec<usize> = (0..n)
             .filter(|&i| direction[i].abs() > UNSEEN * moved[i] + 4.0 * f64::EPSILON * q[i].abs())
@@ -168,10 +180,13 @@ pub fn equilibrium(dynamics: &mut Dynamics, t: f64, start: &[f64]) -> Result<Equ
         let among = |part: f64| seen.iter().all(|&i| gradient[i].abs() <= part * sizes[i]);
         let weight = |i: usize| rest.diagonal(i).map_or(1.0, f64::abs);
         let step: f64 = seen.iter().map(|&i| weight(i) * direction[i].powi(2)).sum();
-        let shrinks = step < 0.8 * last_step;
+        let shrinks = step < 0.98 * last_step;
         last_step = step;
         let ends = residual == 0.0
-            || whole && (seen.is_empty() || !shrinks && among(ROUNDING) || stalled > 4 && among(BALANCED))
+            || whole
+                && (seen.is_empty()
+                    || !shrinks && among(ROUNDING)
+                    || !shrinks && stalled > 4 && among(BALANCED))
             || !positive && (small(ROUNDING) || stalled > 4 && small(BALANCED))
             || stuck && among(BALANCED);
         if ends {

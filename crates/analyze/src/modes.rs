@@ -319,15 +319,9 @@ fn leading(shape: &[f64]) -> usize {
 
 /// Below this, φᵀKφ is rounding.
 fn noise(rest: &Rest<'_>, shape: &[f64], size: f64) -> f64 {
-    let (k, n) = (rest.linear.stiffness(), rest.n);
-    let sum: f64 = match rest.linear.structure() {
-        Structure::Dense(_) => {
-            (0..n * n).map(|place| (shape[place / n] * k[place] * shape[place % n]).abs()).sum()
-        }
-        Structure::Sparse(pattern) => {
-            pattern.entries().zip(k).map(|((i, j), k)| (shape[i] * k * shape[j]).abs()).sum()
-        }
+    let sum = match rest.linear.structure() {
         Structure::Free(_) => 1e2 * size,
+        _ => rest.terms(shape),
     };
     // Entries are sums of terms that cancel, each known to rounding.
     1e4 * f64::EPSILON * sum.max(f64::MIN_POSITIVE) + ZERO * size

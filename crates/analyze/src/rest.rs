@@ -173,6 +173,20 @@ impl<'a> Rest<'a> {
         Ok(largest(&self.force_sizes(q)?).1)
     }
 
+    /// What dᵀKd is made of: Σ |d_i K_ij d_j|, where the stiffness is kept.
+    pub(crate) fn terms(&self, d: &[f64]) -> f64 {
+        let (k, n) = (self.linear.stiffness(), self.n);
+        match self.linear.structure() {
+            Structure::Dense(_) => {
+                (0..n * n).map(|place| (d[place / n] * k[place] * d[place % n]).abs()).sum()
+            }
+            Structure::Sparse(pattern) => {
+                pattern.entries().zip(k).map(|((i, j), k)| (d[i] * k * d[j]).abs()).sum()
+            }
+            Structure::Free(_) => f64::INFINITY,
+        }
+    }
+
     /// out = K d.
     pub(crate) fn product(&mut self, d: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
         out.fill(0.0);

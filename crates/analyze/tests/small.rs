@@ -227,6 +227,17 @@ fn a_soft_coordinate_is_found_next_to_a_stiff_one() {
     }
 }
 
+/// A weight on a soft spring, with another mass on a stiff one: forces are known to 1e-16 of the stiff one.
+#[test]
+fn a_soft_motion_of_what_is_stiff_is_found() {
+    for stiff in [1.0, 1e6, 1e9, 1e11] {
+        let found =
+            rest_of([7.0, 6.0], |_, x, y| 0.5 * stiff * (x - y).pow(2) + 0.5 * y * y - 9.81 * y).unwrap();
+        let close = |q: f64| (q - 9.81).abs() < 1e-9 + 1e-14 * stiff;
+        assert!(found.q.iter().all(|q| close(*q)), "{stiff}: {found:?}");
+    }
+}
+
 #[test]
 fn a_force_that_fades_is_no_balance() {
     let fades = [
