@@ -30,6 +30,7 @@ bench:
 	$(CARGO) bench --package leastaction-mechanics --bench equations
 	$(CARGO) bench --package leastaction-mechanics --bench acceleration
 	$(CARGO) bench --package leastaction-integrate --bench chain
+	$(CARGO) bench --package leastaction-integrate --bench gradient
 	$(CARGO) bench --package leastaction-field --bench tetrahedra
 	$(CARGO) bench --package leastaction-field --bench pairs
 

@@ -3,10 +3,10 @@
 //!
 //! `cargo run --release --example choices`; some names choose models. `--write` puts the table into `book/src/choices.md`.
 
-use leastaction::{Graph, METHODS, Overrides, Simulation, Sizing, Source, catalog};
+use leastaction::{Graph, METHODS, Moment, Overrides, Simulation, Sizing, Source, catalog};
 use std::fmt::Write;
+use std::ops::ControlFlow;
 use std::path::Path;
-use std::time::Instant;
 
 /// A run of more steps is given up.
 const PATIENCE: u64 = 200_000;
@@ -14,6 +14,9 @@ const PATIENCE: u64 = 200_000;
 const RIGHT: f64 = 1e-10;
 /// A run shorter than this, in seconds, nobody waits for: all such are alike.
 const AT_ONCE: f64 = 2e-3;
+/// A run that takes so many times as long as the choice is given up, as no better, and a reference that takes so many seconds.
+const HOPELESS: f64 = 3.0;
+const LONGEST: f64 = 60.0;
 /// Each run is timed so often, and the shortest time counts.
 const TIMES: usize = 2;
 
@@ -21,13 +24,17 @@ const TIMES: usize = 2;
 const BEGIN: &str = "<!-- made by: cargo run --release --example choices -- --write -->\n";
 const END: &str = "<!-- end -->";
 
-/// Seconds that this thread was busy, where the system tells; else seconds.
-fn busy(since: Instant) -> f64 {
-    // Only who gives way is told how long it was busy up to now.
-    std::thread::yield_now();
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let told = told.and_then(|text| text.split_whitespace().next()?.parse::<f64>().ok());
-    told.map_or_else(|| since.elapsed().as_secs_f64(), |nanoseconds| nanoseconds * 1e-9)
+/// Seconds for which this thread has been busy, where that is told; else the time.
+#[cfg(unix)]
+fn busy() -> f64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    now.tv_sec as f64 + 1e-9 * now.tv_nsec as f64
+}
+
+#[cfg(not(unix))]
+fn busy() -> f64 {
+    static BEGUN: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    BEGUN.get_or_init(std::time::Instant::now).elapsed().as_secs_f64()
 }
 
 /// A run: how long it takes with all that is compiled for it, where it ends, and by which method.
@@ -37,17 +44,29 @@ struct Timed {
     method: &'static str,
 }
 
-fn time(source: &Source, overrides: &Overrides) -> Option<Timed> {
+/// Times a run, if it takes no more than so many seconds.
+fn time(source: &Source, overrides: &Overrides, most: f64) -> Option<Timed> {
     let once = || {
-        let (since, graph) = (Instant::now(), Graph::new());
-        let before = busy(since);
+        let (before, graph) = (busy(), Graph::new());
         let mut setup = source.setup(&graph, &[]).ok()?;
         let plan = &mut setup.plan;
         (plan.method, plan.step, plan.tolerance, plan.absolute) = (None, None, None, None);
         plan.absolutes.clear();
-        let run = Simulation::of(setup, overrides).ok()?.run().ok()?;
+        let mut steps = 0_u32;
+        let mut patient = |_: &mut Moment<'_, '_>| {
+            steps += 1;
+            if steps.is_multiple_of(16) && busy() - before > most {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        };
+        let run = Simulation::of(setup, overrides).ok()?.run_watched(&mut patient).ok()?;
+        if run.is_interrupted() {
+            return None;
+        }
         let method = run.simulation.integrator.card().name;
-        Some(Timed { end: run.trajectory.end().block(), seconds: busy(since) - before, method })
+        Some(Timed { end: run.trajectory.end().block(), seconds: busy() - before, method })
     };
     let mut best: Option<Timed> = None;
     for _ in 0..TIMES {
@@ -82,7 +101,7 @@ struct Row {
 
 fn judge(model: &str, source: &Source) -> Option<Row> {
     let patient = Overrides { max_steps: Some(PATIENCE), samples: Some(1), ..Overrides::default() };
-    let chosen = time(source, &patient)?;
+    let chosen = time(source, &patient, LONGEST)?;
     let by = |method: &str, tolerance| Overrides {
         method: Some(method.to_owned()),
         tolerance: Some(tolerance),
@@ -90,13 +109,14 @@ fn judge(model: &str, source: &Source) -> Option<Row> {
     };
     let reference = ["vern9", "taylor", "dop853", "radau5"]
         .into_iter()
-        .find_map(|method| time(source, &by(method, 1e-13)))?
+        .find_map(|method| time(source, &by(method, 1e-13), LONGEST))?
         .end;
     let error = distance(&chosen.end, &reference);
     let mut best = (chosen.seconds, chosen.method.to_owned());
+    let most = HOPELESS * chosen.seconds.max(AT_ONCE);
     for card in METHODS.iter().filter(|card| card.sizing != Sizing::Given) {
         for tolerance in [1e-6, 1e-8, 1e-10, 1e-12] {
-            let Some(run) = time(source, &by(card.name, tolerance)) else { break };
+            let Some(run) = time(source, &by(card.name, tolerance), most) else { break };
             if distance(&run.end, &reference) <= error.max(RIGHT) {
                 if run.seconds < best.0 {
                     best = (run.seconds, format!("{} {tolerance:e}", card.name));

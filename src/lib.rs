@@ -33,7 +33,9 @@ pub use leastaction_expr as expr;
 pub use leastaction_field as field;
 pub use leastaction_integrate as integrate;
 pub use leastaction_language as language;
+pub use leastaction_learn as learn;
 pub use leastaction_mechanics as mechanics;
+pub use leastaction_network as network;
 pub use leastaction_output as output;
 pub use leastaction_plot as plot;
 pub use leastaction_simulate as simulate;
@@ -49,10 +51,10 @@ pub use leastaction_expr::{
     jvp, operations, rust_function, substitute, vjp,
 };
 pub use leastaction_integrate::{
-    ALL as METHODS, Absolute, Block, Card, Checkpoint, CheckpointError, CheckpointFileError, Choice, Chunk,
-    Crossing, Density, DriftError, End, Ensemble, Event, Failed, Fate, Integrator, Keeps, Kind, Moment,
-    Needs, Pace, Reason, RunError, Sample, Sizing, StepError, Tolerance, Trajectory, UnknownMethod, Work,
-    energy_scale,
+    ALL as METHODS, Absolute, AdjointError, Block, Card, Checkpoint, CheckpointError, CheckpointFileError,
+    Choice, Chunk, Crossing, Density, DriftError, End, Ensemble, Event, Failed, Fate, Gradient, Integrator,
+    Keeps, Kind, Moment, Needs, Pace, Reason, RunError, Sample, Seed, Sizing, StepError, Tape, Tolerance,
+    Trajectory, UnknownMethod, Work, energy_scale,
 };
 pub use leastaction_mechanics::{
     Body, BodyError, Conserved, Constraint, Dynamics, Equations, EvalError, Facts, Form, Inertia,
@@ -62,7 +64,8 @@ pub use leastaction_mechanics::{
     System, Table, TableError, Term,
 };
 pub use leastaction_simulate::{
-    FailedRun, Measurements, Overrides, PrepareError, Problem, Run, Simulation, Source, SourceError, Warning,
+    FailedRun, Measurements, Overrides, PrepareError, Problem, Run, Sensitivity, SensitivityError,
+    Simulation, Source, SourceError, Warning,
 };
 
 /// The code in the README, tested.
@@ -81,3 +84,6 @@ pub mod equilibria {}
 
 #[doc = include_str!("../book/src/fields.md")]
 pub mod fields {}
+
+#[doc = include_str!("../book/src/gradients.md")]
+pub mod gradients {}

@@ -3,7 +3,7 @@
 use super::Failure;
 use clap::Args;
 use leastaction::output::{About, Format, Record, check, check_apart, write};
-use leastaction::simulate::{Overrides, Run, Source};
+use leastaction::simulate::{MeshFileError, Overrides, Run, Simulation, Source};
 use std::path::{Path, PathBuf};
 
 /// The options.
@@ -42,6 +42,16 @@ impl Files {
                 Err(Failure::usage(format!("`{}` is a file of meshes: events are no mesh", path.display())))
             }
             None => Ok(()),
+        }
+    }
+
+    /// Refuses files of meshes where there are none, before anything is run.
+    pub(super) fn check_meshes(&self, simulation: &Simulation) -> Result<(), Failure> {
+        match self.out.iter().find(|path| is_series(path)) {
+            Some(path) if simulation.meshes.is_empty() => {
+                Err(Failure::usage(MeshFileError::NoMesh { path: path.clone() }))
+            }
+            _ => Ok(()),
         }
     }
 

@@ -5,7 +5,7 @@ use leastaction::expr::Names;
 use leastaction::integrate::{Drift, Scale};
 use leastaction::output::Held;
 use leastaction::output::json::{list, number, object, text};
-use leastaction::simulate::{Conserved, Diagnosis, Measurements, Others, Run, Warning};
+use leastaction::simulate::{Balanced, Conserved, Diagnosis, FieldShare, Measurements, Others, Run, Warning};
 use leastaction::{Form, RunError, State};
 
 /// What there is to say besides the run itself.
@@ -98,6 +98,7 @@ pub(super) fn json(run: &Run, ending: &Ending<'_>) -> Result<String, Failure> {
         ("compile_s", number(simulation.compile.as_secs_f64())),
         ("wall_s", number(run.wall.as_secs_f64())),
         ("energy", measured.map_or_else(null, energy)),
+        ("work", measured.and_then(|measured| measured.work.as_ref()).map_or_else(null, worked)),
         ("conserved", measured.map_or_else(null, |measured| list(measured.conserved.iter().map(conserved)))),
         ("meshes", list(meshes(run)?)),
         ("constraints", measured.filter(|_| system.facts().constrained).map_or_else(null, constraints)),
@@ -115,21 +116,27 @@ pub(super) fn json(run: &Run, ending: &Ending<'_>) -> Result<String, Failure> {
 fn meshes(run: &Run) -> Result<Vec<String>, Failure> {
     let shares = run.field_shares().map_err(Failure::run)?;
     let all = run.simulation.mesh_sizes().into_iter().map(|mesh| {
-        let fields = shares.iter().filter(|share| share.mesh == mesh.name).map(|share| {
-            object([
-                ("name", text(&share.field.name)),
-                ("over", text(share.field.over.name())),
-                ("elements", share.field.elements.to_string()),
-                ("energy_start", number(share.first)),
-                ("energy_end", number(share.last)),
-            ])
+        let own = || shares.iter().filter(|share| share.mesh == mesh.name);
+        let energies = |share: &FieldShare<'_>| {
+            [("energy_start", number(share.first)), ("energy_end", number(share.last))]
+        };
+        let fields = own().filter_map(|share| {
+            let field = share.field?;
+            let size = [
+                ("name", text(&field.name)),
+                ("over", text(field.over.name())),
+                ("elements", field.elements.to_string()),
+            ];
+            Some(object(size.into_iter().chain(energies(share))))
         });
+        let kinetic = own().find(|share| share.field.is_none()).map(|share| object(energies(share)));
         let cells = mesh.cells.iter().map(|(kind, count)| (kind.name(), count.to_string()));
         object([
             ("name", text(mesh.name)),
             ("nodes", mesh.nodes.to_string()),
             ("cells", object(cells.collect::<Vec<_>>())),
             ("held", mesh.held.to_string()),
+            ("kinetic", kinetic.unwrap_or_else(|| "null".to_owned())),
             ("fields", list(fields)),
         ])
     });
@@ -141,6 +148,16 @@ fn energy(measured: &Measurements) -> String {
     members.extend(drift(&measured.energy.drift));
     members.push(("conserved", measured.energy.conserved.to_string()));
     object(members)
+}
+
+/// What was done on the energy and lost of it, and what is left besides.
+fn worked(work: &Balanced) -> String {
+    object([
+        ("supplied", number(work.supplied)),
+        ("dissipated", number(work.dissipated)),
+        ("residual", number(work.residual)),
+        ("scale", number(work.scale)),
+    ])
 }
 
 fn conserved(Conserved { name, drift: change }: &Conserved) -> String {

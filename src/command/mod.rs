@@ -8,6 +8,7 @@ mod equations;
 mod files;
 mod fmt;
 mod json;
+mod learn;
 mod list;
 mod merge;
 mod methods;
@@ -48,6 +49,9 @@ pub(crate) enum Command {
     Modes(rest::Modes),
     /// Compare methods on a system: what they cost, and how well they do.
     Compare(compare::Compare),
+    /// Learn energies from data: make datasets, train networks, judge and run them.
+    #[command(subcommand)]
+    Learn(learn::Learn),
     /// List the systems of the catalog.
     #[command(
         after_help = "Examples:\n  leastaction list\n  leastaction run pendulum\n  leastaction show pendulum"
@@ -96,6 +100,7 @@ impl Command {
             Command::Equilibrium(rest) => rest.execute(),
             Command::Modes(modes) => modes.execute(),
             Command::Compare(compare) => compare.execute(),
+            Command::Learn(learn) => learn.execute(),
             Command::List => Ok(list::text()),
             Command::Show(show) => show.execute(),
             Command::Equations(print) => print.execute(),

@@ -2,7 +2,7 @@
 
 use super::Failure;
 use super::files::apart;
-use super::pictures::animation_file;
+use super::pictures::{animation_file, plot_file};
 use super::run::several;
 use super::setting::What;
 use super::source::{title, unprepared};
@@ -12,7 +12,7 @@ use leastaction::analyze::{AnalyzeError, Equilibrium, Mode, ModeKind, Modes as F
 use leastaction::integrate::{number, rounded};
 use leastaction::output::json::{self, list, object, text};
 use leastaction::output::{Format, Table, check, write};
-use leastaction::plot::Animation;
+use leastaction::plot::{Animation, MOST_MODES, ModePicture, ModesPlot};
 use leastaction::simulate::{ModesTable, Problem};
 use leastaction::{EvalError, Graph, Overrides};
 use std::f64::consts::TAU;
@@ -43,7 +43,7 @@ pub(crate) struct Rest {
                   Where forces depend on velocities, such as damping, motions with these are told, too.\n\n\
                   Exit codes: 0 success, 1 there is no equilibrium or modes were not found, 2 wrong usage.\n\n\
                   Examples:\n  leastaction modes double-pendulum\n  leastaction modes coupled-chain -k 5 --out modes.csv\n  \
-                  leastaction modes double-pendulum --mode 2 --animate second.gif"
+                  leastaction modes double-pendulum --mode 2 --animate second.gif\n  leastaction modes jelly-cube --plot modes.png"
 )]
 pub(crate) struct Modes {
     #[command(flatten)]
@@ -54,11 +54,14 @@ pub(crate) struct Modes {
     /// Write the modes with their shapes to a file, by its ending: .csv, .npz (NumPy), .parquet or .json; may be repeated
     #[arg(long, value_name = "FILE")]
     out: Vec<PathBuf>,
+    /// Plot the modes to a file, as its ending says: .svg or .png; the first six, or the one that is asked for (repeatable)
+    #[arg(long, value_name = "FILE", value_parser = plot_file)]
+    plot: Vec<PathBuf>,
     /// Animate a mode in a file, as its ending says: .gif, or .mp4 if ffmpeg is installed (repeatable)
     #[arg(long, value_name = "FILE", value_parser = animation_file)]
     animate: Vec<PathBuf>,
-    /// Which mode is animated, from 1 [default: the lowest that vibrates]
-    #[arg(long, value_name = "N", requires = "animate", value_parser = clap::value_parser!(u32).range(1..))]
+    /// Which mode is animated, from 1 [default: the lowest that vibrates], and plotted [default: the first six]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     mode: Option<u32>,
     /// Print one JSON document
     #[arg(long)]
@@ -114,8 +117,14 @@ impl Rest {
 impl Modes {
     pub(crate) fn execute(self) -> Result<String, Failure> {
         checked(&self.out, &self.what.system)?;
+        if self.mode.is_some() && self.animate.is_empty() && self.plot.is_empty() {
+            return Err(Failure::usage(
+                "--mode says which mode is drawn: give --animate FILE or --plot FILE, too",
+            ));
+        }
         apart(&self.animate, &self.what.system)?;
-        self.animate.iter().try_for_each(|path| check(path)).map_err(Failure::usage)?;
+        apart(&self.plot, &self.what.system)?;
+        self.animate.iter().chain(&self.plot).try_for_each(|path| check(path)).map_err(Failure::usage)?;
         let graph = Graph::new();
         let (mut problem, rest) = found(&self.what, &graph)?;
         let found = problem.modes(&rest, self.count as usize).map_err(|error| failed(&error))?;
@@ -153,6 +162,9 @@ impl Modes {
                 }
             }
         }
+        if !self.plot.is_empty() {
+            self.draw(&mut problem, &rest, &found, &mut report)?;
+        }
         let json = self.json.then(|| {
             let mut all = members(&problem, &rest);
             all.extend(mode_members(&problem, &found));
@@ -162,6 +174,36 @@ impl Modes {
     }
 
     /// The mode that is animated.
+    /// Plots modes.
+    fn draw(
+        &self,
+        problem: &mut Problem<'_>,
+        rest: &Equilibrium,
+        found: &Found,
+        report: &mut Report,
+    ) -> Result<(), Failure> {
+        let numbered: Vec<(usize, &Mode)> = match self.mode {
+            Some(_) => vec![self.chosen(found)?],
+            None => (1..).zip(&found.modes).take(MOST_MODES).collect(),
+        };
+        let mut pictures = Vec::new();
+        for (number, mode) in numbered {
+            let record = problem.mode_record(rest, mode).map_err(Failure::run)?;
+            pictures.push(ModePicture { name: drawn(number, mode), record, shape: &mode.shape });
+        }
+        let subtitle =
+            format!("{} of {} modes, each as far as it is shown to go", pictures.len(), found.freedom);
+        let (title, drawing) = (problem.name.as_str(), &problem.setup.drawing);
+        let plot = ModesPlot { drawing, title, subtitle: &subtitle, modes: &pictures };
+        for path in &self.plot {
+            match plot.save(path) {
+                Ok(()) => report.written.push(path.display().to_string()),
+                Err(error) => report.errors.push(format!("no picture `{}`: {error}", path.display())),
+            }
+        }
+        Ok(())
+    }
+
     fn chosen<'m>(&self, found: &'m Found) -> Result<(usize, &'m Mode), Failure> {
         let vibrates = |mode: &Mode| mode.kind == ModeKind::Vibration;
         let number = match self.mode {
@@ -175,6 +217,15 @@ impl Modes {
             ))
         };
         Ok((number, found.modes.get(number - 1).ok_or_else(none)?))
+    }
+}
+
+/// What stands above the picture of a mode.
+fn drawn(number: usize, mode: &Mode) -> String {
+    match mode.kind {
+        ModeKind::Vibration => format!("{number}: ω = {}", rounded(mode.frequency(), 5)),
+        ModeKind::Free => format!("{number}: costs no energy"),
+        ModeKind::Growing => format!("{number}: grows as exp({} t)", rounded(mode.growth(), 5)),
     }
 }
 

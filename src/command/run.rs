@@ -72,6 +72,7 @@ impl Run {
         };
         let simulation = source.simulation(&Graph::new(), &overrides);
         let simulation = simulation.map_err(|error| unprepared(&source, &error))?;
+        self.files.check_meshes(&simulation)?;
 
         let mut watcher = Watcher::new(!self.quiet)?;
         // Nobody asks how good the numbers are who does not look at them.

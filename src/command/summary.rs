@@ -6,7 +6,7 @@ use leastaction::expr::Names;
 use leastaction::field::CellKind;
 use leastaction::integrate::{Drift, Scale, number, rounded};
 use leastaction::output::Held;
-use leastaction::simulate::{Conserved, GlobalError, Measurements, Run, Warning, digits};
+use leastaction::simulate::{Balanced, Conserved, GlobalError, Measurements, Run, Warning, digits};
 use leastaction::{Crossing, Pace, Projection, State, System, Work};
 use std::io::IsTerminal;
 
@@ -85,7 +85,19 @@ pub(super) fn summary(
     let held = run.held(&end).map_err(Failure::run)?;
     rows.extend(labelled("end", at_end(system, &end, &velocities, run.error.as_ref())));
     rows.extend(labelled("held", at_end_held(system, &held)));
-    rows.push(row("accuracy", run.error.as_ref().map_or("not known".to_owned(), ToString::to_string)));
+    let off = |warning: &Warning| match warning {
+        Warning::Drifted { name, .. } | Warning::Unexplained { name, .. } => name == "energy",
+        _ => false,
+    };
+    let accuracy = match &run.error {
+        // Both runs may have the same fault. What the text calls an invariant may be none.
+        Some(error) if error.digits() > 0 && measured.warnings.iter().any(off) => {
+            format!("not known, as the warning says; else {error}")
+        }
+        Some(error) => error.to_string(),
+        None => "not known".to_owned(),
+    };
+    rows.push(row("accuracy", accuracy));
     rows.extend(written.iter().map(|(kind, names)| row(kind, names.clone())));
     let mut insert = |before: &str, more: Vec<Vec<String>>| {
         let place = rows.iter().position(|row| row[0] == before).unwrap_or(0);
@@ -93,6 +105,7 @@ pub(super) fn summary(
     };
     insert("method", labelled("mesh", meshes(run)));
     insert("method", labelled("parameters", parameters));
+    insert("conserved", measured.work.iter().map(|work| row("work", worked(work))).collect());
     insert("conserved", labelled("fields", fields(run)?));
     insert("run", because.collect());
     insert("time", stopped.iter().map(|why| row("stopped", (*why).to_owned())).collect());
@@ -112,6 +125,18 @@ pub(super) fn summary(
 /// Rows of a label and a text, as they fit on the terminal.
 pub(super) fn rows_of(rows: Vec<Vec<String>>) -> String {
     table(&fitted(rows, columns()))
+}
+
+/// What was done, and whether the energy changed by that.
+fn worked(work: &Balanced) -> String {
+    // What is less than rounding of the rest is nothing.
+    let told = |value: f64| if value.abs() < 1e-13 * work.scale { "0".to_owned() } else { rounded(value, 6) };
+    let [supplied, dissipated] = [work.supplied, work.dissipated].map(told);
+    let closes = match work.relative() {
+        0.0 => "the balance closes exactly".to_owned(),
+        off => format!("the balance closes to {off:.1e}"),
+    };
+    format!("{supplied} supplied, {dissipated} dissipated: {closes}")
 }
 
 /// What there is of each mesh.
@@ -134,9 +159,14 @@ fn meshes(run: &Run) -> Vec<String> {
 fn fields(run: &Run) -> Result<Vec<String>, Failure> {
     let shares = run.field_shares().map_err(Failure::run)?;
     let told = shares.iter().map(|share| {
-        let (field, energies) = (share.field, [share.first, share.last].map(|energy| rounded(energy, 5)));
-        let (over, count) = (field.over.name(), field.elements);
-        format!("{} on {}: {} to {}, {count} {over}", field.name, share.mesh, energies[0], energies[1])
+        let [first, last] = [share.first, share.last].map(|energy| rounded(energy, 5));
+        match share.field {
+            Some(field) => {
+                let (over, count) = (field.over.name(), field.elements);
+                format!("{} on {}: {first} to {last}, {count} {over}", field.name, share.mesh)
+            }
+            None => format!("kinetic of {}: {first} to {last}", share.mesh),
+        }
     });
     Ok(told.collect())
 }

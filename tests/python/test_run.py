@@ -136,7 +136,7 @@ class Json(unittest.TestCase):
             done = run("run", system, "--json", "--until", "0.1")
             document = json.loads(done.stdout, parse_float=number, parse_constant=self.fail)
             keys = "system ended failure warnings parameters method pace because t steps rejected " \
-                "evaluations compile_s wall_s energy conserved meshes constraints start state accuracy outputs events"
+                "evaluations compile_s wall_s energy work conserved meshes constraints start state accuracy outputs events"
             self.assertEqual(list(document), keys.split())
             self.assertEqual(list(document["energy"]), "start end max_relative_error max_change scale relative_to conserved".split())
             self.assertEqual(list(document["state"]), ["t", "coordinates", "velocities", "momenta", "multipliers"])

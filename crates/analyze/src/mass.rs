@@ -38,8 +38,13 @@ impl Mass {
                     .collect()
             }
         };
-        let both = lower.iter().flat_map(|&(i, j, _)| [(i, j), (j, i)]);
-        let pattern = Pattern::new(n, n, both.chain((0..n).map(|i| (i, i))).collect());
+        let pattern = match lower.iter().all(|(i, j, _)| i == j) {
+            true => Pattern::from_rows(n, (0..n).map(|i| vec![i as u32])),
+            false => {
+                let both = lower.iter().flat_map(|&(i, j, _)| [(i, j), (j, i)]);
+                Pattern::new(n, n, both.chain((0..n).map(|i| (i, i))).collect())
+            }
+        };
         let mut entries = vec![0.0; pattern.len()];
         for (i, j, m) in lower {
             for (i, j) in [(i, j), (j, i)] {

@@ -160,7 +160,11 @@ pub fn largest_frequency(
     q: &[f64],
     tolerance: f64,
 ) -> Result<f64, AnalyzeError> {
-    let mut rest = Rest::new(dynamics, t)?;
+    // A few products are sooner done than the stiffness of very many coordinates is put together.
+    let mut rest = match q.len() > MANY {
+        true => Rest::by_products(dynamics, t)?,
+        false => Rest::new(dynamics, t)?,
+    };
     let mut mass = prepare(&mut rest, q, None)?;
     let mut map = Direct { rest: &mut rest, mass: &mut mass, sign: 1.0, shift: 0.0, random: Random::new(1) };
     // The error of an eigenvalue is of second order in that of its vector.
@@ -172,6 +176,9 @@ pub fn largest_frequency(
     }
     Ok(pairs.values.first().copied().unwrap_or(0.0).max(0.0).sqrt())
 }
+
+/// So many coordinates are very many.
+const MANY: usize = 10_000;
 
 /// The stiffness at q with the multipliers that balance forces best, and masses there. Forces must balance if a size of them is given.
 fn prepare(rest: &mut Rest<'_>, q: &[f64], at_rest: Option<f64>) -> Result<Mass, AnalyzeError> {

@@ -19,6 +19,16 @@ pub(crate) struct Rest<'a> {
 impl<'a> Rest<'a> {
     pub(crate) fn new(dynamics: &'a mut Dynamics, t: f64) -> Result<Rest<'a>, AnalyzeError> {
         let linear = Linearisation::new(dynamics)?;
+        Rest::with(dynamics, t, linear)
+    }
+
+    /// Of which only products with the stiffness are asked for.
+    pub(crate) fn by_products(dynamics: &'a mut Dynamics, t: f64) -> Result<Rest<'a>, AnalyzeError> {
+        let linear = Linearisation::by_products(dynamics)?;
+        Rest::with(dynamics, t, linear)
+    }
+
+    fn with(dynamics: &'a mut Dynamics, t: f64, linear: Linearisation) -> Result<Rest<'a>, AnalyzeError> {
         let system = dynamics.system().clone();
         let (n, rows) = (system.degrees(), system.constraints().len());
         if let Some((name, _)) = system.constraints().iter().find(|(_, level)| *level == Level::Velocity) {

@@ -32,20 +32,20 @@ pub(crate) fn spirals(
     count: usize,
 ) -> Result<Option<Vec<Spiral>>, AnalyzeError> {
     let (n, m, t) = (rest.n, modes.len(), rest.t);
-    let Some((pattern, entries)) = rest.linear.rates(rest.dynamics, t, q)? else { return Ok(None) };
-    if entries.iter().all(|d| *d == 0.0) {
-        return Ok(None);
-    }
+    let mut acts = false;
     let mut matrix = vec![0.0; 4 * m * m];
     let mut image = vec![0.0; n];
     for (j, mode) in modes.iter().enumerate() {
-        image.fill(0.0);
-        pattern.add_product::<1>(entries, &mode.shape, &mut image);
+        rest.linear.damping(rest.dynamics, t, q, &mode.shape, &mut image)?;
+        acts |= image.iter().any(|force| *force != 0.0);
         matrix[j * 2 * m + m + j] = 1.0;
         matrix[(m + j) * 2 * m + j] = -mode.square;
         for (i, other) in modes.iter().enumerate() {
             matrix[(m + i) * 2 * m + m + j] = -dot(&other.shape, &image);
         }
+    }
+    if !acts {
+        return Ok(None);
     }
     let Some((values, vectors)) = eigen::general(&matrix, 2 * m) else {
         return Err(AnalyzeError::Modes { count, products: 0, residual: f64::NAN });

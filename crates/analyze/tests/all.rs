@@ -3,5 +3,6 @@
 
 mod body;
 mod clusters;
+mod consistent;
 mod small;
 mod solids;

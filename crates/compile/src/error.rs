@@ -3,6 +3,7 @@
 use crate::assembly::AssemblyError;
 use crate::kernel::{ArgumentError, CompileError};
 use crate::program::BuildError;
+use crate::reverse::ReverseError;
 use crate::series::SeriesError;
 use std::sync::Arc;
 
@@ -21,6 +22,9 @@ pub enum CodeError {
     /// The program has no Taylor series.
     #[error(transparent)]
     Series(Arc<SeriesError>),
+    /// The program has no reverse.
+    #[error(transparent)]
+    Reverse(#[from] ReverseError),
     /// The code cannot be run with these arguments.
     #[error(transparent)]
     Arguments(#[from] ArgumentError),
@@ -34,6 +38,7 @@ impl PartialEq for CodeError {
             (CodeError::Assembly(a), CodeError::Assembly(b)) => a == b,
             (CodeError::Compile(a), CodeError::Compile(b)) => Arc::ptr_eq(a, b),
             (CodeError::Series(a), CodeError::Series(b)) => Arc::ptr_eq(a, b),
+            (CodeError::Reverse(a), CodeError::Reverse(b)) => a == b,
             (CodeError::Arguments(a), CodeError::Arguments(b)) => a == b,
             _ => false,
         }

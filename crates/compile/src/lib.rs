@@ -40,7 +40,8 @@
 //!               ├─► expand ─► native: functions in primitives, registers, x86-64 with AVX-512 or AVX2;
 //!               │             equal instructions of one state packed into vectors
 //!               ├─► assembly: programs called by programs, such as a whole step of an integrator
-//!               └─► series: the Taylor coefficients of the motion
+//!               ├─► series: the Taylor coefficients of the motion
+//!               └─► reverse: derivatives of a weighted sum of outputs by all inputs and parameters, a program again
 //! ```
 //!
 //! Equal instructions are one from the start. Constant powers stay whole in a Program, which may be differentiated, and are
@@ -67,6 +68,7 @@ mod native;
 mod program;
 #[cfg(test)]
 mod random;
+mod reverse;
 mod series;
 mod vectorized;
 
@@ -79,5 +81,6 @@ pub use kernel::{ArgumentError, BACKEND_VARIABLE, Backend, CompileError, Evaluat
 pub use leastaction_expr::Double;
 pub use native::NativeError;
 pub use program::{BuildError, Program};
+pub use reverse::ReverseError;
 pub use series::{Expansion, Form, Series, SeriesError, SeriesEvaluator};
 pub use vectorized::{Loops, vectorized};

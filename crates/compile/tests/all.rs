@@ -7,3 +7,4 @@ mod common;
 mod fuzz;
 mod kernel;
 mod lean;
+mod reverse;

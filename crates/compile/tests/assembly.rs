@@ -126,3 +126,25 @@ fn what_cannot_be_called_is_refused() {
     let bad = a.constant(f64::NAN);
     assert!(matches!(a.finish(&[bad]), Err(BuildError::NonFiniteConstant { .. })));
 }
+
+/// A sine that was paired with a cosine stays a sine where nothing needs the cosine any more.
+#[test]
+fn a_sine_may_lose_its_cosine() {
+    let graph = Graph::new();
+    let x = graph.symbol("x");
+    let both = Program::build(&[x], &[], &[x.sin(), x.cos()]).unwrap();
+    for kept in 0..2 {
+        let mut assembly = Assembly::with_inputs(1, &[]).unwrap();
+        let input = assembly.input(0);
+        let outputs = assembly.call(&both, &[input]).unwrap();
+        let program = assembly.finish(&[outputs[kept]]).unwrap();
+        for backend in Backend::ALL.into_iter().filter(|b| b.is_available()) {
+            let mut one = Kernel::with_backend(program.clone(), backend).unwrap().evaluator(&[]).unwrap();
+            let (mut out, mut lanes) = ([0.0], [0.0; LANES]);
+            one.eval(&[0.75], &mut out).unwrap();
+            one.eval_lanes(&[0.75; LANES], &mut lanes).unwrap();
+            let exact = [0.75_f64.sin(), 0.75_f64.cos()][kept];
+            assert!((out[0] - exact).abs() < 1e-15 && lanes == [out[0]; LANES], "{backend}: {out:?}");
+        }
+    }
+}

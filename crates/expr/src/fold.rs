@@ -411,7 +411,34 @@ fn fold_pow(store: &mut Store, a: Id, b: Id) -> Id {
         let square = pow(store, x, b);
         return scaled(store, k * k, square);
     }
+    if n == 2.0
+        && let Some([u, ..]) = store.applied(a, Op::Sqrt)
+        && is_sum_of_squares(store, u)
+    {
+        return u;
+    }
     intern(store, Op::Pow, [a, b, a])
+}
+
+/// Whether a node is a sum of squares and of multiples of them, as the square of a length is.
+fn is_sum_of_squares(store: &Store, sum: Id) -> bool {
+    /// Longer sums are left alone, so that making a node takes bounded time.
+    const LONGEST: usize = 8;
+    let (mut open, mut count) = ([sum; LONGEST], 1);
+    while count > 0 {
+        count -= 1;
+        let (k, term) = coefficient(store, open[count]);
+        match store.node(term) {
+            Node::Apply(Op::Add, [a, b, _]) if k > 0.0 && count + 2 <= LONGEST => {
+                (open[count], open[count + 1]) = (a, b);
+                count += 2;
+            }
+            Node::Apply(Op::Pow, [_, n, _]) if k > 0.0 && store.number(n) == Some(2.0) => {}
+            Node::Number(bits) if k > 0.0 && f64::from_bits(bits) >= 0.0 => {}
+            _ => return false,
+        }
+    }
+    true
 }
 
 fn fold_select(store: &mut Store, c: Id, a: Id, b: Id) -> Id {
@@ -442,6 +469,20 @@ mod tests {
         assert_eq!(x - x, graph.number(0.0));
         assert_eq!(x.pow(0.0), graph.number(1.0));
         assert_eq!(0.0 - x, -x);
+    }
+
+    /// The square of a length has no root in it, so that its slope is known where it is 0. What may be negative keeps its root.
+    #[test]
+    fn squares_of_lengths_have_no_roots() {
+        let graph = Graph::new();
+        let parse = |text: &str| graph.parse(text).unwrap();
+        for text in ["x^2 + y^2", "x^2 + y^2 + z^2", "4*x^2 + 3*(y - 1)^2", "(x + 2*y)^2", "x^2 + 1"] {
+            assert_eq!(parse(&format!("sqrt({text})^2")), parse(text), "{text}");
+            assert_eq!(parse(&format!("sqrt({text})*sqrt({text})")), parse(text), "{text}");
+        }
+        for text in ["x", "x^2 - y^2", "x^2 + y", "x^3 + y^2", "x^2 - 1", "2 - 3*x^2"] {
+            assert_eq!(parse(&format!("sqrt({text})^2")).to_string(), format!("sqrt({})^2", parse(text)));
+        }
     }
 
     #[test]

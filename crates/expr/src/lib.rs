@@ -53,6 +53,7 @@
 //!   derivatives see nothing of the branch not taken;
 //! - like terms 2x+3x → 5x are rounded once instead of three times;
 //! - x·(x·y) → x²·y for a symbol x, rounded in another order;
+//! - (√u)² is u where u is a sum of squares, as the square of a length is: its derivative is known at 0, too;
 //! - (x cos t)² + (x sin t)² is x², free of the rounding of sine and cosine;
 //! - functions of constants are rounded by the table's `value`, which may differ from compiled code by 2 ulp.
 
@@ -71,6 +72,7 @@ mod parse;
 mod print;
 mod random;
 mod symbols;
+mod textbook;
 mod value;
 
 pub use advice::Advice;
@@ -84,6 +86,7 @@ pub use owned::{Owned, Rebind, Rebinding};
 pub use parse::{
     Glossary, Kind, ParseError, Parser, Scope, Span, Token, Value, nearest, needs_quotes, tokens,
 };
-pub use print::{PrintError, c_function, rust_function};
+pub use print::{PrintError, c_function, julia_function, python_function, rust_function};
 pub use random::Random;
 pub use symbols::{BlockError, Shape, Symbol, SymbolBlock};
+pub use textbook::{Printed, SymbolKind, Textbook};

@@ -12,8 +12,9 @@ mod topology;
 
 pub use check::{Meeting, MeshError};
 pub use field::{
-    ALL as FIELDS, Card, Element, ExprVector, Field, FieldError, Keep, Nodes, NodesError, Over, Parameter,
-    Per, Point, Value, add_particles, at_places, enclosed_volume, lame, lumped_masses, shipped,
+    ALL as FIELDS, Card, Element, ExprVector, Field, FieldError, Keep, Movable, Nodes, NodesError, Over,
+    Parameter, Per, Point, Value, add_coupled_nodes, add_nodes, at_places, consistent_masses,
+    enclosed_elements, enclosed_volume, keep_elements, lame, lumped_masses, shipped,
 };
 pub use format::{FormatError, ReadError};
 pub use mesh::{CellKind, Group, Mesh, Vector};

@@ -33,6 +33,11 @@ impl Block {
         Block { carry: vec![0.0; values.len()], values, width: LANES }
     }
 
+    /// Values in so many lanes.
+    pub(crate) fn of(values: &[f64], width: usize) -> Block {
+        Block { values: values.to_vec(), carry: vec![0.0; values.len()], width }
+    }
+
     /// The number of lanes: 1 or 8.
     #[must_use]
     pub fn width(&self) -> usize {

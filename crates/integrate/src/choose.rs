@@ -31,7 +31,7 @@ use crate::error::{RunError, number};
 use crate::integrator::Integrator;
 use crate::pace::{Absolute, Pace, Tolerance};
 use crate::stiff_field::{PART, field_frequency};
-use leastaction_mechanics::{Dynamics, Facts, State};
+use leastaction_mechanics::{Dynamics, Facts, Quantity, State, System};
 use std::f64::consts::TAU;
 use std::ops::ControlFlow;
 
@@ -64,6 +64,8 @@ const MANY: usize = 100;
 const TRIAL_STEPS: u64 = 200;
 const TRIAL_LOOKS: u64 = 10;
 const LARGEST: usize = 64;
+/// The derivatives of a field of more instructions are found by differences: to compile formulas of them would take longer than all the rest.
+const LONG_FIELD: usize = 150;
 /// The size of a trial of a whole run.
 const LONG_TRIAL_STEPS: u64 = 50_000;
 /// A motion speeds up whose shortest steps are so many times shorter in the second half of a trial than in the first.
@@ -178,11 +180,11 @@ fn of_field(facts: &Facts, frequency: f64, span: f64, pace: &Option<Pace>) -> Op
         () => return None,
     };
     let limit = 2.0 / frequency;
-    let told = number(&rounded_to(limit, 3));
+    let longest = number(&rounded_to(limit, 3));
     let (step, why) = match pace {
         Some(Pace::Step(step)) if step.abs() * frequency > LONG_STEP => return None,
         Some(Pace::Step(step)) => {
-            (*step, format!("it keeps {keeps}; steps are stable up to {told}, by the stiffest element"))
+            (*step, format!("it keeps {keeps}; steps are stable up to {longest}, by the stiffest element"))
         }
         _ => {
             let step = span.signum() * rounded_to(PART * limit, 2);
@@ -190,7 +192,7 @@ fn of_field(facts: &Facts, frequency: f64, span: f64, pace: &Option<Pace>) -> Op
             (
                 step,
                 format!(
-                    "it keeps {keeps}; the step is {part} of the longest that the stiffest element allows, {told}"
+                    "it keeps {keeps}; the step is {part} of the longest that the stiffest element allows, {longest}"
                 ),
             )
         }
@@ -384,15 +386,15 @@ impl Tempo {
         if d > LARGEST {
             return Ok(tempo);
         }
-        tempo.see(dynamics, start.t, &start.block())?;
+        // So few steps are not worth a kernel of their own.
         let trial = Integrator::named("dormand-prince5", Tolerance::relative(1e-3))
-            .map(|run| run.at_most(TRIAL_STEPS));
+            .map(|run| run.at_most(TRIAL_STEPS).compiled(false));
         let Ok(trial) = trial else { return Ok(tempo) };
-        let mut seen: Vec<(f64, Vec<f64>)> = Vec::new();
+        let mut seen = vec![(start.t, start.block())];
         let (mut steps, mut before) = (Vec::new(), start.t);
         // A trial that ends early, for whatever reason, has shown what it has shown.
         let ended = trial.march(dynamics, start.t, &mut Block::one(&start.block()), end, |sample| {
-            if sample.step % (TRIAL_STEPS / TRIAL_LOOKS) == 0 || sample.t == end {
+            if sample.step > 0 && (sample.step % (TRIAL_STEPS / TRIAL_LOOKS) == 0 || sample.t == end) {
                 seen.push((sample.t, sample.block.values().to_vec()));
             }
             if sample.step > 0 {
@@ -406,9 +408,12 @@ impl Tempo {
             Ok(_) | Err(RunError::OutOfSteps { .. }) => evenness(&mut steps),
             Err(_) => 0.0,
         };
-        for (t, block) in seen {
-            if tempo.see(dynamics, t, &block).is_err() {
-                break;
+        let derivatives = Derivatives::of(dynamics.system(), seen.iter().map(|(_, block)| block.as_slice()));
+        for (i, (t, block)) in seen.iter().enumerate() {
+            match tempo.see(dynamics, derivatives, *t, block) {
+                Err(error) if i == 0 => return Err(error),
+                Err(_) => break,
+                Ok(()) => {}
             }
         }
         Ok(tempo)
@@ -452,26 +457,62 @@ impl Tempo {
             return None;
         }
         let (_, t, block) = shortest;
-        self.see(dynamics, t, &block).ok()?;
+        let derivatives = Derivatives::of(dynamics.system(), [start.block().as_slice(), &block].into_iter());
+        self.see(dynamics, derivatives, t, &block).ok()?;
         self.suits_one_step((end - start.t).abs()).then_some(self.fastest)
     }
 
-    fn see(&mut self, dynamics: &mut Dynamics, t: f64, y: &[f64]) -> Result<(), RunError> {
+    fn see(
+        &mut self,
+        dynamics: &mut Dynamics,
+        derivatives: Derivatives,
+        t: f64,
+        y: &[f64],
+    ) -> Result<(), RunError> {
         let d = y.len();
         let (mut matrix, mut rates) = (vec![0.0; d * d], vec![0.0; d]);
-        dynamics.jacobian(&[t], y, &mut matrix)?;
-        dynamics.rates(&[t], y, &mut rates)?;
-        let largest = |part: &[f64]| part.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
-        for (k, half) in [0..d.div_ceil(2), d.div_ceil(2)..d].into_iter().enumerate() {
-            self.sizes[k] = largest(&y[half.clone()]);
-            self.rates[k] = largest(&rates[half]);
+        match derivatives {
+            Derivatives::Exact => dynamics.jacobian(&[t], y, &mut matrix)?,
+            Derivatives::Rough(sizes) => dynamics.rough_jacobian(&[t], y, sizes, &mut matrix)?,
         }
+        dynamics.rates(&[t], y, &mut rates)?;
+        (self.sizes, self.rates) = (largest_of_halves(y), largest_of_halves(&rates));
         let radius = spectral_radius(&mut matrix, d);
         if radius.is_finite() {
             self.fastest = self.fastest.max(radius);
         }
         Ok(())
     }
+}
+
+/// How a trial finds the derivatives of a field.
+#[derive(Clone, Copy, Debug)]
+enum Derivatives {
+    /// By formulas, which are short.
+    Exact,
+    /// By differences, with the largest coordinate and momentum of the trial.
+    Rough([f64; 2]),
+}
+
+impl Derivatives {
+    fn of<'a>(system: &System, seen: impl Iterator<Item = &'a [f64]>) -> Derivatives {
+        let is_short = system.facts().symbolic
+            && system.kernel(Quantity::Rates).is_ok_and(|kernel| kernel.program().body().len() <= LONG_FIELD);
+        if is_short {
+            return Derivatives::Exact;
+        }
+        let larger = |[q, p]: [f64; 2], y: &'a [f64]| {
+            let [coordinates, momenta] = largest_of_halves(y);
+            [q.max(coordinates), p.max(momenta)]
+        };
+        Derivatives::Rough(seen.fold([0.0; 2], larger))
+    }
+}
+
+/// The largest sizes among coordinates, and among momenta.
+fn largest_of_halves(y: &[f64]) -> [f64; 2] {
+    let (coordinates, momenta) = y.split_at(y.len().div_ceil(2));
+    [coordinates, momenta].map(|part| part.iter().fold(0.0_f64, |m, x| m.max(x.abs())))
 }
 
 /// The shortest of some lengths but for a tenth, relative to their mean.

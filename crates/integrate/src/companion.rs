@@ -76,7 +76,7 @@ impl Integrator {
                 Pace::Tolerance(Tolerance { relative, absolute: absolute.times(factor) })
             }
         };
-        Integrator { pace, longest: self.longest * stretch, beyond: BEYOND, ..self.clone() }
+        Integrator { pace, longest: self.longest * stretch, beyond: BEYOND, balanced: false, ..self.clone() }
     }
 }
 

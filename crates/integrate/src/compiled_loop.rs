@@ -40,6 +40,9 @@ pub trait StepCode {
     /// How many rates at its end are those at the beginning of the next, for states of a dimension.
     fn carried(&self, dimension: usize) -> usize;
 
+    /// What is evaluated for these rates at the beginning of a step, and when, as a part of the step; `None` if there are none.
+    fn first(&self) -> Option<(Quantity, f64)>;
+
     /// Writes it: from states, what rounding left of them, and the rates there; with a measure of its error if a tolerance is given.
     ///
     /// # Errors
@@ -50,6 +53,20 @@ pub trait StepCode {
         state: [&[Operand]; 3],
         tolerance: Option<ToleranceInputs<'_>>,
     ) -> Result<StepOutputs, AssemblyError>;
+
+    /// Writes the states at a fraction of the step, by the method's own polynomial; `None` if it has none.
+    ///
+    /// # Errors
+    /// [`AssemblyError`] as for a step.
+    fn write_inside(
+        &self,
+        builder: &mut StepBuilder,
+        state: [&[Operand]; 3],
+        tau: Operand,
+    ) -> Result<Option<Vec<Operand>>, AssemblyError> {
+        let _ = (builder, state, tau);
+        Ok(None)
+    }
 }
 
 /// What a step gives.

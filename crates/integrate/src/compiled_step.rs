@@ -5,7 +5,8 @@
 
 use crate::step::Interval;
 use leastaction_compile::{
-    Arithmetic, Assembly, AssemblyError, CodeError, CompileError, Evaluator, Kernel, LANES, Operand, Program,
+    Arithmetic, Assembly, AssemblyError, BuildError, CodeError, CompileError, Evaluator, Kernel, LANES,
+    Operand, Program,
 };
 use leastaction_mechanics::{Dynamics, EvalError, Quantity, Revision, System};
 
@@ -19,6 +20,23 @@ pub struct StepBuilder {
     timed: bool,
     t: Operand,
     h: Operand,
+    /// The values of the system's inputs, evaluation by evaluation, and when those are that were made.
+    driven: Vec<Vec<Operand>>,
+    evaluated: Vec<f64>,
+    /// Where the system is evaluated by others: what it gives, still to be handed out, and what was asked for.
+    values: Option<std::vec::IntoIter<Operand>>,
+    calls: Vec<Call>,
+}
+
+/// An evaluation of the system within a step.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    pub(crate) quantity: Quantity,
+    /// When, as a part of the step.
+    pub(crate) c: f64,
+    /// Where, and what it gives.
+    pub(crate) state: Vec<Operand>,
+    pub(crate) values: Vec<Operand>,
 }
 
 /// A compiled step, ready to be made.
@@ -30,6 +48,34 @@ pub(crate) struct CompiledStep {
 }
 
 impl StepBuilder {
+    /// A step from programs of quantities, whose time and length are these, and with these values of the system's inputs in each evaluation.
+    pub(crate) fn new(
+        assembly: Assembly,
+        programs: Vec<(Quantity, Program)>,
+        timed: bool,
+        [t, h]: [Operand; 2],
+        driven: Vec<Vec<Operand>>,
+    ) -> StepBuilder {
+        let (evaluated, calls) = (Vec::new(), Vec::new());
+        StepBuilder { assembly, programs, timed, t, h, driven, evaluated, values: None, calls }
+    }
+
+    /// A step whose time and length are these, of a system that others evaluate: these are the values that they give, one evaluation after the other.
+    pub(crate) fn around(assembly: Assembly, [t, h]: [Operand; 2], values: Vec<Operand>) -> StepBuilder {
+        let values = Some(values.into_iter());
+        StepBuilder { values, ..StepBuilder::new(assembly, Vec::new(), false, [t, h], Vec::new()) }
+    }
+
+    /// The evaluations that were asked for.
+    pub(crate) fn calls(&self) -> &[Call] {
+        &self.calls
+    }
+
+    /// The program of all that was written, with these outputs, and when the system was evaluated, as parts of the step.
+    pub(crate) fn finish(self, outputs: &[Operand]) -> Result<(Program, Vec<f64>), BuildError> {
+        Ok((self.assembly.finish(outputs)?, self.evaluated))
+    }
+
     /// What instructions are written into.
     pub fn assembly(&mut self) -> &mut Assembly {
         &mut self.assembly
@@ -62,10 +108,21 @@ impl StepBuilder {
         c: f64,
         mut state: Vec<Operand>,
     ) -> Result<Vec<Operand>, AssemblyError> {
+        if let Some(left) = &mut self.values {
+            let count = if quantity == Quantity::Rates { state.len() } else { state.len() / 2 };
+            let values: Vec<Operand> = left.by_ref().take(count).collect();
+            assert_eq!(values.len(), count, "a step evaluates more than it says");
+            self.calls.push(Call { quantity, c, state, values: values.clone() });
+            return Ok(values);
+        }
         if self.timed {
             let later = self.assembly.mul(c, self.h);
             state.push(self.assembly.add(self.t, later));
         }
+        if let Some(inputs) = self.driven.get(self.evaluated.len()) {
+            state.extend(inputs);
+        }
+        self.evaluated.push(c);
         let Some((_, program)) = self.programs.iter().find(|(known, _)| *known == quantity) else {
             unreachable!("a step evaluates only the quantities that it names, and not {quantity:?}");
         };
@@ -177,9 +234,9 @@ pub(crate) fn kernel(
         let mut places = 0..;
         let inputs: Vec<Vec<Operand>> =
             rows.iter().map(|&n| places.by_ref().take(n).map(|i| assembly.input(i)).collect()).collect();
-        let mut builder = StepBuilder { assembly, programs, timed: !facts.autonomous, t, h };
+        let mut builder = StepBuilder::new(assembly, programs, !facts.autonomous, [t, h], Vec::new());
         let outputs = write(&mut builder, &inputs).map_err(failed)?;
-        let program = builder.assembly.finish(&outputs).map_err(failed)?;
+        let (program, _) = builder.finish(&outputs).map_err(failed)?;
         compile(program).map_err(failed)
     })?;
     Ok(Some(kernel))

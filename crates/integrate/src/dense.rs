@@ -8,10 +8,12 @@
 //! with the interpolant P of degree m at Chebyshev points raises that by one order. Sweeps are made until the error is O(hᵖ⁻¹)
 //! for a method of order p; what then differs at the end of the step is spread over it, so that pieces join.
 
-use crate::block::{Block, scale};
+use crate::block::{Block, after, scale};
+use crate::compiled_step::StepBuilder;
 use crate::run::roots::weight;
 use crate::step::{Interval, Motion, StepError};
-use leastaction_compile::LANES;
+use leastaction_compile::{Arithmetic, AssemblyError, LANES, Lanes, Operand};
+use leastaction_mechanics::Quantity;
 use std::f64::consts::PI;
 
 /// The motion within a step: the states at the fractions τ of the step, 0 ≤ τ ≤ 1.
@@ -132,30 +134,49 @@ impl Polynomial {
         let terms = self.terms.as_chunks::<W>().0;
         let (values, carry) = (self.values.as_chunks::<W>().0, self.carry.as_chunks::<W>().0);
         for (i, out) in out.as_chunks_mut::<W>().0.iter_mut().enumerate() {
-            let term = |k: usize| &terms[k * rows + i];
-            let mut sum = [0.0; W];
-            match self.basis {
-                Basis::Powers => {
-                    for k in (0..self.count).rev() {
-                        (0..W).for_each(|j| sum[j] = (sum[j] + term(k)[j]) * tau[j]);
-                    }
-                }
-                Basis::Chebyshev => {
-                    let mut later = [0.0; W];
-                    for k in (1..self.count).rev() {
-                        for j in 0..W {
-                            let next = term(k)[j] + 2.0 * (2.0 * tau[j] - 1.0) * sum[j] - later[j];
-                            later[j] = std::mem::replace(&mut sum[j], next);
-                        }
-                    }
-                    if self.count > 0 {
-                        (0..W).for_each(|j| sum[j] = term(0)[j] + (2.0 * tau[j] - 1.0) * sum[j] - later[j]);
-                    }
-                }
-            }
-            (0..W).for_each(|j| out[j] = values[i][j] + (carry[i][j] + sum[j]));
+            let sum = sum(&mut Lanes, self.basis, *tau, self.count, |k| terms[k * rows + i]);
+            *out = after(&mut Lanes, values[i], carry[i], sum);
         }
     }
+}
+
+/// The sum of so many terms at a fraction of the step: Σ cₖ τᵏ⁺¹, or Σ cₖ Tₖ(2τ − 1).
+#[inline(always)]
+pub(crate) fn sum<A: Arithmetic>(
+    a: &mut A,
+    basis: Basis,
+    tau: A::Value,
+    count: usize,
+    term: impl Fn(usize) -> A::Value,
+) -> A::Value {
+    let mut sum = a.constant(0.0);
+    match basis {
+        Basis::Powers => {
+            for k in (0..count).rev() {
+                let more = a.add(sum, term(k));
+                sum = a.mul(more, tau);
+            }
+        }
+        // Clenshaw's recurrence.
+        Basis::Chebyshev => {
+            let double = a.mul(2.0, tau);
+            let x = a.sub(double, 1.0);
+            let twice = a.mul(2.0, x);
+            let mut later = sum;
+            for k in (1..count).rev() {
+                let product = a.mul(twice, sum);
+                let more = a.add(term(k), product);
+                let next = a.sub(more, later);
+                later = std::mem::replace(&mut sum, next);
+            }
+            if count > 0 {
+                let product = a.mul(x, sum);
+                let more = a.add(term(0), product);
+                sum = a.sub(more, later);
+            }
+        }
+    }
+    sum
 }
 
 /// Makes polynomials of steps from the vector field.
@@ -171,10 +192,7 @@ pub(crate) struct DenseOutput {
 impl DenseOutput {
     /// For a method of this order, and blocks of this length, all lanes counted.
     pub(crate) fn new(order: u32, len: usize) -> DenseOutput {
-        let (degree, sweeps) = match order as usize {
-            0..=5 => (1, 0),
-            p => (p - 3, p - 5),
-        };
+        let (degree, sweeps) = shape(order);
         DenseOutput { degree, sweeps, rates: vec![0.0; (degree + 1) * len], at: vec![0.0; len] }
     }
 
@@ -191,10 +209,8 @@ impl DenseOutput {
         self.look_at_ends(motion, interval, block, change)?;
         let terms = polynomial.begin(block, Basis::Powers, 3);
         for i in 0..len {
-            let (d, s0, s1) = (change[i], self.rates[i], self.rates[m * len + i]);
-            terms[i] = s0;
-            terms[len + i] = 3.0 * d - 2.0 * s0 - s1;
-            terms[2 * len + i] = s0 + s1 - 2.0 * d;
+            let found = cubic(&mut Lanes, [change[i]], [[self.rates[i]], [self.rates[m * len + i]]]);
+            (0..3).for_each(|k| [terms[k * len + i]] = found[k]);
         }
         for _ in 0..self.sweeps {
             self.sweep(motion, interval, block, change, polynomial)?;
@@ -251,34 +267,120 @@ impl DenseOutput {
             scale(rate, interval.h);
         }
         let terms = polynomial.begin(block, Basis::Chebyshev, m + 2);
-        terms.fill(0.0);
-        for n in 0..=m {
-            for k in 0..=m {
-                let weight = weight(n, k, m);
-                for i in 0..len {
-                    let part = weight * self.rates[k * len + i];
-                    // ∫ Tₙ dτ, with dτ = dx/2, is a sum of Tₙ₊₁ and Tₙ₋₁.
-                    terms[(n + 1) * len + i] += part / if n == 0 { 2.0 } else { 4.0 * (n as f64 + 1.0) };
-                    if n > 1 {
-                        terms[(n - 1) * len + i] -= part / (4.0 * (n as f64 - 1.0));
-                    }
-                }
-            }
-        }
         for i in 0..len {
-            // Tₙ(1) = 1 and Tₙ(−1) = (−1)ⁿ: begin at nothing, end at the change.
-            let (mut start, mut end) = (0.0, 0.0);
-            for n in (1..m + 2).rev() {
-                let term = terms[n * len + i];
-                start += if n % 2 == 0 { term } else { -term };
-                end += term;
-            }
-            let miss = change[i] - (end - start);
-            terms[i] = -start + 0.5 * miss;
-            terms[len + i] += 0.5 * miss;
+            let found = integrated(&mut Lanes, m, [change[i]], |k| [self.rates[k * len + i]]);
+            (0..m + 2).for_each(|n| [terms[n * len + i]] = found[n]);
         }
         Ok(())
     }
+}
+
+/// The most terms of a polynomial that is made from the vector field.
+const MOST_TERMS: usize = 16;
+
+/// The cubic with this change and these rates at both ends, in powers.
+#[inline(always)]
+fn cubic<A: Arithmetic>(a: &mut A, d: A::Value, [s0, s1]: [A::Value; 2]) -> [A::Value; 3] {
+    let (thrice, twice) = (a.mul(3.0, d), a.mul(2.0, s0));
+    let less = a.sub(thrice, twice);
+    let square = a.sub(less, s1);
+    let (both, twice) = (a.add(s0, s1), a.mul(2.0, d));
+    [s0, square, a.sub(both, twice)]
+}
+
+/// The integral of the interpolant of rates at m + 1 Chebyshev points, in Chebyshev polynomials, led to this change.
+#[inline(always)]
+fn integrated<A: Arithmetic>(
+    a: &mut A,
+    m: usize,
+    change: A::Value,
+    rate: impl Fn(usize) -> A::Value,
+) -> [A::Value; MOST_TERMS] {
+    let zero = a.constant(0.0);
+    let mut terms = [zero; MOST_TERMS];
+    for n in 0..=m {
+        for k in 0..=m {
+            let part = a.mul(weight(n, k, m), rate(k));
+            // ∫ Tₙ dτ, with dτ = dx/2, is a sum of Tₙ₊₁ and Tₙ₋₁.
+            let above = a.div(part, if n == 0 { 2.0 } else { 4.0 * (n as f64 + 1.0) });
+            terms[n + 1] = a.add(terms[n + 1], above);
+            if n > 1 {
+                let below = a.div(part, 4.0 * (n as f64 - 1.0));
+                terms[n - 1] = a.sub(terms[n - 1], below);
+            }
+        }
+    }
+    // Tₙ(1) = 1 and Tₙ(−1) = (−1)ⁿ: begin at nothing, end at the change.
+    let (mut start, mut end) = (zero, zero);
+    for n in (1..m + 2).rev() {
+        start = if n % 2 == 0 { a.add(start, terms[n]) } else { a.sub(start, terms[n]) };
+        end = a.add(end, terms[n]);
+    }
+    let way = a.sub(end, start);
+    let miss = a.sub(change, way);
+    let half = a.mul(0.5, miss);
+    terms[0] = a.sub(half, start);
+    terms[1] = a.add(terms[1], half);
+    terms
+}
+
+/// Writes the states at a fraction of a step into a kernel, as [`DenseOutput::interpolate`] has them, for a method of this order.
+pub(crate) fn write_inside(
+    builder: &mut StepBuilder,
+    order: u32,
+    [y, e, change]: [&[Operand]; 3],
+    tau: Operand,
+) -> Result<Vec<Operand>, AssemblyError> {
+    let (m, sweeps) = shape(order);
+    let h = builder.h();
+    let after_step: Vec<Operand> =
+        (0..y.len()).map(|i| after(builder.assembly(), y[i], e[i], change[i])).collect();
+    let mut rates: Vec<Vec<Operand>> = vec![Vec::new(); m + 1];
+    let rate = |builder: &mut StepBuilder, c: f64, at: Vec<Operand>| {
+        let rate = builder.quantity(Quantity::Rates, c, at)?;
+        Ok::<_, AssemblyError>(rate.into_iter().map(|r| builder.assembly().mul(r, h)).collect::<Vec<_>>())
+    };
+    rates[0] = rate(builder, 0.0, y.to_vec())?;
+    rates[m] = rate(builder, 1.0, after_step)?;
+    let ends = |rates: &[Vec<Operand>], i: usize| [rates[0][i], rates[m][i]];
+    let mut terms: Vec<Vec<Operand>> =
+        (0..y.len()).map(|i| cubic(builder.assembly(), change[i], ends(&rates, i)).to_vec()).collect();
+    let mut basis = Basis::Powers;
+    let place = |builder: &mut StepBuilder, basis: Basis, terms: &[Vec<Operand>], tau: Operand| {
+        let a = builder.assembly();
+        let inside = (0..y.len()).map(|i| {
+            let change = sum(a, basis, tau, terms[i].len(), |k| terms[i][k]);
+            after(a, y[i], e[i], change)
+        });
+        inside.collect::<Vec<_>>()
+    };
+    for _ in 0..sweeps {
+        for k in 1..m {
+            let c = 0.5 - 0.5 * (PI * k as f64 / m as f64).cos();
+            let node = builder.assembly().constant(c);
+            let at = place(builder, basis, &terms, node);
+            rates[k] = rate(builder, c, at)?;
+        }
+        let a = builder.assembly();
+        let next = (0..y.len()).map(|i| integrated(a, m, change[i], |k| rates[k][i])[..m + 2].to_vec());
+        terms = next.collect();
+        basis = Basis::Chebyshev;
+    }
+    Ok(place(builder, basis, &terms, tau))
+}
+
+/// The degree of the interpolant of rates for a method of this order, and how many sweeps are made.
+fn shape(order: u32) -> (usize, usize) {
+    match order as usize {
+        0..=5 => (1, 0),
+        p => (p - 3, p - 5),
+    }
+}
+
+/// How often [`write_inside`] evaluates the vector field.
+pub(crate) fn evaluations(order: u32) -> usize {
+    let (m, sweeps) = shape(order);
+    2 + sweeps * m.saturating_sub(1)
 }
 
 #[cfg(test)]

@@ -79,7 +79,7 @@ pub enum RunError {
     /// The motion is driven to a border between two branches from both sides.
     #[error(
         "at t = {} the motion is driven to {what} = 0 from both sides, and nothing that is written says how it is held there: \
-         write a smooth law, as with tanh in place of sign",
+         write a smooth law, as with tanh in place of sign, or v/sqrt(v^2 + w^2) with a small speed w for a direction",
         number(.t)
     )]
     Chatter {
@@ -102,6 +102,20 @@ pub enum RunError {
         what: String,
         /// By how much it jumps.
         jump: f64,
+        /// The lane.
+        lane: usize,
+    },
+    /// Constraints turn where the motion passes: nothing says how much of the velocity is left.
+    #[error(
+        "at t = {} a constraint has a corner, where `{what}` passes its border: nothing says how much of the velocity is left beyond it. Round it off, as by sqrt(u^2 + w^2) for abs(u), or end \
+         the run there by an event",
+        number(.t)
+    )]
+    ConstraintCorner {
+        /// The time.
+        t: f64,
+        /// The switching function.
+        what: String,
         /// The lane.
         lane: usize,
     },
@@ -356,6 +370,7 @@ impl RunError {
             | RunError::BadDensity { lane, .. }
             | RunError::Chatter { lane, .. }
             | RunError::EnergyJump { lane, .. }
+            | RunError::ConstraintCorner { lane, .. }
             | RunError::Endless { lane, .. }
             | RunError::NotFinite { lane, .. } => Some(*lane),
             RunError::Step(error) => error.lane(),

@@ -5,6 +5,8 @@ use crate::card::{Card, Keeps};
 use crate::error::{CheckpointError, Failed, RunError};
 use crate::method::{ALL, UnknownMethod};
 use crate::pace::Pace;
+use crate::run::End;
+use crate::run::balance::Balancing;
 use crate::run::checkpoint::Checkpoint;
 use crate::run::event::{Event, EventDetector, Hit, Instant};
 use crate::run::grid::Grid;
@@ -49,6 +51,7 @@ pub struct Integrator {
     pub(crate) longest: f64,
     /// By so many roundings a step ends beyond a border that it lands on.
     pub(crate) beyond: f64,
+    pub(crate) balanced: bool,
 }
 
 /// A moment of a run, as its observer sees it.
@@ -59,6 +62,8 @@ pub struct Sample<'a> {
     pub t: f64,
     /// The event that happens here; `None` for a sample that was asked for.
     pub event: Option<Hit>,
+    /// The part of the next step after which it is; `None` between steps.
+    pub within: Option<f64>,
     /// The state block \[q…, p…\] of each lane.
     pub block: &'a Block,
     /// The system, to compute what is wanted of the state.
@@ -104,17 +109,6 @@ impl Moment<'_, '_> {
     }
 }
 
-/// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct End {
-    /// The time that was reached.
-    pub t: f64,
-    /// Why it ended there.
-    pub reason: Reason,
-    /// The work it took.
-    pub work: Work,
-}
-
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
@@ -143,6 +137,7 @@ impl Integrator {
             limit: Integrator::STEP_LIMIT,
             longest: f64::INFINITY,
             beyond: 0.0,
+            balanced: false,
         }
     }
 
@@ -255,6 +250,12 @@ impl Integrator {
         Integrator { longest: step, ..self }
     }
 
+    /// Integrates the power that is supplied and dissipated along a recorded run, for its [balance](Trajectory::balance). The motion has the same bits.
+    #[must_use]
+    pub fn balanced(self) -> Integrator {
+        Integrator { balanced: true, ..self }
+    }
+
     pub(crate) fn limits(&self, steps: u64) -> Limits {
         Limits { steps, longest: self.longest, beyond: self.beyond, compiled: self.compiled }
     }
@@ -359,44 +360,7 @@ impl Integrator {
         self.record(run, trajectory, watch)
     }
 
-    /// Goes on with a run that another integrator was broken off in, to its end: with its samples, events and work, and with the samples of this one that are still to
-    /// come of a run from `start` on. The method begins anew where the other was left.
-    ///
-    /// # Errors
-    /// [`Failed`] has what was computed by both until then.
-    pub fn take_over(
-        &self,
-        dynamics: &mut Dynamics,
-        mut so_far: Trajectory,
-        (start, end): (f64, f64),
-        watch: impl FnMut(&mut Moment<'_, '_>) -> ControlFlow<()>,
-    ) -> Result<Trajectory, Failed> {
-        let here = so_far.end();
-        let rest = match self.output {
-            Output::Every(_) => self.clone(),
-            _ => {
-                let times = self.sample_times(dynamics.system(), start, end)?;
-                if !times.contains(&here.t) {
-                    so_far.pop();
-                }
-                let way = end - start;
-                let later: Vec<f64> = times.into_iter().filter(|t| (t - here.t) * way > 0.0).collect();
-                self.clone().at(&later)
-            }
-        };
-        match rest.run_watched(dynamics, &here, end, watch) {
-            Ok(rest) => Ok(so_far.continued(rest)),
-            Err(Failed { error, trajectory }) => {
-                let joined = match trajectory {
-                    Some(rest) => so_far.continued(*rest),
-                    None => so_far,
-                };
-                Err(Failed { error, trajectory: Some(Box::new(joined)) })
-            }
-        }
-    }
-
-    fn run_loop<'d>(
+    pub(crate) fn run_loop<'d>(
         &self,
         dynamics: &'d mut Dynamics,
         start: f64,
@@ -437,10 +401,24 @@ impl Integrator {
     fn record(
         &self,
         mut run: RunLoop<'_>,
-        mut trajectory: Trajectory,
+        trajectory: Trajectory,
         watch: impl FnMut(&mut Moment<'_, '_>) -> ControlFlow<()>,
     ) -> Result<Trajectory, Failed> {
-        let driven = self.drive(&mut run, watch, |sample| {
+        self.record_with(&mut run, trajectory, watch, |_| Ok(()), |_| {})
+    }
+
+    /// Keeps the samples of a run, and shows every step that is proposed, and every sample.
+    pub(crate) fn record_with(
+        &self,
+        run: &mut RunLoop<'_>,
+        mut trajectory: Trajectory,
+        watch: impl FnMut(&mut Moment<'_, '_>) -> ControlFlow<()>,
+        proposed: impl FnMut(&mut RunLoop<'_>) -> Result<(), RunError>,
+        mut shown: impl FnMut(&Sample<'_>),
+    ) -> Result<Trajectory, Failed> {
+        let mut balance = self.balanced.then(|| Balancing::new(run));
+        let driven = self.drive(run, watch, proposed, &mut balance, |sample| {
+            shown(&sample);
             if let Some(hit) = sample.event {
                 trajectory.cross(hit, sample.t, sample.block.values());
             }
@@ -463,7 +441,8 @@ impl Integrator {
         }
         trajectory.work = run.motion.work();
         trajectory.density = run.density();
-        trajectory.checkpoint = Some(Checkpoint::of(&mut run, &self.pace));
+        trajectory.balance = balance.and_then(Balancing::done);
+        trajectory.checkpoint = Some(Checkpoint::of(run, &self.pace));
         match driven {
             Ok(reason) => {
                 trajectory.reason = reason;
@@ -503,7 +482,7 @@ impl Integrator {
         observer: impl FnMut(Sample<'_>) -> Result<ControlFlow<()>, EvalError>,
     ) -> Result<End, RunError> {
         let mut run = self.run_loop(dynamics, start, block.clone(), end)?;
-        let driven = self.drive(&mut run, |_| ControlFlow::Continue(()), observer);
+        let driven = self.drive(&mut run, |_| ControlFlow::Continue(()), |_| Ok(()), &mut None, observer);
         block.clone_from(&run.block);
         Ok(End { reason: driven?, t: run.times()[0], work: run.motion.work() })
     }
@@ -513,6 +492,8 @@ impl Integrator {
         &self,
         run: &mut RunLoop<'_>,
         mut watch: impl FnMut(&mut Moment<'_, '_>) -> ControlFlow<()>,
+        mut proposed: impl FnMut(&mut RunLoop<'_>) -> Result<(), RunError>,
+        balance: &mut Option<Balancing>,
         mut observer: impl FnMut(Sample<'_>) -> Result<ControlFlow<()>, EvalError>,
     ) -> Result<Reason, RunError> {
         let mut schedule = self.schedule(run)?;
@@ -526,7 +507,7 @@ impl Integrator {
             let (step, t) = (run.count(), run.times()[0]);
             if run.is_on_grid() && schedule.is_due(step, t, run.is_done()) {
                 let (block, dynamics) = (&run.block, run.motion.plain());
-                if observer(Sample { step, t, event: None, block, dynamics })?.is_break() {
+                if observer(Sample { step, t, event: None, within: None, block, dynamics })?.is_break() {
                     return Ok(if run.is_done() { Reason::Complete } else { Reason::Interrupted });
                 }
             }
@@ -537,6 +518,7 @@ impl Integrator {
                 return Ok(Reason::Interrupted);
             }
             run.propose()?;
+            proposed(run)?;
             let end = run.end_of(0);
             if detector.is_on() || schedule.next_before(end).is_some() {
                 run.interpolate()?;
@@ -550,15 +532,19 @@ impl Integrator {
             {
                 run.inside(0, tau, time, inside.values_mut())?;
                 let (block, dynamics) = (&inside, run.motion.plain());
-                if observer(Sample { step, t: time, event, block, dynamics })?.is_break() {
+                if observer(Sample { step, t: time, event, within: Some(tau), block, dynamics })?.is_break() {
                     return Ok(Reason::Interrupted);
                 }
                 match event {
                     None => schedule.pass(),
-                    Some(hit) if hit.terminal => return Ok(Reason::Event(hit.event)),
+                    Some(hit) if hit.terminal => {
+                        balance.as_mut().map_or(Ok(()), |balance| balance.add(run, tau))?;
+                        return Ok(Reason::Event(hit.event));
+                    }
                     Some(_) => detector.pass(),
                 }
             }
+            balance.as_mut().map_or(Ok(()), |balance| balance.add(run, 1.0))?;
             run.take();
         }
     }
@@ -575,7 +561,7 @@ impl Integrator {
     }
 
     /// About how many samples a run will have.
-    fn samples_between(&self, start: f64, end: f64) -> Result<u64, RunError> {
+    pub(crate) fn samples_between(&self, start: f64, end: f64) -> Result<u64, RunError> {
         Ok(match &self.output {
             Output::Every(k) => self.grid(start, end)?.map_or(0, |grid| grid.steps.div_ceil(*k) + 1),
             Output::Times(times) => times.len() as u64,

@@ -14,6 +14,7 @@
 //!           or with all that is between steps, in lanes         compiled_loop.rs
 //!           or as the solution of x = g(x)                      implicit/, linear.rs
 //!           coefficients from nodes and weights                 quadrature/
+//!   Tape: a run to go back over ─► Gradient, by reversed steps  adjoint/
 //! ```
 //!
 //! - A [`Card`] declares a method: its order, what it keeps, what it needs. [`ALL`] lists them, and every table and test sweep reads it.
@@ -25,6 +26,7 @@
 //! To add a method, write one file in `method/` and one line in its list. This crate knows systems and states, never expressions,
 //! and allocates nothing in a step; only the first step of a symplectic method that needs Newton's method compiles the field's Jacobian.
 
+mod adjoint;
 mod block;
 mod card;
 mod choose;
@@ -47,9 +49,11 @@ mod run;
 mod run_loop;
 mod step;
 mod stiff_field;
+mod take_over;
 mod trajectory;
 mod workspace;
 
+pub use adjoint::{AdjointError, Gradient, Seed, Tape};
 pub use block::Block;
 pub use card::{Card, Keeps, Kind, Needs, Sizing, Stepper};
 pub use choose::Choice;
@@ -58,14 +62,18 @@ pub use compiled_step::StepBuilder;
 pub use dense::{Basis, Polynomial};
 pub use ensemble::{Chunk, Ensemble, Fate, Launch, Starts, Tally};
 pub use error::{CheckpointError, CheckpointFileError, DriftError, Failed, RunError, number, rounded};
-pub use integrator::{End, Integrator, Moment, Reason, Sample};
+pub use integrator::{Integrator, Moment, Reason, Sample};
 pub use method::{ALL, UnknownMethod};
 pub use pace::{Absolute, Pace, Tolerance};
 pub use pulse::step_for_pulses;
+pub use run::End;
+pub use run::balance::Balance;
 pub use run::checkpoint::{Checkpoint, Kept};
 pub use run::checksum::checksum;
 pub use run::density::Density;
 pub use run::event::{Crossing, Event, Hit};
-pub use step::{Compiled, Estimated, Foreseen, Interpolated, Interval, Motion, Step, StepError, Work};
+pub use step::{
+    Compiled, Estimated, Foreseen, Interpolated, Interval, Motion, Step, StepEquations, StepError, Work,
+};
 pub use stiff_field::longest_stable_step;
 pub use trajectory::{Drift, Scale, Trajectory, energy_scale};

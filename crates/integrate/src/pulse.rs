@@ -1,7 +1,7 @@
 //! Brief pulses of time in the field, looked for before a run: no estimate of a long step tells of them.
 
 use leastaction_compile::LANES;
-use leastaction_mechanics::{Dynamics, State};
+use leastaction_mechanics::{Dynamics, State, Switch};
 
 /// How often the field is looked at; less often if it has many components.
 const LOOKS: usize = 20_000;
@@ -10,42 +10,85 @@ const MOST_NUMBERS: usize = 1 << 21;
 const ACTIVE: f64 = 0.02;
 /// A field that is active for a larger part of the run has no pulses, but moves all the time.
 const RARE: f64 = 0.05;
+/// Multiples of the golden ratio have no pattern.
+const GOLDEN: f64 = 0.618_033_988_749_894_8;
 /// What is longer than this part of a run is seen by steps as they are.
 const LONG: f64 = 0.01;
 
-/// The longest step that does not pass over a pulse of the field, a bell-shaped push for example, with the state as it is at the start; nothing if there is no pulse that is shorter
-/// than a hundredth of the run. Pulses of less than a twenty-thousandth of the run may go unseen. Those with corners and jumps are landed on anyway.
-/// Only fields in closed form are looked at.
+/// The longest step that does not pass over a pulse of the field, a bell-shaped push for example; nothing if there is no pulse that is shorter than a hundredth of the run.
+/// The field is looked at with the state as it is at the start, and then with numbers in place of those that are zero there: what a pulse is multiplied by may be zero at first, as the
+/// velocity that a brief brake acts on is; and on both sides of every `abs`, `max` and comparison of the state. Pulses of less than a twenty-thousandth of the run may go unseen. Those with corners and jumps are landed on anyway.
 #[must_use]
 pub fn step_for_pulses(dynamics: &Dynamics, start: &State, end: f64) -> Option<f64> {
     let (span, dimension) = (end - start.t, dynamics.system().dimension());
     let groups = (LOOKS.min(MOST_NUMBERS / dimension.max(1)) / LANES).max(1);
-    let facts = dynamics.system().facts();
-    let known = facts.explicit && !facts.autonomous && span != 0.0 && span.is_finite();
-    if !known || groups * LANES < LOOKS / 10 {
+    let moves = !dynamics.system().facts().autonomous && span != 0.0 && span.is_finite();
+    if !moves || groups * LANES < LOOKS / 10 {
         return None;
     }
-    let mut field = match dynamics.on_branches().ok()? {
-        Some(mut fixed) => {
-            let branches = vec![0.0; 2 * dynamics.system().switches().len()];
-            fixed.set_branches(dynamics, None, &branches).ok()?;
-            fixed
+    let here = start.block();
+    let elsewhere = without_zeros(&here, start.q.len());
+    let looks = Looks { start: start.t, span, groups };
+    let mut found = Vec::new();
+    let switches = dynamics.system().switches();
+    let of_state = switches.iter().any(|switch| !switch.of_time);
+    let mut field = dynamics.on_branches().ok()?.unwrap_or_else(|| dynamics.clone());
+    // On borders, and then on both sides of those that the state may cross: a pulse may be multiplied by what is cut off where the motion begins.
+    let sides: &[f64] = if of_state { &[0.0, 1.0, -1.0] } else { &[0.0] };
+    for &side in sides {
+        if !switches.is_empty() {
+            let branch = |switch: &Switch| if switch.of_time { 0.0 } else { side };
+            let mut branches: Vec<f64> = switches.iter().map(branch).collect();
+            branches.resize(2 * switches.len(), 0.0);
+            field.set_branches(dynamics, None, &branches).ok()?;
         }
-        None => dynamics.clone(),
-    };
-    let count = groups * LANES;
-    let block: Vec<f64> = start.block().iter().flat_map(|y| [*y; LANES]).collect();
-    let mut rates = vec![0.0; dimension * LANES];
-    let mut rows = vec![Vec::with_capacity(count); dimension];
-    for group in 0..groups {
-        let look = |j: usize| start.t + span * (((group * LANES + j) as f64 + 0.5) / count as f64);
-        field.rates(&std::array::from_fn::<f64, LANES, _>(look), &block, &mut rates).ok()?;
-        rows.iter_mut().zip(rates.chunks_exact(LANES)).for_each(|(row, rates)| row.extend_from_slice(rates));
+        found.extend(looks.shortest_pulse(&mut field, &here));
+        if elsewhere != here {
+            found.extend(looks.shortest_pulse(&mut field, &elsewhere));
+        }
     }
-    let shortest = rows.iter().filter_map(|row| shortest_pulse(row)).min();
-    let step = shortest.map(|looks| looks as f64 / count as f64 / 2.0).filter(|part| *part < LONG);
+    let shortest = found.into_iter().min();
+    let step = shortest.map(|n| n as f64 / (groups * LANES) as f64 / 2.0).filter(|part| *part < LONG);
     // By halves of the run, so that it is the same for pulses that are alike.
     step.map(|part| span.abs() * part.log2().floor().exp2())
+}
+
+/// A state with numbers without pattern in place of zeros, as large as others of their kind.
+fn without_zeros(state: &[f64], coordinates: usize) -> Vec<f64> {
+    let (q, p) = state.split_at(coordinates);
+    let size = |kind: &[f64]| kind.iter().fold(0.0_f64, |m, y| m.max(y.abs()));
+    let sizes = [size(q), size(p)].map(|size| if size > 0.0 { size } else { 1.0 });
+    let filled = |(i, y): (usize, &f64)| {
+        let part = (0.37 + GOLDEN * i as f64).fract();
+        if *y == 0.0 { (0.25 + 0.5 * part) * sizes[usize::from(i >= coordinates)] } else { *y }
+    };
+    state.iter().enumerate().map(filled).collect()
+}
+
+/// When a field is looked at.
+struct Looks {
+    start: f64,
+    span: f64,
+    groups: usize,
+}
+
+impl Looks {
+    /// How many looks the shortest pulse of a field takes at one state; nothing if it has none, or is not defined there.
+    fn shortest_pulse(&self, field: &mut Dynamics, state: &[f64]) -> Option<usize> {
+        let count = self.groups * LANES;
+        let block: Vec<f64> = state.iter().flat_map(|y| [*y; LANES]).collect();
+        let mut rates = vec![0.0; block.len()];
+        let mut rows = vec![Vec::with_capacity(count); state.len()];
+        for group in 0..self.groups {
+            let look =
+                |j: usize| self.start + self.span * (((group * LANES + j) as f64 + 0.5) / count as f64);
+            field.rates(&std::array::from_fn::<f64, LANES, _>(look), &block, &mut rates).ok()?;
+            rows.iter_mut()
+                .zip(rates.chunks_exact(LANES))
+                .for_each(|(row, rates)| row.extend_from_slice(rates));
+        }
+        rows.iter().filter_map(|row| shortest_pulse(row)).min()
+    }
 }
 
 /// How many looks the shortest pulse of a row takes; nothing if it has none.

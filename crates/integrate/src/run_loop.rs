@@ -23,6 +23,7 @@ use crate::run::grid::Grid;
 use crate::step::{Interval, Motion, Step, StepError, Work};
 use begin::Blank;
 use leastaction_compile::{LANES, Lanes, Loops, vectorized};
+use leastaction_mechanics::EvalError;
 use passage::Passage;
 use switching::Switching;
 
@@ -160,6 +161,32 @@ impl RunLoop<'_> {
         &self.t[..self.block.width()]
     }
 
+    /// The time at which the proposed step of the first lane begins, and its length.
+    pub(crate) fn proposed(&self) -> (f64, f64) {
+        (self.t[0], self.h[0])
+    }
+
+    /// Whether the proposed step of the first lane ends on a switch of the system.
+    pub(crate) fn ends_on_switch(&self) -> bool {
+        self.switching.as_ref().is_some_and(|switching| switching.ends_on_switch(0, self.h[0]))
+    }
+
+    /// Whether the proposed step of the first lane passes a configuration in which constraints depend on each other.
+    pub(crate) fn is_passage(&self) -> bool {
+        self.passage.as_ref().is_some_and(|passage| passage.is_passing(0))
+    }
+
+    /// Whether the first lane is on a switch of the system.
+    pub(crate) fn is_on_switch(&mut self) -> Result<bool, EvalError> {
+        let RunLoop { switching: Some(switching), motion, block, t, .. } = self else { return Ok(false) };
+        switching.is_on_switch(motion.dynamics(), &t[..block.width()], block.values())
+    }
+
+    /// The method at work.
+    pub(crate) fn method(&mut self) -> &mut dyn Step {
+        &mut *self.method
+    }
+
     /// How many steps were taken.
     pub(crate) fn count(&self) -> u64 {
         match (&self.pacing, &self.switching) {
@@ -174,7 +201,12 @@ impl RunLoop<'_> {
         self.switching.as_ref().is_none_or(|switching| !switching.is_within(0)) || self.is_adaptive()
     }
 
-    fn is_adaptive(&self) -> bool {
+    /// Whether the system has switches.
+    pub(crate) fn has_switches(&self) -> bool {
+        self.switching.is_some()
+    }
+
+    pub(crate) fn is_adaptive(&self) -> bool {
         !matches!(self.pacing, Pacing::Fixed { .. })
     }
 

@@ -2,12 +2,13 @@
 
 use crate::block::Block;
 use crate::compiled_loop::StepCode;
+use crate::compiled_step::StepBuilder;
 use crate::dense::Polynomial;
 use crate::natural::NaturalSizes;
 use crate::pace::Tolerance;
 use crate::run::checkpoint::Kept;
-use leastaction_compile::LANES;
-use leastaction_mechanics::{Dynamics, EvalError, ProjectionError, SettingError, System};
+use leastaction_compile::{AssemblyError, LANES, Operand};
+use leastaction_mechanics::{Dynamics, EvalError, ProjectionError, Quantity, SettingError, System};
 
 /// A method at work: its memory, and its step.
 ///
@@ -60,6 +61,87 @@ pub trait Step {
 
     /// How it is compiled as a whole, if it can be.
     fn compiled(&mut self) -> Option<&mut dyn Compiled> {
+        None
+    }
+
+    /// The equations that it solves, if they can be written into a kernel.
+    fn equations(&self) -> Option<&dyn StepEquations> {
+        None
+    }
+
+    /// The legs that its step is made of, if it moves on constraints by them.
+    fn legs(&mut self) -> Option<&mut dyn Legs> {
+        None
+    }
+}
+
+/// A method that moves on constraints by legs of the kind of RATTLE.
+pub trait Legs {
+    /// Makes a step, and shows each of its legs.
+    ///
+    /// # Errors
+    /// [`StepError`] as for a step.
+    fn replay(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+        show: &mut dyn FnMut(LegStates<'_>),
+    ) -> Result<(), StepError>;
+}
+
+/// One leg: p½ = p₀ + ½h S(q₀, p½) − G(q₀)ᵀΛ, q₁ = q₀ + ½h (v(q₀, p½) + v(q₁, p½)) with Φ(q₁) = 0, p₁ = p½ + ½h S(q₁, p½), and then, if it turns,
+/// p₁ − G(q₁)ᵀμ with Ψ = 0.
+#[derive(Clone, Copy, Debug)]
+pub struct LegStates<'a> {
+    /// When it begins, and how long it is.
+    pub interval: Interval<'a>,
+    /// The state before.
+    pub before: &'a [f64],
+    /// p½.
+    pub middle: &'a [f64],
+    /// The state after.
+    pub after: &'a [f64],
+    /// Whether velocities are brought onto the constraints.
+    pub turns: bool,
+}
+
+/// The equations R(x, y) = 0 of an implicit step, and how the state changes by their solution x.
+pub trait StepEquations {
+    /// What they evaluate, and how often.
+    fn quantities(&self) -> Vec<(Quantity, usize)>;
+
+    /// How many unknowns there are, for states of a dimension.
+    fn unknowns(&self, dimension: usize) -> usize;
+
+    /// Writes the change of the state, and the residuals R.
+    ///
+    /// # Errors
+    /// [`AssemblyError`] if the system cannot be evaluated as it should.
+    fn write(
+        &self,
+        builder: &mut StepBuilder,
+        state: &[Operand],
+        unknowns: &[Operand],
+    ) -> Result<[Vec<Operand>; 2], AssemblyError>;
+
+    /// About where the unknowns are in a step of this change.
+    fn guess(&self, change: &[f64], unknowns: &mut [f64]);
+
+    /// Whether the method solves them to rounding: else only as well as a tolerance asks for.
+    fn are_solved(&self) -> bool {
+        true
+    }
+
+    /// Writes the states at a fraction of the step, by the method's own polynomial; `None` if it has none.
+    fn write_inside(
+        &self,
+        builder: &mut StepBuilder,
+        state: &[Operand],
+        unknowns: &[Operand],
+        tau: Operand,
+    ) -> Option<Vec<Operand>> {
+        let _ = (builder, state, unknowns, tau);
         None
     }
 }
@@ -131,6 +213,9 @@ pub trait Compiled {
     /// # Errors
     /// [`EvalError`] if it cannot be compiled although it should.
     fn compile(&mut self, dynamics: &Dynamics, width: usize) -> Result<(), EvalError>;
+
+    /// The text of the step.
+    fn text(&self) -> &dyn StepCode;
 
     /// The compiled step as it can be written into a kernel together with what is between steps, if it can.
     fn code(&self) -> Option<&dyn StepCode>;

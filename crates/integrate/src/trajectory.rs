@@ -2,6 +2,7 @@
 
 use crate::error::{DriftError, RunError};
 use crate::integrator::Reason;
+use crate::run::balance::Balance;
 use crate::run::checkpoint::Checkpoint;
 use crate::run::event::{Crossing, Hit};
 use crate::step::Work;
@@ -62,6 +63,7 @@ pub struct Trajectory {
     pub(crate) reason: Reason,
     pub(crate) density: Option<f64>,
     pub(crate) checkpoint: Option<Checkpoint>,
+    pub(crate) balance: Option<Balance>,
     crossings: Vec<Crossing>,
 }
 
@@ -86,6 +88,7 @@ impl Trajectory {
             reason: Reason::Complete,
             density: None,
             checkpoint: None,
+            balance: None,
             crossings: Vec::new(),
         })
     }
@@ -109,7 +112,18 @@ impl Trajectory {
         }
         self.crossings.extend(rest.crossings.iter().cloned());
         let work = self.work + rest.work;
-        Trajectory { times: self.times, blocks: self.blocks, crossings: self.crossings, work, ..rest }
+        let balance = self.balance.zip(rest.balance).map(|(one, other)| Balance {
+            supplied: one.supplied + other.supplied,
+            dissipated: one.dissipated + other.dissipated,
+        });
+        Trajectory {
+            times: self.times,
+            blocks: self.blocks,
+            crossings: self.crossings,
+            work,
+            balance,
+            ..rest
+        }
     }
 
     pub(crate) fn cross(&mut self, hit: Hit, t: f64, block: &[f64]) {
@@ -199,6 +213,12 @@ impl Trajectory {
     #[must_use]
     pub fn checkpoint(&self) -> Option<&Checkpoint> {
         self.checkpoint.as_ref()
+    }
+
+    /// The work that was supplied and the energy that was dissipated, if the run was [balanced](crate::Integrator::balanced) and they can be told.
+    #[must_use]
+    pub fn balance(&self) -> Option<Balance> {
+        self.balance
     }
 
     /// The energy at every sample.

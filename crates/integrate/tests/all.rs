@@ -5,6 +5,8 @@
 mod common;
 
 mod adaptive;
+mod adjoint;
+mod adjoint_systems;
 mod allocations;
 mod bodies;
 mod brouwer;
@@ -40,5 +42,6 @@ mod spark;
 mod stiff;
 mod stiff_fields;
 mod taylor;
+mod thin;
 mod unseen;
 mod work;

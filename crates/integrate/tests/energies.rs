@@ -13,7 +13,7 @@ fn spring<'g>(k: Expr<'g>, [a, b, l]: [Expr<'g>; 3]) -> Expr<'g> {
 }
 
 /// A chain of beads on a line, between walls, whose springs stiffen.
-fn chain(by_elements: bool, rod: bool) -> (Dynamics, State) {
+pub(crate) fn chain(by_elements: bool, rod: bool) -> (Dynamics, State) {
     let (graph, count) = (Graph::new(), 5);
     let mut model = Model::new(&graph);
     let q: Vec<_> = (0..count).map(|i| model.coordinate(&format!("q{i}"))).collect();
@@ -68,7 +68,7 @@ impl OpaqueEnergy for Gravity {
     }
 }
 
-fn pendulum(opaque: bool) -> (Dynamics, State) {
+pub(crate) fn pendulum(opaque: bool) -> (Dynamics, State) {
     let graph = Graph::new();
     let mut model = Model::new(&graph);
     let angle = model.coordinate("angle");

@@ -59,7 +59,7 @@ impl Diagnostic {
     }
 
     pub(crate) fn unknown(mut self, name: &str) -> Diagnostic {
-        self.unknown = Some(name.split(['.', '\'']).next().unwrap_or(name).to_owned());
+        self.unknown = Some(name.split(['.', '\'', '[']).next().unwrap_or(name).to_owned());
         self
     }
 

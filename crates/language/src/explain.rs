@@ -1,10 +1,11 @@
 //! What a slip probably means: causes and suggestions for what people write.
 
 use crate::diagnostic::Diagnostic;
-use crate::reader::{AXES, DECLARING, Reader, Role};
+use crate::reader::{AXES, DECLARING, Reader};
+use crate::role::Role;
 use crate::statement;
 use leastaction_expr::{Kind, ParseError, Parser, Span, nearest, tokens};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Words of other languages, and the statement or clause that says it here.
 const SYNONYMS: &[(&str, &str)] = &[
@@ -38,6 +39,11 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("clamp", "fix"),
     ("pin", "fix"),
     ("hold", "fix"),
+    ("inextensible", "keep"),
+    ("incompressible", "keep"),
+    ("conserve", "keep"),
+    ("glue", "attach"),
+    ("weld", "attach"),
     ("initial", "start"),
     ("init", "start"),
     ("simulate", "run"),
@@ -190,7 +196,7 @@ impl<'g, 's> Reader<'g, 's> {
         let next = parser.peek_next();
         if token.kind != Kind::Name {
             let wrong = Diagnostic::at(token.span, format!("a statement cannot begin with `{text}`"));
-            if self.source[token.span.start..].starts_with("```") {
+            if self.line_at(token.span.start).1.starts_with("```") {
                 return wrong.help("remove the lines with ```: they are not part of the model");
             }
             let comment = text == "/" && matches!(next.kind, Kind::Sign("/" | "*"));
@@ -206,6 +212,10 @@ impl<'g, 's> Reader<'g, 's> {
             return wrong.help(format!(
                 "equations of motion follow from energies: state `kinetic …` and `potential …`, and what else acts on it as `force {text} = …`"
             ));
+        }
+        if text == "for" {
+            return wrong
+                .help("what is repeated stands first: `particle b[i] mass 1 at [x[i], 0] for i in 1..N`");
         }
         let alike = meant(text, &words).filter(|_| next.kind != Kind::Sign("=") || text.len() == 1);
         match (alike, next.kind) {
@@ -308,9 +318,9 @@ impl<'g, 's> Reader<'g, 's> {
         let text = parser.text(token.span);
         let before = parser.text(parser.previous());
         let compared = |sign: &str| {
-            let from =
-                wrong.span.map_or(0, |span| self.source[..span.start].rfind('\n').map_or(0, |at| at + 1));
-            wrong.span.is_some_and(|span| self.source[from..span.end].contains(sign))
+            wrong.span.is_some_and(|span| {
+                self.line_at(span.start).0.contains(sign) || self.text_of(span).contains(sign)
+            })
         };
         let help = match token.kind {
             Kind::Sign("==") => "write `=`".to_owned(),
@@ -350,7 +360,7 @@ impl<'g, 's> Reader<'g, 's> {
             }
             ParseError::NoDerivative { what, .. } => {
                 let name = what.trim_matches('`');
-                let text = &self.source[span.start..span.end];
+                let text = self.text_of(span);
                 match self.names.get(name) {
                     Some((Role::Coordinate, _)) => Diagnostic::at(
                         span,
@@ -381,6 +391,9 @@ impl<'g, 's> Reader<'g, 's> {
     }
 
     fn unknown_name(&self, name: &str, suggestion: Option<&str>, span: Span) -> Diagnostic {
+        if let Some(wrong) = self.no_member(name, span) {
+            return wrong;
+        }
         let wrong =
             Diagnostic::at(span, format!("unknown name `{name}`")).label("not declared").unknown(name);
         let (base, primes) = name.split_at(name.find('\'').unwrap_or(name.len()));
@@ -389,15 +402,24 @@ impl<'g, 's> Reader<'g, 's> {
                 "move the declaration of `{base}` up: names are declared before they are used"
             ));
         }
+        if let Some(array) = self.arrays.get(base) {
+            let index = array.ranges.iter().map(|(low, _)| format!("[{low}]")).collect::<String>();
+            return wrong
+                .label("an index is missing")
+                .related(
+                    array.span,
+                    format!("the {} `{base}` have the indices {}", array.role.plural(), array.indices()),
+                )
+                .help(format!("write `{base}{index}{primes}`, or `{base}[i]` of an index `i`"));
+        }
         if let Some(of) = self.derivative_of(base) {
             return wrong.help(format!("a time derivative is written with a prime: `{of}'`"));
         }
-        let after = self.source[span.end..].lines().next().unwrap_or("");
+        let (before, after) = (self.line_at(span.start).0, self.line_at(span.end).1);
         let second = after.trim_start().split_once(' ').filter(|(word, rest)| {
             word.starts_with(char::is_alphabetic) && rest.trim_start().starts_with('=')
         });
-        let line = self.source[..span.start].rfind('\n').map_or(0, |at| at + 1);
-        if self.source[line..span.start].trim() == "constraint" && after.trim_start().starts_with('=') {
+        if before.trim() == "constraint" && after.trim_start().starts_with('=') {
             return wrong
                 .help(format!("a constraint's name stands before a colon: `constraint {name}: … = …`"));
         }
@@ -449,7 +471,7 @@ impl<'g, 's> Reader<'g, 's> {
     }
 
     /// Where a name is declared further down.
-    fn declared_below(&self, name: &str, from: Span) -> Option<Span> {
+    pub(crate) fn declared_below(&self, name: &str, from: Span) -> Option<Span> {
         let all = self.declarations.get_or_init(|| declarations(self.source));
         let places = all.get(name)?;
         places.get(places.partition_point(|place| place.start < from.end)).copied()
@@ -457,8 +479,8 @@ impl<'g, 's> Reader<'g, 's> {
 }
 
 /// The names that a text declares, and where, in its order.
-fn declarations(source: &str) -> HashMap<&str, Vec<Span>> {
-    let mut found: HashMap<&str, Vec<Span>> = HashMap::new();
+fn declarations(source: &str) -> FxHashMap<&str, Vec<Span>> {
+    let mut found: FxHashMap<&str, Vec<Span>> = FxHashMap::default();
     let mut at = 0;
     for line in source.split_inclusive('\n') {
         let start = at;

@@ -33,12 +33,16 @@ const WORDS: &[&str] = &[
     "density",
     "disk",
     "edge",
+    "edges",
     "every",
     "for",
     "from",
     "ground",
+    "hash",
     "height",
+    "hidden",
     "holding",
+    "in",
     "inertia",
     "lambda",
     "length",
@@ -74,11 +78,34 @@ const WORDS: &[&str] = &[
     "trail",
     "turned",
     "turning",
+    "units",
     "until",
+    "viscosity",
     "where",
     "young",
     "zxz",
 ];
+
+/// Statements whose second word is a name, whatever it is.
+pub(crate) const NAMING: [&str; 12] = [
+    "param",
+    "coord",
+    "let",
+    "input",
+    "particle",
+    "point",
+    "body",
+    "joint",
+    "constraint",
+    "event",
+    "output",
+    "invariant",
+];
+
+/// Whether an expression may follow a word, so that brackets behind it are a vector.
+pub(crate) fn is_word(text: &str) -> bool {
+    WORDS.contains(&text) || crate::statement::words().any(|word| word == text)
+}
 
 /// The text in its usual form. Only spaces and the ends of lines change, so it means the same; comments stay where they are.
 ///
@@ -271,6 +298,10 @@ struct Writer<'s> {
     nodes: bool,
     field: bool,
     first: bool,
+    /// Whether a name follows, whatever it is.
+    naming: bool,
+    /// For each open bracket, and outside of all: whether signs stand close, as in indices and ranges.
+    close: Vec<bool>,
 }
 
 impl<'s> Writer<'s> {
@@ -284,6 +315,8 @@ impl<'s> Writer<'s> {
             nodes: false,
             field: false,
             first: true,
+            naming: false,
+            close: vec![false],
         }
     }
 
@@ -294,9 +327,11 @@ impl<'s> Writer<'s> {
     /// A token with the space before it.
     fn word(&mut self, token: Token) -> String {
         let text = &self.source[token.span.start..token.span.end];
-        let space = self.space_before(token, text);
-        let keyword =
-            token.kind == Kind::Name && (self.first || WORDS.contains(&text) && !self.in_expression());
+        let index = self.is_index(token);
+        let space = self.space_before(token, text) && !index;
+        let keyword = token.kind == Kind::Name
+            && (self.first || WORDS.contains(&text) && !self.in_expression() && !self.naming);
+        self.naming = self.first && NAMING.contains(&text);
         self.prefix = token.kind == Kind::Sign("-") && !self.operand;
         self.operand = match token.kind {
             Kind::Number(_) | Kind::Quoted | Kind::Text => true,
@@ -310,8 +345,39 @@ impl<'s> Writer<'s> {
         self.method = field || word("method") || self.method && token.kind != Kind::Sign(",") && !word("on");
         self.field |= field;
         self.nodes = self.field && word("of") || self.nodes && token.kind != Kind::Sign("(");
+        let inner = self.close.last().copied().unwrap_or(false);
+        match token.kind {
+            Kind::Sign("(" | "[") => self.close.push(index || inner),
+            Kind::Sign(")" | "]") if self.close.len() > 1 => drop(self.close.pop()),
+            // A range begins, and it ends.
+            Kind::Name if text == "in" && keyword => *self.innermost() = true,
+            Kind::Sign("," | ":" | "=") => *self.innermost() = false,
+            Kind::Name if keyword => *self.innermost() = false,
+            _ => {}
+        }
         (self.first, self.previous) = (false, Some(token));
         format!("{}{text}", if space { " " } else { "" })
+    }
+
+    /// Whether an operand stands before, or between it and a sign that joins it with the next.
+    fn operand_before(&self) -> bool {
+        self.operand || matches!(self.previous.map(|token| token.kind), Some(Kind::Sign("+" | "-")))
+    }
+
+    fn innermost(&mut self) -> &mut bool {
+        if self.close.is_empty() {
+            self.close.push(false);
+        }
+        let last = self.close.len() - 1;
+        &mut self.close[last]
+    }
+
+    /// Whether this bracket is that of an index: right behind a name.
+    fn is_index(&self, token: Token) -> bool {
+        let Some(previous) = self.previous.filter(|_| token.kind == Kind::Sign("[")) else { return false };
+        let adjacent = previous.span.end == token.span.start;
+        // Names are operands, and words are none.
+        adjacent && self.operand && matches!(previous.kind, Kind::Name | Kind::Sign("]"))
     }
 
     /// Whether the token before demands an operand, so that a word here is a name.
@@ -326,7 +392,12 @@ impl<'s> Writer<'s> {
         if self.method && adjacent && !matches!(token.kind, Kind::Sign("," | "[" | "(")) {
             return false;
         }
+        let close = self.close.last().copied().unwrap_or(false);
         match (previous.kind, token.kind) {
+            (Kind::Sign(".." | "."), _) | (_, Kind::Sign(".." | ".")) => false,
+            (Kind::Sign("+" | "-"), _) | (_, Kind::Sign("+" | "-")) if close && self.operand_before() => {
+                false
+            }
             (_, Kind::Sign("," | ")" | "]" | "'" | ":" | ";")) => false,
             (Kind::Sign("(" | "[" | "*" | "/" | "^"), _) | (_, Kind::Sign("*" | "/" | "^")) => false,
             (Kind::Sign("-"), _) if self.prefix => false,
@@ -374,6 +445,17 @@ mod tests {
         );
         assert_eq!(tidy("mesh p file \"a  b.msh\"at[0,0,1]"), "mesh p file \"a  b.msh\" at [0, 0, 1]\n");
         assert_eq!(tidy("constraint rod:dot(a,a)=1"), "constraint rod: dot(a, a) = 1\n");
+        assert_eq!(
+            tidy("constraint rod[ i ]:norm(b[i]-b[ i - 1 ].x+b[i].y')=l  for i in 1 .. N - 1 where i!=2+ 1"),
+            "constraint rod[i]: norm(b[i] - b[i-1].x + b[i].y') = l for i in 1..N-1 where i != 2 + 1\n"
+        );
+        assert_eq!(
+            tidy("potential sum( i<j in -1..N:-k[i] *x[j - (i+1)]^2 )"),
+            "potential sum(i < j in -1..N: -k[i]*x[j-(i+1)]^2)\n"
+        );
+        assert_eq!(tidy("coord x [N],u[ 2*N ] [0 ..M]"), "coord x [N], u[2*N] [0..M]\n");
+        assert_eq!(tidy("gravity[0,- g]"), "gravity [0, -g]\n");
+        assert_eq!(tidy("draw dot b[i]for i in 1..N,j in 1..2"), "draw dot b[i] for i in 1..N, j in 1..2\n");
         assert_eq!(tidy("constraint `my rod` : x^2=1"), "constraint `my rod`: x^2 = 1\n");
     }
 
@@ -399,6 +481,6 @@ mod tests {
     fn nothing_is_lost() {
         assert_eq!(tidy(""), "");
         assert_eq!(tidy("# only"), "# only\n");
-        assert!(format("coord x\nlet a = 1..2\n").is_err());
+        assert!(format("coord x\nlet a = 1.2.3\n").is_err());
     }
 }

@@ -32,4 +32,6 @@ pub struct MeshField {
     pub over: Over,
     /// How many elements it has.
     pub elements: usize,
+    /// Whether tetrahedra that are turned inside out may stay so by it.
+    pub ignores_inversion: bool,
 }

@@ -99,7 +99,7 @@ impl<'g> Reader<'g, '_> {
             return Spot::At(at);
         }
         let model = &mut self.setup.model;
-        if !model.particles().iter().any(|particle| particle.name == name) {
+        if !model.has_place(name) {
             model.push_particle(Particle { name: name.to_owned(), inertias: Vec::new(), position });
         }
         Spot::Of(name.to_owned())

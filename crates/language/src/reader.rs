@@ -3,16 +3,20 @@
 use crate::diagnostic::{Diagnostic, Errors};
 use crate::drawing::Part;
 use crate::lines::statements;
+use crate::repeat::{Array, MARK, Many, Written, member};
+use crate::role::Role;
 use crate::setup::Setup;
+use crate::sheet::{Page, Sheets};
 use crate::source_map::{Fixed, Mention};
 use crate::statement::{self, End, Link, MeshEntry, Statement, loose_body};
 use crate::text::check_size;
 use leastaction_expr::{
-    Expr, Graph, Id, Kind, Node, Parser, Scope, Span, Token, UnboundSymbol, Value, needs_quotes,
+    Expr, Graph, Id, Kind, Node, Parser, Scope, Span, Token, UnboundSymbol, Value, needs_quotes, tokens,
 };
 use leastaction_mechanics::{Model, Placed, Pose, Term, TermKind, gravity_on};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::cell::{OnceCell, RefCell};
-use std::collections::{HashMap, HashSet};
+
 use std::path::{Path, PathBuf};
 
 /// What a text says, read in the order in which it is written: a name is declared before it is used.
@@ -47,12 +51,19 @@ pub(crate) struct Reader<'g, 's> {
     /// Where names are declared in the whole text, once somebody asks.
     pub(crate) declarations: OnceCell<HashMap<&'s str, Vec<Span>>>,
     /// Values whose rates nobody has asked for yet, by name.
-    rateless: HashMap<String, Value<'g>>,
+    pub(crate) rateless: HashMap<String, Value<'g>>,
     /// How many terms have been differentiated to find rates.
-    rated: usize,
+    pub(crate) rated: usize,
     /// The folder that paths in the text are taken from, if it has one.
     pub(crate) folder: Option<PathBuf>,
     pub(crate) meshes: Vec<MeshEntry<'g>>,
+    /// The arrays, by their names without indices.
+    pub(crate) arrays: HashMap<String, Array>,
+    /// The last page that was written out, and how many bytes there are on all.
+    pub(crate) page: &'s Page,
+    pub(crate) written_bytes: usize,
+    /// The sums of very many terms.
+    pub(crate) many: Vec<Many<'g, 's>>,
     /// Names of energies and their shares, for what is looked at along a run.
     pub(crate) energies: HashSet<String>,
 }
@@ -65,60 +76,16 @@ pub(crate) struct Position<'g> {
     pub(crate) mass: Option<Expr<'g>>,
 }
 
-/// What a name stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
-    Parameter,
-    Coordinate,
-    Momentum,
-    Input,
-    Definition,
-    Function,
-    Particle,
-    Point,
-    Body,
-    Joint,
-    Mesh,
-}
-
-impl Role {
-    /// In words.
-    pub(crate) fn noun(self) -> &'static str {
-        match self {
-            Role::Parameter => "parameter",
-            Role::Coordinate => "coordinate",
-            Role::Momentum => "momentum",
-            Role::Input => "input",
-            Role::Definition => "definition",
-            Role::Function => "function",
-            Role::Particle => "particle",
-            Role::Point => "point",
-            Role::Body => "body",
-            Role::Joint => "joint",
-            Role::Mesh => "mesh",
-        }
-    }
-
-    /// In words, with an article.
-    pub(crate) fn what(self) -> String {
-        let article = if self == Role::Input { "an" } else { "a" };
-        format!("{article} {}", self.noun())
-    }
-}
-
 /// Brackets may be nested so deep: nobody writes more, and what follows has stacks of its own.
 const DEEPEST: usize = 200;
 
 /// After so many errors the text is something else.
 const MOST_ERRORS: usize = 200;
 
-/// Rates are found of so many terms, for all names together.
-const MOST_RATED: usize = 5_000_000;
-
 /// Statements that declare the name they begin with, and some of them more after commas.
-pub(crate) const DECLARING: [&str; 12] = [
+pub(crate) const DECLARING: [&str; 13] = [
     "param", "coord", "momentum", "input", "let", "particle", "point", "body", "joint", "mesh", "atoms",
-    "field",
+    "field", "network",
 ];
 
 /// Statements that look at a run, in which energies have names.
@@ -152,10 +119,11 @@ pub(crate) const AXES: [&str; 3] = ["x", "y", "z"];
 /// # Errors
 /// [`Errors`] with everything that is wrong, each at its place.
 pub fn read<'g>(graph: &'g Graph, source: &str, values: &[(&str, f64)]) -> Result<Setup<'g>, Errors> {
-    read_in(graph, source, values, None)
+    read_in(graph, source, values, None, &[])
 }
 
-/// As [`read`], of a text that may name files by their paths from a folder.
+/// As [`read`], of a text that may name files by their paths from a folder. Names in expressions that will be asked for besides, such as `block.centre.z`, are given
+/// their meaning.
 ///
 /// # Errors
 /// As [`read`].
@@ -164,8 +132,10 @@ pub fn read_in<'g>(
     source: &str,
     values: &[(&str, f64)],
     folder: Option<&Path>,
+    asked: &[&str],
 ) -> Result<Setup<'g>, Errors> {
     check_size(source.len())?;
+    let pages = Page::default();
     let mut scope = Scope::closed();
     scope.define("t", graph.symbol("t"));
     let mut reader = Reader {
@@ -174,24 +144,32 @@ pub fn read_in<'g>(
         setup: Setup::new(Model::new(graph)),
         scope,
         values: values.iter().map(|&(name, value)| (name.to_owned(), value)).collect(),
-        parameters: HashMap::new(),
+        parameters: HashMap::default(),
         fixed: RefCell::default(),
         places: Vec::new(),
-        points: HashMap::new(),
+        points: HashMap::default(),
         links: Vec::new(),
         coordinates: Vec::new(),
-        numbered: HashMap::new(),
+        numbered: HashMap::default(),
         momenta: 0,
         constraints: Vec::new(),
-        unnamed: HashMap::new(),
-        names: HashMap::new(),
+        unnamed: HashMap::default(),
+        names: HashMap::default(),
         declarations: OnceCell::new(),
-        rateless: HashMap::new(),
+        rateless: HashMap::default(),
         rated: 0,
         folder: folder.map(Path::to_owned),
         meshes: Vec::new(),
-        energies: ["energy", "jacobi", "kinetic", "potential"].map(str::to_owned).into(),
+        arrays: HashMap::default(),
+        page: &pages,
+        written_bytes: 0,
+        many: Vec::new(),
+        energies: ["energy", "jacobi", "kinetic", "potential", "supplied", "dissipated"]
+            .map(str::to_owned)
+            .into_iter()
+            .collect(),
     };
+    reader.setup.source_map.sheets = Sheets::new(source);
     let (spans, mut wrong) = statements(source);
     if spans.is_empty() && wrong.is_empty() {
         let wrong = Diagnostic::of_all(if source.trim().is_empty() {
@@ -201,14 +179,14 @@ pub fn read_in<'g>(
         });
         return Err(wrong.help("begin with what can move, such as `coord x`; `leastaction new NAME` writes a file to start from").into());
     }
-    let mut lost: HashSet<String> = HashSet::new();
+    let mut lost: HashSet<String> = HashSet::default();
     for span in spans {
         if let Err(diagnostic) = reader.statement(span) {
             // A statement that is wrong declares nothing. What follows from that is not worth saying.
             let follows = diagnostic.unknown.as_ref().is_some_and(|name| lost.contains(name));
             lost.extend(reader.declared_by(span));
             if !follows {
-                wrong.push(diagnostic);
+                wrong.push(reader.setup.source_map.sheets.traced_all(diagnostic));
             }
             if wrong.len() > MOST_ERRORS {
                 wrong.push(Diagnostic::of_all("there are more errors: the rest of the text was not read"));
@@ -220,16 +198,68 @@ pub fn read_in<'g>(
         wrong.extend(reader.weightless());
     }
     if wrong.is_empty() {
+        for text in asked {
+            // What is wrong with it is said where it is used.
+            let found = tokens(text).unwrap_or_default();
+            let names = found.iter().filter(|token| token.kind == Kind::Name);
+            let names: Vec<_> =
+                names.map(|token| (&text[token.span.start..token.span.end], Kind::Name, Kind::End)).collect();
+            reader.members(&names);
+        }
         return Ok(reader.finish());
     }
+    let sheets = &reader.setup.source_map.sheets;
+    let mut wrong: Vec<Diagnostic> = wrong.into_iter().map(|wrong| sheets.traced_all(wrong)).collect();
     wrong.sort_by_key(|diagnostic| diagnostic.span.map_or(usize::MAX, |span| span.start));
     Err(Errors { diagnostics: wrong })
 }
 
 impl<'g, 's> Reader<'g, 's> {
     fn statement(&mut self, span: Span) -> Result<(), Diagnostic> {
-        let mut parser = Parser::within(self.graph, self.source, span)?.ignore_newlines();
-        check_depth(parser.rest())?;
+        let template = Parser::within(self.graph, self.source, span)?.ignore_newlines();
+        check_depth(template.rest())?;
+        let parts = self.parts(&template);
+        parts.iter().try_for_each(|tokens| self.part_of_statement(&template, tokens, span))
+    }
+
+    /// Reads a statement, or a part that is one.
+    fn part_of_statement(
+        &mut self,
+        template: &Parser<'g, 's>,
+        tokens: &[Token],
+        span: Span,
+    ) -> Result<(), Diagnostic> {
+        let wrong = match self.written(template, tokens)? {
+            None => self.read_statement(template.clone()).err(),
+            Some(Written { text, starts, begins }) => {
+                starts.windows(2).enumerate().find_map(|(number, ends)| {
+                    let text = &text[ends[0]..ends[1]];
+                    let parser = Parser::placed(self.graph, text, begins + ends[0]);
+                    let parser = parser.map(Parser::ignore_newlines).map_err(Diagnostic::from);
+                    let read = parser.and_then(|parser| {
+                        check_depth(parser.rest())?;
+                        self.read_statement(parser)
+                    });
+                    read.err().map(|wrong| {
+                        // What is repeated under one name is in its own way.
+                        let itself = number > 0 && wrong.related.iter().any(|(span, _)| span.start >= begins);
+                        let wrong = self.setup.source_map.sheets.traced_all(wrong);
+                        match itself {
+                            true => wrong.help("each needs a name of its own: give it the index, as `b[i]`"),
+                            false => wrong,
+                        }
+                    })
+                })
+            }
+        };
+        match wrong {
+            Some(wrong) => Err(self.indented(template, span, &wrong).unwrap_or(wrong)),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads a statement from its first word on.
+    fn read_statement(&mut self, mut parser: Parser<'g, 's>) -> Result<(), Diagnostic> {
         let token = parser.peek();
         let word = parser.text(token.span);
         let Some(Statement { read, form, word }) =
@@ -237,9 +267,15 @@ impl<'g, 's> Reader<'g, 's> {
         else {
             return Err(self.no_statement(&parser));
         };
-        self.members(parser.rest());
-        self.rates(parser.rest());
-        let measured = if MEASURING.contains(word) { self.measure(parser.rest()) } else { Vec::new() };
+        let named: Vec<(&'s str, Kind, Kind)> = parser
+            .rest()
+            .windows(2)
+            .filter(|pair| matches!(pair[0].kind, Kind::Name | Kind::Quoted))
+            .map(|pair| (parser.text(pair[0].span), pair[0].kind, pair[1].kind))
+            .collect();
+        self.members(&named);
+        self.rates(&named);
+        let measured = if MEASURING.contains(word) { self.measure(&named) } else { Vec::new() };
         parser.advance();
         self.setup.source_map.mark(Mention::Statement, word, token.span);
         let read = read(self, &mut parser).and_then(|()| match parser.finish() {
@@ -247,14 +283,13 @@ impl<'g, 's> Reader<'g, 's> {
             Err(error) => Err(self.leftover(word, &parser).unwrap_or_else(|| error.into())),
         });
         measured.iter().for_each(|name| drop(self.scope.replace(name, None)));
-        read.map_err(|wrong| match self.indented(&parser, span, &wrong) {
-            Some(wrong) => wrong,
-            None if wrong.help.is_none() && wrong.unexpected => {
+        read.map_err(|wrong| match wrong.help.is_none() && wrong.unexpected {
+            true => {
                 let wrong = self.expected(word, &parser, wrong);
                 let form = format!("{} is written `{form}`", article(word));
-                Diagnostic { help: wrong.help.or(Some(form)), ..wrong }
+                Diagnostic { help: wrong.help.or(Some(form)), unexpected: true, ..wrong }
             }
-            None => wrong,
+            false => wrong,
         })
     }
 
@@ -302,7 +337,11 @@ impl<'g, 's> Reader<'g, 's> {
         if name == "t" {
             return bad("`t` is the time", "choose another name");
         }
-        if quoted || name.contains(['.', '[']) {
+        self.check_member(&name, span, role)?;
+        if name.starts_with(MARK) {
+            return bad("names do not begin like this", "choose another name");
+        }
+        if quoted || name.contains('.') || name.contains('[') && member(&name).is_none() {
             return bad("a name is letters, digits and underscores", "choose another name");
         }
         if needs_quotes(&name) {
@@ -318,41 +357,18 @@ impl<'g, 's> Reader<'g, 's> {
 
     pub(crate) fn declare(&mut self, name: &str, span: Span, role: Role) {
         self.names.insert(name.to_owned(), (role, span));
+        self.add_member(name, span, role);
         self.setup.source_map.mark(Mention::Name, name, span);
         if matches!(role, Role::Particle | Role::Body) {
             self.setup.source_map.mark(Mention::Weight, &gravity_on(name), span);
         }
     }
 
-    /// Gives a name a value and its components, and its rate if there is one and somebody asks for it.
-    pub(crate) fn define(&mut self, name: &str, value: &Value<'g>) {
-        self.define_with_parts(name, value.clone());
-        self.rateless.insert(name.to_owned(), value.clone());
-    }
-
-    /// Finds the rates that a statement uses, of names and of their components.
-    fn rates(&mut self, tokens: &[Token]) {
-        for pair in tokens.windows(2) {
-            let [name, Token { kind: Kind::Sign("'"), .. }] = pair else { continue };
-            let name = &self.source[name.span.start..name.span.end];
-            let whole = name.rsplit_once('.').map_or(name, |(whole, _)| whole);
-            for name in [name, whole] {
-                let Some(value) = self.rateless.remove(name) else { continue };
-                self.rated += terms(&value);
-                if self.rated <= MOST_RATED
-                    && let Some(rate) = self.rate(&value)
-                {
-                    self.define_with_parts(&format!("{name}'"), rate);
-                }
-            }
-        }
-    }
-
     /// Gives the names of energies and multipliers that a statement uses their meaning, unless they have another one.
-    fn measure(&mut self, tokens: &[Token]) -> Vec<String> {
+    fn measure(&mut self, named: &[(&str, Kind, Kind)]) -> Vec<String> {
         let mut measured = Vec::new();
-        for token in tokens.iter().filter(|token| matches!(token.kind, Kind::Name | Kind::Quoted)) {
-            let name = self.source[token.span.start..token.span.end].trim_matches('`');
+        for (name, ..) in named {
+            let name = name.trim_matches('`');
             if self.is_measured(name) && self.scope.get(name).is_none() {
                 self.scope.define(name, self.graph.symbol(name));
                 measured.push(name.to_owned());
@@ -370,32 +386,6 @@ impl<'g, 's> Reader<'g, 's> {
     /// Declares the name of a term of the energies.
     pub(crate) fn declare_energy(&mut self, kind: &str, name: &str) {
         self.energies.extend([format!("{kind}.{name}"), name.to_owned()]);
-    }
-
-    fn define_with_parts(&mut self, name: &str, value: Value<'g>) {
-        if let Value::Vector(components) = &value {
-            let (base, primes) = name.split_at(name.find('\'').unwrap_or(name.len()));
-            for (&component, axis) in components.iter().zip(AXES) {
-                self.scope.define(&format!("{base}.{axis}{primes}"), component);
-            }
-        }
-        self.scope.define(name, value);
-    }
-
-    /// How a value changes along the motion, if that follows from coordinates, velocities and time.
-    fn rate(&self, value: &Value<'g>) -> Option<Value<'g>> {
-        let rate = |e: Expr<'g>| {
-            let rate = self.setup.model.velocity(e);
-            // A rate is known if its symbols are: accelerations, and rates of inputs and momenta, are not.
-            let known = symbols(rate).iter().all(|name| self.scope.get(name).is_some());
-            known.then_some(rate)
-        };
-        match value {
-            Value::Scalar(e) => rate(*e).map(Value::Scalar),
-            Value::Vector(components) => {
-                components.iter().map(|&e| rate(e)).collect::<Option<Vec<_>>>().map(Value::Vector)
-            }
-        }
     }
 
     /// An expression.
@@ -434,6 +424,25 @@ impl<'g, 's> Reader<'g, 's> {
     pub(crate) fn number(&self, parser: &mut Parser<'g, 's>) -> Result<(f64, Span), Diagnostic> {
         let (expr, span) = self.scalar(parser)?;
         Ok((self.known(expr, span)?, span))
+    }
+
+    /// The text in which a place is, and where that begins.
+    pub(crate) fn text_at(&self, span: Span) -> (&str, usize) {
+        self.setup.source_map.sheets.text(span).unwrap_or((self.source, 0))
+    }
+
+    /// What stands at a place.
+    pub(crate) fn text_of(&self, span: Span) -> &str {
+        let (text, begins) = self.text_at(span);
+        text.get(span.start - begins..span.end.saturating_sub(begins)).unwrap_or("")
+    }
+
+    /// The line of a place, before it and from it on.
+    pub(crate) fn line_at(&self, at: usize) -> (&str, &str) {
+        let (text, begins) = self.text_at(Span { start: at, end: at });
+        let at = (at - begins).min(text.len());
+        let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+        (&text[start..at], text[at..].lines().next().unwrap_or(""))
     }
 
     /// Remembers that the value of a parameter was used up.
@@ -543,6 +552,7 @@ impl<'g, 's> Reader<'g, 's> {
 
     fn finish(mut self) -> Setup<'g> {
         self.place_bodies();
+        self.lump();
         self.setup.meshes = std::mem::take(&mut self.meshes).into_iter().map(|entry| entry.moving).collect();
         // A mesh may be drawn before its nodes have become particles.
         for part in &mut self.setup.drawing.parts {
@@ -615,15 +625,6 @@ pub fn about(source: &str) -> &str {
 /// The names of the symbols in an expression.
 pub(crate) fn symbols(expr: Expr<'_>) -> Vec<String> {
     symbols_in(expr).into_iter().map(|symbol| symbol.to_string()).collect()
-}
-
-/// How many terms a value has.
-fn terms(value: &Value<'_>) -> usize {
-    let count = |e: &Expr<'_>| e.graph().order(&[e.id()]).len();
-    match value {
-        Value::Scalar(e) => count(e),
-        Value::Vector(components) => components.iter().map(count).sum(),
-    }
 }
 
 /// The symbols in an expression.

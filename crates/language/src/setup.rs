@@ -1,11 +1,12 @@
 //! What a text says: a model, and how it starts, runs and is drawn.
 
-use crate::diagnostic::Errors;
+use crate::diagnostic::{Diagnostic, Errors};
 use crate::drawing::Drawing;
 use crate::meshes::MovingMesh;
-use crate::source_map::SourceMap;
+use crate::source_map::{Mention, SourceMap};
 use leastaction_expr::{Expr, UnboundSymbol, rebind};
-use leastaction_mechanics::{Dynamics, Loose, Model, StartBlock, Term};
+use leastaction_mechanics::{Dynamics, Loose, Model, StartBlock, Term, TermKind};
+use leastaction_network::{Activation, Feature, Network};
 use std::collections::HashSet;
 
 /// A model with everything needed to run and to draw it.
@@ -32,10 +33,37 @@ pub struct Setup<'g> {
     pub drawing: Drawing,
     /// The meshes whose nodes move.
     pub meshes: Vec<MovingMesh>,
+    /// Potential energies that are networks.
+    pub networks: Vec<NetworkTerm>,
     /// Outputs that are what their names say: coordinates, velocities, momenta and places.
     pub(crate) plain: HashSet<String>,
     /// Where the text says it.
     pub(crate) source_map: SourceMap,
+}
+
+/// A potential energy that is a network.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NetworkTerm {
+    /// The name of the energy.
+    pub name: String,
+    /// What it reads.
+    pub features: Vec<Feature>,
+    /// What is known of its weights.
+    pub weights: NetworkWeights,
+}
+
+/// What is known of the weights of a network.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NetworkWeights {
+    /// They were learned.
+    Trained(Network<f64>),
+    /// They are to be learned: how many units stand between layers, and what they are.
+    Untrained {
+        /// How many.
+        hidden: Vec<usize>,
+        /// What.
+        activation: Activation,
+    },
 }
 
 /// How a system is run unless something else is asked for.
@@ -100,7 +128,7 @@ pub enum Direction {
     Falling,
 }
 
-rebind!(Setup { model, start, outputs, invariants, events; about, loose, plan, drawing, meshes, plain, source_map });
+rebind!(Setup { model, start, outputs, invariants, events; about, loose, plan, drawing, meshes, networks, plain, source_map });
 rebind!(Event { value; name, direction, stop });
 
 impl<'g> Setup<'g> {
@@ -118,19 +146,42 @@ impl<'g> Setup<'g> {
             events: Vec::new(),
             drawing: Drawing::default(),
             meshes: Vec::new(),
+            networks: Vec::new(),
             plain: HashSet::new(),
             source_map: SourceMap::default(),
         }
     }
 
-    /// The outputs besides what is recorded anyway under these names.
+    /// What is said to whoever wants to run a model with a network that has no weights yet.
+    #[must_use]
+    pub fn untrained(&self) -> Option<Errors> {
+        let without = |term: &&NetworkTerm| matches!(term.weights, NetworkWeights::Untrained { .. });
+        let name = &self.networks.iter().find(without)?.name;
+        let message = format!("the network `{name}` has no weights yet");
+        let wrong = match self.source_map.find(Mention::Term(TermKind::Potential), name) {
+            Some(span) => Diagnostic::at(span, message),
+            None => Diagnostic::of_all(message),
+        };
+        let help = "train it by `leastaction learn train`, or write `from` and a file of weights";
+        Some(wrong.help(help).into())
+    }
+
+    /// The model without its networks, for whoever trains them.
+    #[must_use]
+    pub fn without_networks(&self) -> Model<'g> {
+        let mut model = self.model.clone();
+        self.networks.iter().for_each(|term| _ = model.remove_potential(&term.name));
+        model
+    }
+
+    /// The outputs besides what is recorded anyway under names of which this says so.
     ///
     /// # Errors
     /// [`Errors`] for an output that has one of the names and is something else.
-    pub fn outputs_besides(&self, recorded: &HashSet<String>) -> Result<Vec<&Term<'g>>, Errors> {
+    pub fn outputs_besides(&self, recorded: impl Fn(&str) -> bool) -> Result<Vec<&Term<'g>>, Errors> {
         let mut all = Vec::new();
         for term in &self.outputs {
-            match (recorded.contains(&term.name), self.plain.contains(&term.name)) {
+            match (recorded(&term.name), self.plain.contains(&term.name)) {
                 (true, true) => {}
                 (true, false) => return Err(self.explain_output(&term.name)),
                 (false, _) => all.push(term),

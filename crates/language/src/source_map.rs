@@ -2,17 +2,21 @@
 
 use crate::diagnostic::{Diagnostic, Errors};
 use crate::setup::Setup;
+use crate::sheet::Sheets;
 use leastaction_expr::{Advice, Kind, Span, tokens};
 use leastaction_mechanics::{
     DimensionsExpected, ModelError, ProjectionError, SettingError, Site, StartError, StartQuantity, TermKind,
+    suffixed,
 };
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// The places of a text: of declared names, masses, positions, terms, forces, starts and clauses of a run. Empty for what comes from
 /// no text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SourceMap {
     pub(crate) source: String,
+    /// What was written out from it.
+    pub(crate) sheets: Sheets,
     places: HashMap<(Mention, String), Span>,
     /// Bodies whose start nobody gave.
     pub(crate) unplaced: Vec<String>,
@@ -117,9 +121,10 @@ impl SourceMap {
     /// The body without a start that has one of these coordinates or constraints.
     fn unplaced(&self, names: &[&str]) -> Option<&str> {
         let of = |body: &&String| {
-            names
-                .iter()
-                .any(|name| name.strip_prefix(body.as_str()).is_some_and(|rest| rest.starts_with('_')))
+            names.iter().any(|name| {
+                let part = name.rsplit_once('_').map(|(_, part)| part.split('[').next().unwrap_or(part));
+                part.is_some_and(|part| suffixed(body, part) == **name)
+            })
         };
         self.unplaced.iter().find(of).map(String::as_str)
     }
@@ -136,7 +141,10 @@ impl SourceMap {
     /// Where a name, which may have primes, is written within a place.
     fn use_of(&self, name: &str, within: Span) -> Option<Span> {
         let (base, primes) = name.split_at(name.find('\'').unwrap_or(name.len()));
-        let text = self.source.get(within.start..within.end)?;
+        let text = match self.sheets.text(within) {
+            Some((text, begins)) => text.get(within.start - begins..within.end.checked_sub(begins)?)?,
+            None => self.source.get(within.start..within.end)?,
+        };
         let tokens = tokens(text).ok()?;
         let found = tokens.windows(1 + primes.len()).find(|window| {
             let [first, rest @ ..] = window else { return false };
@@ -171,7 +179,7 @@ impl<'g> Setup<'g> {
     /// ```
     #[must_use]
     pub fn explain(&self, error: &impl Locate) -> Errors {
-        error.locate(self).into()
+        self.source_map.sheets.traced_all(error.locate(self)).into()
     }
 
     /// The place where the value of a parameter was used up in a number when the text was read, if there is one: what was made of it does not follow when
@@ -192,7 +200,7 @@ impl<'g> Setup<'g> {
             }
             None => format!("sample something else, or run each value with `--set {parameter}=…`"),
         };
-        Some(Diagnostic::at(found.span, wrong).help(help).into())
+        Some(self.source_map.sheets.traced_all(Diagnostic::at(found.span, wrong).help(help)).into())
     }
 
     /// An output that has the name of something that is recorded anyway.
@@ -288,6 +296,7 @@ impl Locate for ModelError {
                     .maybe_related(hamiltonian, "the Hamiltonian")
                     .help("state the motion one way: with `hamiltonian`, to which potentials may be added, or without")
             }
+            ModelError::CoupledNode { nodes, .. } => wrong.maybe_at(map.find(Mention::Mass, nodes)),
             ModelError::MomentaCount { .. } => wrong
                 .maybe_at(map.find(Mention::Statement, "momentum"))
                 .maybe_related(map.find(Mention::Statement, "coord"), "the coordinates"),
@@ -301,7 +310,7 @@ impl Locate for ModelError {
                 .maybe_related(map.site(&Site::Position(particle.clone())), "the position")
                 .help("give both as many components")
             }
-            ModelError::Dimensions { particle, .. } => {
+            ModelError::Dimensions { particle, .. } | ModelError::JumpingPlace { particle } => {
                 wrong.maybe_at(map.site(&Site::Position(particle.clone())))
             }
             ModelError::UnusedCoordinate { name } => wrong.maybe_at(map.find(Mention::Name, name)).help(format!(
@@ -358,6 +367,7 @@ impl Locate for StartError {
                 let declared = coordinates.iter().find_map(|name| map.find(Mention::Name, name));
                 wrong.maybe_at(place.or(declared))
             }
+            StartError::OtherVelocity { name, .. } => wrong.maybe_at(map.start_of(name)),
             StartError::Held { name, constraint, .. } => wrong
                 .maybe_at(map.start_of(name))
                 .maybe_related(map.find(Mention::Term(TermKind::Constraint), constraint), "the constraint"),

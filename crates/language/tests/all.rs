@@ -7,4 +7,5 @@ mod docs;
 mod functions;
 mod fuzz;
 mod read;
+mod repeat;
 mod wrong;

@@ -222,6 +222,34 @@ impl Elimination {
         }
     }
 
+    /// Solves (L U)ᵀ x = b in the order of elimination, in place, with the same factors.
+    pub fn solve_transposed<const W: usize>(
+        &self,
+        inverse: &[f64],
+        lower: &[f64],
+        upper: &[f64],
+        x: &mut [f64],
+    ) {
+        let ((inverse, _), (upper, _)) = (inverse.as_chunks::<W>(), upper.as_chunks::<W>());
+        let ((lower, _), (x, _)) = (lower.as_chunks::<W>(), x.as_chunks_mut::<W>());
+        for j in 0..self.rows() {
+            (0..W).for_each(|l| x[j][l] *= inverse[j][l]);
+            let (column, known) = (self.column(j), x[j]);
+            for (&s, factor) in self.below[column.clone()].iter().zip(&upper[column]) {
+                let x = &mut x[s as usize];
+                (0..W).for_each(|l| x[l] -= factor[l] * known[l]);
+            }
+        }
+        for j in (0..self.rows()).rev() {
+            let (column, mut sum) = (self.column(j), x[j]);
+            for (&s, factor) in self.below[column.clone()].iter().zip(&lower[column]) {
+                let x = &x[s as usize];
+                (0..W).for_each(|l| sum[l] -= factor[l] * x[l]);
+            }
+            x[j] = sum;
+        }
+    }
+
     /// Replaces a matrix, given by its diagonal, its entries below and those above, each of these at the place of its mirror image, by its
     /// factors L U: the inverse pivots, unit lower triangular L, and U by rows. Pivots are not looked for: the matrix must be near a
     /// symmetric one that is positive. Rows whose inverse pivot is 0 in `skipped` are left out.

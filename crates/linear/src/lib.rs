@@ -9,13 +9,14 @@
 //! | sparse, symmetric and positive definite, large | [`SparseCholesky`]: L Lᵀ |
 //! | known by their products only | [`Gmres`]; symmetric ones [`ConjugateGradients`] |
 //! | to be taken apart into eigenvalues | [`eigen`]: small ones whole, of large symmetric ones the largest by [`Lanczos`] |
+//! | dense and large, to be multiplied, in single precision too | [`multiply`] |
 //! | to be judged: regular, definite? | [`rank`] |
 //!
 //! What is known of a matrix in advance is its [`Structure`]; [`Factors`] are made by it, and again for other numbers.
 //!
 //! *Invariant:* pure, without `unsafe`, threads or global state; the numbers of a lane do not depend on other lanes. Nothing that is made
-//! again allocates, and bits do not depend on the machine: but for sparse factors in blocks and for
-//! eigenvalues, which `faer` makes, in `sparse/` and `eigen.rs` alone.
+//! again allocates, and bits do not depend on the machine: but for sparse factors in blocks,
+//! eigenvalues and large products, which `faer` makes, in `sparse/`, `eigen.rs` and `product.rs` alone.
 
 pub mod dense;
 pub mod eigen;
@@ -24,6 +25,7 @@ mod krylov;
 mod map;
 mod orthogonal;
 mod pattern;
+mod product;
 pub mod rank;
 mod scalar;
 mod sparse;
@@ -34,6 +36,7 @@ pub use krylov::{ConjugateGradients, Convergence, Curvature, Gmres};
 pub use map::{Factors, Structure};
 pub use orthogonal::{Noise, PivotedQr};
 pub use pattern::Pattern;
+pub use product::{Onto, Precision, Rows, multiply};
 pub use scalar::{Complex, Scalar};
 pub use sparse::{NoFactors, NotPositive, SparseCholesky, SparseLu};
 

@@ -1,24 +1,29 @@
 //! From equations to a system: which expressions become kernels.
 
+use crate::check::gravity_on;
 use crate::constraint::Level;
 use crate::energy::sum::{OpaqueTerm, SystemEnergies, SystemEnergy, SystemEnergyKind};
 use crate::energy::{Energy, Potential};
-use crate::equations::{Equations, Statement, along, depend, is_smooth, is_smooth_in};
+use crate::equations::{Equations, Statement, along, depend, is_smooth, is_smooth_in, rate};
 use crate::error::ModelError;
 use crate::facts::{Facts, Form, Place, Share, ShareKind};
 use crate::held::reaction::ReactionLayout;
 use crate::held::table::HeldTable;
 use crate::inertia;
 use crate::inverse::Inverse;
+use crate::jump::jumps;
 use crate::lagrangian::{Inversion, Lagrangian};
+use crate::lumped::split::LumpedNodes;
+use crate::lumped::sum::{Beside, SystemLumped};
 use crate::matrix::Symmetric;
 use crate::model::Term;
 use crate::quantity::Quantity;
 use crate::source::Space;
 use crate::switch::{Branches, Held, hold};
+use crate::symmetry::Conserved;
 use crate::system::System;
 use leastaction_compile::Kernel;
-use leastaction_expr::{Entry, Expr, Glossary, Graph, Id, jvp, substitute};
+use leastaction_expr::{Entry, Expr, Glossary, Graph, Id, Node, Op, jvp, substitute};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -40,6 +45,8 @@ pub(crate) struct Blueprint<'g> {
     pub(crate) velocities: Vec<Expr<'g>>,
     pub(crate) momenta: Vec<Expr<'g>>,
     pub(crate) places: Vec<Place>,
+    /// Those of them whose positions are formulas.
+    pub(crate) particles: Vec<Place>,
     pub(crate) shares: Vec<Share>,
     /// The particle of each inertia in [`Quantity::Masses`].
     pub(crate) massive: Vec<String>,
@@ -66,7 +73,12 @@ pub(crate) struct Blueprint<'g> {
     pub(crate) repeated: usize,
     /// Energies that are no formulas.
     pub(crate) energies: Arc<SystemEnergies>,
+    /// Nodes that are computed from numbers, if there are any.
+    pub(crate) lumped: Option<Arc<SystemLumped>>,
 }
+
+/// Energies that are no formulas, and nodes.
+pub(crate) type Others = (Arc<SystemEnergies>, Option<Arc<SystemLumped>>);
 
 pub(crate) type Plans<'g> = Vec<(Quantity, Space, Vec<Expr<'g>>)>;
 
@@ -74,20 +86,25 @@ impl<'g> Blueprint<'g> {
     /// Compiles a system, and the same on fixed branches if it has switches, with the energies that are no formulas for other parameters.
     pub(crate) fn compile(
         self,
-        energies: impl FnOnce(&[(Expr<'g>, f64)]) -> Result<Arc<SystemEnergies>, ModelError>,
+        others: impl FnOnce(&[(Expr<'g>, f64)]) -> Result<Others, ModelError>,
     ) -> Result<System, ModelError> {
         let constrained = self.facts.constrained;
         let held = {
-            let names = [&self.coordinates[..], &self.momenta, &self.velocities];
+            let own = |list: &[Expr<'g>]| match &self.lumped {
+                Some(lumped) => lumped.formula.iter().map(|&i| list[i as usize]).collect(),
+                None => list.to_vec(),
+            };
+            let names = [&self.coordinates, &self.momenta, &self.velocities].map(|list| own(list));
+            let names = [&names[0][..], &names[1], &names[2]];
             hold(self.graph, self.time, &self.parameters, names, constrained, &self.plans)
         };
         let branches = held.map(|Held { plans, branches, switches }| {
             let branches = branches.into_iter().map(|branch| (branch, 0.0));
             let parameters: Vec<_> = self.parameters.iter().copied().chain(branches).collect();
             let facts = Facts { smooth_in_time: true, ..self.facts.clone() };
-            let energies = energies(&parameters)?;
-            let system =
-                System::compile(Blueprint { facts, parameters, plans, energies, ..self.clone() }, None)?;
+            let (energies, lumped) = others(&parameters)?;
+            let branch = Blueprint { facts, parameters, plans, energies, lumped, ..self.clone() };
+            let system = System::compile(branch, None)?;
             Ok::<_, ModelError>(Branches { system, switches })
         });
         System::compile(self, branches.transpose()?)
@@ -135,11 +152,16 @@ impl<'g> Equations<'g> {
         let damping = self.damping();
         let linear_damping = damping.is_some();
         let damping = damping.unwrap_or_default();
-        let damped = damping.iter().map(|entry| (entry.row, entry.column)).collect();
+        let damped = damping.iter().map(|entry| (self.place(entry.row), self.place(entry.column)));
+        let of_nodes = self.nodes.iter().filter(|_| linear_damping).flat_map(|nodes| &nodes.blocks);
+        let of_nodes =
+            of_nodes.flat_map(|block| block.moving.iter().map(|c| (c.place as usize, c.place as usize)));
+        let damped = damped.chain(of_nodes).collect();
         plans.push((Quantity::Damping, Space::Parameters, damping.iter().map(|entry| entry.value).collect()));
 
         let demands = self.demands();
-        let jacobian: Vec<_> = demands.jacobian.iter().map(|entry| (entry.row, entry.column)).collect();
+        let jacobian = demands.jacobian.iter().map(|entry| (entry.row, self.place(entry.column)));
+        let jacobian: Vec<_> = jacobian.collect();
         if constrained {
             let entries = demands.jacobian.iter().map(|entry| entry.value).collect();
             plans.push((Quantity::Constraints, Space::Configuration, demands.values));
@@ -163,7 +185,8 @@ impl<'g> Equations<'g> {
         }
 
         let all = plans.iter().flat_map(|(.., outputs)| outputs.iter().copied());
-        let all: Vec<_> = all.chain(self.held_values()).collect();
+        let all = all.chain(self.held_values());
+        let all: Vec<_> = all.chain(self.nodes.iter().flat_map(LumpedNodes::expressions)).collect();
         let timed = depend(&all, &[self.time]);
         let nonzero = |forces: &[Expr<'g>]| forces.iter().any(|f| f.as_number() != Some(0.0));
         let facts = Facts {
@@ -175,8 +198,12 @@ impl<'g> Equations<'g> {
             smooth_in_time: !timed || is_smooth_in(self.time, &all),
             jacobi: matches!(&self.statement, Statement::Lagrangian(l) if l.jacobi),
             smooth: is_smooth(&all),
-            dissipative: nonzero(&self.resistances) || !self.losses.is_empty(),
-            forced: nonzero(&self.drives),
+            jumping: self.jumping(),
+            directions: self.directions(),
+            dissipative: nonzero(&self.resistances)
+                || !self.losses.is_empty()
+                || self.nodes.as_ref().is_some_and(LumpedNodes::is_damped),
+            forced: nonzero(&self.drives) || self.nodes.as_ref().is_some_and(LumpedNodes::is_driven),
             forces_depend_on_velocities: self.forces_depend_on_velocities(),
             linear_damping,
             explicit: is_explicit,
@@ -184,9 +211,10 @@ impl<'g> Equations<'g> {
             symbolic: is_explicit && symbolic,
             constrained,
             holonomic: self.is_holonomic(),
-            cyclic: self.cyclic(),
-            conserved: self.conserved(),
+            cyclic: self.all_cyclic(),
+            conserved: self.all_conserved(),
         };
+        let inverse = Inverse { pattern: self.all_masses(inverse.pattern), ..inverse };
         let place = |p: &crate::Particle<'g>| Place { name: p.name.clone(), dimensions: p.position.len() };
         let owner = |p: &crate::Particle<'g>| vec![p.name.clone(); p.inertias.len()];
         let blueprint = Blueprint {
@@ -196,10 +224,14 @@ impl<'g> Equations<'g> {
             parameters: self.parameters.clone(),
             inputs,
             stated_inputs: stated.iter().map(|(name, _)| name.to_string()).collect(),
-            coordinates: self.coordinates.clone(),
-            velocities: self.velocities.clone(),
-            momenta: self.momenta.clone(),
-            places: self.particles.iter().map(place).collect(),
+            coordinates: self.all_coordinates().to_vec(),
+            velocities: match &self.nodes {
+                Some(nodes) => nodes.coordinates.iter().map(|&q| rate(q)).collect(),
+                None => self.velocities.clone(),
+            },
+            momenta: self.nodes.as_ref().map_or(&self.momenta, |nodes| &nodes.momenta).clone(),
+            places: self.places.clone(),
+            particles: self.particles.iter().map(place).collect(),
             shares: self.shares(form),
             massive: self.particles.iter().flat_map(owner).collect(),
             inverse,
@@ -208,15 +240,73 @@ impl<'g> Equations<'g> {
             held: self.held.iter().map(|(q, by)| (q.to_string(), by.clone())).collect(),
             declared: self.declared_places(),
             constraints_work: constrained && self.constraints_work(),
-            reactions: self.reactions.layout(),
+            reactions: self.reactions.layout(self.held.len(), self.nodes.as_ref()),
             definitions,
             names: self.names.clone(),
             jacobian,
             plans,
             repeated,
             energies: self.other_energies(&self.parameters)?,
+            lumped: self.lumped(&self.parameters)?,
         };
-        blueprint.compile(|parameters| self.other_energies(parameters))
+        blueprint.compile(|parameters| Ok((self.other_energies(parameters)?, self.lumped(parameters)?)))
+    }
+
+    /// Coordinates that energies do not depend on, of all.
+    fn all_cyclic(&self) -> Vec<usize> {
+        let mut cyclic: Vec<usize> = self.cyclic().into_iter().map(|i| self.place(i)).collect();
+        if let Some(nodes) = &self.nodes {
+            let read = self.read_by_others();
+            cyclic.extend(nodes.weightless().filter(|&place| !read[place]));
+            cyclic.sort_unstable();
+        }
+        cyclic
+    }
+
+    /// What is conserved because of a symmetry, by places among all coordinates.
+    fn all_conserved(&self) -> Vec<Conserved> {
+        let placed = |conserved: Conserved| match conserved {
+            Conserved::Energy => Conserved::Energy,
+            Conserved::Momentum(i) => Conserved::Momentum(self.place(i)),
+        };
+        let mut conserved: Vec<Conserved> = self.conserved().into_iter().map(placed).collect();
+        if let Some(nodes) = &self.nodes {
+            let read = self.read_by_others();
+            conserved.extend(nodes.free().filter(|&place| !read[place]).map(Conserved::Momentum));
+        }
+        conserved
+    }
+
+    /// Where the mass matrix has entries: those of formulas, then those of nodes.
+    fn all_masses(&self, formula: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
+        let Some(nodes) = &self.nodes else { return formula };
+        let formula = formula.into_iter().map(|(i, j)| (self.place(i), self.place(j)));
+        formula.chain(nodes.masses()).collect()
+    }
+
+    /// The nodes that are computed from numbers, compiled.
+    fn lumped(&self, parameters: &[(Expr<'g>, f64)]) -> Result<Option<Arc<SystemLumped>>, ModelError> {
+        let Some(nodes) = &self.nodes else { return Ok(None) };
+        let parameters: Vec<_> = parameters.iter().map(|(p, _)| *p).collect();
+        let share = |name: &str| {
+            let weight = gravity_on(name);
+            let kinetic = self.kinetic.iter().position(|term| term.name == name);
+            let weight = self.potential.iter().position(|potential| potential.name == weight);
+            [kinetic, weight.map(|place| self.kinetic.len() + place)]
+        };
+        let masses = match &self.statement {
+            Statement::Lagrangian(l) => l.mass.entries().count(),
+            Statement::Hamiltonian(_) => unreachable!("nodes are not stated by a Hamiltonian"),
+        };
+        let beside = Beside {
+            held: self.held.len(),
+            shares: self.kinetic.len() + self.potential.len() + self.direct.len(),
+            share: &share,
+            positions: self.particles.iter().map(|p| p.position.len()).sum(),
+            masses,
+        };
+        let held = self.held_values();
+        Ok(Some(Arc::new(SystemLumped::new(nodes, &beside, &held, self.time, &parameters)?)))
     }
 
     fn shares(&self, form: Form) -> Vec<Share> {
@@ -228,6 +318,41 @@ impl<'g> Equations<'g> {
         let kinetic = self.kinetic.iter().map(|t| share(&t.name, ShareKind::Kinetic));
         let potential = self.potential.iter().map(|p| share(&p.name, ShareKind::Potential));
         kinetic.chain(potential).chain(self.direct.iter().map(|t| share(&t.name, direct))).collect()
+    }
+
+    /// The energies over elements that jump in place.
+    fn jumping(&self) -> Vec<String> {
+        let jumping = self.potential.iter().filter(|potential| match &potential.energy {
+            Energy::Elements(elements) if !is_smooth(&[elements.energy]) => {
+                jumps(elements.energy, &elements.slots, &self.parameters)
+            }
+            _ => false,
+        });
+        jumping.map(|potential| potential.name.clone()).collect()
+    }
+
+    /// The lengths of velocities that forces are divided by.
+    fn directions(&self) -> Vec<String> {
+        let forces: Vec<_> = self.forces().iter().map(|force| force.id()).collect();
+        let mut found = Vec::new();
+        for (_, node) in self.graph.order(&forces) {
+            let mut factors = match node {
+                Node::Apply(Op::Div, [_, divisor, _]) => vec![divisor],
+                _ => continue,
+            };
+            while let Some(factor) = factors.pop() {
+                match self.graph.node(factor) {
+                    Node::Apply(Op::Mul, [a, b, _]) => factors.extend([a, b]),
+                    Node::Apply(Op::Sqrt, _) if depend(&[self.graph.at(factor)], &self.velocities) => {
+                        found.push(self.graph.at(factor).to_string());
+                    }
+                    _ => {}
+                }
+            }
+        }
+        found.sort();
+        found.dedup();
+        found
     }
 
     /// The energies that are no formulas, compiled.
@@ -268,7 +393,7 @@ impl<'g> Equations<'g> {
 
     /// Where declared coordinates stand, the held ones after the others; nothing if none is held.
     fn declared_places(&self) -> Vec<u32> {
-        let order = self.coordinates.iter().copied().chain(self.held.iter().map(|(q, _)| *q));
+        let order = self.all_coordinates().iter().copied().chain(self.held.iter().map(|(q, _)| *q));
         let places: FxHashMap<Id, u32> = order.zip(0..).map(|(q, place)| (q.id(), place)).collect();
         self.declared.iter().map(|q| places[&q.id()]).collect()
     }

@@ -88,7 +88,41 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
             check(Site::Position(name.clone()), x, &[Parameter, Time, Coordinate])?;
         }
     }
-    if !model.gravity_dimensions.is_empty() && model.particles.iter().all(|p| p.inertias.is_empty()) {
+    for nodes in &model.lumped {
+        let name = || nodes.node_name(0);
+        if !(1..=3).contains(&nodes.width) {
+            let (found, expected) = (nodes.width, DimensionsExpected::UpToThree);
+            return Err(ModelError::Dimensions { particle: name(), found, expected });
+        }
+        if let Some(&expected) = model.gravity_dimensions.iter().find(|&&d| d != nodes.width) {
+            let (found, expected) = (nodes.width, DimensionsExpected::OfGravity(expected));
+            return Err(ModelError::Dimensions { particle: name(), found, expected });
+        }
+        if let Some(unit) = nodes.unit {
+            check(Site::Mass(nodes.name.clone()), unit, &[Parameter])?;
+        }
+        let unit = nodes.unit.map_or(Ok(1.0), |unit| {
+            let values = symbols_of(&[unit]).into_iter().map(|s| (s, model.defaults[&s.id()]));
+            unit.eval(&values.collect::<Vec<_>>())
+        });
+        let bad = |mass: f64| !(mass > 0.0 && mass.is_finite());
+        if let Ok(unit) = unit
+            && let Some(node) = nodes.masses.iter().position(|mass| bad(mass * unit))
+        {
+            return Err(ModelError::BadMass {
+                particle: nodes.node_name(node),
+                value: nodes.masses[node] * unit,
+            });
+        }
+        if let Some(node) = nodes.matrix.as_ref().and_then(|matrix| matrix.wrong()) {
+            return Err(ModelError::BadMass { particle: nodes.node_name(node), value: f64::NAN });
+        }
+        for (name, rate) in &nodes.damping {
+            check(Site::Term(TermKind::Dissipation, name.clone()), *rate, &[Parameter, Time])?;
+        }
+    }
+    let weightless = model.lumped.is_empty() && model.particles.iter().all(|p| p.inertias.is_empty());
+    if !model.gravity_dimensions.is_empty() && weightless {
         return Err(ModelError::IdleGravity);
     }
     for &g in &model.gravity {
@@ -103,12 +137,18 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
         (TermKind::Constraint, &model.constraints, moving),
     ];
     let massive = || model.particles.iter().filter(|p| !p.inertias.is_empty());
-    let of_particles = massive().map(|p| p.name.clone());
-    let of_gravity = massive().filter(|_| !model.gravity.is_empty()).map(|p| gravity_on(&p.name));
+    let of_nodes = || model.lumped.iter().map(|nodes| nodes.name.clone());
+    let of_particles = massive().map(|p| p.name.clone()).chain(of_nodes());
+    let weighed = massive().map(|p| &p.name).chain(model.lumped.iter().map(|nodes| &nodes.name));
+    let of_gravity = weighed.filter(|_| !model.gravity.is_empty()).map(|name| gravity_on(name));
     for (kind, terms, allowed) in groups {
         let others: Vec<String> = match kind {
             TermKind::Kinetic => of_particles.clone().collect(),
-            TermKind::Dissipation => model.losses.iter().map(|d| d.name.clone()).collect(),
+            TermKind::Dissipation => {
+                let damping = model.lumped.iter().flat_map(|nodes| nodes.damping.iter());
+                let damping = damping.map(|(name, _)| name.clone());
+                model.losses.iter().map(|d| d.name.clone()).chain(damping).collect()
+            }
             _ => Vec::new(),
         };
         let names = others.iter().map(String::as_str).chain(terms.iter().map(|t| t.name.as_str()));
@@ -275,7 +315,8 @@ fn statement(model: &Model<'_>) -> Result<(), ModelError> {
     }
     let other = [&model.kinetic, &model.lagrangian].into_iter().flatten().map(|t| t.name.clone());
     let other =
-        other.chain(model.particles.iter().filter(|p| !p.inertias.is_empty()).map(|p| p.name.clone())).next();
+        other.chain(model.particles.iter().filter(|p| !p.inertias.is_empty()).map(|p| p.name.clone()));
+    let other = other.chain(model.lumped.iter().map(|nodes| nodes.name.clone())).next();
     match (model.hamiltonian.is_empty(), other) {
         (true, None) => Err(ModelError::NoEnergy),
         (false, Some(name)) => Err(ModelError::MixedForms { name }),

@@ -4,8 +4,12 @@ use crate::energy::{Energy, Potential};
 use crate::equations::{motion, rate, symbols_of};
 use crate::error::ModelError;
 use crate::model::{Model, Particle, Term};
-use leastaction_expr::{Expr, Graph, Id, Substitution};
+use leastaction_expr::{Expr, Graph, Id, Node, Op, Substitution};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+/// A sum of numbers that is less than this part of its terms is rounding; so many terms, and sums of them, are looked at.
+const ROUNDING: f64 = 1e-12;
+const TERMS: usize = 256;
 
 impl<'g> Model<'g> {
     /// The model with every defined name, and its time derivative, replaced by what it stands for.
@@ -50,16 +54,22 @@ impl<'g> Model<'g> {
             replace_all(inertias);
             replace_all(position);
         }
+        for nodes in &mut model.lumped {
+            nodes.unit.iter_mut().for_each(&replace);
+            nodes.damping.iter_mut().for_each(|(_, rate)| replace(rate));
+        }
         replace_all(&mut model.gravity);
-        let terms = [
-            &mut model.kinetic,
-            &mut model.lagrangian,
-            &mut model.hamiltonian,
-            &mut model.dissipation,
-            &mut model.constraints,
-        ];
+        let terms =
+            [&mut model.kinetic, &mut model.lagrangian, &mut model.hamiltonian, &mut model.dissipation];
         for Term { value, .. } in terms.into_iter().flatten() {
             replace(value);
+        }
+        for Term { value, .. } in &mut model.constraints {
+            let written = std::mem::replace(value, known.apply(&[*value])[0]);
+            // What was so but for the rounding of numbers, as the length of an axis by sines and cosines, demands nothing.
+            if value.as_number().is_some_and(|rest| rest.abs() <= ROUNDING * size(written, &known)) {
+                *value = self.graph.number(0.0);
+            }
         }
         for Potential { energy, .. } in &mut model.potential {
             match energy {
@@ -76,6 +86,20 @@ impl<'g> Model<'g> {
         model.known = list;
         Ok(model)
     }
+}
+
+/// The sum of the sizes of the terms of a sum, if they are numbers.
+fn size<'g>(sum: Expr<'g>, known: &Substitution<'g>) -> f64 {
+    let (graph, mut open, mut size) = (sum.graph(), vec![sum.id()], 0.0);
+    for _ in 0..TERMS {
+        let Some(id) = open.pop() else { break };
+        match graph.node(id) {
+            Node::Apply(Op::Add | Op::Sub, [a, b, _]) => open.extend([a, b]),
+            Node::Apply(Op::Neg, [a, ..]) => open.push(a),
+            _ => size += known.apply(&[graph.at(id)])[0].as_number().map_or(0.0, f64::abs),
+        }
+    }
+    size
 }
 
 /// Marks what is made of something marked.

@@ -13,6 +13,7 @@ use crate::inverse::{Failure, Solver, grow};
 use crate::matrices::Matrices;
 use crate::observe::Observatory;
 use crate::quantity::Quantity;
+use crate::reverse::ReverseMemory;
 use crate::system::System;
 use leastaction_compile::LANES;
 use std::sync::Arc;
@@ -64,6 +65,7 @@ pub struct Dynamics {
     group: Group,
     pub(crate) constraint: ConstraintMemory,
     pub(crate) reaction: ReactionMemory,
+    pub(crate) reverse: ReverseMemory,
     /// How far the last start was moved.
     pub(crate) placed: Option<Projection>,
     /// Bodies whose start follows from constraints, and whether the last start had to move them.
@@ -85,6 +87,7 @@ impl Dynamics {
             group: Group::default(),
             constraint: ConstraintMemory::default(),
             reaction: ReactionMemory::default(),
+            reverse: ReverseMemory::default(),
             placed: None,
             loose: Arc::new([]),
             assembled: false,
@@ -410,12 +413,17 @@ impl Dynamics {
         let n = system.degrees();
         check("matrix", n * n, matrix.len())?;
         matrix.fill(0.0);
-        let mut values = vec![0.0; system.damped().len()];
+        let mut of_nodes = match &self.engine.lumped {
+            Some(lumped) => lumped.rates_of_damping(parameters)?,
+            None => Vec::new(),
+        };
+        let mut values = vec![0.0; system.damped().len() - of_nodes.len()];
         if !values.is_empty() {
             let kernel = system.kernel(Quantity::Damping)?;
             let mut evaluator = kernel.evaluator(parameters).map_err(wrong_length)?;
             evaluator.eval(&[], &mut values).map_err(wrong_length)?;
         }
+        values.append(&mut of_nodes);
         system.damped().iter().zip(values).for_each(|(&(i, j), value)| matrix[i * n + j] = value);
         Ok(())
     }

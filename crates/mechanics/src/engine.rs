@@ -5,6 +5,7 @@ use crate::energy::sum::{EnergySum, Place};
 use crate::error::{EvalError, SettingError};
 use crate::input::Input;
 use crate::inverse::grow;
+use crate::lumped::sum::LumpedSum;
 use crate::parameters::Parameters;
 use crate::quantity::Quantity;
 use crate::system::System;
@@ -20,6 +21,8 @@ pub(crate) struct Engine {
     evaluators: [Option<Runner>; Quantity::COUNT],
     /// What is added to the values of kernels.
     pub(crate) energies: EnergySum,
+    /// Nodes, if there are any that are computed from numbers.
+    pub(crate) lumped: Option<Box<LumpedSum>>,
     /// A state block with time and inputs after it, for systems that are not autonomous.
     block: Vec<f64>,
     /// The masses with the parameters that are being set.
@@ -46,19 +49,21 @@ impl Engine {
     pub(crate) fn new(system: System) -> Result<Engine, SettingError> {
         let values: Vec<f64> = system.parameters().iter().map(|(_, value)| *value).collect();
         let inputs = vec![Input::Constant(0.0); system.inputs().len()];
-        let extended = system.dimension() + 1 + inputs.len();
+        let extended = formula_dimension(&system) + 1 + inputs.len();
         let block = if system.facts().autonomous { Vec::new() } else { vec![0.0; extended * LANES] };
         let evaluators = [const { None }; Quantity::COUNT];
         let masses = vec![0.0; system.massive().len()];
         let parameters = Parameters::new(values.clone());
         let (degrees, shares) = (system.degrees(), system.shares().len());
         let energies = EnergySum::new(system.energies(), degrees, shares, &parameters)?;
+        let lumped = system.lumped().map(|lumped| LumpedSum::new(lumped, &parameters)).transpose()?;
         let mut engine = Engine {
             system,
             parameters,
             inputs,
             evaluators,
             energies,
+            lumped: lumped.map(Box::new),
             block,
             weigher: None,
             masses,
@@ -77,6 +82,7 @@ impl Engine {
                 Runner::Repeated(repeated) => repeated.set_parameters(values)?,
             }
         }
+        self.lumped.iter_mut().try_for_each(|lumped| lumped.set_parameters(values))?;
         Ok(self.energies.set_parameters(values)?)
     }
 
@@ -100,6 +106,7 @@ impl Engine {
                 Runner::Repeated(repeated) => repeated.set_parameters_in(lane, values)?,
             }
         }
+        self.lumped.iter_mut().try_for_each(|lumped| lumped.set_parameters_in(lane, values))?;
         self.energies.set_parameters_in(lane, values)?;
         Ok(true)
     }
@@ -141,6 +148,7 @@ impl Engine {
     }
 
     fn check_masses(&mut self, parameters: &[f64]) -> Result<(), SettingError> {
+        self.lumped.iter().try_for_each(|lumped| lumped.check(parameters))?;
         let particles = self.system.massive();
         if particles.is_empty() {
             return Ok(());
@@ -203,7 +211,9 @@ impl Engine {
         states: &[f64],
         out: &mut [f64],
     ) -> Result<(), EvalError> {
-        if t.len() > LANES {
+        if self.lumped.is_some() {
+            self.eval_nodes(quantity, t, states, out)?;
+        } else if t.len() > LANES {
             self.eval_groups(quantity, t, states, out)?;
         } else {
             self.eval_formulas(quantity, t, states, out)?;
@@ -212,6 +222,49 @@ impl Engine {
             return Ok(());
         }
         self.energies.add(quantity, Place { t, states, velocities: &[], parameters: &self.parameters }, out)
+    }
+
+    /// What formulas and nodes give to a quantity.
+    fn eval_nodes(
+        &mut self,
+        quantity: Quantity,
+        t: &[f64],
+        states: &[f64],
+        out: &mut [f64],
+    ) -> Result<(), EvalError> {
+        let Some(mut lumped) = self.lumped.take() else { return Ok(()) };
+        let result = self.eval_beside(&mut lumped, quantity, t, states, out);
+        self.lumped = Some(lumped);
+        result
+    }
+
+    fn eval_beside(
+        &mut self,
+        lumped: &mut LumpedSum,
+        quantity: Quantity,
+        t: &[f64],
+        states: &[f64],
+        out: &mut [f64],
+    ) -> Result<(), EvalError> {
+        let width = t.len();
+        if width != 1 && !(width > 0 && width.is_multiple_of(LANES)) {
+            return Err(EvalError::Width { found: width });
+        }
+        check("state block", self.system.dimension() * width, states.len())?;
+        lumped.system.check_length(quantity, &self.system, width, out.len())?;
+        let len = lumped.system.formula_len(quantity, out.len(), width);
+        grow(&mut lumped.found, len);
+        if len > 0 {
+            lumped.gather(states, width);
+            let states = &lumped.states[..formula_dimension(&self.system) * width];
+            let found = &mut lumped.found[..len];
+            match width > LANES {
+                true => self.eval_groups(quantity, t, states, found)?,
+                false => self.eval_formulas(quantity, t, states, found)?,
+            }
+        }
+        lumped.scatter(quantity, len, width, out);
+        lumped.add(quantity, t, states, out)
     }
 
     /// Adds the forces of what is no formula, at \[q…, v…\].
@@ -234,8 +287,12 @@ impl Engine {
         states: &[f64],
         out: &mut [f64],
     ) -> Result<(), EvalError> {
-        self.check_block(t, states)?;
         let width = t.len();
+        if width != 1 && width != LANES {
+            return Err(EvalError::Width { found: width });
+        }
+        let dimension = formula_dimension(&self.system);
+        check("state block", dimension * width, states.len())?;
         self.prepare(quantity)?;
         let inputs = if self.block.is_empty() {
             states
@@ -246,7 +303,7 @@ impl Engine {
             let (time, driven) = tail.split_at_mut(width);
             time.copy_from_slice(t);
             fill_inputs(&self.inputs, t, driven);
-            &self.block[..(self.system.dimension() + 1 + self.inputs.len()) * width]
+            &self.block[..(dimension + 1 + self.inputs.len()) * width]
         };
         match (&mut self.evaluators[quantity as usize], width) {
             (Some(Runner::Whole(evaluator)), 1) => evaluator.eval(inputs, out).map_err(wrong_length),
@@ -264,7 +321,7 @@ impl Engine {
         states: &[f64],
         out: &mut [f64],
     ) -> Result<(), EvalError> {
-        check("state block", self.system.dimension() * t.len(), states.len())?;
+        check("state block", formula_dimension(&self.system) * t.len(), states.len())?;
         let mut group = std::mem::take(&mut self.group);
         let result = group.run(t, states, out, |t, states, out| self.eval_formulas(quantity, t, states, out));
         self.group = group;
@@ -303,6 +360,11 @@ impl Group {
         }
         result
     }
+}
+
+/// The length of a state block of those coordinates alone that are in formulas.
+fn formula_dimension(system: &System) -> usize {
+    system.lumped().map_or(system.dimension(), |lumped| 2 * lumped.formula.len())
 }
 
 fn fill_inputs(inputs: &[Input], t: &[f64], rows: &mut [f64]) {

@@ -15,8 +15,11 @@ use crate::constraint::{self, Constraint};
 use crate::energy::dissipation::ElementDissipation;
 use crate::energy::{Energy, Potential};
 use crate::error::ModelError;
+use crate::facts::Place;
 use crate::held::reaction::Reactions;
+use crate::jump;
 use crate::lagrangian::Lagrangian;
+use crate::lumped::split::{LumpedNodes, Split, split};
 use crate::model::{Model, Particle, Term};
 use crate::probe::Probe;
 use leastaction_expr::{
@@ -38,7 +41,7 @@ pub struct Equations<'g> {
     pub inputs: Vec<Expr<'g>>,
     /// Those that are stated, with what they are: functions of time and parameters.
     pub stated_inputs: Vec<(Expr<'g>, Expr<'g>)>,
-    /// Coordinates q.
+    /// Coordinates q. Those of [nodes](Equations::nodes) that are computed from numbers are not among these, nor in anything that follows.
     pub coordinates: Vec<Expr<'g>>,
     /// Velocities v = q̇.
     pub velocities: Vec<Expr<'g>>,
@@ -46,6 +49,8 @@ pub struct Equations<'g> {
     pub momenta: Vec<Expr<'g>>,
     /// Particles, and points without mass.
     pub particles: Vec<Particle<'g>>,
+    /// All of these, and all nodes, in the order of declaration.
+    pub places: Vec<Place>,
     /// Kinetic energies T(q, v, t): those of particles, then those written directly.
     pub kinetic: Vec<Term<'g>>,
     /// Potential energies V(q, t): those of particles in gravity, then those written directly.
@@ -60,6 +65,8 @@ pub struct Equations<'g> {
     pub drives: Vec<Expr<'g>>,
     /// Constraints: those of positions, then those of velocities.
     pub constraints: Vec<Constraint<'g>>,
+    /// Nodes that are computed from numbers, if there are any.
+    pub nodes: Option<LumpedNodes<'g>>,
     /// Coordinates that are held, with the names of what holds them. They are not among the coordinates.
     pub held: Vec<(Expr<'g>, String)>,
     /// The forces with which they are held.
@@ -100,12 +107,14 @@ rebind!(Equations {
     losses,
     drives,
     constraints,
+    nodes,
     held,
     reactions,
     declared,
     definitions,
     names,
-    statement
+    statement;
+    places
 });
 
 impl Rebind for Statement<'_> {
@@ -121,9 +130,12 @@ impl Rebind for Statement<'_> {
 
 impl<'g> Equations<'g> {
     pub(crate) fn derive(written: &Model<'g>) -> Result<Equations<'g>, ModelError> {
-        constraint::jump::check_jumps(written)?;
-        let model = &written.resolved()?;
-        check::names(model)?;
+        jump::check_jumps(written)?;
+        let resolved = written.resolved()?;
+        check::names(&resolved)?;
+        let (held, declared) = (resolved.held.clone(), resolved.declared.clone());
+        let Split { written, model, nodes, places: all_places } = split(written, resolved)?;
+        let model = &model;
         let graph = model.graph;
         let coordinates = model.coordinates.clone();
         let velocities: Vec<_> = coordinates.iter().map(|&q| rate(q)).collect();
@@ -154,7 +166,7 @@ impl<'g> Equations<'g> {
         };
         let constraints = constraint::derive(model)?;
         let left: Vec<_> = constraints.iter().map(|c| (c.name.as_str(), c.level)).collect();
-        let reactions = Reactions::derive(written, model, &left)?;
+        let reactions = Reactions::derive(&written, model, &left)?;
         Ok(Equations {
             graph,
             time: model.time,
@@ -165,6 +177,7 @@ impl<'g> Equations<'g> {
             velocities,
             momenta,
             particles: model.particles.clone(),
+            places: all_places,
             kinetic,
             potential,
             direct: model.lagrangian.iter().chain(&model.hamiltonian).cloned().collect(),
@@ -172,19 +185,31 @@ impl<'g> Equations<'g> {
             losses: model.losses.clone(),
             drives,
             constraints,
-            held: model.held.clone(),
+            nodes,
+            held,
             reactions,
-            declared: model.declared.clone(),
+            declared,
             definitions: model.known.clone(),
             names: model.names.clone(),
             statement,
         })
     }
 
-    /// The number of coordinates.
+    /// The number of coordinates, without those of nodes that are computed from numbers.
     #[must_use]
     pub fn degrees(&self) -> usize {
         self.coordinates.len()
+    }
+
+    /// All coordinates, those of nodes too.
+    #[must_use]
+    pub fn all_coordinates(&self) -> &[Expr<'g>] {
+        self.nodes.as_ref().map_or(&self.coordinates, |nodes| &nodes.coordinates)
+    }
+
+    /// Where a coordinate stands among all.
+    pub(crate) fn place(&self, coordinate: usize) -> usize {
+        self.nodes.as_ref().map_or(coordinate, |nodes| nodes.formula[coordinate] as usize)
     }
 
     /// All generalized forces Q(q, v, t, u), those of dissipation included.
@@ -196,12 +221,13 @@ impl<'g> Equations<'g> {
     /// Whether every energy, and all dissipation, is a formula: if not, forces cannot be written down.
     #[must_use]
     pub fn is_symbolic(&self) -> bool {
-        self.losses.is_empty() && self.potential.iter().all(|potential| potential.formula().is_some())
+        let written = self.nodes.is_none() && self.losses.is_empty();
+        written && self.potential.iter().all(|potential| potential.formula().is_some())
     }
 
-    /// Which coordinates energies read that are no formulas.
+    /// Which coordinates, of all, energies read that are no formulas.
     pub(crate) fn read_by_others(&self) -> Vec<bool> {
-        let mut read = vec![false; self.degrees()];
+        let mut read = vec![false; self.all_coordinates().len()];
         let reads = self.other_reads();
         reads.for_each(|&i| read.get_mut(i as usize).into_iter().for_each(|read| *read = true));
         read
@@ -225,19 +251,20 @@ impl<'g> Equations<'g> {
 
     /// Whether held coordinates are read by energies that are no formulas.
     pub(crate) fn others_read_held(&self) -> bool {
-        let free = self.degrees();
+        let free = self.all_coordinates().len();
         self.other_reads().any(|&i| i as usize >= free)
     }
 
     /// Whether an energy depends on time that is no formula.
     pub(crate) fn others_depend_on_time(&self) -> bool {
         let held = self.held_values();
-        let free = self.degrees();
+        let free = self.all_coordinates().len();
         let held_reads = self.other_reads().filter(|&&i| i as usize >= free);
         let read: FxHashSet<u32> = held_reads.copied().collect();
         let read: Vec<_> = read.into_iter().map(|i| held[i as usize - free]).collect();
         depend(&read, &[self.time])
             || self.losses.iter().any(|d| d.elements.depends_on(self.time))
+            || self.nodes.as_ref().is_some_and(|nodes| depend(&nodes.expressions(), &[self.time]))
             || self.potential.iter().any(|potential| match &potential.energy {
                 Energy::Formula(_) => false,
                 Energy::Elements(elements) => elements.depends_on(self.time),

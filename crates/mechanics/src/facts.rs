@@ -46,6 +46,10 @@ pub struct Facts {
     pub jacobi: bool,
     /// Whether nothing is compared, rounded, or cut off anywhere, by time or by the state: all derivatives of the rates are continuous.
     pub smooth: bool,
+    /// Energies over elements whose formula jumps in place, by name: no force tells of the blow.
+    pub jumping: Vec<String>,
+    /// Lengths of velocities that forces are divided by, as dry friction in the plane is by the speed: at rest there is no direction.
+    pub directions: Vec<String>,
     /// Whether there is dissipation.
     pub dissipative: bool,
     /// Whether generalized forces other than dissipation act.

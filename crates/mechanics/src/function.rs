@@ -28,6 +28,9 @@ impl<'g> Equations<'g> {
         if let Some(other) = self.potential.iter().find(|potential| potential.formula().is_none()) {
             return Err(EvalError::NoFormula { what: "equations", energy: other.name.clone() });
         }
+        if let Some(block) = self.nodes.iter().flat_map(|nodes| &nodes.blocks).next() {
+            return Err(EvalError::NoFormula { what: "equations", energy: block.name.clone() });
+        }
         let second = match &self.statement {
             Statement::Hamiltonian(_) => &self.momenta,
             Statement::Lagrangian(_) => &self.velocities,

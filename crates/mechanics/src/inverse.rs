@@ -2,7 +2,7 @@
 //!
 //! The map g from unknown to target (p = ∂L/∂v, or v = ∂H/∂p) and its derivative come from one kernel. If g is linear, one
 //! solve does it. Otherwise Newton's method, with steps halved until the residual falls (Nocedal and Wright, *Numerical
-//! Optimization*, ch. 11), starts from zero, not from an earlier answer: so a result depends on nothing but its state.
+//! Optimization*, ch. 11), starts from zero, not from an earlier answer: so a result depends on nothing but its state. Where there is no step from zero, it starts from the target.
 
 use crate::error::EvalError;
 use leastaction_compile::LANES;
@@ -182,6 +182,12 @@ impl Solver {
                     }
                     fill(matrix, n, &inverse.pattern, &image[n * width..], width, l);
                     if let Err(Singular { column: index }) = dense::solve_once(matrix, right, n) {
+                        if iterations == 1 {
+                            // As for L = v⁴, of which rest has no inertia, but nothing else: from another place, which follows from the target, too.
+                            lane.residual = f64::INFINITY;
+                            (0..n).for_each(|i| trial[i * width + l] = target[i * width + l]);
+                            continue;
+                        }
                         lane.status = Status::Singular;
                         (0..n).for_each(|i| unknown[i * width + l] = f64::NAN);
                         failure.get_or_insert(Failure::Singular { lane: l, index });

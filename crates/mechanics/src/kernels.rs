@@ -32,9 +32,9 @@ impl System {
         if d <= DENSE {
             return Structure::Dense(d);
         }
-        let pattern = self.with_source(Source::dependence).filter(|pattern| pattern.len() <= d * d / 8);
-        match pattern {
-            Some(pattern) if self.facts().symbolic => Structure::Sparse(Arc::new(pattern)),
+        let pattern = if self.facts().symbolic { self.with_source(Source::dependence) } else { None };
+        match pattern.filter(|pattern| pattern.len() <= d * d / 8) {
+            Some(pattern) => Structure::Sparse(Arc::new(pattern)),
             _ if d <= MOST_DENSE => Structure::Dense(d),
             _ => Structure::Free(d),
         }
@@ -43,9 +43,10 @@ impl System {
     /// The kernel of a quantity, compiled if this is the first time it is asked for.
     ///
     /// # Errors
-    /// [`EvalError::Undefined`] if the system has no such kernel; [`EvalError::NoFormula`] if an energy in it is not a formula.
+    /// [`EvalError::Undefined`] if the system has no such kernel; [`EvalError::NoFormula`] if an energy in it is not a formula, or nodes are in it.
     pub fn kernel(&self, quantity: Quantity) -> Result<Kernel, EvalError> {
-        match self.energies().first().filter(|_| quantity.has_potentials()) {
+        let of_nodes = self.lumped().filter(|lumped| lumped.is_in(quantity)).map(|lumped| lumped.first());
+        match of_nodes.or(self.energies().first().filter(|_| quantity.has_potentials())) {
             Some(energy) => Err(EvalError::NoFormula { what: quantity.name(), energy: energy.to_owned() }),
             None => self.formula_kernel(quantity),
         }

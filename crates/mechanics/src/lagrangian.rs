@@ -10,7 +10,7 @@ use crate::equations::{along, depend, motion, rate};
 use crate::error::ModelError;
 use crate::inertia;
 use crate::matrix::Symmetric;
-use crate::model::{Model, Term};
+use crate::model::{Model, Particle, Term};
 use crate::probe::Probe;
 use crate::tree::Tree;
 use leastaction_expr::{Entry, Expr, Id, Node, Variables, operations, rebind, substitute, vjp};
@@ -287,9 +287,8 @@ fn masses<'g>(model: &Model<'g>) -> Vec<((usize, usize), Expr<'g>)> {
 impl<'g> Model<'g> {
     /// Kinetic energies: ½ Σ m ẋ² of each particle, then those written directly.
     pub(crate) fn kinetic_terms(&self) -> Vec<Term<'g>> {
-        let massive = self.particles.iter().filter(|p| !p.inertias.is_empty());
         let motion = motion(&self.coordinates, self.time);
-        let of_particles = massive.map(|particle| {
+        let of_particle = |particle: &Particle<'g>| {
             let squares = motion.derivatives(&particle.position).into_iter().map(|v| v * v);
             // Squares are added before they are weighted, so that turning vectors fold.
             let mut parts: Vec<(Expr<'g>, Expr<'g>)> = Vec::new();
@@ -299,20 +298,43 @@ impl<'g> Model<'g> {
                     None => parts.push((m, square)),
                 }
             }
-            let value = 0.5 * self.graph.sum(parts.into_iter().map(|(m, sum)| m * sum));
-            Term { name: particle.name.clone(), value }
+            0.5 * self.graph.sum(parts.into_iter().map(|(m, sum)| m * sum))
+        };
+        let of_particles = self.massive().into_iter().map(|(name, particles)| {
+            let value = self.graph.sum(particles.iter().map(of_particle));
+            Term { name: name.to_owned(), value }
         });
         of_particles.chain(self.kinetic.iter().cloned()).collect()
     }
 
     /// Potential energies: −Σ m g·x of each particle in gravity, then those written directly.
     pub(crate) fn potential_terms(&self) -> Vec<Potential<'g>> {
-        let falling = self.particles.iter().filter(|p| !self.gravity.is_empty() && !p.inertias.is_empty());
-        let of_gravity = falling.map(|particle| {
+        let weight = |particle: &Particle<'g>| {
             let parts = particle.inertias.iter().zip(&particle.position).zip(&self.gravity);
-            let value = -self.graph.sum(parts.map(|((&m, &x), &g)| m * g * x));
-            Potential { name: gravity_on(&particle.name), energy: Energy::Formula(value) }
+            -self.graph.sum(parts.map(|((&m, &x), &g)| m * g * x))
+        };
+        let falling = self.massive().into_iter().filter(|_| !self.gravity.is_empty());
+        let of_gravity = falling.map(|(name, particles)| {
+            let value = self.graph.sum(particles.iter().map(weight));
+            Potential { name: gravity_on(name), energy: Energy::Formula(value) }
         });
         of_gravity.chain(self.potential.iter().cloned()).collect()
+    }
+
+    /// Particles with mass, one by one, and those of a group together, even if there are none in it.
+    fn massive(&self) -> Vec<(&str, &[Particle<'g>])> {
+        let (mut all, mut done): (Vec<(&str, &[Particle<'g>])>, usize) = (Vec::new(), 0);
+        let ends = [("", self.particles.len()..self.particles.len())];
+        let groups = self.groups.iter().map(|(name, range)| (name.as_str(), range.clone()));
+        for (name, range) in groups.chain(ends) {
+            let single =
+                self.particles[done..range.start].chunks_exact(1).filter(|p| !p[0].inertias.is_empty());
+            all.extend(single.map(|particle| (particle[0].name.as_str(), particle)));
+            done = range.end;
+            if !name.is_empty() {
+                all.push((name, &self.particles[range]));
+            }
+        }
+        all
     }
 }

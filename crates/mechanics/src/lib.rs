@@ -58,9 +58,11 @@ mod held;
 mod inertia;
 mod input;
 mod inverse;
+mod jump;
 mod kernels;
 mod lagrangian;
 mod linearisation;
+mod lumped;
 mod matrices;
 mod matrix;
 mod model;
@@ -72,6 +74,7 @@ mod probe;
 mod quantity;
 mod rated;
 mod reading;
+mod reverse;
 mod source;
 mod state;
 mod sundman;
@@ -89,7 +92,7 @@ pub use leastaction_expr::{Advice, nearest};
 pub use assembly::{Loose, Placed};
 pub use body::{
     Body, BodyError, BodySite, Inertia, InertiaError, Matter, Point, Pose, Rotation, RotationError, Surface,
-    SurfaceError,
+    SurfaceError, suffixed,
 };
 pub use check::gravity_on;
 pub use constraint::factors::ConstraintFactors;
@@ -111,13 +114,17 @@ pub use held::reaction::Reactions;
 pub use input::{Input, Table};
 pub use lagrangian::Lagrangian;
 pub use linearisation::Linearisation;
-pub use matrix::Symmetric;
+pub use lumped::Lumped;
+pub use lumped::coupling::MassMatrix;
+pub use lumped::split::{LumpedBlock, LumpedCoordinate, LumpedNodes};
+pub use matrix::{Factor, Symmetric};
 pub use model::{Model, Particle, Term};
 pub use observe::{Observable, Observed};
 pub use parameters::Revision;
 pub use ports::Ports;
 pub use quantity::Quantity;
 pub use rated::Rated;
+pub use reverse::{BackwardSums, Slopes};
 pub use state::{StartBlock, State};
 pub use sundman::Sundman;
 pub use switch::{Switch, SwitchKind};

@@ -37,8 +37,11 @@ pub struct Linearisation {
     formulas: Option<Formulas>,
     rates: Option<Formulas>,
     elements: Vec<ElementPart>,
-    /// Dissipation over elements, which is in no formula of D.
-    loss: Option<String>,
+    /// Whether nodes are damped in proportion to their masses, and D with that.
+    damped: bool,
+    damping: (Pattern, Vec<f64>),
+    /// Whether there is dissipation over elements, which is in no formula of D.
+    lossy: bool,
     /// Whether some energy is known by its products only.
     opaque: bool,
     /// K at the last place, and that place.
@@ -72,6 +75,18 @@ impl Linearisation {
     /// [`EvalError::Undefined`] for a port-Hamiltonian system, which has no masses, and for a Hamiltonian whose momenta at rest are not known in
     /// closed form.
     pub fn new(dynamics: &Dynamics) -> Result<Linearisation, EvalError> {
+        Linearisation::kept(dynamics, true)
+    }
+
+    /// As [`Linearisation::new`], of which only products are asked for: nothing is kept of K, however many coordinates there are.
+    ///
+    /// # Errors
+    /// As [`Linearisation::new`].
+    pub fn by_products(dynamics: &Dynamics) -> Result<Linearisation, EvalError> {
+        Linearisation::kept(dynamics, false)
+    }
+
+    fn kept(dynamics: &Dynamics, kept: bool) -> Result<Linearisation, EvalError> {
         let system = dynamics.system();
         let n = system.degrees();
         let [formulas, rates] = system.with_source(|source| source.at_rest(system))?;
@@ -79,7 +94,7 @@ impl Linearisation {
         let rates = rates.map(|f| f.bind(dynamics)).transpose()?;
         let mut elements = Vec::new();
         let mut opaque = false;
-        for energy in &system.energies().terms {
+        for energy in system.energies().terms.iter().filter(|_| kept) {
             match &energy.kind {
                 SystemEnergyKind::Opaque(_) => opaque = true,
                 SystemEnergyKind::Elements(term) => {
@@ -96,7 +111,10 @@ impl Linearisation {
                 }
             }
         }
-        let structure = structure(n, formulas.as_ref(), &elements, opaque);
+        let structure = match kept {
+            true => structure(n, formulas.as_ref(), &elements, opaque),
+            false => Structure::Free(n),
+        };
         Ok(Linearisation {
             degrees: n,
             stiffness: vec![0.0; structure.len()],
@@ -104,7 +122,9 @@ impl Linearisation {
             formulas,
             rates,
             elements,
-            loss: system.energies().losses.first().map(|loss| loss.name.clone()),
+            damped: system.lumped().is_some_and(|lumped| lumped.is_damped()),
+            damping: Default::default(),
+            lossy: !system.energies().losses.is_empty(),
             opaque,
             place: (0.0, Vec::new()),
             inputs: Vec::new(),
@@ -120,7 +140,7 @@ impl Linearisation {
     /// Whether forces change with velocities, or momenta with coordinates: whether there may be a D.
     #[must_use]
     pub fn has_rates(&self) -> bool {
-        self.rates.is_some() || self.loss.is_some()
+        self.rates.is_some() || self.damped || self.lossy
     }
 
     /// Computes K at coordinates q, with multipliers of the constraints; they are taken for 0 if none are given.
@@ -244,10 +264,10 @@ impl Linearisation {
         Ok(())
     }
 
-    /// Where D has entries at coordinates q, and these, if there may be any.
+    /// Where D has entries at coordinates q, and these, if formulas give any: without what dissipation over elements adds ([`Linearisation::damping`]).
     ///
     /// # Errors
-    /// [`EvalError`] if a slice does not fit; [`EvalError::NoFormula`] if there is dissipation over elements.
+    /// [`EvalError`] if a slice does not fit.
     pub fn rates(
         &mut self,
         dynamics: &mut Dynamics,
@@ -255,13 +275,59 @@ impl Linearisation {
         q: &[f64],
     ) -> Result<Option<(&Pattern, &[f64])>, EvalError> {
         check("coordinates", self.degrees, q.len())?;
-        if let Some(loss) = &self.loss {
-            return Err(EvalError::NoFormula { what: "the damping of small motions", energy: loss.clone() });
-        }
         self.gather(dynamics, t, q, &[])?;
-        let Some(rates) = &mut self.rates else { return Ok(None) };
-        rates.evaluate(&self.inputs)?;
-        Ok(Some((&rates.pattern, &rates.values)))
+        if let Some(rates) = &mut self.rates {
+            rates.evaluate(&self.inputs)?;
+        }
+        if let (Some(lumped), true) = (&mut dynamics.engine.lumped, self.damped) {
+            let own = lumped.resistances(t)?;
+            let formulas = self.rates.iter().flat_map(|rates| rates.pattern.entries().zip(&rates.values));
+            let formulas = formulas.map(|(place, value)| (place, *value));
+            let mut entries: Vec<((usize, usize), f64)> = formulas.chain(own).collect();
+            entries.sort_by_key(|(place, _)| *place);
+            entries.dedup_by(|next, sum| {
+                next.0 == sum.0 && {
+                    sum.1 += next.1;
+                    true
+                }
+            });
+            let (places, values): (Vec<_>, Vec<_>) = entries.into_iter().unzip();
+            self.damping = (Pattern::new(self.degrees, self.degrees, places), values);
+            return Ok(Some((&self.damping.0, &self.damping.1)));
+        }
+        Ok(self.rates.as_ref().map(|rates| (&rates.pattern, &rates.values[..])))
+    }
+
+    /// D at coordinates q times a direction, with dissipation over elements.
+    ///
+    /// # Errors
+    /// [`EvalError`] if a slice does not fit.
+    pub fn damping(
+        &mut self,
+        dynamics: &mut Dynamics,
+        t: f64,
+        q: &[f64],
+        direction: &[f64],
+        out: &mut [f64],
+    ) -> Result<(), EvalError> {
+        check("direction", self.degrees, direction.len())?;
+        check("damping", self.degrees, out.len())?;
+        out.fill(0.0);
+        if self.lossy {
+            let Dynamics { engine, .. } = &mut *dynamics;
+            let place = Place {
+                t: std::slice::from_ref(&t),
+                states: q,
+                velocities: &[],
+                parameters: &engine.parameters,
+            };
+            engine.energies.add_loss_change(place, direction, out)?;
+            out.iter_mut().for_each(|force| *force = -*force);
+        }
+        if let Some((pattern, entries)) = self.rates(dynamics, t, q)? {
+            pattern.add_product::<1>(entries, direction, out);
+        }
+        Ok(())
     }
 
     /// Whether D has a part that is not symmetric at coordinates q: forces that turn.
@@ -287,9 +353,12 @@ impl Linearisation {
     ) -> Result<(), EvalError> {
         let rows = dynamics.system().constraints().len();
         self.inputs.clear();
-        self.inputs.extend_from_slice(q);
+        match dynamics.system().lumped() {
+            Some(lumped) => self.inputs.extend(lumped.formula.iter().map(|&i| q[i as usize])),
+            None => self.inputs.extend_from_slice(q),
+        }
         if multipliers.is_empty() {
-            self.inputs.resize(q.len() + rows, 0.0);
+            self.inputs.resize(self.inputs.len() + rows, 0.0);
         } else {
             check("multipliers", rows, multipliers.len())?;
             self.inputs.extend_from_slice(multipliers);
@@ -347,7 +416,8 @@ impl Source {
     fn at_rest(&self, system: &System) -> Result<[Option<Unbound>; 2], EvalError> {
         let form = system.facts().form;
         let undefined = || EvalError::Undefined { what: "small motions about rest", form };
-        let [q, p, v] = [&self.coordinates, &self.momenta, &self.velocities].map(|ids| self.expressions(ids));
+        let [q, p, v] = [&self.coordinates, &self.momenta, &self.velocities]
+            .map(|ids| self.expressions(&self.of_formulas(ids)));
         let rest: Vec<_> = v.iter().map(|&v| (v, v.like(0.0))).collect();
         // S(q, v) and P(q, v).
         let (forces, momenta) = match form {
@@ -380,22 +450,21 @@ impl Source {
             .chain(self.expressions(&[self.time]))
             .chain(self.expressions(&self.inputs))
             .collect();
-        let stiffness = self.matrix(&inputs, q.len(), jacobian(&balance, &q))?;
+        let stiffness = self.matrix(&inputs, jacobian(&balance, &q))?;
         let turning = jacobian(&substitute(&momenta, &rest), &q);
         let resisting = jacobian(&forces, &v)
             .into_iter()
             .map(|entry| Entry { value: -entry.value.substitute(&rest), ..entry });
-        let rates = self.matrix(&inputs, q.len(), turning.into_iter().chain(resisting).collect())?;
+        let rates = self.matrix(&inputs, turning.into_iter().chain(resisting).collect())?;
         Ok([stiffness, rates])
     }
 
     /// A kernel for the sum of entries, unless all are zero.
-    fn matrix(
-        &self,
-        inputs: &[Expr<'_>],
-        n: usize,
-        mut entries: Vec<Entry<'_>>,
-    ) -> Result<Option<Unbound>, EvalError> {
+    fn matrix(&self, inputs: &[Expr<'_>], mut entries: Vec<Entry<'_>>) -> Result<Option<Unbound>, EvalError> {
+        let n = self.coordinates.len();
+        for entry in &mut entries {
+            (entry.row, entry.column) = (self.place(entry.row), self.place(entry.column));
+        }
         entries.retain(|entry| entry.value.as_number() != Some(0.0));
         entries.sort_by_key(|entry| (entry.row, entry.column));
         let (mut places, mut values): (Vec<(usize, usize)>, Vec<Expr<'_>>) = Default::default();

@@ -149,7 +149,14 @@ impl Dynamics {
         self.other[n..2 * n].fill(0.0);
         self.fill_inertia(&[t])?;
         let pattern = &system.inverse().pattern;
-        Ok(inertia::idle(n, pattern, &self.matrices.inertia[n..][..pattern.len()]))
+        let entries = &self.matrices.inertia[n..][..pattern.len()];
+        let Some(lumped) = system.lumped() else { return Ok(inertia::idle(n, pattern, entries)) };
+        // The masses of nodes are positive.
+        let number = |place: usize| lumped.formula.binary_search(&(place as u32)).ok();
+        let own = pattern.iter().zip(entries).filter_map(|(&(i, j), &m)| Some(((number(i)?, number(j)?), m)));
+        let (pattern, entries): (Vec<_>, Vec<_>) = own.unzip();
+        let idle = inertia::idle(lumped.formula.len(), &pattern, &entries);
+        Ok(idle.map(|idle| idle.into_iter().map(|i| lumped.formula[i] as usize).collect()))
     }
 
     /// The nonzeros of the mass matrix at y; for a Hamiltonian those of ∂²H/∂p².
@@ -256,13 +263,14 @@ impl Dynamics {
             return evaluated;
         }
         if self.system().facts().constrained && !self.engine.has(Quantity::Rates) {
-            return self.difference_rates(t, y, j);
+            return self.difference_rates(t, y, |size, _| size.max(1.0), j);
         }
         let facts = self.system().facts();
         let many = self.system().degrees() > DIFFERENTIATED && !facts.constrained;
         // Dissipation over elements has derivatives by velocities.
-        let tangents =
-            self.engine.has(Quantity::MomentumRates) && (many || self.engine.energies.dissipates());
+        let coupled = self.system().lumped().is_some_and(|lumped| lumped.is_coupled());
+        let tangents = self.engine.has(Quantity::MomentumRates)
+            && (many || self.engine.energies.dissipates() || coupled);
         if self.engine.has(Quantity::Rates) && !tangents {
             return self.engine.eval(Quantity::Jacobian, t, y, j);
         }
@@ -311,8 +319,32 @@ impl Dynamics {
         }
     }
 
-    /// The derivatives of the field with constraint forces, by central differences: good to nine or ten digits.
-    fn difference_rates(&mut self, t: &[f64], y: &[f64], j: &mut [f64]) -> Result<(), EvalError> {
+    /// The derivatives of the field by central differences, good to some digits if `sizes` are those of coordinates and of momenta: for who needs them a few times, and
+    /// would wait longer until formulas of them are compiled.
+    ///
+    /// # Errors
+    /// As [`Dynamics::rates`].
+    pub fn rough_jacobian(
+        &mut self,
+        t: &[f64],
+        y: &[f64],
+        sizes: [f64; 2],
+        j: &mut [f64],
+    ) -> Result<(), EvalError> {
+        let half = self.system().dimension().div_ceil(2);
+        let sizes = sizes.map(|size| if size > 0.0 { size } else { 1.0 });
+        self.difference_rates(t, y, |size, column| size.max(sizes[usize::from(column >= half)]), j)
+    }
+
+    /// The derivatives of the field, by central differences: good to nine or ten digits if steps are parts of what components are large by. `scale` makes that of the
+    /// size of a component.
+    fn difference_rates(
+        &mut self,
+        t: &[f64],
+        y: &[f64],
+        scale: impl Fn(f64, usize) -> f64,
+        j: &mut [f64],
+    ) -> Result<(), EvalError> {
         let (width, d) = (t.len(), self.system().dimension());
         self.engine.check_block(t, y)?;
         check("derivatives", d * d * width, j.len())?;
@@ -325,7 +357,7 @@ impl Dynamics {
             let mut steps = [0.0; LANES];
             let places = column * width..(column + 1) * width;
             at.copy_from_slice(y);
-            let sizes = y[places.clone()].iter().map(|y| f64::EPSILON.cbrt() * y.abs().max(1.0));
+            let sizes = y[places.clone()].iter().map(|y| f64::EPSILON.cbrt() * scale(y.abs(), column));
             steps.iter_mut().zip(sizes).for_each(|(step, size)| *step = size);
             for (sign, field) in [(1.0, &mut *above), (-1.0, &mut below[..y.len()])] {
                 for (at, (y, step)) in at[places.clone()].iter_mut().zip(y[places.clone()].iter().zip(steps))

@@ -104,6 +104,16 @@ impl<'g> Symmetric<'g> {
         self.eliminate(order, |_, pivot| 1.0 / pivot)
     }
 
+    /// The factors L D Lᵀ of a matrix that is positive definite, in an order that fills in little.
+    ///
+    /// # Panics
+    /// If a pivot vanishes identically: the matrix is then not positive definite anywhere.
+    #[must_use]
+    pub fn factored(&self) -> Factor<'g> {
+        let order = self.elimination().unwrap_or_else(|| (0..self.size()).collect());
+        self.factor(&order).expect("a positive definite matrix has pivots")
+    }
+
     /// The factors of a semidefinite matrix. Where a pivot is smaller than `dependent` times the diagonal before elimination, its row
     /// depends on others, and takes no part.
     pub(crate) fn factor_semidefinite(&self, order: &[usize], dependent: Expr<'g>) -> Option<Factor<'g>> {
@@ -152,7 +162,8 @@ impl<'g> Symmetric<'g> {
 }
 
 /// M = L D Lᵀ in some order of rows, with L unit lower triangular.
-pub(crate) struct Factor<'g> {
+#[derive(Clone, Debug)]
+pub struct Factor<'g> {
     order: Vec<usize>,
     /// L D below the diagonal, so that a product with an inverse pivot gives L.
     columns: Vec<Vec<(usize, Expr<'g>)>>,
@@ -161,7 +172,8 @@ pub(crate) struct Factor<'g> {
 
 impl<'g> Factor<'g> {
     /// The solution of M x = b.
-    pub(crate) fn solve(&self, b: &[Expr<'g>]) -> Vec<Expr<'g>> {
+    #[must_use]
+    pub fn solve(&self, b: &[Expr<'g>]) -> Vec<Expr<'g>> {
         let mut x: Vec<_> = self.order.iter().map(|&i| b[i]).collect();
         for (j, column) in self.columns.iter().enumerate() {
             for &(i, a) in column {

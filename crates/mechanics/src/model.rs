@@ -6,9 +6,11 @@ use crate::energy::{IntoEnergy, Potential};
 use crate::equations::{Equations, rate, symbols_of};
 use crate::error::ModelError;
 use crate::held::Hold;
+use crate::lumped::Lumped;
 use crate::system::System;
 use leastaction_expr::{BlockError, Expr, Glossary, Graph, Id, IntoExpr, SymbolBlock, jvp, rebind};
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A named term of an energy.
@@ -58,6 +60,10 @@ pub struct Model<'g> {
     /// Inputs that are stated, with what they are.
     pub(crate) stated_inputs: Vec<(Expr<'g>, Expr<'g>)>,
     pub(crate) particles: Vec<Particle<'g>>,
+    /// Particles that have their energies together: nodes of one name.
+    pub(crate) groups: Vec<(String, Range<usize>)>,
+    /// Nodes whose masses are numbers.
+    pub(crate) lumped: Vec<Lumped<'g>>,
     pub(crate) bodies: Bodies<'g>,
     /// The sum of all gravity, and the dimensions of each part of it.
     pub(crate) gravity: Vec<Expr<'g>>,
@@ -85,9 +91,9 @@ pub struct Model<'g> {
 }
 
 rebind!(Model {
-    graph, time, parameters, definitions, coordinates, momenta, inputs, stated_inputs, particles, bodies, gravity, kinetic, potential, lagrangian,
+    graph, time, parameters, definitions, coordinates, momenta, inputs, stated_inputs, particles, lumped, bodies, gravity, kinetic, potential, lagrangian,
     hamiltonian, dissipation, losses, forces, constraints, holds, held, declared, known, names;
-    defaults, gravity_dimensions
+    defaults, gravity_dimensions, groups
 });
 
 impl<'g> Model<'g> {
@@ -105,6 +111,8 @@ impl<'g> Model<'g> {
             inputs: Vec::new(),
             stated_inputs: Vec::new(),
             particles: Vec::new(),
+            groups: Vec::new(),
+            lumped: Vec::new(),
             bodies: Bodies::default(),
             gravity: Vec::new(),
             gravity_dimensions: Vec::new(),
@@ -222,10 +230,29 @@ impl<'g> Model<'g> {
         Ok(block)
     }
 
+    /// The coordinates that are declared so far.
+    #[must_use]
+    pub fn declared_coordinates(&self) -> &[Expr<'g>] {
+        &self.coordinates
+    }
+
     /// How many coordinates are declared so far: the index of the next.
     #[must_use]
     pub fn coordinate_count(&self) -> usize {
         self.coordinates.len()
+    }
+
+    /// Takes a potential energy out again; whether there was one of this name.
+    pub fn remove_potential(&mut self, name: &str) -> bool {
+        let before = self.potential.len();
+        self.potential.retain(|potential| potential.name != name);
+        self.potential.len() < before
+    }
+
+    /// The index of a coordinate among those that are declared so far.
+    #[must_use]
+    pub fn coordinate_index(&self, coordinate: Expr<'g>) -> Option<usize> {
+        self.coordinates.iter().position(|other| *other == coordinate)
     }
 
     /// The velocity of a coordinate, `x'` for `x`; of any expression its rate of change along the motion, where time passes at

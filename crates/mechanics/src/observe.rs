@@ -123,12 +123,16 @@ pub(crate) enum ObservedKernel {
 
 /// An observable that was asked for.
 #[derive(Clone)]
-enum Observation {
+pub(crate) enum Observation {
     State(usize),
     Computed(Evaluator, Vec<Read>),
 }
 
 impl Observatory {
+    pub(crate) fn observation(&self, observable: Observable) -> Option<&Observation> {
+        self.list.get(observable.0)
+    }
+
     pub(crate) fn evaluators(&mut self) -> impl Iterator<Item = &mut Evaluator> {
         let own = self.list.iter_mut().filter_map(|observation| match observation {
             Observation::State(_) => None,

@@ -196,6 +196,8 @@ impl<'g> Ports<'g> {
                 smooth_in_time: !timed || is_smooth_in(self.time, &all),
                 jacobi: false,
                 smooth: is_smooth(&all),
+                jumping: Vec::new(),
+                directions: Vec::new(),
                 dissipative,
                 forced,
                 forces_depend_on_velocities: false,
@@ -215,6 +217,7 @@ impl<'g> Ports<'g> {
             velocities: Vec::new(),
             momenta: Vec::new(),
             places: Vec::new(),
+            particles: Vec::new(),
             shares: self
                 .hamiltonian
                 .iter()
@@ -235,8 +238,9 @@ impl<'g> Ports<'g> {
             plans,
             repeated: REPEATED,
             energies: Arc::default(),
+            lumped: None,
         };
-        blueprint.compile(|_| Ok(Arc::default()))
+        blueprint.compile(|_| Ok((Arc::default(), None)))
     }
 
     /// A matrix with a row for each state; zero if it was not given.

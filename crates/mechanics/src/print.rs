@@ -2,7 +2,7 @@
 
 use crate::equations::{Equations, Statement, rate};
 use leastaction_expr::{Expr, Id, jacobian};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt;
 
 impl<'g> Equations<'g> {
@@ -50,14 +50,15 @@ impl<'g> Equations<'g> {
     /// The forces of energies that are no formulas, with a symbol for each.
     fn other_forces(&self) -> Vec<Expr<'g>> {
         let mut forces = vec![self.graph.number(0.0); self.degrees()];
+        let places: FxHashMap<usize, usize> = (0..self.degrees()).map(|i| (self.place(i), i)).collect();
         for potential in &self.potential {
-            // Held coordinates stand after the others, and move as they must.
-            let free = potential.reads().iter().filter(|&&i| (i as usize) < self.degrees());
-            let reads: std::collections::BTreeSet<_> = free.collect();
+            // Held coordinates stand after the others, and move as they must; so do nodes that are computed from numbers.
+            let reads = potential.reads().iter().filter_map(|&i| places.get(&(i as usize)).copied());
+            let reads: std::collections::BTreeSet<usize> = reads.collect();
             let mut taken = self.symbols();
-            for &i in reads {
-                let parts = ["force", &potential.name, &self.coordinates[i as usize].to_string()];
-                forces[i as usize] += self.unused_symbol(&parts.join("_"), &mut taken);
+            for i in reads {
+                let parts = ["force", &potential.name, &self.coordinates[i].to_string()];
+                forces[i] += self.unused_symbol(&parts.join("_"), &mut taken);
             }
         }
         forces
@@ -92,15 +93,41 @@ impl<'g> Equations<'g> {
     #[must_use]
     pub fn latex(&self) -> String {
         let line = |(left, right): (Expr<'g>, Expr<'g>)| format!("  {} &= {}", left.latex(), right.latex());
-        let lines: Vec<_> = self.sides().into_iter().map(line).collect();
+        let lines = self.sides().into_iter().map(line);
+        let nodes = self.nodes.iter().flat_map(|nodes| &nodes.blocks).map(|block| {
+            let name = block.name.replace('_', "\\_");
+            format!("  m_i\\,\\ddot x_i &= f_i \\qquad\\text{{for each node of {name}}}")
+        });
+        let lines: Vec<_> = lines.chain(nodes).collect();
         format!("\\begin{{aligned}}\n{}\n\\end{{aligned}}", lines.join(" \\\\\n"))
     }
 }
 
-/// One equation of motion a line, then one constraint a line.
+/// One equation of motion a line, then one constraint a line, and one line for all nodes of a name.
 impl fmt::Display for Equations<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines: Vec<_> = self.sides().iter().map(|(left, right)| format!("{left} = {right}")).collect();
+        let lines = self.sides().into_iter().map(|(left, right)| format!("{left} = {right}"));
+        let nodes = self.nodes.iter().flat_map(|nodes| nodes.blocks.iter().map(move |b| (nodes, b)));
+        let nodes = nodes.map(|(nodes, block)| {
+            let energies = self.potential.iter().filter(|potential| potential.formula().is_none());
+            let mut forces: Vec<String> =
+                energies.map(|potential| format!("force_{}", potential.name)).collect();
+            if nodes.gravity.iter().any(|g| g.as_number() != Some(0.0)) {
+                let gravity: Vec<_> = nodes.gravity.iter().map(ToString::to_string).collect();
+                forces.push(format!("m*[{}]", gravity.join(", ")));
+            }
+            if block.damping.as_number() != Some(0.0) {
+                forces.push(format!("-m*({})*{}[i]'", block.damping, block.name));
+            }
+            if nodes.is_driven() {
+                forces.push("what is applied".to_owned());
+            }
+            if forces.is_empty() {
+                forces.push("0".to_owned());
+            }
+            format!("m*{}[i]'' = {}", block.name, forces.join(" + "))
+        });
+        let lines: Vec<_> = lines.chain(nodes).collect();
         f.write_str(&lines.join("\n"))
     }
 }

@@ -155,8 +155,9 @@ impl System {
                 }
             };
             if let Some(drift) = source.outputs(Quantity::Drift) {
-                let velocities = source.expressions(&source.velocities);
+                let velocities = source.expressions(&source.of_formulas(&source.velocities));
                 value = value.substitute(&velocities.into_iter().zip(drift).collect::<Vec<_>>());
+                value = source.with_momenta_of_nodes(value);
             }
             let no_rate = |reason| Err(ObserveError::NoRate { reason });
             if depend(&[value], &source.expressions(&source.velocities)) {

@@ -34,7 +34,9 @@ impl Source {
                 symbol if self.roles().contains_key(&symbol.id()) || self.is_defined(symbol) => symbol,
                 _ => {
                     let mut scope = self.scope();
-                    self.define_rates(&mut scope, text, &tokens(text)?);
+                    let tokens = tokens(text)?;
+                    self.define_nodes(&mut scope, text, &tokens);
+                    self.define_rates(&mut scope, text, &tokens);
                     self.graph.parse_in(&mut scope, text)?
                 }
             },
@@ -116,6 +118,39 @@ impl Source {
             }
         }
         names.scope()
+    }
+
+    /// Gives meaning to the nodes that a text uses: they are where their coordinates are.
+    fn define_nodes<'g>(&'g self, scope: &mut Scope<'g>, text: &str, tokens: &[Token]) {
+        let named = tokens.iter().filter(|token| token.kind == Kind::Name && self.lumped.is_some());
+        for token in named {
+            let name = &text[token.span.start..token.span.end];
+            if !name.ends_with(']') || scope.get(name).is_some() {
+                continue;
+            }
+            let components = AXES.map(|axis| self.graph.symbol(&format!("{name}.{axis}")));
+            let known =
+                |symbol: &Expr<'_>| self.roles().contains_key(&symbol.id()) || self.is_defined(*symbol);
+            let place: Vec<_> = components.into_iter().take_while(known).collect();
+            if !place.is_empty() {
+                scope.define(name, Value::Vector(place));
+            }
+        }
+    }
+
+    /// An expression in which momenta over masses stand for velocities of nodes.
+    pub(crate) fn with_momenta_of_nodes<'g>(&'g self, value: Expr<'g>) -> Expr<'g> {
+        let Some(lumped) = &self.lumped else { return value };
+        let momentum = |symbol: Expr<'g>| match self.roles().get(&symbol.id()) {
+            Some(&Role::Read(Read::Velocity(place))) => {
+                let (mass, unit) = lumped.mass(place)?;
+                let mass = unit.map_or_else(|| symbol.like(mass), |unit| mass * self.graph.at(unit));
+                Some((symbol, self.graph.at(self.momenta[place]) / mass))
+            }
+            _ => None,
+        };
+        let known: Vec<_> = symbols_of(&[value]).into_iter().filter_map(momentum).collect();
+        value.substitute(&known)
     }
 
     /// Gives meaning to the rates that a text uses, of names and of components, where they follow from coordinates, velocities and time.

@@ -3,6 +3,7 @@
 use crate::blueprint::Blueprint;
 use crate::constraint::sparse::Layout;
 use crate::facts::{Facts, Form, Place};
+use crate::lumped::sum::SystemLumped;
 use crate::observe::Measured;
 use crate::quantity::Quantity;
 use crate::reading::Role;
@@ -10,7 +11,7 @@ use leastaction_compile::{CodeError, Kernel, Program};
 use leastaction_expr::{Expr, Glossary, Graph, Id, jacobian};
 use leastaction_linear::{Pattern, Structure};
 use rustc_hash::FxHashMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// The space in which a kernel's arguments are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,9 +34,12 @@ pub(crate) struct Plan {
 pub(crate) struct Source {
     pub(crate) graph: Graph,
     plans: [Option<Plan>; Quantity::COUNT],
+    /// All coordinates, and what belongs to them, of formulas and of nodes.
     pub(crate) coordinates: Vec<Id>,
     pub(crate) velocities: Vec<Id>,
     pub(crate) momenta: Vec<Id>,
+    /// Nodes that are computed from numbers.
+    pub(crate) lumped: Option<Arc<SystemLumped>>,
     pub(crate) time: Id,
     pub(crate) inputs: Vec<Id>,
     autonomous: bool,
@@ -44,6 +48,7 @@ pub(crate) struct Source {
     pub(crate) definitions: Vec<(Id, Id)>,
     /// What else names mean in texts.
     pub(crate) names: Glossary<'static>,
+    /// Particles and points whose positions are formulas.
     pub(crate) places: Vec<Place>,
     /// Names of numbers that are measured at a state.
     pub(crate) measured: Vec<(String, Measured)>,
@@ -65,13 +70,14 @@ impl Source {
             coordinates: ids(&blueprint.coordinates),
             velocities: ids(&blueprint.velocities),
             momenta: ids(&blueprint.momenta),
+            lumped: blueprint.lumped.clone(),
             time: blueprint.time.id(),
             inputs: ids(&blueprint.inputs),
             autonomous: blueprint.facts.autonomous,
             parameters: blueprint.parameters.iter().map(|(p, _)| p.id()).collect(),
             definitions: blueprint.definitions.iter().map(|(name, value)| (name.id(), value.id())).collect(),
             names: blueprint.names.detached(blueprint.graph),
-            places: blueprint.places.clone(),
+            places: blueprint.particles.clone(),
             measured: Measured::named(blueprint),
             roles: OnceLock::new(),
         }
@@ -88,6 +94,19 @@ impl Source {
 
     pub(crate) fn expressions(&self, ids: &[Id]) -> Vec<Expr<'_>> {
         ids.iter().map(|&id| self.graph.at(id)).collect()
+    }
+
+    /// Coordinates, momenta or velocities of those coordinates alone that are in formulas.
+    pub(crate) fn of_formulas(&self, all: &[Id]) -> Vec<Id> {
+        match &self.lumped {
+            Some(lumped) => lumped.formula.iter().map(|&i| all[i as usize]).collect(),
+            None => all.to_vec(),
+        }
+    }
+
+    /// Where a coordinate of formulas stands among all.
+    pub(crate) fn place(&self, coordinate: usize) -> usize {
+        self.lumped.as_ref().map_or(coordinate, |lumped| lumped.formula[coordinate] as usize)
     }
 
     /// \[q…, p…\].
@@ -143,7 +162,7 @@ impl Source {
         };
         let driven: &[Id] =
             if self.autonomous { &[] } else { &[&[self.time], self.inputs.as_slice()].concat() };
-        [&self.coordinates, moving, driven].concat()
+        [&self.of_formulas(&self.coordinates), &self.of_formulas(moving), driven].concat()
     }
 
     /// Which rates depend on which parts of the state, and each on itself; nothing where that is more than a few for each expression.
@@ -189,7 +208,8 @@ impl Source {
             return;
         }
         let outputs = |quantity: Quantity| self.outputs(quantity);
-        let [q, p, v] = [&self.coordinates, &self.momenta, &self.velocities].map(|ids| self.expressions(ids));
+        let [q, p, v] = [&self.coordinates, &self.momenta, &self.velocities]
+            .map(|ids| self.expressions(&self.of_formulas(ids)));
         let (space, blocks) = match quantity {
             Quantity::Jacobian if self.plan(Quantity::Rates).is_some() => {
                 let state: Vec<_> = q.iter().chain(&p).copied().collect();
@@ -221,7 +241,7 @@ impl Source {
                 let derivatives = outputs(Quantity::ConstraintRates).map(|rates| {
                     let mut derivatives = vec![self.graph.number(0.0); layout.jacobian.len()];
                     for entry in jacobian(&rates, &q) {
-                        let place = layout.jacobian.find(entry.row, entry.column);
+                        let place = layout.jacobian.find(entry.row, self.place(entry.column));
                         place.into_iter().for_each(|place| derivatives[place] = entry.value);
                     }
                     derivatives

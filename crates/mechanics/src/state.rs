@@ -16,6 +16,9 @@ const FAR: f64 = 0.25;
 /// A start may set a held coordinate to what it is held at, as closely as this.
 const AGREES: f64 = 1e-9;
 
+/// Velocities that differ by more than this, relative to the largest, are others, and not what rounding makes of them.
+const OTHER: f64 = 1e-3;
+
 /// Where a system is: time, coordinates and momenta.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct State {
@@ -187,7 +190,9 @@ impl Dynamics {
             for (i, &p) in p.iter().enumerate() {
                 finite(|| StartQuantity::Momentum(system.momenta().at(i)), p)?;
             }
+            let given = block[n..].to_vec();
             block[n..].copy_from_slice(&p);
+            self.check_velocities(t, block, &given)?;
         }
         self.placed = None;
         if system.facts().constrained {
@@ -233,6 +238,25 @@ impl Dynamics {
         self.placed = Some(projection);
         block.copy_from_slice(&y);
         Ok(())
+    }
+
+    /// Whether velocities that were given are those that the momenta stand for: where energies are no parabolas of them, several may have the same momenta.
+    fn check_velocities(&mut self, t: f64, y: &[f64], given: &[f64]) -> Result<(), StartError> {
+        let mut found = vec![0.0; given.len()];
+        // Where none are found, the field is not either, which is said then.
+        if self.velocities(&[t], y, &mut found).is_err() {
+            return Ok(());
+        }
+        // At rest, what is found is rounding.
+        let size = given.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
+        if size == 0.0 {
+            return Ok(());
+        }
+        let wrong = given.iter().zip(&found).position(|(given, found)| (given - found).abs() > OTHER * size);
+        wrong.map_or(Ok(()), |i| {
+            let name = self.system().velocities().at(i);
+            Err(StartError::OtherVelocity { name, given: given[i], other: found[i] })
+        })
     }
 
     fn check_start(&mut self, t: f64, y: &[f64]) -> Result<(), StartError> {

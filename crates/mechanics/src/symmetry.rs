@@ -9,6 +9,7 @@
 //! and where folding cannot see it, by values at points without pattern; what those may miss is not claimed.
 
 use crate::equations::{Equations, Statement, depend};
+use crate::lumped::split::LumpedNodes;
 use crate::probe::Verdict;
 use leastaction_expr::{Entry, Expr, Id, Node, Op, jacobian, jvp};
 use rustc_hash::FxHashSet;
@@ -29,6 +30,9 @@ impl<'g> Equations<'g> {
     #[must_use]
     pub fn bracket(&self, f: Expr<'g>, g: Expr<'g>) -> Option<Expr<'g>> {
         let (f, g) = (self.of_momenta(f)?, self.of_momenta(g)?);
+        if self.nodes.as_ref().is_some_and(|nodes| nodes.is_read_by(f) || nodes.is_read_by(g)) {
+            return None;
+        }
         let (q, p) = (&self.coordinates, &self.momenta);
         let (f_q, f_p) = (f.gradient(q), f.gradient(p));
         let (g_q, g_p) = (g.gradient(q), g.gradient(p));
@@ -56,6 +60,9 @@ impl<'g> Equations<'g> {
 
     /// df/dt as if there were no constraints.
     fn unconstrained_rate(&self, f: Expr<'g>) -> Option<Expr<'g>> {
+        if self.nodes.as_ref().is_some_and(|nodes| nodes.is_read_by(self.graph.adopt(f))) {
+            return None; // how they move is known by numbers
+        }
         if !self.is_symbolic() && depend(&[f], &[&self.velocities[..], &self.momenta].concat()) {
             return None; // not all forces can be written down
         }
@@ -136,7 +143,9 @@ impl<'g> Equations<'g> {
         let flat = self.probe().zeros(&slopes);
         let any = jumps(&[value], &self.coordinates);
         let read = self.read_by_others();
-        let cyclic = |&i: &usize| flat[i] && !read[i] && !(any && jumps(&[value], &self.coordinates[i..=i]));
+        let cyclic = |&i: &usize| {
+            flat[i] && !read[self.place(i)] && !(any && jumps(&[value], &self.coordinates[i..=i]))
+        };
         (0..self.degrees()).filter(cyclic).collect()
     }
 
@@ -154,7 +163,8 @@ impl<'g> Equations<'g> {
         let free = unforced.iter().all(|&zero| zero);
         let timeless = !jumps(&[value], &[self.time]) && probe.is_zero(value.derivative(self.time));
         let timeless = timeless && !self.others_depend_on_time();
-        let energy = free && self.losses.is_empty() && timeless && !self.constraints_work();
+        let driven = self.nodes.as_ref().is_some_and(|nodes| nodes.is_damped() || nodes.is_driven());
+        let energy = free && !driven && self.losses.is_empty() && timeless && !self.constraints_work();
         // Forces of constraints act along the coordinates that constraints have slopes by.
         let rates: Vec<_> = self.constraints.iter().map(|c| c.rate).collect();
         let bound: FxHashSet<_> =
@@ -203,13 +213,17 @@ impl<'g> Equations<'g> {
     /// Whether a generalized force depends on velocities.
     #[must_use]
     pub fn forces_depend_on_velocities(&self) -> bool {
-        !self.losses.is_empty() || depend(&self.forces(), &self.velocities)
+        let damped = self.nodes.as_ref().is_some_and(LumpedNodes::is_damped);
+        damped || !self.losses.is_empty() || depend(&self.forces(), &self.velocities)
     }
 
     /// The nonzeros of Γ, if masses are constant, dissipation is −Γp with a constant matrix Γ, and no other force depends on
     /// velocities. In doubt there is none.
     #[must_use]
     pub fn damping(&self) -> Option<Vec<Entry<'g>>> {
+        if self.nodes.as_ref().is_some_and(|nodes| nodes.is_damped_by(self.time)) {
+            return None;
+        }
         if !self.losses.is_empty() || !self.has_constant_mass() || depend(&self.drives, &self.velocities) {
             return None;
         }

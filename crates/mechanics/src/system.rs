@@ -10,6 +10,7 @@ use crate::error::{ModelError, SettingError};
 use crate::facts::{Facts, Place, Share};
 use crate::held::reaction::ReactionLayout;
 use crate::inverse::Inverse;
+use crate::lumped::sum::SystemLumped;
 use crate::quantity::Quantity;
 use crate::source::Source;
 use crate::switch::Branches;
@@ -47,6 +48,7 @@ pub(crate) struct Inner {
     has: [bool; Quantity::COUNT],
     pub(crate) repeated: usize,
     energies: Arc<SystemEnergies>,
+    lumped: Option<Arc<SystemLumped>>,
     pub(crate) source: Mutex<Source>,
     pub(crate) kernels: [OnceLock<Kernel>; Quantity::COUNT],
     pub(crate) repetitions: [OnceLock<Option<Arc<Repetition>>>; Quantity::COUNT],
@@ -108,6 +110,7 @@ impl System {
                 has: source.planned(),
                 repeated: blueprint.repeated,
                 energies: blueprint.energies,
+                lumped: blueprint.lumped,
                 source: Mutex::new(source),
                 kernels: [const { OnceLock::new() }; Quantity::COUNT],
                 repetitions: [const { OnceLock::new() }; Quantity::COUNT],
@@ -120,6 +123,12 @@ impl System {
         };
         system.inner.kernels[first as usize].get_or_init(|| kernel);
         Ok(system)
+    }
+
+    /// Whether this is the same compiled system, shared.
+    #[must_use]
+    pub fn is_same(&self, other: &System) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
     }
 
     /// The number of coordinates; for a port-Hamiltonian system, of states.
@@ -225,6 +234,12 @@ impl System {
         }
     }
 
+    /// Whether all power is known that comes from outside: not if an opaque energy depends on time.
+    #[must_use]
+    pub fn knows_power(&self) -> bool {
+        self.energies().unknown_in_time().is_none()
+    }
+
     /// Whether constraints do work, as they depend on time or drive the motion.
     pub(crate) fn constraints_work(&self) -> bool {
         self.inner.constraints_work
@@ -296,6 +311,11 @@ impl System {
     /// The energies that are no formulas.
     pub(crate) fn energies(&self) -> &Arc<SystemEnergies> {
         &self.inner.energies
+    }
+
+    /// Nodes that are computed from numbers.
+    pub(crate) fn lumped(&self) -> Option<&Arc<SystemLumped>> {
+        self.inner.lumped.as_ref()
     }
 
     pub(crate) fn branches(&self) -> Option<&Branches> {

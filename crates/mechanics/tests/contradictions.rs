@@ -19,6 +19,30 @@ fn refused(dynamics: &mut Dynamics, start: &[(&str, f64)]) -> String {
     dynamics.start(start).unwrap_err().to_string()
 }
 
+/// The length of an axis that is held by sines and cosines is 1 but for rounding; a millionth of a millionth more is not.
+#[test]
+fn rounding_is_no_contradiction() {
+    let held = |length: f64| {
+        let graph = Graph::new();
+        let mut model = Model::new(&graph);
+        let [x, y, z, turn] = model.coordinates(["x", "y", "z", "turn"]);
+        model.kinetic("spin", 0.5 * model.velocity(turn).pow(2));
+        model.particle("tip", 1.0, [x, y, z]);
+        let angle = std::f64::consts::FRAC_PI_4;
+        model.constraint("x", x, angle.sin() * 0.6_f64.sin());
+        model.constraint("y", y, angle.cos() * 0.6_f64.sin());
+        model.constraint("z", z, 0.6_f64.cos());
+        model.constraint("length", x * x + y * y + z * z, length);
+        model.system().map(|_| ()).map_err(|error| error.to_string())
+    };
+    let sum = [0.6_f64.sin().powi(2) * 0.5, 0.6_f64.sin().powi(2) * 0.5, 0.6_f64.cos().powi(2)];
+    assert!(sum.iter().sum::<f64>() - 1.0 < 1e-15);
+    for length in [1.0, 1.0 + 4.0 * f64::EPSILON, 1.0 - 9.0 * f64::EPSILON] {
+        assert_eq!(held(length), Ok(()));
+    }
+    assert!(held(1.0 + 1e-11).is_err_and(|error| error.contains("`length`")));
+}
+
 #[test]
 fn constraints_that_contradict_each_other_are_named() {
     let mut circles = bead(|model, [x, y]| {

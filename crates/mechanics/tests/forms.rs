@@ -332,3 +332,21 @@ fn expressions_have_velocities_too() {
         "the kinetic energy `jerky` uses `x''`, which is not declared: did you mean `x'`?"
     );
 }
+
+/// L = v⁴/4 has the momentum v³, and inertia everywhere but at rest: from v = 1 it goes on, and the velocity follows from any momentum.
+#[test]
+fn inertia_may_vanish_at_rest() {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let [x, y] = model.coordinates(["x", "y"]);
+    model.lagrangian("quartic", 0.25 * model.velocity(x).pow(4) + 0.25 * model.velocity(y).pow(4));
+    let mut dynamics = model.system().unwrap().dynamics().unwrap();
+    let start = dynamics.start(&[("x'", 1.0), ("y'", -2.0)]).unwrap();
+    assert_eq!(start.p, [1.0, -8.0]);
+    for momentum in [1e-9, 0.3, 1.0, 4e7] {
+        let mut v = [0.0; 2];
+        dynamics.velocities(&[0.0], &[0.0, 0.0, momentum, -momentum], &mut v).unwrap();
+        let exact = f64::cbrt(momentum);
+        assert!((v[0] - exact).abs() < 1e-10 * exact && v[1] == -v[0], "{v:?} for {exact}");
+    }
+}

@@ -1,5 +1,6 @@
 //! What is recorded of coordinates that are held.
 
+use leastaction_expr::needs_quotes;
 use leastaction_mechanics::{Dynamics, EvalError, Observable, ObserveError, System};
 
 /// Not more held coordinates than this are recorded one by one.
@@ -46,7 +47,11 @@ impl Held<String> {
     /// [`EvalError`] if code cannot be made for it.
     pub fn observables(&self, dynamics: &mut Dynamics) -> Result<Held<Observable>, EvalError> {
         self.map(|name| {
-            dynamics.observable(name).map_err(|error| match error {
+            let plain = name.trim_end_matches('\'');
+            // A name that is no word would be read as an expression: first it is tried as it is meant.
+            let quoted = needs_quotes(plain).then(|| format!("`{plain}`{}", &name[plain.len()..]));
+            let found = quoted.and_then(|quoted| dynamics.observable(quoted.as_str()).ok());
+            found.map_or_else(|| dynamics.observable(name), Ok).map_err(|error| match error {
                 ObserveError::Compile(source) => EvalError::Compile { what: "held coordinates", source },
                 other => unreachable!("what is held is known by name: {other}"),
             })

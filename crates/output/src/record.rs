@@ -6,7 +6,6 @@ use crate::table::RecordTable;
 use leastaction_expr::Names;
 use leastaction_integrate::Trajectory;
 use leastaction_mechanics::{Dynamics, EvalError, Form, Observable, Place, System};
-use std::collections::HashSet;
 
 /// What coordinates that constraints hold are called in errors.
 const HELD: &str = "held coordinates";
@@ -60,6 +59,10 @@ pub struct Record {
     pub energy: Vec<f64>,
     /// Jacobi's function p·v − L, where it is another one than the energy; empty else.
     pub jacobi: Vec<f64>,
+    /// The power that is supplied at each sample; empty where the energy is conserved, and where that power cannot be told.
+    pub supplied: Vec<f64>,
+    /// The power that is dissipated: the energy changes at the rate of what is supplied less this. Empty as the former.
+    pub dissipated: Vec<f64>,
     /// The multipliers of the constraints, called `lambda_` and the constraint's name; then the forces with which coordinates are held, `reaction_` and the name of what holds them.
     pub multipliers: Columns,
     /// The largest |Φ| of the constraints of positions at each sample; empty without any.
@@ -106,7 +109,7 @@ impl Record {
     ) -> Result<Record, RecordError> {
         let system = dynamics.system().clone();
         let (n, moving) = (system.degrees(), system.facts().form != Form::Ports);
-        let constrained = system.facts().constrained;
+        let (constrained, balanced) = (system.facts().constrained, tells_power(&system));
         let mut record = Record::blank(&system, outputs.iter().map(|(name, _)| name.as_str()));
         record.times.reserve(samples.len());
         let kinds = [&mut record.coordinates, &mut record.velocities, &mut record.momenta];
@@ -141,6 +144,12 @@ impl Record {
                 dynamics.hamiltonian(&[t], y, &mut e).map_err(fail("Jacobi's function"))?;
                 record.jacobi.push(e[0]);
             }
+            if balanced {
+                dynamics.supplied_power(&[t], y, &mut e).map_err(fail("the power supplied"))?;
+                record.supplied.push(e[0]);
+                dynamics.dissipated_power(&[t], y, &mut e).map_err(fail("the power dissipated"))?;
+                record.dissipated.push(e[0]);
+            }
             if constrained {
                 dynamics.multipliers(&[t], y, &mut lambda).map_err(fail("multipliers"))?;
                 dynamics
@@ -160,14 +169,28 @@ impl Record {
         Ok(record)
     }
 
-    /// The names of all that is recorded of a system, whatever else is asked for.
+    /// Whether a name is of something that is recorded of a system, whatever else is asked for.
     #[must_use]
-    pub fn names(system: &System) -> HashSet<String> {
-        let blank = Record::blank(system, std::iter::empty());
-        let violations = ["violation", "violation'"].map(str::to_owned);
-        let violations = violations.into_iter().filter(|_| !system.constraints().is_empty());
-        let jacobi = system.facts().jacobi.then(|| "jacobi".to_owned());
-        blank.columns().map(|(_, name, _)| name).chain(violations).chain(jacobi).collect()
+    pub fn has(system: &System, name: &str) -> bool {
+        let moving = system.facts().form != Form::Ports;
+        let states = [system.coordinates(), system.velocities(), system.momenta()];
+        let states = &states[..if moving { 3 } else { 1 }];
+        let held = Held::names(system);
+        let mut held = held.coordinates.iter().chain(&held.velocities).chain(&held.reactions);
+        let violations = ["violation", "violation'"].contains(&name) && !system.constraints().is_empty();
+        let multiplier = |of: &str| system.constraints().iter().any(|(constraint, _)| constraint == of);
+        let component = |(place, axis): (&str, &str)| {
+            let axis = ["x", "y", "z"].iter().position(|other| *other == axis);
+            axis.is_some_and(|axis| system.places().iter().any(|p| p.name == place && axis < p.dimensions))
+        };
+        ["t", "energy"].contains(&name)
+            || name == "jacobi" && system.facts().jacobi
+            || ["supplied", "dissipated"].contains(&name) && tells_power(system)
+            || states.iter().any(|names| names.contains(name))
+            || held.any(|other| other == name)
+            || violations
+            || name.strip_prefix("lambda_").is_some_and(multiplier)
+            || name.rsplit_once('.').is_some_and(component)
     }
 
     /// A record of a system without samples: what will be recorded.
@@ -223,7 +246,7 @@ impl Record {
         RecordTable { columns: self.columns().collect(), rows: self.len() }
     }
 
-    /// All columns in the order of files: time, coordinates, velocities, momenta, positions, energy, multipliers, violations, outputs.
+    /// All columns in the order of files: time, coordinates, velocities, momenta, positions, energy, powers, multipliers, violations, outputs.
     pub fn columns(&self) -> impl Iterator<Item = (Group, String, &[f64])> {
         fn all(group: Group, columns: &Columns) -> impl Iterator<Item = (Group, String, &[f64])> {
             columns.iter().map(move |column| (group, column.name, column.values))
@@ -231,6 +254,8 @@ impl Record {
         let one = |group, name: &str, values| (group, name.to_owned(), values);
         let violations = [("violation", &self.position_violation), ("violation'", &self.velocity_violation)];
         let violations = violations.into_iter().filter(|(_, values)| !values.is_empty());
+        let powers = [("supplied", &self.supplied), ("dissipated", &self.dissipated)];
+        let powers = powers.into_iter().filter(|(_, values)| !values.is_empty());
         let positions = self.paths.iter().flat_map(|path| {
             let axes = path.axes.iter().zip(["x", "y", "z"]);
             axes.map(|(axis, letter)| (Group::Positions, format!("{}.{letter}", path.name), &axis[..]))
@@ -244,10 +269,16 @@ impl Record {
             .chain(positions)
             .chain(std::iter::once(one(Group::Energy, "energy", &self.energy[..])))
             .chain((!self.jacobi.is_empty()).then(|| one(Group::Energy, "jacobi", &self.jacobi[..])))
+            .chain(powers.map(move |(name, values)| one(Group::Energy, name, &values[..])))
             .chain(all(Group::Multipliers, &self.multipliers))
             .chain(violations.map(move |(name, values)| one(Group::Violations, name, &values[..])))
             .chain(all(Group::Outputs, &self.outputs))
     }
+}
+
+/// Whether power is told: where the energy is not conserved, and all of it is known that comes from outside.
+fn tells_power(system: &System) -> bool {
+    !system.conserves_energy() && system.knows_power()
 }
 
 fn largest(values: &[f64]) -> f64 {

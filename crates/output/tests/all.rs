@@ -2,3 +2,4 @@
 #![allow(clippy::unwrap_used)] // a test may panic
 
 mod files;
+mod names;

@@ -58,6 +58,8 @@ fn hard(samples: usize) -> Record {
         paths,
         energy: column("energy").values,
         jacobi: column("jacobi").values,
+        supplied: column("supplied").values,
+        dissipated: column("dissipated").values,
         multipliers: vec![column("lambda_rod")].into(),
         position_violation: column("").values,
         velocity_violation: column("").values,

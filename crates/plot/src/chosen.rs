@@ -10,10 +10,14 @@ pub(crate) fn telling(record: &Record) -> Vec<usize> {
 }
 
 fn is_node(record: &Record, name: &str) -> bool {
-    let Some((body, node)) = name.rsplit_once('_') else { return false };
+    // Indices stand behind the part: `top_ax[3]` is of `top[3]`.
+    let (part, indices) =
+        name.split_at(name.rfind('_').and_then(|at| Some(at + name[at..].find('[')?)).unwrap_or(name.len()));
+    let Some((body, node)) = part.rsplit_once('_') else { return false };
     let named = matches!(node.as_bytes(), [b'a'..=b'c', b'x'..=b'z']);
-    let centre = |axis: &str| record.coordinates.names().contains(&format!("{body}_{axis}"));
-    named && record.paths.iter().any(|path| path.name == body) && centre("x") && centre("y")
+    let centre = |axis: &str| record.coordinates.names().contains(&format!("{body}_{axis}{indices}"));
+    let whole = format!("{body}{indices}");
+    named && record.paths.iter().any(|path| path.name == whole) && centre("x") && centre("y")
 }
 
 /// Coordinates with their velocities, those that move if any does; of a port-Hamiltonian system, one state with another.

@@ -36,7 +36,7 @@ pub struct Diagnosis {
     pub tried: String,
     /// The coordinate whose inertia vanishes there, if one's does: the pole of the coordinates, as r = 0 is that of polar ones.
     pub pole: Option<String>,
-    /// What was tried from there; nothing if the run was only out of steps, or memory.
+    /// What was tried from there; nothing if the run was only out of steps, or memory, or if nothing that is written leads on.
     pub others: Option<Others>,
 }
 
@@ -134,6 +134,11 @@ impl Run {
             error,
             RunError::OutOfSteps { .. } | RunError::Endless { .. } | RunError::TooManySamples { .. }
         );
+        // No method gets past what is not written.
+        let unsaid = matches!(
+            error,
+            RunError::Chatter { .. } | RunError::EnergyJump { .. } | RunError::ConstraintCorner { .. }
+        );
         Some(Diagnosis {
             t: end.t,
             name: simulation.dynamics.system().state_name(fastest),
@@ -147,7 +152,7 @@ impl Run {
                 work.rejected
             ),
             pole: self.pole(end.t, &end.q),
-            others: (!exhausted).then(|| self.others()),
+            others: (!exhausted && !unsaid).then(|| self.others()),
         })
     }
 

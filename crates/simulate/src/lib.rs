@@ -49,6 +49,7 @@ mod rest;
 mod run;
 mod sampling;
 mod section;
+mod sensitivity;
 mod simulation;
 mod source;
 mod takeover;
@@ -59,7 +60,7 @@ pub use diagnosis::{Diagnosis, Others};
 pub use error::{Cause, FailedRun, Fault, MeasureError, PrepareError, SourceError, fault_of};
 pub use events::EventTable;
 pub use global_error::{GlobalError, digits};
-pub use measure::{Conserved, Energy, Measurements};
+pub use measure::{Balanced, Conserved, Energy, Measurements};
 pub use meshes::{FieldShare, MeshFileError, MeshSize};
 pub use method::Method;
 pub use overrides::{AskedEvent, Overrides};
@@ -72,6 +73,7 @@ pub use section::{
     Fan, Level, LevelError, Lost, LostOrbit, Orbit, Points, PointsTable, Section, SectionError, SectionPlan,
     SectionProgress, SectionRun, Surface,
 };
+pub use sensitivity::{Sensitivity, SensitivityError};
 pub use simulation::{Simulation, describe};
 pub use source::Source;
 pub use warning::Warning;

@@ -3,7 +3,7 @@
 use crate::error::MeasureError;
 use crate::run::Run;
 use crate::warning::{Warning, moved};
-use leastaction_integrate::{Drift, DriftError, Pace, Tolerance, longest_stable_step};
+use leastaction_integrate::{Balance, Drift, DriftError, Pace, Tolerance, longest_stable_step};
 use leastaction_mechanics::Dynamics;
 
 /// A conserved quantity that drifts by more than this, relatively, makes the run worthless.
@@ -24,6 +24,8 @@ const SMALL: f64 = 1e-6;
 pub struct Measurements {
     /// The energy.
     pub energy: Energy,
+    /// What was done on it and lost of it, where it is not conserved and that can be told.
+    pub work: Option<Balanced>,
     /// What should not change: the energy first, if it is among them.
     pub conserved: Vec<Conserved>,
     /// By how much constraints of positions are violated at most.
@@ -58,6 +60,27 @@ pub struct Energy {
     pub drift: Drift,
     /// Whether it should not change.
     pub conserved: bool,
+}
+
+/// The balance of energy: it changes by the work that is supplied less what is dissipated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Balanced {
+    /// The work that came from outside.
+    pub supplied: f64,
+    /// The energy that dissipation took.
+    pub dissipated: f64,
+    /// What is left of the change of the energy besides these: errors of the steps, and of the integrals of the powers.
+    pub residual: f64,
+    /// What that is measured by: the largest of these, and of what the change of the energy is measured by.
+    pub scale: f64,
+}
+
+impl Balanced {
+    /// The residual in terms of the scale.
+    #[must_use]
+    pub fn relative(&self) -> f64 {
+        if self.residual == 0.0 { 0.0 } else { self.residual.abs() / self.scale }
+    }
 }
 
 impl Measurements {
@@ -113,6 +136,8 @@ impl Run {
                 warnings.push(Warning::Assembled { bodies });
             }
         }
+        let jumping = dynamics.system().facts().jumping.iter();
+        warnings.extend(jumping.map(|name| Warning::Jumping { name: name.clone() }));
         if let Pace::Step(step) = simulation.integrator.pace() {
             let limit = longest_stable_step(&mut dynamics, &simulation.start, simulation.integrator.card());
             let unstable = limit.filter(|limit| step.abs() > *limit);
@@ -128,10 +153,18 @@ impl Run {
                 warnings.push(Warning::Unexplained { name, drift, explained, remedy });
             }
         }
+        warnings.extend(self.inverted()?);
+        let work = self.balanced(&energy);
+        if let Some(work) = work.filter(|work| Measurements::is_wrong(work.relative())) {
+            warnings.push(Warning::Unbalanced { work, remedy });
+        }
+        if work.is_some() {
+            warnings.extend(self.driving(&mut dynamics)?);
+        }
         if let Some(error) = self.error.as_ref().filter(|error| error.digits() == 0) {
             warnings.push(Warning::Uncertain { companion: error.companion.clone(), remedy });
         }
-        Ok(Measurements { energy, conserved, position_violation, velocity_violation, warnings })
+        Ok(Measurements { energy, work, conserved, position_violation, velocity_violation, warnings })
     }
 
     /// What the tolerance, or the length of the steps, makes of the drift of something that should not change; nothing if that is all of it.
@@ -167,6 +200,32 @@ impl Run {
         };
         let explained = explained * (largest / drift.scale).max(1.0);
         Ok((relative > explained).then_some(explained))
+    }
+
+    /// That dissipation adds energy at some sample, by more than rounding, and where it adds most.
+    fn driving(&self, dynamics: &mut Dynamics) -> Result<Option<Warning>, MeasureError> {
+        if !dynamics.system().facts().dissipative {
+            return Ok(None);
+        }
+        let (mut largest, mut lowest) = (0.0_f64, (0.0, 0.0));
+        for (t, y) in self.trajectory.samples() {
+            let mut power = [0.0];
+            dynamics.dissipated_power(&[t], y, &mut power)?;
+            largest = largest.max(power[0].abs());
+            if power[0] < lowest.1 {
+                lowest = (t, power[0]);
+            }
+        }
+        let (t, power) = lowest;
+        Ok((power < -SMALL * largest).then_some(Warning::Driving { t, power: -power }))
+    }
+
+    /// The balance of the energy, if there is one.
+    fn balanced(&self, energy: &Energy) -> Option<Balanced> {
+        let Balance { supplied, dissipated } = self.trajectory.balance()?;
+        let residual = energy.last - energy.first - (supplied - dissipated);
+        let scale = supplied.abs().max(dissipated.abs()).max(energy.drift.scale).max(f64::MIN_POSITIVE);
+        Some(Balanced { supplied, dissipated, residual, scale })
     }
 
     /// Measures the energy alone.

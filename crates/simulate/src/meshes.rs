@@ -2,6 +2,7 @@
 
 use crate::run::Run;
 use crate::simulation::Simulation;
+use crate::warning::Warning;
 use leastaction_field::CellKind;
 use leastaction_field::format::{Data, DataKind, Values};
 use leastaction_language::{MeshField, MovingMesh};
@@ -22,13 +23,13 @@ pub struct MeshSize<'a> {
     pub held: usize,
 }
 
-/// A field of a run with its share of the energy.
+/// A field of a run, or the motion of a mesh, with its share of the energy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FieldShare<'a> {
     /// The mesh.
     pub mesh: &'a str,
-    /// The field.
-    pub field: &'a MeshField,
+    /// The field; none for the kinetic energy.
+    pub field: Option<&'a MeshField>,
     /// Its energy at the start.
     pub first: f64,
     /// Its energy at the end.
@@ -74,7 +75,39 @@ impl Simulation {
 }
 
 impl Run {
-    /// The fields with their energies at the start and at the end.
+    /// Tetrahedra that are turned inside out at a sample, by materials that do not notice: the first of each mesh.
+    pub(crate) fn inverted(&self) -> Result<Vec<Warning>, EvalError> {
+        let noticed = |mesh: &&MovingMesh| mesh.fields.iter().any(|field| field.ignores_inversion);
+        let judged: Vec<&MovingMesh> = self.simulation.meshes.iter().filter(noticed).collect();
+        if judged.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut dynamics = self.simulation.dynamics.clone();
+        let axes: Vec<usize> = dynamics.system().places().iter().map(|place| place.dimensions).collect();
+        let mut positions = vec![0.0; axes.iter().sum()];
+        let mut found: Vec<Option<(usize, f64, usize)>> = vec![None; judged.len()];
+        for (t, y) in self.trajectory.samples() {
+            dynamics.positions(&[t], y, &mut positions)?;
+            for (mesh, found) in judged.iter().zip(&mut found) {
+                let before: usize = axes[..mesh.first_place].iter().sum();
+                let at = positions[before..][..3 * mesh.mesh.nodes().len()].as_chunks::<3>().0;
+                let inverted = |cell: &[u32; 4]| volume(cell.map(|node| at[node as usize])) <= 0.0;
+                let mut all = mesh.mesh.tetrahedra().iter().enumerate().filter(|(_, cell)| inverted(cell));
+                let Some((element, _)) = all.next() else { continue };
+                let (_, _, most) = found.get_or_insert((element, t, 0));
+                *most = (*most).max(1 + all.count());
+            }
+        }
+        let told = judged.iter().zip(found).filter_map(|(mesh, found)| {
+            let ((element, t, most), field) =
+                (found?, mesh.fields.iter().find(|field| field.ignores_inversion)?);
+            let (mesh, field) = (mesh.name.clone(), field.name.clone());
+            Some(Warning::Inverted { mesh, field, element, t, most })
+        });
+        Ok(told.collect())
+    }
+
+    /// The kinetic energies of meshes, and the fields on them, with their energies at the start and at the end.
     ///
     /// # Errors
     /// [`EvalError`] if they cannot be computed.
@@ -90,13 +123,18 @@ impl Run {
             dynamics.shares(&[state.t], &state.block(), &mut shares).map(|()| shares)
         };
         let (first, last) = (shares(&self.simulation.start)?, shares(&self.trajectory.end())?);
-        let place = |field: &MeshField| {
-            let potential = |share: &leastaction_mechanics::Share| share.kind == ShareKind::Potential;
-            system.shares().iter().position(|share| potential(share) && share.name == field.name)
+        let place = |mesh: &MovingMesh, field: Option<&MeshField>| {
+            let (kind, name) = match field {
+                Some(field) => (ShareKind::Potential, &field.name),
+                None => (ShareKind::Kinetic, &mesh.name),
+            };
+            system.shares().iter().position(|share| share.kind == kind && share.name == *name)
         };
-        let all = meshes.iter().flat_map(|mesh| mesh.fields.iter().map(move |field| (mesh, field)));
+        let all = meshes.iter().flat_map(|mesh| {
+            std::iter::once(None).chain(mesh.fields.iter().map(Some)).map(move |field| (mesh, field))
+        });
         let found = all.filter_map(|(mesh, field)| {
-            let place = place(field)?;
+            let place = place(mesh, field)?;
             Some(FieldShare { mesh: &mesh.name, field, first: first[place], last: last[place] })
         });
         Ok(found.collect())
@@ -143,4 +181,11 @@ impl Run {
         }
         Ok(all)
     }
+}
+
+/// Six times the volume of a tetrahedron, negative if it is inside out.
+fn volume([o, a, b, c]: [[f64; 3]; 4]) -> f64 {
+    let [a, b, c] = [a, b, c].map(|at| -> [f64; 3] { std::array::from_fn(|i| at[i] - o[i]) });
+    let cross = [b[1] * c[2] - b[2] * c[1], b[2] * c[0] - b[0] * c[2], b[0] * c[1] - b[1] * c[0]];
+    a[0] * cross[0] + a[1] * cross[1] + a[2] * cross[2]
 }

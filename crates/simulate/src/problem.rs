@@ -60,6 +60,9 @@ impl<'g> Problem<'g> {
     /// The problem before it has an initial state.
     pub(crate) fn build(mut setup: Setup<'g>, overrides: &Overrides) -> Result<Problem<'g>, PrepareError> {
         let before = Instant::now();
+        if let Some(errors) = setup.untrained() {
+            return Err(errors.into());
+        }
         let mut parameters = Vec::new();
         for (name, value) in &overrides.parameters {
             if !setup.model.restate_input(name, *value) {
@@ -151,8 +154,8 @@ impl<'g> Problem<'g> {
     /// # Errors
     /// [`PrepareError`] if an output has the name of something else, or cannot be observed.
     pub fn outputs(&mut self) -> Result<Vec<Named>, PrepareError> {
-        let recorded = Record::names(self.dynamics.system());
-        let terms = self.setup.outputs_besides(&recorded)?;
+        let system = self.dynamics.system().clone();
+        let terms = self.setup.outputs_besides(|name| Record::has(&system, name))?;
         let output = |term: &Term<'_>| {
             let what = self.dynamics.observable(term.value).map_err(PrepareError::usage)?;
             Ok((term.name.clone(), what))
@@ -204,13 +207,12 @@ impl<'g> Problem<'g> {
         asked: &[(String, String)],
         outputs: &mut Vec<Named>,
     ) -> Result<(), PrepareError> {
-        let recorded = Record::names(self.dynamics.system());
         for (name, expression) in asked {
-            if outputs.iter().any(|(other, _)| other == name) || recorded.contains(name) && name != expression
-            {
+            let recorded = Record::has(self.dynamics.system(), name);
+            if outputs.iter().any(|(other, _)| other == name) || recorded && name != expression {
                 return Err(PrepareError::usage(Cause::Named { what: "output", name: name.clone() }));
             }
-            if !recorded.contains(name) {
+            if !recorded {
                 let what = self.asked("output", name, expression)?;
                 outputs.push((name.clone(), what));
             }

@@ -6,7 +6,7 @@ use crate::overrides::Overrides;
 use crate::problem::{Named, Problem};
 use crate::run::Run;
 use crate::takeover::Watched;
-use leastaction_integrate::{Failed, Integrator, Moment};
+use leastaction_integrate::{Failed, Integrator, Moment, RunError};
 use leastaction_language::{Drawing, MovingMesh, Setup};
 use leastaction_mechanics::{Dynamics, Projection, State};
 use leastaction_output::About;
@@ -74,6 +74,9 @@ impl Simulation {
         let integrator = problem.with_events(integrator)?;
         let mut events = problem.events();
         let integrator = problem.with_asked_events(integrator, &overrides.events, &mut events)?;
+        let system = problem.dynamics.system();
+        let balanced = !system.conserves_energy() && system.knows_power();
+        let integrator = if balanced { integrator.balanced() } else { integrator };
         let Problem { name, setup, dynamics, start, placed, until, compile, .. } = problem;
         let Setup { about, drawing, meshes, .. } = setup;
         Ok(Simulation {
@@ -125,6 +128,10 @@ impl Simulation {
             simulation = creeps.taken_over(simulation);
             let (integrator, span) = (simulation.integrator.clone(), (self.start.t, self.until));
             ran = integrator.take_over(&mut simulation.dynamics, so_far.clone(), span, watch);
+        }
+        if let (Some((t, what)), Ok(so_far)) = (watched.rests, &ran) {
+            let error = RunError::Chatter { t, what, lane: 0 };
+            ran = Err(Failed { error, trajectory: Some(Box::new(so_far.clone())) });
         }
         let wall = before.elapsed();
         match ran {

@@ -118,7 +118,17 @@ impl Source {
     pub fn setup<'g>(&self, graph: &'g Graph, parameters: &[(String, f64)]) -> Result<Setup<'g>, Errors> {
         let values: Vec<(&str, f64)> =
             parameters.iter().map(|(name, value)| (name.as_str(), *value)).collect();
-        language::read_in(graph, &self.text, &values, self.folder.as_deref())
+        language::read_in(graph, &self.text, &values, self.folder.as_deref(), &[])
+    }
+
+    /// The same, with what is asked for besides in expressions.
+    fn asked_setup<'g>(&self, graph: &'g Graph, overrides: &Overrides) -> Result<Setup<'g>, Errors> {
+        let values: Vec<(&str, f64)> =
+            overrides.parameters.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+        let outputs = overrides.outputs.iter().map(|(_, expression)| expression.as_str());
+        let events = overrides.events.iter().map(|event| event.expression.as_str());
+        let asked: Vec<&str> = outputs.chain(events).collect();
+        language::read_in(graph, &self.text, &values, self.folder.as_deref(), &asked)
     }
 
     /// The initial value problem, with what is asked for in place of what the text says.
@@ -129,7 +139,7 @@ impl Source {
         overrides.check().map_err(PrepareError::usage)?;
         let before = Instant::now();
         let built = self
-            .setup(graph, &overrides.parameters)
+            .asked_setup(graph, overrides)
             .map_err(PrepareError::from)
             .and_then(|setup| Problem::build(setup, overrides));
         let mut problem = built.map_err(|error| match error.fault {

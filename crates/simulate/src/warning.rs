@@ -2,6 +2,7 @@
 //!
 //! To add one: a variant, its [code](Warning::code), its sentence, and the line in [`Run::measure`](crate::Run::measure) that finds it.
 
+use crate::measure::Balanced;
 use leastaction_integrate::{Drift, Pace, Scale, rounded};
 use leastaction_mechanics::{Dynamics, EvalError, Projection, State};
 use std::fmt;
@@ -44,12 +45,44 @@ pub enum Warning {
         /// By what: the step, or the tolerance.
         remedy: &'static str,
     },
+    /// The energy of an element jumps in place.
+    Jumping {
+        /// The energy.
+        name: String,
+    },
     /// Steps are longer than the stiffest element allows.
     Unstable {
         /// The step.
         step: f64,
         /// The longest that is stable.
         limit: f64,
+    },
+    /// Tetrahedra are turned inside out, by a material that does not notice.
+    Inverted {
+        /// The mesh.
+        mesh: String,
+        /// The field.
+        field: String,
+        /// The first tetrahedron, counted from 0, and when.
+        element: usize,
+        /// The time of the first sample at which it is.
+        t: f64,
+        /// How many there are at some sample at most.
+        most: usize,
+    },
+    /// The energy changed by something else than the work supplied less what was dissipated.
+    Unbalanced {
+        /// The balance.
+        work: Balanced,
+        /// What to make smaller: the step, or the tolerance.
+        remedy: &'static str,
+    },
+    /// What is called dissipation, or damping, adds energy.
+    Driving {
+        /// The time of the sample at which it adds most.
+        t: f64,
+        /// The power that it adds there.
+        power: f64,
     },
     /// Another run at a different pace ends elsewhere.
     Uncertain {
@@ -86,9 +119,14 @@ impl fmt::Display for Warning {
             Warning::Unexplained { name, drift, explained, remedy } => write!(
                 f,
                 "{name} should not change, and drifted by {:.1e} of {}, where the {remedy} explains {explained:.1e} at most: \
-                 do not trust this result. Look for something that jumps, has a kink, or is singular on the way",
+                 do not trust this result. Look for something that jumps, has a kink, is singular, or is so thin that steps pass over it: a smaller --max-step finds that",
                 drift.relative(),
                 measured_by(drift.of)
+            ),
+            Warning::Jumping { name } => write!(
+                f,
+                "the energy `{name}` jumps in place: no force tells of the blow that this is, and motions that pass there are wrong. Write a steep slope, such as tanh((u - a)/w), or subtract what is \
+                 left at a cut-off"
             ),
             Warning::Unstable { step, limit } => write!(
                 f,
@@ -96,6 +134,24 @@ impl fmt::Display for Warning {
                  smaller step or an implicit method",
                 rounded(*step, 3),
                 rounded(*limit, 3)
+            ),
+            Warning::Inverted { mesh, field, element, t, most } => write!(
+                f,
+                "element {element} of the field `{field}` on `{mesh}` is turned inside out at t = {}{}: the material does not notice, and what follows is no motion of a body. Try `neo-hookean`, which cannot be, or `stable-neo-hookean`, which recovers",
+                rounded(*t, 6),
+                if *most > 1 { format!(", and up to {most} are") } else { String::new() }
+            ),
+            Warning::Unbalanced { work, remedy } => write!(
+                f,
+                "the balance of energy does not close: {} of it is neither supplied nor dissipated, {:.1e} of all. Do not trust this result, try a smaller {remedy}",
+                roughly(work.residual),
+                work.relative()
+            ),
+            Warning::Driving { t, power } => write!(
+                f,
+                "dissipation adds energy at t = {}, at a rate of {}: a rate of damping is negative there, or what a damper hangs on moves",
+                rounded(*t, 6),
+                roughly(*power)
             ),
             Warning::Uncertain { companion, remedy } => write!(
                 f,
@@ -115,7 +171,11 @@ impl Warning {
             Warning::Assembled { .. } => "assembled",
             Warning::Drifted { .. } => "drifted",
             Warning::Unexplained { .. } => "unexplained",
+            Warning::Jumping { .. } => "jumping",
             Warning::Unstable { .. } => "unstable",
+            Warning::Inverted { .. } => "inverted",
+            Warning::Unbalanced { .. } => "unbalanced",
+            Warning::Driving { .. } => "driving",
             Warning::Uncertain { .. } => "uncertain",
         }
     }

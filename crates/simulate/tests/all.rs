@@ -2,14 +2,18 @@
 #![allow(clippy::unwrap_used)] // a test may panic
 
 mod answers;
+mod balance;
 mod errors;
 mod global_error;
+mod kept;
 mod knots;
 mod meshes;
 mod names;
+mod networks;
 mod orbits;
 mod runs;
 mod sampled;
+mod sensitivity;
 mod sizes;
 mod tolerances;
 mod valid;

@@ -84,3 +84,15 @@ fn sources_are_found_or_refused() {
     assert!(error.fault() == Fault::Model && error.to_string().contains("UTF-16"), "{error}");
     assert_eq!(Source::read("a", "a.motion", &b"coord x"[..]).unwrap().text, "coord x");
 }
+
+/// Of several velocities with the same momentum one is found: another one cannot be given.
+#[test]
+fn velocities_that_momenta_do_not_tell_are_refused() {
+    for energy in ["x'^3/3", "x'^4/4 - x'^2"] {
+        let text = format!("coord x\nlagrangian {energy}\nstart x' = -1\nrun until 1\n");
+        let error = refused(&text, &Overrides::default());
+        assert!(error.to_string().contains("has the same momentum"), "{error}");
+    }
+    let text = "coord x\nlagrangian x'^4/4\nstart x' = -1\nrun until 1\n";
+    assert!(Source::text("test", text).simulation(&Graph::new(), &Overrides::default()).is_ok());
+}

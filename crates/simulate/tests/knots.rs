@@ -1,6 +1,7 @@
 //! Corners and jumps of forces, as texts say them, by default settings.
 
 use leastaction_expr::Graph;
+use leastaction_integrate::RunError;
 use leastaction_simulate::{Overrides, Run, Source};
 
 const BALL: &str = "coord x\nparticle ball mass 1 at [x]\n";
@@ -39,6 +40,41 @@ fn a_brief_bell_is_not_stepped_over() {
         let exact = 0.01 * std::f64::consts::PI.sqrt() * (100.0 - 33.3);
         assert!((x - exact).abs() < 1e-7, "{method:?}: {x} for {exact}");
     }
+}
+
+/// Of the velocity 5.5 a brake of the rate 1000 leaves exp(−1000·0.0005·√π), whatever acts beside it in that time; it was 0 at the start.
+#[test]
+fn a_brief_brake_is_not_stepped_over() {
+    let left = (-0.5 * std::f64::consts::PI.sqrt()).exp();
+    let exact = 5.5 * 5.5 / 2.0 + 5.5 * left * 4.5 + 4.5 * 4.5 / 2.0;
+    for method in [None, Some("taylor"), Some("dop853"), Some("radau5")] {
+        let x = end("force x = 1 - x'*1000*exp(-((t - 5.5)/5e-4)^2)\nrun until 10", method);
+        // The motion by the constant force during the brake is not in the formula.
+        assert!((x - exact).abs() < 5e-3, "{method:?}: {x} for {exact}");
+        // x″ = k(t) x from x = 0 at the velocity 1: the pulse gives 33.3·∫k to the velocity, but for the square of its length.
+        let x = end("force x = 10*x*exp(-((t - 33.3)/1e-3)^2)\nstart x' = 1\nrun until 100", method);
+        let push = 0.01 * std::f64::consts::PI.sqrt();
+        let exact = 100.0 + 33.3 * push * (100.0 - 33.3);
+        assert!((x - exact).abs() < 1e-2, "{method:?}: {x} for {exact}");
+    }
+}
+
+/// Places of masses that jump in time are refused; those of points may, and what is one turn or period farther is where it was.
+#[test]
+fn a_place_that_jumps_in_time_is_refused() {
+    let refusal = |particle: &str| {
+        let text = format!("coord x\n{particle}\nstart x' = 1\nrun until 1");
+        let simulation = Source::text("test", &text).simulation(&Graph::new(), &Overrides::default());
+        simulation.err().map(|error| format!("{error:?}"))
+    };
+    for place in ["select(t > 1, 1, 0) + x", "x + floor(t)", "x*sign(t - 1)", "x, (t > 0.5)"] {
+        let said = refusal(&format!("particle p mass 1 at [{place}]")).unwrap_or_default();
+        assert!(said.contains("the place of `p` jumps in time"), "{place}: {said}");
+    }
+    for place in ["x - floor(x)", "x + max(0, t - 1)", "x + select(t > 1, t - 1, 0)", "x + abs(t - 1)"] {
+        assert_eq!(refusal(&format!("particle p mass 1 at [{place}]")), None, "{place}");
+    }
+    assert_eq!(refusal("particle p mass 1 at [x]\npoint flag at [floor(t)]"), None);
 }
 
 /// A block that is braked at 2 stops after 1/2, at 1/4, and stays there.
@@ -92,4 +128,74 @@ fn a_constraint_that_jumps_is_refused() {
         assert!(said.contains("jumps"), "{constraint}: {said}");
     }
     assert_eq!(refusal("y = select(t < 0.5, 0, (t - 0.5)^2)"), None);
+}
+
+/// A puck on ice that is braked at 2 from the speed 1 stops after 1/2. There, friction in the plane has no direction, and nothing that is written says how it is held: the run ends, and does not creep
+/// on for ever. A smooth law holds it.
+#[test]
+fn friction_in_the_plane_ends_at_rest() {
+    let puck = |speed: &str, method: Option<&str>| {
+        let text = format!(
+            "coord x, y\nparticle puck mass 1 at [x, y]\nlet v = {speed}\nforce x = -2*x'/v\nforce y = -2*y'/v\nstart x' = 0.6, y' = 0.8\nrun until 3"
+        );
+        let asked = Overrides { method: method.map(str::to_owned), ..Overrides::default() };
+        Source::text("puck", &text).simulation(&Graph::new(), &asked).unwrap().run()
+    };
+    for method in [None, Some("dop853"), Some("radau5")] {
+        let failed = puck("norm([x', y'])", method).err().unwrap();
+        let said = failed.error.to_string();
+        let RunError::Chatter { t, what, .. } = failed.error else { panic!("{said}") };
+        assert!((t - 0.5).abs() < 1e-3 && what.contains("x'^2 + y'^2"), "{said}");
+        let end = failed.run.unwrap().trajectory.end();
+        assert!((end.q[0] - 0.15).abs() < 1e-6 && (end.q[1] - 0.2).abs() < 1e-6, "{end:?}");
+    }
+    // Also along one axis, where nothing turns on the way.
+    let straight = "coord x, y\nparticle puck mass 1 at [x, y]\ndissipation 0.5*norm([x', y'])\nstart x' = 1\nrun until 4";
+    let simulation = Source::text("puck", straight).simulation(&Graph::new(), &Overrides::default()).unwrap();
+    let failed = simulation.run().err().unwrap();
+    assert!(
+        matches!(failed.error, RunError::Chatter { t, .. } if (t - 2.0).abs() < 1e-3),
+        "{}",
+        failed.error
+    );
+    let end = puck("sqrt(x'^2 + y'^2 + 1e-16)", None).unwrap().trajectory.end();
+    assert!((end.q[0] - 0.15).abs() < 1e-7 && (end.q[1] - 0.2).abs() < 1e-7, "{end:?}");
+}
+
+/// y is pushed at t = 5 by what x has become, which is cut off where the motion begins: x = 0.15·t², and the bell has the momentum √π.
+#[test]
+fn a_bell_is_not_stepped_over_where_the_start_cuts_it_off() {
+    for (factor, expected) in
+        [("abs(x)", 3.75), ("max(0, x)", 3.75), ("max(0, x - 1)", 2.75), ("sign(x)", 1.0)]
+    {
+        let text = format!(
+            "coord x, y\nkinetic (x'^2 + y'^2)/2\nforce x = 0.3, y = {factor}*1000*exp(-((t - 5)/1e-3)^2)\nrun until 10"
+        );
+        let run = Source::text("test", &text)
+            .simulation(&Graph::new(), &Overrides::default())
+            .unwrap()
+            .run()
+            .unwrap();
+        let (p, exact) = (run.trajectory.end().p[1], expected * std::f64::consts::PI.sqrt());
+        assert!((p - exact).abs() < 1e-6, "{factor}: {p} against {exact}");
+    }
+}
+
+/// A pendulum whose support begins to move at once: the blow takes the velocity along, as the same in one angle says.
+#[test]
+fn constraints_that_begin_to_move_take_velocities_along() {
+    let held = "coord x, y\nparticle a mass 1 at [x, y]\nconstraint norm([x - 0.1*max(0, t - 1), y]) = 1\n\
+                gravity [0, -9.81]\nstart x = sin(2.5), y = -cos(2.5)\nrun until 2";
+    let free = "coord th\nparticle a mass 1 at [0.1*max(0, t - 1) + sin(th), -cos(th)]\ngravity [0, -9.81]\n\
+                start th = 2.5\nrun until 2";
+    let end = |text: &str| {
+        let run = Source::text("test", text)
+            .simulation(&Graph::new(), &Overrides::default())
+            .unwrap()
+            .run()
+            .unwrap();
+        run.trajectory.end().q
+    };
+    let (q, th) = (end(held), end(free)[0]);
+    assert!((q[0] - 0.1 - th.sin()).abs() < 1e-7 && (q[1] + th.cos()).abs() < 1e-7, "{q:?} {th}");
 }

@@ -5,9 +5,9 @@ use leastaction_expr::Graph;
 use leastaction_field::{Mesh, Nodes, Value, lumped_masses, shipped};
 use leastaction_integrate::RunError;
 use leastaction_mechanics::Model;
-use leastaction_simulate::{Overrides, Simulation, Source};
+use leastaction_simulate::{Overrides, Simulation, Source, Warning};
 
-fn simulation(text: &str) -> Simulation {
+pub(crate) fn simulation(text: &str) -> Simulation {
     let source = Source::text("model", text);
     source.simulation(&Graph::new(), &Overrides::default()).unwrap_or_else(|error| {
         panic!(
@@ -174,4 +174,105 @@ fn runs_are_recorded_and_written() {
     // Without a folder, files are not looked for.
     let refused = Source::text("model", text).simulation(&Graph::new(), &Overrides::default());
     assert!(refused.is_err_and(|error| error.diagnostics.is_some()));
+}
+
+#[test]
+fn consistent_masses_from_text_move_with_exact_energy() {
+    // Stretching at the rate 1 along x: T = ½ρ∫x² = ½·3·2/3; and turned about, what leaves comes back.
+    let text = "param rho = 3\nmesh block box [1, 1, 2] cells [2, 1, 2]\nmaterial block density rho consistent\n\
+                field elastic neo-hookean on block young 500 poisson 0.3\nstart block moving [x, 0, 0]\n\
+                run method verlet, step 5e-4, until 0.5\n";
+    let simulation = simulation(text);
+    let moving = share(&simulation, "block");
+    assert!((moving - 1.0).abs() < 1e-14, "{moving}");
+    let run = simulation.run().unwrap();
+    let drift = run.trajectory.energy_drift(&mut simulation.dynamics.clone()).unwrap();
+    assert!(drift < 1e-4, "{drift}");
+}
+
+/// An energy of elements that jumps in place is told of; one with a corner, or whose pieces meet, is not.
+#[test]
+fn energies_of_elements_that_jump_are_told() {
+    let warnings = |field: &str| {
+        let text = format!(
+            "mesh net plate [1, 1] cells [2, 2] at [0, 0, 0.5]\nmaterial net mass 0.5 per area\n\
+             field threads on edges of net (a, b) = 50*(norm(b - a) - norm(b0 - a0))^2\nfield own on {field}\n\
+             damping net rate 0.1\ngravity [0, 0, -9.81]\nrun method conformal2, step 1e-3, until 0.01\n"
+        );
+        let warnings = simulation(&text).run().unwrap().measure().unwrap().warnings;
+        warnings.iter().any(|warning| warning.code() == "jumping")
+    };
+    for field in [
+        "nodes of net (a) = select(a.z < 0.4, 0, 1)",
+        "nodes of net (a) = 0.1*sign(a.z - 0.3)",
+        "nodes of net (a) = floor(3*a.z)",
+        "pairs of net (a, b) = select(norm(b - a) < 0.8, 1/norm(b - a), 0)",
+    ] {
+        assert!(warnings(field), "{field}");
+    }
+    for field in [
+        "nodes of net (a) = 1e4*max(0, -a.z)^2/2",
+        "nodes of net (a) = a.z*sign(a.z) + abs(a.x)",
+        "nodes of net (a) = select(a.z < 0.4, (a.z - 0.4)^2, 0)",
+        "pairs of net (a, b) = select(norm(b - a) < 0.8, 1/norm(b - a) - 1/0.8, 0)",
+    ] {
+        assert!(!warnings(field), "{field}");
+    }
+}
+
+/// Materials that do not notice it when an element is turned inside out: the run says so, with the element and the time.
+#[test]
+fn an_element_that_is_turned_inside_out_is_told() {
+    let text = |kind: &str, push: f64| {
+        format!(
+            "mesh b box [1, 1, 1] cells [1, 1, 1]\nmaterial b density 1\nfield e {kind} on b young 1 poisson 0.3\nfix b z0\n\
+             start b moving [0, 0, -{push}*z]\nrun method verlet, step 0.01, until 2\n"
+        )
+    };
+    for kind in ["linear", "corotational", "st-venant-kirchhoff", "fixed-corotated"] {
+        let run = simulation(&text(kind, 3.0)).run().unwrap();
+        let warnings = run.measure().unwrap().warnings;
+        let found = warnings.iter().find_map(|warning| match warning {
+            Warning::Inverted { mesh, field, element, t, most } if mesh == "b" && field == "e" => {
+                Some((*element, *t, *most))
+            }
+            _ => None,
+        });
+        let (element, t, most) = found.unwrap_or_else(|| panic!("{kind}: {warnings:?}"));
+        // From rest shape the upper face passes the lower one not before t = 1/3.
+        assert!(element < 6 && t > 0.3 && t < 1.0 && (1..=6).contains(&most), "{kind}: {element} {t} {most}");
+        let gentle = simulation(&text(kind, 0.1)).run().unwrap().measure().unwrap();
+        assert!(!gentle.warnings.iter().any(|warning| matches!(warning, Warning::Inverted { .. })), "{kind}");
+    }
+}
+
+#[test]
+fn centres_and_volumes_of_meshes_can_be_asked_for() {
+    let text = "mesh b box [1, 1, 2] cells [1, 1, 2]\nmaterial b density 1\nfield e linear on b young 10 poisson 0.3\n\
+                start b moving [0, 0, 1]\nrun until 0.5\n";
+    let asked = [("height", "b.centre.z"), ("rise", "b.centre.z'"), ("v", "2*b.volume"), ("top", "b[11].z")];
+    let outputs = asked.map(|(name, expression)| (name.to_owned(), expression.to_owned())).to_vec();
+    let overrides = Overrides { outputs, ..Overrides::default() };
+    let run = Source::text("model", text).simulation(&Graph::new(), &overrides).unwrap().run().unwrap();
+    let outputs = run.end_outputs().unwrap();
+    let expected = [("height", 1.5), ("rise", 1.0), ("v", 4.0), ("top", 2.5)];
+    for ((name, value), (known, expected)) in outputs.iter().zip(expected) {
+        assert!(*name == known && (value - expected).abs() < 1e-9, "{outputs:?}");
+    }
+}
+
+/// What holds a node may have a name that is no word.
+#[test]
+fn holds_are_recorded_whatever_their_names_are() {
+    let rope = "mesh r rope from [0, 0, 0] to [1, 0, 0] segments 1\nmaterial r mass 1 per node\nfield s springs on r stiffness 100\n";
+    for (how, reaction) in [
+        ("attach r[0] to [0, 0, 0]", "reaction_attach_x[0]"),
+        ("fix `left-b`: r start", "reaction_left-b.x"),
+        ("fix `my end`: r start", "reaction_my end.x"),
+    ] {
+        let run =
+            simulation(&format!("{rope}{how}\nstart r[1] at [1.1, 0, 0]\nrun until 0.1\n")).run().unwrap();
+        let record = run.record().unwrap();
+        assert!(record.multipliers.names().iter().any(|name| name == reaction), "{how}");
+    }
 }

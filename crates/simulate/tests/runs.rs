@@ -277,3 +277,26 @@ fn what_is_moved_or_rests_is_no_cause_for_alarm() {
     assert!(governor.trajectory.work().steps < 1000, "{:?}", governor.trajectory.work());
     assert!((governor.trajectory.end().q[0] - (9.81_f64 / 25.6).acos()).abs() < 1e-9);
 }
+
+/// Van der Pol's oscillator with μ = 1000, whose end is known (F. Mazzia and C. Magherini, *Test Set for Initial Value Problem Solvers*, problem VDPOL): a series creeps through it.
+#[test]
+fn a_stiff_oscillator_is_left_to_another_method() {
+    let text = "coord x\nkinetic x'^2/2\npotential x^2/2\nforce x = 1000*(1 - x^2)*x'\nstart x = 2\nrun until 2000\n";
+    let run = run(text, &Overrides::default());
+    let (end, work) = (run.trajectory.end(), run.trajectory.work());
+    assert!(work.steps < 50_000, "{work:?}");
+    assert!((end.q[0] - 1.706_167_732_170_483).abs() < 1e-7, "{end:?}");
+    assert!((end.p[0] + 8.928_097_010_247_975e-4).abs() < 1e-9, "{end:?}");
+}
+
+/// Errors of borders name what is written, and no other method is offered where none can help.
+#[test]
+fn errors_of_borders_fit() {
+    let text = "coord x\nparticle p mass 1 at [x]\npotential select(1 - abs(x) > 0, 1, 0)\nstart x' = 3\nrun until 3";
+    let simulation = Source::text("jump", text).simulation(&Graph::new(), &Overrides::default()).unwrap();
+    let failed = simulation.run().err().unwrap();
+    let said = failed.error.to_string();
+    assert!(said.contains("`x*sign(x) - 1`") && !said.contains("branch"), "{said}");
+    let diagnosis = failed.diagnosis().unwrap();
+    assert!(diagnosis.others.is_none() && !diagnosis.to_string().contains("collision"), "{diagnosis}");
+}

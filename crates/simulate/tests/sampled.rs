@@ -1,5 +1,6 @@
 //! A sampled parameter acts wherever the text uses it, or is refused there: for every statement, `ensemble` against `run --set`.
 
+use crate::networks::beside_weights;
 use leastaction_ensemble::Study;
 use leastaction_expr::Graph;
 use leastaction_language::words;
@@ -68,6 +69,10 @@ const CASES: &[(&str, &[&str], bool)] = &[
     ("field", &[MESH, MOVING, "field f on edges of b (u, v) = A*dot(u - v, u0 - v0)"], true),
     ("field", &[MESH, MOVING, "field f on nodes of b (u) where z < A/4 = u.x^2"], false),
     ("damping", &[MESH, MOVING, "damping b rate A"], true),
+    ("damping", &[MESH, MOVING, "damping b viscosity A bulk A\ndamping e stiffness A/10\ndamping b edges A"], true),
+    ("keep", &[MESH, MOVING, "keep volumes of b by floor(A*z/2)"], false),
+    ("keep", &[MESH, MOVING, "keep on edges of b (u, v) where z < 0.5 = dot(u - v, u - v) + A*(u.x - v.z)^2"], true),
+    ("attach", &[MESH, MOVING, "body h sphere 1 mass 1\nattach b z0 to h at [x, y, z - A]\nstart h at [0, 0, 2]"], false),
     ("fix", &[MESH, MOVING, "fix b z0 at [x + A*t^2, y, z]"], true),
     ("fix", &[MESH, MOVING, "fix b where z < A/4"], false),
     ("start", &[MESH, "start b moving [A*z, 0, x]"], false),
@@ -77,6 +82,7 @@ const CASES: &[(&str, &[&str], bool)] = &[
     ("gravity", &["coord x, y\nparticle ball mass 1 at [x, y]\ngravity [A, -A^2]"], true),
     ("kinetic", &["coord x\nkinetic A*x'^2\npotential x^2\nstart x = 1"], true),
     ("potential", &[POINT, "potential A*x^2"], true),
+    ("network", &[POINT, "network well of x, cos(x) from \"well.safetensors\"\npotential A*x^2"], true),
     ("lagrangian", &["coord x\nlagrangian A*x'^2 - x^2\nstart x = 1"], true),
     ("hamiltonian", &["coord x\nmomentum p\nhamiltonian A*p^2 + x^2\nstart x = 1"], true),
     ("dissipation", &[POINT, "potential x^2\ndissipation A*x'^2"], true),
@@ -170,7 +176,7 @@ pub(crate) fn together(source: &Source) -> Result<Vec<Vec<u64>>, String> {
 
 /// What is wrong with a case, if something is.
 fn fault(text: &str, sampled: bool) -> Option<String> {
-    let source = Source::text("model", text);
+    let source = beside_weights(text);
     match (together(&source), sampled) {
         (Ok(_), false) => Some("should be refused".to_owned()),
         (Ok(ends), true) if ends != one_by_one(&source) => {

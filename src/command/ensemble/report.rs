@@ -51,9 +51,9 @@ impl Report<'_> {
         for (reduction, finding) in results.findings() {
             match finding {
                 Finding::Summary(summary) => {
-                    let told = summary.lines().into_iter();
+                    let lines = summary.lines().into_iter();
                     let word = reduction.word();
-                    rows.extend(told.map(|(subject, said)| row(format!("{word} {subject}").trim(), said)));
+                    rows.extend(lines.map(|(subject, said)| row(format!("{word} {subject}").trim(), said)));
                 }
                 Finding::Rows(sheet) => {
                     use leastaction::output::Table;
@@ -101,8 +101,8 @@ impl Report<'_> {
                     let columns = summary.columns().into_iter();
                     object(columns.enumerate().map(|(k, column)| {
                         let kind = summary.kind(k);
-                        let told = |value: &f64| cell(&kind, *value).unwrap_or_else(|_| number(*value));
-                        (column.name.clone(), list(column.values.iter().map(told)))
+                        let written = |value: &f64| cell(&kind, *value).unwrap_or_else(|_| number(*value));
+                        (column.name.clone(), list(column.values.iter().map(written)))
                     }))
                 }
                 Finding::Rows(sheet) => {
@@ -145,11 +145,12 @@ pub(crate) fn notes(results: &Results) -> Vec<(String, String)> {
 
 /// Why some trajectories failed, if any did.
 pub(super) fn failures(overview: &Overview, most: usize) -> Option<String> {
-    let told = overview.failures.iter().take(most).map(|(index, why)| format!("trajectory {index}: {why}"));
-    let told: Vec<String> = told.collect();
-    let more = overview.failed.saturating_sub(told.len() as u64);
+    let failures =
+        overview.failures.iter().take(most).map(|(index, why)| format!("trajectory {index}: {why}"));
+    let failures: Vec<String> = failures.collect();
+    let more = overview.failed.saturating_sub(failures.len() as u64);
     let more = if more > 0 { format!("; and {} more", grouped(more)) } else { String::new() };
-    (!told.is_empty()).then(|| format!("{}{more}", told.join("; ")))
+    (!failures.is_empty()).then(|| format!("{}{more}", failures.join("; ")))
 }
 
 /// How far a study has come.
@@ -180,7 +181,7 @@ fn grouped(number: u64) -> String {
 mod tests {
     #[test]
     fn thousands_stand_apart() {
-        let told = [0, 999, 1000, 1_234_567].map(super::grouped);
-        assert_eq!(told, ["0", "999", "1 000", "1 234 567"]);
+        let texts = [0, 999, 1000, 1_234_567].map(super::grouped);
+        assert_eq!(texts, ["0", "999", "1 000", "1 234 567"]);
     }
 }

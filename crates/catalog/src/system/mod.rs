@@ -46,6 +46,7 @@ pub const ALL: &[Entry] = &[
     motion!("cantilever"),
     motion!("rope"),
     motion!("lj-cluster"),
+    motion!("incompressible-block"),
 ];
 
 /// A statement for a list, of which there are none for an empty one.

@@ -72,7 +72,16 @@ impl Interpreter {
             let result = computed[at].unwrap_or_else(|| {
                 // Slots of results are taken before those of arguments are freed, so that they never coincide.
                 let result = slots.take();
-                let partner = partners[at].map_or(result, |second| *computed[second].insert(slots.take()));
+                let partner = match partners[at] {
+                    Some(second) => *computed[second].insert(slots.take()),
+                    // What was paired may have lost its partner, which nothing needs: that result has a row for the moment.
+                    None if matches!(instruction.code, Code::Paired(_)) => {
+                        let spare = slots.take();
+                        slots.free.push(spare);
+                        spare
+                    }
+                    None => result,
+                };
                 let arguments = instruction.operands.map(|o| slot(o, &temporaries));
                 // Commuting arguments are in order, constants first, so that not every set of them occurs.
                 let shared = |set, a: &Operand| 2 * set + u8::from(matches!(a, Operand::Constant(_)));

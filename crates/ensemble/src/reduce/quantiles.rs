@@ -152,9 +152,9 @@ impl Summary for Quantiles {
     }
 
     fn lines(&self) -> Vec<(String, String)> {
-        let told = |&part: &f64| format!("{} % below {}", short(100.0 * part), short(self.quantile(part)));
-        let told: Vec<String> = self.wanted.iter().map(told).collect();
-        vec![(self.text.clone(), format!("{}{}", told.join(", "), missing(self.missing)))]
+        let parts = |&part: &f64| format!("{} % below {}", short(100.0 * part), short(self.quantile(part)));
+        let parts: Vec<String> = self.wanted.iter().map(parts).collect();
+        vec![(self.text.clone(), format!("{}{}", parts.join(", "), missing(self.missing)))]
     }
 
     fn as_any(&self) -> &dyn Any {

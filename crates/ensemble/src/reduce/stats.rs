@@ -190,7 +190,7 @@ impl Summary for Stats {
     }
 
     fn lines(&self) -> Vec<(String, String)> {
-        let told = |m: &Moments| match (m.least, m.largest) {
+        let summary = |m: &Moments| match (m.least, m.largest) {
             (Some((low, at_low)), Some((high, at_high))) => format!(
                 "mean {}, deviation {}, from {} (trajectory {at_low}) to {} (trajectory {at_high}){}",
                 short(m.mean()),
@@ -201,7 +201,7 @@ impl Summary for Stats {
             ),
             _ => format!("no values{}", missing(m.missing)),
         };
-        self.list.iter().map(|(text, _, moments)| (text.clone(), told(moments))).collect()
+        self.list.iter().map(|(text, _, moments)| (text.clone(), summary(moments))).collect()
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -90,14 +90,14 @@ impl Summary for Overview {
     }
 
     fn lines(&self) -> Vec<(String, String)> {
-        let mut told = vec![("trajectories".to_owned(), self.count().to_string())];
+        let mut rows = vec![("trajectories".to_owned(), self.count().to_string())];
         if self.failed > 0 {
-            told.push(("failed".to_owned(), self.failed.to_string()));
+            rows.push(("failed".to_owned(), self.failed.to_string()));
         }
-        told.extend(
+        rows.extend(
             self.failures.iter().take(3).map(|(index, why)| (format!("trajectory {index}"), why.clone())),
         );
-        told
+        rows
     }
 
     fn as_any(&self) -> &dyn Any {

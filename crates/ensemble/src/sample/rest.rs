@@ -127,10 +127,10 @@ impl Rest {
 
     /// What the values are, in words.
     pub(crate) fn texts(&self) -> Vec<String> {
-        let told = |(name, amount): &(String, Amount)| match amount {
+        let line = |(name, amount): &(String, Amount)| match amount {
             Amount::Number(value) => format!("{name}={value:?}"),
             Amount::Computed(formula) => format!("{name}={}", formula.text),
         };
-        self.list.iter().map(told).collect()
+        self.list.iter().map(line).collect()
     }
 }

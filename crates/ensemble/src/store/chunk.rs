@@ -56,11 +56,11 @@ pub(super) fn bytes(identity: u64, number: u64, parts: &[Part]) -> Vec<u8> {
 
 /// A chunk of this run with this number; `None` if it is something else, or damaged.
 pub(super) fn read(bytes: &[u8], identity: u64, number: u64, path: &Path) -> Option<StoredChunk> {
-    let (told, last) = bytes.split_at_checked(bytes.len().checked_sub(8)?)?;
-    if Reader(last).whole()? != checksum(told.iter().copied()) {
+    let (content, last) = bytes.split_at_checked(bytes.len().checked_sub(8)?)?;
+    if Reader(last).whole()? != checksum(content.iter().copied()) {
         return None;
     }
-    let mut reader = Reader(told);
+    let mut reader = Reader(content);
     if reader.bytes(8)? != MAGIC || reader.whole()? != identity || reader.whole()? != number {
         return None;
     }
@@ -71,7 +71,7 @@ pub(super) fn read(bytes: &[u8], identity: u64, number: u64, path: &Path) -> Opt
     let (mut parts, path): (_, Arc<PathBuf>) = (Vec::new(), Arc::new(path.to_owned()));
     for [summary, columns, rows] in sizes {
         let summary = reader.bytes(usize::try_from(summary).ok()?)?.to_vec();
-        let at = (told.len() - reader.0.len()) as u64;
+        let at = (content.len() - reader.0.len()) as u64;
         let size = columns.checked_mul(rows)?.checked_mul(8)?;
         reader.bytes(usize::try_from(size).ok()?)?;
         parts.push((summary, Source::File { path: path.clone(), at, rows }));

@@ -52,8 +52,10 @@ pub struct Token {
 }
 
 /// Longer signs first, so that the first match is the longest.
-const SIGNS: &[&str] =
-    &["<=", ">=", "==", "!=", "<", ">", "+", "-", "*", "/", "^", "(", ")", "[", "]", ",", ";", "=", "'", ":"];
+const SIGNS: &[&str] = &[
+    "<=", ">=", "==", "!=", "..", "<", ">", "+", "-", "*", "/", "^", "(", ")", "[", "]", ",", ";", "=", "'",
+    ":",
+];
 
 /// What people type or paste for a sign, and what to write instead.
 const LOOKALIKES: &[(&str, &str)] = &[
@@ -112,6 +114,8 @@ pub fn tokens(source: &str) -> Result<Vec<Token>, ParseError> {
         } else if begins_number(rest) {
             let (value, length) = number(rest, at)?;
             (Some(Kind::Number(value)), length)
+        } else if follows_index(&found, at) && begins_part(rest) {
+            (Some(Kind::Sign(".")), 1)
         } else {
             let sign = sign(rest, first, at)?;
             (Some(Kind::Sign(sign)), sign.len())
@@ -129,6 +133,15 @@ pub fn tokens(source: &str) -> Result<Vec<Token>, ParseError> {
     }
     found.push(Token { kind: Kind::End, span: Span { start: at, end: at } });
     Ok(found)
+}
+
+/// Whether a bracket is closed right here, so that a part may follow: `b[i].x`.
+fn follows_index(found: &[Token], at: usize) -> bool {
+    found.last().is_some_and(|last| last.kind == Kind::Sign("]") && last.span.end == at)
+}
+
+fn begins_part(rest: &str) -> bool {
+    rest.strip_prefix('.').is_some_and(|part| part.starts_with(begins_name))
 }
 
 /// Whether a text is one identifier.
@@ -150,12 +163,14 @@ fn continues_name(c: char) -> bool {
     begins_name(c) || c.is_ascii_digit() || ('₀'..='₉').contains(&c)
 }
 
-/// The length of a name, which may have parts: `bob.x` is one name, and so is `rope[17].x`.
+/// The length of a name, which may have parts: `bob.x` is one name, and so are `rope[17].x` and `u[2][3]`.
 fn name_length(rest: &str) -> usize {
     let mut end = 0;
     loop {
         end += rest[end..].find(|c| !continues_name(c)).unwrap_or(rest.len() - end);
-        end += number_length(&rest[end..]);
+        while let length @ 1.. = number_length(&rest[end..]) {
+            end += length;
+        }
         match rest[end..].strip_prefix('.') {
             Some(part) if part.starts_with(begins_name) => end += 1,
             _ => return end,
@@ -202,7 +217,8 @@ fn number(rest: &str, at: usize) -> Result<(f64, usize), ParseError> {
         from + tail.find(|c: char| !c.is_ascii_digit()).unwrap_or(tail.len())
     };
     let mut end = digits(0);
-    if rest[end..].starts_with('.') {
+    // Two points are those of a range: `1..5`.
+    if rest[end..].starts_with('.') && !rest[end..].starts_with("..") {
         end = digits(end + 1);
     }
     let mantissa = end;
@@ -212,7 +228,7 @@ fn number(rest: &str, at: usize) -> Result<(f64, usize), ParseError> {
             end = digits(signed);
         }
     }
-    let malformed = rest[end..].starts_with('.');
+    let malformed = rest[end..].starts_with('.') && !rest[end..].starts_with("..");
     let span = Span { start: at, end: at + end + usize::from(malformed) };
     match rest[..end].parse::<f64>() {
         Ok(value) if !malformed => {
@@ -272,6 +288,15 @@ mod tests {
     }
 
     #[test]
+    fn ranges_have_two_points() {
+        let range = [Kind::Number(1.0), Kind::Sign(".."), Kind::Number(2.5), Kind::End];
+        assert_eq!(kinds("1..2.5"), range);
+        assert_eq!(kinds("1 .. 2.5"), range);
+        assert_eq!(kinds("N..M-1").len(), 6);
+        assert!(tokens("1...2").is_ok() && tokens("1.2.3").is_err());
+    }
+
+    #[test]
     fn spans_count_bytes() {
         let found = tokens("ω₁ + `два`'").unwrap();
         let spans: Vec<(usize, usize)> = found.iter().map(|t| (t.span.start, t.span.end)).collect();
@@ -302,6 +327,9 @@ mod tests {
         assert_eq!(kinds("x.5")[..2], [Kind::Name, Kind::Number(0.5)]);
         assert_eq!(kinds("rope[17].x' + s[0]").len(), 5);
         assert_eq!(kinds("gravity [3] at[0, 1]").len(), 11);
+        assert_eq!(kinds("u[2][3].x'").len(), 3);
+        assert_eq!(kinds("b[i].x")[3..6], [Kind::Sign("]"), Kind::Sign("."), Kind::Name]);
+        assert!(tokens("b[i] .x").is_err() && tokens("b[i].5").is_ok() && tokens("(b).x").is_err());
     }
 
     #[test]

@@ -27,6 +27,8 @@ use std::borrow::Cow;
 pub struct Parser<'g, 's> {
     pub(super) graph: &'g Graph,
     source: &'s str,
+    /// Where the source begins, in the places of tokens.
+    begins: usize,
     tokens: Vec<Token>,
     pub(super) at: usize,
 }
@@ -37,7 +39,7 @@ impl<'g, 's> Parser<'g, 's> {
     /// # Errors
     /// As [`tokens`].
     pub fn new(graph: &'g Graph, source: &'s str) -> Result<Parser<'g, 's>, ParseError> {
-        Ok(Parser { graph, source, tokens: tokens(source)?, at: 0 })
+        Ok(Parser { graph, source, begins: 0, tokens: tokens(source)?, at: 0 })
     }
 
     /// A parser of a part of a source, at its first token. Places are those of the whole.
@@ -57,7 +59,25 @@ impl<'g, 's> Parser<'g, 's> {
         let text = source.get(part.start..part.end).unwrap_or("");
         let mut tokens = tokens(text).map_err(|error| error.shifted(part.start))?;
         tokens.iter_mut().for_each(|token| token.span = token.span.shifted(part.start));
-        Ok(Parser { graph, source, tokens, at: 0 })
+        Ok(Parser { graph, source, begins: 0, tokens, at: 0 })
+    }
+
+    /// A parser of a source that stands at a place among others: places count from there.
+    ///
+    /// ```
+    /// # use leastaction_expr::{Graph, Parser, Span};
+    /// # let graph = Graph::new();
+    /// let mut parser = Parser::placed(&graph, "two", 100)?;
+    /// assert_eq!(parser.name()?, ("two".into(), Span { start: 100, end: 103 }));
+    /// # Ok::<(), leastaction_expr::ParseError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`tokens`].
+    pub fn placed(graph: &'g Graph, source: &'s str, begins: usize) -> Result<Parser<'g, 's>, ParseError> {
+        let mut tokens = tokens(source).map_err(|error| error.shifted(begins))?;
+        tokens.iter_mut().for_each(|token| token.span = token.span.shifted(begins));
+        Ok(Parser { graph, source, begins, tokens, at: 0 })
     }
 
     /// The parser for a text in which the ends of lines mean nothing.
@@ -89,7 +109,9 @@ impl<'g, 's> Parser<'g, 's> {
     /// The source of a span.
     #[must_use]
     pub fn text(&self, span: Span) -> &'s str {
-        self.source.get(span.start..span.end).unwrap_or("")
+        let inside = |at: usize| at.checked_sub(self.begins);
+        let range = inside(span.start).zip(inside(span.end));
+        range.and_then(|(start, end)| self.source.get(start..end)).unwrap_or("")
     }
 
     /// Steps over this sign; whether it was there.
@@ -247,7 +269,8 @@ impl<'g, 's> Parser<'g, 's> {
     }
 
     pub(super) fn token(&self, at: usize) -> Token {
-        let nothing = Span { start: self.source.len(), end: self.source.len() };
+        let end = self.begins + self.source.len();
+        let nothing = Span { start: end, end };
         let end = self.tokens.last().copied().unwrap_or(Token { kind: Kind::End, span: nothing });
         self.tokens.get(at).copied().unwrap_or(end)
     }

@@ -136,16 +136,16 @@ pub fn rust_function(name: &str, inputs: &[Expr<'_>], outputs: &[Expr<'_>]) -> R
     Ok(format!("{allow}{signature} {{\n{}{}}}\n", indented(&helpers.concat()), indented(&statements)))
 }
 
-struct Body {
+pub(super) struct Body {
     helpers: Vec<String>,
-    statements: String,
+    pub(super) statements: String,
 }
 
-fn indented(code: &str) -> String {
+pub(super) fn indented(code: &str) -> String {
     code.lines().map(|line| format!("    {line}\n")).collect()
 }
 
-fn body(
+pub(super) fn body(
     language: &'static Language,
     name: &str,
     prefix: &str,
@@ -280,15 +280,15 @@ impl Code<'_> {
         for id in self.dag.ids() {
             if let Some(name) = self.names[id.index()] {
                 let value = self.form(id).0;
-                out += &format!("{declare}t{name}{equals}{value};\n");
+                out += &format!("{declare}t{name}{equals}{value}{}\n", self.language.end);
             }
         }
         let output = self.language.arrays.1;
         for (i, root) in self.dag.roots.clone().into_iter().enumerate() {
             let value = self.operand(root, BRANCHES, "");
-            out += &format!("{output}[{i}] = {value};\n");
+            out += &format!("{output}[{}] = {value}{}\n", self.language.first + i, self.language.end);
         }
-        if self.dag.roots.is_empty() {
+        if self.dag.roots.is_empty() && !self.language.unused.is_empty() {
             out += &format!("{}\n", self.language.unused.replace('#', output));
         }
         out
@@ -303,12 +303,16 @@ impl Code<'_> {
         for (i, symbol) in inputs.iter().filter_map(|input| input.as_symbol()).enumerate() {
             if used.contains(&symbol) {
                 let variable = &self.variables[&symbol];
-                out += &format!("{declare}{variable}{equals}{input}[{i}];");
+                let Language { first, end, comment, .. } = self.language;
+                out += &format!("{declare}{variable}{equals}{input}[{}]{end}", first + i);
                 let text = symbol.to_string();
-                out += &if text == *variable { "\n".into() } else { format!(" // `{}`\n", harmless(&text)) };
+                out += &match text == *variable {
+                    true => "\n".into(),
+                    false => format!(" {comment} `{}`\n", harmless(&text)),
+                };
             }
         }
-        if used.is_empty() {
+        if used.is_empty() && !self.language.unused.is_empty() {
             out += &format!("{}\n", self.language.unused.replace('#', input));
         }
         out
@@ -355,6 +359,11 @@ impl Code<'_> {
             && n.fract() == 0.0
             && n.abs() <= LARGEST_PRODUCT
         {
+            if let Some(sign) = self.language.power {
+                let base = self.operand(a, ATOM, "");
+                let exponent = if n < 0.0 { format!("({n:?})") } else { format!("{n}") };
+                return (format!("{base}{sign}{exponent}"), ATOM);
+            }
             self.used.insert("integer_power");
             let base = self.operand(a, SUM, "");
             return (format!("{}integer_power({base}, {n})", self.prefix), ATOM);
@@ -379,7 +388,7 @@ impl Code<'_> {
             let Some(index) = index else { continue };
             let receiver = template.contains(&format!("#{}.", index + 1));
             let minimum = match binding {
-                _ if receiver => ATOM,
+                _ if receiver || op == Op::Pow && self.language.power.is_some() => ATOM,
                 SUM..=PREFIX => binding + u8::from(index == 1 || binding == PREFIX),
                 _ => SUM,
             };

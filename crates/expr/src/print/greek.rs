@@ -59,8 +59,21 @@ const LETTERS: &[(&str, char, &str)] = &[
     ("Omega", 'Ω', r"\Omega"),
 ];
 
+/// What people write for letters with long names.
+const SHORT: &[(&str, &str)] = &[
+    ("th", r"\theta"),
+    ("ph", r"\phi"),
+    ("om", r"\omega"),
+    ("lam", r"\lambda"),
+    ("eps", r"\varepsilon"),
+    ("sig", r"\sigma"),
+];
+
 /// The LaTeX of a Greek letter given by name or as a character.
 pub(super) fn latex(text: &str) -> Option<&'static str> {
+    if let Some((_, letter)) = SHORT.iter().find(|(short, _)| *short == text) {
+        return Some(letter);
+    }
     let mut letters = text.chars();
     let single = letters.next().filter(|_| letters.next().is_none());
     LETTERS.iter().find(|(name, letter, _)| *name == text || single == Some(*letter)).map(|row| row.2)

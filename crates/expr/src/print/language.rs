@@ -19,8 +19,15 @@ pub(super) struct Language {
     pub(super) declare: (&'static str, &'static str),
     /// The arrays of inputs and outputs.
     pub(super) arrays: (&'static str, &'static str),
-    /// A statement that uses the name `#`, and does nothing.
+    /// A statement that uses the name `#`, and does nothing; empty if names need not be used.
     pub(super) unused: &'static str,
+    /// What ends a statement, and begins a comment.
+    pub(super) end: &'static str,
+    pub(super) comment: &'static str,
+    /// The index of the first element of an array.
+    pub(super) first: usize,
+    /// The sign of a power, if there is one.
+    pub(super) power: Option<&'static str>,
 }
 
 impl Language {
@@ -122,6 +129,10 @@ static inline double @power(double x, double y) {
     declare: ("const double ", " = "),
     arrays: ("in", "out"),
     unused: "(void)#;",
+    end: ";",
+    comment: "//",
+    first: 0,
+    power: None,
 };
 
 pub(super) const RUST: Language = Language {
@@ -244,4 +255,8 @@ fn @erf(x: f64) -> f64 {
     declare: ("let ", ": f64 = "),
     arrays: ("input", "output"),
     unused: "let _ = #;",
+    end: ";",
+    comment: "//",
+    first: 0,
+    power: None,
 };

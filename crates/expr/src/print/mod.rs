@@ -8,10 +8,12 @@ mod code;
 mod greek;
 mod language;
 mod latex;
+mod script;
 mod symbol_latex;
 mod text;
 
 pub use code::{PrintError, c_function, rust_function};
+pub use script::{julia_function, python_function};
 
 use crate::graph::{Graph, Id, Node};
 use crate::symbols::Symbol;

@@ -18,6 +18,12 @@ pub(super) fn dotted(symbol: &Symbol) -> String {
 /// The letter or word that a name begins with, and its subscript: the digits at its end, and what follows an
 /// underscore.
 pub(super) fn undotted(name: &str) -> [String; 2] {
+    if let Some((base, indices)) = indexed(name) {
+        let [letter, subscript] = undotted(base);
+        let inside = subscript.strip_prefix("_{").and_then(|inner| inner.strip_suffix('}'));
+        let all: Vec<String> = inside.map(str::to_owned).into_iter().chain(indices).collect();
+        return [letter, format!("_{{{}}}", all.join(","))];
+    }
     if !is_identifier(name) || name.starts_with('_') {
         return [format!(r"\text{{{}}}", name.chars().map(escaped).collect::<String>()), String::new()];
     }
@@ -29,6 +35,24 @@ pub(super) fn undotted(name: &str) -> [String; 2] {
     let subscript =
         if subscripts.is_empty() { String::new() } else { format!("_{{{}}}", subscripts.join(",")) };
     [upright(letter), subscript]
+}
+
+/// The name of an array or of a part, and what else tells its member: `u[2][3].x` is u with 2, 3 and x; `left.th` is th with left.
+fn indexed(name: &str) -> Option<(&str, Vec<String>)> {
+    let (whole, part) = name.rsplit_once('.').map_or((name, None), |(whole, part)| (whole, Some(part)));
+    if let Some(open) = whole.find('[') {
+        let (base, inside) = whole.split_at(open);
+        let numbers = inside.strip_prefix('[')?.strip_suffix(']')?.split("][");
+        let numbers: Vec<String> = numbers.map(str::to_owned).collect();
+        let plain = is_identifier(base) && numbers.iter().all(|n| n.chars().all(|c| c.is_ascii_digit()));
+        return plain.then(|| (base, numbers.into_iter().chain(part.map(upright)).collect()));
+    }
+    let part = part.filter(|part| is_identifier(part) && is_identifier(whole))?;
+    // A component is told by its axis, a part of a model by what it is in.
+    Some(match part {
+        "x" | "y" | "z" => (whole, vec![part.to_owned()]),
+        _ => (part, vec![upright(whole)]),
+    })
 }
 
 /// A Greek letter, a number, a single letter, or a word that is not a product of its letters.
@@ -77,7 +101,12 @@ mod tests {
             ("theta1''", r"\ddot{\theta}_{1}"),
             ("x'''", r"\dddot{x}"),
             ("x''''", "x^{(4)}"),
-            ("th1", r"\mathrm{th}_{1}"),
+            ("th1'", r"\dot{\theta}_{1}"),
+            ("th[3]''", r"\ddot{\theta}_{3}"),
+            ("u[2][3].x", "u_{2,3,x}"),
+            ("bob.x", r"\mathrm{bob}_{x}"),
+            ("left.th", r"\theta_{\mathrm{left}}"),
+            ("ma1", r"\mathrm{ma}_{1}"),
             ("k_max", r"k_{\mathrm{max}}"),
             ("x1_a_beta", r"x_{1,a,\beta}"),
             ("_x", r"\text{\_x}"),

@@ -119,13 +119,6 @@ impl<'g> Nodes<'_, 'g> {
 
     /// Adds dissipation in proportion to the masses of the nodes: D = ½ α Σ m v², under which momenta decay at the rate α.
     pub fn damp_masses(&self, model: &mut Model<'g>, name: &str, rate: impl IntoExpr<'g>) {
-        let rate = rate.into_expr(model.graph());
-        let energies = self
-            .masses()
-            .iter()
-            .enumerate()
-            .flat_map(|(node, &mass)| self.at(node).map(|x| 0.5 * mass * model.velocity(x).pow(2)));
-        let energies: Vec<_> = energies.collect();
-        model.dissipation(name, rate * model.graph().sum(energies));
+        model.damp_lumped(name, self.name(), rate);
     }
 }

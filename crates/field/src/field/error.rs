@@ -152,6 +152,18 @@ pub enum FieldError {
         /// How many coordinates they constrain.
         coordinates: usize,
     },
+    /// Constraints depend on each other.
+    #[error(
+        "of {constraints} constraints by `{field}` only {independent} are independent where the mesh is at rest: the others lock it, or do not act there. Keep fewer, or sums over patches of elements"
+    )]
+    Dependent {
+        /// The field.
+        field: String,
+        /// How many constraints there are.
+        constraints: usize,
+        /// How many of them are independent.
+        independent: usize,
+    },
     /// There is no such node.
     #[error("there is no node {node}: the mesh has {count}, which are counted from 0")]
     NoSuchNode {

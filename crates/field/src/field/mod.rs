@@ -13,12 +13,12 @@ mod places;
 mod shipped;
 pub(crate) mod vector;
 
-pub use constrain::Keep;
+pub use constrain::{Keep, Movable, enclosed_elements, keep_elements};
 pub use element::{Element, Point};
 pub use enclosed::enclosed_volume;
 pub use error::FieldError;
-pub use material::{lame, lumped_masses};
-pub use nodes::{Nodes, NodesError, add_particles};
+pub use material::{consistent_masses, lame, lumped_masses};
+pub use nodes::{Nodes, NodesError, add_coupled_nodes, add_nodes};
 pub use places::at_places;
 pub use shipped::{ALL, Card, Parameter, Per, shipped};
 pub use vector::ExprVector;
@@ -236,6 +236,13 @@ impl<'g> Field<'g> {
     #[must_use]
     pub fn renamed(self, name: &str) -> Field<'g> {
         Field { name: name.to_owned(), ..self }
+    }
+
+    /// Whether the energy of an element depends on a symbol.
+    #[must_use]
+    pub fn depends_on(&self, symbol: Expr<'g>) -> bool {
+        let graph = self.energy.graph();
+        graph.order(&[self.energy.id()]).iter().any(|(id, _)| *id == symbol.id())
     }
 
     /// What it has an energy for.

@@ -1,14 +1,15 @@
-//! The kinetic energy of a mesh: its nodes as particles of a model.
+//! The kinetic energy of a mesh: its nodes as points of a model, with masses.
 
 use super::{Field, FieldError};
 use crate::mesh::Mesh;
 use leastaction_expr::{BlockError, Expr, SymbolBlock};
-use leastaction_mechanics::{Energy, Model, System};
+use leastaction_mechanics::{Energy, MassMatrix, Model, System};
 
-/// The nodes of a mesh as particles of a model: a block of coordinates `name[i].x`, `name[i].y`, `name[i].z`, with a mass for each node.
+/// The nodes of a mesh as points of a model: a block of coordinates `name[i].x`, `name[i].y`, `name[i].z`, with a mass for each node.
 #[derive(Clone, Debug)]
 pub struct Nodes<'m, 'g> {
     mesh: &'m Mesh,
+    name: String,
     first: usize,
     block: SymbolBlock<'g>,
     masses: Vec<f64>,
@@ -25,12 +26,12 @@ pub enum NodesError {
     Field(#[from] FieldError),
 }
 
-/// Makes the members of a block of coordinates x, y and z particles of these masses, or of masses in proportion to these numbers: so many units, which
+/// Makes the members of a block of coordinates x, y and z points of these masses ([`Model::lumped`]), or of masses in proportion to these numbers: so many units, which
 /// parameters may change.
 ///
 /// # Errors
 /// [`FieldError`] if there is not a positive mass for each.
-pub fn add_particles<'g>(
+pub fn add_nodes<'g>(
     model: &mut Model<'g>,
     name: &str,
     block: SymbolBlock<'g>,
@@ -44,16 +45,31 @@ pub fn add_particles<'g>(
     if let Some(node) = masses.iter().position(|mass| !(mass.is_finite() && *mass > 0.0)) {
         return Err(FieldError::NoMass { node, mass: masses[node] });
     }
-    for (node, &mass) in masses.iter().enumerate() {
-        let position = [0, 1, 2].map(|axis| block.symbol(node, axis));
-        let mass = unit.map_or_else(|| model.number(mass), |unit| mass * unit);
-        model.particle(&format!("{name}[{node}]"), mass, position);
+    model.lumped(name, block, masses, unit);
+    Ok(())
+}
+
+/// As [`add_nodes`], with masses that are coupled ([`Model::consistent`]): [`consistent_masses`](super::consistent_masses).
+///
+/// # Errors
+/// [`FieldError`] if there is not a row for each.
+pub fn add_coupled_nodes<'g>(
+    model: &mut Model<'g>,
+    name: &str,
+    block: SymbolBlock<'g>,
+    masses: MassMatrix,
+    unit: Option<Expr<'g>>,
+) -> Result<(), FieldError> {
+    let (expected, found) = (block.count(), masses.rows());
+    if found != expected {
+        return Err(FieldError::Count { parameter: "mass".to_owned(), found, expected, of: "nodes" });
     }
+    model.consistent(name, block, masses, unit);
     Ok(())
 }
 
 impl<'m, 'g> Nodes<'m, 'g> {
-    /// Declares the coordinates of the nodes, and a particle for each.
+    /// Declares the coordinates of the nodes, and their masses.
     ///
     /// # Errors
     /// [`NodesError`] if the name is of something else already, or there is not a positive mass for each node.
@@ -65,8 +81,25 @@ impl<'m, 'g> Nodes<'m, 'g> {
     ) -> Result<Nodes<'m, 'g>, NodesError> {
         let first = model.coordinate_count();
         let block = model.coordinate_block(name, mesh.nodes().len(), &["x", "y", "z"])?;
-        add_particles(model, name, block, masses, None)?;
-        Ok(Nodes { mesh, first, block, masses: masses.to_vec() })
+        add_nodes(model, name, block, masses, None)?;
+        Ok(Nodes { mesh, name: name.to_owned(), first, block, masses: masses.to_vec() })
+    }
+
+    /// As [`Nodes::new`], with masses that are coupled, such as [`consistent_masses`](super::consistent_masses). [`Nodes::masses`] are the sums of its rows.
+    ///
+    /// # Errors
+    /// [`NodesError`] if the name is of something else already, or the matrix has not a row for each node.
+    pub fn coupled(
+        model: &mut Model<'g>,
+        name: &str,
+        mesh: &'m Mesh,
+        masses: MassMatrix,
+    ) -> Result<Nodes<'m, 'g>, NodesError> {
+        let first = model.coordinate_count();
+        let block = model.coordinate_block(name, mesh.nodes().len(), &["x", "y", "z"])?;
+        let sums = masses.row_sums();
+        add_coupled_nodes(model, name, block, masses, None)?;
+        Ok(Nodes { mesh, name: name.to_owned(), first, block, masses: sums })
     }
 
     /// Adds a field on the mesh to the potential energies of the model, under its name.
@@ -85,6 +118,12 @@ impl<'m, 'g> Nodes<'m, 'g> {
     /// The mesh.
     pub(super) fn mesh(&self) -> &'m Mesh {
         self.mesh
+    }
+
+    /// The name of all.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// The masses of the nodes.

@@ -7,15 +7,16 @@
 use super::operator::{Operator, Place};
 use super::{Lane, Progress, largest};
 use crate::block::{Block, scale};
+use crate::compiled_step::StepBuilder;
 use crate::dense::{Basis, Polynomial};
 use crate::natural::NaturalSizes;
 use crate::pace::{Pace, Tolerance};
 use crate::quadrature::{Collocation, Double};
 use crate::run::checkpoint::Kept;
-use crate::step::{Estimated, Interpolated, Interval, Motion, Step, StepError};
-use leastaction_compile::LANES;
+use crate::step::{Estimated, Interpolated, Interval, Motion, Step, StepEquations, StepError};
+use leastaction_compile::{Arithmetic, AssemblyError, LANES, Operand};
 use leastaction_linear::Structure;
-use leastaction_mechanics::EvalError;
+use leastaction_mechanics::{EvalError, Quantity};
 
 const STAGES: usize = 3;
 /// A step that needs more corrections than this is too long for its tolerance.
@@ -470,6 +471,74 @@ impl Step for Radau {
 
     fn interpolated(&mut self) -> Option<&mut dyn Interpolated> {
         Some(self)
+    }
+
+    fn equations(&self) -> Option<&dyn StepEquations> {
+        Some(self)
+    }
+}
+
+/// Zᵢ − h Σ aᵢⱼ f(t + cⱼh, y + Zⱼ) = 0, and the change is Z₃.
+impl StepEquations for Radau {
+    fn quantities(&self) -> Vec<(Quantity, usize)> {
+        vec![(Quantity::Rates, STAGES)]
+    }
+
+    fn unknowns(&self, dimension: usize) -> usize {
+        STAGES * dimension
+    }
+
+    fn write(
+        &self,
+        builder: &mut StepBuilder,
+        y: &[Operand],
+        z: &[Operand],
+    ) -> Result<[Vec<Operand>; 2], AssemblyError> {
+        let d = y.len();
+        let mut residuals = z.to_vec();
+        for j in 0..STAGES {
+            let at = (0..d).map(|k| builder.assembly().add(y[k], z[j * d + k])).collect();
+            let rates = builder.quantity(Quantity::Rates, self.c[j], at)?;
+            let h = builder.h();
+            let a = builder.assembly();
+            for i in 0..STAGES {
+                let weight = a.mul(self.a[i * STAGES + j], h);
+                for (k, rate) in rates.iter().enumerate() {
+                    residuals[i * d + k] = a.neg_mul_add(weight, *rate, residuals[i * d + k]);
+                }
+            }
+        }
+        Ok([z[(STAGES - 1) * d..].to_vec(), residuals])
+    }
+
+    fn guess(&self, change: &[f64], z: &mut [f64]) {
+        for (z, c) in z.chunks_exact_mut(change.len()).zip(&self.c) {
+            z.iter_mut().zip(change).for_each(|(z, change)| *z = c * change);
+        }
+    }
+
+    fn are_solved(&self) -> bool {
+        self.tolerance.is_none()
+    }
+
+    fn write_inside(
+        &self,
+        builder: &mut StepBuilder,
+        y: &[Operand],
+        z: &[Operand],
+        tau: Operand,
+    ) -> Option<Vec<Operand>> {
+        let (a, d) = (builder.assembly(), y.len());
+        let inside = (0..d).map(|i| {
+            let mut sum = a.constant(0.0);
+            for power in (0..STAGES).rev() {
+                let term =
+                    (0..STAGES).fold(sum, |term, k| a.mul_add(self.powers[k][power], z[k * d + i], term));
+                sum = a.mul(term, tau);
+            }
+            a.add(y[i], sum)
+        });
+        Some(inside.collect())
     }
 }
 

@@ -11,11 +11,12 @@ use super::past::Past;
 use super::tableau::Tableau;
 use super::{Front, Lane, Progress};
 use crate::block::{Block, scale};
+use crate::compiled_step::StepBuilder;
 use crate::run::checkpoint::Kept;
-use crate::step::{Interval, Motion, Step, StepError};
-use leastaction_compile::LANES;
+use crate::step::{Interval, Motion, Step, StepEquations, StepError};
+use leastaction_compile::{Arithmetic, AssemblyError, LANES, Operand};
 use leastaction_linear::Structure;
-use leastaction_mechanics::EvalError;
+use leastaction_mechanics::{EvalError, Quantity};
 
 /// How many iterations are made with a Jacobian that was kept; with a new one, from the start of the step, and then from its middle.
 const WITH_KEPT: u32 = 15;
@@ -153,6 +154,56 @@ impl Step for Stages {
         self.past.memory(visit);
         visit(Kept::Counts(&mut self.stiff));
         self.operator.memory(visit);
+    }
+
+    fn equations(&self) -> Option<&dyn StepEquations> {
+        Some(&self.tableau)
+    }
+}
+
+/// Lᵢ − hbᵢ f(t + cᵢh, y + Σ μᵢⱼLⱼ) = 0, and the change is Σ Lᵢ.
+impl StepEquations for Tableau {
+    fn quantities(&self) -> Vec<(Quantity, usize)> {
+        vec![(Quantity::Rates, self.stages())]
+    }
+
+    fn unknowns(&self, dimension: usize) -> usize {
+        self.stages() * dimension
+    }
+
+    fn write(
+        &self,
+        builder: &mut StepBuilder,
+        y: &[Operand],
+        x: &[Operand],
+    ) -> Result<[Vec<Operand>; 2], AssemblyError> {
+        let (s, d) = (self.stages(), y.len());
+        let (mut residuals, mut change) = (Vec::with_capacity(s * d), x[..d].to_vec());
+        for i in 0..s {
+            let at = (0..d).map(|k| {
+                let shares = if k < d / 2 { &self.first } else { &self.second };
+                let a = builder.assembly();
+                (0..s).fold(y[k], |sum, j| a.mul_add(shares[i * s + j], x[j * d + k], sum))
+            });
+            let at: Vec<Operand> = at.collect();
+            let rates = builder.quantity(Quantity::Rates, self.c[i], at)?;
+            let h = builder.h();
+            let a = builder.assembly();
+            let weight = a.mul(self.b[i], h);
+            for (k, rate) in rates.into_iter().enumerate() {
+                residuals.push(a.neg_mul_add(weight, rate, x[i * d + k]));
+                if i > 0 {
+                    change[k] = a.add(change[k], x[i * d + k]);
+                }
+            }
+        }
+        Ok([change, residuals])
+    }
+
+    fn guess(&self, change: &[f64], x: &mut [f64]) {
+        for (x, b) in x.chunks_exact_mut(change.len()).zip(&self.b) {
+            x.iter_mut().zip(change).for_each(|(x, change)| *x = b * change);
+        }
     }
 }
 

@@ -99,6 +99,11 @@ impl Checkpoint {
         Ok(())
     }
 
+    /// How many numbers it holds.
+    pub(crate) fn size(&self) -> usize {
+        self.numbers.len() + self.counts.len() + self.flags.len() + self.parameters.len()
+    }
+
     /// The time that was reached.
     #[must_use]
     pub fn t(&self) -> f64 {

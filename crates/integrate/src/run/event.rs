@@ -65,6 +65,10 @@ impl Event {
         Event { terminal: true, ..self }
     }
 
+    pub(crate) fn observable(&self) -> Observable {
+        self.what
+    }
+
     fn admits(&self, root: Root) -> bool {
         if root.rising { self.rising } else { self.falling }
     }

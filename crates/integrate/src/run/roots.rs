@@ -97,16 +97,78 @@ fn pieces<E, F: FnMut(f64) -> Result<f64, E>>(
         n *= 2;
     };
     if depth >= BLURRED && (!rough || depth >= DEEPEST || *left == 0) {
-        // A kink or a jump: what the samples show is all there is to see.
-        return (1..=MOST).try_for_each(|k| {
-            let x = -(PI * k as f64 / MOST as f64).cos();
-            piece(f, a + 0.5 * (b - a) * (1.0 + x))
-        });
+        return coarse_pieces(f, [a, b], &values, piece);
     }
     *left -= u32::from(depth >= BLURRED);
     let middle = 0.5 * (a + b);
     pieces(f, a, middle, (depth + 1, left), piece)?;
     pieces(f, middle, b, (depth + 1, left), piece)
+}
+
+/// Pieces where a function has a kink or a jump: between its samples, and where it dips to the other side of zero between two of them.
+fn coarse_pieces<E, F: FnMut(f64) -> Result<f64, E>>(
+    f: &mut F,
+    [a, b]: [f64; 2],
+    values: &[f64; MOST + 1],
+    piece: &mut impl FnMut(&mut F, f64) -> Result<(), E>,
+) -> Result<(), E> {
+    let at = |k: usize| a + (b - a) * TABLE.points[k];
+    for k in 0..=MOST {
+        let dip = dip(f, &at, values, k)?;
+        if let Some(dip) = dip.filter(|dip| *dip < at(k)) {
+            piece(f, dip)?;
+        }
+        if k > 0 {
+            piece(f, at(k))?;
+        }
+        if let Some(dip) = dip.filter(|dip| *dip > at(k)) {
+            piece(f, dip)?;
+        }
+    }
+    Ok(())
+}
+
+/// Where a function is on the other side of zero near the k-th sample, if that is the one nearest to zero, its neighbours are on the same side, and slopes as steep as
+/// those around lead beyond zero. Such a dip has one lowest point, as that of a distance has, which is looked for by golden sections (J. Kiefer, Proc. Amer.
+/// Math. Soc. 4 (1953) 502, doi:10.1090/S0002-9939-1953-0055639-3).
+fn dip<E>(
+    f: &mut impl FnMut(f64) -> Result<f64, E>,
+    at: &impl Fn(usize) -> f64,
+    values: &[f64; MOST + 1],
+    k: usize,
+) -> Result<Option<f64>, E> {
+    const SECTION: f64 = 0.381_966_011_250_105_1;
+    let (first, last) = (k.saturating_sub(1), (k + 1).min(MOST));
+    let (sign, height) = (values[k].signum(), values[k].abs());
+    let is_lowest = |i: usize| values[i] * sign > 0.0 && values[i].abs() >= height;
+    if height == 0.0 || !(first..=last).all(is_lowest) {
+        return Ok(None);
+    }
+    let slope = |i: usize| ((values[i + 1] - values[i]) / (at(i + 1) - at(i))).abs();
+    let steepest = (k.saturating_sub(2)..(k + 2).min(MOST)).map(slope).fold(0.0, f64::max);
+    let (mut low, mut high) = (at(first), at(last));
+    if height > steepest * (high - low) {
+        return Ok(None);
+    }
+    let inner = |low: f64, high: f64| [low + SECTION * (high - low), high - SECTION * (high - low)];
+    let mut points = inner(low, high);
+    let mut heights = [sign * f(points[0])?, sign * f(points[1])?];
+    // Until what is left of the height is less than the slopes make of what is left of the bracket.
+    while heights[0].min(heights[1]) <= steepest * (high - low) && high - low > f64::EPSILON * high {
+        if let Some(i) = (0..2).find(|&i| heights[i] < 0.0) {
+            return Ok(Some(points[i]));
+        }
+        if heights[0] < heights[1] {
+            high = points[1];
+            points = inner(low, high);
+            heights = [sign * f(points[0])?, heights[0]];
+        } else {
+            low = points[0];
+            points = inner(low, high);
+            heights = [heights[1], sign * f(points[1])?];
+        }
+    }
+    Ok(None)
 }
 
 /// Whether nothing is to be found between the ends of a piece: the function has no zero there, or is not defined. A coarse look is enough where it leaves
@@ -294,6 +356,28 @@ mod tests {
         assert_eq!(roots(|x| (x - 0.37).powi(2) - 1e-12).0.len(), 2);
         assert_eq!(roots(|x| (x - 0.37).powi(3)).0.len(), 1);
         assert_eq!(roots(|x| (x - 0.37).abs() - 1e-3).0.len(), 2);
+    }
+
+    /// The distance from a disc of which a straight way cuts a thin part.
+    #[test]
+    fn thin_dips_are_seen() {
+        for place in [0.37, 0.5, 0.500_01, 0.25 - 1e-7, 0.999_999, 1e-6] {
+            for radius in [1e-3, 1e-5, 1e-7, 1e-9] {
+                for aside in [0.0, 0.5, 0.99] {
+                    let distance = |x: f64| (x - place).hypot(aside * radius);
+                    let (found, calls) = roots(|x| distance(x) - radius);
+                    let half = radius * f64::sqrt(1.0 - aside * aside);
+                    let exact: Vec<_> =
+                        [place - half, place + half].into_iter().filter(|x| *x > 0.0 && *x < 1.0).collect();
+                    assert_eq!(found.len(), exact.len(), "{radius:e} at {place}, {aside}: {found:?}");
+                    for (root, exact) in found.iter().zip(exact) {
+                        assert!((root.at - exact).abs() < 1e-13, "{} for {exact}", root.at);
+                    }
+                    assert!(calls < 2000, "{calls}");
+                    assert_eq!(roots(|x| distance(x) + 1e-3 * radius - aside * radius).0, []);
+                }
+            }
+        }
     }
 
     #[test]

@@ -122,6 +122,11 @@ impl Passage {
         self.there[lane] = shortest;
     }
 
+    /// Whether a lane passes with the step that is tried.
+    pub(super) fn is_passing(&self, lane: usize) -> bool {
+        self.lanes[lane]
+    }
+
     /// A lane has taken its step.
     pub(super) fn accept(&mut self, lane: usize) {
         self.here[lane] = self.there[lane];

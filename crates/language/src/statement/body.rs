@@ -5,10 +5,11 @@ use super::declare::only;
 use super::place::place;
 use super::pose::turn;
 use crate::diagnostic::Diagnostic;
-use crate::reader::{Reader, Role};
+use crate::reader::Reader;
+use crate::role::Role;
 use leastaction_expr::{Expr, Parser, Span, Value};
 use leastaction_mechanics::{
-    Body, BodyError, BodySite, Inertia, InertiaError, Matter, Rotation, RotationError,
+    Body, BodyError, BodySite, Inertia, InertiaError, Matter, Rotation, RotationError, suffixed,
 };
 
 use std::f64::consts::PI;
@@ -56,7 +57,8 @@ struct Clause<'g> {
 /// `body NAME [planar] SHAPE mass M [centre [X, Y, Z]] [turned TURN]`, in any order after the name.
 pub(super) fn body<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
     let (name, span) = reader.new_name(parser, Role::Body)?;
-    let taken = NODES.iter().flat_map(|node| ["x", "y", "z"].map(|axis| format!("{name}_{node}{axis}")));
+    let taken =
+        NODES.iter().flat_map(|node| ["x", "y", "z"].map(|axis| suffixed(&name, &format!("{node}{axis}"))));
     if let Some((own, (role, place))) =
         taken.into_iter().find_map(|own| reader.names.get(&own).map(|first| (own, *first)))
     {

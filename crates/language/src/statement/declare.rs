@@ -1,7 +1,8 @@
 //! Names: `param`, `coord`, `momentum`, `input`, `let`.
 
 use crate::diagnostic::Diagnostic;
-use crate::reader::{Reader, Role};
+use crate::reader::Reader;
+use crate::role::Role;
 use crate::source_map::Mention;
 use leastaction_expr::{Expr, Kind, Parser, Span, Value, needs_quotes};
 

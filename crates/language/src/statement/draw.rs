@@ -4,7 +4,8 @@ use super::joint::no_place;
 use crate::diagnostic::Diagnostic;
 use crate::drawing::{MeshPart, Part, Spot, Tint};
 use crate::explain::meant;
-use crate::reader::{Reader, Role};
+use crate::reader::Reader;
+use crate::role::Role;
 use leastaction_expr::{Kind, Parser, Span, nearest};
 
 type Outcome = Result<(), Diagnostic>;

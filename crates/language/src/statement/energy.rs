@@ -3,11 +3,12 @@
 use super::body::refused;
 use super::joint::end;
 use crate::diagnostic::Diagnostic;
-use crate::reader::{AXES, Reader, Role};
+use crate::reader::{AXES, Reader};
+use crate::role::Role;
 use crate::setup::Setup;
 use crate::source_map::Mention;
 use leastaction_expr::{Expr, Parser, Value, nearest};
-use leastaction_mechanics::{Model, TermKind};
+use leastaction_mechanics::{Model, TermKind, suffixed};
 
 type Outcome = Result<(), Diagnostic>;
 
@@ -46,6 +47,7 @@ fn term<'g, 's>(
     let name = reader.term_name(parser, Mention::Term(kind), "=")?;
     let (value, place) = reader.scalar(parser)?;
     reader.setup.source_map.mark(Mention::Term(kind), &name, start.to(place));
+    let Some(value) = reader.without_many(kind, &name, value, start.to(place))? else { return Ok(()) };
     add(&mut reader.setup.model, &name, value);
     if kind != TermKind::Dissipation {
         reader.declare_energy(kind.word(), &name);
@@ -158,7 +160,7 @@ pub(super) fn constraint<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parse
         }
         (Value::Vector(left), Value::Vector(right)) if left.len() == right.len() => {
             for ((left, right), axis) in left.into_iter().zip(right).zip(AXES) {
-                let name = format!("{name}_{axis}");
+                let name = suffixed(&name, axis);
                 source_map.mark(Mention::Term(TermKind::Constraint), &name, place);
                 model.constraint(&name, left, right);
             }

@@ -28,10 +28,13 @@ pub(super) fn field<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
             .help("rename one of them"));
     }
     check_name(reader, &name, span)?;
+    let mut ahead = parser.clone();
     let (chosen, field, nodes) = match parser.accept_word("on") {
         true => own(reader, parser, &name)?,
         false => shipped(reader, parser, &name)?,
     };
+    let card = hyphenated(&mut ahead).ok().and_then(|(kind, _)| FIELDS.iter().find(|card| card.name == kind));
+    let ignores_inversion = card.is_some_and(Card::ignores_inversion);
     let entry = &reader.meshes[chosen.mesh];
     let first = entry.moving.first_coordinate as u32;
     let mesh = &entry.moving.mesh;
@@ -52,7 +55,9 @@ pub(super) fn field<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
         Energy::Opaque(opaque) => reader.setup.model.potential(&name, opaque),
     }
     reader.declare_energy(TermKind::Potential.word(), &name);
-    reader.meshes[chosen.mesh].moving.fields.push(MeshField { name, over, elements });
+    let entry = &mut reader.meshes[chosen.mesh];
+    entry.moving.fields.push(MeshField { name, over, elements, ignores_inversion });
+    entry.fields.push((field, nodes));
     Ok(())
 }
 
@@ -74,7 +79,7 @@ fn check_name(reader: &Reader<'_, '_>, name: &str, span: Span) -> Outcome {
     Ok(())
 }
 
-fn refused(span: Span, error: &FieldError) -> Diagnostic {
+pub(super) fn refused(span: Span, error: &FieldError) -> Diagnostic {
     Diagnostic::at(span, error.to_string())
 }
 
@@ -82,7 +87,7 @@ fn refused(span: Span, error: &FieldError) -> Diagnostic {
 type Chosen<'g> = (Selection, Field<'g>, Vec<u32>);
 
 /// The nodes of the elements among those that are selected.
-fn elements(
+pub(super) fn elements(
     reader: &Reader<'_, '_>,
     over: Over,
     chosen: &Selection,
@@ -96,16 +101,23 @@ fn elements(
         return Err(Diagnostic::at(span, wrong).help("choose fewer nodes, or make the mesh coarser"));
     }
     over.among(mesh, name, chosen.among(reader).as_deref()).map_err(|error| {
-        let wrong = refused(span, &error);
-        match error {
-            FieldError::Nothing { .. } => wrong.help(kinds(mesh)),
-            _ => wrong,
+        let (FieldError::Nothing { over: what, .. }, mesh_name) = (&error, &chosen.name) else {
+            return refused(span, &error);
+        };
+        match over.of(mesh).is_empty() {
+            true => Diagnostic::at(span, format!("this is over {what}, and `{mesh_name}` has none"))
+                .help(kinds(mesh)),
+            false => Diagnostic::at(
+                span,
+                format!("`{mesh_name}` has no {what} of which all nodes are chosen here"),
+            )
+            .help("an element is taken if all of its nodes are: choose more of them"),
         }
     })
 }
 
 /// What a mesh has elements of.
-fn kinds(mesh: &leastaction_field::Mesh) -> String {
+pub(super) fn kinds(mesh: &leastaction_field::Mesh) -> String {
     let (tetrahedra, triangles, segments) =
         (mesh.tetrahedra().len(), mesh.triangles().len(), mesh.segments().len());
     format!(
@@ -165,6 +177,7 @@ fn shipped<'g, 's>(
         return Err(Diagnostic::at(*span, format!("`{one}` is given without `{other}`"))
             .help("a material has both, or `lambda` and `mu`"));
     }
+    check_bulk(reader, &given)?;
     // The masses of nodes are known already.
     let weighs = card.parameters.iter().any(|p| p.name == "mass" && p.per == Per::Node);
     if weighs && !given.iter().any(|(name, ..)| *name == "mass") {
@@ -214,8 +227,15 @@ fn parameter_value<'g, 's>(
     }
     let mesh = reader.meshes[chosen.mesh].moving.mesh.clone();
     let per_node = card.parameters.iter().any(|p| p.name == parameter && p.per == Per::Node);
+    let ranged = |values: Vec<f64>| match range_of(card, parameter) {
+        Some((holds, range)) => match values.iter().find(|value| !holds(**value)) {
+            Some(&value) => Err(out_of_range(parameter, value, range, span)),
+            None => Ok(values),
+        },
+        None => Ok(values),
+    };
     if per_node {
-        return Ok(Value::Nodes(reader.at_places(&[value], span, mesh.nodes())?));
+        return ranged(reader.at_places(&[value], span, mesh.nodes())?).map(Value::Nodes);
     }
     let arity = card.over.arity();
     let centre = |element: &[u32]| -> Vector {
@@ -223,7 +243,7 @@ fn parameter_value<'g, 's>(
         std::array::from_fn(|axis| sum(axis) / arity as f64)
     };
     let centres: Vec<Vector> = nodes.chunks_exact(arity).map(centre).collect();
-    Ok(Value::Elements(reader.at_places(&[value], span, &centres)?))
+    ranged(reader.at_places(&[value], span, &centres)?).map(Value::Elements)
 }
 
 /// Refuses values that no material has, and cut-offs that leave nothing, where they are known and do not change with time.
@@ -235,21 +255,52 @@ fn check_range<'g>(
     span: Span,
 ) -> Outcome {
     let Ok(value) = reader.evaluate(value) else { return Ok(()) };
-    let incompressible = !card.parameters.iter().any(|p| p.name == "lambda");
-    let (right, range) = match parameter {
-        "young" | "cutoff" => (value > 0.0, "positive"),
-        "poisson" if incompressible => (value > -1.0 && value <= 0.5, "above -1, and 0.5 at most"),
-        "poisson" => (value > -1.0 && value < 0.5, "above -1 and below 0.5"),
-        _ => return Ok(()),
-    };
-    if right {
-        return Ok(());
+    match range_of(card, parameter) {
+        Some((holds, range)) if !holds(value) => Err(out_of_range(parameter, value, range, span)),
+        _ => Ok(()),
     }
+}
+
+/// Whether a value is possible, and which are, in words.
+type Range = (fn(f64) -> bool, &'static str);
+
+/// The values that a parameter may have, if not all.
+fn range_of(card: &Card, parameter: &str) -> Option<Range> {
+    let incompressible = !card.parameters.iter().any(|p| p.name == "lambda");
+    Some(match parameter {
+        "young" | "cutoff" | "thickness" | "sigma" | "kappa" | "mass" => (|x| x > 0.0, "positive"),
+        "mu" | "stiffness" | "bulk" | "tension" | "softening" | "epsilon" | "depth" | "r0" => {
+            (|x| x >= 0.0, "0 or positive")
+        }
+        "poisson" if incompressible => (|x| x > -1.0 && x <= 0.5, "above -1, and 0.5 at most"),
+        "poisson" => (|x| x > -1.0 && x < 0.5, "above -1 and below 0.5"),
+        _ => return None,
+    })
+}
+
+fn out_of_range(parameter: &str, value: f64, range: &str, span: Span) -> Diagnostic {
     let wrong = Diagnostic::at(span, format!("`{parameter}` is {value} here, and must be {range}"));
-    Err(match parameter {
+    match parameter {
         "poisson" if value == 0.5 => wrong.help("0.5 is of a material that keeps its volume: take 0.49"),
         _ => wrong,
-    })
+    }
+}
+
+/// Refuses a bulk modulus λ + 2μ/3 that is negative, where both are known: such a material has no stable shape.
+fn check_bulk<'g>(reader: &Reader<'g, '_>, given: &[(&'static str, Value<'g>, Span)]) -> Outcome {
+    let known = |name: &str| {
+        given.iter().find_map(|(other, value, span)| match value {
+            Value::Uniform(value) if *other == name => Some((reader.evaluate(*value).ok()?, *span)),
+            _ => None,
+        })
+    };
+    match (known("lambda"), known("mu")) {
+        (Some((lambda, span)), Some((mu, _))) if lambda < -2.0 / 3.0 * mu => {
+            Err(Diagnostic::at(span, format!("`lambda` is {lambda} here, below -2/3 of `mu`, {mu}"))
+                .help("a material with a negative bulk modulus has no stable shape: give a larger `lambda`"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A field of one's own: the places of the nodes of an element have names, and those at rest the same names with 0.
@@ -258,6 +309,26 @@ fn own<'g, 's>(
     parser: &mut Parser<'g, 's>,
     name: &str,
 ) -> Result<Chosen<'g>, Diagnostic> {
+    let named = named_elements(reader, parser, name)?;
+    reader.sign(parser, "=", "`=` and the energy of an element")?;
+    let field = of_element(reader, parser, name, &named, "the energy")?;
+    Ok((named.chosen, field, named.nodes))
+}
+
+/// Elements of a mesh whose nodes have names.
+pub(super) struct NamedElements {
+    pub(super) chosen: Selection,
+    over: Over,
+    points: Vec<String>,
+    pub(super) nodes: Vec<u32>,
+}
+
+/// `ELEMENTS of MESH [GROUP] (a, b, …) [where CONDITION]`
+pub(super) fn named_elements<'g, 's>(
+    reader: &mut Reader<'g, 's>,
+    parser: &mut Parser<'g, 's>,
+    name: &str,
+) -> Result<NamedElements, Diagnostic> {
     let token = parser.peek();
     let kind = parser.text(token.span);
     let Some(over) = Over::named(kind).filter(|_| token.kind == Kind::Name) else {
@@ -299,18 +370,29 @@ fn own<'g, 's>(
         chosen.all = false;
     }
     let nodes = elements(reader, over, &chosen, name, chosen.span)?;
-    reader.sign(parser, "=", "`=` and the energy of an element")?;
+    Ok(NamedElements { chosen, over, points, nodes })
+}
+
+/// What is said of one element, in terms of its nodes.
+pub(super) fn of_element<'g, 's>(
+    reader: &mut Reader<'g, 's>,
+    parser: &mut Parser<'g, 's>,
+    name: &str,
+    named: &NamedElements,
+    what: &str,
+) -> Result<Field<'g>, Diagnostic> {
+    let NamedElements { over, points, .. } = named;
     let mut read = None;
-    let field = Field::new(reader.graph, name, over, |element| {
+    let field = Field::new(reader.graph, name, *over, |element| {
         let places: Vec<_> = (0..over.arity()).map(|node| [element.at(node), element.rest(node)]).collect();
-        let found = energy(reader, parser, &points, &places);
+        let found = value_of(reader, parser, points, &places, what);
         let value = found.as_ref().map_or_else(|_| element.number(0.0), |value| *value);
         read = Some(found);
         value
     });
     match read {
         Some(Err(wrong)) => Err(wrong),
-        _ => Ok((chosen, field, nodes)),
+        _ => Ok(field),
     }
 }
 
@@ -340,12 +422,13 @@ fn points<'g, 's>(reader: &Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Resul
     Ok(names)
 }
 
-/// The energy of an element, in which the nodes have names.
-fn energy<'g, 's>(
+/// What is said of an element, in which the nodes have names.
+fn value_of<'g, 's>(
     reader: &mut Reader<'g, 's>,
     parser: &mut Parser<'g, 's>,
     points: &[String],
     places: &[[[Expr<'g>; 3]; 2]],
+    what: &str,
 ) -> Result<Expr<'g>, Diagnostic> {
     let mut hidden: Vec<(String, Option<Read<'g>>)> = Vec::new();
     for (name, [at, rest]) in points.iter().zip(places) {
@@ -366,12 +449,7 @@ fn energy<'g, 's>(
     let (value, span) = value?;
     let own: Vec<String> = places.iter().flatten().flatten().map(ToString::to_string).collect();
     let allowed: Vec<&str> = own.iter().map(String::as_str).chain(["t"]).collect();
-    only(
-        reader,
-        value,
-        span,
-        &allowed,
-        "the energy of an element depends on the places of its nodes, on parameters and on time",
-    )?;
+    let rule = format!("{what} of an element depends on the places of its nodes, on parameters and on time");
+    only(reader, value, span, &allowed, &rule)?;
     Ok(value)
 }

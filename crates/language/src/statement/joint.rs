@@ -4,7 +4,8 @@ use super::body::refused;
 use super::clause::{one_of, twice};
 use super::pose::turn;
 use crate::diagnostic::Diagnostic;
-use crate::reader::{Reader, Role, symbols};
+use crate::reader::{Reader, symbols};
+use crate::role::Role;
 use leastaction_expr::{Expr, Kind, Parser, Span, Value, nearest};
 use leastaction_mechanics::{Body, BodyError, BodySite, Point, Rotation};
 

@@ -1,4 +1,4 @@
-//! Meshes and atoms: `mesh`, `atoms`, `material`, `damping`.
+//! Meshes and atoms: `mesh`, `atoms`, `material`.
 
 use super::clause::{numbers, one_of, twice};
 use super::declare::only;
@@ -6,10 +6,14 @@ use super::pose::turn;
 use super::selection::mesh_named;
 use crate::diagnostic::Diagnostic;
 use crate::meshes::MovingMesh;
-use crate::reader::{Reader, Role};
+use crate::reader::Reader;
+use crate::role::Role;
 use crate::source_map::Mention;
 use leastaction_expr::{Expr, Kind, Parser, Span, SymbolBlock};
-use leastaction_field::{CellKind, Lattice, Mesh, ShapeError, add_particles, lumped_masses};
+use leastaction_field::{
+    CellKind, Field, Lattice, Mesh, ShapeError, add_coupled_nodes, add_nodes, consistent_masses,
+    lumped_masses,
+};
 use leastaction_mechanics::{Rotation, TermKind, gravity_on};
 use std::path::Path;
 use std::sync::Arc;
@@ -40,6 +44,12 @@ pub(crate) struct MeshEntry<'g> {
     /// Of which nodes it is said where they start, and how fast.
     pub(crate) placed: Vec<bool>,
     pub(crate) pushed: Vec<bool>,
+    /// How many tetrahedra, one after the other, make a cell of a box or a beam.
+    pub(crate) per_cell: Option<u32>,
+    /// Where each node is kept or attached.
+    pub(crate) bound: Vec<Option<Span>>,
+    /// The fields on it, in the order of those of `moving`, with the nodes of their elements; none for pairs that are found as they move.
+    pub(crate) fields: Vec<(Field<'g>, Vec<u32>)>,
 }
 
 /// Whether a coordinate is fixed.
@@ -110,7 +120,11 @@ pub(super) fn mesh<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 
     let shape = start.to(parser.previous());
     let mesh = mesh.map_err(|error| wrong_shape(shape, &error))?;
     let mesh = place(reader, parser, mesh)?;
-    declare(reader, &name, span, mesh, false)
+    declare(reader, &name, span, mesh, false)?;
+    if let ("box" | "beam", Some(entry)) = (word, reader.meshes.last_mut()) {
+        entry.per_cell = Some(6);
+    }
+    Ok(())
 }
 
 /// `atoms NAME lattice KIND edge A cells [I, J, K]`, `atoms NAME file "PATH"` and `atoms NAME at [X, Y, Z], …`
@@ -279,6 +293,9 @@ fn declare(reader: &mut Reader<'_, '_>, name: &str, span: Span, mesh: Mesh, atom
         fixed: vec![Fixed::Free; 3 * count],
         placed: vec![false; count],
         pushed: vec![false; count],
+        per_cell: None,
+        bound: vec![None; count],
+        fields: Vec::new(),
     });
     Ok(())
 }
@@ -326,7 +343,7 @@ impl Per {
     }
 }
 
-/// `material MESH density RHO [thickness T | section A]` and `material MESH mass M [per volume | area | length | node]`
+/// `material MESH density RHO [thickness T | section A] [consistent]` and `material MESH mass M [per volume | area | length | node] [consistent]`
 pub(super) fn material<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
     let (index, name, name_span) = mesh_named(reader, parser)?;
     if let Some(first) = &reader.meshes[index].material {
@@ -380,6 +397,11 @@ pub(super) fn material<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<
         return Err(Diagnostic::at(word_span.to(place), "it is not said what this is the mass of")
             .help(kind.forms(&name)));
     }
+    let consistent = parser.accept_word("consistent");
+    if consistent && per == Per::Node {
+        let wrong = format!("`{name}` has a mass for each node: only cells have consistent masses");
+        return Err(Diagnostic::at(parser.previous(), wrong).help("leave out `consistent`"));
+    }
     let whole = start.to(parser.previous());
     only(reader, unit, whole, &[], "masses are numbers, or expressions of parameters")?;
     let refused = |error: leastaction_field::FieldError| Diagnostic::at(whole, error.to_string());
@@ -397,8 +419,14 @@ pub(super) fn material<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<
     };
     let block = reader.meshes[index].block;
     let model = &mut reader.setup.model;
-    let first_place = model.particles().len();
-    add_particles(model, &name, block, &masses, unit).map_err(refused)?;
+    let first_place = model.place_count();
+    match consistent {
+        true => {
+            add_coupled_nodes(model, &name, block, consistent_masses(&mesh, density).map_err(refused)?, unit)
+        }
+        false => add_nodes(model, &name, block, &masses, unit),
+    }
+    .map_err(refused)?;
     reader.setup.source_map.mark(Mention::Mass, &name, whole);
     reader.setup.source_map.mark(Mention::Weight, &gravity_on(&name), whole);
     reader.declare_energy(TermKind::Kinetic.word(), &name);
@@ -406,47 +434,6 @@ pub(super) fn material<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<
     let entry = &mut reader.meshes[index];
     entry.moving.first_place = first_place;
     entry.material = Some(Material { masses, unit, span: whole });
-    Ok(())
-}
-
-impl<'g> MeshEntry<'g> {
-    /// The mass of a node.
-    pub(crate) fn mass(&self, node: usize) -> Option<Expr<'g>> {
-        let material = self.material.as_ref()?;
-        let mass = material.masses[node];
-        Some(material.unit.map_or_else(|| self.block.symbol(0, 0).like(mass), |unit| mass * unit))
-    }
-}
-
-/// `damping MESH rate C`: the force −C m v on each node.
-pub(super) fn damping<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
-    let (index, name, span) = mesh_named(reader, parser)?;
-    reader.word(parser, "rate", "`rate` and at which the motion decays")?;
-    let (rate, place) = reader.scalar(parser)?;
-    only(reader, rate, place, &["t"], "a rate of damping is a number, or an expression of parameters")?;
-    if let Ok(value) = reader.evaluate(rate)
-        && (value < 0.0 || value.is_nan())
-    {
-        return Err(Diagnostic::at(place, format!("this is {value}: a rate of damping is 0 or positive"))
-            .help("a negative one would drive the motion; write `force` for that"));
-    }
-    let entry = &reader.meshes[index];
-    if entry.material.is_none() {
-        return Err(no_material(&name, span));
-    }
-    let model = &reader.setup.model;
-    let powers = (0..entry.block.count()).map(|node| {
-        let squares = (0..3).map(|axis| model.velocity(entry.block.symbol(node, axis)).pow(2));
-        entry.mass(node).map_or_else(|| model.number(0.0), |mass| mass * reader.graph.sum(squares))
-    });
-    let power = reader.graph.sum(powers);
-    let term = format!("damping of {name}");
-    if let Some(first) =
-        reader.setup.source_map.mark(Mention::Term(TermKind::Dissipation), &term, span.to(place))
-    {
-        return Err(twice("damping", span, first));
-    }
-    reader.setup.model.dissipation(&term, 0.5 * rate * power);
     Ok(())
 }
 

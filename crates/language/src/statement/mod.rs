@@ -2,12 +2,15 @@
 
 mod body;
 mod clause;
+mod damping;
 mod declare;
 mod draw;
 mod energy;
 mod field;
 mod joint;
+mod keep;
 mod mesh;
+mod network;
 mod nodes;
 mod place;
 mod pose;
@@ -50,11 +53,14 @@ pub(crate) const ALL: &[Statement] = &[
     Statement { word: "atoms", form: "atoms NAME lattice fcc edge A cells [I, J, K]", read: mesh::atoms },
     Statement { word: "material", form: "material MESH density RHO", read: mesh::material },
     Statement { word: "field", form: "field NAME KIND on MESH PARAMETER VALUE … or field NAME on ELEMENTS of MESH (a, b) = ENERGY", read: field::field },
-    Statement { word: "damping", form: "damping MESH rate C", read: mesh::damping },
+    Statement { word: "damping", form: "damping MESH rate C, damping MESH viscosity ETA [bulk ZETA], damping MESH edges C, or damping FIELD stiffness BETA", read: damping::damping },
     Statement { word: "fix", form: "fix [NAME:] MESH GROUP or fix [NAME:] MESH where CONDITION", read: nodes::fix },
+    Statement { word: "keep", form: "keep [NAME:] lengths of MESH, keep [NAME:] volumes of MESH by cells, or keep [NAME:] volume of MESH", read: keep::keep },
+    Statement { word: "attach", form: "attach [NAME:] MESH GROUP to BODY [at [X, Y, Z]]", read: keep::attach },
     Statement { word: "gravity", form: "gravity [X, Y]", read: place::gravity },
     Statement { word: "kinetic", form: "kinetic [NAME =] ENERGY", read: energy::kinetic },
     Statement { word: "potential", form: "potential [NAME =] ENERGY", read: energy::potential },
+    Statement { word: "network", form: "network NAME of COORDINATE, … from \"FILE\" [hash \"HEX\"] or network NAME of COORDINATE, … hidden N, … [units KIND]", read: network::network },
     Statement { word: "lagrangian", form: "lagrangian [NAME =] EXPRESSION", read: energy::lagrangian },
     Statement { word: "hamiltonian", form: "hamiltonian [NAME =] EXPRESSION", read: energy::hamiltonian },
     Statement { word: "dissipation", form: "dissipation [NAME =] POWER/2", read: energy::dissipation },

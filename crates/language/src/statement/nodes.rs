@@ -79,6 +79,12 @@ fn hold<'g>(
         };
         for axis in (0..3).filter(|&axis| axes[axis]) {
             let now = if moved.is_some() { Fixed::Moved } else { Fixed::AtRest };
+            if let Some(bound) = entry.bound[node as usize] {
+                let wrong = format!("node {node} of `{}` is kept or attached above", chosen.name);
+                return Err(Diagnostic::at(chosen.span, wrong)
+                    .related(bound, "here, where it must be known what is fixed")
+                    .help("write `fix` above that"));
+            }
             match std::mem::replace(&mut entry.fixed[3 * node as usize + axis], now) {
                 Fixed::Free => {}
                 // It is there already.
@@ -102,7 +108,7 @@ fn hold<'g>(
 }
 
 /// A vector of three, in which x, y and z are the place of a node at rest, and these names may stand.
-fn of_place<'g, 's>(
+pub(super) fn of_place<'g, 's>(
     reader: &mut Reader<'g, 's>,
     parser: &mut Parser<'g, 's>,
     allowed: &[&str],
@@ -209,12 +215,14 @@ pub(super) fn force<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
 impl<'g> Reader<'g, '_> {
     /// Gives the names of nodes of meshes that a statement uses their meaning: `block[17]`, its components and their rates; and of meshes
     /// their centre of mass and their volume.
-    pub(crate) fn members(&mut self, tokens: &[leastaction_expr::Token]) {
-        if self.meshes.is_empty() {
-            return;
-        }
-        for token in tokens.iter().filter(|token| token.kind == Kind::Name) {
-            let name = &self.source[token.span.start..token.span.end];
+    pub(crate) fn members(&mut self, named: &[(&str, Kind, Kind)]) {
+        for &(name, ..) in named.iter().filter(|(_, kind, _)| *kind == Kind::Name) {
+            if let Some(component) = self.component(name) {
+                self.scope.define(name, component);
+            }
+            if self.meshes.is_empty() {
+                continue;
+            }
             let whole = name.split_once('.').map_or(name, |(whole, _)| whole);
             if self.scope.get(name).is_some() {
                 continue;
@@ -242,6 +250,20 @@ impl<'g> Reader<'g, '_> {
                 }
             }
         }
+    }
+}
+
+impl<'g> Reader<'g, '_> {
+    /// The component of a vector that has a name, if `name` is that: `v[2]`.
+    fn component(&self, name: &str) -> Option<Expr<'g>> {
+        let (base, indices) = crate::repeat::member(name)?;
+        let Some(leastaction_expr::Value::Vector(components)) =
+            self.scope.get(base).filter(|_| self.scope.get(name).is_none())
+        else {
+            return None;
+        };
+        let &[index] = &indices[..] else { return None };
+        components.get((index as usize).checked_sub(1)?).copied()
     }
 }
 

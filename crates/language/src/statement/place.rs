@@ -1,7 +1,8 @@
 //! Where things are: `particle`, `point`, `gravity`.
 
 use crate::diagnostic::Diagnostic;
-use crate::reader::{Position, Reader, Role};
+use crate::reader::{Position, Reader};
+use crate::role::Role;
 use crate::source_map::Mention;
 use leastaction_expr::{Expr, Parser, Value};
 use leastaction_mechanics::{Particle, TermKind, gravity_on};

@@ -2,7 +2,8 @@
 
 use super::declare::only;
 use crate::diagnostic::Diagnostic;
-use crate::reader::{AXES, Reader, Role};
+use crate::reader::{AXES, Reader};
+use crate::role::Role;
 use leastaction_expr::{Expr, Kind, Parser, Span, Value, nearest};
 use leastaction_field::{Vector, at_places};
 

@@ -15,6 +15,7 @@
 
 use super::error::{BodyError, BodySite};
 use super::point::{Point, square};
+use super::suffixed;
 use super::vector::{IDENTITY, Vector, dot, minus, unit};
 use crate::model::Model;
 use leastaction_expr::{Expr, IntoExpr};
@@ -27,7 +28,7 @@ impl<'g> Model<'g> {
     pub fn ball(&mut self, name: &str, a: &Point<'g>, b: &Point<'g>) -> Result<(), BodyError> {
         self.check_joint(name, a, b)?;
         for (d, axis) in ["x", "y", "z"].into_iter().enumerate().take(a.dimensions) {
-            self.constraint(&format!("{name}_{axis}"), a.position[d], b.position[d]);
+            self.constraint(&suffixed(name, axis), a.position[d], b.position[d]);
         }
         Ok(())
     }
@@ -148,7 +149,7 @@ impl<'g> Model<'g> {
 
     fn vanish(&mut self, name: &str, conditions: &[(&'static str, Expr<'g>)]) {
         for (part, value) in conditions {
-            self.constraint(&format!("{name}_{part}"), *value, 0.0);
+            self.constraint(&suffixed(name, part), *value, 0.0);
         }
     }
 

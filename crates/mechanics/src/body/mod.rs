@@ -107,6 +107,20 @@ impl Rebind for Frame<'_> {
 }
 
 const AXES: [char; 3] = ['x', 'y', 'z'];
+/// The name of a part, before the indices of what it belongs to: `bar_x`, `bar_x[3]`.
+///
+/// ```
+/// use leastaction_mechanics::suffixed;
+///
+/// assert_eq!([suffixed("bar", "x"), suffixed("bar[3]", "x"), suffixed("leg[1].bar", "x")], ["bar_x", "bar_x[3]", "leg[1].bar_x"]);
+/// ```
+#[must_use]
+pub fn suffixed(name: &str, part: &str) -> String {
+    let last = name.rfind('.').map_or(0, |dot| dot + 1);
+    let (base, indices) = name.split_at(name[last..].find('[').map_or(name.len(), |at| last + at));
+    format!("{base}_{part}{indices}")
+}
+
 const NODES: [char; 3] = ['a', 'b', 'c'];
 
 impl<'g> Model<'g> {
@@ -209,7 +223,7 @@ impl<'g> Model<'g> {
         let mut node = |prefix: &str| {
             let mut at = [zero; 3];
             for (x, axis) in at.iter_mut().zip(AXES).take(dimensions) {
-                let own = format!("{name}_{prefix}{axis}");
+                let own = suffixed(name, &format!("{prefix}{axis}"));
                 *x = self.coordinate(&own);
                 names.push((own.clone(), own + "'"));
             }
@@ -234,9 +248,9 @@ impl<'g> Model<'g> {
             self.kinetic(&format!("turning of {name}"), turning);
         }
         for (at, &(i, e)) in arms.iter().enumerate() {
-            self.constraint(&format!("{name}_{0}{0}", NODES[i]), dot(e, e), 1.0);
+            self.constraint(&suffixed(name, &format!("{0}{0}", NODES[i])), dot(e, e), 1.0);
             for &(j, f) in &arms[..at] {
-                self.constraint(&format!("{name}_{}{}", NODES[j], NODES[i]), dot(f, e), 0.0);
+                self.constraint(&suffixed(name, &format!("{}{}", NODES[j], NODES[i])), dot(f, e), 0.0);
             }
         }
         let body =
@@ -330,6 +344,12 @@ impl<'g> Body<'g> {
     pub fn nodes(&self) -> Vec<Vec<Expr<'g>>> {
         let all = [Some(self.centre)].into_iter().chain(self.nodes);
         all.flatten().map(|node| node[..self.dimensions].to_vec()).collect()
+    }
+
+    /// Along which principal axes it extends, and so has a node.
+    #[must_use]
+    pub fn extends(&self) -> [bool; 3] {
+        self.nodes.map(|node| node.is_some())
     }
 
     /// The second moments of mass per unit mass along the axes of the nodes.

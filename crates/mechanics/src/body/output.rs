@@ -204,12 +204,23 @@ impl<'g> Model<'g> {
 
     /// Position and momentum of all that has mass; the bodies' centres are among the particles.
     fn moving(&self) -> impl Iterator<Item = ([Expr<'g>; 3], [Expr<'g>; 3])> {
-        self.particles.iter().filter(|p| !p.inertias.is_empty()).map(|particle| {
+        let particles = self.particles.iter().filter(|p| !p.inertias.is_empty());
+        let particles = particles.map(|particle| {
             let mut x = [self.number(0.0); 3];
             x.iter_mut().zip(&particle.position).for_each(|(to, &from)| *to = from);
             let mut p = self.velocities(x);
             p.iter_mut().zip(&particle.inertias).for_each(|(p, &m)| *p = m * *p);
             (x, p)
-        })
+        });
+        let nodes = self.lumped.iter().flat_map(move |nodes| {
+            (0..nodes.masses.len()).map(move |node| {
+                let mut x = [self.number(0.0); 3];
+                let own = &self.all_coordinates()[nodes.first + node * nodes.width..][..nodes.width];
+                x.iter_mut().zip(own).for_each(|(to, &from)| *to = from);
+                let mass = nodes.mass(node, self.time);
+                (x, self.velocities(x).map(|v| mass * v))
+            })
+        });
+        particles.chain(nodes)
     }
 }

@@ -259,6 +259,21 @@ impl ConstraintFactors {
         }
     }
 
+    /// Adds what impulses do to velocities, of the coordinates whose masses constraints touch: out += M⁻¹ p.
+    pub(crate) fn add_velocities(&self, p: &[f64], out: &mut [f64]) {
+        let width = self.width;
+        for (component, members) in self.layout.components.iter().zip(&self.layout.members) {
+            for (row, &i) in members.iter().enumerate() {
+                for (column, &j) in members.iter().enumerate() {
+                    for lane in 0..width {
+                        let entry = (component.first + row * component.size + column) * width + lane;
+                        out[i as usize * width + lane] += self.inverse[entry] * p[j as usize * width + lane];
+                    }
+                }
+            }
+        }
+    }
+
     /// Σ |G_ki| of a constraint, in a lane: by how much it changes at most where every coordinate changes by 1.
     #[must_use]
     pub fn steepness(&self, constraint: usize, lane: usize) -> f64 {

@@ -11,7 +11,6 @@
 pub(crate) mod angle;
 pub(crate) mod factors;
 pub(crate) mod flow;
-pub(crate) mod jump;
 pub(crate) mod orthogonal;
 pub(crate) mod project;
 pub(crate) mod shake;

@@ -142,6 +142,21 @@ impl ShakeFactors {
         }
     }
 
+    /// Replaces b by λ with G(q₀) M⁻¹ G(q₁)ᵀ λ = b: the transposed matrix.
+    pub fn solve_transposed(&mut self, b: &mut [f64]) {
+        match self.width {
+            1 => self.solve_transposed_in::<1>(b),
+            _ => self.solve_transposed_in::<LANES>(b),
+        }
+    }
+
+    fn solve_transposed_in<const W: usize>(&mut self, b: &mut [f64]) {
+        let ShakeFactors { layout, kept: Factors { inverse, lower, upper }, ordered: x, .. } = self;
+        layout.elimination.gather::<W>(b, x);
+        layout.elimination.solve_transposed::<W>(inverse, lower, upper, x);
+        layout.elimination.scatter::<W>(x, b);
+    }
+
     fn eliminate<const W: usize>(&mut self, factors: &ConstraintFactors, lanes: &[bool]) {
         let ShakeFactors { layout, jacobian, latest, kept, .. } = self;
         layout.diagonal.fill::<W>(jacobian, &factors.spread, &mut latest.inverse);
@@ -221,6 +236,17 @@ mod tests {
         for (k, (found, expected)) in image.iter().zip(&lambda).enumerate() {
             let off = (found - expected).abs();
             assert!((off < 1e-11) == (k % LANES != LANES - 1), "{k}: {found} {expected}");
+        }
+        // The transposed matrix: (A⁻ᵀλ)·μ is λ·(A⁻¹μ).
+        let mu: Vec<f64> = (0..7 * LANES).map(|k| (2.0 * k as f64).sin()).collect();
+        let (mut left, mut right) = (lambda.clone(), mu.clone());
+        shake.solve_transposed(&mut left);
+        shake.solve(&mut right);
+        for lane in 0..LANES {
+            let product =
+                |a: &[f64], b: &[f64]| (lane..a.len()).step_by(LANES).map(|k| a[k] * b[k]).sum::<f64>();
+            let (left, right) = (product(&left, &mu), product(&lambda, &right));
+            assert!((left - right).abs() < 1e-11 * left.abs().max(1.0), "{lane}: {left} {right}");
         }
     }
 }

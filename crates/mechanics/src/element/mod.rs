@@ -14,12 +14,13 @@ pub use evaluator::{ElementHessians, ElementsError, ElementsEvaluator};
 use crate::check::{Kind, declared, uses};
 use crate::energy::EnergyError;
 use crate::equations::{depend, rate};
-use crate::error::{ModelError, Site, TermKind};
+use crate::error::{EvalError, ModelError, Site, TermKind};
 use crate::source::Source;
+use crate::system::System;
 use leastaction_compile::{CodeError, CompileError, Kernel, Program};
 use leastaction_expr::{Expr, Graph, Id, rebind};
 use parts::Parts;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use sum::{ElementSum, Into};
 
 /// One formula over many elements: the potential energy Σ V(x…, c…, t) where x are coordinates that each element reads, and c constants
@@ -77,6 +78,21 @@ pub(crate) struct ElementEnergy {
     /// ∂V/∂t, if time is one of the inputs.
     pub(crate) energy_rate: Option<Arc<ElementSum>>,
     pub(crate) formula: ElementFormula,
+    /// What parameters do to forces along a direction, derived when it is asked for.
+    by_parameters: OnceLock<Vec<(u32, Arc<ElementSum>)>>,
+}
+
+impl ElementEnergy {
+    /// Σ dᵢ ∂fᵢ/∂c of all elements, for a direction d and each parameter c that their energy reads, by its place.
+    pub(crate) fn by_parameters(&self, system: &System) -> Result<&[(u32, Arc<ElementSum>)], EvalError> {
+        if let Some(known) = self.by_parameters.get() {
+            return Ok(known);
+        }
+        let derived = system.with_source(|source| source.parameter_slopes(self));
+        let what = "derivatives of forces by parameters";
+        let derived = derived.map_err(|source| EvalError::Compile { what, source })?;
+        Ok(self.by_parameters.get_or_init(|| derived))
+    }
 }
 
 /// The formula of elements without its graph, which the system keeps: from it, Hessians are derived when they are asked for.
@@ -130,6 +146,25 @@ impl Source {
         let elements = energy.formula.on(&self.graph);
         let parameters = self.expressions(&self.parameters);
         elements.compile_hessians(self.graph.at(self.time), &parameters, Kernel::compile_lightly)
+    }
+
+    /// What each parameter that an energy reads does to the forces of its elements, along a direction.
+    fn parameter_slopes(&self, energy: &ElementEnergy) -> Result<Vec<(u32, Arc<ElementSum>)>, CodeError> {
+        let elements = energy.formula.on(&self.graph);
+        let (time, parameters) = (self.graph.at(self.time), self.expressions(&self.parameters));
+        let derived = elements.derived();
+        let directions: Vec<_> = elements.slots.iter().map(|&slot| rate(slot)).collect();
+        let (parts, used) = (elements.parts(), elements.expressions());
+        let read = parameters.iter().zip(0..).filter(|(parameter, _)| depend(&used, &[**parameter]));
+        let slopes = read.map(|(&parameter, place)| {
+            let change = elements.force_change(&derived, &[(parameter, parameter.like(1.0))]);
+            let along = self.graph.sum(change.iter().zip(&directions).map(|(&change, &d)| change * d));
+            let compile = Kernel::compile_lightly;
+            let sum =
+                elements.sum(&parts, time, &parameters, &[&directions], &[along], Into::Total, &compile)?;
+            Ok((place, Arc::new(sum)))
+        });
+        slopes.collect()
     }
 }
 
@@ -265,6 +300,7 @@ impl<'g> Elements<'g> {
                 false => None,
             },
             formula: ElementFormula::new(self),
+            by_parameters: OnceLock::new(),
         })
     }
 

@@ -1,5 +1,6 @@
 //! Dissipation over elements: one dissipation function D(q, v) of an element, summed over many.
 
+use super::sum::{EnergySum, Place};
 use crate::check::{Kind, declared, uses};
 use crate::element::Elements;
 use crate::element::map::Lanes;
@@ -7,6 +8,7 @@ use crate::element::sum::{ElementSum, Into, SumEvaluator};
 use crate::energy::EnergyError;
 use crate::equations::rate;
 use crate::error::{EvalError, ModelError, Site, TermKind};
+use crate::inverse::grow;
 use crate::parameters::Parameters;
 use leastaction_compile::{CodeError, CompileError, Kernel, LANES, Program};
 use leastaction_expr::{Expr, Graph, IntoExpr, jvp, rebind};
@@ -160,5 +162,56 @@ impl DissipationTerm {
             }
         }
         Ok(())
+    }
+}
+
+impl EnergySum {
+    /// Adds −∂²D/∂v∂q and −∂²D/∂v², column by column, to the second and third part of derivatives in configuration space.
+    pub(super) fn add_loss_changes(&mut self, at: Place<'_>, out: &mut [f64]) -> Result<(), EvalError> {
+        if self.losses.is_empty() {
+            return Ok(());
+        }
+        let (n, width, all) = (self.degrees, at.t.len(), at.velocities.len());
+        let EnergySum { losses, direction, change, .. } = self;
+        grow(direction, 2 * all);
+        grow(change, all);
+        let (direction, change) = (&mut direction[..2 * all], &mut change[..all]);
+        direction.fill(0.0);
+        for (part, j) in [0, 1].into_iter().flat_map(|part| (0..n).map(move |j| (part, j))) {
+            let place = part * all + j * width;
+            direction[place..][..width].fill(1.0);
+            change.fill(0.0);
+            let (dq, dv) = direction.split_at(all);
+            for loss in losses.iter_mut() {
+                loss.add(Lost::Change(dq, dv), at.t, at.states, at.velocities, change)?;
+            }
+            direction[place..][..width].fill(0.0);
+            for (i, change) in change.chunks_exact(width).enumerate().take(n) {
+                let entries = &mut out[(((1 + part) * n + i) * n + j) * width..][..width];
+                entries.iter_mut().zip(change).for_each(|(entry, change)| *entry += change);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds −(∂²D/∂v²) d at rest for a direction of one state.
+    pub(crate) fn add_loss_change(
+        &mut self,
+        at: Place<'_>,
+        direction: &[f64],
+        forces: &mut [f64],
+    ) -> Result<(), EvalError> {
+        let still = vec![0.0; self.degrees];
+        self.with_held(Place { velocities: &still, ..at }, |sum, at| {
+            let all = at.velocities.len();
+            let (zero, mut along, mut change) = (vec![0.0; all], direction.to_vec(), vec![0.0; all]);
+            along.resize(all, 0.0);
+            // Small motions are about rest, whatever moves what is held.
+            for loss in &mut sum.losses {
+                loss.add(Lost::Change(&zero, &along), at.t, at.states, &zero, &mut change)?;
+            }
+            forces.iter_mut().zip(&change).for_each(|(force, change)| *force += change);
+            Ok(())
+        })
     }
 }

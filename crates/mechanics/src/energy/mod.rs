@@ -185,6 +185,19 @@ pub trait OpaqueEnergy: Send + Sync {
 
     /// (∂²V/∂q²) d for a direction d, in rows as those of q.
     fn hessian_product(&self, at: Batch<'_>, direction: &[f64], memory: &mut [f64], out: &mut [f64]);
+
+    /// Σᵢ dᵢ ∂²V/∂qᵢ∂c for a direction d, by each parameter c that is read, in rows as those of the parameters. Returns whether that is known: without it runs
+    /// have no gradients by these parameters.
+    fn gradient_by_parameters(
+        &self,
+        at: Batch<'_>,
+        direction: &[f64],
+        memory: &mut [f64],
+        out: &mut [f64],
+    ) -> bool {
+        let _ = (at, direction, memory, out);
+        false
+    }
 }
 
 /// An [`OpaqueEnergy`] with what it declares.

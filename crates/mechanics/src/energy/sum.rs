@@ -11,6 +11,7 @@ use crate::held::table::{HeldTable, HeldValues};
 use crate::inverse::grow;
 use crate::parameters::Parameters;
 use crate::quantity::Quantity;
+use crate::system::System;
 use leastaction_compile::LANES;
 use std::sync::Arc;
 
@@ -28,6 +29,14 @@ impl SystemEnergies {
     pub(crate) fn first(&self) -> Option<&str> {
         let energies = self.terms.iter().map(|energy| energy.name.as_str());
         energies.chain(self.losses.iter().map(|loss| loss.name.as_str())).next()
+    }
+
+    /// Whether an energy depends on time.
+    pub(crate) fn depend_on_time(&self) -> bool {
+        self.terms.iter().any(|energy| match &energy.kind {
+            SystemEnergyKind::Opaque(opaque) => opaque.opaque.time,
+            SystemEnergyKind::Elements(elements) => elements.energy_rate.is_some(),
+        })
     }
 
     /// An energy that depends on time, nobody knows how.
@@ -62,13 +71,13 @@ pub(crate) struct OpaqueTerm {
 #[derive(Clone)]
 pub(crate) struct EnergySum {
     terms: Vec<Term>,
-    losses: Vec<DissipationTerm>,
-    degrees: usize,
+    pub(super) losses: Vec<DissipationTerm>,
+    pub(super) degrees: usize,
     shares: usize,
     held: Option<Box<Held>>,
     /// A unit direction, and what forces change by along it.
-    direction: Vec<f64>,
-    change: Vec<f64>,
+    pub(super) direction: Vec<f64>,
+    pub(super) change: Vec<f64>,
     memory: Memory,
 }
 
@@ -101,6 +110,8 @@ struct ElementTerm {
     force_change: SumEvaluator,
     /// If it depends on time.
     energy_rate: Option<SumEvaluator>,
+    /// What a parameter does to forces along a direction, for each that the energy reads; once that is asked for.
+    by_parameters: Option<Vec<(u32, SumEvaluator)>>,
 }
 
 /// Room for opaque energies: what they read, along what, what they give, and what they work with.
@@ -158,6 +169,7 @@ impl EnergySum {
                     energy: SumEvaluator::new(&elements.energy, parameters)?,
                     force: SumEvaluator::new(&elements.force, parameters)?,
                     force_change: SumEvaluator::new(&elements.force_change, parameters)?,
+                    by_parameters: None,
                 })),
             };
             Ok(Term { share: energy.share, kind })
@@ -187,6 +199,11 @@ impl EnergySum {
         !self.losses.is_empty()
     }
 
+    /// Whether an energy reads coordinates that are held.
+    pub(crate) fn reads_held(&self) -> bool {
+        self.held.is_some()
+    }
+
     pub(crate) fn set_parameters(&mut self, values: &[f64]) -> Result<(), EvalError> {
         for held in self.held.iter_mut().flat_map(|held| held.tables()) {
             held.set_parameters(values)?;
@@ -208,8 +225,9 @@ impl EnergySum {
     ) -> Result<(), EvalError> {
         for term in &mut self.terms {
             if let TermKind::Elements(elements) = &mut term.kind {
-                let ElementTerm { energy, force, force_change, energy_rate } = &mut **elements;
-                let all = [energy, force, force_change].into_iter().chain(energy_rate);
+                let ElementTerm { energy, force, force_change, energy_rate, by_parameters } = &mut **elements;
+                let slopes = by_parameters.iter_mut().flatten().map(|(_, slope)| slope);
+                let all = [energy, force, force_change].into_iter().chain(energy_rate).chain(slopes);
                 all.into_iter().try_for_each(&mut set)?;
             }
         }
@@ -360,7 +378,7 @@ impl EnergySum {
         result
     }
 
-    /// Adds −(∂²V/∂q²) d for a direction of one state: of all energies, or of opaque ones alone.
+    /// Adds −(∂²V/∂q²) d for directions, in any number of lanes: of all energies, or of opaque ones alone.
     pub(crate) fn add_change(
         &mut self,
         at: Place<'_>,
@@ -368,8 +386,8 @@ impl EnergySum {
         direction: &[f64],
         forces: &mut [f64],
     ) -> Result<(), EvalError> {
-        let n = self.degrees;
-        let all = n + self.held.as_ref().map_or(0, |held| held.values.len());
+        let (n, width) = (self.degrees * at.t.len(), at.t.len());
+        let all = n + self.held.as_ref().map_or(0, |held| held.values.len()) * width;
         let (mut along, mut change) = (std::mem::take(&mut self.direction), std::mem::take(&mut self.change));
         grow(&mut along, all);
         grow(&mut change, all);
@@ -385,6 +403,42 @@ impl EnergySum {
         forces.iter_mut().zip(&change[..n]).for_each(|(force, change)| *force += change);
         (self.direction, self.change) = (along, change);
         result
+    }
+
+    /// Adds what weights of forces give to parameters, in rows: Σ wᵢ ∂fᵢ/∂c.
+    pub(crate) fn add_parameter_slopes(
+        &mut self,
+        system: &System,
+        at: Place<'_>,
+        weights: &[f64],
+        rows: &mut [f64],
+    ) -> Result<(), EvalError> {
+        let EnergySum { terms, memory, .. } = self;
+        for (term, energy) in terms.iter_mut().zip(&system.energies().terms) {
+            match (&mut term.kind, &energy.kind) {
+                (TermKind::Opaque(opaque), _) => opaque.add_parameter_slopes(at, weights, memory, rows),
+                (TermKind::Elements(term), SystemEnergyKind::Elements(elements)) => {
+                    let slopes = match &mut term.by_parameters {
+                        Some(slopes) => slopes,
+                        empty => empty.insert(
+                            (elements.by_parameters(system)?.iter())
+                                .map(|(place, sum)| Ok((*place, SumEvaluator::new(sum, at.parameters)?)))
+                                .collect::<Result<_, EvalError>>()?,
+                        ),
+                    };
+                    let width = at.t.len();
+                    let shared = if term.energy_rate.is_some() { at.t } else { &[] };
+                    for (place, slope) in slopes {
+                        let row = &mut rows[*place as usize * width..][..width];
+                        slope.eval(Lanes::whole(width), &[at.states, weights], shared, row)?;
+                    }
+                }
+                (TermKind::Elements(_), SystemEnergyKind::Opaque(_)) => {
+                    unreachable!("terms stand in the order of the system's")
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Adds energies to their shares, to V and to H, and takes them from L.
@@ -435,34 +489,6 @@ impl EnergySum {
             let moved = &mut held.velocities[len..][..count];
             moved.iter_mut().for_each(|v| *v = -*v);
             add_products(&held.forces[len..][..count], moved, driven);
-        }
-        Ok(())
-    }
-
-    /// Adds −∂²D/∂v∂q and −∂²D/∂v², column by column, to the second and third part of derivatives in configuration space.
-    fn add_loss_changes(&mut self, at: Place<'_>, out: &mut [f64]) -> Result<(), EvalError> {
-        if self.losses.is_empty() {
-            return Ok(());
-        }
-        let (n, width, all) = (self.degrees, at.t.len(), at.velocities.len());
-        let EnergySum { losses, direction, change, .. } = self;
-        grow(direction, 2 * all);
-        grow(change, all);
-        let (direction, change) = (&mut direction[..2 * all], &mut change[..all]);
-        direction.fill(0.0);
-        for (part, j) in [0, 1].into_iter().flat_map(|part| (0..n).map(move |j| (part, j))) {
-            let place = part * all + j * width;
-            direction[place..][..width].fill(1.0);
-            change.fill(0.0);
-            let (dq, dv) = direction.split_at(all);
-            for loss in losses.iter_mut() {
-                loss.add(Lost::Change(dq, dv), at.t, at.states, at.velocities, change)?;
-            }
-            direction[place..][..width].fill(0.0);
-            for (i, change) in change.chunks_exact(width).enumerate().take(n) {
-                let entries = &mut out[(((1 + part) * n + i) * n + j) * width..][..width];
-                entries.iter_mut().zip(change).for_each(|(entry, change)| *entry += change);
-            }
         }
         Ok(())
     }
@@ -529,7 +555,7 @@ impl Term {
                 Ok(())
             }
             TermKind::Elements(elements) => {
-                let ElementTerm { energy, force, force_change, energy_rate } = &mut **elements;
+                let ElementTerm { energy, force, force_change, energy_rate, .. } = &mut **elements;
                 for offset in (0..t.len()).step_by(LANES) {
                     let lanes = Lanes { width: t.len().min(LANES), stride: t.len(), offset };
                     let shared = if energy_rate.is_some() { &t[offset..][..lanes.width] } else { &[] };
@@ -551,11 +577,36 @@ impl Term {
 }
 
 impl OpaqueTerm {
-    fn add(&self, what: What<'_>, at: Place<'_>, memory: &mut Memory, out: &mut [f64]) {
-        let OpaqueTerm { opaque: Opaque { energy, coordinates, .. }, parameters: read } = self;
+    /// Adds what weights of forces give to the parameters that are read: NaN if the energy does not tell.
+    fn add_parameter_slopes(&self, at: Place<'_>, weights: &[f64], memory: &mut Memory, rows: &mut [f64]) {
+        if self.parameters.is_empty() {
+            return;
+        }
+        let width = at.t.len();
+        let needed = self.opaque.energy.memory(width);
+        let (batch, direction) = self.gather(at, Some(weights), memory);
+        let mut found = vec![0.0; self.parameters.len() * width];
+        let mut own = vec![0.0; needed];
+        if !self.opaque.energy.gradient_by_parameters(batch, direction, &mut own, &mut found) {
+            found.fill(f64::NAN);
+        }
+        for (row, &place) in found.chunks_exact(width).zip(&*self.parameters) {
+            let sums = &mut rows[place as usize * width..][..width];
+            sums.iter_mut().zip(row).for_each(|(sum, slope)| *sum -= slope);
+        }
+    }
+
+    /// What the energy reads, and a direction of that.
+    fn gather<'m>(
+        &self,
+        at: Place<'m>,
+        along: Option<&[f64]>,
+        memory: &'m mut Memory,
+    ) -> (Batch<'m>, &'m [f64]) {
+        let OpaqueTerm { opaque: Opaque { coordinates, .. }, parameters: read } = self;
         let (t, width) = (at.t, at.t.len());
         let len = coordinates.len() * width;
-        let Memory { q, parameters, direction, out: found, own } = memory;
+        let Memory { q, parameters, direction, .. } = memory;
         let gather = |from: &[f64], to: &mut Vec<f64>| {
             grow(to, len);
             for (row, &i) in to.chunks_exact_mut(width).zip(&**coordinates) {
@@ -572,27 +623,39 @@ impl OpaqueTerm {
             });
         }
         gather(at.states, q);
-        let parameters = &parameters[..read.len() * width];
-        let (at, needed) = (Batch { t, q: &q[..len], parameters, stride: width }, energy.memory(width));
-        grow(own, needed);
-        grow(found, len.max(width));
-        let own = &mut own[..needed];
+        if let Some(along) = along {
+            gather(along, direction);
+        }
+        let (parameters, along) = (&parameters[..read.len() * width], along.map_or(0, |_| len));
+        (Batch { t, q: &q[..len], parameters, stride: width }, &direction[..along])
+    }
+
+    fn add(&self, what: What<'_>, at: Place<'_>, memory: &mut Memory, out: &mut [f64]) {
+        let Opaque { energy, coordinates, .. } = &self.opaque;
+        let width = at.t.len();
+        let len = coordinates.len() * width;
+        let (mut found, mut own) = (std::mem::take(&mut memory.out), std::mem::take(&mut memory.own));
+        grow(&mut found, len.max(width));
+        grow(&mut own, energy.memory(width));
+        let along = if let What::Change(along) = what { Some(along) } else { None };
+        let (batch, direction) = self.gather(at, along, memory);
+        let working = &mut own[..energy.memory(width)];
         match what {
-            What::Energy => {
-                energy.energy(at, own, &mut found[..width]);
-                out.iter_mut().zip(&*found).for_each(|(sum, energy)| *sum += energy);
-                return;
-            }
-            What::Rate => return, // it is known to nobody
-            What::Force => energy.gradient(at, own, &mut found[..len]),
-            What::Change(along) => {
-                gather(along, direction);
-                energy.hessian_product(at, &direction[..len], own, &mut found[..len]);
+            What::Energy => energy.energy(batch, working, &mut found[..width]),
+            What::Force => energy.gradient(batch, working, &mut found[..len]),
+            What::Change(_) => energy.hessian_product(batch, direction, working, &mut found[..len]),
+            What::Rate => {} // it is known to nobody
+        }
+        match what {
+            What::Energy => out.iter_mut().zip(&found).for_each(|(sum, energy)| *sum += energy),
+            What::Rate => {}
+            What::Force | What::Change(_) => {
+                for (row, &i) in found.chunks_exact(width).zip(&**coordinates) {
+                    let sums = &mut out[i as usize * width..][..width];
+                    sums.iter_mut().zip(row).for_each(|(sum, slope)| *sum -= slope);
+                }
             }
         }
-        for (row, &i) in found.chunks_exact(width).zip(&**coordinates) {
-            let sums = &mut out[i as usize * width..][..width];
-            sums.iter_mut().zip(row).for_each(|(sum, slope)| *sum -= slope);
-        }
+        (memory.out, memory.own) = (found, own);
     }
 }

@@ -42,6 +42,12 @@ pub enum EvalError {
         /// The name of the energy.
         energy: String,
     },
+    /// The quantity has no derivatives backwards.
+    #[error("there are no derivatives backwards of this system: {why}")]
+    NoReverse {
+        /// What stands in the way.
+        why: &'static str,
+    },
     /// The mass matrix is singular at this state.
     #[error("the mass matrix is singular at t = {t}: the motion of `{coordinate}` is not determined there")]
     SingularMass {
@@ -89,6 +95,7 @@ impl EvalError {
             | EvalError::WrongLength { .. }
             | EvalError::Undefined { .. }
             | EvalError::NoFormula { .. }
+            | EvalError::NoReverse { .. }
             | EvalError::Compile { .. } => None,
         }
     }

@@ -207,6 +207,13 @@ pub enum ModelError {
         /// The name under which they are held.
         name: String,
     },
+    /// A formula reads a node whose mass is coupled with others, or it is moved.
+    CoupledNode {
+        /// The nodes.
+        nodes: String,
+        /// One of them.
+        node: String,
+    },
     /// A model states both a Lagrangian part and a Hamiltonian.
     MixedForms {
         /// The other part: a term, or a particle.
@@ -278,6 +285,11 @@ pub enum ModelError {
     JumpingConstraint {
         /// The constraint.
         constraint: String,
+    },
+    /// The place of a mass jumps in time.
+    JumpingPlace {
+        /// The particle.
+        particle: String,
     },
     /// A constraint of velocities in a model that states a Hamiltonian.
     VelocityConstraint {
@@ -351,6 +363,10 @@ impl ModelError {
                 Advice::cause(format!("`{name}` holds coordinates of a model that states a Hamiltonian"))
                     .remedy("state energies instead, or put the values into the Hamiltonian")
             }
+            E::CoupledNode { nodes, node } => Advice::cause(format!(
+                "the masses of `{nodes}` are consistent, and `{node}` is read by a formula or a constraint, or moved with time"
+            ))
+            .remedy("give the nodes lumped masses, or state the energy as a field over elements"),
             E::MixedForms { name } => {
                 Advice::cause(format!("the model states a Hamiltonian and also `{name}`"))
                     .remedy("state the motion one way (potentials may be added to a Hamiltonian)")
@@ -396,6 +412,10 @@ impl ModelError {
             E::JumpingConstraint { constraint } => Advice::cause(format!(
                 "the constraint{} jumps, by `floor`, `sign`, a comparison or a `select` whose pieces do not meet, and nothing that moves can follow it",
                 named(constraint)
+            ))
+            .remedy("use something continuous, as min(1, max(0, t)) for a ramp; select may join pieces that meet"),
+            E::JumpingPlace { particle } => Advice::cause(format!(
+                "the place of `{particle}` jumps in time, by `floor`, `sign`, a comparison or a `select` whose pieces do not meet, and no mass can follow it"
             ))
             .remedy("use something continuous, as min(1, max(0, t)) for a ramp; select may join pieces that meet"),
             E::VelocityConstraint { constraint } => Advice::cause(format!(

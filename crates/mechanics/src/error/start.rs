@@ -70,6 +70,15 @@ pub enum StartError {
         /// The coordinates that move without inertia.
         coordinates: Vec<String>,
     },
+    /// Another velocity has the same momentum, and is the one that the equations of motion find.
+    OtherVelocity {
+        /// The velocity.
+        name: String,
+        /// What is given.
+        given: f64,
+        /// What is found.
+        other: f64,
+    },
     /// A coordinate that a constraint holds is given another value.
     Held {
         /// The coordinate, or its velocity.
@@ -135,6 +144,10 @@ impl StartError {
                     list(coordinates)
                 ))
             }
+            E::OtherVelocity { name, given, other } => Advice::cause(format!(
+                "the start sets `{name}` to {given}, but {other} has the same momentum, and is what the equations of motion find"
+            ))
+            .remedy("momenta do not tell velocities apart here: write an energy whose momenta do, as where ∂²L/∂v² keeps its sign"),
             E::Held { name, value, held, constraint } => Advice::cause(format!(
                 "the start sets `{name}` to {value}, but the constraint{} holds it at {held}",
                 named(constraint)

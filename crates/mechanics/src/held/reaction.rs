@@ -9,6 +9,7 @@ use crate::engine::check;
 use crate::equations::rate;
 use crate::error::{EvalError, ModelError};
 use crate::inverse::grow;
+use crate::lumped::split::LumpedNodes;
 use crate::model::{Model, Term};
 use crate::quantity::Quantity;
 use leastaction_expr::{Direction, Entry, Expr, Id, Variables, jacobian, rebind, substitute};
@@ -115,18 +116,20 @@ impl<'g> Reactions<'g> {
         self.values.iter().copied().chain(entries).collect()
     }
 
-    pub(crate) fn layout(&self) -> ReactionLayout {
-        let places = |entries: &[Entry<'g>]| entries.iter().map(|entry| (entry.row, entry.column)).collect();
+    /// Where they belong among so many held coordinates; nodes may be among these, and among the coordinates.
+    pub(crate) fn layout(&self, held: usize, nodes: Option<&LumpedNodes<'g>>) -> ReactionLayout {
+        let row = |row: usize| nodes.map_or(row, |nodes| nodes.formula_held[row] as usize);
+        let column = |column: usize| nodes.map_or(column, |nodes| nodes.formula[column] as usize);
         ReactionLayout {
-            held: self.values.len(),
-            inertia: places(&self.inertia),
-            slopes: places(&self.slopes),
+            held,
+            inertia: self.inertia.iter().map(|entry| (row(entry.row), column(entry.column))).collect(),
+            slopes: self.slopes.iter().map(|entry| (entry.row, row(entry.column))).collect(),
         }
     }
 }
 
 impl ReactionLayout {
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.held + self.inertia.len() + self.slopes.len()
     }
 }

@@ -35,6 +35,7 @@ pub(crate) fn hold<'g>(
         constants: parameters.iter().map(|(p, _)| p.id()).collect(),
         velocities: Substitution::new(graph),
         branches: FxHashMap::default(),
+        meanings: Vec::new(),
         all_found: false,
         mixes: false,
         conditions: FxHashMap::default(),
@@ -110,6 +111,8 @@ struct Holder<'g> {
     velocities: Substitution<'g>,
     /// The switch whose branch a symbol is.
     branches: FxHashMap<Id, usize>,
+    /// What the symbol of a branch stands for, for people.
+    meanings: Vec<(Expr<'g>, Expr<'g>)>,
     /// What nodes become that change.
     images: FxHashMap<Id, Expr<'g>>,
     found: Vec<Found<'g>>,
@@ -253,7 +256,13 @@ impl<'g> Holder<'g> {
         self.branches.insert(branch.id(), place);
         let slope = symbols_of(&function.gradient(&[self.time]));
         let affine = of_time && !slope.contains(&self.time);
-        let switch = Switch { what: function.to_string(), kind, of_time, affine, nested, slides: false };
+        let what = function.substitute(&self.meanings);
+        let rounded = match kind {
+            SwitchKind::Side => what.sign(),
+            SwitchKind::Floor => what.floor(),
+        };
+        self.meanings.push((branch, rounded));
+        let switch = Switch { what: what.to_string(), kind, of_time, affine, nested, slides: false };
         self.found.push(Found { function, branch, switch });
         Some(branch)
     }

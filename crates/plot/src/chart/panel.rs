@@ -83,6 +83,11 @@ impl Panel {
         }
     }
 
+    /// Nothing: room that is left free.
+    pub(crate) fn blank() -> Panel {
+        Panel::picture("", Image { cells: Vec::new(), columns: 0, smooth: false })
+    }
+
     /// A picture under a title.
     pub(crate) fn picture(title: impl Into<String>, picture: Image) -> Panel {
         let axis = || Axis::linear("", [0.0, 1.0], 0.0);

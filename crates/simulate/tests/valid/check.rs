@@ -1,10 +1,11 @@
 //! What must hold for every valid model.
 
 use super::write::Model;
+use crate::networks::{beside_weights, folder};
 use crate::sampled::{one_by_one, together};
 use leastaction_expr::{Graph, Random};
 use leastaction_integrate::{Card, Work};
-use leastaction_language::{Setup, format, read};
+use leastaction_language::{Setup, format, read, read_in};
 use leastaction_mechanics::Term;
 use leastaction_simulate::{Overrides, Source};
 use std::collections::hash_map::DefaultHasher;
@@ -25,7 +26,7 @@ pub(super) const CHECKS: &[(&str, Check)] = &[
 ];
 
 fn source(model: &Model) -> Source {
-    Source::text("model", &model.text)
+    beside_weights(&model.text)
 }
 
 fn is_valid(model: &Model) -> Result<bool, String> {
@@ -40,7 +41,8 @@ fn is_valid(model: &Model) -> Result<bool, String> {
 /// All that a text says, in words.
 fn meaning(text: &str) -> Result<String, String> {
     let graph = Graph::new();
-    let setup = read(&graph, text, &[]).map_err(|errors| errors.render("model", text, false))?;
+    let setup = read_in(&graph, text, &[], Some(folder()), &[])
+        .map_err(|errors| errors.render("model", text, false))?;
     let Setup { about, model, start, plan, outputs, invariants, events, drawing, .. } = &setup;
     let equations = model.equations().map_err(|error| error.to_string())?;
     let mut all = format!("{about}\n{equations}\n{plan:?}\n{drawing:?}\n");
@@ -86,7 +88,7 @@ fn formats(model: &Model) -> Result<bool, String> {
 
 fn prints(model: &Model) -> Result<bool, String> {
     let graph = Graph::new();
-    let setup = read(&graph, &model.text, &[]).map_err(|errors| errors.to_string())?;
+    let setup = read_in(&graph, &model.text, &[], Some(folder()), &[]).map_err(|errors| errors.to_string())?;
     let equations = setup.model.equations().map_err(|error| error.to_string())?;
     let terms = setup.outputs.iter().chain(&setup.start).map(|term| term.value);
     let forces = equations.forces();

@@ -1,6 +1,7 @@
 //! Valid models at random, and what must hold for each: its form when it is formatted, its expressions when they are printed and read again, both forms of mechanics,
 //! all methods, runs and ensembles, and all backends.
 
+mod bodies;
 mod check;
 mod write;
 

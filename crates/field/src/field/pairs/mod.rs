@@ -108,6 +108,7 @@ impl<'g> Field<'g> {
             let program = Program::lean(inputs, &parameters, outputs).map_err(CodeError::from)?;
             Ok(Kernel::compile_lightly(program).map_err(CodeError::from)?)
         };
+        let (gradient, product) = (unmirrored(&gradient), unmirrored(&product));
         let inputs = [&slots[..], &names, uniform].concat();
         let with_directions = [&slots[..], &directions, &names, uniform].concat();
         let each = own.len();
@@ -119,12 +120,19 @@ impl<'g> Field<'g> {
             parameters: parameters.iter().map(ToString::to_string).collect(),
             timed,
             energy: kernel(&inputs, &[self.energy])?,
-            gradient: kernel(&inputs, &gradient)?,
-            product: kernel(&with_directions, &product)?,
+            gradient: kernel(&inputs, gradient)?,
+            product: kernel(&with_directions, product)?,
             cutoff: self.cutoff.map(|cutoff| kernel(&[], &[cutoff])).transpose()?,
             benches: Mutex::default(),
         })))
     }
+}
+
+/// What a pair gives to its first node, and to its second one unless that is the opposite.
+fn unmirrored<'a, 'g>(both: &'a [Expr<'g>]) -> &'a [Expr<'g>] {
+    let (first, second) = both.split_at(both.len() / 2);
+    let is_mirrored = first.iter().zip(second).all(|(one, other)| (-*one).id() == other.id());
+    if is_mirrored { first } else { both }
 }
 
 impl Pairs {
@@ -252,7 +260,7 @@ impl Bench {
             What::Gradient => (gradient, &[][..]),
             What::Product(_) => (product, direction.as_chunks::<3>().0),
         };
-        let outputs = if matches!(what, What::Energy) { 1 } else { 6 };
+        let outputs = evaluator.kernel().program().outputs().len();
         let places = if direction.is_empty() { 6 } else { 12 };
         let inputs = places + 2 * own.each + usize::from(time.is_some());
         sums.fill(0.0);
@@ -286,9 +294,13 @@ impl Bench {
                 match *rows {
                     [row] => block.iter().zip(row).for_each(|(_, energy)| total += energy),
                     _ => {
+                        let (first, second) = (&rows[..3], &rows[3..]);
                         for (lane, &[a, b]) in block.iter().enumerate() {
-                            (0..3).for_each(|axis| sums[a as usize][axis] += rows[axis][lane]);
-                            (0..3).for_each(|axis| sums[b as usize][axis] += rows[3 + axis][lane]);
+                            (0..3).for_each(|axis| sums[a as usize][axis] += first[axis][lane]);
+                            match second {
+                                [] => (0..3).for_each(|axis| sums[b as usize][axis] -= first[axis][lane]),
+                                _ => (0..3).for_each(|axis| sums[b as usize][axis] += second[axis][lane]),
+                            }
                         }
                     }
                 }

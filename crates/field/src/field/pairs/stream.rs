@@ -37,6 +37,11 @@ fn add(sums: &mut [f64; LANES], row: &[f64; LANES]) {
     (0..LANES).for_each(|lane| sums[lane] += row[lane]);
 }
 
+#[inline(always)]
+fn subtract(sums: &mut [f64; LANES], row: &[f64; LANES]) {
+    (0..LANES).for_each(|lane| sums[lane] -= row[lane]);
+}
+
 /// A sum over all pairs: of a node with those after it in eight lanes, which are added up at last; of those with it one by one.
 pub(super) struct Stream<'a> {
     pub(super) bench: &'a mut Bench,
@@ -76,7 +81,7 @@ impl Loops for Stream<'_> {
         }
         rows.fill(moving, own.each, &own.values);
         let rows = &rows.rows[..moving + own.each];
-        let outputs = if matches!(what, What::Energy) { 1 } else { 6 };
+        let outputs = evaluator.kernel().program().outputs().len();
         // Inputs are the places of both nodes, then directions of both, then numbers of the first and of the second.
         let place = |number: usize, second: usize| match number {
             0..3 => 3 * second + number,
@@ -114,6 +119,12 @@ impl Loops for Stream<'_> {
                     }
                     match *found {
                         [row] => add(&mut total, &row),
+                        [x, y, z] => {
+                            for (axis, row) in [x, y, z].iter().enumerate() {
+                                add(&mut mine[axis], row);
+                                subtract(&mut added[axis * blocks + block], row);
+                            }
+                        }
                         _ => {
                             (0..3).for_each(|axis| add(&mut mine[axis], &found[axis]));
                             (0..3).for_each(|axis| add(&mut added[axis * blocks + block], &found[3 + axis]));

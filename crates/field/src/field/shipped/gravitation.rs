@@ -20,6 +20,7 @@ pub(super) const CARD: Card = Card {
         let apart = minus(given.element.at(1), given.element.at(0));
         let masses = given.of_nodes("mass");
         let product = masses[0] * masses[1];
-        -(given.get("G") * product) / (dot(apart, apart) + given.get("softening").pow(2)).sqrt()
+        // One division, in forces too.
+        -(given.get("G") * product) * (1.0 / (dot(apart, apart) + given.get("softening").pow(2)).sqrt())
     },
 };

@@ -140,6 +140,14 @@ pub fn shipped(name: &str) -> Result<&'static Card, FieldError> {
 }
 
 impl Card {
+    /// Whether tetrahedra that are turned inside out have an energy by which they may stay so: nothing but their shape tells it.
+    #[must_use]
+    pub fn ignores_inversion(&self) -> bool {
+        use tetrahedron::{corotational, linear, st_venant_kirchhoff};
+        let all = [linear::CARD, corotational::CARD, corotational::FIXED, st_venant_kirchhoff::CARD];
+        all.iter().any(|card| card.name == self.name)
+    }
+
     /// The field with these parameters. One that has `lambda` and `mu` takes `young` and `poisson` as well: Young's modulus and
     /// Poisson's ratio.
     ///

@@ -351,6 +351,10 @@ impl Compiled for Explicit {
         Ok(())
     }
 
+    fn text(&self) -> &dyn StepCode {
+        self.tableau
+    }
+
     fn code(&self) -> Option<&dyn StepCode> {
         self.whole.is_some().then_some(self.tableau as &dyn StepCode)
     }

@@ -80,6 +80,10 @@ impl Compiled for Rk4 {
         Ok(())
     }
 
+    fn text(&self) -> &dyn StepCode {
+        &Classical
+    }
+
     fn code(&self) -> Option<&dyn StepCode> {
         self.whole.is_some().then_some(&Classical as &dyn StepCode)
     }
@@ -111,6 +115,10 @@ impl StepCode for Classical {
 
     fn carried(&self, _: usize) -> usize {
         0
+    }
+
+    fn first(&self) -> Option<(Quantity, f64)> {
+        None
     }
 
     fn write(

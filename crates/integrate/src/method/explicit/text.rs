@@ -1,9 +1,10 @@
 //! The text of explicit steps, for numbers and for kernels.
 
-use super::{Estimate, Row, Tableau};
+use super::{Dense, Estimate, Row, Tableau};
 use crate::block::after;
 use crate::compiled_loop::{Measured, StepCode, StepOutputs, ToleranceInputs};
 use crate::compiled_step::StepBuilder;
+use crate::dense;
 use crate::natural;
 use crate::pace::Tolerance;
 use crate::workspace::{Formula, Place, Rows, Slot, Workspace, Writing};
@@ -96,6 +97,10 @@ impl StepCode for Tableau {
         dimension
     }
 
+    fn first(&self) -> Option<(Quantity, f64)> {
+        Some((Quantity::Rates, 0.0))
+    }
+
     fn write(
         &self,
         builder: &mut StepBuilder,
@@ -103,6 +108,32 @@ impl StepCode for Tableau {
         tolerance: Option<ToleranceInputs<'_>>,
     ) -> Result<StepOutputs, AssemblyError> {
         Ok(self.write_step(builder, state, tolerance)?.0)
+    }
+
+    fn write_inside(
+        &self,
+        builder: &mut StepBuilder,
+        [y, e, first]: [&[Operand]; 3],
+        tau: Operand,
+    ) -> Result<Option<Vec<Operand>>, AssemblyError> {
+        let Dense { extra, basis, terms } = &self.dense;
+        let mut s = Writing::new(builder, [y, e], y.len(), self.stage_count());
+        s.rates[0] = first.to_vec();
+        self.step(&mut s)?;
+        for (i, &row) in extra.iter().enumerate() {
+            stage(&mut s, self.last() + 1 + i, row)?;
+        }
+        let mut rows = Vec::with_capacity(terms.len());
+        for &row in *terms {
+            s.combine(Slot::At(0), Weighted(row));
+            rows.push(std::mem::take(&mut s.at[0]));
+        }
+        let a = s.builder.assembly();
+        let inside = (0..y.len()).map(|i| {
+            let change = dense::sum(a, *basis, tau, rows.len(), |k| rows[k][i]);
+            after(a, y[i], e[i], change)
+        });
+        Ok(Some(inside.collect()))
     }
 }
 

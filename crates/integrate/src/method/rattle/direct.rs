@@ -48,6 +48,7 @@ impl Rattle {
             self.meet::<W>(motion, interval, leg, block, change)?;
             self.factors.add_forces(&self.unknowns[leg], &mut change[half..]);
         }
+        block.after(half / W, &change[half..], &mut self.middle);
         motion.kick(interval, 1.0, &self.at, &mut self.push)?;
         self.half_kick::<W>(h, change);
         self.factor_constraints(motion, &ends::<W>(interval))?;

@@ -70,6 +70,7 @@ impl Rattle {
         motion.work_mut().iterations += u64::from(iterations);
         change.iter_mut().zip(&*x).for_each(|(change, x)| *change += x);
         block.after(0, change, &mut self.at);
+        self.middle.copy_from_slice(&self.at[half..]);
         self.check_redundant::<W>(motion, interval)?;
         motion.kick(interval, 1.0, &self.at, &mut self.push)?;
         self.half_kick::<W>(h, change);

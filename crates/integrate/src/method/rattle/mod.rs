@@ -29,7 +29,7 @@ use crate::error::RunError;
 use crate::implicit::{Past, Solver};
 use crate::method::composition::mirror_exactly;
 use crate::run::checkpoint::Kept;
-use crate::step::{Interval, Motion, Step, StepError};
+use crate::step::{Interval, LegStates, Legs, Motion, Step, StepError};
 use leastaction_compile::LANES;
 use leastaction_mechanics::{ConstraintFactors, Dynamics, EvalError, ProjectionError, ShakeFactors};
 use progress::{MOST, Progress};
@@ -84,6 +84,8 @@ struct Rattle {
     solver: Solver,
     start: Vec<f64>,
     scale: Vec<f64>,
+    /// p½ of the last leg.
+    middle: Vec<f64>,
     /// Whether velocities are brought onto the constraints.
     turns: bool,
 }
@@ -149,6 +151,7 @@ impl Rattle {
             solver: Solver::new(if direct { 0 } else { 2 * n }),
             start: vec![0.0; 2 * n],
             scale: vec![0.0; 2 * n],
+            middle: vec![0.0; n],
             turns,
             legs,
         };
@@ -314,8 +317,10 @@ impl Rattle {
         interval: Interval<'_>,
         block: &Block,
         change: &mut [f64],
+        mut show: Option<&mut dyn FnMut(LegStates<'_>)>,
     ) -> Result<(), StepError> {
         change.fill(0.0);
+        let (mut before, mut after) = (Vec::new(), vec![0.0; if show.is_some() { change.len() } else { 0 }]);
         for leg in 0..self.legs.len() {
             let Leg { begin, weight } = self.legs[leg];
             let t: [f64; W] = std::array::from_fn(|j| interval.t[j] + begin * interval.h[j]);
@@ -326,13 +331,22 @@ impl Rattle {
             } else {
                 block.after(0, change, &mut self.at);
             }
+            if show.is_some() {
+                before.clone_from(&self.at);
+            }
             if self.direct {
                 self.go_directly::<W>(motion, part, leg, block, change)?;
             } else {
                 self.go::<W>(motion, part, leg, block, change)?;
             }
-            if self.turns && leg + 1 == self.legs.len() {
+            let turns = self.turns && leg + 1 == self.legs.len();
+            if turns {
                 self.turn::<W>(motion, part, block, change)?;
+            }
+            if let Some(show) = &mut show {
+                block.after(0, change, &mut after);
+                let (before, middle, after) = (&before[..], &self.middle[..], &after[..]);
+                show(LegStates { interval: part, before, middle, after, turns });
             }
         }
         Ok(())
@@ -348,8 +362,8 @@ impl Step for Rattle {
         change: &mut [f64],
     ) -> Result<(), StepError> {
         match block.width() {
-            1 => self.step_in::<1>(motion, interval, block, change),
-            _ => self.step_in::<LANES>(motion, interval, block, change),
+            1 => self.step_in::<1>(motion, interval, block, change, None),
+            _ => self.step_in::<LANES>(motion, interval, block, change, None),
         }
     }
 
@@ -371,6 +385,26 @@ impl Step for Rattle {
         visit(Kept::Flags(&mut self.held.known));
         // The factors follow from these, and may not be those of what was read back.
         self.held.factored = false;
+    }
+
+    fn legs(&mut self) -> Option<&mut dyn Legs> {
+        Some(self)
+    }
+}
+
+impl Legs for Rattle {
+    fn replay(
+        &mut self,
+        motion: &mut Motion<'_>,
+        interval: Interval<'_>,
+        block: &Block,
+        show: &mut dyn FnMut(LegStates<'_>),
+    ) -> Result<(), StepError> {
+        let mut change = vec![0.0; block.values().len()];
+        match block.width() {
+            1 => self.step_in::<1>(motion, interval, block, &mut change, Some(show)),
+            _ => self.step_in::<LANES>(motion, interval, block, &mut change, Some(show)),
+        }
     }
 }
 

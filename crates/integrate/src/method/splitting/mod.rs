@@ -378,6 +378,10 @@ impl Compiled for Splitting {
         Ok(())
     }
 
+    fn text(&self) -> &dyn StepCode {
+        self
+    }
+
     fn code(&self) -> Option<&dyn StepCode> {
         (self.whole.is_some() && self.leaves_its_rate()).then_some(self as &dyn StepCode)
     }
@@ -417,6 +421,11 @@ impl StepCode for Splitting {
 
     fn carried(&self, dimension: usize) -> usize {
         if self.joins() { dimension / 2 } else { 0 }
+    }
+
+    fn first(&self) -> Option<(Quantity, f64)> {
+        let first = self.stages[0];
+        self.joins().then_some((first.part.rate(), first.c))
     }
 
     fn write(

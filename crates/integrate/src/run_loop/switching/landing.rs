@@ -185,7 +185,9 @@ impl RunLoop<'_> {
     /// By how much longer the proposed step of a lane should be to end on a border, by the slope of the function at its end; `None` if it
     /// leads away from a border that it has not met.
     fn miss(&mut self, lane: usize, border: Border) -> Result<Option<f64>, StepError> {
-        const ASIDE: f64 = 1e-3;
+        // The part of the step over which the slope is taken: a shorter one where it turns within, as it does beside a thin region.
+        const ASIDE: [f64; 5] = [1e-3, 1e-5, 1e-7, 1e-9, 1e-11];
+        const TURNS: f64 = 0.5;
         let (width, start, end) = (self.block.width(), self.t[lane], self.end_of(lane));
         let (h, rounding) = (self.h[lane], self.rounding(lane));
         let beyond = self.limits.beyond;
@@ -198,8 +200,15 @@ impl RunLoop<'_> {
             let off = switching.values[border.row * width + lane] - border.value;
             Ok::<f64, EvalError>(off + border.side * beyond)
         };
-        let (here, before, after) = (value(1.0)?, value(1.0 - ASIDE)?, value(1.0 + ASIDE)?);
-        let miss = if here == 0.0 { 0.0 } else { -here * 2.0 * ASIDE * h / (after - before) };
+        let here = value(1.0)?;
+        let mut miss = 0.0;
+        for aside in ASIDE.into_iter().filter(|_| here != 0.0) {
+            let (before, after) = (value(1.0 - aside)?, value(1.0 + aside)?);
+            miss = -here * 2.0 * aside * h / (after - before);
+            if (after - here - (here - before)).abs() <= TURNS * (after - before).abs() {
+                break;
+            }
+        }
         // Not further than that: what a slope says is good nearby.
         let most = 0.5 * h.abs();
         let ahead = miss * h.signum();

@@ -25,6 +25,8 @@ const ENOUGH: u32 = 3;
 /// Where a run goes from a border is seen after these parts of the step that led there; at the start, of the run.
 const AFTER: [f64; 3] = [1e-4, 1e-6, 1e-8];
 const AFTER_START: f64 = 1e-6;
+/// Whether it was only there and back is seen after these parts of that, each the same part of the one before.
+const SOONER: [f64; 6] = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6];
 /// Just behind a time is so many roundings later.
 const BEHIND: f64 = 64.0;
 /// Functions of time that are not affine are looked at in so many parts of the run, at least.
@@ -34,6 +36,8 @@ const AT_ONCE: usize = 16;
 
 /// Energies that differ by this part of themselves on a border may jump there.
 const JUMP: f64 = 1e-9;
+/// Constraints that change a velocity by more than this part of it on a border have a corner there.
+const CORNER: f64 = 1e-7;
 
 /// The switches of a run.
 pub(super) struct Switching {
@@ -129,6 +133,27 @@ impl Switching {
 
     pub(super) fn is_part(&self, lane: usize) -> bool {
         self.lanes[lane].is_part
+    }
+
+    /// Whether the proposed step of a lane, of this length, ends on a switch.
+    pub(super) fn ends_on_switch(&self, lane: usize, h: f64) -> bool {
+        let here = &self.lanes[lane];
+        here.at_border || here.at_knot == Some(h)
+    }
+
+    /// Whether a switching function vanishes in the first lane, or what is rounded down is whole there.
+    pub(super) fn is_on_switch(
+        &mut self,
+        dynamics: &mut Dynamics,
+        t: &[f64],
+        y: &[f64],
+    ) -> Result<bool, EvalError> {
+        dynamics.switching_functions(t, y, &mut self.values)?;
+        let values = self.values.iter().step_by(t.len());
+        Ok(self.switches.iter().zip(values).any(|(switch, value)| match switch.kind {
+            SwitchKind::Side => *value == 0.0,
+            SwitchKind::Floor => value.fract() == 0.0,
+        }))
     }
 
     /// The proposed step was taken in a lane.
@@ -287,8 +312,7 @@ impl RunLoop<'_> {
 
     /// That a lane would change its branch back and forth.
     fn chatter(&self, lane: usize, switch: usize) -> RunError {
-        let what = self.switching.as_ref().map(|switching| switching.switches[switch].what.clone());
-        RunError::Chatter { t: self.t[lane], what: what.unwrap_or_default(), lane }
+        RunError::Chatter { t: self.t[lane], what: self.what(switch), lane }
     }
 
     /// Lanes that have come to a border change their branch, and begin anew there.
@@ -329,6 +353,7 @@ impl RunLoop<'_> {
             if let Some(switching) = &mut self.switching {
                 switching.lanes[lane].clear = behind[lane];
             }
+            self.follow_constraints(lane)?;
         }
         let count = self.switching.as_ref().map_or(0, |switching| switching.switches.len());
         match border {
@@ -354,16 +379,42 @@ impl RunLoop<'_> {
             if beyond > 0.0 && onward < 0.0 {
                 continue;
             }
-            if let Some(switching) = &mut self.switching {
-                switching.lanes[lane].left = Some((border.row, part * planned.abs()));
-            }
-            return match beyond > 0.0 {
-                true => self.set_branch(lane, border, border.side),
-                false => self.refuse_jump(lane, border, part * planned),
+            let time = match beyond > 0.0 {
+                true => self.goes_beyond(lane, border, part * planned)?,
+                false => Some(part * planned),
+            };
+            self.leave_behind(lane, border, time.unwrap_or(part * planned));
+            return match time {
+                None => self.set_branch(lane, border, border.side),
+                Some(time) => {
+                    self.refuse_jump(lane, border, time).and_then(|()| self.refuse_corner(lane, border))
+                }
             };
         }
         let slides = self.switching.as_ref().is_some_and(|s| s.switches[border.row].slides);
         if slides { self.slide(lane, border.row) } else { Err(self.chatter(lane, border.row)) }
+    }
+
+    /// The time for which a motion that is back after some time is beyond a border before that, on the branch beyond, if it is: it then goes as far as the time
+    /// is long, which rounding does not.
+    fn goes_beyond(&mut self, lane: usize, border: Border, back: f64) -> Result<Option<f64>, RunError> {
+        let mut last = 0.0;
+        for part in SOONER {
+            let beyond = border.side * self.tendency(lane, border, part * back)?;
+            let ratio = last / beyond * SOONER[0];
+            if beyond < 0.0 && ratio > 0.5 && ratio < 2.0 {
+                return Ok(Some(part * back));
+            }
+            last = beyond;
+        }
+        Ok(None)
+    }
+
+    /// Remembers that a lane stays away from a border for some time.
+    fn leave_behind(&mut self, lane: usize, border: Border, time: f64) {
+        if let Some(switching) = &mut self.switching {
+            switching.lanes[lane].left = Some((border.row, time.abs()));
+        }
     }
 
     /// Refuses to pass a border on which the energy itself jumps, by its own formula or by masses that jump: momenta would have to jump, too. The lane is on
@@ -394,11 +445,71 @@ impl RunLoop<'_> {
         let (jump, later) = (beyond - before, beyond_later - before_later);
         let size = before.abs().max(beyond.abs()).max(later.abs());
         if jump.abs() > JUMP * size && jump.abs() > 0.5 * later.abs() {
-            let what = self.switching.as_ref().map(|switching| switching.switches[border.row].what.clone());
-            let what = what.unwrap_or_default();
+            let what = self.what(border.row);
             return Err(RunError::EnergyJump { t: self.t[lane], what, jump, lane });
         }
         Ok(())
+    }
+
+    /// What holds the motion may begin to move, or stop, at once: the velocity follows, by the blow of the constraints.
+    fn follow_constraints(&mut self, lane: usize) -> Result<(), RunError> {
+        let width = self.block.width();
+        if !self.motion.system().facts().constrained {
+            return Ok(());
+        }
+        let RunLoop { switching: Some(Switching { at: [y, rates, _], .. }), motion, block, .. } = self else {
+            return Ok(());
+        };
+        let (t, h) = (&self.t[..width], &[0.0; LANES][..width]);
+        motion.rates(Interval { t, h }, 0.0, block.values(), rates)?;
+        let velocities = rates.iter().skip(lane).step_by(width).take(motion.system().degrees());
+        let speed = velocities.fold(0.0_f64, |m, v| m.max(v.abs()));
+        y.copy_from_slice(block.values());
+        let Ok(projections) = motion.dynamics().project(t, y) else {
+            // Where the constraints cannot be met, the next step says so.
+            return Ok(());
+        };
+        if projections[lane].deflected > CORNER * speed {
+            let state: Vec<f64> = y.iter().skip(lane).step_by(width).copied().collect();
+            block.set_lane(lane, &state);
+        }
+        Ok(())
+    }
+
+    /// Refuses to pass a border on which constraints turn: the velocity that they allow before it they do not allow beyond, and nothing says how much of it is left.
+    /// The lane is left on the branch beyond.
+    fn refuse_corner(&mut self, lane: usize, border: Border) -> Result<(), RunError> {
+        let width = self.block.width();
+        if !self.motion.system().facts().constrained {
+            return Ok(());
+        }
+        let (mut speed, mut deflected) = (0.0_f64, [0.0; 2]);
+        for (side, deflected) in [border.side, -border.side].into_iter().zip(&mut deflected) {
+            self.set_branch(lane, border, side)?;
+            let RunLoop { switching: Some(Switching { at: [y, rates, _], .. }), motion, block, .. } = self
+            else {
+                unreachable!("there is a border")
+            };
+            let (t, h) = (&self.t[..width], &[0.0; LANES][..width]);
+            motion.rates(Interval { t, h }, 0.0, block.values(), rates)?;
+            let velocities = rates.iter().skip(lane).step_by(width).take(motion.system().degrees());
+            speed = velocities.fold(speed, |m, v| m.max(v.abs()));
+            y.copy_from_slice(block.values());
+            let projected = motion.dynamics().project(t, y);
+            // Infinite where the motion cannot go on at all.
+            *deflected = projected.map_or(f64::INFINITY, |projections| projections[lane].deflected);
+        }
+        let [before, beyond] = deflected;
+        if beyond > CORNER * speed && beyond > 2.0 * before {
+            let what = self.what(border.row);
+            return Err(RunError::ConstraintCorner { t: self.t[lane], what, lane });
+        }
+        Ok(())
+    }
+
+    /// The function of a switch, as text.
+    fn what(&self, row: usize) -> String {
+        self.switching.as_ref().map(|switching| switching.switches[row].what.clone()).unwrap_or_default()
     }
 
     /// Slides on the border of a switch, or rests there as long as it does.

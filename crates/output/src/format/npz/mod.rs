@@ -9,10 +9,12 @@
 //!
 //! Arrays are in the [NPY format](https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html), version 1.0, and stored in a
 //! [ZIP archive](https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT) with the sizes of ZIP64 throughout, so that there is one way
-//! for small and large ones. [`column()`] reads them back.
+//! for small and large ones. [`column()`] reads them back. [`Arrays`] are a whole archive in memory, of arrays with any number of axes.
 
+mod arrays;
 mod read;
 
+pub use arrays::{Array, Arrays};
 pub use read::{ColumnError, column};
 
 use super::Format;

@@ -38,6 +38,12 @@ pub enum ColumnError {
         /// The kind, as NumPy writes it.
         kind: String,
     },
+    /// What is written of an array is not what was written: its check differs.
+    #[error("`{array}` is damaged: its numbers do not have their check")]
+    Check {
+        /// The array.
+        array: String,
+    },
     /// The system does not give the file.
     #[error(transparent)]
     System(io::Error),
@@ -53,11 +59,12 @@ impl From<io::Error> for ColumnError {
 }
 
 /// What the directory says of an array.
-struct Entry {
-    name: String,
-    method: u16,
-    size: u64,
-    at: u64,
+pub(super) struct Entry {
+    pub(super) name: String,
+    pub(super) method: u16,
+    pub(super) check: u32,
+    pub(super) size: u64,
+    pub(super) at: u64,
 }
 
 /// The numbers of an array of one axis in an archive of NumPy.
@@ -72,6 +79,25 @@ pub fn column(path: &Path, name: &str) -> Result<Vec<f64>, ColumnError> {
         let names = entries.into_iter().map(|entry| entry.name).filter(|name| !name.starts_with('#'));
         return Err(ColumnError::NoColumn { columns: names.collect() });
     };
+    let mut array = stored(file, entry, length)?;
+    let kind = header(&mut array)?;
+    if kind.letter == b'U' {
+        return Err(ColumnError::Kind { kind: format!("U{}", kind.width / 4) });
+    }
+    let [rows] = kind.axes[..] else {
+        return Err(ColumnError::NotOneAxis);
+    };
+    let mut data = Vec::new();
+    array.read_to_end(&mut data)?;
+    let (numbers, rest) = (data.chunks_exact(kind.width), data.len() % kind.width);
+    if numbers.len() as u64 != rows || rest != 0 {
+        return Err(ColumnError::CutOff);
+    }
+    Ok(numbers.map(|number| kind.number(number)).collect())
+}
+
+/// The bytes of an array.
+pub(super) fn stored(mut file: File, entry: &Entry, length: u64) -> Result<io::Take<File>, ColumnError> {
     if entry.method != 0 {
         return Err(ColumnError::Compressed);
     }
@@ -81,19 +107,11 @@ pub fn column(path: &Path, name: &str) -> Result<Vec<f64>, ColumnError> {
         return Err(ColumnError::Damaged);
     }
     file.seek_relative(i64::from(short(&head, 26)) + i64::from(short(&head, 28)))?;
-    let mut array = file.take(entry.size.min(length));
-    let kind = header(&mut array)?;
-    let mut data = Vec::new();
-    array.read_to_end(&mut data)?;
-    let (numbers, rest) = (data.chunks_exact(kind.width), data.len() % kind.width);
-    if numbers.len() as u64 != kind.rows || rest != 0 {
-        return Err(ColumnError::CutOff);
-    }
-    Ok(numbers.map(|number| kind.number(number)).collect())
+    Ok(file.take(entry.size.min(length)))
 }
 
 /// The directory at the end of an archive.
-fn directory(file: &mut File, length: u64) -> Result<Vec<Entry>, ColumnError> {
+pub(super) fn directory(file: &mut File, length: u64) -> Result<Vec<Entry>, ColumnError> {
     const END: u64 = 22;
     const LOCATOR: u64 = 20;
     // A comment of up to 64 KiB may follow the end of the directory.
@@ -131,7 +149,8 @@ fn directory(file: &mut File, length: u64) -> Result<Vec<Entry>, ColumnError> {
         let [size, at] = extended(&after[name..name + extra], [u64::from(long(rest, 20)), size, at]);
         let text = String::from_utf8_lossy(&after[..name]);
         let name_of = text.strip_suffix(".npy").unwrap_or(&text).to_owned();
-        entries.push(Entry { name: name_of, method: short(rest, 10), size, at });
+        let (method, check) = (short(rest, 10), long(rest, 16));
+        entries.push(Entry { name: name_of, method, check, size, at });
         rest = &after[name + extra + comment..];
     }
     Ok(entries)
@@ -159,15 +178,16 @@ fn extended(mut extra: &[u8], [packed, size, at]: [u64; 3]) -> [u64; 2] {
 }
 
 /// The numbers of an array.
-struct Kind {
-    letter: u8,
+pub(super) struct Kind {
+    pub(super) letter: u8,
     big: bool,
-    width: usize,
-    rows: u64,
+    pub(super) width: usize,
+    fortran: bool,
+    pub(super) axes: Vec<u64>,
 }
 
 /// The head of an array: magic, version, and a Python dictionary.
-fn header(array: &mut impl Read) -> Result<Kind, ColumnError> {
+pub(super) fn header(array: &mut impl Read) -> Result<Kind, ColumnError> {
     let start = bytes(array, 8)?;
     if !start.starts_with(b"\x93NUMPY") {
         return Err(ColumnError::NotAnArchive);
@@ -184,26 +204,31 @@ fn header(array: &mut impl Read) -> Result<Kind, ColumnError> {
         after("'shape'").and_then(|rest| rest.strip_prefix('(')).and_then(|rest| rest.split(')').next());
     let (Some(kind), Some(shape)) = (kind, shape) else { return Err(ColumnError::NotNumbers) };
     let axes: Vec<u64> = shape.split(',').filter_map(|axis| axis.trim().parse().ok()).collect();
-    let [rows] = axes[..] else {
-        return Err(ColumnError::NotOneAxis);
-    };
     let mut letters = kind.bytes();
     let (order, letter) = (letters.next(), letters.next().unwrap_or_default());
     let width = kind.get(2..).and_then(|width| width.parse().ok()).unwrap_or(0);
     let known = match letter {
         b'f' => [4, 8].contains(&width),
         b'i' | b'u' => [1, 2, 4, 8].contains(&width),
+        b'U' => width > 0,
         _ => false,
     };
+    let width = if letter == b'U' { 4 * width } else { width };
+    let fortran = after("'fortran_order'").is_some_and(|rest| rest.starts_with("True"));
     match known {
-        true => Ok(Kind { letter, big: order == Some(b'>'), width, rows }),
+        true => Ok(Kind { letter, big: order == Some(b'>'), width, fortran, axes }),
         false => Err(ColumnError::Kind { kind: kind.to_owned() }),
     }
 }
 
 impl Kind {
+    /// Whether numbers stand in the order of C, the last axis innermost, or there is one axis only.
+    pub(super) fn in_order(&self) -> bool {
+        !self.fortran || self.axes.len() < 2
+    }
+
     /// The number that bytes stand for, which are as many as the width.
-    fn number(&self, bytes: &[u8]) -> f64 {
+    pub(super) fn number(&self, bytes: &[u8]) -> f64 {
         let mut word = [0; 8];
         word[..self.width].copy_from_slice(bytes);
         if self.big {

@@ -1,8 +1,8 @@
-//! Constraints that jump: nothing that moves can follow them.
+//! Constraints that jump, and places that jump in time: nothing that moves can follow them.
 
 use crate::equations::symbols_of;
 use crate::error::ModelError;
-use crate::model::{Model, Term};
+use crate::model::{Model, Particle, Term};
 use leastaction_expr::{Expr, Id, Node, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -13,45 +13,96 @@ const MEETS: f64 = 1e-6;
 const VALUES: i32 = 64;
 const POWERS: std::ops::RangeInclusive<i32> = -6..=6;
 
-/// Refuses constraints with values that jump where something changes. A `select` does not where its pieces meet.
+/// Refuses constraints with values that jump where something changes, and masses whose places jump in time. A `select` does not where its pieces meet.
 pub(crate) fn check_jumps(model: &Model<'_>) -> Result<(), ModelError> {
     let held = model.holds.iter().flat_map(|hold| hold.values.iter().map(|(_, value)| (&hold.name, value)));
     let constants = model.parameters.iter().map(|(parameter, value)| (parameter.id(), *value)).collect();
-    let mut search = Search { constants, borders: FxHashMap::default() };
-    let mut seen = FxHashSet::default();
-    for (name, value) in model.constraints.iter().map(|Term { name, value }| (name, value)).chain(held) {
-        // From the value down to what it is made of, but not to conditions.
-        let mut open = vec![value.id()];
-        while let Some(id) = open.pop() {
-            let node = model.graph.node(id);
-            let Node::Apply(op, _) = node else { continue };
-            let jumps = match op {
-                Op::Floor | Op::Sign | Op::Lt | Op::Le | Op::Eq | Op::Ne => {
-                    symbols_of(&[model.graph.at(id)]).iter().any(|s| search.changes(*s))
-                }
-                Op::Select => search.pieces_part(model.graph.at(id), model.graph.at(node.arguments()[0])),
-                _ => false,
-            };
-            if jumps {
-                return Err(ModelError::JumpingConstraint { constraint: name.clone() });
-            }
-            let arguments = if op == Op::Select { &node.arguments()[1..] } else { node.arguments() };
-            open.extend(arguments.iter().filter(|id| seen.insert(**id)));
-        }
+    let mut search = Search { constants, only: None, borders: FxHashMap::default() };
+    let constraints = model.constraints.iter().map(|Term { name, value }| (name, value));
+    if let Some(constraint) = search.first_jump(constraints.chain(held)) {
+        return Err(ModelError::JumpingConstraint { constraint });
     }
-    Ok(())
+    let has_mass = |particle: &&Particle<'_>| particle.inertias.iter().any(|m| m.as_number() != Some(0.0));
+    let massive = model.particles.iter().filter(has_mass);
+    let places = massive.flat_map(|particle| particle.position.iter().map(|place| (&particle.name, place)));
+    // What a place jumps by with the coordinates may be a turn or a period, which changes no velocity.
+    search.only = Some(model.time.id());
+    match search.first_jump(places) {
+        Some(particle) => Err(ModelError::JumpingPlace { particle }),
+        None => Ok(()),
+    }
+}
+
+/// Whether an expression jumps where one of these symbols changes, with all else as it is.
+pub(crate) fn jumps<'g>(value: Expr<'g>, symbols: &[Expr<'g>], parameters: &[(Expr<'g>, f64)]) -> bool {
+    let constants = parameters.iter().map(|(parameter, value)| (parameter.id(), *value)).collect();
+    let mut search = Search { constants, only: None, borders: FxHashMap::default() };
+    let graph = value.graph();
+    let conditions = graph.order(&[value.id()]).into_iter().filter_map(|(id, node)| {
+        let first = graph.at(*node.arguments().first()?);
+        match node {
+            Node::Apply(Op::Lt | Op::Le, _) => Some(graph.at(id)),
+            Node::Apply(Op::Sign, _) => Some(first.lt(0.0)),
+            // This changes its sign where the integers are.
+            Node::Apply(Op::Floor, _) => Some((std::f64::consts::PI * first).sin().lt(0.0)),
+            _ => None,
+        }
+    });
+    let conditions: Vec<_> = conditions.collect();
+    conditions.into_iter().any(|condition| {
+        let changing = symbols_of(&[condition]).into_iter().filter(|s| symbols.contains(s));
+        changing.collect::<Vec<_>>().into_iter().any(|symbol| {
+            let mut line = search.line(value, symbol);
+            search.borders(condition, symbol).iter().any(|&border| line.jumps(border))
+        })
+    })
 }
 
 struct Search {
     /// The values of parameters.
     constants: FxHashMap<Id, f64>,
+    /// What may change, if not all but parameters.
+    only: Option<Id>,
     /// Where a condition changes, by the condition and the symbol that changes.
     borders: FxHashMap<(Id, Id), Vec<f64>>,
 }
 
 impl Search {
+    /// The name of the first value that jumps where something changes.
+    fn first_jump<'a, 'g: 'a>(
+        &mut self,
+        values: impl IntoIterator<Item = (&'a String, &'a Expr<'g>)>,
+    ) -> Option<String> {
+        let (mut seen, mut open) = (FxHashSet::default(), Vec::new());
+        for (name, value) in values {
+            let graph = value.graph();
+            // From the value down to what it is made of, but not to conditions.
+            open.push(value.id());
+            while let Some(id) = open.pop() {
+                let node = graph.node(id);
+                let Node::Apply(op, _) = node else { continue };
+                let jumps = match op {
+                    Op::Floor | Op::Sign | Op::Lt | Op::Le | Op::Eq | Op::Ne => {
+                        symbols_of(&[graph.at(id)]).iter().any(|s| self.changes(*s))
+                    }
+                    Op::Select => self.pieces_part(graph.at(id), graph.at(node.arguments()[0])),
+                    _ => false,
+                };
+                if jumps {
+                    return Some(name.clone());
+                }
+                let arguments = if op == Op::Select { &node.arguments()[1..] } else { node.arguments() };
+                open.extend(arguments.iter().filter(|id| seen.insert(**id)));
+            }
+        }
+        None
+    }
+
     fn changes(&self, symbol: Expr<'_>) -> bool {
-        !self.constants.contains_key(&symbol.id())
+        match self.only {
+            Some(only) => symbol.id() == only,
+            None => !self.constants.contains_key(&symbol.id()),
+        }
     }
 
     /// Whether the pieces of a `select` do not meet where its condition changes with time or with something else.

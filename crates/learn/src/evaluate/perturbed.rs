@@ -1,0 +1,47 @@
+//! The true motion from starts that were moved a little: what a prediction without any error of its own comes to, if its start is known no better.
+
+use crate::data::{Dataset, GenerateError, Split, velocities};
+use leastaction_expr::{Graph, Random};
+use leastaction_integrate::{Ensemble, Integrator, Launch, Tolerance};
+use leastaction_mechanics::{Dynamics, StartError};
+use std::ops::ControlFlow;
+
+/// The trajectories for tests, from starts to which normal numbers of this size were added, and which were moved back onto the constraints.
+///
+/// # Errors
+/// [`GenerateError`] if one fails.
+pub fn perturbed(dataset: &Dataset, size: f64, seed: u64, threads: usize) -> Result<Vec<f64>, GenerateError> {
+    let graph = Graph::new();
+    let problem = dataset.origin.source().problem(&graph, &dataset.origin.overrides())?;
+    let dynamics = problem.dynamics.clone();
+    let (d, samples, dt) = (dataset.dimension(), dataset.samples, dataset.dt);
+    let truth = dataset.part(Split::Test);
+    let count = dataset.split[Split::Test as usize];
+    let starts = |index: u64, dynamics: &mut Dynamics, launch: &mut Launch| -> Result<(), StartError> {
+        let mut random = Random::at(Random::mix(seed), index);
+        let start = &truth[index as usize * samples * d..][..d];
+        let z: Vec<f64> = start.iter().map(|z| z + size * random.normal()).collect();
+        let y = &mut launch.state[..];
+        y[..d / 2].copy_from_slice(&z[..d / 2]);
+        dynamics.momenta(&[0.0], &z, &mut y[d / 2..])?;
+        if dynamics.system().facts().constrained {
+            dynamics.project(&[0.0], y)?;
+        }
+        Ok(())
+    };
+    let integrator = Integrator::named("dop853", Tolerance::relative(1e-11))?.spaced(dt);
+    let ensemble = Ensemble::new(integrator, 0.0, dt * (samples - 1) as f64).threads(threads);
+    let (mut blocks, mut failure) = (Vec::new(), None);
+    ensemble.run(&dynamics, &starts, 0..count as u64, |chunk| {
+        if let Some((number, why)) = chunk.failures.first() {
+            failure = Some(GenerateError::Failed { number: *number, count: count as u64, why: why.clone() });
+            return ControlFlow::Break(());
+        }
+        blocks.extend_from_slice(&chunk.samples);
+        ControlFlow::Continue(())
+    })?;
+    match failure {
+        Some(failure) => Err(failure),
+        None => Ok(velocities(&mut dynamics.clone(), dt, samples, &blocks)?),
+    }
+}

@@ -1,0 +1,5 @@
+//! All tests of this crate in one program, so that they are built and linked once.
+#![allow(clippy::unwrap_used)] // a test may panic
+
+mod energies;
+mod networks;

@@ -1,0 +1,36 @@
+//! Weights of a network, for texts that name a file of them.
+
+use leastaction_network::{Activation, Initial, Network, Tensor, Tensors};
+use leastaction_simulate::Source;
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// A text beside which there is `well.safetensors`: a network of two inputs.
+pub(crate) fn beside_weights(text: &str) -> Source {
+    Source::text("model", text).in_folder(folder())
+}
+
+/// The folder, which is filled once in a process.
+pub(crate) fn folder() -> &'static Path {
+    static WRITTEN: OnceLock<()> = OnceLock::new();
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    WRITTEN.get_or_init(|| {
+        let widths = [2, 5, 1];
+        let network = Network::<f64>::new(&widths, Activation::Tanh).unwrap().drawn(Initial::Orthogonal, 4);
+        let mut values = network.parameters().iter().copied();
+        let mut list = Vec::new();
+        for (number, pair) in widths.windows(2).enumerate() {
+            let (columns, rows) = (pair[0], pair[1]);
+            for (kind, shape) in [("weight", vec![rows, columns]), ("bias", vec![rows])] {
+                let values = values.by_ref().take(shape.iter().product()).collect();
+                list.push(Tensor { name: format!("well.{number}.{kind}"), shape, values });
+            }
+        }
+        let about = vec![("activation".to_owned(), Activation::Tanh.name().to_owned())];
+        // Other processes may write the same bytes at the same time.
+        let beside = folder.join(format!("well-{}", std::process::id()));
+        std::fs::write(&beside, Tensors { about, list }.bytes()).unwrap();
+        std::fs::rename(beside, folder.join("well.safetensors")).unwrap();
+    });
+    folder
+}

@@ -1,0 +1,124 @@
+//! `leastaction learn data`: trajectories to learn from.
+
+use super::super::Failure;
+use super::super::progress::Watcher;
+use super::super::setting::What;
+use super::super::source::unprepared;
+use super::threads;
+use clap::Args;
+use leastaction::learn::data::Starts;
+use leastaction::learn::{Dataset, DatasetPlan, GenerateError};
+use leastaction::output::check;
+use leastaction::simulate::Overrides;
+use std::path::PathBuf;
+
+#[derive(Args)]
+#[command(after_help = "Starts are drawn as the catalog says for the system, or as --sample says:\n  \
+    uniform(LOW,HIGH), normal(MEAN,DEVIATION), grid(LOW,HIGH,POINTS), latin(LOW,HIGH), sobol(LOW,HIGH), file(FILE,COLUMN), or a number.\n\
+    The dataset is an archive of NumPy: `z` of (trajectories, samples, numbers of a state), the model's text, and the seed.\n\n\
+    Exit codes: 0 success, 1 a trajectory failed, 2 wrong usage, 130 interrupted.\n\n\
+    Examples:\n  \
+    leastaction learn data n-pendulum --size 3 --out three.npz\n  \
+    leastaction learn data double-pendulum --sample \"th1=uniform(-2,2)\" --sample \"th2=uniform(-2,2)\" --train 400 --out double.npz")]
+pub(crate) struct Data {
+    #[command(flatten)]
+    what: What,
+    /// Write the dataset to a file that ends in .npz
+    #[arg(long, value_name = "FILE", value_parser = npz)]
+    out: PathBuf,
+    /// Make so many trajectories to learn from
+    #[arg(long, value_name = "N", default_value_t = 800)]
+    train: usize,
+    /// And so many that tell when to stop
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    validation: usize,
+    /// And so many to judge by
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    test: usize,
+    /// Take so many samples of each, the start included
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    samples: usize,
+    /// Take a sample every so much time [default: the span that the text says, by the number of samples]
+    #[arg(long, value_name = "DT", allow_hyphen_values = true)]
+    every: Option<f64>,
+    /// Draw a coordinate or a velocity of the start; may be repeated [default: as the catalog says]
+    #[arg(long, value_name = "NAME=HOW", allow_hyphen_values = true)]
+    sample: Vec<String>,
+    /// Draw other starts: the same for the same number
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Add normal noise of this standard deviation to what is for training and validation
+    #[arg(long, value_name = "S", default_value_t = 0.0, allow_hyphen_values = true)]
+    noise: f64,
+    /// Integrate with this relative tolerance
+    #[arg(long, value_name = "TOL", default_value_t = 1e-11)]
+    tol: f64,
+    /// Run in so many threads [default: as many as the machine can run at once]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Say nothing but errors
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// Reads the name of an archive.
+pub(super) fn npz(name: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(name);
+    match path.extension() {
+        Some(end) if end.eq_ignore_ascii_case("npz") => Ok(path),
+        _ => Err("the name should end in .npz".to_owned()),
+    }
+}
+
+impl Data {
+    pub(crate) fn execute(self) -> Result<String, Failure> {
+        check(&self.out).map_err(Failure::usage)?;
+        let source = self.what.source()?;
+        let overrides: Overrides = self.what.overrides();
+        let plan = DatasetPlan {
+            split: [self.train, self.validation, self.test],
+            samples: self.samples,
+            dt: self.every,
+            starts: if self.sample.is_empty() {
+                Starts::Catalog
+            } else {
+                Starts::Sampled(self.sample.clone())
+            },
+            seed: self.seed,
+            noise: self.noise,
+            tolerance: self.tol,
+            threads: threads(self.threads),
+        };
+        let mut watcher = Watcher::new(!self.quiet)?;
+        let count: usize = plan.split.iter().sum();
+        let told = |fraction: f64| format!("{} of {count} trajectories", (fraction * count as f64).round());
+        let made = Dataset::generate(&source, &overrides, &plan, |fraction| {
+            watcher.tell(fraction, || told(fraction))
+        });
+        watcher.finish();
+        let dataset = made.map_err(|error| match error {
+            GenerateError::Prepare(error) => unprepared(&source, &error),
+            GenerateError::Interrupted { .. } => Failure::interrupted(watcher.interruption(), error),
+            GenerateError::Failed { .. } | GenerateError::Run(_) | GenerateError::Eval(_) => {
+                Failure::run(error)
+            }
+            error => Failure::usage(error),
+        })?;
+        dataset.write(&self.out).map_err(Failure::run)?;
+        if self.quiet {
+            return Ok(String::new());
+        }
+        let [train, validation, test] = dataset.split;
+        Ok(format!(
+            "{}: {count} trajectories of {} samples, {:?} apart, of {} numbers each\n\
+             {train} for training, {validation} for validation, {test} for tests; seed {}, noise {:?}\nwritten to {}\n",
+            dataset.origin.system,
+            dataset.samples,
+            dataset.dt,
+            dataset.dimension(),
+            dataset.seed,
+            dataset.noise,
+            self.out.display()
+        ))
+    }
+}

@@ -1,0 +1,212 @@
+//! `leastaction learn train`: a network that is trained on a dataset.
+
+use super::super::Failure;
+use super::super::progress::Watcher;
+use super::{Places, list, threads};
+use clap::Args;
+use leastaction::learn::train::{Ending, TrainError, Trainer, TrainingPlan, write_log};
+use leastaction::learn::{DataError, Dataset, Recipe, architecture_named, step_named};
+use leastaction::output::{check, replace};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+#[derive(Args)]
+#[command(
+    after_help = "The training keeps a checkpoint, and the same command goes on from it, with the same bits as if it had never been broken off.\n\n\
+    Exit codes: 0 success, 1 predictions ran away or a file is damaged, 2 wrong usage, 130 interrupted.\n\n\
+    Examples:\n  \
+    leastaction learn train three.npz --architecture chnn --out three.safetensors\n  \
+    leastaction learn train three.npz --architecture clnn --hidden 64,64 --steps 1000 --log three.csv --out three.safetensors"
+)]
+pub(crate) struct Train {
+    /// A dataset that `leastaction learn data` wrote
+    data: PathBuf,
+    /// What is assumed, and what is learned: chnn, clnn, hnn, delan or neural-ode
+    #[arg(long, value_name = "NAME", default_value = "chnn")]
+    architecture: String,
+    /// So many units between the layers of each network
+    #[arg(long, value_name = "N,N,…", default_value = "256,256,256", value_parser = list)]
+    hidden: Places,
+    /// What units are: tanh, softplus, sin or silu
+    #[arg(long, value_name = "NAME", default_value = "tanh")]
+    activation: String,
+    /// The step of predictions
+    #[arg(long, value_name = "NAME", default_value = "rk38")]
+    step: String,
+    /// Take so many steps from sample to sample
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    substeps: usize,
+    /// Leave out constraints, by their place from 0 on
+    #[arg(long, value_name = "N,N,…", value_parser = list)]
+    without: Option<Places>,
+    /// Write what is learned to a file that ends in .safetensors
+    #[arg(long, value_name = "FILE", value_parser = safetensors)]
+    out: PathBuf,
+    /// Keep a checkpoint in a file that ends in .npz, and go on from it if it is there [default: beside what is learned]
+    #[arg(long, value_name = "FILE", value_parser = super::data::npz)]
+    checkpoint: Option<PathBuf>,
+    /// Write the checkpoint every so many seconds
+    #[arg(long, value_name = "S", default_value_t = 60)]
+    every: u64,
+    /// Write losses to a file: .csv or .jsonl
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Make so many steps of the optimizer
+    #[arg(long, value_name = "N", default_value_t = 8000)]
+    steps: u64,
+    /// Take so many chunks for each of them
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    batch: usize,
+    /// Chunks have so many samples, the first included
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    chunk: usize,
+    /// The rate at its highest
+    #[arg(long, value_name = "R", default_value_t = 3e-3)]
+    rate: f64,
+    /// Let the rate rise for so many steps
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    warmup: u64,
+    /// Let parameters decay by so much for each unit of the rate
+    #[arg(long, value_name = "D", default_value_t = 1e-4)]
+    decay: f64,
+    /// Shorten gradients that are longer
+    #[arg(long, value_name = "LENGTH")]
+    clip: Option<f64>,
+    /// End when so many measurements in a row are no better
+    #[arg(long, value_name = "N")]
+    patience: Option<u64>,
+    /// Measure what is for validation every so many steps
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    validate_every: u64,
+    /// Draw other weights and chunks: the same for the same number
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Let networks compute in double precision
+    #[arg(long)]
+    double: bool,
+    /// Run in so many threads [default: as many as the machine can run at once]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Say nothing but errors
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// Reads the name of a file of weights.
+fn safetensors(name: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(name);
+    match path.extension() {
+        Some(end) if end.eq_ignore_ascii_case("safetensors") => Ok(path),
+        _ => Err("the name should end in .safetensors".to_owned()),
+    }
+}
+
+/// Whose fault an error is.
+pub(super) fn failure(error: &TrainError) -> Failure {
+    match error {
+        TrainError::NotFinite { .. } | TrainError::Write(_) | TrainError::Read { .. } => Failure::run(error),
+        TrainError::Data(DataError::Read { .. } | DataError::NotFinite { .. }) => Failure::run(error),
+        error => Failure::usage(error),
+    }
+}
+
+impl Train {
+    pub(crate) fn execute(self) -> Result<String, Failure> {
+        let beside = || self.out.with_extension("checkpoint.npz");
+        let checkpoint = self.checkpoint.clone().unwrap_or_else(beside);
+        let motion = self.out.with_extension("motion");
+        let files = [Some(&self.out), Some(&motion), Some(&checkpoint), self.log.as_ref()];
+        files.into_iter().flatten().try_for_each(|path| check(path)).map_err(Failure::usage)?;
+        let recipe = Recipe {
+            architecture: architecture_named(&self.architecture).map_err(Failure::usage)?,
+            hidden: self.hidden.0.clone(),
+            activation: self.activation.parse().map_err(Failure::usage)?,
+            step: step_named(&self.step).map_err(Failure::usage)?,
+            substeps: self.substeps,
+            removed: self.without.clone().unwrap_or_default().0,
+        };
+        let plan = TrainingPlan {
+            steps: self.steps,
+            batch: self.batch,
+            chunk: self.chunk,
+            rate: self.rate,
+            warmup: self.warmup,
+            decay: self.decay,
+            clip: self.clip,
+            seed: self.seed,
+            single: !self.double,
+            validate_every: self.validate_every,
+            patience: self.patience,
+            ..TrainingPlan::default()
+        };
+        let dataset = Dataset::read(&self.data).map_err(|error| failure(&error.into()))?;
+        let trained = Trainer::new(&recipe, &dataset, &plan, threads(self.threads));
+        let mut trainer = trained.map_err(|error| failure(&error))?;
+        if checkpoint.exists() {
+            trainer.resume(&checkpoint).map_err(|error| failure(&error))?;
+        }
+        let begun = trainer.step();
+        let mut watcher = Watcher::new(!self.quiet)?;
+        let mut saved = Instant::now();
+        let ended = trainer.run(|trainer| {
+            let row = trainer.rows().last();
+            let told = || match row {
+                Some(row) => format!(
+                    "step {}, loss {:.3e}, validation {:.3e}",
+                    trainer.step(),
+                    row.loss,
+                    row.validated
+                ),
+                None => format!("step {}", trainer.step()),
+            };
+            let go_on = watcher.tell(trainer.step() as f64 / plan.steps as f64, told);
+            if go_on.is_break()
+                || saved.elapsed() > Duration::from_secs(self.every)
+                || trainer.step() == plan.steps
+            {
+                trainer.save(&checkpoint)?;
+                if let Some(log) = &self.log {
+                    write_log(log, trainer.rows())?;
+                }
+                saved = Instant::now();
+            }
+            Ok(go_on)
+        });
+        watcher.finish();
+        let ending = ended.map_err(|error| failure(&error))?;
+        trainer.save(&checkpoint).map_err(|error| failure(&error))?;
+        if ending == Ending::Interrupted {
+            let told = format!("interrupted after step {}: the same command goes on", trainer.step());
+            return Err(Failure::interrupted(watcher.interruption(), told));
+        }
+        trainer.learned().write(&self.out, trainer.layout()).map_err(Failure::run)?;
+        let text = self.write_motion(&trainer)?;
+        if self.quiet {
+            return Ok(String::new());
+        }
+        let made = trainer.step() - begun;
+        let (best, _) = trainer.best();
+        let last = trainer.rows().last();
+        let loss = last.map_or(String::new(), |row| {
+            format!(", loss {:.3e}, validation {:.3e}", row.loss, row.validated)
+        });
+        Ok(format!(
+            "{} of {}: {} steps in {:.0} s ({made} of them now){loss}\nbest on validation at step {best}; written to {}\n",
+            recipe.architecture.name,
+            dataset.origin.system,
+            trainer.step(),
+            trainer.seconds(),
+            self.out.display()
+        ) + &text)
+    }
+
+    /// What was learned as a model, beside its weights, where the language can say it; what there is to say of it.
+    fn write_motion(&self, trainer: &Trainer) -> Result<String, Failure> {
+        let bytes = std::fs::read(&self.out).map_err(Failure::run)?;
+        let text = trainer.learned().motion(&self.out, &bytes).map_err(Failure::run)?;
+        let Some(text) = text else { return Ok(String::new()) };
+        let path = self.out.with_extension("motion");
+        replace(&path, |writer| writer.write_all(text.as_bytes())).map_err(Failure::run)?;
+        Ok(format!("as a model: leastaction run {}\n", path.display()))
+    }
+}
