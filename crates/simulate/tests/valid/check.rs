@@ -88,7 +88,8 @@ fn formats(model: &Model) -> Result<bool, String> {
 
 fn prints(model: &Model) -> Result<bool, String> {
     let graph = Graph::new();
-    let setup = read_in(&graph, &model.text, &[], Some(folder()), &[]).map_err(|errors| errors.to_string())?;
+    let setup =
+        read_in(&graph, &model.text, &[], Some(folder()), &[]).map_err(|errors| errors.to_string())?;
     let equations = setup.model.equations().map_err(|error| error.to_string())?;
     let terms = setup.outputs.iter().chain(&setup.start).map(|term| term.value);
     let forces = equations.forces();
