@@ -20,6 +20,8 @@ pub(crate) struct Judged<V> {
     pub(crate) before: V,
 }
 
+/// What is remembered of a step that was not taken, in place of the size of its error.
+pub(crate) const REJECTED: f64 = 1.0;
 const SAFETY: f64 = 0.9;
 const LEAST: f64 = 0.1;
 const MOST: f64 = 5.0;
@@ -62,7 +64,7 @@ impl Controller {
         let bound = a.select(Test::LessEqual, ratio, 1.0, most, 0.9);
         let after = a.max(size, TINY);
         let after = a.min(after, 0.0);
-        [a.min(wished, bound), a.select(Test::LessEqual, ratio, 1.0, after, 1.0)]
+        [a.min(wished, bound), a.select(Test::LessEqual, ratio, 1.0, after, REJECTED)]
     }
 
     /// What becomes of a step that was tried, with its error as a multiple of what is tolerated. Nothing changes where the step is 0. No step

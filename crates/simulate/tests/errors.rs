@@ -96,3 +96,13 @@ fn velocities_that_momenta_do_not_tell_are_refused() {
     let text = "coord x\nlagrangian x'^4/4\nstart x' = -1\nrun until 1\n";
     assert!(Source::text("test", text).simulation(&Graph::new(), &Overrides::default()).is_ok());
 }
+
+/// Where the momentum leaves the range of velocities, no step is short enough: the run ends there. It tried the shortest step for ever.
+#[test]
+fn a_motion_that_has_no_velocity_any_more_ends() {
+    let text = "coord x\nlagrangian x'^3/3 - x^2/2\nstart x = 1, x' = 1\nrun until 10\n";
+    let graph = Graph::new();
+    let simulation = Source::text("test", text).simulation(&graph, &Overrides::default()).unwrap();
+    let failed = simulation.run().unwrap_err();
+    assert!(failed.to_string().contains("no velocities for these momenta"), "{failed}");
+}

@@ -73,6 +73,10 @@ impl RunLoop<'_> {
                 return Err(error.into());
             };
             self.next[lane] = 0.25 * self.h[lane];
+            if let Pacing::Adaptive { controller: Some(controller), .. } = &mut self.pacing {
+                // Or the step would be taken for the first after one that was taken, and tried for ever.
+                controller.before()[lane] = controller::REJECTED;
+            }
             self.motion.work_mut().rejected += 1;
             self.taken.fill(false);
             return Ok(false);
