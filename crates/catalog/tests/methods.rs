@@ -64,7 +64,7 @@ fn sweep(constrained: bool) {
                 if off > 5e-12 {
                     complain(format!("constraints are {off:e} off"));
                 }
-                let drift = match facts.dissipative {
+                let drift = match !dynamics.system().conserves_energy() {
                     true => (energy(&mut dynamics, &made.end()) - left).abs() / energy(&mut dynamics, &start),
                     false => made.energy_drift(&mut dynamics).unwrap(),
                 };
