@@ -48,7 +48,7 @@ pub use leastaction_compile::{
 pub use leastaction_ensemble::{Progress, Reduction, Rest, Results, Sampling, Shard, Study, StudyError};
 pub use leastaction_expr::{
     Expr, Graph, IntoExpr, Op, ParseError, Parser, PrintError, Scope, Span, Symbol, c_function, jacobian,
-    jvp, operations, rust_function, substitute, vjp,
+    julia_function, jvp, operations, python_function, rust_function, substitute, vjp,
 };
 pub use leastaction_integrate::{
     ALL as METHODS, Absolute, AdjointError, Block, Card, Checkpoint, CheckpointError, CheckpointFileError,
@@ -57,11 +57,11 @@ pub use leastaction_integrate::{
     Trajectory, UnknownMethod, Work, energy_scale,
 };
 pub use leastaction_mechanics::{
-    Body, BodyError, Conserved, Constraint, Dynamics, Equations, EvalError, Facts, Form, Inertia,
-    InertiaError, Input, Lagrangian, Level, Matter, Model, ModelError, Observable, ObserveError, Particle,
-    Place, Point, Ports, Pose, Projection, ProjectionError, Quantity, Query, Rated, Rotation, RotationError,
-    SettingError, Share, ShareKind, StartError, State, Statement, Sundman, Surface, SurfaceError, Symmetric,
-    System, Table, TableError, Term,
+    Body, BodyError, Conserved, Constraint, Dynamics, EquationForm, Equations, EvalError, Facts, Form,
+    FormError, Function, Inertia, InertiaError, Input, Lagrangian, Level, Matter, Model, ModelError,
+    Observable, ObserveError, Page, Particle, Place, Point, Ports, Pose, Projection, ProjectionError,
+    Quantity, Query, Rated, Rotation, RotationError, SettingError, Share, ShareKind, StartError, State,
+    Statement, Sundman, Surface, SurfaceError, Symmetric, System, Table, TableError, Term,
 };
 pub use leastaction_simulate::{
     FailedRun, Measurements, Overrides, PrepareError, Problem, Run, Sensitivity, SensitivityError,

@@ -59,7 +59,7 @@ pub(crate) enum Command {
     List,
     /// Print the text of a system.
     Show(show::Show),
-    /// Print the equations of motion as text, LaTeX, C or Rust.
+    /// Print the equations of motion as text, LaTeX, Markdown or code.
     Equations(equations::Print),
     /// List the integration methods, or tell all about one.
     Methods(methods::Methods),

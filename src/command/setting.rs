@@ -66,7 +66,7 @@ pub(super) struct Setting {
 }
 
 /// Reads `NAME=VALUE`.
-fn assignment(text: &str) -> Result<(String, f64), String> {
+pub(super) fn assignment(text: &str) -> Result<(String, f64), String> {
     let (name, value) = text.split_once('=').ok_or("write NAME=VALUE, such as m1=2")?;
     let (name, value) = (name.trim(), value.trim());
     if name.is_empty() {

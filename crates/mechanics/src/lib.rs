@@ -122,6 +122,7 @@ pub use model::{Model, Particle, Term};
 pub use observe::{Observable, Observed};
 pub use parameters::Revision;
 pub use ports::Ports;
+pub use print::{EquationForm, FormError, Page, Row};
 pub use quantity::Quantity;
 pub use rated::Rated;
 pub use reverse::{BackwardSums, Slopes};

@@ -84,8 +84,9 @@ impl Term {
         if self.below.is_empty() {
             return product(&self.above, false);
         }
-        // Functions and brackets stand behind the fraction.
-        let split = self.above.iter().position(|factor| factor.function.is_some() || factor.sum);
+        // Functions and brackets stand behind the fraction, unless there is a sum below it.
+        let whole = self.above.len() == 1 || self.below.iter().any(|factor| factor.sum);
+        let split = self.above.iter().position(|factor| !whole && (factor.function.is_some() || factor.sum));
         let (inside, behind) = self.above.split_at(split.unwrap_or(self.above.len()));
         let fraction = format!(r"\frac{{{}}}{{{}}}", product(inside, true), product(&self.below, true));
         match behind {
@@ -139,6 +140,7 @@ impl<'g> Textbook<'g> {
             groups.entry(moving).or_default().add(own, coefficient);
         }
         let mut groups: Vec<(Product, Poly)> = groups.into_iter().collect();
+        self.gather_accelerations(&mut groups);
         groups.sort_by_key(|(moving, _)| self.rank_of(moving));
         let mut terms = Vec::new();
         for (moving, coefficient) in &groups {
@@ -153,7 +155,56 @@ impl<'g> Textbook<'g> {
                 ),
             }
         }
+        // What does not move stands in front of what is taken away from it, and of sines and cosines.
+        if let Some((moving, still)) = groups.last()
+            && moving.is_empty()
+            && terms[terms.len() - still.0.len()..].iter().all(|term| !term.negative)
+        {
+            let functions = groups
+                .iter()
+                .flat_map(|(moving, _)| moving)
+                .all(|(atom, _)| matches!(self.rank(*atom), Rank::Function(..)));
+            if functions || terms[0].negative {
+                terms.rotate_right(still.0.len());
+            }
+        }
         Shown(terms)
+    }
+
+    /// A sum over a divisor.
+    pub(super) fn fraction(&self, above: &Poly, divisor: AtomId) -> Shown {
+        Shown(vec![self.term(&vec![(divisor, -1)], above)])
+    }
+
+    /// All that is multiplied by an acceleration becomes one group.
+    fn gather_accelerations(&self, groups: &mut Vec<(Product, Poly)>) {
+        let acceleration = |(moving, _): &(Product, Poly)| {
+            let found =
+                moving.iter().find(|(atom, n)| *n == 1 && self.part(*atom) == SymbolKind::Acceleration);
+            found.map(|(atom, _)| *atom)
+        };
+        let mut gathered: BTreeMap<AtomId, Vec<(Product, Poly)>> = BTreeMap::new();
+        let mut others = Vec::new();
+        for group in groups.drain(..) {
+            match acceleration(&group) {
+                Some(atom) => gathered.entry(atom).or_default().push(group),
+                None => others.push(group),
+            }
+        }
+        for (atom, mut alike) in gathered {
+            if alike.len() > 1 {
+                let mut whole = Poly::default();
+                for (moving, coefficient) in &alike {
+                    let rest: Product = moving.iter().filter(|(other, _)| *other != atom).copied().collect();
+                    for (own, &number) in &coefficient.0 {
+                        whole.add(multiplied(own, &rest), number);
+                    }
+                }
+                alike = vec![(Product::from_iter([(atom, 1)]), whole)];
+            }
+            others.append(&mut alike);
+        }
+        *groups = others;
     }
 
     /// Accelerations in their order, then products of velocities, then the rest.

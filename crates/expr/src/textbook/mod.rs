@@ -114,7 +114,8 @@ impl<'g> Textbook<'g> {
                 false => right.add(product.clone(), coefficient.negated()),
             }
         }
-        if left.0.values().next()?.is_negative() {
+        // Not all that is on the left is negative.
+        if left.0.is_empty() || left.0.values().all(|n| n.is_negative()) {
             (left, right) = (left.negated(), right.negated());
         }
         Some(self.line(&[left, right]))
@@ -126,12 +127,34 @@ impl<'g> Textbook<'g> {
         Some(self.line(&sides))
     }
 
+    /// An equation whose left side stays as it is, and whose right side is a fraction.
+    pub fn quotient(&mut self, left: Expr<'g>, above: Expr<'g>, below: Expr<'g>) -> Option<Printed<'g>> {
+        let sides = self.atoms.read(self.graph, &[left.id(), above.id(), below.id()])?;
+        let [left, above, below] = &sides[..] else { unreachable!("there are three of them") };
+        let (below, content) = self.atoms.without_content(below);
+        let (product, number) = content.single()?;
+        let inverse = Poly::of(product.iter().map(|&(atom, n)| (atom, -n)).collect(), number.inverse()?);
+        let above = self.atoms.times(above, &inverse)?;
+        if below.as_number().is_some_and(ratio::Ratio::is_one) {
+            return Some(self.line(&[left.clone(), above]));
+        }
+        let divisor = self.atoms.atom(poly::Atom::Group(below));
+        let fraction = self.fraction(&above, divisor);
+        let value =
+            self.expression_of(&above) / self.expression_of(&Poly::of(vec![(divisor, 1)], ratio::Ratio::ONE));
+        Some(self.printed(vec![self.arranged(left), fraction], vec![self.expression_of(left), value]))
+    }
+
     fn line(&self, sides: &[Poly]) -> Printed<'g> {
-        let shown: Vec<_> = sides.iter().map(|side| self.arranged(side)).collect();
+        let shown = sides.iter().map(|side| self.arranged(side)).collect();
+        self.printed(shown, sides.iter().map(|side| self.expression_of(side)).collect())
+    }
+
+    fn printed(&self, shown: Vec<arrange::Shown>, sides: Vec<Expr<'g>>) -> Printed<'g> {
         Printed {
             texts: shown.iter().map(|side| side.text()).collect(),
             latex: shown.iter().map(|side| side.latex()).collect(),
-            sides: sides.iter().map(|side| self.expression_of(side)).collect(),
+            sides,
         }
     }
 
@@ -280,6 +303,15 @@ mod tests {
         assert_eq!(pendulum.latex(), r"l \, \ddot{\theta}_{1} &= -g \, \sin{\theta_{1}}");
         assert_eq!(line("2*x''", "-4*x").text(), "x'' = -2*x");
         assert_eq!(line("m*x''", "-k*x/2 - m*g").text(), "m*x'' = -k*x/2 - m*g");
+        assert_eq!(line("-m*x''", "k*x").text(), "m*x'' = -k*x");
+        assert_eq!(
+            line("(m1*sin(x)^2 + m2*cos(x)^2)*th1'' - m*th2''", "0").text(),
+            "(m1*sin(x)^2 + m2*cos(x)^2)*th1'' - m*th2'' = 0"
+        );
+        let [x, above, below] = ["x''", "k*x - 2*k*y", "m1*k + m2*k - m2*k*cos(y)^2"].map(read);
+        let fraction = Textbook::new(&graph, &known).quotient(x, above, below).unwrap();
+        assert_eq!(fraction.text(), "x'' = (x - 2*y)/(m1 + m2*sin(y)^2)");
+        assert_eq!(fraction.latex(), r"\ddot{x} &= \frac{x - 2 \, y}{m_{1} + m_{2} \, \sin^{2}{y}}");
         let latex = line("m*x''", "-k*x/2 - m*g*sin(x - y)^2/r").latex();
         assert_eq!(
             latex,

@@ -1,9 +1,21 @@
 //! The equations of motion as text and as LaTeX.
 
+mod page;
+
+pub use page::{EquationForm, FormError, Page, Row};
+
 use crate::equations::{Equations, Statement, rate};
 use leastaction_expr::{Expr, Id, jacobian};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt;
+
+/// A line: an equation that may be arranged, or one whose left side stays, and of which the right side may be known as a fraction.
+#[derive(Clone, Copy)]
+enum RowOf<'g> {
+    Equation(Expr<'g>, Expr<'g>),
+    Definition(Expr<'g>, Expr<'g>),
+    Quotient(Expr<'g>, Expr<'g>, [Expr<'g>; 2]),
+}
 
 impl<'g> Equations<'g> {
     /// The equations of motion, left sides and right sides: M q̈ = … − Gᵀλ in rows for a Lagrangian, q̇ = … and ṗ = … − Gᵀλ for a
@@ -11,7 +23,16 @@ impl<'g> Equations<'g> {
     /// force on `x` of an energy `springs` that is no formula `force_springs_x`.
     #[must_use]
     pub fn sides(&self) -> Vec<(Expr<'g>, Expr<'g>)> {
-        let mut sides: Vec<_> = match &self.statement {
+        let sides = |row| match row {
+            RowOf::Equation(left, right)
+            | RowOf::Definition(left, right)
+            | RowOf::Quotient(left, right, _) => (left, right),
+        };
+        self.rows().into_iter().map(sides).collect()
+    }
+
+    fn rows(&self) -> Vec<RowOf<'g>> {
+        let mut rows: Vec<_> = match &self.statement {
             Statement::Lagrangian(l) => {
                 let accelerations: Vec<_> = self.velocities.iter().map(|&v| rate(v)).collect();
                 let row = |i: usize| {
@@ -22,18 +43,28 @@ impl<'g> Equations<'g> {
                 let right = l.loads.iter().zip(self.forces()).map(|(&load, force)| load + force);
                 let right = right.zip(self.other_forces()).map(|(formula, other)| formula + other);
                 let right = right.zip(self.constraint_forces()).map(|(free, pull)| free + pull);
-                (0..self.degrees()).map(row).zip(right).collect()
+                (0..self.degrees())
+                    .map(row)
+                    .zip(right)
+                    .map(|(left, right)| RowOf::Equation(left, right))
+                    .collect()
             }
             Statement::Hamiltonian(h) => {
                 let rates = self.velocities.iter().copied().zip(h.gradient(&self.momenta));
                 let forces = self.formula_momentum_rates().into_iter().zip(self.other_forces());
                 let forces = forces.map(|(formula, other)| formula + other).zip(self.constraint_forces());
                 let forces = forces.map(|(free, pull)| free + pull);
-                rates.chain(self.momenta.iter().map(|&p| rate(p)).zip(forces)).collect()
+                let turning = self.momenta.iter().map(|&p| rate(p)).zip(forces);
+                rates.chain(turning).map(|(left, right)| RowOf::Definition(left, right)).collect()
             }
         };
-        sides.extend(self.constraints.iter().map(|c| (c.value, self.graph.number(0.0))));
-        sides
+        rows.extend(self.constraint_rows());
+        rows
+    }
+
+    /// What constraints demand.
+    fn constraint_rows(&self) -> impl Iterator<Item = RowOf<'g>> {
+        self.constraints.iter().map(|c| RowOf::Definition(c.value, self.graph.number(0.0)))
     }
 
     /// −Gᵀλ with a symbol for each multiplier.
@@ -89,26 +120,22 @@ impl<'g> Equations<'g> {
         self.constraints.iter().map(symbol).collect()
     }
 
-    /// The equations of motion in LaTeX, aligned at their equal signs.
+    /// The equations of motion in LaTeX, aligned at their equal signs: what [`Equations::page`] has of them, as they are stated.
     #[must_use]
     pub fn latex(&self) -> String {
-        let line = |(left, right): (Expr<'g>, Expr<'g>)| format!("  {} &= {}", left.latex(), right.latex());
-        let lines = self.sides().into_iter().map(line);
-        let nodes = self.nodes.iter().flat_map(|nodes| &nodes.blocks).map(|block| {
-            let name = block.name.replace('_', "\\_");
-            format!("  m_i\\,\\ddot x_i &= f_i \\qquad\\text{{for each node of {name}}}")
-        });
-        let lines: Vec<_> = lines.chain(nodes).collect();
-        format!("\\begin{{aligned}}\n{}\n\\end{{aligned}}", lines.join(" \\\\\n"))
+        self.stated().latex()
     }
-}
 
-/// One equation of motion a line, then one constraint a line, and one line for all nodes of a name.
-impl fmt::Display for Equations<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines = self.sides().into_iter().map(|(left, right)| format!("{left} = {right}"));
+    fn stated(&self) -> Page<'g> {
+        let page = self.page(EquationForm::Stated, &[]);
+        page.unwrap_or_else(|_| unreachable!("all equations have the form in which they are stated"))
+            .motion_only()
+    }
+
+    /// One line for all nodes of a name, in text and in LaTeX.
+    fn node_lines(&self) -> Vec<[String; 2]> {
         let nodes = self.nodes.iter().flat_map(|nodes| nodes.blocks.iter().map(move |b| (nodes, b)));
-        let nodes = nodes.map(|(nodes, block)| {
+        let lines = nodes.map(|(nodes, block)| {
             let energies = self.potential.iter().filter(|potential| potential.formula().is_none());
             let mut forces: Vec<String> =
                 energies.map(|potential| format!("force_{}", potential.name)).collect();
@@ -125,9 +152,20 @@ impl fmt::Display for Equations<'_> {
             if forces.is_empty() {
                 forces.push("0".to_owned());
             }
-            format!("m*{}[i]'' = {}", block.name, forces.join(" + "))
+            let name = block.name.replace('_', "\\_");
+            [
+                format!("m*{}[i]'' = {}", block.name, forces.join(" + ")),
+                format!("m_i\\,\\ddot x_i &= f_i \\qquad\\text{{for each node of {name}}}"),
+            ]
         });
-        let lines: Vec<_> = lines.chain(nodes).collect();
-        f.write_str(&lines.join("\n"))
+        lines.collect()
+    }
+}
+
+/// One equation of motion a line, then one constraint a line, and one line for all nodes of a name: what [`Equations::page`] has of them, as they
+/// are stated.
+impl fmt::Display for Equations<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.stated().fmt(f)
     }
 }
