@@ -141,7 +141,10 @@ fn overrides(source: &Source, parameters: Vec<(String, f64)>) -> Overrides {
     Overrides { parameters, method, tolerance, until, ..Overrides::default() }
 }
 
-/// The same as an ensemble; the error if the parameter cannot be sampled.
+/// How an error begins that some trajectories had.
+pub(crate) const FAILED: &str = "trajectories failed";
+
+/// The same as an ensemble; the error if the parameter cannot be sampled, or a trajectory fails.
 pub(crate) fn together(source: &Source) -> Result<Vec<Vec<u64>>, String> {
     let graph = Graph::new();
     let asked = overrides(source, Vec::new());
@@ -161,7 +164,9 @@ pub(crate) fn together(source: &Source) -> Result<Vec<Vec<u64>>, String> {
         .events(problem.events())
         .threads(1);
     let results = study.run(&problem.dynamics, |_| ()).unwrap();
-    assert_eq!(results.overview().failed, 0, "{:?}", results.overview().failures);
+    if results.overview().failed > 0 {
+        return Err(format!("{FAILED}: {:?}", results.overview().failures));
+    }
     let (sheet, system) = (results.rows(0).unwrap(), problem.dynamics.system().clone());
     let mut ends = vec![Vec::new(); VALUES.len()];
     for i in 0..system.dimension() {

@@ -414,7 +414,10 @@ impl Writer {
                 self.line(format!("start x = 1, x' = {speed}/4, y' = 0.5"));
             }
             _ => {
+                // So is a lift that jumps.
+                let kinks = std::mem::replace(&mut self.kinks, false);
                 let value = self.bounded(&["t"], 2);
+                self.kinks = kinks;
                 self.line(format!("let lift = 0.2*({value})"));
                 self.line("constraint y = lift");
                 self.line("force x = -k*x");
