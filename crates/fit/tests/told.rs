@@ -1,0 +1,1 @@
+//! What data do not tell, and what is doubtful.
