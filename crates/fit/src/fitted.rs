@@ -64,6 +64,8 @@ pub struct FittedRecording {
     pub times: Vec<f64>,
     /// For each channel of the fit, the measured values and those of the motion at these times; NaN where nothing was measured.
     pub channels: Vec<[Vec<f64>; 2]>,
+    /// Times for a smooth curve, and the values of each channel there, measured or not.
+    pub curve: (Vec<f64>, Vec<Vec<f64>>),
 }
 
 /// How derivatives were found.
@@ -128,13 +130,14 @@ impl Fit {
         self.estimates.iter().find(|estimate| estimate.name == name && estimate.recording.is_none())
     }
 
-    /// How two estimates go together, by their places.
+    /// How two estimates go together, by their places; `None` if one of them is not told.
     #[must_use]
     pub fn correlation(&self, i: usize, j: usize) -> Option<f64> {
         let n = self.estimates.len();
         let [a, b, c] = [(i, i), (j, j), (i, j)].map(|(i, j)| self.covariance.get(i * n + j).copied());
         let (a, b, c) = (a?, b?, c?);
-        (a > 0.0 && b > 0.0).then(|| c / (a.sqrt() * b.sqrt()))
+        let told = self.estimates[i].error.is_some() && self.estimates[j].error.is_some();
+        (told && a > 0.0 && b > 0.0).then(|| c / (a.sqrt() * b.sqrt()))
     }
 
     /// How many standard errors make an interval of 95 %.
@@ -162,6 +165,13 @@ impl Fit {
         leastaction_linear::dense::solve_once(&mut part, &mut solved, k).ok()?;
         let distance: f64 = offset.iter().zip(&solved).map(|(a, b)| a * b).sum();
         Some(distance / k as f64 <= fisher(CHANCE, k as f64, self.freedom.max(1) as f64))
+    }
+
+    /// The numbers of the start of a recording, by name; those that are known are not among them.
+    #[must_use]
+    pub fn start(&self, recording: usize) -> Vec<(String, f64)> {
+        let own = self.estimates.iter().filter(|estimate| estimate.recording == Some(recording));
+        own.map(|estimate| (estimate.name.clone(), estimate.value)).collect()
     }
 
     /// Data, fit and residuals, as a table.

@@ -9,11 +9,24 @@ use crate::levenberg::{Limits, Misfit};
 use crate::misfit::Horizon;
 use crate::plan::{Free, Plan};
 use crate::search::{Found, Search};
-use crate::shooting::{Shooting, Shot, Target};
+use crate::shooting::{Row, Shooting, Shot, Target};
 use leastaction_expr::{Graph, nearest};
+use leastaction_integrate::{Card, Integrator, Kind, Tolerance};
 use leastaction_linear::singular_values;
-use leastaction_simulate::{Overrides, Problem, Source};
+use leastaction_simulate::{Method, Overrides, Problem, Source};
 use std::sync::atomic::AtomicBool;
+
+/// The method of runs that are gone back over, unless something speaks against it.
+const USUAL: &str = "dop853";
+const TOLERANCE: f64 = 1e-10;
+fn usual() -> &'static Card {
+    Card::named(USUAL).unwrap_or_else(|_| unreachable!("the method is one of all"))
+}
+/// It may take so many times the steps of an implicit method.
+const EXPLICIT_STEPS: u64 = 50;
+
+/// Smooth curves have so many pieces.
+const CURVE: usize = 600;
 
 /// Velocities at the start are guessed from so many values.
 const FIRST_VALUES: usize = 6;
@@ -59,17 +72,45 @@ pub fn fit_watched(
     let mut problem = source.problem(&graph, &overrides)?;
     let free = free_parameters(&problem, plan)?;
     problem.check_sampled(free.iter().map(|free| free.name.as_str()), &overrides)?;
-    let integrator = problem.method(&overrides)?.integrator;
     problem.setup.events.retain(|event| event.stop);
-    let integrator = problem.with_events(integrator)?;
-    let mut fitting = Fitting::new(&problem, &overrides, integrator, plan, &free, &channels, interrupted)?;
+    let any = Integrator::new(usual(), Tolerance::relative(TOLERANCE));
+    let mut fitting = Fitting::new(&problem, &overrides, any, plan, &free, &channels, interrupted)?;
+    let integrator = fitting.method(&problem, &overrides, recordings)?;
+    fitting.shooting.integrate_by(integrator);
     let found = fitting.search(recordings, true)?;
     let mut fit = fitting.fit(&found, source)?;
+    fit.about.clone_from(&problem.setup.about);
     let pattern = |doubt: &Doubt| matches!(doubt, Doubt::Unexplained { .. } | Doubt::Pattern { .. });
     if plan.hints && fit.doubts.iter().any(pattern) {
         fit.hints = hints::find(&mut fitting, recordings, &fit, &found)?;
     }
     Ok(fit)
+}
+
+/// Which names can be measured of a model, and its coordinates: expressions of the state with derivatives, but not parameters.
+///
+/// # Errors
+/// [`FitError::Prepare`] if the model cannot be prepared.
+pub fn measurable(
+    source: &Source,
+    names: &[String],
+    overrides: &Overrides,
+) -> Result<(Vec<bool>, Vec<String>), FitError> {
+    let graph = Graph::new();
+    let problem = source.problem(&graph, overrides)?;
+    let mut dynamics = problem.dynamics.clone();
+    let system = dynamics.system().clone();
+    let (t, block) = (problem.start.t, problem.start.block());
+    let is_measurable = |name: &String| {
+        let is_parameter = system.parameters().iter().any(|(other, _)| other == name);
+        let is_number = graph.parse(name).is_ok_and(|value| value.as_number().is_some());
+        let observed =
+            dynamics.observable(name.as_str()).ok().filter(|_| name != "t" && !is_parameter && !is_number);
+        observed.is_some_and(|what| {
+            dynamics.observable_slopes(what, t, &block).is_ok_and(|slopes| slopes.is_some())
+        })
+    };
+    Ok((names.iter().map(is_measurable).collect(), system.coordinates().iter().collect()))
 }
 
 /// All that is measured, in the order in which it comes.
@@ -120,7 +161,7 @@ impl<'p, 'g> Fitting<'p, 'g> {
     fn new(
         problem: &'p Problem<'g>,
         overrides: &Overrides,
-        integrator: leastaction_integrate::Integrator,
+        integrator: Integrator,
         plan: &Plan,
         free: &[Free],
         channels: &[String],
@@ -152,6 +193,43 @@ impl<'p, 'g> Fitting<'p, 'g> {
             iterations: plan.iterations.max(1),
             search: None,
         })
+    }
+
+    /// The method for the motion that is guessed first: the model's own start, from which methods are chosen otherwise, may be another one.
+    fn method(
+        &mut self,
+        problem: &Problem<'g>,
+        overrides: &Overrides,
+        recordings: &[Recording],
+    ) -> Result<Integrator, FitError> {
+        let target = |recording: &Recording| Target::new(recording, &self.channels, self.begin);
+        self.shooting.targets = recordings.iter().map(target).collect();
+        self.check_count()?;
+        let (guess, plain) = self.guess()?;
+        let mut problem = problem.clone();
+        let begun = self.shooting.state(0, &guess).or_else(|_| self.shooting.state(0, &plain));
+        problem.start = begun.map_err(|miss| miss.first(&self.shooting, 0))?;
+        problem.until = problem.start.t + overrides.until.unwrap_or(1.0);
+        let Method { integrator, why } = problem.method(overrides)?;
+        let facts = problem.dynamics.system().facts();
+        if why.is_some() && integrator.card().kind == Kind::Implicit && usual().needs.met_by(facts) {
+            // Explicit steps go back much faster than implicit ones, if they are not very many.
+            let steps = |integrator: &Integrator| {
+                let ran = integrator.clone().ends_only().run(
+                    &mut problem.dynamics.clone(),
+                    &problem.start,
+                    problem.until,
+                );
+                ran.ok().map(|run| run.work().steps)
+            };
+            let most = EXPLICIT_STEPS * steps(&integrator).unwrap_or(1000) + EXPLICIT_STEPS;
+            let explicit =
+                Integrator::new(usual(), Tolerance::relative(TOLERANCE)).longest_step(integrator.bounds().1);
+            if steps(&explicit.clone().at_most(most)).is_some() {
+                return Ok(problem.with_events(explicit.at_most(integrator.bounds().0))?);
+            }
+        }
+        Ok(problem.with_events(integrator)?)
     }
 
     /// The least squares of recordings.
@@ -330,9 +408,16 @@ impl<'p, 'g> Fitting<'p, 'g> {
         let undetermined = Undetermined::new(&normal.untold, &names, &found.x, k);
         let channels =
             (0..self.channels.len()).map(|c| self.fitted_channel(c, found, &search, &shots)).collect();
-        let recordings = self.shooting.targets.iter().zip(&shots);
-        let recordings = recordings.map(|(target, shot)| fitted_recording(target, shot, self.channels.len()));
-        let recordings = recordings.collect();
+        let mut recordings = Vec::with_capacity(shots.len());
+        for (target, shot) in shots.iter().enumerate() {
+            let curve = self.curve(target, &found.x);
+            recordings.push(fitted_recording(
+                &self.shooting.targets[target],
+                shot,
+                self.channels.len(),
+                curve,
+            ));
+        }
         let system = self.shooting.dynamics().system().clone();
         let parameters = system.parameters().iter().map(|(name, _)| name.clone());
         let integrator = self.shooting.integrator();
@@ -360,6 +445,33 @@ impl<'p, 'g> Fitting<'p, 'g> {
         fit.doubts = Doubt::all(&fit, found.converged);
         self.search = Some(search);
         Ok(fit)
+    }
+
+    /// What the motion gives of each channel at many times, for a smooth curve.
+    fn curve(&mut self, target: usize, x: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
+        let (channels, mut fine) = (self.channels.len(), self.shooting.targets[target].clone());
+        let (first, last) = (fine.begin.min(fine.times[0]), fine.times[fine.times.len() - 1]);
+        let time =
+            |i: usize| if i == CURVE { last } else { first + (last - first) * i as f64 / CURVE as f64 };
+        fine.times = (0..=CURVE).map(time).collect();
+        let row = |place: usize| Row {
+            sample: place / channels,
+            channel: place % channels,
+            value: 0.0,
+            sigma: None,
+        };
+        fine.rows = (0..(CURVE + 1) * channels).map(row).collect();
+        let kept = std::mem::replace(&mut self.shooting.targets[target], fine);
+        let shot = self.shooting.shoot(target, x, CURVE + 1);
+        let fine = std::mem::replace(&mut self.shooting.targets[target], kept);
+        match shot {
+            Ok(shot) => {
+                let of = |c: usize| shot.predicted.iter().skip(c).step_by(channels).copied().collect();
+                (fine.times, (0..channels).map(of).collect())
+            }
+            // A quantity that cannot be computed everywhere has no curve.
+            Err(_) => (Vec::new(), vec![Vec::new(); channels]),
+        }
     }
 
     /// Directions along which only what constraints do not allow changes are none that could be told.
@@ -432,7 +544,12 @@ impl<'p, 'g> Fitting<'p, 'g> {
     }
 }
 
-fn fitted_recording(target: &Target, shot: &Shot, channels: usize) -> FittedRecording {
+fn fitted_recording(
+    target: &Target,
+    shot: &Shot,
+    channels: usize,
+    curve: (Vec<f64>, Vec<Vec<f64>>),
+) -> FittedRecording {
     let blank = || [vec![f64::NAN; target.times.len()], vec![f64::NAN; target.times.len()]];
     let mut columns: Vec<[Vec<f64>; 2]> = (0..channels).map(|_| blank()).collect();
     for (row, predicted) in target.rows.iter().zip(&shot.predicted) {
@@ -444,5 +561,6 @@ fn fitted_recording(target: &Target, shot: &Shot, channels: usize) -> FittedReco
         begin: target.begin,
         times: target.times.clone(),
         channels: columns,
+        curve,
     }
 }

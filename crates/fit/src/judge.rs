@@ -336,13 +336,13 @@ impl Doubt {
         for (nth, &i) in parameters.iter().enumerate() {
             for &j in &parameters[..nth] {
                 let correlation = fit.correlation(i, j).unwrap_or(0.0);
-                if correlation.abs() > TOGETHER && fit.undetermined.is_none() {
+                if correlation.abs() > TOGETHER && fit.undetermined.is_none() && explained {
                     let (one, other) = (fit.estimates[j].name.clone(), fit.estimates[i].name.clone());
                     all.push(Doubt::Together { one, other, correlation });
                 }
             }
         }
-        if !converged {
+        if !converged && explained {
             all.push(Doubt::Unfinished { iterations: fit.iterations });
         }
         all

@@ -48,6 +48,6 @@ mod shooting;
 pub use data::{Channel, Measure, Reading, ReadingError, Recording, RecordingError, Sheet, SheetError};
 pub use error::FitError;
 pub use fitted::{Derivatives, Estimate, Fit, FittedChannel, FittedRecording, FittedTable};
-pub use fitting::{fit, fit_watched};
+pub use fitting::{fit, fit_watched, measurable};
 pub use judge::{Doubt, Hint, Undetermined};
 pub use plan::{Free, FreeError, Plan};

@@ -52,7 +52,7 @@ pub(crate) struct Search {
     /// The spread of the values of each channel.
     pub(crate) spreads: Vec<f64>,
     pub(crate) iterations: usize,
-    /// Whether other guesses are tried.
+    /// Whether other guesses are tried, and the noise is estimated.
     pub(crate) widely: bool,
 }
 
@@ -97,7 +97,12 @@ impl Search {
                 Ok(_) => FitError::Overflow,
             });
         };
-        self.with_noise(shooting, best, iterations)
+        match self.widely {
+            true => self.with_noise(shooting, best, iterations, enough),
+            false => {
+                Ok(Found { x: best.x, noise: self.spreads.clone(), iterations, converged: best.converged })
+            }
+        }
     }
 
     /// The part of the record to begin with.
@@ -186,14 +191,20 @@ impl Search {
         shooting: &mut Shooting<'_, '_>,
         best: Descent,
         iterations: usize,
+        enough: f64,
     ) -> Result<Found, FitError> {
+        // What is not explained has no noise to be weighed by.
+        let rounds = if best.cost > HOPELESS / EXPLAINED * enough { 1 } else { NOISE_ROUNDS };
         let mut found =
             Found { x: best.x, noise: self.spreads.clone(), iterations, converged: best.converged };
-        for _ in 0..NOISE_ROUNDS {
+        for _ in 0..rounds {
             let noise = self.noise(shooting, &found)?;
             let changes = noise.iter().zip(&found.noise).map(|(new, old)| (new / old - 1.0).abs());
             let change = changes.fold(0.0, f64::max);
             found.noise = noise;
+            if rounds == 1 {
+                break;
+            }
             let mut horizon = Horizon::new(shooting, &found.noise, 1.0).with_given();
             let again = descend(&mut horizon, &found.x, &self.limits, self.iterations, ENOUGH)?;
             let Some(again) = again else { break };

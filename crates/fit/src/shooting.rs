@@ -15,7 +15,7 @@ const DIFFERENTIABLE: &[&str] =
 const ROOM: usize = 1 << 24;
 
 /// A trial may take so many times the steps of the first run before it is given up: it would be another motion.
-const PATIENCE: u64 = 50;
+const PATIENCE: u64 = 20;
 const FEWEST_STEPS: u64 = 10_000;
 
 /// Steps of differences, relative to the sizes of what is changed: of starts, which are formulas, and of whole runs, which have the errors of their steps.
@@ -189,6 +189,18 @@ impl<'p, 'g> Shooting<'p, 'g> {
 
     pub(crate) fn integrator(&self) -> &Integrator {
         &self.integrator
+    }
+
+    pub(crate) fn integrate_by(&mut self, integrator: Integrator) {
+        self.integrator = integrator;
+        self.steps_per_time = None;
+    }
+
+    /// Where a recording begins with these unknowns.
+    pub(crate) fn state(&mut self, target: usize, x: &[f64]) -> Result<State, Miss> {
+        let (parameters, numbers) = (self.parameters(x), self.numbers(x, target).to_vec());
+        let block = self.start(target, &parameters, &numbers)?;
+        Ok(State::from_block(self.targets[target].begin, &block, self.dynamics.system().degrees()))
     }
 
     /// How many unknowns there are.
