@@ -270,7 +270,9 @@ impl<'p, 'g> Fitting<'p, 'g> {
             let mean = rows().map(|row| row.value).sum::<f64>() / count.max(1) as f64;
             let variance = rows().map(|row| (row.value - mean).powi(2)).sum::<f64>() / count.max(1) as f64;
             let given: Vec<f64> = rows().filter_map(|row| row.sigma).collect();
-            if variance > 0.0 && variance.is_normal() {
+            let first = rows().next().map(|row| row.value);
+            let stands_still = rows().all(|row| Some(row.value) == first);
+            if !stands_still && variance.is_normal() {
                 return Ok(variance.sqrt());
             }
             match given.is_empty() {

@@ -33,6 +33,10 @@ const CLOCKS: &[(f64, &str)] = &[
 const SHIFTS: &[f64] = &[0.01, 0.02, 0.05, 0.1, 0.2, 0.4];
 const FINER: usize = 4;
 
+/// So many steps are made for hints in all, and in one run.
+const MOST_STEPS: u64 = 2_000_000;
+const MOST_STEPS_OF_A_RUN: u64 = 50_000;
+
 /// Another reading explains the data if it leaves no more than this part of the variance, and a tenth of what was left.
 const EXPLAINED: f64 = 0.02;
 const BETTER: f64 = 0.1;
@@ -51,9 +55,14 @@ pub(crate) fn find(
         return Ok(hints);
     }
     let left = fitting.unexplained(&found.x).unwrap_or(1.0);
+    let most = fitting.shooting.steps + MOST_STEPS;
+    fitting.shooting.most_steps = MOST_STEPS_OF_A_RUN;
     let mut best: Option<(f64, Hint)> = None;
     let mut tried =
         |fitting: &mut Fitting<'_, '_>, other: &[Recording], hint: Hint| -> Result<f64, FitError> {
+            if fitting.shooting.steps > most {
+                return Ok(f64::INFINITY);
+            }
             let found = match fitting.search(other, false) {
                 Ok(found) => found,
                 Err(FitError::Interrupted) => return Err(FitError::Interrupted),

@@ -1,7 +1,7 @@
 //! What least squares tell of unknowns: their covariance, which of them cannot be told apart, and what is doubtful.
 
 use crate::fitted::{Fit, FittedChannel};
-use crate::levenberg::Limits;
+use crate::levenberg::{Limits, scales};
 use crate::misfit::Horizon;
 use leastaction_integrate::{number, rounded};
 use leastaction_linear::singular_values;
@@ -51,12 +51,14 @@ impl Normal {
             .collect();
         let free: Vec<usize> =
             (0..count).filter(|&j| !at_limit[j] && limits.low[j] < limits.high[j]).collect();
-        let length = |j: usize| rows.iter().skip(j).step_by(width).copied().fold(0.0, f64::hypot);
-        let scales: Vec<f64> = free.iter().map(|&j| length(j)).collect();
+        let lengths = scales(rows, x);
+        let scales: Vec<f64> = free.iter().map(|&j| lengths[j]).collect();
         let unit = |scale: f64| if scale > 0.0 { scale } else { 1.0 };
         let scaled: Vec<f64> = rows
             .chunks_exact(width)
-            .flat_map(|row| free.iter().zip(&scales).map(|(&j, scale)| row[j] / unit(*scale)))
+            .flat_map(|row| {
+                free.iter().zip(&scales).map(|(&j, scale)| if *scale > 0.0 { row[j] / scale } else { 0.0 })
+            })
             .collect();
         let mut all_scales = vec![1.0; count];
         free.iter().zip(&scales).for_each(|(&j, scale)| all_scales[j] = unit(*scale));

@@ -31,6 +31,9 @@ const HOPELESS: f64 = 0.2;
 const GUESSES: u64 = 10;
 const FACTOR: f64 = 3.0;
 
+/// None is begun after so many steps in all: a long record is not searched as widely as a short one.
+const MOST_STEPS: u64 = 1_000_000;
+
 /// The noise is estimated again so many times at most, until it changes by less than this part.
 const NOISE_ROUNDS: usize = 8;
 const SAME_NOISE: f64 = 1e-3;
@@ -82,7 +85,7 @@ impl Search {
         }
         let others = if self.widely { GUESSES } else { 0 };
         for seed in 0..others {
-            if is_explained(&best) {
+            if is_explained(&best) || shooting.steps > MOST_STEPS {
                 break;
             }
             let guess = self.other_guess(shooting, seed);

@@ -152,6 +152,9 @@ pub(crate) struct Shooting<'p, 'g> {
     pub(crate) targets: Vec<Target>,
     interrupted: &'p AtomicBool,
     pub(crate) runs: usize,
+    /// How many steps were made in all runs, and how many a run may have at most.
+    pub(crate) steps: u64,
+    pub(crate) most_steps: u64,
     /// How many steps a unit of time took in the first run.
     steps_per_time: Option<f64>,
 }
@@ -179,6 +182,8 @@ impl<'p, 'g> Shooting<'p, 'g> {
             targets: Vec::new(),
             interrupted,
             runs: 0,
+            steps: 0,
+            most_steps: u64::MAX,
             steps_per_time: None,
         }
     }
@@ -313,15 +318,16 @@ impl<'p, 'g> Shooting<'p, 'g> {
     #[allow(clippy::type_complexity)]
     fn motion(&mut self, state: &State, times: &[f64]) -> Result<(Option<Tape>, Vec<(f64, Vec<f64>)>), Miss> {
         let end = times[times.len() - 1];
-        let mut integrator = self.integrator.clone().at(times);
+        let mut most = self.most_steps.min(self.integrator.bounds().0);
         if let Some(rate) = self.steps_per_time {
-            let usual = PATIENCE * (rate * (end - state.t).abs()).ceil() as u64 + FEWEST_STEPS;
-            integrator = integrator.at_most(usual.min(self.integrator.bounds().0));
+            most = most
+                .min((PATIENCE * (rate * (end - state.t).abs()).ceil() as u64).saturating_add(FEWEST_STEPS));
         }
+        let integrator = self.integrator.clone().at(times).at_most(most);
         let (tape, trajectory) = match self.differences.is_some() {
             true => {
                 let ran = integrator.run(&mut self.dynamics, state, end);
-                (None, ran.map_err(|failed| Miss::Run(AdjointError::Run(failed)))?)
+                (None, ran.map_err(|failed| self.failed(most, AdjointError::Run(failed)))?)
             }
             false => {
                 let tape = Tape::record_with(&integrator, &self.dynamics, state, end, &self.free, ROOM);
@@ -335,13 +341,14 @@ impl<'p, 'g> Shooting<'p, 'g> {
                         return self.motion(state, times);
                     }
                     tape => {
-                        let tape = tape?;
+                        let tape = tape.map_err(|error| self.failed(most, error))?;
                         let trajectory = tape.trajectory().clone();
                         (Some(tape), trajectory)
                     }
                 }
             }
         };
+        self.steps += trajectory.work().steps;
         if self.steps_per_time.is_none() {
             self.steps_per_time = Some(trajectory.work().steps as f64 / (end - state.t).abs());
         }
@@ -350,6 +357,15 @@ impl<'p, 'g> Shooting<'p, 'g> {
         let wanted = |t: f64| !ended || times.contains(&t);
         let states = trajectory.samples().filter(|(t, _)| wanted(*t)).map(|(t, y)| (t, y.to_vec()));
         Ok((tape, states.collect()))
+    }
+
+    /// What failed, and may have taken all steps that it was allowed.
+    fn failed(&mut self, most: u64, error: AdjointError) -> Miss {
+        if let AdjointError::Run(failed) = &error {
+            let made = failed.trajectory.as_ref().map_or(most, |kept| kept.work().steps);
+            self.steps = self.steps.saturating_add(made);
+        }
+        Miss::Run(error)
     }
 
     /// Takes a method that has gradients.
