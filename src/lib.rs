@@ -2,7 +2,7 @@
 //!
 //! A [`Model`] is coordinates and energies; its [`System`] is compiled from it; an [`Integrator`] turns a start into a
 //! [`Trajectory`], a [`Study`] many starts into statistics, maps and tables. A [`Simulation`] does all that a text says. What most programs need is here; the crates are whole in [`expr`],
-//! [`compile`], [`mechanics`], [`field`], [`analyze`], [`integrate`], [`ensemble`], [`simulate`] and [`catalog`].
+//! [`compile`], [`mechanics`], [`field`], [`analyze`], [`integrate`], [`ensemble`], [`simulate`], [`fit`](mod@fit) and [`catalog`].
 //!
 //! ```
 //! use leastaction::{Graph, Integrator, Model};
@@ -31,6 +31,7 @@ pub use leastaction_compile as compile;
 pub use leastaction_ensemble as ensemble;
 pub use leastaction_expr as expr;
 pub use leastaction_field as field;
+pub use leastaction_fit as fit;
 pub use leastaction_integrate as integrate;
 pub use leastaction_language as language;
 pub use leastaction_learn as learn;
@@ -84,6 +85,9 @@ pub mod equilibria {}
 
 #[doc = include_str!("../book/src/fields.md")]
 pub mod fields {}
+
+#[doc = include_str!("../book/src/fit.md")]
+pub mod fit_what_you_measured {}
 
 #[doc = include_str!("../book/src/gradients.md")]
 pub mod gradients {}

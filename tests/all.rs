@@ -6,6 +6,7 @@ mod command_line;
 mod compare;
 mod ensemble;
 mod equations;
+mod fit;
 mod front_page;
 mod golden;
 mod library;

@@ -69,7 +69,7 @@ fn words(command: &str) -> Vec<String> {
     words
 }
 
-/// What a command prints, in a folder with the models of the book.
+/// What a command prints, in a folder with the models and data of the book.
 fn output(folder: &Path, command: &str) -> String {
     let words = words(command);
     let (program, arguments) = words.split_first().unwrap();
@@ -118,9 +118,11 @@ fn folder(page: &Path) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pages").join(page.file_stem().unwrap());
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
-    for model in fs::read_dir(Path::new(ROOT).join("book/models")).unwrap() {
-        let model = model.unwrap();
-        fs::copy(model.path(), folder.join(model.file_name())).unwrap();
+    for source in ["book/models", "book/data"] {
+        for file in fs::read_dir(Path::new(ROOT).join(source)).unwrap() {
+            let file = file.unwrap();
+            fs::copy(file.path(), folder.join(file.file_name())).unwrap();
+        }
     }
     folder
 }

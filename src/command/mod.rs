@@ -6,6 +6,7 @@ mod compare;
 mod ensemble;
 mod equations;
 mod files;
+mod fit;
 mod fmt;
 mod json;
 mod learn;
@@ -49,6 +50,8 @@ pub(crate) enum Command {
     Modes(rest::Modes),
     /// Compare methods on a system: what they cost, and how well they do.
     Compare(compare::Compare),
+    /// Find parameters and starts with which a system moves as was measured.
+    Fit(fit::Fit),
     /// Learn energies from data: make datasets, train networks, judge and run them.
     #[command(subcommand)]
     Learn(learn::Learn),
@@ -100,6 +103,7 @@ impl Command {
             Command::Equilibrium(rest) => rest.execute(),
             Command::Modes(modes) => modes.execute(),
             Command::Compare(compare) => compare.execute(),
+            Command::Fit(fit) => fit.execute(),
             Command::Learn(learn) => learn.execute(),
             Command::List => Ok(list::text()),
             Command::Show(show) => show.execute(),

@@ -11,6 +11,7 @@ mod allocations;
 mod bodies;
 mod brouwer;
 mod brouwer_gauss;
+mod chain;
 mod choice;
 mod claims;
 mod constrained;

@@ -8,6 +8,7 @@
 //! | sparse, unsymmetric | [`SparseLu`]: L U with pivots, real or complex, by columns or in dense blocks |
 //! | sparse, symmetric and positive definite, large | [`SparseCholesky`]: L Lᵀ |
 //! | known by their products only | [`Gmres`]; symmetric ones [`ConjugateGradients`] |
+//! | tall, of least squares | [`triangle`], and [`singular_values`] of what is left |
 //! | to be taken apart into eigenvalues | [`eigen`]: small ones whole, of large symmetric ones the largest by [`Lanczos`] |
 //! | dense and large, to be multiplied, in single precision too | [`multiply`] |
 //! | to be judged: regular, definite? | [`rank`] |
@@ -28,6 +29,7 @@ mod pattern;
 mod product;
 pub mod rank;
 mod scalar;
+mod singular;
 mod sparse;
 
 pub use eigen::{Eigenpairs, Lanczos, SymmetricMap};
@@ -38,6 +40,7 @@ pub use orthogonal::{Noise, PivotedQr};
 pub use pattern::Pattern;
 pub use product::{Onto, Precision, Rows, multiply};
 pub use scalar::{Complex, Scalar};
+pub use singular::{SingularValues, singular_values, triangle};
 pub use sparse::{NoFactors, NotPositive, SparseCholesky, SparseLu};
 
 /// A matrix that cannot be solved with: elimination finds no pivot.

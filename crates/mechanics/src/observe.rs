@@ -125,7 +125,8 @@ pub(crate) enum ObservedKernel {
 #[derive(Clone)]
 pub(crate) enum Observation {
     State(usize),
-    Computed(Evaluator, Vec<Read>),
+    /// What computes it, and what that reads; and the same backwards, once it was asked for.
+    Computed(Evaluator, Vec<Read>, Option<Kernel>),
 }
 
 impl Observatory {
@@ -133,10 +134,16 @@ impl Observatory {
         self.list.get(observable.0)
     }
 
+    pub(crate) fn keep_reverse(&mut self, observable: Observable, reverse: Kernel) {
+        if let Some(Observation::Computed(.., kept)) = self.list.get_mut(observable.0) {
+            *kept = Some(reverse);
+        }
+    }
+
     pub(crate) fn evaluators(&mut self) -> impl Iterator<Item = &mut Evaluator> {
         let own = self.list.iter_mut().filter_map(|observation| match observation {
             Observation::State(_) => None,
-            Observation::Computed(evaluator, _) => Some(evaluator),
+            Observation::Computed(evaluator, ..) => Some(evaluator),
         });
         own.chain(self.rated.iter_mut().map(|quantity| &mut quantity.evaluator))
     }
@@ -178,7 +185,7 @@ impl Dynamics {
             ObservedKernel::State(place) => Observation::State(place),
             ObservedKernel::Computed(kernel, reads) => {
                 let evaluator = self.engine.parameters.evaluator(&kernel).map_err(CodeError::from)?;
-                Observation::Computed(evaluator, reads)
+                Observation::Computed(evaluator, reads, None)
             }
         };
         self.observatory.list.push(observation);
@@ -204,7 +211,7 @@ impl Dynamics {
                 out.copy_from_slice(&y[place * width..][..width]);
                 return Ok(());
             }
-            Some(Observation::Computed(_, reads)) => reads.len(),
+            Some(Observation::Computed(_, reads, _)) => reads.len(),
             None => {
                 let what = "observables of another system";
                 return Err(EvalError::Undefined { what, form: self.system().facts().form });
@@ -217,7 +224,7 @@ impl Dynamics {
         self.engine.fill_inputs(t, inputs);
         let (mut found, mut turned) = (Ok(()), false);
         for (i, value) in block.chunks_exact_mut(width).enumerate() {
-            let Observation::Computed(_, reads) = &self.observatory.list[observable.0] else { break };
+            let Observation::Computed(_, reads, _) = &self.observatory.list[observable.0] else { break };
             match reads[i] {
                 Read::State(place) => value.copy_from_slice(&y[place * width..][..width]),
                 Read::Time => value.copy_from_slice(t),
@@ -233,7 +240,7 @@ impl Dynamics {
                 Read::Measured(what) => found = found.and(self.measure(what, t, y, value)),
             }
         }
-        let Observation::Computed(evaluator, _) = &mut self.observatory.list[observable.0] else {
+        let Observation::Computed(evaluator, ..) = &mut self.observatory.list[observable.0] else {
             unreachable!("a number of the state is read at once")
         };
         let evaluated = match width == LANES {

@@ -45,7 +45,7 @@ mod table;
 pub use about::About;
 pub use columns::{Column, ColumnRef, Columns};
 pub use file::{FileError, check, check_apart, replace, replace_named};
-pub use format::{ALL as FORMATS, Format, npz};
+pub use format::{ALL as FORMATS, Format, csv_fields, npz};
 pub use held::Held;
 pub use record::{Group, Path, Record, RecordError};
 pub use series::{MeshPart, MeshSeries};

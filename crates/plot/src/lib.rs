@@ -1,6 +1,6 @@
 //! Pictures of runs: plots and animations.
 //!
-//! A [`Plot`] is a figure of a record, a [`Section`] one of points where orbits pass a surface, a [`Comparison`] one of methods, a [`Map`] one of
+//! A [`Plot`] is a figure of a record, a [`Section`] one of points where orbits pass a surface, a [`Comparison`] one of methods, a [`FittedPlot`] one of measurements, a [`Map`] one of
 //! values over a plane, and [`Histograms`] of how often values occur; each is written as SVG or PNG. A [`Scene`] turns a drawing and the positions of a moment into shapes of a plane, whatever they are painted on.
 
 #![forbid(unsafe_code)]
@@ -10,6 +10,7 @@ mod chart;
 mod chosen;
 mod comparison;
 mod error;
+mod fitted;
 mod histogram;
 mod map;
 mod modes;
@@ -24,6 +25,7 @@ mod view;
 pub use animation::{Animation, Tempo, ffmpeg};
 pub use comparison::{Comparison, Contender};
 pub use error::PictureError;
+pub use fitted::{FittedCurve, FittedPlot};
 pub use histogram::{Bars, Histograms};
 pub use map::Map;
 pub use modes::{MOST_MODES, ModePicture, ModesPlot};

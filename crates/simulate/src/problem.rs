@@ -2,7 +2,7 @@
 
 use crate::error::{Cause, PrepareError};
 use crate::overrides::{AskedEvent, Overrides};
-use leastaction_expr::Expr;
+use leastaction_expr::{Expr, UnboundSymbol};
 use leastaction_integrate::{Event, Integrator};
 use leastaction_language::{Direction, Locate, Setup};
 use leastaction_mechanics::{
@@ -98,17 +98,8 @@ impl<'g> Problem<'g> {
     /// Begins where the setup says, with what is asked for in its place. Momenta take the place of velocities, and velocities that of momenta.
     pub(crate) fn begin(&mut self, overrides: &Overrides) -> Result<(), PrepareError> {
         let asked = &overrides.start;
-        let system = self.dynamics.system();
-        let is_momentum = |name: &str| system.momenta().position(name).is_some();
-        let is_velocity = |name: &str| system.velocities().position(name).is_some();
-        let by_momenta = asked.iter().any(|(name, _)| is_momentum(name));
-        let by_velocities = asked.iter().any(|(name, _)| is_velocity(name));
-        let replaced = |name: &str| by_momenta && is_velocity(name) || by_velocities && is_momentum(name);
         let given = |name: &str| asked.iter().any(|(other, _)| *other == name);
-        let mut values = self.setup.start(&self.dynamics).map_err(PrepareError::run)?;
-        values.retain(|(name, _)| !(given(name) || replaced(name)));
-        let values = values.into_iter().map(|(name, value)| (name.to_owned(), value));
-        self.values = values.chain(asked.iter().cloned()).collect();
+        self.values = self.start_values(&self.dynamics, asked).map_err(PrepareError::run)?;
         let is_given = |loose: &Loose| loose.nodes.iter().flatten().any(|name| given(name));
         let loose = self.setup.loose.iter().filter(|loose| !is_given(loose)).cloned().collect();
         self.dynamics.set_loose(loose);
@@ -122,6 +113,41 @@ impl<'g> Problem<'g> {
         })?;
         self.begin_at(start);
         Ok(())
+    }
+
+    /// The values of the initial condition with the parameters of these dynamics, and with what is asked for in their place.
+    fn start_values(
+        &self,
+        dynamics: &Dynamics,
+        asked: &[(String, f64)],
+    ) -> Result<Vec<(String, f64)>, UnboundSymbol> {
+        let system = dynamics.system();
+        let is_momentum = |name: &str| system.momenta().position(name).is_some();
+        let is_velocity = |name: &str| system.velocities().position(name).is_some();
+        let by_momenta = asked.iter().any(|(name, _)| is_momentum(name));
+        let by_velocities = asked.iter().any(|(name, _)| is_velocity(name));
+        let replaced = |name: &str| by_momenta && is_velocity(name) || by_velocities && is_momentum(name);
+        let given = |name: &str| asked.iter().any(|(other, _)| *other == name);
+        let mut values = self.setup.start(dynamics)?;
+        values.retain(|(name, _)| !(given(name) || replaced(name)));
+        let values = values.into_iter().map(|(name, value)| (name.to_owned(), value));
+        Ok(values.chain(asked.iter().cloned()).collect())
+    }
+
+    /// Where the setup says that the motion begins at a time, with the parameters of these dynamics, which are those of the problem or a clone of them, and with what is
+    /// asked for in place of what the setup says.
+    ///
+    /// # Errors
+    /// [`PrepareError`] if there is no such initial condition.
+    pub fn start_with(
+        &self,
+        dynamics: &mut Dynamics,
+        t: f64,
+        asked: &[(String, f64)],
+    ) -> Result<State, PrepareError> {
+        let values = self.start_values(dynamics, asked).map_err(PrepareError::run)?;
+        let named: Vec<(&str, f64)> = values.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+        dynamics.start_over(t, &self.setup.start_blocks(), &named).map_err(PrepareError::usage)
     }
 
     /// The values of the initial condition, with those of the nodes of meshes that are not among them.

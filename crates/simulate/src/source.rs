@@ -105,6 +105,12 @@ impl Source {
         Source { folder: Some(folder.to_owned()), ..self }
     }
 
+    /// The folder from which paths in the text are taken, if it has one.
+    #[must_use]
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
     /// The entry of the catalog, if it is of one.
     #[must_use]
     pub fn entry(&self) -> Option<&'static Entry> {

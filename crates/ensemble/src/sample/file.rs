@@ -5,6 +5,7 @@
 use super::{Arguments, Draw, Kind, Law, Role, SampleError, SampleFileError, Span};
 use leastaction_expr::nearest;
 use leastaction_integrate::checksum;
+use leastaction_output::csv_fields as fields;
 use leastaction_output::npz::{self, ColumnError};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -128,49 +129,5 @@ fn no_column(arguments: &Arguments<'_>, path: &Path, column: &str, names: &[Stri
         column: column.to_owned(),
         nearest: nearest(column, names.iter().map(String::as_str)),
         columns: names.join(", "),
-    }
-}
-
-/// The fields of a line; quotes go.
-fn fields(line: &str) -> impl Iterator<Item = String> {
-    let mut rest = Some(line);
-    std::iter::from_fn(move || {
-        let text = rest?;
-        let Some(inside) = text.strip_prefix('"') else {
-            let (field, after) =
-                text.split_once(',').map_or((text, None), |(field, after)| (field, Some(after)));
-            rest = after;
-            return Some(field.to_owned());
-        };
-        let (mut field, mut letters) = (String::new(), inside.char_indices().peekable());
-        rest = None;
-        while let Some((at, letter)) = letters.next() {
-            match letter {
-                '"' if letters.peek().is_some_and(|&(_, next)| next == '"') => {
-                    field.push('"');
-                    letters.next();
-                }
-                '"' => {
-                    rest = inside[at + 1..].split_once(',').map(|(_, after)| after);
-                    break;
-                }
-                letter => field.push(letter),
-            }
-        }
-        Some(field)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::fields;
-
-    #[test]
-    fn fields_are_those_of_csv() {
-        let all = |line| fields(line).collect::<Vec<_>>();
-        assert_eq!(all("a,b"), ["a", "b"]);
-        assert_eq!(all("\"a \"\"b\"\", c\",,d,"), ["a \"b\", c", "", "d", ""]);
-        assert_eq!(all("\"open"), ["open"]);
-        assert_eq!(all(""), [""]);
     }
 }

@@ -14,6 +14,7 @@
 //! The states of all steps are kept while there is room for them; beyond, only some checkpoints are, from which the others are computed again
 //! (A. Griewank and A. Walther, ACM Trans. Math. Softw. 26 (2000) 19, doi:10.1145/347837.347846), with the same bits.
 
+mod chain;
 mod error;
 mod legs;
 mod program;

@@ -190,15 +190,8 @@ impl ReverseStep {
         }
     }
 
-    /// Hands weights within a step of one lane to its start. The way back over the step itself comes before.
-    pub(super) fn inside(
-        &mut self,
-        tape: &Tape,
-        inner: &Inner,
-        lane: usize,
-        site: Site<'_>,
-        (adjoint, sums): Sums<'_>,
-    ) -> Result<(), AdjointError> {
+    /// Makes what goes back from within a step. Gives what the end of this one was moved by.
+    fn reach_inside(&mut self, tape: &Tape, site: Site<'_>) -> Result<Vec<f64>, AdjointError> {
         let (width, dynamics) = (self.shape.width, tape.dynamics());
         if self.inside.is_none() {
             let mut stepper = stepper(dynamics, self.card)?;
@@ -219,14 +212,43 @@ impl ReverseStep {
         if let Some(unmoved) = &unmoved {
             moved.iter_mut().zip(site.after.iter().zip(unmoved)).for_each(|(m, (after, y))| *m = after - y);
         }
+        Ok(moved)
+    }
+
+    /// Hands weights within a step, after the same part of it in all lanes, to its start. The way back over the step itself comes before.
+    pub(super) fn inside_all(
+        &mut self,
+        tape: &Tape,
+        tau: f64,
+        weights: &[f64],
+        site: Site<'_>,
+        sums: Sums<'_>,
+    ) -> Result<(), AdjointError> {
+        let moved = self.reach_inside(tape, site)?;
+        let at = Within { site, moved: &moved, taus: [tau; LANES] };
+        self.hand(tape.dynamics(), at, weights, 1.0, sums).map(drop)
+    }
+
+    /// Hands weights within a step of one lane to its start. The way back over the step itself comes before.
+    pub(super) fn inside(
+        &mut self,
+        tape: &Tape,
+        inner: &Inner,
+        lane: usize,
+        site: Site<'_>,
+        (adjoint, sums): Sums<'_>,
+    ) -> Result<(), AdjointError> {
+        let (width, dynamics) = (self.shape.width, tape.dynamics());
+        let moved = self.reach_inside(tape, site)?;
         let mut weights = vec![0.0; site.y.len()];
         let put = |weights: &mut [f64], values: &[f64]| {
             weights.fill(0.0);
             values.iter().enumerate().for_each(|(i, value)| weights[i * width + lane] = *value);
         };
         put(&mut weights, &inner.weights);
-        let at = Within { site, moved: &moved, tau: inner.tau, lane };
-        let along = self.hand(dynamics, at, &weights, 1.0, (adjoint, sums))?;
+        let taus = std::array::from_fn(|j| if j == lane { inner.tau } else { 0.0 });
+        let at = Within { site, moved: &moved, taus };
+        let along = self.hand(dynamics, at, &weights, 1.0, (adjoint, sums))?[lane];
         let Some((index, weight)) = inner.crossing else { return Ok(()) };
         // g(y(τ), t + τh, θ) = 0 says how τ moves: what moves with it is weighed by α = (w·y′ + w_t h)/(dg/dτ).
         let crossing = &tape.trajectory().crossings()[index];
@@ -237,7 +259,8 @@ impl ReverseStep {
         put(&mut weights, &slopes.state);
         let h = site.interval.h[lane];
         let (mut nothing, mut nowhere) = (vec![0.0; adjoint.len()], vec![0.0; sums.len()]);
-        let rate = self.hand(dynamics, at, &weights, 0.0, (&mut nothing, &mut nowhere))? + h * slopes.time;
+        let rates = self.hand(dynamics, at, &weights, 0.0, (&mut nothing, &mut nowhere))?;
+        let rate = rates[lane] + h * slopes.time;
         let alpha = (along + weight * h) / rate;
         if !alpha.is_finite() {
             return Err(AdjointError::Touches { event, t: crossing.t });
@@ -249,7 +272,7 @@ impl ReverseStep {
         Ok(())
     }
 
-    /// Hands a multiple of weights within a step to its start. Gives what they are by the part of the step.
+    /// Hands a multiple of weights within a step to its start. Gives what they are by the part of the step, lane by lane.
     fn hand(
         &mut self,
         dynamics: &Dynamics,
@@ -257,14 +280,13 @@ impl ReverseStep {
         weights: &[f64],
         scale: f64,
         (adjoint, sums): Sums<'_>,
-    ) -> Result<f64, AdjointError> {
-        let Within { site, moved, tau, lane } = at;
+    ) -> Result<Vec<f64>, AdjointError> {
+        let Within { site, moved, taus } = at;
         let (width, shape) = (self.shape.width, self.shape);
         let (t, h) = (site.interval.t, site.interval.h);
-        let taus: [f64; LANES] = std::array::from_fn(|j| if j == lane { tau } else { 0.0 });
         let taus = &taus[..width];
         let mut weights: Vec<f64> = weights.iter().map(|w| scale_of(scale) * w).collect();
-        let mut by_time = 0.0;
+        let mut by_time = vec![0.0; width];
         if self.projection.is_some() {
             let times: Vec<f64> = (0..width).map(|j| t[j] + taus[j] * h[j]).collect();
             let Some([forward, _]) = &mut self.inside else { unreachable!("the runners were made") };
@@ -275,7 +297,8 @@ impl ReverseStep {
             forward.eval(dynamics, site, [known, moved, taus], [&[], &[]])?;
             let inside = forward.results()[..site.y.len()].to_vec();
             let mut own = vec![0.0; sums.len()];
-            by_time = h[lane] * self.project_back(&times, &inside, &mut weights, &mut own)?[lane];
+            let found = self.project_back(&times, &inside, &mut weights, &mut own)?;
+            by_time.iter_mut().zip(found.iter().zip(h)).for_each(|(by, (found, h))| *by = h * found);
             if scale != 0.0 {
                 sums.iter_mut().zip(&own).for_each(|(sum, more)| *sum += more);
             }
@@ -286,7 +309,8 @@ impl ReverseStep {
             Core::Legs(_) => None,
         };
         evaluate(reverse, unknowns, dynamics, site, [moved, taus], &weights)?;
-        let by_tau = reverse.by_part(shape)[lane] + by_time;
+        let by_tau: Vec<f64> =
+            reverse.by_part(shape).iter().zip(&by_time).map(|(by, more)| by + more).collect();
         if scale == 0.0 {
             return Ok(by_tau);
         }
@@ -319,13 +343,12 @@ impl ReverseStep {
     }
 }
 
-/// A place within a step of one lane, whose end was moved.
+/// Places within a step whose end was moved, lane by lane.
 #[derive(Clone, Copy)]
 struct Within<'a> {
     site: Site<'a>,
     moved: &'a [f64],
-    tau: f64,
-    lane: usize,
+    taus: [f64; LANES],
 }
 
 /// A multiple of weights; where it is 0, nothing is handed on, and only what is by the part of the step is looked at.

@@ -63,12 +63,14 @@ impl Dynamics {
         let parameters = self.parameters().to_vec();
         let mut slopes =
             Slopes { state: vec![0.0; y.len()], time: 0.0, parameters: vec![0.0; parameters.len()] };
-        let (evaluator, reads) = match self.observatory.observation(observable) {
+        let (evaluator, reads, kept) = match self.observatory.observation(observable) {
             Some(Observation::State(place)) => {
                 slopes.state[*place] = 1.0;
                 return Ok(Some(slopes));
             }
-            Some(Observation::Computed(evaluator, reads)) => (evaluator.clone(), reads.clone()),
+            Some(Observation::Computed(evaluator, reads, kept)) => {
+                (evaluator.clone(), reads.clone(), kept.clone())
+            }
             None => {
                 let what = "observables of another system";
                 return Err(EvalError::Undefined { what, form: self.system().facts().form });
@@ -95,9 +97,15 @@ impl Dynamics {
             Read::Measured(_) => unreachable!("what is measured was refused"),
         };
         let inputs: Vec<f64> = reads.iter().map(value).chain([1.0]).collect();
-        let mut reverse = reversed(evaluator.kernel().source(), "observables")?
-            .evaluator(&parameters)
-            .map_err(wrong_length)?;
+        let reverse = match kept {
+            Some(reverse) => reverse,
+            None => {
+                let reverse = reversed(evaluator.kernel().source(), "observables")?;
+                self.observatory.keep_reverse(observable, reverse.clone());
+                reverse
+            }
+        };
+        let mut reverse = reverse.evaluator(&parameters).map_err(wrong_length)?;
         let mut found = vec![0.0; reads.len() + parameters.len()];
         reverse.eval(&inputs, &mut found).map_err(wrong_length)?;
         let (by_reads, by_parameters) = found.split_at(reads.len());

@@ -44,3 +44,47 @@ fn quoted(name: &str) -> String {
         false => name.to_owned(),
     }
 }
+
+/// The fields of a line of CSV; quotes go.
+pub fn fields(line: &str) -> impl Iterator<Item = String> {
+    let mut rest = Some(line);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let Some(inside) = text.strip_prefix('"') else {
+            let (field, after) =
+                text.split_once(',').map_or((text, None), |(field, after)| (field, Some(after)));
+            rest = after;
+            return Some(field.to_owned());
+        };
+        let (mut field, mut letters) = (String::new(), inside.char_indices().peekable());
+        rest = None;
+        while let Some((at, letter)) = letters.next() {
+            match letter {
+                '"' if letters.peek().is_some_and(|&(_, next)| next == '"') => {
+                    field.push('"');
+                    letters.next();
+                }
+                '"' => {
+                    rest = inside[at + 1..].split_once(',').map(|(_, after)| after);
+                    break;
+                }
+                letter => field.push(letter),
+            }
+        }
+        Some(field)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fields;
+
+    #[test]
+    fn fields_are_those_of_csv() {
+        let all = |line| fields(line).collect::<Vec<_>>();
+        assert_eq!(all("a,b"), ["a", "b"]);
+        assert_eq!(all("\"a \"\"b\"\", c\",,d,"), ["a \"b\", c", "", "d", ""]);
+        assert_eq!(all("\"open"), ["open"]);
+        assert_eq!(all(""), [""]);
+    }
+}

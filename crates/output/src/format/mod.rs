@@ -5,6 +5,8 @@ mod json;
 pub mod npz;
 mod parquet;
 
+pub use csv::fields as csv_fields;
+
 use crate::about::About;
 use crate::file::FileError;
 use crate::table::Table;

@@ -1,0 +1,265 @@
+//! `leastaction fit`: parameters and starts of a model from measured trajectories.
+
+mod json;
+mod model;
+mod report;
+
+use super::Failure;
+use super::files::apart;
+use super::pictures::plot_file;
+use super::progress::Watcher;
+use super::run::several;
+use super::setting::Setting;
+use super::source::unprepared;
+use clap::Args;
+use leastaction::fit::{
+    Fit as Fitted, FitError, FittedChannel, Free, Measure, Plan, Reading, Recording, Sheet, SheetError,
+    fit_watched, measurable,
+};
+use leastaction::output::{About, Format, check, check_apart, write};
+use leastaction::plot::{FittedCurve, FittedPlot};
+use leastaction::simulate::{Overrides, Source};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+#[derive(Args)]
+#[command(
+    after_help = "Columns that have names of the model are what was measured: coordinates (th), velocities (th'), points (bob.x), outputs, or any expression of these;\n\
+                  t or time is the time. Empty cells are gaps. A column sigma_th, or th_sigma, has standard deviations of th. Each file has a start of its own, at its\n\
+                  first time, which is unknown, too; --known th' takes it from the model, at t = 0. Data after --until are left out.\n\n\
+                  A free parameter keeps its sign, unless limits are given for it.\n\n\
+                  Exit codes: 0 success, 1 the data are not explained, or do not tell all that is free (the summary is printed all the same), 2 wrong usage, 130 interrupted.\n\n\
+                  Examples:\n  \
+                  leastaction fit swing.motion --data swing.csv --free l,c\n  \
+                  leastaction fit swing.motion --data swing.csv --free l=0.1..3,c --column \"th=angle*pi/180\" --time clock/1000\n  \
+                  leastaction fit swing.motion --data monday.csv --data tuesday.npz --known \"th'\" --plot fit.svg --write fitted.motion"
+)]
+pub(crate) struct Fit {
+    #[command(flatten)]
+    setting: Setting,
+    /// Measured trajectories: a .csv with a line of names, or a .npz; may be repeated, and parameters are shared
+    #[arg(long, value_name = "FILE", required = true)]
+    data: Vec<PathBuf>,
+    /// Free these parameters, perhaps within limits: m,k=1..10 [default: all]
+    #[arg(long, value_name = "NAME[=LOW..HIGH],…", value_delimiter = ',', allow_hyphen_values = true)]
+    free: Vec<Free>,
+    /// Take these numbers of the start from the model; `all` for the whole start [default: none]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    known: Vec<String>,
+    /// An expression of the model is measured by a formula of columns, such as "th=angle*pi/180"; may be repeated
+    #[arg(long, value_name = "EXPR=FORMULA", value_parser = measure, allow_hyphen_values = true)]
+    column: Vec<Measure>,
+    /// The standard deviation of what is measured: a number, or a formula of columns; may be repeated
+    #[arg(long, value_name = "EXPR=FORMULA", value_parser = measure, allow_hyphen_values = true)]
+    sigma: Vec<Measure>,
+    /// The time, as a formula of columns [default: t, or time]
+    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
+    time: Option<String>,
+    /// Leave out data before this time
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    from: Option<f64>,
+    /// Linearise the motion so often at most in each descent
+    #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    iterations: u64,
+    /// Do not look for other units and shifted times where the model does not explain the data
+    #[arg(long)]
+    no_hints: bool,
+    /// Write data, fit and residuals to a file, by its ending: .csv, .npz, .parquet or .json; may be repeated
+    #[arg(long, value_name = "FILE")]
+    out: Vec<PathBuf>,
+    /// Plot data and fit to a file, as its ending says: .svg or .png (repeatable)
+    #[arg(long, value_name = "FILE", value_parser = plot_file)]
+    plot: Vec<PathBuf>,
+    /// Write the model with the fitted values to a file that ends in .motion
+    #[arg(long, value_name = "FILE", value_parser = model::motion_file)]
+    write: Option<PathBuf>,
+    /// Print a summary for machines: one JSON document
+    #[arg(long, conflicts_with = "quiet")]
+    json: bool,
+    /// Print nothing but errors
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// Reads `EXPR=FORMULA`, with a sign that is none of a comparison.
+fn measure(text: &str) -> Result<Measure, String> {
+    let wrong = || "write EXPRESSION=FORMULA, such as th=angle*pi/180".to_owned();
+    let compares = |at: usize| {
+        let (before, after) = (&text[..at], &text[at + 1..]);
+        after.starts_with('=') || before.ends_with(['=', '<', '>', '!'])
+    };
+    let at = text.match_indices('=').map(|(at, _)| at).find(|at| !compares(*at)).ok_or_else(wrong)?;
+    let (what, formula) = (text[..at].trim(), text[at + 1..].trim());
+    if what.is_empty() || formula.is_empty() {
+        return Err(wrong());
+    }
+    Ok(Measure { what: what.to_owned(), formula: formula.to_owned() })
+}
+
+impl Fit {
+    pub(crate) fn execute(self) -> Result<String, Failure> {
+        self.check_files()?;
+        let source = self.setting.beginning.what.source()?;
+        let overrides = self.setting.overrides(None);
+        let until = overrides.until.unwrap_or(f64::INFINITY);
+        let overrides = Overrides { until: None, ..overrides };
+        let (recordings, unused) = self.recordings(&source, &overrides, until)?;
+        let whole = self.known.iter().any(|name| name == "all");
+        let plan = Plan {
+            free: self.free.clone(),
+            known: if whole { Vec::new() } else { self.known.clone() },
+            known_start: whole,
+            iterations: self.iterations as usize,
+            hints: !self.no_hints,
+        };
+        let watcher = Watcher::new(false)?;
+        let before = Instant::now();
+        let found = fit_watched(&source, &recordings, &plan, &overrides, &watcher.interrupted());
+        let wall = before.elapsed();
+        let fit = found.map_err(|error| match &error {
+            FitError::Prepare(error) => unprepared(&source, error),
+            FitError::Interrupted => Failure::interrupted(watcher.interruption(), error),
+            FitError::Run { .. } | FitError::Overflow | FitError::Stops { .. } | FitError::Eval(_) => {
+                Failure::run(error)
+            }
+            error => Failure::usage(error),
+        })?;
+        let (written, mut errors) = self.keep(&fit, &source, &overrides);
+        let text = match (self.quiet, self.json) {
+            (true, _) => String::new(),
+            (false, true) => json::json(&fit, &unused, wall),
+            (false, false) => {
+                report::report(&fit, &report::Besides { wall, unused: &unused, written: &written })
+            }
+        };
+        errors.splice(0..0, report::faults(&fit));
+        match errors.is_empty() {
+            true => Ok(text),
+            false => Err(Failure::run(several(&errors)).saying(text)),
+        }
+    }
+
+    /// Refuses files that cannot be written, or are read, before anything is computed.
+    fn check_files(&self) -> Result<(), Failure> {
+        let read = &self.setting.beginning.what.system;
+        let written = || self.out.iter().chain(&self.plot).chain(&self.write);
+        apart(&written().cloned().collect::<Vec<_>>(), read)?;
+        for path in written() {
+            self.data.iter().try_for_each(|data| check_apart(path, data)).map_err(Failure::usage)?;
+            check(path).map_err(Failure::usage)?;
+        }
+        self.out.iter().try_for_each(|path| Format::of(path).map(drop)).map_err(Failure::usage)
+    }
+
+    /// What was measured, and the columns that are not used.
+    fn recordings(
+        &self,
+        source: &Source,
+        overrides: &Overrides,
+        until: f64,
+    ) -> Result<(Vec<Recording>, Vec<String>), Failure> {
+        let reading =
+            Reading { time: self.time.clone(), measures: self.column.clone(), sigmas: self.sigma.clone() };
+        let (mut recordings, mut all_unused) = (Vec::new(), Vec::new());
+        for path in &self.data {
+            let sheet = Sheet::read(path).map_err(|error| match error {
+                SheetError::System { .. } => Failure::usage(error),
+                error => Failure::run(error),
+            })?;
+            let names: Vec<String> = sheet.columns.iter().map(|(name, _)| name.clone()).collect();
+            let measurable = measurable(source, &names, overrides);
+            let (known, coordinates) = measurable.map_err(|error| match &error {
+                FitError::Prepare(error) => unprepared(source, error),
+                error => Failure::usage(error),
+            })?;
+            let is_known =
+                |name: &str| names.iter().position(|other| other == name).is_some_and(|i| known[i]);
+            let (recording, unused) = reading.recording(&sheet, is_known, &coordinates).map_err(|error| {
+                let option = match &error {
+                    leastaction::fit::ReadingError::NoTime { .. } => " (--time)",
+                    leastaction::fit::ReadingError::Nothing { .. } => " (--column \"EXPR=COLUMN\")",
+                    _ => "",
+                };
+                Failure::usage(format!("{error}{option}"))
+            })?;
+            let kept = recording.between(self.from.unwrap_or(f64::NEG_INFINITY), until);
+            // What has no time is told by a check of all.
+            let whole = recording.times.iter().any(|t| t.is_nan());
+            recordings.push(if whole { recording } else { kept });
+            all_unused
+                .extend(unused.into_iter().filter(|name| !all_unused.contains(name)).collect::<Vec<_>>());
+        }
+        Ok((recordings, all_unused))
+    }
+
+    /// Writes what was asked for: which files were, and what went wrong.
+    fn keep(&self, fit: &Fitted, source: &Source, overrides: &Overrides) -> (Vec<String>, Vec<String>) {
+        let (mut written, mut errors) = (Vec::new(), Vec::new());
+        let mut note = |path: &Path, kept: Result<String, String>| match kept {
+            Ok(more) => written.push(format!("{}{more}", path.display())),
+            Err(error) => errors.push(error),
+        };
+        let about = About {
+            system: fit.system.clone(),
+            method: fit.method.clone(),
+            parameters: fit.parameters.clone(),
+            ended: "complete".to_owned(),
+            warnings: fit.doubts.iter().map(ToString::to_string).collect(),
+            ..About::default()
+        };
+        for path in &self.out {
+            note(
+                path,
+                write(path, &fit.table(), &about).map(|()| String::new()).map_err(|error| error.to_string()),
+            );
+        }
+        for path in &self.plot {
+            note(path, picture(fit).save(path).map(|()| String::new()).map_err(|error| error.to_string()));
+        }
+        if let Some(path) = &self.write {
+            note(path, model::write(path, fit, source, overrides));
+        }
+        (written, errors)
+    }
+}
+
+/// Data beside the fit.
+fn picture(fit: &Fitted) -> FittedPlot {
+    let curve = |(c, channel): (usize, &FittedChannel)| {
+        let (mut data, mut line, mut residuals) = (Vec::new(), Vec::new(), Vec::new());
+        for recording in &fit.recordings {
+            let gap = [f64::NAN, f64::NAN];
+            let [measured, fitted] = &recording.channels[c];
+            for ((t, x), y) in recording.times.iter().zip(measured).zip(fitted) {
+                data.push([*t, *x]);
+                residuals.push([*t, x - y]);
+            }
+            line.extend(recording.curve.0.iter().zip(&recording.curve.1[c]).map(|(t, x)| [*t, *x]));
+            line.push(gap);
+        }
+        FittedCurve { name: channel.what.clone(), data, fit: line, residuals, sigma: channel.sigma }
+    };
+    let values = fit.estimates.iter().filter(|e| e.recording.is_none());
+    let values: Vec<String> = values.map(|e| format!("{} = {}", e.name, report::with_error(e))).collect();
+    FittedPlot {
+        title: fit.system.clone(),
+        subtitle: values.join(", "),
+        curves: fit.channels.iter().enumerate().map(curve).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::measure;
+
+    #[test]
+    fn measures_are_split_at_a_sign_that_compares_nothing() {
+        let read = |text: &str| measure(text).map(|m| (m.what, m.formula)).ok();
+        let pair = |a: &str, b: &str| Some((a.to_owned(), b.to_owned()));
+        assert_eq!(read("th = angle*pi/180"), pair("th", "angle*pi/180"));
+        assert_eq!(read("select(x >= 1, y, 0)=a"), pair("select(x >= 1, y, 0)", "a"));
+        for wrong in ["th", "=x", "th=", "x == y", ""] {
+            assert_eq!(read(wrong), None, "{wrong}");
+        }
+    }
+}
