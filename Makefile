@@ -34,7 +34,7 @@ test-long: .venv/requirements.txt
 	.venv/bin/python tools/answers.py crates/simulate/tests/answers/*.motion
 
 # Generated code against code written by hand, and how long chains scale, as Markdown tables.
-bench:
+bench: .venv/requirements.txt
 	$(CARGO) bench --package leastaction-compile --bench pendulum
 	$(CARGO) bench --package leastaction-mechanics --bench equations
 	$(CARGO) bench --package leastaction-mechanics --bench acceleration
@@ -42,6 +42,9 @@ bench:
 	$(CARGO) bench --package leastaction-integrate --bench gradient
 	$(CARGO) bench --package leastaction-field --bench tetrahedra
 	$(CARGO) bench --package leastaction-field --bench pairs
+	$(CARGO) build --release --quiet --package leastaction-python
+	tools/python-package.sh $${CARGO_TARGET_DIR:-target}/release .venv
+	.venv/bin/python bench/python.py
 
 # The pictures of the README and the book.
 pictures: program = $${CARGO_TARGET_DIR:-target}/release/leastaction

@@ -28,8 +28,9 @@ class RunError(Error, RuntimeError):
     diagnosis: dict[str, Any] | None = None
 
 
-class Interrupted(Error, KeyboardInterrupt):
-    """Ctrl-C. What was computed until then is kept: in `trajectory` of a run, in `results` of an ensemble or a section."""
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C: no `Error`, so that nobody who goes on after errors goes on after this. What was computed until then is kept: in `trajectory`
+    of a run, in `results` of an ensemble or a section."""
 
     trajectory: Any = None
     results: Any = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from ._native import Expr, apply
 
 #: What is an operator in Python.
-OPERATORS = {
+OPERATORS: dict[str, Callable[..., Any]] = {
     "add": operator.add,
     "subtract": operator.sub,
     "multiply": operator.mul,
@@ -25,7 +26,7 @@ OPERATORS = {
 }
 
 #: Functions that are some of others.
-FORMULAS = {
+FORMULAS: dict[str, Callable[..., Any]] = {
     "square": lambda x: x * x,
     "reciprocal": lambda x: 1.0 / x,
     "exp2": lambda x: 2.0**x,

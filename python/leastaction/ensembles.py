@@ -170,7 +170,8 @@ def _drawn(sample: Any, stack: ExitStack) -> tuple[list[str], int | None]:
     if arrays:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="leastaction-"))
         path = os.path.join(folder, "sampled.npz")
-        np.savez(path, **{f"c{k}": values for k, values in enumerate(arrays.values())})
+        columns: dict[str, Any] = {f"c{k}": values for k, values in enumerate(arrays.values())}
+        np.savez(path, **columns)
         texts.extend(f"{name}=file({path}, c{k})" for k, name in enumerate(arrays))
     return texts, next(iter(lengths), None)
 

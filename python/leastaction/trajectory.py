@@ -67,7 +67,10 @@ class Trajectory:
 
     def __init__(self, native: Any) -> None:
         self._native = native
-        self._about: dict[str, Any] = native.about_run()
+
+    @cached_property
+    def _about(self) -> dict[str, Any]:
+        return dict(self._native.about_run())
 
     # Numbers
 

@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 const BACKWARDS: &str = "dop853";
 
 /// So many things are kept of those that were made last.
-const KEPT: usize = 8;
+const KEPT: usize = 4;
 
 /// What was made last, with what it was made for.
 struct Recent<K, V>(Mutex<VecDeque<(K, Arc<V>)>>);

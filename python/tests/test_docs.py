@@ -4,6 +4,7 @@ import ast
 import doctest
 import importlib
 import inspect
+import os
 import pkgutil
 import re
 import subprocess
@@ -84,6 +85,11 @@ class Everything(unittest.TestCase):
                 if name == "Expr":
                     real |= set(la.functions())
                 self.assertEqual({member for member in said if not member.startswith("_")}, real, name)
+
+    def test_types_are_right(self):
+        asked = ["--strict", "--ignore-missing-imports", "--no-incremental", "--cache-dir", os.devnull, "leastaction", "examples"]
+        done = subprocess.run([sys.executable, "-m", "mypy", *asked], capture_output=True, text=True, cwd=ROOT / "python")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_it_is_imported_quickly_and_alone(self):
         script = "import sys; import leastaction; print(sorted(m for m in sys.modules if m.split('.')[0] in ('matplotlib', 'pandas', 'sympy', 'scipy', 'jax')))"
