@@ -22,9 +22,10 @@ class ModelError(Error):
 
 class RunError(Error, RuntimeError):
     """What was asked for went wrong. `trajectory` has what was computed until then, if a run failed on its way, and `diagnosis` what
-    is known of the place."""
+    is known of the place; `results` has what an ensemble or a section found, if that is nothing of use."""
 
     trajectory: Any = None
+    results: Any = None
     diagnosis: dict[str, Any] | None = None
 
 

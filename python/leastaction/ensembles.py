@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import warnings
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ import numpy as np
 
 from . import _native
 from ._check import finite, kind, number, pairs, sequence, text, whole
-from ._errors import Interrupted, UsageError
+from ._errors import Interrupted, RunError, RunWarning, UsageError
 from ._progress import watched
 from .system import System
 from .trajectory import Columns
@@ -64,6 +65,8 @@ class Results:
         """How many were ended by each event."""
         self.steps: int = told["steps"]
         """So many steps were made."""
+        self.damaged: list[str] = told["damaged"]
+        """Files that were kept and found damaged, so that their trajectories were run again."""
         self.method: str = told["method"]
         """The method."""
         self.findings: list[Finding] = [Finding(text, word, Columns(columns)) for text, word, columns in told["findings"]]
@@ -132,15 +135,31 @@ def ensemble(
         if client is not None:
             from ._dask import spread
 
-            return Results(spread(client, system, wanted, study, tasks))
+            return _told(Results(spread(client, system, wanted, study, tasks)))
         if tasks is not None:
             raise UsageError("tasks are those of a Dask client: give one (client=)")
         try:
             with watched(progress, system.name) as tell:
-                return Results(_native.ensemble(system._native, wanted, study, tell))
+                results = Results(_native.ensemble(system._native, wanted, study, tell))
         except Interrupted as error:
             error.results = Results(error.results)
             raise
+    return _told(results)
+
+
+def _told(results: Results) -> Results:
+    """Says what failed: it is left out of what was found."""
+    reasons = "; ".join(f"trajectory {number}: {why}" for number, why in results.failures[:3])
+    if results.failed and results.failed == results.done:
+        error = RunError(f"all {results.done} trajectories failed: {reasons}")
+        error.results = results
+        raise error
+    if results.failed:
+        said = f"{results.failed} of {results.done} trajectories failed, and are left out of statistics: {reasons}"
+        warnings.warn(RunWarning(said, "failed"), stacklevel=3)
+    for path in results.damaged:
+        warnings.warn(RunWarning(f"`{path}` was damaged: its trajectories were run again", "damaged"), stacklevel=3)
+    return results
 
 
 def _shard(shard: Any) -> tuple[int, int]:
@@ -179,4 +198,4 @@ def _drawn(sample: Any, stack: ExitStack) -> tuple[list[str], int | None]:
 def merge(directories: Any) -> Results:
     """Puts the shards of an ensemble together that were kept in these directories: the results have the bits of the whole."""
     paths = [os.fspath(path) for path in sequence(directories, "directories")]
-    return Results(_native.merge(paths))
+    return _told(Results(_native.merge(paths)))

@@ -8,11 +8,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from . import _native
 from ._asked import Values
 from ._check import Array, kind, whole
+from ._errors import RunWarning
 from .system import System
 
 
@@ -86,7 +88,15 @@ def modes(system: System, count: int = 10, *, parameters: Values | None = None, 
     """Finds the lowest normal modes about the equilibrium that `equilibrium` finds."""
     _system(system)
     wanted = system._asked(parameters=parameters, start=start)
-    return Modes(*_native.modes(system._native, wanted, whole(count, "count", 1, 10_000)))
+    found = Modes(*_native.modes(system._native, wanted, whole(count, "count", 1, 10_000)))
+    if found.undamped:
+        said = "forces depend on velocities, and are left out: these are modes without damping"
+        warnings.warn(RunWarning(said, "undamped"), stacklevel=2)
+    for number, steady in enumerate(found.steady, 1):
+        if not steady:
+            said = f"the stiffness of mode {number} vanishes or changes right at the equilibrium: its frequency depends on how far it swings, and this one means nothing"
+            warnings.warn(RunWarning(said, "unsteady"), stacklevel=2)
+    return found
 
 
 def _system(system: Any) -> None:

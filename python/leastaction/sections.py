@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 
 from . import _native
 from ._check import Array, kind, number, sequence, text, whole
-from ._errors import Interrupted, UsageError
+from ._errors import Interrupted, RunError, RunWarning, UsageError
 from ._progress import watched
 from .system import System, _run_options
 from .trajectory import Columns
@@ -100,10 +101,17 @@ def section(
     }
     try:
         with watched(progress, system.name) as tell:
-            return Section(_native.section(system._native, wanted, plan, tell))
+            found = Section(_native.section(system._native, wanted, plan, tell))
     except Interrupted as error:
         error.results = Section(error.results)
         raise
+    if len(found) == 0:
+        failure = RunError("\n  ".join([f"no orbit passes {found.surface}", *found.lost[:5]]))
+        failure.results = found
+        raise failure
+    for lost in found.lost:
+        warnings.warn(RunWarning(lost, "lost"), stacklevel=2)
+    return found
 
 
 def _fan(vary: Any) -> tuple[str, float, float] | None:

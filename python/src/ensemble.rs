@@ -167,6 +167,7 @@ fn told<'py>(py: Python<'py>, results: &Results) -> PyResult<Bound<'py, PyDict>>
     told.set_item("failed", overview.failed)?;
     told.set_item("steps", overview.steps)?;
     told.set_item("failures", overview.failures.clone())?;
+    told.set_item("damaged", &results.damaged)?;
     let ended = PyDict::new(py);
     for (name, count) in manifest.get("event").zip(&overview.ended) {
         ended.set_item(name, count)?;

@@ -9,6 +9,9 @@ use leastaction::{Dynamics, EvalError, Form, LANES, Observable, Query};
 use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
+/// What stands before an expression.
+const OBSERVED: &str = "= ";
+
 /// What is asked for of each state.
 enum What {
     /// Of coordinates and momenta.
@@ -39,7 +42,7 @@ impl What {
             "momenta" => What::OfConfiguration(Dynamics::momenta, n),
             "accelerations" => What::OfConfiguration(Dynamics::accelerations, n),
             "mass_matrix" => What::OfConfiguration(Dynamics::mass_matrix, n * n),
-            text => match text.strip_prefix("= ") {
+            text => match text.strip_prefix(OBSERVED) {
                 Some(text) => What::Observed(dynamics.observable(text).map_err(usage)?),
                 None => return Err(usage(format!("there is no quantity `{text}`"))),
             },
@@ -111,6 +114,9 @@ pub(crate) fn query<'py>(
     let (times, states) = (t.as_slice()?, states.as_slice()?);
     let (values, width) = py.detach(|| {
         this.with_dynamics(&overrides, |dynamics| {
+            // Dynamics remember what was observed: a copy of them is for this one.
+            let mut own = what.starts_with(OBSERVED).then(|| dynamics.clone());
+            let dynamics = own.as_mut().unwrap_or(dynamics);
             let what = What::named(what, dynamics)?;
             let dimension = dynamics.system().dimension();
             if columns != dimension || times.len() != count {
@@ -125,6 +131,7 @@ pub(crate) fn query<'py>(
     let broken = values.iter().position(|value| !value.is_finite()).map(|place| place / width.max(1));
     Ok((arrays::rows(py, values, width)?, broken))
 }
+
 /// A quantity at states, row by row.
 fn queried(
     dynamics: &mut Dynamics,

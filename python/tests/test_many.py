@@ -52,6 +52,15 @@ class Ensembles(unittest.TestCase):
             for name, values in one.columns.items():
                 np.testing.assert_array_equal(other.columns[name], values)
 
+    def test_what_failed_is_told(self):
+        stone = la.parse("coord r\nparticle stone mass 1 at [r]\npotential -1/r\nstart r = 1\n")
+        with self.assertRaisesRegex(la.RunError, "all 20 trajectories failed: trajectory 0") as caught:
+            stone.ensemble(sample={"r": "uniform(0.5, 1)"}, count=20, until=5)
+        self.assertEqual(caught.exception.results.failed, 20)
+        with self.assertWarnsRegex(la.RunWarning, "1 of 2 trajectories failed"):
+            found = stone.ensemble(sample={"r": [0.5, 10.0]}, until=2, reduce="stats(r)")
+        self.assertEqual(found["stats"]["count"][0], 1)
+
     def test_what_cannot_be_is_refused(self):
         system = la.catalog.pendulum()
         for options in [{}, {"sample": {"th": "unifrm(0,1)"}, "count": 3}, {"sample": {"x": "uniform(0,1)"}, "count": 3}, {"sample": {"th": [1, np.nan]}},
@@ -101,6 +110,14 @@ class Sections(unittest.TestCase):
         np.testing.assert_array_equal(found.points[:, 0], found["y"])
         self.assertIn("30 points", repr(found))
 
+    def test_orbits_that_do_not_come_are_told(self):
+        free = la.parse("coord x, y\nkinetic x'^2/2 + y'^2/2\npotential y^2/2\nstart x' = 1, y = 1\nrun until 10\n")
+        with self.assertRaisesRegex(la.RunError, "no orbit passes"):
+            la.section(free, "x + 1", until=10)
+        with self.assertWarnsRegex(la.RunWarning, "points"):
+            found = la.section(free, "x - 5", count=3, until=10)
+        self.assertEqual(len(found), 1)
+
     def test_what_cannot_be_is_refused(self):
         system = la.catalog.henon_heiles()
         for wrong in [lambda: la.section(system, "q"), lambda: la.section(system, "x", direction="up"), lambda: la.section(system, "x", show=["y"]),
@@ -122,6 +139,10 @@ class Rest(unittest.TestCase):
         np.testing.assert_allclose(np.abs(modes.shapes), np.sqrt(0.5), rtol=1e-6)
         self.assertEqual((len(modes), modes.kind), (2, ["vibration", "vibration"]))
         self.assertEqual(len(chain.modes(1)), 1)
+
+    def test_modes_that_mean_little_are_warned_of(self):
+        with self.assertWarnsRegex(la.RunWarning, "vanishes or changes"):
+            la.modes(la.parse("coord x\nkinetic x'^2/2\npotential x^4\nstart x = 1\n"))
 
     def test_no_rest(self):
         with self.assertRaises(la.Error):
