@@ -3,7 +3,7 @@
 CARGO ?= cargo
 PYTHON ?= python3
 
-.PHONY: test test-long bench bench-peers pictures
+.PHONY: test test-long bench bench-peers pictures wheel
 
 # Formatting, lints, documentation, and every test that takes seconds.
 test: .venv/requirements.txt
@@ -11,13 +11,22 @@ test: .venv/requirements.txt
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 	$(CARGO) test --workspace
-	$(CARGO) build --quiet --profile test
+	$(CARGO) build --quiet --profile test --package leastaction --package leastaction-python
+	tools/python-package.sh $${CARGO_TARGET_DIR:-target}/debug .venv
 	.venv/bin/python -m unittest discover --start-directory tests/python
+	.venv/bin/python -m unittest discover --start-directory python/tests
 
 # The Python environment in which files are read back by other readers, and the command is run in a pseudo-terminal. It is made anew when
 # what it should hold changes.
 .venv/requirements.txt: tests/python/requirements.txt
 	tools/python-environment.sh $(PYTHON) $< .venv
+
+# The Python package, to install by pip: in target/wheels.
+wheel: .venv-wheel/requirements.txt
+	.venv-wheel/bin/maturin build --release --strip
+
+.venv-wheel/requirements.txt: python/requirements.txt
+	tools/python-environment.sh $(PYTHON) $< .venv-wheel
 
 # The same sweeps over millions of points and programs, and every known answer computed again; takes a while.
 test-long: .venv/requirements.txt
@@ -25,7 +34,7 @@ test-long: .venv/requirements.txt
 	.venv/bin/python tools/answers.py crates/simulate/tests/answers/*.motion
 
 # Generated code against code written by hand, and how long chains scale, as Markdown tables.
-bench:
+bench: .venv/requirements.txt
 	$(CARGO) bench --package leastaction-compile --bench pendulum
 	$(CARGO) bench --package leastaction-mechanics --bench equations
 	$(CARGO) bench --package leastaction-mechanics --bench acceleration
@@ -33,6 +42,9 @@ bench:
 	$(CARGO) bench --package leastaction-integrate --bench gradient
 	$(CARGO) bench --package leastaction-field --bench tetrahedra
 	$(CARGO) bench --package leastaction-field --bench pairs
+	$(CARGO) build --release --quiet --package leastaction-python
+	tools/python-package.sh $${CARGO_TARGET_DIR:-target}/release .venv
+	.venv/bin/python bench/python.py
 
 # The pictures of the README and the book.
 pictures: program = $${CARGO_TARGET_DIR:-target}/release/leastaction

@@ -24,6 +24,13 @@
 //! # }
 //! ```
 
+// The command line calls the library by the name by which everybody does.
+extern crate self as leastaction;
+
+mod command;
+
+pub use command::command_line;
+
 // Each crate whole, under its own name.
 pub use leastaction_analyze as analyze;
 pub use leastaction_catalog as catalog;

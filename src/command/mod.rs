@@ -26,10 +26,55 @@ mod source;
 mod summary;
 mod watch;
 
-use clap::Subcommand;
+use clap::{Parser, Subcommand};
 use progress::Interruption;
+use std::ffi::OsString;
 use std::fmt::Display;
-use std::io::IsTerminal;
+use std::io::{ErrorKind, IsTerminal, Write};
+
+/// Write the energy, get the motion.
+#[derive(Parser)]
+#[command(
+    version,
+    arg_required_else_help = true,
+    after_help = "Examples:\n  leastaction list\n  leastaction run double-pendulum\n  \
+                  leastaction run two-body --set m1=1 --start \"th'=0.7\" --method rk4 --step 1e-3 --until 10"
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Runs the command line with these arguments, the first of which is the name of the program, and returns the exit code.
+pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Nobody is left to tell if it cannot be printed.
+            let _ = error.print();
+            return u8::try_from(error.exit_code()).unwrap_or(2);
+        }
+    };
+    let (text, code, message) = match arguments.command.execute() {
+        Ok(text) => (text, 0, String::new()),
+        Err(Failure { code, said, message }) => (said, code, message),
+    };
+    let mut out = std::io::stdout().lock();
+    let printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    // Nobody is left to tell if standard error is closed too.
+    if !message.is_empty() {
+        let _ = writeln!(std::io::stderr(), "{}", message.trim_end());
+    }
+    match printed {
+        Ok(()) => code,
+        // Whoever reads has seen enough, as `head` does.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => code,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "error: cannot write to standard output: {error}");
+            1
+        }
+    }
+}
 
 #[derive(Subcommand)]
 #[allow(clippy::large_enum_variant)] // there is one command

@@ -18,7 +18,7 @@ pub(crate) struct Completions {
 impl Completions {
     pub(super) fn execute(self) -> String {
         let mut text = Vec::new();
-        clap_complete::generate(self.shell, &mut crate::Arguments::command(), "leastaction", &mut text);
+        clap_complete::generate(self.shell, &mut super::Arguments::command(), "leastaction", &mut text);
         String::from_utf8_lossy(&text).into_owned()
     }
 }
@@ -32,7 +32,7 @@ pub(crate) struct Man {
 
 impl Man {
     pub(super) fn execute(self) -> Result<String, Failure> {
-        let mut all = crate::Arguments::command();
+        let mut all = super::Arguments::command();
         all.build();
         let command = match &self.command {
             None => all,

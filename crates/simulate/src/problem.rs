@@ -2,7 +2,7 @@
 
 use crate::error::{Cause, PrepareError};
 use crate::overrides::{AskedEvent, Overrides};
-use leastaction_expr::{Expr, UnboundSymbol};
+use leastaction_expr::{Expr, UnboundSymbol, rebind};
 use leastaction_integrate::{Event, Integrator};
 use leastaction_language::{Direction, Locate, Setup};
 use leastaction_mechanics::{
@@ -40,6 +40,8 @@ pub struct Problem<'g> {
     /// How long it took to derive and compile the equations of motion.
     pub compile: Duration,
 }
+
+rebind!(Problem { setup, equations; name, dynamics, values, start, placed, until, compile });
 
 impl<'g> Problem<'g> {
     /// The problem of a setup, with what is asked for in place of what it says. Parameters that others are computed from, or that decide what there

@@ -142,6 +142,32 @@ impl Source {
     /// # Errors
     /// [`PrepareError`] says what is wrong, and whether with the text or with what is asked for.
     pub fn problem<'g>(&self, graph: &'g Graph, overrides: &Overrides) -> Result<Problem<'g>, PrepareError> {
+        let mut problem = self.build(graph, overrides)?;
+        self.begin(&mut problem, overrides)?;
+        Ok(problem)
+    }
+
+    /// The problem before it has an initial state, to [begin](Source::begin) as often as one likes: what takes time is done, which depends on parameters, and on expressions that
+    /// are asked for.
+    ///
+    /// ```
+    /// use leastaction_expr::Graph;
+    /// use leastaction_simulate::{Overrides, Simulation, Source};
+    ///
+    /// let (pendulum, graph) = (Source::open("pendulum", None)?, Graph::new());
+    /// let built = pendulum.build(&graph, &Overrides::default())?;
+    /// for th in [1.0, 2.0] {
+    ///     let asked = Overrides { start: vec![("th".to_owned(), th)], until: Some(5.0), ..Overrides::default() };
+    ///     let mut problem = built.clone();
+    ///     pendulum.begin(&mut problem, &asked)?;
+    ///     println!("{:?}", Simulation::new(problem, &asked)?.run()?.trajectory.end());
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Source::problem`].
+    pub fn build<'g>(&self, graph: &'g Graph, overrides: &Overrides) -> Result<Problem<'g>, PrepareError> {
         overrides.check().map_err(PrepareError::usage)?;
         let before = Instant::now();
         let built = self
@@ -158,14 +184,24 @@ impl Source {
         })?;
         problem.name.clone_from(&self.name);
         problem.compile = before.elapsed();
+        Ok(problem)
+    }
+
+    /// Begins a problem that was [built](Source::build) of this text with the same parameters.
+    ///
+    /// # Errors
+    /// As [`Source::problem`].
+    pub fn begin(&self, problem: &mut Problem<'_>, overrides: &Overrides) -> Result<(), PrepareError> {
+        overrides.check().map_err(PrepareError::usage)?;
+        problem.until = overrides.until.unwrap_or(problem.setup.plan.until);
         match overrides.seed {
             Some(seed) => {
                 let start = self.draw(&mut problem.dynamics, seed)?;
                 problem.begin_at(start);
+                Ok(())
             }
-            None => problem.begin(overrides)?,
+            None => problem.begin(overrides),
         }
-        Ok(problem)
     }
 
     /// The run that the text says, with what is asked for in its place.

@@ -1,0 +1,92 @@
+"""Write the energy, get the motion.
+
+>>> import leastaction as la
+>>> swing = la.catalog.double_pendulum(l2=1).run(until=10)
+>>> swing["th1"].shape
+(1001,)
+"""
+
+from ._catalog import catalog
+from ._check import Array
+from ._errors import Error, Interrupted, ModelError, RunError, RunWarning, UsageError
+from ._methods import Method, methods
+from ._native import VERSION as __version__
+from ._native import Expr
+from .ensembles import Finding, Results, ensemble, merge
+from .expressions import (
+    Function,
+    atan2,
+    compile,
+    coords,
+    different,
+    equal,
+    expr,
+    functions,
+    grad,
+    hessian,
+    jacobian,
+    maximum,
+    minimum,
+    select,
+    symbols,
+    time,
+)
+from .interop import from_sympy, to_sympy
+from .model import Model
+from .rest import Equilibrium, Modes, equilibrium, modes
+from .sections import Section, section
+from .system import Equations, Gradient, System, load, parse
+from .trajectory import Accuracy, Crossings, Picture, Trajectory
+
+__all__ = [
+    "Accuracy",
+    "Array",
+    "Crossings",
+    "Equations",
+    "Equilibrium",
+    "Error",
+    "Expr",
+    "Finding",
+    "Function",
+    "Gradient",
+    "Interrupted",
+    "Method",
+    "Model",
+    "ModelError",
+    "Modes",
+    "Picture",
+    "Results",
+    "RunError",
+    "RunWarning",
+    "Section",
+    "System",
+    "Trajectory",
+    "UsageError",
+    "__version__",
+    "atan2",
+    "catalog",
+    "compile",
+    "coords",
+    "different",
+    "ensemble",
+    "equal",
+    "equilibrium",
+    "expr",
+    "from_sympy",
+    "functions",
+    "grad",
+    "hessian",
+    "jacobian",
+    "load",
+    "maximum",
+    "merge",
+    "methods",
+    "minimum",
+    "modes",
+    "parse",
+    "section",
+    "select",
+    "symbols",
+    "time",
+    "to_sympy",
+]

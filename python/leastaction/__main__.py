@@ -1,0 +1,5 @@
+"""`python -m leastaction`."""
+
+from ._command import main
+
+main()

@@ -1,0 +1,104 @@
+"""Where a system rests, and how it moves about there.
+
+>>> import leastaction as la
+>>> rest = la.equilibrium(la.catalog.pendulum())
+>>> rest.stable, la.modes(la.catalog.pendulum(g=4)).frequency.round(9)
+(True, array([2.]))
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from . import _native
+from ._asked import Values
+from ._check import Array, kind, whole
+from ._errors import RunWarning
+from .system import System
+
+
+class Equilibrium:
+    """Where all forces balance."""
+
+    def __init__(self, told: dict[str, Any]) -> None:
+        self.q: Array = told["q"]
+        """The coordinates."""
+        self.coordinates: dict[str, float] = told["coordinates"]
+        """The same by name."""
+        self.multipliers: dict[str, float] = told["multipliers"]
+        """The multipliers of the constraints."""
+        self.energy: float = told["energy"]
+        """The energy."""
+        self.residual: float = told["residual"]
+        """The largest force that is left."""
+        self.iterations: int = told["iterations"]
+        """So many iterations were made."""
+        self.negative_modes: int = told["negative_modes"]
+        """In so many independent directions the energy falls."""
+
+    @property
+    def stable(self) -> bool:
+        """Whether the energy falls in no direction."""
+        return self.negative_modes == 0
+
+    def __repr__(self) -> str:
+        where = ", ".join(f"{name}={value:g}" for name, value in list(self.coordinates.items())[:8])
+        return f"<{'stable' if self.stable else 'unstable'} equilibrium: {where}>"
+
+
+class Modes:
+    """Normal modes about an equilibrium, the lowest first."""
+
+    def __init__(self, rest: dict[str, Any], told: dict[str, Any]) -> None:
+        self.equilibrium = Equilibrium(rest)
+        """Where they are about."""
+        self.kind: list[str] = told["kind"]
+        """`vibration`, `free` (it costs no energy) or `growing`."""
+        self.frequency: Array = told["frequency"]
+        """Angular frequencies; 0 of what does not vibrate."""
+        self.growth: Array = told["growth"]
+        """Rates of growth; 0 of what does not grow."""
+        self.steady: list[bool] = told["steady"]
+        """Whether the frequency does not depend on how far it swings, however little."""
+        self.shapes: Array = told["shapes"]
+        """How coordinates move, a row for each mode, with φᵀMφ = 1."""
+        self.freedom: int = told["freedom"]
+        """So many modes there are in all."""
+        self.undamped: bool = told["undamped"]
+        """Whether forces depend on velocities and are left out."""
+        self.with_velocities: list[tuple[float, float]] | None = told["with_velocities"]
+        """Frequencies and rates of growth with forces that depend on velocities, if there are such and coordinates are few."""
+
+    def __len__(self) -> int:
+        return len(self.frequency)
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{value:.6g}" for value in self.frequency[:8])
+        return f"<{len(self)} of {self.freedom} modes: ω = {told}>"
+
+
+def equilibrium(system: System, *, parameters: Values | None = None, start: Values | None = None) -> Equilibrium:
+    """Finds where a system rests, from its start, by lowering its energy with constraints kept."""
+    _system(system)
+    return Equilibrium(_native.equilibrium(system._native, system._asked(parameters=parameters, start=start)))
+
+
+def modes(system: System, count: int = 10, *, parameters: Values | None = None, start: Values | None = None) -> Modes:
+    """Finds the lowest normal modes about the equilibrium that `equilibrium` finds."""
+    _system(system)
+    wanted = system._asked(parameters=parameters, start=start)
+    found = Modes(*_native.modes(system._native, wanted, whole(count, "count", 1, 10_000)))
+    if found.undamped:
+        said = "forces depend on velocities, and are left out: these are modes without damping"
+        warnings.warn(RunWarning(said, "undamped"), stacklevel=2)
+    for number, steady in enumerate(found.steady, 1):
+        if not steady:
+            said = f"the stiffness of mode {number} vanishes or changes right at the equilibrium: its frequency depends on how far it swings, and this one means nothing"
+            warnings.warn(RunWarning(said, "unsteady"), stacklevel=2)
+    return found
+
+
+def _system(system: Any) -> None:
+    if not isinstance(system, System):
+        raise TypeError(f"system should be a system, not {kind(system)}")

@@ -1,0 +1,193 @@
+//! Ensembles: many motions of one system.
+
+use crate::asked::Asked;
+use crate::error::{exception, failed, unprepared, usage};
+use crate::system::System;
+use crate::tables;
+use crate::watch::Watcher;
+use leastaction::ensemble::Finding;
+use leastaction::output::Column;
+use leastaction::simulate::{Method, Overrides, PrepareError, Problem};
+use leastaction::{Progress, Reduction, Results, Shard, Study, StudyError};
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+/// Signals are looked for about so often.
+const GLANCE: Duration = Duration::from_millis(20);
+
+/// What is asked for besides: the dictionary that `python/leastaction/ensembles.py` makes.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Wanted {
+    sample: Vec<String>,
+    reduce: Vec<String>,
+    count: Option<u64>,
+    seed: u64,
+    threads: Option<usize>,
+    chunk: Option<u64>,
+    keep: Option<PathBuf>,
+    shard: Option<(u64, u64)>,
+}
+
+/// Runs an ensemble, and tells what was found.
+#[pyfunction]
+#[pyo3(signature = (system, asked, wanted, progress = None))]
+pub(crate) fn ensemble<'py>(
+    py: Python<'py>,
+    system: &Bound<'py, System>,
+    asked: Asked,
+    wanted: &Bound<'py, PyDict>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let this = system.get();
+    let (overrides, wanted): (Overrides, Wanted) = (asked.into(), wanted.extract()?);
+    let mut watcher = Watcher::new(progress);
+    let results = py.detach(|| {
+        this.with_problem(&overrides, |problem| this.study(problem, &overrides, wanted, &mut watcher))
+    })?;
+    let told = told(py, &results)?;
+    if !results.interrupted {
+        return Ok(told);
+    }
+    Err(match watcher.raised() {
+        Some(error) if !error.is_instance_of::<PyKeyboardInterrupt>(py) => error,
+        _ => {
+            let (done, total) = (results.done, results.total);
+            let message = format!(
+                "the ensemble was interrupted after {done} of {total} trajectories: what was found in these is in .results of this exception"
+            );
+            exception(py, "Interrupted", message, &[("results", told.into_any())])
+        }
+    })
+}
+/// Puts the shards of an ensemble together that were kept in these directories.
+#[pyfunction]
+pub(crate) fn merge(py: Python<'_>, directories: Vec<PathBuf>) -> PyResult<Bound<'_, PyDict>> {
+    let results = py.detach(|| Results::merge(&directories)).map_err(usage)?;
+    told(py, &results)
+}
+
+impl System {
+    fn study(
+        &self,
+        mut problem: Problem<'_>,
+        overrides: &Overrides,
+        wanted: Wanted,
+        watcher: &mut Watcher,
+    ) -> PyResult<Results> {
+        let wrong = |error: PrepareError| unprepared(&self.source, &error);
+        let names = wanted.sample.iter().filter_map(|text| Some(text.split_once('=')?.0.trim()));
+        problem.check_sampled(names, overrides).map_err(wrong)?;
+        let Method { integrator, .. } = problem.method(overrides).map_err(wrong)?;
+        let rest = problem.rest(overrides).map_err(usage)?;
+        let integrator = problem.with_events(integrator).map_err(wrong)?;
+        let mut events = problem.events();
+        let integrator =
+            problem.with_asked_events(integrator, &overrides.events, &mut events).map_err(wrong)?;
+        let reduce = match wanted.reduce.is_empty() {
+            true => vec![format!("stats({})", problem.dynamics.system().coordinates().join(", "))],
+            false => wanted.reduce,
+        };
+        let keeps = |text: &String| text.parse().is_ok_and(|kept: Reduction| kept.keeps_samples());
+        let integrator = match reduce.iter().any(keeps) {
+            true => problem.with_common_samples(integrator, overrides).map_err(wrong)?,
+            false => integrator,
+        };
+        let stop = Arc::new(AtomicBool::new(false));
+        let mut study = Study::new(integrator, problem.until)
+            .beginning_at(problem.start.t)
+            .sampling(&wanted.sample)
+            .map_err(usage)?
+            .starting(rest)
+            .reducing(&reduce)
+            .map_err(usage)?
+            .events(events)
+            .seed(wanted.seed)
+            .note("system", &self.source.name)
+            .note("model", &self.source.text)
+            .stopped_by(Arc::clone(&stop));
+        for event in &overrides.events {
+            study = study.note("expression", &format!("{}={}", event.name, event.expression));
+        }
+        if let Some((part, of)) = wanted.shard {
+            let shard = format!("{part}/{of}").parse::<Shard>().map_err(usage)?;
+            study = study.shard(shard);
+        }
+        study = wanted.count.into_iter().fold(study, Study::count);
+        study = wanted.chunk.into_iter().fold(study, Study::chunk);
+        study = wanted.threads.into_iter().fold(study, Study::threads);
+        study = wanted.keep.iter().fold(study, |study, directory| study.kept_in(directory));
+        study.total().map_err(usage)?;
+        // Python is asked for signals on this thread, while others work.
+        let (tell, hear) = mpsc::channel::<Progress>();
+        let ran = std::thread::scope(|scope| {
+            let (study, dynamics) = (&study, &problem.dynamics);
+            let running = scope.spawn(move || {
+                study.run(dynamics, |progress| {
+                    // Nobody listens any more once it was interrupted.
+                    let _ = tell.send(*progress);
+                })
+            });
+            let (mut fraction, mut place) = (0.0, String::new());
+            loop {
+                match hear.recv_timeout(GLANCE) {
+                    Ok(progress) => {
+                        fraction = progress.done as f64 / progress.total.max(1) as f64;
+                        place = format!("{} of {}", progress.done, progress.total);
+                    }
+                    Err(mpsc::RecvTimeoutError::Timeout) => {}
+                    Err(mpsc::RecvTimeoutError::Disconnected) => break,
+                }
+                if watcher.tell(fraction, || place.clone()).is_break() {
+                    stop.store(true, Ordering::Relaxed);
+                }
+            }
+            running.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        ran.map_err(|error| match error {
+            StudyError::Run(error) => failed(error),
+            StudyError::Store(error) => failed(error),
+            error => usage(error),
+        })
+    }
+}
+
+/// What was found, as dictionaries of arrays.
+fn told<'py>(py: Python<'py>, results: &Results) -> PyResult<Bound<'py, PyDict>> {
+    let (overview, manifest) = (results.overview(), results.manifest());
+    let told = PyDict::new(py);
+    told.set_item("done", results.done)?;
+    told.set_item("total", results.total)?;
+    told.set_item("complete", overview.complete)?;
+    told.set_item("failed", overview.failed)?;
+    told.set_item("steps", overview.steps)?;
+    told.set_item("failures", overview.failures.clone())?;
+    told.set_item("damaged", &results.damaged)?;
+    let ended = PyDict::new(py);
+    for (name, count) in manifest.get("event").zip(&overview.ended) {
+        ended.set_item(name, count)?;
+    }
+    told.set_item("ended", ended)?;
+    told.set_item("method", manifest.get("method").next())?;
+    let findings = PyList::empty(py);
+    for (reduction, finding) in results.findings() {
+        let columns = match finding {
+            Finding::Rows(sheet) => tables::columns(py, sheet)?,
+            Finding::Summary(summary) => {
+                let columns = PyDict::new(py);
+                for (place, Column { name, values }) in summary.columns().into_iter().enumerate() {
+                    columns.set_item(name, tables::column(py, &summary.kind(place), values)?)?;
+                }
+                columns
+            }
+        };
+        findings.append((reduction.to_string(), reduction.word(), columns))?;
+    }
+    told.set_item("findings", findings)?;
+    Ok(told)
+}

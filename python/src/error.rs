@@ -1,0 +1,78 @@
+//! Errors of the engine as exceptions of Python: one map, onto the classes of `python/leastaction/_errors.py`.
+
+use leastaction::language::{Diagnostic, Errors};
+use leastaction::simulate::{Fault, PrepareError, Source, SourceError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use std::fmt::Display;
+
+/// An exception of the package, by the name of its class, with more to be asked of it.
+pub(crate) fn exception(
+    py: Python<'_>,
+    class: &str,
+    message: String,
+    attributes: &[(&str, Bound<'_, PyAny>)],
+) -> PyErr {
+    let made = || {
+        let error = py.import("leastaction._errors")?.getattr(class)?.call1((message,))?;
+        for (name, value) in attributes {
+            error.setattr(*name, value)?;
+        }
+        Ok(PyErr::from_value(error))
+    };
+    made().unwrap_or_else(|error| error)
+}
+
+/// What was asked for cannot be.
+pub(crate) fn usage(error: impl Display) -> PyErr {
+    Python::attach(|py| exception(py, "UsageError", error.to_string(), &[]))
+}
+
+/// What was asked for went wrong.
+pub(crate) fn failed(error: impl Display) -> PyErr {
+    Python::attach(|py| exception(py, "RunError", error.to_string(), &[]))
+}
+
+/// A text is wrong: each mistake at its place.
+pub(crate) fn wrong_text(title: &str, text: &str, errors: &Errors) -> PyErr {
+    Python::attach(|py| {
+        let list = errors.diagnostics.iter().map(|diagnostic| told(py, text, diagnostic));
+        let list = match list.collect::<PyResult<Vec<_>>>().and_then(|list| PyList::new(py, list)) {
+            Ok(list) => list,
+            Err(error) => return error,
+        };
+        exception(py, "ModelError", errors.render(title, text, false), &[("diagnostics", list.into_any())])
+    })
+}
+
+/// A mistake as a dictionary: where it is, in characters, and its line and column, counted from 1.
+fn told<'py>(py: Python<'py>, text: &str, diagnostic: &Diagnostic) -> PyResult<Bound<'py, PyDict>> {
+    let members = PyDict::new(py);
+    members.set_item("message", &diagnostic.message)?;
+    members.set_item("help", &diagnostic.help)?;
+    let place = |at: usize| text.get(..at).unwrap_or(text);
+    let span = diagnostic.span.map(|span| [span.start, span.end].map(|at| place(at).chars().count()));
+    members.set_item("span", span.map(|[start, end]| (start, end)))?;
+    let before = diagnostic.span.map(|span| place(span.start));
+    members.set_item("line", before.map(|before| before.matches('\n').count() + 1))?;
+    let line = |before: &str| before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
+    members.set_item("column", before.map(line))?;
+    Ok(members)
+}
+
+/// Why a run of a text cannot be prepared.
+pub(crate) fn unprepared(source: &Source, error: &PrepareError) -> PyErr {
+    match (error.fault, &error.diagnostics) {
+        (Fault::Model, Some(errors)) => wrong_text(&source.title, &source.text, errors),
+        (Fault::Run, _) => failed(error),
+        _ => usage(error.title()),
+    }
+}
+
+/// Why there is no such text.
+pub(crate) fn unreadable(error: &SourceError) -> PyErr {
+    match error {
+        SourceError::Text { title, source } => wrong_text(title, "", source),
+        error => usage(error),
+    }
+}

@@ -1,0 +1,58 @@
+//! The native part of the Python package: it converts, and never computes.
+//!
+//! ```text
+//! python/leastaction/*.py   what people see: names, options, arrays, pictures
+//! _native                   Expr, Function          expressions                expr.rs function.rs
+//!                           System, Trajectory      a text and its motions     system.rs query.rs trajectory.rs
+//!                           ensemble, section, …    many motions, rest         ensemble.rs section.rs rest.rs
+//! leastaction (Rust)        does it
+//! ```
+//!
+//! To add an option of a run: a field of [`asked::Asked`], and its argument in `python/leastaction/_asked.py`.
+
+mod arrays;
+mod asked;
+mod ensemble;
+mod error;
+mod expr;
+mod function;
+mod query;
+mod rest;
+mod section;
+mod system;
+mod tables;
+mod trajectory;
+mod watch;
+
+/// What the package is made of.
+#[pyo3::pymodule]
+mod _native {
+    use pyo3::prelude::*;
+    use std::ffi::OsString;
+
+    #[pymodule_export]
+    use crate::ensemble::{ensemble, merge};
+    #[pymodule_export]
+    use crate::expr::{Expr, apply, definitions, expression, functions, jacobian, walk};
+    #[pymodule_export]
+    use crate::function::Function;
+    #[pymodule_export]
+    use crate::query::query;
+    #[pymodule_export]
+    use crate::rest::{equilibrium, modes};
+    #[pymodule_export]
+    use crate::section::section;
+    #[pymodule_export]
+    use crate::system::{System, catalog, methods};
+    #[pymodule_export]
+    use crate::trajectory::Trajectory;
+
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+    /// Runs the command line with these arguments, the first of which is the name of the program, and returns the exit code.
+    #[pyfunction]
+    fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+        py.detach(|| leastaction::command_line(arguments))
+    }
+}

@@ -1,0 +1,113 @@
+//! Where a system rests, and its modes there.
+
+use crate::arrays;
+use crate::asked::Asked;
+use crate::error::{failed, usage};
+use crate::system::System;
+use leastaction::EvalError;
+use leastaction::analyze::{AnalyzeError, Equilibrium, ModeKind, Modes};
+use leastaction::simulate::{Overrides, Problem};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// What a system cannot have is asked for wrongly; what is not found went wrong.
+fn unfound(error: AnalyzeError) -> PyErr {
+    match error {
+        AnalyzeError::Velocity { .. }
+        | AnalyzeError::NotConservative { .. }
+        | AnalyzeError::Gyroscopic { .. }
+        | AnalyzeError::NoMass { .. }
+        | AnalyzeError::Eval(EvalError::Undefined { .. }) => usage(error),
+        error => failed(error),
+    }
+}
+
+/// The names of coordinates and constraints.
+fn names(problem: &Problem<'_>) -> [Vec<String>; 2] {
+    let system = problem.dynamics.system();
+    [
+        system.coordinates().iter().collect(),
+        system.constraints().iter().map(|(name, _)| name.clone()).collect(),
+    ]
+}
+
+/// Where it rests.
+#[pyfunction]
+pub(crate) fn equilibrium<'py>(
+    py: Python<'py>,
+    system: &Bound<'py, System>,
+    asked: Asked,
+) -> PyResult<Bound<'py, PyDict>> {
+    let this = system.get();
+    let overrides: Overrides = asked.into();
+    let (found, names) = py.detach(|| {
+        this.with_problem(&overrides, |mut problem| {
+            let found = problem.equilibrium().map_err(unfound)?;
+            Ok((found, names(&problem)))
+        })
+    })?;
+    rest(py, &found, &names)
+}
+
+/// Where it rests, and its lowest modes there.
+#[pyfunction]
+pub(crate) fn modes<'py>(
+    py: Python<'py>,
+    system: &Bound<'py, System>,
+    asked: Asked,
+    count: usize,
+) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
+    let this = system.get();
+    let overrides: Overrides = asked.into();
+    let (found, modes, names) = py.detach(|| {
+        this.with_problem(&overrides, |mut problem| {
+            let found = problem.equilibrium().map_err(unfound)?;
+            let modes = problem.modes(&found, count).map_err(unfound)?;
+            Ok((found, modes, names(&problem)))
+        })
+    })?;
+    Ok((rest(py, &found, &names)?, told(py, &modes, found.q.len())?))
+}
+fn rest<'py>(
+    py: Python<'py>,
+    found: &Equilibrium,
+    [q, constraints]: &[Vec<String>; 2],
+) -> PyResult<Bound<'py, PyDict>> {
+    let told = PyDict::new(py);
+    let by_name = |names: &[String], values: &[f64]| {
+        let all = PyDict::new(py);
+        names.iter().zip(values).try_for_each(|(name, value)| all.set_item(name, value)).map(|()| all)
+    };
+    told.set_item("q", arrays::list(py, found.q.clone()))?;
+    told.set_item("coordinates", by_name(q, &found.q)?)?;
+    told.set_item("multipliers", by_name(constraints, &found.multipliers)?)?;
+    told.set_item("energy", found.energy)?;
+    told.set_item("residual", found.residual)?;
+    told.set_item("iterations", found.iterations)?;
+    told.set_item("negative_modes", found.negative_modes)?;
+    Ok(told)
+}
+
+fn told<'py>(py: Python<'py>, found: &Modes, degrees: usize) -> PyResult<Bound<'py, PyDict>> {
+    let told = PyDict::new(py);
+    let kind = |kind| match kind {
+        ModeKind::Vibration => "vibration",
+        ModeKind::Free => "free",
+        ModeKind::Growing => "growing",
+    };
+    let all = &found.modes;
+    told.set_item("kind", all.iter().map(|mode| kind(mode.kind)).collect::<Vec<_>>())?;
+    told.set_item("frequency", arrays::list(py, all.iter().map(|mode| mode.frequency()).collect()))?;
+    told.set_item("growth", arrays::list(py, all.iter().map(|mode| mode.growth()).collect()))?;
+    told.set_item("steady", all.iter().map(|mode| mode.steady).collect::<Vec<_>>())?;
+    let shapes = all.iter().flat_map(|mode| mode.shape.iter().copied()).collect();
+    told.set_item("shapes", arrays::rows(py, shapes, degrees)?)?;
+    told.set_item("freedom", found.freedom)?;
+    told.set_item("undamped", found.undamped)?;
+    let spirals = found
+        .spirals
+        .as_ref()
+        .map(|spirals| spirals.iter().map(|spiral| (spiral.frequency, spiral.growth)).collect::<Vec<_>>());
+    told.set_item("with_velocities", spirals)?;
+    Ok(told)
+}

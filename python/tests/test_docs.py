@@ -1,0 +1,110 @@
+"""What the documentation says happens: doctests, the README, the page of the book, the examples, and the stubs."""
+
+import ast
+import doctest
+import importlib
+import inspect
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import leastaction as la
+from leastaction import _native
+
+ROOT = Path(__file__).parents[2]
+
+
+def load_tests(loader, tests, pattern):
+    for module in pkgutil.iter_modules(la.__path__):
+        if module.name not in ("__main__", "_native"):
+            found = importlib.import_module(f"leastaction.{module.name}")
+            tests.addTests(doctest.DocTestSuite(found, extraglobs={"la": la}, optionflags=doctest.ELLIPSIS))
+    tests.addTests(doctest.DocTestSuite(la))
+    return tests
+
+
+def snippets(page):
+    return re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.MULTILINE | re.DOTALL)
+
+
+class Pages(unittest.TestCase):
+    def run_together(self, parts, name):
+        """Runs pieces of Python one after the other in an empty folder."""
+        script = "\n".join(parts)
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([sys.executable, "-W", "error::DeprecationWarning", "-c", script], cwd=folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, f"{name}\n{done.stderr}")
+        return done.stdout
+
+    def test_the_front_page(self):
+        parts = snippets("README.md")
+        self.assertEqual(len(parts), 1)
+        self.run_together(parts, "README.md")
+
+    def test_the_page_of_the_book(self):
+        parts = snippets("book/src/python.md")
+        self.assertGreater(len(parts), 5)
+        self.run_together(parts, "python.md")
+
+    def test_the_examples(self):
+        examples = sorted((ROOT / "python/examples").glob("*.py"))
+        self.assertGreater(len(examples), 1)
+        for example in examples:
+            self.run_together([example.read_text()], example.name)
+
+
+class Everything(unittest.TestCase):
+    def test_every_public_name_has_a_docstring_and_is_on_the_page(self):
+        page = (ROOT / "book/src/python.md").read_text()
+        for name in la.__all__:
+            if not name.startswith("__"):
+                value = getattr(la, name)
+                if callable(value):
+                    self.assertTrue(inspect.getdoc(value), name)
+                self.assertIn(name, page, f"python.md says nothing of la.{name}")
+        for kind in [la.System, la.Trajectory, la.Model]:
+            for name, member in inspect.getmembers(kind):
+                if not name.startswith("_"):
+                    self.assertTrue(inspect.getdoc(member), f"{kind.__name__}.{name}")
+
+    def test_the_stubs_say_what_there_is(self):
+        tree = ast.parse((Path(la.__file__).parent / "_native.pyi").read_text())
+        stubs = {node.name: node for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+        there = {name for name in dir(_native) if not name.startswith("_") and name != "VERSION"}
+        self.assertEqual(set(stubs), there)
+        for name, node in stubs.items():
+            if isinstance(node, ast.ClassDef):
+                said = {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
+                said |= {item.target.id for item in node.body if isinstance(item, ast.AnnAssign)}
+                real = {member for member in dir(getattr(_native, name)) if not member.startswith("_")}
+                if name == "Expr":
+                    real |= set(la.functions())
+                self.assertEqual({member for member in said if not member.startswith("_")}, real, name)
+
+    def test_types_are_right(self):
+        asked = ["--strict", "--ignore-missing-imports", "--no-incremental", "--cache-dir", os.devnull, "leastaction", "examples"]
+        done = subprocess.run([sys.executable, "-m", "mypy", *asked], capture_output=True, text=True, cwd=ROOT / "python")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_it_is_imported_quickly_and_alone(self):
+        script = "import sys; import leastaction; print(sorted(m for m in sys.modules if m.split('.')[0] in ('matplotlib', 'pandas', 'sympy', 'scipy', 'jax')))"
+        self.assertEqual(subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout.strip(), "[]")
+
+
+class Command(unittest.TestCase):
+    def test_it_is_the_command(self):
+        def said(*arguments):
+            done = subprocess.run([sys.executable, "-m", "leastaction", *arguments], capture_output=True, text=True)
+            return done.returncode, done.stdout, done.stderr
+
+        self.assertEqual(said("--version"), (0, f"leastaction {la.__version__}\n", ""))
+        self.assertIn("pendulum", said("list")[1])
+        code, _, error = said("run", "pendulm")
+        self.assertEqual(code, 2)
+        self.assertIn("did you mean", error)
+        self.assertEqual(said("run", "pendulum", "--nonsense")[0], 2)
