@@ -8,6 +8,7 @@ mod ensemble;
 mod equations;
 mod front_page;
 mod golden;
+mod learn;
 mod library;
 mod motion;
 mod pages;

@@ -3,5 +3,8 @@
 
 mod chnn_case;
 mod gradients;
+mod judging;
+mod measured;
 mod motion;
+mod reproduce;
 mod training;

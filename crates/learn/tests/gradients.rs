@@ -89,6 +89,18 @@ fn gradients_go_back_through_every_step() {
 }
 
 #[test]
+fn gradients_go_back_through_friction() {
+    for (system, size) in [("n-pendulum", Some(2)), ("gyroscope", None)] {
+        let dataset = dataset(system, size, 4, 3);
+        for name in ["chnn", "clnn", "hnn", "delan"] {
+            let mut recipe = Recipe::named(name).unwrap();
+            (recipe.hidden, recipe.damping) = (vec![5, 4], true);
+            check_gradient(&recipe, &dataset, &format!("{name} of {system} with friction"));
+        }
+    }
+}
+
+#[test]
 fn charts_lead_there_and_back_and_angles_do_not_jump() {
     for (system, size) in SYSTEMS {
         let dataset = dataset(system, size, 6, 60);
@@ -141,7 +153,17 @@ fn what_does_not_go_together_is_refused() {
     assert!(message("hnn", "four-bar").contains("constraints"), "{}", message("hnn", "four-bar"));
     let wrong = Recipe::named("gan").unwrap_err().to_string();
     assert!(wrong.contains("neural-ode"), "{wrong}");
+    let refused = |recipe: &Recipe| recipe.predictor(&origin("n-pendulum")).unwrap_err().to_string();
+    let mut recipe = Recipe::named("hnn").unwrap();
+    recipe.step = leastaction_learn::step_named("rattle").unwrap();
+    assert!(refused(&recipe).contains("use `rk38`"), "{}", refused(&recipe));
+    let recipe = Recipe { damping: true, step: recipe.step, ..Recipe::named("chnn").unwrap() };
+    assert!(refused(&recipe).contains("without damping"), "{}", refused(&recipe));
+    let recipe = Recipe { damping: true, ..Recipe::named("neural-ode").unwrap() };
+    assert!(refused(&recipe).contains("leave the damping out"), "{}", refused(&recipe));
     let mut recipe = Recipe::named("clnn").unwrap();
+    recipe.damping = true;
+    assert_eq!(Recipe::read(&recipe.lines()).unwrap(), recipe);
     recipe.removed = vec![3];
     let wrong = recipe.predictor(&origin("n-pendulum")).unwrap_err().to_string();
     assert!(wrong.contains("there are 3, counted from 0"), "{wrong}");

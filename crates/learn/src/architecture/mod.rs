@@ -1,8 +1,10 @@
 //! What is assumed of a system, and what is learned of it: one file for each architecture.
 
+mod cartesian;
 mod chart;
 mod chnn;
 mod clnn;
+mod damping;
 mod delan;
 mod hnn;
 mod neural_ode;
@@ -81,6 +83,17 @@ pub enum BuildError {
         /// How many constraints there are.
         constraints: usize,
     },
+    /// A step that does not go with it.
+    #[error(
+        "the step `{step}` keeps constraints and the symplectic form of Cartesian bodies without friction: use `rk38`, or `chnn` or `clnn` without damping"
+    )]
+    Step {
+        /// The step.
+        step: &'static str,
+    },
+    /// What knows no forces knows no friction.
+    #[error("all rates are learned, and friction with them: leave the damping out")]
+    Damping,
     /// There is no such constraint.
     #[error("constraint {place} cannot be left out: there are {count}, counted from 0")]
     NoConstraint {
@@ -157,6 +170,17 @@ pub trait Architecture<'g> {
     fn decode(&self, writer: &mut Writer<'g>, y: &[Expr<'g>]) -> Result<Vec<Expr<'g>>, ChainError> {
         let _ = writer;
         Ok(y.to_vec())
+    }
+
+    /// The state after a step of RATTLE over the time h from y, where y are rows; nothing if it has no such step.
+    fn rattle(
+        &self,
+        writer: &mut Writer<'g>,
+        y: &[Expr<'g>],
+        h: Expr<'g>,
+    ) -> Option<Result<Vec<Expr<'g>>, ChainError>> {
+        let _ = (writer, y, h);
+        None
     }
 
     /// ẏ, where y are rows.
