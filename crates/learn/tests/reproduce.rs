@@ -33,7 +33,7 @@ fn comparisons_go_on_where_they_were_broken_off() {
         let done = comparison("parts").run(|place| {
             assert!((0.0..=1.0).contains(&place.fraction));
             left -= 1;
-            if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if left <= 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         match done.unwrap() {
             Some(parts) => break parts,
