@@ -141,7 +141,9 @@ impl Judge {
             let y = momenta(dynamics, t[0], state)?;
             dynamics.energy(&t, &y, &mut energy)?;
             energies.push(energy[0]);
-            dynamics.constraint_values(&t, &y, &mut values)?;
+            if count > 0 {
+                dynamics.constraint_values(&t, &y, &mut values)?;
+            }
             violations.push(values.iter().fold(0.0_f64, |most, value| most.max(value.abs())));
         }
         Ok([energies, violations])
