@@ -106,7 +106,7 @@ fn data_of_ones_own_are_learned_from() {
         "{told}"
     );
     assert!(told.contains("30 for training, 3 for validation, 3 for tests"), "{told}");
-    assert!(told.contains("left out: 3 samples"), "{told}");
+    assert!(told.contains("left out: 3 samples that fill no piece"), "{told}");
     prints(
         &folder,
         "learn train swing.npz --architecture hnn --hidden 8 --steps 5 --batch 10 --out swing.safetensors",

@@ -99,7 +99,7 @@ impl Recipe {
         }
         let graph = Graph::new();
         let setup = origin.setup(&graph).map_err(RecipeError::Text)?;
-        let site = Site { setup: &setup, system: &origin.system };
+        let site = Site { setup: &setup, system: &origin.system, text: &origin.text };
         let model = (self.architecture.build)(&site, self)?;
         work(&*model)
     }

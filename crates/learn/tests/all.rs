@@ -4,6 +4,7 @@
 mod chnn_case;
 mod gradients;
 mod judging;
+mod known;
 mod measured;
 mod motion;
 mod reproduce;

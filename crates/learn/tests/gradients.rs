@@ -70,7 +70,8 @@ pub(crate) fn check_gradient(recipe: &Recipe, dataset: &Dataset, what: &str) {
 fn gradients_of_every_architecture_are_differences() {
     for (system, size) in SYSTEMS {
         let dataset = dataset(system, size, 5, 3);
-        for card in ALL {
+        // The last one learns what a text says, and has a test of its own.
+        for card in ALL.iter().filter(|card| card.name != "known") {
             let mut recipe = Recipe::named(card.name).unwrap();
             recipe.hidden = vec![5, 4];
             check_gradient(&recipe, &dataset, &format!("{} of {system} {size:?}", card.name));
@@ -132,7 +133,7 @@ fn angles_of_any_system_are_found() {
         let (graph, source) = (Graph::new(), Source::catalog(system, None).unwrap());
         let origin = Origin::new(&source, &Overrides::default());
         let setup = origin.setup(&graph).unwrap();
-        let chart = Chart::of(&Site { setup: &setup, system }).unwrap();
+        let chart = Chart::of(&Site { setup: &setup, system, text: &origin.text }).unwrap();
         (chart.degrees(), chart.feature_count())
     };
     assert_eq!(angles("double-pendulum"), (2, 4));

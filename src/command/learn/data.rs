@@ -181,7 +181,8 @@ impl Data {
             dataset.seed,
         );
         if left_out > 0 {
-            text += &format!("left out: {left_out} samples that fill no piece\n");
+            let told = if left_out == 1 { "sample that fills" } else { "samples that fill" };
+            text += &format!("left out: {left_out} {told} no piece\n");
         }
         if let Some(off) = off {
             text += &format!("constraints hold to {off:.1e} of the size of positions\n");

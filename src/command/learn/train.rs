@@ -3,13 +3,17 @@
 use super::super::Failure;
 use super::super::pictures::plot_file;
 use super::super::progress::Watcher;
+use super::super::source::{open_file, shown};
 use super::{Places, list, threads};
 use clap::Args;
+use leastaction::Graph;
+use leastaction::learn::data::Origin;
 use leastaction::learn::train::{Ending, LogRow, TrainError, Trainer, TrainingPlan, write_log};
 use leastaction::learn::{DataError, Dataset, Recipe, architecture_named, step_named};
-use leastaction::output::{check, replace};
+use leastaction::output::{check, check_apart, replace};
 use leastaction::plot::{Curve, CurveChart, Curves};
-use std::path::PathBuf;
+use leastaction::simulate::Overrides;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 #[derive(Args)]
@@ -18,7 +22,8 @@ use std::time::{Duration, Instant};
     Exit codes: 0 success, 1 predictions ran away or a file is damaged, 2 wrong usage, 130 interrupted.\n\n\
     Examples:\n  \
     leastaction learn train three.npz --architecture chnn --out three.safetensors\n  \
-    leastaction learn train three.npz --architecture clnn --hidden 64,64 --steps 1000 --log three.csv --out three.safetensors"
+    leastaction learn train three.npz --architecture clnn --hidden 64,64 --steps 1000 --log three.csv --out three.safetensors\n  \
+    leastaction learn train swing.npz --model mine.motion --out extra.safetensors"
 )]
 pub(crate) struct Train {
     /// A dataset that `leastaction learn data` wrote
@@ -26,6 +31,9 @@ pub(crate) struct Train {
     /// What is assumed, and what is learned: chnn, clnn, hnn, delan or neural-ode
     #[arg(long, value_name = "NAME", default_value = "chnn")]
     architecture: String,
+    /// Train the networks among the energies of a .motion file of your own, and take all else as it says
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["architecture", "hidden", "activation", "damping", "without"])]
+    model: Option<String>,
     /// So many units between the layers of each network
     #[arg(long, value_name = "N,N,…", default_value = "256,256,256", value_parser = list)]
     hidden: Places,
@@ -135,8 +143,10 @@ impl Train {
         let files =
             [Some(&self.out), Some(&motion), Some(&checkpoint), self.log.as_ref(), self.plot.as_ref()];
         files.into_iter().flatten().try_for_each(|path| check(path)).map_err(Failure::usage)?;
+        let known = self.model.as_deref().map(open_file).transpose()?;
+        let named = if known.is_some() { "known" } else { &self.architecture };
         let recipe = Recipe {
-            architecture: architecture_named(&self.architecture).map_err(Failure::usage)?,
+            architecture: architecture_named(named).map_err(Failure::usage)?,
             hidden: self.hidden.0.clone(),
             activation: self.activation.parse().map_err(Failure::usage)?,
             step: step_named(&self.step).map_err(Failure::usage)?,
@@ -159,7 +169,17 @@ impl Train {
             ..TrainingPlan::default()
         };
         let dataset = Dataset::read(&self.data).map_err(|error| failure(&error.into()))?;
-        let trained = Trainer::new(&recipe, &dataset, &plan, threads(self.threads));
+        if let (Some(model), Some(file)) = (&known, &self.model) {
+            // Written in its place, the model could not be trained again.
+            check_apart(&motion, Path::new(file)).map_err(Failure::usage)?;
+            let graph = Graph::new();
+            model.setup(&graph, &[]).map_err(|errors| shown(model, &errors))?;
+        }
+        let origin = match &known {
+            Some(model) => Origin::new(model, &Overrides::default()),
+            None => dataset.origin.clone(),
+        };
+        let trained = Trainer::of(&recipe, &origin, &dataset, &plan, threads(self.threads));
         let mut trainer = trained.map_err(|error| failure(&error))?;
         if checkpoint.exists() {
             trainer.resume(&checkpoint).map_err(|error| failure(&error))?;

@@ -7,6 +7,7 @@ mod clnn;
 mod damping;
 mod delan;
 mod hnn;
+mod known;
 mod neural_ode;
 mod structure;
 mod unconstrained;
@@ -16,6 +17,7 @@ pub use chnn::Chnn;
 pub use clnn::Clnn;
 pub use delan::DeLaN;
 pub use hnn::Hnn;
+pub use known::{Known, KnownError};
 pub use neural_ode::NeuralOde;
 pub use structure::{Masses, Structure, StructureError};
 
@@ -24,10 +26,11 @@ use crate::parameters::Layout;
 use crate::recipe::Recipe;
 use leastaction_expr::{Expr, Graph};
 use leastaction_language::Setup;
+use leastaction_mechanics::ModelError;
 use leastaction_network::NetworkError;
 
 /// Every architecture.
-pub const ALL: &[Card] = &[chnn::CARD, clnn::CARD, hnn::CARD, delan::CARD, neural_ode::CARD];
+pub const ALL: &[Card] = &[chnn::CARD, clnn::CARD, hnn::CARD, delan::CARD, neural_ode::CARD, known::CARD];
 
 /// What an architecture says of itself.
 pub struct Card {
@@ -61,17 +64,25 @@ pub struct Site<'s, 'g> {
     pub setup: &'s Setup<'g>,
     /// Its name in the catalog, if it is from there.
     pub system: &'s str,
+    /// The text.
+    pub text: &'s str,
 }
 
 /// Why an architecture does not go with a system.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
+    /// The model is wrong.
+    #[error(transparent)]
+    Model(#[from] ModelError),
     /// The system has no such structure.
     #[error(transparent)]
     Structure(#[from] StructureError),
     /// There is no such network.
     #[error(transparent)]
     Network(#[from] NetworkError),
+    /// The model has no networks, or something that cannot be learned with.
+    #[error(transparent)]
+    Known(#[from] KnownError),
     /// It cannot be compiled.
     #[error(transparent)]
     Chain(#[from] ChainError),
@@ -145,6 +156,12 @@ pub trait Architecture<'g> {
 
     /// The chart in which states z are, if they are not those of the system.
     fn chart(&self) -> Option<&Chart<'g>> {
+        None
+    }
+
+    /// The text of the model with weights from a file in place of what was to be learned, if it was learned for a text.
+    fn text(&self, file: &str, hash: &str) -> Option<String> {
+        let _ = (file, hash);
         None
     }
 

@@ -67,7 +67,7 @@ impl Budget {
     /// Minutes for all of it: smaller networks, and fewer steps.
     #[must_use]
     pub fn quick() -> Budget {
-        Budget { split: [800, 100, 50], hidden: vec![64; 3], steps: 1500, batch: 200, seeds: 1, substeps: 2 }
+        Budget { split: [800, 100, 50], hidden: vec![64; 3], steps: 1000, batch: 200, seeds: 1, substeps: 2 }
     }
 
     /// That of the publication: hours.
