@@ -9,6 +9,7 @@ mod equations;
 mod fit;
 mod front_page;
 mod golden;
+mod learn;
 mod library;
 mod motion;
 mod pages;

@@ -166,6 +166,22 @@ impl<'g> Setup<'g> {
         Some(wrong.help(help).into())
     }
 
+    /// The text that this was read from, in which networks that have no weights yet take them from a file. Nothing if a statement is not in the text as it stands.
+    #[must_use]
+    pub fn with_weights(&self, text: &str, file: &str, hash: &str) -> Option<String> {
+        let without = |term: &&NetworkTerm| matches!(term.weights, NetworkWeights::Untrained { .. });
+        let span = |term: &NetworkTerm| self.source_map.find(Mention::Term(TermKind::Potential), &term.name);
+        let mut spans: Vec<_> = self.networks.iter().filter(without).map(span).collect::<Option<_>>()?;
+        // The last ones first, so that the others stay where they are.
+        spans.sort_by_key(|span| std::cmp::Reverse(span.start));
+        let mut text = text.to_owned();
+        for span in spans {
+            let sizes = span.start + text.get(span.start..span.end)?.rfind("hidden")?;
+            text.replace_range(sizes..span.end, &format!("from \"{file}\" hash \"{hash}\""));
+        }
+        Some(text)
+    }
+
     /// The model without its networks, for whoever trains them.
     #[must_use]
     pub fn without_networks(&self) -> Model<'g> {

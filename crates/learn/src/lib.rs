@@ -11,7 +11,7 @@
 //! - A [`Recipe`] says what is assumed and what is learned: an [`Architecture`], one file each, writes expressions and says where networks stand; a step is written around its rates, and both
 //!   become a [`Predictor`], made of [`chain`]s of programs and networks. Their derivatives follow; none is written by hand.
 //! - An [`Objective`] is the mean loss of predictions over a batch, with its gradient by all parameters.
-//! - A [`Trainer`](train::Trainer) makes it small, and [`Learned`] is what it leaves behind.
+//! - A [`Trainer`](train::Trainer) makes it small, and [`Learned`] is what it leaves behind, which [`evaluate`] judges; [`reproduce`] compares all of them.
 //!
 //! *Invariant:* the same data, recipe and plan lead to the same bits, whatever the number of threads, and however often a training is broken off. Nothing allocates in a step but what a batch
 //! of another size needs.
@@ -28,6 +28,7 @@ mod objective;
 mod parameters;
 mod predictor;
 mod recipe;
+pub mod reproduce;
 mod share;
 pub mod step;
 pub mod train;

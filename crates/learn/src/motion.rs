@@ -13,12 +13,17 @@ impl Learned {
     /// [`LearnedError`] if the recipe and the system do not go together.
     pub fn motion(&self, weights: &Path, bytes: &[u8]) -> Result<Option<String>, LearnedError> {
         let wrong = |source| LearnedError::Recipe { path: weights.to_owned(), source };
+        let file = weights.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let hash = sha256(bytes);
         let said = self.recipe.with(&self.origin, |model| {
             let numbers = &self.parameters[model.layout().first_number()..];
-            Ok(model.statements(numbers))
+            Ok((model.statements(numbers), model.text(&file, &hash)))
         });
-        let Some(said) = said.map_err(wrong)? else { return Ok(None) };
-        let file = weights.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let said = match said.map_err(wrong)? {
+            (_, Some(text)) => return Ok(Some(text)),
+            (Some(said), None) => said,
+            (None, None) => return Ok(None),
+        };
         let mut text = format!(
             "# what {} learned of {}\n\n{}network {} of {} from \"{file}\"\n    hash \"{}\"\n",
             self.recipe.architecture.name,
@@ -26,7 +31,7 @@ impl Learned {
             said.bodies,
             said.network,
             said.reads.join(", "),
-            sha256(bytes)
+            hash
         );
         // It begins where the true system does, and runs as long.
         let graph = Graph::new();

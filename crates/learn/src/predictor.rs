@@ -1,7 +1,7 @@
 //! Predictions of an architecture: a state, and what becomes of it sample by sample.
 
 use crate::architecture::{Architecture, BuildError, Conversion};
-use crate::chain::{Chain, ChainError, Writer};
+use crate::chain::{Chain, Writer};
 use crate::parameters::Layout;
 use leastaction_expr::Expr;
 
@@ -11,7 +11,7 @@ pub type StepWriter = for<'g> fn(
     &mut Writer<'g>,
     &[Expr<'g>],
     Expr<'g>,
-) -> Result<Vec<Expr<'g>>, ChainError>;
+) -> Result<Vec<Expr<'g>>, BuildError>;
 
 /// An architecture and a step, compiled. It borrows nothing and is shared by threads.
 #[derive(Clone, Debug)]

@@ -21,6 +21,8 @@ pub struct Recipe {
     pub step: &'static StepCard,
     /// How many are taken from sample to sample.
     pub substeps: usize,
+    /// Whether friction is learned, too.
+    pub damping: bool,
     /// Constraints that the architecture is not told, by their place.
     pub removed: Vec<usize>,
 }
@@ -70,6 +72,7 @@ impl Recipe {
             activation: Activation::Tanh,
             step: &step::ALL[0],
             substeps: 1,
+            damping: false,
             removed: Vec::new(),
         })
     }
@@ -96,7 +99,7 @@ impl Recipe {
         }
         let graph = Graph::new();
         let setup = origin.setup(&graph).map_err(RecipeError::Text)?;
-        let site = Site { setup: &setup, system: &origin.system };
+        let site = Site { setup: &setup, system: &origin.system, text: &origin.text };
         let model = (self.architecture.build)(&site, self)?;
         work(&*model)
     }
@@ -106,12 +109,13 @@ impl Recipe {
     pub fn lines(&self) -> String {
         let list = |numbers: &[usize]| numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(" ");
         format!(
-            "architecture {}\nhidden {}\nactivation {}\nstep {}\nsubsteps {}\nremoved {}\n",
+            "architecture {}\nhidden {}\nactivation {}\nstep {}\nsubsteps {}\ndamping {}\nremoved {}\n",
             self.architecture.name,
             list(&self.hidden),
             self.activation,
             self.step.name,
             self.substeps,
+            self.damping,
             list(&self.removed)
         )
     }
@@ -132,6 +136,7 @@ impl Recipe {
                 "activation" => recipe.activation = rest.parse().map_err(|_| wrong())?,
                 "step" => recipe.step = step_named(rest)?,
                 "substeps" => recipe.substeps = rest.parse().map_err(|_| wrong())?,
+                "damping" => recipe.damping = rest.parse().map_err(|_| wrong())?,
                 "removed" => recipe.removed = list().map_err(|_| wrong())?,
                 _ => return Err(wrong()),
             }

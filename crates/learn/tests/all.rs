@@ -3,5 +3,9 @@
 
 mod chnn_case;
 mod gradients;
+mod judging;
+mod known;
+mod measured;
 mod motion;
+mod reproduce;
 mod training;

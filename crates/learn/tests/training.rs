@@ -127,7 +127,7 @@ fn what_runs_away_is_said() {
 #[test]
 fn perturbed_motion_is_off_by_about_what_it_was_moved_by() {
     let dataset = pendulum(2, [1, 0, 8]);
-    let moved = perturbed(&dataset, 1e-4, 1, 2).unwrap();
+    let moved = perturbed(&dataset, 20, 1e-4, 1, 2).unwrap();
     let (summary, _) = summarize(&moved, dataset.part(Split::Test), 8, 20);
     assert!((5e-6..2e-4).contains(&summary.geometric_mean), "{summary:?}");
     assert_eq!(summary.lost, 0);
@@ -141,7 +141,7 @@ fn rollouts_are_the_predictions_that_are_trained() {
     let parameters = predictor.layout().drawn(leastaction_network::Initial::Orthogonal, 1);
     let starts: Vec<f64> =
         dataset.states.chunks_exact(20 * 4).flat_map(|trajectory| trajectory[..4].to_vec()).collect();
-    let all = rollout(&predictor, &parameters, dataset.dt, &starts, 5);
+    let all = rollout(&predictor, &parameters, dataset.dt, &starts, 5, 2);
     let truth = dataset.chunks(Split::Training, 20, 0).unwrap();
     let chunks: Vec<f64> =
         truth.chunks_exact(20 * 4).flat_map(|trajectory| trajectory[..5 * 4].to_vec()).collect();
@@ -155,4 +155,44 @@ fn rollouts_are_the_predictions_that_are_trained() {
     let batch = leastaction_learn::Chunks { states: &chunks, samples: 5, dimension: 4 };
     let loss = objective.loss(&parameters, batch);
     assert!((loss - sum / (9.0 * 4.0 * 4.0)).abs() < 1e-13, "{loss}");
+}
+
+/// Data are of a model in an angle, with friction at its pivot; what learns them knows the place of the bob.
+#[test]
+fn friction_is_learned() {
+    const ANGLE: &str = "param c = 0.3\ncoord th\nparticle bob mass 1 at [sin(th), -cos(th)]\ngravity [0, -9.81]\n\
+        dissipation pivot = c*th'^2/2\nstart th = 1\nrun until 1\n";
+    const PLACE: &str = "coord x, y\nparticle bob mass 1 at [x, y]\nconstraint rod: x^2 + y^2 = 1\nstart x = 1\nrun until 1\n";
+    let plan = DatasetPlan {
+        split: [60, 10, 0],
+        samples: 5,
+        dt: Some(0.05),
+        starts: Starts::Sampled(vec!["th=uniform(-2,2)".to_owned(), "th'=uniform(-3,3)".to_owned()]),
+        seed: 5,
+        noise: 0.0,
+        tolerance: 1e-10,
+        threads: 2,
+    };
+    let (angle, place) = (Source::text("angle", ANGLE), Source::text("place", PLACE));
+    let none = Overrides::default();
+    let angles = Dataset::generate(&angle, &none, &plan, |_| ControlFlow::Continue(())).unwrap();
+    let placed = |state: &[f64]| {
+        let (sin, cos) = state[0].sin_cos();
+        [sin, -cos, state[1] * cos, state[1] * sin]
+    };
+    let dataset = Dataset {
+        origin: leastaction_learn::data::Origin::new(&place, &none),
+        names: ["x", "y", "x'", "y'"].map(str::to_owned).to_vec(),
+        states: angles.states.chunks_exact(2).flat_map(placed).collect(),
+        ..angles
+    };
+    let (mut recipe, plan) = small(400);
+    (recipe.damping, recipe.hidden) = (true, vec![16, 16]);
+    let plan = TrainingPlan { single: false, ..plan };
+    let mut trainer = Trainer::new(&recipe, &dataset, &plan, 2).unwrap();
+    trainer.run(|_| Ok(ControlFlow::Continue(()))).unwrap();
+    // The friction by the mass: only this can be seen.
+    let numbers = &trainer.parameters()[trainer.layout().first_number()..];
+    let found = numbers[1] * numbers[1] / numbers[0].exp();
+    assert!((found - 0.3).abs() < 0.02, "{found}, {numbers:?}, {:?}", trainer.rows().last());
 }

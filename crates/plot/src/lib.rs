@@ -1,7 +1,7 @@
 //! Pictures of runs: plots and animations.
 //!
 //! A [`Plot`] is a figure of a record, a [`Section`] one of points where orbits pass a surface, a [`Comparison`] one of methods, a [`FittedPlot`] one of measurements, a [`Map`] one of
-//! values over a plane, and [`Histograms`] of how often values occur; each is written as SVG or PNG. A [`Scene`] turns a drawing and the positions of a moment into shapes of a plane, whatever they are painted on.
+//! values over a plane, [`Histograms`] of how often values occur, and [`Curves`] of errors and losses; each is written as SVG or PNG. A [`Scene`] turns a drawing and the positions of a moment into shapes of a plane, whatever they are painted on.
 
 #![forbid(unsafe_code)]
 
@@ -9,6 +9,7 @@ mod animation;
 mod chart;
 mod chosen;
 mod comparison;
+mod curves;
 mod error;
 mod fitted;
 mod histogram;
@@ -24,6 +25,7 @@ mod view;
 
 pub use animation::{Animation, Tempo, ffmpeg};
 pub use comparison::{Comparison, Contender};
+pub use curves::{Curve, CurveChart, Curves};
 pub use error::PictureError;
 pub use fitted::{FittedCurve, FittedPlot};
 pub use histogram::{Bars, Histograms};

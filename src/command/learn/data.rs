@@ -6,38 +6,49 @@ use super::super::setting::What;
 use super::super::source::unprepared;
 use super::threads;
 use clap::Args;
-use leastaction::learn::data::Starts;
+use leastaction::learn::data::{Findings, MeasuredError, MeasuredPlan, Starts};
 use leastaction::learn::{Dataset, DatasetPlan, GenerateError};
-use leastaction::output::check;
-use leastaction::simulate::Overrides;
+use leastaction::output::{check, check_apart};
+use leastaction::simulate::{Overrides, Source};
 use std::path::PathBuf;
 
 #[derive(Args)]
 #[command(after_help = "Starts are drawn as the catalog says for the system, or as --sample says:\n  \
     uniform(LOW,HIGH), normal(MEAN,DEVIATION), grid(LOW,HIGH,POINTS), latin(LOW,HIGH), sobol(LOW,HIGH), file(FILE,COLUMN), or a number.\n\
     The dataset is an archive of NumPy: `z` of (trajectories, samples, numbers of a state), the model's text, and the seed.\n\n\
-    Exit codes: 0 success, 1 a trajectory failed, 2 wrong usage, 130 interrupted.\n\n\
+    --from reads trajectories of your own; the model says what their numbers are, and what is known, such as constraints. In a .csv, or an .npz of columns, there is\n\
+    `t`, each coordinate and its velocity under its name (th, th'), and perhaps `trajectory`, which says whose sample a row is; files of `leastaction run --out` are\n\
+    such. An .npz may have `z`, or `q` and `v`, of (trajectories, samples, numbers) instead, and `t` or `dt`. Times must be even. Trajectories are cut into pieces,\n\
+    of which a tenth each is for validation and for tests, unless --train, --validation and --test say otherwise.\n\n\
+    Exit codes: 0 success, 1 a trajectory failed or files are no data, 2 wrong usage, 130 interrupted.\n\n\
     Examples:\n  \
     leastaction learn data n-pendulum --size 3 --out three.npz\n  \
-    leastaction learn data double-pendulum --sample \"th1=uniform(-2,2)\" --sample \"th2=uniform(-2,2)\" --train 400 --out double.npz")]
+    leastaction learn data double-pendulum --sample \"th1=uniform(-2,2)\" --sample \"th2=uniform(-2,2)\" --train 400 --out double.npz\n  \
+    leastaction learn data swing.motion --from monday.csv --from tuesday.csv --out swing.npz")]
 pub(crate) struct Data {
     #[command(flatten)]
     what: What,
     /// Write the dataset to a file that ends in .npz
     #[arg(long, value_name = "FILE", value_parser = npz)]
     out: PathBuf,
-    /// Make so many trajectories to learn from
-    #[arg(long, value_name = "N", default_value_t = 800)]
-    train: usize,
-    /// And so many that tell when to stop
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    validation: usize,
-    /// And so many to judge by
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    test: usize,
-    /// Take so many samples of each, the start included
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    samples: usize,
+    /// Read trajectories from a .csv or .npz file, in place of computing them; may be repeated
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["sample", "noise", "tol"])]
+    from: Vec<PathBuf>,
+    /// Take velocities from differences of positions, where files have none
+    #[arg(long, requires = "from")]
+    differences: bool,
+    /// Make so many trajectories to learn from [default: 800]
+    #[arg(long, value_name = "N")]
+    train: Option<usize>,
+    /// And so many that tell when to stop [default: 100]
+    #[arg(long, value_name = "N")]
+    validation: Option<usize>,
+    /// And so many to judge by [default: 100]
+    #[arg(long, value_name = "N")]
+    test: Option<usize>,
+    /// Take so many samples of each, the start included [default: 100]
+    #[arg(long, value_name = "N")]
+    samples: Option<usize>,
     /// Take a sample every so much time [default: the span that the text says, by the number of samples]
     #[arg(long, value_name = "DT", allow_hyphen_values = true)]
     every: Option<f64>,
@@ -72,12 +83,15 @@ pub(super) fn npz(name: &str) -> Result<PathBuf, String> {
 
 impl Data {
     pub(crate) fn execute(self) -> Result<String, Failure> {
-        check(&self.out).map_err(Failure::usage)?;
         let source = self.what.source()?;
         let overrides: Overrides = self.what.overrides();
+        if !self.from.is_empty() {
+            return self.read(&source, &overrides);
+        }
+        check(&self.out).map_err(Failure::usage)?;
         let plan = DatasetPlan {
-            split: [self.train, self.validation, self.test],
-            samples: self.samples,
+            split: [self.train.unwrap_or(800), self.validation.unwrap_or(100), self.test.unwrap_or(100)],
+            samples: self.samples.unwrap_or(100),
             dt: self.every,
             starts: if self.sample.is_empty() {
                 Starts::Catalog
@@ -120,5 +134,59 @@ impl Data {
             dataset.noise,
             self.out.display()
         ))
+    }
+
+    /// A dataset of trajectories in files.
+    fn read(&self, source: &Source, overrides: &Overrides) -> Result<String, Failure> {
+        for file in &self.from {
+            check_apart(&self.out, file).map_err(Failure::usage)?;
+        }
+        check(&self.out).map_err(Failure::usage)?;
+        if let Some(dt) = self.every.filter(|dt| !(*dt > 0.0 && dt.is_finite())) {
+            return Err(Failure::usage(format!(
+                "the time from sample to sample is {dt:?}: it must be positive (--every)"
+            )));
+        }
+        let plan = MeasuredPlan {
+            files: self.from.clone(),
+            samples: self.samples,
+            dt: self.every,
+            split: [self.train, self.validation, self.test],
+            seed: self.seed,
+            differences: self.differences,
+        };
+        let (dataset, findings) =
+            Dataset::measured(source, overrides, &plan).map_err(|error| match error {
+                MeasuredError::Prepare(error) => unprepared(source, &error),
+                error @ (MeasuredError::Few { .. }
+                | MeasuredError::Times { .. }
+                | MeasuredError::NoTimes { .. }) => Failure::usage(error),
+                error => Failure::run(error),
+            })?;
+        dataset.write(&self.out).map_err(Failure::run)?;
+        if self.quiet {
+            return Ok(String::new());
+        }
+        let [train, validation, test] = dataset.split;
+        let Findings { trajectories, left_out, off } = findings;
+        let mut text = format!(
+            "{}: {trajectories} {} of data, in {} pieces of {} samples, {:?} apart, of {} numbers each\n\
+             {train} for training, {validation} for validation, {test} for tests; seed {}\n",
+            dataset.origin.system,
+            if trajectories == 1 { "trajectory" } else { "trajectories" },
+            train + validation + test,
+            dataset.samples,
+            dataset.dt,
+            dataset.dimension(),
+            dataset.seed,
+        );
+        if left_out > 0 {
+            let told = if left_out == 1 { "sample that fills" } else { "samples that fill" };
+            text += &format!("left out: {left_out} {told} no piece\n");
+        }
+        if let Some(off) = off {
+            text += &format!("constraints hold to {off:.1e} of the size of positions\n");
+        }
+        Ok(text + &format!("written to {}\n", self.out.display()))
     }
 }

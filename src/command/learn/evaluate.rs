@@ -2,19 +2,21 @@
 
 use super::super::Failure;
 use super::super::table;
+use super::judged::Asked;
 use super::threads;
-use super::train::failure;
 use clap::Args;
-use leastaction::learn::evaluate::{ErrorSummary, perturbed, rollout, summarize};
-use leastaction::learn::{Dataset, Learned, Split};
 use std::path::PathBuf;
 
 #[derive(Args)]
 #[command(
     after_help = "The relative error of a prediction is |ẑ - z|/(|ẑ| + |z|) over all positions and velocities; of each trajectory the geometric mean over time is taken,\n\
-    and of these the mean and the geometric mean. Predictions are made in double precision.\n\n\
+    and of these the mean and the geometric mean. The error of the energy is that of the true energy along predictions, by the same means; the violation is the\n\
+    largest of the constraints of positions at any sample. What ran away is lost, with an error of 1. Predictions are made in double precision.\n\
+    `leastaction learn rollout` shows how errors grow.\n\n\
+    Exit codes: 0 success, 1 a file is damaged or a trajectory failed, 2 wrong usage.\n\n\
     Examples:\n  \
-    leastaction learn evaluate three.safetensors --data three.npz"
+    leastaction learn evaluate three.safetensors --data three.npz\n  \
+    leastaction learn evaluate chnn.safetensors hnn.safetensors --data three.npz"
 )]
 pub(crate) struct Evaluate {
     /// What `leastaction learn train` wrote
@@ -24,10 +26,10 @@ pub(crate) struct Evaluate {
     #[arg(long, value_name = "FILE")]
     data: PathBuf,
     /// Take so many steps from sample to sample
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     substeps: u64,
     /// Move starts by so much for the true motion beside
-    #[arg(long, value_name = "SIZE", default_value_t = 1e-4)]
+    #[arg(long, value_name = "SIZE", default_value_t = 1e-4, allow_hyphen_values = true)]
     perturbed: f64,
     /// Run in so many threads [default: as many as the machine can run at once]
     #[arg(long, value_name = "N")]
@@ -36,47 +38,42 @@ pub(crate) struct Evaluate {
 
 impl Evaluate {
     pub(crate) fn execute(self) -> Result<String, Failure> {
-        let dataset = Dataset::read(&self.data).map_err(|error| failure(&error.into()))?;
-        let (truth, d, samples) = (dataset.part(Split::Test), dataset.dimension(), dataset.samples);
-        if truth.is_empty() {
-            return Err(Failure::usage(format!("`{}` has no trajectories for tests", self.data.display())));
+        let judged = Asked {
+            learned: &self.learned,
+            data: &self.data,
+            times: 1,
+            starts: usize::MAX,
+            substeps: Some(self.substeps as usize),
+            perturbed: self.perturbed,
+            threads: threads(self.threads),
         }
-        let mut rows = vec![["learned", "mean error", "geometric mean", "lost"].map(str::to_owned).to_vec()];
-        let row = |name: String, ErrorSummary { mean, geometric_mean, lost, .. }: ErrorSummary| {
-            vec![name, format!("{mean:.3e}"), format!("{geometric_mean:.3e}"), lost.to_string()]
-        };
-        let moved =
-            perturbed(&dataset, self.perturbed, dataset.seed, threads(self.threads)).map_err(Failure::run)?;
-        rows.push(row(
-            format!("the truth, moved by {:?}", self.perturbed),
-            summarize(&moved, truth, d, samples).0,
-        ));
-        let starts: Vec<f64> =
-            truth.chunks_exact(samples * d).flat_map(|trajectory| trajectory[..d].to_vec()).collect();
-        for path in &self.learned {
-            let (learned, _) = Learned::read(path).map_err(Failure::run)?;
-            if learned.origin != dataset.origin {
-                let told = format!(
-                    "`{}` learned of another system than `{}` is of",
-                    path.display(),
-                    self.data.display()
-                );
-                return Err(Failure::usage(told));
-            }
-            let mut recipe = learned.recipe.clone();
-            recipe.substeps = self.substeps as usize;
-            let predictor = recipe.predictor(&learned.origin).map_err(Failure::run)?;
-            let found =
-                rollout(&predictor, &learned.parameters, dataset.dt, &predictor.states(&starts, 1), samples);
-            let found = predictor.states_of_system(&found);
-            rows.push(row(path.display().to_string(), summarize(&found, truth, d, samples).0));
+        .judge()?;
+        let head = ["learned", "mean error", "geometric mean", "energy", "violation", "lost"];
+        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        for (name, judgement) in &judged.all {
+            let summary = judgement.summary;
+            rows.push(vec![
+                name.clone(),
+                format!("{:.3e}", summary.mean),
+                format!("{:.3e}", summary.geometric_mean),
+                format!("{:.1e}", judgement.energy_mean),
+                judgement
+                    .violation
+                    .as_ref()
+                    .map_or_else(|| "–".to_owned(), |_| format!("{:.1e}", judgement.violation_most)),
+                summary.lost.to_string(),
+            ]);
         }
-        Ok(format!(
-            "{}, {} trajectories, {samples} samples {:?} apart\n\n{}",
+        let dataset = &judged.dataset;
+        let mut text = format!(
+            "{}, {} trajectories, {} samples {:?} apart\n\n{}",
             dataset.origin.system,
             dataset.split[2],
+            dataset.samples,
             dataset.dt,
             table(&rows)
-        ))
+        );
+        judged.notes.iter().for_each(|note| text += &format!("note: {note}\n"));
+        Ok(text)
     }
 }

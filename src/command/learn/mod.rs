@@ -2,10 +2,15 @@
 
 mod data;
 mod evaluate;
+mod judged;
+mod reproduce;
+mod rollout;
 mod train;
 
 use super::Failure;
 use clap::Subcommand;
+use leastaction::learn::evaluate::Band;
+use leastaction::plot::Curve;
 
 #[derive(Subcommand)]
 #[allow(clippy::large_enum_variant)] // there is one command
@@ -16,6 +21,10 @@ pub(crate) enum Learn {
     Train(train::Train),
     /// Judge what was learned on trajectories that were not learned from
     Evaluate(evaluate::Evaluate),
+    /// Show how the errors of predictions grow, beside the truth
+    Rollout(rollout::Rollout),
+    /// Compare all architectures on the systems of a publication, beside its numbers
+    Reproduce(reproduce::Reproduce),
 }
 
 impl Learn {
@@ -24,6 +33,8 @@ impl Learn {
             Learn::Data(data) => data.execute(),
             Learn::Train(train) => train.execute(),
             Learn::Evaluate(evaluate) => evaluate.execute(),
+            Learn::Rollout(rollout) => rollout.execute(),
+            Learn::Reproduce(reproduce) => reproduce.execute(),
         }
     }
 }
@@ -40,4 +51,14 @@ fn list(text: &str) -> Result<Places, String> {
 /// As many threads as the machine can run at once, or so many.
 fn threads(asked: Option<usize>) -> usize {
     asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)).max(1)
+}
+
+/// A band over time as a curve, without the start, at which predictions have no error.
+fn curve(name: &str, times: &[f64], band: &Band, index: usize) -> Curve {
+    Curve {
+        name: name.to_owned(),
+        points: times.iter().zip(&band.middle).skip(1).map(|(t, middle)| [*t, *middle]).collect(),
+        band: band.low.iter().zip(&band.high).skip(1).map(|(low, high)| [*low, *high]).collect(),
+        index,
+    }
 }

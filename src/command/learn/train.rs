@@ -1,13 +1,19 @@
 //! `leastaction learn train`: a network that is trained on a dataset.
 
 use super::super::Failure;
+use super::super::pictures::plot_file;
 use super::super::progress::Watcher;
+use super::super::source::{open_file, shown};
 use super::{Places, list, threads};
 use clap::Args;
-use leastaction::learn::train::{Ending, TrainError, Trainer, TrainingPlan, write_log};
+use leastaction::Graph;
+use leastaction::learn::data::Origin;
+use leastaction::learn::train::{Ending, LogRow, TrainError, Trainer, TrainingPlan, write_log};
 use leastaction::learn::{DataError, Dataset, Recipe, architecture_named, step_named};
-use leastaction::output::{check, replace};
-use std::path::PathBuf;
+use leastaction::output::{check, check_apart, replace};
+use leastaction::plot::{Curve, CurveChart, Curves};
+use leastaction::simulate::Overrides;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 #[derive(Args)]
@@ -16,7 +22,8 @@ use std::time::{Duration, Instant};
     Exit codes: 0 success, 1 predictions ran away or a file is damaged, 2 wrong usage, 130 interrupted.\n\n\
     Examples:\n  \
     leastaction learn train three.npz --architecture chnn --out three.safetensors\n  \
-    leastaction learn train three.npz --architecture clnn --hidden 64,64 --steps 1000 --log three.csv --out three.safetensors"
+    leastaction learn train three.npz --architecture clnn --hidden 64,64 --steps 1000 --log three.csv --out three.safetensors\n  \
+    leastaction learn train swing.npz --model mine.motion --out extra.safetensors"
 )]
 pub(crate) struct Train {
     /// A dataset that `leastaction learn data` wrote
@@ -24,18 +31,24 @@ pub(crate) struct Train {
     /// What is assumed, and what is learned: chnn, clnn, hnn, delan or neural-ode
     #[arg(long, value_name = "NAME", default_value = "chnn")]
     architecture: String,
+    /// Train the networks among the energies of a .motion file of your own, and take all else as it says
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["architecture", "hidden", "activation", "damping", "without"])]
+    model: Option<String>,
     /// So many units between the layers of each network
     #[arg(long, value_name = "N,N,…", default_value = "256,256,256", value_parser = list)]
     hidden: Places,
     /// What units are: tanh, softplus, sin or silu
     #[arg(long, value_name = "NAME", default_value = "tanh")]
     activation: String,
-    /// The step of predictions
+    /// The step of predictions: rk38, or rattle, which keeps constraints and the symplectic form (chnn, clnn)
     #[arg(long, value_name = "NAME", default_value = "rk38")]
     step: String,
     /// Take so many steps from sample to sample
     #[arg(long, value_name = "N", default_value_t = 1)]
     substeps: usize,
+    /// Learn friction, too: a Rayleigh function of the velocities
+    #[arg(long)]
+    damping: bool,
     /// Leave out constraints, by their place from 0 on
     #[arg(long, value_name = "N,N,…", value_parser = list)]
     without: Option<Places>,
@@ -49,8 +62,11 @@ pub(crate) struct Train {
     #[arg(long, value_name = "S", default_value_t = 60)]
     every: u64,
     /// Write losses to a file: .csv or .jsonl
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = log_file)]
     log: Option<PathBuf>,
+    /// Plot losses to a file that ends in .svg or .png
+    #[arg(long, value_name = "FILE", value_parser = plot_file)]
+    plot: Option<PathBuf>,
     /// Make so many steps of the optimizer
     #[arg(long, value_name = "N", default_value_t = 8000)]
     steps: u64,
@@ -75,9 +91,9 @@ pub(crate) struct Train {
     /// End when so many measurements in a row are no better
     #[arg(long, value_name = "N")]
     patience: Option<u64>,
-    /// Measure what is for validation every so many steps
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    validate_every: u64,
+    /// Measure what is for validation every so many steps [default: a fortieth of all, 100 at most]
+    #[arg(long, value_name = "N")]
+    validate_every: Option<u64>,
     /// Draw other weights and chunks: the same for the same number
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -101,6 +117,15 @@ fn safetensors(name: &str) -> Result<PathBuf, String> {
     }
 }
 
+/// Reads the name of a log.
+fn log_file(name: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(name);
+    match path.extension() {
+        Some(end) if ["csv", "jsonl"].iter().any(|known| end.eq_ignore_ascii_case(known)) => Ok(path),
+        _ => Err("the name should end in .csv or .jsonl".to_owned()),
+    }
+}
+
 /// Whose fault an error is.
 pub(super) fn failure(error: &TrainError) -> Failure {
     match error {
@@ -115,14 +140,18 @@ impl Train {
         let beside = || self.out.with_extension("checkpoint.npz");
         let checkpoint = self.checkpoint.clone().unwrap_or_else(beside);
         let motion = self.out.with_extension("motion");
-        let files = [Some(&self.out), Some(&motion), Some(&checkpoint), self.log.as_ref()];
+        let files =
+            [Some(&self.out), Some(&motion), Some(&checkpoint), self.log.as_ref(), self.plot.as_ref()];
         files.into_iter().flatten().try_for_each(|path| check(path)).map_err(Failure::usage)?;
+        let known = self.model.as_deref().map(open_file).transpose()?;
+        let named = if known.is_some() { "known" } else { &self.architecture };
         let recipe = Recipe {
-            architecture: architecture_named(&self.architecture).map_err(Failure::usage)?,
+            architecture: architecture_named(named).map_err(Failure::usage)?,
             hidden: self.hidden.0.clone(),
             activation: self.activation.parse().map_err(Failure::usage)?,
             step: step_named(&self.step).map_err(Failure::usage)?,
             substeps: self.substeps,
+            damping: self.damping,
             removed: self.without.clone().unwrap_or_default().0,
         };
         let plan = TrainingPlan {
@@ -135,12 +164,22 @@ impl Train {
             clip: self.clip,
             seed: self.seed,
             single: !self.double,
-            validate_every: self.validate_every,
+            validate_every: self.validate_every.unwrap_or((self.steps / 40).clamp(1, 100)),
             patience: self.patience,
             ..TrainingPlan::default()
         };
         let dataset = Dataset::read(&self.data).map_err(|error| failure(&error.into()))?;
-        let trained = Trainer::new(&recipe, &dataset, &plan, threads(self.threads));
+        if let (Some(model), Some(file)) = (&known, &self.model) {
+            // Written in its place, the model could not be trained again.
+            check_apart(&motion, Path::new(file)).map_err(Failure::usage)?;
+            let graph = Graph::new();
+            model.setup(&graph, &[]).map_err(|errors| shown(model, &errors))?;
+        }
+        let origin = match &known {
+            Some(model) => Origin::new(model, &Overrides::default()),
+            None => dataset.origin.clone(),
+        };
+        let trained = Trainer::of(&recipe, &origin, &dataset, &plan, threads(self.threads));
         let mut trainer = trained.map_err(|error| failure(&error))?;
         if checkpoint.exists() {
             trainer.resume(&checkpoint).map_err(|error| failure(&error))?;
@@ -175,12 +214,19 @@ impl Train {
         watcher.finish();
         let ending = ended.map_err(|error| failure(&error))?;
         trainer.save(&checkpoint).map_err(|error| failure(&error))?;
+        if let Some(log) = &self.log {
+            write_log(log, trainer.rows()).map_err(Failure::run)?;
+        }
         if ending == Ending::Interrupted {
             let told = format!("interrupted after step {}: the same command goes on", trainer.step());
             return Err(Failure::interrupted(watcher.interruption(), told));
         }
         trainer.learned().write(&self.out, trainer.layout()).map_err(Failure::run)?;
         let text = self.write_motion(&trainer)?;
+        if let Some(plot) = &self.plot {
+            let title = format!("{} of {}", recipe.architecture.name, dataset.origin.system);
+            losses(&trainer, &title).save(plot).map_err(Failure::run)?;
+        }
         if self.quiet {
             return Ok(String::new());
         }
@@ -209,4 +255,22 @@ impl Train {
         replace(&path, |writer| writer.write_all(text.as_bytes())).map_err(Failure::run)?;
         Ok(format!("as a model: leastaction run {}\n", path.display()))
     }
+}
+
+/// The losses of a training as a picture.
+fn losses(trainer: &Trainer, title: &str) -> Curves {
+    let curve = |name: &str, index, value: fn(&LogRow) -> f64| Curve {
+        name: name.to_owned(),
+        points: trainer.rows().iter().map(|row| [row.step as f64, value(row)]).collect(),
+        band: Vec::new(),
+        index,
+    };
+    let chart = CurveChart {
+        labels: ["step".to_owned(), "mean loss".to_owned()],
+        log: [false, true],
+        curves: vec![curve("training", 0, |row| row.loss), curve("validation", 1, |row| row.validated)],
+        ..CurveChart::default()
+    };
+    let subtitle = format!("{} steps in {:.0} s", trainer.step(), trainer.seconds());
+    Curves { title: title.to_owned(), subtitle, columns: vec![vec![chart]] }
 }

@@ -9,27 +9,23 @@
 //!
 //! $$S\beta=Gv,\quad\dot x=v-M^{-1}G^{\mathsf T}\beta,\quad f=\nabla V-W^{\mathsf T}\beta,\quad S\alpha=GM^{-1}f-W\dot x,\quad\dot v=M^{-1}(G^{\mathsf T}\alpha-f).$$
 
-use super::structure::{Masses, Structure};
+use super::cartesian::{Cartesian, minus};
+use super::structure::Structure;
 use super::{Architecture, Card, Statements};
 use crate::chain::{ChainError, Writer};
-use crate::parameters::{Layout, NetworkId};
+use crate::parameters::Layout;
 use leastaction_expr::{Expr, Graph, jvp, vjp};
 use leastaction_network::{Activation, NetworkError};
 
 pub(super) const CARD: Card = Card {
     name: "chnn",
     about: "a constrained Hamiltonian network: Cartesian bodies with known constraints, learned masses and potential energy",
-    build: |site, recipe| {
-        Ok(Box::new(Chnn::new(site.structure(recipe)?, &recipe.hidden, recipe.activation)?))
-    },
+    build: |site, recipe| Ok(Box::new(Chnn { bodies: Cartesian::of(site, recipe)? })),
 };
 
 /// See the module.
 pub struct Chnn<'g> {
-    structure: Structure<'g>,
-    layout: Layout,
-    potential: NetworkId,
-    masses: Masses,
+    bodies: Cartesian<'g>,
 }
 
 impl<'g> Chnn<'g> {
@@ -42,16 +38,8 @@ impl<'g> Chnn<'g> {
         hidden: &[usize],
         activation: Activation,
     ) -> Result<Chnn<'g>, NetworkError> {
-        let mut layout = Layout::default();
-        let potential = layout.network("potential", &potential_widths(&structure, hidden), activation)?;
-        let masses = structure.masses(&mut layout);
-        Ok(Chnn { structure, layout, potential, masses })
+        Ok(Chnn { bodies: Cartesian::new(structure, hidden, activation)? })
     }
-}
-
-/// From Cartesian coordinates to an energy.
-pub(super) fn potential_widths(structure: &Structure<'_>, hidden: &[usize]) -> Vec<usize> {
-    [&[structure.degrees()], hidden, &[1]].concat()
 }
 
 impl<'g> Architecture<'g> for Chnn<'g> {
@@ -60,47 +48,46 @@ impl<'g> Architecture<'g> for Chnn<'g> {
     }
 
     fn graph(&self) -> &'g Graph {
-        self.structure.graph()
+        self.bodies.structure.graph()
     }
 
     fn layout(&self) -> &Layout {
-        &self.layout
+        &self.bodies.layout
     }
 
     fn dimension(&self) -> usize {
-        2 * self.structure.degrees()
+        2 * self.bodies.structure.degrees()
     }
 
     fn statements(&self, numbers: &[f64]) -> Option<Statements> {
-        let Chnn { structure, masses, .. } = self;
-        Some(Statements {
-            bodies: structure.statements(masses, numbers),
-            network: "potential",
-            reads: structure.names(),
-        })
+        Some(self.bodies.statements(numbers))
     }
 
     fn rates(&self, writer: &mut Writer<'g>, y: &[Expr<'g>]) -> Result<Vec<Expr<'g>>, ChainError> {
-        let structure = &self.structure;
-        let (x, v) = y.split_at(structure.degrees());
-        let at = writer.network(self.potential, x)?;
-        let slope = writer.pull(&at, &[writer.graph().number(1.0)])?;
+        let bodies = &self.bodies;
+        let (x, v) = y.split_at(bodies.structure.degrees());
+        let resistance = bodies.resistance(writer, x, v)?;
 
-        let values = structure.values(x);
+        let values = bodies.structure.values(x);
         let along = |rates: &[Expr<'g>]| x.iter().copied().zip(rates.iter().copied()).collect::<Vec<_>>();
-        let inverse_mass = |f: &[Expr<'g>]| structure.inverse_mass(writer, &self.masses, f);
-        let factor = structure.factor(writer, &self.masses, (&values, x));
+        let inverse_mass = |f: &[Expr<'g>]| bodies.inverse_mass(writer, f);
+        let factor = bodies.structure.factor(writer, &bodies.masses, (&values, x));
         let speeds = jvp(&values, &along(v));
         let beta = factor.solve(&speeds);
         let dx = minus(v, &inverse_mass(&vjp(&values, x, &beta)));
-        let f = minus(&slope, &vjp(&speeds, x, &beta));
+        let f = minus(&resistance, &vjp(&speeds, x, &beta));
         let alpha =
             factor.solve(&minus(&jvp(&values, &along(&inverse_mass(&f))), &jvp(&speeds, &along(&dx))));
         let dv = inverse_mass(&minus(&vjp(&values, x, &alpha), &f));
         Ok([dx, dv].concat())
     }
-}
 
-pub(super) fn minus<'g>(a: &[Expr<'g>], b: &[Expr<'g>]) -> Vec<Expr<'g>> {
-    a.iter().zip(b).map(|(&a, &b)| a - b).collect()
+    fn rattle(
+        &self,
+        writer: &mut Writer<'g>,
+        y: &[Expr<'g>],
+        h: Expr<'g>,
+    ) -> Option<Result<Vec<Expr<'g>>, ChainError>> {
+        self.bodies.is_symplectic().then(|| self.bodies.rattle(writer, y, h))
+    }
 }

@@ -3,28 +3,23 @@
 //!
 //! $$S\lambda=G M^{-1}f+W\dot x,\qquad\ddot x=M^{-1}(f-G^{\mathsf T}\lambda),\qquad f=-\nabla V,\quad S=GM^{-1}G^{\mathsf T},\quad W=\frac{\partial(G\dot x)}{\partial x}.$$
 
-use super::chnn::{minus, potential_widths};
-use super::structure::{Masses, Structure};
+use super::cartesian::{Cartesian, minus};
+use super::structure::Structure;
 use super::{Architecture, Card, Statements};
 use crate::chain::{ChainError, Writer};
-use crate::parameters::{Layout, NetworkId};
+use crate::parameters::Layout;
 use leastaction_expr::{Expr, Graph, jvp, vjp};
 use leastaction_network::{Activation, NetworkError};
 
 pub(super) const CARD: Card = Card {
     name: "clnn",
     about: "a constrained Lagrangian network: the same, by multipliers",
-    build: |site, recipe| {
-        Ok(Box::new(Clnn::new(site.structure(recipe)?, &recipe.hidden, recipe.activation)?))
-    },
+    build: |site, recipe| Ok(Box::new(Clnn { bodies: Cartesian::of(site, recipe)? })),
 };
 
 /// See the module.
 pub struct Clnn<'g> {
-    structure: Structure<'g>,
-    layout: Layout,
-    potential: NetworkId,
-    masses: Masses,
+    bodies: Cartesian<'g>,
 }
 
 impl<'g> Clnn<'g> {
@@ -37,10 +32,7 @@ impl<'g> Clnn<'g> {
         hidden: &[usize],
         activation: Activation,
     ) -> Result<Clnn<'g>, NetworkError> {
-        let mut layout = Layout::default();
-        let potential = layout.network("potential", &potential_widths(&structure, hidden), activation)?;
-        let masses = structure.masses(&mut layout);
-        Ok(Clnn { structure, layout, potential, masses })
+        Ok(Clnn { bodies: Cartesian::new(structure, hidden, activation)? })
     }
 }
 
@@ -50,40 +42,43 @@ impl<'g> Architecture<'g> for Clnn<'g> {
     }
 
     fn graph(&self) -> &'g Graph {
-        self.structure.graph()
+        self.bodies.structure.graph()
     }
 
     fn layout(&self) -> &Layout {
-        &self.layout
+        &self.bodies.layout
     }
 
     fn dimension(&self) -> usize {
-        2 * self.structure.degrees()
+        2 * self.bodies.structure.degrees()
     }
 
     fn statements(&self, numbers: &[f64]) -> Option<Statements> {
-        let Clnn { structure, masses, .. } = self;
-        Some(Statements {
-            bodies: structure.statements(masses, numbers),
-            network: "potential",
-            reads: structure.names(),
-        })
+        Some(self.bodies.statements(numbers))
     }
 
     fn rates(&self, writer: &mut Writer<'g>, y: &[Expr<'g>]) -> Result<Vec<Expr<'g>>, ChainError> {
-        let structure = &self.structure;
-        let (x, v) = y.split_at(structure.degrees());
-        let at = writer.network(self.potential, x)?;
-        let slope = writer.pull(&at, &[writer.graph().number(1.0)])?;
+        let bodies = &self.bodies;
+        let (x, v) = y.split_at(bodies.structure.degrees());
+        let resistance = bodies.resistance(writer, x, v)?;
 
-        let values = structure.values(x);
+        let values = bodies.structure.values(x);
         let along = |rates: &[Expr<'g>]| x.iter().copied().zip(rates.iter().copied()).collect::<Vec<_>>();
-        let inverse_mass = |f: &[Expr<'g>]| structure.inverse_mass(writer, &self.masses, f);
-        let factor = structure.factor(writer, &self.masses, (&values, x));
+        let inverse_mass = |f: &[Expr<'g>]| bodies.inverse_mass(writer, f);
+        let factor = bodies.structure.factor(writer, &bodies.masses, (&values, x));
         let bends = jvp(&jvp(&values, &along(v)), &along(v));
         // The multipliers with their signs turned round.
-        let alpha = factor.solve(&minus(&jvp(&values, &along(&inverse_mass(&slope))), &bends));
-        let dv = inverse_mass(&minus(&vjp(&values, x, &alpha), &slope));
+        let alpha = factor.solve(&minus(&jvp(&values, &along(&inverse_mass(&resistance))), &bends));
+        let dv = inverse_mass(&minus(&vjp(&values, x, &alpha), &resistance));
         Ok([v.to_vec(), dv].concat())
+    }
+
+    fn rattle(
+        &self,
+        writer: &mut Writer<'g>,
+        y: &[Expr<'g>],
+        h: Expr<'g>,
+    ) -> Option<Result<Vec<Expr<'g>>, ChainError>> {
+        self.bodies.is_symplectic().then(|| self.bodies.rattle(writer, y, h))
     }
 }

@@ -47,6 +47,7 @@ impl<'g> Architecture<'g> for DeLaN<'g> {
         let masses = self.energies.masses(writer, q)?;
         let p = writer.store(&masses.momenta(v));
         let potential = self.energies.slope(writer, q)?;
+        let potential = self.energies.with_friction(writer, v, potential);
         let kinetic = self.energies.kinetic_slope(writer, &masses, (q, &p))?;
         let turning = self.energies.turning(writer, &masses, [q, v, &p])?;
         let forces: Vec<Expr<'g>> = potential.iter().zip(&kinetic).map(|(&v, &k)| -(v + k)).collect();

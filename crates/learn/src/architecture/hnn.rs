@@ -57,9 +57,11 @@ impl<'g> Architecture<'g> for Hnn<'g> {
     fn rates(&self, writer: &mut Writer<'g>, y: &[Expr<'g>]) -> Result<Vec<Expr<'g>>, ChainError> {
         let (q, p) = y.split_at(y.len() / 2);
         let masses = self.energies.masses(writer, q)?;
+        let velocities = masses.velocities(p);
         let potential = self.energies.slope(writer, q)?;
+        let potential = self.energies.with_friction(writer, &velocities, potential);
         let kinetic = self.energies.kinetic_slope(writer, &masses, (q, p))?;
         let forces = potential.iter().zip(&kinetic).map(|(&v, &k)| -(v + k));
-        Ok(masses.velocities(p).into_iter().chain(forces).collect())
+        Ok(velocities.iter().copied().chain(forces).collect())
     }
 }

@@ -1,10 +1,13 @@
 //! What is assumed of a system, and what is learned of it: one file for each architecture.
 
+mod cartesian;
 mod chart;
 mod chnn;
 mod clnn;
+mod damping;
 mod delan;
 mod hnn;
+mod known;
 mod neural_ode;
 mod structure;
 mod unconstrained;
@@ -14,6 +17,7 @@ pub use chnn::Chnn;
 pub use clnn::Clnn;
 pub use delan::DeLaN;
 pub use hnn::Hnn;
+pub use known::{Known, KnownError};
 pub use neural_ode::NeuralOde;
 pub use structure::{Masses, Structure, StructureError};
 
@@ -22,10 +26,11 @@ use crate::parameters::Layout;
 use crate::recipe::Recipe;
 use leastaction_expr::{Expr, Graph};
 use leastaction_language::Setup;
+use leastaction_mechanics::ModelError;
 use leastaction_network::NetworkError;
 
 /// Every architecture.
-pub const ALL: &[Card] = &[chnn::CARD, clnn::CARD, hnn::CARD, delan::CARD, neural_ode::CARD];
+pub const ALL: &[Card] = &[chnn::CARD, clnn::CARD, hnn::CARD, delan::CARD, neural_ode::CARD, known::CARD];
 
 /// What an architecture says of itself.
 pub struct Card {
@@ -59,17 +64,25 @@ pub struct Site<'s, 'g> {
     pub setup: &'s Setup<'g>,
     /// Its name in the catalog, if it is from there.
     pub system: &'s str,
+    /// The text.
+    pub text: &'s str,
 }
 
 /// Why an architecture does not go with a system.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
+    /// The model is wrong.
+    #[error(transparent)]
+    Model(#[from] ModelError),
     /// The system has no such structure.
     #[error(transparent)]
     Structure(#[from] StructureError),
     /// There is no such network.
     #[error(transparent)]
     Network(#[from] NetworkError),
+    /// The model has no networks, or something that cannot be learned with.
+    #[error(transparent)]
+    Known(#[from] KnownError),
     /// It cannot be compiled.
     #[error(transparent)]
     Chain(#[from] ChainError),
@@ -81,6 +94,17 @@ pub enum BuildError {
         /// How many constraints there are.
         constraints: usize,
     },
+    /// A step that does not go with it.
+    #[error(
+        "the step `{step}` keeps constraints and the symplectic form of Cartesian bodies without friction: use `rk38`, or `chnn` or `clnn` without damping"
+    )]
+    Step {
+        /// The step.
+        step: &'static str,
+    },
+    /// What knows no forces knows no friction.
+    #[error("all rates are learned, and friction with them: leave the damping out")]
+    Damping,
     /// There is no such constraint.
     #[error("constraint {place} cannot be left out: there are {count}, counted from 0")]
     NoConstraint {
@@ -135,6 +159,12 @@ pub trait Architecture<'g> {
         None
     }
 
+    /// The text of the model with weights from a file in place of what was to be learned, if it was learned for a text.
+    fn text(&self, file: &str, hash: &str) -> Option<String> {
+        let _ = (file, hash);
+        None
+    }
+
     /// What was learned as statements of the `.motion` language, with these numbers, if it can be said in it.
     fn statements(&self, numbers: &[f64]) -> Option<Statements> {
         let _ = numbers;
@@ -157,6 +187,17 @@ pub trait Architecture<'g> {
     fn decode(&self, writer: &mut Writer<'g>, y: &[Expr<'g>]) -> Result<Vec<Expr<'g>>, ChainError> {
         let _ = writer;
         Ok(y.to_vec())
+    }
+
+    /// The state after a step of RATTLE over the time h from y, where y are rows; nothing if it has no such step.
+    fn rattle(
+        &self,
+        writer: &mut Writer<'g>,
+        y: &[Expr<'g>],
+        h: Expr<'g>,
+    ) -> Option<Result<Vec<Expr<'g>>, ChainError>> {
+        let _ = (writer, y, h);
+        None
     }
 
     /// ẏ, where y are rows.

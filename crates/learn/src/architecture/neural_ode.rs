@@ -1,7 +1,7 @@
 //! A neural differential equation (R. T. Q. Chen and others, *Neural Ordinary Differential Equations*, NeurIPS 2018, arXiv:1806.07366): ż = N(q, q̇), which knows nothing of mechanics.
 
 use super::chart::Chart;
-use super::{Architecture, Card};
+use super::{Architecture, BuildError, Card};
 use crate::chain::{ChainError, Writer};
 use crate::parameters::{Layout, NetworkId};
 use leastaction_expr::{Expr, Graph};
@@ -10,6 +10,9 @@ pub(super) const CARD: Card = Card {
     name: "neural-ode",
     about: "a neural differential equation: all rates by one network",
     build: |site, recipe| {
+        if recipe.damping {
+            return Err(BuildError::Damping);
+        }
         let chart = Chart::of(site)?;
         let (n, mut layout) = (chart.degrees(), Layout::default());
         let widths = [&[chart.feature_count() + n], &recipe.hidden[..], &[2 * n]].concat();

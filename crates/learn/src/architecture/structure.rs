@@ -185,6 +185,11 @@ impl<'g> Structure<'g> {
         text
     }
 
+    /// The coordinates of each node of each body, by their places.
+    pub(super) fn nodes(&self) -> Vec<&[usize]> {
+        self.bodies.iter().flat_map(|body| body.nodes.iter().map(Vec::as_slice)).collect()
+    }
+
     /// The names of the coordinates.
     #[must_use]
     pub fn names(&self) -> Vec<String> {

@@ -2,6 +2,7 @@
 //! M⁻¹(q) = L Lᵀ + 10⁻⁴, with L lower triangular and a diagonal of softplus. Both networks read features of q, of which angles have their cosine and sine.
 
 use super::chart::Chart;
+use super::damping::Damping;
 use super::{BuildError, Site};
 use crate::chain::{ChainError, Evaluated, Writer};
 use crate::parameters::{Layout, NetworkId};
@@ -18,6 +19,7 @@ pub(super) struct Energies<'g> {
     pub(super) layout: Layout,
     potential: NetworkId,
     cholesky: NetworkId,
+    damping: Option<Damping>,
 }
 
 /// The network of the mass matrix at a configuration.
@@ -35,7 +37,21 @@ impl<'g> Energies<'g> {
         let widths = |outputs: usize| [&[chart.feature_count()], &recipe.hidden[..], &[outputs]].concat();
         let potential = layout.network("potential", &widths(1), recipe.activation)?;
         let cholesky = layout.network("inverse mass", &widths(n * (n + 1) / 2), recipe.activation)?;
-        Ok(Energies { chart, layout, potential, cholesky })
+        let damping = recipe.damping.then(|| Damping::new(&mut layout, n));
+        Ok(Energies { chart, layout, potential, cholesky, damping })
+    }
+
+    /// The forces of friction at velocities, with their signs turned round, added to others.
+    pub(super) fn with_friction(
+        &self,
+        writer: &Writer<'g>,
+        v: &[Expr<'g>],
+        forces: Vec<Expr<'g>>,
+    ) -> Vec<Expr<'g>> {
+        match &self.damping {
+            Some(damping) => forces.into_iter().zip(damping.forces(writer, v)).map(|(a, b)| a + b).collect(),
+            None => forces,
+        }
     }
 
     /// The mass matrix at q.

@@ -1,6 +1,6 @@
 //! Datasets as archives of NumPy: `z` of (trajectories, samples, numbers of a state), `t`, and what is known of them as texts.
 
-use super::{DataError, Dataset, Origin};
+use super::{DataError, Dataset, Kind, Origin};
 use leastaction_output::npz::Arrays;
 use leastaction_output::{FileError, replace};
 use std::path::Path;
@@ -17,6 +17,7 @@ impl Dataset {
         let mut arrays = Arrays::default();
         arrays.push_text("format", FORMAT);
         let Origin { system, text, parameters } = &self.origin;
+        arrays.push_text("kind", self.kind.word());
         arrays.push_text("system", system);
         arrays.push_text("model", text);
         let names: Vec<&str> = parameters.iter().map(|(name, _)| name.as_str()).collect();
@@ -47,6 +48,10 @@ impl Dataset {
         if text("format")? != FORMAT {
             return Err(wrong(&format!("its format is `{}` and not `{FORMAT}`", text("format")?)));
         }
+        let kind = [Kind::Computed, Kind::Measured]
+            .into_iter()
+            .find(|kind| arrays.text("kind") == Some(kind.word()));
+        let kind = kind.ok_or_else(|| wrong("it does not say whether it was computed or measured"))?;
         let names: Vec<String> = text("names")?.lines().map(str::to_owned).collect();
         let (shape, states) = numbers("z")?;
         let &[trajectories, samples, dimension] = shape else { return Err(wrong("`z` has not three axes")) };
@@ -81,6 +86,6 @@ impl Dataset {
         }
         let origin =
             Origin { system: text("system")?.to_owned(), text: text("model")?.to_owned(), parameters };
-        Ok(Dataset { origin, names, dt, samples, split, seed, noise, states: states.to_vec() })
+        Ok(Dataset { origin, kind, names, dt, samples, split, seed, noise, states: states.to_vec() })
     }
 }

@@ -1,6 +1,6 @@
 //! Datasets from any system, by an ensemble.
 
-use super::{Dataset, Origin};
+use super::{Dataset, Kind, Origin};
 use leastaction_compile::LANES;
 use leastaction_ensemble::{Launcher, SampleError, Sampling};
 use leastaction_expr::{Graph, Random};
@@ -185,6 +185,7 @@ impl Dataset {
         let names = system.coordinates().iter().chain(system.velocities().iter());
         Ok(Dataset {
             origin: Origin::new(source, overrides),
+            kind: Kind::Computed,
             names: names.collect(),
             dt,
             samples: plan.samples,
@@ -221,4 +222,12 @@ pub(crate) fn velocities(
         }
     }
     Ok(states)
+}
+
+/// The state block \[q…, p…\] of a state \[q…, q̇…\].
+pub(crate) fn momenta(dynamics: &mut Dynamics, t: f64, state: &[f64]) -> Result<Vec<f64>, EvalError> {
+    let mut y = state.to_vec();
+    let n = dynamics.system().degrees();
+    dynamics.momenta(&[t], state, &mut y[n..])?;
+    Ok(y)
 }

@@ -3,14 +3,35 @@
 mod error;
 mod file;
 mod generate;
+mod measured;
 mod origin;
+mod table;
 
 pub use error::DataError;
-pub(crate) use generate::velocities;
 pub use generate::{DatasetPlan, GenerateError, Starts};
+pub(crate) use generate::{momenta, velocities};
+pub use measured::{Findings, MeasuredError, MeasuredPlan};
 pub use origin::Origin;
 
 use leastaction_expr::Random;
+
+/// How data came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// They are the motion of the model.
+    Computed,
+    /// They were measured, or come from elsewhere: the model only says what their numbers are, and what is known.
+    Measured,
+}
+
+impl Kind {
+    fn word(self) -> &'static str {
+        match self {
+            Kind::Computed => "computed",
+            Kind::Measured => "measured",
+        }
+    }
+}
 
 /// Trajectories of one system, sampled at even times, with the text of the system.
 ///
@@ -19,6 +40,8 @@ use leastaction_expr::Random;
 pub struct Dataset {
     /// The system, as it was when the data were made.
     pub origin: Origin,
+    /// How they came about.
+    pub kind: Kind,
     /// The names of the numbers of a state: coordinates, then velocities.
     pub names: Vec<String>,
     /// The time from sample to sample.
@@ -60,6 +83,14 @@ impl Dataset {
         let begin: usize = self.split[..place].iter().sum();
         let each = self.samples * self.dimension();
         &self.states[begin * each..(begin + self.split[place]) * each]
+    }
+
+    /// Keeps so many trajectories for tests at most.
+    pub fn keep_tests(&mut self, most: usize) {
+        let each = self.samples * self.dimension();
+        let gone = self.split[2].saturating_sub(most);
+        self.states.truncate(self.states.len() - gone * each);
+        self.split[2] -= gone;
     }
 
     /// One chunk of so many samples in a row of each trajectory of a part, drawn by a seed among those that begin at multiples of its length.

@@ -1,5 +1,7 @@
 //! Where data come from.
 
+use crate::architecture::BuildError;
+use crate::recipe::RecipeError;
 use leastaction_expr::Graph;
 use leastaction_language::{Errors, Setup};
 use leastaction_simulate::{Overrides, Source};
@@ -33,6 +35,20 @@ impl Origin {
     #[must_use]
     pub fn overrides(&self) -> Overrides {
         Overrides { parameters: self.parameters.clone(), ..Overrides::default() }
+    }
+
+    /// The names of the numbers of a state: coordinates, then velocities.
+    ///
+    /// # Errors
+    /// [`RecipeError`] if the text or its model is wrong.
+    pub fn names(&self) -> Result<Vec<String>, RecipeError> {
+        let graph = Graph::new();
+        let setup = self.setup(&graph).map_err(RecipeError::Text)?;
+        let equations = setup.without_networks().equations().map_err(BuildError::from)?;
+        let all = equations.all_coordinates().iter();
+        let coordinates: Vec<String> = all.map(ToString::to_string).collect();
+        let rates = coordinates.iter().map(|name| format!("{name}'"));
+        Ok(coordinates.iter().cloned().chain(rates).collect())
     }
 
     /// What it says.

@@ -1,4 +1,4 @@
-//! The true motion from starts that were moved a little: what a prediction without any error of its own comes to, if its start is known no better.
+//! The true motion, also from starts that were moved a little: what a prediction without any error of its own comes to, if its start is known no better.
 
 use crate::data::{Dataset, GenerateError, Split, velocities};
 use leastaction_expr::{Graph, Random};
@@ -6,25 +6,32 @@ use leastaction_integrate::{Ensemble, Integrator, Launch, Tolerance};
 use leastaction_mechanics::{Dynamics, StartError};
 use std::ops::ControlFlow;
 
-/// The trajectories for tests, from starts to which normal numbers of this size were added, and which were moved back onto the constraints.
+/// So many samples of the motion of the model from the starts of the trajectories for tests, to which normal numbers of this size were added, and which were moved back onto the constraints;
+/// of size 0, nothing is moved.
 ///
 /// # Errors
 /// [`GenerateError`] if one fails.
-pub fn perturbed(dataset: &Dataset, size: f64, seed: u64, threads: usize) -> Result<Vec<f64>, GenerateError> {
+pub fn perturbed(
+    dataset: &Dataset,
+    samples: usize,
+    size: f64,
+    seed: u64,
+    threads: usize,
+) -> Result<Vec<f64>, GenerateError> {
     let graph = Graph::new();
     let problem = dataset.origin.source().problem(&graph, &dataset.origin.overrides())?;
     let dynamics = problem.dynamics.clone();
-    let (d, samples, dt) = (dataset.dimension(), dataset.samples, dataset.dt);
+    let (d, dt) = (dataset.dimension(), dataset.dt);
     let truth = dataset.part(Split::Test);
     let count = dataset.split[Split::Test as usize];
     let starts = |index: u64, dynamics: &mut Dynamics, launch: &mut Launch| -> Result<(), StartError> {
         let mut random = Random::at(Random::mix(seed), index);
-        let start = &truth[index as usize * samples * d..][..d];
+        let start = &truth[index as usize * dataset.samples * d..][..d];
         let z: Vec<f64> = start.iter().map(|z| z + size * random.normal()).collect();
         let y = &mut launch.state[..];
         y[..d / 2].copy_from_slice(&z[..d / 2]);
         dynamics.momenta(&[0.0], &z, &mut y[d / 2..])?;
-        if dynamics.system().facts().constrained {
+        if size > 0.0 && dynamics.system().facts().constrained {
             dynamics.project(&[0.0], y)?;
         }
         Ok(())

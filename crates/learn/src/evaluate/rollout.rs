@@ -4,11 +4,12 @@ use crate::chain::{Tape, Worker};
 use crate::predictor::Predictor;
 use leastaction_compile::LANES;
 use leastaction_network::Network;
+use std::sync::Mutex;
 
 /// So many trajectories go side by side.
-const TOGETHER: usize = 56;
+const TOGETHER: usize = 32;
 
-/// Predicts so many samples, the start included, from each of these states z, so far apart. What ran away is NaN from there on.
+/// Predicts so many samples, the start included, from each of these states z, so far apart, in so many threads: the same bits for any number of them. What ran away is NaN from there on.
 ///
 /// # Panics
 /// If states or parameters are not those of the predictor.
@@ -19,16 +20,25 @@ pub fn rollout(
     dt: f64,
     starts: &[f64],
     samples: usize,
+    threads: usize,
 ) -> Vec<f64> {
     let dimension = predictor.dimension();
     assert!(starts.len().is_multiple_of(dimension), "numbers of a state");
     let networks: Vec<Network<f64>> = predictor.layout().with(parameters);
-    let mut all = Vec::with_capacity(starts.len() * samples);
-    for group in starts.chunks(TOGETHER * dimension) {
-        all.extend(
-            Group::new(predictor, &networks, group.len() / dimension).run(parameters, dt, group, samples),
-        );
-    }
+    let mut all = vec![0.0; starts.len() * samples];
+    let groups = starts.chunks(TOGETHER * dimension).zip(all.chunks_mut(TOGETHER * dimension * samples));
+    let queue = Mutex::new(groups);
+    let work = || {
+        loop {
+            let Some((starts, to)) = queue.lock().expect("no thread panics").next() else { break };
+            let mut group = Group::new(predictor, &networks, starts.len() / dimension);
+            to.copy_from_slice(&group.run(parameters, dt, starts, samples));
+        }
+    };
+    std::thread::scope(|scope| {
+        (1..threads).for_each(|_| _ = scope.spawn(work));
+        work();
+    });
     all
 }
 

@@ -1,7 +1,9 @@
 //! Steps that predictions are made of, written around the rates of an architecture: one file each.
 
+mod rattle;
 mod three_eighths;
 
+pub use rattle::rattle;
 pub use three_eighths::three_eighths;
 
 use crate::predictor::StepWriter;
@@ -24,4 +26,4 @@ impl PartialEq for StepCard {
 }
 
 /// All of them, the usual one first.
-pub const ALL: &[StepCard] = &[three_eighths::CARD];
+pub const ALL: &[StepCard] = &[three_eighths::CARD, rattle::CARD];

@@ -3,7 +3,7 @@
 //! $$k_1=f(y),\quad k_2=f(y+\tfrac h3k_1),\quad k_3=f(y+h(k_2-\tfrac13k_1)),\quad k_4=f(y+h(k_1-k_2+k_3)),\quad y+\tfrac h8(k_1+3k_2+3k_3+k_4).$$
 
 use super::StepCard;
-use crate::architecture::Architecture;
+use crate::architecture::{Architecture, BuildError};
 use crate::chain::{ChainError, Writer};
 use leastaction_expr::Expr;
 
@@ -16,13 +16,13 @@ pub(super) const CARD: StepCard = StepCard {
 /// A step from y over the time h.
 ///
 /// # Errors
-/// [`ChainError`] if rates cannot be compiled.
+/// [`BuildError::Chain`] if rates cannot be compiled.
 pub fn three_eighths<'g>(
     model: &dyn Architecture<'g>,
     writer: &mut Writer<'g>,
     y: &[Expr<'g>],
     h: Expr<'g>,
-) -> Result<Vec<Expr<'g>>, ChainError> {
+) -> Result<Vec<Expr<'g>>, BuildError> {
     let mut rates = |at: &dyn Fn(usize) -> Expr<'g>| {
         let state: Vec<Expr<'g>> = (0..y.len()).map(at).collect();
         let state = writer.store(&state);

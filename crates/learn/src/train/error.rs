@@ -20,6 +20,14 @@ pub enum TrainError {
     /// The data cannot be used.
     #[error(transparent)]
     Data(#[from] DataError),
+    /// The model is of other coordinates than the data.
+    #[error("the model has the state {}, and the data have {}: they must be the same, in the same order", .model.join(", "), .data.join(", "))]
+    Names {
+        /// Those of the model.
+        model: Vec<String>,
+        /// Those of the data.
+        data: Vec<String>,
+    },
     /// Predictions ran away.
     #[error("at step {step} the loss is {loss} and the gradient has the length {length}{}: predictions run away; use a smaller rate, a warm-up, shorter chunks, or clip gradients", before(.last))]
     NotFinite {

@@ -91,8 +91,28 @@ impl Trainer {
         plan: &TrainingPlan,
         threads: usize,
     ) -> Result<Trainer, TrainError> {
+        Trainer::of(recipe, &dataset.origin, dataset, plan, threads)
+    }
+
+    /// A training from its beginning, of another model than the one that data came from.
+    ///
+    /// # Errors
+    /// [`TrainError`] if recipe, model, data and plan do not go together.
+    pub fn of(
+        recipe: &Recipe,
+        origin: &Origin,
+        dataset: &Dataset,
+        plan: &TrainingPlan,
+        threads: usize,
+    ) -> Result<Trainer, TrainError> {
         plan.check(dataset.split[0])?;
-        let predictor = recipe.predictor(&dataset.origin)?;
+        if *origin != dataset.origin {
+            let names = origin.names()?;
+            if names != dataset.names {
+                return Err(TrainError::Names { model: names, data: dataset.names.clone() });
+            }
+        }
+        let predictor = recipe.predictor(origin)?;
         let parameters = predictor.layout().drawn(plan.initial, plan.seed);
         let options = AdamWOptions { decay: plan.decay, ..AdamWOptions::default() };
         let optimizer = AdamW::new(parameters.len(), options);
@@ -103,8 +123,8 @@ impl Trainer {
         Ok(Trainer {
             recipe: recipe.clone(),
             plan: plan.clone(),
-            fingerprint: fingerprint(dataset),
-            origin: dataset.origin.clone(),
+            fingerprint: fingerprint(origin, dataset),
+            origin: origin.clone(),
             dt: dataset.dt,
             layout: predictor.layout().clone(),
             objective: objective(&predictor, plan.single, dataset.dt, threads),
@@ -288,13 +308,14 @@ fn objective(predictor: &Predictor, single: bool, dt: f64, threads: usize) -> Bo
     }
 }
 
-/// What tells a dataset from others: a hash of all of it (FNV-1a, over words).
-fn fingerprint(dataset: &Dataset) -> u64 {
+/// What tells a dataset, and a model that is learned, from others: a hash of all of them (FNV-1a, over words).
+fn fingerprint(origin: &Origin, dataset: &Dataset) -> u64 {
     let numbers = dataset.states.iter().chain([&dataset.dt, &dataset.noise]).map(|value| value.to_bits());
     let counts = dataset.split.iter().chain([&dataset.samples]).map(|&count| count as u64);
     let names = dataset.names.iter().flat_map(|name| name.bytes());
-    let parameters = dataset.origin.parameters.iter().map(|(_, value)| value.to_bits());
-    let letters = dataset.origin.text.bytes().chain(names).map(u64::from);
+    let given = dataset.origin.parameters.iter().chain(&origin.parameters);
+    let parameters = given.map(|(_, value)| value.to_bits());
+    let letters = dataset.origin.text.bytes().chain(origin.text.bytes()).chain(names).map(u64::from);
     numbers.chain(counts).chain(parameters).chain(letters).fold(0xcbf2_9ce4_8422_2325, |hash, word| {
         (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23)
     })

@@ -99,6 +99,9 @@ impl Panel {
         let left_top = (Horizontal::Left, Vertical::Top);
         if let Some(picture) = &self.picture {
             sheet.text([left + 4.0, top], &self.title, TITLE, INK, left_top);
+            if picture.cells.is_empty() {
+                return;
+            }
             let [room, high] = [width - 8.0, height - 28.0];
             let rows = picture.cells.len() / picture.columns.max(1);
             let [across, down] = [picture.columns, rows].map(|count| count as f64);

@@ -1,0 +1,269 @@
+//! `leastaction learn reproduce`: every architecture on every system of a publication, beside the published numbers.
+
+use super::super::Failure;
+use super::super::progress::Watcher;
+use super::{Places, curve, list, threads};
+use clap::Args;
+use leastaction::learn::evaluate::Band;
+use leastaction::learn::reproduce::{
+    Budget, CASES, Case, Outcome, ReproduceError, Reproduction, curves_csv, markdown, published, results_csv,
+};
+use leastaction::learn::train::TrainError;
+use leastaction::learn::{DataError, architecture::ALL, architecture::Card, architecture_named};
+use leastaction::output::{check, replace};
+use leastaction::plot::{Curve, CurveChart, Curves};
+use std::path::PathBuf;
+
+#[derive(Args)]
+#[command(
+    after_help = "Systems: 1-, 2-, 3- and 5-Pendulum, 3-CoupledPendulum, MagnetPendulum, Gyroscope, Rotor; models: chnn, clnn, hnn, delan, neural-ode.\n\
+    The folder keeps datasets, what is learned (for `leastaction learn rollout`), and results: the same command goes on where it was broken off, and another one\n\
+    with more systems, models or seeds does only what is missing. At the end there are report.md, results.csv, curves.csv and four plots.\n\n\
+    Exit codes: 0 success, 1 predictions ran away or a file is damaged, 2 wrong usage, 130 interrupted.\n\n\
+    Examples:\n  \
+    leastaction learn reproduce --quick --out comparison\n  \
+    leastaction learn reproduce --full --systems 3-Pendulum,Gyroscope --models chnn,hnn --seeds 3 --out full"
+)]
+#[command(group = clap::ArgGroup::new("budget").required(true).args(["quick", "full"]))]
+pub(crate) struct Reproduce {
+    /// Small networks and few steps: minutes
+    #[arg(long)]
+    quick: bool,
+    /// As it was published, 8000 steps of networks of 256 units: hours
+    #[arg(long)]
+    full: bool,
+    /// Keep everything in this folder
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Only these systems
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    systems: Vec<String>,
+    /// Only these models
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    models: Vec<String>,
+    /// Train with so many seeds each
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    seeds: u64,
+    /// Make so many steps of the optimizer
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    steps: Option<u64>,
+    /// So many units between the layers of each network
+    #[arg(long, value_name = "N,N,…", value_parser = list)]
+    hidden: Option<Places>,
+    /// So many trajectories to learn from
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    train: Option<u64>,
+    /// So many trajectories to judge by
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    test: Option<u64>,
+    /// Run in so many threads [default: as many as the machine can run at once]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Say nothing but errors
+    #[arg(long)]
+    quiet: bool,
+}
+
+impl Reproduce {
+    pub(crate) fn execute(self) -> Result<String, Failure> {
+        let mut budget = if self.full { Budget::full() } else { Budget::quick() };
+        budget.seeds = self.seeds;
+        budget.steps = self.steps.unwrap_or(budget.steps);
+        budget.hidden = self.hidden.clone().map_or(budget.hidden, |hidden| hidden.0);
+        budget.split[0] = self.train.map_or(budget.split[0], |count| count as usize);
+        budget.split[2] = self.test.map_or(budget.split[2], |count| count as usize);
+        budget.batch = budget.batch.min(budget.split[0]);
+        let reproduction = Reproduction {
+            folder: self.out.clone(),
+            cases: self.cases()?,
+            architectures: self.architectures()?,
+            threads: threads(self.threads),
+            budget,
+        };
+        std::fs::create_dir_all(&self.out)
+            .map_err(|error| Failure::usage(format!("cannot make `{}`: {error}", self.out.display())))?;
+        check(&self.out.join("report.md")).map_err(Failure::usage)?;
+        let mut watcher = Watcher::new(!self.quiet)?;
+        let done = reproduction
+            .run(|place| watcher.tell(place.fraction, || format!("{}: {}", place.case.name, place.what)));
+        watcher.finish();
+        let outcomes = match done.map_err(|error| failure(&error))? {
+            Some(outcomes) => outcomes,
+            None => {
+                let told = "interrupted: the same command goes on";
+                return Err(Failure::interrupted(watcher.interruption(), told));
+            }
+        };
+        let report = markdown(&outcomes, &reproduction.budget, &self.command(), reproduction.threads);
+        let files = [
+            ("report.md", report),
+            ("results.csv", results_csv(&outcomes)),
+            ("curves.csv", curves_csv(&outcomes)),
+        ];
+        for (name, text) in &files {
+            let written = replace(&self.out.join(name), |writer| writer.write_all(text.as_bytes()));
+            written.map_err(Failure::run)?;
+        }
+        for (name, curves) in pictures(&outcomes, &reproduction) {
+            curves.save(&self.out.join(name)).map_err(Failure::run)?;
+        }
+        if self.quiet {
+            return Ok(String::new());
+        }
+        let rows = outcomes.iter().map(|outcome| {
+            let paper = published(&outcome.case, &outcome.title);
+            vec![
+                outcome.case.clone(),
+                outcome.title.clone(),
+                outcome.seed.to_string(),
+                format!("{:.2e}", outcome.geometric_mean),
+                paper.map_or("–".to_owned(), |paper| format!("{:.2e}", paper.geometric_mean)),
+                format!("{:.0e}", outcome.energy_mean),
+                format!("{:.0e}", outcome.violation_most),
+                format!("{:.0}", outcome.seconds),
+            ]
+        });
+        let head = ["system", "model", "seed", "error", "published", "energy", "violation", "seconds"];
+        let rows: Vec<_> = std::iter::once(head.map(str::to_owned).to_vec()).chain(rows).collect();
+        let told =
+            "report.md, results.csv, curves.csv, errors.svg, energies.svg, violations.svg, published.svg";
+        Ok(format!("{}written to {}: {told}\n", super::super::table(&rows), self.out.display()))
+    }
+
+    fn cases(&self) -> Result<Vec<&'static Case>, Failure> {
+        let named = |name: &String| {
+            let found = CASES.iter().find(|case| case.name.eq_ignore_ascii_case(name.trim()));
+            found.ok_or_else(|| {
+                let known: Vec<&str> = CASES.iter().map(|case| case.name).collect();
+                Failure::usage(format!(
+                    "there is no system `{name}` in the comparison: there are {}",
+                    known.join(", ")
+                ))
+            })
+        };
+        match self.systems.is_empty() {
+            true => Ok(CASES.iter().collect()),
+            false => {
+                distinct(self.systems.iter().map(named).collect::<Result<Vec<_>, _>>()?, |case| case.name)
+            }
+        }
+    }
+
+    fn architectures(&self) -> Result<Vec<&'static Card>, Failure> {
+        let compared = ALL.iter().filter(|card| {
+            let published = ["chnn", "clnn", "hnn", "delan", "neural-ode"];
+            published.contains(&card.name)
+        });
+        let named = |name: &String| architecture_named(name.trim()).map_err(Failure::usage);
+        match self.models.is_empty() {
+            true => Ok(compared.collect()),
+            false => {
+                distinct(self.models.iter().map(named).collect::<Result<Vec<_>, _>>()?, |card| card.name)
+            }
+        }
+    }
+
+    /// The command that makes the same again.
+    fn command(&self) -> String {
+        let mut words = vec!["leastaction learn reproduce".to_owned()];
+        words.push(if self.full { "--full" } else { "--quick" }.to_owned());
+        let list = |name: &str, values: &[String]| match values.is_empty() {
+            true => None,
+            false => Some(format!("--{name} {}", values.join(","))),
+        };
+        words.extend(list("systems", &self.systems));
+        words.extend(list("models", &self.models));
+        let numbers: Vec<String> =
+            self.hidden.iter().flat_map(|hidden| &hidden.0).map(usize::to_string).collect();
+        words.extend(list("hidden", &numbers));
+        let options = [("steps", self.steps), ("train", self.train), ("test", self.test)];
+        words.extend(options.iter().filter_map(|(name, value)| Some(format!("--{name} {}", (*value)?))));
+        words.extend((self.seeds > 1).then(|| format!("--seeds {}", self.seeds)));
+        words.push(format!("--out {}", self.out.display()));
+        words.join(" ")
+    }
+}
+
+/// Nothing is done twice.
+fn distinct<T: Copy>(list: Vec<T>, name: impl Fn(T) -> &'static str) -> Result<Vec<T>, Failure> {
+    for (place, &item) in list.iter().enumerate() {
+        if list[..place].iter().any(|&other| name(other) == name(item)) {
+            return Err(Failure::usage(format!("`{}` is asked for twice", name(item))));
+        }
+    }
+    Ok(list)
+}
+
+/// Whose fault an error is.
+fn failure(error: &ReproduceError) -> Failure {
+    match error {
+        ReproduceError::Train { source: TrainError::Plan(_) | TrainError::Recipe(_), .. } => {
+            Failure::usage(error)
+        }
+        ReproduceError::Recipe(_) | ReproduceError::Folder { .. } | ReproduceError::Other { .. } => {
+            Failure::usage(error)
+        }
+        ReproduceError::Data(DataError::Short { .. }) => Failure::usage(error),
+        _ => Failure::run(error),
+    }
+}
+
+/// Errors over time, of the motion, of the energy and of constraints, and summed up beside the published ones.
+fn pictures(outcomes: &[Outcome], reproduction: &Reproduction) -> Vec<(&'static str, Curves)> {
+    let models: Vec<&str> =
+        std::iter::once("truth").chain(reproduction.architectures.iter().map(|card| card.name)).collect();
+    let index = |outcome: &Outcome| models.iter().position(|name| *name == outcome.name).unwrap_or(0);
+    let subtitle = format!(
+        "geometric means over {} trajectories; {} steps of training",
+        reproduction.budget.split[2], reproduction.budget.steps
+    );
+    let over_time = |title: &str, label: &str, band: fn(&Outcome) -> &Band| {
+        let chart = |case: &&Case| CurveChart {
+            title: case.name.to_owned(),
+            labels: ["t".to_owned(), label.to_owned()],
+            log: [false, true],
+            // Of several seeds the first is shown.
+            curves: outcomes
+                .iter()
+                .filter(|outcome| outcome.case == case.name && outcome.seed == 0)
+                .filter(|outcome| !band(outcome).middle.is_empty())
+                .map(|outcome| curve(&outcome.title, &outcome.times(), band(outcome), index(outcome)))
+                .collect(),
+            ..CurveChart::default()
+        };
+        let charts: Vec<CurveChart> =
+            reproduction.cases.iter().map(chart).filter(|chart| !chart.curves.is_empty()).collect();
+        // Two rows, if there are more charts than fit into one.
+        let rows = if charts.len() > 3 { 2 } else { 1 };
+        let columns = charts.chunks(rows).map(<[CurveChart]>::to_vec).collect();
+        Curves { title: title.to_owned(), subtitle: subtitle.clone(), columns }
+    };
+    let points = models.iter().enumerate().filter_map(|(index, model)| {
+        let own = outcomes.iter().filter(|outcome| outcome.name == *model);
+        let points: Vec<[f64; 2]> = own
+            .clone()
+            .filter_map(|o| Some([published(&o.case, &o.title)?.geometric_mean, o.geometric_mean]))
+            .collect();
+        let name = own.map(|outcome| outcome.title.clone()).next()?;
+        Some(Curve { name, points, band: Vec::new(), index })
+    });
+    let beside = CurveChart {
+        title: String::new(),
+        labels: ["published".to_owned(), "here".to_owned()],
+        log: [true, true],
+        points: true,
+        diagonal: true,
+        curves: points.collect(),
+    };
+    let summed = Curves {
+        title: "Relative errors beside the published ones".to_owned(),
+        subtitle: format!("a point for each system, below the line where they are smaller here; {subtitle}"),
+        columns: vec![vec![beside]],
+    };
+    vec![
+        ("errors.svg", over_time("Relative error of predictions", "relative error", |o| &o.error)),
+        ("energies.svg", over_time("Error of the energy along predictions", "error", |o| &o.energy)),
+        ("violations.svg", over_time("Violation of constraints", "violation", |o| &o.violation)),
+        ("published.svg", summed),
+    ]
+}
