@@ -199,3 +199,17 @@ fn constraints_that_begin_to_move_take_velocities_along() {
     let (q, th) = (end(held), end(free)[0]);
     assert!((q[0] - 0.1 - th.sin()).abs() < 1e-7 && (q[1] + th.cos()).abs() < 1e-7, "{q:?} {th}");
 }
+
+/// What is left of rates that cancel varies like a pulse, and is none: the run took 65 536 steps.
+#[test]
+fn rounding_is_no_push() {
+    let text = "body b cone 0.4 height 1 density 1\ngravity [0.3, 0.2, -2.5]\n\
+                joint hold hinge b at [0.5, 0, 0] to [0.5, 0, 0] axis [0, 1, 0]\ntorque b = [0.1, t, 0]\n\
+                force b at [0.2, 0, 0.1] = 2.5*b.axis1 - 0.1*b'\n\
+                spring from b at [0.3, 0, 0] to [0, 1, 2] stiffness 1.5 length 2.5\nstart b at [0, 0, 0]\n\
+                run until 0.461";
+    let asked =
+        Overrides { method: Some("dop853".to_owned()), tolerance: Some(1e-9), ..Overrides::default() };
+    let run = Source::text("test", text).simulation(&Graph::new(), &asked).unwrap().run().unwrap();
+    assert!(run.trajectory.work().steps < 100, "{} steps", run.trajectory.work().steps);
+}
