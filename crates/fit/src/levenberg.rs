@@ -83,7 +83,7 @@ pub(crate) fn descend<M: Misfit>(
         loop {
             let (candidate, predicted) = model.step(&x, limits, lambda);
             let gain = cost - predicted;
-            if !(gain > NOTHING * cost) {
+            if gain <= NOTHING * cost || gain.is_nan() {
                 // Where even long steps promise nothing, this is the end; where short ones do, they are too short to be seen.
                 return ended(x, cost, true);
             }

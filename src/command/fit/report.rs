@@ -106,7 +106,10 @@ fn estimates(fit: &Fit) -> String {
             _ if estimate.at_limit => ["at its limit", "", ""].map(str::to_owned),
             _ => ["not told", "", ""].map(str::to_owned),
         };
-        rows.push(vec![name, rounded(estimate.value, digits), error, low, high, rounded(estimate.guess, 6)]);
+        // What is not told could be any number.
+        let is_told = estimate.error.is_some() || estimate.at_limit;
+        let value = if is_told { rounded(estimate.value, digits) } else { "–".to_owned() };
+        rows.push(vec![name, value, error, low, high, rounded(estimate.guess, 6)]);
     }
     let mut text = table(&rows);
     if fit.recordings.len() > RECORDINGS && fit.estimates.iter().any(|estimate| estimate.recording.is_some())

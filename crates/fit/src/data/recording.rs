@@ -229,7 +229,7 @@ impl Recording {
                 return Err(RecordingError::Huge { recording: recording(), what: what(), row: i + 1, value });
             }
             let sigmas = sigma.iter().flatten().zip(values).enumerate();
-            let mut wrong = sigmas.filter(|(_, (s, x))| !x.is_nan() && !(**s > 0.0 && s.is_finite()));
+            let mut wrong = sigmas.filter(|(_, (s, x))| !(x.is_nan() || **s > 0.0 && s.is_finite()));
             if let Some((i, (&value, _))) = wrong.next() {
                 return Err(RecordingError::Sigma {
                     recording: recording(),
