@@ -19,30 +19,70 @@ from .trajectory import Trajectory
 
 
 class Equations:
-    """The equations of motion, in several languages. Notebooks show them as formulas."""
+    """The equations of motion, in several forms and languages. Notebooks show them as formulas.
 
-    def __init__(self, write: Callable[[str], str]) -> None:
+    >>> import leastaction as la
+    >>> la.catalog.pendulum().equations.solved
+    th'' = -g*sin(th)/l
+    """
+
+    def __init__(self, write: Callable[[str, str, bool], str], form: str = "stated", energies: bool = False) -> None:
         self._write = write
+        self._form = form
+        self._energies = energies
+
+    def _in(self, language: str) -> str:
+        return self._write(language, self._form, self._energies)
 
     def __str__(self) -> str:
-        return self._write("text").rstrip()
+        return self._in("text").rstrip()
 
     __repr__ = __str__
 
     @property
+    def solved(self) -> Equations:
+        """The same, solved for accelerations."""
+        return Equations(self._write, "solved", self._energies)
+
+    @property
+    def hamilton(self) -> Equations:
+        """Hamilton's equations, with momenta."""
+        return Equations(self._write, "hamilton", self._energies)
+
+    @property
+    def with_energies(self) -> Equations:
+        """The same with the energies, and with the momenta where they are used."""
+        return Equations(self._write, self._form, True)
+
+    @property
     def latex(self) -> str:
         """LaTeX."""
-        return self._write("latex")
+        return self._in("latex")
+
+    @property
+    def markdown(self) -> str:
+        """Markdown with LaTeX in it."""
+        return self._in("markdown")
 
     @property
     def c(self) -> str:
         """A function in C."""
-        return self._write("c")
+        return self._in("c")
 
     @property
     def rust(self) -> str:
         """A function in Rust."""
-        return self._write("rust")
+        return self._in("rust")
+
+    @property
+    def python(self) -> str:
+        """A function in Python, with NumPy."""
+        return self._in("python")
+
+    @property
+    def julia(self) -> str:
+        """A function in Julia."""
+        return self._in("julia")
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex}$"
@@ -178,8 +218,8 @@ class System:
 
     @property
     def equations(self) -> Equations:
-        """The equations of motion, as text, as LaTeX, or as code."""
-        return Equations(lambda language: self._native.equations(self._asked(), language))
+        """The equations of motion: as text, LaTeX or code, as they are stated, solved for accelerations, or Hamilton's."""
+        return Equations(lambda *how: self._native.equations(self._asked(), *how))
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={value:g}" for name, value in list(self.parameters.items())[:8])

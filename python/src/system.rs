@@ -9,7 +9,10 @@ use leastaction::expr::Owned;
 use leastaction::simulate::{
     Diagnosis, FailedRun, Others, Overrides, Problem, Run, SensitivityError, Simulation, Source,
 };
-use leastaction::{AdjointError, Dynamics, Graph, METHODS, PrintError, ShareKind, c_function, rust_function};
+use leastaction::{
+    AdjointError, Dynamics, EquationForm, Graph, METHODS, PrintError, ShareKind, c_function, julia_function,
+    python_function, rust_function,
+};
 use numpy::PyArray1;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -173,24 +176,49 @@ impl System {
         told.dictionary(py)
     }
 
-    /// The equations of motion, as `text`, `latex`, `c` or `rust`.
-    fn equations(&self, py: Python<'_>, asked: Asked, language: &str) -> PyResult<String> {
+    /// The equations of motion in a form (`stated`, `solved` or `hamilton`), perhaps with energies: as `text`, `latex` or `markdown`; or, in no form, a function in `c`, `rust`,
+    /// `python` or `julia`.
+    fn equations(
+        &self,
+        py: Python<'_>,
+        asked: Asked,
+        language: &str,
+        form: &str,
+        energies: bool,
+    ) -> PyResult<String> {
         let overrides: Overrides = asked.into();
         py.detach(|| {
             let built = self.built(&overrides)?;
             let problem = built.get();
             let equations = &problem.equations;
-            let code = |language: Language| {
+            let code = |comment: &str, language: Language| {
                 let function = equations.function().map_err(failed)?;
                 let code = language(function.name, &function.inputs, &function.outputs).map_err(failed)?;
-                Ok(format!("// {}\n{code}", function.about))
+                Ok(format!("{comment} {}\n{code}", function.about))
+            };
+            let page = || {
+                let form = match form {
+                    "stated" => EquationForm::Stated,
+                    "solved" => EquationForm::Solved,
+                    "hamilton" => EquationForm::Hamilton,
+                    other => {
+                        return Err(usage(format!(
+                            "`{other}` is no form: choose stated, solved or hamilton"
+                        )));
+                    }
+                };
+                let page = equations.page(form, &[]).map_err(usage)?;
+                Ok(if energies { page } else { page.motion_only() })
             };
             match language {
-                "text" => Ok(equations.to_string()),
-                "latex" => Ok(equations.latex()),
-                "c" => code(c_function),
-                "rust" => code(rust_function),
-                other => Err(usage(format!("`{other}` is no language: choose text, latex, c or rust"))),
+                "text" => Ok(page()?.to_string()),
+                "latex" => Ok(page()?.latex()),
+                "markdown" => Ok(page()?.markdown()),
+                "c" => code("//", c_function),
+                "rust" => code("//", rust_function),
+                "python" => code("#", python_function),
+                "julia" => code("#", julia_function),
+                other => Err(usage(format!("`{other}` is no language of equations"))),
             }
         })
     }

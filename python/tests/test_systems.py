@@ -76,6 +76,14 @@ class Quantities(unittest.TestCase):
         self.assertTrue(equations._repr_latex_().startswith("$"))
         self.assertIn("double", equations.c)
         self.assertIn("fn ", equations.rust)
+        self.assertIn("function", equations.julia)
+        self.assertIn("$", equations.markdown)
+        self.assertIn("p_th'", str(equations.hamilton))
+        self.assertGreater(len(str(equations.with_energies)), len(str(equations)))
+        scope = {}
+        exec(equations.python, {"np": np}, scope)
+        found = scope["accelerations"](np.array([0.0, 0.7, 0.2, 1.0, 2.0, 9.81]))
+        np.testing.assert_allclose(found, la.catalog.pendulum(l=2, g=9.81).accelerations([0.7], [0.2]))
 
     def test_values(self):
         system = self.kepler.with_values({"mu": 2}, start={"x": 3})
