@@ -116,6 +116,7 @@ impl Reproduce {
                 outcome.case.clone(),
                 outcome.title.clone(),
                 outcome.seed.to_string(),
+                outcome.steps.to_string(),
                 format!("{:.2e}", outcome.geometric_mean),
                 paper.map_or("–".to_owned(), |paper| format!("{:.2e}", paper.geometric_mean)),
                 format!("{:.0e}", outcome.energy_mean),
@@ -123,7 +124,8 @@ impl Reproduce {
                 format!("{:.0}", outcome.seconds),
             ]
         });
-        let head = ["system", "model", "seed", "error", "published", "energy", "violation", "seconds"];
+        let head =
+            ["system", "model", "seed", "steps", "error", "published", "energy", "violation", "seconds"];
         let rows: Vec<_> = std::iter::once(head.map(str::to_owned).to_vec()).chain(rows).collect();
         let told =
             "report.md, results.csv, curves.csv, errors.svg, energies.svg, violations.svg, published.svg";
