@@ -70,7 +70,6 @@ learning:
 	$(CARGO) build --release --quiet
 	$(program) learn reproduce --quick --out target/learning
 	cp target/learning/report.md bench/LEARNING.md
-	cp target/learning/published.svg book/src/learning-published.svg
 	cp target/learning/errors.svg book/src/learning-errors.svg
 
 # Ours beside other programs, in turn, on the same problems within the same errors: writes bench/RESULTS.md, and how ensembles scale. Some minutes, on a
