@@ -3,7 +3,7 @@
 CARGO ?= cargo
 PYTHON ?= python3
 
-.PHONY: test test-long bench bench-peers pictures wheel
+.PHONY: test test-long bench bench-peers pictures learning wheel
 
 # Formatting, lints, documentation, and every test that takes seconds.
 test: .venv/requirements.txt
@@ -63,6 +63,14 @@ pictures:
 		--until 20 --tol 1e-6 --stop "flip=cos(th1/2)*cos(th2/2)" --reduce "map(first(flip))" --plot book/src/flips.png --quiet
 	$(CARGO) run --release --quiet --example closed_loops
 	$(CARGO) run --release --quiet --example work_precision -- book/src/work-precision.svg
+
+# The comparison of networks that the page on learning shows, and bench/LEARNING.md tells: some minutes.
+learning: program = $${CARGO_TARGET_DIR:-target}/release/leastaction
+learning:
+	$(CARGO) build --release --quiet
+	$(program) learn reproduce --quick --out target/learning
+	cp target/learning/report.md bench/LEARNING.md
+	cp target/learning/errors.svg book/src/learning-errors.svg
 
 # Ours beside other programs, in turn, on the same problems within the same errors: writes bench/RESULTS.md, and how ensembles scale. Some minutes, on a
 # machine that does nothing else; PEERS="--only p1,p3" runs some of it, and prints it.

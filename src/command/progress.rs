@@ -22,6 +22,8 @@ const LETTERS: usize = 30;
 struct Bar {
     bar: Option<ProgressBar>,
     begun: Instant,
+    /// How much was done then: what was resumed does not begin at 0.
+    first: Option<f64>,
     shown: bool,
 }
 
@@ -33,7 +35,7 @@ impl Bar {
             let style = ProgressStyle::with_template("{msg}");
             bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
         });
-        Bar { bar, begun: Instant::now(), shown: false }
+        Bar { bar, begun: Instant::now(), first: None, shown: false }
     }
 
     /// Whether there is anybody to look at it.
@@ -44,9 +46,10 @@ impl Bar {
     /// Shows how much is done, from 0 to 1, and where that is.
     pub(super) fn show(&mut self, fraction: f64, place: &str) {
         let (elapsed, Some(bar)) = (self.begun.elapsed(), &self.bar) else { return };
+        let first = *self.first.get_or_insert(fraction);
         if elapsed > PATIENCE {
             // The whole line at once: a position and a message would be drawn one after the other.
-            bar.set_message(line(fraction, place, elapsed.as_secs_f64()));
+            bar.set_message(line([first, fraction], place, elapsed.as_secs_f64()));
             self.shown = true;
         }
     }
@@ -205,13 +208,16 @@ impl Watcher {
     }
 }
 
-/// How much is done after so many seconds, as a bar and in numbers, where that is, and how long the rest takes.
-fn line(fraction: f64, place: &str, elapsed: f64) -> String {
+/// How much is done after so many seconds, and was done before them, as a bar and in numbers, where that is, and how long the rest takes.
+fn line([first, fraction]: [f64; 2], place: &str, elapsed: f64) -> String {
     let fraction = if fraction.is_finite() { fraction.clamp(0.0, 1.0) } else { 0.0 };
     let done = (fraction * LETTERS as f64) as usize;
     let tip = if done < LETTERS { ">" } else { "" };
     let rest = " ".repeat((LETTERS - done).saturating_sub(1));
-    let left = if fraction > 0.0 { duration(elapsed / fraction - elapsed) } else { "?".to_owned() };
+    let left = match fraction > first {
+        true => duration(elapsed * (1.0 - fraction) / (fraction - first)),
+        false => "?".to_owned(),
+    };
     let percent = (fraction * 100.0) as u32;
     format!("[{}{tip}{rest}] {percent:>3} %  {place}, {left} left", "=".repeat(done))
 }
@@ -230,11 +236,19 @@ fn duration(seconds: f64) -> String {
 mod tests {
     #[test]
     fn a_line_tells_the_fraction_the_place_and_the_time_left() {
-        let line = super::line(0.4, "t = 815.1", 2.0);
+        let line = super::line([0.0, 0.4], "t = 815.1", 2.0);
         assert_eq!(line, "[============>                 ]  40 %  t = 815.1, 3 s left");
-        assert_eq!(super::line(0.0, "t = 0", 2.0), format!("[>{}]   0 %  t = 0, ? left", " ".repeat(29)));
-        assert_eq!(super::line(1.0, "t = 9", 2.0), format!("[{}] 100 %  t = 9, 0 s left", "=".repeat(30)));
-        assert!(super::line(f64::NAN, "t = 0", 2.0).contains("  0 %"));
+        assert_eq!(
+            super::line([0.0, 0.0], "t = 0", 2.0),
+            format!("[>{}]   0 %  t = 0, ? left", " ".repeat(29))
+        );
+        assert_eq!(
+            super::line([0.0, 1.0], "t = 9", 2.0),
+            format!("[{}] 100 %  t = 9, 0 s left", "=".repeat(30))
+        );
+        // A fifth took two seconds, after what was done before.
+        assert!(super::line([0.5, 0.7], "t = 9", 2.0).ends_with("t = 9, 3 s left"));
+        assert!(super::line([0.0, f64::NAN], "t = 0", 2.0).contains("  0 %"));
     }
 
     #[test]

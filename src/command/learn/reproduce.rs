@@ -19,7 +19,7 @@ use std::path::PathBuf;
     after_help = "Systems: 1-, 2-, 3- and 5-Pendulum, 3-CoupledPendulum, MagnetPendulum, Gyroscope, Rotor; models: chnn, clnn, hnn, delan, neural-ode.\n\
     The folder keeps datasets, what is learned (for `leastaction learn rollout`), and results: the same command goes on where it was broken off, and another one\n\
     with more systems, models or seeds does only what is missing. At the end there are report.md, results.csv, curves.csv and four plots.\n\n\
-    Exit codes: 0 success, 1 predictions ran away or a file is damaged, 2 wrong usage, 130 interrupted.\n\n\
+    Exit codes: 0 success, 1 a trajectory failed or a file is damaged, 2 wrong usage, 130 interrupted.\n\n\
     Examples:\n  \
     leastaction learn reproduce --quick --out comparison\n  \
     leastaction learn reproduce --full --systems 3-Pendulum,Gyroscope --models chnn,hnn --seeds 3 --out full"
@@ -116,6 +116,7 @@ impl Reproduce {
                 outcome.case.clone(),
                 outcome.title.clone(),
                 outcome.seed.to_string(),
+                outcome.steps.to_string(),
                 format!("{:.2e}", outcome.geometric_mean),
                 paper.map_or("–".to_owned(), |paper| format!("{:.2e}", paper.geometric_mean)),
                 format!("{:.0e}", outcome.energy_mean),
@@ -123,7 +124,8 @@ impl Reproduce {
                 format!("{:.0}", outcome.seconds),
             ]
         });
-        let head = ["system", "model", "seed", "error", "published", "energy", "violation", "seconds"];
+        let head =
+            ["system", "model", "seed", "steps", "error", "published", "energy", "violation", "seconds"];
         let rows: Vec<_> = std::iter::once(head.map(str::to_owned).to_vec()).chain(rows).collect();
         let told =
             "report.md, results.csv, curves.csv, errors.svg, energies.svg, violations.svg, published.svg";

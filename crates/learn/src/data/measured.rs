@@ -381,8 +381,9 @@ fn off_constraints(dynamics: &mut Dynamics, all: &[Raw]) -> Result<f64, Measured
     let (mut sum, mut count, mut worst) = (0.0, 0.0, (0.0, 0, ""));
     for raw in all {
         for (sample, state) in raw.states.chunks_exact(d).enumerate() {
-            let mut y = momenta(dynamics, 0.0, state)?;
-            let moved = dynamics.project(&[0.0], &mut y);
+            let t = raw.times.get(sample).copied().unwrap_or(0.0);
+            let mut y = momenta(dynamics, t, state)?;
+            let moved = dynamics.project(&[t], &mut y);
             if moved.is_err() || y.iter().any(|value| !value.is_finite()) {
                 return Err(MeasuredError::Impossible { sample, name: raw.name.clone() });
             }

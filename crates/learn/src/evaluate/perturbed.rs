@@ -1,6 +1,6 @@
 //! The true motion, also from starts that were moved a little: what a prediction without any error of its own comes to, if its start is known no better.
 
-use crate::data::{Dataset, GenerateError, Split, velocities};
+use crate::data::{Dataset, GenerateError, Kind, Split, velocities};
 use leastaction_expr::{Graph, Random};
 use leastaction_integrate::{Ensemble, Integrator, Launch, Tolerance};
 use leastaction_mechanics::{Dynamics, StartError};
@@ -31,7 +31,9 @@ pub fn perturbed(
         let y = &mut launch.state[..];
         y[..d / 2].copy_from_slice(&z[..d / 2]);
         dynamics.momenta(&[0.0], &z, &mut y[d / 2..])?;
-        if size > 0.0 && dynamics.system().facts().constrained {
+        // What was measured is never quite on them.
+        let off = size > 0.0 || dataset.kind == Kind::Measured;
+        if off && dynamics.system().facts().constrained {
             dynamics.project(&[0.0], y)?;
         }
         Ok(())

@@ -29,7 +29,7 @@ pub struct Outcome {
     pub title: String,
     /// The seed of weights and chunks.
     pub seed: u64,
-    /// How many steps the optimizer made.
+    /// How many steps the optimizer made: fewer than were asked for if predictions ran away.
     pub steps: u64,
     /// The mean of the geometric means of errors over time, and their geometric mean.
     pub mean: f64,
@@ -165,7 +165,12 @@ impl Reproduction {
             }
             Ok(go_on)
         });
-        if ending.map_err(wrong)? == Ending::Interrupted || watch(0.9, name).is_break() {
+        let interrupted = match ending {
+            // What had predicted best until then is judged, and the number of steps tells of it.
+            Err(TrainError::NotFinite { .. }) => false,
+            ending => ending.map_err(wrong)? == Ending::Interrupted,
+        };
+        if interrupted || watch(0.9, name).is_break() {
             trainer.save(&checkpoint).map_err(wrong)?;
             return Ok(None);
         }

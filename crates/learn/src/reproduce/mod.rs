@@ -13,7 +13,7 @@ use crate::architecture::Card;
 use crate::data::{Dataset, DatasetPlan, Starts};
 use leastaction_simulate::{Overrides, Source};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A system of the comparison.
 #[derive(Debug)]
@@ -205,10 +205,4 @@ impl Reproduction {
     fn path(&self, kind: &str, case: &Case, of: &str, ending: &str) -> PathBuf {
         self.folder.join(kind).join(format!("{}-{of}.{ending}", case.name))
     }
-}
-
-/// Whether there is a folder with results already.
-#[must_use]
-pub fn is_begun(folder: &Path) -> bool {
-    folder.join("results").is_dir()
 }

@@ -105,8 +105,10 @@ pub fn markdown(outcomes: &[Outcome], budget: &Budget, command: &str, threads: u
         "The largest violation of any constraint, at any sample, as the system states it. Networks in angles have no constraints to violate.",
         &|outcome| short(outcome.violation_most),
     );
-    section("Training", "Seconds of training.", &|outcome| match outcome.steps {
+    let about = "Seconds of training. Where predictions ran away, what had been best on validation until then is judged.";
+    section("Training", about, &|outcome| match outcome.steps {
         0 => "–".to_owned(),
+        made if made < *steps => format!("{:.0}, ran away at step {made}", outcome.seconds),
         _ => format!("{:.0}", outcome.seconds),
     });
     text
