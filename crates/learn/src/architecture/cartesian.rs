@@ -67,7 +67,7 @@ impl<'g> Cartesian<'g> {
             for axis in 0..nodes.first().map_or(0, |node| node.len()) {
                 let along: Vec<Expr<'g>> = nodes.iter().map(|node| v[node[axis]]).collect();
                 for (node, force) in nodes.iter().zip(damping.forces(writer, &along)) {
-                    forces[node[axis]] = forces[node[axis]] + force;
+                    forces[node[axis]] += force;
                 }
             }
         }
