@@ -71,6 +71,7 @@ fn what_was_learned_is_rolled_out() {
         ("learn rollout one.safetensors --data one.npz --times 99999 --perturbed -1", 2, "--perturbed"),
         ("learn rollout one.safetensors --data one.npz --times 99999 --substeps 0", 2, "--substeps"),
         ("learn rollout one.safetensors --data one.npz --out a.txt", 2, "a.txt"),
+        ("learn rollout one.safetensors --data one.npz --out one.npz", 2, "choose another name"),
         ("learn rollout one.safetensors --data one.npz --plot a.txt", 2, ".svg or .png"),
         ("learn train one.npz --out b.safetensors --log b.txt", 2, ".csv or .jsonl"),
         ("learn evaluate one.safetensors --data one.npz --perturbed nan", 2, "NaN"),

@@ -8,7 +8,7 @@ use super::{curve, threads};
 use clap::Args;
 use leastaction::integrate::number;
 use leastaction::learn::evaluate::{Band, Judgement};
-use leastaction::output::{About, ColumnKind, Format, Table, check, write};
+use leastaction::output::{About, ColumnKind, Format, Table, check, check_apart, write};
 use leastaction::plot::{CurveChart, Curves};
 use std::io;
 use std::ops::Range;
@@ -64,6 +64,10 @@ impl Rollout {
     pub(crate) fn execute(self) -> Result<String, Failure> {
         if let Some(out) = &self.out {
             Format::of(out).map_err(Failure::usage)?;
+        }
+        let read = || std::iter::once(&self.data).chain(&self.learned);
+        for written in self.out.iter().chain(&self.plot) {
+            read().try_for_each(|read| check_apart(written, read)).map_err(Failure::usage)?;
         }
         self.out.iter().chain(&self.plot).try_for_each(|path| check(path)).map_err(Failure::usage)?;
         let asked = Asked {
