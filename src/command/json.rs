@@ -62,6 +62,12 @@ pub(super) fn json(run: &Run, ending: &Ending<'_>) -> Result<String, Failure> {
             ),
             ("momenta", rates(system.momenta(), &state.p)),
             (
+                "states",
+                object(
+                    system.states().iter().map(|(i, name)| (name, number(state.p[*i]))).collect::<Vec<_>>(),
+                ),
+            ),
+            (
                 "multipliers",
                 with_held(&mut { constraints }, &multipliers, &held.reactions, &values_held.reactions),
             ),
@@ -146,7 +152,10 @@ fn meshes(run: &Run) -> Result<Vec<String>, Failure> {
 fn energy(measured: &Measurements) -> String {
     let mut members = vec![("start", number(measured.energy.first)), ("end", number(measured.energy.last))];
     members.extend(drift(&measured.energy.drift));
-    members.push(("conserved", measured.energy.conserved.to_string()));
+    members.push(("conserved", (measured.energy.conserved && !measured.was_reset()).to_string()));
+    if let Some((brought, count)) = measured.energy.resets {
+        members.extend([("resets", count.to_string()), ("by_resets", number(brought))]);
+    }
     object(members)
 }
 
@@ -160,8 +169,9 @@ fn worked(work: &Balanced) -> String {
     ])
 }
 
-fn conserved(Conserved { name, drift: change }: &Conserved) -> String {
-    object(std::iter::once(("name", text(name))).chain(drift(change)))
+fn conserved(Conserved { name, drift: change, brought }: &Conserved) -> String {
+    let resets = (*brought != 0.0).then(|| ("by_resets", number(*brought)));
+    object(std::iter::once(("name", text(name))).chain(drift(change)).chain(resets))
 }
 
 fn constraints(measured: &Measurements) -> String {
