@@ -24,7 +24,7 @@ const NOTHING: f64 = 1e-7;
 const ROUNDINGS: f64 = 64.0;
 /// The step behind a reset is at most so many times as long as the time since the one before: in a longer one, what comes next would be lost in
 /// the rounding of its polynomial.
-const AHEAD: f64 = 8.0;
+const AHEAD: f64 = 7.3;
 
 /// What is remembered of events where some of them reset the state.
 #[derive(Debug, Default)]
