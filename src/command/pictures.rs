@@ -5,7 +5,7 @@ use super::files::apart;
 use clap::Args;
 use leastaction::integrate::number;
 use leastaction::output::{About, Record, check};
-use leastaction::plot::{Animation, Choice, Several, Energy, PictureError, Plot, ffmpeg};
+use leastaction::plot::{Animation, Choice, Energy, PictureError, Plot, Several, ffmpeg};
 use leastaction::simulate::Run;
 use std::path::{Path, PathBuf};
 
