@@ -40,7 +40,7 @@ pub(super) fn json(run: &Run, ending: &Ending<'_>) -> Result<String, Failure> {
                 object(all.map(|(name, value)| (name, number(*value))).collect::<Vec<_>>())
             };
         let constraints = system.constraints().iter().map(|(name, _)| format!("lambda_{name}"));
-        Ok(object([
+        let mut members = vec![
             ("t", number(state.t)),
             (
                 "coordinates",
@@ -62,16 +62,14 @@ pub(super) fn json(run: &Run, ending: &Ending<'_>) -> Result<String, Failure> {
             ),
             ("momenta", rates(system.momenta(), &state.p)),
             (
-                "states",
-                object(
-                    system.states().iter().map(|(i, name)| (name, number(state.p[*i]))).collect::<Vec<_>>(),
-                ),
-            ),
-            (
                 "multipliers",
                 with_held(&mut { constraints }, &multipliers, &held.reactions, &values_held.reactions),
             ),
-        ]))
+        ];
+        let states = system.states().iter().map(|(i, name)| (name, number(state.p[*i])));
+        let states: Vec<_> = states.collect();
+        members.extend((!states.is_empty()).then(|| ("states", object(states))));
+        Ok(object(members))
     };
     let accuracy = run.error.as_ref().map(|error| {
         object([
