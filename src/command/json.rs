@@ -40,7 +40,7 @@ pub(super) fn json(run: &Run, ending: &Ending<'_>) -> Result<String, Failure> {
                 object(all.map(|(name, value)| (name, number(*value))).collect::<Vec<_>>())
             };
         let constraints = system.constraints().iter().map(|(name, _)| format!("lambda_{name}"));
-        Ok(object([
+        let mut members = vec![
             ("t", number(state.t)),
             (
                 "coordinates",
@@ -65,7 +65,11 @@ pub(super) fn json(run: &Run, ending: &Ending<'_>) -> Result<String, Failure> {
                 "multipliers",
                 with_held(&mut { constraints }, &multipliers, &held.reactions, &values_held.reactions),
             ),
-        ]))
+        ];
+        let states = system.states().iter().map(|(i, name)| (name, number(state.p[*i])));
+        let states: Vec<_> = states.collect();
+        members.extend((!states.is_empty()).then(|| ("states", object(states))));
+        Ok(object(members))
     };
     let accuracy = run.error.as_ref().map(|error| {
         object([
@@ -146,7 +150,10 @@ fn meshes(run: &Run) -> Result<Vec<String>, Failure> {
 fn energy(measured: &Measurements) -> String {
     let mut members = vec![("start", number(measured.energy.first)), ("end", number(measured.energy.last))];
     members.extend(drift(&measured.energy.drift));
-    members.push(("conserved", measured.energy.conserved.to_string()));
+    members.push(("conserved", (measured.energy.conserved && !measured.was_reset()).to_string()));
+    if let Some((brought, count)) = measured.energy.resets {
+        members.extend([("resets", count.to_string()), ("by_resets", number(brought))]);
+    }
     object(members)
 }
 
@@ -160,8 +167,9 @@ fn worked(work: &Balanced) -> String {
     ])
 }
 
-fn conserved(Conserved { name, drift: change }: &Conserved) -> String {
-    object(std::iter::once(("name", text(name))).chain(drift(change)))
+fn conserved(Conserved { name, drift: change, brought }: &Conserved) -> String {
+    let resets = (*brought != 0.0).then(|| ("by_resets", number(*brought)));
+    object(std::iter::once(("name", text(name))).chain(drift(change)).chain(resets))
 }
 
 fn constraints(measured: &Measurements) -> String {

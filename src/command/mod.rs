@@ -24,6 +24,7 @@ mod shell;
 mod show;
 mod source;
 mod summary;
+mod sweep;
 mod watch;
 
 use clap::{Parser, Subcommand};

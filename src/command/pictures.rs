@@ -5,22 +5,85 @@ use super::files::apart;
 use clap::Args;
 use leastaction::integrate::number;
 use leastaction::output::{About, Record, check};
-use leastaction::plot::{Animation, Energy, PictureError, Plot, ffmpeg};
+use leastaction::plot::{Animation, Choice, Energy, PictureError, Plot, Several, ffmpeg};
 use leastaction::simulate::Run;
 use std::path::{Path, PathBuf};
 
 /// A plot looks smooth with so many samples.
 const SAMPLES: u64 = 4000;
 
+/// A picture of several runs shows so many quantities if nobody says which.
+const USUAL: usize = 4;
+
 /// The options.
 #[derive(Args)]
 pub(super) struct Pictures {
-    /// Plot the run to a file, as its ending says: .svg or .png (repeatable)
-    #[arg(long, value_name = "FILE", value_parser = plot_file)]
-    plot: Vec<PathBuf>,
+    /// Plot the run to a file, as its ending says: .svg or .png; or say what to plot: "x, y" against time, "x' over x" (repeatable)
+    #[arg(long, value_name = "FILE or WHAT", value_parser = plotted)]
+    plot: Vec<Plotted>,
     /// Animate the run in a file, as its ending says: .gif, or .mp4 if ffmpeg is installed (repeatable)
     #[arg(long, value_name = "FILE", value_parser = animation_file)]
     animate: Vec<PathBuf>,
+}
+
+/// A file for a plot, or what is in it.
+#[derive(Clone)]
+enum Plotted {
+    File(PathBuf),
+    What(Vec<Choice>),
+}
+
+/// Reads a file, or what is to be plotted.
+fn plotted(text: &str) -> Result<Plotted, String> {
+    let ends = |end: &str| text.to_lowercase().ends_with(end);
+    if ends(".svg") || ends(".png") {
+        return Ok(Plotted::File(PathBuf::from(text)));
+    }
+    let has_ending = Path::new(text).extension().is_some_and(|end| end.len() > 1);
+    if has_ending && !text.contains([' ', ',', '(']) && !text.ends_with('\'') {
+        let known = text
+            .rsplit_once('.')
+            .is_some_and(|(_, end)| ["pdf", "eps", "jpg", "jpeg", "gif", "ps"].contains(&end));
+        if known {
+            return Err("the name should end in .svg or .png".to_owned());
+        }
+    }
+    choices(text).map(Plotted::What)
+}
+
+/// Reads `A, B, C over D`: quantities against time in one chart, and each that is over another in one of its own.
+fn choices(text: &str) -> Result<Vec<Choice>, String> {
+    let (mut depth, mut parts, mut begin) = (0_usize, Vec::new(), 0);
+    for (i, c) in text.char_indices() {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                parts.push(text[begin..i].trim());
+                begin = i + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(text[begin..].trim());
+    if parts.iter().any(|part| part.is_empty()) {
+        return Err("write a file that ends in .svg or .png, or what to plot, as \"x, y\" or \"x' over x\""
+            .to_owned());
+    }
+    let (mut all, mut timed): (Vec<Choice>, Vec<String>) = (Vec::new(), Vec::new());
+    for part in parts {
+        match part.split_once(" over ") {
+            Some((what, over)) if !what.trim().is_empty() && !over.trim().is_empty() => {
+                all.push(Choice { what: vec![what.trim().to_owned()], over: Some(over.trim().to_owned()) });
+            }
+            Some(_) => return Err(format!("`{part}` says nothing before or after `over`")),
+            None => timed.push(part.to_owned()),
+        }
+    }
+    if !timed.is_empty() {
+        all.insert(0, Choice { what: timed, over: None });
+    }
+    Ok(all)
 }
 
 /// Reads the name of a plot's file.
@@ -59,6 +122,36 @@ impl Pictures {
         }
     }
 
+    /// The files of plots.
+    fn files(&self) -> Vec<PathBuf> {
+        let file =
+            |plotted: &Plotted| if let Plotted::File(path) = plotted { Some(path.clone()) } else { None };
+        self.plot.iter().filter_map(file).collect()
+    }
+
+    /// What was chosen to be plotted.
+    fn choices(&self) -> Vec<Choice> {
+        let what =
+            |plotted: &Plotted| if let Plotted::What(all) = plotted { all.clone() } else { Vec::new() };
+        self.plot.iter().flat_map(what).collect()
+    }
+
+    /// The names of what was chosen, each once: expressions in any names of the model.
+    pub(super) fn chosen_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for name in self.choices().into_iter().flat_map(|choice| choice.what.into_iter().chain(choice.over)) {
+            if name != "t" && !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// Whether a film is asked for.
+    pub(super) fn animates(&self) -> bool {
+        !self.animate.is_empty()
+    }
+
     /// Whether any picture is asked for.
     pub(super) fn are_wanted(&self) -> bool {
         self.samples().is_some()
@@ -66,9 +159,16 @@ impl Pictures {
 
     /// Refuses files that cannot be written, or are read, before anything is computed.
     pub(super) fn check(&self, read: &str) -> Result<(), Failure> {
-        apart(&self.plot, read)?;
+        let files = self.files();
+        if let (Some(first), true) = (self.choices().first(), files.is_empty()) {
+            return Err(Failure::usage(format!(
+                "say where to plot `{}`: add --plot FILE.svg or FILE.png",
+                first.what.join(", ")
+            )));
+        }
+        apart(&files, read)?;
         apart(&self.animate, read)?;
-        self.plot.iter().chain(&self.animate).try_for_each(|path| check(path)).map_err(Failure::usage)
+        files.iter().chain(&self.animate).try_for_each(|path| check(path)).map_err(Failure::usage)
     }
 
     /// Makes the pictures that can be made: which files were written, and what went wrong.
@@ -87,14 +187,23 @@ impl Pictures {
             if record.len() == 1 { "" } else { "s" }
         );
         let energy = match run.energy() {
-            Ok(energy) if energy.conserved => Energy::Conserved { scale: energy.drift.scale },
+            Ok(energy) if energy.conserved && energy.resets.is_none_or(|(_, count)| count == 0) => {
+                Energy::Conserved { scale: energy.drift.scale }
+            }
             // Where the drift cannot be told, the energy itself shows why.
             _ => Energy::Changing,
         };
         let title = about.system.as_str();
-        for path in &self.plot {
+        let choices = self.choices();
+        for path in &self.files() {
             let plot = Plot { record, drawing, title, subtitle: &subtitle, energy };
-            match plot.save(path) {
+            let curves = Several {
+                runs: vec![(String::new(), record)],
+                choices: choices.clone(),
+                title,
+                subtitle: &subtitle,
+            };
+            match if choices.is_empty() { plot.save(path) } else { curves.save(path) } {
                 Ok(()) => written.push(path.display().to_string()),
                 Err(error) => errors.push(failure(path, &error)),
             }
@@ -102,6 +211,35 @@ impl Pictures {
         for path in &self.animate {
             match (Animation { record, drawing, title }).save(path) {
                 Ok(tempo) => written.push(format!("{} ({tempo})", path.display())),
+                Err(error) => errors.push(failure(path, &error)),
+            }
+        }
+        ((!written.is_empty()).then(|| written.join(", ")), errors)
+    }
+
+    /// Makes one picture of several runs: of what was chosen, or of outputs and coordinates against time.
+    pub(super) fn write_curves(
+        &self,
+        runs: Vec<(String, &Record)>,
+        title: &str,
+        subtitle: &str,
+    ) -> (Option<String>, Vec<String>) {
+        // Each quantity has a chart of its own, with a curve for each run.
+        let apart = |choice: Choice| {
+            let over = choice.over;
+            choice.what.into_iter().map(move |what| Choice { what: vec![what], over: over.clone() })
+        };
+        let mut choices: Vec<Choice> = self.choices().into_iter().flat_map(apart).collect();
+        if let ([], Some((_, record))) = (&choices[..], runs.first()) {
+            let usual = record.outputs.iter().chain(record.coordinates.iter()).map(|column| column.name);
+            let usual = usual.filter(|name| !record.is_integral(name)).take(USUAL);
+            choices = usual.map(|name| Choice { what: vec![name], over: None }).collect();
+        }
+        let curves = Several { runs, choices, title, subtitle };
+        let (mut written, mut errors) = (Vec::new(), Vec::new());
+        for path in &self.files() {
+            match curves.save(path) {
+                Ok(()) => written.push(path.display().to_string()),
                 Err(error) => errors.push(failure(path, &error)),
             }
         }

@@ -9,7 +9,7 @@ use super::setting::{Seed, Setting, asked_events, named, shown};
 use super::source::{refused, unprepared};
 use super::summary::summary;
 use clap::Args;
-use leastaction::integrate::number;
+use leastaction::integrate::{number, rounded};
 use leastaction::output::About;
 use leastaction::simulate::{Diagnosis, FailedRun, Overrides, Run as Motion};
 use leastaction::{Graph, Reason, RunError};
@@ -23,11 +23,12 @@ use leastaction::{Graph, Reason, RunError};
                   leastaction run double-pendulum --tol 1e-12 --every 0.01 --out motion.csv\n  \
                   leastaction run swing.motion --plot swing.svg --animate swing.gif\n  \
                   leastaction run pendulum --show height=bob.y --stop \"bottom=th\"\n  \
+                  leastaction run pendulum --set l=0.5..2:4 --plot lengths.svg --plot \"th, th' over th\"\n  \
                   leastaction show pendulum | leastaction run - --json"
 )]
 pub(crate) struct Run {
     #[command(flatten)]
-    setting: Setting,
+    pub(super) setting: Setting,
     #[command(flatten)]
     seed: Seed,
     /// Record an expression, too, with all names of the model in it; may be repeated
@@ -42,13 +43,13 @@ pub(crate) struct Run {
     #[command(flatten)]
     files: Files,
     #[command(flatten)]
-    pictures: Pictures,
+    pub(super) pictures: Pictures,
     /// Print a summary for machines: one JSON document
     #[arg(long, conflicts_with = "quiet")]
-    json: bool,
+    pub(super) json: bool,
     /// Print nothing but errors
     #[arg(long)]
-    quiet: bool,
+    pub(super) quiet: bool,
 }
 
 /// What was written of a run, as rows of its summary, and what could not be.
@@ -58,18 +59,33 @@ struct Kept {
     errors: Vec<String>,
 }
 
+/// How a run ended that came no further, and what to write about that.
+fn accumulated(run: &Motion, event: &str, t: f64) -> String {
+    let reached = number(&run.trajectory.end().t);
+    let times = run.events().find(|(name, _)| *name == event).map_or(0, |(_, crossings)| crossings.len());
+    let how = match times {
+        1 => "what it sets leaves the motion where it happens".to_owned(),
+        _ => format!(
+            "it happens again and again in ever shorter times, {times} times until here, which add up to t = {}",
+            rounded(t, 12)
+        ),
+    };
+    format!(
+        "at t = {reached}, before {}: event `{event}` comes to rest, as {how}, and nothing says what comes after. Let another model begin there",
+        number(&run.simulation.until)
+    )
+}
+
 impl Run {
     pub(crate) fn execute(self) -> Result<String, Failure> {
         let read = &self.setting.beginning.what.system;
         self.files.check(read)?;
         self.pictures.check(read)?;
+        if let Some((name, values)) = self.setting.beginning.what.swept()? {
+            return self.sweep(name, values);
+        }
         let source = self.setting.beginning.what.source()?;
-        let overrides = Overrides {
-            fine_samples: self.pictures.samples(),
-            outputs: self.show.clone(),
-            events: asked_events(&self.event, &self.stop),
-            ..self.files.sampled(self.setting.overrides(self.seed.seed))
-        };
+        let overrides = self.asked();
         let simulation = source.simulation(&Graph::new(), &overrides);
         let simulation = simulation.map_err(|error| unprepared(&source, &error))?;
         self.files.check_meshes(&simulation)?;
@@ -91,6 +107,7 @@ impl Run {
         let (reached, end) = (number(&run.trajectory.end().t), number(&simulation.until));
         let stopped = match (run.trajectory.reason(), run.stopped_by()) {
             (Reason::Interrupted, _) => Some(format!("by {by} at t = {reached}, before {end}")),
+            (Reason::Accumulated(_), _) => run.accumulated().map(|(event, t)| accumulated(&run, event, t)),
             (_, Some(event)) => Some(format!("by event `{event}` at t = {reached}, before {end}")),
             (_, None) => None,
         };
@@ -137,6 +154,32 @@ impl Run {
             (false, false) => Err(Failure::run(several(&kept.errors)).saying(text)),
             (false, true) => Ok(text),
         }
+    }
+
+    /// What is asked for in place of what the text says.
+    pub(super) fn asked(&self) -> Overrides {
+        let mut outputs = self.show.clone();
+        for name in self.pictures.chosen_names() {
+            if !outputs.iter().any(|(other, _)| *other == name) {
+                outputs.push((name.clone(), name));
+            }
+        }
+        Overrides {
+            fine_samples: self.pictures.samples(),
+            outputs,
+            events: asked_events(&self.event, &self.stop),
+            ..self.files.sampled(self.setting.overrides(self.seed.seed))
+        }
+    }
+
+    /// Refuses what a sweep has none of.
+    pub(super) fn check_swept(&self) -> Result<(), Failure> {
+        if self.files.are_wanted() || self.pictures.animates() {
+            return Err(Failure::usage(
+                "a sweep has one table and one picture: `--out`, `--events` and `--animate` are for single runs (`--json` tells all, and `leastaction ensemble` writes files)",
+            ));
+        }
+        Ok(())
     }
 
     /// Writes what was asked for of a run, or of what there is of one.

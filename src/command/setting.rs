@@ -2,6 +2,7 @@
 
 use super::Failure;
 use super::source::open;
+use super::sweep;
 use clap::Args;
 use leastaction::simulate::{AskedEvent, Overrides, Source};
 use leastaction::{Expr, Graph, Integrator};
@@ -11,9 +12,9 @@ use leastaction::{Expr, Graph, Integrator};
 pub(super) struct What {
     /// A system of the catalog (see `leastaction list`), a .motion file, or `-` for standard input
     pub(super) system: String,
-    /// Set a parameter, or hold an input at a value
-    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment, allow_hyphen_values = true)]
-    set: Vec<(String, f64)>,
+    /// Set a parameter, or hold an input at a value; `run` sweeps several, A=1,2,3 or A=0..1:11
+    #[arg(long, value_name = "NAME=VALUE", value_parser = several, allow_hyphen_values = true)]
+    set: Vec<(String, Vec<f64>)>,
     /// Set a coordinate, a velocity (`x'`) or a momentum (`p_x`) of the initial condition
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment, allow_hyphen_values = true)]
     start: Vec<(String, f64)>,
@@ -81,10 +82,41 @@ pub(super) fn assignment(text: &str) -> Result<(String, f64), String> {
     }
 }
 
+/// Reads `NAME=VALUE`, `NAME=VALUE,VALUE,…` or `NAME=LOW..HIGH:COUNT`.
+fn several(text: &str) -> Result<(String, Vec<f64>), String> {
+    let (name, values) = text.split_once('=').ok_or("write NAME=VALUE, such as m1=2")?;
+    let name = name.trim();
+    if name.is_empty() {
+        return Err("there is no name before `=`".to_owned());
+    }
+    Ok((name.to_owned(), sweep::values(name, values)?))
+}
+
 impl What {
-    /// The text that says what there is.
+    /// The text that says what there is, for one value of each parameter.
     pub(super) fn source(&self) -> Result<Source, Failure> {
+        match self.swept()? {
+            None => self.any_source(),
+            Some((name, _)) => Err(Failure::usage(format!(
+                "`{name}` has several values, which only `leastaction run` sweeps: give one, or sample it by `leastaction ensemble`"
+            ))),
+        }
+    }
+
+    /// The text that says what there is, whatever is swept.
+    pub(super) fn any_source(&self) -> Result<Source, Failure> {
         open(&self.system, self.size)
+    }
+
+    /// What has several values.
+    pub(super) fn swept(&self) -> Result<Option<(&str, &[f64])>, Failure> {
+        let mut swept = self.set.iter().filter(|(_, values)| values.len() > 1);
+        match (swept.next(), swept.next()) {
+            (Some((one, _)), Some((other, _))) => Err(Failure::usage(format!(
+                "`{one}` and `{other}` have several values: a sweep has one of them; sample both by `leastaction ensemble`"
+            ))),
+            (one, _) => Ok(one.map(|(name, values)| (name.as_str(), values.as_slice()))),
+        }
     }
 
     /// Whether a start value was asked for.
@@ -99,7 +131,8 @@ impl What {
 
     /// What is asked for in place of what the text says.
     pub(super) fn overrides(&self) -> Overrides {
-        Overrides { parameters: self.set.clone(), start: self.start.clone(), ..Overrides::default() }
+        let parameters = self.set.iter().map(|(name, values)| (name.clone(), values[0])).collect();
+        Overrides { parameters, start: self.start.clone(), ..Overrides::default() }
     }
 }
 

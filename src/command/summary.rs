@@ -67,7 +67,10 @@ pub(super) fn summary(
             format!(
                 "{first} to {last}, {} (relative{}, {})",
                 match (measured.energy.drift.relative(), measured.energy.conserved) {
-                    (0.0, _) => "the same throughout".to_owned(),
+                    (0.0, _) if !measured.was_reset() => "the same throughout".to_owned(),
+                    (0.0, _) => "the same between resets".to_owned(),
+                    (drift, true) if measured.was_reset() =>
+                        format!("at most {drift:.2e} off between resets"),
                     (drift, true) => format!("at most {drift:.2e} off"),
                     (drift, false) => format!("changed by up to {drift:.2e}"),
                 },
@@ -80,7 +83,10 @@ pub(super) fn summary(
                 several(trajectory.len() as u64, "sample")
             ),
         ),
-        row("conserved", conserved(&measured.conserved)),
+        row(
+            if measured.was_reset() { "conserved between resets" } else { "conserved" },
+            conserved(&measured.conserved),
+        ),
     ];
     let held = run.held(&end).map_err(Failure::run)?;
     rows.extend(labelled("end", at_end(system, &end, &velocities, run.error.as_ref())));
@@ -105,8 +111,13 @@ pub(super) fn summary(
     };
     insert("method", labelled("mesh", meshes(run)));
     insert("method", labelled("parameters", parameters));
-    insert("conserved", measured.work.iter().map(|work| row("work", worked(work))).collect());
-    insert("conserved", labelled("fields", fields(run)?));
+    let kept = if measured.was_reset() { "conserved between resets" } else { "conserved" };
+    insert(
+        kept,
+        measured.energy.resets.iter().map(|resets| row("resets", reset(*resets, measured))).collect(),
+    );
+    insert(kept, measured.work.iter().map(|work| row("work", worked(work))).collect());
+    insert(kept, labelled("fields", fields(run)?));
     insert("run", because.collect());
     insert("time", stopped.iter().map(|why| row("stopped", (*why).to_owned())).collect());
     insert("end", labelled("events", events(run)));
@@ -125,6 +136,22 @@ pub(super) fn summary(
 /// Rows of a label and a text, as they fit on the terminal.
 pub(super) fn rows_of(rows: Vec<Vec<String>>) -> String {
     table(&fitted(rows, columns()))
+}
+
+/// How often events set something anew, and what that brought.
+fn reset((energy, count): (f64, usize), measured: &Measurements) -> String {
+    let others =
+        measured.conserved.iter().filter(|quantity| quantity.name != "energy" && quantity.brought != 0.0);
+    let others: String =
+        others.map(|quantity| format!(", {} by {}", quantity.name, rounded(quantity.brought, 6))).collect();
+    match count {
+        0 => "none".to_owned(),
+        _ => format!(
+            "{}, which changed the energy by {}{others}",
+            several(count as u64, "reset"),
+            rounded(energy, 6)
+        ),
+    }
 }
 
 /// What was done, and whether the energy changed by that.
@@ -217,10 +244,26 @@ fn at_end(system: &System, end: &State, velocities: &[f64], error: Option<&Globa
     let errors = errors.map_or([None; 3], |errors| errors.map(|errors| Some(errors.as_slice())));
     let all =
         [(system.coordinates(), &end.q[..]), (system.velocities(), velocities), (system.momenta(), &end.p)];
-    all.into_iter()
+    let states = system.states();
+    let own = |place: &usize| states.iter().all(|(state, _)| state != place);
+    let mechanical: Vec<usize> = (0..system.degrees()).filter(own).collect();
+    let mut rows: Vec<String> = all
+        .into_iter()
         .zip(errors)
-        .flat_map(|((names, numbers), errors)| values(names, numbers, errors))
-        .collect()
+        .flat_map(|((names, numbers), errors)| {
+            let shown =
+                |numbers: &[f64]| mechanical.iter().filter_map(|&i| numbers.get(i).copied()).collect();
+            let own: Names = mechanical.iter().filter(|&&i| i < names.len()).map(|&i| names.at(i)).collect();
+            let (numbers, errors): (Vec<f64>, Option<Vec<f64>>) = (shown(numbers), errors.map(shown));
+            values(&own, &numbers, errors.as_deref())
+        })
+        .collect();
+    if !states.is_empty() {
+        let names: Names = states.iter().map(|(_, name)| name.clone()).collect();
+        let of = |numbers: &[f64]| states.iter().map(|(i, _)| numbers[*i]).collect::<Vec<f64>>();
+        rows.extend(values(&names, &of(&end.p), errors[2].map(of).as_deref()));
+    }
+    rows
 }
 
 /// Coordinates; of many, only how many there are.
@@ -293,7 +336,7 @@ fn steps(work: Work, pace: &Pace, last: Option<f64>) -> String {
 
 /// What is conserved, and how well it was.
 fn conserved(quantities: &[Conserved]) -> String {
-    let told = |Conserved { name, drift }: &Conserved| {
+    let told = |Conserved { name, drift, .. }: &Conserved| {
         let of = match drift.of {
             Scale::Start => "",
             Scale::Terms if name == "energy" => " of T + |V|",

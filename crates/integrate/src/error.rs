@@ -346,6 +346,24 @@ pub enum RunError {
     /// Events are wanted of several trajectories at once.
     #[error("events are found in runs of one trajectory: run the lanes one by one")]
     EventsInLanes,
+    /// What an event sets cannot be set.
+    #[error("at t = {}: {source}", number(.t))]
+    Reset {
+        /// The time.
+        t: f64,
+        /// Why.
+        source: ResetError,
+        /// The lane.
+        lane: usize,
+    },
+    /// Events that set something anew were to happen on the way back.
+    #[error(
+        "the run goes back in time, and what the event `{event}` sets tells of the state after it, not of the one before: run forward from an earlier start, or without the reset"
+    )]
+    ResetBack {
+        /// The event.
+        event: String,
+    },
     /// A checkpoint does not fit.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
@@ -372,12 +390,86 @@ impl RunError {
             | RunError::EnergyJump { lane, .. }
             | RunError::ConstraintCorner { lane, .. }
             | RunError::Endless { lane, .. }
+            | RunError::Reset { lane, .. }
             | RunError::NotFinite { lane, .. } => Some(*lane),
             RunError::Step(error) => error.lane(),
             RunError::Eval(error) => error.lane(),
             _ => None,
         }
     }
+}
+
+/// Why an event cannot set what it should.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ResetError {
+    /// A state has no such number.
+    #[error("the event `{event}` sets `{name}`, which is no coordinate, velocity or momentum")]
+    Unknown {
+        /// The event.
+        event: String,
+        /// What it sets.
+        name: String,
+    },
+    /// Something is set twice.
+    #[error("the event `{event}` sets `{name}` twice")]
+    Twice {
+        /// The event.
+        event: String,
+        /// What it sets.
+        name: String,
+    },
+    /// Velocities and momenta are set together.
+    #[error(
+        "the event `{event}` sets the velocity `{velocity}` and the momentum `{momentum}`: set velocities or momenta, not both"
+    )]
+    Mixed {
+        /// The event.
+        event: String,
+        /// The velocity.
+        velocity: String,
+        /// The momentum.
+        momentum: String,
+    },
+    /// What something is set to is infinite or NaN.
+    #[error("the event `{event}` sets `{name}` to {value}: it must be finite")]
+    NotFinite {
+        /// The event.
+        event: String,
+        /// What it sets.
+        name: String,
+        /// To what.
+        value: f64,
+    },
+    /// Coordinates are set to what constraints do not allow.
+    #[error(
+        "the event `{event}` leaves the constraints: `{name}` would have to be moved by {by:.1e} to meet them. Set coordinates to what the constraints allow"
+    )]
+    OffConstraints {
+        /// The event.
+        event: String,
+        /// The coordinate that is farthest from them.
+        name: String,
+        /// By how much.
+        by: f64,
+    },
+    /// Velocities are set to what constraints do not allow.
+    #[error(
+        "the event `{event}` sets velocities that constraints do not allow: they are off by {by:.1e}. Set all velocities that are bound together, such that they move along the constraints"
+    )]
+    AgainstConstraints {
+        /// The event.
+        event: String,
+        /// By how much at most.
+        by: f64,
+    },
+    /// The constraints cannot be met after the event.
+    #[error("the constraints cannot be met after the event `{event}`: {why}")]
+    Unmet {
+        /// The event.
+        event: String,
+        /// Why.
+        why: String,
+    },
 }
 
 /// A run that failed, with what it had computed until then.

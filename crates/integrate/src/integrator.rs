@@ -11,6 +11,7 @@ use crate::run::checkpoint::Checkpoint;
 use crate::run::event::{Event, EventDetector, Hit, Instant};
 use crate::run::grid::Grid;
 use crate::run::schedule::{Output, Schedule};
+use crate::run_loop::reset::Resets;
 use crate::run_loop::{Limits, RunLoop};
 use crate::step::Work;
 use crate::trajectory::Trajectory;
@@ -64,6 +65,8 @@ pub struct Sample<'a> {
     pub event: Option<Hit>,
     /// The part of the next step after which it is; `None` between steps.
     pub within: Option<f64>,
+    /// The state after the event, if that sets numbers anew.
+    pub after: Option<&'a State>,
     /// The state block \[q…, p…\] of each lane.
     pub block: &'a Block,
     /// The system, to compute what is wanted of the state.
@@ -118,6 +121,8 @@ pub enum Reason {
     Interrupted,
     /// A terminal event happened: this one, by its place.
     Event(usize),
+    /// An event that sets numbers anew happens again and again in ever shorter times, or at one: this one, by its place. The motion comes no further.
+    Accumulated(usize),
 }
 
 impl Integrator {
@@ -266,6 +271,12 @@ impl Integrator {
         (self.limit, self.longest)
     }
 
+    /// The events that are looked for, in their order.
+    #[must_use]
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
     /// The method.
     #[must_use]
     pub fn card(&self) -> &'static Card {
@@ -369,9 +380,17 @@ impl Integrator {
     ) -> Result<RunLoop<'d>, RunError> {
         self.check_keeping(dynamics.system().facts())?;
         let limits = self.limits(self.limit);
+        self.check_resets(start, end)?;
         let mut run = RunLoop::new(self.card, &self.pace, limits, dynamics, start, block, end)?;
+        run.resets = Resets::new(&self.events);
         run.begin(&[true; LANES][..run.block.width()])?;
         Ok(run)
+    }
+
+    /// Refuses resets on the way back.
+    pub(crate) fn check_resets(&self, start: f64, end: f64) -> Result<(), RunError> {
+        let reset = self.events.iter().find_map(Event::reset).filter(|_| end < start);
+        reset.map_or(Ok(()), |reset| Err(RunError::ResetBack { event: reset.event().to_owned() }))
     }
 
     /// Whether all that is demanded is kept by method and pace, and is there to be kept.
@@ -420,13 +439,16 @@ impl Integrator {
         let driven = self.drive(run, watch, proposed, &mut balance, |sample| {
             shown(&sample);
             if let Some(hit) = sample.event {
-                trajectory.cross(hit, sample.t, sample.block.values());
+                trajectory.cross(hit, sample.t, sample.block.values(), sample.after);
             }
             // An event may end the run at the very time of the last sample.
             let last =
                 sample.event.is_some_and(|hit| hit.terminal) && trajectory.times().last() != Some(&sample.t);
             if sample.event.is_none() || last {
-                trajectory.push(sample.t, sample.block.values());
+                match sample.after {
+                    Some(after) => trajectory.push(sample.t, &after.block()),
+                    None => trajectory.push(sample.t, sample.block.values()),
+                }
             }
             Ok(ControlFlow::Continue(()))
         });
@@ -435,7 +457,9 @@ impl Integrator {
             driven => driven,
         };
         let reached = run.times()[0];
-        let cut = driven.as_ref().map_or(true, |reason| *reason == Reason::Interrupted);
+        let cut = driven
+            .as_ref()
+            .map_or(true, |reason| matches!(reason, Reason::Interrupted | Reason::Accumulated(_)));
         if cut && trajectory.times().last() != Some(&reached) {
             trajectory.push(reached, run.block.values());
         }
@@ -501,13 +525,17 @@ impl Integrator {
             return Err(RunError::EventsInLanes);
         }
         let mut detector = EventDetector::new(&self.events, run);
-        detector.begin(run, &[true])?;
+        if !(run.resets.any() && run.count() > 0) {
+            detector.begin(run, &[true])?;
+        }
         let mut inside = run.block.clone();
         loop {
             let (step, t) = (run.count(), run.times()[0]);
             if run.is_on_grid() && schedule.is_due(step, t, run.is_done()) {
                 let (block, dynamics) = (&run.block, run.motion.plain());
-                if observer(Sample { step, t, event: None, within: None, block, dynamics })?.is_break() {
+                if observer(Sample { step, t, event: None, within: None, after: None, block, dynamics })?
+                    .is_break()
+                {
                     return Ok(if run.is_done() { Reason::Complete } else { Reason::Interrupted });
                 }
             }
@@ -527,12 +555,18 @@ impl Integrator {
                 detector.detect(run, 0)?;
             }
             // Samples and events of the step, in the order of time.
+            let mut restart = None;
             while let Some(Instant { tau, t: time, event }) =
                 detector.next(schedule.next_before(end), [t, end])
             {
                 run.inside(0, tau, time, inside.values_mut())?;
+                if event.is_some_and(|hit| self.events[hit.event].reset().is_some()) {
+                    restart = Some((tau, detector.reset(run, 0, inside.values())?));
+                    break;
+                }
                 let (block, dynamics) = (&inside, run.motion.plain());
-                if observer(Sample { step, t: time, event, within: Some(tau), block, dynamics })?.is_break() {
+                let sample = Sample { step, t: time, event, within: Some(tau), after: None, block, dynamics };
+                if observer(sample)?.is_break() {
                     return Ok(Reason::Interrupted);
                 }
                 match event {
@@ -544,8 +578,31 @@ impl Integrator {
                     Some(_) => detector.pass(),
                 }
             }
-            balance.as_mut().map_or(Ok(()), |balance| balance.add(run, 1.0))?;
-            run.take();
+            let Some((tau, (restart, crossings))) = restart else {
+                balance.as_mut().map_or(Ok(()), |balance| balance.add(run, 1.0))?;
+                run.take();
+                continue;
+            };
+            balance.as_mut().map_or(Ok(()), |balance| balance.add(run, tau))?;
+            let mut broken_off = false;
+            for (hit, crossing) in restart.hits.iter().zip(&crossings) {
+                let block = Block::one(&crossing.state.block());
+                let (after, dynamics) = (crossing.after.as_ref(), run.motion.plain());
+                let (event, within) = (Some(*hit), Some(tau));
+                let sample = Sample { step, t: restart.t, event, within, after, block: &block, dynamics };
+                broken_off |= observer(sample)?.is_break();
+            }
+            let terminal = restart.hits.iter().find(|hit| hit.terminal);
+            let stuck = run.restart(0, &self.events, &restart)?;
+            if let Some(balance) = balance {
+                balance.begin_anew(run);
+            }
+            match (terminal, stuck) {
+                _ if broken_off => return Ok(Reason::Interrupted),
+                (Some(hit), _) => return Ok(Reason::Event(hit.event)),
+                (None, Some(event)) => return Ok(Reason::Accumulated(event)),
+                (None, None) => {}
+            }
         }
     }
 

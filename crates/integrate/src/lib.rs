@@ -61,7 +61,9 @@ pub use compiled_loop::{StepCode, StepOutputs};
 pub use compiled_step::StepBuilder;
 pub use dense::{Basis, Polynomial};
 pub use ensemble::{Chunk, Ensemble, Fate, Launch, Starts, Tally};
-pub use error::{CheckpointError, CheckpointFileError, DriftError, Failed, RunError, number, rounded};
+pub use error::{
+    CheckpointError, CheckpointFileError, DriftError, Failed, ResetError, RunError, number, rounded,
+};
 pub use integrator::{Integrator, Moment, Reason, Sample};
 pub use method::{ALL, UnknownMethod};
 pub use pace::{Absolute, Pace, Tolerance};
@@ -72,6 +74,7 @@ pub use run::checkpoint::{Checkpoint, Kept};
 pub use run::checksum::checksum;
 pub use run::density::Density;
 pub use run::event::{Crossing, Event, Hit};
+pub use run::reset::Reset;
 pub use step::{
     Compiled, Estimated, Foreseen, Interpolated, Interval, Motion, Step, StepEquations, StepError, Work,
 };

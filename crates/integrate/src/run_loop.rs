@@ -8,6 +8,7 @@ mod compiled;
 mod constrained;
 mod jump;
 mod passage;
+pub(crate) mod reset;
 mod switching;
 
 use crate::block::{Block, all_finite};
@@ -25,6 +26,7 @@ use begin::Blank;
 use leastaction_compile::{LANES, Lanes, Loops, vectorized};
 use leastaction_mechanics::EvalError;
 use passage::Passage;
+use reset::Resets;
 use switching::Switching;
 
 /// A block on its way from one time to another.
@@ -48,6 +50,8 @@ pub(crate) struct RunLoop<'d> {
     pacing: Pacing,
     /// The switches of the system, if it has some.
     switching: Option<Switching>,
+    /// What is remembered of events.
+    pub(crate) resets: Resets,
     /// Where each lane is, and what rounding left of that.
     pub(crate) t: [f64; LANES],
     late: [f64; LANES],
@@ -189,16 +193,23 @@ impl RunLoop<'_> {
 
     /// How many steps were taken.
     pub(crate) fn count(&self) -> u64 {
-        match (&self.pacing, &self.switching) {
-            // Those to a switch and on to the next time of the grid are one.
-            (Pacing::Fixed { done, .. }, Some(_)) => done[0],
+        match &self.pacing {
+            // Those to a switch, or to a reset, and on to the next time of the grid are one.
+            Pacing::Fixed { done, .. } if self.switching.is_some() || self.resets.any() => done[0],
             _ => self.motion.work().steps,
         }
     }
 
     /// Whether the first lane is not at a switch between two times of a grid.
     pub(crate) fn is_on_grid(&self) -> bool {
-        self.switching.as_ref().is_none_or(|switching| !switching.is_within(0)) || self.is_adaptive()
+        !self.is_within(0) || self.is_adaptive()
+    }
+
+    /// Whether a lane is between two times of a grid.
+    #[inline(always)]
+    fn is_within(&self, lane: usize) -> bool {
+        self.resets.is_within(lane)
+            || self.switching.as_ref().is_some_and(|switching| switching.is_within(lane))
     }
 
     /// Whether the system has switches.
@@ -395,6 +406,7 @@ impl RunLoop<'_> {
         if let Some(switching) = &mut self.switching {
             (0..W).filter(|&j| self.taken[j]).for_each(|j| switching.accept(j, self.h[j]));
         }
+        (0..W).filter(|&j| self.taken[j]).for_each(|j| self.resets.accept(j));
         (0..W).for_each(|j| self.accepted[j] += u64::from(self.taken[j]));
         self.motion.work_mut().steps += 1;
     }
@@ -429,6 +441,7 @@ impl RunLoop<'_> {
         if let Some(switching) = &mut self.switching {
             switching.memory(visit);
         }
+        self.resets.memory(visit);
         self.method.memory(visit);
     }
 
@@ -446,7 +459,8 @@ impl RunLoop<'_> {
         };
         for (j, done) in done.iter().enumerate().take(self.block.width()) {
             let over = *done == grid.steps;
-            let within = self.switching.as_ref().is_some_and(|switching| switching.is_within(j));
+            let within = self.resets.is_within(j)
+                || self.switching.as_ref().is_some_and(|switching| switching.is_within(j));
             (self.t[j], self.h[j]) = match () {
                 () if over => (grid.time(*done), 0.0),
                 () if within => (self.t[j], grid.time(*done + 1) - self.t[j]),

@@ -126,15 +126,62 @@ impl Trajectory {
         }
     }
 
-    pub(crate) fn cross(&mut self, hit: Hit, t: f64, block: &[f64]) {
-        let state = State::from_block(t, block, self.degrees);
-        self.crossings.push(Crossing { event: hit.event, t, rising: hit.rising, state });
+    pub(crate) fn cross(&mut self, hit: Hit, t: f64, block: &[f64], after: Option<&State>) {
+        let (state, after) = (State::from_block(t, block, self.degrees), after.cloned());
+        self.crossings.push(Crossing { event: hit.event, t, rising: hit.rising, state, after });
     }
 
     /// The events that happened, in the order of the run.
     #[must_use]
     pub fn crossings(&self) -> &[Crossing] {
         &self.crossings
+    }
+
+    /// The events that set numbers anew, in the order of the run: the states before and after each.
+    pub fn resets(&self) -> impl Iterator<Item = (&State, &State)> {
+        self.crossings.iter().filter_map(|crossing| Some((&crossing.state, crossing.after.as_ref()?)))
+    }
+
+    /// When the event that [accumulates](Reason::Accumulated) would have happened without end, by the last times between: they shrink by one ratio.
+    #[must_use]
+    pub fn accumulation(&self) -> Option<f64> {
+        let Reason::Accumulated(event) = self.reason else { return None };
+        let mut times = self.crossings.iter().rev().filter(|crossing| crossing.event == event).map(|c| c.t);
+        let [last, before, first] = [times.next()?, times.next()?, times.next()?];
+        let (interval, ratio) = (last - before, (last - before) / (before - first));
+        Some(last + if ratio < 1.0 { interval * ratio / (1.0 - ratio) } else { 0.0 })
+    }
+
+    /// What resets have changed something by until each sample.
+    fn jumps<E>(&self, mut f: impl FnMut(&State) -> Result<f64, E>) -> Result<Vec<f64>, E> {
+        let (mut jumps, mut sum) = (Vec::with_capacity(self.len()), 0.0);
+        let way = if self.times.last() < self.times.first() { -1.0 } else { 1.0 };
+        let mut resets = self.resets().peekable();
+        for &t in &self.times {
+            while let Some((before, after)) = resets.next_if(|(before, _)| way * before.t <= way * t) {
+                sum += f(after)? - f(before)?;
+            }
+            jumps.push(sum);
+        }
+        Ok(jumps)
+    }
+
+    /// The energy that resets have brought, in all: less than 0 where they took it.
+    ///
+    /// # Errors
+    /// [`EvalError`] if it cannot be computed.
+    pub fn energy_of_resets(&self, dynamics: &mut Dynamics) -> Result<f64, EvalError> {
+        let mut energy = |state: &State| energy_at(dynamics, state);
+        self.resets().try_fold(0.0, |sum, (before, after)| Ok(sum + energy(after)? - energy(before)?))
+    }
+
+    /// What resets have changed an observable by, in all.
+    ///
+    /// # Errors
+    /// [`EvalError`] if it cannot be computed.
+    pub fn change_of_resets(&self, dynamics: &mut Dynamics, what: Observable) -> Result<f64, EvalError> {
+        let mut value = |state: &State| observed(dynamics, what, state);
+        self.resets().try_fold(0.0, |sum, (before, after)| Ok(sum + value(after)? - value(before)?))
     }
 
     /// The number of samples.
@@ -242,12 +289,13 @@ impl Trajectory {
         Ok(self.energy_change(dynamics)?.relative())
     }
 
-    /// The largest change of the energy since the start, and the scale that [`Trajectory::energy_drift`] measures it by.
+    /// The largest change of the energy since the start, but for what resets have brought, and the scale that [`Trajectory::energy_drift`] measures it by.
     ///
     /// # Errors
     /// [`DriftError`] if it cannot be computed, or is not finite somewhere.
     pub fn energy_change(&self, dynamics: &mut Dynamics) -> Result<Drift, DriftError> {
-        let change = self.largest_change(&self.energies(dynamics)?)?;
+        let jumps = self.jumps(|state| energy_at(dynamics, state))?;
+        let change = self.largest_change(&self.energies(dynamics)?, &jumps)?;
         let Some((t, block)) = self.samples().next() else {
             return Ok(Drift { change, scale: 1.0, of: Scale::Start });
         };
@@ -341,13 +389,14 @@ impl Trajectory {
         Ok(self.change(dynamics, what)?.relative())
     }
 
-    /// The largest change of an observable since the start, and the scale that [`Trajectory::drift`] measures it by.
+    /// The largest change of an observable since the start, but for what resets have brought, and the scale that [`Trajectory::drift`] measures it by.
     ///
     /// # Errors
     /// As [`Trajectory::drift`].
     pub fn change(&self, dynamics: &mut Dynamics, what: Observable) -> Result<Drift, DriftError> {
         let values = self.observations(dynamics, what)?;
-        let change = self.largest_change(&values)?;
+        let jumps = self.jumps(|state| observed(dynamics, what, state))?;
+        let change = self.largest_change(&values, &jumps)?;
         let (mut terms, size) = (0.0_f64, values.first().map_or(0.0, |first| first.abs()));
         if change == 0.0 {
             return Ok(Drift { change, scale: size, of: Scale::Start });
@@ -380,13 +429,13 @@ impl Trajectory {
         Ok(largest)
     }
 
-    /// The largest change since the start. Maxima pass over NaN, so every value is looked at first.
-    fn largest_change(&self, values: &[f64]) -> Result<f64, DriftError> {
+    /// The largest change since the start, but for jumps. Maxima pass over NaN, so every value is looked at first.
+    fn largest_change(&self, values: &[f64], jumps: &[f64]) -> Result<f64, DriftError> {
         if let Some(at) = values.iter().position(|value| !value.is_finite()) {
             return Err(DriftError::NotFinite { t: self.times[at], value: values[at] });
         }
         let first = values.first().copied().unwrap_or(0.0);
-        Ok(values.iter().map(|value| (value - first).abs()).fold(0.0, f64::max))
+        Ok(values.iter().zip(jumps).map(|(value, jump)| (value - jump - first).abs()).fold(0.0, f64::max))
     }
 }
 
@@ -413,6 +462,20 @@ fn scale_of(size: f64, terms: f64) -> (f64, Scale) {
         (false, true) => (terms, Scale::Terms),
         (false, false) => (1.0, Scale::Terms),
     }
+}
+
+/// An observable at a state.
+fn observed(dynamics: &mut Dynamics, what: Observable, state: &State) -> Result<f64, EvalError> {
+    let mut value = [0.0];
+    dynamics.observe(what, &[state.t], &state.block(), &mut value)?;
+    Ok(value[0])
+}
+
+/// The energy of a state.
+fn energy_at(dynamics: &mut Dynamics, state: &State) -> Result<f64, EvalError> {
+    let mut energy = [0.0];
+    dynamics.energy(&[state.t], &state.block(), &mut energy)?;
+    Ok(energy[0])
 }
 
 /// The sum of the sizes of the energy's terms.

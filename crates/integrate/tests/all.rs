@@ -36,6 +36,7 @@ mod orders;
 mod projected;
 mod published;
 mod rattle;
+mod resets;
 mod resume;
 mod runs;
 mod singular;

@@ -219,7 +219,7 @@ fn events_end_lanes_one_by_one() {
     for card in ALL.iter().filter(|card| card.needs.met_by(dynamics.system().facts())) {
         for pace in paces(card, &dynamics) {
             let what = format!("{} with {pace}", card.name);
-            let integrator = Integrator::new(card, pace).event(turn).event(down);
+            let integrator = Integrator::new(card, pace).event(turn.clone()).event(down.clone());
             compare(&what, &integrator, &dynamics, &start, 1.5);
         }
     }
@@ -230,7 +230,7 @@ fn so_do_events_on_constraints() {
     let (mut dynamics, start) = links();
     let low = Event::new(dynamics.observable("v + 1").unwrap()).terminal();
     for (name, pace) in [("rattle", Pace::Step(0.01)), ("dop853", Tolerance::relative(1e-8).into())] {
-        compare(name, &Integrator::named(name, pace).unwrap().event(low), &dynamics, &start, 1.0);
+        compare(name, &Integrator::named(name, pace).unwrap().event(low.clone()), &dynamics, &start, 1.0);
     }
 }
 

@@ -55,7 +55,8 @@ fn long_steps_hide_no_events() {
 fn directions_are_told_apart() {
     let (mut dynamics, start) = oscillator();
     let x = Event::new(dynamics.observable("x").unwrap());
-    let run = Integrator::named("rk4", 0.01).unwrap().ends_only().event(x.rising()).event(x.falling());
+    let run =
+        Integrator::named("rk4", 0.01).unwrap().ends_only().event(x.clone().rising()).event(x.falling());
     let swing = run.run(&mut dynamics, &start, 20.0).unwrap();
     let seen: Vec<(usize, bool)> = swing.crossings().iter().map(|c| (c.event, c.rising)).collect();
     let (up, down) = ((0, true), (1, false));

@@ -158,11 +158,11 @@ fn events_lie_on_the_constraints() {
     let (mut dynamics, start) = links();
     let reference = Integrator::named("taylor", Tolerance::relative(1e-14)).unwrap();
     let level = Event::new(dynamics.observable("v + 1").unwrap());
-    let reference = reference.event(level).ends_only().run(&mut dynamics, &start, 3.0).unwrap();
+    let reference = reference.event(level.clone()).ends_only().run(&mut dynamics, &start, 3.0).unwrap();
     assert!(reference.crossings().len() > 2);
     for (method, tolerance) in [("tsit5", 1e-7), ("dop853", 1e-8), ("vern9", 1e-9), ("taylor", 1e-8)] {
         let run = Integrator::named(method, Tolerance::relative(tolerance)).unwrap();
-        let run = run.event(level).ends_only().run(&mut dynamics, &start, 3.0).unwrap();
+        let run = run.event(level.clone()).ends_only().run(&mut dynamics, &start, 3.0).unwrap();
         assert_eq!(run.crossings().len(), reference.crossings().len(), "{method}");
         for (found, expected) in run.crossings().iter().zip(reference.crossings()) {
             let (off, miss) =

@@ -341,7 +341,7 @@ impl<'g, 's> Reader<'g, 's> {
                 "write `=`: `==` compares two numbers".to_owned()
             }
             _ if word == "constraint" && (compared("<") || compared(">")) => {
-                "a constraint is an equation: walls and stops that only push are not constraints; a steep potential stands for them, or `event … , stop` ends the run there".to_owned()
+                "a constraint is an equation: walls and stops that only push are not constraints; a steep potential stands for them, `event …, set …` bounces off them, and `event …, stop` ends the run there".to_owned()
             }
             _ if word == "event" && (compared("<") || compared(">")) => {
                 "an event is where two sides become equal: write `=`, and `, rising` or `, falling` for one direction".to_owned()

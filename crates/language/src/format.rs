@@ -66,6 +66,7 @@ const WORDS: &[&str] = &[
     "scaled",
     "section",
     "segments",
+    "set",
     "sphere",
     "spinning",
     "spring",

@@ -38,6 +38,8 @@ pub(crate) struct Reader<'g, 's> {
     /// The same, to be found quickly, and how many momenta have names.
     pub(crate) numbered: HashMap<String, usize>,
     pub(crate) momenta: usize,
+    /// States of first order.
+    pub(crate) states: Vec<String>,
     /// Points of bodies that have a name, and joints, whose names are those of the points that they hold together.
     pub(crate) points: HashMap<String, End<'g>>,
     /// The joints and springs.
@@ -83,9 +85,9 @@ const DEEPEST: usize = 200;
 const MOST_ERRORS: usize = 200;
 
 /// Statements that declare the name they begin with, and some of them more after commas.
-pub(crate) const DECLARING: [&str; 13] = [
-    "param", "coord", "momentum", "input", "let", "particle", "point", "body", "joint", "mesh", "atoms",
-    "field", "network",
+pub(crate) const DECLARING: [&str; 14] = [
+    "param", "coord", "momentum", "state", "input", "let", "particle", "point", "body", "joint", "mesh",
+    "atoms", "field", "network",
 ];
 
 /// Statements that look at a run, in which energies have names.
@@ -152,6 +154,7 @@ pub fn read_in<'g>(
         coordinates: Vec::new(),
         numbered: HashMap::default(),
         momenta: 0,
+        states: Vec::new(),
         constraints: Vec::new(),
         unnamed: HashMap::default(),
         names: HashMap::default(),
@@ -317,16 +320,27 @@ impl<'g, 's> Reader<'g, 's> {
         parser: &mut Parser<'g, 's>,
         role: Role,
     ) -> Result<(String, Span), Diagnostic> {
+        let mut ahead = parser.clone();
+        let (name, span) = ahead.name()?;
+        if ahead.peek().kind == Kind::Sign("'") {
+            let primed = span.to(ahead.peek().span);
+            return Err(Diagnostic::at(primed, format!("`{name}'` cannot be declared"))
+                .help(format!("declare `{name}`: its rate `{name}'` comes with it")));
+        }
+        self.new_name_with_rate(parser, role)
+    }
+
+    /// The same, where its rate may follow.
+    pub(crate) fn new_name_with_rate(
+        &self,
+        parser: &mut Parser<'g, 's>,
+        role: Role,
+    ) -> Result<(String, Span), Diagnostic> {
         let quoted = parser.peek().kind == Kind::Quoted;
         let (name, span) = parser.name()?;
         let bad = |why: &str, help: &str| {
             Err(Diagnostic::at(span, format!("`{name}` cannot be {}: {why}", role.what())).help(help))
         };
-        if parser.peek().kind == Kind::Sign("'") {
-            let primed = span.to(parser.peek().span);
-            return Err(Diagnostic::at(primed, format!("`{name}'` cannot be declared"))
-                .help(format!("declare `{name}`: its rate `{name}'` comes with it")));
-        }
         if let Some((first, place)) = self.names.get(&*name) {
             let wrong = Diagnostic::at(span, format!("`{name}` is already {}", first.what()));
             return Err(wrong.related(*place, "declared here").help("choose another name"));
@@ -563,6 +577,13 @@ impl<'g, 's> Reader<'g, 's> {
         }
         if self.setup.drawing.parts.is_empty() {
             self.setup.drawing = crate::picture::picture(&mut self);
+        }
+        // A state is what people want to see of it; what it is the rate of is recorded anyway.
+        for name in std::mem::take(&mut self.states) {
+            if !self.setup.outputs.iter().any(|output| output.name == name) {
+                let value = self.graph.symbol(&name);
+                self.setup.outputs.push(Term { name, value });
+            }
         }
         self.setup.about = about(self.source).to_owned();
         let mut names = self.scope.glossary();

@@ -33,6 +33,8 @@ pub struct Setup<'g> {
     pub drawing: Drawing,
     /// The meshes whose nodes move.
     pub meshes: Vec<MovingMesh>,
+    /// Inputs that are tables, with the first and the last time of each, but for those that are held before and after.
+    pub tables: Vec<(String, [f64; 2])>,
     /// Potential energies that are networks.
     pub networks: Vec<NetworkTerm>,
     /// Outputs that are what their names say: coordinates, velocities, momenta and places.
@@ -114,6 +116,8 @@ pub struct Event<'g> {
     pub direction: Direction,
     /// Whether the run ends there.
     pub stop: bool,
+    /// Coordinates, velocities or momenta that are set anew there, all at once, by the state before.
+    pub sets: Vec<Term<'g>>,
 }
 
 /// Which way an expression passes 0.
@@ -128,8 +132,8 @@ pub enum Direction {
     Falling,
 }
 
-rebind!(Setup { model, start, outputs, invariants, events; about, loose, plan, drawing, meshes, networks, plain, source_map });
-rebind!(Event { value; name, direction, stop });
+rebind!(Setup { model, start, outputs, invariants, events; about, loose, plan, drawing, meshes, tables, networks, plain, source_map });
+rebind!(Event { value, sets; name, direction, stop });
 
 impl<'g> Setup<'g> {
     /// A model that starts at rest at the origin.
@@ -146,6 +150,7 @@ impl<'g> Setup<'g> {
             events: Vec::new(),
             drawing: Drawing::default(),
             meshes: Vec::new(),
+            tables: Vec::new(),
             networks: Vec::new(),
             plain: HashSet::new(),
             source_map: SourceMap::default(),

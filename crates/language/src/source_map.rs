@@ -49,6 +49,8 @@ pub(crate) enum Mention {
     Force,
     /// What an input is.
     Input,
+    /// The rate of a state.
+    State,
     /// Where a start sets something.
     Start,
     /// Where something is given an absolute tolerance.
@@ -88,6 +90,7 @@ impl SourceMap {
             Site::Gravity => self.find(Mention::Gravity, ""),
             Site::Term(kind, name) => self.term(*kind, name),
             Site::Force(coordinate) => self.find(Mention::Force, coordinate),
+            Site::State(name) => self.find(Mention::State, name).or_else(|| self.find(Mention::Name, name)),
             Site::Input(name) => self.find(Mention::Input, name).or_else(|| self.find(Mention::Name, name)),
             Site::Held(name) => self.find(Mention::Term(TermKind::Constraint), name),
             Site::Matrix(_) => None,
@@ -223,6 +226,20 @@ impl<'g> Setup<'g> {
             .maybe_at(self.source_map.find(Mention::Tolerance, name))
             .help("tolerances are of coordinates that move freely, and of their momenta")
             .into()
+    }
+
+    /// An error that an input leads to.
+    #[must_use]
+    pub fn explain_input(&self, input: &str, message: &str) -> Errors {
+        let wrong = Diagnostic::of_all(message).maybe_at(self.source_map.find(Mention::Input, input));
+        self.source_map.sheets.traced_all(wrong).into()
+    }
+
+    /// An error that an event leads to.
+    #[must_use]
+    pub fn explain_event(&self, event: &str, message: &str) -> Errors {
+        let wrong = Diagnostic::of_all(message).maybe_at(self.source_map.find(Mention::Event, event));
+        self.source_map.sheets.traced_all(wrong).into()
     }
 
     /// An error that a clause of `run`, such as "method", leads to.

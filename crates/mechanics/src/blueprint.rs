@@ -1,6 +1,6 @@
 //! From equations to a system: which expressions become kernels.
 
-use crate::check::gravity_on;
+use crate::check::{gravity_on, state_of};
 use crate::constraint::Level;
 use crate::energy::sum::{OpaqueTerm, SystemEnergies, SystemEnergy, SystemEnergyKind};
 use crate::energy::{Energy, Potential};
@@ -57,6 +57,8 @@ pub(crate) struct Blueprint<'g> {
     pub(crate) constraints: Vec<(String, Level)>,
     /// Coordinates that are held, and by what.
     pub(crate) held: Vec<(String, String)>,
+    /// Places of coordinates whose rates are states, with the names of these.
+    pub(crate) states: Vec<(usize, String)>,
     /// Where declared coordinates stand, the held ones after the others, if there are any; empty else.
     pub(crate) declared: Vec<u32>,
     pub(crate) reactions: ReactionLayout,
@@ -203,7 +205,9 @@ impl<'g> Equations<'g> {
             dissipative: nonzero(&self.resistances)
                 || !self.losses.is_empty()
                 || self.nodes.as_ref().is_some_and(LumpedNodes::is_damped),
-            forced: nonzero(&self.drives) || self.nodes.as_ref().is_some_and(LumpedNodes::is_driven),
+            forced: nonzero(&self.drives)
+                || !self.states.is_empty()
+                || self.nodes.as_ref().is_some_and(LumpedNodes::is_driven),
             forces_depend_on_velocities: self.forces_depend_on_velocities(),
             linear_damping,
             explicit: is_explicit,
@@ -238,6 +242,7 @@ impl<'g> Equations<'g> {
             damped,
             constraints: self.constraints.iter().map(|c| (c.name.clone(), c.level)).collect(),
             held: self.held.iter().map(|(q, by)| (q.to_string(), by.clone())).collect(),
+            states: self.states.iter().map(|&i| (self.place(i), state_of(self.coordinates[i]))).collect(),
             declared: self.declared_places(),
             constraints_work: constrained && self.constraints_work(),
             reactions: self.reactions.layout(self.held.len(), self.nodes.as_ref()),
@@ -439,21 +444,25 @@ impl<'g> Equations<'g> {
     fn hamiltonian_plans(&self, h: Expr<'g>) -> (Plans<'g>, Inverse) {
         use Space::Phase;
         let (q, p) = (&self.coordinates, &self.momenta);
-        let rates = h.gradient(p);
+        let moving = self.moving(h);
+        let rates = moving.gradient(p);
         let mut tangent = Symmetric::zero(self.degrees());
-        h.hessian(p).into_iter().for_each(|Entry { row, column, value }| tangent.add(row, column, value));
+        moving
+            .hessian(p)
+            .into_iter()
+            .for_each(|Entry { row, column, value }| tangent.add(row, column, value));
         let entries: Vec<_> = tangent.entries().map(|(.., value)| value).collect();
         let linear = !depend(&entries, p);
         let pattern = tangent.entries().map(|(i, j, _)| (i, j)).collect();
         let forces = self.in_phase_space(&self.formula_momentum_rates(), &rates);
 
-        let moving = q.iter().zip(&rates).chain(p.iter().zip(&forces)).map(|(&x, &dx)| (x, dx));
-        let direction: Vec<_> = moving.chain([(self.time, self.graph.number(1.0))]).collect();
+        let moves = q.iter().zip(&rates).chain(p.iter().zip(&forces)).map(|(&x, &dx)| (x, dx));
+        let direction: Vec<_> = moves.chain([(self.time, self.graph.number(1.0))]).collect();
         let accelerations = jvp(&rates, &direction);
 
         let rest: Vec<_> = p.iter().map(|&p| (p, self.graph.number(0.0))).collect();
         let potential = self.potential_total() + self.total(&self.direct).substitute(&rest);
-        let lagrangian = self.products(p, &rates) - h;
+        let lagrangian = self.products(p, &h.gradient(p)) - h;
         let driven = h.derivative(self.time);
         let balance = self.balance(h - potential, potential, lagrangian, h, driven, &rates);
         let balance = self.in_phase_space(&balance, &rates);
@@ -489,7 +498,7 @@ impl<'g> Equations<'g> {
         let shares = self.kinetic.iter().map(|t| t.value).chain(potential_shares);
         let shares = shares.chain(self.direct.iter().map(|t| t.value));
         let lost = self.reactions.lost.unwrap_or(zero) - self.products(&self.resistances, v);
-        let forces = self.products(&self.forces(), v);
+        let forces = self.products(&self.working_forces(), v);
         shares.chain([kinetic, potential, l, h, lost, forces, driven]).collect()
     }
 

@@ -20,6 +20,8 @@ pub(crate) enum Kind {
     Momentum,
     Input,
     Definition,
+    /// A state of first order, or the coordinate whose rate it is.
+    State,
 }
 
 impl Kind {
@@ -32,6 +34,7 @@ impl Kind {
             Kind::Momentum => "a momentum",
             Kind::Input => "an input",
             Kind::Definition => "a definition",
+            Kind::State => "a state of first order",
         }
     }
 
@@ -41,6 +44,7 @@ impl Kind {
             Kind::Velocity => "state a velocity-dependent energy as a Lagrangian term",
             Kind::Momentum => "momenta belong into a Hamiltonian",
             Kind::Input => "inputs act through forces",
+            Kind::State => "states act through forces",
             Kind::Parameter | Kind::Time | Kind::Coordinate | Kind::Definition => "it must be constant",
         }
     }
@@ -48,7 +52,7 @@ impl Kind {
 
 /// Checks everything that can be seen from names alone.
 pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
-    if model.coordinates.is_empty() {
+    if model.coordinates.len() == model.states.len() {
         return Err(ModelError::NoCoordinates);
     }
     let declared = declared(symbols(model))?;
@@ -203,8 +207,12 @@ pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
         if !matches!(declared.get(&coordinate.id()), Some((_, Coordinate))) {
             return Err(ModelError::ForceOnUnknown { name: coordinate.to_string() });
         }
-        let allowed = &[Parameter, Time, Coordinate, Velocity, Input];
+        let allowed = &[Parameter, Time, Coordinate, Velocity, Input, Kind::State];
         check(Site::Force(coordinate.to_string()), force, allowed)?;
+    }
+    for &(integral, rate) in &model.states {
+        let allowed = &[Parameter, Time, Coordinate, Velocity, Input, Kind::State];
+        check(Site::State(state_of(integral)), rate, allowed)?;
     }
     let known: FxHashMap<Id, Expr<'_>> = match model.held.is_empty() {
         true => FxHashMap::default(),
@@ -258,9 +266,13 @@ fn repeated<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
 /// The symbols of a model with their kinds.
 fn symbols<'g>(model: &Model<'g>) -> impl Iterator<Item = (Expr<'g>, Kind)> {
     let parameters = model.parameters.iter().map(|(s, _)| (*s, Kind::Parameter));
-    let coordinates = model.coordinates.iter().map(|&s| (s, Kind::Coordinate));
-    let velocities = model.coordinates.iter().map(|&q| (rate(q), Kind::Velocity));
-    let momenta = model.all_momenta().into_iter().map(|s| (s, Kind::Momentum));
+    let states: FxHashSet<Id> = model.states.iter().map(|(integral, _)| integral.id()).collect();
+    let of = move |q: Expr<'g>, kind| if states.contains(&q.id()) { Kind::State } else { kind };
+    let (of_rate, of_momentum) = (of.clone(), of.clone());
+    let coordinates = model.coordinates.iter().map(move |&q| (q, of(q, Kind::Coordinate)));
+    let velocities = model.coordinates.iter().map(move |&q| (rate(q), of_rate(q, Kind::Velocity)));
+    let momenta = model.all_momenta().into_iter().zip(&model.coordinates);
+    let momenta = momenta.map(move |(p, &q)| (p, of_momentum(q, Kind::Momentum)));
     let inputs = model.inputs.iter().map(|&s| (s, Kind::Input));
     let definitions = model.definitions.iter().map(|(s, _)| (*s, Kind::Definition));
     let time = [(model.time, Kind::Time)].into_iter();
@@ -277,7 +289,11 @@ pub(crate) fn declared<'g>(
     symbols: impl Iterator<Item = (Expr<'g>, Kind)>,
 ) -> Result<Declared<'g>, ModelError> {
     let symbols: Vec<_> = symbols.collect();
-    let named: Vec<_> = symbols.iter().filter(|(_, kind)| *kind != Kind::Velocity).copied().collect();
+    let is_rate = |(symbol, kind): &(Expr<'g>, Kind)| match kind {
+        Kind::State => symbol.to_string().ends_with('\''),
+        kind => *kind == Kind::Velocity,
+    };
+    let named: Vec<_> = symbols.iter().filter(|named| !is_rate(named)).copied().collect();
     let names = Names::of(&named.iter().map(|(symbol, _)| *symbol).collect::<Vec<_>>());
     if let Some((place, name)) = names.firsts().find(|(_, name)| !is_plain(name)) {
         return Err(ModelError::BadName { name, what: named[place].1.what() });
@@ -299,6 +315,12 @@ fn is_plain(name: &str) -> bool {
     first.is_some_and(|token| token.kind == TokenKind::Name && token.span == whole)
 }
 
+/// The name of the state whose integral a coordinate is.
+pub(crate) fn state_of(integral: Expr<'_>) -> String {
+    let name = integral.to_string();
+    name.strip_prefix("int_").unwrap_or(&name).to_owned()
+}
+
 /// Checks that all defaults are finite.
 pub(crate) fn parameters(list: &[(Expr<'_>, f64)]) -> Result<(), ModelError> {
     match list.iter().find(|(_, value)| !value.is_finite()) {
@@ -309,8 +331,9 @@ pub(crate) fn parameters(list: &[(Expr<'_>, f64)]) -> Result<(), ModelError> {
 
 /// Checks that the motion is stated, and one way only.
 fn statement(model: &Model<'_>) -> Result<(), ModelError> {
-    if model.momenta.len() > model.coordinates.len() {
-        let (momenta, coordinates) = (model.momenta.len(), model.coordinates.len());
+    let coordinates = model.coordinates.len() - model.states.len();
+    if model.momenta.len() > coordinates {
+        let momenta = model.momenta.len();
         return Err(ModelError::MomentaCount { momenta, coordinates });
     }
     let other = [&model.kinetic, &model.lagrangian].into_iter().flatten().map(|t| t.name.clone());
@@ -349,7 +372,11 @@ pub(crate) fn uses<'g>(
                 return Err(ModelError::UnknownName { place, name, nearest });
             }
             Some((_, kind)) if !allowed.contains(kind) => {
-                let (name, what, remedy) = (name(), kind.what(), kind.remedy());
+                let name = match kind {
+                    Kind::State => state_of(graph.at(id)).trim_end_matches('\'').to_owned(),
+                    _ => name(),
+                };
+                let (what, remedy) = (kind.what(), kind.remedy());
                 return Err(ModelError::MisplacedName { place, name, what, remedy });
             }
             Some(_) => {}

@@ -80,7 +80,7 @@ impl<'g> Model<'g> {
         }
         let losses = model.losses.iter_mut().flat_map(|d| d.elements.expressions_mut());
         losses.for_each(&replace);
-        for (_, value) in model.forces.iter_mut().chain(&mut model.stated_inputs) {
+        for (_, value) in model.forces.iter_mut().chain(&mut model.states).chain(&mut model.stated_inputs) {
             replace(value);
         }
         model.known = list;

@@ -63,6 +63,8 @@ pub struct Equations<'g> {
     pub losses: Vec<ElementDissipation<'g>>,
     /// The other generalized forces Q(q, v, t, u) on each coordinate.
     pub drives: Vec<Expr<'g>>,
+    /// The places of coordinates whose rates are states of first order: what drives these are the rates of the states.
+    pub states: Vec<usize>,
     /// Constraints: those of positions, then those of velocities.
     pub constraints: Vec<Constraint<'g>>,
     /// Nodes that are computed from numbers, if there are any.
@@ -114,7 +116,7 @@ rebind!(Equations {
     definitions,
     names,
     statement;
-    places
+    places, states
 });
 
 impl Rebind for Statement<'_> {
@@ -153,6 +155,9 @@ impl<'g> Equations<'g> {
             // The check of names refuses forces on anything else.
             drives[places[&coordinate.id()]] += *value;
         }
+        for (integral, rate) in &model.states {
+            drives[places[&integral.id()]] += *rate;
+        }
 
         let kinetic = model.kinetic_terms();
         let potential = model.potential_terms();
@@ -161,7 +166,12 @@ impl<'g> Equations<'g> {
         } else {
             let formulas = potential.iter().filter_map(Potential::formula);
             let h = graph.sum(model.hamiltonian.iter().map(|t| t.value).chain(formulas));
-            check::all_used(&coordinates, &momenta, h)?;
+            let states = model.state_places();
+            let others = |list: &[Expr<'g>]| {
+                let others = list.iter().enumerate().filter(|(i, _)| !states.contains(i));
+                others.map(|(_, symbol)| *symbol).collect::<Vec<_>>()
+            };
+            check::all_used(&others(&coordinates), &others(&momenta), h)?;
             Statement::Hamiltonian(h)
         };
         let constraints = constraint::derive(model)?;
@@ -184,6 +194,7 @@ impl<'g> Equations<'g> {
             resistances,
             losses: model.losses.clone(),
             drives,
+            states: model.state_places(),
             constraints,
             nodes,
             held,
@@ -277,7 +288,7 @@ impl<'g> Equations<'g> {
     #[must_use]
     pub fn velocities_of_momenta(&self) -> Option<Vec<Expr<'g>>> {
         match &self.statement {
-            Statement::Hamiltonian(h) => Some(h.gradient(&self.momenta)),
+            Statement::Hamiltonian(h) => Some(self.moving(*h).gradient(&self.momenta)),
             Statement::Lagrangian(l) if l.quadratic => {
                 let rest = self.momenta.iter().zip(l.momenta_at_rest(&self.velocities));
                 let moving: Vec<_> = rest.map(|(&p, a)| p - a).collect();
@@ -285,6 +296,19 @@ impl<'g> Equations<'g> {
             }
             Statement::Lagrangian(_) => None,
         }
+    }
+
+    /// A Hamiltonian with what makes states move, which is no energy.
+    pub(crate) fn moving(&self, h: Expr<'g>) -> Expr<'g> {
+        let squares = self.states.iter().map(|&i| 0.5 * (self.momenta[i] * self.momenta[i]));
+        self.graph.sum([h].into_iter().chain(squares))
+    }
+
+    /// The generalized forces that act on what has energy: not those of states.
+    pub(crate) fn working_forces(&self) -> Vec<Expr<'g>> {
+        let mut forces = self.forces();
+        self.states.iter().for_each(|&i| forces[i] = self.graph.number(0.0));
+        forces
     }
 
     /// (q̇, ṗ) as functions of (q, p, t, u), where they can be written down; without the forces of constraints.

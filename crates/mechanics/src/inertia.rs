@@ -21,8 +21,11 @@ pub(crate) fn check<'g>(
     shape: impl FnOnce() -> Option<Symmetric<'g>>,
     probe: &Probe<'g>,
 ) -> Result<Inversion, ModelError> {
-    let velocities: Vec<_> = model.coordinates.iter().map(|&q| rate(q)).collect();
-    all_used(&model.coordinates, &velocities, lagrangian)?;
+    // States have neither an energy nor need one.
+    let is_state = |q: &Expr<'g>| model.states.iter().any(|(integral, _)| integral == q);
+    let coordinates: Vec<_> = model.coordinates.iter().copied().filter(|q| !is_state(q)).collect();
+    let velocities: Vec<_> = coordinates.iter().map(|&q| rate(q)).collect();
+    all_used(&coordinates, &velocities, lagrangian)?;
     let mut moved = vec![false; mass.size()];
     mass.entries().for_each(|(i, j, _)| (moved[i], moved[j]) = (true, true));
     if let Some((&q, _)) = model.coordinates.iter().zip(moved).find(|(_, moved)| !moved) {

@@ -72,11 +72,15 @@ impl<'g> Lagrangian<'g> {
         let probe = Probe::new(graph, &model.parameters);
         // What particles do not cover: energies written directly.
         let direct = sum(&model.kinetic) + sum(&model.lagrangian);
-        let tree = if direct.hessian(&v).is_empty() { Tree::find(model) } else { None };
+        // States have inertia without energy, which no particle has.
+        let places = model.state_places();
+        let of_particles_only = direct.hessian(&v).is_empty() && places.is_empty();
+        let tree = if of_particles_only { Tree::find(model) } else { None };
         let mut mass = particle_mass(model, tree.as_ref(), &probe);
         let of_particles = &kinetic[..kinetic.len() - model.kinetic.len()];
         let moving = kinetic_energy(model, &mass, sum(of_particles), &v);
         direct.hessian(&v).into_iter().for_each(|Entry { row, column, value }| mass.add(row, column, value));
+        places.iter().for_each(|&i| mass.add(i, i, graph.number(1.0)));
         let value = moving + direct - formulas(potential);
         let gradient = value.gradient(q);
 
@@ -109,7 +113,8 @@ impl<'g> Lagrangian<'g> {
         let whole_loads =
             gradient.iter().zip(along(&whole_momenta, q, time)).map(|(&slope, rate)| slope - rate);
         let loads = shorter(loads, whole_loads.collect());
-        let momenta = shorter(momenta.collect(), whole_momenta);
+        let mut momenta = shorter(momenta.collect(), whole_momenta);
+        places.iter().for_each(|&i| momenta[i] = v[i]);
 
         let entries: Vec<_> = mass.entries().map(|(.., value)| value).collect();
         let quadratic = !depend(&entries, &v);
@@ -117,7 +122,11 @@ impl<'g> Lagrangian<'g> {
             let mut equal = model.clone();
             let inertias = equal.particles.iter_mut().flat_map(|p| &mut p.inertias);
             inertias.for_each(|m| *m = m.like(1.0));
-            direct.hessian(&v).is_empty().then(|| particle_mass(&equal, None, &probe))
+            direct.hessian(&v).is_empty().then(|| {
+                let mut shape = particle_mass(&equal, None, &probe);
+                places.iter().for_each(|&i| shape.add(i, i, graph.number(1.0)));
+                shape
+            })
         };
         let inversion = inertia::check(model, &mass, value, shape, &probe)?;
         let fast = Variables::new(graph, &v);
@@ -285,6 +294,13 @@ fn masses<'g>(model: &Model<'g>) -> Vec<((usize, usize), Expr<'g>)> {
 }
 
 impl<'g> Model<'g> {
+    /// Where the coordinates are whose rates are states.
+    pub(crate) fn state_places(&self) -> Vec<usize> {
+        let is_state = |q: &Expr<'g>| self.states.iter().any(|(integral, _)| integral == q);
+        let places = self.coordinates.iter().enumerate().filter(|(_, q)| is_state(q));
+        places.map(|(i, _)| i).filter(|_| !self.states.is_empty()).collect()
+    }
+
     /// Kinetic energies: ½ Σ m ẋ² of each particle, then those written directly.
     pub(crate) fn kinetic_terms(&self) -> Vec<Term<'g>> {
         let motion = motion(&self.coordinates, self.time);

@@ -118,7 +118,7 @@ pub use lumped::Lumped;
 pub use lumped::coupling::MassMatrix;
 pub use lumped::split::{LumpedBlock, LumpedCoordinate, LumpedNodes};
 pub use matrix::{Factor, Symmetric};
-pub use model::{Model, Particle, Term};
+pub use model::{Model, Particle, Term, integral};
 pub use observe::{Observable, Observed};
 pub use parameters::Revision;
 pub use ports::Ports;

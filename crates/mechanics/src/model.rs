@@ -9,7 +9,7 @@ use crate::held::Hold;
 use crate::lumped::Lumped;
 use crate::system::System;
 use leastaction_expr::{BlockError, Expr, Glossary, Graph, Id, IntoExpr, SymbolBlock, jvp, rebind};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -36,6 +36,12 @@ pub struct Particle<'g> {
 
 rebind!(Term { value; name });
 rebind!(Particle { inertias, position; name });
+
+/// The name of the coordinate whose rate a state is.
+#[must_use]
+pub fn integral(state: &str) -> String {
+    format!("int_{state}")
+}
 
 /// A mechanical model: coordinates and energies, in any combination.
 ///
@@ -76,6 +82,8 @@ pub struct Model<'g> {
     /// Dissipation over elements.
     pub(crate) losses: Vec<ElementDissipation<'g>>,
     pub(crate) forces: Vec<(Expr<'g>, Expr<'g>)>,
+    /// States of first order: the coordinate whose rate each is, and the rate of the state.
+    pub(crate) states: Vec<(Expr<'g>, Expr<'g>)>,
     /// What must be zero.
     pub(crate) constraints: Vec<Term<'g>>,
     /// Coordinates that are to be held.
@@ -92,7 +100,7 @@ pub struct Model<'g> {
 
 rebind!(Model {
     graph, time, parameters, definitions, coordinates, momenta, inputs, stated_inputs, particles, lumped, bodies, gravity, kinetic, potential, lagrangian,
-    hamiltonian, dissipation, losses, forces, constraints, holds, held, declared, known, names;
+    hamiltonian, dissipation, losses, forces, states, constraints, holds, held, declared, known, names;
     defaults, gravity_dimensions, groups
 });
 
@@ -123,6 +131,7 @@ impl<'g> Model<'g> {
             dissipation: Vec::new(),
             losses: Vec::new(),
             forces: Vec::new(),
+            states: Vec::new(),
             constraints: Vec::new(),
             holds: Vec::new(),
             held: Vec::new(),
@@ -462,6 +471,47 @@ impl<'g> Model<'g> {
         self.forces.push((coordinate, value.into_expr(self.graph)));
     }
 
+    /// Declares a state of first order, z, such as a current, a temperature, what a filter holds, or a sum that a controller keeps; [`Model::set_rate`] says
+    /// how it changes. Forces, rates of states and whatever observes a run may depend on it; energies and constraints may not. It has no energy.
+    ///
+    /// It is carried as the rate of a coordinate of its own, `int_z`, which therefore is its integral over time, with the momentum `p_int_z`, which is z. So every method
+    /// that takes forces which depend on velocities takes states.
+    ///
+    /// ```
+    /// # use leastaction_expr::Graph;
+    /// # use leastaction_mechanics::Model;
+    /// // A mass that is pushed by a filtered signal.
+    /// let graph = Graph::new();
+    /// let mut model = Model::new(&graph);
+    /// let x = model.coordinate("x");
+    /// model.particle("cart", 2.0, [x]);
+    /// let z = model.state("z");
+    /// model.set_rate(z, (1.0 - z) / 0.1);
+    /// model.force(x, 5.0 * z);
+    /// let mut dynamics = model.system()?.dynamics()?;
+    /// let (start, mut rates) = (dynamics.start(&[("z", 0.5)])?, [0.0; 4]);
+    /// dynamics.rates(&[0.0], &start.block(), &mut rates)?;
+    /// assert_eq!(rates, [0.0, 0.5, 2.5, 5.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn state(&mut self, name: &str) -> Expr<'g> {
+        let integral = self.coordinate(&integral(name));
+        self.states.push((integral, self.number(0.0)));
+        self.define(name, rate(integral))
+    }
+
+    /// Says how a state changes, by coordinates, velocities, states, inputs, time and parameters. Without, it stays as it is.
+    ///
+    /// # Panics
+    /// If there is no such state.
+    pub fn set_rate(&mut self, state: Expr<'g>, value: impl IntoExpr<'g>) {
+        let value = value.into_expr(self.graph);
+        let integral = self.definitions.iter().find(|(name, _)| *name == state).map(|(_, value)| *value);
+        let found = self.states.iter_mut().find(|(coordinate, _)| Some(rate(*coordinate)) == integral);
+        let Some((_, rate)) = found else { unreachable!("`{state}` is declared by `Model::state`") };
+        *rate = value;
+    }
+
     /// Demands that two expressions of coordinates, time and parameters are equal; or, if velocities appear, that the motion
     /// obeys a relation which is linear in them, as a wheel does that rolls without slipping.
     ///
@@ -498,9 +548,13 @@ impl<'g> Model<'g> {
 
     /// The momentum of every coordinate, named or not.
     pub(crate) fn all_momenta(&self) -> Vec<Expr<'g>> {
-        let unnamed = self.coordinates.iter().skip(self.momenta.len());
-        let unnamed = unnamed.map(|q| q.prefixed("p_").unwrap_or(*q));
-        self.momenta.iter().copied().chain(unnamed).collect()
+        let mut named = self.momenta.iter().copied();
+        let states: FxHashSet<Id> = self.states.iter().map(|(integral, _)| integral.id()).collect();
+        let name = |q: &Expr<'g>| {
+            let named = if states.contains(&q.id()) { None } else { named.next() };
+            named.or_else(|| q.prefixed("p_")).unwrap_or(*q)
+        };
+        self.coordinates.iter().map(name).collect()
     }
 
     fn term(&self, name: &str, value: impl IntoExpr<'g>) -> Term<'g> {

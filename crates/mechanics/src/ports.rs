@@ -228,6 +228,7 @@ impl<'g> Ports<'g> {
             damped: Vec::new(),
             constraints: Vec::new(),
             held: Vec::new(),
+            states: Vec::new(),
             declared: Vec::new(),
             reactions: ReactionLayout::default(),
             constraints_work: false,

@@ -108,7 +108,16 @@ impl Dynamics {
             let mut kinds = kinds.iter().enumerate();
             kinds.find_map(|(kind, names)| Some((kind, names.position(name)?)))
         };
+        let mut states = Vec::new();
         for &(name, value) in values {
+            if let Some((place, _)) = system.states().iter().find(|(_, state)| state == name) {
+                finite(|| StartQuantity::Given(name.to_owned()), value)?;
+                if states.iter().any(|(other, _)| other == place) {
+                    return Err(StartError::Twice { name: name.to_owned() });
+                }
+                states.push((*place, value));
+                continue;
+            }
             let Some((kind, i)) = place(name) else {
                 if self.is_loose(name) {
                     continue; // nobody gave it
@@ -155,7 +164,13 @@ impl Dynamics {
                 spin: None,
             }]);
         }
-        let conjugate = if by_velocities { v } else { p };
+        let mut conjugate = if by_velocities { v } else { p };
+        // The momentum of what a state is the rate of is that rate.
+        for (place, value) in states {
+            if conjugate[place].replace(value).is_some() {
+                return Err(StartError::Twice { name: system.velocities().at(place) });
+            }
+        }
         let mut block: Vec<f64> = q.into_iter().chain(conjugate).map(Option::unwrap_or_default).collect();
         let started = self.start_block(t, by_velocities, &mut block);
         self.loose = loose;

@@ -146,7 +146,7 @@ impl<'g> Equations<'g> {
         let cyclic = |&i: &usize| {
             flat[i] && !read[self.place(i)] && !(any && jumps(&[value], &self.coordinates[i..=i]))
         };
-        (0..self.degrees()).filter(cyclic).collect()
+        (0..self.degrees()).filter(cyclic).filter(|i| !self.states.contains(i)).collect()
     }
 
     /// The conserved quantities that follow from symmetries: energy if nothing depends on time and no force acts, and the momenta
@@ -160,7 +160,8 @@ impl<'g> Equations<'g> {
             Statement::Lagrangian(l) => l.value,
         };
         let unforced = probe.zeros(&forces);
-        let free = unforced.iter().all(|&zero| zero);
+        // What only states feel changes no energy.
+        let free = unforced.iter().enumerate().all(|(i, &zero)| zero || self.states.contains(&i));
         let timeless = !jumps(&[value], &[self.time]) && probe.is_zero(value.derivative(self.time));
         let timeless = timeless && !self.others_depend_on_time();
         let driven = self.nodes.as_ref().is_some_and(|nodes| nodes.is_damped() || nodes.is_driven());
@@ -169,7 +170,7 @@ impl<'g> Equations<'g> {
         let rates: Vec<_> = self.constraints.iter().map(|c| c.rate).collect();
         let bound: FxHashSet<_> =
             jacobian(&rates, &self.velocities).iter().map(|entry| entry.column).collect();
-        let lone = |i: &usize| unforced[*i] && !bound.contains(i);
+        let lone = |i: &usize| unforced[*i] && !bound.contains(i) && !self.states.contains(i);
         let momenta = self.cyclic().into_iter().filter(lone).map(Conserved::Momentum);
         energy.then_some(Conserved::Energy).into_iter().chain(momenta).collect()
     }
@@ -178,7 +179,7 @@ impl<'g> Equations<'g> {
     #[must_use]
     pub fn is_separable(&self) -> bool {
         let moving = match &self.statement {
-            Statement::Hamiltonian(h) => h.gradient(&self.momenta),
+            Statement::Hamiltonian(h) => self.moving(*h).gradient(&self.momenta),
             // p must not mix q and v: neither the mass matrix nor the momenta at rest may depend on q.
             Statement::Lagrangian(l) => l.momenta.clone(),
         };
@@ -199,7 +200,7 @@ impl<'g> Equations<'g> {
             return false;
         }
         let (moving, conjugate) = match &self.statement {
-            Statement::Hamiltonian(h) => (h.gradient(&self.momenta), &self.momenta),
+            Statement::Hamiltonian(h) => (self.moving(*h).gradient(&self.momenta), &self.momenta),
             Statement::Lagrangian(l) => (l.momenta.clone(), &self.velocities),
         };
         let outside = [&[self.time], self.inputs.as_slice()].concat();

@@ -38,6 +38,7 @@ pub(crate) struct Inner {
     damped: Vec<(usize, usize)>,
     constraints: Vec<(String, Level)>,
     held: Vec<(String, String)>,
+    states: Vec<(usize, String)>,
     /// By what coordinates are held, each name once.
     holds: Vec<String>,
     declared: Vec<u32>,
@@ -103,6 +104,7 @@ impl System {
                 constraints: blueprint.constraints,
                 holds: holds(&blueprint.held),
                 held: blueprint.held,
+                states: blueprint.states,
                 declared: blueprint.declared,
                 reactions: blueprint.reactions,
                 constraints_work: blueprint.constraints_work,
@@ -211,6 +213,12 @@ impl System {
     #[must_use]
     pub fn position_constraints(&self) -> usize {
         self.inner.constraints.iter().take_while(|(_, level)| *level == Level::Position).count()
+    }
+
+    /// The [states](crate::Model::state) of first order: the places of the coordinates whose rates they are, and their names.
+    #[must_use]
+    pub fn states(&self) -> &[(usize, String)] {
+        &self.inner.states
     }
 
     /// The coordinates that are held, each with the name of what holds it. They are not among the coordinates.

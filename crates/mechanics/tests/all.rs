@@ -25,4 +25,5 @@ mod reverse;
 mod scale;
 mod series;
 mod start_errors;
+mod states;
 mod symmetry;

@@ -234,6 +234,17 @@ impl Record {
         self.paths.iter().find(|path| path.name == name)
     }
 
+    /// Whether a coordinate is the integral of a state of first order, `int_z` of an output `z` which is its rate: nothing that moves.
+    #[must_use]
+    pub fn is_integral(&self, coordinate: &str) -> bool {
+        let Some(state) = coordinate.strip_prefix("int_") else { return false };
+        let find = |columns: &Columns, name: &str| {
+            columns.iter().find(|column| column.name == name).map(|column| column.values.to_vec())
+        };
+        let rate = find(&self.velocities, &format!("{coordinate}'"));
+        rate.is_some() && rate == find(&self.outputs, state)
+    }
+
     /// How many numbers are not finite.
     #[must_use]
     pub fn not_finite(&self) -> usize {

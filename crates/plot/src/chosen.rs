@@ -6,7 +6,7 @@ use leastaction_output::{ColumnRef, Record};
 /// centre is at `top_x`, `top_y` and, in space, `top_z`. Their places in the record.
 pub(crate) fn telling(record: &Record) -> Vec<usize> {
     let names = record.coordinates.names().iter().zip(0..);
-    names.filter(|(name, _)| !is_node(record, name)).map(|(_, i)| i).collect()
+    names.filter(|(name, _)| !is_node(record, name) && !record.is_integral(name)).map(|(_, i)| i).collect()
 }
 
 fn is_node(record: &Record, name: &str) -> bool {

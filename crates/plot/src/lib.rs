@@ -1,6 +1,6 @@
 //! Pictures of runs: plots and animations.
 //!
-//! A [`Plot`] is a figure of a record, a [`Section`] one of points where orbits pass a surface, a [`Comparison`] one of methods, a [`FittedPlot`] one of measurements, a [`Map`] one of
+//! A [`Plot`] is a figure of a record, a [`Section`] one of points where orbits pass a surface, a [`Comparison`] one of methods, [`Several`] one of what was chosen of several runs, a [`FittedPlot`] one of measurements, a [`Map`] one of
 //! values over a plane, [`Histograms`] of how often values occur, and [`Curves`] of errors and losses; each is written as SVG or PNG. A [`Scene`] turns a drawing and the positions of a moment into shapes of a plane, whatever they are painted on.
 
 #![forbid(unsafe_code)]
@@ -20,6 +20,7 @@ mod motion;
 mod paper;
 mod scene;
 mod section;
+mod several;
 mod solid;
 mod view;
 
@@ -35,5 +36,6 @@ pub use moment::{Moment, positions_at};
 pub use motion::{Energy, Plot};
 pub use scene::{Scene, SceneError, Shape};
 pub use section::{Orbit, Section};
+pub use several::{Choice, Several};
 pub use solid::{Pigment, Relief, Speck};
 pub use view::{Bounds, Fit, View};

@@ -137,7 +137,10 @@ impl Run {
         // No method gets past what is not written.
         let unsaid = matches!(
             error,
-            RunError::Chatter { .. } | RunError::EnergyJump { .. } | RunError::ConstraintCorner { .. }
+            RunError::Chatter { .. }
+                | RunError::EnergyJump { .. }
+                | RunError::ConstraintCorner { .. }
+                | RunError::Reset { .. }
         );
         Some(Diagnosis {
             t: end.t,

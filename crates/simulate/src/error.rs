@@ -5,7 +5,7 @@ use crate::run::Run;
 use crate::section::SectionError;
 use leastaction_catalog::{EntryError, SampleError};
 use leastaction_expr::UnboundSymbol;
-use leastaction_integrate::{DriftError, RunError, UnknownMethod, number};
+use leastaction_integrate::{DriftError, ResetError, RunError, UnknownMethod, number};
 use leastaction_language::Errors;
 use leastaction_mechanics::{EvalError, ModelError, ObserveError, SettingError, StartError};
 use std::fmt;
@@ -119,6 +119,37 @@ pub enum Cause {
     Every {
         /// That time.
         every: f64,
+    },
+    /// An event cannot set what it should.
+    #[error(transparent)]
+    Reset(#[from] ResetError),
+    /// The run is longer than the table of an input.
+    #[error(
+        "the table of the input `{input}` has times from {} to {}, and the run goes from {} to {}: end the run earlier, or write `held` after the table, \
+         so that its first value holds before it and its last one after it",
+        number(.from), number(.to), number(.first), number(.last)
+    )]
+    OutsideTable {
+        /// The input.
+        input: String,
+        /// The first time of the table.
+        from: f64,
+        /// Its last time.
+        to: f64,
+        /// The first time of the run.
+        first: f64,
+        /// Its last time.
+        last: f64,
+    },
+    /// Sections do not follow orbits over resets.
+    #[error(
+        "the event `{event}` of the model sets something, and sections do not follow orbits over that: look for the event `{through}` by `run --event`, and write its crossings by `--events FILE`"
+    )]
+    SectionReset {
+        /// The event.
+        event: String,
+        /// The surface.
+        through: String,
     },
     /// An event or an output that is asked for has the name of another one.
     #[error("two {what}s have the name `{name}`: give another one")]

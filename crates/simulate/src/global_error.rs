@@ -183,7 +183,9 @@ impl Simulation {
         let (trajectory, way) = (&run.trajectory, self.until - self.start.t);
         let t = trajectory.end().t;
         let until = match trajectory.reason() {
-            Reason::Event(_) => t + BEYOND * (t - self.start.t) + 1e-3 * BEYOND * way,
+            Reason::Event(_) | Reason::Accumulated(_) => {
+                t + BEYOND * (t - self.start.t) + 1e-3 * BEYOND * way
+            }
             Reason::Complete | Reason::Interrupted => t,
         };
         Ended { steps: trajectory.work().steps, until }
@@ -296,8 +298,12 @@ impl Run {
     fn compare(&self, companion: &Companion) -> Option<GlobalError> {
         let (simulation, own, other) = (&self.simulation, &self.trajectory, &companion.trajectory);
         let system = simulation.dynamics.system();
-        let event = matches!(own.reason(), Reason::Event(_));
-        let met = event && own.reason() == other.reason();
+        let event = matches!(own.reason(), Reason::Event(_) | Reason::Accumulated(_));
+        let mut met = event && own.reason() == other.reason();
+        if let Reason::Accumulated(_) = own.reason() {
+            // One may end a bounce sooner.
+            met &= own.crossings().len() == other.crossings().len();
+        }
         // Pairs of samples at the same times, the last ones first; and of the events that ended both runs.
         let mut common = Vec::new();
         let (mut ours, mut theirs) = (own.samples().rev().peekable(), other.samples().rev().peekable());

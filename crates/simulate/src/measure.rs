@@ -26,7 +26,7 @@ pub struct Measurements {
     pub energy: Energy,
     /// What was done on it and lost of it, where it is not conserved and that can be told.
     pub work: Option<Balanced>,
-    /// What should not change: the energy first, if it is among them.
+    /// What should not change but for what events set: the energy first, if it is among them.
     pub conserved: Vec<Conserved>,
     /// By how much constraints of positions are violated at most.
     pub position_violation: f64,
@@ -41,8 +41,10 @@ pub struct Measurements {
 pub struct Conserved {
     /// Its name.
     pub name: String,
-    /// By how much it did.
+    /// By how much it did, but for what events set.
     pub drift: Drift,
+    /// What events that set something anew have changed it by, in all.
+    pub brought: f64,
 }
 
 /// The energy along a run.
@@ -60,6 +62,8 @@ pub struct Energy {
     pub drift: Drift,
     /// Whether it should not change.
     pub conserved: bool,
+    /// What events that set something anew have brought, in all, and how often that was; nothing if there are none in the model.
+    pub resets: Option<(f64, usize)>,
 }
 
 /// The balance of energy: it changes by the work that is supplied less what is dissipated.
@@ -84,6 +88,12 @@ impl Balanced {
 }
 
 impl Measurements {
+    /// Whether events set something anew on the way.
+    #[must_use]
+    pub fn was_reset(&self) -> bool {
+        self.energy.resets.is_some_and(|(_, count)| count > 0)
+    }
+
     /// Whether a drift is too large for a result to be trusted.
     #[must_use]
     pub fn is_wrong(drift: f64) -> bool {
@@ -120,11 +130,15 @@ impl Run {
         };
         let energy = self.energy()?;
         let mut conserved = Vec::new();
-        conserved
-            .extend(energy.conserved.then(|| Conserved { name: "energy".to_owned(), drift: energy.drift }));
+        conserved.extend(energy.conserved.then(|| Conserved {
+            name: "energy".to_owned(),
+            drift: energy.drift,
+            brought: energy.resets.map_or(0.0, |(brought, _)| brought),
+        }));
         for (name, what) in &simulation.conserved {
             let drift = trajectory.change(&mut dynamics, *what).map_err(drifted(name))?;
-            conserved.push(Conserved { name: name.clone(), drift });
+            let brought = trajectory.change_of_resets(&mut dynamics, *what)?;
+            conserved.push(Conserved { name: name.clone(), drift, brought });
         }
         let (position_violation, velocity_violation) =
             trajectory.violations(&mut dynamics).map_err(drifted("constraints"))?;
@@ -144,7 +158,7 @@ impl Run {
             warnings.extend(unstable.map(|limit| Warning::Unstable { step: step.abs(), limit }));
         }
         let remedy = if let Pace::Step(_) = simulation.integrator.pace() { "step" } else { "tolerance" };
-        for (i, Conserved { name, drift }) in conserved.iter().enumerate() {
+        for (i, Conserved { name, drift, .. }) in conserved.iter().enumerate() {
             let (name, drift, relative) = (name.clone(), *drift, drift.relative());
             let is_energy = energy.conserved && i == 0;
             if Measurements::is_wrong(relative) {
@@ -223,8 +237,14 @@ impl Run {
     /// The balance of the energy, if there is one.
     fn balanced(&self, energy: &Energy) -> Option<Balanced> {
         let Balance { supplied, dissipated } = self.trajectory.balance()?;
-        let residual = energy.last - energy.first - (supplied - dissipated);
-        let scale = supplied.abs().max(dissipated.abs()).max(energy.drift.scale).max(f64::MIN_POSITIVE);
+        let brought = energy.resets.map_or(0.0, |(brought, _)| brought);
+        let residual = energy.last - energy.first - brought - (supplied - dissipated);
+        let scale = brought
+            .abs()
+            .max(supplied.abs())
+            .max(dissipated.abs())
+            .max(energy.drift.scale)
+            .max(f64::MIN_POSITIVE);
         Some(Balanced { supplied, dissipated, residual, scale })
     }
 
@@ -238,6 +258,9 @@ impl Run {
         let drift = self.trajectory.energy_change(&mut dynamics).map_err(wrong)?;
         let energies = self.trajectory.energies(&mut dynamics)?;
         let [first, last] = [energies.first(), energies.last()].map(|e| e.copied().unwrap_or(f64::NAN));
+        let any = self.simulation.has_resets();
+        let brought = self.trajectory.energy_of_resets(&mut dynamics)?;
+        let resets = any.then(|| (brought, self.trajectory.resets().count()));
         Ok(Energy {
             first,
             last,
@@ -245,6 +268,7 @@ impl Run {
             highest: energies.iter().copied().fold(f64::NEG_INFINITY, f64::max),
             drift,
             conserved: dynamics.system().conserves_energy(),
+            resets,
         })
     }
 }

@@ -3,8 +3,8 @@
 use crate::error::{Cause, PrepareError};
 use crate::overrides::{AskedEvent, Overrides};
 use leastaction_expr::{Expr, UnboundSymbol, rebind};
-use leastaction_integrate::{Event, Integrator};
-use leastaction_language::{Direction, Locate, Setup};
+use leastaction_integrate::{Event, Integrator, Reset};
+use leastaction_language::{Direction, Event as SetupEvent, Locate, Setup};
 use leastaction_mechanics::{
     Dynamics, Equations, Loose, Observable, Projection, SettingError, StartError, State, Statement, Term,
 };
@@ -84,6 +84,15 @@ impl<'g> Problem<'g> {
             })?;
         }
         let until = overrides.until.unwrap_or(setup.plan.until);
+        let restated = |input: &str| overrides.parameters.iter().any(|(name, _)| name == input);
+        setup.tables.retain(|(input, _)| !restated(input));
+        let (first, last) = (until.min(0.0), until.max(0.0));
+        let outside = |covers: &[f64; 2]| first < covers[0] || last > covers[1];
+        if let Some((input, [from, to])) = setup.tables.iter().find(|(_, covers)| outside(covers)) {
+            let cause = Cause::OutsideTable { input: input.clone(), from: *from, to: *to, first, last };
+            let diagnostics = setup.explain_input(input, &cause.to_string());
+            return Err(PrepareError::model(cause, diagnostics));
+        }
         Ok(Problem {
             name: String::new(),
             setup,
@@ -196,16 +205,33 @@ impl<'g> Problem<'g> {
     /// # Errors
     /// [`PrepareError`] if one cannot be observed.
     pub fn with_events(&mut self, mut integrator: Integrator) -> Result<Integrator, PrepareError> {
-        for event in &self.setup.events {
+        for event in self.setup.events.clone() {
             let passing = Event::new(self.dynamics.observable(event.value).map_err(PrepareError::usage)?);
             let passing = match event.direction {
                 Direction::Both => passing,
                 Direction::Rising => passing.rising(),
                 Direction::Falling => passing.falling(),
             };
-            integrator = integrator.event(if event.stop { passing.terminal() } else { passing });
+            let passing = if event.stop { passing.terminal() } else { passing };
+            integrator = integrator.event(match event.sets.is_empty() {
+                true => passing,
+                false => passing.resetting(self.reset(&event)?),
+            });
         }
         Ok(integrator)
+    }
+
+    /// What an event sets.
+    fn reset(&mut self, event: &SetupEvent<'g>) -> Result<Reset, PrepareError> {
+        let mut sets = Vec::new();
+        for Term { name, value } in &event.sets {
+            let what = self.dynamics.observable(*value).map_err(PrepareError::usage)?;
+            sets.push((name.as_str(), what));
+        }
+        Reset::new(&event.name, self.dynamics.system(), &sets).map_err(|error| {
+            let diagnostics = self.setup.explain_event(&event.name, &error.to_string());
+            PrepareError::model(error, diagnostics)
+        })
     }
 
     /// The integrator with events that are asked for besides; their names join these.

@@ -58,8 +58,16 @@ impl Run {
     pub fn stopped_by(&self) -> Option<&str> {
         match self.trajectory.reason() {
             Reason::Event(i) => Some(&self.simulation.events[i]),
-            Reason::Complete | Reason::Interrupted => None,
+            Reason::Complete | Reason::Interrupted | Reason::Accumulated(_) => None,
         }
+    }
+
+    /// The event that happens again and again in ever shorter times, and the time at which that comes to an end, if this is how the run ended.
+    #[must_use]
+    pub fn accumulated(&self) -> Option<(&str, f64)> {
+        let Reason::Accumulated(i) = self.trajectory.reason() else { return None };
+        let end = self.trajectory.end().t;
+        Some((&self.simulation.events[i], self.trajectory.accumulation().unwrap_or(end)))
     }
 
     /// Whether the run was interrupted.

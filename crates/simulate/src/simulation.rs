@@ -99,6 +99,12 @@ impl Simulation {
         })
     }
 
+    /// Whether some event sets something anew.
+    #[must_use]
+    pub fn has_resets(&self) -> bool {
+        self.integrator.events().iter().any(|event| event.reset().is_some())
+    }
+
     /// Runs.
     ///
     /// # Errors

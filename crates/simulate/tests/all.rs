@@ -15,5 +15,6 @@ mod runs;
 mod sampled;
 mod sensitivity;
 mod sizes;
+mod tables;
 mod tolerances;
 mod valid;

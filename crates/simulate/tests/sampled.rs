@@ -23,6 +23,7 @@ const CASES: &[(&str, &[&str], bool)] = &[
     ("coord", &[POINT, "potential A*x^4"], true),
     ("momentum", &["coord x\nmomentum p\nhamiltonian p^2/(2*A) + x^2\nstart x = 1"], true),
     ("input", &[POINT, "input u = A*cos(A*t)\nforce x = u"], true),
+    ("state", &[POINT, "state z' = A*x - z\nforce x = -z\nstart z = A/9"], true),
     ("let", &[POINT, "let k = A^2\nlet f(y) = A*y\npotential k*x^2 + f(x)"], true),
     ("particle", &["coord x\nparticle ball mass A at [x*A, A*x^2]\npotential x^2\nstart x = 1"], true),
     ("particle", &["coord x, y\nparticle ball mass [A, 1] at [x, y]\npotential x^2 + x*y + y^2\nstart x = 1"], true),
@@ -118,6 +119,7 @@ const CASES: &[(&str, &[&str], bool)] = &[
     ("output", &[POINT, "potential A*x^2\noutput far = A*x"], true),
     ("invariant", &[POINT, "potential A*x^2\ninvariant e = x'^2/2 + A*x^2"], true),
     ("event", &[POINT, "force x = -1\nevent down: x = 1 - A/100, stop"], true),
+    ("event", &[POINT, "force x = -A\nevent wall: x = 0.99, falling, set x' = -x'*A/3"], true),
     ("draw", &[POINT, "potential A*x^2\ndraw rod [A, 0] to ball, spring [0, A] to ball, dot ball mass A, trail ball, line [0, 0] to [A, 1], curve [s, A*s] for s from -A to A"], true),
 ];
 

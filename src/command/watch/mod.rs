@@ -273,6 +273,9 @@ impl Stage {
             Some(Ok(Reason::Event(i))) if over => {
                 return Some((format!("{} ends the run: r restarts, q quits", event(*i)), Ink::Strong));
             }
+            Some(Ok(Reason::Accumulated(i))) if over => {
+                return Some((format!("{} comes to rest here: r restarts, q quits", event(*i)), Ink::Strong));
+            }
             Some(Ok(Reason::Complete)) if over => {
                 return Some(("the run ends here: r restarts, q quits".to_owned(), Ink::Strong));
             }

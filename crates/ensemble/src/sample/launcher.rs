@@ -157,6 +157,10 @@ enum Kind {
 /// Where a start value stands in \[q…, v…\] or \[q…, p…\].
 fn block_place(name: &str, system: &System) -> Option<(usize, Kind)> {
     let n = system.degrees();
+    if let Some((i, _)) = system.states().iter().find(|(_, state)| state == name) {
+        // It is a velocity and its momentum alike, and decides nothing.
+        return Some((n + i, Kind::Coordinate));
+    }
     let coordinate = system.coordinates().position(name);
     coordinate
         .map(|i| (i, Kind::Coordinate))

@@ -57,6 +57,14 @@ pub enum AdjointError {
         /// When the step begins that passes it.
         t: f64,
     },
+    /// An event sets numbers anew, at a time that may depend on what is differentiated by.
+    #[error(
+        "gradients across the event `{event}` are not known yet, because it sets something: end the run there with `stop`, without setting anything"
+    )]
+    Reset {
+        /// The event.
+        event: String,
+    },
     /// The equations of an implicit step were not solved again.
     #[error("the equations of the step at t = {} were not solved again as the run had solved them: try a smaller step", number(.t))]
     Unsolved {

@@ -9,6 +9,7 @@ use crate::error::RunError;
 use crate::integrator::{Integrator, Reason};
 use crate::method::ALL;
 use crate::run::checkpoint::Checkpoint;
+use crate::run::event::Event;
 use crate::run_loop::RunLoop;
 use crate::step::Step;
 use crate::trajectory::Trajectory;
@@ -149,6 +150,9 @@ impl Tape {
         let count = system.parameters().len();
         if let Some(&index) = by.iter().find(|&&place| place >= count) {
             return Err(AdjointError::Missing { what: "parameter", index, count });
+        }
+        if let Some(reset) = integrator.events.iter().find_map(Event::reset) {
+            return Err(AdjointError::Reset { event: reset.event().to_owned() });
         }
         let room = Room::of(room, system.dimension());
         let mut trajectory = Trajectory::with_room(&system, integrator.samples_between(start.t, end)?)?;

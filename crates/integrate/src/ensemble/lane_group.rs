@@ -7,6 +7,7 @@ use crate::block::Block;
 use crate::error::RunError;
 use crate::run::event::{Crossing, EventDetector, Hit, Instant};
 use crate::run_loop::RunLoop;
+use crate::run_loop::reset::{Resets, Restart};
 use leastaction_compile::LANES;
 use leastaction_mechanics::{Dynamics, State};
 
@@ -34,6 +35,8 @@ pub(super) struct LaneGroup<'e, 'd> {
     finals: Vec<f64>,
     final_times: [f64; LANES],
     steps: u32,
+    /// What is to be set anew in lanes once the step is taken.
+    restarts: [Option<Restart>; LANES],
 }
 
 #[derive(Clone, Copy)]
@@ -54,6 +57,7 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
     ) -> Result<LaneGroup<'e, 'd>, RunError> {
         let Ensemble { integrator, start, end, .. } = ensemble;
         integrator.check_keeping(dynamics.system().facts())?;
+        integrator.check_resets(*start, *end)?;
         let (start_dynamics, parameters) = (dynamics.clone(), dynamics.parameters().to_vec());
         let zeros = vec![0.0; dynamics.system().dimension()];
         let launch = Launch { state: zeros.clone(), parameters: parameters.clone() };
@@ -63,6 +67,7 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
         limits.compiled = limits.compiled.or((width == LANES).then_some(true));
         let len = block.values().len();
         let mut run = RunLoop::new(integrator.card, &integrator.pace, limits, dynamics, *start, block, *end)?;
+        run.resets = Resets::new(&integrator.events);
         (0..width).for_each(|lane| run.rest(lane));
         Ok(LaneGroup {
             ensemble,
@@ -79,6 +84,7 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
             finals: vec![0.0; len],
             final_times: [*end; LANES],
             steps: 0,
+            restarts: [const { None }; LANES],
         })
     }
 
@@ -298,7 +304,26 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
             self.look_into(&mut ended, open)?;
         }
         self.run.take();
+        self.restart(&mut ended, open);
         self.finish(ended, open)
+    }
+
+    /// Lanes in which something was set anew begin there.
+    fn restart(&mut self, ended: &mut Ended, open: &mut OpenChunks<'_>) {
+        for (lane, ended) in ended.iter_mut().enumerate().take(self.width) {
+            let Some(restart) = self.restarts[lane].take() else { continue };
+            let terminal = restart.hits.iter().find(|hit| hit.terminal).map(|hit| hit.event);
+            let begun = self.run.restart(lane, &self.ensemble.integrator.events, &restart);
+            *ended = match begun {
+                Err(error) => Some(self.end_here(lane, Fate::Failed, Some(error.to_string()))),
+                Ok(stuck) => terminal.or(stuck).map(|event| self.end_here(lane, Fate::Event(event), None)),
+            };
+            if ended.is_some() {
+                // It ends at a time at which a sample may be due.
+                self.sample_here(lane, open);
+                self.run.decline(lane);
+            }
+        }
     }
 
     /// Frees lanes that have come to the end, and those that have ended before.
@@ -337,6 +362,20 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
                     self.sample(lane, open);
                     continue;
                 };
+                if self.ensemble.integrator.events[hit.event].reset().is_some() {
+                    self.run.decline(lane);
+                    match self.detector.reset(&mut self.run, lane, &self.inside) {
+                        Ok((restart, crossings)) => {
+                            self.restarts[lane] = Some(restart);
+                            crossings.into_iter().for_each(|crossing| self.write(lane, crossing, open));
+                        }
+                        Err(error) => {
+                            self.put_final(lane, time, true);
+                            ended[lane] = Some((Fate::Failed, Some(error.to_string())));
+                        }
+                    }
+                    break;
+                }
                 self.detector.pass();
                 self.record(lane, time, hit, open);
                 if hit.terminal {
@@ -377,11 +416,14 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
 
     /// Writes down an event, with the state within the step.
     fn record(&self, lane: usize, t: f64, hit: Hit, open: &mut OpenChunks<'_>) {
-        let Some(running) = self.lanes[lane] else { unreachable!("lane {lane} runs where an event happens") };
         let mut state = vec![0.0; self.run.block.dimension()];
         read_lane(&self.inside, lane, self.width, &mut state);
         let state = State::from_block(t, &state, self.start_dynamics.system().degrees());
-        let crossing = Crossing { event: hit.event, t, rising: hit.rising, state };
+        self.write(lane, Crossing { event: hit.event, t, rising: hit.rising, state, after: None }, open);
+    }
+
+    fn write(&self, lane: usize, crossing: Crossing, open: &mut OpenChunks<'_>) {
+        let Some(running) = self.lanes[lane] else { unreachable!("lane {lane} runs where an event happens") };
         open.row(running.index).0.crossings.push((running.index, crossing));
     }
 

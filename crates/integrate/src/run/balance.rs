@@ -55,6 +55,16 @@ impl Balancing {
         run.is_adaptive() || run.has_switches()
     }
 
+    /// Begins anew where a run stands after a reset.
+    pub(crate) fn begin_anew(&mut self, run: &mut RunLoop<'_>) {
+        if !Balancing::looks_inside(run) {
+            self.close();
+            self.past.clear();
+            self.state.copy_from_slice(run.block.values());
+            self.end_at(run.times()[0], run.motion.plain());
+        }
+    }
+
     /// Adds the proposed step of a run up to a fraction of it, before it is taken.
     pub(crate) fn add(&mut self, run: &mut RunLoop<'_>, fraction: f64) -> Result<(), RunError> {
         if self.unknown {

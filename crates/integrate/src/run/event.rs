@@ -1,8 +1,10 @@
 //! Events: zero crossings of observables, found on the polynomial of each step.
 
 use crate::error::RunError;
+use crate::run::reset::{Reset, lane_of};
 use crate::run::roots::{COARSE, Root, coarse_point, is_quiet, sign_changes};
 use crate::run_loop::RunLoop;
+use crate::run_loop::reset::Restart;
 use crate::step::StepError;
 use leastaction_compile::LANES;
 use leastaction_mechanics::{EvalError, Observable, State};
@@ -32,19 +34,20 @@ use leastaction_mechanics::{EvalError, Observable, State};
 /// assert_eq!(flight.end().t, times[1]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     what: Observable,
     rising: bool,
     falling: bool,
     terminal: bool,
+    reset: Option<Reset>,
 }
 
 impl Event {
     /// Crossings of an observable in both directions; the run goes on.
     #[must_use]
     pub fn new(what: Observable) -> Event {
-        Event { what, rising: true, falling: true, terminal: false }
+        Event { what, rising: true, falling: true, terminal: false, reset: None }
     }
 
     /// Only crossings from below, as the run goes.
@@ -63,6 +66,18 @@ impl Event {
     #[must_use]
     pub fn terminal(self) -> Event {
         Event { terminal: true, ..self }
+    }
+
+    /// Sets numbers of the state anew where it happens. Where this makes it happen again and again in ever shorter times, the run ends.
+    #[must_use]
+    pub fn resetting(self, reset: Reset) -> Event {
+        Event { reset: Some(reset), ..self }
+    }
+
+    /// What it sets.
+    #[must_use]
+    pub fn reset(&self) -> Option<&Reset> {
+        self.reset.as_ref()
     }
 
     pub(crate) fn observable(&self) -> Observable {
@@ -85,6 +100,8 @@ pub struct Crossing {
     pub rising: bool,
     /// The state.
     pub state: State,
+    /// The state after it, if it set numbers anew.
+    pub after: Option<State>,
 }
 
 /// An event as an observer sees it.
@@ -110,11 +127,15 @@ pub(crate) struct Instant {
 const ASIDE: f64 = 1e-4;
 const SECANTS: u32 = 6;
 
+/// Events that are so many roundings of their times apart happen together.
+const TOGETHER: f64 = 16.0;
+
 /// The events of a run at work.
 pub(crate) struct EventDetector<'a> {
     events: &'a [Event],
-    /// The sign of each observable where each lane is: 0 until it has one.
-    signs: Vec<[f64; LANES]>,
+    /// The sign of each observable before the proposed step of a lane, and all its zeros in it, by fraction of the step.
+    before: Vec<f64>,
+    zeros: Vec<(usize, Root)>,
     /// What happens in the proposed step of a lane, in order, by fraction of the step.
     hits: Vec<(f64, Hit)>,
     passed: usize,
@@ -123,18 +144,31 @@ pub(crate) struct EventDetector<'a> {
 
 impl<'a> EventDetector<'a> {
     pub(crate) fn new(events: &'a [Event], run: &RunLoop<'_>) -> EventDetector<'a> {
-        let (signs, at) = (vec![[0.0; LANES]; events.len()], run.block.values().to_vec());
-        EventDetector { events, signs, hits: Vec::with_capacity(16), passed: 0, at }
+        let (before, at) = (vec![0.0; events.len()], run.block.values().to_vec());
+        EventDetector { events, before, zeros: Vec::new(), hits: Vec::with_capacity(16), passed: 0, at }
     }
 
     /// Begins in some lanes, where they are.
     pub(crate) fn begin(&mut self, run: &mut RunLoop<'_>, lanes: &[bool]) -> Result<(), RunError> {
-        for (event, signs) in self.events.iter().zip(&mut self.signs) {
-            let (mut values, RunLoop { t, block, motion, .. }) = ([0.0; LANES], &mut *run);
+        for (i, event) in self.events.iter().enumerate() {
+            let (mut values, RunLoop { t, block, motion, resets, .. }) = ([0.0; LANES], &mut *run);
+            let signs = &mut resets.signs[i];
             let width = block.width();
             motion.plain().observe(event.what, &t[..width], block.values(), &mut values[..width])?;
             for j in (0..width).filter(|&j| lanes[j]) {
                 signs[j] = if values[j] == 0.0 { 0.0 } else { values[j].signum() };
+            }
+        }
+        // What begins where it is reset, and moves on, has come from the other side.
+        for (i, event) in self.events.iter().enumerate().filter(|(_, event)| event.reset.is_some()) {
+            if event.rising == event.falling {
+                continue;
+            }
+            let way = if event.rising { 1.0 } else { -1.0 };
+            for lane in (0..lanes.len()).filter(|&lane| lanes[lane]) {
+                if run.resets.signs[i][lane] == 0.0 && run.tendency_of(event.what, lane)? * way > 0.0 {
+                    run.resets.signs[i][lane] = -way;
+                }
             }
         }
         Ok(())
@@ -146,7 +180,7 @@ impl<'a> EventDetector<'a> {
         let (mut suspects, mut values) = ([false; LANES], [[0.0; LANES]; COARSE + 1]);
         let (starts, ends): ([f64; LANES], [f64; LANES]) =
             (run.t, std::array::from_fn(|j| if j < width { run.end_of(j) } else { 0.0 }));
-        for (event, signs) in self.events.iter().zip(&self.signs) {
+        for (i, event) in self.events.iter().enumerate() {
             for (k, values) in values.iter_mut().enumerate() {
                 let tau = coarse_point(k);
                 run.polynomial.at(&[tau; LANES][..width], &mut self.at);
@@ -155,7 +189,7 @@ impl<'a> EventDetector<'a> {
                 dynamics.observe(event.what, &times[..width], &self.at, &mut values[..width])?;
             }
             for j in (0..width).filter(|&j| run.is_taken(j)) {
-                suspects[j] |= !is_quiet(values.map(|values| values[j]), signs[j]);
+                suspects[j] |= !is_quiet(values.map(|values| values[j]), run.resets.signs[i][j]);
             }
         }
         Ok(suspects)
@@ -178,8 +212,10 @@ impl<'a> EventDetector<'a> {
                 dynamics.observe(event.what, &time[..width], &self.at, &mut out[..width])?;
                 Ok::<f64, EvalError>(out[lane])
             };
-            let hits = &mut self.hits;
-            sign_changes(&mut value, &mut self.signs[i][lane], |root| {
+            let (hits, zeros, sign) = (&mut self.hits, &mut self.zeros, &mut run.resets.signs[i][lane]);
+            self.before[i] = *sign;
+            sign_changes(&mut value, sign, |root| {
+                zeros.push((i, root));
                 if event.admits(root) {
                     let hit = Hit { event: i, rising: root.rising, terminal: event.terminal };
                     hits.push((root.at, hit));
@@ -233,7 +269,48 @@ impl<'a> EventDetector<'a> {
     /// Nothing happens, as far as is known.
     pub(crate) fn clear(&mut self) {
         self.hits.clear();
+        self.zeros.clear();
         self.passed = 0;
+    }
+
+    /// What happens at the time of the event that comes next, which resets the state of a lane, all of it: what is set, and what to tell of it. `inside` is the
+    /// block there.
+    pub(crate) fn reset(
+        &self,
+        run: &mut RunLoop<'_>,
+        lane: usize,
+        inside: &[f64],
+    ) -> Result<(Restart, Vec<Crossing>), RunError> {
+        let (start, end, width) = (run.times()[lane], run.end_of(lane), run.block.width());
+        let (first, degrees) = (self.hits[self.passed].0, run.motion.system().degrees());
+        let t = start + first * (end - start);
+        // Events at one time come in the order of rounding: those that reset nothing should not get lost behind one that does.
+        let apart = TOGETHER * f64::EPSILON * start.abs().max(end.abs());
+        let together = self.hits[self.passed..]
+            .iter()
+            .take_while(|(tau, _)| ((tau - first) * (end - start)).abs() <= apart);
+        let mut hits: Vec<Hit> = together.map(|(_, hit)| *hit).collect();
+        hits.sort_by_key(|hit| hit.event);
+        let before = lane_of(inside, width, lane);
+        let (mut state, mut crossings) = (before.clone(), Vec::new());
+        for hit in &hits {
+            let reset = self.events[hit.event].reset();
+            let after =
+                reset.map(|reset| reset.apply(&mut run.motion, (width, lane), t, &state)).transpose()?;
+            crossings.push(Crossing {
+                event: hit.event,
+                t,
+                rising: hit.rising,
+                state: State::from_block(t, &state, degrees),
+                after: after.as_ref().map(|after| State::from_block(t, after, degrees)),
+            });
+            state = after.unwrap_or(state);
+        }
+        let mut signs = self.before.clone();
+        for (event, root) in self.zeros.iter().filter(|(_, root)| root.at < first) {
+            signs[*event] = if root.rising { 1.0 } else { -1.0 };
+        }
+        Ok((Restart { t, before, after: state, hits, signs }, crossings))
     }
 
     /// What comes next in the proposed step between two times: its next sample, or an event. Of both at once the event comes first.

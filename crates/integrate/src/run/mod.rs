@@ -7,6 +7,7 @@ pub(crate) mod density;
 pub(crate) mod event;
 mod fictitious;
 pub(crate) mod grid;
+pub(crate) mod reset;
 pub(crate) mod roots;
 pub(crate) mod schedule;
 

@@ -25,6 +25,8 @@ const DEEPEST: u32 = 24;
 const ENOUGH: u32 = 1 << 14;
 /// Coefficients smaller than this, relative to the largest, have died away.
 const DEAD: f64 = 1e-9;
+/// The mean of a piece without zeros is larger than what is added to it by this part at least.
+const CLEARLY: f64 = 1e-12;
 /// A tail that a coarse look may have, relative to the mean.
 const SMALL_TAIL: f64 = 0.001;
 /// What is left of an interpolant where it is smaller than this, relative to its largest coefficient, is rounding: it has no zeros to
@@ -233,7 +235,8 @@ fn untangle<E, F: FnMut(f64) -> Result<f64, E>>(
     piece: &mut impl FnMut(&mut F, f64) -> Result<(), E>,
 ) -> Result<(), E> {
     let n = series.len() - 1;
-    let clear = |c: &[f64]| c[0].abs() > c[1..].iter().map(|c| c.abs()).sum::<f64>();
+    // Zeros at both ends of a piece are none but for rounding, and are told apart in its halves.
+    let clear = |c: &[f64]| c[0].abs() > (1.0 + CLEARLY) * c[1..].iter().map(|c| c.abs()).sum::<f64>();
     let mut derivative = [0.0; MOST + 2];
     // cₖ′ = cₖ₊₂′ + 2(k + 1)cₖ₊₁, halved for k = 0.
     for k in (0..n).rev() {
@@ -416,6 +419,22 @@ mod tests {
                 });
             }
             assert_eq!(count, 1, "{shift:e}");
+        }
+    }
+
+    /// A bounce that takes a sixteenth of a step: both of its zeros are at ends of a piece.
+    #[test]
+    fn zeros_at_both_ends_of_a_piece_are_told_apart() {
+        for below in [0.0, 1e-17, -1e-17] {
+            let (mut found, mut sign) = (Vec::new(), 1.0);
+            let mut f = |x: f64| Ok::<f64, ()>(4.0 * x * (0.0625 - x) - below);
+            sign_changes(&mut f, &mut sign, |root| {
+                found.push(root);
+                Ok(())
+            })
+            .unwrap();
+            let [root] = found[..] else { panic!("{below}: {found:?}") };
+            assert!((root.at - 0.0625).abs() < 1e-15 && !root.rising, "{below}: {root:?}");
         }
     }
 }

@@ -100,6 +100,7 @@ impl<'d> RunLoop<'d> {
             unmet: None,
             pacing,
             switching,
+            resets: super::reset::Resets::default(),
             t: [start; LANES],
             late: [0.0; LANES],
             h: [0.0; LANES],
@@ -131,6 +132,7 @@ impl<'d> RunLoop<'d> {
             if let Some(passage) = &mut self.passage {
                 passage.forget(j);
             }
+            self.resets.forget(j);
         }
         self.begin_branches(lanes)?;
         match &mut self.pacing {

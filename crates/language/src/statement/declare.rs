@@ -66,11 +66,23 @@ fn symbols<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>, rol
     }
 }
 
-/// `input NAME = EXPRESSION, …`
+/// Whether a table comes, and nothing of that name.
+fn is_table(parser: &Parser<'_, '_>) -> bool {
+    parser.text(parser.peek().span) == "table" && parser.peek_next().kind == Kind::Text
+}
+
+/// `input NAME = EXPRESSION, …`, and `input NAME = table "FILE" column NAME …`
 pub(super) fn input<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
     loop {
         let (name, span) = reader.new_name(parser, Role::Input)?;
-        let symbol = if parser.accept("=") {
+        let stated = parser.accept("=");
+        let symbol = if stated && is_table(parser) {
+            let start = parser.advance().span;
+            let (value, covers) = super::table::table(reader, parser)?;
+            reader.setup.source_map.mark(Mention::Input, &name, start.to(parser.previous()));
+            reader.setup.tables.extend(covers.map(|covers| (name.clone(), covers)));
+            reader.setup.model.stated_input(&name, value)
+        } else if stated {
             let (value, place) = reader.scalar(parser)?;
             only(reader, value, place, &["t"], "an input is a function of time `t` and parameters")?;
             reader.setup.source_map.mark(Mention::Input, &name, place);

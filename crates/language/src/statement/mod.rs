@@ -6,6 +6,7 @@ mod damping;
 mod declare;
 mod draw;
 mod energy;
+mod event;
 mod field;
 mod joint;
 mod keep;
@@ -16,6 +17,8 @@ mod place;
 mod pose;
 mod run;
 mod selection;
+mod state;
+mod table;
 
 pub(crate) use joint::{End, Link, LinkKind};
 pub(crate) use mesh::MeshEntry;
@@ -41,7 +44,8 @@ pub(crate) const ALL: &[Statement] = &[
     Statement { word: "param", form: "param NAME = NUMBER, …", read: declare::param },
     Statement { word: "coord", form: "coord NAME, …", read: declare::coord },
     Statement { word: "momentum", form: "momentum NAME, …", read: declare::momentum },
-    Statement { word: "input", form: "input NAME = EXPRESSION, …", read: declare::input },
+    Statement { word: "state", form: "state NAME' = EXPRESSION, …", read: state::state },
+    Statement { word: "input", form: "input NAME = EXPRESSION, … or input NAME = table \"FILE\" column NAME [linear | cubic | hold]", read: declare::input },
     Statement { word: "let", form: "let NAME = EXPRESSION, …", read: declare::define },
     Statement { word: "particle", form: "particle NAME mass MASS at [X, Y]", read: place::particle },
     Statement { word: "point", form: "point NAME [on BODY] at [X, Y]", read: place::point },
@@ -72,7 +76,7 @@ pub(crate) const ALL: &[Statement] = &[
     Statement { word: "run", form: "run method NAME, step H, until T", read: run::run },
     Statement { word: "output", form: "output NAME = EXPRESSION, …", read: run::output },
     Statement { word: "invariant", form: "invariant NAME = EXPRESSION, …", read: run::invariant },
-    Statement { word: "event", form: "event [NAME:] EXPRESSION = EXPRESSION [, rising | falling] [, stop]", read: run::event },
+    Statement { word: "event", form: "event [NAME:] EXPRESSION = EXPRESSION [, rising | falling] [, stop] [, set NAME = EXPRESSION, …]", read: event::event },
     Statement { word: "draw", form: "draw rod A to B, spring A to B, dot A, trail A, line A to B to C, mesh M by speed", read: draw::draw },
 ];
 

@@ -1,4 +1,4 @@
-//! How it starts and runs, and what to look at: `start`, `tolerance`, `run`, `output`, `invariant`, `event`.
+//! How it starts and runs, and what to look at: `start`, `tolerance`, `run`, `output`, `invariant`.
 
 use super::declare::only;
 use super::pose::pose;
@@ -6,10 +6,9 @@ use crate::diagnostic::Diagnostic;
 use crate::explain::meant;
 use crate::reader::{AXES, Reader};
 use crate::role::Role;
-use crate::setup::{Direction, Event};
 use crate::source_map::Mention;
 use leastaction_expr::{Kind, Parser, Span, Value, nearest};
-use leastaction_mechanics::Term;
+use leastaction_mechanics::{Term, integral};
 
 type Outcome = Result<(), Diagnostic>;
 
@@ -88,6 +87,9 @@ pub(super) fn tolerance<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser
                 Diagnostic::at(place, format!("the tolerance of `{name}` is {value}: it must be positive"));
             return Err(wrong.help("leave it out to have only the relative tolerance"));
         }
+        // A state is the momentum of what it is the rate of.
+        let is_state = reader.states.contains(&name);
+        let name = if is_state { format!("p_{}", integral(&name)) } else { name };
         reader.setup.plan.absolutes.push((name, value));
         if !parser.accept(",") {
             return Ok(());
@@ -236,30 +238,6 @@ pub(super) fn invariant<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser
     }
 }
 
-/// `event [NAME:] EXPRESSION = EXPRESSION [, rising | falling] [, stop]`
-pub(super) fn event<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
-    let start = parser.peek().span;
-    let name = reader.term_name(parser, Mention::Event, ":")?;
-    let (left, _) = reader.scalar(parser)?;
-    reader.sign(parser, "=", "an operator, or `=` and what it passes")?;
-    let (right, _) = reader.scalar(parser)?;
-    let mut event = Event { name, value: left - right, direction: Direction::Both, stop: false };
-    while parser.accept(",") {
-        if parser.accept_word("rising") {
-            event.direction = Direction::Rising;
-        } else if parser.accept_word("falling") {
-            event.direction = Direction::Falling;
-        } else if parser.accept_word("stop") {
-            event.stop = true;
-        } else {
-            return Err(parser.unexpected("`rising`, `falling` or `stop`").into());
-        }
-    }
-    reader.setup.source_map.mark(Mention::Event, &event.name, start.to(parser.previous()));
-    reader.setup.events.push(event);
-    Ok(())
-}
-
 impl<'g> Reader<'g, '_> {
     /// Whether a name means this value by itself, and not because somebody defined it so.
     fn is_plain(&self, term: &Term<'g>) -> bool {
@@ -308,25 +286,32 @@ impl<'g, 's> Reader<'g, 's> {
 
 impl Reader<'_, '_> {
     /// Whether a start may set a name.
-    fn can_start(&self, name: &str) -> bool {
+    pub(super) fn can_start(&self, name: &str) -> bool {
         let base = name.strip_suffix('\'').unwrap_or(name);
         // Momenta without a name are called after their coordinates.
         let unnamed = name.strip_prefix("p_").and_then(|coordinate| self.numbered.get(coordinate));
         self.numbered.contains_key(base)
+            || self.states.iter().any(|state| state == name)
             || self.is_node_coordinate(base)
             || matches!(self.names.get(name), Some((Role::Momentum, _)))
             || unnamed.is_some_and(|&i| i >= self.momenta)
     }
 
+    /// Whether a name is that of a coordinate.
+    pub(super) fn is_place(&self, name: &str) -> bool {
+        self.numbered.contains_key(name) || self.is_node_coordinate(name)
+    }
+
     /// Says that a start, or a tolerance, cannot be of a name.
-    fn no_start(&self, name: &str, span: Span, statement: &str) -> Diagnostic {
+    pub(super) fn no_start(&self, name: &str, span: Span, statement: &str) -> Diagnostic {
         let start = statement == "start";
         let known = |name: &String| self.can_start(name) && (start || !name.ends_with('\''));
         let has = if start { "a start sets" } else { "a tolerance is of" };
         let all =
             self.coordinates.iter().flat_map(|name| [name.clone(), format!("{name}'"), format!("p_{name}")]);
         let momenta = self.names.iter().filter(|(_, (role, _))| *role == Role::Momentum);
-        let all: Vec<String> = all.chain(momenta.map(|(name, _)| name.clone())).filter(known).collect();
+        let all = all.chain(momenta.map(|(name, _)| name.clone())).chain(self.states.iter().cloned());
+        let all: Vec<String> = all.filter(known).collect();
         match self.names.get(name.trim_end_matches('\'')) {
             Some((Role::Parameter, place)) if start => {
                 return Diagnostic::at(

@@ -20,6 +20,8 @@ pub enum Site {
     Force(String),
     /// An input that is stated.
     Input(String),
+    /// The rate of a state of first order.
+    State(String),
     /// The value of a held coordinate, by the name under which it is held.
     Held(String),
     /// A matrix of a port-Hamiltonian system.
@@ -35,6 +37,7 @@ impl std::fmt::Display for Site {
             Site::Term(kind, name) => write!(f, "the {kind}{}", named(name)),
             Site::Force(coordinate) => write!(f, "the force on `{coordinate}`"),
             Site::Input(name) => write!(f, "the input `{name}`"),
+            Site::State(name) => write!(f, "the rate of the state `{name}`"),
             Site::Held(name) => write!(f, "the value at which `{name}` holds a coordinate"),
             Site::Matrix(name) => write!(f, "the matrix {name}"),
         }

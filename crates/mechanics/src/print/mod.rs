@@ -4,6 +4,7 @@ mod page;
 
 pub use page::{EquationForm, FormError, Page, Row};
 
+use crate::check::state_of;
 use crate::equations::{Equations, Statement, rate};
 use leastaction_expr::{Expr, Id, jacobian};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -43,19 +44,25 @@ impl<'g> Equations<'g> {
                 let right = l.loads.iter().zip(self.forces()).map(|(&load, force)| load + force);
                 let right = right.zip(self.other_forces()).map(|(formula, other)| formula + other);
                 let right = right.zip(self.constraint_forces()).map(|(free, pull)| free + pull);
-                (0..self.degrees())
-                    .map(row)
-                    .zip(right)
-                    .map(|(left, right)| RowOf::Equation(left, right))
+                let sides = (0..self.degrees()).map(row).zip(right).enumerate();
+                sides
+                    .map(|(i, (left, right))| match self.state_rate(i) {
+                        Some(rate) => RowOf::Definition(rate, self.with_states(right)),
+                        None => RowOf::Equation(left, self.with_states(right)),
+                    })
                     .collect()
             }
             Statement::Hamiltonian(h) => {
+                let moving = |(i, _): &(usize, _)| !self.states.contains(i);
                 let rates = self.velocities.iter().copied().zip(h.gradient(&self.momenta));
+                let rates = rates.enumerate().filter(moving).map(|(_, sides)| sides);
                 let forces = self.formula_momentum_rates().into_iter().zip(self.other_forces());
                 let forces = forces.map(|(formula, other)| formula + other).zip(self.constraint_forces());
                 let forces = forces.map(|(free, pull)| free + pull);
-                let turning = self.momenta.iter().map(|&p| rate(p)).zip(forces);
-                rates.chain(turning).map(|(left, right)| RowOf::Definition(left, right)).collect()
+                let changes = self.momenta.iter().map(|&p| rate(p));
+                let changes = changes.enumerate().map(|(i, change)| self.state_rate(i).unwrap_or(change));
+                let sides = rates.chain(changes.zip(forces));
+                sides.map(|(left, right)| RowOf::Definition(left, self.with_states(right))).collect()
             }
         };
         rows.extend(self.constraint_rows());
@@ -65,6 +72,22 @@ impl<'g> Equations<'g> {
     /// What constraints demand.
     fn constraint_rows(&self) -> impl Iterator<Item = RowOf<'g>> {
         self.constraints.iter().map(|c| RowOf::Definition(c.value, self.graph.number(0.0)))
+    }
+
+    /// An expression in which states have their names.
+    fn with_states(&self, expression: Expr<'g>) -> Expr<'g> {
+        let states = self.states.iter().map(|&i| (self.velocities[i], self.state_symbol(i)));
+        expression.substitute(&states.collect::<Vec<_>>())
+    }
+
+    /// The name of a state, as a symbol.
+    fn state_symbol(&self, place: usize) -> Expr<'g> {
+        self.graph.symbol(&state_of(self.coordinates[place]))
+    }
+
+    /// The rate of a state, by the place of the coordinate whose rate it is; `None` for others.
+    fn state_rate(&self, place: usize) -> Option<Expr<'g>> {
+        self.states.contains(&place).then(|| rate(self.state_symbol(place)))
     }
 
     /// −Gᵀλ with a symbol for each multiplier.

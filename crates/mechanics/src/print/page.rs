@@ -123,10 +123,37 @@ impl<'g> Equations<'g> {
     /// [`FormError`] if the equations do not have this form.
     pub fn page(&self, form: EquationForm, numbers: &[(Expr<'g>, Expr<'g>)]) -> Result<Page<'g>, FormError> {
         let mut writer = Writer::new(self, numbers);
-        let equations = self.lines(form)?.into_iter().map(|line| writer.row(line)).collect();
+        let equations = self.lines(form)?.into_iter().filter_map(|line| self.of_state(line));
+        let equations = equations.map(|line| writer.row(line)).collect();
         let energies = self.energy_lines(form).into_iter().map(|line| writer.row(line)).collect();
-        let momenta = self.momentum_lines(form).into_iter().map(|line| writer.row(line)).collect();
+        let momenta = self.momentum_lines(form).into_iter().filter_map(|line| self.of_state(line));
+        let momenta = momenta.map(|line| writer.row(line)).collect();
         Ok(Page { energies, momenta, equations, nodes: self.node_lines() })
+    }
+
+    /// A line in which states have their names; those that say only what states are the rates of are left out.
+    fn of_state(&self, line: RowOf<'g>) -> Option<RowOf<'g>> {
+        if self.states.is_empty() {
+            return Some(line);
+        }
+        let momenta: Vec<_> = self.states.iter().map(|&i| (self.momenta[i], self.state_symbol(i))).collect();
+        let named = |right: Expr<'g>| self.with_states(right).substitute(&momenta);
+        let (RowOf::Equation(left, right) | RowOf::Definition(left, right) | RowOf::Quotient(left, right, _)) =
+            line;
+        for &i in &self.states {
+            if left == self.velocities[i] || left == self.momenta[i] {
+                return None;
+            }
+            let changes = [rate(self.velocities[i]), rate(self.momenta[i])];
+            if let (true, Some(change)) = (changes.contains(&left), self.state_rate(i)) {
+                return Some(RowOf::Definition(change, named(right)));
+            }
+        }
+        Some(match line {
+            RowOf::Equation(left, right) => RowOf::Equation(left, named(right)),
+            RowOf::Definition(left, right) => RowOf::Definition(left, named(right)),
+            RowOf::Quotient(left, right, parts) => RowOf::Quotient(left, named(right), parts.map(named)),
+        })
     }
 
     fn lines(&self, form: EquationForm) -> Result<Vec<RowOf<'g>>, FormError> {

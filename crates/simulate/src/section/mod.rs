@@ -198,6 +198,10 @@ impl Section {
         overrides: &Overrides,
     ) -> Result<Section, PrepareError> {
         let surface: Surface = plan.through.parse()?;
+        if let Some(event) = problem.setup.events.iter().find(|event| !event.sets.is_empty()) {
+            let (event, through) = (event.name.clone(), plan.through.clone());
+            return Err(PrepareError::usage(Cause::SectionReset { event, through }));
+        }
         let passing = Event::new(observe(&mut problem.dynamics, &surface.vanishing(), &plan.through)?);
         let passing = match plan.direction {
             Direction::Both => passing,
@@ -212,6 +216,10 @@ impl Section {
         let shown = [observe(&mut problem.dynamics, a, a)?, observe(&mut problem.dynamics, b, b)?];
         let Method { integrator, why } = problem.section_method(&passing, plan.count, overrides)?;
         let (end, patience) = extent(problem, &integrator, overrides);
+        // Inputs are not known beyond their tables.
+        let known =
+            problem.setup.tables.iter().map(|(_, covers)| if end < 0.0 { -covers[0] } else { covers[1] });
+        let end = known.fold(end.abs(), f64::min).copysign(end);
         let (starts, lost) = starts::starts(source, problem, plan, overrides.seed)?;
         Ok(Section {
             dynamics: problem.dynamics.clone(),

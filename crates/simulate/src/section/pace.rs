@@ -52,7 +52,7 @@ impl Problem<'_> {
     /// A usual run by a method; nothing if it fails.
     fn try_section(&self, integrator: &Integrator, passing: &Event, count: usize) -> Option<Trial> {
         let mut dynamics = self.dynamics.clone();
-        let integrator = integrator.clone().event(*passing);
+        let integrator = integrator.clone().event(passing.clone());
         let run: Trajectory = integrator.run(&mut dynamics, &self.start, self.until).ok()?;
         let drift = run.energy_drift(&mut dynamics).ok()?;
         let work = run.work();

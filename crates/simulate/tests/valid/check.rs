@@ -51,6 +51,9 @@ fn meaning(text: &str) -> Result<String, String> {
     }
     for event in events {
         let _ = writeln!(all, "{}: {} {:?} {}", event.name, event.value, event.direction, event.stop);
+        for Term { name, value } in &event.sets {
+            let _ = writeln!(all, "set {name} = {value}");
+        }
     }
     for (name, value) in model.stated_inputs() {
         let _ = writeln!(all, "{name} = {value}");

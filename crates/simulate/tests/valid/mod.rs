@@ -123,6 +123,7 @@ fn random_models_use_the_whole_language() {
         "every",
         "rising",
         "curve",
+        "set",
     ];
     let words = words().chain(shapes).chain(joints).chain(clauses);
     let written =

@@ -224,6 +224,12 @@ impl Writer {
                 _ => self.line(format!("dissipation {label}c*({}' - A*{}')^2/2 + 0.01*{x}'^2", q[0], q[1])),
             }
         }
+        // No random number decides it, so that all else stays as it is for a seed.
+        if self.lines.len() % 3 == 0 {
+            self.natural = false;
+            self.line(format!("state lag' = {}' + A*{} - lag, count", q[0], q[q.len() - 1]));
+            self.line(format!("force {} = 0.1*lag - 0.01*lag'", q[0]));
+        }
         if self.chance(0.2) {
             self.natural = false;
             let (x, speed) = (self.random.pick(q), format!("{}'", q[0]));
@@ -347,7 +353,18 @@ impl Writer {
         }
         self.forces(&q, &known);
         self.views(&q, &known);
+        self.resets(&q);
         self.start_and_run(&q);
+    }
+
+    /// What events set, where no constraint forbids it. No random number decides it, so that all else stays as it is for a seed.
+    fn resets(&mut self, q: &[&str]) {
+        let (x, last) = (q[0], q[q.len() - 1]);
+        for line in self.lines.iter_mut().filter(|line| line.starts_with("event ") && line.len() % 2 == 0) {
+            let clauses =
+                [format!(", set {last}' = -0.5*A*{last}'"), format!(", set {x} = 0.9*{x}, {last}' = {x}")];
+            line.push_str(&clauses[line.len() / 2 % 2]);
+        }
     }
 
     fn hamiltonian(&mut self) {

@@ -212,7 +212,7 @@ impl RunLoop<'_> {
         let Some(switching) = &mut self.switching else { return Ok(()) };
         let count = switching.switches.len();
         for j in (0..lanes.len()).filter(|&j| lanes[j]) {
-            switching.lanes[j] = Lane { clear: self.start, ..Lane::default() };
+            switching.lanes[j] = Lane { clear: self.t[j], ..Lane::default() };
             switching.branches.iter_mut().for_each(|branch| branch[j] = 0.0);
         }
         let delta = AFTER_START * (self.end - self.start);

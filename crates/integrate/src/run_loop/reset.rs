@@ -1,0 +1,266 @@
+//! Resets on the way: a lane stops within its proposed step, goes on from another state, and knows on which side of each event it is.
+//!
+//! An observable that has just vanished has the sign of rounding. Whether a reset has turned the motion back is therefore read from how fast the
+//! observable changes along it, before and after; a bounce is then never taken for a passage, however small it is.
+
+use super::{Pacing, RunLoop};
+use crate::error::RunError;
+use crate::run::checkpoint::Kept;
+use crate::run::event::{Event, Hit};
+use crate::run::reset::widened;
+use leastaction_compile::LANES;
+use leastaction_mechanics::Observable;
+
+/// An observable this small after a reset, relative to what it changes by along the run, still vanishes.
+const VANISHES: f64 = 1e-9;
+/// It no longer changes if it does so more slowly than before by this factor.
+const STILL: f64 = 1e-12;
+/// Slopes along the motion are differences over this part of a step.
+const ASIDE: f64 = 1e-6;
+/// Times between resets that have become shorter so often in a row, and whose sum is this part of the run until then, add up to an end.
+const SHRINKING: f64 = 3.0;
+const NOTHING: f64 = 1e-7;
+/// What rounding makes of an observable and of times, times this, tells no two resets apart.
+const ROUNDINGS: f64 = 64.0;
+/// The step behind a reset is at most so many times as long as the time since the one before: in a longer one, what comes next would be lost in
+/// the rounding of its polynomial.
+const AHEAD: f64 = 7.3;
+
+/// What is remembered of events where some of them reset the state.
+#[derive(Debug, Default)]
+pub(crate) struct Resets {
+    /// Whether there are any.
+    on: bool,
+    /// The sign of the observable of each event where each lane is: 0 until it has one.
+    pub(crate) signs: Vec<[f64; LANES]>,
+    /// When each event last reset a lane (NaN: never), how long that was after the time before, and how often that had become shorter.
+    tracks: Vec<[[f64; LANES]; 3]>,
+    /// Whether a lane is between two times of a grid.
+    within: [bool; LANES],
+}
+
+/// A reset, as it is to be made when the proposed step is over.
+#[derive(Clone, Debug)]
+pub(crate) struct Restart {
+    pub(crate) t: f64,
+    pub(crate) before: Vec<f64>,
+    pub(crate) after: Vec<f64>,
+    /// What happened there.
+    pub(crate) hits: Vec<Hit>,
+    /// The signs of all observables just before.
+    pub(crate) signs: Vec<f64>,
+}
+
+impl Resets {
+    pub(crate) fn new(events: &[Event]) -> Resets {
+        Resets {
+            on: events.iter().any(|event| event.reset().is_some()),
+            signs: vec![[0.0; LANES]; events.len()],
+            tracks: vec![[[f64::NAN; LANES], [f64::NAN; LANES], [0.0; LANES]]; events.len()],
+            within: [false; LANES],
+        }
+    }
+
+    /// Whether some events reset the state.
+    pub(crate) fn any(&self) -> bool {
+        self.on
+    }
+
+    /// Whether a lane is between two times of a grid.
+    pub(super) fn is_within(&self, lane: usize) -> bool {
+        self.within[lane]
+    }
+
+    /// The proposed step was taken in a lane.
+    pub(super) fn accept(&mut self, lane: usize) {
+        self.within[lane] = false;
+    }
+
+    /// Nothing of what was before holds for a lane.
+    pub(super) fn forget(&mut self, lane: usize) {
+        self.within[lane] = false;
+        for [last, interval, shrinking] in &mut self.tracks {
+            (last[lane], interval[lane], shrinking[lane]) = (f64::NAN, f64::NAN, 0.0);
+        }
+    }
+
+    /// Shows all that the rest of a run depends on.
+    pub(super) fn memory(&mut self, visit: &mut dyn FnMut(Kept<'_>)) {
+        if self.on {
+            visit(Kept::Flags(&mut self.within));
+            self.signs.iter_mut().for_each(|signs| visit(Kept::Numbers(signs)));
+            self.tracks.iter_mut().flatten().for_each(|lanes| visit(Kept::Numbers(lanes)));
+        }
+    }
+}
+
+impl RunLoop<'_> {
+    /// A lane goes on from another state at a time within the proposed step, which is not taken. Returns the event that happens again and again
+    /// there, if there is one: the motion comes no further.
+    pub(crate) fn restart(
+        &mut self,
+        lane: usize,
+        events: &[Event],
+        restart: &Restart,
+    ) -> Result<Option<usize>, RunError> {
+        let Restart { t, before, after, hits, signs } = restart;
+        let (mut stuck, span) = (None, (self.end - self.start).abs());
+        for (i, event) in events.iter().enumerate() {
+            let what = event.observable();
+            let [value, moved] = [self.value(what, lane, *t, before)?, self.value(what, lane, *t, after)?];
+            let Some(hit) = hits.iter().find(|hit| hit.event == i) else {
+                let sign = if moved == 0.0 { 0.0 } else { moved.signum() };
+                self.resets.signs[i][lane] = if moved == value || sign == 0.0 { signs[i] } else { sign };
+                continue;
+            };
+            let way = if hit.rising { 1.0 } else { -1.0 };
+            let (slope, _) = self.slopes(what, lane, *t, before)?;
+            let (turned, bend) = self.slopes(what, lane, *t, after)?;
+            let vanishes = moved.abs() <= (4.0 * value.abs()).max(VANISHES * slope.abs() * span);
+            let still = turned.abs() <= STILL * slope.abs();
+            let back = if still { way * bend <= 0.0 } else { way * turned < 0.0 };
+            self.resets.signs[i][lane] = match (vanishes, back) {
+                (false, _) => moved.signum(),
+                (true, true) => -way,
+                (true, false) => way,
+            };
+            if event.reset().is_none() {
+                continue;
+            }
+            let rests = vanishes && still && way * bend > 0.0;
+            let noise = self.noise(what, lane, *t, before)?;
+            let again = self.track(i, lane, *t, (slope, noise), vanishes && back);
+            if rests || again {
+                stuck = stuck.or(Some(i));
+            }
+        }
+        self.put(lane, *t, after)?;
+        if let Pacing::Adaptive { .. } = self.pacing {
+            let since = hits.iter().map(|hit| self.resets.tracks[hit.event][1][lane]);
+            let most = AHEAD * since.filter(|since| *since > 0.0).fold(f64::INFINITY, f64::min);
+            self.next[lane] = self.next[lane].abs().min(most).copysign(self.next[lane]);
+        }
+        Ok(stuck)
+    }
+
+    /// The sign of an observable just after a lane's time, where it vanishes at it.
+    pub(crate) fn tendency_of(&mut self, what: Observable, lane: usize) -> Result<f64, RunError> {
+        let state = self.block.lane(lane);
+        let (slope, bend) = self.slopes(what, lane, self.t[lane], &state)?;
+        Ok(if slope == 0.0 { bend } else { slope })
+    }
+
+    /// Remembers when an event has reset a lane; returns whether it will do so again and again.
+    fn track(&mut self, event: usize, lane: usize, t: f64, (slope, noise): (f64, f64), back: bool) -> bool {
+        let [last, before, shrinking] = &mut self.resets.tracks[event];
+        let interval = (t - last[lane]).abs();
+        let ratio = interval / before[lane];
+        // Without a time before, this is NaN, and not less than anything.
+        shrinking[lane] = if ratio < 1.0 { shrinking[lane] + 1.0 } else { 0.0 };
+        (last[lane], before[lane]) = (t, interval);
+        let rest = interval * ratio / (1.0 - ratio);
+        let ends = shrinking[lane] >= SHRINKING && rest <= NOTHING * (t - self.start).abs();
+        let is_noise = slope.abs() * interval <= ROUNDINGS * noise;
+        let at_once = interval <= ROUNDINGS * f64::EPSILON * t.abs();
+        back && (ends || is_noise) || at_once
+    }
+
+    /// Puts a lane somewhere else, where it begins anew.
+    fn put(&mut self, lane: usize, t: f64, state: &[f64]) -> Result<(), RunError> {
+        let mut lanes = [false; LANES];
+        lanes[lane] = true;
+        let lanes = &lanes[..self.block.width()];
+        let end = self.end_of(lane);
+        self.block.set_lane(lane, state);
+        (self.t[lane], self.late[lane], self.crossed[lane]) = (t, 0.0, f64::MAX);
+        self.forget(lanes);
+        if let Some(passage) = &mut self.passage {
+            passage.forget(lane);
+        }
+        self.begin_branches(lanes)?;
+        let part = self.is_part(lane);
+        match &mut self.pacing {
+            Pacing::Fixed { grid, done } => {
+                // What is left of a step may be no more than rounding.
+                let left = (grid.time(done[lane] + 1) - t).abs();
+                let whole = !part && end == t || left <= 4.0 * f64::EPSILON * t.abs();
+                if whole {
+                    done[lane] += 1;
+                    self.t[lane] = grid.time(done[lane]);
+                }
+                self.resets.within[lane] = !whole;
+            }
+            Pacing::Density(control) => control.forget(lane),
+            Pacing::Adaptive { controller, .. } => {
+                if let Some(controller) = controller {
+                    controller.before()[lane] = 0.0;
+                }
+            }
+        }
+        self.taken[lane] = true;
+        self.accepted[lane] += 1;
+        self.motion.work_mut().steps += 1;
+        Ok(())
+    }
+
+    /// An observable at a state of a lane.
+    fn value(&mut self, what: Observable, lane: usize, t: f64, state: &[f64]) -> Result<f64, RunError> {
+        let (width, mut values) = (self.block.width(), [0.0; LANES]);
+        let states = widened(state, width);
+        self.motion.plain().observe(what, &[t; LANES][..width], &states, &mut values[..width])?;
+        Ok(values[lane])
+    }
+
+    /// How fast an observable changes along the motion from a state, and how fast that changes.
+    fn slopes(
+        &mut self,
+        what: Observable,
+        lane: usize,
+        t: f64,
+        state: &[f64],
+    ) -> Result<(f64, f64), RunError> {
+        let span = (self.end - self.start).abs();
+        let delta = (ASIDE * self.h[lane].abs().max(1e-6 * span)).copysign(self.end - self.start);
+        let first = self.slope(what, lane, t, state, delta)?;
+        let ahead = self.along(lane, t, state, delta)?;
+        let second = self.slope(what, lane, t + delta, &ahead, delta)?;
+        Ok((first, (second - first) / delta))
+    }
+
+    fn slope(
+        &mut self,
+        what: Observable,
+        lane: usize,
+        t: f64,
+        state: &[f64],
+        delta: f64,
+    ) -> Result<f64, RunError> {
+        let (later, earlier) = (self.along(lane, t, state, delta)?, self.along(lane, t, state, -delta)?);
+        let difference =
+            self.value(what, lane, t + delta, &later)? - self.value(what, lane, t - delta, &earlier)?;
+        Ok(difference / (2.0 * delta))
+    }
+
+    /// A state moved along its rates.
+    fn along(&mut self, lane: usize, t: f64, state: &[f64], delta: f64) -> Result<Vec<f64>, RunError> {
+        let width = self.block.width();
+        let states = widened(state, width);
+        let mut rates = vec![0.0; states.len()];
+        self.motion.plain().rates(&[t; LANES][..width], &states, &mut rates)?;
+        let rates = rates.iter().skip(lane).step_by(width);
+        Ok(state.iter().zip(rates).map(|(y, rate)| y + delta * rate).collect())
+    }
+
+    /// What roundings of the state make of an observable.
+    fn noise(&mut self, what: Observable, lane: usize, t: f64, state: &[f64]) -> Result<f64, RunError> {
+        const APART: f64 = 1e-6;
+        let (here, mut sum) = (self.value(what, lane, t, state)?, 0.0);
+        let mut moved = state.to_vec();
+        for i in (0..state.len()).filter(|&i| state[i] != 0.0) {
+            moved[i] = state[i] * (1.0 + APART);
+            sum += (self.value(what, lane, t, &moved)? - here).abs();
+            moved[i] = state[i];
+        }
+        Ok(f64::EPSILON * sum / APART)
+    }
+}

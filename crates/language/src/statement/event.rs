@@ -1,0 +1,127 @@
+//! What to look out for along the way, and what is set anew there: `event`.
+
+use super::run::few;
+use crate::diagnostic::Diagnostic;
+use crate::reader::Reader;
+use crate::role::Role;
+use crate::setup::{Direction, Event};
+use crate::source_map::Mention;
+use leastaction_expr::{Kind, Parser, Span, nearest};
+use leastaction_mechanics::Term;
+
+type Outcome = Result<(), Diagnostic>;
+
+/// What may follow a comma.
+const CLAUSES: [&str; 4] = ["rising", "falling", "stop", "set"];
+
+/// `event [NAME:] EXPRESSION = EXPRESSION [, rising | falling] [, stop] [, set NAME = EXPRESSION, …]`
+pub(super) fn event<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
+    let start = parser.peek().span;
+    let name = reader.term_name(parser, Mention::Event, ":")?;
+    let (left, _) = reader.scalar(parser)?;
+    reader.sign(parser, "=", "an operator, or `=` and what it passes")?;
+    let (right, _) = reader.scalar(parser)?;
+    let mut event =
+        Event { name, value: left - right, direction: Direction::Both, stop: false, sets: Vec::new() };
+    let mut places = Vec::new();
+    while parser.accept(",") {
+        let word = clause(parser);
+        if word.is_some() {
+            parser.advance();
+        }
+        match word {
+            Some("rising") => event.direction = Direction::Rising,
+            Some("falling") => event.direction = Direction::Falling,
+            Some("stop") => event.stop = true,
+            Some(_) => set(reader, parser, &mut event, &mut places)?,
+            None if event.sets.is_empty() => {
+                return Err(parser.unexpected("`rising`, `falling`, `stop` or `set`").into());
+            }
+            None => set(reader, parser, &mut event, &mut places)?,
+        }
+    }
+    reader.setup.source_map.mark(Mention::Event, &event.name, start.to(parser.previous()));
+    reader.setup.events.push(event);
+    Ok(())
+}
+
+/// The clause that begins here, unless it is the name of something that is set.
+fn clause(parser: &Parser<'_, '_>) -> Option<&'static str> {
+    let token = parser.peek();
+    let is_name = matches!(parser.peek_next().kind, Kind::Sign("=" | "'"));
+    let text = parser.text(token.span);
+    CLAUSES.into_iter().find(|word| token.kind == Kind::Name && !is_name && *word == text)
+}
+
+/// `NAME = EXPRESSION`, where a name is a coordinate, a velocity, a momentum or a state.
+fn set<'g, 's>(
+    reader: &mut Reader<'g, 's>,
+    parser: &mut Parser<'g, 's>,
+    event: &mut Event<'g>,
+    places: &mut Vec<Span>,
+) -> Outcome {
+    let (base, mut span) = parser.name()?;
+    let mut name = base.into_owned();
+    while parser.accept("'") {
+        name.push('\'');
+        span = span.to(parser.previous());
+    }
+    if !reader.can_start(&name) {
+        return Err(no_set(reader, &name, span));
+    }
+    if let Some(first) = event.sets.iter().position(|term| term.name == name) {
+        return Err(Diagnostic::at(span, format!("`{name}` is set twice"))
+            .related(places[first], "set here first")
+            .help("remove one of them: all are set at once, from the state before"));
+    }
+    let is_velocity = |name: &str| name.ends_with('\'');
+    let is_state = |name: &str| reader.states.iter().any(|state| state == name);
+    let is_momentum = |name: &str| !(is_velocity(name) || reader.is_place(name) || is_state(name));
+    let mixed = event.sets.iter().position(|other| {
+        is_velocity(&name) && is_momentum(&other.name) || is_momentum(&name) && is_velocity(&other.name)
+    });
+    if let Some(other) = mixed {
+        return Err(Diagnostic::at(span, "an event sets velocities or momenta, not both")
+            .related(places[other], "set here")
+            .help("momenta follow from velocities, and velocities from momenta: set one kind of them"));
+    }
+    if parser.peek().kind == Kind::Sign("==") {
+        return Err(Diagnostic::at(parser.peek().span, "`==` compares").help("what is set has one `=`"));
+    }
+    reader.sign(parser, "=", "`=` and what it is set to")?;
+    let (value, _) = reader.scalar(parser)?;
+    event.sets.push(Term { name, value });
+    places.push(span);
+    Ok(())
+}
+
+/// Says that an event cannot set something.
+fn no_set(reader: &Reader<'_, '_>, name: &str, span: Span) -> Diagnostic {
+    let base = name.trim_end_matches('\'');
+    let what = match reader.names.get(base) {
+        Some((role @ (Role::Parameter | Role::Input | Role::Definition), place)) => Some((role, *place)),
+        _ => None,
+    };
+    if let Some((role, place)) = what {
+        let wrong = Diagnostic::at(span, format!("`{name}` is {}: an event cannot set it", role.what()));
+        return wrong.related(place, "declared here").help(
+            "an event sets coordinates, their velocities or momenta, and states: `state NAME` declares one that only events change",
+        );
+    }
+    if name.ends_with("''") && reader.can_start(base) {
+        return Diagnostic::at(span, format!("`{name}` is an acceleration, which forces set"))
+            .help(format!("set the velocity: `set {base}' = …`"));
+    }
+    let wrong =
+        Diagnostic::at(span, format!("`{name}` is no coordinate, velocity or momentum")).unknown(name);
+    let all: Vec<String> = reader
+        .coordinates
+        .iter()
+        .flat_map(|name| [name.clone(), format!("{name}'")])
+        .chain(reader.states.iter().cloned())
+        .collect();
+    match nearest(name, all.iter().map(String::as_str)) {
+        Some(other) => wrong.help(format!("did you mean `{other}`?")),
+        None => wrong.help(format!("an event sets {}", few(&all))),
+    }
+}
