@@ -22,6 +22,7 @@ const WHITE_DEVIATIONS: f64 = 4.0;
 const EXACT: f64 = 1e-6;
 /// A sigma that was given is too small if residuals are larger than it by this.
 const LARGER: f64 = 1.5;
+const SMALL: f64 = 0.5;
 /// So many standard deviations off is no noise.
 const OUTSIDE: f64 = 6.0;
 /// Estimates that go together as much as this are one number.
@@ -320,7 +321,9 @@ impl Doubt {
             let what = || channel.what.clone();
             let deviation = 1.0 / (channel.rows.max(1) as f64).sqrt();
             let limit = WHITE.max(WHITE_DEVIATIONS * deviation);
-            if channel.correlation.abs() > limit && channel.relative > EXACT {
+            // What is small beside noise that is known need not be white.
+            let is_noise = channel.given && channel.ratio < SMALL;
+            if channel.correlation.abs() > limit && channel.relative > EXACT && !is_noise {
                 all.push(Doubt::Pattern { what: what(), correlation: channel.correlation });
             }
             if channel.given && channel.ratio > LARGER.max(1.0 + WHITE_DEVIATIONS * deviation) {

@@ -61,8 +61,10 @@ pub(super) fn report(fit: &Fit, besides: &Besides<'_>) -> String {
             rounded(channel.rms, 3),
             rounded(100.0 * channel.relative, 2),
             match channel.given {
-                true =>
-                    format!("its sigma, {}, explains {}", rounded(channel.sigma, 3), times(channel.ratio)),
+                true => {
+                    let sigma = rounded(channel.sigma, 3);
+                    format!("its sigma is {sigma}, residuals are {} times that", rounded(channel.ratio, 2))
+                }
                 false => format!("noise of {} is estimated", rounded(channel.sigma, 3)),
             }
         );
@@ -77,13 +79,6 @@ pub(super) fn report(fit: &Fit, besides: &Besides<'_>) -> String {
     }
     text.push_str(&table(&rows));
     text
-}
-
-fn times(ratio: f64) -> String {
-    match ratio {
-        0.5..=1.5 => "them".to_owned(),
-        _ => format!("1/{} of them", rounded(ratio, 2)),
-    }
 }
 
 /// All estimates with their errors and intervals.
