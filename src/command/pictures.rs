@@ -162,7 +162,7 @@ impl Pictures {
         let files = self.files();
         if let (Some(first), true) = (self.choices().first(), files.is_empty()) {
             return Err(Failure::usage(format!(
-                "say where to plot `{}`: add --plot FILE.svg or FILE.png",
+                "`{}` says what to plot: add --plot and the name of a file, which should end in .svg or .png",
                 first.what.join(", ")
             )));
         }
