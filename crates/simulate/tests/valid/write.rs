@@ -225,7 +225,7 @@ impl Writer {
             }
         }
         // No random number decides it, so that all else stays as it is for a seed.
-        if self.lines.len() % 3 == 0 {
+        if self.lines.len().is_multiple_of(3) {
             self.natural = false;
             self.line(format!("state lag' = {}' + A*{} - lag, count", q[0], q[q.len() - 1]));
             self.line(format!("force {} = 0.1*lag - 0.01*lag'", q[0]));
