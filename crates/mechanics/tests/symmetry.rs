@@ -278,10 +278,10 @@ fn equations_are_written_as_text_and_latex() {
     model.potential("weight", -m * g * l * theta.cos());
     model.dissipation("air", c * w * w / 2.0);
     let equations = model.equations().unwrap();
-    assert_eq!(equations.to_string(), "m*l^2*theta'' = -(c*theta' + m*g*l*sin(theta))");
+    assert_eq!(equations.to_string(), "m*l^2*theta'' = -c*theta' - m*l*g*sin(theta)");
     assert_eq!(
         equations.latex(),
-        "\\begin{aligned}\n  m\\,l^{2}\\,\\ddot{\\theta} &= -c\\,\\dot{\\theta} - m\\,g\\,l\\,\\sin\\left(\\theta\\right)\n\\end{aligned}"
+        "\\begin{aligned}\n  m \\, l^{2} \\, \\ddot{\\theta} &= -c \\, \\dot{\\theta} - m \\, l \\, g \\, \\sin{\\theta}\n\\end{aligned}"
     );
     let mut model = Model::new(&graph);
     let x = model.coordinate("x");
@@ -289,7 +289,7 @@ fn equations_are_written_as_text_and_latex() {
     model.hamiltonian("motion", p * p / (2.0 * m));
     model.potential("spring", g * x * x / 2.0);
     model.parameters([("m", 1.0), ("g", 2.0)]);
-    assert_eq!(model.equations().unwrap().to_string(), "x' = 1/m*p\np' = -g*x");
+    assert_eq!(model.equations().unwrap().to_string(), "x' = p/m\np' = -g*x");
 }
 
 #[test]
@@ -304,14 +304,14 @@ fn constraints_and_their_forces_are_written_too() {
     model.constraint("ice edge", model.velocity(x), y * model.velocity(y));
     assert_eq!(
         model.equations().unwrap().to_string(),
-        "m*x'' = -(lambda_ice_edge + 2*x*lambda_rod)\nm*y'' = y*lambda_ice_edge - 2*y*lambda_rod - m*g\n\
+        "m*x'' = -2*x*lambda_rod - lambda_ice_edge\nm*y'' = -2*y*lambda_rod + y*lambda_ice_edge - m*g\n\
          x^2 + y^2 - l^2 = 0\nx' - y*y' = 0"
     );
     assert_eq!(
         model.equations().unwrap().latex(),
         "\\begin{aligned}\n  \
-         m\\,\\ddot{x} &= -\\lambda_{\\mathrm{ice},\\mathrm{edge}} - 2\\,x\\,\\lambda_{\\mathrm{rod}} \\\\\n  \
-         m\\,\\ddot{y} &= y\\,\\lambda_{\\mathrm{ice},\\mathrm{edge}} - 2\\,y\\,\\lambda_{\\mathrm{rod}} - m\\,g \\\\\n  \
+         m \\, \\ddot{x} &= -2 \\, x \\, \\lambda_{\\mathrm{rod}} - \\lambda_{\\mathrm{ice},\\mathrm{edge}} \\\\\n  \
+         m \\, \\ddot{y} &= -2 \\, y \\, \\lambda_{\\mathrm{rod}} + y \\, \\lambda_{\\mathrm{ice},\\mathrm{edge}} - m \\, g \\\\\n  \
          x^{2} + y^{2} - l^{2} &= 0 \\\\\n  \\dot{x} - y\\,\\dot{y} &= 0\n\\end{aligned}"
     );
 
@@ -325,7 +325,7 @@ fn constraints_and_their_forces_are_written_too() {
     model.constraint("a-b", x, y);
     assert_eq!(
         model.equations().unwrap().to_string(),
-        "x' = p\ny' = q\np' = -(lambda_a_b___ + lambda_a_b*lambda_a_b__)\nq' = lambda_a_b___ + lambda_a_b_*lambda_a_b__\n\
+        "x' = p\ny' = q\np' = -lambda_a_b*lambda_a_b__ - lambda_a_b___\nq' = lambda_a_b_*lambda_a_b__ + lambda_a_b___\n\
          x*lambda_a_b - y*lambda_a_b_ = 0\nx - y = 0"
     );
 }

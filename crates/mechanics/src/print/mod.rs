@@ -16,6 +16,8 @@ enum RowOf<'g> {
     Equation(Expr<'g>, Expr<'g>),
     Definition(Expr<'g>, Expr<'g>),
     Quotient(Expr<'g>, Expr<'g>, [Expr<'g>; 2]),
+    /// One that stays as somebody wrote it.
+    Given(Expr<'g>, Expr<'g>),
 }
 
 impl<'g> Equations<'g> {
@@ -27,6 +29,7 @@ impl<'g> Equations<'g> {
         let sides = |row| match row {
             RowOf::Equation(left, right)
             | RowOf::Definition(left, right)
+            | RowOf::Given(left, right)
             | RowOf::Quotient(left, right, _) => (left, right),
         };
         self.rows().into_iter().map(sides).collect()
@@ -71,7 +74,7 @@ impl<'g> Equations<'g> {
 
     /// What constraints demand.
     fn constraint_rows(&self) -> impl Iterator<Item = RowOf<'g>> {
-        self.constraints.iter().map(|c| RowOf::Definition(c.value, self.graph.number(0.0)))
+        self.constraints.iter().map(|c| RowOf::Given(c.value, self.graph.number(0.0)))
     }
 
     /// An expression in which states have their names.

@@ -138,8 +138,10 @@ impl<'g> Equations<'g> {
         }
         let momenta: Vec<_> = self.states.iter().map(|&i| (self.momenta[i], self.state_symbol(i))).collect();
         let named = |right: Expr<'g>| self.with_states(right).substitute(&momenta);
-        let (RowOf::Equation(left, right) | RowOf::Definition(left, right) | RowOf::Quotient(left, right, _)) =
-            line;
+        let (RowOf::Equation(left, right)
+        | RowOf::Definition(left, right)
+        | RowOf::Given(left, right)
+        | RowOf::Quotient(left, right, _)) = line;
         for &i in &self.states {
             if left == self.velocities[i] || left == self.momenta[i] {
                 return None;
@@ -153,6 +155,7 @@ impl<'g> Equations<'g> {
             RowOf::Equation(left, right) => RowOf::Equation(left, named(right)),
             RowOf::Definition(left, right) => RowOf::Definition(left, named(right)),
             RowOf::Quotient(left, right, parts) => RowOf::Quotient(left, named(right), parts.map(named)),
+            RowOf::Given(left, right) => RowOf::Given(left, named(right)),
         })
     }
 
@@ -296,7 +299,9 @@ impl<'g> Writer<'g> {
 
     fn row(&mut self, line: RowOf<'g>) -> Row<'g> {
         let (left, right, [above, below]) = match line {
-            RowOf::Equation(left, right) | RowOf::Definition(left, right) => (left, right, [left, right]),
+            RowOf::Equation(left, right) | RowOf::Definition(left, right) | RowOf::Given(left, right) => {
+                (left, right, [left, right])
+            }
             RowOf::Quotient(left, right, fraction) => (left, right, fraction),
         };
         let known = substitute(&[left, right, above, below], &self.numbers);
@@ -310,6 +315,7 @@ impl<'g> Writer<'g> {
             RowOf::Equation(..) => self.textbook.equation(left, right),
             RowOf::Definition(..) => self.textbook.definition(left, right),
             RowOf::Quotient(..) => self.textbook.quotient(left, above, below),
+            RowOf::Given(..) => None,
         };
         let Some(row) = printed.and_then(|printed| arranged(&printed)) else { return derived };
         let short = row.text.len() <= derived.text.len().max(LONG);

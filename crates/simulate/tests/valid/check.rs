@@ -204,10 +204,31 @@ fn methods_agree(model: &Model) -> Result<bool, String> {
     }
     let (_, expected) = &ends[1.min(ends.len() - 1)];
     let unit = expected.iter().fold(1.0_f64, |m, x| m.max(x.abs()));
+    let off = |found: &[f64]| {
+        found
+            .iter()
+            .zip(expected)
+            .map(|(a, b)| (a - b).abs())
+            .fold(0.0, |m: f64, x| if x > m || x.is_nan() { x } else { m })
+            / unit
+    };
     for (name, found) in &ends {
-        let off = found.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max) / unit;
-        if off > 1e-6 || off.is_nan() {
-            return Err(format!("{name} is {off:.1e} off: {found:?} and {expected:?}"));
+        let far = off(found);
+        if far <= 1e-6 {
+            continue;
+        }
+        // Where something spins fast, a step of one length is too long; then a shorter one is better by what the order promises.
+        let step = METHODS.iter().find(|(other, ..)| other == name).and_then(|(.., step)| *step);
+        let finer = step.map(|step| Overrides {
+            method: Some((*name).to_owned()),
+            step: Some(step / 4.0),
+            ..Overrides::default()
+        });
+        let near = finer.map(|asked| end(model, &asked).map(|found| off(&found))).transpose()?;
+        if near.is_none_or(|near| near > 1e-6_f64.max(far / 500.0) || near.is_nan()) {
+            return Err(format!(
+                "{name} is {far:.1e} off, with shorter steps {near:?}: {found:?} and {expected:?}"
+            ));
         }
     }
     Ok(true)
