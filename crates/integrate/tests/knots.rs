@@ -74,6 +74,40 @@ fn a_push_is_not_stepped_over() {
     }
 }
 
+/// A border that is touched at the very start is left to the side where the motion goes, also where it is touched without a slope, in time and in the
+/// state: there rounding makes the function the same for some time.
+#[test]
+fn a_border_at_the_start_is_left() {
+    const END: f64 = 1.15;
+    // Where forces that are constant for some time lead from x = 0.
+    let pushed = |start: f64, pieces: &[(f64, f64)]| {
+        let (mut t, mut x, mut v) = (0.0, 0.0, start);
+        for &(force, until) in pieces {
+            let d = until - t;
+            (t, x, v) = (until, x + v * d + 0.5 * force * d * d, v + force * d);
+        }
+        x
+    };
+    let (third, whole) = (std::f64::consts::FRAC_PI_3, 3.0_f64.sqrt() - 1.0);
+    let cases = [
+        ("floor(2*cos(t))", 0.0, pushed(0.0, &[(1.0, third), (0.0, END)])),
+        ("floor(4*sin(t/2)^2)", 0.5, pushed(0.5, &[(0.0, third), (1.0, END)])),
+        ("floor(1 - t^4)", 0.0, pushed(0.0, &[(0.0, 1.0), (-1.0, END)])),
+        ("floor(-t)", 0.0, pushed(0.0, &[(-1.0, 1.0), (-2.0, END)])),
+        ("sign(cos(t) - 1)", 0.0, pushed(0.0, &[(-1.0, END)])),
+        ("floor(1 - x^2/1000)", 1.0, pushed(1.0, &[(0.0, END)])),
+        ("floor(x)", -1.0, pushed(-1.0, &[(-1.0, whole), (-2.0, END)])),
+        ("floor(x)", 1.0, pushed(1.0, &[(0.0, 1.0), (1.0, END)])),
+    ];
+    for (force, start, exact) in cases {
+        let system = on_a_line(&[("p_x", start)], "0*x", force);
+        sweep(0.3, &system, END, |label, run| {
+            let error = (run.end().q[0] - exact).abs();
+            assert!(error < 1e-11, "{force} {label}: {error:e}");
+        });
+    }
+}
+
 /// x″ = t − ⌊t⌋ − 1/2: from rest, v is (s² − s)/2 with s = t − ⌊t⌋, and x falls by 1/12 in each unit of time.
 #[test]
 fn a_saw_has_as_many_teeth_as_it_has() {

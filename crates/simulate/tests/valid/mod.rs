@@ -29,15 +29,23 @@ fn checked(model: &Model, (name, check): &(&'static str, Check)) -> Result<bool,
     };
     match catch_unwind(AssertUnwindSafe(|| check(model))) {
         Ok(found) => found.map_err(|why| (*name, why)),
-        Err(panic) => Err((*name, format!("panicked: {}", said(panic)))),
+        Err(panic) => Err((*name, format!("{PANICKED}: {}", said(panic)))),
     }
 }
+
+/// How the reason begins why a check could not be made.
+const PANICKED: &str = "panicked";
 
 /// Shorter texts are looked for this long.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A shorter text with which the same check fails: lines are left out as long as it does.
-fn shrunk(model: &Model, name: &str) -> Model {
+/// Whether a check could not be made, as of a text that does not read.
+fn is_panic(why: &str) -> bool {
+    why.starts_with(PANICKED)
+}
+
+/// A shorter text with which the same check fails in the same way: lines are left out as long as it does.
+fn shrunk(model: &Model, (name, why): (&str, &str)) -> Model {
     let (mut best, begun) = (model.clone(), Instant::now());
     let failing: Vec<_> = CHECKS.iter().filter(|(other, _)| *other == name).collect();
     loop {
@@ -46,7 +54,10 @@ fn shrunk(model: &Model, name: &str) -> Model {
             let kept: Vec<_> =
                 lines.iter().enumerate().filter(|(i, _)| *i != left_out).map(|(_, line)| *line).collect();
             let model = Model { text: kept.join("\n") + "\n", ..best.clone() };
-            let wrong = || failing.iter().any(|one| checked(&model, one).is_err());
+            let wrong = || {
+                let mut faults = failing.iter().filter_map(|one| checked(&model, one).err());
+                faults.any(|(_, other)| is_panic(&other) == is_panic(why))
+            };
             (begun.elapsed() < PATIENCE && wrong()).then_some(model)
         });
         match shorter {
@@ -76,7 +87,7 @@ fn check_all(seeds: std::ops::Range<u64>) {
                     // The others stop, too.
                     next.store(seeds.end, Ordering::Relaxed);
                     eprintln!("model {seed}, {name}: {why}\n{}", model.text);
-                    let short = shrunk(&model, name);
+                    let short = shrunk(&model, (name, &why));
                     let now = check(&short).err().map_or(String::new(), |(_, why)| why);
                     panic!("model {seed}, {name}: {why}\n{}\nshorter, {now}\n{}", model.text, short.text);
                 }

@@ -25,6 +25,8 @@ const ENOUGH: u32 = 3;
 /// Where a run goes from a border is seen after these parts of the step that led there; at the start, of the run.
 const AFTER: [f64; 3] = [1e-4, 1e-6, 1e-8];
 const AFTER_START: f64 = 1e-6;
+/// A border that is touched without a slope at the start is left after one of these parts of the run.
+const SOON: [f64; 10] = [1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, AFTER_START, 1e-5, 1e-4, 1e-3];
 /// Whether it was only there and back is seen after these parts of that, each the same part of the one before.
 const SOONER: [f64; 6] = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6];
 /// Just behind a time is so many roundings later.
@@ -215,29 +217,70 @@ impl RunLoop<'_> {
             switching.lanes[j] = Lane { clear: self.t[j], ..Lane::default() };
             switching.branches.iter_mut().for_each(|branch| branch[j] = 0.0);
         }
-        let delta = AFTER_START * (self.end - self.start);
         for lane in (0..lanes.len()).filter(|&lane| lanes[lane]) {
             self.fix_branches(lane)?;
             let t = self.t;
             self.find_branches(lane, t, |_, _| true)?;
-            // On a border at the very start: where the motion goes, it is. Where it is driven back from both sides it rests, as long as it does.
             for switch in 0..count {
-                let Some(Switching { branches, switches, .. }) = &self.switching else { return Ok(()) };
-                if branches[switch][lane] == 0.0 && switches[switch].kind == SwitchKind::Side {
-                    let border = |side| Border { row: switch, value: 0.0, side };
-                    self.set_branch(lane, border(1.0), 1.0)?;
-                    let above = self.tendency(lane, border(1.0), delta)?;
-                    if above < 0.0 {
-                        self.set_branch(lane, border(1.0), -1.0)?;
-                        let below = self.tendency(lane, border(1.0), delta)?;
-                        if below > 0.0 {
-                            self.slide(lane, switch)?;
-                        }
-                    }
-                }
+                self.begin_on_border(lane, switch)?;
             }
         }
         Ok(())
+    }
+
+    /// On a border at the very start: where the motion goes, it is. Where it is driven back from both sides it rests, as long as it does.
+    fn begin_on_border(&mut self, lane: usize, switch: usize) -> Result<(), RunError> {
+        let (width, span) = (self.block.width(), self.end - self.start);
+        let RunLoop { switching: Some(switching), motion, block, t, .. } = self else { return Ok(()) };
+        motion.dynamics().switching_functions(&t[..width], block.values(), &mut switching.values)?;
+        let (value, branch) = (switching.values[switch * width + lane], switching.branches[switch][lane]);
+        let Switch { kind, of_time, .. } = switching.switches[switch];
+        let border = match kind {
+            SwitchKind::Side if branch == 0.0 => Border { row: switch, value: 0.0, side: 1.0 },
+            SwitchKind::Floor if branch == value => Border { row: switch, value, side: 1.0 },
+            _ => return Ok(()),
+        };
+        if of_time {
+            let side = self.side_soon(lane, border)?;
+            return self.set_branch(lane, border, if side == 0.0 { 1.0 } else { side });
+        }
+        self.set_branch(lane, border, 1.0)?;
+        if self.soon(lane, border, span)? < 0.0 {
+            self.set_branch(lane, border, -1.0)?;
+            if self.soon(lane, border, span)? > 0.0 {
+                return match kind {
+                    SwitchKind::Side => self.slide(lane, switch),
+                    SwitchKind::Floor => Err(self.chatter(lane, switch)),
+                };
+            }
+        }
+        Ok(())
+    }
+
+    /// On which side of a border of time a lane is just after the start: 0 if it stays on it for a good part of the run.
+    fn side_soon(&mut self, lane: usize, border: Border) -> Result<f64, RunError> {
+        let (width, span) = (self.block.width(), self.end - self.start);
+        let RunLoop { switching: Some(switching), motion, block, t, .. } = self else { return Ok(0.0) };
+        for part in SOON {
+            let later: [f64; LANES] = t.map(|t| t + part * span);
+            motion.dynamics().switching_functions(&later[..width], block.values(), &mut switching.values)?;
+            let off = switching.values[border.row * width + lane] - border.value;
+            if off != 0.0 && !off.is_nan() {
+                return Ok(off.signum());
+            }
+        }
+        Ok(0.0)
+    }
+
+    /// By how much the function of a border changes just after the start: where it does so without a slope, a little later.
+    fn soon(&mut self, lane: usize, border: Border, span: f64) -> Result<f64, RunError> {
+        for part in SOON.into_iter().filter(|&part| part >= AFTER_START) {
+            let tendency = self.tendency(lane, border, part * span)?;
+            if tendency != 0.0 {
+                return Ok(tendency);
+            }
+        }
+        Ok(0.0)
     }
 
     /// Sets the branches of some switches in a lane by their functions at a time, until those agree that depend on others.
