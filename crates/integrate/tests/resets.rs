@@ -316,3 +316,35 @@ fn resets_meet_constraints() {
     let failed = run.event(Event::new(beside).falling().resetting(one)).run(&mut dynamics, &start, 4.0);
     assert!(failed.unwrap_err().to_string().contains("constraints do not allow"));
 }
+
+/// A ball that counts its bounces, and is stopped by the third of them.
+#[test]
+fn counts_bring_events_about() {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let y = model.coordinate("y");
+    let n = model.coordinate("n");
+    model.particle("ball", 2.0, [y]);
+    model.particle("counter", 1.0, [n]);
+    model.potential("weight", 2.0 * G * y);
+    let mut dynamics = model.system().unwrap().dynamics().unwrap();
+    let sets = [("y'", "-0.8*y'"), ("n", "n + 1")];
+    let sets = sets.map(|(name, value)| (name, dynamics.observable(value).unwrap()));
+    let count = Reset::new("bounce", dynamics.system(), &sets).unwrap();
+    let height = dynamics.observable("y").unwrap();
+    let third = dynamics.observable("n - 2.5").unwrap();
+    let start = dynamics.start(&[("y", 1.0)]).unwrap();
+    for integrator in [
+        Integrator::named("dop853", Tolerance::relative(1e-12)).unwrap(),
+        Integrator::named("verlet", 0.01).unwrap(),
+    ] {
+        let integrator = integrator
+            .event(Event::new(height).falling().resetting(count.clone()))
+            .event(Event::new(third).rising().terminal());
+        let run = integrator.run(&mut dynamics, &start, 10.0).unwrap();
+        assert_eq!(run.crossings().iter().map(|crossing| crossing.event).collect::<Vec<_>>(), [0, 0, 0, 1]);
+        assert!(matches!(run.reason(), Reason::Event(1)), "{:?}", run.reason());
+        let t = run.times().last().unwrap();
+        assert!((t - bounce(3, 0.8)).abs() < 1e-12, "{t}");
+    }
+}

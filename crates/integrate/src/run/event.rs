@@ -11,8 +11,9 @@ use leastaction_mechanics::{EvalError, Observable, State};
 
 /// A zero crossing to look for: of any expression of time, coordinates, velocities, momenta and parameters.
 ///
-/// It happens where the sign changes. An expression that touches zero and turns back does not cross it; one that is zero at the start has no sign
-/// there, and crosses zero when it next changes the sign that it first takes. Many crossings in a step are told apart, up to some ten thousand.
+/// It happens where the sign changes, but for poles, where an expression passes through infinity. One that touches zero and turns back does not cross it; one that is
+/// zero at the start has no sign there, and crosses zero when it next changes the sign that it first takes. Many crossings in a step are told apart, up to some ten
+/// thousand. One that nothing but resets changes, as a count does, crosses zero where a reset brings it there, or beyond.
 ///
 /// ```
 /// # use leastaction_expr::Graph;
@@ -84,8 +85,8 @@ impl Event {
         self.what
     }
 
-    fn admits(&self, root: Root) -> bool {
-        if root.rising { self.rising } else { self.falling }
+    fn admits(&self, rising: bool) -> bool {
+        if rising { self.rising } else { self.falling }
     }
 }
 
@@ -216,7 +217,7 @@ impl<'a> EventDetector<'a> {
             self.before[i] = *sign;
             sign_changes(&mut value, sign, |root| {
                 zeros.push((i, root));
-                if event.admits(root) {
+                if event.admits(root.rising) && !root.pole {
                     let hit = Hit { event: i, rising: root.rising, terminal: event.terminal };
                     hits.push((root.at, hit));
                 }
@@ -282,7 +283,8 @@ impl<'a> EventDetector<'a> {
         inside: &[f64],
     ) -> Result<(Restart, Vec<Crossing>), RunError> {
         let (start, end, width) = (run.times()[lane], run.end_of(lane), run.block.width());
-        let (first, degrees) = (self.hits[self.passed].0, run.motion.system().degrees());
+        let first = self.hits[self.passed].0;
+        let degrees = run.motion.system().degrees();
         let t = start + first * (end - start);
         // Events at one time come in the order of rounding: those that reset nothing should not get lost behind one that does.
         let apart = TOGETHER * f64::EPSILON * start.abs().max(end.abs());
@@ -292,25 +294,54 @@ impl<'a> EventDetector<'a> {
         let mut hits: Vec<Hit> = together.map(|(_, hit)| *hit).collect();
         hits.sort_by_key(|hit| hit.event);
         let before = lane_of(inside, width, lane);
-        let (mut state, mut crossings) = (before.clone(), Vec::new());
-        for hit in &hits {
-            let reset = self.events[hit.event].reset();
-            let after =
-                reset.map(|reset| reset.apply(&mut run.motion, (width, lane), t, &state)).transpose()?;
-            crossings.push(Crossing {
-                event: hit.event,
-                t,
-                rising: hit.rising,
-                state: State::from_block(t, &state, degrees),
-                after: after.as_ref().map(|after| State::from_block(t, after, degrees)),
-            });
-            state = after.unwrap_or(state);
-        }
         let mut signs = self.before.clone();
         for (event, root) in self.zeros.iter().filter(|(_, root)| root.at < first) {
             signs[*event] = if root.rising { 1.0 } else { -1.0 };
         }
+        let (mut state, mut crossings, mut met) = (before.clone(), Vec::new(), 0);
+        while met < hits.len() {
+            let from = state.clone();
+            for hit in &hits[met..] {
+                let reset = self.events[hit.event].reset();
+                let after =
+                    reset.map(|reset| reset.apply(&mut run.motion, (width, lane), t, &state)).transpose()?;
+                crossings.push(Crossing {
+                    event: hit.event,
+                    t,
+                    rising: hit.rising,
+                    state: State::from_block(t, &state, degrees),
+                    after: after.as_ref().map(|after| State::from_block(t, after, degrees)),
+                });
+                state = after.unwrap_or(state);
+            }
+            met = hits.len();
+            self.brought(run, (lane, t), [&from, &state], &mut hits)?;
+        }
         Ok((Restart { t, before, after: state, hits, signs }, crossings))
+    }
+
+    /// Adds the events that a change of the state brings about by itself: those of expressions that do not move along the motion, as counts do not. Each happens
+    /// once at a time.
+    fn brought(
+        &self,
+        run: &mut RunLoop<'_>,
+        (lane, t): (usize, f64),
+        [from, to]: [&[f64]; 2],
+        hits: &mut Vec<Hit>,
+    ) -> Result<(), RunError> {
+        for (i, event) in self.events.iter().enumerate() {
+            if hits.iter().any(|hit| hit.event == i) {
+                continue;
+            }
+            let [before, after] =
+                [run.value(event.what, lane, t, from)?, run.value(event.what, lane, t, to)?];
+            let crosses = before > 0.0 && after <= 0.0 || before < 0.0 && after >= 0.0;
+            let rising = before < 0.0;
+            if crosses && event.admits(rising) && !run.moves(event.what, (lane, t), [from, to])? {
+                hits.push(Hit { event: i, rising, terminal: event.terminal });
+            }
+        }
+        Ok(())
     }
 
     /// What comes next in the proposed step between two times: its next sample, or an event. Of both at once the event comes first.
@@ -319,9 +350,9 @@ impl<'a> EventDetector<'a> {
         let hit = self.hits.get(self.passed);
         let event = hit.map(|&(tau, hit)| Instant { tau, t: t + tau * (end - t), event: Some(hit) });
         match (&sample, &event) {
-            (Some(first), Some(second)) if first.tau < second.tau => sample,
-            (_, Some(_)) => event,
-            (_, None) => sample,
+            (Some(sample), Some(event)) if (sample.t - t).abs() >= (event.t - t).abs() => Some(*event),
+            (None, _) => event,
+            (Some(_), _) => sample,
         }
     }
 

@@ -38,8 +38,10 @@ const LOST: f64 = 4.0 * f64::EPSILON;
 pub(crate) struct Root {
     /// Where, from 0 to 1.
     pub(crate) at: f64,
-    /// Whether the function grows there.
+    /// Whether the function is greater behind it.
     pub(crate) rising: bool,
+    /// Whether the function passes through infinity there, and not through zero.
+    pub(crate) pole: bool,
 }
 
 /// Finds all sign changes of `f` on [0, 1]. `sign` is that of the function before 0 (0 if it has not had one), and then that at 1.
@@ -56,7 +58,8 @@ pub(crate) fn sign_changes<E>(
         let value = f(b)?;
         if value != 0.0 && !value.is_nan() {
             if *sign != 0.0 && value.signum() != *sign {
-                visit(Root { at: close(f, last, b, *sign)?, rising: value > 0.0 })?;
+                let (at, pole) = close(f, last, b, *sign)?;
+                visit(Root { at, rising: value > 0.0, pole })?;
             }
             (last, *sign) = (b, value.signum());
         }
@@ -277,13 +280,25 @@ pub(crate) fn weight(j: usize, k: usize, n: usize) -> f64 {
     2.0 / n as f64 * half(j) * half(k) * angle.cos()
 }
 
+/// A function that is this many times as large on both sides of a closed bracket as where the bracket began has a pole there.
+const POLE: f64 = 100.0;
+
 /// Closes a bracket at whose left end the function has the given sign, and at whose right end the other, to the last bit: secants of the Illinois kind
-/// (M. Dowell and P. Jarratt, BIT 11 (1971) 168, doi:10.1007/BF01934364), and a bisection wherever three of them have not halved it.
-fn close<E>(f: &mut impl FnMut(f64) -> Result<f64, E>, mut a: f64, mut b: f64, sign: f64) -> Result<f64, E> {
+/// (M. Dowell and P. Jarratt, BIT 11 (1971) 168, doi:10.1007/BF01934364), and a bisection wherever three of them have not halved it. Returns where that is, and
+/// whether it is a pole.
+fn close<E>(
+    f: &mut impl FnMut(f64) -> Result<f64, E>,
+    mut a: f64,
+    mut b: f64,
+    sign: f64,
+) -> Result<(f64, bool), E> {
     let (mut fa, mut fb) = (f(a)?, f(b)?);
+    let high = POLE * fa.abs().max(fb.abs());
+    // The values at the ends, without the factors of the secants.
+    let (mut before, mut behind) = (fa.abs(), fb.abs());
     // The step before may have ended on the other side of zero, by rounding.
     if fa == 0.0 || fa.signum() != sign {
-        return Ok(a);
+        return Ok((a, false));
     }
     let (mut width, mut secants, mut kept) = (b - a, 0, 0);
     while b - a > 2.0 * f64::EPSILON * b.abs().max(f64::MIN_POSITIVE) {
@@ -298,21 +313,21 @@ fn close<E>(f: &mut impl FnMut(f64) -> Result<f64, E>, mut a: f64, mut b: f64, s
         }
         let value = f(x)?;
         if value == 0.0 || value.is_nan() {
-            return Ok(x);
+            return Ok((x, false));
         }
         if value.signum() == sign {
-            (a, fa) = (x, value);
+            (a, fa, before) = (x, value, value.abs());
             fb *= if kept == 1 { 0.5 } else { 1.0 };
             kept = 1;
         } else {
-            (b, fb) = (x, value);
+            (b, fb, behind) = (x, value, value.abs());
             fa *= if kept == -1 { 0.5 } else { 1.0 };
             kept = -1;
         }
         secants = if b - a < 0.5 * width { 0 } else { secants + 1 };
         width = if secants == 0 { b - a } else { width };
     }
-    Ok(b)
+    Ok((b, before > high && behind > high))
 }
 
 #[cfg(test)]
@@ -342,6 +357,25 @@ mod tests {
             assert!((root.at - place).abs() <= 4.0 * f64::EPSILON, "{} for {place}", root.at);
             assert_eq!(root.rising, i % 2 == 1);
         }
+    }
+
+    #[test]
+    fn poles_are_no_zeros() {
+        for (shift, width) in [(0.3, 1.0), (0.1, 10.0), (0.77, 40.0)] {
+            for (found, rising) in [
+                (roots(|x: f64| (width * (x - shift)).tan()).0, true),
+                (roots(|x: f64| 1.0 / (width * (x - shift)).tan()).0, false),
+            ] {
+                let (poles, zeros): (Vec<_>, Vec<_>) = found.into_iter().partition(|root| root.pole);
+                assert!(zeros.iter().all(|zero| zero.rising == rising), "{zeros:?}");
+                assert!(poles.iter().all(|pole| pole.rising != rising), "{poles:?}");
+                assert!(zeros.len().abs_diff(poles.len()) <= 1, "{zeros:?} {poles:?}");
+            }
+        }
+        assert!(roots(|x| 1.0 / (x - 0.37)).0[0].pole);
+        assert!(!roots(|x| (x - 0.37).cbrt()).0[0].pole);
+        assert!(!roots(|x| (x - 0.37).signum()).0[0].pole);
+        assert!(!roots(|x| (1e9 * (x - 0.37)).tanh()).0[0].pole);
     }
 
     #[test]

@@ -116,6 +116,11 @@ impl RunLoop<'_> {
             let way = if hit.rising { 1.0 } else { -1.0 };
             let (slope, _) = self.slopes(what, lane, *t, before)?;
             let (turned, bend) = self.slopes(what, lane, *t, after)?;
+            if moved != value && [slope, turned, bend] == [0.0; 3] {
+                // Nothing but resets moves it.
+                self.resets.signs[i][lane] = if moved == 0.0 { way } else { moved.signum() };
+                continue;
+            }
             let vanishes = moved.abs() <= (4.0 * value.abs()).max(VANISHES * slope.abs() * span);
             let still = turned.abs() <= STILL * slope.abs();
             let back = if still { way * bend <= 0.0 } else { way * turned < 0.0 };
@@ -203,8 +208,30 @@ impl RunLoop<'_> {
         Ok(())
     }
 
+    /// Whether an observable changes along the motion from one of these states.
+    pub(crate) fn moves(
+        &mut self,
+        what: Observable,
+        (lane, t): (usize, f64),
+        states: [&[f64]; 2],
+    ) -> Result<bool, RunError> {
+        for state in states {
+            let (slope, bend) = self.slopes(what, lane, t, state)?;
+            if slope != 0.0 || bend != 0.0 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// An observable at a state of a lane.
-    fn value(&mut self, what: Observable, lane: usize, t: f64, state: &[f64]) -> Result<f64, RunError> {
+    pub(crate) fn value(
+        &mut self,
+        what: Observable,
+        lane: usize,
+        t: f64,
+        state: &[f64],
+    ) -> Result<f64, RunError> {
         let (width, mut values) = (self.block.width(), [0.0; LANES]);
         let states = widened(state, width);
         self.motion.plain().observe(what, &[t; LANES][..width], &states, &mut values[..width])?;
