@@ -101,18 +101,18 @@ fn a_run_to_its_start_is_over_at_once() {
 /// What a run prints about its times and steps.
 #[test]
 fn steps_are_told_as_they_are() {
-    let told = |step, until| {
+    let steps_of = |step, until| {
         let text = prints(&["run", "pendulum", "--method", "rk4", "--step", step, "--until", until]);
-        let told = line(&text, "run").trim_start_matches("run").trim();
-        told.split(',').next().unwrap_or_default().to_owned()
+        let line_of_run = line(&text, "run").trim_start_matches("run").trim();
+        line_of_run.split(',').next().unwrap_or_default().to_owned()
     };
-    assert_eq!(told("0.25", "1"), "t = 0 to 1 in 4 steps of 0.25");
-    assert_eq!(told("0.75", "1"), "t = 0 to 1 in 1 step of 0.75 and one of 0.25");
-    assert_eq!(told("0.375", "1"), "t = 0 to 1 in 2 steps of 0.375 and one of 0.25");
-    assert_eq!(told("5", "1"), "t = 0 to 1 in 1 step of 1");
-    assert_eq!(told("0.5", "0"), "t = 0 to 0 in 0 steps of 0.5");
-    assert_eq!(told("1e-9", "0"), "t = 0 to 0 in 0 steps of 1e-9");
-    assert_eq!(told("1e299", "3.5e-8"), "t = 0 to 3.5e-8 in 1 step of 3.5e-8");
+    assert_eq!(steps_of("0.25", "1"), "t = 0 to 1 in 4 steps of 0.25");
+    assert_eq!(steps_of("0.75", "1"), "t = 0 to 1 in 1 step of 0.75 and one of 0.25");
+    assert_eq!(steps_of("0.375", "1"), "t = 0 to 1 in 2 steps of 0.375 and one of 0.25");
+    assert_eq!(steps_of("5", "1"), "t = 0 to 1 in 1 step of 1");
+    assert_eq!(steps_of("0.5", "0"), "t = 0 to 0 in 0 steps of 0.5");
+    assert_eq!(steps_of("1e-9", "0"), "t = 0 to 0 in 0 steps of 1e-9");
+    assert_eq!(steps_of("1e299", "3.5e-8"), "t = 0 to 3.5e-8 in 1 step of 3.5e-8");
 }
 
 #[test]
@@ -156,11 +156,14 @@ fn conserved_quantities_are_found() {
 #[test]
 fn constraints_are_told_of() {
     let cross = prints(&["run", "dzhanibekov", "--until", "1"]);
-    let told = line(&cross, "constraints");
-    assert!(told.contains("3: positions and velocities are at most ") && told.ends_with(" off"), "{cross}");
-    let numbers = told.split_whitespace().filter_map(|word| word.parse::<f64>().ok());
+    let constraints = line(&cross, "constraints");
+    assert!(
+        constraints.contains("3: positions and velocities are at most ") && constraints.ends_with(" off"),
+        "{cross}"
+    );
+    let numbers = constraints.split_whitespace().filter_map(|word| word.parse::<f64>().ok());
     let off: Vec<f64> = numbers.collect();
-    assert!(off.len() == 2 && off.iter().all(|x| *x < 1e-14), "{told}");
+    assert!(off.len() == 2 && off.iter().all(|x| *x < 1e-14), "{constraints}");
     assert!(line(&cross, "method").contains("constraints"), "{cross}");
     assert!(line(&cross, "conserved").contains("angular momentum about z (to "), "{cross}");
     assert!(!cross.contains("start  ") && !prints(&["run", "pendulum"]).contains("constraints"));
@@ -296,11 +299,14 @@ fn failures_are_told_to_machines_and_marked_in_files() {
     let out = file("fall.json", b"");
     let ran = run(&["run", &model, "--json", "--out", &out]);
     assert_eq!(ran.status.code(), Some(1));
-    let (said, told) = (String::from_utf8(ran.stdout).unwrap(), String::from_utf8(ran.stderr).unwrap());
+    let (said, errors) = (String::from_utf8(ran.stdout).unwrap(), String::from_utf8(ran.stderr).unwrap());
     let failure = line(&said, "  \"failure\"");
     assert!(failure.contains("\"name\": \"") && failure.contains("\"t\": 1.1"), "{failure}");
     assert!(line(&said, "  \"ended\"").contains("failed: "), "{said}");
-    assert!(told.contains("what was computed until t = 1.1") && told.contains("  where  t = 1.1"), "{told}");
+    assert!(
+        errors.contains("what was computed until t = 1.1") && errors.contains("  where  t = 1.1"),
+        "{errors}"
+    );
     let kept = std::fs::read_to_string(&out).unwrap();
     assert!(kept.contains("\"ended\": \"failed: ") && kept.contains("\"accuracy\": \""), "{kept}");
 }
@@ -309,15 +315,15 @@ fn failures_are_told_to_machines_and_marked_in_files() {
 fn events_are_written_and_pictures_change_no_file() {
     let model = b"coord x\nkinetic x'^2/2\npotential x^2/2\nstart x = 1\nevent zero: x = 0\nrun until 10\n";
     let model = file("swing.motion", model);
-    let [events, plain, beside, picture] =
+    let [events, plain, other, picture] =
         ["events.csv", "plain.csv", "beside.csv", "swing.svg"].map(|name| file(name, b""));
     prints(&["run", &model, "--events", &events, "--out", &plain]);
     let table = std::fs::read_to_string(&events).unwrap();
     let rows: Vec<_> = table.lines().collect();
     assert!(rows[0] == "t,t_error,event,direction,x,x',p_x" && rows.len() == 4, "{table}");
     assert!(rows[1].starts_with("1.570796") && rows[1].contains(",zero,falling,"), "{table}");
-    prints(&["run", &model, "--out", &beside, "--plot", &picture]);
-    assert_eq!(std::fs::read(&plain).unwrap(), std::fs::read(&beside).unwrap());
+    prints(&["run", &model, "--out", &other, "--plot", &picture]);
+    assert_eq!(std::fs::read(&plain).unwrap(), std::fs::read(&other).unwrap());
 }
 
 /// Kapitza's pendulum: positions depend on time, and p·q̇ − L is not T + V.
@@ -475,8 +481,8 @@ fn new_leaves_nothing_where_there_is_no_room() {
     let script =
         format!("trap '' XFSZ; ulimit -f 0; exec '{}' new no-room", env!("CARGO_BIN_EXE_leastaction"));
     let output = Command::new("sh").args(["-c", &script]).current_dir(folder).output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.code() == Some(1) && told.contains("cannot write no-room.motion"), "{told}");
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(1) && errors.contains("cannot write no-room.motion"), "{errors}");
     assert!(!path.exists());
 }
 

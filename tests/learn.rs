@@ -39,18 +39,21 @@ const TRAIN: &str = "learn train one.npz --hidden 8 --steps 30 --batch 30 --out 
 fn what_was_learned_is_rolled_out() {
     let folder = folder("rollout");
     prints(&folder, DATA);
-    let told = prints(&folder, &format!("{TRAIN} --log log.jsonl --plot losses.png"));
-    assert!(told.contains("chnn of n-pendulum: 30 steps in"), "{told}");
+    let printed = prints(&folder, &format!("{TRAIN} --log log.jsonl --plot losses.png"));
+    assert!(printed.contains("chnn of n-pendulum: 30 steps in"), "{printed}");
     // Losses are measured often enough to be seen, and all are in the log.
     let log = fs::read_to_string(folder.join("log.jsonl")).unwrap();
     assert!(log.lines().count() == 30 && log.contains("\"validation\""), "{log}");
     assert!(fs::read(folder.join("losses.png")).unwrap().starts_with(b"\x89PNG"));
 
     let words = "learn rollout one.safetensors --data one.npz --times 3 --starts 3 --out errors.csv --plot errors.svg";
-    let told = prints(&folder, words);
-    assert!(told.starts_with("n-pendulum, 3 trajectories, 58 samples 0.03 apart\n"), "{told}");
-    assert!(told.contains("the truth, moved by 0.0001\n") && told.contains("\none.safetensors\n"), "{told}");
-    assert_eq!(told.matches("an error of 1 %: ").count(), 2, "{told}");
+    let printed = prints(&folder, words);
+    assert!(printed.starts_with("n-pendulum, 3 trajectories, 58 samples 0.03 apart\n"), "{printed}");
+    assert!(
+        printed.contains("the truth, moved by 0.0001\n") && printed.contains("\none.safetensors\n"),
+        "{printed}"
+    );
+    assert_eq!(printed.matches("an error of 1 %: ").count(), 2, "{printed}");
     let table = fs::read_to_string(folder.join("errors.csv")).unwrap();
     assert_eq!(table.lines().count(), 1 + 2 * 58);
     assert!(table.starts_with("model,t,error,error_low,error_high,energy_error,"), "{table:.200}");
@@ -60,9 +63,9 @@ fn what_was_learned_is_rolled_out() {
     );
     // However many threads.
     let again = prints(&folder, &format!("{words} --threads 1"));
-    assert_eq!(again, told);
-    let told = prints(&folder, "learn evaluate one.safetensors --data one.npz");
-    assert!(told.contains("geometric mean") && told.contains("violation"), "{told}");
+    assert_eq!(again, printed);
+    let printed = prints(&folder, "learn evaluate one.safetensors --data one.npz");
+    assert!(printed.contains("geometric mean") && printed.contains("violation"), "{printed}");
 
     for (words, code, reason) in [
         ("learn rollout one.npz --data one.npz", 1, "one.npz"),
@@ -76,19 +79,19 @@ fn what_was_learned_is_rolled_out() {
         ("learn train one.npz --out b.safetensors --log b.txt", 2, ".csv or .jsonl"),
         ("learn evaluate one.safetensors --data one.npz --perturbed nan", 2, "NaN"),
     ] {
-        let told = fails(&folder, words, code);
-        assert!(told.contains(reason), "{words}: {told}");
+        let message = fails(&folder, words, code);
+        assert!(message.contains(reason), "{words}: {message}");
     }
     prints(
         &folder,
         "learn data n-pendulum --size 2 --train 2 --validation 0 --test 1 --samples 5 --out two.npz",
     );
-    let told = fails(&folder, "learn rollout one.safetensors --data two.npz", 2);
-    assert!(told.contains("learned of another system"), "{told}");
+    let message = fails(&folder, "learn rollout one.safetensors --data two.npz", 2);
+    assert!(message.contains("learned of another system"), "{message}");
     let huge = "learn data n-pendulum --size 1 --train 1 --validation 0 --test 300 --samples 30 --every 0.01 --out huge.npz";
     prints(&folder, huge);
-    let told = fails(&folder, "learn rollout one.safetensors --data huge.npz --times 99999", 2);
-    assert!(told.contains("too much memory") && told.contains("--starts"), "{told}");
+    let message = fails(&folder, "learn rollout one.safetensors --data huge.npz --times 99999", 2);
+    assert!(message.contains("too much memory") && message.contains("--starts"), "{message}");
     fs::remove_dir_all(folder).unwrap();
 }
 
@@ -98,28 +101,31 @@ fn data_of_ones_own_are_learned_from() {
     for (name, start) in [("a", "1.0"), ("b", "0.7"), ("c", "-1.2")] {
         prints(&folder, &format!("run pendulum --start th={start} --until 6 --every 0.05 --out {name}.csv"));
     }
-    let told = prints(
+    let printed = prints(
         &folder,
         "learn data pendulum --from a.csv --from b.csv --from c.csv --samples 10 --out swing.npz",
     );
     assert!(
-        told.contains("3 trajectories of data, in 36 pieces of 10 samples, 0.05 apart, of 2 numbers each"),
-        "{told}"
+        printed.contains("3 trajectories of data, in 36 pieces of 10 samples, 0.05 apart, of 2 numbers each"),
+        "{printed}"
     );
-    assert!(told.contains("30 for training, 3 for validation, 3 for tests"), "{told}");
-    assert!(told.contains("left out: 3 samples that fill no piece"), "{told}");
+    assert!(printed.contains("30 for training, 3 for validation, 3 for tests"), "{printed}");
+    assert!(printed.contains("left out: 3 samples that fill no piece"), "{printed}");
     prints(
         &folder,
         "learn train swing.npz --architecture hnn --hidden 8 --steps 5 --batch 10 --out swing.safetensors",
     );
     // The data are the motion of the model, so that it predicts them.
-    let told = prints(&folder, "learn evaluate swing.safetensors --data swing.npz");
-    let own = told.lines().find(|line| line.starts_with("the model of the text")).unwrap();
+    let printed = prints(&folder, "learn evaluate swing.safetensors --data swing.npz");
+    let own = printed.lines().find(|line| line.starts_with("the model of the text")).unwrap();
     let error: f64 = own.split_whitespace().nth(5).unwrap().parse().unwrap();
-    assert!(error < 1e-6, "{told}");
-    assert!(told.contains("note: energies and constraints are those of the model of the text"), "{told}");
-    let told = fails(&folder, "learn rollout swing.safetensors --data swing.npz --times 2", 2);
-    assert!(told.contains("the data were measured"), "{told}");
+    assert!(error < 1e-6, "{printed}");
+    assert!(
+        printed.contains("note: energies and constraints are those of the model of the text"),
+        "{printed}"
+    );
+    let message = fails(&folder, "learn rollout swing.safetensors --data swing.npz --times 2", 2);
+    assert!(message.contains("the data were measured"), "{message}");
 
     for (words, code, reason) in [
         ("learn data pendulum --from a.csv --out a.npz --sample th=1", 2, "--sample"),
@@ -131,8 +137,8 @@ fn data_of_ones_own_are_learned_from() {
         ("learn data double-pendulum --from a.csv --out a.npz", 1, "the model has the coordinates th1, th2"),
         ("learn data pendulum --differences --out a.npz", 2, "--from"),
     ] {
-        let told = fails(&folder, words, code);
-        assert!(told.contains(reason), "{words}: {told}");
+        let message = fails(&folder, words, code);
+        assert!(message.contains(reason), "{words}: {message}");
         assert!(!folder.join("a.npz").exists());
     }
     fs::remove_dir_all(folder).unwrap();
@@ -142,8 +148,8 @@ fn data_of_ones_own_are_learned_from() {
 fn comparisons_are_written_and_gone_on_with() {
     let folder = folder("reproduce");
     let words = "learn reproduce --quick --systems 1-Pendulum --models chnn --hidden 6 --steps 4 --train 12 --test 3 --out all";
-    let told = prints(&folder, words);
-    assert!(told.contains("1-Pendulum") && told.contains("6.08e-5"), "{told}");
+    let printed = prints(&folder, words);
+    assert!(printed.contains("1-Pendulum") && printed.contains("6.08e-5"), "{printed}");
     for name in [
         "report.md",
         "results.csv",
@@ -157,13 +163,13 @@ fn comparisons_are_written_and_gone_on_with() {
     }
     let report = fs::read_to_string(folder.join("all/report.md")).unwrap();
     assert!(report.contains(&format!("leastaction {words}")), "{report}");
-    let made =
+    let written =
         fs::metadata(folder.join("all/learned/1-Pendulum-chnn-0.safetensors")).unwrap().modified().unwrap();
     // Another model is added, and what is there stays.
     prints(&folder, &words.replace("--models chnn", "--models chnn,neural-ode"));
     let kept =
         fs::metadata(folder.join("all/learned/1-Pendulum-chnn-0.safetensors")).unwrap().modified().unwrap();
-    assert_eq!(made, kept);
+    assert_eq!(printed, kept);
     for (words, reason) in [
         (words.replace("--steps 4", "--steps 5"), "another comparison"),
         (words.replace("1-Pendulum", "4-Pendulum"), "there are 1-Pendulum, 2-Pendulum"),
@@ -172,8 +178,8 @@ fn comparisons_are_written_and_gone_on_with() {
         (words.replace("--quick", "--quick --full"), "--full"),
         (words.replace(" --quick", ""), "--quick"),
     ] {
-        let told = fails(&folder, &words, 2);
-        assert!(told.contains(reason), "{words}: {told}");
+        let message = fails(&folder, &words, 2);
+        assert!(message.contains(reason), "{words}: {message}");
     }
     fs::remove_dir_all(folder).unwrap();
 }

@@ -33,28 +33,28 @@ def asked(
 ) -> dict[str, Any]:
     """What is asked for, with its types checked."""
     optional = {"until": until, "step": step, "tol": tol, "atol": atol, "max_step": max_step, "every": every}
-    found: dict[str, Any] = {
+    asked: dict[str, Any] = {
         name: None if value is None else number(value, name) for name, value in optional.items()
     }
-    found["parameters"] = numbers(parameters, "parameters")
-    found["start"] = numbers(start, "start")
-    found["seed"] = None if seed is None else whole(seed, "seed")
-    found["method"] = None if method is None else text(method, "method")
-    found["max_steps"] = None if max_steps is None else whole(max_steps, "max_steps", 1)
-    found["samples"] = None if samples is None else whole(samples, "samples", 1, 10**9)
-    found["show"] = shown(show)
-    found["events"] = [
+    asked["parameters"] = numbers(parameters, "parameters")
+    asked["start"] = numbers(start, "start")
+    asked["seed"] = None if seed is None else whole(seed, "seed")
+    asked["method"] = None if method is None else text(method, "method")
+    asked["max_steps"] = None if max_steps is None else whole(max_steps, "max_steps", 1)
+    asked["samples"] = None if samples is None else whole(samples, "samples", 1, 10**9)
+    asked["show"] = shown(show)
+    asked["events"] = [
         (name, text(what, f"event `{name}`"), ends)
         for group, ends in ((events, False), (stop, True))
         for name, what in pairs(group, "stop" if ends else "events")
     ]
-    names = [name for name, _, _ in found["events"]]
+    names = [name for name, _, _ in asked["events"]]
     if len(set(names)) < len(names):
         raise UsageError("an event stands in `events` and in `stop`: leave one out")
-    for name, what, _ in found["events"]:
+    for name, what, _ in asked["events"]:
         if not name or not what.strip():
             raise UsageError("an event needs a name and an expression: events={'flip': 'cos(th/2)'}")
-    return found
+    return asked
 
 
 def shown(show: Any) -> list[tuple[str, str]]:

@@ -50,26 +50,26 @@ class Finding:
 class Results:
     """What an ensemble found: `results["stats"]` is a finding by its kind or its text, or by its number."""
 
-    def __init__(self, told: dict[str, Any]) -> None:
-        self.done: int = told["done"]
+    def __init__(self, members: dict[str, Any]) -> None:
+        self.done: int = members["done"]
         """So many trajectories are done."""
-        self.total: int = told["total"]
+        self.total: int = members["total"]
         """Of so many."""
-        self.complete: int = told["complete"]
+        self.complete: int = members["complete"]
         """So many came to their end."""
-        self.failed: int = told["failed"]
+        self.failed: int = members["failed"]
         """So many failed."""
-        self.failures: list[tuple[int, str]] = told["failures"]
+        self.failures: list[tuple[int, str]] = members["failures"]
         """Some of those that failed, by their number, and why."""
-        self.ended: dict[str, int] = told["ended"]
+        self.ended: dict[str, int] = members["ended"]
         """How many were ended by each event."""
-        self.steps: int = told["steps"]
+        self.steps: int = members["steps"]
         """So many steps were made."""
-        self.damaged: list[str] = told["damaged"]
+        self.damaged: list[str] = members["damaged"]
         """Files that were kept and found damaged, so that their trajectories were run again."""
-        self.method: str = told["method"]
+        self.method: str = members["method"]
         """The method."""
-        self.findings: list[Finding] = [Finding(text, word, Columns(columns)) for text, word, columns in told["findings"]]
+        self.findings: list[Finding] = [Finding(text, word, Columns(columns)) for text, word, columns in members["findings"]]
         """What the reductions found, in their order."""
 
     def __getitem__(self, what: str | int) -> Finding:

@@ -21,20 +21,20 @@ from .system import System
 class Equilibrium:
     """Where all forces balance."""
 
-    def __init__(self, told: dict[str, Any]) -> None:
-        self.q: Array = told["q"]
+    def __init__(self, members: dict[str, Any]) -> None:
+        self.q: Array = members["q"]
         """The coordinates."""
-        self.coordinates: dict[str, float] = told["coordinates"]
+        self.coordinates: dict[str, float] = members["coordinates"]
         """The same by name."""
-        self.multipliers: dict[str, float] = told["multipliers"]
+        self.multipliers: dict[str, float] = members["multipliers"]
         """The multipliers of the constraints."""
-        self.energy: float = told["energy"]
+        self.energy: float = members["energy"]
         """The energy."""
-        self.residual: float = told["residual"]
+        self.residual: float = members["residual"]
         """The largest force that is left."""
-        self.iterations: int = told["iterations"]
+        self.iterations: int = members["iterations"]
         """So many iterations were made."""
-        self.negative_modes: int = told["negative_modes"]
+        self.negative_modes: int = members["negative_modes"]
         """In so many independent directions the energy falls."""
 
     @property
@@ -50,32 +50,32 @@ class Equilibrium:
 class Modes:
     """Normal modes about an equilibrium, the lowest first."""
 
-    def __init__(self, rest: dict[str, Any], told: dict[str, Any]) -> None:
+    def __init__(self, rest: dict[str, Any], members: dict[str, Any]) -> None:
         self.equilibrium = Equilibrium(rest)
         """Where they are about."""
-        self.kind: list[str] = told["kind"]
+        self.kind: list[str] = members["kind"]
         """`vibration`, `free` (it costs no energy) or `growing`."""
-        self.frequency: Array = told["frequency"]
+        self.frequency: Array = members["frequency"]
         """Angular frequencies; 0 of what does not vibrate."""
-        self.growth: Array = told["growth"]
+        self.growth: Array = members["growth"]
         """Rates of growth; 0 of what does not grow."""
-        self.steady: list[bool] = told["steady"]
+        self.steady: list[bool] = members["steady"]
         """Whether the frequency does not depend on how far it swings, however little."""
-        self.shapes: Array = told["shapes"]
+        self.shapes: Array = members["shapes"]
         """How coordinates move, a row for each mode, with φᵀMφ = 1."""
-        self.freedom: int = told["freedom"]
+        self.freedom: int = members["freedom"]
         """So many modes there are in all."""
-        self.undamped: bool = told["undamped"]
+        self.undamped: bool = members["undamped"]
         """Whether forces depend on velocities and are left out."""
-        self.with_velocities: list[tuple[float, float]] | None = told["with_velocities"]
+        self.with_velocities: list[tuple[float, float]] | None = members["with_velocities"]
         """Frequencies and rates of growth with forces that depend on velocities, if there are such and coordinates are few."""
 
     def __len__(self) -> int:
         return len(self.frequency)
 
     def __repr__(self) -> str:
-        told = ", ".join(f"{value:.6g}" for value in self.frequency[:8])
-        return f"<{len(self)} of {self.freedom} modes: ω = {told}>"
+        frequencies = ", ".join(f"{value:.6g}" for value in self.frequency[:8])
+        return f"<{len(self)} of {self.freedom} modes: ω = {frequencies}>"
 
 
 def equilibrium(system: System, *, parameters: Values | None = None, start: Values | None = None) -> Equilibrium:

@@ -25,22 +25,22 @@ from .trajectory import Columns
 class Section:
     """The points where orbits passed a surface."""
 
-    def __init__(self, told: dict[str, Any]) -> None:
-        self.points: Array = told["points"]
+    def __init__(self, members: dict[str, Any]) -> None:
+        self.points: Array = members["points"]
         """The two quantities that are shown, a row for each point."""
-        self.orbit: Any = told["orbit"]
+        self.orbit: Any = members["orbit"]
         """The number of the orbit of each point."""
-        self.names: list[str] = list(told["names"])
+        self.names: list[str] = list(members["names"])
         """What is shown."""
-        self.surface: str = told["surface"]
+        self.surface: str = members["surface"]
         """The surface."""
-        self.columns: dict[str, Array] = Columns(told["columns"])
+        self.columns: dict[str, Array] = Columns(members["columns"])
         """All that is known of the points: times, states, energies."""
-        self.lost: list[str] = list(told["lost"])
+        self.lost: list[str] = list(members["lost"])
         """Orbits with fewer points than were asked for, and why."""
-        self.drift: float = told["drift"]
+        self.drift: float = members["drift"]
         """By how much the energy was off at the points, at most, relatively."""
-        self.method: str = told["method"]
+        self.method: str = members["method"]
         """The method."""
 
     def __len__(self) -> int:

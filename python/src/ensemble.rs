@@ -50,9 +50,9 @@ pub(crate) fn ensemble<'py>(
     let results = py.detach(|| {
         this.with_problem(&overrides, |problem| this.study(problem, &overrides, wanted, &mut watcher))
     })?;
-    let told = told(py, &results)?;
+    let dictionary = dictionary(py, &results)?;
     if !results.interrupted {
-        return Ok(told);
+        return Ok(dictionary);
     }
     Err(match watcher.raised() {
         Some(error) if !error.is_instance_of::<PyKeyboardInterrupt>(py) => error,
@@ -61,7 +61,7 @@ pub(crate) fn ensemble<'py>(
             let message = format!(
                 "the ensemble was interrupted after {done} of {total} trajectories: what was found in these is in .results of this exception"
             );
-            exception(py, "Interrupted", message, &[("results", told.into_any())])
+            exception(py, "Interrupted", message, &[("results", dictionary.into_any())])
         }
     })
 }
@@ -69,7 +69,7 @@ pub(crate) fn ensemble<'py>(
 #[pyfunction]
 pub(crate) fn merge(py: Python<'_>, directories: Vec<PathBuf>) -> PyResult<Bound<'_, PyDict>> {
     let results = py.detach(|| Results::merge(&directories)).map_err(usage)?;
-    told(py, &results)
+    dictionary(py, &results)
 }
 
 impl System {
@@ -158,22 +158,22 @@ impl System {
 }
 
 /// What was found, as dictionaries of arrays.
-fn told<'py>(py: Python<'py>, results: &Results) -> PyResult<Bound<'py, PyDict>> {
+fn dictionary<'py>(py: Python<'py>, results: &Results) -> PyResult<Bound<'py, PyDict>> {
     let (overview, manifest) = (results.overview(), results.manifest());
-    let told = PyDict::new(py);
-    told.set_item("done", results.done)?;
-    told.set_item("total", results.total)?;
-    told.set_item("complete", overview.complete)?;
-    told.set_item("failed", overview.failed)?;
-    told.set_item("steps", overview.steps)?;
-    told.set_item("failures", overview.failures.clone())?;
-    told.set_item("damaged", &results.damaged)?;
+    let dictionary = PyDict::new(py);
+    dictionary.set_item("done", results.done)?;
+    dictionary.set_item("total", results.total)?;
+    dictionary.set_item("complete", overview.complete)?;
+    dictionary.set_item("failed", overview.failed)?;
+    dictionary.set_item("steps", overview.steps)?;
+    dictionary.set_item("failures", overview.failures.clone())?;
+    dictionary.set_item("damaged", &results.damaged)?;
     let ended = PyDict::new(py);
     for (name, count) in manifest.get("event").zip(&overview.ended) {
         ended.set_item(name, count)?;
     }
-    told.set_item("ended", ended)?;
-    told.set_item("method", manifest.get("method").next())?;
+    dictionary.set_item("ended", ended)?;
+    dictionary.set_item("method", manifest.get("method").next())?;
     let findings = PyList::empty(py);
     for (reduction, finding) in results.findings() {
         let columns = match finding {
@@ -188,6 +188,6 @@ fn told<'py>(py: Python<'py>, results: &Results) -> PyResult<Bound<'py, PyDict>>
         };
         findings.append((reduction.to_string(), reduction.word(), columns))?;
     }
-    told.set_item("findings", findings)?;
-    Ok(told)
+    dictionary.set_item("findings", findings)?;
+    Ok(dictionary)
 }

@@ -13,14 +13,14 @@ pub(crate) fn exception(
     message: String,
     attributes: &[(&str, Bound<'_, PyAny>)],
 ) -> PyErr {
-    let made = || {
+    let create = || {
         let error = py.import("leastaction._errors")?.getattr(class)?.call1((message,))?;
         for (name, value) in attributes {
             error.setattr(*name, value)?;
         }
         Ok(PyErr::from_value(error))
     };
-    made().unwrap_or_else(|error| error)
+    create().unwrap_or_else(|error| error)
 }
 
 /// What was asked for cannot be.
@@ -36,7 +36,7 @@ pub(crate) fn failed(error: impl Display) -> PyErr {
 /// A text is wrong: each mistake at its place.
 pub(crate) fn wrong_text(title: &str, text: &str, errors: &Errors) -> PyErr {
     Python::attach(|py| {
-        let list = errors.diagnostics.iter().map(|diagnostic| told(py, text, diagnostic));
+        let list = errors.diagnostics.iter().map(|diagnostic| dictionary(py, text, diagnostic));
         let list = match list.collect::<PyResult<Vec<_>>>().and_then(|list| PyList::new(py, list)) {
             Ok(list) => list,
             Err(error) => return error,
@@ -46,7 +46,7 @@ pub(crate) fn wrong_text(title: &str, text: &str, errors: &Errors) -> PyErr {
 }
 
 /// A mistake as a dictionary: where it is, in characters, and its line and column, counted from 1.
-fn told<'py>(py: Python<'py>, text: &str, diagnostic: &Diagnostic) -> PyResult<Bound<'py, PyDict>> {
+fn dictionary<'py>(py: Python<'py>, text: &str, diagnostic: &Diagnostic) -> PyResult<Bound<'py, PyDict>> {
     let members = PyDict::new(py);
     members.set_item("message", &diagnostic.message)?;
     members.set_item("help", &diagnostic.help)?;

@@ -43,7 +43,7 @@ impl Expr {
         self.graph.at(self.id)
     }
 
-    fn made(&self, make: impl for<'g> FnOnce(Handle<'g>) -> Handle<'g>) -> Expr {
+    fn map(&self, make: impl for<'g> FnOnce(Handle<'g>) -> Handle<'g>) -> Expr {
         Expr::keep(&self.graph, make(self.handle()))
     }
 
@@ -201,15 +201,15 @@ impl Expr {
     }
 
     fn __neg__(&self) -> Expr {
-        self.made(|it| -it)
+        self.map(|it| -it)
     }
 
     fn __pos__(&self) -> Expr {
-        self.made(|it| it)
+        self.map(|it| it)
     }
 
     fn __abs__(&self) -> Expr {
-        self.made(|it| it.abs())
+        self.map(|it| it.abs())
     }
 
     fn __richcmp__(&self, py: Python<'_>, other: &Bound<'_, PyAny>, op: CompareOp) -> PyResult<Py<PyAny>> {

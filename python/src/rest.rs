@@ -40,13 +40,13 @@ pub(crate) fn equilibrium<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let this = system.get();
     let overrides: Overrides = asked.into();
-    let (found, names) = py.detach(|| {
+    let (equilibrium, names) = py.detach(|| {
         this.with_problem(&overrides, |mut problem| {
-            let found = problem.equilibrium().map_err(unfound)?;
-            Ok((found, names(&problem)))
+            let equilibrium = problem.equilibrium().map_err(unfound)?;
+            Ok((equilibrium, names(&problem)))
         })
     })?;
-    rest(py, &found, &names)
+    rest(py, &equilibrium, &names)
 }
 
 /// Where it rests, and its lowest modes there.
@@ -59,55 +59,55 @@ pub(crate) fn modes<'py>(
 ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
     let this = system.get();
     let overrides: Overrides = asked.into();
-    let (found, modes, names) = py.detach(|| {
+    let (equilibrium, modes, names) = py.detach(|| {
         this.with_problem(&overrides, |mut problem| {
-            let found = problem.equilibrium().map_err(unfound)?;
-            let modes = problem.modes(&found, count).map_err(unfound)?;
-            Ok((found, modes, names(&problem)))
+            let equilibrium = problem.equilibrium().map_err(unfound)?;
+            let modes = problem.modes(&equilibrium, count).map_err(unfound)?;
+            Ok((equilibrium, modes, names(&problem)))
         })
     })?;
-    Ok((rest(py, &found, &names)?, told(py, &modes, found.q.len())?))
+    Ok((rest(py, &equilibrium, &names)?, dictionary(py, &modes, equilibrium.q.len())?))
 }
 fn rest<'py>(
     py: Python<'py>,
-    found: &Equilibrium,
+    equilibrium: &Equilibrium,
     [q, constraints]: &[Vec<String>; 2],
 ) -> PyResult<Bound<'py, PyDict>> {
-    let told = PyDict::new(py);
+    let dictionary = PyDict::new(py);
     let by_name = |names: &[String], values: &[f64]| {
         let all = PyDict::new(py);
         names.iter().zip(values).try_for_each(|(name, value)| all.set_item(name, value)).map(|()| all)
     };
-    told.set_item("q", arrays::list(py, found.q.clone()))?;
-    told.set_item("coordinates", by_name(q, &found.q)?)?;
-    told.set_item("multipliers", by_name(constraints, &found.multipliers)?)?;
-    told.set_item("energy", found.energy)?;
-    told.set_item("residual", found.residual)?;
-    told.set_item("iterations", found.iterations)?;
-    told.set_item("negative_modes", found.negative_modes)?;
-    Ok(told)
+    dictionary.set_item("q", arrays::list(py, equilibrium.q.clone()))?;
+    dictionary.set_item("coordinates", by_name(q, &equilibrium.q)?)?;
+    dictionary.set_item("multipliers", by_name(constraints, &equilibrium.multipliers)?)?;
+    dictionary.set_item("energy", equilibrium.energy)?;
+    dictionary.set_item("residual", equilibrium.residual)?;
+    dictionary.set_item("iterations", equilibrium.iterations)?;
+    dictionary.set_item("negative_modes", equilibrium.negative_modes)?;
+    Ok(dictionary)
 }
 
-fn told<'py>(py: Python<'py>, found: &Modes, degrees: usize) -> PyResult<Bound<'py, PyDict>> {
-    let told = PyDict::new(py);
+fn dictionary<'py>(py: Python<'py>, modes: &Modes, degrees: usize) -> PyResult<Bound<'py, PyDict>> {
+    let dictionary = PyDict::new(py);
     let kind = |kind| match kind {
         ModeKind::Vibration => "vibration",
         ModeKind::Free => "free",
         ModeKind::Growing => "growing",
     };
-    let all = &found.modes;
-    told.set_item("kind", all.iter().map(|mode| kind(mode.kind)).collect::<Vec<_>>())?;
-    told.set_item("frequency", arrays::list(py, all.iter().map(|mode| mode.frequency()).collect()))?;
-    told.set_item("growth", arrays::list(py, all.iter().map(|mode| mode.growth()).collect()))?;
-    told.set_item("steady", all.iter().map(|mode| mode.steady).collect::<Vec<_>>())?;
+    let all = &modes.modes;
+    dictionary.set_item("kind", all.iter().map(|mode| kind(mode.kind)).collect::<Vec<_>>())?;
+    dictionary.set_item("frequency", arrays::list(py, all.iter().map(|mode| mode.frequency()).collect()))?;
+    dictionary.set_item("growth", arrays::list(py, all.iter().map(|mode| mode.growth()).collect()))?;
+    dictionary.set_item("steady", all.iter().map(|mode| mode.steady).collect::<Vec<_>>())?;
     let shapes = all.iter().flat_map(|mode| mode.shape.iter().copied()).collect();
-    told.set_item("shapes", arrays::rows(py, shapes, degrees)?)?;
-    told.set_item("freedom", found.freedom)?;
-    told.set_item("undamped", found.undamped)?;
-    let spirals = found
+    dictionary.set_item("shapes", arrays::rows(py, shapes, degrees)?)?;
+    dictionary.set_item("freedom", modes.freedom)?;
+    dictionary.set_item("undamped", modes.undamped)?;
+    let spirals = modes
         .spirals
         .as_ref()
         .map(|spirals| spirals.iter().map(|spiral| (spiral.frequency, spiral.growth)).collect::<Vec<_>>());
-    told.set_item("with_velocities", spirals)?;
-    Ok(told)
+    dictionary.set_item("with_velocities", spirals)?;
+    Ok(dictionary)
 }

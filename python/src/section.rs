@@ -75,30 +75,33 @@ pub(crate) fn section<'py>(
             Ok((section, run.map_err(failed)?))
         })
     })?;
-    let told = told(py, &section, &run)?;
+    let dictionary = dictionary(py, &section, &run)?;
     match (run.interrupted, watcher.raised()) {
-        (None, _) => Ok(told),
+        (None, _) => Ok(dictionary),
         (Some(_), Some(error)) if !error.is_instance_of::<PyKeyboardInterrupt>(py) => Err(error),
         (Some(done), _) => {
             let total = section.starts.len();
             let message = format!(
                 "the section was interrupted after {done} of {total} orbits: its points are in .results of this exception"
             );
-            Err(exception(py, "Interrupted", message, &[("results", told.into_any())]))
+            Err(exception(py, "Interrupted", message, &[("results", dictionary.into_any())]))
         }
     }
 }
-fn told<'py>(py: Python<'py>, section: &Section, run: &SectionRun) -> PyResult<Bound<'py, PyDict>> {
-    let told = PyDict::new(py);
+fn dictionary<'py>(py: Python<'py>, section: &Section, run: &SectionRun) -> PyResult<Bound<'py, PyDict>> {
+    let dictionary = PyDict::new(py);
     let points = run.points.shown.iter().flat_map(|(_, point)| *point).collect();
-    told.set_item("points", arrays::rows(py, points, 2)?)?;
+    dictionary.set_item("points", arrays::rows(py, points, 2)?)?;
     let orbits = run.points.shown.iter().map(|(orbit, _)| *orbit as f64).collect();
-    told.set_item("orbit", arrays::list(py, orbits).call_method1("astype", ("int64",))?)?;
-    told.set_item("names", section.names.clone())?;
-    told.set_item("surface", section.surface.to_string())?;
-    told.set_item("columns", tables::columns(py, &run.points.table())?)?;
-    told.set_item("lost", run.lost.iter().chain(&section.lost).map(ToString::to_string).collect::<Vec<_>>())?;
-    told.set_item("drift", run.drift)?;
-    told.set_item("method", section.integrator.card().name)?;
-    Ok(told)
+    dictionary.set_item("orbit", arrays::list(py, orbits).call_method1("astype", ("int64",))?)?;
+    dictionary.set_item("names", section.names.clone())?;
+    dictionary.set_item("surface", section.surface.to_string())?;
+    dictionary.set_item("columns", tables::columns(py, &run.points.table())?)?;
+    dictionary.set_item(
+        "lost",
+        run.lost.iter().chain(&section.lost).map(ToString::to_string).collect::<Vec<_>>(),
+    )?;
+    dictionary.set_item("drift", run.drift)?;
+    dictionary.set_item("method", section.integrator.card().name)?;
+    Ok(dictionary)
 }

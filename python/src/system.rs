@@ -172,8 +172,9 @@ impl System {
     /// What is known of the system before it moves: names, values, and facts.
     fn facts<'py>(&self, py: Python<'py>, asked: Asked) -> PyResult<Bound<'py, PyDict>> {
         let overrides: Overrides = asked.into();
-        let told = py.detach(|| self.with_problem(&overrides, |mut problem| Ok(Told::of(&mut problem))))?;
-        told.dictionary(py)
+        let description =
+            py.detach(|| self.with_problem(&overrides, |mut problem| Ok(Description::of(&mut problem))))?;
+        description.dictionary(py)
     }
 
     /// The equations of motion in a form (`stated`, `solved` or `hamilton`), perhaps with energies: as `text`, `latex` or `markdown`; or, in no form, a function in `c`, `rust`,
@@ -325,23 +326,23 @@ fn interrupted(py: Python<'_>, run: Run, raised: Option<PyErr>) -> PyErr {
 /// What is known of where a run failed.
 fn diagnosed<'py>(py: Python<'py>, diagnosis: &Diagnosis) -> PyResult<Bound<'py, PyDict>> {
     let Diagnosis { t, name, value, rate, tried, pole, others } = diagnosis;
-    let told = PyDict::new(py);
-    told.set_item("t", t)?;
-    told.set_item("name", name)?;
-    told.set_item("value", value)?;
-    told.set_item("rate", rate)?;
-    told.set_item("tried", tried)?;
-    told.set_item("pole", pole)?;
+    let dictionary = PyDict::new(py);
+    dictionary.set_item("t", t)?;
+    dictionary.set_item("name", name)?;
+    dictionary.set_item("value", value)?;
+    dictionary.set_item("rate", rate)?;
+    dictionary.set_item("tried", tried)?;
+    dictionary.set_item("pole", pole)?;
     let passes = match others {
         Some(Others::Passes { method, tolerance, .. }) => Some((*method, *tolerance)),
         Some(Others::Fail { .. }) | None => None,
     };
-    told.set_item("passed_by", passes)?;
-    Ok(told)
+    dictionary.set_item("passed_by", passes)?;
+    Ok(dictionary)
 }
 
 /// What is known of a problem.
-struct Told {
+struct Description {
     about: String,
     form: String,
     names: [(&'static str, Vec<String>); 6],
@@ -353,11 +354,11 @@ struct Told {
     separable: bool,
 }
 
-impl Told {
-    fn of(problem: &mut Problem<'_>) -> Told {
+impl Description {
+    fn of(problem: &mut Problem<'_>) -> Description {
         let system = problem.dynamics.system();
         let parameters = system.parameters().iter().zip(problem.dynamics.parameters());
-        Told {
+        Description {
             about: problem.setup.about.clone(),
             form: system.facts().form.to_string(),
             names: [
@@ -385,23 +386,23 @@ impl Told {
     }
 
     fn dictionary(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-        let told = PyDict::new(py);
-        told.set_item("about", self.about)?;
-        told.set_item("form", self.form)?;
+        let dictionary = PyDict::new(py);
+        dictionary.set_item("about", self.about)?;
+        dictionary.set_item("form", self.form)?;
         for (what, names) in self.names {
-            told.set_item(what, names)?;
+            dictionary.set_item(what, names)?;
         }
         for (what, values) in self.values {
             let by_name = PyDict::new(py);
             values.into_iter().try_for_each(|(name, value)| by_name.set_item(name, value))?;
-            told.set_item(what, by_name)?;
+            dictionary.set_item(what, by_name)?;
         }
-        told.set_item("places", self.places)?;
-        told.set_item("shares", self.shares)?;
-        told.set_item("until", self.until)?;
-        told.set_item("conserves_energy", self.conserves_energy)?;
-        told.set_item("separable", self.separable)?;
-        Ok(told)
+        dictionary.set_item("places", self.places)?;
+        dictionary.set_item("shares", self.shares)?;
+        dictionary.set_item("until", self.until)?;
+        dictionary.set_item("conserves_energy", self.conserves_energy)?;
+        dictionary.set_item("separable", self.separable)?;
+        Ok(dictionary)
     }
 }
 

@@ -8,13 +8,13 @@ use pyo3::types::PyDict;
 
 /// The columns of a table by name: numbers as they are, whole numbers as integers, and words as an array of texts.
 pub(crate) fn columns<'py>(py: Python<'py>, table: &dyn Table) -> PyResult<Bound<'py, PyDict>> {
-    let found = PyDict::new(py);
+    let dictionary = PyDict::new(py);
     for (place, (_, name)) in table.columns().into_iter().enumerate() {
         let mut values = Vec::with_capacity(usize::try_from(table.rows()).unwrap_or(0));
         table.read(place, 0..table.rows(), &mut values).map_err(failed)?;
-        found.set_item(name, column(py, &table.kind(place), values)?)?;
+        dictionary.set_item(name, column(py, &table.kind(place), values)?)?;
     }
-    Ok(found)
+    Ok(dictionary)
 }
 
 /// A column as an array.

@@ -205,32 +205,32 @@ impl Trajectory {
 
     /// What was run, and how.
     fn about_run<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (run, told) = (&self.run, PyDict::new(py));
+        let (run, dictionary) = (&self.run, PyDict::new(py));
         let (simulation, system) = (&run.simulation, run.simulation.dynamics.system());
         let work = run.trajectory.work();
         let moving = system.facts().form != Form::Ports;
         let velocities: Vec<String> = if moving { system.velocities().iter().collect() } else { Vec::new() };
-        told.set_item("system", &simulation.name)?;
-        told.set_item("about", &simulation.about)?;
-        told.set_item("method", simulation.integrator.card().name)?;
-        told.set_item("pace", simulation.integrator.pace().to_string())?;
-        told.set_item("because", &simulation.why)?;
-        told.set_item("until", simulation.until)?;
-        told.set_item("ended", self.ended())?;
-        told.set_item("stopped_by", run.stopped_by())?;
-        told.set_item("steps", work.steps)?;
-        told.set_item("rejected", work.rejected)?;
-        told.set_item("evaluations", work.evaluations)?;
-        told.set_item("compile_s", simulation.compile.as_secs_f64())?;
-        told.set_item("wall_s", run.wall.as_secs_f64())?;
-        told.set_item("coordinates", system.coordinates().iter().collect::<Vec<_>>())?;
-        told.set_item("velocities", velocities)?;
-        told.set_item("momenta", system.momenta().iter().collect::<Vec<_>>())?;
+        dictionary.set_item("system", &simulation.name)?;
+        dictionary.set_item("about", &simulation.about)?;
+        dictionary.set_item("method", simulation.integrator.card().name)?;
+        dictionary.set_item("pace", simulation.integrator.pace().to_string())?;
+        dictionary.set_item("because", &simulation.why)?;
+        dictionary.set_item("until", simulation.until)?;
+        dictionary.set_item("ended", self.ended())?;
+        dictionary.set_item("stopped_by", run.stopped_by())?;
+        dictionary.set_item("steps", work.steps)?;
+        dictionary.set_item("rejected", work.rejected)?;
+        dictionary.set_item("evaluations", work.evaluations)?;
+        dictionary.set_item("compile_s", simulation.compile.as_secs_f64())?;
+        dictionary.set_item("wall_s", run.wall.as_secs_f64())?;
+        dictionary.set_item("coordinates", system.coordinates().iter().collect::<Vec<_>>())?;
+        dictionary.set_item("velocities", velocities)?;
+        dictionary.set_item("momenta", system.momenta().iter().collect::<Vec<_>>())?;
         let parameters = PyDict::new(py);
         let values = system.parameters().iter().zip(simulation.dynamics.parameters());
         values.into_iter().try_for_each(|((name, _), value)| parameters.set_item(name, value))?;
-        told.set_item("parameters", parameters)?;
-        Ok(told)
+        dictionary.set_item("parameters", parameters)?;
+        Ok(dictionary)
     }
 
     /// The warnings: a word for machines, and a sentence.
@@ -242,21 +242,21 @@ impl Trajectory {
     /// How well the run kept what it should.
     fn measure<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let measured = py.detach(|| self.measured())?;
-        let told = PyDict::new(py);
-        told.set_item("energy_start", measured.energy.first)?;
-        told.set_item("energy_end", measured.energy.last)?;
-        told.set_item("energy_drift", measured.energy.drift.relative())?;
-        told.set_item("energy_conserved", measured.energy.conserved)?;
+        let dictionary = PyDict::new(py);
+        dictionary.set_item("energy_start", measured.energy.first)?;
+        dictionary.set_item("energy_end", measured.energy.last)?;
+        dictionary.set_item("energy_drift", measured.energy.drift.relative())?;
+        dictionary.set_item("energy_conserved", measured.energy.conserved)?;
         let conserved = PyDict::new(py);
         for kept in &measured.conserved {
             conserved.set_item(&kept.name, kept.drift.relative())?;
         }
-        told.set_item("conserved", conserved)?;
-        told.set_item("position_violation", measured.position_violation)?;
-        told.set_item("velocity_violation", measured.velocity_violation)?;
+        dictionary.set_item("conserved", conserved)?;
+        dictionary.set_item("position_violation", measured.position_violation)?;
+        dictionary.set_item("velocity_violation", measured.velocity_violation)?;
         let work = measured.work.map(|work| (work.supplied, work.dissipated, work.residual));
-        told.set_item("work", work)?;
-        Ok(told)
+        dictionary.set_item("work", work)?;
+        Ok(dictionary)
     }
 
     /// How far the end may be off, if that was judged: digits that are certain, the largest relative error, in words.

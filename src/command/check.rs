@@ -43,9 +43,9 @@ fn check(path: &str) -> Result<String, Failure> {
     let problem = problem.map_err(|error| unprepared(&source, &error))?;
     let system = problem.dynamics.system();
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-    let mut found = vec![count(system.degrees(), "coordinate")];
+    let mut counts = vec![count(system.degrees(), "coordinate")];
     if !system.constraints().is_empty() {
-        found.push(count(system.constraints().len(), "constraint"));
+        counts.push(count(system.constraints().len(), "constraint"));
     }
-    Ok(format!("{}, nothing wrong", found.join(", ")))
+    Ok(format!("{}, nothing wrong", counts.join(", ")))
 }

@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn times_left_are_told() {
-        let told = [0.2, 59.4, 59.6, 3599.0, 7300.0].map(super::duration);
-        assert_eq!(told, ["0 s", "59 s", "1:00 min", "59:59 min", "2:01 h"]);
+        let shown = [0.2, 59.4, 59.6, 3599.0, 7300.0].map(super::duration);
+        assert_eq!(shown, ["0 s", "59 s", "1:00 min", "59:59 min", "2:01 h"]);
     }
 }

@@ -8,7 +8,7 @@ use super::setting::What;
 use super::source::{title, unprepared};
 use super::summary::{at_places, labelled, lines, rows_of};
 use clap::Args;
-use leastaction::analyze::{AnalyzeError, Equilibrium, Mode, ModeKind, Modes as Found, Rigid, Spiral};
+use leastaction::analyze::{AnalyzeError, Equilibrium, Mode, ModeKind, Modes as NormalModes, Rigid, Spiral};
 use leastaction::integrate::{number, rounded};
 use leastaction::output::json::{self, list, object, text};
 use leastaction::output::{Format, Table, check, write};
@@ -97,19 +97,19 @@ impl Rest {
     pub(crate) fn execute(self) -> Result<String, Failure> {
         checked(&self.out, &self.what.system)?;
         let graph = Graph::new();
-        let (mut problem, found) = found(&self.what, &graph)?;
-        let mut report = Report { rows: rows(&problem, &found), written: Vec::new(), errors: Vec::new() };
+        let (mut problem, rest) = equilibrium(&self.what, &graph)?;
+        let mut report = Report { rows: rows(&problem, &rest), written: Vec::new(), errors: Vec::new() };
         let coordinates = problem.dynamics.system().coordinates();
-        report.rows.extend(labelled("at", at_places(coordinates, &found.q)));
+        report.rows.extend(labelled("at", at_places(coordinates, &rest.q)));
         let names = problem.dynamics.system().constraints().iter();
         let multipliers =
-            names.zip(&found.multipliers).map(|((name, _), m)| format!("{name} = {}", rounded(*m, 10)));
+            names.zip(&rest.multipliers).map(|((name, _), m)| format!("{name} = {}", rounded(*m, 10)));
         report.rows.extend(labelled("multipliers", lines(multipliers)));
         if !self.out.is_empty() {
-            let record = problem.equilibrium_record(&found).map_err(Failure::run)?;
+            let record = problem.equilibrium_record(&rest).map_err(Failure::run)?;
             self.out.iter().for_each(|path| report.write(path, &record.table(), &problem, "equilibrium"));
         }
-        let json = self.json.then(|| document(members(&problem, &found)));
+        let json = self.json.then(|| document(members(&problem, &rest)));
         report.done(json)
     }
 }
@@ -126,21 +126,21 @@ impl Modes {
         apart(&self.plot, &self.what.system)?;
         self.animate.iter().chain(&self.plot).try_for_each(|path| check(path)).map_err(Failure::usage)?;
         let graph = Graph::new();
-        let (mut problem, rest) = found(&self.what, &graph)?;
-        let found = problem.modes(&rest, self.count as usize).map_err(|error| failed(&error))?;
+        let (mut problem, rest) = equilibrium(&self.what, &graph)?;
+        let modes = problem.modes(&rest, self.count as usize).map_err(|error| failed(&error))?;
         let mut report = Report { rows: rows(&problem, &rest), written: Vec::new(), errors: Vec::new() };
-        report.rows.extend(free(&found).map(|told| vec!["free".to_owned(), told]));
-        let head = format!("{} of {}, lowest first", found.modes.len(), found.freedom);
-        let told = found.modes.iter().enumerate().map(|(k, mode)| told(&problem, k + 1, mode));
-        report.rows.extend(labelled("modes", std::iter::once(head).chain(told).collect()));
-        if let Some(spirals) = &found.spirals {
+        report.rows.extend(free(&modes).map(|list| vec!["free".to_owned(), list]));
+        let head = format!("{} of {}, lowest first", modes.modes.len(), modes.freedom);
+        let rows = modes.modes.iter().enumerate().map(|(k, mode)| mode_text(&problem, k + 1, mode));
+        report.rows.extend(labelled("modes", std::iter::once(head).chain(rows).collect()));
+        if let Some(spirals) = &modes.spirals {
             report.rows.extend(labelled("with velocities", spirals.iter().map(spiral).collect()));
         }
-        if found.undamped {
+        if modes.undamped {
             let why = "forces depend on velocities, and are left out: these are modes without damping";
             report.rows.push(vec!["warning".to_owned(), why.to_owned()]);
         }
-        for (k, _) in found.modes.iter().enumerate().filter(|(_, mode)| !mode.steady) {
+        for (k, _) in modes.modes.iter().enumerate().filter(|(_, mode)| !mode.steady) {
             let why = format!(
                 "the stiffness of mode {} vanishes or changes right at the equilibrium: how fast it is depends on how far it goes, and the number above means nothing",
                 k + 1
@@ -148,10 +148,10 @@ impl Modes {
             report.rows.push(vec!["warning".to_owned(), why]);
         }
         for path in &self.out {
-            report.write(path, &ModesTable::new(&found, &problem.dynamics), &problem, "modes");
+            report.write(path, &ModesTable::new(&modes, &problem.dynamics), &problem, "modes");
         }
         if !self.animate.is_empty() {
-            let (number, mode) = self.chosen(&found)?;
+            let (number, mode) = self.chosen(&modes)?;
             let record = problem.mode_record(&rest, mode).map_err(Failure::run)?;
             let title = format!("{}, mode {number}", problem.name);
             let drawing = &problem.setup.drawing;
@@ -163,11 +163,11 @@ impl Modes {
             }
         }
         if !self.plot.is_empty() {
-            self.draw(&mut problem, &rest, &found, &mut report)?;
+            self.draw(&mut problem, &rest, &modes, &mut report)?;
         }
         let json = self.json.then(|| {
             let mut all = members(&problem, &rest);
-            all.extend(mode_members(&problem, &found));
+            all.extend(mode_members(&problem, &modes));
             document(all)
         });
         report.done(json)
@@ -179,12 +179,12 @@ impl Modes {
         &self,
         problem: &mut Problem<'_>,
         rest: &Equilibrium,
-        found: &Found,
+        modes: &NormalModes,
         report: &mut Report,
     ) -> Result<(), Failure> {
         let numbered: Vec<(usize, &Mode)> = match self.mode {
-            Some(_) => vec![self.chosen(found)?],
-            None => (1..).zip(&found.modes).take(MOST_MODES).collect(),
+            Some(_) => vec![self.chosen(modes)?],
+            None => (1..).zip(&modes.modes).take(MOST_MODES).collect(),
         };
         let mut pictures = Vec::new();
         for (number, mode) in numbered {
@@ -192,7 +192,7 @@ impl Modes {
             pictures.push(ModePicture { name: drawn(number, mode), record, shape: &mode.shape });
         }
         let subtitle =
-            format!("{} of {} modes, each as far as it is shown to go", pictures.len(), found.freedom);
+            format!("{} of {} modes, each as far as it is shown to go", pictures.len(), modes.freedom);
         let (title, drawing) = (problem.name.as_str(), &problem.setup.drawing);
         let plot = ModesPlot { drawing, title, subtitle: &subtitle, modes: &pictures };
         for path in &self.plot {
@@ -204,19 +204,19 @@ impl Modes {
         Ok(())
     }
 
-    fn chosen<'m>(&self, found: &'m Found) -> Result<(usize, &'m Mode), Failure> {
+    fn chosen<'m>(&self, modes: &'m NormalModes) -> Result<(usize, &'m Mode), Failure> {
         let vibrates = |mode: &Mode| mode.kind == ModeKind::Vibration;
         let number = match self.mode {
             Some(number) => number as usize,
-            None => found.modes.iter().position(vibrates).unwrap_or(0) + 1,
+            None => modes.modes.iter().position(vibrates).unwrap_or(0) + 1,
         };
         let none = || {
             Failure::usage(format!(
                 "there is no mode {number}: {} were found (-k finds more)",
-                found.modes.len()
+                modes.modes.len()
             ))
         };
-        Ok((number, found.modes.get(number - 1).ok_or_else(none)?))
+        Ok((number, modes.modes.get(number - 1).ok_or_else(none)?))
     }
 }
 
@@ -236,13 +236,13 @@ fn checked(out: &[PathBuf], read: &str) -> Result<(), Failure> {
 }
 
 /// The problem of a system, and its equilibrium.
-fn found<'g>(what: &What, graph: &'g Graph) -> Result<(Problem<'g>, Equilibrium), Failure> {
+fn equilibrium<'g>(what: &What, graph: &'g Graph) -> Result<(Problem<'g>, Equilibrium), Failure> {
     let source = what.source()?;
     let overrides: Overrides = what.overrides();
     let problem = source.problem(graph, &overrides);
     let mut problem = problem.map_err(|error| unprepared(&source, &error))?;
-    let found = problem.equilibrium().map_err(|error| failed(&error))?;
-    Ok((problem, found))
+    let equilibrium = problem.equilibrium().map_err(|error| failed(&error))?;
+    Ok((problem, equilibrium))
 }
 
 /// What a system cannot have is asked for wrongly; what is not found went wrong.
@@ -258,13 +258,13 @@ fn failed(error: &AnalyzeError) -> Failure {
 }
 
 /// The rows that both commands begin with.
-fn rows(problem: &Problem<'_>, found: &Equilibrium) -> Vec<Vec<String>> {
+fn rows(problem: &Problem<'_>, equilibrium: &Equilibrium) -> Vec<Vec<String>> {
     let row = |name: &str, text: String| vec![name.to_owned(), text];
     let parameters = problem.dynamics.system().parameters().iter().zip(problem.dynamics.parameters());
     let parameters = lines(parameters.map(|((name, _), value)| format!("{name} = {}", number(value))));
     let mut rows = vec![row("system", title(&problem.name, &problem.setup.about))];
     rows.extend(labelled("parameters", parameters));
-    let kind = match found.negative_modes {
+    let kind = match equilibrium.negative_modes {
         0 => "stable: the energy falls in no direction".to_owned(),
         1 => "unstable, a saddle: the energy falls in 1 direction".to_owned(),
         many => format!("unstable: the energy falls in {many} independent directions"),
@@ -274,15 +274,15 @@ fn rows(problem: &Problem<'_>, found: &Equilibrium) -> Vec<Vec<String>> {
         "energy",
         format!(
             "{}, from {} where the search began, in {} iteration{}",
-            rounded(found.energy, 10),
-            rounded(found.start_energy, 10),
-            found.iterations,
-            plural(found.iterations)
+            rounded(equilibrium.energy, 10),
+            rounded(equilibrium.start_energy, 10),
+            equilibrium.iterations,
+            plural(equilibrium.iterations)
         ),
     ));
-    let balance = match found.residual {
+    let balance = match equilibrium.residual {
         0.0 => "balance exactly".to_owned(),
-        left => format!("balance to {left:.1e}, where they are made of {:.1e}", found.force_size),
+        left => format!("balance to {left:.1e}, where they are made of {:.1e}", equilibrium.force_size),
     };
     rows.push(row("forces", balance));
     rows
@@ -293,8 +293,8 @@ fn plural(count: usize) -> &'static str {
 }
 
 /// What is known of modes that cost no energy, if there are any.
-fn free(found: &Found) -> Option<String> {
-    let Rigid { translations, rotations, others } = &found.rigid;
+fn free(modes: &NormalModes) -> Option<String> {
+    let Rigid { translations, rotations, others } = &modes.rigid;
     let count = translations.len() + rotations.len() + others;
     let axes = |axes: &[usize]| axes.iter().map(|&axis| ["x", "y", "z"][axis]).collect::<Vec<_>>().join(", ");
     let mut parts = Vec::new();
@@ -309,12 +309,12 @@ fn free(found: &Found) -> Option<String> {
     }
     let names = if parts.is_empty() { String::new() } else { format!(": {}", parts.join("; ")) };
     let cost = if count == 1 { "motion costs" } else { "motions cost" };
-    let least = if found.more_free { "at least " } else { "" };
+    let least = if modes.more_free { "at least " } else { "" };
     (count > 0).then(|| format!("{least}{count} {cost} no energy{names}"))
 }
 
 /// A mode in a line.
-fn told(problem: &Problem<'_>, number: usize, mode: &Mode) -> String {
+fn mode_text(problem: &Problem<'_>, number: usize, mode: &Mode) -> String {
     let names = problem.dynamics.system().coordinates();
     let moves = format!("`{}` moves most", names.at(mode.leading()));
     match mode.kind {
@@ -349,34 +349,34 @@ fn numbers(x: &[f64]) -> String {
 }
 
 /// The members that both documents begin with.
-fn members(problem: &Problem<'_>, found: &Equilibrium) -> Vec<(&'static str, String)> {
+fn members(problem: &Problem<'_>, equilibrium: &Equilibrium) -> Vec<(&'static str, String)> {
     let system = problem.dynamics.system();
     let parameters = system.parameters().iter().zip(problem.dynamics.parameters());
-    let named = system.coordinates().iter().zip(&found.q).map(|(name, q)| (name, json::number(*q)));
-    let multipliers = system.constraints().iter().zip(&found.multipliers);
+    let named = system.coordinates().iter().zip(&equilibrium.q).map(|(name, q)| (name, json::number(*q)));
+    let multipliers = system.constraints().iter().zip(&equilibrium.multipliers);
     vec![
         ("system", text(&problem.name)),
         ("parameters", object(parameters.map(|((name, _), value)| (name, json::number(*value))))),
-        ("stable", found.is_stable().to_string()),
-        ("negative_modes", found.negative_modes.to_string()),
+        ("stable", equilibrium.is_stable().to_string()),
+        ("negative_modes", equilibrium.negative_modes.to_string()),
         ("t", json::number(problem.start.t)),
         ("coordinates", object(named.collect::<Vec<_>>())),
         ("multipliers", object(multipliers.map(|((name, _), m)| (name, json::number(*m))))),
-        ("energy", json::number(found.energy)),
-        ("start_energy", json::number(found.start_energy)),
-        ("residual", json::number(found.residual)),
-        ("force_size", json::number(found.force_size)),
-        ("iterations", found.iterations.to_string()),
+        ("energy", json::number(equilibrium.energy)),
+        ("start_energy", json::number(equilibrium.start_energy)),
+        ("residual", json::number(equilibrium.residual)),
+        ("force_size", json::number(equilibrium.force_size)),
+        ("iterations", equilibrium.iterations.to_string()),
     ]
 }
 
-fn mode_members(problem: &Problem<'_>, found: &Found) -> Vec<(&'static str, String)> {
+fn mode_members(problem: &Problem<'_>, all: &NormalModes) -> Vec<(&'static str, String)> {
     let kind = |kind: ModeKind| match kind {
         ModeKind::Vibration => "vibration",
         ModeKind::Free => "free",
         ModeKind::Growing => "growing",
     };
-    let modes = found.modes.iter().map(|mode| {
+    let modes = all.modes.iter().map(|mode| {
         object([
             ("kind", text(kind(mode.kind))),
             ("frequency", json::number(mode.frequency())),
@@ -386,7 +386,7 @@ fn mode_members(problem: &Problem<'_>, found: &Found) -> Vec<(&'static str, Stri
             ("shape", numbers(&mode.shape)),
         ])
     });
-    let spirals = found.spirals.as_ref().map(|spirals| {
+    let spirals = all.spirals.as_ref().map(|spirals| {
         list(spirals.iter().map(|spiral| {
             object([
                 ("frequency", json::number(spiral.frequency)),
@@ -399,14 +399,14 @@ fn mode_members(problem: &Problem<'_>, found: &Found) -> Vec<(&'static str, Stri
     let axes = |axes: &[usize]| list(axes.iter().map(|&axis| text(["x", "y", "z"][axis])));
     let names = problem.dynamics.system().coordinates();
     vec![
-        ("freedom", found.freedom.to_string()),
-        ("translations", axes(&found.rigid.translations)),
-        ("rotations", axes(&found.rigid.rotations)),
-        ("other_free_modes", found.rigid.others.to_string()),
-        ("more_free_modes", found.more_free.to_string()),
+        ("freedom", all.freedom.to_string()),
+        ("translations", axes(&all.rigid.translations)),
+        ("rotations", axes(&all.rigid.rotations)),
+        ("other_free_modes", all.rigid.others.to_string()),
+        ("more_free_modes", all.more_free.to_string()),
         ("shape_of", list(names.iter().map(|name| text(&name)))),
         ("modes", list(modes)),
         ("with_velocities", spirals.unwrap_or_else(|| "null".to_owned())),
-        ("undamped", found.undamped.to_string()),
+        ("undamped", all.undamped.to_string()),
     ]
 }

@@ -157,8 +157,9 @@ fn reset((energy, count): (f64, usize), measured: &Measurements) -> String {
 /// What was done, and whether the energy changed by that.
 fn worked(work: &Balanced) -> String {
     // What is less than rounding of the rest is nothing.
-    let told = |value: f64| if value.abs() < 1e-13 * work.scale { "0".to_owned() } else { rounded(value, 6) };
-    let [supplied, dissipated] = [work.supplied, work.dissipated].map(told);
+    let number =
+        |value: f64| if value.abs() < 1e-13 * work.scale { "0".to_owned() } else { rounded(value, 6) };
+    let [supplied, dissipated] = [work.supplied, work.dissipated].map(number);
     let closes = match work.relative() {
         0.0 => "the balance closes exactly".to_owned(),
         off => format!("the balance closes to {off:.1e}"),
@@ -168,7 +169,7 @@ fn worked(work: &Balanced) -> String {
 
 /// What there is of each mesh.
 fn meshes(run: &Run) -> Vec<String> {
-    let told = run.simulation.mesh_sizes().into_iter().map(|mesh| {
+    let lines = run.simulation.mesh_sizes().into_iter().map(|mesh| {
         let cells = mesh.cells.iter().map(|(kind, count)| match (kind, count) {
             (CellKind::Tetrahedron, 2..) => format!(", {count} tetrahedra"),
             _ => format!(", {}", several(*count as u64, kind.name())),
@@ -179,13 +180,13 @@ fn meshes(run: &Run) -> Vec<String> {
         let degrees = if free == 1 { "degree" } else { "degrees" };
         format!("{}: {nodes}{}; {free} {degrees} of freedom{held}", mesh.name, cells.collect::<String>())
     });
-    told.collect()
+    lines.collect()
 }
 
 /// Each field with its share of the energy.
 fn fields(run: &Run) -> Result<Vec<String>, Failure> {
     let shares = run.field_shares().map_err(Failure::run)?;
-    let told = shares.iter().map(|share| {
+    let lines = shares.iter().map(|share| {
         let [first, last] = [share.first, share.last].map(|energy| rounded(energy, 5));
         match share.field {
             Some(field) => {
@@ -195,7 +196,7 @@ fn fields(run: &Run) -> Result<Vec<String>, Failure> {
             None => format!("kinetic of {}: {first} to {last}", share.mesh),
         }
     });
-    Ok(told.collect())
+    Ok(lines.collect())
 }
 
 /// How wide standard output is, if it is a terminal.
@@ -208,8 +209,8 @@ fn columns() -> Option<usize> {
 fn fitted(rows: Vec<Vec<String>>, columns: Option<usize>) -> Vec<Vec<String>> {
     let Some(columns) = columns else { return rows };
     let length = |text: &str| text.chars().count();
-    let beside = rows.iter().filter_map(|row| row.first()).map(|label| length(label)).max().unwrap_or(0) + 2;
-    let room = columns.saturating_sub(beside).max(20);
+    let indent = rows.iter().filter_map(|row| row.first()).map(|label| length(label)).max().unwrap_or(0) + 2;
+    let room = columns.saturating_sub(indent).max(20);
     let wrap = |text: &str| {
         let mut lines = vec![String::new()];
         for word in text.split(' ') {
@@ -289,14 +290,14 @@ fn at_end_held(system: &System, held: &Held<f64>) -> Vec<String> {
 
 /// Every event of a run, with how far the times of its crossings may be off.
 fn events(run: &Run) -> Vec<String> {
-    let told = run.simulation.events.iter().enumerate().map(|(i, name)| {
+    let lines = run.simulation.events.iter().enumerate().map(|(i, name)| {
         let all = run.trajectory.crossings().iter().enumerate();
         let error = |nth: usize| run.error.as_ref().and_then(|error| error.crossings.get(nth)).copied();
         let own =
             all.filter(|(_, crossing)| crossing.event == i).map(|(nth, crossing)| (crossing, error(nth)));
         event(name, &own.collect::<Vec<_>>())
     });
-    told.collect()
+    lines.collect()
 }
 
 /// How often an event happened, and when first.
@@ -336,7 +337,7 @@ fn steps(work: Work, pace: &Pace, last: Option<f64>) -> String {
 
 /// What is conserved, and how well it was.
 fn conserved(quantities: &[Conserved]) -> String {
-    let told = |Conserved { name, drift, .. }: &Conserved| {
+    let quantity_text = |Conserved { name, drift, .. }: &Conserved| {
         let of = match drift.of {
             Scale::Start => "",
             Scale::Terms if name == "energy" => " of T + |V|",
@@ -354,7 +355,7 @@ fn conserved(quantities: &[Conserved]) -> String {
     if shown.len() > MOST {
         shown.sort_by(|a, b| b.drift.relative().total_cmp(&a.drift.relative()));
     }
-    let all: Vec<_> = shown.iter().take(MOST).map(|quantity| told(quantity)).collect();
+    let all: Vec<_> = shown.iter().take(MOST).map(|quantity| quantity_text(quantity)).collect();
     match quantities.len().saturating_sub(MOST) {
         0 if all.is_empty() => "nothing found".to_owned(),
         0 => all.join(", "),
@@ -433,20 +434,20 @@ mod tests {
         let text = "coord x\nkinetic x'^2/2\npotential x^2/2\nstart x = 1\nrun method gauss8, step 0.01\n\
                     event passes: x = 0\nevent falls: x = 0, falling\nevent far: x = 2";
         let swing = Source::text("swing", text);
-        let told = |until: f64| {
+        let events_until = |until: f64| {
             let asked = Overrides { until: Some(until), ..Overrides::default() };
             let run = swing.simulation(&Graph::new(), &asked).unwrap().run().unwrap();
             events(&run)
         };
         assert_eq!(
-            told(13.0),
+            events_until(13.0),
             [
                 "passes: 4 times, first at t = 1.570796327, 4.71238898, 7.853981634",
                 "falls: 2 times, at t = 1.570796327, 7.853981634",
                 "far: never",
             ]
         );
-        assert_eq!(told(2.0)[1], "falls: once, at t = 1.570796327");
+        assert_eq!(events_until(2.0)[1], "falls: once, at t = 1.570796327");
     }
 
     #[test]
@@ -474,7 +475,7 @@ mod tests {
         let [x, y] = model.coordinates(["x", "y"]);
         model.particle("bob", 1.0, [x, y]);
         model.constraint("rod", x * x + y * y, 1.0);
-        let told = |model: &Model<'_>| {
+        let line = |model: &Model<'_>| {
             let mut setup = Setup::new(model.clone());
             setup.start = vec![Term { name: "x".to_owned(), value: model.graph().number(1.0) }];
             setup.plan.until = 0.0;
@@ -486,16 +487,16 @@ mod tests {
             };
             constraints(run.simulation.dynamics.system(), &run.simulation.placed.unwrap(), &measured)
         };
-        assert_eq!(told(&model), "1: positions and velocities are at most 1.0e-16 and 2.0e-15 off");
+        assert_eq!(line(&model), "1: positions and velocities are at most 1.0e-16 and 2.0e-15 off");
         model.constraint("twin", (x * x + y * y).sqrt(), 1.0);
         assert_eq!(
-            told(&model),
+            line(&model),
             "2 (1 independent): positions and velocities are at most 1.0e-16 and 2.0e-15 off"
         );
         let mut skate = Model::new(&graph);
         let [x, y] = skate.coordinates(["x", "y"]);
         skate.particle("skate", 1.0, [x, y]);
         skate.constraint("edge", skate.velocity(x), x * skate.velocity(y));
-        assert_eq!(told(&skate), "1: velocities are at most 2.0e-15 off");
+        assert_eq!(line(&skate), "1: velocities are at most 2.0e-15 off");
     }
 }

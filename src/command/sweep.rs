@@ -162,13 +162,13 @@ fn rows(name: &str, all: &[Swept]) -> Result<String, Failure> {
             Ok(run) => {
                 let (end, velocities) = (run.trajectory.end(), run.end_velocities().map_err(Failure::run)?);
                 let digits = run.error.as_ref().map(|error| error.digits());
-                let told =
+                let number =
                     |value: f64| rounded(value, digits.map_or(6, |digits| digits.clamp(1, 10) as usize));
                 line.push(rounded(end.t, 10));
-                line.extend(shown.iter().map(|&i| told(end.q[i])));
-                line.extend(shown.iter().filter(|_| rates).map(|&i| told(velocities[i])));
+                line.extend(shown.iter().map(|&i| number(end.q[i])));
+                line.extend(shown.iter().filter(|_| rates).map(|&i| number(velocities[i])));
                 let values = run.end_outputs().map_err(Failure::run)?;
-                line.extend(values.iter().take(outputs.len()).map(|(_, value)| told(*value)));
+                line.extend(values.iter().take(outputs.len()).map(|(_, value)| number(*value)));
                 line.push(digits.map_or("?".to_owned(), |digits| digits.to_string()));
                 let measured = run.measure().map_err(Failure::run)?;
                 let mut notes: Vec<String> =

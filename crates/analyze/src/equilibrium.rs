@@ -191,7 +191,7 @@ pub fn equilibrium(dynamics: &mut Dynamics, t: f64, start: &[f64]) -> Result<Equ
             || stuck && among(BALANCED);
         if ends {
             let negative_modes = negative_modes(&mut rest, &mut mass, shifted)?;
-            let found = Equilibrium {
+            let equilibrium = Equilibrium {
                 q,
                 energy,
                 start_energy,
@@ -201,7 +201,7 @@ pub fn equilibrium(dynamics: &mut Dynamics, t: f64, start: &[f64]) -> Result<Equ
                 iterations,
                 negative_modes,
             };
-            return check_rest(&mut rest, &mass, found);
+            return check_rest(&mut rest, &mass, equilibrium);
         }
         if stuck || iterations == ITERATIONS {
             return Err(given_up);
@@ -231,14 +231,14 @@ pub fn equilibrium(dynamics: &mut Dynamics, t: f64, start: &[f64]) -> Result<Equ
             trial.iter_mut().zip(&q).zip(&direction).for_each(|((trial, q), d)| *trial = q + along * d);
             // Too far from the constraints, there is no way back to them.
             if rest.project(&mut trial).is_ok()
-                && let Ok(found) = rest.energy(&trial)
-                && found.is_finite()
+                && let Ok(energy_there) = rest.energy(&trial)
+                && energy_there.is_finite()
             {
                 let change = if forced {
                     rest.gradient(&trial, &mut ahead)?;
                     0.5 * along * (slope + dot(&ahead, &direction))
                 } else {
-                    found - energy
+                    energy_there - energy
                 };
                 let falls = change <= 1e-4 * along * slope;
                 let better = falls
@@ -249,7 +249,7 @@ pub fn equilibrium(dynamics: &mut Dynamics, t: f64, start: &[f64]) -> Result<Equ
                         weighed(&ahead) < weighed(&gradient)
                     };
                 if better {
-                    energy = found;
+                    energy = energy_there;
                     std::mem::swap(&mut q, &mut trial);
                     taken = true;
                     break;
@@ -264,12 +264,16 @@ pub fn equilibrium(dynamics: &mut Dynamics, t: f64, start: &[f64]) -> Result<Equ
 }
 
 /// Refuses an equilibrium that does not last, where something depends on time.
-fn check_rest(rest: &mut Rest<'_>, mass: &Mass, found: Equilibrium) -> Result<Equilibrium, AnalyzeError> {
+fn check_rest(
+    rest: &mut Rest<'_>,
+    mass: &Mass,
+    equilibrium: Equilibrium,
+) -> Result<Equilibrium, AnalyzeError> {
     if rest.dynamics.system().facts().autonomous {
-        return Ok(found);
+        return Ok(equilibrium);
     }
     let (n, t) = (rest.n, rest.t);
-    let mut z = found.q.clone();
+    let mut z = equilibrium.q.clone();
     z.resize(2 * n, 0.0);
     let mut accelerations = vec![0.0; n];
     for later in [0.0, 0.37, 1.13, 2.9, 17.3].map(|dt| t + dt) {
@@ -277,10 +281,10 @@ fn check_rest(rest: &mut Rest<'_>, mass: &Mass, found: Equilibrium) -> Result<Eq
         let forces: Vec<f64> =
             accelerations.iter().enumerate().map(|(i, a)| a * mass.diagonal(i).max(0.0)).collect();
         let (at, force) = largest(&forces);
-        if force.is_nan() || force > 1e-6 * found.force_size.max(f64::MIN_POSITIVE) {
+        if force.is_nan() || force > 1e-6 * equilibrium.force_size.max(f64::MIN_POSITIVE) {
             let (coordinate, acceleration) = (rest.name(at), accelerations[at]);
             return Err(AnalyzeError::Moving { t, later, coordinate, acceleration });
         }
     }
-    Ok(found)
+    Ok(equilibrium)
 }

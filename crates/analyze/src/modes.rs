@@ -120,33 +120,33 @@ pub(crate) fn modes_where(
     let mut shifted = Shifted::new(&rest, &mass);
     // Rigid motions are known only together.
     let mut wanted = if coupled && small { freedom } else { count.max(7).min(freedom) };
-    let mut found = spectrum(&mut rest, &mut mass, &mut shifted, wanted)?;
-    let ends_free = |found: &[Mode]| found.last().is_some_and(|mode| mode.kind == ModeKind::Free);
+    let mut modes = spectrum(&mut rest, &mut mass, &mut shifted, wanted)?;
+    let ends_free = |modes: &[Mode]| modes.last().is_some_and(|mode| mode.kind == ModeKind::Free);
     // Motions that cost no energy are counted all, as far as that is no long work.
-    while ends_free(&found) && wanted < freedom.min(MOST_FREE) && n <= MOST_TRIED {
+    while ends_free(&modes) && wanted < freedom.min(MOST_FREE) && n <= MOST_TRIED {
         wanted = (3 * wanted).min(freedom).min(MOST_FREE);
         match spectrum(&mut rest, &mut mass, &mut shifted, wanted) {
-            Ok(more) => found = more,
+            Ok(more) => modes = more,
             Err(AnalyzeError::Modes { .. }) => break,
             Err(error) => return Err(error),
         }
     }
-    let more_free = ends_free(&found) && found.len() < freedom;
+    let more_free = ends_free(&modes) && modes.len() < freedom;
     let spirals = match coupled && small {
-        true => spirals(&mut rest, q, &found, count)?,
+        true => spirals(&mut rest, q, &modes, count)?,
         false => None,
     };
     let shapes: Vec<&[f64]> =
-        found.iter().filter(|mode| mode.kind == ModeKind::Free).map(|mode| &*mode.shape).collect();
+        modes.iter().filter(|mode| mode.kind == ModeKind::Free).map(|mode| &*mode.shape).collect();
     let rigid = rigid(&mut rest, q, &shapes)?;
-    found.truncate(count);
+    modes.truncate(count);
     if n <= MOST_TRIED {
-        found.iter_mut().try_for_each(|mode| {
+        modes.iter_mut().try_for_each(|mode| {
             mode.steady = is_steady(&mut rest, q, mode)?;
             Ok::<(), AnalyzeError>(())
         })?;
     }
-    Ok(Modes { modes: found, rigid, more_free, undamped: coupled && spirals.is_none(), spirals, freedom })
+    Ok(Modes { modes, rigid, more_free, undamped: coupled && spirals.is_none(), spirals, freedom })
 }
 
 /// The largest angular frequency about coordinates q, which need not be an equilibrium, to a part: explicit methods are stable with steps
@@ -244,8 +244,8 @@ pub(crate) fn negative_modes(
     let freedom = rest.n - rest.factors.as_ref().map_or(0, |factors| factors.rank(0));
     let mut count = 8.min(freedom);
     loop {
-        let found = spectrum(rest, mass, shifted, count)?;
-        let negative = found.iter().filter(|mode| mode.kind == ModeKind::Growing).count();
+        let modes = spectrum(rest, mass, shifted, count)?;
+        let negative = modes.iter().filter(|mode| mode.kind == ModeKind::Growing).count();
         if negative < count || count == freedom {
             return Ok(negative);
         }

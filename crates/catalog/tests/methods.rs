@@ -41,9 +41,9 @@ fn sweep(constrained: bool) {
                 let mut complain =
                     |what: String| wrong.push(format!("{} on {} with {pace}: {what}", card.name, entry.name));
                 let run = Integrator::new(card, pace.clone()).at_most(200_000).every(10);
-                let made = run.run(&mut dynamics, &start, until);
-                let made = match (made, card.needs.met_by(&facts)) {
-                    (Ok(made), true) => made,
+                let trajectory = run.run(&mut dynamics, &start, until);
+                let trajectory = match (trajectory, card.needs.met_by(&facts)) {
+                    (Ok(trajectory), true) => trajectory,
                     (Ok(_), false) => {
                         complain(format!("it needs {}, and does not miss it", card.needs));
                         continue;
@@ -59,14 +59,17 @@ fn sweep(constrained: bool) {
                         continue;
                     }
                 };
-                let off = violation(&mut dynamics, &made);
+                let off = violation(&mut dynamics, &trajectory);
                 // Corrections that are rounding along nearly dependent directions are left out (Bricard's mechanism: 2.6e-12).
                 if off > 5e-12 {
                     complain(format!("constraints are {off:e} off"));
                 }
                 let drift = match !dynamics.system().conserves_energy() {
-                    true => (energy(&mut dynamics, &made.end()) - left).abs() / energy(&mut dynamics, &start),
-                    false => made.energy_drift(&mut dynamics).unwrap(),
+                    true => {
+                        (energy(&mut dynamics, &trajectory.end()) - left).abs()
+                            / energy(&mut dynamics, &start)
+                    }
+                    false => trajectory.energy_drift(&mut dynamics).unwrap(),
                 };
                 let bound = match (&pace, card.order) {
                     (Pace::Tolerance(_), _) => 1e-5,

@@ -479,7 +479,7 @@ pub(crate) fn gaps(chunks: &Range<u64>, there: &[u64]) -> Vec<Range<u64>> {
 /// How far it has come, and how fast.
 struct Clock {
     begun: Instant,
-    found: u64,
+    stored: u64,
     run: u64,
     total: u64,
     failed: u64,
@@ -489,8 +489,8 @@ impl Clock {
     fn new(chunks: &Range<u64>, there: &[u64], chunk: u64, count: u64) -> Clock {
         let size = |number: u64| (count - number * chunk).min(chunk);
         let total = (chunks.end * chunk).min(count) - (chunks.start * chunk).min(count);
-        let found = there.iter().map(|&number| size(number)).sum();
-        Clock { begun: Instant::now(), found, run: 0, total, failed: 0 }
+        let stored = there.iter().map(|&number| size(number)).sum();
+        Clock { begun: Instant::now(), stored, run: 0, total, failed: 0 }
     }
 
     fn pass(&mut self, chunk: &Chunk) {
@@ -500,7 +500,7 @@ impl Clock {
 
     fn progress(&self) -> Progress {
         let rate = self.run as f64 / self.begun.elapsed().as_secs_f64().max(1e-9);
-        let done = self.found + self.run;
+        let done = self.stored + self.run;
         let left = (self.total - done) as f64 / rate;
         let left = Duration::try_from_secs_f64(left).ok().filter(|_| self.run > 0);
         Progress { done, total: self.total, failed: self.failed, rate, left }

@@ -126,12 +126,12 @@ fn latin_hypercubes_have_one_in_each_stratum() {
     for count in [1, 2, 3, 10, 97, 1000] {
         let starts = launcher(&["a=latin(0,1)", "b=latin(-2,2)"], &dynamics, &Rest::default(), count, 9);
         for (place, low, width) in [(0, 0.0, 1.0), (1, -2.0, 4.0)] {
-            let mut met = vec![0; count as usize];
+            let mut draws = vec![0; count as usize];
             for index in 0..count {
                 let part = (starts.value(place, index) - low) / width;
-                met[((part * count as f64) as usize).min(count as usize - 1)] += 1;
+                draws[((part * count as f64) as usize).min(count as usize - 1)] += 1;
             }
-            assert!(met.iter().all(|&times| times == 1), "{count}: {met:?}");
+            assert!(draws.iter().all(|&times| times == 1), "{count}: {draws:?}");
         }
     }
 }

@@ -194,8 +194,8 @@ fn what_is_no_number_is_told_and_too_few_atoms_are_refused() {
     let mut y = state(&atoms, 0.0, &mut Random::new(1));
     y[7] = f64::NAN;
     let mut energy = [0.0];
-    let told = near.energy(&[0.0], &y, &mut energy);
-    assert!(told.is_err() || energy[0].is_nan());
+    let status = near.energy(&[0.0], &y, &mut energy);
+    assert!(status.is_err() || energy[0].is_nan());
     let graph = Graph::new();
     let one = Mesh::new(vec![[0.0; 3]]).unwrap();
     let field = shipped("lennard-jones-cut").unwrap();

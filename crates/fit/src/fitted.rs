@@ -136,8 +136,8 @@ impl Fit {
         let n = self.estimates.len();
         let [a, b, c] = [(i, i), (j, j), (i, j)].map(|(i, j)| self.covariance.get(i * n + j).copied());
         let (a, b, c) = (a?, b?, c?);
-        let told = self.estimates[i].error.is_some() && self.estimates[j].error.is_some();
-        (told && a > 0.0 && b > 0.0).then(|| c / (a.sqrt() * b.sqrt()))
+        let both_known = self.estimates[i].error.is_some() && self.estimates[j].error.is_some();
+        (both_known && a > 0.0 && b > 0.0).then(|| c / (a.sqrt() * b.sqrt()))
     }
 
     /// How many standard errors make an interval of 95 %.

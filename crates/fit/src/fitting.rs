@@ -8,7 +8,7 @@ use crate::judge::{Doubt, Normal, Undetermined};
 use crate::levenberg::{Limits, Misfit};
 use crate::misfit::Horizon;
 use crate::plan::{Free, Plan};
-use crate::search::{Found, Search};
+use crate::search::{Search, SearchResult};
 use crate::shooting::{Row, Shooting, Shot, Target};
 use leastaction_expr::{Graph, nearest};
 use leastaction_integrate::{Card, Integrator, Kind, Tolerance};
@@ -77,12 +77,12 @@ pub fn fit_watched(
     let mut fitting = Fitting::new(&problem, &overrides, any, plan, &free, &channels, interrupted)?;
     let integrator = fitting.method(&problem, &overrides, recordings)?;
     fitting.shooting.integrate_by(integrator);
-    let found = fitting.search(recordings, true)?;
-    let mut fit = fitting.fit(&found, source)?;
+    let result = fitting.search(recordings, true)?;
+    let mut fit = fitting.fit(&result, source)?;
     fit.about.clone_from(&problem.setup.about);
     let pattern = |doubt: &Doubt| matches!(doubt, Doubt::Unexplained { .. } | Doubt::Pattern { .. });
     if plan.hints && fit.doubts.iter().any(pattern) {
-        fit.hints = hints::find(&mut fitting, recordings, &fit, &found)?;
+        fit.hints = hints::find(&mut fitting, recordings, &fit, &result)?;
     }
     Ok(fit)
 }
@@ -233,7 +233,11 @@ impl<'p, 'g> Fitting<'p, 'g> {
     }
 
     /// The least squares of recordings.
-    pub(crate) fn search(&mut self, recordings: &[Recording], widely: bool) -> Result<Found, FitError> {
+    pub(crate) fn search(
+        &mut self,
+        recordings: &[Recording],
+        widely: bool,
+    ) -> Result<SearchResult, FitError> {
         let target = |recording: &Recording| Target::new(recording, &self.channels, self.begin);
         self.shooting.targets = recordings.iter().map(target).collect();
         if let Some(target) = self.shooting.targets.iter().find(|target| target.times[0] < target.begin) {
@@ -249,9 +253,9 @@ impl<'p, 'g> Fitting<'p, 'g> {
         };
         let guess = if guess != plain && fails(&mut self.shooting, &guess) { plain } else { guess };
         let search = Search { guess, limits, spreads, iterations: self.iterations, widely };
-        let found = search.run(&mut self.shooting);
+        let result = search.run(&mut self.shooting);
         self.search = Some(search);
-        found
+        result
     }
 
     /// How much of the variance of the data is left, with these unknowns.
@@ -368,20 +372,20 @@ impl<'p, 'g> Fitting<'p, 'g> {
     }
 
     /// What is told at the end of a search.
-    fn fit(&mut self, found: &Found, source: &Source) -> Result<Fit, FitError> {
+    fn fit(&mut self, result: &SearchResult, source: &Source) -> Result<Fit, FitError> {
         let Some(search) = self.search.take() else { unreachable!("a fit follows a search") };
         let names = self.names();
         let shots = (0..self.shooting.targets.len()).map(|target| {
             let samples = self.shooting.targets[target].times.len();
-            self.shooting.shoot(target, &found.x, samples).map_err(|miss| miss.first(&self.shooting, target))
+            self.shooting.shoot(target, &result.x, samples).map_err(|miss| miss.first(&self.shooting, target))
         });
         let shots = shots.collect::<Result<Vec<Shot>, FitError>>()?;
-        let mut horizon = Horizon::new(&mut self.shooting, &found.noise, 1.0).with_given();
-        horizon.current = Some((found.x.clone(), shots));
+        let mut horizon = Horizon::new(&mut self.shooting, &result.noise, 1.0).with_given();
+        horizon.current = Some((result.x.clone(), shots));
         let Some(rows) = horizon.linear()? else { return Err(FitError::Overflow) };
         let Some((_, shots)) = horizon.current.take() else { unreachable!("the shots were put there") };
         let by_differences = self.shooting.differences.is_some();
-        let mut normal = Normal::new(&rows, &found.x, &search.limits, by_differences);
+        let mut normal = Normal::new(&rows, &result.x, &search.limits, by_differences);
         self.leave_redundant(&mut normal, &shots);
         let measured: usize = self.shooting.targets.iter().map(|target| target.rows.len()).sum();
         let given = self.shooting.targets.iter().flat_map(|t| &t.rows).all(|row| row.sigma.is_some());
@@ -390,7 +394,7 @@ impl<'p, 'g> Fitting<'p, 'g> {
         let width = if given { Fit::width(1 << 24) } else { Fit::width(freedom) };
         let (k, s, n) = (self.free.len(), self.shooting.starting.len(), names.len());
         let estimate = |i: usize| {
-            let value = found.x[i];
+            let value = result.x[i];
             let error = normal.tells(i).then(|| normal.covariance[i * n + i].sqrt());
             Estimate {
                 name: if i < k {
@@ -407,12 +411,12 @@ impl<'p, 'g> Fitting<'p, 'g> {
             }
         };
         let estimates = (0..n).map(estimate).collect();
-        let undetermined = Undetermined::new(&normal.untold, &names, &found.x, k);
+        let undetermined = Undetermined::new(&normal.untold, &names, &result.x, k);
         let channels =
-            (0..self.channels.len()).map(|c| self.fitted_channel(c, found, &search, &shots)).collect();
+            (0..self.channels.len()).map(|c| self.fitted_channel(c, result, &search, &shots)).collect();
         let mut recordings = Vec::with_capacity(shots.len());
         for (target, shot) in shots.iter().enumerate() {
-            let curve = self.curve(target, &found.x);
+            let curve = self.curve(target, &result.x);
             recordings.push(fitted_recording(
                 &self.shooting.targets[target],
                 shot,
@@ -433,18 +437,18 @@ impl<'p, 'g> Fitting<'p, 'g> {
             },
             estimates,
             covariance: normal.covariance,
-            parameters: parameters.zip(self.shooting.parameters(&found.x)).collect(),
+            parameters: parameters.zip(self.shooting.parameters(&result.x)).collect(),
             channels,
             recordings,
             measured,
             freedom,
-            iterations: found.iterations,
+            iterations: result.iterations,
             runs: self.shooting.runs,
             undetermined,
             doubts: Vec::new(),
             hints: Vec::new(),
         };
-        fit.doubts = Doubt::all(&fit, found.converged);
+        fit.doubts = Doubt::all(&fit, result.converged);
         self.search = Some(search);
         Ok(fit)
     }
@@ -508,14 +512,20 @@ impl<'p, 'g> Fitting<'p, 'g> {
         normal.untold = (0..real).map(mixed).collect();
     }
 
-    fn fitted_channel(&self, c: usize, found: &Found, search: &Search, shots: &[Shot]) -> FittedChannel {
+    fn fitted_channel(
+        &self,
+        c: usize,
+        result: &SearchResult,
+        search: &Search,
+        shots: &[Shot],
+    ) -> FittedChannel {
         let (mut squares, mut scaled, mut neighbours, mut rows) = (0.0, 0.0, 0.0, 0usize);
         let (mut outliers, mut outlier_at, mut sigmas, mut given) = (0, None, 0.0, true);
         for (target, shot) in self.shooting.targets.iter().zip(shots) {
             let mut before: Option<f64> = None;
             let both = target.rows.iter().zip(&shot.predicted).filter(|(row, _)| row.channel == c);
             for (row, predicted) in both {
-                let (residual, noise) = (row.value - predicted, row.sigma.unwrap_or(found.noise[c]));
+                let (residual, noise) = (row.value - predicted, row.sigma.unwrap_or(result.noise[c]));
                 given &= row.sigma.is_some();
                 squares += residual * residual;
                 scaled += (residual / noise).powi(2);

@@ -5,7 +5,7 @@ use crate::error::FitError;
 use crate::fitted::Fit;
 use crate::fitting::Fitting;
 use crate::judge::{Doubt, Hint};
-use crate::search::Found;
+use crate::search::SearchResult;
 
 /// Factors by which values are off where units are mixed up, and what that would mean.
 const UNITS: &[(f64, &str)] = &[
@@ -48,13 +48,13 @@ pub(crate) fn find(
     fitting: &mut Fitting<'_, '_>,
     recordings: &[Recording],
     fit: &Fit,
-    found: &Found,
+    result: &SearchResult,
 ) -> Result<Vec<Hint>, FitError> {
-    let mut hints = late(fitting, fit, found);
+    let mut hints = late(fitting, fit, result);
     if !fit.doubts.iter().any(Doubt::is_grave) {
         return Ok(hints);
     }
-    let left = fitting.unexplained(&found.x).unwrap_or(1.0);
+    let left = fitting.unexplained(&result.x).unwrap_or(1.0);
     let most = fitting.shooting.steps + MOST_STEPS;
     fitting.shooting.most_steps = MOST_STEPS_OF_A_RUN;
     let mut best: Option<(f64, Hint)> = None;
@@ -63,12 +63,12 @@ pub(crate) fn find(
             if fitting.shooting.steps > most {
                 return Ok(f64::INFINITY);
             }
-            let found = match fitting.search(other, false) {
-                Ok(found) => found,
+            let result = match fitting.search(other, false) {
+                Ok(result) => result,
                 Err(FitError::Interrupted) => return Err(FitError::Interrupted),
                 Err(_) => return Ok(f64::INFINITY),
             };
-            let left_now = fitting.unexplained(&found.x).unwrap_or(f64::INFINITY);
+            let left_now = fitting.unexplained(&result.x).unwrap_or(f64::INFINITY);
             let explains = left_now < EXPLAINED && left_now < BETTER * left;
             if explains && best.as_ref().is_none_or(|(least, _)| left_now < 0.5 * least) {
                 best = Some((left_now, hint));
@@ -137,12 +137,12 @@ fn in_time(recordings: &[Recording], time: impl Fn(f64) -> f64) -> Vec<Recording
 }
 
 /// Channels whose residuals look like those of values that come late: r(t) = x(t − τ) − x(t) ≈ −τ x′(t).
-fn late(fitting: &mut Fitting<'_, '_>, fit: &Fit, found: &Found) -> Vec<Hint> {
+fn late(fitting: &mut Fitting<'_, '_>, fit: &Fit, result: &SearchResult) -> Vec<Hint> {
     let count = fit.channels.len();
     let (mut along, mut rates_squared, mut squares) = (vec![0.0; count], vec![0.0; count], vec![0.0; count]);
     for target in 0..fitting.shooting.targets.len() {
         let samples = fitting.shooting.targets[target].times.len();
-        let Ok(shot) = fitting.shooting.shoot(target, &found.x, samples) else { return Vec::new() };
+        let Ok(shot) = fitting.shooting.shoot(target, &result.x, samples) else { return Vec::new() };
         let Ok(rates) = fitting.shooting.rates(target, &shot) else { return Vec::new() };
         let rows = fitting.shooting.targets[target].rows.iter();
         for ((row, predicted), rate) in rows.zip(&shot.predicted).zip(rates) {

@@ -129,8 +129,8 @@ pub struct Undetermined {
     pub names: Vec<String>,
     /// By which parts of themselves they can be changed together without a change of what is measured; empty if there is more than one way.
     pub together: Vec<f64>,
-    /// What of them is told, if that is one formula.
-    pub told: Option<String>,
+    /// The formula of them that the data do determine, if there is one.
+    pub combination: Option<String>,
 }
 
 impl Undetermined {
@@ -155,17 +155,17 @@ impl Undetermined {
         }
         let named: Vec<String> = places.iter().map(|&i| names[i].clone()).collect();
         let [only] = &all[..] else {
-            return Some(Undetermined { names: named, together: Vec::new(), told: None });
+            return Some(Undetermined { names: named, together: Vec::new(), combination: None });
         };
         let together: Vec<f64> = places.iter().map(|&i| only[i]).collect();
         let plain = places.iter().all(|&i| i < parameters && x[i] != 0.0);
-        let told = if plain { told(&named, &together) } else { None };
-        Some(Undetermined { names: named, together, told })
+        let combination = if plain { combination(&named, &together) } else { None };
+        Some(Undetermined { names: named, together, combination })
     }
 }
 
-/// What of parameters is told that can be changed by these parts of themselves together.
-fn told(names: &[String], parts: &[f64]) -> Option<String> {
+/// The formula that keeps its value when parameters change together by these parts of themselves.
+fn combination(names: &[String], parts: &[f64]) -> Option<String> {
     let alike = |a: f64, b: f64| (a - b).abs() < 0.01 * b.abs();
     match (names, parts) {
         ([one, other], [a, b]) => {
@@ -196,14 +196,14 @@ impl fmt::Display for Undetermined {
             Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
             _ => names.concat(),
         };
-        match (&self.names[..], &self.told) {
+        match (&self.names[..], &self.combination) {
             ([one], _) => {
                 write!(f, "{one} changes nothing that was measured: hold it, or measure what depends on it")
             }
-            (names, Some(told)) => {
+            (names, Some(combination)) => {
                 write!(
                     f,
-                    "{} cannot be told apart, only {told}: hold one of them, or measure more",
+                    "{} cannot be told apart, only {combination}: hold one of them, or measure more",
                     list(names)
                 )
             }

@@ -87,8 +87,8 @@ pub(crate) fn descend<M: Misfit>(
                 // Where even long steps promise nothing, this is the end; where short ones do, they are too short to be seen.
                 return ended(x, cost, true);
             }
-            let found = misfit.try_at(&candidate)?;
-            if let Some(lower) = found.filter(|found| *found < cost) {
+            let cost_there = misfit.try_at(&candidate)?;
+            if let Some(lower) = cost_there.filter(|there| *there < cost) {
                 let ratio = (cost - lower) / gain;
                 let small = cost - lower <= enough * cost && gain <= enough * cost;
                 x = misfit.accept();
@@ -221,7 +221,7 @@ mod tests {
         }
     }
 
-    fn found(
+    fn minimum(
         residuals: impl Fn(&[f64]) -> (Vec<f64>, Vec<Vec<f64>>),
         from: &[f64],
         limits: [&[f64]; 2],
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_valley_is_gone_down_and_scales_do_not_matter() {
-        let plain = found(valley, &[-1.2, 1.0], ANY);
+        let plain = minimum(valley, &[-1.2, 1.0], ANY);
         assert!(
             plain.converged && (plain.x[0] - 1.0).abs() < 1e-9 && (plain.x[1] - 1.0).abs() < 1e-9,
             "{plain:?}"
@@ -251,20 +251,20 @@ mod tests {
             rows.iter_mut().for_each(|row| (row[0], row[1]) = (row[0] * 1e6, row[1] * 1e-6));
             (r, rows)
         };
-        let found = found(scaled, &[-1.2e-6, 1e6], ANY);
-        assert_eq!(found.iterations, plain.iterations);
-        assert!((found.x[0] * 1e6 - 1.0).abs() < 1e-9);
+        let rescaled = minimum(scaled, &[-1.2e-6, 1e6], ANY);
+        assert_eq!(rescaled.iterations, plain.iterations);
+        assert!((rescaled.x[0] * 1e6 - 1.0).abs() < 1e-9);
     }
 
     /// A linear problem: the bounded minimum of (x−3)² + (x+y−4)², y ≤ 0.5, is where the derivative by x vanishes: x = 3.25.
     #[test]
     fn limits_hold_and_the_others_are_found_without_them() {
         let line = |x: &[f64]| (vec![3.0 - x[0], 4.0 - x[0] - x[1]], vec![vec![1.0, 0.0], vec![1.0, 1.0]]);
-        let free = found(line, &[0.0, 0.0], ANY);
+        let free = minimum(line, &[0.0, 0.0], ANY);
         assert!((free.x[0] - 3.0).abs() < 1e-12 && (free.x[1] - 1.0).abs() < 1e-12);
-        let bound = found(line, &[0.0, 0.0], [&[f64::NEG_INFINITY; 2], &[f64::INFINITY, 0.5]]);
+        let bound = minimum(line, &[0.0, 0.0], [&[f64::NEG_INFINITY; 2], &[f64::INFINITY, 0.5]]);
         assert!((bound.x[0] - 3.25).abs() < 1e-6 && bound.x[1] == 0.5, "{bound:?}");
-        let held = found(line, &[0.0, 0.2], [&[f64::NEG_INFINITY, 0.2], &[f64::INFINITY, 0.2]]);
+        let held = minimum(line, &[0.0, 0.2], [&[f64::NEG_INFINITY, 0.2], &[f64::INFINITY, 0.2]]);
         assert!((held.x[0] - 3.4).abs() < 1e-6 && held.x[1] == 0.2);
     }
 
@@ -272,13 +272,13 @@ mod tests {
     #[test]
     fn what_is_not_told_stays_and_what_cannot_be_computed_is_not_entered() {
         let sum = |x: &[f64]| (vec![1.0 - x[0] - x[1]; 3], vec![vec![1.0, 1.0]; 3]);
-        let found_sum = found(sum, &[0.4, 0.2], ANY);
-        assert!((found_sum.x[0] - 0.6).abs() < 1e-9 && (found_sum.x[1] - 0.4).abs() < 1e-9);
+        let of_sum = minimum(sum, &[0.4, 0.2], ANY);
+        assert!((of_sum.x[0] - 0.6).abs() < 1e-9 && (of_sum.x[1] - 0.4).abs() < 1e-9);
         let wall = |x: &[f64]| {
             let root = (2.0 - x[0]).sqrt();
             (vec![root - 0.01, x[1]], vec![vec![0.5 / root, 0.0], vec![0.0, -1.0]])
         };
-        let found_wall = found(wall, &[-50.0, 1.0], ANY);
-        assert!((found_wall.x[0] - 1.9999).abs() < 1e-9, "{found_wall:?}");
+        let of_wall = minimum(wall, &[-50.0, 1.0], ANY);
+        assert!((of_wall.x[0] - 1.9999).abs() < 1e-9, "{of_wall:?}");
     }
 }

@@ -41,7 +41,7 @@ const SAME_NOISE: f64 = 1e-3;
 const LEAST_NOISE: f64 = 1e-9;
 
 /// Where a search ended.
-pub(crate) struct Found {
+pub(crate) struct SearchResult {
     pub(crate) x: Vec<f64>,
     pub(crate) noise: Noise,
     pub(crate) iterations: usize,
@@ -61,7 +61,7 @@ pub(crate) struct Search {
 
 impl Search {
     /// The best that is found.
-    pub(crate) fn run(&self, shooting: &mut Shooting<'_, '_>) -> Result<Found, FitError> {
+    pub(crate) fn run(&self, shooting: &mut Shooting<'_, '_>) -> Result<SearchResult, FitError> {
         let part = self.first_part(shooting);
         let first = Horizon::new(shooting, &self.spreads, part).shoot(&self.guess);
         if let Err((target, miss)) = first {
@@ -71,10 +71,13 @@ impl Search {
         let enough = EXPLAINED * rows as f64;
         let mut best = self.progressive(shooting, &self.guess, part)?;
         let mut iterations = best.as_ref().map_or(0, |descent| descent.iterations);
-        let mut consider = |found: Option<Descent>, best: &mut Option<Descent>| {
-            iterations += found.as_ref().map_or(0, |found| found.iterations);
-            if found.as_ref().is_some_and(|found| best.as_ref().is_none_or(|best| found.cost < best.cost)) {
-                *best = found;
+        let mut consider = |descent: Option<Descent>, best: &mut Option<Descent>| {
+            iterations += descent.as_ref().map_or(0, |descent| descent.iterations);
+            if descent
+                .as_ref()
+                .is_some_and(|descent| best.as_ref().is_none_or(|best| descent.cost < best.cost))
+            {
+                *best = descent;
             }
         };
         let is_explained = |best: &Option<Descent>| best.as_ref().is_some_and(|best| best.cost <= enough);
@@ -89,8 +92,8 @@ impl Search {
                 break;
             }
             let guess = self.other_guess(shooting, seed);
-            let found = self.progressive(shooting, &guess, part)?;
-            consider(found, &mut best);
+            let descent = self.progressive(shooting, &guess, part)?;
+            consider(descent, &mut best);
         }
         let Some(best) = best else {
             // It cannot be run over all the data from anywhere: say what happens from the guess.
@@ -102,9 +105,12 @@ impl Search {
         };
         match self.widely {
             true => self.with_noise(shooting, best, iterations, enough),
-            false => {
-                Ok(Found { x: best.x, noise: self.spreads.clone(), iterations, converged: best.converged })
-            }
+            false => Ok(SearchResult {
+                x: best.x,
+                noise: self.spreads.clone(),
+                iterations,
+                converged: best.converged,
+            }),
         }
     }
 
@@ -154,19 +160,19 @@ impl Search {
             held.low[..k].copy_from_slice(&x[..k]);
             held.high[..k].copy_from_slice(&x[..k]);
             let mut horizon = Horizon::new(shooting, &self.spreads, part);
-            let found = descend(&mut horizon, &x, &held, PART_ITERATIONS, PART_ENOUGH)?;
-            iterations += found.as_ref().map_or(0, |found| found.iterations);
-            x = found.map_or(x, |found| found.x);
+            let descent = descend(&mut horizon, &x, &held, PART_ITERATIONS, PART_ENOUGH)?;
+            iterations += descent.as_ref().map_or(0, |descent| descent.iterations);
+            x = descent.map_or(x, |descent| descent.x);
         }
         loop {
-            let Some(found) = self.descent(shooting, &x, part)? else { return Ok(None) };
-            iterations += found.iterations;
-            x.clone_from(&found.x);
+            let Some(descent) = self.descent(shooting, &x, part)? else { return Ok(None) };
+            iterations += descent.iterations;
+            x.clone_from(&descent.x);
             if part >= 1.0 {
-                return Ok(Some(Descent { iterations, ..found }));
+                return Ok(Some(Descent { iterations, ..descent }));
             }
             let rows: usize = shooting.targets.iter().map(|t| t.rows_of(t.samples_in(part)).len()).sum();
-            if found.cost > HOPELESS * rows as f64 {
+            if descent.cost > HOPELESS * rows as f64 {
                 // What does not explain a part does not explain the whole, which may be very long.
                 let whole = Horizon::new(shooting, &self.spreads, 1.0).try_at(&x)?;
                 return Ok(whole.map(|cost| Descent { x, cost, iterations, converged: true }));
@@ -195,45 +201,45 @@ impl Search {
         best: Descent,
         iterations: usize,
         enough: f64,
-    ) -> Result<Found, FitError> {
+    ) -> Result<SearchResult, FitError> {
         // What is not explained has no noise to be weighed by.
         let rounds = if best.cost > HOPELESS / EXPLAINED * enough { 1 } else { NOISE_ROUNDS };
-        let mut found =
-            Found { x: best.x, noise: self.spreads.clone(), iterations, converged: best.converged };
+        let mut result =
+            SearchResult { x: best.x, noise: self.spreads.clone(), iterations, converged: best.converged };
         for _ in 0..rounds {
-            let noise = self.noise(shooting, &found)?;
-            let changes = noise.iter().zip(&found.noise).map(|(new, old)| (new / old - 1.0).abs());
+            let noise = self.noise(shooting, &result)?;
+            let changes = noise.iter().zip(&result.noise).map(|(new, old)| (new / old - 1.0).abs());
             let change = changes.fold(0.0, f64::max);
-            found.noise = noise;
+            result.noise = noise;
             if rounds == 1 {
                 break;
             }
-            let mut horizon = Horizon::new(shooting, &found.noise, 1.0).with_given();
-            let again = descend(&mut horizon, &found.x, &self.limits, self.iterations, ENOUGH)?;
+            let mut horizon = Horizon::new(shooting, &result.noise, 1.0).with_given();
+            let again = descend(&mut horizon, &result.x, &self.limits, self.iterations, ENOUGH)?;
             let Some(again) = again else { break };
-            found.iterations += again.iterations;
-            found.converged = again.converged;
-            found.x = again.x;
+            result.iterations += again.iterations;
+            result.converged = again.converged;
+            result.x = again.x;
             if change < SAME_NOISE {
                 break;
             }
         }
-        Ok(found)
+        Ok(result)
     }
 
     /// The noise of each channel, as residuals have it: what of them is left, for each number that is not used up by an unknown.
-    fn noise(&self, shooting: &mut Shooting<'_, '_>, found: &Found) -> Result<Noise, FitError> {
-        let mut horizon = Horizon::new(shooting, &found.noise, 1.0).with_given();
-        let shots = match horizon.shoot(&found.x) {
+    fn noise(&self, shooting: &mut Shooting<'_, '_>, result: &SearchResult) -> Result<Noise, FitError> {
+        let mut horizon = Horizon::new(shooting, &result.noise, 1.0).with_given();
+        let shots = match horizon.shoot(&result.x) {
             Ok(shots) => shots,
             Err((_, Miss::Interrupted)) => return Err(FitError::Interrupted),
-            Err(_) => return Ok(found.noise.clone()),
+            Err(_) => return Ok(result.noise.clone()),
         };
-        horizon.current = Some((found.x.clone(), shots));
-        let Some(rows) = horizon.linear()? else { return Ok(found.noise.clone()) };
-        let normal = Normal::new(&rows, &found.x, &self.limits, horizon.shooting.differences.is_some());
+        horizon.current = Some((result.x.clone(), shots));
+        let Some(rows) = horizon.linear()? else { return Ok(result.noise.clone()) };
+        let normal = Normal::new(&rows, &result.x, &self.limits, horizon.shooting.differences.is_some());
         let used = normal.used(&horizon);
-        let count = found.noise.len();
+        let count = result.noise.len();
         let (mut squares, mut numbers, mut freedom) = (vec![0.0; count], vec![0.0; count], vec![0.0; count]);
         if let Some((_, shots)) = &horizon.current {
             for ((target, shot), used) in horizon.shooting.targets.iter().zip(shots).zip(&used) {
@@ -249,7 +255,7 @@ impl Search {
         let of = |c: usize| match numbers[c] > 0.0 {
             // A channel that all unknowns go to says nothing of its noise.
             true => (squares[c] / freedom[c].max(0.1 * numbers[c])).sqrt().max(LEAST_NOISE * self.spreads[c]),
-            false => found.noise[c],
+            false => result.noise[c],
         };
         Ok((0..count).map(of).collect())
     }

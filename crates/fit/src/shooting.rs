@@ -362,8 +362,8 @@ impl<'p, 'g> Shooting<'p, 'g> {
     /// What failed, and may have taken all steps that it was allowed.
     fn failed(&mut self, most: u64, error: AdjointError) -> Miss {
         if let AdjointError::Run(failed) = &error {
-            let made = failed.trajectory.as_ref().map_or(most, |kept| kept.work().steps);
-            self.steps = self.steps.saturating_add(made);
+            let steps = failed.trajectory.as_ref().map_or(most, |kept| kept.work().steps);
+            self.steps = self.steps.saturating_add(steps);
         }
         Miss::Run(error)
     }
@@ -510,7 +510,7 @@ impl<'p, 'g> Shooting<'p, 'g> {
     pub(crate) fn rates(&mut self, target: usize, shot: &Shot) -> Result<Vec<f64>, Miss> {
         self.dynamics.set_parameters(&shot.parameters).map_err(|error| Miss::Start(error.into()))?;
         let rows = self.targets[target].rows_of(shot.samples).to_vec();
-        let mut found = Vec::with_capacity(rows.len());
+        let mut column = Vec::with_capacity(rows.len());
         for row in rows {
             let (t, block) = &shot.states[row.sample];
             let mut rates = vec![0.0; block.len()];
@@ -523,8 +523,8 @@ impl<'p, 'g> Shooting<'p, 'g> {
                 self.dynamics.observe(self.channels[row.channel].1, &[t + shift], &moved, &mut out)?;
                 Ok(out[0])
             };
-            found.push((value(h)? - value(-h)?) / (2.0 * h));
+            column.push((value(h)? - value(-h)?) / (2.0 * h));
         }
-        Ok(found)
+        Ok(column)
     }
 }

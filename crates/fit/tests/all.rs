@@ -5,4 +5,4 @@ mod closed;
 mod coverage;
 mod double_pendulum;
 mod hostile;
-mod told;
+mod undetermined;

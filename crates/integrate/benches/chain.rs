@@ -76,7 +76,7 @@ fn rods(graph: &Graph, count: usize) -> Chain<'_> {
 
 /// What a run is judged by.
 struct Report {
-    made: Duration,
+    construction: Duration,
     per_step: Duration,
     iterations: f64,
     /// Of positions, relative to the length of the chain.
@@ -96,7 +96,7 @@ fn measure(count: usize, chain: Make) -> Report {
     let (model, start) = chain(&graph, count);
     let mut dynamics =
         model.system().expect("a chain is a good model").dynamics().expect("masses are positive");
-    let made = begun.elapsed();
+    let construction = begun.elapsed();
     let start: Vec<(&str, f64)> = start.iter().map(|(name, value)| (name.as_str(), *value)).collect();
     let start = dynamics.start(&start).expect("a chain hangs together");
 
@@ -122,7 +122,7 @@ fn measure(count: usize, chain: Make) -> Report {
     dynamics.violations(&[t], block.values(), &mut positions, &mut velocities).expect("slices fit");
     let (first, last) = (energy(&mut dynamics, &start.block()), energy(&mut dynamics, block.values()));
     Report {
-        made,
+        construction,
         per_step: best / steps as u32,
         iterations: work.iterations as f64 / work.steps as f64,
         violation: positions.iter().fold(0.0f64, |m, x| m.max(x.abs())) / count as f64,
@@ -143,10 +143,10 @@ fn main() {
         );
         println!("|---|---|---|---|---|---|---|");
         for &count in counts.iter().filter(|&&count| count <= limit) {
-            let Report { made, per_step, iterations, violation, energy } = measure(count, chain);
+            let Report { construction, per_step, iterations, violation, energy } = measure(count, chain);
             let link = per_step.as_secs_f64() * 1e6 / count as f64;
             println!(
-                "| {count} | {made:.2?} | {per_step:.2?} | {link:.3} µs | {iterations:.1} | {violation:.1e} | {energy:.1e} |"
+                "| {count} | {construction:.2?} | {per_step:.2?} | {link:.3} µs | {iterations:.1} | {violation:.1e} | {energy:.1e} |"
             );
         }
         println!();

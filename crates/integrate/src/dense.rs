@@ -209,8 +209,8 @@ impl DenseOutput {
         self.look_at_ends(motion, interval, block, change)?;
         let terms = polynomial.begin(block, Basis::Powers, 3);
         for i in 0..len {
-            let found = cubic(&mut Lanes, [change[i]], [[self.rates[i]], [self.rates[m * len + i]]]);
-            (0..3).for_each(|k| [terms[k * len + i]] = found[k]);
+            let coefficients = cubic(&mut Lanes, [change[i]], [[self.rates[i]], [self.rates[m * len + i]]]);
+            (0..3).for_each(|k| [terms[k * len + i]] = coefficients[k]);
         }
         for _ in 0..self.sweeps {
             self.sweep(motion, interval, block, change, polynomial)?;
@@ -268,8 +268,8 @@ impl DenseOutput {
         }
         let terms = polynomial.begin(block, Basis::Chebyshev, m + 2);
         for i in 0..len {
-            let found = integrated(&mut Lanes, m, [change[i]], |k| [self.rates[k * len + i]]);
-            (0..m + 2).for_each(|n| [terms[n * len + i]] = found[n]);
+            let coefficients = integrated(&mut Lanes, m, [change[i]], |k| [self.rates[k * len + i]]);
+            (0..m + 2).for_each(|n| [terms[n * len + i]] = coefficients[n]);
         }
         Ok(())
     }

@@ -31,7 +31,7 @@ pub fn step_for_pulses(dynamics: &Dynamics, start: &State, end: f64) -> Option<f
     let here = start.block();
     let elsewhere = without_zeros(&here, start.q.len());
     let looks = Looks { start: start.t, span, groups };
-    let mut found = Vec::new();
+    let mut pulses = Vec::new();
     let switches = dynamics.system().switches();
     let of_state = switches.iter().any(|switch| !switch.of_time);
     let mut field = dynamics.on_branches().ok()?.unwrap_or_else(|| dynamics.clone());
@@ -44,12 +44,12 @@ pub fn step_for_pulses(dynamics: &Dynamics, start: &State, end: f64) -> Option<f
             branches.resize(2 * switches.len(), 0.0);
             field.set_branches(dynamics, None, &branches).ok()?;
         }
-        found.extend(looks.shortest_pulse(&mut field, &here));
+        pulses.extend(looks.shortest_pulse(&mut field, &here));
         if elsewhere != here {
-            found.extend(looks.shortest_pulse(&mut field, &elsewhere));
+            pulses.extend(looks.shortest_pulse(&mut field, &elsewhere));
         }
     }
-    let shortest = found.into_iter().min();
+    let shortest = pulses.into_iter().min();
     let step = shortest.map(|n| n as f64 / (groups * LANES) as f64 / 2.0).filter(|part| *part < LONG);
     // By halves of the run, so that it is the same for pulses that are alike.
     step.map(|part| span.abs() * part.log2().floor().exp2())

@@ -16,8 +16,8 @@ pub(crate) fn field_frequency(dynamics: &mut Dynamics, at: &State) -> Option<f64
     if system.dimension() <= FEW || system.elements() == 0 {
         return None;
     }
-    let found = largest_frequency(dynamics, at.t, &at.q, 1e-2).ok()?;
-    (found > 0.0 && found.is_finite()).then_some(found)
+    let frequency = largest_frequency(dynamics, at.t, &at.q, 1e-2).ok()?;
+    (frequency > 0.0 && frequency.is_finite()).then_some(frequency)
 }
 
 /// The longest step with which a method is stable for small motions about a state, where it is known: for fields of many elements, and methods that kick

@@ -9,7 +9,7 @@ fn check(integrator: &Integrator, dynamics: &Dynamics, start: &State, end: f64, 
     let tape = Tape::record_with(integrator, dynamics, start, end, by, 1 << 24).unwrap();
     let d = dynamics.system().dimension();
     let mut shown = 0;
-    let told = |tape: &Tape, shown: &mut usize| {
+    let records = |tape: &Tape, shown: &mut usize| {
         let mut all = Vec::new();
         tape.sample_slopes(|sample, rows| {
             *shown += 1;
@@ -18,7 +18,7 @@ fn check(integrator: &Integrator, dynamics: &Dynamics, start: &State, end: f64, 
         .unwrap();
         all
     };
-    let all = told(&tape, &mut shown);
+    let all = records(&tape, &mut shown);
     let mut size = 0.0f64;
     for (sample, rows) in &all {
         for i in 0..d {
@@ -38,7 +38,7 @@ fn check(integrator: &Integrator, dynamics: &Dynamics, start: &State, end: f64, 
     assert_eq!(shown, tape.trajectory().len() - crossing, "{name}");
     // Steps that are made again give the same bits.
     let again = Tape::record_with(integrator, dynamics, start, end, by, 4 * (d + 2)).unwrap();
-    assert!(told(&again, &mut shown) == all, "{name}");
+    assert!(records(&again, &mut shown) == all, "{name}");
 }
 
 /// A damped pendulum with a drive, and six masses in a row.

@@ -311,9 +311,9 @@ fn resets_meet_constraints() {
     assert!(swing.energy_drift(&mut dynamics).unwrap() < 1e-9);
     assert!(swing.violations(&mut dynamics).unwrap().0 < 1e-12);
     // Beside the wall, one velocity alone leads off the circle.
-    let beside = dynamics.observable("x - 1/2").unwrap();
+    let distance = dynamics.observable("x - 1/2").unwrap();
     let one = Reset::new("wall", dynamics.system(), &[("x'", back)]).unwrap();
-    let failed = run.event(Event::new(beside).falling().resetting(one)).run(&mut dynamics, &start, 4.0);
+    let failed = run.event(Event::new(distance).falling().resetting(one)).run(&mut dynamics, &start, 4.0);
     assert!(failed.unwrap_err().to_string().contains("constraints do not allow"));
 }
 

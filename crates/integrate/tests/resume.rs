@@ -218,10 +218,10 @@ fn checkpoints_of_other_runs_are_refused() {
     );
     // What another version may have written: a number less, and a check that is right.
     let text = checkpoint.to_string();
-    let (told, _) = text.rsplit_once("check ").unwrap();
-    let told = told.trim_end().rsplit_once(' ').unwrap().0.to_owned() + "\n";
-    let check = leastaction_integrate::checksum(told.bytes());
-    let short: Checkpoint = format!("{told}check {check:x}").parse().unwrap();
+    let (content, _) = text.rsplit_once("check ").unwrap();
+    let content = content.trim_end().rsplit_once(' ').unwrap().0.to_owned() + "\n";
+    let check = leastaction_integrate::checksum(content.bytes());
+    let short: Checkpoint = format!("{content}check {check:x}").parse().unwrap();
     let short = run.resume(&mut dynamics, &short).unwrap_err().error;
     assert!(matches!(short, RunError::Checkpoint(CheckpointError::Count { .. })), "{short}");
 }

@@ -113,8 +113,8 @@ fn texts_that_cannot_be_learned_are_refused() {
     assert!(matches!(wrong(&other), TrainError::Names { .. }));
     let timed =
         KNOWN.replace("gravity [0, -g]", "force push = sin(t) on x").replace("param g = 9.81, ", "param ");
-    let told = wrong(&timed).to_string();
-    assert!(told.contains("depend on time") || told.contains("text"), "{told}");
+    let message = wrong(&timed).to_string();
+    assert!(message.contains("depend on time") || message.contains("text"), "{message}");
     let energy = KNOWN.replace("hidden 12, 12", "hidden 12, 12\nhamiltonian p_x^2/2 + p_th^2/2");
     assert!(wrong(&energy).to_string().len() > 10);
 }

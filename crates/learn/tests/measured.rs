@@ -133,7 +133,7 @@ fn velocities_are_found_from_positions() {
 fn what_is_wrong_with_data_is_said() {
     let plain = |path: &Path| plan(&[path]);
     let good = csv(4, 20, true);
-    for (text, told) in [
+    for (text, expected) in [
         (String::new(), "it is empty"),
         ("t,x,x'\n".to_owned(), "has 0 samples"),
         ("0,1,2\n1,2,3\n".to_owned(), "write the names of the columns"),
@@ -150,7 +150,7 @@ fn what_is_wrong_with_data_is_said() {
         (good.clone() + "4,0,1,0,red\n4,0.1,1,0,red\n", "all must be as far apart"),
     ] {
         let found = message(&text, plain);
-        assert!(found.contains(told), "{text:.60}: {found}");
+        assert!(found.contains(expected), "{text:.60}: {found}");
     }
     let few = message(&good, |path| MeasuredPlan { split: [Some(4), Some(1), None], ..plan(&[path]) });
     assert!(few.contains("ask for fewer"), "{few}");

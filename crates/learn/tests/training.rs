@@ -88,10 +88,10 @@ fn training_learns_and_has_the_same_bits_however_it_is_broken_off() {
         let bits = |list: &[f64]| list.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
         assert_eq!(bits(rest.parameters()), bits(whole.parameters()), "{stop}");
         assert_eq!(rest.best(), whole.best());
-        let told = |trainer: &Trainer| {
+        let state_of = |trainer: &Trainer| {
             trainer.rows().iter().map(|row| (row.step, row.loss.to_bits())).collect::<Vec<_>>()
         };
-        assert_eq!(told(&rest), told(&whole));
+        assert_eq!(state_of(&rest), state_of(&whole));
     }
 
     // Another seed, other data, damage.

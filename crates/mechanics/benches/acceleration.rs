@@ -173,7 +173,7 @@ fn by_masses(angles: &[f64], rates: &[f64]) -> Vec<f64> {
 /// What a chain is judged by.
 struct Report {
     /// Model to equations, to the system, to the first acceleration; and all.
-    made: [Duration; 4],
+    setup: [Duration; 4],
     instructions: Option<usize>,
     call: f64,
     /// The largest differences to both ways by hand, relative to the largest acceleration.
@@ -184,7 +184,7 @@ fn measure(picture: &Picture, count: usize) -> Report {
     let (angles, rates) = start(count);
     let state = (picture.state)(&angles, &rates);
     let mut a = vec![0.0; state.len() / 2];
-    let mut made = [Duration::MAX; 4];
+    let mut setup = [Duration::MAX; 4];
     let first = Instant::now();
     let mut dynamics = loop {
         let (graph, begun) = (Graph::new(), Instant::now());
@@ -196,7 +196,7 @@ fn measure(picture: &Picture, count: usize) -> Report {
         dynamics.accelerations(&[0.0], &state, &mut a).expect("the lengths fit");
         let all = begun.elapsed();
         let spent = [derived, compiled - derived, all - compiled, all];
-        made.iter_mut().zip(spent).for_each(|(best, spent)| *best = spent.min(*best));
+        setup.iter_mut().zip(spent).for_each(|(best, spent)| *best = spent.min(*best));
         if first.elapsed() > MADE {
             break dynamics;
         }
@@ -224,7 +224,7 @@ fn measure(picture: &Picture, count: usize) -> Report {
     }
     let kernel = picture.quantity.and_then(|quantity| dynamics.system().kernel(quantity).ok());
     let instructions = kernel.map(|kernel| kernel.program().body().len());
-    Report { made, instructions, call: best.as_secs_f64() / f64::from(calls), errors }
+    Report { setup, instructions, call: best.as_secs_f64() / f64::from(calls), errors }
 }
 
 fn main() {
@@ -242,21 +242,21 @@ fn main() {
     }
     for picture in &PICTURES {
         for &count in picture.counts.iter().filter(|&&count| count <= limit) {
-            let Report { made, instructions, call, errors } = measure(picture, count);
+            let Report { setup, instructions, call, errors } = measure(picture, count);
             if json {
                 let or_null = |x: Option<String>| x.unwrap_or_else(|| "null".to_owned());
                 println!(
                     "{{\"peer\": \"leastaction\", \"problem\": \"p5\", \"what\": \"{}\", \"threads\": 1, \"N\": {count}, \"best\": {call:.5e}, \"per_link\": {:.5e}, \"compile_s\": {:.5e}, \"instructions\": {}, \"check\": {:.2e}, \"check_dense\": {}}}",
                     picture.name,
                     call / count as f64,
-                    made[3].as_secs_f64(),
+                    setup[3].as_secs_f64(),
                     or_null(instructions.map(|n| n.to_string())),
                     errors[0].unwrap_or(f64::NAN),
                     or_null(errors[1].map(|e| format!("{e:.2e}"))),
                 );
                 continue;
             }
-            let [derived, compiled, first, all] = made.map(|t| format!("{:.2} ms", t.as_secs_f64() * 1e3));
+            let [derived, compiled, first, all] = setup.map(|t| format!("{:.2} ms", t.as_secs_f64() * 1e3));
             let or_dash = |x: Option<String>| x.unwrap_or_else(|| "–".to_owned());
             println!(
                 "| {count} | {} | {} | {:.3} µs | {:.4} µs | {derived} | {compiled} | {first} | {all} | {} | {} |",

@@ -14,7 +14,7 @@ use crate::inverse::Inverse;
 use crate::jump::jumps;
 use crate::lagrangian::{Inversion, Lagrangian};
 use crate::lumped::split::LumpedNodes;
-use crate::lumped::sum::{Beside, SystemLumped};
+use crate::lumped::sum::{FormulaLayout, SystemLumped};
 use crate::matrix::Symmetric;
 use crate::model::Term;
 use crate::quantity::Quantity;
@@ -303,7 +303,7 @@ impl<'g> Equations<'g> {
             Statement::Lagrangian(l) => l.mass.entries().count(),
             Statement::Hamiltonian(_) => unreachable!("nodes are not stated by a Hamiltonian"),
         };
-        let beside = Beside {
+        let layout = FormulaLayout {
             held: self.held.len(),
             shares: self.kinetic.len() + self.potential.len() + self.direct.len(),
             share: &share,
@@ -311,7 +311,7 @@ impl<'g> Equations<'g> {
             masses,
         };
         let held = self.held_values();
-        Ok(Some(Arc::new(SystemLumped::new(nodes, &beside, &held, self.time, &parameters)?)))
+        Ok(Some(Arc::new(SystemLumped::new(nodes, &layout, &held, self.time, &parameters)?)))
     }
 
     fn shares(&self, form: Form) -> Vec<Share> {
@@ -339,7 +339,7 @@ impl<'g> Equations<'g> {
     /// The lengths of velocities that forces are divided by.
     fn directions(&self) -> Vec<String> {
         let forces: Vec<_> = self.forces().iter().map(|force| force.id()).collect();
-        let mut found = Vec::new();
+        let mut lengths = Vec::new();
         for (_, node) in self.graph.order(&forces) {
             let mut factors = match node {
                 Node::Apply(Op::Div, [_, divisor, _]) => vec![divisor],
@@ -349,15 +349,15 @@ impl<'g> Equations<'g> {
                 match self.graph.node(factor) {
                     Node::Apply(Op::Mul, [a, b, _]) => factors.extend([a, b]),
                     Node::Apply(Op::Sqrt, _) if depend(&[self.graph.at(factor)], &self.velocities) => {
-                        found.push(self.graph.at(factor).to_string());
+                        lengths.push(self.graph.at(factor).to_string());
                     }
                     _ => {}
                 }
             }
         }
-        found.sort();
-        found.dedup();
-        found
+        lengths.sort();
+        lengths.dedup();
+        lengths
     }
 
     /// The energies that are no formulas, compiled.

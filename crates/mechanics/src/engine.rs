@@ -253,14 +253,14 @@ impl Engine {
         check("state block", self.system.dimension() * width, states.len())?;
         lumped.system.check_length(quantity, &self.system, width, out.len())?;
         let len = lumped.system.formula_len(quantity, out.len(), width);
-        grow(&mut lumped.found, len);
+        grow(&mut lumped.formula_values, len);
         if len > 0 {
             lumped.gather(states, width);
             let states = &lumped.states[..formula_dimension(&self.system) * width];
-            let found = &mut lumped.found[..len];
+            let formula_values = &mut lumped.formula_values[..len];
             match width > LANES {
-                true => self.eval_groups(quantity, t, states, found)?,
-                false => self.eval_formulas(quantity, t, states, found)?,
+                true => self.eval_groups(quantity, t, states, formula_values)?,
+                false => self.eval_formulas(quantity, t, states, formula_values)?,
             }
         }
         lumped.scatter(quantity, len, width, out);
@@ -346,15 +346,15 @@ impl Group {
         check("results", results * width, out.len())?;
         grow(&mut self.states, rows * LANES);
         grow(&mut self.out, results * LANES);
-        let (group, found) = (&mut self.states[..rows * LANES], &mut self.out[..results * LANES]);
+        let (group, outputs) = (&mut self.states[..rows * LANES], &mut self.out[..results * LANES]);
         let mut result = Ok(());
         for first in (0..width).step_by(LANES) {
             for (to, from) in group.chunks_exact_mut(LANES).zip(states.chunks_exact(width)) {
                 to.copy_from_slice(&from[first..][..LANES]);
             }
-            let evaluated = eval(&t[first..][..LANES], group, found);
+            let evaluated = eval(&t[first..][..LANES], group, outputs);
             result = result.and(evaluated.map_err(|error| error.in_group(first)));
-            for (to, from) in out.chunks_exact_mut(width).zip(found.chunks_exact(LANES)) {
+            for (to, from) in out.chunks_exact_mut(width).zip(outputs.chunks_exact(LANES)) {
                 to[first..][..LANES].copy_from_slice(from);
             }
         }

@@ -118,8 +118,8 @@ impl Search {
     fn borders<'g>(&mut self, condition: Expr<'g>, symbol: Expr<'g>) -> &[f64] {
         let key = (condition.id(), symbol.id());
         if !self.borders.contains_key(&key) {
-            let found = self.find_borders(condition, symbol);
-            self.borders.insert(key, found);
+            let borders = self.find_borders(condition, symbol);
+            self.borders.insert(key, borders);
         }
         &self.borders[&key]
     }
@@ -132,7 +132,7 @@ impl Search {
             if !symbols_of(&[slope]).contains(&symbol) {
                 let (at_0, slope) = (self.line(difference, symbol).at(0.0), self.line(slope, symbol).at(0.0));
                 let border = -at_0 / slope;
-                let (below, above) = beside(border, 1e-9);
+                let (below, above) = just_around(border, 1e-9);
                 let mut line = self.line(condition, symbol);
                 if border.is_finite() && line.at(below) != line.at(above) {
                     return vec![border];
@@ -141,7 +141,7 @@ impl Search {
         }
         let mut line = self.line(condition, symbol);
         let mut holds = |x: f64| line.at(x) != 0.0;
-        let mut found = Vec::new();
+        let mut borders = Vec::new();
         for (power, sign) in POWERS.flat_map(|power| [(power, 1.0), (power, -1.0)]) {
             let place = |i: i32| sign * 10f64.powi(power) * f64::from(i) / f64::from(VALUES);
             for i in 0..VALUES {
@@ -157,10 +157,10 @@ impl Search {
                     }
                     *(if holds(middle) == first { &mut low } else { &mut high }) = middle;
                 }
-                found.push(high);
+                borders.push(high);
             }
         }
-        found
+        borders
     }
 
     /// An expression along one symbol. Parameters have their values, and all else has some.
@@ -189,7 +189,7 @@ impl Line<'_> {
     /// Whether the values on both sides differ, and as much when they are nearer.
     fn jumps(&mut self, border: f64) -> bool {
         let [far, near] = [1e-9, 1e-11].map(|distance| {
-            let (below, above) = beside(border, distance);
+            let (below, above) = just_around(border, distance);
             let (a, b) = (self.at(below), self.at(above));
             ((b - a).abs(), a.abs().max(b.abs()))
         });
@@ -198,7 +198,7 @@ impl Line<'_> {
 }
 
 /// Values a little below and above.
-fn beside(x: f64, distance: f64) -> (f64, f64) {
+fn just_around(x: f64, distance: f64) -> (f64, f64) {
     let distance = if x == 0.0 { distance } else { distance * x.abs() };
     (x - distance, x + distance)
 }

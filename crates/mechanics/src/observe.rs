@@ -222,7 +222,7 @@ impl Dynamics {
         grow(&mut memory, inputs + count * width);
         let (inputs, block) = memory[..inputs + count * width].split_at_mut(inputs);
         self.engine.fill_inputs(t, inputs);
-        let (mut found, mut turned) = (Ok(()), false);
+        let (mut status, mut turned) = (Ok(()), false);
         for (i, value) in block.chunks_exact_mut(width).enumerate() {
             let Observation::Computed(_, reads, _) = &self.observatory.list[observable.0] else { break };
             match reads[i] {
@@ -232,12 +232,12 @@ impl Dynamics {
                 // Velocities are found once, after what is measured, which uses the same memory.
                 Read::Velocity(place) => {
                     if !turned {
-                        found = found.and(self.turn(Dynamics::velocities, t, y));
+                        status = status.and(self.turn(Dynamics::velocities, t, y));
                         turned = true;
                     }
                     value.copy_from_slice(&self.other[y.len() / 2 + place * width..][..width]);
                 }
-                Read::Measured(what) => found = found.and(self.measure(what, t, y, value)),
+                Read::Measured(what) => status = status.and(self.measure(what, t, y, value)),
             }
         }
         let Observation::Computed(evaluator, ..) = &mut self.observatory.list[observable.0] else {
@@ -248,7 +248,7 @@ impl Dynamics {
             false => evaluator.eval(block, out),
         };
         self.observatory.block = memory;
-        evaluated.map_err(crate::engine::wrong_length).and(found)
+        evaluated.map_err(crate::engine::wrong_length).and(status)
     }
 
     /// Where an observable stands in the state, if it is a coordinate or a momentum.
@@ -276,12 +276,12 @@ impl Dynamics {
                 let mut memory = std::mem::take(&mut self.observatory.accelerations);
                 grow(&mut memory, y.len() + y.len() / 2);
                 let (z, a) = memory[..y.len() + y.len() / 2].split_at_mut(y.len());
-                let found = self.turn(Dynamics::velocities, t, y);
+                let status = self.turn(Dynamics::velocities, t, y);
                 z.copy_from_slice(&self.other[..y.len()]);
-                let found = found.and(self.accelerations(t, z, a));
+                let status = status.and(self.accelerations(t, z, a));
                 out.copy_from_slice(&a[place * t.len()..][..t.len()]);
                 self.observatory.accelerations = memory;
-                found
+                status
             }
         }
     }

@@ -257,9 +257,9 @@ impl Dynamics {
 
     /// Whether velocities that were given are those that the momenta stand for: where energies are no parabolas of them, several may have the same momenta.
     fn check_velocities(&mut self, t: f64, y: &[f64], given: &[f64]) -> Result<(), StartError> {
-        let mut found = vec![0.0; given.len()];
+        let mut solved = vec![0.0; given.len()];
         // Where none are found, the field is not either, which is said then.
-        if self.velocities(&[t], y, &mut found).is_err() {
+        if self.velocities(&[t], y, &mut solved).is_err() {
             return Ok(());
         }
         // At rest, what is found is rounding.
@@ -267,10 +267,11 @@ impl Dynamics {
         if size == 0.0 {
             return Ok(());
         }
-        let wrong = given.iter().zip(&found).position(|(given, found)| (given - found).abs() > OTHER * size);
+        let wrong =
+            given.iter().zip(&solved).position(|(given, solved)| (given - solved).abs() > OTHER * size);
         wrong.map_or(Ok(()), |i| {
             let name = self.system().velocities().at(i);
-            Err(StartError::OtherVelocity { name, given: given[i], other: found[i] })
+            Err(StartError::OtherVelocity { name, given: given[i], other: solved[i] })
         })
     }
 

@@ -133,10 +133,10 @@ impl<'g> Tree<'g> {
         for (k, link) in links.iter().enumerate() {
             if let Some(above) = link.above {
                 // Links that hang on the same particle push the same way.
-                for &beside in &below[above] {
+                for &sibling in &below[above] {
                     let parts = [(1.0, links[above].mobility.as_slice())];
-                    pairs.push(Pair::new(&links, [k, beside], &parts));
-                    pairs.push(Pair::new(&links, [beside, k], &parts));
+                    pairs.push(Pair::new(&links, [k, sibling], &parts));
+                    pairs.push(Pair::new(&links, [sibling, k], &parts));
                 }
                 below[above].push(k);
                 let parts = [(-1.0, links[above].mobility.as_slice())];

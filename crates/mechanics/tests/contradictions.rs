@@ -117,7 +117,7 @@ fn projections_reach_from_moderate_distances() {
     for (closed, displaced, brought, corrections) in
         [(false, 0.05, 100, 6), (false, 0.3, 98, 10), (true, 0.05, 100, 7), (true, 0.2, 98, 10)]
     {
-        let (mut met, mut most) = (0, 0);
+        let (mut reached, mut most) = (0, 0);
         for _ in 0..20 {
             let graph = Graph::new();
             let mut model = Model::new(&graph);
@@ -150,11 +150,14 @@ fn projections_reach_from_moderate_distances() {
                 let mut values = vec![0.0; links];
                 dynamics.constraint_values(&[0.0], &y, &mut values).unwrap();
                 assert!(values.iter().all(|value| value.abs() < 1e-14), "{values:?}");
-                met += 1;
+                reached += 1;
                 most = most.max(found[0].iterations);
             }
         }
-        assert!(met >= brought && most <= corrections, "closed {closed} by {displaced}: {met}, {most}");
+        assert!(
+            reached >= brought && most <= corrections,
+            "closed {closed} by {displaced}: {reached}, {most}"
+        );
     }
 }
 

@@ -65,12 +65,12 @@ pub(crate) fn beads(by: By) -> Dynamics {
     model.force(q[0], 0.7 * v[1]);
     model.force(q[2], 0.1 * q[3]);
     model.constraint("rod", (q[2] - q[1] - 0.3 * q[4]).pow(2), 0.04);
-    let told = 0.3 * (2.0 * model.time()).sin();
+    let motion = 0.3 * (2.0 * model.time()).sin();
     if by == By::Constraint {
-        model.constraint("hand", q[0].sinh(), told.sinh());
+        model.constraint("hand", q[0].sinh(), motion.sinh());
         model.constraint("wall", q[4].sinh(), far.sinh());
     } else {
-        model.hold("hand", [(q[0], told)]);
+        model.hold("hand", [(q[0], motion)]);
         model.hold("wall", [(q[4], far)]);
     }
     model.system().unwrap().dynamics().unwrap()

@@ -67,7 +67,7 @@ fn accelerations(masses: &[f64], z: &[f64]) -> Vec<f64> {
     // −(1/m_i + 1/m_{i−1}) T_i + u_i·u_{i+1}/m_i T_{i+1} + u_i·u_{i−1}/m_{i−1} T_{i−1} = right
     let mut pivots: Vec<f64> =
         (0..n).map(|i| -1.0 / masses[i] - if i == 0 { 0.0 } else { 1.0 / masses[i - 1] }).collect();
-    let beside: Vec<f64> = (1..n).map(|i| dot(unit[i], unit[i - 1]) / masses[i - 1]).collect();
+    let off_diagonal: Vec<f64> = (1..n).map(|i| dot(unit[i], unit[i - 1]) / masses[i - 1]).collect();
     let mut tensions: Vec<f64> = (0..n)
         .map(|i| {
             let falling = if i == 0 { -GRAVITY * unit[i][1] } else { 0.0 };
@@ -75,12 +75,12 @@ fn accelerations(masses: &[f64], z: &[f64]) -> Vec<f64> {
         })
         .collect();
     for i in (1..n).rev() {
-        let factor = beside[i - 1] / pivots[i];
-        pivots[i - 1] -= factor * beside[i - 1];
+        let factor = off_diagonal[i - 1] / pivots[i];
+        pivots[i - 1] -= factor * off_diagonal[i - 1];
         tensions[i - 1] -= factor * tensions[i];
     }
     for i in 0..n {
-        let above = if i == 0 { 0.0 } else { beside[i - 1] * tensions[i - 1] };
+        let above = if i == 0 { 0.0 } else { off_diagonal[i - 1] * tensions[i - 1] };
         tensions[i] = (tensions[i] - above) / pivots[i];
     }
     let pull = |i: usize, d: usize| {

@@ -98,7 +98,7 @@ fn endings() -> String {
 /// # Errors
 /// [`FileError`] says what is in the way, and what to do.
 pub fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), FileError> {
-    let mut part = Part::beside(path)?;
+    let mut part = Part::for_target(path)?;
     let written = part.file.take().map_or(Ok(()), |file| fill(file, write)).and_then(|()| part.finish());
     written.map_err(|error| write_error(path, &part.target, error))
 }
@@ -111,7 +111,7 @@ pub fn replace_named<E: From<FileError>>(
     path: &Path,
     write: impl FnOnce(&Path) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut part = Part::beside(path)?;
+    let mut part = Part::for_target(path)?;
     part.file = None;
     let whole = std::path::absolute(&part.path);
     write(&whole.map_err(|error| write_error(path, &part.target, error))?)?;
@@ -124,7 +124,7 @@ pub fn replace_named<E: From<FileError>>(
 /// # Errors
 /// [`FileError`] as [`replace`], as far as it can be known now.
 pub fn check(path: &Path) -> Result<(), FileError> {
-    Part::beside(path).map(drop)
+    Part::for_target(path).map(drop)
 }
 
 /// Refuses to write what is read: both names lead to one file.
@@ -154,7 +154,7 @@ struct Part {
 }
 
 impl Part {
-    fn beside(path: &Path) -> Result<Part, FileError> {
+    fn for_target(path: &Path) -> Result<Part, FileError> {
         let owned = || path.to_owned();
         if path.to_string_lossy().ends_with(std::path::is_separator) {
             return Err(FileError::IsDirectory { path: owned() });
@@ -229,7 +229,7 @@ fn create_beside(target: &Path, name: &OsStr, private: bool) -> io::Result<(Path
         match options.open(&part) {
             // Left behind by another process of the same number, or put there.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            made => return made.map(|file| (part, file)),
+            created => return created.map(|file| (part, file)),
         }
     }
 }

@@ -138,10 +138,10 @@ fn nothing_is_left_of_a_file_that_failed() {
     };
     let error = replace(&path, full).unwrap_err();
     assert!(matches!(&error, FileError::Full { .. }), "{error:?}");
-    let told = error.to_string();
+    let message = error.to_string();
     assert!(
-        told.contains("run.csv`: there is no room for it (No space left") && told.contains("make room"),
-        "{told}"
+        message.contains("run.csv`: there is no room for it (No space left") && message.contains("make room"),
+        "{message}"
     );
     assert!(entries(&shelf).is_empty(), "{:?}", entries(&shelf));
 
@@ -181,10 +181,10 @@ fn what_is_in_the_way_is_told() {
         refused("still.csv"),
         "cannot write `SHELF/still.csv`: it is there and read-only; remove it, or choose another name"
     );
-    let told = check("/proc/run.csv".as_ref()).unwrap_err().to_string();
-    assert!(told.starts_with("cannot write `/proc/run.csv`: "), "{told}");
-    let told = replace("/dev/full".as_ref(), |_| Ok(())).unwrap_err().to_string();
-    assert!(told.contains("there is something of this name that is no file"), "{told}");
+    let message = check("/proc/run.csv".as_ref()).unwrap_err().to_string();
+    assert!(message.starts_with("cannot write `/proc/run.csv`: "), "{message}");
+    let message = replace("/dev/full".as_ref(), |_| Ok(())).unwrap_err().to_string();
+    assert!(message.contains("there is something of this name that is no file"), "{message}");
     assert_eq!(entries(&shelf), ["still.csv", "taken.csv"]);
     check(&shelf.join("new.csv")).unwrap();
     assert_eq!(entries(&shelf).len(), 2);
@@ -194,10 +194,10 @@ fn what_is_in_the_way_is_told() {
 fn endings_choose_formats() {
     let record = hard(1);
     for name in ["run.txt", "run", "csv", ".csv", "run.csv.gz"] {
-        let told = write(name.as_ref(), &record.table(), &about()).unwrap_err().to_string();
+        let message = write(name.as_ref(), &record.table(), &about()).unwrap_err().to_string();
         let expected =
             format!("cannot tell how to write `{name}` from its ending: use .csv, .npz, .parquet or .json");
-        assert_eq!(told, expected);
+        assert_eq!(message, expected);
     }
     let path = shelf("endings").join("RUN.CSV");
     write(&path, &record.table(), &about()).unwrap();
@@ -245,8 +245,8 @@ fn two_columns_of_one_name_are_refused() {
     let mut record = hard(3);
     record.outputs = vec![Column { name: "th1".to_owned(), values: vec![0.0; 3] }].into();
     let path = shelf("twice").join("run.npz");
-    let told = write(&path, &record.table(), &about()).unwrap_err().to_string();
-    assert!(told.ends_with("two columns are called `th1`; give one another name"), "{told}");
+    let message = write(&path, &record.table(), &about()).unwrap_err().to_string();
+    assert!(message.ends_with("two columns are called `th1`; give one another name"), "{message}");
     assert!(!path.exists());
 }
 
@@ -275,8 +275,8 @@ fn a_dangling_link_is_followed() {
     assert_eq!(fs::read_to_string(shelf.join("far/run.csv")).unwrap(), "after");
     assert_eq!(entries(&shelf.join("far")), ["run.csv"]);
     std::os::unix::fs::symlink("circle.csv", shelf.join("circle.csv")).unwrap();
-    let told = check(&shelf.join("circle.csv")).unwrap_err().to_string();
-    assert!(told.contains("its links lead in a circle"), "{told}");
+    let message = check(&shelf.join("circle.csv")).unwrap_err().to_string();
+    assert!(message.contains("its links lead in a circle"), "{message}");
 }
 
 /// A model is not replaced by its own result, under whatever name.

@@ -56,7 +56,7 @@ impl FittedPlot {
         }
         let shown = &self.curves[..self.curves.len().min(MOST)];
         let mut columns =
-            vec![shown.iter().map(beside).collect(), shown.iter().map(left).collect::<Vec<Panel>>()];
+            vec![shown.iter().map(at_right).collect(), shown.iter().map(left).collect::<Vec<Panel>>()];
         if shown.len() < self.curves.len() {
             let first: &mut Vec<Panel> = &mut columns[0];
             first[0].notes.push(format!("{} of {} quantities shown", shown.len(), self.curves.len()));
@@ -66,7 +66,7 @@ impl FittedPlot {
     }
 }
 
-fn beside(curve: &FittedCurve) -> Panel {
+fn at_right(curve: &FittedCurve) -> Panel {
     let all = || curve.data.iter().chain(&curve.fit);
     let x = Axis::linear("t", all().map(|point| point[0]), 0.0);
     let y = Axis::linear(&curve.name, all().map(|point| point[1]), 0.05);

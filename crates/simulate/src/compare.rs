@@ -118,11 +118,11 @@ impl Problem<'_> {
         let before = Instant::now();
         let ended = integrator.observe(&mut dynamics, start, end, |sample| {
             let (t, y) = (sample.t, sample.block.values());
-            let gone = (t - start.t).abs();
-            if gone < next && t != end {
+            let elapsed = (t - start.t).abs();
+            if elapsed < next && t != end {
                 return Ok(ControlFlow::Continue(()));
             }
-            next = gone + spacing;
+            next = elapsed + spacing;
             sample.dynamics.hamiltonian(&[t], y, &mut energy)?;
             trial.times.push(t);
             trial.changes.push((energy[0] - first[0]) / scale);
@@ -134,7 +134,7 @@ impl Problem<'_> {
             if t == end {
                 trial.end = y.to_vec();
             }
-            let part = if end == start.t { 1.0 } else { gone / (end - start.t).abs() };
+            let part = if end == start.t { 1.0 } else { elapsed / (end - start.t).abs() };
             Ok::<_, EvalError>(watch(part))
         })?;
         trial.wall = before.elapsed();
@@ -181,10 +181,10 @@ fn larger(a: f64, b: f64) -> f64 {
     if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) }
 }
 
-fn distance(found: &[f64], expected: &[f64], degrees: usize) -> f64 {
+fn distance(state: &[f64], expected: &[f64], degrees: usize) -> f64 {
     let part = |range: Range<usize>| {
         let size = expected[range.clone()].iter().fold(0.0_f64, |m, x| m.max(x.abs()));
-        let off = range.map(|i| (found[i] - expected[i]).abs()).fold(0.0, larger);
+        let off = range.map(|i| (state[i] - expected[i]).abs()).fold(0.0, larger);
         if off == 0.0 { 0.0 } else { off / if size > 0.0 { size } else { 1.0 } }
     };
     let degrees = degrees.min(expected.len());

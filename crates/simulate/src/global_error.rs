@@ -299,15 +299,15 @@ impl Run {
         let (simulation, own, other) = (&self.simulation, &self.trajectory, &companion.trajectory);
         let system = simulation.dynamics.system();
         let event = matches!(own.reason(), Reason::Event(_) | Reason::Accumulated(_));
-        let mut met = event && own.reason() == other.reason();
+        let mut same_end = event && own.reason() == other.reason();
         if let Reason::Accumulated(_) = own.reason() {
             // One may end a bounce sooner.
-            met &= own.crossings().len() == other.crossings().len();
+            same_end &= own.crossings().len() == other.crossings().len();
         }
         // Pairs of samples at the same times, the last ones first; and of the events that ended both runs.
         let mut common = Vec::new();
         let (mut ours, mut theirs) = (own.samples().rev().peekable(), other.samples().rev().peekable());
-        if met {
+        if same_end {
             common.extend(ours.next().zip(theirs.next()));
         }
         let way = (simulation.until - simulation.start.t).signum();
@@ -395,15 +395,15 @@ impl Run {
             errors.iter().zip(&sizes).map(|(error, size)| if *size > 0.0 { error / size } else { 0.0 });
         let relative = relative.take(judged).fold(0.0, larger);
         let momenta = errors.split_off(system.degrees().min(errors.len()));
-        let at_end = if event { met } else { t == own.end().t };
+        let at_end = if event { same_end } else { t == own.end().t };
         Some(GlobalError {
             t,
             coordinates: errors,
             velocities,
             momenta,
-            time: if met { (t - other_t).abs().max(ROUNDING * t.abs()) } else { 0.0 },
+            time: if same_end { (t - other_t).abs().max(ROUNDING * t.abs()) } else { 0.0 },
             crossings: crossings(own, other),
-            relative: if event && !met { f64::INFINITY } else { relative },
+            relative: if event && !same_end { f64::INFINITY } else { relative },
             companion: companion.pace.clone(),
             at_end,
             drifts: companion.coarse.then(|| simulation.drifts(other)).flatten(),

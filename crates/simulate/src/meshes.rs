@@ -85,26 +85,26 @@ impl Run {
         let mut dynamics = self.simulation.dynamics.clone();
         let axes: Vec<usize> = dynamics.system().places().iter().map(|place| place.dimensions).collect();
         let mut positions = vec![0.0; axes.iter().sum()];
-        let mut found: Vec<Option<(usize, f64, usize)>> = vec![None; judged.len()];
+        let mut first: Vec<Option<(usize, f64, usize)>> = vec![None; judged.len()];
         for (t, y) in self.trajectory.samples() {
             dynamics.positions(&[t], y, &mut positions)?;
-            for (mesh, found) in judged.iter().zip(&mut found) {
+            for (mesh, first) in judged.iter().zip(&mut first) {
                 let before: usize = axes[..mesh.first_place].iter().sum();
                 let at = positions[before..][..3 * mesh.mesh.nodes().len()].as_chunks::<3>().0;
                 let inverted = |cell: &[u32; 4]| volume(cell.map(|node| at[node as usize])) <= 0.0;
                 let mut all = mesh.mesh.tetrahedra().iter().enumerate().filter(|(_, cell)| inverted(cell));
                 let Some((element, _)) = all.next() else { continue };
-                let (_, _, most) = found.get_or_insert((element, t, 0));
+                let (_, _, most) = first.get_or_insert((element, t, 0));
                 *most = (*most).max(1 + all.count());
             }
         }
-        let told = judged.iter().zip(found).filter_map(|(mesh, found)| {
+        let notes = judged.iter().zip(first).filter_map(|(mesh, first)| {
             let ((element, t, most), field) =
-                (found?, mesh.fields.iter().find(|field| field.ignores_inversion)?);
+                (first?, mesh.fields.iter().find(|field| field.ignores_inversion)?);
             let (mesh, field) = (mesh.name.clone(), field.name.clone());
             Some(Warning::Inverted { mesh, field, element, t, most })
         });
-        Ok(told.collect())
+        Ok(notes.collect())
     }
 
     /// The kinetic energies of meshes, and the fields on them, with their energies at the start and at the end.

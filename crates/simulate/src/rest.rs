@@ -63,9 +63,9 @@ impl Problem<'_> {
             let mut y = self.state_of(t, &z)?;
             if self.dynamics.system().facts().constrained {
                 // Where a step as large as this leads too far away, the tangent is shown.
-                let mut met = y.clone();
-                if self.dynamics.project(&[t], &mut met).is_ok() {
-                    y = met;
+                let mut projected = y.clone();
+                if self.dynamics.project(&[t], &mut projected).is_ok() {
+                    y = projected;
                 }
             }
             states.push((t + period * k as f64 / SAMPLES as f64, y));
@@ -92,8 +92,8 @@ impl Problem<'_> {
     fn state_of(&mut self, t: f64, z: &[f64]) -> Result<Vec<f64>, RecordError> {
         let n = z.len() / 2;
         let mut y = z.to_vec();
-        let found = self.dynamics.momenta(&[t], z, &mut y[n..]);
-        found.map_err(|reason| RecordError { what: "momenta", t, reason })?;
+        let status = self.dynamics.momenta(&[t], z, &mut y[n..]);
+        status.map_err(|reason| RecordError { what: "momenta", t, reason })?;
         Ok(y)
     }
 

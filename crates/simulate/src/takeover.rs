@@ -83,16 +83,16 @@ impl Watched<'_> {
     /// A speed that is none any more, as far as looks at states tell; of all, or of those that are 0 at rest.
     fn rest(&mut self, state: &State, all: bool) -> Option<String> {
         let y = state.block();
-        let mut found = None;
+        let mut name = None;
         for speed in &mut self.speeds {
             let mut value = [0.0];
             self.dynamics.observe(speed.what, &[state.t], &y, &mut value).ok()?;
             speed.largest = speed.largest.max(value[0]);
             if value[0] <= REST * speed.largest && (all || speed.vanishes) {
-                found = Some(speed.name.clone());
+                name = Some(speed.name.clone());
             }
         }
-        found
+        name
     }
 
     /// Breaks off if the run creeps, and another method would not.

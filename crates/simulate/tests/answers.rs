@@ -132,8 +132,8 @@ impl Model {
             errors.fold(0.0, |worst, error| if error > worst || error.is_nan() { error } else { worst });
         let mut warnings: Vec<_> = measured.warnings.iter().map(ToString::to_string).collect();
         // So few digits are told to be certain that what is wrong is not among them.
-        let few = run.error.iter().filter(|told| {
-            told.digits() > 0 && told.relative > RIGHT / HONEST && HONEST * told.relative >= error
+        let few = run.error.iter().filter(|estimate| {
+            estimate.digits() > 0 && estimate.relative > RIGHT / HONEST && HONEST * estimate.relative >= error
         });
         warnings.extend(few.map(ToString::to_string));
         Outcome::Ended { error, warnings }
@@ -252,15 +252,16 @@ fn table(models: &[Model], outcomes: &[Outcome]) -> String {
     let head =
         "| model | kind | the answer is from | error | what is told |\n|---|---|---|---|---|\n".to_owned();
     rows.into_iter().fold(head, |mut table, (Model { name, kind, source, .. }, outcome)| {
-        let (error, told) = match outcome {
+        let (error, message) = match outcome {
             Outcome::Ended { error, warnings } if *error > 0.0 => {
                 (format!("1e{}", error.log10().ceil()), warnings.join("; "))
             }
             Outcome::Ended { warnings, .. } => ("0".to_owned(), warnings.join("; ")),
             Outcome::Refused(why) => ("–".to_owned(), why.clone()),
         };
-        let told = if outcome.is_silent() { "**nothing**".to_owned() } else { told };
-        let _ = writeln!(table, "| `{name}` | {kind} | {source} | {error} | {} |", told.replace('|', "\\|"));
+        let message = if outcome.is_silent() { "**nothing**".to_owned() } else { message };
+        let _ =
+            writeln!(table, "| `{name}` | {kind} | {source} | {error} | {} |", message.replace('|', "\\|"));
         table
     })
 }

@@ -28,9 +28,9 @@ pub(crate) fn folder() -> &'static Path {
         }
         let about = vec![("activation".to_owned(), Activation::Tanh.name().to_owned())];
         // Other processes may write the same bytes at the same time.
-        let beside = folder.join(format!("well-{}", std::process::id()));
-        std::fs::write(&beside, Tensors { about, list }.bytes()).unwrap();
-        std::fs::rename(beside, folder.join("well.safetensors")).unwrap();
+        let temporary = folder.join(format!("well-{}", std::process::id()));
+        std::fs::write(&temporary, Tensors { about, list }.bytes()).unwrap();
+        std::fs::rename(temporary, folder.join("well.safetensors")).unwrap();
     });
     folder
 }

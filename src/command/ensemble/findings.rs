@@ -80,8 +80,8 @@ impl Findings {
                 }
             }
         }
-        let told = |word, names: Vec<String>| (!names.is_empty()).then(|| (word, names.join(", ")));
-        let rows = [told("files", files), told("pictures", plots)];
+        let row = |word, names: Vec<String>| (!names.is_empty()).then(|| (word, names.join(", ")));
+        let rows = [row("files", files), row("pictures", plots)];
         (rows.into_iter().flatten().collect(), errors)
     }
 }

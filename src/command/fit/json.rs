@@ -43,7 +43,7 @@ pub(super) fn json(fit: &Fit, unused: &[String], wall: Duration) -> String {
     let undetermined = fit.undetermined.as_ref().map_or_else(null, |untold| {
         object([
             ("names", list(untold.names.iter().map(|name| text(name)))),
-            ("told", untold.told.as_ref().map_or_else(null, |told| text(told))),
+            ("combination", untold.combination.as_ref().map_or_else(null, |combination| text(combination))),
             ("message", text(&untold.to_string())),
         ])
     });

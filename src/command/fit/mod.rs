@@ -114,9 +114,9 @@ impl Fit {
         };
         let watcher = Watcher::new(false)?;
         let before = Instant::now();
-        let found = fit_watched(&source, &recordings, &plan, &overrides, &watcher.interrupted());
+        let fit = fit_watched(&source, &recordings, &plan, &overrides, &watcher.interrupted());
         let wall = before.elapsed();
-        let fit = found.map_err(|error| match &error {
+        let fit = fit.map_err(|error| match &error {
             FitError::Prepare(error) => unprepared(&source, error),
             FitError::Interrupted => Failure::interrupted(watcher.interruption(), error),
             FitError::Run { .. } | FitError::Overflow | FitError::Stops { .. } | FitError::Eval(_) => {

@@ -55,7 +55,7 @@ pub(super) fn report(fit: &Fit, besides: &Besides<'_>) -> String {
     text.push('\n');
     let mut rows = Vec::new();
     for (i, channel) in fit.channels.iter().enumerate() {
-        let told = format!(
+        let residuals = format!(
             "{} is off by {} ({} % of its spread); {}",
             channel.what,
             rounded(channel.rms, 3),
@@ -68,9 +68,9 @@ pub(super) fn report(fit: &Fit, besides: &Besides<'_>) -> String {
                 false => format!("noise of {} is estimated", rounded(channel.sigma, 3)),
             }
         );
-        rows.push(row(if i == 0 { "residuals" } else { "" }, told));
+        rows.push(row(if i == 0 { "residuals" } else { "" }, residuals));
     }
-    rows.extend(correlations(fit).map(|told| row("together", told)));
+    rows.extend(correlations(fit).map(|pair| row("together", pair)));
     rows.extend(fit.undetermined.iter().map(|untold| row("not told", untold.to_string())));
     rows.extend(fit.doubts.iter().map(|doubt| row("warning", doubt.to_string())));
     rows.extend(fit.hints.iter().map(|hint| row("hint", hint.to_string())));
@@ -143,11 +143,11 @@ fn correlations(fit: &Fit) -> Option<String> {
         }));
     }
     pairs.sort_by(|a, b| b.2.abs().total_cmp(&a.2.abs()));
-    let told = pairs.iter().take(PAIRS).map(|(i, j, correlation)| {
+    let pairs_shown = pairs.iter().take(PAIRS).map(|(i, j, correlation)| {
         format!("{} and {} ({})", fit.estimates[*i].name, fit.estimates[*j].name, rounded(*correlation, 3))
     });
-    let told: Vec<String> = told.collect();
-    (!told.is_empty()).then(|| told.join(", "))
+    let pairs_shown: Vec<String> = pairs_shown.collect();
+    (!pairs_shown.is_empty()).then(|| pairs_shown.join(", "))
 }
 
 /// Why the estimates are not to be used.

@@ -105,12 +105,13 @@ impl Data {
         };
         let mut watcher = Watcher::new(!self.quiet)?;
         let count: usize = plan.split.iter().sum();
-        let told = |fraction: f64| format!("{} of {count} trajectories", (fraction * count as f64).round());
-        let made = Dataset::generate(&source, &overrides, &plan, |fraction| {
-            watcher.tell(fraction, || told(fraction))
+        let progress =
+            |fraction: f64| format!("{} of {count} trajectories", (fraction * count as f64).round());
+        let dataset = Dataset::generate(&source, &overrides, &plan, |fraction| {
+            watcher.tell(fraction, || progress(fraction))
         });
         watcher.finish();
-        let dataset = made.map_err(|error| match error {
+        let dataset = dataset.map_err(|error| match error {
             GenerateError::Prepare(error) => unprepared(&source, &error),
             GenerateError::Interrupted { .. } => Failure::interrupted(watcher.interruption(), error),
             GenerateError::Failed { .. } | GenerateError::Run(_) | GenerateError::Eval(_) => {
@@ -181,8 +182,8 @@ impl Data {
             dataset.seed,
         );
         if left_out > 0 {
-            let told = if left_out == 1 { "sample that fills" } else { "samples that fill" };
-            text += &format!("left out: {left_out} {told} no piece\n");
+            let samples = if left_out == 1 { "sample that fills" } else { "samples that fill" };
+            text += &format!("left out: {left_out} {samples} no piece\n");
         }
         if let Some(off) = off {
             text += &format!("constraints hold to {off:.1e} of the size of positions\n");

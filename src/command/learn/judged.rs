@@ -63,12 +63,12 @@ impl Asked<'_> {
             let own = learned.recipe.architecture.name == "known"
                 && learned.origin.names().map_err(Failure::run)? == dataset.names;
             if learned.origin != dataset.origin && !own {
-                let told = format!(
+                let message = format!(
                     "`{}` learned of another system than `{}` is of",
                     path.display(),
                     self.data.display()
                 );
-                return Err(Failure::usage(told));
+                return Err(Failure::usage(message));
             }
             let mut recipe = learned.recipe.clone();
             recipe.substeps = self.substeps.unwrap_or(recipe.substeps);
@@ -80,10 +80,10 @@ impl Asked<'_> {
         }
         let measured = dataset.kind == Kind::Measured;
         if measured && self.times > 1 {
-            let told = format!(
+            let message = format!(
                 "the data were measured, and end after {own} samples: there is no truth beyond (--times 1)"
             );
-            return Err(Failure::usage(told));
+            return Err(Failure::usage(message));
         }
         let samples = (own - 1) * self.times + 1;
         let numbers = samples.saturating_mul(d).saturating_mul(dataset.split[Split::Test as usize]);

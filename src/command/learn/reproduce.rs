@@ -90,8 +90,8 @@ impl Reproduce {
         let outcomes = match done.map_err(|error| failure(&error))? {
             Some(outcomes) => outcomes,
             None => {
-                let told = "interrupted: the same command goes on";
-                return Err(Failure::interrupted(watcher.interruption(), told));
+                let message = "interrupted: the same command goes on";
+                return Err(Failure::interrupted(watcher.interruption(), message));
             }
         };
         let report = markdown(&outcomes, &reproduction.budget, &self.command(), reproduction.threads);
@@ -127,9 +127,9 @@ impl Reproduce {
         let head =
             ["system", "model", "seed", "steps", "error", "published", "energy", "violation", "seconds"];
         let rows: Vec<_> = std::iter::once(head.map(str::to_owned).to_vec()).chain(rows).collect();
-        let told =
+        let files =
             "report.md, results.csv, curves.csv, errors.svg, energies.svg, violations.svg, published.svg";
-        Ok(format!("{}written to {}: {told}\n", super::super::table(&rows), self.out.display()))
+        Ok(format!("{}written to {}: {files}\n", super::super::table(&rows), self.out.display()))
     }
 
     fn cases(&self) -> Result<Vec<&'static Case>, Failure> {
@@ -249,7 +249,7 @@ fn pictures(outcomes: &[Outcome], reproduction: &Reproduction) -> Vec<(&'static 
         let name = own.map(|outcome| outcome.title.clone()).next()?;
         Some(Curve { name, points, band: Vec::new(), index })
     });
-    let beside = CurveChart {
+    let panel = CurveChart {
         title: String::new(),
         labels: ["published".to_owned(), "here".to_owned()],
         log: [true, true],
@@ -260,7 +260,7 @@ fn pictures(outcomes: &[Outcome], reproduction: &Reproduction) -> Vec<(&'static 
     let summed = Curves {
         title: "Relative errors beside the published ones".to_owned(),
         subtitle: format!("a point for each system, below the line where they are smaller here; {subtitle}"),
-        columns: vec![vec![beside]],
+        columns: vec![vec![panel]],
     };
     vec![
         ("errors.svg", over_time("Relative error of predictions", "relative error", |o| &o.error)),

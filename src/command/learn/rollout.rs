@@ -89,7 +89,7 @@ impl Rollout {
             dataset.dt,
         );
         for (name, judgement) in &judged.all {
-            text += &format!("\n{name}\n{}", told(&judged.times, judgement));
+            text += &format!("\n{name}\n{}", error_table(&judged.times, judgement));
             let late = |value| match judgement.error.reaches(value, dataset.dt) {
                 Some(t) => format!("from t = {} on", number(&rounded(t))),
                 None => "never".to_owned(),
@@ -123,7 +123,7 @@ fn rounded(t: f64) -> f64 {
 }
 
 /// Errors at some times.
-fn told(times: &[f64], judgement: &Judgement) -> String {
+fn error_table(times: &[f64], judgement: &Judgement) -> String {
     let mut head = vec!["t", "error", "95 %", "energy"];
     head.extend(judgement.violation.as_ref().map(|_| "violation"));
     let mut rows = vec![head.into_iter().map(str::to_owned).collect::<Vec<_>>()];

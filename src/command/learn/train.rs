@@ -137,8 +137,8 @@ pub(super) fn failure(error: &TrainError) -> Failure {
 
 impl Train {
     pub(crate) fn execute(self) -> Result<String, Failure> {
-        let beside = || self.out.with_extension("checkpoint.npz");
-        let checkpoint = self.checkpoint.clone().unwrap_or_else(beside);
+        let default = || self.out.with_extension("checkpoint.npz");
+        let checkpoint = self.checkpoint.clone().unwrap_or_else(default);
         let motion = self.out.with_extension("motion");
         let files =
             [Some(&self.out), Some(&motion), Some(&checkpoint), self.log.as_ref(), self.plot.as_ref()];
@@ -189,7 +189,7 @@ impl Train {
         let mut saved = Instant::now();
         let ended = trainer.run(|trainer| {
             let row = trainer.rows().last();
-            let told = || match row {
+            let status = || match row {
                 Some(row) => format!(
                     "step {}, loss {:.3e}, validation {:.3e}",
                     trainer.step(),
@@ -198,7 +198,7 @@ impl Train {
                 ),
                 None => format!("step {}", trainer.step()),
             };
-            let go_on = watcher.tell(trainer.step() as f64 / plan.steps as f64, told);
+            let go_on = watcher.tell(trainer.step() as f64 / plan.steps as f64, status);
             if go_on.is_break()
                 || saved.elapsed() > Duration::from_secs(self.every)
                 || trainer.step() == plan.steps
@@ -218,8 +218,8 @@ impl Train {
             write_log(log, trainer.rows()).map_err(Failure::run)?;
         }
         if ending == Ending::Interrupted {
-            let told = format!("interrupted after step {}: the same command goes on", trainer.step());
-            return Err(Failure::interrupted(watcher.interruption(), told));
+            let message = format!("interrupted after step {}: the same command goes on", trainer.step());
+            return Err(Failure::interrupted(watcher.interruption(), message));
         }
         trainer.learned().write(&self.out, trainer.layout()).map_err(Failure::run)?;
         let text = self.write_motion(&trainer)?;
@@ -230,14 +230,14 @@ impl Train {
         if self.quiet {
             return Ok(String::new());
         }
-        let made = trainer.step() - begun;
+        let done = trainer.step() - begun;
         let (best, _) = trainer.best();
         let last = trainer.rows().last();
         let loss = last.map_or(String::new(), |row| {
             format!(", loss {:.3e}, validation {:.3e}", row.loss, row.validated)
         });
         Ok(format!(
-            "{} of {}: {} steps in {:.0} s ({made} of them now){loss}\nbest on validation at step {best}; written to {}\n",
+            "{} of {}: {} steps in {:.0} s ({done} of them now){loss}\nbest on validation at step {best}; written to {}\n",
             recipe.architecture.name,
             dataset.origin.system,
             trainer.step(),

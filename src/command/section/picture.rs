@@ -24,11 +24,11 @@ pub(super) fn picture(points: &Points, names: &[String; 2]) -> String {
     for [x, y] in shown() {
         canvas.dot([part(0, *x) * dots[0] + 0.5, (1.0 - part(1, *y)) * dots[1] + 0.5], Ink::Plain);
     }
-    let told = |axis: usize| {
+    let axis_label = |axis: usize| {
         format!("{} from {} to {}", names[axis], short(ranges[axis][0]), short(ranges[axis][1]))
     };
     let line = |row: usize| (0..CELLS[0]).map(|column| canvas.cell(column, row).0).collect::<String>();
     let lines: Vec<String> =
         (0..CELLS[1]).map(|row| format!("  {}", line(row)).trim_end().to_owned()).collect();
-    format!("\n  {} (up)\n\n{}\n\n  {} (right)\n", told(1), lines.join("\n"), told(0))
+    format!("\n  {} (up)\n\n{}\n\n  {} (right)\n", axis_label(1), lines.join("\n"), axis_label(0))
 }

@@ -28,9 +28,9 @@ impl Clock {
             return;
         }
         let room = (self.way * (last - self.now)).max(0.0);
-        let gone = wished.min(room);
-        self.now = if gone == room { last } else { self.now + self.way * gone };
-        let reached = if over { 1.0 } else { gone / wished };
+        let advance = wished.min(room);
+        self.now = if advance == room { last } else { self.now + self.way * advance };
+        let reached = if over { 1.0 } else { advance / wished };
         let keep = (-seconds / MEMORY).exp();
         self.pace = keep * self.pace + (1.0 - keep) * reached;
     }

@@ -95,14 +95,14 @@ impl Quantiles {
         // The k-th value, counted from 1.
         let place = ((part * count as f64).ceil() as u64).clamp(1, count);
         let mut seen = 0;
-        let found = self.bins.iter().find(|(_, here)| {
+        let bin = self.bins.iter().find(|(_, here)| {
             seen += **here;
             seen >= place
         });
         if place == count {
             return self.largest;
         }
-        found.map_or(f64::NAN, |(&bin, _)| middle(bin).clamp(self.least, self.largest))
+        bin.map_or(f64::NAN, |(&bin, _)| middle(bin).clamp(self.least, self.largest))
     }
 
     fn add(&mut self, value: f64) {

@@ -148,14 +148,14 @@ fn observe(
         for (place, number) in block.iter_mut().enumerate() {
             *number = y[(place % LANES).min(last) * dimension + place / LANES];
         }
-        let mut found = [f64::NAN; LANES];
-        if dynamics.observe(observable, &at, &block, &mut found).is_err() {
-            for (i, found) in found[..t.len()].iter_mut().enumerate() {
+        let mut values = [f64::NAN; LANES];
+        if dynamics.observe(observable, &at, &block, &mut values).is_err() {
+            for (i, value) in values[..t.len()].iter_mut().enumerate() {
                 let mut one = [f64::NAN];
                 let y = &y[i * dimension..][..dimension];
-                *found = dynamics.observe(observable, &t[i..=i], y, &mut one).map_or(f64::NAN, |()| one[0]);
+                *value = dynamics.observe(observable, &t[i..=i], y, &mut one).map_or(f64::NAN, |()| one[0]);
             }
         }
-        into.extend_from_slice(&found[..t.len()]);
+        into.extend_from_slice(&values[..t.len()]);
     }
 }

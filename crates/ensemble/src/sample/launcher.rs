@@ -180,9 +180,9 @@ fn target(name: &str, system: &System) -> Result<Target, SampleError> {
         return Err(SampleError::Held { name: name.to_owned(), constraint: constraint.to_owned() });
     }
     let moving = system.facts().form != Form::Ports;
-    let beside = [system.velocities(), system.momenta()].into_iter().flatten().filter(|_| moving);
+    let rates = [system.velocities(), system.momenta()].into_iter().flatten().filter(|_| moving);
     let parameters = system.parameters().iter().map(|(name, _)| name.clone());
-    let known: Vec<String> = system.coordinates().iter().chain(beside).chain(parameters).collect();
+    let known: Vec<String> = system.coordinates().iter().chain(rates).chain(parameters).collect();
     let nearest = nearest(name, &known);
     Err(SampleError::UnknownName { name: name.to_owned(), nearest, known: shortened(&known) })
 }

@@ -195,10 +195,10 @@ mod tests {
         for d in [1, 2, 3, 5, 8, 13, 16] {
             for block in 0..2u64 {
                 let axes: Vec<Directions> = (0..d).map(|axis| directions(axis).unwrap()).collect();
-                let mut met = vec![false; 1 << d];
+                let mut seen = vec![false; 1 << d];
                 for index in block << d..(block + 1) << d {
                     let cell = axes.iter().fold(0, |cell, v| cell << 1 | digits(v, index) >> 63) as usize;
-                    assert!(!std::mem::replace(&mut met[cell], true), "cell {cell} of {d} dimensions");
+                    assert!(!std::mem::replace(&mut seen[cell], true), "cell {cell} of {d} dimensions");
                 }
             }
         }
@@ -212,18 +212,18 @@ mod tests {
         let top = |digits: u64, bits: u32| if bits == 0 { 0 } else { digits >> (64 - bits) };
         for dimension in 0..64 {
             let v = directions(dimension).unwrap();
-            let mut met = vec![false; 1 << M];
-            (0..1 << M).for_each(|i| met[top(digits(&v, i), M) as usize] = true);
-            assert!(met.iter().all(|&met| met), "dimension {dimension}");
+            let mut seen = vec![false; 1 << M];
+            (0..1 << M).for_each(|i| seen[top(digits(&v, i), M) as usize] = true);
+            assert!(seen.iter().all(|&seen| seen), "dimension {dimension}");
         }
         let (x, y) = (directions(0).unwrap(), directions(1).unwrap());
         for (j, shift) in (0..=M).flat_map(|j| [(j, 0), (j, 0x9e37_79b9_7f4a_7c15)]) {
-            let mut met = vec![false; 1 << M];
+            let mut seen = vec![false; 1 << M];
             for i in 0..1 << M {
                 let cell = top(digits(&x, i) ^ shift, j) << (M - j) | top(digits(&y, i) ^ !shift, M - j);
-                met[cell as usize] = true;
+                seen[cell as usize] = true;
             }
-            assert!(met.iter().all(|&met| met), "boxes of side 2^-{j}");
+            assert!(seen.iter().all(|&seen| seen), "boxes of side 2^-{j}");
         }
     }
 }

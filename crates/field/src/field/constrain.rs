@@ -137,9 +137,11 @@ fn independent<'g>(
         values.extend(own.iter().flat_map(|&node| rest[node as usize]));
         values.extend_from_slice(&elements.values[element * constants..][..constants]);
     }
-    let found = evaluated(&slopes, &Table { symbols, values, elements: patches.len() }).ok()?;
+    let gradients = evaluated(&slopes, &Table { symbols, values, elements: patches.len() }).ok()?;
     let mut rows: BTreeMap<u32, BTreeMap<u32, f64>> = BTreeMap::new();
-    for ((own, slopes), patch) in nodes.chunks_exact(slots / 3).zip(found.chunks_exact(slots)).zip(patches) {
+    for ((own, slopes), patch) in
+        nodes.chunks_exact(slots / 3).zip(gradients.chunks_exact(slots)).zip(patches)
+    {
         let row = rows.entry(*patch).or_default();
         for (&node, slopes) in own.iter().zip(slopes.as_chunks::<3>().0) {
             for axis in (0..3).filter(|&axis| at(node as usize).1[axis]) {

@@ -45,7 +45,7 @@ fn largest_still_parts<'g>(expressions: &[Expr<'g>], symbols: &[Expr<'g>]) -> Ve
         }
     };
     for (id, node) in graph.order(&roots) {
-        let found = match &node {
+        let kind = match &node {
             Node::Number(_) => Has::NumbersOnly,
             Node::Symbol(_) => *has.get(&id).unwrap_or(&Has::Moving),
             Node::Apply(..) => {
@@ -59,8 +59,8 @@ fn largest_still_parts<'g>(expressions: &[Expr<'g>], symbols: &[Expr<'g>]) -> Ve
                 }
             }
         };
-        has.insert(id, found);
-        if found == Has::Moving {
+        has.insert(id, kind);
+        if kind == Has::Moving {
             node.arguments().iter().for_each(|argument| add(*argument, has[argument]));
         }
     }
@@ -78,7 +78,7 @@ pub(super) fn evaluated(outputs: &[Expr<'_>], table: &Table<'_>) -> Result<Vec<f
     let mut evaluator =
         kernel.evaluator(&[]).unwrap_or_else(|_| unreachable!("the program has no parameters"));
     let (inputs, count) = (table.symbols.len(), outputs.len());
-    let (mut block, mut found) = (vec![0.0; inputs * LANES], vec![0.0; count * LANES]);
+    let (mut block, mut outputs) = (vec![0.0; inputs * LANES], vec![0.0; count * LANES]);
     let mut values = Vec::with_capacity(table.elements * count);
     for first in (0..table.elements).step_by(LANES) {
         let filled = LANES.min(table.elements - first);
@@ -86,10 +86,10 @@ pub(super) fn evaluated(outputs: &[Expr<'_>], table: &Table<'_>) -> Result<Vec<f
             let row = &table.values[(first + lane.min(filled - 1)) * inputs..][..inputs];
             row.iter().enumerate().for_each(|(i, &value)| block[i * LANES + lane] = value);
         }
-        let fits = evaluator.eval_lanes(&block, &mut found);
+        let fits = evaluator.eval_lanes(&block, &mut outputs);
         fits.unwrap_or_else(|_| unreachable!("blocks have the program's lengths"));
         for lane in 0..filled {
-            values.extend((0..count).map(|i| found[i * LANES + lane]));
+            values.extend((0..count).map(|i| outputs[i * LANES + lane]));
         }
     }
     Ok(values)

@@ -152,9 +152,9 @@ impl Reading {
         for Measure { what, formula } in measures {
             let stated =
                 self.sigmas.iter().find(|sigma| sigma.what == what).map(|sigma| sigma.formula.clone());
-            let beside = [format!("sigma_{formula}"), format!("{formula}_sigma")];
-            let beside = beside.into_iter().find(|name| sheet.column(name).is_some());
-            let sigma = stated.or(beside).map(|formula| values(sheet, &formula, Some(count), &mut used));
+            let by_name = [format!("sigma_{formula}"), format!("{formula}_sigma")];
+            let by_name = by_name.into_iter().find(|name| sheet.column(name).is_some());
+            let sigma = stated.or(by_name).map(|formula| values(sheet, &formula, Some(count), &mut used));
             let values = values(sheet, &formula, Some(count), &mut used)?;
             recording.channels.push(Channel { what, values, sigma: sigma.transpose()? });
         }

@@ -113,8 +113,8 @@ impl Tape {
         let mut state = vec![0.0; d * width];
         (0..d).for_each(|i| state[i * width + i] = 1.0);
         let after = |rows: &Rows, state: &[f64]| -> Result<Rows, AdjointError> {
-            let mut found = vec![0.0; d * width];
-            for (row, out) in rows.chunks_exact(width).zip(found.chunks_exact_mut(width)) {
+            let mut products = vec![0.0; d * width];
+            for (row, out) in rows.chunks_exact(width).zip(products.chunks_exact_mut(width)) {
                 for (slope, from) in
                     row.iter().zip(state.chunks_exact(width)).filter(|(slope, _)| **slope != 0.0)
                 {
@@ -122,8 +122,8 @@ impl Tape {
                 }
                 out[d..].iter_mut().zip(&row[d..]).for_each(|(sum, x)| *sum += x);
             }
-            self.check_slopes(&found)?;
-            Ok(found)
+            self.check_slopes(&products)?;
+            Ok(products)
         };
         let (mut mark, mut inner) = (0, chain.inner.iter().zip(&chain.rows).peekable());
         for (sample, place) in self.samples().iter().enumerate() {

@@ -98,13 +98,13 @@ impl ReverseLegs {
     }
 
     /// Whether legs that were made again end where the step of the run did, lane by lane.
-    pub(super) fn check(found: &[f64], site: Site<'_>) -> Result<(), AdjointError> {
+    pub(super) fn check(end: &[f64], site: Site<'_>) -> Result<(), AdjointError> {
         let width = site.interval.t.len();
         for (lane, &t) in site.interval.t.iter().enumerate().filter(|(lane, _)| site.interval.h[*lane] != 0.0)
         {
-            let places = || (lane..found.len()).step_by(width);
+            let places = || (lane..end.len()).step_by(width);
             let size = places().map(|i| site.after[i].abs()).fold(0.0, f64::max);
-            if places().any(|i| (found[i] - site.after[i]).abs() > SAME * size) {
+            if places().any(|i| (end[i] - site.after[i]).abs() > SAME * size) {
                 return Err(AdjointError::Unsolved { t });
             }
         }
@@ -257,8 +257,8 @@ impl ReverseLegs {
                 self.shake.solve_transposed(&mut step_xi);
                 for (i, (xi, plain)) in step_xi.iter_mut().zip(&plain).enumerate() {
                     let lane = i % width;
-                    let found = if self.begin.is_clear(lane) { *xi } else { *plain };
-                    *xi = if h[lane] == 0.0 { 0.0 } else { found / h[lane] };
+                    let slope = if self.begin.is_clear(lane) { *xi } else { *plain };
+                    *xi = if h[lane] == 0.0 { 0.0 } else { slope / h[lane] };
                 }
                 self.end.add_forces(&step_xi, &mut step_alpha);
             }

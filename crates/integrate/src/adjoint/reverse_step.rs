@@ -157,14 +157,14 @@ impl ReverseStep {
         sums: &mut [f64],
     ) -> Result<Vec<f64>, AdjointError> {
         let Some(projection) = &mut self.projection else { return Ok(vec![0.0; t.len()]) };
-        let Projection { dynamics, sums: found, .. } = projection;
-        found.clear();
-        dynamics.reverse_projection(t, y, weights, found).map_err(|error| match error {
+        let Projection { dynamics, sums: terms, .. } = projection;
+        terms.clear();
+        dynamics.reverse_projection(t, y, weights, terms).map_err(|error| match error {
             ProjectionError::Eval(error) => AdjointError::Eval(error),
             _ => AdjointError::Unsolved { t: t[0] },
         })?;
-        add_backward(1.0, found, &self.by, t.len(), sums);
-        Ok(found.time.clone())
+        add_backward(1.0, terms, &self.by, t.len(), sums);
+        Ok(terms.time.clone())
     }
 
     /// Goes back over the step itself.
@@ -297,8 +297,8 @@ impl ReverseStep {
             forward.eval(dynamics, site, [known, moved, taus], [&[], &[]])?;
             let inside = forward.results()[..site.y.len()].to_vec();
             let mut own = vec![0.0; sums.len()];
-            let found = self.project_back(&times, &inside, &mut weights, &mut own)?;
-            by_time.iter_mut().zip(found.iter().zip(h)).for_each(|(by, (found, h))| *by = h * found);
+            let terms = self.project_back(&times, &inside, &mut weights, &mut own)?;
+            by_time.iter_mut().zip(terms.iter().zip(h)).for_each(|(by, (term, h))| *by = h * term);
             if scale != 0.0 {
                 sums.iter_mut().zip(&own).for_each(|(sum, more)| *sum += more);
             }

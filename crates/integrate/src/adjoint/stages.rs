@@ -25,7 +25,7 @@ pub(super) struct Stages {
     outputs: Vec<f64>,
     /// Weights of the results, and of where the system is evaluated.
     weights: Vec<f64>,
-    found: Vec<f64>,
+    gradients: Vec<f64>,
     sums: BackwardSums,
     by: Vec<usize>,
 }
@@ -98,7 +98,7 @@ impl Stages {
             inputs: vec![0.0; layout.inputs() * width],
             outputs: vec![0.0; rows * width],
             weights: vec![0.0; rows * width],
-            found: vec![0.0; (layout.inputs() - 2) * width],
+            gradients: vec![0.0; (layout.inputs() - 2) * width],
             by: key.by.clone().unwrap_or_default(),
         })
     }
@@ -150,14 +150,14 @@ impl Stages {
         let mut inputs = [&self.inputs[..], &self.weights].concat();
         let len = self.inputs.len();
         for level in (0..self.levels).rev() {
-            evaluate(reverse, width, &inputs, &mut self.found)?;
+            evaluate(reverse, width, &inputs, &mut self.gradients)?;
             for (k, call) in self.calls.iter().enumerate().filter(|(_, call)| call.level == level) {
                 let Evaluation { quantity, c, first, count, .. } = *call;
                 let times = at(site, c);
                 let begin = (dimension + self.layout.unknowns + k * dimension) * width;
                 let states = begin..begin + dimension * width;
                 let (state, times) = (&before[states.clone()], &times[..width]);
-                let weights = &self.found[(dimension + first) * width..][..count * width];
+                let weights = &self.gradients[(dimension + first) * width..][..count * width];
                 self.sums.state.fill(0.0);
                 match quantity {
                     Quantity::Rates => {
@@ -171,7 +171,7 @@ impl Stages {
                 inputs[len..][states].copy_from_slice(&self.sums.state);
             }
         }
-        evaluate(reverse, width, &inputs, &mut self.found)
+        evaluate(reverse, width, &inputs, &mut self.gradients)
     }
 
     /// Where a state at which the system is evaluated stands among the outputs.
@@ -188,19 +188,19 @@ impl Stages {
     }
 
     pub(super) fn by_part(&self) -> &[f64] {
-        &self.found[self.found.len() - self.layout.width * self.layout.part..]
+        &self.gradients[self.gradients.len() - self.layout.width * self.layout.part..]
     }
 
     pub(super) fn by_moved(&self) -> &[f64] {
         let Layout { width, moved, part, .. } = self.layout;
-        let end = self.found.len() - part * width;
-        &self.found[end - moved * width..end]
+        let end = self.gradients.len() - part * width;
+        &self.gradients[end - moved * width..end]
     }
 
     pub(super) fn by_unknowns(&self) -> &[f64] {
         let Layout { width, unknowns, moved, part, .. } = self.layout;
-        let end = self.found.len() - (part + moved) * width;
-        &self.found[end - unknowns * width..end]
+        let end = self.gradients.len() - (part + moved) * width;
+        &self.gradients[end - unknowns * width..end]
     }
 
     /// Backward, adds a multiple of the derivatives by the state to these, and of those by parameters and inputs to sums.
@@ -208,19 +208,19 @@ impl Stages {
         let add = |sums: &mut [f64], terms: &[f64]| {
             sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += scale * term);
         };
-        add(adjoint, &self.found);
+        add(adjoint, &self.gradients);
         add_backward(scale, &self.sums, &self.by, self.layout.width, sums);
     }
 }
 
 /// Adds a multiple of what goes to parameters, of which some are asked for, and to inputs.
-pub(super) fn add_backward(scale: f64, found: &BackwardSums, by: &[usize], width: usize, sums: &mut [f64]) {
+pub(super) fn add_backward(scale: f64, terms: &BackwardSums, by: &[usize], width: usize, sums: &mut [f64]) {
     let (parameters, inputs) = sums.split_at_mut(by.len() * width);
     for (row, &place) in parameters.chunks_exact_mut(width).zip(by) {
-        let terms = &found.parameters[place * width..][..width];
+        let terms = &terms.parameters[place * width..][..width];
         row.iter_mut().zip(terms).for_each(|(sum, term)| *sum += scale * term);
     }
-    inputs.iter_mut().zip(&found.inputs).for_each(|(sum, term)| *sum += scale * term);
+    inputs.iter_mut().zip(&terms.inputs).for_each(|(sum, term)| *sum += scale * term);
 }
 
 fn at(site: Site<'_>, c: f64) -> [f64; LANES] {

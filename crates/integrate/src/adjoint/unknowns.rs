@@ -93,11 +93,12 @@ impl Unknowns {
             }
         }
         self.forward.eval(dynamics, site, [&self.values, &[], &[]], [&[], &[]])?;
-        let found = &self.forward.results()[..dimension * width];
+        let increments = &self.forward.results()[..dimension * width];
         for lane in 0..width {
             let largest = |values: Vec<f64>| values.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
             let size = largest(lane_of(site.y, lane)).max(largest(lane_of(site.after, lane)));
-            let misses = (lane..found.len()).step_by(width).map(|i| site.after[i] - site.y[i] - found[i]);
+            let misses =
+                (lane..increments.len()).step_by(width).map(|i| site.after[i] - site.y[i] - increments[i]);
             let miss = misses.fold(0.0_f64, |m, x| m.max(x.abs()));
             // A lane that rests has no step.
             let same = miss <= if moved { MOVED } else { SAME } * size;

@@ -298,10 +298,10 @@ impl<'a> EventDetector<'a> {
         for (event, root) in self.zeros.iter().filter(|(_, root)| root.at < first) {
             signs[*event] = if root.rising { 1.0 } else { -1.0 };
         }
-        let (mut state, mut crossings, mut met) = (before.clone(), Vec::new(), 0);
-        while met < hits.len() {
+        let (mut state, mut crossings, mut done) = (before.clone(), Vec::new(), 0);
+        while done < hits.len() {
             let from = state.clone();
-            for hit in &hits[met..] {
+            for hit in &hits[done..] {
                 let reset = self.events[hit.event].reset();
                 let after =
                     reset.map(|reset| reset.apply(&mut run.motion, (width, lane), t, &state)).transpose()?;
@@ -314,7 +314,7 @@ impl<'a> EventDetector<'a> {
                 });
                 state = after.unwrap_or(state);
             }
-            met = hits.len();
+            done = hits.len();
             self.brought(run, (lane, t), [&from, &state], &mut hits)?;
         }
         Ok((Restart { t, before, after: state, hits, signs }, crossings))

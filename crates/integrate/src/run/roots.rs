@@ -336,16 +336,16 @@ mod tests {
     use std::convert::Infallible;
 
     fn roots(f: impl Fn(f64) -> f64) -> (Vec<Root>, usize) {
-        let (mut found, mut sign, mut calls) = (Vec::new(), f(0.0).signum(), 0);
+        let (mut roots, mut sign, mut calls) = (Vec::new(), f(0.0).signum(), 0);
         let mut counted = |x: f64| {
             calls += 1;
             Ok::<f64, Infallible>(f(x))
         };
         let Ok(()) = sign_changes(&mut counted, &mut sign, |root| {
-            found.push(root);
+            roots.push(root);
             Ok(())
         });
-        (found, calls)
+        (roots, calls)
     }
 
     #[test]

@@ -196,7 +196,7 @@ impl Passage {
         let size = |part: &[f64]| std::array::from_fn(|lane| largest(part, lane.min(width - 1), width));
         let sizes: [[f64; LANES]; 2] = [size(&block.values()[..half]), size(&block.values()[half..])];
         let unseen = (UNSEEN * tolerance.relative).max(4.0 * f64::EPSILON);
-        let (mut found, mut before) = ([false; LANES], [f64::INFINITY; LANES]);
+        let (mut solved, mut before) = ([false; LANES], [f64::INFINITY; LANES]);
         // At first the velocities stay what they are.
         self.rates.fill(0.0);
         let (first, others) = self.rates.split_at_mut(len);
@@ -242,17 +242,17 @@ impl Passage {
                     // The last coefficient shrinks as this power of the step.
                     self.suits[lane] = h[lane].abs() * (excess / ROUGHLY).powf(-1.0 / NODES as f64).max(0.1);
                 }
-                (found[lane], open[lane]) = (settled, !settled && !hopeless);
+                (solved[lane], open[lane]) = (settled, !settled && !hopeless);
                 before[lane] = change;
             }
             if !open[..width].contains(&true) {
                 break;
             }
         }
-        for (lane, found) in found.iter_mut().enumerate().take(width) {
-            *found = *found && self.excess(block, h[lane], lane, tolerance) <= 1.0;
+        for (lane, solved) in solved.iter_mut().enumerate().take(width) {
+            *solved = *solved && self.excess(block, h[lane], lane, tolerance) <= 1.0;
         }
-        Ok(found)
+        Ok(solved)
     }
 
     /// A lane passes with what was found for it.
@@ -358,8 +358,8 @@ impl RunLoop<'_> {
             if steps[..W].iter().all(|step| *step == 0.0) {
                 continue;
             }
-            let found = passage.solve(&mut self.motion, (t, &steps[..W]), &self.block, tolerance)?;
-            for lane in (0..W).filter(|&lane| found[lane]) {
+            let solved = passage.solve(&mut self.motion, (t, &steps[..W]), &self.block, tolerance)?;
+            for lane in (0..W).filter(|&lane| solved[lane]) {
                 passage.keep(lane, W);
                 self.h[lane] = steps[lane];
             }

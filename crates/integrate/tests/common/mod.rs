@@ -164,11 +164,11 @@ pub(crate) fn suited(card: &Card) -> Vec<System> {
         [double_pendulum, driven_pendulum, damped_pendulum, relativistic, henon_heiles, || kepler(0.3)];
     // They are compiled once: every sweep asks for them again and again.
     static MADE: Mutex<Vec<System>> = Mutex::new(Vec::new());
-    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-    if made.is_empty() {
-        made.extend(all.iter().map(|make| make()));
+    let mut systems = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    if systems.is_empty() {
+        systems.extend(all.iter().map(|make| make()));
     }
-    made.iter().filter(|(dynamics, _)| card.needs.met_by(dynamics.system().facts())).cloned().collect()
+    systems.iter().filter(|(dynamics, _)| card.needs.met_by(dynamics.system().facts())).cloned().collect()
 }
 
 /// The first of them that nothing drives or damps.

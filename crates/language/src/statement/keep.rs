@@ -64,8 +64,8 @@ pub(super) fn keep<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 
         Sums::Patches(patches) => Keep::Patches(patches),
     };
     let mesh = entry.moving.mesh.clone();
-    let made = keep_elements(&mut reader.setup.model, &mesh, &field, &nodes, kept, &at);
-    let made = made.map_err(|error| {
+    let constraints = keep_elements(&mut reader.setup.model, &mesh, &field, &nodes, kept, &at);
+    let constraints = constraints.map_err(|error| {
         let wrong = refused(span, &error);
         if !matches!(error, FieldError::Locked { .. } | FieldError::Dependent { .. }) {
             return wrong;
@@ -81,7 +81,7 @@ pub(super) fn keep<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 
             _ => wrong,
         }
     })?;
-    mark(reader, &name, &made, span);
+    mark(reader, &name, &constraints, span);
     nodes.iter().for_each(|&node| reader.meshes[chosen.mesh].bound[node as usize] = Some(span));
     Ok(())
 }
@@ -103,8 +103,8 @@ fn constraint_name<'g, 's>(
 }
 
 /// Remembers where constraints are said.
-fn mark(reader: &mut Reader<'_, '_>, name: &str, made: &[String], span: Span) {
-    for name in made.iter().map(String::as_str).chain([name]) {
+fn mark(reader: &mut Reader<'_, '_>, name: &str, constraints: &[String], span: Span) {
+    for name in constraints.iter().map(String::as_str).chain([name]) {
         reader.setup.source_map.mark(CONSTRAINT, name, span);
     }
 }
@@ -320,7 +320,7 @@ pub(super) fn attach<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g
         }
     };
     let span = start.to(parser.previous());
-    let mut made = Vec::new();
+    let mut constraints = Vec::new();
     for (&node, point) in chosen.nodes.iter().zip(points) {
         let entry = &reader.meshes[chosen.mesh];
         if entry.fixed[3 * node as usize..][..3].iter().all(|fixed| *fixed != Fixed::Free) {
@@ -333,10 +333,10 @@ pub(super) fn attach<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g
         let model = &mut reader.setup.model;
         let own = model.anchor(own);
         model.ball(&joint, &own, &point).map_err(|error| refused_body(span, error))?;
-        made.extend(AXES.map(|axis| suffixed(&joint, axis)));
+        constraints.extend(AXES.map(|axis| suffixed(&joint, axis)));
         reader.meshes[chosen.mesh].bound[node as usize] = Some(span);
     }
-    mark(reader, &name, &made, span);
+    mark(reader, &name, &constraints, span);
     Ok(())
 }
 

@@ -259,8 +259,8 @@ impl Dataset {
         let each = samples.max(2) * 2 * n;
         let pieces = raw.iter().flat_map(|raw| raw.states.chunks_exact(each));
         let mut states: Vec<f64> = pieces.flatten().copied().collect();
-        let found = states.len() / each;
-        let split = split(plan.split, found, samples)?;
+        let count = states.len() / each;
+        let split = split(plan.split, count, samples)?;
         states.truncate(split.iter().sum::<usize>() * each);
         let all: usize = raw.iter().map(|raw| raw.states.len()).sum();
         let left_out = (all - states.len()) / (2 * n);
@@ -405,16 +405,16 @@ fn off_constraints(dynamics: &mut Dynamics, all: &[Raw]) -> Result<f64, Measured
 }
 
 /// How many pieces are for what.
-fn split(asked: [Option<usize>; 3], found: usize, samples: usize) -> Result<[usize; 3], MeasuredError> {
-    let tenth = match found {
+fn split(asked: [Option<usize>; 3], count: usize, samples: usize) -> Result<[usize; 3], MeasuredError> {
+    let tenth = match count {
         0..=2 => 0,
-        _ => (found / 10).max(1),
+        _ => (count / 10).max(1),
     };
     let [validation, test] = [asked[1].unwrap_or(tenth), asked[2].unwrap_or(tenth)];
-    let training = asked[0].unwrap_or(found.saturating_sub(validation.saturating_add(test)));
+    let training = asked[0].unwrap_or(count.saturating_sub(validation.saturating_add(test)));
     let sum = training.saturating_add(validation).saturating_add(test);
-    match sum > found || training == 0 {
-        true => Err(MeasuredError::Few { asked: sum, training, found, samples }),
+    match sum > count || training == 0 {
+        true => Err(MeasuredError::Few { asked: sum, training, found: count, samples }),
         false => Ok([training, validation, test]),
     }
 }

@@ -88,9 +88,9 @@ impl Dataset {
     /// Keeps so many trajectories for tests at most.
     pub fn keep_tests(&mut self, most: usize) {
         let each = self.samples * self.dimension();
-        let gone = self.split[2].saturating_sub(most);
-        self.states.truncate(self.states.len() - gone * each);
-        self.split[2] -= gone;
+        let removed = self.split[2].saturating_sub(most);
+        self.states.truncate(self.states.len() - removed * each);
+        self.split[2] -= removed;
     }
 
     /// One chunk of so many samples in a row of each trajectory of a part, drawn by a seed among those that begin at multiples of its length.

@@ -7,9 +7,9 @@ pub const SMALLEST: f64 = 1e-8;
 #[must_use]
 pub fn relative_errors(predicted: &[f64], truth: &[f64], dimension: usize) -> Vec<f64> {
     let norm = |state: &[f64]| state.iter().map(|z| z * z).sum::<f64>().sqrt();
-    let error = |(found, truth): (&[f64], &[f64])| {
-        let apart: Vec<f64> = found.iter().zip(truth).map(|(a, b)| a - b).collect();
-        let error = norm(&apart) / (norm(found) + norm(truth));
+    let error = |(predicted, truth): (&[f64], &[f64])| {
+        let apart: Vec<f64> = predicted.iter().zip(truth).map(|(a, b)| a - b).collect();
+        let error = norm(&apart) / (norm(predicted) + norm(truth));
         if error.is_finite() { error.clamp(SMALLEST, 1.0) } else { 1.0 }
     };
     predicted.chunks_exact(dimension).zip(truth.chunks_exact(dimension)).map(error).collect()

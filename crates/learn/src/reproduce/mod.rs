@@ -188,7 +188,7 @@ impl Reproduction {
             };
         }
         let mut broken = false;
-        let made = Dataset::generate(&source, &Overrides::default(), &plan, |part| {
+        let dataset = Dataset::generate(&source, &Overrides::default(), &plan, |part| {
             let go_on = watch(part);
             broken = go_on.is_break();
             go_on
@@ -196,7 +196,7 @@ impl Reproduction {
         if broken {
             return Ok(None);
         }
-        let dataset = made?;
+        let dataset = dataset?;
         dataset.write(&path)?;
         Ok(Some(dataset))
     }

@@ -108,7 +108,7 @@ pub fn markdown(outcomes: &[Outcome], budget: &Budget, command: &str, threads: u
     let about = "Seconds of training. Where predictions ran away, what had been best on validation until then is judged.";
     section("Training", about, &|outcome| match outcome.steps {
         0 => "–".to_owned(),
-        made if made < *steps => format!("{:.0}, ran away at step {made}", outcome.seconds),
+        done if done < *steps => format!("{:.0}, ran away at step {done}", outcome.seconds),
         _ => format!("{:.0}", outcome.seconds),
     });
     text

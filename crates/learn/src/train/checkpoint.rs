@@ -64,7 +64,7 @@ impl Trainer {
             return Err(other("it learned from other data".to_owned()));
         }
         let steps: Option<Vec<u64>> = text("steps")?.split(' ').map(|step| step.parse().ok()).collect();
-        let Some(&[step, made, best, stale]) = steps.as_deref() else {
+        let Some(&[step, updates, best, stale]) = steps.as_deref() else {
             return Err(wrong("its steps are no numbers"));
         };
         let &[loss, one, two, seconds] = numbers("scalars")?.1 else { return Err(wrong("it lacks numbers")) };
@@ -83,7 +83,7 @@ impl Trainer {
         }
         let rows = numbers("log")?.1.chunks(LogRow::NAMES.len()).map(LogRow::of);
         state.rows = rows.collect::<Option<_>>().ok_or_else(|| wrong("its log is cut off"))?;
-        (state.step, state.optimizer.steps, state.stale, state.seconds) = (step, made, stale, seconds);
+        (state.step, state.optimizer.steps, state.stale, state.seconds) = (step, updates, stale, seconds);
         (state.best.0, state.best.1, state.sums) = (loss, best, [one, two]);
         self.state = state;
         Ok(())

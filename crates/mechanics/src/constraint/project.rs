@@ -282,8 +282,8 @@ impl Dynamics {
                 projection.deflected = projection.deflected.max((now - then).abs());
             }
             let size = largest(v, (lane, width)).max(largest(&begun[..half], (lane, width)));
-            let met = MET + factors.rate_noise(lane);
-            let unmet = self.unmet(values, factors, size, met, (lane, width));
+            let tolerance = MET + factors.rate_noise(lane);
+            let unmet = self.unmet(values, factors, size, tolerance, (lane, width));
             if !unmet.is_empty() {
                 correction.iter_mut().skip(lane).step_by(width).for_each(|c| *c = f64::NAN);
                 result =
@@ -299,13 +299,13 @@ impl Dynamics {
         values: &[f64],
         factors: &ConstraintFactors,
         size: f64,
-        met: f64,
+        tolerance: f64,
         (lane, width): (usize, usize),
     ) -> Vec<(String, f64)> {
         let names = self.system().constraints();
         let each = values.iter().skip(lane).step_by(width).enumerate();
         let is_met = |k: usize, value: f64| {
-            value.is_finite() && value.abs() <= met * factors.steepness(k, lane) * size
+            value.is_finite() && value.abs() <= tolerance * factors.steepness(k, lane) * size
         };
         let unmet = each.filter(|(k, value)| !is_met(*k, **value));
         unmet.map(|(k, value)| (names[k].0.clone(), *value)).collect()

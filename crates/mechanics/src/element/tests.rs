@@ -195,8 +195,8 @@ fn sums_of_many_parts_have_the_same_bits_on_any_number_of_threads_and_in_lanes()
         let known = known.unwrap();
         let compiled = elements.compile(t, &[], Kernel::compile).unwrap();
         let none = Parameters::new(Vec::new());
-        let beside = |values: &[f64], k: usize| values[k / LANES] + 0.1 * (k % LANES) as f64;
-        let block = |values: &[f64]| (0..n * LANES).map(|k| beside(values, k)).collect::<Vec<_>>();
+        let shifted = |values: &[f64], k: usize| values[k / LANES] + 0.1 * (k % LANES) as f64;
+        let block = |values: &[f64]| (0..n * LANES).map(|k| shifted(values, k)).collect::<Vec<_>>();
         let (q, d) = (block(&q), block(&d));
         let mut lanes = vec![0.5; n * LANES];
         let wide = Lanes::whole(LANES);

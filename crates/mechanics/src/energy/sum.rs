@@ -292,20 +292,20 @@ impl EnergySum {
 
     /// The first element of one state whose energy is infinite or NaN, by the place of the energy among the shares, and its number.
     pub(crate) fn not_finite(&mut self, at: Place<'_>) -> Result<Option<(usize, usize)>, EvalError> {
-        let mut found = None;
+        let mut first = None;
         self.with_held(at, |sum, at| {
             for term in &sum.terms {
                 let TermKind::Elements(elements) = &term.kind else { continue };
                 let shared = if elements.energy_rate.is_some() { at.t } else { &[] };
                 let element = elements.energy.not_finite(at.states, shared, at.parameters)?;
                 if let Some(element) = element {
-                    found = Some((term.share, element));
+                    first = Some((term.share, element));
                     return Ok(());
                 }
             }
             Ok(())
         })?;
-        Ok(found)
+        Ok(first)
     }
 
     /// Adds −∂V/∂q.
@@ -585,12 +585,12 @@ impl OpaqueTerm {
         let width = at.t.len();
         let needed = self.opaque.energy.memory(width);
         let (batch, direction) = self.gather(at, Some(weights), memory);
-        let mut found = vec![0.0; self.parameters.len() * width];
+        let mut gradient = vec![0.0; self.parameters.len() * width];
         let mut own = vec![0.0; needed];
-        if !self.opaque.energy.gradient_by_parameters(batch, direction, &mut own, &mut found) {
-            found.fill(f64::NAN);
+        if !self.opaque.energy.gradient_by_parameters(batch, direction, &mut own, &mut gradient) {
+            gradient.fill(f64::NAN);
         }
-        for (row, &place) in found.chunks_exact(width).zip(&*self.parameters) {
+        for (row, &place) in gradient.chunks_exact(width).zip(&*self.parameters) {
             let sums = &mut rows[place as usize * width..][..width];
             sums.iter_mut().zip(row).for_each(|(sum, slope)| *sum -= slope);
         }
@@ -634,28 +634,28 @@ impl OpaqueTerm {
         let Opaque { energy, coordinates, .. } = &self.opaque;
         let width = at.t.len();
         let len = coordinates.len() * width;
-        let (mut found, mut own) = (std::mem::take(&mut memory.out), std::mem::take(&mut memory.own));
-        grow(&mut found, len.max(width));
+        let (mut results, mut own) = (std::mem::take(&mut memory.out), std::mem::take(&mut memory.own));
+        grow(&mut results, len.max(width));
         grow(&mut own, energy.memory(width));
         let along = if let What::Change(along) = what { Some(along) } else { None };
         let (batch, direction) = self.gather(at, along, memory);
         let working = &mut own[..energy.memory(width)];
         match what {
-            What::Energy => energy.energy(batch, working, &mut found[..width]),
-            What::Force => energy.gradient(batch, working, &mut found[..len]),
-            What::Change(_) => energy.hessian_product(batch, direction, working, &mut found[..len]),
+            What::Energy => energy.energy(batch, working, &mut results[..width]),
+            What::Force => energy.gradient(batch, working, &mut results[..len]),
+            What::Change(_) => energy.hessian_product(batch, direction, working, &mut results[..len]),
             What::Rate => {} // it is known to nobody
         }
         match what {
-            What::Energy => out.iter_mut().zip(&found).for_each(|(sum, energy)| *sum += energy),
+            What::Energy => out.iter_mut().zip(&results).for_each(|(sum, energy)| *sum += energy),
             What::Rate => {}
             What::Force | What::Change(_) => {
-                for (row, &i) in found.chunks_exact(width).zip(&**coordinates) {
+                for (row, &i) in results.chunks_exact(width).zip(&**coordinates) {
                     let sums = &mut out[i as usize * width..][..width];
                     sums.iter_mut().zip(row).for_each(|(sum, slope)| *sum -= slope);
                 }
             }
         }
-        (memory.out, memory.own) = (found, own);
+        (memory.out, memory.own) = (results, own);
     }
 }

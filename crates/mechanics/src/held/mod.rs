@@ -113,12 +113,12 @@ impl<'g> Model<'g> {
         self.keep_free(&free);
         loop {
             let resolved = self.substituted()?;
-            let found = resolved.constraints.iter().map(|term| held_by(term.value, &fixed, &free));
-            let found: Vec<_> = found.collect();
+            let held = resolved.constraints.iter().map(|term| held_by(term.value, &fixed, &free));
+            let held: Vec<_> = held.collect();
             let before = self.held.len();
             let constraints = std::mem::take(&mut self.constraints);
-            for (term, found) in constraints.into_iter().zip(found) {
-                match found {
+            for (term, held) in constraints.into_iter().zip(held) {
+                match held {
                     // Of two constraints that hold the same coordinate, the second is left to contradict, or to agree with, the first. The last
                     // coordinate stays one, with its constraint: a motion needs something that moves.
                     Some((coordinate, value)) if free.len() > 1 && free.remove(&coordinate.id()) => {

@@ -163,16 +163,16 @@ impl Dynamics {
         grow(values, layout.len() * width);
         grow(configuration, y.len());
         let (values, z) = (&mut values[..layout.len() * width], &mut configuration[..y.len()]);
-        let mut found = self.turn(Dynamics::velocities, t, y);
+        let mut status = self.turn(Dynamics::velocities, t, y);
         z.copy_from_slice(&self.other[..y.len()]);
-        found = self.engine.eval(Quantity::Reactions, t, z, values).and(found);
+        status = self.engine.eval(Quantity::Reactions, t, z, values).and(status);
         let (forces, entries) = values.split_at(layout.held * width);
         out.copy_from_slice(forces);
         let (inertia, slopes) = entries.split_at(layout.inertia.len() * width);
         if !layout.inertia.is_empty() {
             grow(accelerations, half);
             let a = &mut accelerations[..half];
-            found = self.accelerations(t, z, a).and(found);
+            status = self.accelerations(t, z, a).and(status);
             for (&(row, column), entry) in layout.inertia.iter().zip(inertia.chunks_exact(width)) {
                 add(out, row, entry, a, column);
             }
@@ -181,13 +181,13 @@ impl Dynamics {
             let rows = system.constraints().len() * width;
             grow(multipliers, rows);
             let lambda = &mut multipliers[..rows];
-            found = self.multipliers(t, y, lambda).and(found);
+            status = self.multipliers(t, y, lambda).and(status);
             for (&(row, column), entry) in layout.slopes.iter().zip(slopes.chunks_exact(width)) {
                 add(out, column, entry, lambda, row);
             }
         }
         self.reaction = memory;
-        found
+        status
     }
 
     /// The sum of the forces at y with which coordinates are held under one name, by its place among
@@ -202,7 +202,7 @@ impl Dynamics {
         let (system, width) = (self.system().clone(), t.len());
         let mut each = std::mem::take(&mut self.reaction.each);
         grow(&mut each, system.held().len() * width);
-        let found = self.reactions(t, y, &mut each[..system.held().len() * width]);
+        let status = self.reactions(t, y, &mut each[..system.held().len() * width]);
         out.fill(0.0);
         for ((_, by), force) in system.held().iter().zip(each.chunks_exact(width)) {
             if *by == system.holds()[hold] {
@@ -210,7 +210,7 @@ impl Dynamics {
             }
         }
         self.reaction.each = each;
-        found
+        status
     }
 }
 

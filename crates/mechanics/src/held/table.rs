@@ -53,7 +53,7 @@ impl HeldTable {
 pub(crate) struct HeldValues {
     table: Arc<HeldTable>,
     source: Option<Runner>,
-    found: Vec<f64>,
+    values: Vec<f64>,
 }
 
 #[derive(Clone)]
@@ -71,7 +71,7 @@ impl HeldValues {
             }
             Some(Source::Repeated(repetition)) => Some(Runner::Repeated(repetition.evaluator(parameters)?)),
         };
-        Ok(HeldValues { table: table.clone(), source, found: vec![0.0; table.computed.len() * LANES] })
+        Ok(HeldValues { table: table.clone(), source, values: vec![0.0; table.computed.len() * LANES] })
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -103,14 +103,14 @@ impl HeldValues {
         let Some(runner) = &mut self.source else { return Ok(()) };
         for first in (0..width).step_by(LANES) {
             let lanes = LANES.min(width);
-            let (t, found) = (&t[first..][..lanes], &mut self.found[..self.table.computed.len() * lanes]);
+            let (t, values) = (&t[first..][..lanes], &mut self.values[..self.table.computed.len() * lanes]);
             match runner {
-                Runner::Whole(evaluator) if lanes == 1 => evaluator.eval(t, found).map_err(wrong_length)?,
-                Runner::Whole(evaluator) => evaluator.eval_lanes(t, found).map_err(wrong_length)?,
-                Runner::Repeated(repeated) => repeated.eval(lanes, t, found)?,
+                Runner::Whole(evaluator) if lanes == 1 => evaluator.eval(t, values).map_err(wrong_length)?,
+                Runner::Whole(evaluator) => evaluator.eval_lanes(t, values).map_err(wrong_length)?,
+                Runner::Repeated(repeated) => repeated.eval(lanes, t, values)?,
             }
-            for (&place, found) in self.table.computed.iter().zip(found.chunks_exact(lanes)) {
-                rows[place as usize * width + first..][..lanes].copy_from_slice(found);
+            for (&place, values) in self.table.computed.iter().zip(values.chunks_exact(lanes)) {
+                rows[place as usize * width + first..][..lanes].copy_from_slice(values);
             }
         }
         Ok(())

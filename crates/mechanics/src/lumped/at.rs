@@ -76,12 +76,12 @@ impl At<'_> {
             let Some(coupling) = &block.coupling else { continue };
             for lane in 0..width {
                 let (unit, x) = (self.unit(number)[lane], |place: usize| x[place * width + lane]);
-                let (found, factor) = match way {
+                let (values, factor) = match way {
                     Way::There => (Ok(memory.product(coupling, &block.moving, x)), unit),
                     Way::Back => (memory.solve(coupling, &block.moving, x), 1.0 / unit),
                 };
-                match found {
-                    Ok(found) => block.moving.iter().zip(found).for_each(|(c, x)| {
+                match values {
+                    Ok(values) => block.moving.iter().zip(values).for_each(|(c, x)| {
                         out[c.place as usize * width + lane] = x * factor;
                     }),
                     Err(failure) => {
@@ -196,14 +196,14 @@ impl At<'_> {
     }
 
     /// Sets all positions: those of nodes are coordinates.
-    pub(super) fn fill_positions(&self, found: &[f64], out: &mut [f64]) {
+    pub(super) fn fill_positions(&self, formula_positions: &[f64], out: &mut [f64]) {
         let (width, n) = (self.width, self.system.degrees);
         let all = n + self.system.held_count;
         for (row, &source) in out.chunks_exact_mut(width).zip(&*self.system.positions) {
             let (list, place) = match source as usize {
                 place if place < n => (self.q, place),
                 place if place < all => (self.places, place - n),
-                place => (found, place - all),
+                place => (formula_positions, place - all),
             };
             row.copy_from_slice(&list[place * width..][..width]);
         }

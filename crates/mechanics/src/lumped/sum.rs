@@ -63,8 +63,8 @@ pub(super) struct Driven {
     pub(super) block: usize,
 }
 
-/// What is known of formulas beside nodes.
-pub(crate) struct Beside<'a> {
+/// How much of each output comes from formulas, and not from nodes.
+pub(crate) struct FormulaLayout<'a> {
     pub(crate) held: usize,
     pub(crate) shares: usize,
     /// The places of energies among the shares, by name.
@@ -76,7 +76,7 @@ pub(crate) struct Beside<'a> {
 impl SystemLumped {
     pub(crate) fn new<'g>(
         nodes: &LumpedNodes<'g>,
-        beside: &Beside<'_>,
+        layout: &FormulaLayout<'_>,
         held_values: &[Expr<'g>],
         time: Expr<'g>,
         parameters: &[Expr<'g>],
@@ -101,7 +101,7 @@ impl SystemLumped {
         let table = |values: &[Expr<'g>]| HeldTable::new(values, time, parameters).map(Arc::new);
         let any_held = nodes.blocks.iter().any(|block| !block.held.is_empty());
         let block = |block: &LumpedBlock<'g>| {
-            let [kinetic, weight] = (beside.share)(&block.name);
+            let [kinetic, weight] = (layout.share)(&block.name);
             let kinetic = kinetic.unwrap_or_else(|| unreachable!("nodes have a kinetic energy"));
             let (moving, held) = (block.moving.clone(), block.held.clone());
             let unit = block.unit.map(|unit| unit.id());
@@ -112,7 +112,7 @@ impl SystemLumped {
             formula: nodes.formula.clone(),
             formula_held: nodes.formula_held.clone(),
             degrees: nodes.coordinates.len(),
-            held_count: beside.held,
+            held_count: layout.held,
             blocks: nodes.blocks.iter().map(block).collect(),
             kernel,
             gravity: nodes.gravity.len(),
@@ -120,10 +120,10 @@ impl SystemLumped {
             driven,
             held: if any_held { Some(table(held_values)?) } else { None },
             positions: nodes.positions.clone(),
-            formula_positions: beside.positions,
-            shares: beside.shares,
+            formula_positions: layout.positions,
+            shares: layout.shares,
             damped: nodes.is_damped(),
-            formula_masses: beside.masses,
+            formula_masses: layout.masses,
         })
     }
 
@@ -272,7 +272,7 @@ pub(crate) struct LumpedSum {
     pushed: Vec<f64>,
     /// The states that formulas read, and what they give.
     pub(crate) states: Vec<f64>,
-    pub(crate) found: Vec<f64>,
+    pub(crate) formula_values: Vec<f64>,
 }
 
 impl LumpedSum {
@@ -293,7 +293,7 @@ impl LumpedSum {
             moved: Vec::new(),
             pushed: Vec::new(),
             states: Vec::new(),
-            found: Vec::new(),
+            formula_values: Vec::new(),
         })
     }
 
@@ -340,14 +340,14 @@ impl LumpedSum {
     pub(crate) fn scatter(&self, quantity: Quantity, len: usize, width: usize, out: &mut [f64]) {
         let system = &self.system;
         let (n, core) = (system.degrees, &*system.formula);
-        let mut found = self.found[..len].chunks_exact(width);
+        let mut formula_values = self.formula_values[..len].chunks_exact(width);
         let mut next = |out: &mut [f64], row: usize| {
-            if let Some(found) = found.next() {
-                out[row * width..][..width].copy_from_slice(found);
+            if let Some(row_values) = formula_values.next() {
+                out[row * width..][..width].copy_from_slice(row_values);
             }
         };
         match system.kind(quantity) {
-            Kind::Whole => out.copy_from_slice(&self.found[..out.len()]),
+            Kind::Whole => out.copy_from_slice(&self.formula_values[..out.len()]),
             Kind::Rows(lists) => {
                 out.fill(0.0);
                 for list in 0..lists {
@@ -516,7 +516,7 @@ impl LumpedSum {
                     }
                 }
             }
-            Quantity::Positions => at.fill_positions(&self.found, out),
+            Quantity::Positions => at.fill_positions(&self.formula_values, out),
             Quantity::Reactions => at.add_reactions(out),
             // What nodes are not in, or what is asked for by parameters alone.
             Quantity::ExcessSlopes

@@ -106,9 +106,9 @@ impl Dynamics {
             }
         };
         let mut reverse = reverse.evaluator(&parameters).map_err(wrong_length)?;
-        let mut found = vec![0.0; reads.len() + parameters.len()];
-        reverse.eval(&inputs, &mut found).map_err(wrong_length)?;
-        let (by_reads, by_parameters) = found.split_at(reads.len());
+        let mut gradient = vec![0.0; reads.len() + parameters.len()];
+        reverse.eval(&inputs, &mut gradient).map_err(wrong_length)?;
+        let (by_reads, by_parameters) = gradient.split_at(reads.len());
         slopes.parameters.copy_from_slice(by_parameters);
         let mut weights = vec![0.0; half];
         for (read, &slope) in reads.iter().zip(by_reads) {

@@ -269,7 +269,7 @@ impl Dynamics {
         let n = half / width;
         let mut masses = vec![0.0; n * n * width];
         self.mass_matrix(t, z, &mut masses)?;
-        let mut found = sides.to_vec();
+        let mut solution = sides.to_vec();
         let (mut matrix, mut side) = (vec![0.0; n * n], vec![0.0; n]);
         for (lane, &t) in t.iter().enumerate().take(LANES) {
             (0..n * n).for_each(|k| matrix[k] = masses[k * width + lane]);
@@ -278,9 +278,9 @@ impl Dynamics {
                 let coordinate = self.system().state_name(0);
                 return Err(EvalError::SingularMass { t, lane, coordinate });
             }
-            (0..n).for_each(|i| found[i * width + lane] = side[i]);
+            (0..n).for_each(|i| solution[i * width + lane] = side[i]);
         }
-        Ok(found)
+        Ok(solution)
     }
 }
 

@@ -141,9 +141,9 @@ impl Dynamics {
             _ => evaluator.eval_lanes(inputs, outputs),
         };
         evaluated.map_err(wrong_length)?;
-        let (found, by_parameters) = outputs.split_at(read);
-        add(state, &found[..block.len()]);
-        if let Some((by_time, by_inputs)) = found[block.len()..].split_at_checked(width) {
+        let (terms, by_parameters) = outputs.split_at(read);
+        add(state, &terms[..block.len()]);
+        if let Some((by_time, by_inputs)) = terms[block.len()..].split_at_checked(width) {
             add(&mut sums.time, by_time);
             add(&mut sums.inputs, by_inputs);
         }

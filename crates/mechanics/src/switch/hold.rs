@@ -40,7 +40,7 @@ pub(crate) fn hold<'g>(
         mixes: false,
         conditions: FxHashMap::default(),
         images: FxHashMap::default(),
-        found: Vec::new(),
+        candidates: Vec::new(),
         places: FxHashMap::default(),
     };
     let drift = plans.iter().find(|(quantity, ..)| *quantity == Quantity::Drift);
@@ -58,12 +58,12 @@ pub(crate) fn hold<'g>(
             }
         }
     }
-    if holder.found.is_empty() {
+    if holder.candidates.is_empty() {
         return None;
     }
     let slide = |k: usize| graph.symbol(&format!("slide {k}"));
-    let slides: Vec<_> = (0..holder.found.len()).map(slide).collect();
-    let functions: Vec<_> = holder.found.iter().map(|found| found.function).collect();
+    let slides: Vec<_> = (0..holder.candidates.len()).map(slide).collect();
+    let functions: Vec<_> = holder.candidates.iter().map(|candidate| candidate.function).collect();
     let in_phase_space = drift.is_some() || velocities.is_empty();
     let space = if in_phase_space { Space::Phase } else { Space::Configuration };
     let outputs =
@@ -73,7 +73,7 @@ pub(crate) fn hold<'g>(
         Some(rates) => {
             let states = [coordinates, momenta].concat();
             let rates = holder.mixed(&rates);
-            controls(graph, &holder.found, &slides, &states, time, &rates)
+            controls(graph, &holder.candidates, &slides, &states, time, &rates)
         }
         None => vec![None; functions.len()],
     };
@@ -83,11 +83,11 @@ pub(crate) fn hold<'g>(
         None => Vec::new(),
     };
     let mut signs = [Substitution::new(graph), Substitution::new(graph)];
-    for (found, control) in holder.found.iter_mut().zip(&controls) {
-        found.switch.slides = control.is_some();
+    for (candidate, control) in holder.candidates.iter_mut().zip(&controls) {
+        candidate.switch.slides = control.is_some();
         if let Some(control) = control {
-            signs[0].replace(found.branch, *control);
-            signs[1].replace(found.branch, control.substitute(&by_velocities));
+            signs[0].replace(candidate.branch, *control);
+            signs[1].replace(candidate.branch, control.substitute(&by_velocities));
         }
     }
     for (quantity, space, outputs) in &mut held {
@@ -98,8 +98,8 @@ pub(crate) fn hold<'g>(
     let zero = graph.number(0.0);
     let rows = signs[0].apply(&functions).into_iter().chain(controls.iter().map(|c| c.unwrap_or(zero)));
     held.push((Quantity::SwitchingFunctions, space, rows.collect()));
-    let branches = holder.found.iter().map(|found| found.branch).chain(slides).collect();
-    let switches = holder.found.into_iter().map(|found| found.switch).collect();
+    let branches = holder.candidates.iter().map(|candidate| candidate.branch).chain(slides).collect();
+    let switches = holder.candidates.into_iter().map(|candidate| candidate.switch).collect();
     Some(Held { plans: held, branches, switches })
 }
 
@@ -115,7 +115,7 @@ struct Holder<'g> {
     meanings: Vec<(Expr<'g>, Expr<'g>)>,
     /// What nodes become that change.
     images: FxHashMap<Id, Expr<'g>>,
-    found: Vec<Found<'g>>,
+    candidates: Vec<Candidate<'g>>,
     /// Comparisons on fixed branches.
     conditions: FxHashMap<Id, Expr<'g>>,
     /// Whether `select` is a mixture of its pieces, whatever its condition.
@@ -126,13 +126,13 @@ struct Holder<'g> {
     places: FxHashMap<(Id, SwitchKind), usize>,
 }
 
-pub(super) struct Found<'g> {
+pub(super) struct Candidate<'g> {
     pub(super) function: Expr<'g>,
     pub(super) branch: Expr<'g>,
     switch: Switch,
 }
 
-impl Found<'_> {
+impl Candidate<'_> {
     /// Whether a motion could slide on its border, as far as that does not depend on the rates.
     pub(super) fn may_slide(&self) -> bool {
         let Switch { kind, of_time, nested, .. } = self.switch;
@@ -225,7 +225,7 @@ impl<'g> Holder<'g> {
     fn side(&mut self, function: Expr<'g>) -> Option<Expr<'g>> {
         let mirrored = self.velocities.apply(&[-function])[0].id();
         match self.places.get(&(mirrored, SwitchKind::Side)) {
-            Some(&place) => Some(-self.found[place].branch),
+            Some(&place) => Some(-self.candidates[place].branch),
             None => self.switch(function, SwitchKind::Side),
         }
     }
@@ -233,7 +233,7 @@ impl<'g> Holder<'g> {
     fn switch(&mut self, function: Expr<'g>, kind: SwitchKind) -> Option<Expr<'g>> {
         let function = self.velocities.apply(&[function])[0];
         if let Some(&place) = self.places.get(&(function.id(), kind)) {
-            return Some(self.found[place].branch);
+            return Some(self.candidates[place].branch);
         }
         if self.all_found {
             return None;
@@ -241,7 +241,7 @@ impl<'g> Holder<'g> {
         let (mut changes, mut of_time, mut nested) = (false, true, false);
         for symbol in symbols_of(&[function]) {
             match self.branches.get(&symbol.id()) {
-                Some(&place) => (nested, of_time) = (true, of_time && self.found[place].switch.of_time),
+                Some(&place) => (nested, of_time) = (true, of_time && self.candidates[place].switch.of_time),
                 None if self.constants.contains(&symbol.id()) => {}
                 None => (changes, of_time) = (true, of_time && symbol == self.time),
             }
@@ -249,7 +249,7 @@ impl<'g> Holder<'g> {
         if !changes || kind == SwitchKind::Side && excludes_zero(function) {
             return None;
         }
-        let place = self.found.len();
+        let place = self.candidates.len();
         // No text can name it.
         let branch = self.graph.symbol(&format!("branch {place}"));
         self.places.insert((function.id(), kind), place);
@@ -263,7 +263,7 @@ impl<'g> Holder<'g> {
         };
         self.meanings.push((branch, rounded));
         let switch = Switch { what: what.to_string(), kind, of_time, affine, nested, slides: false };
-        self.found.push(Found { function, branch, switch });
+        self.candidates.push(Candidate { function, branch, switch });
         Some(branch)
     }
 }

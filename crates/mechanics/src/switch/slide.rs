@@ -7,7 +7,7 @@
 //!
 //! Where a motion slides on g_k = 0, σ_k is what makes this vanish; else it is the branch. It slides as long as σ_k stays between −1 and 1.
 
-use super::hold::Found;
+use super::hold::Candidate;
 use crate::equations::symbols_of;
 use leastaction_expr::{Direction, Expr, Graph, jacobian};
 use rustc_hash::FxHashMap;
@@ -18,18 +18,18 @@ const MOST: usize = 4;
 /// What the sign of each switch is in the rates: its branch, or what keeps the motion on the border where `slides[k]` is not 0; nothing for switches on which no motion slides.
 pub(super) fn controls<'g>(
     graph: &'g Graph,
-    found: &[Found<'g>],
+    switches: &[Candidate<'g>],
     slides: &[Expr<'g>],
     states: &[Expr<'g>],
     time: Expr<'g>,
     rates: &[Expr<'g>],
 ) -> Vec<Option<Expr<'g>>> {
-    let mut controls = vec![None; found.len()];
-    let candidates: Vec<usize> = (0..found.len()).filter(|&k| found[k].may_slide()).collect();
+    let mut controls = vec![None; switches.len()];
+    let candidates: Vec<usize> = (0..switches.len()).filter(|&k| switches[k].may_slide()).collect();
     let moving = states.iter().copied().zip(rates.iter().copied());
     let direction = Direction::new(graph, moving.chain([(time, graph.number(1.0))]));
-    let functions: Vec<_> = candidates.iter().map(|&k| found[k].function).collect();
-    let signs: Vec<_> = candidates.iter().map(|&k| found[k].branch).collect();
+    let functions: Vec<_> = candidates.iter().map(|&k| switches[k].function).collect();
+    let signs: Vec<_> = candidates.iter().map(|&k| switches[k].branch).collect();
     let drifts = direction.derivatives(&functions);
     let matrix: FxHashMap<(usize, usize), Expr<'g>> =
         jacobian(&drifts, &signs).into_iter().map(|entry| ((entry.row, entry.column), entry.value)).collect();
@@ -70,7 +70,7 @@ pub(super) fn controls<'g>(
             let rest = drifts[row].substitute(&none);
             let others = (0..signs.len()).filter(|j| !group.contains(j));
             let others = graph.sum(others.filter_map(|j| Some(*matrix.get(&(row, j))? * signs[j])));
-            (group.iter().map(entry).collect::<Vec<_>>(), slide.select(-(rest + others), found[k].branch))
+            (group.iter().map(entry).collect::<Vec<_>>(), slide.select(-(rest + others), switches[k].branch))
         });
         for (&row, control) in group.iter().zip(solve(rows.collect())) {
             controls[candidates[row]] = Some(control);
@@ -90,14 +90,14 @@ fn solve<'g>(mut rows: Vec<(Vec<Expr<'g>>, Expr<'g>)>) -> Vec<Expr<'g>> {
             *value -= factor * right;
         }
     }
-    let mut found: Vec<Expr<'g>> = rows.iter().map(|(_, right)| *right).collect();
+    let mut solution: Vec<Expr<'g>> = rows.iter().map(|(_, right)| *right).collect();
     for i in (0..n).rev() {
         for j in i + 1..n {
-            let known = rows[i].0[j] * found[j];
-            found[i] -= known;
+            let known = rows[i].0[j] * solution[j];
+            solution[i] -= known;
         }
         let pivot = rows[i].0[i];
-        found[i] /= pivot;
+        solution[i] /= pivot;
     }
-    found
+    solution
 }

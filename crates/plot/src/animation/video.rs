@@ -137,9 +137,9 @@ mod tests {
         let folder = folder("names", "cat > /dev/null\necho \"$last\" > \"$last\"\n");
         let (result, ..) = saved_as(&folder, Path::new("http:film.mp4"));
         result.expect("a video");
-        let told = fs::read_to_string("http:film.mp4").expect("the film");
+        let written = fs::read_to_string("http:film.mp4").expect("the film");
         fs::remove_file("http:film.mp4").expect("gone");
-        assert!(told.starts_with('/') && told.trim_end().ends_with(".part"), "{told}");
+        assert!(written.starts_with('/') && written.trim_end().ends_with(".part"), "{written}");
         fs::remove_dir_all(folder).expect("gone");
     }
 

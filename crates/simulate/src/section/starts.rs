@@ -105,7 +105,7 @@ pub(super) fn starts(
         _ => {}
     }
     let system = problem.dynamics.system().clone();
-    let (mut found, mut lost) = (Vec::new(), Vec::new());
+    let (mut orbits, mut lost) = (Vec::new(), Vec::new());
     let stated = problem.all_values();
     for orbit in 0..plan.orbits {
         let (mut values, mut name) = (stated.clone(), String::new());
@@ -116,7 +116,7 @@ pub(super) fn starts(
         }
         let Some(level) = level else {
             let state = start(&mut problem.dynamics, &values).map_err(PrepareError::usage)?;
-            found.push(Orbit { name, state });
+            orbits.push(Orbit { name, state });
             continue;
         };
         let names = [system.coordinates(), system.velocities(), system.momenta()];
@@ -126,11 +126,11 @@ pub(super) fn starts(
             start(&mut problem.dynamics, &values).map_err(PrepareError::usage)?;
         }
         match level.start(&mut problem.dynamics, &values) {
-            Ok(state) => found.push(Orbit { name, state }),
+            Ok(state) => orbits.push(Orbit { name, state }),
             Err(error) => lost.push(LostOrbit { name, why: Lost::Start(error) }),
         }
     }
-    Ok((found, lost))
+    Ok((orbits, lost))
 }
 
 /// Sets a value of an initial condition in the place of what was there. Momenta and velocities do not go together.

@@ -141,8 +141,8 @@ impl Grid {
     /// A cell and those beside it, by number.
     fn around(&self, cell: [usize; 3]) -> impl Iterator<Item = usize> {
         let range = move |axis: usize| cell[axis].saturating_sub(1)..(cell[axis] + 2).min(self.counts[axis]);
-        let beside = range(0).flat_map(move |x| range(1).map(move |y| (x, y)));
-        beside.flat_map(move |(x, y)| range(2).map(move |z| self.number([x, y, z])))
+        let columns = range(0).flat_map(move |x| range(1).map(move |y| (x, y)));
+        columns.flat_map(move |(x, y)| range(2).map(move |z| self.number([x, y, z])))
     }
 }
 
@@ -182,12 +182,12 @@ mod tests {
         let mut random = Random::new(3);
         let mut now = points(400, [3.0; 3], &mut random);
         let mut list = NearList::default();
-        let mut made = 0;
+        let mut updates = 0;
         for _ in 0..200 {
             now.as_flattened_mut().iter_mut().for_each(|x| *x += random.between(-0.01, 0.011));
             let before = list.then.clone();
             assert!(list.update(&now, 1.0));
-            made += usize::from(list.then != before);
+            updates += usize::from(list.then != before);
             let near = |i: usize| {
                 (i + 1..400)
                     .filter(|&j| square(&now[i], &now[j]) < 1.0)
@@ -196,7 +196,7 @@ mod tests {
             };
             assert!((0..400).flat_map(near).all(|pair| list.pairs().binary_search(&pair).is_ok()));
         }
-        assert!((5..100).contains(&made), "{made}");
+        assert!((5..100).contains(&updates), "{updates}");
         now[17][1] = f64::NAN;
         assert!(!list.update(&now, 1.0) && !list.update(&[[0.0; 3]], f64::NAN));
     }

@@ -113,11 +113,11 @@ impl Loops for Stream<'_> {
                 let computed = &mut results[..outputs * LANES * count];
                 evaluator.eval_lanes(gathered[..inputs * count].as_flattened(), computed)?;
                 let (computed, _) = computed.as_chunks_mut::<LANES>();
-                for (found, block) in computed.chunks_exact_mut(outputs).zip(from..) {
+                for (results, block) in computed.chunks_exact_mut(outputs).zip(from..) {
                     if i >= block * LANES || (block + 1) * LANES > nodes {
-                        found.iter_mut().for_each(|row| *row = masked(row, i, block, nodes));
+                        results.iter_mut().for_each(|row| *row = masked(row, i, block, nodes));
                     }
-                    match *found {
+                    match *results {
                         [row] => add(&mut total, &row),
                         [x, y, z] => {
                             for (axis, row) in [x, y, z].iter().enumerate() {
@@ -126,8 +126,9 @@ impl Loops for Stream<'_> {
                             }
                         }
                         _ => {
-                            (0..3).for_each(|axis| add(&mut mine[axis], &found[axis]));
-                            (0..3).for_each(|axis| add(&mut added[axis * blocks + block], &found[3 + axis]));
+                            (0..3).for_each(|axis| add(&mut mine[axis], &results[axis]));
+                            (0..3)
+                                .for_each(|axis| add(&mut added[axis * blocks + block], &results[3 + axis]));
                         }
                     }
                 }

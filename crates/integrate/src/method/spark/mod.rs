@@ -528,15 +528,15 @@ fn check_met(
         let q = at[..at.len() / 2].iter().skip(lane).step_by(width);
         let size = q.fold(lengths[lane], |m, q| m.max(q.abs()));
         let each = || values.iter().skip(lane).step_by(width).enumerate();
-        let met = |(k, value): (usize, &f64)| value.abs() <= MET * end.steepness(k, lane) * size;
-        if !each().all(met) {
+        let is_met = |(k, value): (usize, &f64)| value.abs() <= MET * end.steepness(k, lane) * size;
+        if !each().all(is_met) {
             if end.rank(lane) == values.len() / width {
                 let off = |(k, value): (usize, &f64)| value.abs() / (end.steepness(k, lane) * size);
                 let residual = each().map(off).fold(0.0, f64::max);
                 return Err(StepError::NoConvergence { t: interval.t[lane], lane, residual, iterations });
             }
             let names = motion.system().constraints();
-            let unmet = each().filter(|&each| !met(each)).map(|(k, value)| (names[k].0.clone(), *value));
+            let unmet = each().filter(|&each| !is_met(each)).map(|(k, value)| (names[k].0.clone(), *value));
             let constraints = unmet.collect();
             return Err(ProjectionError::Unmet { t: times[lane], lane, constraints }.into());
         }

@@ -79,11 +79,11 @@ impl RunLoop<'_> {
             here.planned = h;
         }
         // What is left of the length is finer than the time; some tries lead as near as the numbers allow.
-        let met = (length - h).abs() <= 0.5 * f64::EPSILON * h.abs()
+        let at_border = (length - h).abs() <= 0.5 * f64::EPSILON * h.abs()
             || (length - h).abs() <= rounding && tries >= ENOUGH;
-        if met || tries >= TRIES {
+        if at_border || tries >= TRIES {
             // Where polynomials of shorter steps do not lead to the same border, it is passed, and seen behind the step.
-            here.at_border = met || landing.is_some();
+            here.at_border = at_border || landing.is_some();
             here.landing = here.at_border.then_some((border, h));
             return Ok(());
         }

@@ -405,9 +405,9 @@ impl RunLoop<'_> {
             None => {}
         }
         // What depends on other branches may have jumped over its own border.
-        let (met, t) = (border.map(|border| border.row % count), self.t);
+        let (passed, t) = (border.map(|border| border.row % count), self.t);
         if self.switching.as_ref().is_some_and(|s| s.switches.iter().any(|switch| switch.nested)) {
-            self.find_branches(lane, t, |k, switch| switch.nested && !switch.of_time && Some(k) != met)?;
+            self.find_branches(lane, t, |k, switch| switch.nested && !switch.of_time && Some(k) != passed)?;
         }
         Ok(())
     }

@@ -42,13 +42,13 @@ fn fitted(text: &str, data: Recording, free: &[&str]) -> Fit {
 }
 
 #[test]
-fn what_cannot_be_told_apart_is_named() {
+fn parameters_that_data_do_not_determine_are_named() {
     let (times, angles) = truth("th");
     // The mass of a pendulum without friction changes nothing; with friction, only c/m is told.
     let found = fitted(PENDULUM, Recording::new("swing", times.clone()).with("th", angles.clone()), &[]);
-    let untold = found.undetermined.clone().unwrap();
+    let undetermined = found.undetermined.clone().unwrap();
     assert_eq!(
-        (untold.names, untold.told.unwrap()),
+        (undetermined.names, undetermined.combination.unwrap()),
         (vec!["c".to_owned(), "m".to_owned()], "c/m".to_owned())
     );
     assert!(!found.is_sound());
@@ -65,7 +65,7 @@ fn what_cannot_be_told_apart_is_named() {
     let times: Vec<f64> = (0..80).map(|i| f64::from(i) * 0.1).collect();
     let values: Vec<f64> = times.iter().map(|t| (1.3 * t).cos() + 1e-3 * (t * 77.0).sin()).collect();
     let found = fitted(text, Recording::new("spring", times).with("th", values), &[]);
-    assert_eq!(found.undetermined.unwrap().told.unwrap(), "k/m");
+    assert_eq!(found.undetermined.unwrap().combination.unwrap(), "k/m");
 }
 
 #[test]
@@ -152,15 +152,15 @@ fn a_model_that_lacks_something_is_doubted() {
     let mut wrong = angles.clone();
     wrong[40] += 1.0;
     let outlier = fitted(PENDULUM, Recording::new("swing", times.clone()).with("th", wrong), &["l", "c"]);
-    let told = outlier
+    let names_outlier = outlier
         .doubts
         .iter()
         .any(|doubt| matches!(doubt, Doubt::Outliers { count: 1, t, .. } if (t - 2.0).abs() < 1e-9));
-    assert!(told, "{:?}", outlier.doubts);
+    assert!(names_outlier, "{:?}", outlier.doubts);
     let small = fitted(PENDULUM, data().sigma(0.002), &["l", "c"]);
-    let told = small
+    let doubts_noise = small
         .doubts
         .iter()
         .any(|doubt| matches!(doubt, Doubt::Noise { ratio, .. } if (4.0..6.0).contains(ratio)));
-    assert!(told, "{:?}", small.doubts);
+    assert!(doubts_noise, "{:?}", small.doubts);
 }
