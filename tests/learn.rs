@@ -169,7 +169,7 @@ fn comparisons_are_written_and_gone_on_with() {
     prints(&folder, &words.replace("--models chnn", "--models chnn,neural-ode"));
     let kept =
         fs::metadata(folder.join("all/learned/1-Pendulum-chnn-0.safetensors")).unwrap().modified().unwrap();
-    assert_eq!(printed, kept);
+    assert_eq!(written, kept);
     for (words, reason) in [
         (words.replace("--steps 4", "--steps 5"), "another comparison"),
         (words.replace("1-Pendulum", "4-Pendulum"), "there are 1-Pendulum, 2-Pendulum"),
