@@ -29,7 +29,7 @@ extern crate self as leastaction;
 
 mod command;
 
-pub use command::command_line;
+pub use command::{command_line, fit_picture, fit_summary};
 
 // Each crate whole, under its own name.
 pub use leastaction_analyze as analyze;

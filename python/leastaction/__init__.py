@@ -31,6 +31,7 @@ from .expressions import (
     symbols,
     time,
 )
+from .fits import Channel, Estimate, Fit, Hint, fit
 from .interop import from_sympy, to_sympy
 from .model import Model
 from .rest import Equilibrium, Modes, equilibrium, modes
@@ -41,14 +42,18 @@ from .trajectory import Accuracy, Crossings, Picture, Trajectory
 __all__ = [
     "Accuracy",
     "Array",
+    "Channel",
     "Crossings",
     "Equations",
     "Equilibrium",
     "Error",
+    "Estimate",
     "Expr",
     "Finding",
+    "Fit",
     "Function",
     "Gradient",
+    "Hint",
     "Interrupted",
     "Method",
     "Model",
@@ -72,6 +77,7 @@ __all__ = [
     "equal",
     "equilibrium",
     "expr",
+    "fit",
     "from_sympy",
     "functions",
     "grad",

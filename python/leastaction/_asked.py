@@ -74,3 +74,11 @@ def shown(show: Any) -> list[tuple[str, str]]:
 
 #: Options of a run that have nothing to do with a system's own text.
 flag = truth
+
+
+def asked_of(system: Any, options: dict[str, Any], known: tuple[str, ...], what: str) -> dict[str, Any]:
+    """What is asked for of a system, of which only some options are known."""
+    for name in options:
+        if name not in known:
+            raise TypeError(f"{what} has no option `{name}`: choose from {', '.join(known)}")
+    return system._asked(**options)  # type: ignore[no-any-return]

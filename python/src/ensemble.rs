@@ -13,12 +13,6 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, mpsc};
-use std::time::Duration;
-
-/// Signals are looked for about so often.
-const GLANCE: Duration = Duration::from_millis(20);
 
 /// What is asked for besides: the dictionary that `python/leastaction/ensembles.py` makes.
 #[derive(FromPyObject)]
@@ -98,7 +92,6 @@ impl System {
             true => problem.with_common_samples(integrator, overrides).map_err(wrong)?,
             false => integrator,
         };
-        let stop = Arc::new(AtomicBool::new(false));
         let mut study = Study::new(integrator, problem.until)
             .beginning_at(problem.start.t)
             .sampling(&wanted.sample)
@@ -110,7 +103,7 @@ impl System {
             .seed(wanted.seed)
             .note("system", &self.source.name)
             .note("model", &self.source.text)
-            .stopped_by(Arc::clone(&stop));
+            .stopped_by(watcher.interrupted());
         for event in &overrides.events {
             study = study.note("expression", &format!("{}={}", event.name, event.expression));
         }
@@ -123,31 +116,11 @@ impl System {
         study = wanted.threads.into_iter().fold(study, Study::threads);
         study = wanted.keep.iter().fold(study, |study, directory| study.kept_in(directory));
         study.total().map_err(usage)?;
-        // Python is asked for signals on this thread, while others work.
-        let (tell, hear) = mpsc::channel::<Progress>();
-        let ran = std::thread::scope(|scope| {
-            let (study, dynamics) = (&study, &problem.dynamics);
-            let running = scope.spawn(move || {
-                study.run(dynamics, |progress| {
-                    // Nobody listens any more once it was interrupted.
-                    let _ = tell.send(*progress);
-                })
-            });
-            let (mut fraction, mut place) = (0.0, String::new());
-            loop {
-                match hear.recv_timeout(GLANCE) {
-                    Ok(progress) => {
-                        fraction = progress.done as f64 / progress.total.max(1) as f64;
-                        place = format!("{} of {}", progress.done, progress.total);
-                    }
-                    Err(mpsc::RecvTimeoutError::Timeout) => {}
-                    Err(mpsc::RecvTimeoutError::Disconnected) => break,
-                }
-                if watcher.tell(fraction, || place.clone()).is_break() {
-                    stop.store(true, Ordering::Relaxed);
-                }
-            }
-            running.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        let ran = watcher.beside(|tell| {
+            study.run(&problem.dynamics, |Progress { done, total, .. }| {
+                // Nobody listens any more once it was interrupted.
+                _ = tell.send((*done as f64 / (*total).max(1) as f64, format!("{done} of {total}")));
+            })
         });
         ran.map_err(|error| match error {
             StudyError::Run(error) => failed(error),

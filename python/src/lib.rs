@@ -15,6 +15,7 @@ mod asked;
 mod ensemble;
 mod error;
 mod expr;
+mod fit;
 mod function;
 mod query;
 mod rest;
@@ -34,6 +35,8 @@ mod _native {
     use crate::ensemble::{ensemble, merge};
     #[pymodule_export]
     use crate::expr::{Expr, apply, definitions, expression, functions, jacobian, walk};
+    #[pymodule_export]
+    use crate::fit::{Fit, fit};
     #[pymodule_export]
     use crate::function::Function;
     #[pymodule_export]

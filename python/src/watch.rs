@@ -3,12 +3,15 @@
 use leastaction::Moment;
 use pyo3::prelude::*;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 /// Python is asked for signals about so often.
 const GLANCE: Duration = Duration::from_millis(20);
+
+/// Takes which part is done, and where that is.
+pub(crate) type Told = mpsc::Sender<(f64, String)>;
 
 /// Looks for signals, and tells how far things are.
 pub(crate) struct Watcher {
@@ -37,6 +40,25 @@ impl Watcher {
     /// What a signal, or the function that is told of progress, raised.
     pub(crate) fn raised(self) -> Option<PyErr> {
         self.raised
+    }
+
+    /// Does something on another thread, while Python is asked for signals on this one. It tells which part is done and where that is, and looks whether it is
+    /// [interrupted](Watcher::interrupted).
+    pub(crate) fn beside<T: Send>(&mut self, work: impl FnOnce(&Told) -> T + Send) -> T {
+        let (tell, hear) = mpsc::channel();
+        std::thread::scope(|scope| {
+            let running = scope.spawn(move || work(&tell));
+            let (mut fraction, mut place) = (0.0, String::new());
+            loop {
+                match hear.recv_timeout(GLANCE) {
+                    Ok(told) => (fraction, place) = told,
+                    Err(mpsc::RecvTimeoutError::Timeout) => {}
+                    Err(mpsc::RecvTimeoutError::Disconnected) => break,
+                }
+                _ = self.tell(fraction, || place.clone());
+            }
+            running.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
     }
 
     /// Looks at a step. The clock is looked at only now and then.

@@ -27,6 +27,8 @@ mod summary;
 mod sweep;
 mod watch;
 
+pub use fit::{picture as fit_picture, summary as fit_summary};
+
 use clap::{Parser, Subcommand};
 use progress::Interruption;
 use std::ffi::OsString;

@@ -124,6 +124,17 @@ impl Fit {
         self.undetermined.is_none() && !self.doubts.iter().any(Doubt::is_grave)
     }
 
+    /// Why the estimates are not to be used; nothing if they are sound.
+    #[must_use]
+    pub fn faults(&self) -> Vec<String> {
+        let untold = self.undetermined.iter().map(ToString::to_string);
+        let grave = self.doubts.iter().filter(|doubt| doubt.is_grave()).map(|doubt| {
+            let hints: Vec<String> = self.hints.iter().map(|hint| format!("\nhint: {hint}")).collect();
+            format!("{doubt}{}", hints.concat())
+        });
+        untold.chain(grave).collect()
+    }
+
     /// The estimate of a parameter.
     #[must_use]
     pub fn parameter(&self, name: &str) -> Option<&Estimate> {

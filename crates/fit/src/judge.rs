@@ -434,6 +434,28 @@ pub enum Hint {
     },
 }
 
+impl Hint {
+    /// A word for it.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Hint::Unit { .. } => "unit",
+            Hint::Time { .. } => "time",
+            Hint::Late { .. } => "late",
+            Hint::Shifted { .. } => "shifted",
+        }
+    }
+
+    /// Its factor, or by how much times are off.
+    #[must_use]
+    pub fn value(&self) -> f64 {
+        match self {
+            Hint::Unit { factor, .. } | Hint::Time { factor, .. } => *factor,
+            Hint::Late { by, .. } | Hint::Shifted { by } => *by,
+        }
+    }
+}
+
 impl fmt::Display for Hint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

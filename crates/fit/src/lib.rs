@@ -42,12 +42,17 @@ mod judge;
 mod levenberg;
 mod misfit;
 mod plan;
+mod restated;
 mod search;
 mod shooting;
 
-pub use data::{Channel, Measure, Reading, ReadingError, Recording, RecordingError, Sheet, SheetError};
+pub use data::{
+    Channel, Measure, Reading, ReadingError, Recording, RecordingError, Sheet, SheetError, UnreadError,
+    recordings,
+};
 pub use error::FitError;
 pub use fitted::{Derivatives, Estimate, Fit, FittedChannel, FittedRecording, FittedTable};
 pub use fitting::{fit, fit_watched, measurable};
 pub use judge::{Doubt, Hint, Undetermined};
 pub use plan::{Free, FreeError, Plan};
+pub use restated::{Restated, RestatedError};

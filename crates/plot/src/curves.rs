@@ -56,6 +56,14 @@ impl Curves {
         self.figure()?.save(path)
     }
 
+    /// The plot as SVG.
+    ///
+    /// # Errors
+    /// [`PictureError`] if there is nothing to show.
+    pub fn svg(&self) -> Result<String, PictureError> {
+        self.figure()?.sheet().svg()
+    }
+
     fn figure(&self) -> Result<Figure, PictureError> {
         let charts = || self.columns.iter().flatten();
         let points = || charts().flat_map(|chart| &chart.curves).flat_map(|curve| &curve.points);

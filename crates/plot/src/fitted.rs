@@ -50,6 +50,14 @@ impl FittedPlot {
         self.figure()?.save(path)
     }
 
+    /// The plot as SVG.
+    ///
+    /// # Errors
+    /// [`PictureError`] if there is nothing to show.
+    pub fn svg(&self) -> Result<String, PictureError> {
+        self.figure()?.sheet().svg()
+    }
+
     fn figure(&self) -> Result<Figure, PictureError> {
         if self.curves.iter().all(|curve| curve.data.is_empty()) {
             return Err(PictureError::Empty);

@@ -1,6 +1,6 @@
 //! What a fit found, for machines.
 
-use leastaction::fit::{Derivatives, Fit, Hint};
+use leastaction::fit::{Derivatives, Fit};
 use leastaction::output::json::{list, number, object, text};
 use std::time::Duration;
 
@@ -52,13 +52,11 @@ pub(super) fn json(fit: &Fit, unused: &[String], wall: Duration) -> String {
         .iter()
         .map(|doubt| object([("code", text(doubt.code())), ("message", text(&doubt.to_string()))]));
     let hints = fit.hints.iter().map(|hint| {
-        let (code, value) = match hint {
-            Hint::Unit { factor, .. } => ("unit", factor),
-            Hint::Time { factor, .. } => ("time", factor),
-            Hint::Late { by, .. } => ("late", by),
-            Hint::Shifted { by } => ("shifted", by),
-        };
-        object([("code", text(code)), ("value", number(*value)), ("message", text(&hint.to_string()))])
+        object([
+            ("code", text(hint.code())),
+            ("value", number(hint.value())),
+            ("message", text(&hint.to_string())),
+        ])
     });
     let derivatives = match &fit.derivatives {
         Derivatives::Adjoint => text("adjoint"),

@@ -1,7 +1,6 @@
 //! `leastaction fit`: parameters and starts of a model from measured trajectories.
 
 mod json;
-mod model;
 mod report;
 
 use super::Failure;
@@ -13,14 +12,15 @@ use super::setting::Setting;
 use super::source::unprepared;
 use clap::Args;
 use leastaction::fit::{
-    Fit as Fitted, FitError, FittedChannel, Free, Measure, Plan, Reading, Recording, Sheet, SheetError,
-    fit_watched, measurable,
+    Fit as Fitted, FitError, FittedChannel, Free, Measure, Plan, Reading, ReadingError, Recording, Restated,
+    Sheet, SheetError, UnreadError, fit_watched, recordings,
 };
-use leastaction::output::{About, Format, check, check_apart, write};
+use leastaction::output::{About, Format, check, check_apart, replace, write};
 use leastaction::plot::{FittedCurve, FittedPlot};
 use leastaction::simulate::{Overrides, Source};
+use report::Besides;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 #[derive(Args)]
 #[command(
@@ -71,7 +71,7 @@ pub(crate) struct Fit {
     #[arg(long, value_name = "FILE", value_parser = plot_file)]
     plot: Vec<PathBuf>,
     /// Write the model with the fitted values to a file that ends in .motion
-    #[arg(long, value_name = "FILE", value_parser = model::motion_file)]
+    #[arg(long, value_name = "FILE", value_parser = motion_file)]
     write: Option<PathBuf>,
     /// Print a summary for machines: one JSON document
     #[arg(long, conflicts_with = "quiet")]
@@ -128,11 +128,9 @@ impl Fit {
         let text = match (self.quiet, self.json) {
             (true, _) => String::new(),
             (false, true) => json::json(&fit, &unused, wall),
-            (false, false) => {
-                report::report(&fit, &report::Besides { wall, unused: &unused, written: &written })
-            }
+            (false, false) => report::report(&fit, &Besides { wall, unused: &unused, written: &written }),
         };
-        errors.splice(0..0, report::faults(&fit));
+        errors.splice(0..0, fit.faults());
         match errors.is_empty() {
             true => Ok(text),
             false => Err(Failure::run(several(&errors)).saying(text)),
@@ -160,36 +158,24 @@ impl Fit {
     ) -> Result<(Vec<Recording>, Vec<String>), Failure> {
         let reading =
             Reading { time: self.time.clone(), measures: self.column.clone(), sigmas: self.sigma.clone() };
-        let (mut recordings, mut all_unused) = (Vec::new(), Vec::new());
-        for path in &self.data {
-            let sheet = Sheet::read(path).map_err(|error| match error {
-                SheetError::System { .. } => Failure::usage(error),
-                error => Failure::run(error),
-            })?;
-            let names: Vec<String> = sheet.columns.iter().map(|(name, _)| name.clone()).collect();
-            let measurable = measurable(source, &names, overrides);
-            let (known, coordinates) = measurable.map_err(|error| match &error {
-                FitError::Prepare(error) => unprepared(source, error),
-                error => Failure::usage(error),
-            })?;
-            let is_known =
-                |name: &str| names.iter().position(|other| other == name).is_some_and(|i| known[i]);
-            let (recording, unused) = reading.recording(&sheet, is_known, &coordinates).map_err(|error| {
-                let option = match &error {
-                    leastaction::fit::ReadingError::NoTime { .. } => " (--time)",
-                    leastaction::fit::ReadingError::Nothing { .. } => " (--column \"EXPR=COLUMN\")",
+        let sheets = self.data.iter().map(|path| Sheet::read(path)).collect::<Result<Vec<_>, _>>();
+        let sheets = sheets.map_err(|error| match error {
+            SheetError::System { .. } => Failure::usage(error),
+            error => Failure::run(error),
+        })?;
+        let span = [self.from.unwrap_or(f64::NEG_INFINITY), until];
+        recordings(source, &sheets, &reading, overrides, span).map_err(|error| match &error {
+            UnreadError::Fit(FitError::Prepare(error)) => unprepared(source, error),
+            UnreadError::Fit(error) => Failure::usage(error),
+            UnreadError::Reading(error) => {
+                let option = match error {
+                    ReadingError::NoTime { .. } => " (--time)",
+                    ReadingError::Nothing { .. } => " (--column \"EXPR=COLUMN\")",
                     _ => "",
                 };
                 Failure::usage(format!("{error}{option}"))
-            })?;
-            let kept = recording.between(self.from.unwrap_or(f64::NEG_INFINITY), until);
-            // What has no time is told by a check of all.
-            let whole = recording.times.iter().any(|t| t.is_nan());
-            recordings.push(if whole { recording } else { kept });
-            all_unused
-                .extend(unused.into_iter().filter(|name| !all_unused.contains(name)).collect::<Vec<_>>());
-        }
-        Ok((recordings, all_unused))
+            }
+        })
     }
 
     /// Writes what was asked for: which files were, and what went wrong.
@@ -217,14 +203,40 @@ impl Fit {
             note(path, picture(fit).save(path).map(|()| String::new()).map_err(|error| error.to_string()));
         }
         if let Some(path) = &self.write {
-            note(path, model::write(path, fit, source, overrides));
+            note(path, write_model(path, fit, source, overrides));
         }
         (written, errors)
     }
 }
 
-/// Data beside the fit.
-fn picture(fit: &Fitted) -> FittedPlot {
+/// What a fit found, for people, with the columns that were not used, and how long it took.
+#[must_use]
+pub fn summary(fit: &Fitted, unused: &[String], wall: Duration) -> String {
+    report::report(fit, &Besides { wall, unused, written: &[] })
+}
+
+/// Reads the name of a model's file.
+fn motion_file(name: &str) -> Result<PathBuf, String> {
+    match Path::new(name).extension() {
+        Some(end) if end == "motion" => Ok(PathBuf::from(name)),
+        _ => Err("the name should end in .motion".to_owned()),
+    }
+}
+
+/// Writes the model with fitted values. Gives what there is to say of it.
+fn write_model(path: &Path, fit: &Fitted, source: &Source, asked: &Overrides) -> Result<String, String> {
+    let restated = fit.restated(source, asked);
+    let (text, start) = restated.map_err(|why| format!("`{}` is not written: {why}", path.display()))?;
+    replace(path, |file| file.write_all(text.as_bytes())).map_err(|error| error.to_string())?;
+    Ok(match start {
+        Restated::Whole => String::new(),
+        other => format!(", {other}"),
+    })
+}
+
+/// Data beside the fit, as a plot.
+#[must_use]
+pub fn picture(fit: &Fitted) -> FittedPlot {
     let curve = |(c, channel): (usize, &FittedChannel)| {
         let (mut data, mut line, mut residuals) = (Vec::new(), Vec::new(), Vec::new());
         for recording in &fit.recordings {

@@ -2,7 +2,7 @@
 
 use super::super::source::title;
 use super::super::table;
-use leastaction::fit::{Derivatives, Doubt, Estimate, Fit};
+use leastaction::fit::{Derivatives, Estimate, Fit};
 use leastaction::integrate::{number, rounded};
 use std::time::Duration;
 
@@ -148,16 +148,6 @@ fn correlations(fit: &Fit) -> Option<String> {
     });
     let pairs_shown: Vec<String> = pairs_shown.collect();
     (!pairs_shown.is_empty()).then(|| pairs_shown.join(", "))
-}
-
-/// Why the estimates are not to be used.
-pub(super) fn faults(fit: &Fit) -> Vec<String> {
-    let untold = fit.undetermined.iter().map(ToString::to_string);
-    let grave = fit.doubts.iter().filter(|doubt| Doubt::is_grave(doubt)).map(|doubt| {
-        let hints: Vec<String> = fit.hints.iter().map(|hint| format!("\nhint: {hint}")).collect();
-        format!("{doubt}{}", hints.concat())
-    });
-    untold.chain(grave).collect()
 }
 
 fn several(count: usize, what: &str) -> String {

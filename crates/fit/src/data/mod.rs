@@ -4,6 +4,6 @@ mod reading;
 mod recording;
 mod sheet;
 
-pub use reading::{Measure, Reading, ReadingError};
+pub use reading::{Measure, Reading, ReadingError, UnreadError, recordings};
 pub use recording::{Channel, Recording, RecordingError};
 pub use sheet::{Sheet, SheetError};

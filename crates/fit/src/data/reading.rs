@@ -2,7 +2,10 @@
 
 use super::recording::{Channel, Recording};
 use super::sheet::Sheet;
+use crate::error::FitError;
+use crate::fitting::measurable;
 use leastaction_expr::{Graph, ParseError, nearest};
+use leastaction_simulate::{Overrides, Source};
 
 /// An expression of the model, and the formula in the columns of a file that gives its measured values.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -161,6 +164,42 @@ impl Reading {
         let unused = names().into_iter().filter(|name| !used.contains(name)).collect();
         Ok((recording, unused))
     }
+}
+
+/// Why files say nothing of a model.
+#[derive(Debug, thiserror::Error)]
+pub enum UnreadError {
+    /// The model cannot be prepared.
+    #[error(transparent)]
+    Fit(#[from] FitError),
+    /// Columns have no meaning.
+    #[error(transparent)]
+    Reading(#[from] ReadingError),
+}
+
+/// What files measure of a model from one time to another, and the columns that are not used.
+///
+/// # Errors
+/// [`UnreadError`] if the model is wrong, or columns have no meaning.
+pub fn recordings(
+    source: &Source,
+    sheets: &[Sheet],
+    reading: &Reading,
+    overrides: &Overrides,
+    [from, until]: [f64; 2],
+) -> Result<(Vec<Recording>, Vec<String>), UnreadError> {
+    let (mut recordings, mut all_unused) = (Vec::new(), Vec::new());
+    for sheet in sheets {
+        let names: Vec<String> = sheet.columns.iter().map(|(name, _)| name.clone()).collect();
+        let (known, coordinates) = measurable(source, &names, overrides)?;
+        let is_known = |name: &str| names.iter().position(|other| other == name).is_some_and(|i| known[i]);
+        let (recording, unused) = reading.recording(sheet, is_known, &coordinates)?;
+        // What has no time is told by a check of all.
+        let whole = recording.times.iter().any(|t| t.is_nan());
+        recordings.push(if whole { recording } else { recording.between(from, until) });
+        all_unused.extend(unused.into_iter().filter(|name| !all_unused.contains(name)).collect::<Vec<_>>());
+    }
+    Ok((recordings, all_unused))
 }
 
 /// What a formula gives in each row.
