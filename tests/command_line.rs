@@ -264,7 +264,7 @@ fn wrong_usage_is_2_and_says_what_to_do() {
         (&["run", "pendulum", "--size", "3"], "can be given a size"),
         (
             &["run", "n-pendulum", "--method", "verlet"],
-            "verlet does not reckon with constraints, which this system has: use rattle",
+            "verlet does not support constraints, which this system has: use rattle",
         ),
         (&["run", "coupled-chain", "--size", "0"], "cannot have 0 pieces: choose 1 to 1000"),
         (&["run"], "SYSTEM"),

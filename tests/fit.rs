@@ -126,8 +126,8 @@ fn numbers_that_mean_nothing_fail_and_say_why() {
     usage(&["air.motion", "--data", "degrees.csv", "--time", "clock"], "(--column \"EXPR=COLUMN\")");
     usage(&["air.motion", "--data", "swing.csv", "--free", "lenght"], "no parameter `lenght`");
     usage(&["air.motion", "--data", "swing.csv", "--free", "l=3..2"], "write the limits as NAME=LOW..HIGH");
-    usage(&["air.motion", "--data", "swing.csv", "--out", "swing.csv"], "it is read for this very result");
-    usage(&["air.motion", "--data", "swing.csv", "--write", "air.motion"], "it is read for this very result");
+    usage(&["air.motion", "--data", "swing.csv", "--out", "swing.csv"], "the command reads this file");
+    usage(&["air.motion", "--data", "swing.csv", "--write", "air.motion"], "the command reads this file");
     usage(&["air.motion", "--data", "swing.csv", "--until", "0.1"], "too few for");
     usage(&["air.motion", "--data", "swing.csv", "--column", "x=th"], "`x`");
     assert_eq!(fs::read_to_string(folder.join("swing.csv")).unwrap().lines().next(), Some("t,th"));

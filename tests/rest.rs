@@ -55,7 +55,7 @@ fn what_has_no_rest_is_told_why() {
         model("driven.motion", "coord x\nkinetic x'^2/2\npotential x^2/2\nforce x = sin(t)\nrun until 1\n");
     let cases: [(&[&str], i32, &str); 4] = [
         (&["equilibrium", &rolling], 2, "constraints of positions"),
-        (&["equilibrium", &driven], 1, "there is no rest"),
+        (&["equilibrium", &driven], 1, "there is no equilibrium"),
         (&["modes", "outer-solar-system"], 1, "falls without end"),
         (&["equilibrium", "pendulum", "--out", "rest.doc"], 2, "rest.doc"),
     ];

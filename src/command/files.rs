@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 /// The options.
 #[derive(Args)]
 pub(super) struct Files {
-    /// Take a sample every so much time [default: about 1000 samples, more for pictures]
+    /// Record a sample every DT units of time [default: about 1000 samples, more for pictures]
     #[arg(long, value_name = "DT", allow_hyphen_values = true, conflicts_with = "samples")]
     every: Option<f64>,
-    /// Take so many samples, besides the initial state
+    /// Record this number of samples, besides the initial state
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     samples: Option<u64>,
     /// Write the samples to a file, by its ending: .csv, .npz (NumPy), .parquet or .json, or .pvd for meshes (ParaView); may be repeated

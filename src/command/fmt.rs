@@ -15,7 +15,7 @@ pub(crate) struct Fmt {
     /// Files to format in place; `-` formats standard input to standard output
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
-    /// Change nothing, and fail if a file is not in its usual form
+    /// Change nothing, and fail if a file is not formatted
     #[arg(long)]
     check: bool,
 }
@@ -40,7 +40,7 @@ impl Fmt {
         match untidy.as_slice() {
             [] => Ok(out),
             files => Err(Failure::run(format!(
-                "not in the usual form: {}\nwrite it so by `leastaction fmt {}`",
+                "not formatted: {}\nformat it by `leastaction fmt {}`",
                 files.join(", "),
                 files.join(" ")
             ))),

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 #[command(
-    after_help = "The results have the bits of the same ensemble run as a whole. Directories of other ensembles, and gaps, are refused.\n\n\
+    after_help = "The results have the same bits as those of the ensemble in one run. Directories of other ensembles and missing shards are refused.\n\n\
                   Examples:\n  \
                   leastaction ensemble pendulum --count 1000 --sample \"th=uniform(-1,1)\" --keep part-1 --shard 1/2\n  \
                   leastaction ensemble pendulum --count 1000 --sample \"th=uniform(-1,1)\" --keep part-2 --shard 2/2\n  \

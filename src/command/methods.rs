@@ -8,7 +8,7 @@ use leastaction::{Card, Keeps, METHODS};
     after_help = "Examples:\n  leastaction methods\n  leastaction methods gauss4\n  leastaction methods | grep constraints"
 )]
 pub(crate) struct Methods {
-    /// The method to tell all about
+    /// The method to describe in full
     name: Option<String>,
 }
 

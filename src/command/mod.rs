@@ -98,7 +98,7 @@ pub(crate) enum Command {
     Modes(rest::Modes),
     /// Compare methods on a system: what they cost, and how well they do.
     Compare(compare::Compare),
-    /// Find parameters and starts with which a system moves as was measured.
+    /// Fit parameters and starts of a system to measurements.
     Fit(fit::Fit),
     /// Learn energies from data: make datasets, train networks, judge and run them.
     #[command(subcommand)]
@@ -112,13 +112,13 @@ pub(crate) enum Command {
     Show(show::Show),
     /// Print the equations of motion as text, LaTeX, Markdown or code.
     Equations(equations::Print),
-    /// List the integration methods, or tell all about one.
+    /// List the integration methods, or describe one in full.
     Methods(methods::Methods),
     /// Write a commented .motion file to start from.
     New(new::New),
     /// Find what is wrong with .motion files.
     Check(check::Check),
-    /// Write .motion files in their usual form.
+    /// Format .motion files.
     Fmt(fmt::Fmt),
     /// Print a script that completes commands in a shell.
     Completions(shell::Completions),

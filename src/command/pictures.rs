@@ -9,10 +9,10 @@ use leastaction::plot::{Animation, Choice, Energy, PictureError, Plot, Several, 
 use leastaction::simulate::Run;
 use std::path::{Path, PathBuf};
 
-/// A plot looks smooth with so many samples.
+/// A plot looks smooth with this number of samples.
 const SAMPLES: u64 = 4000;
 
-/// A picture of several runs shows so many quantities if nobody says which.
+/// A picture of several runs shows this number of quantities by default.
 const USUAL: usize = 4;
 
 /// The options.

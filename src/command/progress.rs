@@ -122,7 +122,7 @@ pub(super) struct Watcher {
     /// The signal that came last; 0 if none did.
     signal: Arc<AtomicUsize>,
     bar: Bar,
-    /// The clock is looked at every so many steps, and next after this one.
+    /// The clock is read only after some steps, and next after this one.
     stride: u64,
     next: u64,
     looked: Instant,

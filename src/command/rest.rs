@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 #[derive(Args)]
 #[command(
     after_help = "The search begins at the coordinates of the initial condition, and lowers the energy from there; constraints are kept. \
-                  Where forces balance already, it stays, and says whether the energy falls in some direction.\n\n\
+                  If the forces balance at the start already, the result is the start itself; the summary says whether the energy decreases in some direction.\n\n\
                   Exit codes: 0 an equilibrium was found, 1 none was, 2 wrong usage.\n\n\
                   Examples:\n  leastaction equilibrium double-pendulum\n  leastaction equilibrium double-pendulum --start th1=3 --start th2=3 --json\n  \
                   leastaction equilibrium swing.motion --set g=1.62 --out rest.csv"
@@ -39,8 +39,8 @@ pub(crate) struct Rest {
 
 #[derive(Args)]
 #[command(
-    after_help = "Modes are those about the equilibrium that `leastaction equilibrium` finds. Frequencies are angular, in radians per unit of time. Shapes have φᵀMφ = 1. \
-                  Where forces depend on velocities, such as damping, motions with these are told, too.\n\n\
+    after_help = "The modes are those about the equilibrium that `leastaction equilibrium` finds. Frequencies are angular, in radians per unit of time. Shapes satisfy φᵀMφ = 1. \
+                  If forces depend on velocities, such as damping, the summary also lists the motions with these forces.\n\n\
                   Exit codes: 0 success, 1 there is no equilibrium or modes were not found, 2 wrong usage.\n\n\
                   Examples:\n  leastaction modes double-pendulum\n  leastaction modes coupled-chain -k 5 --out modes.csv\n  \
                   leastaction modes double-pendulum --mode 2 --animate second.gif\n  leastaction modes jelly-cube --plot modes.png"
@@ -48,7 +48,7 @@ pub(crate) struct Rest {
 pub(crate) struct Modes {
     #[command(flatten)]
     what: What,
-    /// Find so many of the lowest modes
+    /// Find this number of the lowest modes
     #[arg(short = 'k', long = "count", value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     count: u32,
     /// Write the modes with their shapes to a file, by its ending: .csv, .npz (NumPy), .parquet or .json; may be repeated

@@ -12,13 +12,13 @@ use leastaction::{Expr, Graph, Integrator};
 pub(super) struct What {
     /// A system of the catalog (see `leastaction list`), a .motion file, or `-` for standard input
     pub(super) system: String,
-    /// Set a parameter, or hold an input at a value; `run` sweeps several, A=1,2,3 or A=0..1:11
+    /// Set a parameter, or fix an input at a value; `run` sweeps several values, A=1,2,3 or A=0..1:11
     #[arg(long, value_name = "NAME=VALUE", value_parser = several, allow_hyphen_values = true)]
     set: Vec<(String, Vec<f64>)>,
     /// Set a coordinate, a velocity (`x'`) or a momentum (`p_x`) of the initial condition
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment, allow_hyphen_values = true)]
     start: Vec<(String, f64)>,
-    /// Build the system with a number of pieces, where it can be chosen
+    /// Build the system with this number of pieces, if the catalog allows it
     #[arg(long, value_name = "N")]
     size: Option<usize>,
 }
@@ -28,10 +28,10 @@ pub(super) struct What {
 pub(super) struct Beginning {
     #[command(flatten)]
     pub(super) what: What,
-    /// Run until a time; before 0 leads back in time
+    /// Run until this time; a negative time runs backwards
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub(super) until: Option<f64>,
-    /// Allow so many steps
+    /// Allow at most this number of steps
     #[arg(long, value_name = "N", default_value_t = Integrator::STEP_LIMIT)]
     pub(super) max_steps: u64,
 }
@@ -39,7 +39,7 @@ pub(super) struct Beginning {
 /// An initial condition that is sampled at random.
 #[derive(Args)]
 pub(super) struct Seed {
-    /// Sample the initial condition at random, where the catalog says how; the same for the same number
+    /// Sample the initial condition at random, if the catalog says how; the same number gives the same start
     #[arg(long, value_name = "N", conflicts_with = "start")]
     pub(super) seed: Option<u64>,
 }
@@ -49,19 +49,19 @@ pub(super) struct Seed {
 pub(super) struct Setting {
     #[command(flatten)]
     pub(super) beginning: Beginning,
-    /// Integrate with a method (see `leastaction methods`); left out, one is chosen
+    /// Integrate with this method (see `leastaction methods`) [default: chosen for the system]
     #[arg(long, value_name = "NAME")]
     method: Option<String>,
-    /// Use a step size
+    /// Use steps of this size
     #[arg(long, value_name = "H", allow_hyphen_values = true)]
     step: Option<f64>,
-    /// Let the method find its step sizes from a relative tolerance
+    /// Choose step sizes so that the error of a step is below this relative tolerance
     #[arg(long, value_name = "TOL", conflicts_with = "step")]
     tol: Option<f64>,
-    /// Tolerate as much besides, in the units of coordinates and momenta; left out, their own sizes say what is small
+    /// Add this absolute tolerance, in the units of coordinates and momenta [default: from their own sizes]
     #[arg(long, value_name = "ATOL", conflicts_with = "step")]
     atol: Option<f64>,
-    /// Let it find no steps longer than this, so that it sees what is as short
+    /// Take no steps longer than this, so that the run notices what happens in shorter times
     #[arg(long, value_name = "H", conflicts_with = "step")]
     max_step: Option<f64>,
 }

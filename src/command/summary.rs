@@ -13,7 +13,7 @@ use std::io::IsTerminal;
 /// Coordinates at the end are told if there are not more than this.
 const FEW: usize = 8;
 
-/// So many times of an event are told.
+/// At most this number of times of an event is printed.
 const FIRST: usize = 3;
 
 /// A run, how well it kept what it should, why it stopped before its end if it did, and what was written of it, by kind.
@@ -349,7 +349,7 @@ fn conserved(quantities: &[Conserved]) -> String {
             drift => format!("{name} (to {drift:.1e}{of})"),
         }
     };
-    /// Of more, those that are kept worst are told.
+    /// If there are more, those that are conserved worst are printed.
     const MOST: usize = 24;
     let mut shown: Vec<_> = quantities.iter().collect();
     if shown.len() > MOST {

@@ -11,7 +11,7 @@ use leastaction::{Expr, Graph};
 
 /// More runs than this are an ensemble.
 const MOST: usize = 10_000;
-/// So many coordinates and outputs are in the table.
+/// At most this number of coordinates and outputs is in the table.
 const FEW: usize = 8;
 
 /// Reads the values of `NAME=VALUES`: a number, several with commas between them, or `LOW..HIGH:COUNT`, evenly from one to the other.

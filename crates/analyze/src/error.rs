@@ -33,7 +33,7 @@ pub enum AnalyzeError {
     },
     /// Forces change with time.
     #[error(
-        "there is no rest: where forces balance at t = {t}, the acceleration of `{coordinate}` is {acceleration:.3e} at t = {later}"
+        "there is no equilibrium: forces balance at t = {t}, but the acceleration of `{coordinate}` is {acceleration:.3e} at t = {later}"
     )]
     Moving {
         /// The time at which forces balance.
@@ -46,7 +46,7 @@ pub enum AnalyzeError {
         acceleration: f64,
     },
     /// The energy is infinite or NaN where the search begins.
-    #[error("the energy is {energy} where the search begins: begin at another place")]
+    #[error("the energy is {energy} where the search starts: start at another place")]
     NoEnergy {
         /// The energy.
         energy: f64,

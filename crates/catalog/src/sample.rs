@@ -8,10 +8,10 @@ use leastaction_mechanics::{Dynamics, StartError, State};
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SampleError {
     /// The catalog does not say how starts of this system are distributed.
-    #[error("starts of this system are not drawn at random: give one")]
+    #[error("this system has no random starts: state a start")]
     NoSampling,
     /// One draw after the other led to no start.
-    #[error("{attempts} random starts in a row are none: {last}")]
+    #[error("{attempts} random starts in a row cannot be used: {last}")]
     NoStart {
         /// How many were drawn.
         attempts: u32,

@@ -61,7 +61,7 @@ fn a_start_of_another_system_is_refused() {
     let message = Entry::named("n-pendulum").unwrap().sample(None, &mut other, 1).unwrap_err().to_string();
     assert_eq!(
         message,
-        "100 random starts in a row are none: the start sets `x1'`, which is no coordinate, velocity or momentum"
+        "100 random starts in a row cannot be used: the start sets `x1'`, which is no coordinate, velocity or momentum"
     );
 }
 

@@ -33,7 +33,7 @@ pub enum RunError {
     },
     /// At the pace it has, the run would take far more steps than are allowed.
     #[error(
-        "{tried} steps led to t = {}, some {steps:.0e} would lead to the end, and {limit} are allowed: end the run earlier, tolerate more, or allow more steps",
+        "{tried} steps led to t = {}, about {steps:.0e} would lead to the end, and {limit} are allowed: end the run earlier, use a larger tolerance, or allow more steps",
         number(.t)
     )]
     Endless {
@@ -66,7 +66,7 @@ pub enum RunError {
     },
     /// The step sizes that are needed no longer move the time.
     #[error(
-        "at t = {} a step size of {step:.1e} would be needed: look for a singularity, or tolerate more", number(.t)
+        "at t = {} a step size of {step:.1e} would be needed: look for a singularity, or use a larger tolerance", number(.t)
     )]
     StepTooShort {
         /// The time.
@@ -92,7 +92,7 @@ pub enum RunError {
     },
     /// The energy jumps where the motion passes, which is an impulse that no force tells of.
     #[error(
-        "at t = {} the energy jumps by {jump:.3e}, where `{what}` passes its border: a jump in place is a blow that has no size here. Write a steep slope, such as tanh((x - a)/w), or end the run there by an event",
+        "at t = {} the energy jumps by {jump:.3e}, where `{what}` passes its border: a jump at a place is an impact whose size is not known. Write a steep slope, such as tanh((x - a)/w), or end the run there by an event",
         number(.t)
     )]
     EnergyJump {
@@ -121,7 +121,7 @@ pub enum RunError {
     },
     /// The method does not keep time reversal, which steps from a density are made for.
     #[error(
-        "{method} does not keep time reversal, so a step density is wasted on it: use {instead}, or a tolerance or a step"
+        "{method} does not keep time reversal, so a step density has no use: use {instead}, or a tolerance or a step"
     )]
     NotReversible {
         /// The method.
@@ -249,7 +249,7 @@ pub enum RunError {
         instead: &'static str,
     },
     /// The method would leave constraints out of account.
-    #[error("{method} does not reckon with constraints, which this system has: use {instead}")]
+    #[error("{method} does not support constraints, which this system has: use {instead}")]
     Constrained {
         /// The method.
         method: &'static str,
@@ -268,7 +268,7 @@ pub enum RunError {
     },
     /// The motion itself does not have what should be kept.
     #[error(
-        "nothing vouches for the {what} here: time, dissipation, forces or ports may change it. Run without this demand"
+        "nothing says that the {what} is conserved here: time, dissipation, forces or ports may change it. Run without this demand"
     )]
     NothingToKeep {
         /// What should be kept.
@@ -323,7 +323,7 @@ pub enum RunError {
     #[error("the system in fictitious time is another one: make it from the equations of this system")]
     OtherSystem,
     /// Times of samples do not lead from start to end.
-    #[error("a sample is wanted at t = {}, which does not lie after {} on the way to {}", number(.t), number(.after), number(.end))]
+    #[error("a sample is wanted at t = {}, which is not between {} and {}", number(.t), number(.after), number(.end))]
     BadSample {
         /// The time of the sample.
         t: f64,

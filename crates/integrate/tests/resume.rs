@@ -147,9 +147,9 @@ fn bad_samples_are_refused() {
     let (mut dynamics, start) = kepler(0.2);
     let mut refused = |run: Integrator| run.run(&mut dynamics, &start, 1.0).unwrap_err().to_string();
     let rk4 = || Integrator::named("rk4", 0.1).unwrap();
-    let bad = "a sample is wanted at t = 1.5, which does not lie after 0.5 on the way to 1";
+    let bad = "a sample is wanted at t = 1.5, which is not between 0.5 and 1";
     assert_eq!(refused(rk4().at(&[0.5, 1.5])), bad);
-    let twice = "a sample is wanted at t = 0.5, which does not lie after 0.5 on the way to 1";
+    let twice = "a sample is wanted at t = 0.5, which is not between 0.5 and 1";
     assert_eq!(refused(rk4().at(&[0.5, 0.5])), twice);
     assert_eq!(
         refused(rk4().spaced(0.0)),

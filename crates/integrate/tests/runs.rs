@@ -236,7 +236,7 @@ fn demands_are_met_or_refused() {
     assert_eq!(refused("implicit-midpoint", Keeps::Symplectic), Err(nothing.clone()));
     assert_eq!(
         nothing.to_string(),
-        "nothing vouches for the symplectic form here: time, dissipation, forces or ports may change it. Run without this demand"
+        "nothing says that the symplectic form is conserved here: time, dissipation, forces or ports may change it. Run without this demand"
     );
     assert!(refused("implicit-midpoint", Keeps::Reversible).is_ok());
     let unkept = refused("rk4", Keeps::Reversible).unwrap_err();

@@ -53,7 +53,7 @@ pub enum RecipeError {
         line: String,
     },
     /// Steps must be taken.
-    #[error("{substeps} steps from sample to sample are asked for: at least 1 is taken")]
+    #[error("{substeps} steps from sample to sample are asked for: ask for at least 1")]
     Substeps {
         /// How many.
         substeps: usize,

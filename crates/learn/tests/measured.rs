@@ -147,7 +147,7 @@ fn what_is_wrong_with_data_is_said() {
         ("t,x,x'\n0,1,0\n0,1,0\n0,1,0\n".to_owned(), "times must be even"),
         ("t,x,x'\n2,1,0\n1,1,0\n0,1,0\n".to_owned(), "times must be even"),
         (good.clone() + "4,0,1,0,red\n", "has 1 samples, and at least 2"),
-        (good.clone() + "4,0,1,0,red\n4,0.1,1,0,red\n", "all must be as far apart"),
+        (good.clone() + "4,0,1,0,red\n4,0.1,1,0,red\n", "all trajectories must have the same spacing"),
     ] {
         let found = message(&text, plain);
         assert!(found.contains(expected), "{text:.60}: {found}");

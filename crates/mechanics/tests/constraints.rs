@@ -279,7 +279,7 @@ fn hamiltonians_take_no_velocity_constraints() {
 
 /// What is conserved, and what constraints take away.
 #[test]
-fn conserved_quantities_reckon_with_constraints() {
+fn conserved_quantities_account_for_constraints() {
     let graph = Graph::new();
     let [x, y] = ["x", "y"].map(|name| graph.symbol(name));
     let t = graph.symbol("t");

@@ -23,7 +23,7 @@ pub enum FileError {
         path: PathBuf,
     },
     /// There is something of this name that is no file.
-    #[error("cannot write `{}`: there is something of this name that is no file; choose another name", .path.display())]
+    #[error("cannot write `{}`: something that is not a file has this name; choose another name", .path.display())]
     NotAFile {
         /// The file.
         path: PathBuf,
@@ -47,7 +47,7 @@ pub enum FileError {
         reason: io::Error,
     },
     /// The file is one that is read.
-    #[error("cannot write `{}`: it is read for this very result; choose another name", .path.display())]
+    #[error("cannot write `{}`: the command reads this file; choose another name", .path.display())]
     IsRead {
         /// The file.
         path: PathBuf,

@@ -75,7 +75,7 @@ pub struct Record {
 
 /// Why a run cannot be recorded.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{what} cannot be told at t = {t}: {reason}")]
+#[error("{what} cannot be computed at t = {t}: {reason}")]
 pub struct RecordError {
     /// What.
     pub what: &'static str,

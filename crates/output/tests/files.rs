@@ -184,7 +184,7 @@ fn what_is_in_the_way_is_told() {
     let message = check("/proc/run.csv".as_ref()).unwrap_err().to_string();
     assert!(message.starts_with("cannot write `/proc/run.csv`: "), "{message}");
     let message = replace("/dev/full".as_ref(), |_| Ok(())).unwrap_err().to_string();
-    assert!(message.contains("there is something of this name that is no file"), "{message}");
+    assert!(message.contains("something that is not a file has this name"), "{message}");
     assert_eq!(entries(&shelf), ["still.csv", "taken.csv"]);
     check(&shelf.join("new.csv")).unwrap();
     assert_eq!(entries(&shelf).len(), 2);

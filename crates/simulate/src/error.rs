@@ -276,7 +276,7 @@ impl FailedRun {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MeasureError {
     /// Of something that should not change, it cannot be told how far it did.
-    #[error("the drift of the {what} cannot be told: {source}")]
+    #[error("the drift of the {what} cannot be computed: {source}")]
     Drift {
         /// What.
         what: String,

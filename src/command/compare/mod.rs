@@ -19,10 +19,10 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 #[command(
-    after_help = "The error at the end is that of coordinates, or of momenta, relative to the largest of them, against a reference \
-                  at the finest tolerance. With one step or tolerance the best is the first; with several, rows stay in the order in \
-                  which they are asked for. A plot shows 8 methods at most: those that are named, then those that no other beats in both \
-                  drift and cost (`--methods all,rk4` for all with rk4 in the plot). Times include what a method compiles for itself, and are the shortest of up to three.\n\n\
+    after_help = "The error at the end is the largest error of coordinates, or of momenta, relative to the largest of them; the reference is a run \
+                  at the finest tolerance. With one step or tolerance the table is sorted, the best method first; with several, rows keep the order \
+                  of the command. A plot shows at most 8 methods: those that are named, then those that no other method beats in both \
+                  drift and cost (`--methods all,rk4` compares all, with rk4 in the plot). A time is the shortest of up to three, and includes what a method compiles for itself.\n\n\
                   Examples:\n  leastaction compare pendulum --methods rk4,verlet,blanes-moan4,gauss6\n  \
                   leastaction compare double-pendulum --methods all --until 5 --plot compare.svg\n  \
                   leastaction compare two-body --methods dop853,vern9,taylor --tol 1e-6,1e-9,1e-12\n  \
@@ -33,13 +33,13 @@ pub(crate) struct Compare {
     beginning: Beginning,
     #[command(flatten)]
     seed: Seed,
-    /// The methods, separated by commas, or `all` that apply
+    /// The methods, separated by commas, or `all` for all that apply
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "all")]
     methods: Vec<String>,
-    /// Use this step size, or each of several [default: the system's own]
+    /// Use this step size, or several, separated by commas [default: that of the system]
     #[arg(long, value_name = "H", value_delimiter = ',', allow_hyphen_values = true)]
     step: Vec<f64>,
-    /// Let methods find their steps from this relative tolerance, or from each of several
+    /// Use this relative tolerance, or several, separated by commas, for methods that choose their steps
     #[arg(long, value_name = "TOL", value_delimiter = ',', conflicts_with = "step")]
     tol: Vec<f64>,
     /// Write the table to a file, .csv or .json; may be repeated

@@ -22,16 +22,16 @@ use std::time::Instant;
 
 #[derive(Args)]
 #[command(
-    after_help = "What is sampled, for coordinates, velocities (x'), momenta (p_x) and parameters:\n  \
+    after_help = "How to sample coordinates, velocities (x'), momenta (p_x) and parameters:\n  \
                   uniform(LOW,HIGH), normal(MEAN,DEVIATION), grid(LOW,HIGH,POINTS), latin(LOW,HIGH), sobol(LOW,HIGH),\n  \
                   file(FILE) or file(FILE,COLUMN) with a .csv or .npz, or a number\n\
-                  What is kept, of expressions where trajectories end, and of start(EXPR), first(EVENT) and crossings(EVENT):\n  \
+                  What to keep of expressions at the end of trajectories, and of start(EXPR), first(EVENT) and crossings(EVENT):\n  \
                   stats(EXPR,…), quantiles(EXPR,PART,…), histogram(EXPR,LOW,HIGH,BINS), histogram2(EXPR,LOW,HIGH,BINS,EXPR,LOW,HIGH,BINS),\n  \
                   map(EXPR) over grids, ends(EXPR,…), samples(EXPR,…) and events(EVENT,…) as rows of a table\n\
-                  Expressions know all names of the model: of coordinates (x), velocities (x'), momenta (p_x), parameters, points (bob.y), bodies (arm.angle),\n\
+                  Expressions may contain all names of the model: coordinates (x), velocities (x'), momenta (p_x), parameters, points (bob.y), bodies (arm.angle),\n\
                   definitions, outputs, invariants and energies (energy, kinetic, potential, potential.spring)\n\n\
-                  Results are the same for any number of threads, and for shards that are merged. Ctrl-C interrupts the run; with --keep, the same\n\
-                  command goes on with it.\n\n\
+                  Results are the same for any number of threads, and for merged shards. Ctrl-C interrupts the run; with --keep, the same\n\
+                  command continues it.\n\n\
                   Exit codes: 0 success, 1 the run failed, 2 wrong usage, 130 interrupted.\n\n\
                   Examples:\n  \
                   leastaction ensemble pendulum --count 100000 --sample \"th=uniform(-1,1)\" --reduce \"histogram(th,-1,1,50)\" --plot th.svg\n  \
@@ -44,22 +44,22 @@ use std::time::Instant;
 pub(crate) struct Ensemble {
     #[command(flatten)]
     setting: Setting,
-    /// Run so many trajectories [default: as many as grids have points, or files rows]
+    /// Run this number of trajectories [default: the number of points of grids, or of rows of files]
     #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     count: Option<u64>,
     /// Sample a coordinate, a velocity, a momentum or a parameter; may be repeated
     #[arg(long, value_name = "NAME=HOW", allow_hyphen_values = true)]
     sample: Vec<String>,
-    /// Sample other values: the same for the same number
+    /// The seed: the same number gives the same samples
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// Keep this of the trajectories; may be repeated [default: stats of all coordinates]
+    /// Keep this result of the trajectories; may be repeated [default: stats of all coordinates]
     #[arg(long, value_name = "WHAT", allow_hyphen_values = true)]
     reduce: Vec<String>,
-    /// With --reduce samples, take a sample every so much time [default: about 1000 samples]
+    /// With --reduce samples, record a sample every DT units of time [default: about 1000 samples]
     #[arg(long, value_name = "DT", allow_hyphen_values = true, conflicts_with = "samples")]
     every: Option<f64>,
-    /// With --reduce samples, take so many samples, besides the initial state
+    /// With --reduce samples, record this number of samples, besides the initial state
     #[arg(long, value_name = "N", value_parser = number_of_samples, allow_hyphen_values = true)]
     samples: Option<u64>,
     /// Look for an event: where an expression passes 0; may be repeated
@@ -70,16 +70,16 @@ pub(crate) struct Ensemble {
     stop: Vec<(String, String)>,
     #[command(flatten)]
     findings: Findings,
-    /// Keep what is done in a directory, and go on with what is there
+    /// Keep finished trajectories in a directory, and continue from those that are there
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
     /// Run only part I of N, in a directory of its own, for `leastaction merge`
     #[arg(long, value_name = "I/N", requires = "keep")]
     shard: Option<Shard>,
-    /// Run in so many threads [default: as many as the machine can run at once]
+    /// Use this number of threads [default: as many as the machine can run at once]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
     threads: Option<u64>,
-    /// Finish so many trajectories before they are kept [default: 8 to 8192, by their number and length]
+    /// Write results to the directory after every N trajectories [default: 8 to 8192, by their number and length]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     chunk: Option<u64>,
 }

@@ -9,8 +9,8 @@ use leastaction::{Progress, Results};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// So many failures are told, one by one.
-const TOLD: usize = 3;
+/// At most this number of failures is printed, one by one.
+const MOST_FAILURES: usize = 3;
 
 /// What there is to say.
 pub(crate) struct Report<'a> {
@@ -61,7 +61,7 @@ impl Report<'_> {
                 }
             }
         }
-        rows.extend(failures(overview, TOLD).map(|why| row("failed", why)));
+        rows.extend(failures(overview, MOST_FAILURES).map(|why| row("failed", why)));
         let again = |path: &PathBuf| {
             row("warning", format!("`{}` was damaged: its trajectories were run again", path.display()))
         };

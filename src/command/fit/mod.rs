@@ -24,11 +24,11 @@ use std::time::{Duration, Instant};
 
 #[derive(Args)]
 #[command(
-    after_help = "Columns that have names of the model are what was measured: coordinates (th), velocities (th'), points (bob.x), outputs, or any expression of these;\n\
-                  t or time is the time. Empty cells are gaps. A column sigma_th, or th_sigma, has standard deviations of th. Each file has a start of its own, at its\n\
-                  first time, which is unknown, too; --known th' takes it from the model, at t = 0. Data after --until are left out.\n\n\
+    after_help = "The name of a column says what was measured: a coordinate (th), a velocity (th'), a point (bob.x), an output, or any expression of these;\n\
+                  t or time is the time. Empty cells are gaps. A column sigma_th, or th_sigma, has the standard deviations of th. Each file has its own start, at its\n\
+                  first time, which is fitted, too; --known th' takes it from the model, at t = 0. Data after --until are left out.\n\n\
                   A free parameter keeps its sign, unless limits are given for it.\n\n\
-                  Exit codes: 0 success, 1 the data are not explained, or do not tell all that is free (the summary is printed all the same), 2 wrong usage, 130 interrupted.\n\n\
+                  Exit codes: 0 success, 1 the model does not explain the data, or the data do not determine all that is free (the summary is printed all the same), 2 wrong usage, 130 interrupted.\n\n\
                   Examples:\n  \
                   leastaction fit swing.motion --data swing.csv --free l,c\n  \
                   leastaction fit swing.motion --data swing.csv --free l=0.1..3,c --column \"th=angle*pi/180\" --time clock/1000\n  \
@@ -37,10 +37,10 @@ use std::time::{Duration, Instant};
 pub(crate) struct Fit {
     #[command(flatten)]
     setting: Setting,
-    /// Measured trajectories: a .csv with a line of names, or a .npz; may be repeated, and parameters are shared
+    /// Measured trajectories: a .csv with a line of names, or a .npz; may be repeated, with the same parameters for all
     #[arg(long, value_name = "FILE", required = true)]
     data: Vec<PathBuf>,
-    /// Free these parameters, perhaps within limits: m,k=1..10 [default: all]
+    /// Fit these parameters, with limits if you give them: m,k=1..10 [default: all]
     #[arg(long, value_name = "NAME[=LOW..HIGH],…", value_delimiter = ',', allow_hyphen_values = true)]
     free: Vec<Free>,
     /// Take these numbers of the start from the model; `all` for the whole start [default: none]
@@ -58,7 +58,7 @@ pub(crate) struct Fit {
     /// Leave out data before this time
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     from: Option<f64>,
-    /// Linearise the motion so often at most in each descent
+    /// Linearise the motion at most this number of times in each descent
     #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     iterations: u64,
     /// Do not look for other units and shifted times where the model does not explain the data

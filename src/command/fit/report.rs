@@ -6,8 +6,8 @@ use leastaction::fit::{Derivatives, Estimate, Fit};
 use leastaction::integrate::{number, rounded};
 use std::time::Duration;
 
-/// Pairs of parameters that correlate by more than this are told, so many at most.
-const TOLD: f64 = 0.8;
+/// Pairs of parameters with a larger correlation are printed, and at most this number of them.
+const STRONG: f64 = 0.8;
 const PAIRS: usize = 4;
 
 /// Of more recordings, starts are not told one by one.
@@ -115,7 +115,7 @@ fn estimates(fit: &Fit) -> String {
     text
 }
 
-/// So many digits of an estimate are told: two beyond those that its error leaves certain.
+/// How many digits of an estimate are printed: two more than its error leaves certain.
 fn digits(estimate: &Estimate) -> usize {
     let Some(error) = estimate.error.filter(|error| *error > 0.0 && estimate.value != 0.0) else { return 6 };
     let certain = (estimate.value.abs() / error).log10().floor() + 2.0;
@@ -139,7 +139,7 @@ fn correlations(fit: &Fit) -> Option<String> {
     for (nth, &i) in parameters.iter().enumerate() {
         pairs.extend(parameters[..nth].iter().filter_map(|&j| {
             let correlation = fit.correlation(j, i)?;
-            (correlation.abs() > TOLD).then_some((j, i, correlation))
+            (correlation.abs() > STRONG).then_some((j, i, correlation))
         }));
     }
     pairs.sort_by(|a, b| b.2.abs().total_cmp(&a.2.abs()));

@@ -37,19 +37,19 @@ pub(crate) struct Data {
     /// Take velocities from differences of positions, where files have none
     #[arg(long, requires = "from")]
     differences: bool,
-    /// Make so many trajectories to learn from [default: 800]
+    /// Make this number of trajectories for training [default: 800]
     #[arg(long, value_name = "N")]
     train: Option<usize>,
-    /// And so many that tell when to stop [default: 100]
+    /// Make this number of trajectories for validation, which decides when to stop [default: 100]
     #[arg(long, value_name = "N")]
     validation: Option<usize>,
-    /// And so many to judge by [default: 100]
+    /// Make this number of trajectories for tests [default: 100]
     #[arg(long, value_name = "N")]
     test: Option<usize>,
-    /// Take so many samples of each, the start included [default: 100]
+    /// Take this number of samples of each trajectory, including the start [default: 100]
     #[arg(long, value_name = "N")]
     samples: Option<usize>,
-    /// Take a sample every so much time [default: the span that the text says, by the number of samples]
+    /// Take a sample every DT units of time [default: the length of the run that the model states, divided by the number of samples]
     #[arg(long, value_name = "DT", allow_hyphen_values = true)]
     every: Option<f64>,
     /// Draw a coordinate or a velocity of the start; may be repeated [default: as the catalog says]
@@ -64,7 +64,7 @@ pub(crate) struct Data {
     /// Integrate with this relative tolerance
     #[arg(long, value_name = "TOL", default_value_t = 1e-11)]
     tol: f64,
-    /// Run in so many threads [default: as many as the machine can run at once]
+    /// Use this number of threads [default: as many as the machine can run at once]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
     /// Say nothing but errors

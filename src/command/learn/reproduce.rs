@@ -41,22 +41,22 @@ pub(crate) struct Reproduce {
     /// Only these models
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     models: Vec<String>,
-    /// Train with so many seeds each
+    /// Train each model with this number of seeds
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: u64,
-    /// Make so many steps of the optimizer
+    /// Make this number of optimizer steps
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     steps: Option<u64>,
-    /// So many units between the layers of each network
+    /// The numbers of units in the hidden layers of each network
     #[arg(long, value_name = "N,N,…", value_parser = list)]
     hidden: Option<Places>,
-    /// So many trajectories to learn from
+    /// Use this number of trajectories for training
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     train: Option<u64>,
-    /// So many trajectories to judge by
+    /// Use this number of trajectories for tests
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     test: Option<u64>,
-    /// Run in so many threads [default: as many as the machine can run at once]
+    /// Use this number of threads [default: as many as the machine can run at once]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
     /// Say nothing but errors

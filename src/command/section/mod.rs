@@ -18,13 +18,13 @@ use leastaction::plot::{Orbit as Plotted, Section as Plot};
 use leastaction::simulate::{Fan, Level, Section as Prepared, SectionPlan, describe};
 use std::path::PathBuf;
 
-/// So many orbits that went wrong are told about, one by one.
-const TOLD: usize = 5;
+/// At most this number of orbits that went wrong is printed, one by one.
+const MOST_LOST: usize = 5;
 
 #[derive(Args)]
 #[command(
     after_help = "The surface is an expression that passes 0, or an equation: of t, coordinates, velocities (x'), momenta (p_x) and all other names of the \
-                  model, such as points (bob.y), bodies (arm.angle), definitions, outputs and energies (energy, kinetic, potential). An angle that turns over and over passes it at every turn by its sine: --through \"sin(th)\".\n\n\
+                  model, such as points (bob.y), bodies (arm.angle), definitions, outputs and energies (energy, kinetic, potential). For an angle that grows without limit, use its sine, which passes 0 in every turn: --through \"sin(th)\".\n\n\
                   Examples:\n  leastaction section henon-heiles --through x --rising --show y,p_y --plot section.svg\n  \
                   leastaction section henon-heiles --through x --rising --energy 0.125 --solve p_x --vary y=-0.3..0.6 --orbits 20 \
                   --plot section.svg --out points.csv\n  \
@@ -35,19 +35,19 @@ pub(crate) struct Section {
     setting: Setting,
     #[command(flatten)]
     seed: Seed,
-    /// Where orbits are looked at: where an expression passes 0, or an equation holds
+    /// The surface: where this expression passes 0, or this equation holds
     #[arg(long, value_name = "EXPR", allow_hyphen_values = true)]
     through: String,
-    /// Only where the expression grows
+    /// Only where the expression increases
     #[arg(long, conflicts_with = "falling")]
     rising: bool,
-    /// Only where it shrinks
+    /// Only where the expression decreases
     #[arg(long)]
     falling: bool,
-    /// What is shown [default: a coordinate that is not held, and its momentum]
+    /// The two quantities of the section [default: a coordinate that is not held, and its momentum]
     #[arg(long, value_name = "A,B", allow_hyphen_values = true)]
     show: Option<String>,
-    /// Follow so many orbits
+    /// Follow this number of orbits
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     orbits: u32,
     /// Start the orbits at evenly spread values of a coordinate, a velocity or a momentum
@@ -56,13 +56,13 @@ pub(crate) struct Section {
     /// Start all orbits with this energy
     #[arg(long, value_name = "E", allow_hyphen_values = true, requires = "solve")]
     energy: Option<f64>,
-    /// By changing this coordinate, velocity or momentum
+    /// Change this coordinate, velocity or momentum to reach the energy
     #[arg(long, value_name = "NAME", requires = "energy")]
     solve: Option<String>,
-    /// Find so many points of each orbit
+    /// Find this number of points of each orbit
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..))]
     count: u32,
-    /// Follow orbits in so many threads [default: as many as the machine can run at once]
+    /// Use this number of threads [default: as many as the machine can run at once]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
     threads: Option<u64>,
     /// Write the points to a file, by its ending: .csv, .npz (NumPy), .parquet or .json; may be repeated
@@ -92,7 +92,7 @@ impl Section {
         let (problem, section) = prepared.map_err(|error| unprepared(&source, &error))?;
         let (starts, names) = (&section.starts, &section.names);
         if starts.is_empty() {
-            let lost: Vec<_> = section.lost.iter().take(TOLD).map(ToString::to_string).collect();
+            let lost: Vec<_> = section.lost.iter().take(MOST_LOST).map(ToString::to_string).collect();
             return Err(Failure::usage(several(&lost)));
         }
 
@@ -109,7 +109,7 @@ impl Section {
         let broken = run.interrupted.map(|i| format!("by {by} after {i} of {} orbits", starts.len()));
         let passed = format!("{}{}", section.surface, self.direction());
         if points.is_empty() && broken.is_none() {
-            let reasons = lost.iter().take(TOLD).map(|why| format!("\n  {why}")).collect::<String>();
+            let reasons = lost.iter().take(MOST_LOST).map(|why| format!("\n  {why}")).collect::<String>();
             return Err(Failure::run(format!("no orbit passes {passed}{reasons}")));
         }
 
@@ -171,9 +171,9 @@ impl Section {
         ));
         rows.extend((!files.is_empty()).then(|| row("files", files.join(", "))));
         rows.extend(broken.iter().map(|why| row("stopped", why.clone())));
-        rows.extend(lost.iter().take(TOLD).map(|why| row("warning", why.to_string())));
-        if lost.len() > TOLD {
-            rows.push(row("warning", format!("and {} more", lost.len() - TOLD)));
+        rows.extend(lost.iter().take(MOST_LOST).map(|why| row("warning", why.to_string())));
+        if lost.len() > MOST_LOST {
+            rows.push(row("warning", format!("and {} more", lost.len() - MOST_LOST)));
         }
         let mut text = if self.quiet { String::new() } else { table(&rows) };
         if !self.quiet && self.out.is_empty() && self.plot.is_empty() {

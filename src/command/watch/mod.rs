@@ -64,7 +64,7 @@ pub(crate) struct Watch {
     setting: Setting,
     #[command(flatten)]
     seed: Seed,
-    /// Show so much time of the model per second; 1 is real time, and usual unless the run would take minutes, or no time
+    /// Show this much time of the model per second; 1 is real time [default: 1, unless the run would then take minutes, or be over at once]
     #[arg(long, value_name = "X", value_parser = speed)]
     speed: Option<f64>,
 }

@@ -22,7 +22,7 @@ pub struct Overview {
 }
 
 /// So many failures are told.
-const TOLD: usize = 16;
+const MOST_REASONS: usize = 16;
 /// Reasons are told up to this length.
 const LONGEST: usize = 1 << 12;
 
@@ -40,7 +40,7 @@ impl Overview {
     fn keep(&mut self, failure: (u64, String)) {
         let place = self.failures.partition_point(|(index, _)| *index < failure.0);
         self.failures.insert(place, failure);
-        self.failures.truncate(TOLD);
+        self.failures.truncate(MOST_REASONS);
     }
 }
 
@@ -54,7 +54,7 @@ impl Summary for Overview {
             }
         }
         self.steps += view.chunk.steps.iter().sum::<u64>();
-        for (index, reason) in view.chunk.failures.iter().take(TOLD) {
+        for (index, reason) in view.chunk.failures.iter().take(MOST_REASONS) {
             self.keep((*index, reason.chars().take(LONGEST / 4).collect()));
         }
     }

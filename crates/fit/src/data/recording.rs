@@ -129,7 +129,7 @@ pub enum RecordingError {
     },
     /// All values of a channel are one.
     #[error(
-        "`{what}` is {} in all {rows} rows: a sensor that stands still measures nothing; leave it out, or give it a sigma",
+        "`{what}` is {} in all {rows} rows: a quantity that never changes says nothing about the motion; leave it out, or give it a sigma",
         number(.value)
     )]
     Constant {

@@ -31,7 +31,7 @@ pub enum AdjointError {
     },
     /// A step of the system would be too large a program.
     #[error(
-        "the way back over a step of {method} would be more than {limit} instructions for this system: use a method of fewer stages"
+        "the reverse of a step of {method} would take more than {limit} instructions for this system: use a method of fewer stages"
     )]
     TooLarge {
         /// The name of the method.
@@ -66,7 +66,7 @@ pub enum AdjointError {
         event: String,
     },
     /// The equations of an implicit step were not solved again.
-    #[error("the equations of the step at t = {} were not solved again as the run had solved them: try a smaller step", number(.t))]
+    #[error("the equations of the step at t = {} have another solution now than in the run: try a smaller step", number(.t))]
     Unsolved {
         /// When the step begins.
         t: f64,
@@ -121,7 +121,7 @@ pub enum AdjointError {
     },
     /// A derivative is infinite or NaN.
     #[error(
-        "the derivative by {name} is infinite or NaN: something in the motion is not differentiable there, as a root or a power at zero is not, or an opaque energy does not tell it"
+        "the derivative by {name} is infinite or NaN: something in the motion is not differentiable there, as a root or a power at zero is not, or an opaque energy does not provide it"
     )]
     NotFinite {
         /// By what.

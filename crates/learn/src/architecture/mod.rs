@@ -88,7 +88,7 @@ pub enum BuildError {
     Chain(#[from] ChainError),
     /// A system with constraints whose chart is not known.
     #[error(
-        "the system has {constraints} constraints, and this architecture knows none: state the system in coordinates that need none, or use `chnn` or `clnn`"
+        "the system has {constraints} constraints, and this architecture does not support constraints: state the system in coordinates that need none, or use `chnn` or `clnn`"
     )]
     NoChart {
         /// How many constraints there are.

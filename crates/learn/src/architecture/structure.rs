@@ -39,7 +39,7 @@ pub enum StructureError {
     Model(#[from] ModelError),
     /// A particle is not given by coordinates.
     #[error(
-        "the particle `{name}` is at expressions of coordinates: constrained networks need a model in Cartesian coordinates, in which each particle has its own, and constraints say the rest"
+        "the particle `{name}` is at expressions of coordinates: constrained networks need a model in Cartesian coordinates, in which each particle has its own, and constraints connect them"
     )]
     NotCartesian {
         /// The particle.

@@ -125,7 +125,7 @@ pub enum MeasuredError {
         dt: f64,
     },
     /// Trajectories have other spacings.
-    #[error("samples of {name} are {found:?} apart, and those of {first} {dt:?}: all must be as far apart")]
+    #[error("samples of {name} are {found:?} apart, and those of {first} {dt:?}: all trajectories must have the same spacing")]
     Spacing {
         /// The trajectory.
         name: String,
@@ -192,7 +192,7 @@ pub enum MeasuredError {
     },
     /// Data do not obey the constraints.
     #[error(
-        "the data do not obey the constraints of the model: on average they are {off:.2} of their size away from where it lets them be, and sample {sample} of {name} is the farthest; are lengths (--set), units or the origin others?"
+        "the data do not obey the constraints of the model: on average they are {off:.2} of their size away from where it lets them be, and sample {sample} of {name} is the farthest; check lengths (--set), units and the origin"
     )]
     Constraints {
         /// By how much they are off.
@@ -204,7 +204,7 @@ pub enum MeasuredError {
     },
     /// A configuration cannot be.
     #[error(
-        "sample {sample} of {name} cannot be moved onto the constraints of the model: are lengths (--set), units or the origin others?"
+        "sample {sample} of {name} cannot be moved onto the constraints of the model: check lengths (--set), units and the origin"
     )]
     Impossible {
         /// The sample,

@@ -57,7 +57,7 @@ pub enum TrainError {
         what: String,
     },
     /// A checkpoint is of another training.
-    #[error("the checkpoint `{}` is of another training: {what}; remove it to begin anew, or ask for what it has", .path.display())]
+    #[error("the checkpoint `{}` belongs to another training: {what}; remove it to start again, or ask for the same training", .path.display())]
     Other {
         /// The file.
         path: PathBuf,

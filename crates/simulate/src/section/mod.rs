@@ -74,7 +74,7 @@ pub enum SectionError {
         source: ObserveError,
     },
     /// Initial conditions are drawn, and something else is asked of them.
-    #[error("starts drawn at random are neither varied nor brought to an energy")]
+    #[error("random starts cannot be varied, or be given an energy")]
     Drawn,
     /// Several orbits have one initial condition.
     #[error("several orbits need several starts")]

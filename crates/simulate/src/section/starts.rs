@@ -55,7 +55,7 @@ pub enum LevelError {
         at: f64,
     },
     /// The energy cannot be computed on the way to the value.
-    #[error("the energy cannot be told at {} = {}", .level.solve, short(*.at))]
+    #[error("the energy cannot be computed at {} = {}", .level.solve, short(*.at))]
     Untold {
         /// What was asked for.
         level: Level,
