@@ -111,7 +111,7 @@ fn numbers_that_mean_nothing_fail_and_say_why() {
     let folder = folder("wrong");
     let (code, said) = fails(&folder, &["air.motion", "--data", "swing.csv", "--free", "l,c,m"]);
     assert_eq!(code, 1);
-    assert!(said.contains("error: c and m cannot be told apart, only c/m"), "{said}");
+    assert!(said.contains("error: the data determine only c/m, not c and m"), "{said}");
     let asked = ["air.motion", "--data", "degrees.csv", "--time", "clock/1000", "--free", "l=0.2..5,c=0..3"];
     let (code, said) = fails(&folder, &[&asked[..], &["--column", "th=angle"]].concat());
     assert_eq!(code, 1);

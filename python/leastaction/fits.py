@@ -128,7 +128,7 @@ class Fit:
 
     @property
     def correlations(self) -> Array:
-        """How estimates go together, in their order; NaN where one of them is not told."""
+        """How estimates go together, in their order; NaN where one of them is undetermined."""
         return np.asarray(self._facts["correlations"])
 
     @property
@@ -159,8 +159,8 @@ class Fit:
     @property
     def warnings(self) -> list[RunWarning]:
         """What is doubtful."""
-        untold = self._facts["undetermined"]
-        first = [RunWarning(untold[2], "undetermined")] if untold else []
+        undetermined = self._facts["undetermined"]
+        first = [RunWarning(undetermined[2], "undetermined")] if undetermined else []
         return first + [RunWarning(message, code) for code, message in self._facts["doubts"]]
 
     @property

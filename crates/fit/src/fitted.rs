@@ -20,7 +20,7 @@ pub struct Estimate {
     pub guess: f64,
     /// The estimate.
     pub value: f64,
-    /// Its standard error; none if it is not told, or stands at a limit.
+    /// Its standard error; none if the data do not determine it, or if it is at a limit.
     pub error: Option<f64>,
     /// Between which values it is, with a chance of 95 %.
     pub interval: Option<[f64; 2]>,
@@ -127,12 +127,12 @@ impl Fit {
     /// Why the estimates are not to be used; nothing if they are sound.
     #[must_use]
     pub fn faults(&self) -> Vec<String> {
-        let untold = self.undetermined.iter().map(ToString::to_string);
+        let undetermined = self.undetermined.iter().map(ToString::to_string);
         let grave = self.doubts.iter().filter(|doubt| doubt.is_grave()).map(|doubt| {
             let hints: Vec<String> = self.hints.iter().map(|hint| format!("\nhint: {hint}")).collect();
             format!("{doubt}{}", hints.concat())
         });
-        untold.chain(grave).collect()
+        undetermined.chain(grave).collect()
     }
 
     /// The estimate of a parameter.
@@ -141,7 +141,7 @@ impl Fit {
         self.estimates.iter().find(|estimate| estimate.name == name && estimate.recording.is_none())
     }
 
-    /// How two estimates go together, by their places; `None` if one of them is not told.
+    /// How two estimates go together, by their places; `None` if the data do not determine one of them.
     #[must_use]
     pub fn correlation(&self, i: usize, j: usize) -> Option<f64> {
         let n = self.estimates.len();
@@ -159,7 +159,7 @@ impl Fit {
     /// Whether some values of the parameters, all in the order of the estimates, are among those that these data allow with a chance of 95 %: together, by the ellipsoid of their covariance.
     /// Intervals of single ones hold the truth all at once less often.
     ///
-    /// `None` if something is not told, or stands at a limit.
+    /// `None` if something is undetermined or at a limit.
     #[must_use]
     pub fn allows(&self, parameters: &[f64]) -> Option<bool> {
         let estimates: Vec<&Estimate> = self.estimates.iter().filter(|e| e.recording.is_none()).collect();

@@ -411,7 +411,7 @@ impl<'p, 'g> Fitting<'p, 'g> {
             }
         };
         let estimates = (0..n).map(estimate).collect();
-        let undetermined = Undetermined::new(&normal.untold, &names, &result.x, k);
+        let undetermined = Undetermined::new(&normal.undetermined, &names, &result.x, k);
         let channels =
             (0..self.channels.len()).map(|c| self.fitted_channel(c, result, &search, &shots)).collect();
         let mut recordings = Vec::with_capacity(shots.len());
@@ -482,13 +482,13 @@ impl<'p, 'g> Fitting<'p, 'g> {
 
     /// Directions along which only what constraints do not allow changes are none that could be told.
     fn leave_redundant(&mut self, normal: &mut Normal, shots: &[Shot]) {
-        if normal.untold.is_empty() || !self.shooting.dynamics().system().facts().constrained {
+        if normal.undetermined.is_empty() || !self.shooting.dynamics().system().facts().constrained {
             return;
         }
-        let (k, s, m) = (self.shooting.free.len(), self.shooting.starting.len(), normal.untold.len());
+        let (k, s, m) = (self.shooting.free.len(), self.shooting.starting.len(), normal.undetermined.len());
         let mut effects: Vec<f64> = Vec::new();
         for i in 0..k {
-            effects.extend(normal.untold.iter().map(|direction| direction[i]));
+            effects.extend(normal.undetermined.iter().map(|direction| direction[i]));
         }
         for (target, shot) in shots.iter().enumerate() {
             let Ok(slopes) = self.shooting.start_slopes(target, shot) else { return };
@@ -497,19 +497,20 @@ impl<'p, 'g> Fitting<'p, 'g> {
                     let own = direction[..k].iter().chain(&direction[k + target * s..][..s]);
                     row.iter().zip(own).map(|(slope, d)| slope * d).sum()
                 };
-                effects.extend(normal.untold.iter().map(effect));
+                effects.extend(normal.undetermined.iter().map(effect));
             }
         }
         let Some(parts) = singular_values(&effects, m) else { return };
-        let lengths = normal.untold.iter().flatten().map(|d| d * d).sum::<f64>().sqrt();
+        let lengths = normal.undetermined.iter().flatten().map(|d| d * d).sum::<f64>().sqrt();
         let real = parts.values.iter().take_while(|sigma| **sigma > 1e-6 * lengths).count();
         let mixed = |k: usize| -> Vec<f64> {
             let right = &parts.right[k * m..][..m];
-            let sum =
-                |i: usize| right.iter().zip(&normal.untold).map(|(v, direction)| v * direction[i]).sum();
-            (0..normal.untold[0].len()).map(sum).collect()
+            let sum = |i: usize| {
+                right.iter().zip(&normal.undetermined).map(|(v, direction)| v * direction[i]).sum()
+            };
+            (0..normal.undetermined[0].len()).map(sum).collect()
         };
-        normal.untold = (0..real).map(mixed).collect();
+        normal.undetermined = (0..real).map(mixed).collect();
     }
 
     fn fitted_channel(

@@ -1,4 +1,4 @@
-//! What least squares tell of unknowns: their covariance, which of them cannot be told apart, and what is doubtful.
+//! What least squares tell of unknowns: their covariance, which of them they do not determine, and what is doubtful.
 
 use crate::fitted::{Fit, FittedChannel};
 use crate::levenberg::{Limits, scales};
@@ -7,9 +7,9 @@ use leastaction_integrate::{number, rounded};
 use leastaction_linear::singular_values;
 use std::fmt;
 
-/// A direction of scaled unknowns is not told if residuals change by less than this part of what they do along the best one; derivatives by differences are less exact.
-const UNTOLD: f64 = 1e-7;
-const UNTOLD_BY_DIFFERENCES: f64 = 3e-4;
+/// A direction of scaled unknowns is undetermined if residuals change by less than this part of what they do along the best one; derivatives by differences are less exact.
+const UNDETERMINED: f64 = 1e-7;
+const UNDETERMINED_BY_DIFFERENCES: f64 = 3e-4;
 
 /// What of a direction counts.
 const PART: f64 = 1e-3;
@@ -31,12 +31,12 @@ const TOGETHER: f64 = 0.995;
 /// The normal equations at the least squares.
 pub(crate) struct Normal {
     count: usize,
-    /// By rows; that of what is held, or not told, is as if it were known.
+    /// By rows; that of what is held, or undetermined, is as if it were known.
     pub(crate) covariance: Vec<f64>,
     /// How many numbers are used up by unknowns.
     pub(crate) rank: usize,
     /// Directions of unknowns along which no residual changes.
-    pub(crate) untold: Vec<Vec<f64>>,
+    pub(crate) undetermined: Vec<Vec<f64>>,
     /// How much residuals change by each unknown; 1 where they do not.
     scales: Vec<f64>,
     /// Which unknowns stand at a limit.
@@ -65,9 +65,9 @@ impl Normal {
         free.iter().zip(&scales).for_each(|(&j, scale)| all_scales[j] = unit(*scale));
         let covariance = vec![0.0; count * count];
         let mut normal =
-            Normal { count, covariance, rank: 0, untold: Vec::new(), scales: all_scales, at_limit };
+            Normal { count, covariance, rank: 0, undetermined: Vec::new(), scales: all_scales, at_limit };
         let Some(parts) = singular_values(&scaled, free.len()) else { return normal };
-        let least = if by_differences { UNTOLD_BY_DIFFERENCES } else { UNTOLD };
+        let least = if by_differences { UNDETERMINED_BY_DIFFERENCES } else { UNDETERMINED };
         let largest = parts.values.first().copied().unwrap_or(0.0);
         for (k, sigma) in parts.values.iter().enumerate() {
             let right = &parts.right[k * free.len()..][..free.len()];
@@ -76,7 +76,7 @@ impl Normal {
                 .zip(right.iter().zip(&scales))
                 .for_each(|(&j, (v, scale))| direction[j] = v / unit(*scale));
             if *sigma <= least * largest {
-                normal.untold.push(direction);
+                normal.undetermined.push(direction);
                 continue;
             }
             normal.rank += 1;
@@ -92,7 +92,7 @@ impl Normal {
     /// Whether an unknown is told.
     pub(crate) fn tells(&self, i: usize) -> bool {
         let is_part = |direction: &Vec<f64>| (direction[i] * self.scales[i]).abs() > PART;
-        !self.at_limit[i] && !self.untold.iter().any(is_part)
+        !self.at_limit[i] && !self.undetermined.iter().any(is_part)
     }
 
     /// The variance of a weighted sum of the unknowns of a recording.
@@ -203,12 +203,12 @@ impl fmt::Display for Undetermined {
             (names, Some(combination)) => {
                 write!(
                     f,
-                    "{} cannot be told apart, only {combination}: hold one of them, or measure more",
+                    "the data determine only {combination}, not {}: hold one of them, or measure more",
                     list(names)
                 )
             }
             (names, None) if self.together.is_empty() => {
-                write!(f, "{} cannot be told apart: hold some of them, or measure more", list(names))
+                write!(f, "the data do not determine {}: hold some of them, or measure more", list(names))
             }
             (names, None) => {
                 let percent = |part: &f64| format!("{} %", rounded(part * 100.0, 3));
@@ -219,7 +219,7 @@ impl fmt::Display for Undetermined {
                     .collect();
                 write!(
                     f,
-                    "{} cannot be told apart: what is measured stays the same when they change together ({}); hold one of them, or measure more",
+                    "the data do not determine {}: what is measured stays the same when they change together ({}); hold one of them, or measure more",
                     list(names),
                     parts.join(", ")
                 )
@@ -492,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_of_parameters_is_a_formula() {
+    fn what_is_determined_of_parameters_is_a_formula() {
         // m l² stays: dm/m = −2 dl/l.
         assert!(said(&[&[2.0, -3.0]], &["m", "l"], &[1.0, 3.0]).contains("only m*l^2:"));
         assert!(said(&[&[-1.0, 4.0]], &["l", "m"], &[1.0, 2.0]).contains("only m*l^2:"));
@@ -503,6 +503,6 @@ mod tests {
         );
         assert!(said(&[&[0.0, 1.0]], &["k", "m"], &[2.0, 3.0]).starts_with("m changes nothing"));
         let several = said(&[&[1.0, 2.0, 0.0], &[0.0, 1.0, 3.0]], &["a", "b", "c"], &[1.0, 1.0, 1.0]);
-        assert_eq!(several, "a, b and c cannot be told apart: hold some of them, or measure more");
+        assert_eq!(several, "the data do not determine a, b and c: hold some of them, or measure more");
     }
 }

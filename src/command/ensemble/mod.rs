@@ -21,8 +21,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 #[derive(Args)]
-#[command(
-    after_help = "How to sample coordinates, velocities (x'), momenta (p_x) and parameters:\n  \
+#[command(after_help = "How to sample coordinates, velocities (x'), momenta (p_x) and parameters:\n  \
                   uniform(LOW,HIGH), normal(MEAN,DEVIATION), grid(LOW,HIGH,POINTS), latin(LOW,HIGH), sobol(LOW,HIGH),\n  \
                   file(FILE) or file(FILE,COLUMN) with a .csv or .npz, or a number\n\
                   What to keep of expressions at the end of trajectories, and of start(EXPR), first(EVENT) and crossings(EVENT):\n  \
@@ -39,8 +38,7 @@ use std::time::Instant;
                   --stop \"flip=cos(th1/2)*cos(th2/2)\" --reduce \"map(first(flip))\" --plot flips.png\n  \
                   leastaction ensemble pendulum --sample \"th=grid(0.5,2.5,5)\" --every 0.1 --reduce \"samples(th')\" --out swings.csv\n  \
                   leastaction ensemble henon-heiles --count 1000000 --sample \"y'=normal(0,0.1)\" --reduce ends --keep study-1 --shard 1/4\n  \
-                  leastaction merge study-1 study-2 study-3 study-4 --out ends.npz"
-)]
+                  leastaction merge study-1 study-2 study-3 study-4 --out ends.npz")]
 pub(crate) struct Ensemble {
     #[command(flatten)]
     setting: Setting,

@@ -40,11 +40,14 @@ pub(super) fn json(fit: &Fit, unused: &[String], wall: Duration) -> String {
             ("times", recording.times.len().to_string()),
         ])
     });
-    let undetermined = fit.undetermined.as_ref().map_or_else(null, |untold| {
+    let undetermined = fit.undetermined.as_ref().map_or_else(null, |undetermined| {
         object([
-            ("names", list(untold.names.iter().map(|name| text(name)))),
-            ("combination", untold.combination.as_ref().map_or_else(null, |combination| text(combination))),
-            ("message", text(&untold.to_string())),
+            ("names", list(undetermined.names.iter().map(|name| text(name)))),
+            (
+                "combination",
+                undetermined.combination.as_ref().map_or_else(null, |combination| text(combination)),
+            ),
+            ("message", text(&undetermined.to_string())),
         ])
     });
     let doubts = fit

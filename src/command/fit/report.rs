@@ -10,7 +10,7 @@ use std::time::Duration;
 const STRONG: f64 = 0.8;
 const PAIRS: usize = 4;
 
-/// Of more recordings, starts are not told one by one.
+/// If there are more recordings, their starts are not printed one by one.
 const RECORDINGS: usize = 4;
 
 /// What there is to say besides the fit itself.
@@ -71,7 +71,7 @@ pub(super) fn report(fit: &Fit, besides: &Besides<'_>) -> String {
         rows.push(row(if i == 0 { "residuals" } else { "" }, residuals));
     }
     rows.extend(correlations(fit).map(|pair| row("together", pair)));
-    rows.extend(fit.undetermined.iter().map(|untold| row("not told", untold.to_string())));
+    rows.extend(fit.undetermined.iter().map(|undetermined| row("undetermined", undetermined.to_string())));
     rows.extend(fit.doubts.iter().map(|doubt| row("warning", doubt.to_string())));
     rows.extend(fit.hints.iter().map(|hint| row("hint", hint.to_string())));
     if !besides.written.is_empty() {
@@ -99,11 +99,11 @@ fn estimates(fit: &Fit) -> String {
                 [format!("± {}", rounded(error, 2)), rounded(low, digits), rounded(high, digits)]
             }
             _ if estimate.at_limit => ["at its limit", "", ""].map(str::to_owned),
-            _ => ["not told", "", ""].map(str::to_owned),
+            _ => ["undetermined", "", ""].map(str::to_owned),
         };
-        // What is not told could be any number.
-        let is_told = estimate.error.is_some() || estimate.at_limit;
-        let value = if is_told { rounded(estimate.value, digits) } else { "–".to_owned() };
+        // What is undetermined could be any number.
+        let is_determined = estimate.error.is_some() || estimate.at_limit;
+        let value = if is_determined { rounded(estimate.value, digits) } else { "–".to_owned() };
         rows.push(vec![name, value, error, low, high, rounded(estimate.guess, 6)]);
     }
     let mut text = table(&rows);

@@ -125,7 +125,9 @@ pub enum MeasuredError {
         dt: f64,
     },
     /// Trajectories have other spacings.
-    #[error("samples of {name} are {found:?} apart, and those of {first} {dt:?}: all trajectories must have the same spacing")]
+    #[error(
+        "samples of {name} are {found:?} apart, and those of {first} {dt:?}: all trajectories must have the same spacing"
+    )]
     Spacing {
         /// The trajectory.
         name: String,
