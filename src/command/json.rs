@@ -3,6 +3,7 @@
 use super::Failure;
 use leastaction::expr::Names;
 use leastaction::integrate::{Drift, Scale};
+use leastaction::mechanics::multiplier;
 use leastaction::output::Held;
 use leastaction::output::json::{list, number, object, text};
 use leastaction::simulate::{Balanced, Conserved, Diagnosis, FieldShare, Measurements, Others, Run, Warning};
@@ -39,7 +40,7 @@ pub(super) fn json(run: &Run, ending: &Ending<'_>) -> Result<String, Failure> {
                 let all = names.zip(own).chain(held.iter().cloned().zip(more));
                 object(all.map(|(name, value)| (name, number(*value))).collect::<Vec<_>>())
             };
-        let constraints = system.constraints().iter().map(|(name, _)| format!("lambda_{name}"));
+        let constraints = system.constraints().iter().map(|(name, _)| multiplier(name));
         let mut members = vec![
             ("t", number(state.t)),
             (

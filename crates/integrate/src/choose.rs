@@ -389,7 +389,7 @@ impl Tempo {
         // So few steps are not worth a kernel of their own.
         let trial = Integrator::named("dormand-prince5", Tolerance::relative(1e-3))
             .map(|run| run.at_most(TRIAL_STEPS).compiled(false));
-        let Ok(trial) = trial else { return Ok(tempo) };
+        let Ok(trial) = trial else { unreachable!("`dormand-prince5` takes a tolerance of 1e-3") };
         let mut seen = vec![(start.t, start.block())];
         let (mut steps, mut before) = (Vec::new(), start.t);
         // A trial that ends early, for whatever reason, has shown what it has shown.
@@ -422,7 +422,8 @@ impl Tempo {
     /// How fast the system moves at its fastest along a run, seen by a longer trial. If that does not come to the end, the rest is taken to be like it; `None` if
     /// that cannot be, because the motion becomes faster and faster, or cannot be followed.
     fn fastest_of_all(mut self, dynamics: &mut Dynamics, start: &State, end: f64) -> Option<f64> {
-        let trial = Integrator::named("dormand-prince5", Tolerance::relative(1e-6)).ok()?;
+        let trial = Integrator::named("dormand-prince5", Tolerance::relative(1e-6));
+        let Ok(trial) = trial else { unreachable!("`dormand-prince5` takes a tolerance of 1e-6") };
         let trial = trial.at_most(LONG_TRIAL_STEPS);
         let (mut steps, mut before) = (Vec::new(), start.t);
         let mut shortest = (f64::INFINITY, start.t, start.block());

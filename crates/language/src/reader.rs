@@ -13,7 +13,7 @@ use crate::text::check_size;
 use leastaction_expr::{
     Expr, Graph, Id, Kind, Node, Parser, Scope, Span, Token, UnboundSymbol, Value, needs_quotes, tokens,
 };
-use leastaction_mechanics::{Model, Placed, Pose, Term, TermKind, gravity_on};
+use leastaction_mechanics::{Model, Placed, Pose, Term, TermKind, constraint_of, gravity_on};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::cell::{OnceCell, RefCell};
 
@@ -393,8 +393,8 @@ impl<'g, 's> Reader<'g, 's> {
 
     /// Whether a name is that of an energy, or `lambda_` or `reaction_` with that of a constraint.
     pub(crate) fn is_measured(&self, name: &str) -> bool {
-        let constraint = name.strip_prefix("lambda_").or_else(|| name.strip_prefix("reaction_"));
-        self.energies.contains(name) || constraint.is_some_and(|name| self.setup.model.has_constraint(name))
+        self.energies.contains(name)
+            || constraint_of(name).is_some_and(|name| self.setup.model.has_constraint(name))
     }
 
     /// Declares the name of a term of the energies.

@@ -4,6 +4,7 @@ use crate::energy::{Energy, EnergyError, Potential};
 use crate::equations::{rate, symbols_of};
 use crate::error::{DimensionsExpected, ModelError, Site, TermKind};
 use crate::model::Model;
+use crate::names;
 use leastaction_expr::{Expr, Id, Kind as TokenKind, Names, Node, Span, nearest, tokens};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -318,7 +319,8 @@ fn is_plain(name: &str) -> bool {
 /// The name of the state whose integral a coordinate is.
 pub(crate) fn state_of(integral: Expr<'_>) -> String {
     let name = integral.to_string();
-    name.strip_prefix("int_").unwrap_or(&name).to_owned()
+    let Some(state) = names::state_of(&name) else { unreachable!("`{name}` is the integral of a state") };
+    state.to_owned()
 }
 
 /// Checks that all defaults are finite.

@@ -7,6 +7,7 @@ use crate::equations::{Equations, rate, symbols_of};
 use crate::error::ModelError;
 use crate::held::Hold;
 use crate::lumped::Lumped;
+use crate::names::integral;
 use crate::system::System;
 use leastaction_expr::{BlockError, Expr, Glossary, Graph, Id, IntoExpr, SymbolBlock, jvp, rebind};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -36,12 +37,6 @@ pub struct Particle<'g> {
 
 rebind!(Term { value; name });
 rebind!(Particle { inertias, position; name });
-
-/// The name of the coordinate whose rate a state is.
-#[must_use]
-pub fn integral(state: &str) -> String {
-    format!("int_{state}")
-}
 
 /// A mechanical model: coordinates and energies, in any combination.
 ///

@@ -6,6 +6,7 @@ use crate::engine::check;
 use crate::error::{EvalError, ObserveError};
 use crate::facts::Form;
 use crate::inverse::grow;
+use crate::names::{multiplier, reaction};
 use crate::rated::RatedQuantity;
 use crate::system::holds;
 use leastaction_compile::{CodeError, Evaluator, Kernel, LANES};
@@ -82,9 +83,9 @@ impl Measured {
         );
         all.extend(shares().map(|(i, share)| (share.name.clone(), Measured::Share(i))));
         let constraints = blueprint.constraints.iter().enumerate();
-        all.extend(constraints.map(|(i, (name, _))| (format!("lambda_{name}"), Measured::Multiplier(i))));
+        all.extend(constraints.map(|(i, (name, _))| (multiplier(name), Measured::Multiplier(i))));
         let holds = holds(&blueprint.held).into_iter().enumerate();
-        all.extend(holds.map(|(i, name)| (format!("reaction_{name}"), Measured::Reaction(i))));
+        all.extend(holds.map(|(i, name)| (reaction(&name), Measured::Reaction(i))));
         all
     }
 }

@@ -1,7 +1,7 @@
 //! What is recorded of coordinates that are held.
 
 use leastaction_expr::needs_quotes;
-use leastaction_mechanics::{Dynamics, EvalError, Observable, ObserveError, System};
+use leastaction_mechanics::{Dynamics, EvalError, Observable, ObserveError, System, reaction};
 
 /// Not more held coordinates than this are recorded one by one.
 const MOST: usize = 64;
@@ -37,7 +37,7 @@ impl Held<String> {
         Held {
             coordinates: each(str::to_owned),
             velocities: each(|name| format!("{name}'")),
-            reactions: system.holds().iter().map(|name| format!("reaction_{name}")).collect(),
+            reactions: system.holds().iter().map(|name| reaction(name)).collect(),
         }
     }
 

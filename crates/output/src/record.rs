@@ -5,7 +5,7 @@ use crate::held::Held;
 use crate::table::RecordTable;
 use leastaction_expr::Names;
 use leastaction_integrate::Trajectory;
-use leastaction_mechanics::{Dynamics, EvalError, Form, Observable, Place, System};
+use leastaction_mechanics::{Dynamics, EvalError, Form, Observable, Place, System, integral, multiplier};
 
 /// What coordinates that constraints hold are called in errors.
 const HELD: &str = "held coordinates";
@@ -178,7 +178,7 @@ impl Record {
         let held = Held::names(system);
         let mut held = held.coordinates.iter().chain(&held.velocities).chain(&held.reactions);
         let violations = ["violation", "violation'"].contains(&name) && !system.constraints().is_empty();
-        let multiplier = |of: &str| system.constraints().iter().any(|(constraint, _)| constraint == of);
+        let is_multiplier = system.constraints().iter().any(|(constraint, _)| multiplier(constraint) == name);
         let component = |(place, axis): (&str, &str)| {
             let axis = ["x", "y", "z"].iter().position(|other| *other == axis);
             axis.is_some_and(|axis| system.places().iter().any(|p| p.name == place && axis < p.dimensions))
@@ -189,7 +189,7 @@ impl Record {
             || states.iter().any(|names| names.contains(name))
             || held.any(|other| other == name)
             || violations
-            || name.strip_prefix("lambda_").is_some_and(multiplier)
+            || is_multiplier
             || name.rsplit_once('.').is_some_and(component)
     }
 
@@ -202,7 +202,7 @@ impl Record {
             false => Columns::new(names.iter().chain(held).collect()),
         };
         let (moving, none) = (system.facts().form != Form::Ports, Names::default());
-        let multipliers = system.constraints().iter().map(|(name, _)| format!("lambda_{name}"));
+        let multipliers = system.constraints().iter().map(|(name, _)| multiplier(name));
         let path =
             |place: &Place| Path { name: place.name.clone(), axes: vec![Vec::new(); place.dimensions] };
         Record {
@@ -237,12 +237,10 @@ impl Record {
     /// Whether a coordinate is the integral of a state of first order, `int_z` of an output `z` which is its rate: nothing that moves.
     #[must_use]
     pub fn is_integral(&self, coordinate: &str) -> bool {
-        let Some(state) = coordinate.strip_prefix("int_") else { return false };
-        let find = |columns: &Columns, name: &str| {
-            columns.iter().find(|column| column.name == name).map(|column| column.values.to_vec())
-        };
-        let rate = find(&self.velocities, &format!("{coordinate}'"));
-        rate.is_some() && rate == find(&self.outputs, state)
+        let rate = format!("{coordinate}'");
+        let rate = self.velocities.iter().find(|column| column.name == rate);
+        let state = self.outputs.iter().find(|column| integral(&column.name) == coordinate);
+        rate.zip(state).is_some_and(|(rate, state)| rate.values == state.values)
     }
 
     /// How many numbers are not finite.

@@ -135,8 +135,10 @@ impl Simulation {
 
     /// The method that goes on from a state much faster than at this pace, the way of a step, if it does.
     fn creeps(&self, here: &State, pace: f64) -> Option<&'static Card> {
-        let other =
-            Card::named(OTHER).ok().filter(|card| card.needs.met_by(self.dynamics.system().facts()))?;
+        let Ok(other) = Card::named(OTHER) else { unreachable!("`{OTHER}` is a method") };
+        if !other.needs.met_by(self.dynamics.system().facts()) {
+            return None;
+        }
         let trial = Integrator::new(other, self.integrator.pace().clone()).at_most(TRIAL);
         let (mut reached, mut dynamics) = (here.t, self.dynamics.clone());
         let block = &mut Block::one(&here.block());

@@ -8,7 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::reader::{AXES, Reader};
 use crate::source_map::Mention;
 use leastaction_expr::{Expr, Kind, Parser, Span, substitute};
-use leastaction_mechanics::TermKind;
+use leastaction_mechanics::{TermKind, reaction};
 
 type Outcome = Result<(), Diagnostic>;
 
@@ -101,7 +101,7 @@ fn hold<'g>(
     for (axis, coordinates) in AXES.into_iter().zip(values).filter(|(_, held)| !held.is_empty()) {
         let along = format!("{name}.{axis}");
         reader.setup.source_map.mark(Mention::Term(TermKind::Constraint), &along, chosen.span);
-        reader.energies.insert(format!("reaction_{along}"));
+        reader.energies.insert(reaction(&along));
         reader.setup.model.hold(&along, coordinates);
     }
     Ok(())

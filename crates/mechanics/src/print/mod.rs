@@ -6,6 +6,7 @@ pub use page::{EquationForm, FormError, Page, Row};
 
 use crate::check::state_of;
 use crate::equations::{Equations, Statement, rate};
+use crate::names::multiplier;
 use leastaction_expr::{Expr, Id, jacobian};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt;
@@ -141,8 +142,7 @@ impl<'g> Equations<'g> {
     /// A symbol for the multiplier of each constraint, which stands for nothing else.
     fn multiplier_symbols(&self) -> Vec<Expr<'g>> {
         let mut taken = self.symbols();
-        let symbol =
-            |c: &crate::Constraint<'g>| self.unused_symbol(&format!("lambda_{}", c.name), &mut taken);
+        let symbol = |c: &crate::Constraint<'g>| self.unused_symbol(&multiplier(&c.name), &mut taken);
         self.constraints.iter().map(symbol).collect()
     }
 
