@@ -108,7 +108,7 @@ impl Canvas {
         }
     }
 
-    /// Draws those dots of a line that are asked for by their count.
+    /// Draws the dots of a line whose numbers are chosen.
     fn stroke(&mut self, from: Place, to: Place, ink: Ink, mut wanted: impl FnMut(usize) -> bool) {
         let [across, down] = self.dots().map(|n| n as f64);
         let Some([from, to]) = clip(from, to, [across, down]) else { return };

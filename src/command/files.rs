@@ -24,7 +24,7 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// Whether any file is asked for.
+    /// Whether any file is requested.
     pub(super) fn are_wanted(&self) -> bool {
         !self.out.is_empty() || !self.events.is_empty()
     }
@@ -45,7 +45,7 @@ impl Files {
         }
     }
 
-    /// Refuses files of meshes where there are none, before anything is run.
+    /// Refuses files of meshes if the model has none, before the run.
     pub(super) fn check_meshes(&self, simulation: &Simulation) -> Result<(), Failure> {
         match self.out.iter().find(|path| is_series(path)) {
             Some(path) if simulation.meshes.is_empty() => {
@@ -55,7 +55,7 @@ impl Files {
         }
     }
 
-    /// What is asked for, with these samples.
+    /// The overrides, with these samples.
     pub(super) fn sampled(&self, overrides: Overrides) -> Overrides {
         Overrides { every: self.every, samples: self.samples, ..overrides }
     }

@@ -53,7 +53,7 @@ pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(error) => {
-            // Nobody is left to tell if it cannot be printed.
+            // If it cannot be printed, there is no place for a message.
             let _ = error.print();
             return u8::try_from(error.exit_code()).unwrap_or(2);
         }
@@ -64,7 +64,7 @@ pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     };
     let mut out = std::io::stdout().lock();
     let printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    // Nobody is left to tell if standard error is closed too.
+    // If standard error is closed, too, there is no place for a message.
     if !message.is_empty() {
         let _ = writeln!(std::io::stderr(), "{}", message.trim_end());
     }
@@ -183,17 +183,17 @@ impl Failure {
         Failure { code, said: String::new(), message }
     }
 
-    /// What was asked for cannot be.
+    /// Wrong usage.
     fn usage(error: impl Display) -> Failure {
         Failure::new(2, error)
     }
 
-    /// What was asked for went wrong.
+    /// A run or a model failed.
     fn run(error: impl Display) -> Failure {
         Failure::new(1, error)
     }
 
-    /// What was asked for was interrupted.
+    /// It was interrupted.
     fn interrupted(by: Interruption, error: impl Display) -> Failure {
         Failure::new(by.code(), error)
     }

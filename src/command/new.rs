@@ -28,7 +28,7 @@ impl New {
         let opened = OpenOptions::new().write(true).create_new(true).open(&path);
         let written = opened.and_then(|mut file| {
             let written = file.write_all(STARTER.as_bytes()).and_then(|()| file.sync_all());
-            // Where there is no room, nothing is left; the first error is the one to tell.
+            // If there is no room, nothing remains of the file; the first error is the one to report.
             written.inspect_err(|_| _ = std::fs::remove_file(&path))
         });
         match written {

@@ -147,12 +147,12 @@ impl Pictures {
         names
     }
 
-    /// Whether a film is asked for.
+    /// Whether a film is requested.
     pub(super) fn animates(&self) -> bool {
         !self.animate.is_empty()
     }
 
-    /// Whether any picture is asked for.
+    /// Whether any picture is requested.
     pub(super) fn are_wanted(&self) -> bool {
         self.samples().is_some()
     }
@@ -190,7 +190,7 @@ impl Pictures {
             Ok(energy) if energy.conserved && energy.resets.is_none_or(|(_, count)| count == 0) => {
                 Energy::Conserved { scale: energy.drift.scale }
             }
-            // Where the drift cannot be told, the energy itself shows why.
+            // If the drift cannot be computed, the energy itself shows why.
             _ => Energy::Changing,
         };
         let title = about.system.as_str();

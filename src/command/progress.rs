@@ -106,7 +106,7 @@ impl std::fmt::Display for Interruption {
     }
 }
 
-/// Whether the command was started with a signal ignored: as Linux says it; elsewhere, if nobody is at a terminal.
+/// Whether the command was started with a signal ignored: on Linux by its status, elsewhere by the lack of a terminal.
 fn ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").ok();
     let mask = status.as_deref().and_then(|text| text.lines().find_map(|line| line.strip_prefix("SigIgn:")));
@@ -208,7 +208,7 @@ impl Watcher {
     }
 }
 
-/// How much is done after so many seconds, and was done before them, as a bar and in numbers, where that is, and how long the rest takes.
+/// The progress as a bar and in numbers, and the time that is left, from what is done now, what was done before, and the seconds between.
 fn line([first, fraction]: [f64; 2], place: &str, elapsed: f64) -> String {
     let fraction = if fraction.is_finite() { fraction.clamp(0.0, 1.0) } else { 0.0 };
     let done = (fraction * LETTERS as f64) as usize;
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn times_left_are_told() {
+    fn times_left_are_printed() {
         let shown = [0.2, 59.4, 59.6, 3599.0, 7300.0].map(super::duration);
         assert_eq!(shown, ["0 s", "59 s", "1:00 min", "59:59 min", "2:01 h"]);
     }

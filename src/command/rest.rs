@@ -54,7 +54,7 @@ pub(crate) struct Modes {
     /// Write the modes with their shapes to a file, by its ending: .csv, .npz (NumPy), .parquet or .json; may be repeated
     #[arg(long, value_name = "FILE")]
     out: Vec<PathBuf>,
-    /// Plot the modes to a file, as its ending says: .svg or .png; the first six, or the one that is asked for (repeatable)
+    /// Plot the modes to a file, as its ending says: .svg or .png; the first six, or the one after --mode (repeatable)
     #[arg(long, value_name = "FILE", value_parser = plot_file)]
     plot: Vec<PathBuf>,
     /// Animate a mode in a file, as its ending says: .gif, or .mp4 if ffmpeg is installed (repeatable)
@@ -245,7 +245,7 @@ fn equilibrium<'g>(what: &What, graph: &'g Graph) -> Result<(Problem<'g>, Equili
     Ok((problem, equilibrium))
 }
 
-/// What a system cannot have is asked for wrongly; what is not found went wrong.
+/// It is wrong usage to ask for what a system cannot have; it is a failure if the search finds nothing.
 fn failed(error: &AnalyzeError) -> Failure {
     match error {
         AnalyzeError::Velocity { .. }

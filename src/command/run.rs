@@ -1,4 +1,4 @@
-//! `leastaction run`: runs a system, writes what is asked for, and prints a summary.
+//! `leastaction run`: runs a system, writes the requested files, and prints a summary.
 
 use super::Failure;
 use super::files::Files;
@@ -156,7 +156,7 @@ impl Run {
         }
     }
 
-    /// What is asked for in place of what the text says.
+    /// The overrides of what the text says.
     pub(super) fn asked(&self) -> Overrides {
         let mut outputs = self.show.clone();
         for name in self.pictures.chosen_names() {
@@ -182,7 +182,7 @@ impl Run {
         Ok(())
     }
 
-    /// Writes what was asked for of a run, or of what there is of one.
+    /// Writes the requested files of a run, or of the part that was computed.
     fn keep(&self, run: &Motion, about: &About) -> Result<Kept, Failure> {
         let mut kept = Kept::default();
         if !self.files.are_wanted() && !self.pictures.are_wanted() {

@@ -119,7 +119,7 @@ impl What {
         }
     }
 
-    /// Whether a start value was asked for.
+    /// Whether a start value is given.
     pub(super) fn asks(&self, name: &str) -> bool {
         self.start.iter().any(|(asked, _)| asked == name)
     }
@@ -129,7 +129,7 @@ impl What {
         self.set.iter().any(|(set, _)| set == name)
     }
 
-    /// What is asked for in place of what the text says.
+    /// The overrides of what the text says.
     pub(super) fn overrides(&self) -> Overrides {
         let parameters = self.set.iter().map(|(name, values)| (name.clone(), values[0])).collect();
         Overrides { parameters, start: self.start.clone(), ..Overrides::default() }
@@ -137,14 +137,14 @@ impl What {
 }
 
 impl Beginning {
-    /// What is asked for in place of what the text says.
+    /// The overrides of what the text says.
     pub(super) fn overrides(&self, seed: Option<u64>) -> Overrides {
         Overrides { seed, until: self.until, max_steps: Some(self.max_steps), ..self.what.overrides() }
     }
 }
 
 impl Setting {
-    /// What is asked for in place of what the text says.
+    /// The overrides of what the text says.
     pub(super) fn overrides(&self, seed: Option<u64>) -> Overrides {
         Overrides {
             method: self.method.clone(),

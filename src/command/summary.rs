@@ -10,7 +10,7 @@ use leastaction::simulate::{Balanced, Conserved, GlobalError, Measurements, Run,
 use leastaction::{Crossing, Pace, Projection, State, System, Work};
 use std::io::IsTerminal;
 
-/// Coordinates at the end are told if there are not more than this.
+/// Coordinates at the end are printed if there are at most this many.
 const FEW: usize = 8;
 
 /// At most this number of times of an event is printed.
@@ -138,7 +138,7 @@ pub(super) fn rows_of(rows: Vec<Vec<String>>) -> String {
     table(&fitted(rows, columns()))
 }
 
-/// How often events set something anew, and what that brought.
+/// How often events set numbers, and how that changed energy and momenta.
 fn reset((energy, count): (f64, usize), measured: &Measurements) -> String {
     let others =
         measured.conserved.iter().filter(|quantity| quantity.name != "energy" && quantity.brought != 0.0);

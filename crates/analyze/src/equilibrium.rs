@@ -27,7 +27,7 @@ const UNSEEN: f64 = 1e-20;
 const HELD: f64 = 64.0 * f64::EPSILON;
 /// The smallest shift, as a part of each stiffness: so that what costs no energy does not move by rounding.
 const SMALLEST: f64 = 1e-11;
-/// A coordinate that went so many times as far as all were at the start will not stop; nor will forces that have grown so much without being balanced.
+/// A coordinate that moved this many times as far as the size of all at the start will not stop; nor will forces that have grown so much without being balanced.
 const FAR: f64 = 1e9;
 
 /// Where all forces balance.
@@ -71,7 +71,7 @@ impl Equilibrium {
 /// [`Equilibrium::negative_modes`] tells in how many.
 ///
 /// # Errors
-/// [`AnalyzeError`] says why there is none, or how far the search came.
+/// [`AnalyzeError`] says why there is no equilibrium, or how far the search came.
 pub fn equilibrium(dynamics: &mut Dynamics, t: f64, start: &[f64]) -> Result<Equilibrium, AnalyzeError> {
     let mut rest = Rest::new(dynamics, t)?;
     let (n, forced) = (rest.n, rest.dynamics.system().facts().forced);

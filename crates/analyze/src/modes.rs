@@ -17,7 +17,7 @@ const SHIFT: f64 = 1e-9;
 /// Forces that are this part of what they are made of do not disturb modes.
 const AT_REST: f64 = 1e-6;
 
-/// Squares of frequencies that are this part of the largest are zero, as far as can be told.
+/// Squares of frequencies that are this part of the largest cannot be distinguished from zero.
 const ZERO: f64 = 1e-11;
 /// Bodies have six rigid motions.
 const BLOCK: usize = 6;
@@ -94,7 +94,7 @@ pub struct Modes {
 /// The lowest normal modes about coordinates q at which forces balance, as [`equilibrium`](crate::equilibrium) finds them.
 ///
 /// # Errors
-/// [`AnalyzeError`] says why there are none, or how far the search came.
+/// [`AnalyzeError`] says why there are no modes, or how far the search came.
 pub fn modes(dynamics: &mut Dynamics, t: f64, q: &[f64], count: usize) -> Result<Modes, AnalyzeError> {
     modes_where(dynamics, t, q, count, 0.0)
 }
@@ -177,7 +177,7 @@ pub fn largest_frequency(
     Ok(pairs.values.first().copied().unwrap_or(0.0).max(0.0).sqrt())
 }
 
-/// So many coordinates are very many.
+/// More coordinates than this are very many.
 const MANY: usize = 10_000;
 
 /// The stiffness at q with the multipliers that balance forces best, and masses there. Forces must balance if a size of them is given.
@@ -190,7 +190,7 @@ fn prepare(rest: &mut Rest<'_>, q: &[f64], at_rest: Option<f64>) -> Result<Mass,
     rest.stiffen(q, &multipliers)?;
     let size = (rest.force_size(q)? + acting).max(at_rest.unwrap_or(0.0));
     let (at, residual) = largest(&gradient);
-    // Where all is at 0, nothing tells how large forces are: what moves nothing visibly is none.
+    // If all coordinates are 0, the size of forces is not known: a force that moves nothing visibly counts as zero.
     let unseen = 1e-12 * rest.diagonal_size();
     if at_rest.is_some() && (residual > AT_REST * size + unseen || residual.is_nan()) {
         return Err(AnalyzeError::NotAtRest { residual, scale: size, coordinate: rest.name(at) });

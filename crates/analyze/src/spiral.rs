@@ -8,7 +8,7 @@ use crate::modes::Mode;
 use crate::rest::{Rest, dot};
 use leastaction_linear::eigen;
 
-/// So many coordinates are solved for with such forces.
+/// The largest number of coordinates that is solved for with such forces.
 pub(crate) const MOST_COUPLED: usize = 256;
 
 /// A motion e^{λt} about an equilibrium. A pair of conjugate λ is one motion.

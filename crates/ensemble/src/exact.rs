@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 const DIGITS: usize = 136;
 /// The exponent of the last digit.
 const LAST: i32 = -2148;
-/// The carry of so many additions fits beside a digit.
+/// The carry of this number of additions fits next to a digit.
 const PATIENCE: u32 = 1 << 29;
 const BASE: i64 = 1 << 32;
 
@@ -204,7 +204,7 @@ fn scaled(fraction: f64, exponent: i32) -> f64 {
     libm::scalbn(fraction, exponent)
 }
 
-/// The mean of so many numbers, from their sum: the nearest `f64`, but for subnormal ones, which are rounded twice.
+/// The mean of a number of values, from their sum: the nearest `f64`, except for subnormal ones, which are rounded twice.
 pub(crate) fn mean(sum: &Exact, count: u64) -> f64 {
     let (size, negative) = sum.whole();
     let (quotient, rest) = size.over(count.max(1));
@@ -212,7 +212,7 @@ pub(crate) fn mean(sum: &Exact, count: u64) -> f64 {
     if negative { -mean } else { mean }
 }
 
-/// The standard deviation of so many numbers from their mean, $\sqrt{(n\sum x^2-(\sum x)^2)/n(n-1)}$, to one unit in the last place; 0 of one number.
+/// The standard deviation of a number of values from their mean, $\sqrt{(n\sum x^2-(\sum x)^2)/n(n-1)}$, to one unit in the last place; 0 of one number.
 pub(crate) fn deviation(sum: &Exact, squares: &Exact, count: u64) -> f64 {
     if count < 2 {
         return 0.0;

@@ -139,7 +139,7 @@ impl Study {
         Ok(Study { reductions: reductions?, ..self })
     }
 
-    /// Runs so many trajectories; left alone, as many as grids have points, or files rows.
+    /// Sets the number of trajectories; by default that of the points of grids, or of the rows of files.
     #[must_use]
     pub fn count(self, count: u64) -> Study {
         Study { count: Some(count), ..self }
@@ -163,7 +163,7 @@ impl Study {
         Study { events: names.into_iter().map(Into::into).collect(), ..self }
     }
 
-    /// Runs in so many threads; left alone, in as many as the machine can run at once.
+    /// Sets the number of threads; by default as many as the machine can run at once.
     #[must_use]
     pub fn threads(self, threads: usize) -> Study {
         Study { threads: Some(threads), ..self }
@@ -175,7 +175,7 @@ impl Study {
         Study { lanes, ..self }
     }
 
-    /// Reduces and keeps so many trajectories at a time.
+    /// Sets the number of trajectories of a chunk, which are reduced and kept together.
     #[must_use]
     pub fn chunk(self, trajectories: u64) -> Study {
         Study { chunk: Some(trajectories.max(1)), ..self }
@@ -382,11 +382,11 @@ fn usual_chunk(count: u64, numbers: u64, shard: Shard) -> u64 {
     whole.min(part).max(1)
 }
 
-/// How many trajectories one thread has done in about a second, so that whoever interrupts soon does not lose all. It is judged by the work of the first one, not
-/// by a clock: shards and whoever goes on with a study must find the same number.
+/// How many trajectories one thread has done in about a second, so that an early interruption does not lose everything. It is judged by the work of the first one, not
+/// by a clock: shards and resumed studies must find the same number.
 fn soon_done(study: &Study, launcher: &Launcher, dynamics: Option<&Dynamics>) -> u64 {
     const SECOND: f64 = 1e9;
-    /// The trial takes so many steps at most.
+    /// The largest number of steps of the trial.
     const STEPS: u64 = 2000;
     /// Nanoseconds of an evaluation, and what each number of the state adds to it; a step costs as much as some more of them.
     const EVALUATION: [f64; 2] = [50.0, 20.0];

@@ -54,7 +54,7 @@ fn inverse(value: f64, function: impl Fn(f64) -> f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// How many standard errors make an interval that holds the truth with this chance, if the noise was estimated with so many degrees of freedom.
+/// How many standard errors make an interval that holds the truth with this chance, if the noise was estimated with this number of degrees of freedom.
 pub(crate) fn student(chance: f64, freedom: f64) -> f64 {
     inverse(chance, |t| 1.0 - beta(freedom / (freedom + t * t), freedom / 2.0, 0.5))
 }

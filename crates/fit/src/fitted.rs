@@ -53,7 +53,7 @@ pub struct FittedChannel {
     pub outlier_at: Option<f64>,
 }
 
-/// A recording beside the motion that was fitted to it.
+/// A recording with the motion that was fitted to it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FittedRecording {
     /// What it is called.
@@ -93,13 +93,13 @@ pub struct Fit {
     pub derivatives: Derivatives,
     /// All unknowns: parameters, then the start of each recording.
     pub estimates: Vec<Estimate>,
-    /// Their covariance, row by row; 0 where nothing is told.
+    /// Their covariance, row by row; 0 where something is undetermined.
     pub covariance: Vec<f64>,
     /// All parameters of the model with their values now.
     pub parameters: Vec<(String, f64)>,
     /// How well each channel is fitted.
     pub channels: Vec<FittedChannel>,
-    /// Each recording beside the motion.
+    /// Each recording with the fitted motion.
     pub recordings: Vec<FittedRecording>,
     /// How many numbers were measured.
     pub measured: usize,

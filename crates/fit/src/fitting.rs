@@ -16,19 +16,19 @@ use leastaction_linear::singular_values;
 use leastaction_simulate::{Method, Overrides, Problem, Source};
 use std::sync::atomic::AtomicBool;
 
-/// The method of runs that are gone back over, unless something speaks against it.
+/// The method of runs with a reverse pass, unless it does not suit the system.
 const USUAL: &str = "dop853";
 const TOLERANCE: f64 = 1e-10;
 fn usual() -> &'static Card {
     Card::named(USUAL).unwrap_or_else(|_| unreachable!("the method is one of all"))
 }
-/// It may take so many times the steps of an implicit method.
+/// It may take this many times the steps of an implicit method.
 const EXPLICIT_STEPS: u64 = 50;
 
-/// Smooth curves have so many pieces.
+/// The number of pieces of smooth curves.
 const CURVE: usize = 600;
 
-/// Velocities at the start are guessed from so many values.
+/// Velocities at the start are guessed from this number of values.
 const FIRST_VALUES: usize = 6;
 
 /// Finds parameters and starts with which a model moves as was measured.
@@ -44,7 +44,7 @@ pub fn fit(
     fit_watched(source, recordings, plan, overrides, &AtomicBool::new(false))
 }
 
-/// The same, until somebody sets a flag.
+/// The same, until a flag is set.
 ///
 /// # Errors
 /// As [`fit`]; [`FitError::Interrupted`] if the flag is set.
@@ -247,7 +247,7 @@ impl<'p, 'g> Fitting<'p, 'g> {
         self.check_count()?;
         let limits = self.limits();
         let (guess, plain) = self.guess()?;
-        // Measured starts that constraints do not allow are none.
+        // Measured starts that do not meet the constraints are not used.
         let fails = |shooting: &mut Shooting<'p, 'g>, guess: &[f64]| {
             (0..shooting.targets.len()).any(|target| shooting.shoot(target, guess, 1).is_err())
         };
@@ -371,7 +371,7 @@ impl<'p, 'g> Fitting<'p, 'g> {
         (length > 0.0).then(|| along / length)
     }
 
-    /// What is told at the end of a search.
+    /// The result of a search.
     fn fit(&mut self, result: &SearchResult, source: &Source) -> Result<Fit, FitError> {
         let Some(search) = self.search.take() else { unreachable!("a fit follows a search") };
         let names = self.names();
@@ -480,7 +480,7 @@ impl<'p, 'g> Fitting<'p, 'g> {
         }
     }
 
-    /// Directions along which only what constraints do not allow changes are none that could be told.
+    /// Directions that constraints do not allow do not count as undetermined.
     fn leave_redundant(&mut self, normal: &mut Normal, shots: &[Shot]) {
         if normal.undetermined.is_empty() || !self.shooting.dynamics().system().facts().constrained {
             return;

@@ -33,7 +33,7 @@ const CLOCKS: &[(f64, &str)] = &[
 const SHIFTS: &[f64] = &[0.01, 0.02, 0.05, 0.1, 0.2, 0.4];
 const FINER: usize = 4;
 
-/// So many steps are made for hints in all, and in one run.
+/// The largest numbers of steps for all hints together, and for one run.
 const MOST_STEPS: u64 = 2_000_000;
 const MOST_STEPS_OF_A_RUN: u64 = 50_000;
 

@@ -1,4 +1,4 @@
-//! What least squares tell of unknowns: their covariance, which of them they do not determine, and what is doubtful.
+//! What follows from least squares: the covariance of unknowns, which of them are undetermined, and what is doubtful.
 
 use crate::fitted::{Fit, FittedChannel};
 use crate::levenberg::{Limits, scales};
@@ -16,14 +16,14 @@ const PART: f64 = 1e-3;
 
 /// Residuals are those of another motion if they are more than this part of the spread of what was measured.
 const UNEXPLAINED: f64 = 0.3;
-/// They are not white if neighbours are alike by more than this, and than so many standard deviations of that; unless they are smaller than what runs are exact to.
+/// They are not white if the correlation of neighbours exceeds this, and this number of its standard deviations, unless they are smaller than the errors of runs.
 const WHITE: f64 = 0.25;
 const WHITE_DEVIATIONS: f64 = 4.0;
 const EXACT: f64 = 1e-6;
 /// A sigma that was given is too small if residuals are larger than it by this.
 const LARGER: f64 = 1.5;
 const SMALL: f64 = 0.5;
-/// So many standard deviations off is no noise.
+/// A residual of this number of standard deviations is not noise.
 const OUTSIDE: f64 = 6.0;
 /// Estimates that go together as much as this are one number.
 const TOGETHER: f64 = 0.995;
@@ -89,7 +89,7 @@ impl Normal {
         normal
     }
 
-    /// Whether an unknown is told.
+    /// Whether the data determine an unknown.
     pub(crate) fn tells(&self, i: usize) -> bool {
         let is_part = |direction: &Vec<f64>| (direction[i] * self.scales[i]).abs() > PART;
         !self.at_limit[i] && !self.undetermined.iter().any(is_part)
@@ -277,7 +277,7 @@ pub enum Doubt {
     },
     /// It was not found where nothing near is better.
     Unfinished {
-        /// After so many iterations.
+        /// After this number of iterations.
         iterations: usize,
     },
 }
@@ -321,7 +321,7 @@ impl Doubt {
             let what = || channel.what.clone();
             let deviation = 1.0 / (channel.rows.max(1) as f64).sqrt();
             let limit = WHITE.max(WHITE_DEVIATIONS * deviation);
-            // What is small beside noise that is known need not be white.
+            // Residuals that are small compared with a known noise need not be white.
             let is_noise = channel.given && channel.ratio < SMALL;
             if channel.correlation.abs() > limit && channel.relative > EXACT && !is_noise {
                 all.push(Doubt::Pattern { what: what(), correlation: channel.correlation });

@@ -2,7 +2,7 @@
 //!
 //! About x, the residuals of x + δ are r − Jδ. A step makes |r − Jδ|² + λ|Dδ|² small, with D the lengths of the columns of J, so that the scales of unknowns do not matter; λ
 //! falls where the residuals do as that says, and grows where they do not (H. B. Nielsen, IMM-REP-1999-05), or where the motion cannot be computed at all. J is taken apart into
-//! singular values once for all λ: directions that residuals do not depend on are not gone along.
+//! singular values once for all λ: the search does not move along directions on which residuals do not depend.
 //!
 //! An unknown that stands at a limit and would be pushed beyond is held there for the step, and the others are found without it (an active set).
 
@@ -58,7 +58,7 @@ const MOST: f64 = 1e14;
 /// What is left of a step is noise if the cost falls by less than this part of it.
 const NOTHING: f64 = 1e-14;
 
-/// Goes down from a place, in so many iterations at most, until the cost falls by less than this part of it. `None` if it cannot be computed at the place.
+/// Descends from a place, in at most this number of iterations, until the cost decreases by less than this part of it. `None` if it cannot be computed at the place.
 pub(crate) fn descend<M: Misfit>(
     misfit: &mut M,
     from: &[f64],
@@ -268,7 +268,7 @@ mod tests {
         assert!((held.x[0] - 3.4).abs() < 1e-6 && held.x[1] == 0.2);
     }
 
-    /// Only x + y is told: the other direction stays where it was. And beyond 2 nothing can be computed.
+    /// Only x + y is determined: the other direction stays where it was. And beyond 2 nothing can be computed.
     #[test]
     fn what_is_not_told_stays_and_what_cannot_be_computed_is_not_entered() {
         let sum = |x: &[f64]| (vec![1.0 - x[0] - x[1]; 3], vec![vec![1.0, 1.0]; 3]);

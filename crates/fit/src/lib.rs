@@ -9,7 +9,7 @@
 //!
 //! - A [`Recording`] is what was measured in one run: values of any expressions of the model at any times, with gaps.
 //! - A [`Plan`] says which parameters are free, within which limits, and which numbers of the start are known. All others of the start are unknown: each recording has its own.
-//! - [`fit`] makes the sum of squares of residuals small, each divided by its noise, by the method of Levenberg and Marquardt. How residuals depend on unknowns is told by the
+//! - [`fit`] makes the sum of squares of residuals small, each divided by its noise, by the method of Levenberg and Marquardt. The derivatives of residuals by unknowns come from the
 //!   discrete adjoint of the run ([`Tape::sample_slopes`](leastaction_integrate::Tape::sample_slopes)).
 //! - A [`Fit`] has estimates with their errors, and says what these data do not tell.
 //!

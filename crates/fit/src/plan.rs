@@ -80,7 +80,7 @@ pub struct Plan {
     pub known: Vec<String>,
     /// Whether all of the start is known.
     pub known_start: bool,
-    /// So many times the motion is linearised at most in each descent.
+    /// The largest number of linearisations in each descent.
     pub iterations: usize,
     /// Whether to look for reasons where the model does not explain the data: other units, shifted times. That takes dozens of further fits.
     pub hints: bool,

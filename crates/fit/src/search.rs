@@ -11,7 +11,7 @@ use crate::misfit::{Horizon, Noise};
 use crate::shooting::{Miss, Shooting};
 use leastaction_expr::Random;
 
-/// A first part has so many numbers for each unknown, and is no smaller than this part of the record.
+/// A first part has this number of values for each unknown, and is at least this part of the record.
 const ROWS_FOR_EACH: usize = 3;
 const SMALLEST_PART: f64 = 1.0 / 128.0;
 
@@ -20,24 +20,24 @@ const PART_ITERATIONS: usize = 15;
 const PART_ENOUGH: f64 = 1e-3;
 const ENOUGH: f64 = 1e-9;
 
-/// How strongly a part pulls parameters to where they were: a change by itself counts as residuals of so many times the spread of the data.
+/// How strongly a part pulls parameters to where they were: a change by their own size counts as residuals of this many times the spread of the data.
 const ANCHOR: f64 = 0.03;
 
 /// A fit that leaves no more than this part of the variance is not looked for elsewhere.
 const EXPLAINED: f64 = 0.02;
-/// A part that leaves so much of the variance is not gone on from.
+/// If a part leaves more of the variance than this, the search does not continue from it.
 const HOPELESS: f64 = 0.2;
-/// So many other guesses are tried, which differ by factors of up to this.
+/// The number of other guesses, and the largest factor by which they differ.
 const GUESSES: u64 = 10;
 const FACTOR: f64 = 3.0;
 
-/// None is begun after so many steps in all: a long record is not searched as widely as a short one.
+/// No guess is started after this number of steps in all: a long record is not searched as widely as a short one.
 const MOST_STEPS: u64 = 1_000_000;
 
-/// The noise is estimated again so many times at most, until it changes by less than this part.
+/// The noise is estimated again at most this number of times, until it changes by less than this part.
 const NOISE_ROUNDS: usize = 8;
 const SAME_NOISE: f64 = 1e-3;
-/// Less noise than this part of the spread of the data is none: runs are not more exact.
+/// Noise below this part of the spread of the data is ignored: runs are not more exact.
 const LEAST_NOISE: f64 = 1e-9;
 
 /// Where a search ended.

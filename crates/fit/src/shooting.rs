@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const DIFFERENTIABLE: &[&str] =
     &["dop853", "vern9", "radau5", "gauss6", "rattle4", "rattle", "gauss4", "rk4"];
 
-/// So many numbers of a run are kept to go back over it.
+/// The largest amount of numbers of a run that is stored for the reverse pass.
 const ROOM: usize = 1 << 24;
 
-/// A trial may take so many times the steps of the first run before it is given up: it would be another motion.
+/// A trial is given up when it takes this many times the steps of the first run: it would be another motion.
 const PATIENCE: u64 = 20;
 const FEWEST_STEPS: u64 = 10_000;
 
@@ -65,7 +65,7 @@ impl Target {
         Target { name: recording.name.clone(), begin, times, rows }
     }
 
-    /// The rows of so many samples.
+    /// The rows of this number of samples.
     pub(crate) fn rows_of(&self, samples: usize) -> &[Row] {
         &self.rows[..self.rows.partition_point(|row| row.sample < samples)]
     }
@@ -352,7 +352,7 @@ impl<'p, 'g> Shooting<'p, 'g> {
         if self.steps_per_time.is_none() {
             self.steps_per_time = Some(trajectory.work().steps as f64 / (end - state.t).abs());
         }
-        // The sample at which an event ends a run is none that was asked for.
+        // The sample at which an event ends a run was not requested.
         let ended = matches!(trajectory.reason(), Reason::Event(_));
         let wanted = |t: f64| !ended || times.contains(&t);
         let states = trajectory.samples().filter(|(t, _)| wanted(*t)).map(|(t, y)| (t, y.to_vec()));

@@ -17,7 +17,7 @@ pub struct About {
     pub parameters: Vec<(String, f64)>,
     /// How the run ended: `complete`, or why before its time.
     pub ended: String,
-    /// What a reader should be told before the numbers are used.
+    /// The warnings about the numbers.
     pub warnings: Vec<String>,
     /// What else there is to say, by name.
     pub notes: Vec<(String, String)>,

@@ -37,7 +37,7 @@ impl Columns {
         Columns { names, ..Columns::default() }
     }
 
-    /// Makes room for so many rows in all.
+    /// Reserves memory for this number of rows in all.
     pub fn reserve(&mut self, rows: usize) {
         if rows > self.room {
             let mut values = vec![0.0; rows * self.len()];
@@ -79,7 +79,7 @@ impl Columns {
         self.names.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no columns.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
@@ -94,7 +94,7 @@ impl Columns {
     /// The numbers of a column.
     ///
     /// # Panics
-    /// If there are not so many columns.
+    /// If there is no such column.
     #[must_use]
     pub fn values(&self, column: usize) -> &[f64] {
         &self.values[column * self.room..][..self.rows]
@@ -103,12 +103,12 @@ impl Columns {
     /// The numbers of a column, to be changed.
     ///
     /// # Panics
-    /// If there are not so many columns.
+    /// If there is no such column.
     pub fn values_mut(&mut self, column: usize) -> &mut [f64] {
         &mut self.values[column * self.room..][..self.rows]
     }
 
-    /// A column, if there are so many.
+    /// A column, if there is one with this number.
     #[must_use]
     pub fn get(&self, column: usize) -> Option<ColumnRef<'_>> {
         (column < self.len()).then(|| ColumnRef { name: self.names.at(column), values: self.values(column) })

@@ -146,7 +146,7 @@ fn fill(file: File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io:
     file.sync_all()
 }
 
-/// A new file beside the one that it is going to replace. It is gone when it is dropped, unless it is finished.
+/// A new file in the folder of the one that it will replace. Dropping it deletes it, unless it is finished.
 struct Part {
     target: PathBuf,
     path: PathBuf,
@@ -173,7 +173,7 @@ impl Part {
         let refused = |error| write_error(path, &target, error);
         let (part, file) = create_beside(&target, name, existing.is_some()).map_err(refused)?;
         let part = Part { target: target.clone(), path: part, file: Some(file) };
-        // Who may read the file may read it afterwards, and nobody else.
+        // The permissions of the file stay the same.
         if let (Some(existing), Some(file)) = (existing, &part.file) {
             file.set_permissions(existing.permissions()).map_err(refused)?;
         }
@@ -209,7 +209,7 @@ fn followed(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("its links lead in a circle"))
 }
 
-/// A new file beside another, under a name that nothing had. If it is private, only its owner may read it.
+/// A new file in the folder of another, under an unused name. If it is private, only its owner may read it.
 fn create_beside(target: &Path, name: &OsStr, private: bool) -> io::Result<(PathBuf, File)> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     loop {

@@ -29,7 +29,7 @@ impl<T> Held<T> {
 }
 
 impl Held<String> {
-    /// The names in a system. Where many coordinates are held, as those of nodes of a mesh are, only the reactions are told.
+    /// The names in a system. Where many coordinates are held, as those of nodes of a mesh are, only the reactions are recorded.
     #[must_use]
     pub fn names(system: &System) -> Held<String> {
         let held = if system.held().len() > MOST { &[] } else { system.held() };
@@ -48,7 +48,7 @@ impl Held<String> {
     pub fn observables(&self, dynamics: &mut Dynamics) -> Result<Held<Observable>, EvalError> {
         self.map(|name| {
             let plain = name.trim_end_matches('\'');
-            // A name that is no word would be read as an expression: first it is tried as it is meant.
+            // A name that is not a plain word would be read as an expression: it is first tried in backquotes.
             let quoted = needs_quotes(plain).then(|| format!("`{plain}`{}", &name[plain.len()..]));
             let found = quoted.and_then(|quoted| dynamics.observable(quoted.as_str()).ok());
             found.map_or_else(|| dynamics.observable(name), Ok).map_err(|error| match error {

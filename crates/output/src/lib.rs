@@ -1,4 +1,4 @@
-//! What a run leaves behind: a [`Record`] of everything that can be told about its samples, and the files it is written to.
+//! The output of a run: a [`Record`] of everything that can be computed from its samples, and the files it is written to.
 //!
 //! A file's ending says its format ([`FORMATS`]). All formats have the same columns under the same names, in the order of
 //! [`Record::columns`]: `t`; coordinates `th1`; velocities `th1'`; momenta `p_th1`; positions of particles and points `bob.x`; `energy` (and `jacobi`, where p·v − L is another function than T + V); multipliers

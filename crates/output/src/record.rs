@@ -1,4 +1,4 @@
-//! Everything that can be told about the samples of a run, column by column.
+//! Everything that can be computed from the samples of a run, column by column.
 
 use crate::columns::Columns;
 use crate::held::Held;
@@ -59,7 +59,7 @@ pub struct Record {
     pub energy: Vec<f64>,
     /// Jacobi's function p·v − L, where it is another one than the energy; empty else.
     pub jacobi: Vec<f64>,
-    /// The power that is supplied at each sample; empty where the energy is conserved, and where that power cannot be told.
+    /// The power that is supplied at each sample; empty where the energy is conserved, and where that power is not known.
     pub supplied: Vec<f64>,
     /// The power that is dissipated: the energy changes at the rate of what is supplied less this. Empty as the former.
     pub dissipated: Vec<f64>,
@@ -119,7 +119,7 @@ impl Record {
         let (mut v, mut x, mut e) = (vec![0.0; n], vec![0.0; axes], [0.0]);
         let mut shown = vec![0.0; outputs.len()];
         let held = Held::names(&system).observables(dynamics);
-        // It cannot be told at any time.
+        // It is not known at any time.
         let held = held.map_err(|reason| RecordError { what: HELD, t: f64::NAN, reason })?;
         let mut lambda = vec![0.0; system.constraints().len()];
         let (mut phi, mut psi) = (vec![0.0; system.position_constraints()], lambda.clone());
@@ -222,7 +222,7 @@ impl Record {
         self.times.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no samples.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.times.is_empty()
@@ -285,7 +285,7 @@ impl Record {
     }
 }
 
-/// Whether power is told: where the energy is not conserved, and all of it is known that comes from outside.
+/// Whether power is recorded: the energy is not conserved, and all power from outside is known.
 fn tells_power(system: &System) -> bool {
     !system.conserves_energy() && system.knows_power()
 }

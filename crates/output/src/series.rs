@@ -15,7 +15,7 @@ pub enum MeshPart {
     Surface,
 }
 
-/// A series of files of a mesh as it moves: `jelly.pvd`, which ParaView opens, and beside it `jelly-000000.vtu`, `jelly-000001.vtu` and so on.
+/// A series of files of a mesh as it moves: `jelly.pvd`, which ParaView opens, and next to it `jelly-000000.vtu`, `jelly-000001.vtu` and so on.
 /// Each is whole, or as it was before; the list is written last, so that it never names a file that is not there.
 ///
 /// ```

@@ -88,7 +88,7 @@ impl Table for RecordTable<'_> {
     }
 }
 
-/// The rows of a table, so many at a time.
+/// The rows of a table, a number of them at a time.
 pub(crate) fn parts(rows: Range<u64>, most: u64) -> impl Iterator<Item = Range<u64>> + Clone {
     let count = (rows.end - rows.start).div_ceil(most);
     (0..count).map(move |i| {

@@ -156,7 +156,7 @@ impl Compare {
         }
     }
 
-    /// The methods that are asked for by name; nothing for all of them.
+    /// The methods that are named; nothing if all are compared.
     fn cards(&self) -> Result<Option<Vec<&'static Card>>, Failure> {
         let names = || self.methods.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
         let mut cards: Vec<&'static Card> = Vec::new();
@@ -175,7 +175,7 @@ impl Compare {
         Ok(Some(cards))
     }
 
-    /// The steps or tolerances that are asked for, or the usual one.
+    /// The requested steps or tolerances, or the usual one.
     fn paces(&self, problem: &mut Problem<'_>) -> Result<Vec<Pace>, PrepareError> {
         if !self.tol.is_empty() {
             return Ok(self.tol.iter().map(|tol| Pace::Tolerance(Tolerance::relative(*tol))).collect());

@@ -46,7 +46,7 @@ impl Row {
 }
 
 impl Rows {
-    /// The nearest to the reference first, or what drifted least, and the cheapest of those that cannot be told apart; what did not run
+    /// The nearest to the reference first, or what drifted least, and the cheapest of those that are equally accurate; what did not run
     /// last, in its order.
     pub(super) fn sort(&mut self) {
         let least = self.doubt.unwrap_or(0.0);
@@ -215,7 +215,7 @@ fn brief(value: f64) -> String {
     if value == 0.0 { "0".to_owned() } else { format!("{value:.1e}") }
 }
 
-/// An error, as far as the reference can tell it.
+/// An error, as far as the reference is accurate.
 fn below(error: Option<f64>, doubt: f64) -> String {
     match error {
         None => "–".to_owned(),

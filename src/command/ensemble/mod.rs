@@ -221,7 +221,7 @@ impl Ensemble {
     }
 }
 
-/// Why a study cannot be run: mostly because of what was asked for.
+/// Why a study cannot be run: mostly because of wrong arguments.
 fn failure(error: StudyError) -> Failure {
     match error {
         StudyError::Run(error) => refused(&error),

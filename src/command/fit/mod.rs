@@ -81,7 +81,7 @@ pub(crate) struct Fit {
     quiet: bool,
 }
 
-/// Reads `EXPR=FORMULA`, with a sign that is none of a comparison.
+/// Reads `EXPR=FORMULA`; the `=` may not belong to a comparison.
 fn measure(text: &str) -> Result<Measure, String> {
     let wrong = || "write EXPRESSION=FORMULA, such as th=angle*pi/180".to_owned();
     let compares = |at: usize| {
@@ -178,7 +178,7 @@ impl Fit {
         })
     }
 
-    /// Writes what was asked for: which files were, and what went wrong.
+    /// Writes the requested files; says which were written, and what went wrong.
     fn keep(&self, fit: &Fitted, source: &Source, overrides: &Overrides) -> (Vec<String>, Vec<String>) {
         let (mut written, mut errors) = (Vec::new(), Vec::new());
         let mut note = |path: &Path, kept: Result<String, String>| match kept {
@@ -234,7 +234,7 @@ fn write_model(path: &Path, fit: &Fitted, source: &Source, asked: &Overrides) ->
     })
 }
 
-/// Data beside the fit, as a plot.
+/// Data and fit as a plot.
 #[must_use]
 pub fn picture(fit: &Fitted) -> FittedPlot {
     let curve = |(c, channel): (usize, &FittedChannel)| {

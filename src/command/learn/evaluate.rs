@@ -25,13 +25,13 @@ pub(crate) struct Evaluate {
     /// The dataset with the trajectories for tests
     #[arg(long, value_name = "FILE")]
     data: PathBuf,
-    /// Take so many steps from sample to sample
+    /// Take this number of steps from sample to sample
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     substeps: u64,
-    /// Move starts by so much for the true motion beside
+    /// Move starts by this much for the true motion that is compared
     #[arg(long, value_name = "SIZE", default_value_t = 1e-4, allow_hyphen_values = true)]
     perturbed: f64,
-    /// Run in so many threads [default: as many as the machine can run at once]
+    /// Use this number of threads [default: as many as the machine can run at once]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
 }

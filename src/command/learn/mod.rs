@@ -21,9 +21,9 @@ pub(crate) enum Learn {
     Train(train::Train),
     /// Judge what was learned on trajectories that were not learned from
     Evaluate(evaluate::Evaluate),
-    /// Show how the errors of predictions grow, beside the truth
+    /// Show how the errors of predictions grow
     Rollout(rollout::Rollout),
-    /// Compare all architectures on the systems of a publication, beside its numbers
+    /// Compare all architectures on the systems of a publication, with its numbers
     Reproduce(reproduce::Reproduce),
 }
 
@@ -48,7 +48,7 @@ fn list(text: &str) -> Result<Places, String> {
     numbers.map(Places).map_err(|_| "write whole numbers between commas, such as 256,256,256".to_owned())
 }
 
-/// As many threads as the machine can run at once, or so many.
+/// The number of threads: as many as the machine can run at once, unless it is given.
 fn threads(asked: Option<usize>) -> usize {
     asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)).max(1)
 }

@@ -1,4 +1,4 @@
-//! `leastaction learn reproduce`: every architecture on every system of a publication, beside the published numbers.
+//! `leastaction learn reproduce`: every architecture on every system of a publication, together with the published numbers.
 
 use super::super::Failure;
 use super::super::progress::Watcher;
@@ -210,7 +210,7 @@ fn failure(error: &ReproduceError) -> Failure {
     }
 }
 
-/// Errors over time, of the motion, of the energy and of constraints, and summed up beside the published ones.
+/// Errors over time, of the motion, of the energy and of constraints, and their means with the published ones.
 fn pictures(outcomes: &[Outcome], reproduction: &Reproduction) -> Vec<(&'static str, Curves)> {
     let models: Vec<&str> =
         std::iter::once("truth").chain(reproduction.architectures.iter().map(|card| card.name)).collect();

@@ -14,7 +14,7 @@ use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// So many times are told.
+/// How many times are in the table.
 const TOLD: usize = 8;
 
 #[derive(Args)]
@@ -37,16 +37,16 @@ pub(crate) struct Rollout {
     /// The dataset with the trajectories for tests
     #[arg(long, value_name = "FILE")]
     data: PathBuf,
-    /// Predict so many times as long as the trajectories of the dataset
+    /// Predict N times as long as the trajectories of the dataset
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     times: u64,
-    /// Take so many trajectories at most
+    /// Use at most this number of trajectories
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     starts: Option<u64>,
-    /// Take so many steps from sample to sample [default: as many as it was trained with]
+    /// Take this number of steps from sample to sample [default: as many as it was trained with]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     substeps: Option<u64>,
-    /// Move starts by so much for the true motion beside
+    /// Move starts by this much for the true motion that is compared
     #[arg(long, value_name = "SIZE", default_value_t = 1e-4, allow_hyphen_values = true)]
     perturbed: f64,
     /// Write errors over time to a file, in the format of its ending: .csv, .npz, .parquet or .json
@@ -55,7 +55,7 @@ pub(crate) struct Rollout {
     /// Plot them to a file that ends in .svg or .png
     #[arg(long, value_name = "FILE", value_parser = plot_file)]
     plot: Option<PathBuf>,
-    /// Run in so many threads [default: as many as the machine can run at once]
+    /// Use this number of threads [default: as many as the machine can run at once]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
 }

@@ -34,7 +34,7 @@ pub(crate) struct Train {
     /// Train the networks among the energies of a .motion file of your own, and take all else as it says
     #[arg(long, value_name = "FILE", conflicts_with_all = ["architecture", "hidden", "activation", "damping", "without"])]
     model: Option<String>,
-    /// So many units between the layers of each network
+    /// The numbers of units in the hidden layers of each network
     #[arg(long, value_name = "N,N,…", default_value = "256,256,256", value_parser = list)]
     hidden: Places,
     /// What units are: tanh, softplus, sin or silu
@@ -43,7 +43,7 @@ pub(crate) struct Train {
     /// The step of predictions: rk38, or rattle, which keeps constraints and the symplectic form (chnn, clnn)
     #[arg(long, value_name = "NAME", default_value = "rk38")]
     step: String,
-    /// Take so many steps from sample to sample
+    /// Take this number of steps from sample to sample
     #[arg(long, value_name = "N", default_value_t = 1)]
     substeps: usize,
     /// Learn friction, too: a Rayleigh function of the velocities
@@ -55,10 +55,10 @@ pub(crate) struct Train {
     /// Write what is learned to a file that ends in .safetensors
     #[arg(long, value_name = "FILE", value_parser = safetensors)]
     out: PathBuf,
-    /// Keep a checkpoint in a file that ends in .npz, and go on from it if it is there [default: beside what is learned]
+    /// Keep a checkpoint in a file that ends in .npz, and continue from it if it exists [default: next to the result]
     #[arg(long, value_name = "FILE", value_parser = super::data::npz)]
     checkpoint: Option<PathBuf>,
-    /// Write the checkpoint every so many seconds
+    /// Write the checkpoint every S seconds
     #[arg(long, value_name = "S", default_value_t = 60)]
     every: u64,
     /// Write losses to a file: .csv or .jsonl
@@ -67,19 +67,19 @@ pub(crate) struct Train {
     /// Plot losses to a file that ends in .svg or .png
     #[arg(long, value_name = "FILE", value_parser = plot_file)]
     plot: Option<PathBuf>,
-    /// Make so many steps of the optimizer
+    /// Make this number of optimizer steps
     #[arg(long, value_name = "N", default_value_t = 8000)]
     steps: u64,
-    /// Take so many chunks for each of them
+    /// Use this number of chunks for each step
     #[arg(long, value_name = "N", default_value_t = 200)]
     batch: usize,
-    /// Chunks have so many samples, the first included
+    /// The number of samples of a chunk, including the first
     #[arg(long, value_name = "N", default_value_t = 5)]
     chunk: usize,
     /// The rate at its highest
     #[arg(long, value_name = "R", default_value_t = 3e-3)]
     rate: f64,
-    /// Let the rate rise for so many steps
+    /// Increase the rate during this number of steps
     #[arg(long, value_name = "N", default_value_t = 0)]
     warmup: u64,
     /// Let parameters decay by so much for each unit of the rate
@@ -88,10 +88,10 @@ pub(crate) struct Train {
     /// Shorten gradients that are longer
     #[arg(long, value_name = "LENGTH")]
     clip: Option<f64>,
-    /// End when so many measurements in a row are no better
+    /// Stop when this number of validations in a row do not improve
     #[arg(long, value_name = "N")]
     patience: Option<u64>,
-    /// Measure what is for validation every so many steps [default: a fortieth of all, 100 at most]
+    /// Validate after every N steps [default: a fortieth of all, at most 100]
     #[arg(long, value_name = "N")]
     validate_every: Option<u64>,
     /// Draw other weights and chunks: the same for the same number
@@ -100,7 +100,7 @@ pub(crate) struct Train {
     /// Let networks compute in double precision
     #[arg(long)]
     double: bool,
-    /// Run in so many threads [default: as many as the machine can run at once]
+    /// Use this number of threads [default: as many as the machine can run at once]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
     /// Say nothing but errors

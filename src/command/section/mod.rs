@@ -216,7 +216,7 @@ impl Section {
         }
     }
 
-    /// How many orbits there are, and what tells them apart.
+    /// How many orbits there are, and how their starts differ.
     fn fan(&self, orbits: usize) -> String {
         let varied = self
             .vary

@@ -1,4 +1,4 @@
-//! The time that is shown: it passes as fast as is wished, but not faster than the motion is computed.
+//! The time that is shown: it passes at the requested speed, but not faster than the motion is computed.
 
 /// A clock of the model.
 #[derive(Clone, Debug, PartialEq)]
@@ -7,13 +7,13 @@ pub(super) struct Clock {
     pub(super) now: f64,
     /// 1 forward in time, −1 back.
     way: f64,
-    /// Which part of the wished speed was reached lately.
+    /// Which part of the requested speed was reached recently.
     pace: f64,
 }
 
-/// Over about so many seconds the speed is averaged.
+/// The speed is averaged over about this number of seconds.
 const MEMORY: f64 = 1.0;
-/// A clock with less than this part of the wished speed is slow.
+/// A clock with less than this part of the requested speed is slow.
 const SLOW: f64 = 0.9;
 
 impl Clock {
@@ -35,7 +35,7 @@ impl Clock {
         self.pace = keep * self.pace + (1.0 - keep) * reached;
     }
 
-    /// The speed that was reached, if it is less than was wished.
+    /// The speed that was reached, if it is less than the requested one.
     pub(super) fn slow(&self, speed: f64) -> Option<f64> {
         (self.pace < SLOW).then_some(self.pace * speed)
     }

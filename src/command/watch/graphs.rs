@@ -5,7 +5,7 @@ use super::view::View;
 use crate::command::canvas::{Canvas, FADES, Ink, Place};
 use leastaction::simulate::{Playback, Snapshot};
 
-/// A graph has at least so many rows, and a portrait so many columns and rows.
+/// The smallest numbers of rows of a graph, and of columns and rows of a portrait.
 const LOWEST: usize = 3;
 const SMALLEST: [usize; 2] = [16, 5];
 /// Graphs show this much of the past, as a multiple of the time of trails, which is not less than some seconds.

@@ -169,7 +169,7 @@ impl Stage {
         })
     }
 
-    /// Shows the motion until somebody wants it to end.
+    /// Shows the motion until a key or a signal ends it.
     fn show(mut self, speed: f64, signals: &Signals) -> Result<(), Failure> {
         let start = self.plan.start.t;
         let mut playback = Playback::new(&self.plan).map_err(|error| refused(&error))?;
@@ -226,7 +226,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Paints everything. So many seconds have passed since the last time, and the first note is still shown or not.
+    /// Paints everything, given the seconds since the last time, and whether the first note is still shown.
     fn paint(
         &mut self,
         frame: &mut Frame,

@@ -7,7 +7,7 @@ use leastaction::language::{Drawing, Part, Spot};
 use leastaction::plot::{self, Bounds, Fit, Moment, Relief, Scene, SceneError, Shape};
 use leastaction::simulate::{Playback, Snapshot};
 
-/// The heaviest disc has this radius in dots on a canvas so many dots high, and no disc is smaller than the least.
+/// The heaviest disc has this radius in dots on a canvas of this height, and no disc is smaller than the least.
 const RADIUS: f64 = 4.2;
 const HIGH: f64 = 88.0;
 /// In pictures of meshes it has this radius in lengths of the picture.
@@ -21,7 +21,7 @@ const LOOKS: usize = 600;
 const NUMBERS: usize = 1_000_000;
 /// Points of a trail are at least this far apart, in dots.
 const APART: f64 = 0.8;
-/// Which part of its dots a trail shows as it fades, one of so many.
+/// A trail that fades shows one of this number of its dots.
 const THIN: [usize; FADES as usize] = [1, 1, 2, 4];
 
 /// A drawing that is shown.
@@ -75,7 +75,7 @@ impl Picture {
         self.scene.view() != plot::View::PLANE
     }
 
-    /// Draws the system at a time with its trails, on a canvas of this size. So many seconds have passed since the last picture.
+    /// Draws the system at a time with its trails, on a canvas of this size. It takes the seconds since the last picture, too.
     pub(super) fn draw(
         &mut self,
         canvas: &mut Canvas,

@@ -163,7 +163,7 @@ impl Screen {
         self.enter()
     }
 
-    /// Forgets what is shown: all is drawn anew.
+    /// Forgets what is shown: everything is drawn again.
     pub(super) fn forget(&mut self) {
         self.shown = None;
     }
@@ -189,7 +189,7 @@ impl Drop for Screen {
     }
 }
 
-/// Gives the terminal back, once. Where that fails nobody is left to tell.
+/// Gives the terminal back, once. If that fails, there is no place left for a message.
 fn give_back() {
     if TAKEN.swap(false, Ordering::SeqCst) {
         let _ = end(&mut io::stdout());

@@ -26,7 +26,7 @@ impl Signals {
         self.0.load(Ordering::SeqCst) != 0
     }
 
-    /// Does what the signal asks for, as if nobody had listened. Does nothing if none came.
+    /// Does what the signal asks for, as if there were no handler. Does nothing if none came.
     pub(super) fn obey(&self) {
         #[cfg(unix)]
         if let Ok(signal @ 1..) = i32::try_from(self.0.load(Ordering::SeqCst)) {

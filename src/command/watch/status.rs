@@ -21,7 +21,7 @@ pub(super) struct Title {
 
 /// An energy that should not change, and changes by more than this of itself, is not to be trusted.
 const WRONG: f64 = 1e-2;
-/// So many blanks are between parts of a line.
+/// The number of blanks between parts of a line.
 const GAP: usize = 2;
 
 impl Title {
@@ -91,7 +91,7 @@ impl Title {
     }
 }
 
-/// A text in lines of so many letters, broken between words.
+/// A text in lines of at most this length, broken between words.
 fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

@@ -43,7 +43,7 @@ pub(super) enum Show {
 pub(super) enum Wish {
     /// To go on.
     Nothing,
-    /// To begin anew.
+    /// To start again.
     Restart,
     /// To go one picture further while time stands still.
     Step,
@@ -59,7 +59,7 @@ pub(super) const KEYS: &str = "+/- speed  z/Z zoom  t/T trail  space pause  . st
 pub(super) const KEYS_IN_SPACE: &str =
     "+/- speed  z/Z zoom  arrows turn  t/T trail  space pause  r again  v view  q end";
 
-/// One press makes speed, or trail, so many times as much.
+/// One press multiplies the speed, or the length of trails, by this.
 const FASTER: f64 = 2.0;
 /// Speeds differ from the one to begin with by this factor at most.
 const SPEEDS: f64 = 1024.0;

@@ -90,7 +90,7 @@ impl Counts {
         Counts { bins: vec![0; bins], outside: 0, missing: 0 }
     }
 
-    /// Bins that are empty are not told: a chunk fills no more than it has trajectories.
+    /// Empty bins are left out: a chunk fills at most as many as it has trajectories.
     pub(super) fn save(&self, bytes: &mut Vec<u8>) {
         bytes.whole(self.outside);
         bytes.whole(self.missing);

@@ -29,7 +29,7 @@ pub(super) const KIND: Kind = Kind {
     },
 };
 
-/// So many rectangles: 128 MiB of counts.
+/// The largest number of rectangles: 128 MiB of counts.
 const MOST: usize = 1 << 24;
 
 #[derive(Clone, Debug, PartialEq)]

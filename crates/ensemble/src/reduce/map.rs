@@ -39,7 +39,7 @@ pub(super) const KIND: Kind = Kind {
     },
 };
 
-/// Values and places of so many points need 6 GB.
+/// The values and places of this number of points need 6 GB.
 const MOST: u64 = 1 << 28;
 
 /// A value at each point of a grid.
@@ -68,7 +68,7 @@ impl Map {
         &self.axes
     }
 
-    /// The values; NaN where the trajectory failed, or there is none.
+    /// The values; NaN where the trajectory failed, or has no value.
     #[must_use]
     pub fn values(&self) -> &[f64] {
         &self.values

@@ -5,7 +5,7 @@
 //! | `ends`, `ends(x'^2, y)` | a row for each trajectory: its number, its fate (`complete`, `failed`, or the event that ended it), how many steps it took, when it ended, the parameters that were drawn, the states at both ends, and these expressions |
 //! | `stats(x, y'^2)` | number, mean, standard deviation, least and largest value of each expression |
 //! | `quantiles(x)`, `quantiles(x, 0.05, 0.95)` | the values that parts of all are below, to 0.025 % |
-//! | `histogram(x, -1, 1, 50)` | how many fall into each of so many bins |
+//! | `histogram(x, -1, 1, 50)` | how many fall into each of 50 bins |
 //! | `histogram2(x, -1, 1, 50, y, -2, 2, 80)` | the same in two dimensions |
 //! | `events`, `events(top, ground)` | a row for each crossing of the model's events: trajectory, event, time, direction (`rising`, `falling`), parameters that were drawn, and state |
 //! | `samples`, `samples(x', energy)` | a row for each trajectory and sample: trajectory, time, parameters that were drawn, state, and these expressions there |
@@ -121,7 +121,7 @@ pub trait Rows: Send + Sync {
     /// What the numbers of a column are.
     fn kind(&self, column: usize) -> ColumnKind;
 
-    /// How many rows so many trajectories have at most, but for where they end; `None` if that is up to them.
+    /// The largest number of rows of a number of trajectories, without those of their ends; `None` if it depends on the trajectories.
     fn at_most(&self, trajectories: u64) -> Option<u64>;
 
     /// Appends the rows of a chunk's trajectories, column by column.
@@ -156,7 +156,7 @@ impl Reduction {
         Ok((kind, inside))
     }
 
-    /// Whether it keeps samples, of which somebody has to say when they are taken.
+    /// Whether it keeps samples, for which the integrator must say when they are taken.
     #[must_use]
     pub fn keeps_samples(&self) -> bool {
         self.word() == samples::KIND.name

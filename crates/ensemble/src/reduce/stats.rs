@@ -103,7 +103,7 @@ impl Moments {
         [self.count, self.missing].into_iter().for_each(|whole| bytes.whole(whole));
         for sum in [&self.sum, &self.squares] {
             let (size, negative) = sum.whole();
-            // Digits below and above those that are used are not told.
+            // Digits below and above those that are used are left out.
             let skipped = size.0.iter().take_while(|&&digit| digit == 0).count();
             bytes.whole(u64::from(negative));
             bytes.whole(skipped as u64);

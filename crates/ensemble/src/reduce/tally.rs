@@ -21,9 +21,9 @@ pub struct Overview {
     pub failures: Vec<(u64, String)>,
 }
 
-/// So many failures are told.
+/// The largest number of failures that is kept with its reason.
 const MOST_REASONS: usize = 16;
-/// Reasons are told up to this length.
+/// Reasons are cut at this length.
 const LONGEST: usize = 1 << 12;
 
 impl Overview {

@@ -109,7 +109,7 @@ pub enum SampleError {
         /// What was given.
         value: f64,
     },
-    /// There are not so many dimensions.
+    /// The sequence does not have this number of dimensions.
     #[error(
         "the Sobol sequence has {most} dimensions here, and more are sampled from it; sample some by latin(low, high)"
     )]

@@ -18,7 +18,7 @@ pub(super) const KIND: Kind = Kind {
     },
 };
 
-/// A larger grid has points that cannot be told apart.
+/// A larger grid has points that are equal after rounding.
 const MOST: f64 = (1u64 << 53) as f64;
 
 #[derive(Debug)]

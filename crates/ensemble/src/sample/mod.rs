@@ -5,12 +5,12 @@
 //! | `x=1.5` | this number |
 //! | `x=uniform(-1,1)` | evenly between two numbers |
 //! | `m=normal(1,0.1)` | from the normal distribution with this mean and standard deviation |
-//! | `x=grid(-2,2,101)` | so many numbers from one to the other; several grids make a product, of which the last one varies fastest |
+//! | `x=grid(-2,2,101)` | 101 equally spaced numbers; several grids make a product, of which the last one varies fastest |
 //! | `x=latin(-1,1)` | one in each of as many strata as there are trajectories, in random order: with others, a Latin hypercube |
 //! | `x=sobol(-1,1)` | a dimension of the Sobol sequence, with others as evenly as it gets |
 //! | `x=file(starts.csv)` | a row for each trajectory, from the column `x`, or from one that is named: `file(starts.csv, x0)`; also from a `.npz` of NumPy |
 //!
-//! What trajectory number i gets depends on the seed and on i alone, whoever asks: threads, shards, resumed runs.
+//! The samples of trajectory number i depend only on the seed and on i: they are the same for all threads, shards and resumed runs.
 
 mod constant;
 mod error;
@@ -81,9 +81,9 @@ pub type Draw = Box<dyn Fn(u64, u64) -> f64 + Send + Sync>;
 pub enum Span {
     /// For any number.
     Any,
-    /// So many points, times those of other grids.
+    /// This number of points, times those of other grids.
     Grid(u64),
-    /// So many rows.
+    /// This number of rows.
     Rows(u64),
     /// For any number, in an order that does not go with grids.
     Sequence,
@@ -192,7 +192,7 @@ impl Sampling {
         self.list.iter().any(|named| named.law.varies() || matches!(named.law.span(), Span::Grid(_)))
     }
 
-    /// How many trajectories there are, if so many are asked for, or as many as there can be.
+    /// How many trajectories there are: the requested number, or as many as there can be.
     ///
     /// # Errors
     /// [`SampleError`] if grids, files and the number that is asked for do not go together.

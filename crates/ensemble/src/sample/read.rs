@@ -19,7 +19,7 @@ pub struct Arguments<'a> {
 }
 
 impl Arguments<'_> {
-    /// The arguments as numbers, of which there are so many.
+    /// The arguments as numbers; their count must be this.
     ///
     /// # Errors
     /// [`SampleError`] if there are more or fewer, or one is not a finite number.

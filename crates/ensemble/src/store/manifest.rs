@@ -18,7 +18,7 @@ impl Shard {
     /// All of it.
     pub const WHOLE: Shard = Shard { number: 1, of: 1 };
 
-    /// Part i of n; `None` if there is none.
+    /// Part i of n; `None` if the text is not of this form.
     #[must_use]
     pub fn new(number: u64, of: u64) -> Option<Shard> {
         (1..=of).contains(&number).then_some(Shard { number, of })

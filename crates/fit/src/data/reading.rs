@@ -194,7 +194,7 @@ pub fn recordings(
         let (known, coordinates) = measurable(source, &names, overrides)?;
         let is_known = |name: &str| names.iter().position(|other| other == name).is_some_and(|i| known[i]);
         let (recording, unused) = reading.recording(sheet, is_known, &coordinates)?;
-        // What has no time is told by a check of all.
+        // The check of all recordings reports rows without a time.
         let whole = recording.times.iter().any(|t| t.is_nan());
         recordings.push(if whole { recording } else { recording.between(from, until) });
         all_unused.extend(unused.into_iter().filter(|name| !all_unused.contains(name)).collect::<Vec<_>>());

@@ -18,7 +18,7 @@ pub struct Recording {
 pub struct Channel {
     /// The expression, in any names of the model.
     pub what: String,
-    /// A value for each time; NaN where there is none.
+    /// A value for each time; NaN where nothing was measured.
     pub values: Vec<f64>,
     /// How far each may be off: its standard deviation. Left out, it is estimated for the whole channel.
     pub sigma: Option<Vec<f64>>,
@@ -107,7 +107,7 @@ pub enum RecordingError {
         /// The value.
         value: f64,
     },
-    /// A standard deviation is none.
+    /// A standard deviation is not positive and finite.
     #[error("`{recording}`: the sigma of `{what}` is {value} in row {row}: it must be above 0 and finite")]
     Sigma {
         /// Which recording.

@@ -193,7 +193,7 @@ impl Sheet {
             ColumnError::System(source) => SheetError::System { path: path.to_owned(), source },
             source => SheetError::Archive { path: path.to_owned(), column: column.to_owned(), source },
         };
-        // No array has this name, so the others are told.
+        // No array has this name, so the error lists the others.
         let names = match npz::column(path, "\n") {
             Err(ColumnError::NoColumn { columns }) => columns,
             Err(source) => return Err(failed("all", source)),

@@ -41,7 +41,7 @@ struct Chunk {
     size: i64,
 }
 
-/// So many rows, and their columns.
+/// A number of rows, and their columns.
 struct RowGroup {
     rows: i64,
     chunks: Vec<Chunk>,
@@ -109,7 +109,7 @@ fn plain(kind: &ColumnKind, values: &[f64]) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// `PageHeader` of a page with so many values in so many bytes.
+/// `PageHeader` of a page, from the numbers of its values and bytes.
 fn page_header(values: i64, bytes: i64) -> Vec<u8> {
     Struct::new()
         .i32(1, DATA_PAGE)

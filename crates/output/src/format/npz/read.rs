@@ -156,7 +156,7 @@ pub(super) fn directory(file: &mut File, length: u64) -> Result<Vec<Entry>, Colu
     Ok(entries)
 }
 
-/// The size and the place of an entry: what does not fit into 32 bits stands in a field of 64 beside, in this order, if the others do not fit, too.
+/// The size and the place of an entry: what does not fit into 32 bits is in an additional field of 64 bits, in this order.
 fn extended(mut extra: &[u8], [packed, size, at]: [u64; 3]) -> [u64; 2] {
     const FULL: u64 = u32::MAX as u64;
     let mut values = [packed, size, at];
@@ -245,7 +245,7 @@ impl Kind {
     }
 }
 
-/// So many bytes; no room is made for what is not there.
+/// This number of bytes; memory is allocated only for bytes that exist.
 fn bytes(from: &mut impl Read, count: u64) -> io::Result<Vec<u8>> {
     let mut read = Vec::new();
     from.take(count).read_to_end(&mut read)?;
