@@ -49,7 +49,7 @@ impl Entry {
     /// ```
     ///
     /// # Errors
-    /// [`SampleError`] if the catalog has no way to draw one, or a hundred in a row are none.
+    /// [`SampleError`] if the catalog has no way to draw one, or a hundred in a row cannot be used.
     pub fn sample(
         &self,
         size: Option<usize>,

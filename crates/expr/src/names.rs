@@ -111,7 +111,7 @@ impl Names {
         self.count
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0

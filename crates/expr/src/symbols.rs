@@ -42,7 +42,7 @@ impl Shape {
         self.count * self.width()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -2,7 +2,7 @@
 //!
 //! Two runs of one method that differ in their pace differ by what the method and rounding have made of both of them, with all that the motion has made of that
 //! since: phases that lag, and what chaos magnifies. A coarser companion costs less than the run itself. Where errors follow the pace, its error is
-//! [`FACTOR`] times that of the run. Where they do not, at kinks, of rounding and in chaos, it is about as large: nobody should divide the difference by
+//! [`FACTOR`] times that of the run. Where they do not, at kinks, of rounding and in chaos, it is about as large: the difference should not be divided by
 //! all of the factor. The factor is as large as it is so that both errors are seldom alike by chance: at 4, that made the difference
 //! less than a tenth of the error in 8 of 395 runs, at 10 in none.
 

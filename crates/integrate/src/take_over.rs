@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 
 impl Integrator {
     /// Goes on with a run that another integrator was broken off in, to its end: with its samples, events and work, and with the samples of this one that are still to
-    /// come of a run from `start` on. The method begins anew where the other was left.
+    /// come of a run from `start` on. The method starts again where the other was left.
     ///
     /// # Errors
     /// [`Failed`] has what was computed by both until then.

@@ -48,7 +48,7 @@ impl Chunks<'_> {
         self.states.len() / (self.samples * self.dimension)
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.states.is_empty()

@@ -1,4 +1,4 @@
-//! The start of bodies that nobody placed: it is found from joints and constraints, with all that is given left where it is.
+//! The start of bodies without a given position: it is found from joints and constraints, with all that is given left where it is.
 //!
 //! The places of loose bodies are found by the method of Levenberg and Marquardt, min |Φ|² + μ|δq|² with lengths measured by the mass matrix, so that a body moves
 //! as a rigid one would (K. Levenberg, *Quart. Appl. Math.* 2, 164, 1944; D. W. Marquardt, *SIAM J. Appl. Math.* 11, 431, 1963). Their velocities follow from what constraints demand, which is linear in them:
@@ -48,7 +48,7 @@ pub struct Loose {
 type Columns = Vec<Vec<usize>>;
 
 impl Dynamics {
-    /// Says which bodies nobody placed: starts give them a direction at most, and the rest follows from constraints.
+    /// Says which bodies have no given position: starts give them a direction at most, and the rest follows from constraints.
     pub fn set_loose(&mut self, loose: Vec<Loose>) {
         self.loose = loose.into();
     }
@@ -59,7 +59,7 @@ impl Dynamics {
         found.map(|loose| loose.name.as_str())
     }
 
-    /// Whether a coordinate, or its velocity, is of a loose body, so that nobody gave it.
+    /// Whether a coordinate, or its velocity, is of a loose body, so that it is not given.
     pub(crate) fn is_loose(&self, name: &str) -> bool {
         let coordinate = name.trim_end_matches('\'');
         let is_velocity = coordinate != name;

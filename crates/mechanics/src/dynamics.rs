@@ -1,7 +1,7 @@
 //! Dynamics: a system bound to parameter values and inputs, with the working memory of one thread.
 
 use crate::assembly::Loose;
-use crate::constraint::factors::ConstraintMemory;
+use crate::constraint::multipliers::ConstraintMemory;
 use crate::constraint::project::Projection;
 use crate::energy::sum::Place;
 use crate::engine::{Engine, Group, check, wrong_length};

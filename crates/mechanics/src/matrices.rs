@@ -46,7 +46,7 @@ impl Dynamics {
         let half = z.len() / 2;
         let system = self.system();
         let result = if system.facts().form == Form::Lagrangian && system.inverse().linear {
-            // Masses do not depend on what moves: nobody asks for momenta.
+            // Masses do not depend on what moves: momenta are not needed.
             self.pair(&z[..half], &z[half..]);
             self.find_multipliers(t, z)
         } else {

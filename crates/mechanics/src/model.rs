@@ -202,7 +202,7 @@ impl<'g> Model<'g> {
     }
 
     /// Declares many coordinates under one name: so many members, each with these components, or none if each is one coordinate. Their
-    /// names, `rope[17].x`, are made when somebody asks for them; their velocities are `rope[17].x'`, and their momenta
+    /// names, `rope[17].x`, are made when they are needed; their velocities are `rope[17].x'`, and their momenta
     /// `p_rope[17].x`.
     ///
     /// ```

@@ -6,7 +6,7 @@ use crate::error::{EvalError, SettingError};
 use leastaction_compile::{ArgumentError, Evaluator, Kernel, LANES};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// When parameters were set: by it, whoever keeps something that follows from them sees what has changed, by
+/// When parameters were set: with it, the owner of derived values sees what has changed, by
 /// [`Dynamics::pass_parameters`]. Where it is the same, parameters are the same, also between clones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Revision {

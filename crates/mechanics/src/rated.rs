@@ -1,4 +1,4 @@
-//! Quantities with their rates along the motion, for whoever must know how fast something changes.
+//! Quantities with their rates along the motion, for callers that need to know how fast something changes.
 //!
 //! $$\dot Q=\frac{\partial Q}{\partial q}\cdot\dot q+\frac{\partial Q}{\partial p}\cdot\dot p+\frac{\partial Q}{\partial t}$$
 //!

@@ -52,7 +52,7 @@ pub(crate) struct Source {
     pub(crate) places: Vec<Place>,
     /// Names of numbers that are measured at a state.
     pub(crate) measured: Vec<(String, Measured)>,
-    /// What symbols are, once somebody asks.
+    /// What symbols are, once it is needed.
     pub(crate) roles: OnceLock<FxHashMap<Id, Role>>,
 }
 

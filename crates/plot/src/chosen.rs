@@ -46,7 +46,7 @@ pub(crate) fn spread(count: usize, most: usize) -> Vec<usize> {
     }
 }
 
-/// What is told of things that are not shown.
+/// What is reported of things that are not shown.
 pub(crate) fn note(shown: usize, all: usize) -> Vec<String> {
     if shown < all { vec![format!("{shown} of {all}")] } else { Vec::new() }
 }

@@ -81,7 +81,7 @@ impl Comparison {
         Ok(Figure { title, subtitle, columns, height: 480.0 + 5.0 * shown.len() as f64 })
     }
 
-    /// Which are shown, as many as can be told apart: those asked for, then those that no other beats in error and cost, then those
+    /// Which are shown, as many as can be distinguished: those asked for, then those that no other beats in error and cost, then those
     /// that only these beat, and so on.
     fn shown(&self) -> Vec<&Contender> {
         let (mut asked, mut other): (Vec<usize>, Vec<usize>) =

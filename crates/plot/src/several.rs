@@ -6,7 +6,7 @@ use crate::error::PictureError;
 use leastaction_output::Record;
 use std::path::Path;
 
-/// A curve is told by so many slices.
+/// A curve is drawn from this number of slices.
 const SLICES: usize = 1200;
 /// At most so many curves are in one chart.
 const MOST: usize = 12;

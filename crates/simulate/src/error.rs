@@ -114,7 +114,7 @@ pub enum Cause {
         /// The method.
         method: &'static str,
     },
-    /// The time between samples is none.
+    /// The time between samples is not usable.
     #[error("samples every {every}: the time between them must be finite and above 0")]
     Every {
         /// That time.
@@ -275,7 +275,7 @@ impl FailedRun {
 /// Why a run cannot be measured.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MeasureError {
-    /// Of something that should not change, it cannot be told how far it did.
+    /// The drift of a quantity that should not change cannot be computed.
     #[error("the drift of the {what} cannot be computed: {source}")]
     Drift {
         /// What.

@@ -55,7 +55,7 @@ impl EventTable {
         self.rows
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows == 0

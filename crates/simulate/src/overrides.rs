@@ -29,7 +29,7 @@ pub struct Overrides {
     pub every: Option<f64>,
     /// How many samples are taken, the initial state not counted.
     pub samples: Option<u64>,
-    /// How many samples pictures need where nobody says when they are taken. [`SAMPLES`](crate::SAMPLES) of them, those that would be taken without
+    /// How many samples pictures need if their times are not stated. [`SAMPLES`](crate::SAMPLES) of them, those that would be taken without
     /// pictures, are [recorded](crate::Run::record) all the same.
     pub fine_samples: Option<u64>,
     /// Names and texts of expressions that are recorded, too, with all names of the model in them.

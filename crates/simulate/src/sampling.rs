@@ -8,7 +8,7 @@ use leastaction_integrate::{Integrator, Pace};
 /// Samples are about so many unless something else is asked for, so that taking them costs little.
 pub const SAMPLES: u64 = 1000;
 
-/// Samples that nobody asked for have about so many numbers in all (128 MB), and are fewer where a state has very many.
+/// Samples that are not requested have about this many numbers in all (128 MB), and are fewer where a state has very many.
 const ROOM: u64 = 1 << 24;
 /// But so many are taken of any state.
 const FEWEST: u64 = 16;
@@ -18,7 +18,7 @@ impl Problem<'_> {
     /// for one of these.
     ///
     /// # Errors
-    /// [`PrepareError`] if the time between samples is none, or the integrator's steps do not lead to the end.
+    /// [`PrepareError`] if the time between samples is not usable, or the integrator's steps do not lead to the end.
     pub fn with_samples(
         &self,
         integrator: Integrator,

@@ -64,7 +64,7 @@ pub(super) fn usual(order: usize) -> usize {
 pub(super) enum RadiusFrom {
     /// These orders tell the radius.
     Radius,
-    /// The radius is told by orders from this one on.
+    /// The radius follows from orders from this one on.
     From(usize),
     /// The series ends here.
     Ends,

@@ -18,7 +18,7 @@ pub use script::{julia_function, python_function};
 use crate::graph::{Graph, Id, Node};
 use crate::symbols::Symbol;
 
-/// The part of a graph that some roots need. Nodes are numbered anew, arguments before what uses them.
+/// The part of a graph that some roots need. Nodes are numbered again, arguments before what uses them.
 struct Dag {
     nodes: Vec<Node>,
     symbols: Vec<Symbol>,

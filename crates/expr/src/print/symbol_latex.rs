@@ -48,7 +48,7 @@ fn indexed(name: &str) -> Option<(&str, Vec<String>)> {
         return plain.then(|| (base, numbers.into_iter().chain(part.map(upright)).collect()));
     }
     let part = part.filter(|part| is_identifier(part) && is_identifier(whole))?;
-    // A component is told by its axis, a part of a model by what it is in.
+    // A component is named by its axis, a part of a model by what contains it.
     Some(match part {
         "x" | "y" | "z" => (whole, vec![part.to_owned()]),
         _ => (part, vec![upright(whole)]),

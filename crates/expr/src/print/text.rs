@@ -19,7 +19,7 @@ use crate::symbols::Symbol;
 use rustc_hash::FxHashSet;
 use std::fmt;
 
-/// Nesting beyond this is named: nobody finds the closing parenthesis.
+/// Nesting beyond this is named: the closing parenthesis would be hard to find.
 const MAX_DEPTH: u32 = 100;
 
 // How tightly a written form binds, on the scale of the operator table.

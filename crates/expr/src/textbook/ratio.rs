@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A fraction, or a number that is none.
+/// A fraction, or a number that is not a fraction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Ratio {
     /// Numerator and denominator, without common factors; the denominator is positive.

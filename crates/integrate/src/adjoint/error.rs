@@ -57,7 +57,7 @@ pub enum AdjointError {
         /// When the step begins that passes it.
         t: f64,
     },
-    /// An event sets numbers anew, at a time that may depend on what is differentiated by.
+    /// An event sets numbers, at a time that may depend on what is differentiated by.
     #[error(
         "gradients across the event `{event}` are not known yet, because it sets something: end the run there with `stop`, without setting anything"
     )]

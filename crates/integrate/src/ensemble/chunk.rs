@@ -1,4 +1,4 @@
-//! What is told of trajectories: a chunk of them at a time.
+//! What is reported of trajectories: a chunk of them at a time.
 
 use crate::run::event::Crossing;
 
@@ -15,8 +15,8 @@ pub enum Fate {
 
 /// Some trajectories of an ensemble, in order: numbers `first`, `first + 1`, …
 ///
-/// What is told of each stands in rows, one after the other. A trajectory that could not begin has NaN in all of them; one that failed on
-/// its way is told as it was after its last good step.
+/// What is reported of each stands in rows, one after the other. A trajectory that could not begin has NaN in all of them; one that failed on
+/// its way has the values after its last good step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chunk {
     /// The number of the first trajectory.
@@ -77,7 +77,7 @@ impl Chunk {
         self.fates.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.fates.is_empty()

@@ -35,7 +35,7 @@ pub(super) struct LaneGroup<'e, 'd> {
     finals: Vec<f64>,
     final_times: [f64; LANES],
     steps: u32,
-    /// What is to be set anew in lanes once the step is taken.
+    /// What is to be reset in lanes once the step is taken.
     restarts: [Option<Restart>; LANES],
 }
 
@@ -308,7 +308,7 @@ impl<'e, 'd> LaneGroup<'e, 'd> {
         self.finish(ended, open)
     }
 
-    /// Lanes in which something was set anew begin there.
+    /// Lanes in which something was reset begin there.
     fn restart(&mut self, ended: &mut Ended, open: &mut OpenChunks<'_>) {
         for (lane, ended) in ended.iter_mut().enumerate().take(self.width) {
             let Some(restart) = self.restarts[lane].take() else { continue };

@@ -48,7 +48,7 @@ pub struct Launch {
 
 /// Where trajectories begin.
 pub trait Starts: Sync {
-    /// Where a trajectory begins, by its number: the same whoever asks, and whenever. The dynamics is for computing with, and may be left with
+    /// Where a trajectory begins, by its number: always the same. The dynamics is for computing with, and may be left with
     /// other parameters. The launch comes with the parameters that the ensemble was given, and a state of zeros.
     ///
     /// # Errors
@@ -166,7 +166,7 @@ impl Ensemble {
     /// Memory does not grow with the number of trajectories: threads wait for a sink that is slow, and for a chunk that is.
     ///
     /// # Errors
-    /// [`RunError`] if no trajectory could be run like this. What goes wrong in one of them is told in its chunk, and the others go on.
+    /// [`RunError`] if no trajectory could be run like this. Its chunk reports what goes wrong in one of them, and the others go on.
     pub fn run(
         &self,
         dynamics: &Dynamics,

@@ -34,7 +34,7 @@ pub(crate) struct Balancing {
     past: Vec<Powers>,
     begun: bool,
     state: Vec<f64>,
-    /// Whether powers cannot be told.
+    /// Whether powers cannot be computed.
     unknown: bool,
 }
 
@@ -55,7 +55,7 @@ impl Balancing {
         run.is_adaptive() || run.has_switches()
     }
 
-    /// Begins anew where a run stands after a reset.
+    /// Starts again where a run stands after a reset.
     pub(crate) fn begin_anew(&mut self, run: &mut RunLoop<'_>) {
         if !Balancing::looks_inside(run) {
             self.close();
@@ -139,7 +139,7 @@ impl Balancing {
         }
     }
 
-    /// Adds what is left, and begins anew at the last end.
+    /// Adds what is left, and starts again at the last end.
     fn close(&mut self) {
         let ends = self.past.len();
         let first = if self.begun { ends - 2 } else { 0 };
@@ -148,7 +148,7 @@ impl Balancing {
         self.begun = false;
     }
 
-    /// What was done, if it can be told.
+    /// What was done, if it can be computed.
     pub(crate) fn done(mut self) -> Option<Balance> {
         self.close();
         let [supplied, dissipated] = self.sums;

@@ -215,7 +215,7 @@ impl Control {
         (self.middle[lane], self.behind[lane]) = (self.next[lane], self.ahead[lane]);
     }
 
-    /// A lane begins anew.
+    /// A lane starts again.
     pub(crate) fn forget(&mut self, lane: usize) {
         (self.middle[lane], self.behind[lane]) = (0.0, 0.0);
     }

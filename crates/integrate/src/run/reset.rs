@@ -1,4 +1,4 @@
-//! Resets: what an event sets anew, from the state in which it happens.
+//! Resets: what an event resets, from the state in which it happens.
 
 use crate::error::{ResetError, RunError};
 use crate::step::Motion;

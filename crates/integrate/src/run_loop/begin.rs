@@ -1,4 +1,4 @@
-//! How a run begins: what is checked and made ready, and what lanes forget that begin anew.
+//! How a run begins: what is checked and made ready, and what lanes forget that start again.
 
 use super::passage::Passage;
 use super::switching::Switching;

@@ -1,4 +1,4 @@
-//! What to look out for along the way, and what is set anew there: `event`.
+//! What to look out for along the way, and what is reset there: `event`.
 
 use super::run::few;
 use crate::diagnostic::Diagnostic;

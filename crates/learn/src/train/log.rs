@@ -1,4 +1,4 @@
-//! What is told of a training on its way.
+//! What is reported of a training on its way.
 
 use leastaction_output::json::{number, object};
 use leastaction_output::{FileError, replace};

@@ -11,6 +11,7 @@
 pub(crate) mod angle;
 pub(crate) mod factors;
 pub(crate) mod flow;
+pub(crate) mod multipliers;
 pub(crate) mod orthogonal;
 pub(crate) mod project;
 pub(crate) mod shake;

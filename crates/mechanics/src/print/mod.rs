@@ -17,7 +17,7 @@ enum RowOf<'g> {
     Equation(Expr<'g>, Expr<'g>),
     Definition(Expr<'g>, Expr<'g>),
     Quotient(Expr<'g>, Expr<'g>, [Expr<'g>; 2]),
-    /// One that stays as somebody wrote it.
+    /// One that stays as it was written.
     Given(Expr<'g>, Expr<'g>),
 }
 

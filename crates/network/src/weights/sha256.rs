@@ -1,4 +1,4 @@
-//! The hash by which files of weights are told apart: SHA-256 (FIPS 180-4, doi:10.6028/NIST.FIPS.180-4).
+//! The hash by which files of weights are distinguished: SHA-256 (FIPS 180-4, doi:10.6028/NIST.FIPS.180-4).
 
 /// The first 32 bits of the fractional parts of the cube roots of the first 64 primes, and of the square roots of the first 8.
 const ROUNDS: [u32; 64] = roots::<64>(3);

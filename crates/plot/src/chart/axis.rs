@@ -5,7 +5,7 @@ use crate::view::drawable;
 /// A range with less than this of its size in it is shown as if it had this much: the rest is rounding.
 const NARROWEST: f64 = 1e-13;
 
-/// Ranges narrower than this, of the size of their numbers, are told as differences from a number.
+/// Ranges narrower than this, of the size of their numbers, are written as differences from a number.
 const OFFSET: f64 = 1e-4;
 
 /// On a logarithmic axis, what is this much smaller than the largest lies on the lower edge.
@@ -89,7 +89,7 @@ impl Axis {
         let step = nice((self.high - self.low) / (length / apart).max(1.0));
         let (first, last) = ((self.low / step).ceil(), (self.high / step).floor());
         let size = self.low.abs().max(self.high.abs());
-        // Numbers that agree in their first digits are told by how they differ from one of them.
+        // Numbers that agree in their first digits are written as differences from one of them.
         let offset =
             if self.high - self.low < OFFSET * size { ((first + last) / 2.0).round() * step } else { 0.0 };
         let size = if offset == 0.0 { size } else { self.high - self.low };

@@ -15,7 +15,7 @@ pub(crate) struct Series {
     /// What the legend says; nothing if empty.
     pub(crate) name: String,
     pub(crate) points: Vec<[f64; 2]>,
-    /// Which colour, and which mark at the end: they are told apart without colours.
+    /// Which colour, and which mark at the end: they are distinguished without colours.
     pub(crate) index: usize,
     pub(crate) style: Style,
 }

@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Progress is told, and interruptions are heard, this often.
+/// Progress is reported, and interruptions are noticed, this often.
 const GLANCE: Duration = Duration::from_millis(20);
 
 /// What threads tell each other.
@@ -34,7 +34,7 @@ struct Followed {
 }
 
 impl Section {
-    /// Follows all orbits, and shows somebody how far that has come, who may interrupt. The points until then are kept.
+    /// Follows all orbits, and reports progress to a caller, who may interrupt. The points until then are kept.
     ///
     /// # Errors
     /// [`RunError`] if a run like this cannot begin.

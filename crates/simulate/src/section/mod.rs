@@ -109,7 +109,7 @@ pub struct Section {
 /// An orbit of which there are fewer points than were asked for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LostOrbit {
-    /// What tells it from the others; empty if there are none.
+    /// How it differs from the others; empty if there are none.
     pub name: String,
     /// Why.
     pub why: Lost,

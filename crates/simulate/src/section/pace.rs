@@ -18,7 +18,7 @@ struct Trial {
 }
 
 impl Problem<'_> {
-    /// The method of a section: as for a run, but orbits are followed for much longer, and points lie within steps. So where nobody asks for a method or a step,
+    /// The method of a section: as for a run, but orbits are followed for much longer, and points lie within steps. So if neither a method nor a step is requested,
     /// steps of one length (those of the setup, if it has some) and a tolerance are both tried on a usual run, and a tolerance is taken if it needs less work for an
     /// energy that is as good.
     pub(super) fn section_method(

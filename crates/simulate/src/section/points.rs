@@ -114,7 +114,7 @@ impl Points {
         self.shown.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.shown.is_empty()

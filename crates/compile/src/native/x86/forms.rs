@@ -39,7 +39,7 @@ pub(super) const SQRT: Form = packed(0x51);
 pub(super) const CMP: Form = packed(0xC2);
 /// `vucomisd`.
 pub(super) const COMPARE_FLAGS: Form = packed(0x2E);
-/// `vpsllq` and `vpsrlq` by a number, told apart by the first register's place: 6 and 2.
+/// `vpsllq` and `vpsrlq` by a number, distinguished by the first register's place: 6 and 2.
 pub(super) const SHIFT: Form = packed(0x73);
 /// `vmovmskpd`.
 pub(super) const SIGNS: Form = packed(0x50);

@@ -1,4 +1,4 @@
-//! Pairs of nodes without a list of all of them: those that are near each other, found anew as they move, or each node against those after it.
+//! Pairs of nodes without a list of all of them: those that are near each other, found again as they move, or each node against those after it.
 //!
 //! The energy is Σ V(a, b) over pairs a < b, in the order of a and then of b, of those that are nearer than a cut-off. Pairs that are a little farther are
 //! looked at, too, so that a list serves for a while (L. Verlet, doi:10.1103/PhysRev.159.98); they add exactly nothing, so that no bit depends on when
