@@ -1,4 +1,4 @@
-"""What is asked for in place of what a text says: one dictionary, for all that runs something."""
+"""The overrides of what a text says: one dictionary, for everything that runs a system."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def asked(
     events: Mapping[str, Any] | None = None,
     stop: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """What is asked for, with its types checked."""
+    """The overrides, with their types checked."""
     optional = {"until": until, "step": step, "tol": tol, "atol": atol, "max_step": max_step, "every": every}
     asked: dict[str, Any] = {
         name: None if value is None else number(value, name) for name, value in optional.items()
@@ -77,7 +77,7 @@ flag = truth
 
 
 def asked_of(system: Any, options: dict[str, Any], known: tuple[str, ...], what: str) -> dict[str, Any]:
-    """What is asked for of a system, of which only some options are known."""
+    """The overrides of a system for a function that knows only some options."""
     for name in options:
         if name not in known:
             raise TypeError(f"{what} has no option `{name}`: choose from {', '.join(known)}")

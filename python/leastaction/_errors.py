@@ -1,4 +1,4 @@
-"""What can go wrong, and what one should be told."""
+"""Errors and warnings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class Error(Exception):
 
 
 class UsageError(Error, ValueError):
-    """What was asked for cannot be: an unknown name, a value out of range, things that exclude each other."""
+    """The request cannot be fulfilled: an unknown name, a value out of range, things that exclude each other."""
 
 
 class ModelError(Error):
@@ -21,7 +21,7 @@ class ModelError(Error):
 
 
 class RunError(Error, RuntimeError):
-    """What was asked for went wrong. `trajectory` has what was computed until then, if a run failed on its way, and `diagnosis` what
+    """The computation failed. If a run failed, `trajectory` has what was computed until then, and `diagnosis` what
     is known of the place; `results` has what an ensemble or a section found, if that is nothing of use."""
 
     trajectory: Any = None
@@ -30,7 +30,7 @@ class RunError(Error, RuntimeError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C: no `Error`, so that nobody who goes on after errors goes on after this. What was computed until then is kept: in `trajectory`
+    """Ctrl-C: not an `Error`, so that code that handles errors does not catch it. What was computed until then is kept: in `trajectory`
     of a run, in `results` of an ensemble or a section."""
 
     trajectory: Any = None
@@ -38,7 +38,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 class RunWarning(UserWarning):
-    """What to be told of a run: how far the result can be trusted. `code` is a word that stays the same when the sentence changes."""
+    """A warning about a run: how far the result can be trusted. `code` is a word that stays the same when the sentence changes."""
 
     def __init__(self, message: str, code: str = "") -> None:
         super().__init__(message)

@@ -20,7 +20,7 @@ Tell = Callable[[float, str], None]
 
 @contextmanager
 def watched(progress: Any, title: str) -> Iterator[Tell | None]:
-    """What is to be told of progress: a function of a person's, a line, or nothing."""
+    """How to show progress: by a function of the caller, by a line, or not at all."""
     if callable(progress):
         yield progress
         return
@@ -52,5 +52,5 @@ def watched(progress: Any, title: str) -> Iterator[Tell | None]:
 
 
 def _is_seen() -> bool:
-    """Whether there is somebody to look: at a terminal, or in a notebook."""
+    """Whether progress is visible: at a terminal, or in a notebook."""
     return sys.stderr is not None and (sys.stderr.isatty() or "ipykernel" in sys.modules)

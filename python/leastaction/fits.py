@@ -222,7 +222,7 @@ class Fit:
         self._native.save(_path(path))
 
     def plot(self, path: Any = None) -> Picture:
-        """Data beside the fit. With a path, it is written there (.svg or .png); in a notebook it is shown."""
+        """A picture of the data and the fit. With a path, it is written there (.svg or .png); in a notebook it is shown."""
         if path is not None:
             if self._native is not None:
                 self._native.save_plot(_path(path))

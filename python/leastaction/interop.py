@@ -113,7 +113,7 @@ def to_module(expressions: Any, inputs: Any, xp: Any, erf: Any = None) -> Callab
 def to_jax(system: System) -> Callable[..., Any]:
     """Accelerations (of a Hamiltonian system, the rates of coordinates and momenta) as a pure function of `jax.numpy`: f(t, q, second,
     parameters), where `second` is velocities or momenta, and parameters are those of the system if left out. It can be compiled by
-    `jax.jit`, mapped by `jax.vmap`, and differentiated. JAX has 32 bits unless it is told otherwise (`jax_enable_x64`)."""
+    `jax.jit`, mapped by `jax.vmap`, and differentiated. JAX uses 32 bits by default (`jax_enable_x64` changes that)."""
     jnp = _needed("jax.numpy")
     special = _needed("jax.scipy.special")
     return to_module_field(system, jnp, special.erf)

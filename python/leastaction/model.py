@@ -300,7 +300,7 @@ class Model:
         self._say(f"start {', '.join(said)}")
 
     def output(self, value: Any, name: str | None = None) -> None:
-        """Something to record besides what always is."""
+        """Another quantity to record."""
         label = "" if name is None else f"{_label(name, 'the name of an output')} = "
         self._say(f"output {label}{self._either(value, 'an output')}")
 

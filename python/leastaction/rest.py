@@ -33,9 +33,9 @@ class Equilibrium:
         self.residual: float = members["residual"]
         """The largest force that is left."""
         self.iterations: int = members["iterations"]
-        """So many iterations were made."""
+        """The number of iterations."""
         self.negative_modes: int = members["negative_modes"]
-        """In so many independent directions the energy falls."""
+        """The number of independent directions in which the energy decreases."""
 
     @property
     def stable(self) -> bool:
@@ -64,7 +64,7 @@ class Modes:
         self.shapes: Array = members["shapes"]
         """How coordinates move, a row for each mode, with φᵀMφ = 1."""
         self.freedom: int = members["freedom"]
-        """So many modes there are in all."""
+        """The number of all modes."""
         self.undamped: bool = members["undamped"]
         """Whether forces depend on velocities and are left out."""
         self.with_velocities: list[tuple[float, float]] | None = members["with_velocities"]

@@ -37,7 +37,7 @@ class Section:
         self.columns: dict[str, Array] = Columns(members["columns"])
         """All that is known of the points: times, states, energies."""
         self.lost: list[str] = list(members["lost"])
-        """Orbits with fewer points than were asked for, and why."""
+        """Orbits with fewer points than requested, and why."""
         self.drift: float = members["drift"]
         """By how much the energy was off at the points, at most, relatively."""
         self.method: str = members["method"]
@@ -76,7 +76,7 @@ def section(
     """Finds where orbits pass a surface: an expression that passes 0, or an equation as a text ("x = 0.5").
 
     direction: `rising` or `falling`, where only that counts. show: two expressions. orbits: how many are followed; vary: {"y": (-0.3, 0.6)}
-    starts them at evenly spread values; energy, solve: all have this energy, by changing this coordinate or momentum. count: so many
+    starts them at evenly spread values; energy, solve: all have this energy, by changing this coordinate or momentum. count: the number of
     points of each. Other options are those of `System.run`.
     """
     if not isinstance(system, System):

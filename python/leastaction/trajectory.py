@@ -29,7 +29,7 @@ class Crossings:
     p: Array
     """The momenta there."""
     t_error: Array | None
-    """By how much the times may be off, if accuracy was asked for."""
+    """The errors of the times, if accuracy was requested."""
 
     def __len__(self) -> int:
         return len(self.t)
@@ -40,7 +40,7 @@ class Accuracy:
     """How far the end of a run may be off, as far as a second run can tell."""
 
     digits: int
-    """So many digits are certain."""
+    """How many digits are certain."""
     relative: float
     """The largest error of a coordinate or a momentum, relative to its size."""
     said: str
@@ -213,7 +213,7 @@ class Trajectory:
 
     @property
     def warnings(self) -> list[RunWarning]:
-        """What to be told of the run."""
+        """The warnings about the run."""
         return [RunWarning(message, code) for code, message in self._native.warnings()]
 
     def _warn(self, depth: int) -> None:
