@@ -28,8 +28,8 @@
 //! # The pieces
 //!
 //! - [`Graph`] owns the nodes; [`Expr`] is a copyable handle on one; equal expressions are one node.
-//! - [`Owned`] keeps what is made of expressions with their graph, where nothing can be borrowed.
-//! - [`Op`] names the operators; everything known about one stands in its [`Row`] of one table.
+//! - [`Owned`] keeps values made of expressions together with their graph, for callers that cannot borrow.
+//! - [`Op`] names the operators; everything known about one is in its [`Row`] of one table.
 //! - [`jvp`], [`vjp`], [`jacobian`] and the methods [`Expr::gradient`], [`Expr::hessian`], [`Expr::hessian_vector`]
 //!   differentiate, graph to graph: the result can be differentiated again.
 //! - [`Graph::parse`] reads the expression language; [`Parser`] and [`Scope`] are for languages built on it.

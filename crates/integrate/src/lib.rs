@@ -6,15 +6,15 @@
 //!   method: a Card, by name or by choice                        card.rs, choose.rs, method/
 //!   pace:   a step, a tolerance, or a density                   pace.rs, run/density.rs
 //!      │
-//!   RunLoop: propose a step ─► look into it ─► take it           run_loop.rs, dense.rs, run/
+//!   RunLoop: propose a step ─► evaluate inside ─► take it        run_loop.rs, dense.rs, run/
 //!      │    grid of times, samples, events, checkpoints
 //!   Step:   Motion, Interval, Block ─► change of the Block      step.rs, block.rs
-//!           by a text for numbers and for kernels            workspace.rs, clock.rs, controller.rs
+//!           by one text for numbers and for kernels             workspace.rs, clock.rs, controller.rs
 //!           by formula, or compiled as a whole                  method/, compiled_step.rs
-//!           or with all that is between steps, in lanes         compiled_loop.rs
-//!           or as the solution of x = g(x)                      implicit/, linear.rs
+//!           or with everything between steps, in lanes          compiled_loop.rs
+//!           or as the solution of x = g(x)                      implicit/
 //!           coefficients from nodes and weights                 quadrature/
-//!   Tape: a run to go back over ─► Gradient, by reversed steps  adjoint/
+//!   Tape: a recorded run ─► Gradient, by reversed steps         adjoint/
 //! ```
 //!
 //! - A [`Card`] declares a method: its order, what it keeps, what it needs. [`ALL`] lists them, and every table and test sweep reads it.

@@ -24,7 +24,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # The way of a model
+//! # From a model to its dynamics
 //!
 //! ```text
 //! Model ──derive──► Equations ──compile──► System ──bind──► Dynamics

@@ -1,4 +1,4 @@
-//! A model and what is asked of it to its motion. Every front end goes through here: the command line, the examples, the tests.
+//! From a model and its settings to its motion. All front ends use this crate: the command line, Python, the examples, the tests.
 //!
 //! ```text
 //! Source ─► Setup ─┐
@@ -8,17 +8,17 @@
 //!                      state, end           outputs
 //! ```
 //!
-//! - A [`Source`] is a text: of the catalog, of a file, or any other. It is read into a `Setup`; one can be built by calls instead.
-//! - [`Overrides`] are what is asked for in place of what the text says. Nothing is asked for by default.
-//! - A [`Problem`] is an initial value problem: a compiled system with its parameters and inputs, where it starts, and when it ends. It has the
-//!   expressions it came from, so more can be asked of it.
-//! - A [`Simulation`] is a problem with a method and all the text asks for along the way. It borrows nothing, and can be run any number of times.
-//! - A [`Run`] is what came of it, also when it was interrupted or failed on the way.
+//! - A [`Source`] is a text: of the catalog, of a file, or any other. It is read into a `Setup`, which can also be built by calls.
+//! - [`Overrides`] replace what the text says. By default they replace nothing.
+//! - A [`Problem`] is an initial value problem: a compiled system with its parameters and inputs, its start and its end. It keeps the
+//!   expressions from which it was compiled, so it can compute more quantities.
+//! - A [`Simulation`] is a problem with a method, and with the samples, outputs and events of the text. It borrows nothing, and can be run any number of times.
+//! - A [`Run`] is the result, even if the run was interrupted or failed.
 //!
-//! About rest, a problem has an [equilibrium](Problem::equilibrium) and [modes](Problem::modes).
+//! A problem also has an [equilibrium](Problem::equilibrium) and [modes](Problem::modes).
 //!
-//! A problem can be run in other ways too: by several methods, as [trials](Trial) against a [`Reference`]; as a [`Section`] of many orbits; as a [`Playback`] that is
-//! computed ahead of who watches it; as the ensemble of a study, of which it knows [what is not sampled](Problem::rest).
+//! There are other ways to run a problem: by several methods, as [trials](Trial) against a [`Reference`]; as a [`Section`] of many orbits; as a [`Playback`] that is
+//! computed ahead of its display; as the ensemble of a study, for which it provides [what is not sampled](Problem::rest).
 //!
 //! ```
 //! use leastaction_expr::Graph;
