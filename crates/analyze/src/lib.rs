@@ -1,4 +1,4 @@
-//! What a system does about rest: where it is in equilibrium, and how it vibrates there.
+//! Equilibria of a system, and its motion about them.
 //!
 //! - [`equilibrium`] finds where all forces balance, by minimising the energy from a configuration on.
 //! - [`modes`] finds the slowest motions about an equilibrium: normal modes with their frequencies, motions that cost no energy, and those that

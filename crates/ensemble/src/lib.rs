@@ -7,11 +7,11 @@
 //!                                                           Store: files of chunks, shards   store/
 //! ```
 //!
-//! - A [`Sampling`] says what is drawn for each trajectory: coordinates, velocities, momenta or parameters, from distributions, grids, sequences or a file. What
-//!   trajectory number i gets depends on i and the seed alone.
-//! - A [`Reduction`] says what is kept: statistics, quantiles, histograms, maps over a grid, or rows for tables.
-//! - A [`Study`] is both, with an integrator. It runs in bounded memory, and may keep its chunks in a directory: to go on after it was broken off, or to be
-//!   run as shards on many machines, whose results are [merged](Results::merge) to those of the whole, bit for bit.
+//! - A [`Sampling`] says what is drawn for each trajectory: coordinates, velocities, momenta or parameters, from distributions, grids, sequences or a file. The
+//!   samples of trajectory number i depend only on i and on the seed.
+//! - A [`Reduction`] is a result that is kept: statistics, quantiles, histograms, maps over a grid, or rows for tables.
+//! - A [`Study`] is both, with an integrator. It runs in bounded memory, and may keep its chunks in a directory, to continue after an interruption, or to
+//!   run shards on many machines, whose results are [merged](Results::merge) to those of the whole, bit for bit.
 
 #![forbid(unsafe_code)]
 
