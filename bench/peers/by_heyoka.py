@@ -71,30 +71,30 @@ def fresh(model, start, tolerance, options):
     return hy.taylor_adaptive(model(), start, tol=tolerance, **options)
 
 
-def entry(program, model, start, end, tolerance, options={}, told=np.array, steps=1_000_000):
+def entry(program, model, start, end, tolerance, options={}, read_out=np.array, steps=1_000_000):
     """A run of so many steps at most. What is timed sets the start, and goes to the end."""
-    made = []  # compiled when it is first run
+    compiled = []  # filled by the first run
 
     def run(taylor, start=start):
         taylor.time, taylor.state[:] = 0.0, start
         taylor.propagate_until(end, max_steps=steps)
 
     def sample(budget):
-        if not made:
-            made.append(fresh(model, start, tolerance, options))
+        if not compiled:
+            compiled.append(fresh(model, start, tolerance, options))
         seconds, begun = [], time.thread_time()
         while not seconds or time.thread_time() - begun < budget:
             before = time.thread_time()
-            run(made[0])
+            run(compiled[0])
             seconds.append(time.thread_time() - before)
-        return seconds, told(made[0].state)
+        return seconds, read_out(compiled[0].state)
 
     def ready():
         before = time.process_time()
         run(fresh(model, start, tolerance, options))
         return time.process_time() - before
     found = Entry(program, named(tolerance, options), sample, ready)
-    found.again = lambda start: (run(made[0], start), told(made[0].state))[1]
+    found.again = lambda start: (run(compiled[0], start), read_out(compiled[0].state))[1]
     return found
 
 
@@ -124,12 +124,12 @@ def batch(width, tolerance, options, starts, threads=1):
     """Many pendulums, a batch at a time: the loop is Python's, the GIL is free while heyoka runs. Wall time if there are threads."""
     import copy
     from concurrent.futures import ThreadPoolExecutor
-    made, clock = [], time.thread_time if threads == 1 else time.perf_counter
+    compiled, clock = [], time.thread_time if threads == 1 else time.perf_counter
     pool = ThreadPoolExecutor(threads) if threads > 1 else None
     ends = np.empty_like(starts)
 
     def part(k):
-        taylor = made[k]
+        taylor = compiled[k]
         for i in range(k * width, len(starts), threads * width):
             taylor.set_time(0.0)
             taylor.state[:] = starts[i:i + width].T
@@ -137,9 +137,9 @@ def batch(width, tolerance, options, starts, threads=1):
             ends[i:i + width] = taylor.state.T
 
     def sample(budget):
-        if not made:
+        if not compiled:
             first = hy.taylor_adaptive_batch(by_hand(), np.zeros((4, width)), tol=tolerance, **options)
-            made.extend([first] + [copy.deepcopy(first) for _ in range(threads - 1)])
+            compiled.extend([first] + [copy.deepcopy(first) for _ in range(threads - 1)])
         seconds, begun = [], clock()
         while not seconds or clock() - begun < budget:
             before = clock()

@@ -33,7 +33,7 @@ def arrays(sim):
     return np.array(places), np.array([[b.vx, b.vy, b.vz] for b in bodies])
 
 
-def entry(program, setting, make, end, told, span=None):
+def entry(program, setting, make, end, state_of, span=None):
     last = []
 
     def sample(budget):
@@ -45,14 +45,14 @@ def entry(program, setting, make, end, told, span=None):
             sim.synchronize()
             seconds.append(time.thread_time() - before)
         last[:] = [sim]
-        return seconds, told(sim)
+        return seconds, state_of(sim)
 
     def later(samples=64):
         sim, states = last[0], []
         for i in range(1, samples + 1):
             sim.integrate(end + span * i / samples, exact_finish_time=0)
             sim.synchronize()
-            states.append(told(sim))
+            states.append(state_of(sim))
         return states
     return Entry(program, setting, sample, later=later if span else None)
 
@@ -73,13 +73,13 @@ def titled(method, options):
 def solar_entries():
     places = list(zip(p.SOLAR_MASSES, p.SOLAR_PLACES, p.SOLAR_SPEEDS))
 
-    def told(sim):
+    def state_of(sim):
         x, v = arrays(sim)
         return p.from_centre(np.concatenate([x.ravel(), v.ravel()]), sim.t)
     for method, options, steps in SOLAR:
         for step in steps:
             yield entry(f"{NAME}, {titled(method, options)}", f"step {step:g}" if step else "as it is",
-                        lambda m=method, o=options, h=step: simulation(m, o, h, p.SOLAR_G, places), p.SOLAR_END, told,
+                        lambda m=method, o=options, h=step: simulation(m, o, h, p.SOLAR_G, places), p.SOLAR_END, state_of,
                         p.SOLAR_LATER if step else None)
 
 
@@ -88,7 +88,7 @@ def kepler_entries():
     # The planet has no mass: even 1e-12 of it would move the end by 8e-8.
     places = [(1.0, (0, 0, 0), (0, 0, 0)), (0.0, (x, y, 0), (u, v, 0))]
 
-    def told(sim):
+    def state_of(sim):
         x, v = arrays(sim)
         return np.concatenate([(x[1] - x[0])[:2], (v[1] - v[0])[:2]])
 
@@ -97,11 +97,11 @@ def kepler_entries():
         sim = simulation(method, {}, step, 1.0, [places[0], (0.0, (x, y, 0), (u, v, 0))])
         sim.integrate(p.KEPLER_END, exact_finish_time=1)
         sim.synchronize()
-        return p.turned(told(sim), -turn)
+        return p.turned(state_of(sim), -turn)
     for program, method, per_orbit in (("IAS15", "ias15", (0,)), ("WHFast (knows Kepler's motion)", "whfast", (2, 4, 10))):
         for count in per_orbit:
             step = 2 * np.pi / count if count else 0.0
             found = entry(f"{NAME}, {program}", f"{count} steps an orbit" if count else "as it is",
-                          lambda m=method, h=step: simulation(m, {}, h, 1.0, places), p.KEPLER_END, told)
+                          lambda m=method, h=step: simulation(m, {}, h, 1.0, places), p.KEPLER_END, state_of)
             found.later = lambda m=method, h=step: [other(m, h, turn) for turn in p.KEPLER_TURNS]
             yield found

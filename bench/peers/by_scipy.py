@@ -38,19 +38,19 @@ def by_positions():
 
 
 def entry(program, make, method, tolerance):
-    made = []
+    runners = []
 
     def run(field):
         relative = max(tolerance, 2.3e-14)
         return solve_ivp(field, (0, p.PENDULUM_END), p.PENDULUM_START, method=method, rtol=relative, atol=tolerance).y[:, -1]
 
     def sample(budget):
-        if not made:
-            made.append(make())
+        if not runners:
+            runners.append(make())
         seconds, begun = [], time.thread_time()
         while not seconds or time.thread_time() - begun < budget:
             before = time.thread_time()
-            end = run(made[0])
+            end = run(runners[0])
             seconds.append(time.thread_time() - before)
         return seconds, end
 

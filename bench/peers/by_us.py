@@ -37,8 +37,8 @@ class Stopwatch:
         request = (model, method, f"{pace}={value!r}", repr(end))
 
         def sample(budget):
-            told = self.ask("run", *request, budget)
-            return told["seconds"], told["state"]
+            answer = self.ask("run", *request, budget)
+            return answer["seconds"], answer["state"]
         return Entry(NAME, f"`{method}`, {pace} {value:g}", sample, ready=lambda: self.ask("ready", *request)["seconds"])
 
     def swinging(self, model, method, step, end, span):
@@ -53,12 +53,12 @@ class Stopwatch:
 
         def sample(budget):
             starts.astype("<f8").tofile(origin)
-            told = self.ask("ensemble", model, method, f"{pace}={value!r}", repr(end), threads, lanes, len(starts), origin, target, budget)
-            return told["cpu" if threads == 1 else "wall"], np.fromfile(target, "<f8").reshape(starts.shape)
+            answer = self.ask("ensemble", model, method, f"{pace}={value!r}", repr(end), threads, lanes, len(starts), origin, target, budget)
+            return answer["cpu" if threads == 1 else "wall"], np.fromfile(target, "<f8").reshape(starts.shape)
         return Entry(NAME, f"`{method}`, {pace} {value:g}", sample, key=(method, value))
 
     def crowd(self, model, method, pace, value, end, starts, folder, threads, lanes, count):
-        """So many trajectories, whose ends nobody keeps: what is told of it."""
+        """Many trajectories, whose ends are not kept."""
         origin = folder / "starts.f64"
         starts.astype("<f8").tofile(origin)
         return self.ask("ensemble", model, method, f"{pace}={value!r}", repr(end), threads, lanes, count, origin, "-", 0)
@@ -68,18 +68,18 @@ class Stopwatch:
         read = []
 
         def sample(budget):
-            told = self.ask("accelerate", model, budget)
-            read[:] = [told["read"]]
-            return told["seconds"], told["accelerations"]
+            answer = self.ask("accelerate", model, budget)
+            read[:] = [answer["read"]]
+            return answer["seconds"], answer["accelerations"]
         return Entry(NAME, name, sample, ready=lambda: read[0] if long else self.ask("first", model)["seconds"])
 
     def forces(self, cells, beam, material, folder, threads):
         """Forces on a beam of tetrahedra: CPU time, or the time on the wall if there are threads."""
         origin, target = folder / "beam.f64", folder / "forces.f64"
-        told = {}
+        answer = {}
 
         def sample(budget):
             beam.moved.astype("<f8").tofile(origin)
-            told.update(self.ask("forces", *cells, *map(repr, material), threads, origin, target, budget))
-            return told["cpu" if threads == 1 else "wall"], np.fromfile(target, "<f8").reshape(-1, 3)
-        return Entry(NAME, "`st-venant-kirchhoff`", sample, ready=lambda: told["ready"], key=told)
+            answer.update(self.ask("forces", *cells, *map(repr, material), threads, origin, target, budget))
+            return answer["cpu" if threads == 1 else "wall"], np.fromfile(target, "<f8").reshape(-1, 3)
+        return Entry(NAME, "`st-venant-kirchhoff`", sample, ready=lambda: answer["ready"], key=answer)

@@ -97,11 +97,11 @@ def main():
 
     for line in sys.stdin:
         try:
-            told = answer(*json.loads(line))
-        except Exception as failure:  # whatever a library raises is told to whoever asked
-            told = {"error": f"{type(failure).__name__}: {str(failure).splitlines()[0] if str(failure) else ''}"}
+            reply = answer(*json.loads(line))
+        except Exception as failure:  # whatever a library raises is reported to the caller
+            reply = {"error": f"{type(failure).__name__}: {str(failure).splitlines()[0] if str(failure) else ''}"}
         with contextlib.suppress(BrokenPipeError):
-            print(json.dumps(told), file=out, flush=True)
+            print(json.dumps(reply), file=out, flush=True)
 
 
 if __name__ == "__main__":
