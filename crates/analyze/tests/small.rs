@@ -178,7 +178,7 @@ fn what_nothing_holds_is_free() {
 
 /// The bottom of x⁴ has no frequency, wherever the search ends; that of x² + x⁴ has one.
 #[test]
-fn a_stiffness_that_vanishes_is_told() {
+fn a_stiffness_that_vanishes_is_reported() {
     let steady = |square: f64| {
         let graph = Graph::new();
         let mut model = Model::new(&graph);

@@ -442,7 +442,7 @@ fn tables_are_written_from_chunks() {
 
 /// What is wrong with a reduction is said with the place and the remedy.
 #[test]
-fn mistakes_are_told() {
+fn mistakes_are_reported() {
     let dynamics = pendulum();
     let wrong = |text: &str| match swings().reducing([text]) {
         Ok(study) => study.run(&dynamics, |_| ()).err().unwrap().to_string(),
@@ -461,7 +461,7 @@ fn mistakes_are_told() {
 
 /// How far it has come adds up.
 #[test]
-fn progress_is_told() {
+fn progress_is_reported() {
     let mut seen = Vec::new();
     swings().run(&pendulum(), |progress| seen.push(*progress)).unwrap();
     assert_eq!(seen.len(), 16);

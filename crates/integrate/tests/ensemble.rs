@@ -374,7 +374,7 @@ fn parameters_differ_from_lane_to_lane() {
 }
 
 #[test]
-fn observables_are_told_at_both_ends() {
+fn observables_are_reported_at_both_ends() {
     let (mut dynamics, start) = double_pendulum();
     let angle = dynamics.observable("a - b").unwrap();
     let ensemble =

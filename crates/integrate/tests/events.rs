@@ -52,7 +52,7 @@ fn long_steps_hide_no_events() {
 }
 
 #[test]
-fn directions_are_told_apart() {
+fn directions_are_distinguished() {
     let (mut dynamics, start) = oscillator();
     let x = Event::new(dynamics.observable("x").unwrap());
     let run =

@@ -88,7 +88,7 @@ fn loops_of_iftomm_pass_where_they_are_singular() {
 
 /// Methods that keep constraints by themselves end their run there, if they cannot pass, and say why.
 #[test]
-fn singular_places_are_told() {
+fn singular_places_are_reported() {
     let (mut dynamics, start) = loops(2, |_, _| {});
     for (method, step) in [("rattle", 1e-2), ("rattle", 1e-3), ("rattle6", 1e-2), ("shake", 1e-3)] {
         let failed = Integrator::named(method, step).unwrap().run(&mut dynamics, &start, 10.0).unwrap_err();

@@ -477,7 +477,7 @@ fn units_do_not_matter() {
 
 /// A step so long that no multiplier leads back to the constraints ends the run, and says where.
 #[test]
-fn steps_that_are_too_long_are_told() {
+fn steps_that_are_too_long_are_reported() {
     let (mut dynamics, start) = links();
     for card in keeping() {
         let failed = Integrator::new(card, 5.0).run(&mut dynamics, &start, 50.0).unwrap_err();

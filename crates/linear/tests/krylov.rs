@@ -32,7 +32,7 @@ fn iterations_are_as_many_as_theory_says() {
 
 /// Where there is no solution, the residual says so.
 #[test]
-fn what_cannot_be_solved_is_told() {
+fn what_cannot_be_solved_is_reported() {
     let apply = |x: &[f64], out: &mut [f64]| {
         out.fill(x[0] + x[1]);
         Ok::<(), Infallible>(())

@@ -303,7 +303,7 @@ fn gravity_adds_up_and_needs_particles() {
 }
 
 #[test]
-fn parts_are_told_apart_by_name() {
+fn parts_are_distinguished_by_name() {
     let adds: [fn(&mut Model<'_>); 5] = [
         |model| model.particle("bead", 1.0, [model.graph().symbol("x")]),
         |model| model.kinetic("bead", model.graph().symbol("x'").pow(2.0)),

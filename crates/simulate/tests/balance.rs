@@ -131,7 +131,7 @@ fn a_balance_that_does_not_close_is_a_warning() {
 
 /// Damping whose rate becomes negative, and a damper on a place that moves by itself, add energy: that is said.
 #[test]
-fn dissipation_that_adds_energy_is_told() {
+fn dissipation_that_adds_energy_is_reported() {
     let warned = |text: &str| {
         measured(text).1.warnings.iter().any(|warning| matches!(warning, Warning::Driving { .. }))
     };

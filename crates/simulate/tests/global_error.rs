@@ -294,7 +294,7 @@ fn rest_is_certain() {
 }
 
 #[test]
-fn drifts_that_nothing_explains_are_told() {
+fn drifts_that_nothing_explains_are_reported() {
     let almost = format!("{OSCILLATOR}\ninvariant almost = x'^2/2 + 0.500001*x^2");
     for (method, step, tolerance) in [(Some("dop853"), None, Some(1e-10)), (Some("gauss4"), Some(0.01), None)]
     {

@@ -172,7 +172,7 @@ fn a_run_that_cannot_begin_keeps_nothing() {
 }
 
 #[test]
-fn what_moved_or_drifted_is_told() {
+fn what_moved_or_drifted_is_reported() {
     let text = "coord x, y\nparticle bob mass 1 at [x, y]\ngravity [0, -1]\nconstraint rod: x^2 + y^2 = 1\n\
                 start x = 1.02\nrun method rattle, step 0.01, until 1";
     let measured = run(text, &Overrides::default()).measure().unwrap();

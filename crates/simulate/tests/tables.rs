@@ -101,7 +101,7 @@ fn runs_beyond_the_table_are_refused() {
 }
 
 #[test]
-fn wrong_files_are_told() {
+fn wrong_files_are_reported() {
     let said = |table: &str, input: &str| {
         let source = source("wrong", table, input);
         let error = source.simulation(&Graph::new(), &Overrides::default()).err().unwrap();
