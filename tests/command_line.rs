@@ -467,7 +467,7 @@ fn a_model_is_not_written_over() {
     let _ = std::fs::remove_file(&link);
     std::os::unix::fs::symlink("read.motion", &link).unwrap();
     let (code, message) = fails(&["run", &model, "--out", &link]);
-    assert!(code == 2 && message.contains("read for this very result"), "{message}");
+    assert!(code == 2 && message.contains("the command reads this file"), "{message}");
     assert_eq!(std::fs::read_to_string(&model).unwrap(), text);
 }
 

@@ -22,7 +22,7 @@ pub(crate) struct Print {
     /// Put a number in place of a parameter
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment, allow_hyphen_values = true)]
     set: Vec<(String, f64)>,
-    /// Build the system with a number of pieces, where it can be chosen
+    /// Build the system with this number of pieces, if the catalog allows it
     #[arg(long, value_name = "N")]
     size: Option<usize>,
     /// Print this form of the equations

@@ -10,7 +10,7 @@ use clap::Args;
 pub(crate) struct Show {
     /// A system of the catalog (see `leastaction list`), or a .motion file
     system: String,
-    /// Build the system with a number of pieces, where it can be chosen
+    /// Build the system with this number of pieces, if the catalog allows it
     #[arg(long, value_name = "N")]
     size: Option<usize>,
 }

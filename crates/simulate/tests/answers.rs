@@ -249,8 +249,8 @@ fn page() -> PathBuf {
 fn table(models: &[Model], outcomes: &[Outcome]) -> String {
     let mut rows: Vec<_> = models.iter().zip(outcomes).collect();
     rows.sort_by_key(|(model, _)| &model.kind);
-    let head =
-        "| model | kind | the answer is from | error | what is reported |\n|---|---|---|---|---|\n".to_owned();
+    let head = "| model | kind | the answer is from | error | what is reported |\n|---|---|---|---|---|\n"
+        .to_owned();
     rows.into_iter().fold(head, |mut table, (Model { name, kind, source, .. }, outcome)| {
         let (error, message) = match outcome {
             Outcome::Ended { error, warnings } if *error > 0.0 => {
