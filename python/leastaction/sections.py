@@ -49,6 +49,12 @@ class Section:
     def __getitem__(self, name: str) -> Array:
         return self.columns[name]
 
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The columns as a table of Arrow."""
+        from ._arrow import stream
+
+        return stream(self.columns)
+
     def orbits(self) -> list[Array]:
         """The points of each orbit."""
         return [self.points[self.orbit == number] for number in np.unique(self.orbit)]

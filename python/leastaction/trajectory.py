@@ -251,6 +251,12 @@ class Trajectory:
         """Writes every event to a file by its ending: its time, its name, its direction and the state."""
         self._native.save_events(_path(path))
 
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """All columns as a table of Arrow: `pyarrow.table(trajectory)`, `polars.DataFrame(trajectory)`."""
+        from ._arrow import stream
+
+        return stream(self.to_dict())
+
     def to_dict(self) -> dict[str, Array]:
         """All columns by name."""
         return {name: self[name] for name in self.columns}
@@ -295,6 +301,17 @@ class Trajectory:
             return Picture(bytes(self._native.gif()))
         with open(name, "rb") as file:
             return Picture(file.read())
+
+    def view(self, *, seconds: float = 10.0, frames: int = 300) -> Any:
+        """The run as an interactive view in space, which plays in so many seconds, is scrubbed, and turned: a `la.View`, which notebooks show.
+
+        >>> import leastaction as la
+        >>> la.catalog.pendulum().run(until=5).view()
+        <view of pendulum: 300 moments>
+        """
+        from .view import view
+
+        return view(self, seconds, frames)
 
     def _repr_svg_(self) -> str:
         return str(self._native.svg())

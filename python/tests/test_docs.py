@@ -4,6 +4,7 @@ import ast
 import doctest
 import importlib
 import inspect
+import json
 import os
 import pkgutil
 import re
@@ -58,6 +59,30 @@ class Pages(unittest.TestCase):
             self.run_together([example.read_text()], example.name)
 
 
+    def test_the_notebooks(self):
+        pages = sorted((ROOT / "python/examples").glob("*.ipynb"))
+        self.assertGreater(len(pages), 6)
+        for page in pages:
+            cells = ["".join(cell["source"]) for cell in json.loads(page.read_text())["cells"] if cell["cell_type"] == "code"]
+            self.run_together([NOTEBOOK, *(f"show({cell!r})" for cell in cells)], page.name)
+
+
+#: Runs a cell, and shows its last value in all the ways in which a notebook would.
+NOTEBOOK = """
+import ast
+names = {"__name__": "__main__"}
+def show(cell):
+    tree = ast.parse(cell)
+    last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, "cell", "exec"), names)
+    if last is not None:
+        value = eval(compile(ast.Expression(last.value), "cell", "eval"), names)
+        for way in ("__repr__", "_repr_html_", "_repr_svg_", "_repr_latex_"):
+            if hasattr(value, way):
+                getattr(value, way)()
+"""
+
+
 class Everything(unittest.TestCase):
     def test_every_public_name_has_a_docstring_and_is_on_the_page(self):
         page = (ROOT / "book/src/python.md").read_text()
@@ -69,6 +94,20 @@ class Everything(unittest.TestCase):
                 self.assertIn(name, page, f"python.md says nothing of la.{name}")
         for kind in [la.System, la.Trajectory, la.Model]:
             for name, member in inspect.getmembers(kind):
+                if not name.startswith("_"):
+                    self.assertTrue(inspect.getdoc(member), f"{kind.__name__}.{name}")
+
+    def test_every_public_name_has_a_test(self):
+        tests = "".join(path.read_text() for path in Path(__file__).parent.glob("test_*.py") if path.name != "test_docs.py")
+        # What comes of calls is tested where they are: by the attributes that only it has.
+        returned = {"Accuracy": "accuracy", "Channel": "channels", "Crossings": "events", "Equations": "equations", "Equilibrium": "equilibrium", "Estimate": "estimates", "Expr": "expr", "Finding": "findings",
+                    "Fit": "fit", "Function": "compile", "Gradient": "gradient", "Hint": "hints", "Method": "methods", "Modes": "modes", "Picture": "plot", "Results": "ensemble", "Section": "section",
+                    "Sweep": "sweep", "Trajectory": "run", "Trial": "compare", "Trials": "compare", "View": "view", "Array": "array"}  # fmt: skip
+        for name in la.__all__:
+            word = returned.get(name, name)
+            self.assertRegex(tests, rf"\b(la\.{word}|\.{word})\b", f"no test has la.{name}")
+        for kind in (la.System, la.Trajectory, la.Model, la.learn.Dataset, la.learn.Learned, la.Fit):
+            for name, member in vars(kind).items():
                 if not name.startswith("_"):
                     self.assertTrue(inspect.getdoc(member), f"{kind.__name__}.{name}")
 
