@@ -53,6 +53,9 @@ fn threads(asked: Option<usize>) -> usize {
     asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)).max(1)
 }
 
+/// Of trajectories in files: how many there were, how many samples are left out, and how far data are off constraints.
+type Found = (usize, usize, Option<f64>);
+
 /// Makes a dataset: of the motion of a system, or of trajectories in files.
 #[pyfunction]
 #[pyo3(signature = (system, asked, wanted, progress = None))]
@@ -62,7 +65,7 @@ pub(crate) fn dataset(
     asked: Asked,
     wanted: &Bound<'_, PyDict>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<(Dataset, Option<(usize, usize, Option<f64>)>)> {
+) -> PyResult<(Dataset, Option<Found>)> {
     let source = &system.get().source;
     let (overrides, wanted): (Overrides, Wanted) = (asked.into(), wanted.extract()?);
     let (training, validation, test) = wanted.split;
