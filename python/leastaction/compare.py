@@ -24,7 +24,7 @@ from ._check import Array, finite, kind, number, pairs, sequence, text
 from ._errors import Interrupted, RunError, RunWarning, UsageError
 from ._progress import watched
 from .system import System
-from .trajectory import Columns, Trajectory, _needed
+from .trajectory import Columns, Picture, Trajectory, _needed, _path, chosen
 
 
 @dataclass(frozen=True)
@@ -147,6 +147,19 @@ class Sweep:
     def to_pandas(self) -> Any:
         """A table of pandas: the values, and the ends."""
         return _needed("pandas").DataFrame({**self.values, **{f"{name} at the end": values for name, values in self.ends.items()}})
+
+    def plot(self, path: Any = None, *, what: Any = None) -> Picture:
+        """A curve for each run: of its coordinates, or of what is named, "th" against time, "th' over th". With a path, it is written there (.svg
+        or .png)."""
+        runs = [(place, run) for place, run in enumerate(self.runs) if run is not None]
+        first = runs[0][1]
+        charts = chosen(list(first.coordinates[:6]) if what is None else what, first)
+        # Each quantity has a chart of its own, with a curve for each run.
+        apart = [([name], over) for names, over in charts for name in names]
+        named = [(", ".join(f"{name} = {values[place]:g}" for name, values in self.values.items()), run._native) for place, run in runs]
+        subtitle = f"{len(self)} runs, t = {first.t[0]:g} to {first.t[-1]:g}"
+        title = str(first._about["system"])
+        return Picture(_native.curves(named, apart, title, subtitle, None if path is None else _path(path)))
 
     def __getitem__(self, place: int) -> Trajectory | None:
         return self.runs[place]

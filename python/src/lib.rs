@@ -5,6 +5,7 @@
 //! _native                   Expr, Function          expressions                expr.rs function.rs
 //!                           System, Trajectory      a text and its motions     system.rs query.rs trajectory.rs
 //!                           ensemble, section, …    many motions, rest         ensemble.rs section.rs rest.rs compare.rs
+//!                           curves, plot_points     pictures                   curves.rs
 //!                           Fit, Dataset, Learned   from data                  fit.rs learn.rs
 //! leastaction (Rust)        does it
 //! ```
@@ -14,6 +15,7 @@
 mod arrays;
 mod asked;
 mod compare;
+mod curves;
 mod ensemble;
 mod error;
 mod expr;
@@ -36,6 +38,8 @@ mod _native {
 
     #[pymodule_export]
     use crate::compare::{check, compare, format};
+    #[pymodule_export]
+    use crate::curves::{curves, plot_points};
     #[pymodule_export]
     use crate::ensemble::{ensemble, merge};
     #[pymodule_export]

@@ -28,7 +28,7 @@ impl Trajectory {
     }
 
     /// Everything that can be told about the samples; made when it is first asked for. Outside of the interpreter.
-    fn record(&self) -> PyResult<&Record> {
+    pub(crate) fn record(&self) -> PyResult<&Record> {
         if let Some(record) = self.record.get() {
             return Ok(record);
         }
@@ -75,7 +75,9 @@ impl Trajectory {
     fn with_plot<T>(&self, then: impl FnOnce(Plot<'_>) -> PyResult<T>) -> PyResult<T> {
         let (record, about) = (self.record()?, self.about());
         let energy = match self.run.energy() {
-            Ok(energy) if energy.conserved => Energy::Conserved { scale: energy.drift.scale },
+            Ok(energy) if energy.conserved && energy.resets.is_none_or(|(_, count)| count == 0) => {
+                Energy::Conserved { scale: energy.drift.scale }
+            }
             _ => Energy::Changing,
         };
         let subtitle = self.subtitle(record, &about);

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -68,6 +69,28 @@ class Sweeps(unittest.TestCase):
             with self.assertRaises(la.UsageError, msg=wrong):
                 la.sweep(stone, wrong)
         self.assertRaises(la.UsageError, la.sweep, stone, {"v": [-1.0]}, parameters={"v": 2})
+
+
+class Plots(unittest.TestCase):
+    def test_what_is_chosen_is_plotted_as_on_the_command_line(self):
+        run = PENDULUM.run(until=2, method="rk4", step=0.01, samples=50)
+        found = run.plot(what="th, th', th' over th").data
+        with tempfile.TemporaryDirectory() as folder:
+            asked = ["run", "pendulum", "--until", "2", "--method", "rk4", "--step", "0.01", "--samples", "50", "--quiet", "--plot", f"{folder}/a.svg", "--plot", "th, th', th' over th"]
+            self.assertEqual(la.command(*asked), 0)
+            with open(f"{folder}/a.svg") as file:
+                said = file.read()
+            # The same curves: titles may say other things.
+            self.assertEqual(re.findall(r'd="[^"]*"', found), re.findall(r'd="[^"]*"', said))
+            lengths = la.sweep(PENDULUM, {"l": [0.5, 1.0]}, until=2)
+            self.assertIn("l = 0.5", lengths.plot(f"{folder}/b.png", what="th").data)
+            la.section(la.catalog.henon_heiles(), "x", direction="rising", count=5).plot(f"{folder}/c.svg")
+            self.assertEqual(sorted(os.listdir(folder)), ["a.svg", "b.png", "c.svg"])
+            self.assertRaises(la.UsageError, run.plot, f"{folder}/d.txt", what="th")
+        for wrong in ["", "th,,th", "nonsense", []]:
+            with self.assertRaises(la.UsageError, msg=wrong):
+                run.plot(what=wrong)
+        self.assertRaises(TypeError, run.plot, what=3)
 
 
 class Texts(unittest.TestCase):

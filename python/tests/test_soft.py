@@ -1,6 +1,9 @@
 """Models of meshes, networks, states, tables and resets by calls: against the same texts, and closed forms."""
 
+import json
 import os
+import shutil
+import subprocess
 import tempfile
 import unittest
 
@@ -165,6 +168,23 @@ class Views(unittest.TestCase):
             with open(f"{folder}/jelly.html") as file:
                 self.assertIn("requestAnimationFrame", file.read())
             self.assertRaises(la.UsageError, jelly.save, f"{folder}/jelly.txt")
+
+    @unittest.skipUnless(shutil.which("node"), "there is no node")
+    def test_the_page_draws_what_it_is_given(self):
+        here = os.path.dirname(__file__)
+        source = os.path.join(os.path.dirname(la.__file__), "view.js")
+        for system, parts in [(la.catalog.double_pendulum(), ("arc", "lineTo")), (la.catalog.jelly_cube(), ("fill", "closePath")), (la.catalog.dzhanibekov(), ("arc", "lineTo"))]:
+            seen = system.run(until=0.02, samples=4).view()
+            with tempfile.TemporaryDirectory() as folder:
+                with open(f"{folder}/motion.json", "w") as file:
+                    json.dump(seen.motion, file)
+                script = shutil.copy(source, f"{folder}/view.mjs")
+                done = subprocess.run(["node", f"{here}/view_check.mjs", script, f"{folder}/motion.json"], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            looks = json.loads(done.stdout)
+            for drawn, label in looks:
+                self.assertTrue(all(drawn[part] > 0 for part in parts), drawn)
+            self.assertEqual([label for _, label in looks][:2], [f"t = {seen.motion['times'][k]:#.4g}" for k in (0, 2)])
 
     def test_what_cannot_be_seen_is_refused(self):
         run = la.parse("coord x\nkinetic x'^2/2\nstart x = 1\nrun until 1\n").run()
