@@ -29,7 +29,9 @@ extern crate self as leastaction;
 
 mod command;
 
-pub use command::{command_line, fit_picture, fit_summary};
+pub use command::{
+    command_line, evaluation_summary, fit_picture, fit_summary, losses_picture, rollout_picture,
+};
 
 // Each crate whole, under its own name.
 pub use leastaction_analyze as analyze;

@@ -104,7 +104,8 @@ def array(value: Any, what: str) -> Array:
         raise UsageError(f"{what} is no array: {error}") from None
     if found.dtype.kind not in "fiub" or found.dtype.itemsize > 8:
         raise TypeError(f"{what} should be an array of real numbers, not of {found.dtype}")
-    return np.asarray(found, dtype=np.float64, order="C")
+    # What comes from elsewhere, as from a task of Dask, may not even be aligned.
+    return np.require(found, np.float64, ["C", "A"])
 
 
 def finite(value: Any, what: str) -> Array:

@@ -40,6 +40,12 @@ class Finding:
     def __getitem__(self, name: str) -> Any:
         return self.columns[name]
 
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The columns as a table of Arrow."""
+        from ._arrow import stream
+
+        return stream(self.columns)
+
     def to_pandas(self) -> Any:
         """A table of pandas."""
         from .trajectory import _needed
@@ -119,7 +125,7 @@ def ensemble(
     wanted = system._asked(**_run_options(options))
     reductions = [reduce] if isinstance(reduce, str) else sequence(reduce, "reduce")
     with ExitStack() as stack:
-        drawn, length = _drawn(sample, stack)
+        drawn, length = sampled(sample, stack)
         if length is not None and count is None and not any("grid(" in text for text in drawn):
             count = length
         study = {
@@ -170,7 +176,7 @@ def _shard(shard: Any) -> tuple[int, int]:
     return whole(parts[0], "the number of a shard", 1, of), of
 
 
-def _drawn(sample: Any, stack: ExitStack) -> tuple[list[str], int | None]:
+def sampled(sample: Any, stack: ExitStack) -> tuple[list[str], int | None]:
     """What is sampled, as texts; arrays are handed over in a file that goes when the ensemble is done."""
     texts, arrays = [], {}
     for name, how in pairs(sample, "sample"):

@@ -184,6 +184,12 @@ class Fit:
         """Data, fit and residuals as columns by name: `th`, `th fit`, `th residual`."""
         return Columns(self._facts["columns"])
 
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The columns as a table of Arrow."""
+        from ._arrow import stream
+
+        return stream(self._facts["columns"])
+
     def to_pandas(self) -> Any:
         """Data, fit and residuals as a table of pandas."""
         return _needed("pandas").DataFrame(self._facts["columns"])

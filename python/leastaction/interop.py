@@ -1,4 +1,4 @@
-"""Ways to other programs: SciPy, SymPy and JAX.
+"""Ways to other programs: SciPy, SymPy, JAX, PyTorch and heyoka.
 
 >>> from scipy.integrate import solve_ivp  # doctest: +SKIP
 >>> system = la.catalog.pendulum()  # doctest: +SKIP
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _native
+from ._check import key, numbers, sequence
 from ._errors import UsageError
 from ._native import Expr
 from .expressions import _each, _is_list
@@ -105,18 +106,193 @@ def to_module(expressions: Any, inputs: Any, xp: Any, erf: Any = None) -> Callab
         if not shape:
             return found[0]
         full = xp.broadcast_arrays(*found)
-        return xp.stack(full).reshape((*shape, *full[0].shape))
+        return xp.stack(full).reshape((*shape, *getattr(full[0], "shape", ())))
 
     return function
 
 
-def to_jax(system: System) -> Callable[..., Any]:
+def to_jax(system: System, what: Any = None, of: Any = None, **options: Any) -> Callable[..., Any]:
     """Accelerations (of a Hamiltonian system, the rates of coordinates and momenta) as a pure function of `jax.numpy`: f(t, q, second,
     parameters), where `second` is velocities or momenta, and parameters are those of the system if left out. It can be compiled by
-    `jax.jit`, mapped by `jax.vmap`, and differentiated. JAX uses 32 bits by default (`jax_enable_x64` changes that)."""
-    jnp = _needed("jax.numpy")
-    special = _needed("jax.scipy.special")
-    return to_module_field(system, jnp, special.erf)
+    `jax.jit`, mapped by `jax.vmap`, and differentiated. JAX has 32 bits unless it is told otherwise (`jax_enable_x64`).
+
+    With `what`, an expression, it is its value at the end of a run, as a function of an array of numbers, which are `of`: names of parameters and of
+    numbers of the start. Its gradient (`jax.grad`) is that of the run, by going back over it. The options are those of `System.run`."""
+    if what is None:
+        if of is not None or options:
+            raise UsageError("of, and options of a run, are for an expression at its end: say what")
+        return to_module_field(system, _needed("jax.numpy"), _needed("jax.scipy.special").erf)
+    jax, jnp = _needed("jax"), _needed("jax.numpy")
+    names, both = observed(system, what, of, options)
+
+    def host(values: Any) -> tuple[Any, Any]:
+        value, slopes = both(np.asarray(values, dtype=np.float64))
+        return np.asarray(value, dtype=values.dtype), np.asarray(slopes, dtype=values.dtype)
+
+    def outside(values: Any) -> Any:
+        shapes = jax.ShapeDtypeStruct((), values.dtype), jax.ShapeDtypeStruct((len(names),), values.dtype)
+        return jax.pure_callback(host, shapes, values, vmap_method="sequential")
+
+    @jax.custom_vjp  # type: ignore[untyped-decorator]
+    def function(values: Any) -> Any:
+        return outside(values)[0]
+
+    function.defvjp(lambda values: outside(values), lambda slopes, cotangent: (cotangent * slopes,))
+
+    def checked(values: Any) -> Any:
+        array = jnp.asarray(values, dtype=float)
+        if array.shape != (len(names),):
+            raise UsageError(f"the numbers have the shape {array.shape}: {len(names)} are expected, {', '.join(names)}")
+        return function(array)
+
+    return checked
+
+
+def to_torch(system: System, what: Any = None, of: Any = None, **options: Any) -> Callable[..., Any]:
+    """As `to_jax`, for tensors of PyTorch: the vector field, which can be differentiated; or, with `what`, an expression at the end of a run with its
+    gradient, as a function of `torch.autograd`."""
+    torch = _needed("torch")
+    if what is None:
+        if of is not None or options:
+            raise UsageError("of, and options of a run, are for an expression at its end: say what")
+        module = TorchModule(torch)
+        return to_module_field(system, module, module.erf)
+    names, both = observed(system, what, of, options)
+
+    class AtTheEnd(torch.autograd.Function):  # type: ignore[name-defined, misc]
+        """An expression at the end of a run."""
+
+        @staticmethod
+        def forward(context: Any, values: Any) -> Any:
+            value, slopes = both(values.detach().cpu().numpy().astype(np.float64))
+            context.save_for_backward(torch.as_tensor(slopes, dtype=values.dtype, device=values.device))
+            return torch.as_tensor(value, dtype=values.dtype, device=values.device)
+
+        @staticmethod
+        def backward(context: Any, cotangent: Any) -> Any:
+            (slopes,) = context.saved_tensors
+            return cotangent * slopes
+
+    def function(values: Any) -> Any:
+        tensor = torch.as_tensor(values, dtype=torch.float64) if not torch.is_tensor(values) else values
+        if tuple(tensor.shape) != (len(names),):
+            raise UsageError(f"the numbers have the shape {tuple(tensor.shape)}: {len(names)} are expected, {', '.join(names)}")
+        return AtTheEnd.apply(tensor)
+
+    return function
+
+
+def observed(system: System, what: Any, of: Any, options: dict[str, Any]) -> tuple[list[str], Callable[[Any], tuple[float, Any]]]:
+    """Names of numbers, and the function of them that gives an expression at the end of a run with its derivatives by them."""
+    listed = [of] if isinstance(of, (str, Expr)) else [] if of is None else sequence(of, "of")
+    names = [key(name, "of") for name in listed] or list(system.parameters)
+    starts = {*system.coordinates, *system.velocity_names, *system.momentum_names}
+    for name in names:
+        if name not in system.parameters and name not in starts:
+            raise UsageError(f"`{name}` is no parameter and no number of the start: there are {', '.join([*system.parameters, *sorted(starts)])}")
+    if not names or len(set(names)) < len(names):
+        raise UsageError("name the numbers that it depends on, each once: of=['k', \"x'\"]")
+    fixed = {word: dict(numbers(options.pop(word, None), word)) for word in ("parameters", "start")}
+
+    def both(values: Any) -> tuple[float, Any]:
+        own = dict(zip(names, (float(value) for value in values)))
+        parameters = {name: value for name, value in own.items() if name in system.parameters}
+        start = {name: value for name, value in own.items() if name not in system.parameters}
+        found = system.gradient(what, parameters={**fixed["parameters"], **parameters}, start={**fixed["start"], **start}, **options)
+        for name in start:
+            if name not in found.start:
+                raise UsageError(f"the start has no derivative by `{name}`: it has {', '.join(found.start)}")
+        return found.value, np.array([found.parameters[name] if name in parameters else found.start[name] for name in names])
+
+    return names, both
+
+
+class TorchModule:
+    """PyTorch under the names of NumPy, for numbers too."""
+
+    def __init__(self, torch: Any) -> None:
+        self._torch = torch
+
+    def asarray(self, value: Any) -> Any:
+        """A tensor of 64 bits, if it is none yet."""
+        return value if self._torch.is_tensor(value) else self._torch.as_tensor(value, dtype=self._torch.float64)
+
+    def cbrt(self, x: Any) -> Any:
+        """The cube root."""
+        tensor = self.asarray(x)
+        return self._torch.sign(tensor) * self._torch.abs(tensor) ** (1 / 3)
+
+    def erf(self, x: Any) -> Any:
+        """The error function."""
+        return self._torch.special.erf(self.asarray(x))
+
+    def where(self, condition: Any, one: Any, other: Any) -> Any:
+        """One where a condition holds, else the other."""
+        return self._torch.where(self.asarray(condition).bool(), self.asarray(one), self.asarray(other))
+
+    def stack(self, values: Any) -> Any:
+        """Tensors in a new first axis."""
+        return self._torch.stack(list(values))
+
+    def broadcast_arrays(self, *values: Any) -> Any:
+        """Tensors of one shape."""
+        return self._torch.broadcast_tensors(*(self.asarray(value) for value in values))
+
+    def moveaxis(self, value: Any, one: int, other: int) -> Any:
+        """A tensor with an axis in another place."""
+        return self._torch.movedim(value, one, other)
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        function = getattr(self._torch, name)
+        return lambda *values: function(*(self.asarray(value) for value in values))
+
+
+def to_heyoka(system: System) -> tuple[list[tuple[Any, Any]], list[float]]:
+    """The equations of motion for heyoka: pairs of variables and their rates, as `taylor_adaptive` takes them, with the values of parameters in them; and the
+    state at the start. Variables are coordinates, then velocities (of a Hamiltonian system, momenta)."""
+    hy = _needed("heyoka")
+    inputs, outputs = _formulas(system)
+    names = [str(symbol) for symbol in inputs]
+    n = len(system.coordinates)
+    variables = hy.make_vars(*(name.replace("'", "_dot") for name in names[1 : 1 + 2 * n]))
+    values = [hy.time, *variables, *system.parameters.values()]
+    rates = to_module(outputs, inputs, HeyokaModule(hy), getattr(hy, "erf", None))(*values)
+    start = system.initial_state()
+    if system.form == "Hamiltonian":
+        return list(zip(variables, rates)), start.tolist()
+    v = system.velocities(start[:n], start[n:])
+    return list(zip(variables, [*variables[n:], *rates])), [*start[:n].tolist(), *v.tolist()]
+
+
+class HeyokaModule:
+    """heyoka under the names of NumPy."""
+
+    NAMES = {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh"}
+
+    def __init__(self, hy: Any) -> None:
+        self._hy = hy
+
+    def where(self, condition: Any, one: Any, other: Any) -> Any:
+        """heyoka selects by numbers."""
+        return self._hy.select(condition, one, other)
+
+    def stack(self, values: Any) -> Any:
+        """Expressions as an array."""
+        return np.array(list(values), dtype=object)
+
+    def broadcast_arrays(self, *values: Any) -> Any:
+        """Expressions have no shape."""
+        return list(values)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._hy, self.NAMES.get(name, name), None)
+        if found is None:
+            return lambda *_: _refused(name)
+        return found
+
+
+def _refused(name: str) -> Any:
+    raise UsageError(f"heyoka has no function {name}")
 
 
 def to_module_field(system: System, xp: Any, erf: Any = None) -> Callable[..., Any]:

@@ -29,10 +29,11 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from ._check import kind, number, text
+from ._check import kind, number, text, truth, whole
 from ._errors import UsageError
 from ._native import Expr
 from .expressions import symbols
+from .soft import Soft, _quoted
 from .system import System
 
 WORD = re.compile(r"[^\W\d]\w*\Z")
@@ -56,7 +57,22 @@ def _label(name: Any, what: str) -> str:
     return f"`{found}`"
 
 
-class Model:
+def _state_name(name: Any) -> str:
+    """The name of a coordinate, a velocity or a momentum."""
+    word = str(name) if isinstance(name, Expr) else text(name, "a coordinate, a velocity or a momentum")
+    if not NAME.match(word.rstrip("'")):
+        raise UsageError(f"`{word}` is no coordinate, velocity or momentum")
+    return word
+
+
+def _method(name: Any) -> str:
+    word = text(name, "a method")
+    if not word.replace("-", "").isalnum():
+        raise UsageError(f"`{word}` is no method")
+    return word
+
+
+class Model(Soft):
     """A model that is built by calls. What it says is its `text`; `system()` derives and compiles its equations of motion.
 
     Wherever an expression is expected, there may be a number, an expression, or a text in the language, such as "norm(bob') - 1";
@@ -156,10 +172,39 @@ class Model:
         self._say(f"momentum {', '.join(_name(str(symbol), 'a momentum') for symbol in listed)}")
         return found
 
-    def input(self, name: str, value: Any = 0.0) -> Expr:
-        """A function of time and parameters that acts from outside."""
+    def input(
+        self, name: str, value: Any = 0.0, *, table: Any = None, column: str | None = None, between: str = "linear", held: bool = False
+    ) -> Expr:
+        """A function of time and parameters that acts from outside; or a column of a table, a .csv file with times: `linear`, `cubic` or
+        `hold` between them, and the first and last values beyond them, if it is `held`."""
         word = _name(name, "the name of an input")
-        self._say(f"input {word} = {self._scalar(value, word)}")
+        if table is None:
+            self._say(f"input {word} = {self._scalar(value, word)}")
+            return _native.expression(word)
+        if between not in ("linear", "cubic", "hold"):
+            raise UsageError(f"between = {between!r}: choose 'linear', 'cubic' or 'hold'")
+        more = " held" if truth(held, "held") else ""
+        self._say(f"input {word} = table {_quoted(table)} column {_name(word if column is None else column, 'a column')} {between}{more}")
+        return _native.expression(word)
+
+    def state(self, name: str, rate: Any) -> Expr:
+        """A number that changes at a given rate, such as the charge of a filter or the error that a controller adds up: z' = rate."""
+        word = _name(name, "the name of a state")
+        self._say(f"state {word}' = {self._scalar(rate, word)}")
+        return _native.expression(word)
+
+    def network(self, name: str, of: Any, *, file: Any = None, hidden: Any = None, units: str | None = None) -> Expr:
+        """A potential energy that is a network of coordinates: from a file of weights, or to be trained by `la.learn.Known`, with so many units
+        between its layers, which are `tanh`, `softplus`, `sin` or `silu`."""
+        word = _name(name, "the name of a network")
+        read = ", ".join(map(str, [of] if isinstance(of, (str, Expr)) else of))
+        if (file is None) == (hidden is None):
+            raise UsageError("a network is from a file, or has hidden units: give one of them")
+        if file is not None:
+            self._say(f"network {word} of {read} from {_quoted(file)}")
+        else:
+            sizes = ", ".join(str(whole(count, "hidden", 1)) for count in hidden)
+            self._say(f"network {word} of {read} hidden {sizes}" + ("" if units is None else f" units {_name(units, 'units')}"))
         return _native.expression(word)
 
     def define(self, name: str, value: Any) -> Expr:
@@ -286,18 +331,16 @@ class Model:
 
     def start(self, values: Any = None, **more: Any) -> None:
         """Where it starts: `model.start(x=1)`, `model.start({"x'": 0.5, y: 2})`. What is not named is 0."""
+        self._values("start", values, more)
+
+    def _values(self, what: str, values: Any, more: dict[str, Any]) -> None:
+        """A statement with names and their values."""
         if values is not None and not hasattr(values, "items"):
-            raise TypeError(f"start should be a dictionary, such as {{'x': 1}}, not {kind(values)}")
+            raise TypeError(f"{what} should be a dictionary, such as {{'x': 1}}, not {kind(values)}")
         given = [*({} if values is None else values).items(), *more.items()]
         if not given:
-            raise UsageError("there is nothing to start: write model.start(x=1)")
-        said = []
-        for name, value in given:
-            word = str(name) if isinstance(name, Expr) else text(name, "what starts")
-            if not NAME.match(word.rstrip("'")):
-                raise UsageError(f"`{word}` is no coordinate, velocity or momentum")
-            said.append(f"{word} = {self._scalar(value, word)}")
-        self._say(f"start {', '.join(said)}")
+            raise UsageError(f"there is nothing to say: write model.{what}(x=1)")
+        self._say(f"{what} {', '.join(f'{_state_name(name)} = {self._scalar(value, str(name))}' for name, value in given)}")
 
     def output(self, value: Any, name: str | None = None) -> None:
         """Another quantity to record."""
@@ -308,14 +351,43 @@ class Model:
         """Something that should stay constant: it is watched."""
         self._say(f"invariant {_label(name, 'the name of an invariant')} = {self._scalar(value, 'an invariant')}")
 
-    def event(self, name: str, left: Any, right: Any = 0.0, *, direction: str | None = None, stop: bool = False) -> None:
-        """Something to look for: where two expressions become equal, `rising` or `falling`, and perhaps to stop there."""
+    def event(
+        self,
+        name: str,
+        left: Any,
+        right: Any = 0.0,
+        *,
+        direction: str | None = None,
+        stop: bool = False,
+        set: Any = None,
+    ) -> None:
+        """Something to look for: where two expressions become equal, `rising` or `falling`, perhaps to stop there, and what is set anew there, all at
+        once: `model.event("bounce", y, direction="falling", set={y.dot: -0.9*y.dot})`."""
         if direction not in (None, "rising", "falling"):
             raise UsageError(f"direction = {direction!r}: choose 'rising', 'falling' or None")
         more = "" if direction is None else f", {direction}"
         more += ", stop" if stop else ""
+        if set is not None and not hasattr(set, "items"):
+            raise TypeError(f"set should be a dictionary, such as {{y.dot: -y.dot}}, not {kind(set)}")
+        resets = [f"{_state_name(what)} = {self._scalar(value, str(what))}" for what, value in ({} if set is None else set).items()]
+        more += f", set {', '.join(resets)}" if resets else ""
         one, other = self._scalar(left, "an event"), self._scalar(right, "an event")
         self._say(f"event {_label(name, 'the name of an event')}: {one} = {other}{more}")
+
+    def tolerance(self, values: Any = None, **more: Any) -> None:
+        """How far coordinates and momenta may be off: `model.tolerance(x=1e-6)`."""
+        self._values("tolerance", values, more)
+
+    def run(
+        self, *, until: Any = None, method: str | None = None, step: Any = None, tol: Any = None, samples: int | None = None
+    ) -> None:
+        """How it is run, if nothing else is asked for: `model.run(until=10, method="verlet", step=1e-3)`."""
+        parts = [] if method is None else [f"method {_method(method)}"]
+        given = {"step": step, "tol": tol, "samples": samples, "until": until}
+        parts += [f"{word} {self._scalar(value, word)}" for word, value in given.items() if value is not None]
+        if not parts:
+            raise UsageError("there is nothing to run: write model.run(until=10)")
+        self._say(f"run {', '.join(parts)}")
 
     def draw(self, parts: str | Iterable[str]) -> None:
         """How it is drawn: `model.draw("rod [0, 0] to bob, trail bob, dot bob")`."""

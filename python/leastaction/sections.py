@@ -19,7 +19,7 @@ from ._check import Array, kind, number, sequence, text, whole
 from ._errors import Interrupted, RunError, RunWarning, UsageError
 from ._progress import watched
 from .system import System, _run_options
-from .trajectory import Columns
+from .trajectory import Columns, _path
 
 
 class Section:
@@ -48,6 +48,18 @@ class Section:
 
     def __getitem__(self, name: str) -> Array:
         return self.columns[name]
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The columns as a table of Arrow."""
+        from ._arrow import stream
+
+        return stream(self.columns)
+
+    def plot(self, path: Any) -> None:
+        """Writes a plot to a file that ends in .svg or .png: each orbit in a colour."""
+        orbits = [(f"orbit {place + 1}", points.tolist()) for place, points in enumerate(self.orbits())]
+        subtitle = f"{len(self)} points, {self.method}"
+        _native.plot_points(f"section {self.surface}", subtitle, list(self.names), orbits, _path(path))
 
     def orbits(self) -> list[Array]:
         """The points of each orbit."""

@@ -120,6 +120,8 @@ class System:
         self._native = native if native is not None else _opened(origin)
         self._values = parameters
         self._begin = start
+        #: What has to be there for as long as the system is used, such as a folder with its files.
+        self._keeps: Any = None
         self._told = self._native.facts(self._asked())
 
     @classmethod
@@ -133,6 +135,8 @@ class System:
         return cls._made(("text", name, source, folder))
 
     def __reduce__(self) -> Any:
+        if self._keeps is not None:
+            raise UsageError(f"the files of {self.name} are here only: save what was learned, and load the model from there")
         return _again, (self._origin, self._values, self._begin)
 
     def _asked(self, **options: Any) -> dict[str, Any]:
@@ -152,7 +156,21 @@ class System:
         """
         others = {**self._values, **dict(numbers(parameters, "parameters"))}
         begin = {**self._begin, **dict(numbers(start, "start"))}
-        return System._made(self._origin, others, begin, self._native)
+        other = System._made(self._origin, others, begin, self._native)
+        other._keeps = self._keeps
+        return other
+
+    def adding(self, statements: str) -> System:
+        """The same system with more statements of the language, such as resets.
+
+        >>> import leastaction as la
+        >>> ball = la.parse("coord y\\nparticle ball mass 1 at [0, y]\\ngravity [0, -9.81]\\nstart y = 1")
+        >>> len(ball.adding("event bounce: y = 0, falling, set y' = -0.5*y'").run(until=1).events["bounce"])
+        2
+        """
+        folder = self._origin[3] if self._origin[0] == "text" else os.getcwd()
+        source = f"{self.text.rstrip()}\n{text(statements, 'statements')}\n"
+        return System._made(("text", self.name, source, folder), self._values, self._begin)
 
     # What it is
 
@@ -434,6 +452,24 @@ class System:
 
         return ensemble(self, **options)
 
+    def sweep(self, values: Mapping[Any, Any], **options: Any) -> Any:
+        """Runs with several values of parameters: see `la.sweep`."""
+        from .compare import sweep
+
+        return sweep(self, values, **options)
+
+    def compare(self, **options: Any) -> Any:
+        """Methods beside each other: see `la.compare`."""
+        from .compare import compare
+
+        return compare(self, **options)
+
+    def fit(self, data: Any, **options: Any) -> Any:
+        """Parameters and starts with which it moves as was measured: see `la.fit`."""
+        from .fits import fit
+
+        return fit(self, data, **options)
+
     def section(self, through: Any, **options: Any) -> Any:
         """Where orbits pass a surface: see `la.section`."""
         from .sections import section
@@ -466,11 +502,23 @@ class System:
 
         return system_to_sympy(self)
 
-    def to_jax(self) -> Any:
-        """The vector field as a function of `jax.numpy`: see `leastaction.interop.to_jax`."""
+    def to_jax(self, what: Any = None, of: Any = None, **options: Any) -> Any:
+        """The vector field as a function of `jax.numpy`, or something at the end of a run with its gradient: see `leastaction.interop.to_jax`."""
         from .interop import to_jax
 
-        return to_jax(self)
+        return to_jax(self, what, of, **options)
+
+    def to_torch(self, what: Any = None, of: Any = None, **options: Any) -> Any:
+        """The same for PyTorch: see `leastaction.interop.to_torch`."""
+        from .interop import to_torch
+
+        return to_torch(self, what, of, **options)
+
+    def to_heyoka(self) -> Any:
+        """The equations of motion for heyoka: see `leastaction.interop.to_heyoka`."""
+        from .interop import to_heyoka
+
+        return to_heyoka(self)
 
 
 def _run_options(options: dict[str, Any]) -> dict[str, Any]:

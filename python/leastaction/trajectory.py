@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ._check import Array, kind, text
+from . import _native
+from ._check import Array, kind, sequence, text
 from ._errors import RunWarning, UsageError
+from ._native import Expr
 
 
 @dataclass(frozen=True)
@@ -251,6 +253,12 @@ class Trajectory:
         """Writes every event to a file by its ending: its time, its name, its direction and the state."""
         self._native.save_events(_path(path))
 
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """All columns as a table of Arrow: `pyarrow.table(trajectory)`, `polars.DataFrame(trajectory)`."""
+        from ._arrow import stream
+
+        return stream(self.to_dict())
+
     def to_dict(self) -> dict[str, Array]:
         """All columns by name."""
         return {name: self[name] for name in self.columns}
@@ -273,14 +281,18 @@ class Trajectory:
 
     # Pictures
 
-    def plot(self, path: Any = None) -> Picture:
+    def plot(self, path: Any = None, *, what: Any = None) -> Picture:
         """The plot of the run: paths, coordinates, the phase portrait, and how the energy was kept. With a path, it is written there (.svg
-        or .png); in a notebook it is shown.
+        or .png); in a notebook it is shown. what: what is plotted in place of these, as on the command line: "x, y" against time, "x' over x".
 
         >>> import leastaction as la
         >>> la.catalog.pendulum().run(until=5).plot()
         <picture: SVG of ... bytes>
         """
+        if what is not None:
+            title, span = str(self._about["system"]), f"t = {self.t[0]:g} to {self.t[-1]:g}"
+            subtitle = f"{self.method}, {self.pace}, {span}, {len(self)} samples"
+            return Picture(_native.curves([("", self._native)], chosen(what, self), title, subtitle, None if path is None else _path(path)))
         if path is not None:
             self._native.save_plot(_path(path))
         return Picture(self._native.svg())
@@ -296,8 +308,48 @@ class Trajectory:
         with open(name, "rb") as file:
             return Picture(file.read())
 
+    def view(self, *, seconds: float = 10.0, frames: int = 300) -> Any:
+        """The run as an interactive view in space, which plays in so many seconds, is scrubbed, and turned: a `la.View`, which notebooks show.
+
+        >>> import leastaction as la
+        >>> la.catalog.pendulum().run(until=5).view()
+        <view of pendulum: 300 moments>
+        """
+        from .view import view
+
+        return view(self, seconds, frames)
+
     def _repr_svg_(self) -> str:
         return str(self._native.svg())
+
+
+def chosen(what: Any, run: Trajectory) -> list[tuple[list[str], str | None]]:
+    """What is plotted: "x, y" in one chart against time, and each "x' over x" in one of its own; or a list of these."""
+    listed = [what] if isinstance(what, (str, Expr)) else sequence(what, "what")
+    parts = [part.strip() for each in listed for part in _split(text(each, "what"))]
+    if not parts or not all(parts):
+        raise UsageError("what is plotted is \"x, y\", or \"x' over x\"")
+    timed = [part for part in parts if " over " not in part]
+    charts: list[tuple[list[str], str | None]] = [(timed, None)] if timed else []
+    for part in parts:
+        if " over " in part:
+            up, right = part.split(" over ", 1)
+            charts.append(([up.strip()], right.strip()))
+    for name in (name for names, over in charts for name in (*names, *([] if over is None else [over]))):
+        if name not in run:
+            raise UsageError(f"{_missing(name, run.columns)}; expressions are recorded by show=")
+    return charts
+
+
+def _split(listed: str) -> list[str]:
+    """Parts between commas, but for those in brackets."""
+    parts, depth, begun = [], 0, 0
+    for place, letter in enumerate(listed):
+        depth += (letter in "([") - (letter in ")]")
+        if letter == "," and depth == 0:
+            parts.append(listed[begun:place])
+            begun = place + 1
+    return [*parts, listed[begun:]]
 
 
 class Picture:

@@ -116,7 +116,7 @@ impl System {
         study = wanted.threads.into_iter().fold(study, Study::threads);
         study = wanted.keep.iter().fold(study, |study, directory| study.kept_in(directory));
         study.total().map_err(usage)?;
-        let ran = watcher.beside(|tell| {
+        let ran = watcher.run(|tell| {
             study.run(&problem.dynamics, |Progress { done, total, .. }| {
                 // Nobody listens any more once it was interrupted.
                 _ = tell.send((*done as f64 / (*total).max(1) as f64, format!("{done} of {total}")));

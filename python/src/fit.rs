@@ -109,7 +109,7 @@ pub(crate) fn fit(
             UnreadError::Reading(error) => usage(error),
         })?;
         let stop = watcher.interrupted();
-        let found = watcher.beside(|_| fit_watched(&source, &recordings, &plan, &overrides, &stop));
+        let found = watcher.run(|_| fit_watched(&source, &recordings, &plan, &overrides, &stop));
         Ok::<_, PyErr>((found, unused))
     })?;
     match found {

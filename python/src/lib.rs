@@ -4,7 +4,9 @@
 //! python/leastaction/*.py   what people see: names, options, arrays, pictures
 //! _native                   Expr, Function          expressions                expr.rs function.rs
 //!                           System, Trajectory      a text and its motions     system.rs query.rs trajectory.rs
-//!                           ensemble, section, …    many motions, rest         ensemble.rs section.rs rest.rs
+//!                           ensemble, section, …    many motions, rest         ensemble.rs section.rs rest.rs compare.rs
+//!                           curves, plot_points     pictures                   curves.rs
+//!                           Fit, Dataset, Learned   from data                  fit.rs learn.rs
 //! leastaction (Rust)        does it
 //! ```
 //!
@@ -12,11 +14,14 @@
 
 mod arrays;
 mod asked;
+mod compare;
+mod curves;
 mod ensemble;
 mod error;
 mod expr;
 mod fit;
 mod function;
+mod learn;
 mod query;
 mod rest;
 mod section;
@@ -32,6 +37,10 @@ mod _native {
     use std::ffi::OsString;
 
     #[pymodule_export]
+    use crate::compare::{check, compare, format};
+    #[pymodule_export]
+    use crate::curves::{curves, plot_points};
+    #[pymodule_export]
     use crate::ensemble::{ensemble, merge};
     #[pymodule_export]
     use crate::expr::{Expr, apply, definitions, expression, functions, jacobian, walk};
@@ -39,6 +48,8 @@ mod _native {
     use crate::fit::{Fit, fit};
     #[pymodule_export]
     use crate::function::Function;
+    #[pymodule_export]
+    use crate::learn::{Comparison, Dataset, Learned, architectures, compare_learned, dataset, train};
     #[pymodule_export]
     use crate::query::query;
     #[pymodule_export]

@@ -3,13 +3,14 @@
 use crate::arrays;
 use crate::error::{failed, usage};
 use crate::tables;
+use leastaction::language::{MeshPart, Part, Spot};
 use leastaction::output::{About, Record, write};
 use leastaction::plot::{Animation, Energy, Plot};
 use leastaction::simulate::{MeasureError, Measurements, Run};
 use leastaction::{Form, Reason};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -27,7 +28,7 @@ impl Trajectory {
     }
 
     /// Everything that can be told about the samples; made when it is first asked for. Outside of the interpreter.
-    fn record(&self) -> PyResult<&Record> {
+    pub(crate) fn record(&self) -> PyResult<&Record> {
         if let Some(record) = self.record.get() {
             return Ok(record);
         }
@@ -74,7 +75,9 @@ impl Trajectory {
     fn with_plot<T>(&self, then: impl FnOnce(Plot<'_>) -> PyResult<T>) -> PyResult<T> {
         let (record, about) = (self.record()?, self.about());
         let energy = match self.run.energy() {
-            Ok(energy) if energy.conserved => Energy::Conserved { scale: energy.drift.scale },
+            Ok(energy) if energy.conserved && energy.resets.is_none_or(|(_, count)| count == 0) => {
+                Energy::Conserved { scale: energy.drift.scale }
+            }
             _ => Energy::Changing,
         };
         let subtitle = self.subtitle(record, &about);
@@ -287,6 +290,36 @@ impl Trajectory {
     fn event_table<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let table = py.detach(|| self.run.event_table().map_err(failed))?;
         tables::columns(py, &table)
+    }
+
+    /// What is drawn, besides places: parts by their words, with places by name, or as they are; and of meshes the number of their first place, how many
+    /// nodes they have, their faces and their segments.
+    fn drawing<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let parts = PyList::empty(py);
+        let spot = |spot: &Spot| -> PyResult<Py<PyAny>> {
+            Ok(match spot {
+                Spot::Of(name) => name.into_pyobject(py)?.into_any().unbind(),
+                Spot::At(place) => place.to_vec().into_pyobject(py)?.into_any().unbind(),
+            })
+        };
+        for part in &self.run.simulation.drawing.parts {
+            match part {
+                Part::Rod(from, to) => parts.append(("rod", spot(from)?, spot(to)?))?,
+                Part::Spring(from, to) => parts.append(("spring", spot(from)?, spot(to)?))?,
+                Part::Dot { at, mass } => parts.append(("dot", spot(at)?, *mass))?,
+                Part::Trail(of) => parts.append(("trail", spot(of)?))?,
+                Part::Line(points) => {
+                    let points: Vec<Vec<f64>> = points.iter().map(|point| point.to_vec()).collect();
+                    parts.append(("line", points))?;
+                }
+                Part::Mesh(MeshPart { mesh, first, .. }) => {
+                    let faces: Vec<Vec<u32>> = mesh.surface().iter().map(|face| face.to_vec()).collect();
+                    let segments: Vec<Vec<u32>> = mesh.segments().iter().map(|ends| ends.to_vec()).collect();
+                    parts.append(("mesh", *first, mesh.nodes().len(), faces, segments))?;
+                }
+            }
+        }
+        Ok(parts)
     }
 
     /// The plot as SVG.

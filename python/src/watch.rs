@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const GLANCE: Duration = Duration::from_millis(20);
 
 /// Takes which part is done, and where that is.
-pub(crate) type Told = mpsc::Sender<(f64, String)>;
+pub(crate) type Tell = mpsc::Sender<(f64, String)>;
 
 /// Looks for signals, and tells how far things are.
 pub(crate) struct Watcher {
@@ -44,7 +44,7 @@ impl Watcher {
 
     /// Does something on another thread, while Python is asked for signals on this one. It tells which part is done and where that is, and looks whether it is
     /// [interrupted](Watcher::interrupted).
-    pub(crate) fn beside<T: Send>(&mut self, work: impl FnOnce(&Told) -> T + Send) -> T {
+    pub(crate) fn run<T: Send>(&mut self, work: impl FnOnce(&Tell) -> T + Send) -> T {
         let (tell, hear) = mpsc::channel();
         std::thread::scope(|scope| {
             let running = scope.spawn(move || work(&tell));

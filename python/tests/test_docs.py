@@ -4,6 +4,7 @@ import ast
 import doctest
 import importlib
 import inspect
+import json
 import os
 import pkgutil
 import re
@@ -58,6 +59,30 @@ class Pages(unittest.TestCase):
             self.run_together([example.read_text()], example.name)
 
 
+    def test_the_notebooks(self):
+        pages = sorted((ROOT / "python/examples").glob("*.ipynb"))
+        self.assertGreater(len(pages), 6)
+        for page in pages:
+            cells = ["".join(cell["source"]) for cell in json.loads(page.read_text())["cells"] if cell["cell_type"] == "code"]
+            self.run_together([NOTEBOOK, *(f"show({cell!r})" for cell in cells)], page.name)
+
+
+#: Runs a cell, and shows its last value in all the ways in which a notebook would.
+NOTEBOOK = """
+import ast
+names = {"__name__": "__main__"}
+def show(cell):
+    tree = ast.parse(cell)
+    last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, "cell", "exec"), names)
+    if last is not None:
+        value = eval(compile(ast.Expression(last.value), "cell", "eval"), names)
+        for way in ("__repr__", "_repr_html_", "_repr_svg_", "_repr_latex_"):
+            if hasattr(value, way):
+                getattr(value, way)()
+"""
+
+
 class Everything(unittest.TestCase):
     def test_every_public_name_has_a_docstring_and_is_on_the_page(self):
         page = (ROOT / "book/src/python.md").read_text()
@@ -72,6 +97,20 @@ class Everything(unittest.TestCase):
                 if not name.startswith("_"):
                     self.assertTrue(inspect.getdoc(member), f"{kind.__name__}.{name}")
 
+    def test_every_public_name_has_a_test(self):
+        tests = "".join(path.read_text() for path in Path(__file__).parent.glob("test_*.py") if path.name != "test_docs.py")
+        # What comes of calls is tested where they are: by the attributes that only it has.
+        returned = {"Accuracy": "accuracy", "Channel": "channels", "Crossings": "events", "Equations": "equations", "Equilibrium": "equilibrium", "Estimate": "estimates", "Expr": "expr", "Finding": "findings",
+                    "Fit": "fit", "Function": "compile", "Gradient": "gradient", "Hint": "hints", "Method": "methods", "Modes": "modes", "Picture": "plot", "Results": "ensemble", "Section": "section",
+                    "Sweep": "sweep", "Trajectory": "run", "Trial": "compare", "Trials": "compare", "View": "view", "Array": "array"}  # fmt: skip
+        for name in (name for name in la.__all__ if not name.startswith("__")):
+            word = returned.get(name, name)
+            self.assertRegex(tests, rf"\b(la\.{word}|\.{word})\b", f"no test has la.{name}")
+        for kind in (la.System, la.Trajectory, la.Model, la.learn.Dataset, la.learn.Learned, la.Fit):
+            for name, member in vars(kind).items():
+                if not name.startswith("_"):
+                    self.assertTrue(inspect.getdoc(member), f"{kind.__name__}.{name}")
+
     def test_the_stubs_say_what_there_is(self):
         tree = ast.parse((Path(la.__file__).parent / "_native.pyi").read_text())
         stubs = {node.name: node for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
@@ -80,11 +119,16 @@ class Everything(unittest.TestCase):
         for name, node in stubs.items():
             if isinstance(node, ast.ClassDef):
                 said = {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
-                said |= {item.target.id for item in node.body if isinstance(item, ast.AnnAssign)}
                 real = {member for member in dir(getattr(_native, name)) if not member.startswith("_")}
                 if name == "Expr":
                     real |= set(la.functions())
                 self.assertEqual({member for member in said if not member.startswith("_")}, real, name)
+
+    def test_the_stubs_are_right(self):
+        asked = ["--ignore-disjoint-bases", "--allowlist", str(Path(__file__).parent / "stubtest-allowed.txt"), "leastaction._native"]
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([sys.executable, "-m", "mypy.stubtest", *asked], capture_output=True, text=True, cwd=folder)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_types_are_right(self):
         asked = ["--strict", "--ignore-missing-imports", "--no-incremental", "--cache-dir", os.devnull, "leastaction", "examples"]

@@ -84,6 +84,9 @@ class Fits(unittest.TestCase):
         known = la.fit(SPRING.with_values(start={"x'": -C / 2}), {"t": T, "x": measured(T)}, known="all", since=0.5, until=4)
         self.assertEqual([each.name for each in known.estimates], ["k", "c"])
         self.assertAlmostEqual(known["c"].value, C, 6)
+        askew = np.frombuffer(b"\0" + measured(T).tobytes(), dtype=np.uint8)[1:].view(np.float64)
+        self.assertFalse(askew.flags.aligned)
+        self.assertAlmostEqual(la.fit(SPRING, {"t": T, "x": askew})["k"].value, K, 6)
         missing = la.fit(SPRING, {"t": T, "x": [None, *measured(T)[1:]]})
         self.assertEqual(missing.channels[0].rows, 59)
 

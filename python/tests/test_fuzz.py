@@ -36,7 +36,7 @@ VALUES = [
 
 #: What would read or write files, take long, or is no function of a person's.
 LEFT_OUT = {"Array", "Expr", "Error", "Interrupted", "ModelError", "RunError", "UsageError", "RunWarning", "catalog", "time", "merge", "Trajectory", "Section",
-            "Results", "Modes", "Equilibrium", "Picture", "Equations", "Accuracy", "Crossings", "Finding", "Gradient", "Method", "Fit", "Estimate", "Channel", "Hint"}  # fmt: skip
+            "Results", "Modes", "Equilibrium", "Picture", "Equations", "Accuracy", "Crossings", "Finding", "Gradient", "Method", "Fit", "Estimate", "Channel", "Hint", "Sweep", "Trial", "Trials", "View", "learn", "command"}  # fmt: skip
 
 
 def calls():
@@ -46,6 +46,8 @@ def calls():
     for name in la.__all__:
         if name not in LEFT_OUT and not name.startswith("__"):
             yield name, getattr(la, name)
+    for name in ("data", "evaluate", "rollout", "load", "load_data", "Hnn", "Known"):
+        yield f"learn.{name}", getattr(la.learn, name)
     for name, value in la.catalog.items():
         if name == "pendulum":
             yield "catalog.pendulum", value
@@ -77,15 +79,17 @@ class Fuzz(unittest.TestCase):
                 for turn in range(60):
                     count = choose.choice([len(positional)] * 6 + [0, 1, 2, 3])
                     arguments = [choose.choice(VALUES) for _ in range(count)]
-                    if name in ("ensemble", "section", "modes", "equilibrium", "fit") and arguments and turn % 3:
+                    if name in ("ensemble", "section", "modes", "equilibrium", "fit", "compare", "sweep", "learn.data") and arguments and turn % 3:
                         arguments[0] = SYSTEM
                     if name == "section" and len(arguments) > 1 and turn % 2:
                         arguments[1] = "x"
                     keywords = {option: choose.choice(VALUES) for option in choose.sample(options, min(len(options), choose.randint(0, 2)))}
                     # What is right would take its time.
-                    if name.endswith(("ensemble", "section")):
+                    if name.endswith(("ensemble", "section", "compare", "sweep")):
                         keywords["until"] = 0.5
-                    if name.endswith(("save", "save_events", "plot")):
+                    if name.endswith("compare"):
+                        keywords.update({"max_steps": 100} | ({} if "methods" in keywords else {"methods": "rk4"}))
+                    if name.endswith(("save", "save_events", "plot", "learn.load", "load_data")):
                         arguments = [value for value in arguments if not isinstance(value, (str, bytes))]
                     if name == "load" or "run" in name and isinstance(keywords.get("until"), (int, float)) and keywords["until"] > 1e9:
                         keywords.pop("until", None)

@@ -1,5 +1,7 @@
 """Quantities of systems over arrays: against formulas by hand and against differences."""
 
+import subprocess
+import sys
 import unittest
 import warnings
 
@@ -29,6 +31,17 @@ class Quantities(unittest.TestCase):
         np.testing.assert_allclose(system.evaluate("x*y' - y*x'", q, v), q[..., 0] * v[..., 1] - q[..., 1] * v[..., 0], rtol=1e-12, atol=1e-13)
         self.assertEqual(system.energy(q[0, 0], v[0, 0]), system.energy(q, v)[0, 0])
         self.assertEqual(system.multipliers(q).shape, (3, 11, 0))
+
+    def test_equations_are_those_of_the_command_line(self):
+        equations = self.kepler.equations
+        forms = {(): equations, ("--form", "solved"): equations.solved, ("--form", "hamilton", "--energies"): equations.hamilton.with_energies}
+        for asked, form in forms.items():
+            said = subprocess.run([sys.executable, "-m", "leastaction", "equations", "-", *asked], input=KEPLER, capture_output=True, text=True, check=True).stdout
+            self.assertEqual(str(form), said.rstrip())
+        self.assertEqual(str(la.System(KEPLER).equations), str(equations))
+        for language in ("latex", "markdown", "c", "rust", "python", "julia"):
+            said = subprocess.run([sys.executable, "-m", "leastaction", "equations", "-", f"--{language}"], input=KEPLER, capture_output=True, text=True, check=True).stdout
+            self.assertEqual(getattr(equations, language).rstrip(), said.rstrip(), language)
 
     def test_the_jacobian_agrees_with_differences(self):
         system = la.catalog.double_pendulum()

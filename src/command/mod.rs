@@ -28,6 +28,7 @@ mod sweep;
 mod watch;
 
 pub use fit::{picture as fit_picture, summary as fit_summary};
+pub use learn::{losses as losses_picture, picture as rollout_picture, summary as evaluation_summary};
 
 use clap::{Parser, Subcommand};
 use progress::Interruption;

@@ -2,9 +2,10 @@
 
 use super::super::Failure;
 use super::super::table;
-use super::judged::Asked;
+use super::judged::compared;
 use super::threads;
 use clap::Args;
+use leastaction::learn::evaluate::{Comparison, ComparisonPlan};
 use std::path::PathBuf;
 
 #[derive(Args)]
@@ -38,42 +39,46 @@ pub(crate) struct Evaluate {
 
 impl Evaluate {
     pub(crate) fn execute(self) -> Result<String, Failure> {
-        let judged = Asked {
-            learned: &self.learned,
-            data: &self.data,
+        let plan = ComparisonPlan {
             times: 1,
             starts: usize::MAX,
             substeps: Some(self.substeps as usize),
             perturbed: self.perturbed,
             threads: threads(self.threads),
-        }
-        .judge()?;
-        let head = ["learned", "mean error", "geometric mean", "energy", "violation", "lost"];
-        let mut rows = vec![head.map(str::to_owned).to_vec()];
-        for (name, judgement) in &judged.all {
-            let summary = judgement.summary;
-            rows.push(vec![
-                name.clone(),
-                format!("{:.3e}", summary.mean),
-                format!("{:.3e}", summary.geometric_mean),
-                format!("{:.1e}", judgement.energy_mean),
-                judgement
-                    .violation
-                    .as_ref()
-                    .map_or_else(|| "–".to_owned(), |_| format!("{:.1e}", judgement.violation_most)),
-                summary.lost.to_string(),
-            ]);
-        }
-        let dataset = &judged.dataset;
-        let mut text = format!(
-            "{}, {} trajectories, {} samples {:?} apart\n\n{}",
-            dataset.origin.system,
-            dataset.split[2],
-            dataset.samples,
-            dataset.dt,
-            table(&rows)
-        );
+        };
+        let judged = compared(&self.learned, &self.data, &plan)?;
+        let mut text = summary(&judged);
         judged.notes.iter().for_each(|note| text += &format!("note: {note}\n"));
         Ok(text)
     }
+}
+
+/// What each came to, as a table for people.
+#[must_use]
+pub fn summary(judged: &Comparison) -> String {
+    let head = ["learned", "mean error", "geometric mean", "energy", "violation", "lost"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    for (name, judgement) in &judged.all {
+        let summary = judgement.summary;
+        rows.push(vec![
+            name.clone(),
+            format!("{:.3e}", summary.mean),
+            format!("{:.3e}", summary.geometric_mean),
+            format!("{:.1e}", judgement.energy_mean),
+            judgement
+                .violation
+                .as_ref()
+                .map_or_else(|| "–".to_owned(), |_| format!("{:.1e}", judgement.violation_most)),
+            summary.lost.to_string(),
+        ]);
+    }
+    let dataset = &judged.dataset;
+    format!(
+        "{}, {} trajectories, {} samples {:?} apart\n\n{}",
+        dataset.origin.system,
+        dataset.split[2],
+        judged.times.len(),
+        dataset.dt,
+        table(&rows)
+    )
 }

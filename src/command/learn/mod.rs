@@ -7,6 +7,10 @@ mod reproduce;
 mod rollout;
 mod train;
 
+pub use evaluate::summary;
+pub use rollout::picture;
+pub use train::losses;
+
 use super::Failure;
 use clap::Subcommand;
 use leastaction::learn::evaluate::Band;

@@ -3,15 +3,13 @@
 use super::super::Failure;
 use super::super::pictures::plot_file;
 use super::super::table;
-use super::judged::{Asked, Judged};
+use super::judged::compared;
 use super::{curve, threads};
 use clap::Args;
 use leastaction::integrate::number;
-use leastaction::learn::evaluate::{Band, Judgement};
-use leastaction::output::{About, ColumnKind, Format, Table, check, check_apart, write};
+use leastaction::learn::evaluate::{Band, Comparison, ComparisonPlan, Judgement};
+use leastaction::output::{About, Format, check, check_apart, write};
 use leastaction::plot::{CurveChart, Curves};
-use std::io;
-use std::ops::Range;
 use std::path::PathBuf;
 
 /// How many times are in the table.
@@ -70,16 +68,14 @@ impl Rollout {
             read().try_for_each(|read| check_apart(written, read)).map_err(Failure::usage)?;
         }
         self.out.iter().chain(&self.plot).try_for_each(|path| check(path)).map_err(Failure::usage)?;
-        let asked = Asked {
-            learned: &self.learned,
-            data: &self.data,
+        let plan = ComparisonPlan {
             times: self.times as usize,
             starts: self.starts.map_or(usize::MAX, |starts| starts as usize),
             substeps: self.substeps.map(|substeps| substeps as usize),
             perturbed: self.perturbed,
             threads: threads(self.threads),
         };
-        let judged = asked.judge()?;
+        let judged = compared(&self.learned, &self.data, &plan)?;
         let dataset = &judged.dataset;
         let mut text = format!(
             "{}, {} trajectories, {} samples {:?} apart\n",
@@ -106,7 +102,7 @@ impl Rollout {
                 parameters: dataset.origin.parameters.clone(),
                 ..About::default()
             };
-            write(out, &Errors(&judged), &about).map_err(Failure::run)?;
+            write(out, &judged, &about).map_err(Failure::run)?;
             text += &format!("written to {}\n", out.display());
         }
         if let Some(plot) = &self.plot {
@@ -149,7 +145,8 @@ fn error_table(times: &[f64], judgement: &Judgement) -> String {
 }
 
 /// Errors over time as charts.
-fn picture(judged: &Judged) -> Curves {
+#[must_use]
+pub fn picture(judged: &Comparison) -> Curves {
     let chart = |title: &str, band: fn(&Judgement) -> Option<&Band>| {
         let of = |(index, (name, judgement)): (usize, &(String, Judgement))| {
             Some(curve(name, &judged.times, band(judgement)?, index))
@@ -179,60 +176,5 @@ fn picture(judged: &Judged) -> Curves {
             .filter(|chart| !chart.curves.is_empty())
             .map(|chart| vec![chart])
             .collect(),
-    }
-}
-
-/// Errors over time as a table: a row for each model and sample.
-struct Errors<'a>(&'a Judged);
-
-impl Table for Errors<'_> {
-    fn columns(&self) -> Vec<(&'static str, String)> {
-        let names = [
-            "model",
-            "t",
-            "error",
-            "error_low",
-            "error_high",
-            "energy_error",
-            "energy_error_low",
-            "energy_error_high",
-            "violation",
-            "violation_low",
-            "violation_high",
-        ];
-        names.map(|name| ("errors", name.to_owned())).to_vec()
-    }
-
-    fn kind(&self, column: usize) -> ColumnKind {
-        match column {
-            0 => ColumnKind::Word(self.0.all.iter().map(|(name, _)| name.clone()).collect()),
-            _ => ColumnKind::Number,
-        }
-    }
-
-    fn rows(&self) -> u64 {
-        (self.0.all.len() * self.0.times.len()) as u64
-    }
-
-    fn read(&self, column: usize, rows: Range<u64>, into: &mut Vec<f64>) -> io::Result<()> {
-        let samples = self.0.times.len();
-        for row in rows {
-            let (place, sample) = (row as usize / samples, row as usize % samples);
-            let (_, judgement) = self.0.all.get(place).ok_or_else(|| io::Error::other("no such row"))?;
-            let of = |band: Option<&Band>| match (band, column % 3) {
-                (None, _) => f64::NAN,
-                (Some(band), 2) => band.middle[sample],
-                (Some(band), 0) => band.low[sample],
-                (Some(band), _) => band.high[sample],
-            };
-            into.push(match column {
-                0 => place as f64,
-                1 => self.0.times[sample],
-                2..=4 => of(Some(&judgement.error)),
-                5..=7 => of(Some(&judgement.energy)),
-                _ => of(judgement.violation.as_ref()),
-            });
-        }
-        Ok(())
     }
 }

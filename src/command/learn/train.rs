@@ -225,7 +225,7 @@ impl Train {
         let text = self.write_motion(&trainer)?;
         if let Some(plot) = &self.plot {
             let title = format!("{} of {}", recipe.architecture.name, dataset.origin.system);
-            losses(&trainer, &title).save(plot).map_err(Failure::run)?;
+            losses(trainer.rows(), &title, trainer.seconds()).save(plot).map_err(Failure::run)?;
         }
         if self.quiet {
             return Ok(String::new());
@@ -257,11 +257,12 @@ impl Train {
     }
 }
 
-/// The losses of a training as a picture.
-fn losses(trainer: &Trainer, title: &str) -> Curves {
+/// The losses of a training as a picture, and the seconds that it took.
+#[must_use]
+pub fn losses(rows: &[LogRow], title: &str, seconds: f64) -> Curves {
     let curve = |name: &str, index, value: fn(&LogRow) -> f64| Curve {
         name: name.to_owned(),
-        points: trainer.rows().iter().map(|row| [row.step as f64, value(row)]).collect(),
+        points: rows.iter().map(|row| [row.step as f64, value(row)]).collect(),
         band: Vec::new(),
         index,
     };
@@ -271,6 +272,10 @@ fn losses(trainer: &Trainer, title: &str) -> Curves {
         curves: vec![curve("training", 0, |row| row.loss), curve("validation", 1, |row| row.validated)],
         ..CurveChart::default()
     };
-    let subtitle = format!("{} steps in {:.0} s", trainer.step(), trainer.seconds());
-    Curves { title: title.to_owned(), subtitle, columns: vec![vec![chart]] }
+    let steps = rows.last().map_or(0, |row| row.step);
+    Curves {
+        title: title.to_owned(),
+        subtitle: format!("{steps} steps in {seconds:.0} s"),
+        columns: vec![vec![chart]],
+    }
 }
