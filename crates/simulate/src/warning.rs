@@ -151,7 +151,7 @@ impl fmt::Display for Warning {
                 },
                 match reversed {
                     true =>
-                        "the material turns it back, but no body does that. Try a smaller load, a stiffer material, or a finer mesh",
+                        "the material may turn it back, but no body does that. Try a smaller load, a stiffer material, or a finer mesh",
                     false =>
                         "the energy does not notice, and what follows is no motion of a body. Try `neo-hookean`, which cannot be, or `stable-neo-hookean`, which recovers",
                 }

@@ -144,7 +144,7 @@ pub fn shipped(name: &str) -> Result<&'static Card, FieldError> {
 pub enum Inversion {
     /// They have no energy, and the run ends.
     Impossible,
-    /// Forces turn them back.
+    /// Forces push them back, from most shapes.
     Reversed,
     /// They may have an energy by which they stay so: nothing but their shape tells it.
     Unnoticed,
