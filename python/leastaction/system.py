@@ -546,6 +546,8 @@ def _explain(error: RunError) -> None:
     notes = [f"where: t = {known['t']:g}, {known['name']} = {known['value']:g}, which changes fastest there"]
     if known["pole"]:
         notes.append(f"the inertia of {known['pole']} vanishes there: write the model in other coordinates, such as Cartesian ones")
+    if known["stable_up_to"]:
+        notes.append(f"the method is stable at the start up to steps of {known['stable_up_to']:g}")
     if known["passed_by"]:
         method, tol = known["passed_by"]
         notes.append(f"method={method!r}, tol={tol:g} gets past it")

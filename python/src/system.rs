@@ -325,7 +325,7 @@ fn interrupted(py: Python<'_>, run: Run, raised: Option<PyErr>) -> PyErr {
 
 /// What is known of where a run failed.
 fn diagnosed<'py>(py: Python<'py>, diagnosis: &Diagnosis) -> PyResult<Bound<'py, PyDict>> {
-    let Diagnosis { t, name, value, rate, tried, pole, others } = diagnosis;
+    let Diagnosis { t, name, value, rate, tried, pole, unstable, others } = diagnosis;
     let dictionary = PyDict::new(py);
     dictionary.set_item("t", t)?;
     dictionary.set_item("name", name)?;
@@ -333,6 +333,7 @@ fn diagnosed<'py>(py: Python<'py>, diagnosis: &Diagnosis) -> PyResult<Bound<'py,
     dictionary.set_item("rate", rate)?;
     dictionary.set_item("tried", tried)?;
     dictionary.set_item("pole", pole)?;
+    dictionary.set_item("stable_up_to", unstable.map(|[_, limit]| limit))?;
     let passes = match others {
         Some(Others::Passes { method, tolerance, .. }) => Some((*method, *tolerance)),
         Some(Others::Fail { .. }) | None => None,

@@ -219,7 +219,7 @@ fn warning(warning: &Warning) -> String {
 
 fn failure(error: &RunError, diagnosis: Option<&Diagnosis>) -> String {
     let mut members = vec![("message", text(&error.to_string()))];
-    if let Some(Diagnosis { t, name, value, rate, tried, pole, others }) = diagnosis {
+    if let Some(Diagnosis { t, name, value, rate, tried, pole, unstable, others }) = diagnosis {
         members.extend([
             ("t", number(*t)),
             ("name", text(name)),
@@ -227,6 +227,7 @@ fn failure(error: &RunError, diagnosis: Option<&Diagnosis>) -> String {
             ("rate", number(*rate)),
             ("tried", text(tried)),
             ("pole", pole.as_ref().map_or("null".to_owned(), |name| text(name))),
+            ("stable_up_to", unstable.map_or("null".to_owned(), |[_, limit]| number(limit))),
         ]);
         let passes = match others {
             Some(Others::Passes { method, tolerance, .. }) => {

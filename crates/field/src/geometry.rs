@@ -18,6 +18,10 @@ pub(crate) fn length(a: Vector) -> f64 {
     dot(a, a).sqrt()
 }
 
+pub(crate) fn segment_length([a, b]: [Vector; 2]) -> f64 {
+    length(minus(b, a))
+}
+
 /// The volume of a tetrahedron, negative if it is inverted.
 pub(crate) fn tetrahedron_volume([a, b, c, d]: [Vector; 4]) -> f64 {
     dot(minus(b, a), cross(minus(c, a), minus(d, a))) / 6.0

@@ -12,8 +12,8 @@ mod topology;
 
 pub use check::{Meeting, MeshError};
 pub use field::{
-    ALL as FIELDS, Card, Element, ExprVector, Field, FieldError, Keep, Movable, Nodes, NodesError, Over,
-    Parameter, Per, Point, Value, add_coupled_nodes, add_nodes, at_places, consistent_masses,
+    ALL as FIELDS, Card, Element, ExprVector, Field, FieldError, Inversion, Keep, Movable, Nodes, NodesError,
+    Over, Parameter, Per, Point, Value, add_coupled_nodes, add_nodes, at_places, consistent_masses,
     enclosed_elements, enclosed_volume, keep_elements, lame, lumped_masses, shipped,
 };
 pub use format::{FormatError, ReadError};

@@ -27,7 +27,7 @@
 
 use crate::block::Block;
 use crate::card::{Card, Keeps, Needs};
-use crate::error::{RunError, number};
+use crate::error::{RunError, number, rounded};
 use crate::integrator::Integrator;
 use crate::pace::{Absolute, Pace, Tolerance};
 use crate::stiff_field::{PART, field_frequency};
@@ -180,7 +180,7 @@ fn of_field(facts: &Facts, frequency: f64, span: f64, pace: &Option<Pace>) -> Op
         () => return None,
     };
     let limit = 2.0 / frequency;
-    let longest = number(&rounded_to(limit, 3));
+    let longest = rounded(limit, 3);
     let (step, why) = match pace {
         Some(Pace::Step(step)) if step.abs() * frequency > LONG_STEP => return None,
         Some(Pace::Step(step)) => {

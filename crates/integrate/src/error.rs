@@ -580,7 +580,7 @@ pub enum DriftError {
 
 /// What became infinite or NaN, and the element that is to blame, if there is one.
 fn not_finite(t: f64, name: &str, value: f64, element: Option<&(String, usize)>) -> String {
-    let t = number(&t);
+    let t = rounded(t, 12);
     match element {
         None => format!(
             "`{name}` became {value} in the step to t = {t}: try a smaller step, or look for a singularity"

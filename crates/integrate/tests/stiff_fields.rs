@@ -128,3 +128,21 @@ fn long_implicit_steps_of_a_field_take_few_evaluations() {
     }
     assert!(run.energy_change(&mut dynamics).unwrap().relative() < 1e-2);
 }
+
+/// So do methods that keep the energy, whose equations have more in them than the Jacobian of the rates: they keep it to rounding, in few evaluations.
+#[test]
+fn long_steps_of_a_field_keep_the_energy() {
+    let (mut dynamics, start) = cube(7);
+    let verlet = Card::named("verlet").unwrap();
+    let step = 10.0 * longest_stable_step(&mut dynamics, &start, verlet).unwrap();
+    for (name, most) in [("discrete-gradient", 400.0), ("average-vector-field", 1500.0)] {
+        let run = leastaction_integrate::Integrator::named(name, step).unwrap();
+        let run =
+            run.run(&mut dynamics, &start, 6.0 * step).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let each = run.work().evaluations as f64 / run.work().steps as f64;
+        let drift = run.energy_drift(&mut dynamics).unwrap();
+        println!("{name}: {each} evaluations a step, energy to {drift:e}");
+        assert!(each < most, "{name}: {each} evaluations a step");
+        assert!(drift < 1e-12, "{name}: {drift:e}");
+    }
+}

@@ -1,5 +1,6 @@
 //! How a system is drawn, as plain data.
 
+use crate::density::Density;
 use crate::meshes::MovingMesh;
 use leastaction_field::Mesh;
 use std::sync::Arc;
@@ -45,10 +46,12 @@ pub struct MeshPart {
     pub first: usize,
     /// What its colours stand for.
     pub tint: Tint,
+    /// The energy that they stand for, if it is that of a field.
+    pub density: Option<Arc<Density>>,
 }
 
 /// What the colours of a mesh stand for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum Tint {
     /// Nothing: it has one colour.
     Plain,
@@ -57,6 +60,8 @@ pub enum Tint {
     Speed,
     /// How much its surface, or a rope, is stretched and sheared: the norm of Green's strain ½ (FᵀF − 1), averaged at the nodes.
     Strain,
+    /// The energy of the field of this name: its density at the nodes.
+    Energy(Arc<str>),
 }
 
 impl MeshPart {
@@ -64,21 +69,33 @@ impl MeshPart {
     #[must_use]
     pub fn of(mesh: &MovingMesh) -> MeshPart {
         let MovingMesh { name, mesh, first_place, .. } = mesh;
-        MeshPart { name: name.clone(), mesh: mesh.clone(), first: *first_place, tint: Tint::default() }
+        let (name, mesh, first) = (name.clone(), mesh.clone(), *first_place);
+        MeshPart { name, mesh, first, tint: Tint::default(), density: None }
+    }
+
+    /// The mesh, coloured by an energy.
+    #[must_use]
+    pub fn by_energy(self, density: Density) -> MeshPart {
+        MeshPart {
+            tint: Tint::Energy(density.field.as_str().into()),
+            density: Some(Arc::new(density)),
+            ..self
+        }
     }
 }
 
 impl Tint {
-    /// Everything that colours can stand for.
+    /// Everything that colours of any mesh can stand for.
     pub const ALL: [Tint; 3] = [Tint::Plain, Tint::Speed, Tint::Strain];
 
     /// Its name.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             Tint::Plain => "nothing",
             Tint::Speed => "speed",
             Tint::Strain => "strain",
+            Tint::Energy(field) => field,
         }
     }
 }
@@ -117,6 +134,14 @@ impl Drawing {
         Drawing::default()
     }
 
+    /// The energies by which meshes are coloured, in the order of the parts.
+    pub fn densities(&self) -> impl Iterator<Item = &Arc<Density>> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Mesh(mesh) => mesh.density.as_ref(),
+            _ => None,
+        })
+    }
+
     fn with(mut self, part: Part) -> Drawing {
         self.parts.push(part);
         self
@@ -149,7 +174,13 @@ impl Drawing {
     /// The drawing with a mesh, by the number of its first node among the places.
     #[must_use]
     pub fn mesh(self, name: &str, mesh: impl Into<Arc<Mesh>>, first: usize, tint: Tint) -> Drawing {
-        self.with(Part::Mesh(MeshPart { name: name.to_owned(), mesh: mesh.into(), first, tint }))
+        self.with(Part::Mesh(MeshPart {
+            name: name.to_owned(),
+            mesh: mesh.into(),
+            first,
+            tint,
+            density: None,
+        }))
     }
 
     /// The drawing with a line through points of a plane.

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod density;
 mod diagnostic;
 mod drawing;
 mod explain;
@@ -21,6 +22,7 @@ mod source_map;
 mod statement;
 mod text;
 
+pub use density::Density;
 pub use diagnostic::{Diagnostic, Errors};
 pub use drawing::{Drawing, MeshPart, Part, Spot, Tint};
 pub use format::format;

@@ -1,6 +1,6 @@
 //! Meshes that move.
 
-use leastaction_field::{Mesh, Over, Vector};
+use leastaction_field::{Inversion, Mesh, Over, Vector};
 use std::sync::Arc;
 
 /// A mesh whose nodes are particles of a model, as a text declares it.
@@ -32,6 +32,6 @@ pub struct MeshField {
     pub over: Over,
     /// How many elements it has.
     pub elements: usize,
-    /// Whether tetrahedra that are turned inside out may stay so by it.
-    pub ignores_inversion: bool,
+    /// What it makes of tetrahedra that are turned inside out.
+    pub inversion: Inversion,
 }

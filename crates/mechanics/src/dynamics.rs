@@ -367,10 +367,22 @@ impl Dynamics {
     /// # Errors
     /// [`EvalError`] if the state has another length.
     pub fn broken_element(&mut self, t: f64, y: &[f64]) -> Result<Option<(String, usize)>, EvalError> {
+        let all = self.element_energies(t, y)?;
+        let broken = all.into_iter().find_map(|(name, energies)| {
+            energies.iter().position(|energy| !energy.is_finite()).map(|element| (name, element))
+        });
+        Ok(broken)
+    }
+
+    /// The energy of each element at a state, of every energy that is a sum over elements, by its name.
+    ///
+    /// # Errors
+    /// [`EvalError`] if the state has another length.
+    pub fn element_energies(&mut self, t: f64, y: &[f64]) -> Result<Vec<(String, Vec<f64>)>, EvalError> {
         self.engine.check_block(&[t], y)?;
         let Engine { energies, parameters, .. } = &mut self.engine;
-        let found = energies.not_finite(Place { t: &[t], states: y, velocities: &[], parameters })?;
-        Ok(found.map(|(share, element)| (self.system().shares()[share].name.clone(), element)))
+        let all = energies.of_elements(Place { t: &[t], states: y, velocities: &[], parameters })?;
+        Ok(all.into_iter().map(|(share, each)| (self.system().shares()[share].name.clone(), each)).collect())
     }
 
     /// One of the shares at y, by its place.
@@ -391,28 +403,29 @@ impl Dynamics {
     /// # Errors
     /// [`EvalError`] if the slice does not fit, or dissipation is not of this kind.
     pub fn damping(&self, matrix: &mut [f64]) -> Result<(), EvalError> {
-        self.damping_with(self.parameters(), matrix)
+        let (n, entries) = (self.system().degrees(), self.damping_entries(None)?);
+        check("matrix", n * n, matrix.len())?;
+        matrix.fill(0.0);
+        self.system().damped().iter().zip(entries).for_each(|(&(i, j), value)| matrix[i * n + j] = value);
+        Ok(())
     }
 
-    /// The matrix Γ of one lane, as [`Dynamics::damping`].
+    /// The entries of Γ where it may have any, at [`System::damped`](crate::System::damped), with the parameters of single states or of a lane.
     ///
     /// # Errors
-    /// As [`Dynamics::damping`].
+    /// [`EvalError`] if dissipation is not of this kind.
     ///
     /// # Panics
     /// If there is no such lane.
-    pub fn damping_in(&self, lane: usize, matrix: &mut [f64]) -> Result<(), EvalError> {
-        self.damping_with(self.parameters_in(lane), matrix)
+    pub fn damping_entries(&self, lane: Option<usize>) -> Result<Vec<f64>, EvalError> {
+        self.damping_with(lane.map_or(self.parameters(), |lane| self.parameters_in(lane)))
     }
 
-    fn damping_with(&self, parameters: &[f64], matrix: &mut [f64]) -> Result<(), EvalError> {
+    fn damping_with(&self, parameters: &[f64]) -> Result<Vec<f64>, EvalError> {
         let (system, form) = (self.system(), self.system().facts().form);
         if !system.facts().linear_damping {
             return Err(EvalError::Undefined { what: "rates of damping", form });
         }
-        let n = system.degrees();
-        check("matrix", n * n, matrix.len())?;
-        matrix.fill(0.0);
         let mut of_nodes = match &self.engine.lumped {
             Some(lumped) => lumped.rates_of_damping(parameters)?,
             None => Vec::new(),
@@ -424,8 +437,7 @@ impl Dynamics {
             evaluator.eval(&[], &mut values).map_err(wrong_length)?;
         }
         values.append(&mut of_nodes);
-        system.damped().iter().zip(values).for_each(|(&(i, j), value)| matrix[i * n + j] = value);
-        Ok(())
+        Ok(values)
     }
 
     /// The outputs of a port-Hamiltonian system: Bᵀ∇H.

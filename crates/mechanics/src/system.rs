@@ -342,7 +342,7 @@ impl System {
         &self.inner.layout
     }
 
-    /// Where the matrix of [`Dynamics::damping`] has entries, by row and column.
+    /// Where the matrix of [`Dynamics::damping`] may have entries, by row and column.
     #[must_use]
     pub fn damped(&self) -> &[(usize, usize)] {
         &self.inner.damped

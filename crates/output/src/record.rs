@@ -71,6 +71,8 @@ pub struct Record {
     pub velocity_violation: Vec<f64>,
     /// What else was asked for.
     pub outputs: Columns,
+    /// For pictures: at each sample, the energy that each mesh is coloured by, at its nodes. Empty where none is.
+    pub densities: Vec<Vec<Vec<f64>>>,
 }
 
 /// Why a run cannot be recorded.

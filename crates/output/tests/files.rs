@@ -64,6 +64,7 @@ fn hard(samples: usize) -> Record {
         position_violation: column("").values,
         velocity_violation: column("").values,
         outputs: outputs.into(),
+        densities: Vec::new(),
     }
 }
 

@@ -9,6 +9,8 @@ pub struct Moment<'a> {
     pub places: &'a [f64],
     /// The velocities of the coordinates; none for a port-Hamiltonian system.
     pub velocities: &'a [f64],
+    /// The energies that meshes are coloured by, at their nodes.
+    pub densities: &'a [Vec<f64>],
 }
 
 /// A sample of a record, or what is between two of them.
@@ -16,14 +18,17 @@ pub struct Moment<'a> {
 pub(crate) struct Sampled {
     places: Vec<f64>,
     velocities: Vec<f64>,
+    densities: Vec<Vec<f64>>,
 }
 
 impl Sampled {
-    /// Reads a sample. Velocities, of which there may be very many, are read if something is coloured by them.
-    pub(crate) fn read(&mut self, record: &Record, sample: usize, velocities: bool) {
+    /// Reads a sample. What colours stand for, of which there may be very much, is read if it is wanted.
+    pub(crate) fn read(&mut self, record: &Record, sample: usize, colours: bool) {
         positions_at(record, sample, &mut self.places);
         self.velocities.clear();
-        if velocities {
+        self.densities.clear();
+        if colours {
+            self.densities.extend(record.densities.get(sample).into_iter().flatten().cloned());
             let columns = (0..record.velocities.len()).map(|i| record.velocities.values(i));
             self.velocities.extend(columns.map(|values| values.get(sample).copied().unwrap_or(f64::NAN)));
         }
@@ -32,13 +37,13 @@ impl Sampled {
     /// Goes a part of the way to another sample.
     pub(crate) fn toward(&mut self, other: &Sampled, part: f64) {
         let lists = [(&mut self.places, &other.places), (&mut self.velocities, &other.velocities)];
-        for (from, to) in lists {
+        for (from, to) in lists.into_iter().chain(self.densities.iter_mut().zip(&other.densities)) {
             from.iter_mut().zip(to).for_each(|(x, next)| *x = (1.0 - part) * *x + part * next);
         }
     }
 
     pub(crate) fn moment(&self) -> Moment<'_> {
-        Moment { places: &self.places, velocities: &self.velocities }
+        Moment { places: &self.places, velocities: &self.velocities, densities: &self.densities }
     }
 }
 

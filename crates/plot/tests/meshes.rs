@@ -1,8 +1,8 @@
 //! Pictures of meshes that move in made-up ways: what must be seen, where, and in which colours.
 
 use crate::animations::decoded;
-use leastaction_field::{Lattice, Mesh};
-use leastaction_language::{Drawing, Tint};
+use leastaction_field::{Lattice, Mesh, Over};
+use leastaction_language::{Density, Drawing, MeshPart, Part, Tint};
 use leastaction_output::{Column, Path, Record};
 use leastaction_plot::{
     Animation, Bounds, Energy, Fit, Moment, Pigment, Plot, Relief, Scene, SceneError, Speck, View,
@@ -43,7 +43,7 @@ fn seen(mesh: &Mesh, tint: Tint, view: View, velocities: &[f64]) -> (Relief, Fit
     };
     let scene = scene.expect("a mesh").rated(rate).seen(view);
     let positions = mesh.nodes().concat();
-    let moment = Moment { places: &positions, velocities };
+    let moment = Moment { places: &positions, velocities, densities: &[] };
     let mut bounds = Bounds::default();
     scene.widen(&mut bounds, &moment);
     let fit = bounds.fit(200.0, 200.0, 10.0);
@@ -78,7 +78,7 @@ fn a_nearer_face_hides_a_farther_one_from_either_side() {
         assert_eq!((found.pigment, found.tone), (Pigment::Scale, tone), "from {azimuth}");
         // Both sides of a sheet are lit from the side of the viewer.
         assert!(found.light > 150, "from {azimuth}: {}", found.light);
-        assert_eq!(relief.scales().collect::<Vec<_>>(), [(Tint::Speed, [0.0, 2.0])]);
+        assert_eq!(relief.scales().collect::<Vec<_>>(), [(&Tint::Speed, [0.0, 2.0])]);
     }
 }
 
@@ -115,6 +115,36 @@ fn atoms_are_balls_of_the_radius_of_their_lattice() {
     assert!(speck(&relief, fit, view, [x + 0.5, y, z + 0.1]).is_none());
     let row = fit.pixel([0.0, z])[1] as usize;
     assert!(relief.row(row)[20..180].iter().flatten().count() > 150);
+}
+
+/// A scale of energies begins at the least, which may be negative, and a moment of which energies are not known has none.
+#[test]
+fn energies_have_a_scale_from_the_least_to_the_most() {
+    let mesh = two_sheets();
+    let part =
+        MeshPart { name: "m".into(), mesh: mesh.clone().into(), first: 0, tint: Tint::Plain, density: None };
+    let density = Density::new("elastic", Over::Triangles, mesh.triangles().as_flattened(), &mesh);
+    let energies = [density.at_nodes(&[-1.5, -1.5, -0.5, -0.5])];
+    let drawing = Drawing { parts: vec![Part::Mesh(part.by_energy(density))] };
+    let view = View::from(-90.0, 0.0);
+    let scene = Scene::new(&drawing, &places(8)).expect("a mesh").seen(view);
+    let positions = mesh.nodes().concat();
+    let moment = Moment { places: &positions, velocities: &[], densities: &energies };
+    let mut bounds = Bounds::default();
+    scene.widen(&mut bounds, &moment);
+    let fit = bounds.fit(200.0, 200.0, 10.0);
+    let mut relief = Relief::new(200, 200);
+    relief.widen(&scene, &Moment { densities: &[], ..moment });
+    assert_eq!(relief.scales().count(), 0);
+    relief.widen(&scene, &moment);
+    // Half of the area of a square of 1 has 1.5.
+    assert_eq!(relief.scales().collect::<Vec<_>>(), [(&Tint::Energy("elastic".into()), [-3.0, -1.0])]);
+    for (azimuth, tone) in [(-90.0, 0), (90.0, 255)] {
+        let view = View::from(azimuth, 0.0);
+        let scene = scene.clone().seen(view);
+        relief.draw(&scene, &moment, fit, 1.0);
+        assert_eq!(speck(&relief, fit, view, [0.4, 0.5, 0.6]).expect("a sheet").tone, tone, "from {azimuth}");
+    }
 }
 
 #[test]

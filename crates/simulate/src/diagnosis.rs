@@ -2,7 +2,9 @@
 
 use crate::error::FailedRun;
 use crate::run::Run;
-use leastaction_integrate::{Card, Integrator, Pace, RunError, Tolerance, number, rounded};
+use leastaction_integrate::{
+    Card, Integrator, Pace, RunError, Tolerance, longest_stable_step, number, rounded,
+};
 use leastaction_mechanics::Form;
 use std::fmt;
 
@@ -36,6 +38,8 @@ pub struct Diagnosis {
     pub tried: String,
     /// The coordinate whose inertia vanishes there, if one's does: the pole of the coordinates, as r = 0 is that of polar ones.
     pub pole: Option<String>,
+    /// The length of the steps, and up to which length the method is stable at the start, if they are longer.
+    pub unstable: Option<[f64; 2]>,
     /// What was tried from there; nothing if the run was only out of steps, or memory, or if nothing that is written leads on.
     pub others: Option<Others>,
 }
@@ -63,7 +67,7 @@ pub enum Others {
 
 impl fmt::Display for Diagnosis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Diagnosis { t, name, value, rate, tried, pole, others } = self;
+        let Diagnosis { t, name, value, rate, tried, pole, unstable, others } = self;
         writeln!(f, "  by     {tried}")?;
         write!(
             f,
@@ -74,6 +78,15 @@ impl fmt::Display for Diagnosis {
         )?;
         if let Some(coordinate) = pole {
             return write!(f, "\n  help   {}", at_pole(coordinate));
+        }
+        if let Some([step, limit]) = unstable {
+            return write!(
+                f,
+                "\n  help   steps of {} are longer than those up to which this method is stable at the start, {}: try --step {}",
+                rounded(*step, 3),
+                rounded(*limit, 3),
+                rounded(0.5 * limit, 2)
+            );
         }
         match others {
             None => Ok(()),
@@ -142,6 +155,12 @@ impl Run {
                 | RunError::ConstraintCorner { .. }
                 | RunError::Reset { .. }
         );
+        let unstable = match *integrator.pace() {
+            Pace::Step(step) => longest_stable_step(&mut dynamics, &simulation.start, integrator.card())
+                .filter(|limit| step.abs() > *limit)
+                .map(|limit| [step.abs(), limit]),
+            _ => None,
+        };
         Some(Diagnosis {
             t: end.t,
             name: simulation.dynamics.system().state_name(fastest),
@@ -155,7 +174,8 @@ impl Run {
                 work.rejected
             ),
             pole: self.pole(end.t, &end.q),
-            others: (!exhausted && !unsaid).then(|| self.others()),
+            others: (!exhausted && !unsaid && unstable.is_none()).then(|| self.others()),
+            unstable,
         })
     }
 

@@ -3,12 +3,13 @@
 use crate::run::Run;
 use crate::simulation::Simulation;
 use crate::warning::Warning;
-use leastaction_field::CellKind;
 use leastaction_field::format::{Data, DataKind, Values};
-use leastaction_language::{MeshField, MovingMesh};
-use leastaction_mechanics::{EvalError, ShareKind, State};
-use leastaction_output::{FileError, MeshPart, MeshSeries};
+use leastaction_field::{CellKind, Inversion};
+use leastaction_language::{Density, Drawing, MeshField, MovingMesh};
+use leastaction_mechanics::{Dynamics, EvalError, ShareKind, State};
+use leastaction_output::{FileError, MeshPart, MeshSeries, Record, RecordError};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// How large a mesh is.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,36 +76,46 @@ impl Simulation {
 }
 
 impl Run {
-    /// Tetrahedra that are turned inside out at a sample, by materials that do not notice: the first of each mesh.
+    /// Tetrahedra that are turned inside out at a sample: the first of each mesh.
     pub(crate) fn inverted(&self) -> Result<Vec<Warning>, EvalError> {
-        let noticed = |mesh: &&MovingMesh| mesh.fields.iter().any(|field| field.ignores_inversion);
-        let judged: Vec<&MovingMesh> = self.simulation.meshes.iter().filter(noticed).collect();
+        let judged: Vec<(&MovingMesh, &MeshField)> =
+            self.simulation.meshes.iter().filter_map(|mesh| Some((mesh, shaping(mesh)?))).collect();
         if judged.is_empty() {
             return Ok(Vec::new());
         }
         let mut dynamics = self.simulation.dynamics.clone();
         let axes: Vec<usize> = dynamics.system().places().iter().map(|place| place.dimensions).collect();
         let mut positions = vec![0.0; axes.iter().sum()];
-        let mut first: Vec<Option<(usize, f64, usize)>> = vec![None; judged.len()];
-        for (t, y) in self.trajectory.samples() {
-            dynamics.positions(&[t], y, &mut positions)?;
-            for (mesh, first) in judged.iter().zip(&mut first) {
+        let mut warnings: Vec<Option<Warning>> = vec![None; judged.len()];
+        for (now, y) in self.trajectory.samples() {
+            dynamics.positions(&[now], y, &mut positions)?;
+            for ((mesh, field), warning) in judged.iter().zip(&mut warnings) {
                 let before: usize = axes[..mesh.first_place].iter().sum();
                 let at = positions[before..][..3 * mesh.mesh.nodes().len()].as_chunks::<3>().0;
                 let inverted = |cell: &[u32; 4]| volume(cell.map(|node| at[node as usize])) <= 0.0;
                 let mut all = mesh.mesh.tetrahedra().iter().enumerate().filter(|(_, cell)| inverted(cell));
-                let Some((element, _)) = all.next() else { continue };
-                let (_, _, most) = first.get_or_insert((element, t, 0));
-                *most = (*most).max(1 + all.count());
+                let first = all.next().map(|(element, _)| element);
+                let count = all.count() + usize::from(first.is_some());
+                match (warning, first) {
+                    (Some(Warning::Inverted { most, last, .. }), _) => {
+                        (*most, *last) = ((*most).max(count), count);
+                    }
+                    (warning, Some(element)) => {
+                        *warning = Some(Warning::Inverted {
+                            mesh: mesh.name.clone(),
+                            field: field.name.clone(),
+                            element,
+                            t: now,
+                            most: count,
+                            last: count,
+                            reversed: field.inversion == Inversion::Reversed,
+                        });
+                    }
+                    (_, None) => {}
+                }
             }
         }
-        let notes = judged.iter().zip(first).filter_map(|(mesh, first)| {
-            let ((element, t, most), field) =
-                (first?, mesh.fields.iter().find(|field| field.ignores_inversion)?);
-            let (mesh, field) = (mesh.name.clone(), field.name.clone());
-            Some(Warning::Inverted { mesh, field, element, t, most })
-        });
-        Ok(notes.collect())
+        Ok(warnings.into_iter().flatten().collect())
     }
 
     /// The kinetic energies of meshes, and the fields on them, with their energies at the start and at the end.
@@ -181,6 +192,45 @@ impl Run {
         }
         Ok(all)
     }
+}
+
+/// The field that shapes the tetrahedra of a mesh, if they can be turned inside out: one that turns them back, if there is one.
+fn shaping(mesh: &MovingMesh) -> Option<&MeshField> {
+    let shapes = |field: &&MeshField| field.over.arity() > 1 && field.inversion != Inversion::Impossible;
+    let mut fields = mesh.fields.iter().filter(shapes).filter(|_| !mesh.mesh.tetrahedra().is_empty());
+    let reversed = fields.clone().find(|field| field.inversion == Inversion::Reversed);
+    reversed.or_else(|| fields.next())
+}
+
+/// Adds to a record what colours in a drawing stand for, where that is an energy.
+pub(crate) fn colour<'y>(
+    record: &mut Record,
+    drawing: &Drawing,
+    dynamics: &mut Dynamics,
+    samples: impl Iterator<Item = (f64, &'y [f64])>,
+) -> Result<(), RecordError> {
+    let drawn: Vec<_> = drawing.densities().cloned().collect();
+    for (t, y) in samples.filter(|_| !drawn.is_empty()) {
+        let what = "the energies of elements";
+        let values = densities(&drawn, dynamics, t, y).map_err(|reason| RecordError { what, t, reason })?;
+        record.densities.push(values);
+    }
+    Ok(())
+}
+
+/// The energies that meshes are coloured by, at their nodes.
+pub(crate) fn densities(
+    drawn: &[Arc<Density>],
+    dynamics: &mut Dynamics,
+    t: f64,
+    y: &[f64],
+) -> Result<Vec<Vec<f64>>, EvalError> {
+    if drawn.is_empty() {
+        return Ok(Vec::new());
+    }
+    let all = dynamics.element_energies(t, y)?;
+    let energies = |field: &str| all.iter().find(|(name, _)| name == field).map_or(&[][..], |(_, each)| each);
+    Ok(drawn.iter().map(|density| density.at_nodes(energies(&density.field))).collect())
 }
 
 /// Six times the volume of a tetrahedron, negative if it is inside out.

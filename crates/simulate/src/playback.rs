@@ -1,10 +1,13 @@
 //! A motion as snapshots at even times, which a thread computes ahead of what is shown. Memory is bounded on both sides.
 
+use crate::meshes::densities;
 use crate::problem::Problem;
 use leastaction_integrate::{Integrator, Pace, Reason, RunError, Sample, energy_scale};
+use leastaction_language::Density;
 use leastaction_mechanics::{Dynamics, EvalError, Form, State};
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -34,6 +37,8 @@ pub struct Snapshot {
     pub energy: f64,
     /// The kinetic and the potential energy, if the energy is a sum of both.
     pub shares: Option<[f64; 2]>,
+    /// The energies that meshes are coloured by, at their nodes.
+    pub densities: Vec<Vec<f64>>,
 }
 
 /// What a playback is made of: a system, where it starts, and how it is run.
@@ -49,6 +54,8 @@ pub struct PlaybackPlan {
     pub end: f64,
     /// The time between snapshots.
     pub spacing: f64,
+    /// The energies that meshes are coloured by.
+    pub densities: Vec<Arc<Density>>,
 }
 
 /// What the thread tells.
@@ -91,14 +98,15 @@ impl PlaybackPlan {
             Some(until) => (integrator, until),
             None => (integrator.at_most(STEPS), start.t + way * far),
         };
-        PlaybackPlan { integrator, dynamics, start, end, spacing }
+        let densities = problem.setup.drawing.densities().cloned().collect();
+        PlaybackPlan { integrator, dynamics, start, end, spacing, densities }
     }
 
     /// The run, as told to a sender; it is interrupted when nobody listens any more.
     fn run(mut self, send: &SyncSender<News>) {
         let moving = self.dynamics.system().facts().form != Form::Ports;
         let places = self.dynamics.system().places().iter().map(|place| place.dimensions).sum();
-        let degrees = self.dynamics.system().degrees();
+        let (degrees, drawn) = (self.dynamics.system().degrees(), self.densities);
         let shoot = |sample: Sample<'_>| -> Result<ControlFlow<()>, EvalError> {
             let (t, y, dynamics) = (sample.t, sample.block.values(), sample.dynamics);
             let sent = match sample.event {
@@ -111,8 +119,9 @@ impl PlaybackPlan {
             if sample.event.is_some_and(|hit| !hit.terminal) {
                 return Ok(ControlFlow::Continue(()));
             }
-            let snapshot =
+            let mut snapshot =
                 Snapshot::new(dynamics, t, y, [degrees, if moving { degrees } else { 0 }, places])?;
+            snapshot.densities = densities(&drawn, dynamics, t, y)?;
             let heard = send.send(News::Snapshot(snapshot)).is_ok();
             Ok(if heard { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         };
@@ -172,6 +181,7 @@ impl Snapshot {
             places: all(&|snapshot| &snapshot.places),
             energy: near.energy,
             shares: near.shares,
+            densities: near.densities.clone(),
         }
     }
 }
@@ -337,7 +347,7 @@ mod tests {
         let mut dynamics = model.system().unwrap().dynamics().unwrap();
         let start = dynamics.start(&[("x", 1.0)]).unwrap();
         let integrator = Integrator::named("gauss6", end.signum() * 0.05).unwrap();
-        PlaybackPlan { integrator, dynamics, start, end, spacing }
+        PlaybackPlan { integrator, dynamics, start, end, spacing, densities: Vec::new() }
     }
 
     #[test]

@@ -262,8 +262,9 @@ impl<'g> Problem<'g> {
         outputs: &mut Vec<Named>,
     ) -> Result<(), PrepareError> {
         for (name, expression) in asked {
-            let recorded = Record::has(self.dynamics.system(), name);
-            if outputs.iter().any(|(other, _)| other == name) || recorded && name != expression {
+            let known = outputs.iter().any(|(other, _)| other == name);
+            let recorded = known || Record::has(self.dynamics.system(), name);
+            if recorded && name != expression {
                 return Err(PrepareError::usage(Cause::Named { what: "output", name: name.clone() }));
             }
             if !recorded {

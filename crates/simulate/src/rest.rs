@@ -1,5 +1,6 @@
 //! A problem about rest: its equilibrium, its modes there, and both as tables and records for files and pictures.
 
+use crate::meshes::colour;
 use crate::problem::Problem;
 use leastaction_analyze::{AnalyzeError, Equilibrium, Mode, ModeKind, Modes, equilibrium};
 use leastaction_mechanics::Dynamics;
@@ -38,7 +39,7 @@ impl Problem<'_> {
         let mut z = at.q.clone();
         z.resize(2 * n, 0.0);
         let y = self.state_of(self.start.t, &z)?;
-        Record::of_samples([(self.start.t, &y[..])].into_iter(), &mut self.dynamics, &[])
+        self.record_of(&[(self.start.t, &y[..])])
     }
 
     /// A mode as a motion of one period about an equilibrium, large enough to be seen: what can be drawn of it. Constraints are kept.
@@ -72,7 +73,13 @@ impl Problem<'_> {
         }
         debug_assert!(states.iter().all(|(_, y)| y.len() == 2 * n));
         let samples: Vec<_> = states.iter().map(|(t, y)| (*t, &y[..])).collect();
-        Record::of_samples(samples.into_iter(), &mut self.dynamics, &[])
+        self.record_of(&samples)
+    }
+
+    fn record_of(&mut self, samples: &[(f64, &[f64])]) -> Result<Record, RecordError> {
+        let mut record = Record::of_samples(samples.iter().copied(), &mut self.dynamics, &[])?;
+        colour(&mut record, &self.setup.drawing, &mut self.dynamics, samples.iter().copied())?;
+        Ok(record)
     }
 
     /// What files say about equilibria and modes.

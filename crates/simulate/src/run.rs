@@ -1,6 +1,7 @@
 //! What came of a simulation.
 
 use crate::global_error::GlobalError;
+use crate::meshes::colour;
 use crate::simulation::Simulation;
 use leastaction_integrate::{Crossing, Reason, Trajectory};
 use leastaction_mechanics::{EvalError, State};
@@ -42,7 +43,9 @@ impl Run {
 
     fn recorded(&self, trajectory: &Trajectory) -> Result<Record, RecordError> {
         let mut dynamics = self.simulation.dynamics.clone();
-        Record::new(trajectory, &mut dynamics, &self.simulation.outputs)
+        let mut record = Record::new(trajectory, &mut dynamics, &self.simulation.outputs)?;
+        colour(&mut record, &self.simulation.drawing, &mut dynamics, trajectory.samples())?;
+        Ok(record)
     }
 
     /// Every event by name, with its crossings in the order of the run.

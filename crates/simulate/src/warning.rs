@@ -57,7 +57,7 @@ pub enum Warning {
         /// The longest that is stable.
         limit: f64,
     },
-    /// Tetrahedra are turned inside out, by a material that does not notice.
+    /// Tetrahedra are turned inside out.
     Inverted {
         /// The mesh.
         mesh: String,
@@ -69,6 +69,10 @@ pub enum Warning {
         t: f64,
         /// How many there are at some sample at most.
         most: usize,
+        /// How many there are at the last sample.
+        last: usize,
+        /// Whether the material turns them back; else it does not notice.
+        reversed: bool,
     },
     /// The energy changed by something else than the work supplied less what was dissipated.
     Unbalanced {
@@ -135,11 +139,22 @@ impl fmt::Display for Warning {
                 rounded(*step, 3),
                 rounded(*limit, 3)
             ),
-            Warning::Inverted { mesh, field, element, t, most } => write!(
+            Warning::Inverted { mesh, field, element, t, most, last, reversed } => write!(
                 f,
-                "element {element} of the field `{field}` on `{mesh}` is turned inside out at t = {}{}: the material does not notice, and what follows is no motion of a body. Try `neo-hookean`, which cannot be, or `stable-neo-hookean`, which recovers",
+                "element {element} of the field `{field}` on `{mesh}` is turned inside out at t = {}{}, and {} at the end: {}",
                 rounded(*t, 6),
-                if *most > 1 { format!(", and up to {most} are") } else { String::new() }
+                if *most > 1 { format!(", up to {most} are at once") } else { String::new() },
+                match last {
+                    0 => "none is".to_owned(),
+                    1 => "one is".to_owned(),
+                    _ => format!("{last} are"),
+                },
+                match reversed {
+                    true =>
+                        "the material may turn it back, but no body does that. Try a smaller load, a stiffer material, or a finer mesh",
+                    false =>
+                        "the energy does not notice, and what follows is no motion of a body. Try `neo-hookean`, which cannot be, or `stable-neo-hookean`, which recovers",
+                }
             ),
             Warning::Unbalanced { work, remedy } => write!(
                 f,

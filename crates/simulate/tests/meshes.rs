@@ -220,30 +220,61 @@ fn energies_of_elements_that_jump_are_told() {
     }
 }
 
-/// Materials that do not notice it when an element is turned inside out: the run says so, with the element and the time.
+/// Materials whose elements can be turned inside out: the run says so, with the element and the time.
 #[test]
 fn an_element_that_is_turned_inside_out_is_told() {
-    let text = |kind: &str, push: f64| {
+    let text = |field: &str, push: f64| {
         format!(
-            "mesh b box [1, 1, 1] cells [1, 1, 1]\nmaterial b density 1\nfield e {kind} on b young 1 poisson 0.3\nfix b z0\n\
+            "mesh b box [1, 1, 1] cells [1, 1, 1]\nmaterial b density 1\nfield e {field}\nfix b z0\n\
              start b moving [0, 0, -{push}*z]\nrun method verlet, step 0.01, until 2\n"
         )
     };
-    for kind in ["linear", "corotational", "st-venant-kirchhoff", "fixed-corotated"] {
-        let run = simulation(&text(kind, 3.0)).run().unwrap();
+    let material = |kind: &str| (format!("{kind} on b young 1 poisson 0.3"), kind.starts_with("stable"));
+    let materials = ["linear", "corotational", "st-venant-kirchhoff", "fixed-corotated"];
+    let stable = ["stable-neo-hookean", "stable-neo-hookean-simple"];
+    let own = "on edges of b (a, c) = (norm(c - a) - norm(c0 - a0))^2";
+    let fields = materials.into_iter().chain(stable).map(material);
+    for (field, turned_back) in
+        fields.chain([("springs on b stiffness 1".into(), false), (own.into(), false)])
+    {
+        let run = simulation(&text(&field, 3.0)).run().unwrap();
         let warnings = run.measure().unwrap().warnings;
         let found = warnings.iter().find_map(|warning| match warning {
-            Warning::Inverted { mesh, field, element, t, most } if mesh == "b" && field == "e" => {
-                Some((*element, *t, *most))
+            Warning::Inverted { mesh, field, element, t, most, last, reversed }
+                if mesh == "b" && field == "e" =>
+            {
+                Some((*element, *t, *most, *last, *reversed))
             }
             _ => None,
         });
-        let (element, t, most) = found.unwrap_or_else(|| panic!("{kind}: {warnings:?}"));
+        let (element, t, most, last, reversed) = found.unwrap_or_else(|| panic!("{field}: {warnings:?}"));
         // From rest shape the upper face passes the lower one not before t = 1/3.
-        assert!(element < 6 && t > 0.3 && t < 1.0 && (1..=6).contains(&most), "{kind}: {element} {t} {most}");
-        let gentle = simulation(&text(kind, 0.1)).run().unwrap().measure().unwrap();
-        assert!(!gentle.warnings.iter().any(|warning| matches!(warning, Warning::Inverted { .. })), "{kind}");
+        assert!(element < 6 && t > 0.3 && t < 2.0, "{field}: {element} {t}");
+        assert!((1..=6).contains(&most) && last <= most && reversed == turned_back, "{field}: {most} {last}");
+        let gentle = simulation(&text(&field, 0.1)).run().unwrap().measure().unwrap();
+        assert!(
+            !gentle.warnings.iter().any(|warning| matches!(warning, Warning::Inverted { .. })),
+            "{field}"
+        );
     }
+}
+
+/// The energy by which a mesh is coloured is that of its elements, with parameters as they are set, also where nodes are held.
+#[test]
+fn meshes_are_coloured_by_energies() {
+    let text = "param k = 1\nmesh b box [1, 1, 1] cells [2, 2, 2]\nmaterial b density 1\n\
+                field e st-venant-kirchhoff on b lambda 0 mu k\nfield floor on nodes of b (a) = a.x\nfix b z0\n\
+                start b at [x, y, 1.5*z]\nrun method verlet, step 1e-3, until 1e-3\ndraw mesh b by e, mesh b by floor, mesh b by speed\n";
+    let overrides = Overrides { parameters: vec![("k".into(), 3.0)], ..Overrides::default() };
+    let simulation = Source::text("model", text).simulation(&Graph::new(), &overrides).unwrap();
+    let record = simulation.run().unwrap().record().unwrap();
+    assert_eq!((record.densities.len(), record.densities[0].len()), (record.len(), 2));
+    // G_zz = (1.5² − 1)/2, and the density is μ G_zz².
+    let expected = 3.0 * (1.25_f64 / 2.0).powi(2);
+    let [density, heights] = &record.densities[0][..] else { panic!("two energies") };
+    assert!(density.iter().all(|energy| (energy - expected).abs() < 1e-12), "{density:?}");
+    let mesh = Mesh::cuboid([1.0; 3], [2; 3]).unwrap();
+    assert!(mesh.nodes().iter().zip(heights).all(|(at, energy)| at[0] == *energy), "{heights:?}");
 }
 
 #[test]
@@ -275,4 +306,70 @@ fn holds_are_recorded_whatever_their_names_are() {
         let record = run.record().unwrap();
         assert!(record.multipliers.names().iter().any(|name| name == reaction), "{how}");
     }
+}
+
+/// Three bodies chase each other along an eight (A. Chenciner and R. Montgomery, Ann. Math. 152 (2000) 881, doi:10.2307/2661357) and are back after a known time.
+/// By the virial theorem, the mean kinetic energy of a closed orbit under gravitation is minus the energy, and the mean potential energy twice that.
+#[test]
+fn bodies_on_an_eight_return_and_obey_the_virial_theorem() {
+    let text = "atoms eight at [0.97000436, -0.24308753, 0], [-0.97000436, 0.24308753, 0], [0, 0, 0]\n\
+                material eight mass 1\nfield pull gravitation on eight G 1 softening 0\n\
+                start eight[0] moving [0.4662036840695, 0.4323657309175, 0]\n\
+                start eight[1] moving [0.4662036840695, 0.4323657309175, 0]\n\
+                start eight[2] moving [-0.932407368139, -0.864731461835, 0]\n\
+                run method gauss6, step 0.005, until 6.325914009782, samples 256\n";
+    let run = simulation(text).run().unwrap();
+    let record = run.record().unwrap();
+    let energy = -1.287_141_991_989;
+    assert!((record.energy[0] - energy).abs() < 1e-11, "{}", record.energy[0]);
+    for column in record.coordinates.iter() {
+        let (first, last) = (column.values[0], column.values[256]);
+        assert!((first - last).abs() < 1e-8, "{}: {first} {last}", column.name);
+    }
+    let mut dynamics = run.simulation.dynamics.clone();
+    let (mut kinetic, mut potential, mut one) = (0.0, 0.0, [0.0]);
+    for (t, y) in run.trajectory.samples().take(256) {
+        dynamics.kinetic_energy(&[t], y, &mut one).unwrap();
+        kinetic += one[0] / 256.0;
+        dynamics.potential_energy(&[t], y, &mut one).unwrap();
+        potential += one[0] / 256.0;
+    }
+    assert!(
+        (kinetic + energy).abs() < 1e-7 && (potential - 2.0 * energy).abs() < 1e-7,
+        "{kinetic} {potential}"
+    );
+}
+
+/// What is asked for may be recorded already, by the text or because all of it always is.
+#[test]
+fn what_is_an_output_already_may_be_asked_for() {
+    let text = "mesh b box [1, 1, 1] cells [1, 1, 1]\nmaterial b density 1\nfield e linear on b young 1 poisson 0.3\nfix b z0\n\
+                output b.centre, top = b[7].z\nrun method verlet, step 0.1, until 0.2\n";
+    let asked = |name: &str, expression: &str| {
+        let outputs = vec![(name.to_owned(), expression.to_owned())];
+        let overrides = Overrides { outputs, ..Overrides::default() };
+        Source::text("model", text).simulation(&Graph::new(), &overrides)
+    };
+    for name in ["b.centre.z", "top", "b[7].x", "energy"] {
+        let record = asked(name, name).unwrap().run().unwrap().record().unwrap();
+        assert_eq!(record.columns().filter(|(_, column, _)| column == name).count(), 1, "{name}");
+    }
+    assert!(asked("top", "b[7].x").is_err());
+}
+
+/// A run that fails because its steps are too long for the method says so, with the length up to which it is stable.
+#[test]
+fn steps_that_are_too_long_are_blamed() {
+    let text = |step: f64| {
+        format!(
+            "mesh b box [1, 1, 1] cells [2, 2, 2]\nmaterial b density 1\nfield e neo-hookean on b young 1000 poisson 0.3\n\
+             start b moving [x - 0.5, 0, 0.1*z]\nrun method verlet, step {step}, until 5\n"
+        )
+    };
+    let failed = simulation(&text(0.1)).run().unwrap_err();
+    let diagnosis = failed.diagnosis().unwrap();
+    let Some([step, limit]) = diagnosis.unstable else { panic!("{diagnosis}") };
+    assert!(step == 0.1 && limit < step && diagnosis.others.is_none(), "{diagnosis}");
+    assert!(diagnosis.to_string().contains("stable at the start"), "{diagnosis}");
+    assert!(simulation(&text(0.5 * limit)).run().is_ok());
 }

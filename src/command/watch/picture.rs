@@ -37,7 +37,7 @@ pub(super) struct Picture {
 }
 
 fn moment(snapshot: &Snapshot) -> Moment<'_> {
-    Moment { places: &snapshot.places, velocities: &snapshot.velocities }
+    Moment { places: &snapshot.places, velocities: &snapshot.velocities, densities: &snapshot.densities }
 }
 
 impl Picture {

@@ -66,7 +66,7 @@ mod tests {
         let places: Vec<_> = (0..8).map(|node| (format!("block[{node}]"), 3)).collect();
         let scene =
             Scene::new(&Drawing::new().mesh("block", block, 0, Tint::Plain), &places).expect("a scene");
-        let moment = Moment { places: &positions, velocities: &[] };
+        let moment = Moment { places: &positions, ..Moment::default() };
         let mut bounds = Bounds::default();
         scene.widen(&mut bounds, &moment);
         let mut canvas = Canvas::new(30, 15);

@@ -20,9 +20,10 @@ pub use error::FieldError;
 pub use material::{consistent_masses, lame, lumped_masses};
 pub use nodes::{Nodes, NodesError, add_coupled_nodes, add_nodes};
 pub use places::at_places;
-pub use shipped::{ALL, Card, Parameter, Per, shipped};
+pub use shipped::{ALL, Card, Inversion, Parameter, Per, shipped};
 pub use vector::ExprVector;
 
+use crate::geometry::{segment_length, tetrahedron_volume, triangle_area};
 use crate::mesh::{Mesh, Vector};
 use crate::topology::is_closed;
 use hoist::hoisted;
@@ -123,6 +124,19 @@ impl Over {
             return Err(FieldError::NotClosed);
         }
         Ok(nodes)
+    }
+
+    /// The length, area or volume of elements at rest, by their nodes, if such elements have one.
+    #[must_use]
+    pub fn sizes(self, nodes: &[u32], mesh: &Mesh) -> Option<Vec<f64>> {
+        match self {
+            Over::Edges => Some(each(nodes, |edge| segment_length(mesh.at(edge)))),
+            Over::Triangles | Over::Surface | Over::ClosedSurface => {
+                Some(each(nodes, |triangle| triangle_area(mesh.at(triangle))))
+            }
+            Over::Tetrahedra => Some(each(nodes, |cell| tetrahedron_volume(mesh.at(cell)))),
+            Over::Nodes | Over::Pairs | Over::Bends | Over::Hinges => None,
+        }
     }
 
     /// The nodes of each element of a mesh.
@@ -321,6 +335,11 @@ impl<'g> Field<'g> {
             implicit: implicit.collect(),
         })
     }
+}
+
+/// What each of these elements is.
+fn each<const N: usize>(nodes: &[u32], size: impl Fn([u32; N]) -> f64) -> Vec<f64> {
+    nodes.as_chunks().0.iter().map(|&element| size(element)).collect()
 }
 
 impl<'g> From<Expr<'g>> for Value<'g> {

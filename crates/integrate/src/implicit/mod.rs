@@ -21,7 +21,7 @@ use crate::step::StepError;
 use anderson::{Anderson, MOST};
 use leastaction_compile::LANES;
 use leastaction_linear::Structure;
-use leastaction_mechanics::EvalError;
+use leastaction_mechanics::{Dynamics, EvalError};
 use newton::Newton;
 
 pub(crate) use operator::coupled;
@@ -61,6 +61,11 @@ pub(crate) trait Equation {
         has_newton(&self.structure())
     }
 
+    /// Products with the derivatives of g, by which Newton's method solves where there are no entries.
+    fn products(&mut self) -> Option<&mut dyn Products> {
+        None
+    }
+
     /// The entries of the derivatives of g at x that the structure keeps.
     fn jacobian(&mut self, x: &[f64], entries: &mut [f64]) -> Result<(), EvalError>;
 
@@ -68,6 +73,19 @@ pub(crate) trait Equation {
     fn outer(&self) -> Option<[&[f64]; 2]> {
         None
     }
+}
+
+/// Products with the derivatives of g at one x, in one lane at a time.
+pub(crate) trait Products {
+    /// Goes to x.
+    fn go_to(&mut self, x: &[f64]) -> Result<(), EvalError>;
+
+    /// g′ d in a lane.
+    fn product(&mut self, lane: usize, d: &[f64], out: &mut [f64]) -> Result<(), EvalError>;
+
+    /// The system, and where it is about in a step of a single state: the time and the coordinates; and a, for which 1 − a J, with the Jacobian J of
+    /// the rates in each block of x, is nearly 1 − g′.
+    fn nearly(&mut self) -> (&mut Dynamics, f64, &[f64], f64);
 }
 
 /// Whether Newton's method makes matrices of this structure.
@@ -142,7 +160,8 @@ impl Solver {
         let Solver { anderson, newton, residual, image, foresees } = self;
         let mut front = Front::<W>::new(y.len() / W, residual, image);
         front.foresees = *foresees;
-        front.failed = if equation.has_newton() { Lane::Waiting } else { Lane::Open };
+        let serves = equation.has_newton() || equation.products().is_some();
+        front.failed = if serves { Lane::Waiting } else { Lane::Open };
         let mut iterations = anderson.iterate(MOST, y, x, &mut front, |x, image| equation.image(x, image))?;
         if front.unsolved().contains(&true) {
             (front.foresees, front.failed) = (false, Lane::Open);
@@ -360,6 +379,13 @@ enum Lane {
     Resting,
     /// Not solved, and left out of the iteration.
     Waiting,
+}
+
+impl Lane {
+    /// Whether Newton's method moves it. Elsewhere the image is no better: where steps are long, it is off by many times as much.
+    fn is_moved(self) -> bool {
+        matches!(self, Lane::Open | Lane::Settling | Lane::Foreseen)
+    }
 }
 
 /// What was guessed of the solution.

@@ -127,7 +127,7 @@ fn of_field<'g, 's>(
     let whole = span.to(parser.previous());
     let (field, nodes) = &reader.meshes[mesh].fields[number];
     if nodes.is_empty() {
-        let wrong = format!("`{name}` is of pairs that are found as they move: it has no stiffness at rest");
+        let wrong = format!("`{name}` is of pairs that are not listed: it has no stiffness at rest");
         return Err(Diagnostic::at(span, wrong).help("damp the mesh, as `damping MESH rate C`"));
     }
     let damping = field.rest_damping(factor).map_err(|error| {

@@ -1,9 +1,11 @@
 //! How it is drawn: `draw`.
 
 use super::joint::no_place;
+use crate::density::Density;
 use crate::diagnostic::Diagnostic;
 use crate::drawing::{MeshPart, Part, Spot, Tint};
 use crate::explain::meant;
+use crate::meshes::MovingMesh;
 use crate::reader::Reader;
 use crate::role::Role;
 use leastaction_expr::{Kind, Parser, Span, nearest};
@@ -125,32 +127,60 @@ fn numbers<'g>(
     Ok(position)
 }
 
-/// `mesh NAME [by speed | strain | nothing]`
+/// `mesh NAME [by speed | strain | nothing | FIELD]`
 fn mesh<'g, 's>(reader: &Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Result<MeshPart, Diagnostic> {
     let (name, span) = parser.name()?;
-    let meshes: Vec<_> = reader.meshes.iter().map(|entry| &entry.moving).collect();
-    let Some(known) = meshes.iter().find(|mesh| mesh.name == *name) else {
+    let Some(entry) = reader.meshes.iter().find(|entry| entry.moving.name == *name) else {
         let wrong = Diagnostic::at(span, format!("there is no mesh `{name}`")).unknown(&name);
-        return Err(match nearest(&name, meshes.iter().map(|mesh| mesh.name.as_str())) {
+        return Err(match nearest(&name, reader.meshes.iter().map(|entry| entry.moving.name.as_str())) {
             Some(other) => wrong.help(format!("did you mean `{other}`?")),
             None => {
                 wrong.help("declare it before it is drawn, as `mesh block box [1, 1, 1] cells [4, 4, 4]`")
             }
         });
     };
-    let mut part = MeshPart::of(known);
-    if parser.accept_word("by") {
-        let (word, span) = parser.name()?;
-        let names = Tint::ALL.map(Tint::name);
-        part.tint = Tint::ALL.into_iter().find(|tint| tint.name() == &*word).ok_or_else(|| {
-            let wrong = Diagnostic::at(span, format!("a mesh cannot be coloured by `{word}`"));
-            match meant(&word, &names) {
-                Some(other) => wrong.help(format!("did you mean `{other}`?")),
-                None => wrong.help(format!("it is coloured by one of {}", names.join(", "))),
-            }
-        })?;
+    let part = MeshPart::of(&entry.moving);
+    if !parser.accept_word("by") {
+        return Ok(part);
     }
-    Ok(part)
+    let (word, span) = parser.name()?;
+    let tint = Tint::ALL.into_iter().find(|tint| tint.name() == &*word);
+    let field = entry.moving.fields.iter().zip(&entry.fields).find(|(field, _)| field.name == *word);
+    match (tint, field) {
+        (Some(tint), None) => Ok(MeshPart { tint, ..part }),
+        (None, Some((field, (_, nodes)))) if !nodes.is_empty() => {
+            Ok(part.by_energy(Density::new(&word, field.over, nodes, &entry.moving.mesh)))
+        }
+        (None, Some(_)) => {
+            let wrong = format!("a mesh cannot be coloured by `{word}`: its pairs are not listed");
+            Err(Diagnostic::at(span, wrong).help("use another field, or `speed`"))
+        }
+        (Some(_), Some(_)) => {
+            let wrong = format!("`{word}` is both a field and what every mesh can be coloured by");
+            Err(Diagnostic::at(span, wrong).help("rename the field"))
+        }
+        (None, None) => Err(no_tint(reader, &entry.moving, &word, span)),
+    }
+}
+
+/// Says what a mesh can be coloured by.
+fn no_tint(reader: &Reader<'_, '_>, mesh: &MovingMesh, word: &str, span: Span) -> Diagnostic {
+    let wrong = Diagnostic::at(span, format!("a mesh cannot be coloured by `{word}`"));
+    let elsewhere =
+        reader.meshes.iter().find(|entry| entry.moving.fields.iter().any(|field| field.name == word));
+    if let Some(other) = elsewhere {
+        return wrong.help(format!("`{word}` is a field on `{}`, not on `{}`", other.moving.name, mesh.name));
+    }
+    let tints = Tint::ALL;
+    let fields = mesh.fields.iter().map(|field| field.name.as_str());
+    let names: Vec<&str> = tints.iter().map(Tint::name).chain(fields).collect();
+    match nearest(word, names.iter().copied()) {
+        Some(other) => wrong.help(format!("did you mean `{other}`?")),
+        None => wrong.help(format!(
+            "it is coloured by one of {}, or a field that is declared above",
+            names.join(", ")
+        )),
+    }
 }
 
 /// `curve POSITION for NAME from A to B`

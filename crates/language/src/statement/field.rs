@@ -10,7 +10,7 @@ use crate::meshes::MeshField;
 use crate::reader::{AXES, Reader};
 use crate::source_map::Mention;
 use leastaction_expr::{Expr, Kind, Parser, Span, Value as Read, nearest};
-use leastaction_field::{Card, FIELDS, Field, FieldError, Over, Per, Value, Vector};
+use leastaction_field::{Card, FIELDS, Field, FieldError, Inversion, Over, Per, Value, Vector};
 use leastaction_mechanics::{Energy, TermKind};
 
 type Outcome = Result<(), Diagnostic>;
@@ -29,12 +29,12 @@ pub(super) fn field<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
     }
     check_name(reader, &name, span)?;
     let mut ahead = parser.clone();
-    let (chosen, field, nodes) = match parser.accept_word("on") {
+    let (chosen, field, mut nodes) = match parser.accept_word("on") {
         true => own(reader, parser, &name)?,
         false => shipped(reader, parser, &name)?,
     };
     let card = hyphenated(&mut ahead).ok().and_then(|(kind, _)| FIELDS.iter().find(|card| card.name == kind));
-    let ignores_inversion = card.is_some_and(Card::ignores_inversion);
+    let inversion = card.map_or(Inversion::Unnoticed, Card::inversion);
     let entry = &reader.meshes[chosen.mesh];
     let first = entry.moving.first_coordinate as u32;
     let mesh = &entry.moving.mesh;
@@ -49,6 +49,9 @@ pub(super) fn field<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
     };
     let energy = energy.map_err(|error| refused(whole, &error))?;
     reader.setup.source_map.mark(Mention::Term(TermKind::Potential), &name, whole);
+    if let (Energy::Elements(_), true) = (&energy, nodes.is_empty()) {
+        nodes = over.of(&reader.meshes[chosen.mesh].moving.mesh);
+    }
     match energy {
         Energy::Formula(energy) => reader.setup.model.potential(&name, energy),
         Energy::Elements(elements) => reader.setup.model.potential(&name, elements),
@@ -56,7 +59,7 @@ pub(super) fn field<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
     }
     reader.declare_energy(TermKind::Potential.word(), &name);
     let entry = &mut reader.meshes[chosen.mesh];
-    entry.moving.fields.push(MeshField { name, over, elements, ignores_inversion });
+    entry.moving.fields.push(MeshField { name, over, elements, inversion });
     entry.fields.push((field, nodes));
     Ok(())
 }
@@ -147,9 +150,8 @@ fn shipped<'g, 's>(
     reader.word(parser, "on", "`on` and the mesh")?;
     let taken: Vec<&str> = takes(card);
     let chosen = selection(reader, parser, &taken)?;
-    // Pairs within a cut-off are found as they move.
-    let near = chosen.all && card.parameters.iter().any(|parameter| parameter.name == "cutoff");
-    let nodes = match near {
+    // All pairs are listed only if they are few, or have numbers of their own; those within a cut-off are found as they move.
+    let mut nodes = match chosen.all && card.over == Over::Pairs {
         true => Vec::new(),
         false => elements(reader, card.over, &chosen, name, start.to(parser.previous()))?,
     };
@@ -168,7 +170,7 @@ fn shipped<'g, 's>(
         if let Some((.., first)) = given.iter().find(|(other, ..)| *other == parameter) {
             return Err(twice(parameter, token.span, *first));
         }
-        let value = parameter_value(reader, parser, card, parameter, &chosen, &nodes)?;
+        let value = parameter_value(reader, parser, card, parameter, &chosen, &mut nodes)?;
         given.push((parameter, value, token.span.to(parser.previous())));
     }
     let elastic = ["young", "poisson"].map(|name| given.iter().find(|(other, ..)| *other == name));
@@ -208,7 +210,7 @@ fn parameter_value<'g, 's>(
     card: &Card,
     parameter: &str,
     chosen: &Selection,
-    nodes: &[u32],
+    nodes: &mut Vec<u32>,
 ) -> Result<Value<'g>, Diagnostic> {
     let start = parser.peek().span;
     let value = reader.of_place(parser, |reader, parser| reader.value(parser))?;
@@ -236,6 +238,9 @@ fn parameter_value<'g, 's>(
     };
     if per_node {
         return ranged(reader.at_places(&[value], span, mesh.nodes())?).map(Value::Nodes);
+    }
+    if nodes.is_empty() {
+        *nodes = elements(reader, card.over, chosen, card.name, span)?;
     }
     let arity = card.over.arity();
     let centre = |element: &[u32]| -> Vector {

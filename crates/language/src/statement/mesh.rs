@@ -48,7 +48,7 @@ pub(crate) struct MeshEntry<'g> {
     pub(crate) per_cell: Option<u32>,
     /// Where each node is kept or attached.
     pub(crate) bound: Vec<Option<Span>>,
-    /// The fields on it, in the order of those of `moving`, with the nodes of their elements; none for pairs that are found as they move.
+    /// The fields on it, in the order of those of `moving`, with the nodes of their elements; none for pairs that are not listed.
     pub(crate) fields: Vec<(Field<'g>, Vec<u32>)>,
 }
 

@@ -81,17 +81,17 @@ pub(crate) struct SumEvaluator {
 }
 
 impl SumEvaluator {
-    /// The first element of one state whose result is infinite or NaN.
-    pub(crate) fn not_finite(
+    /// The result of each element of one state.
+    pub(crate) fn each(
         &self,
         states: &[f64],
         shared: &[f64],
         parameters: &Parameters,
-    ) -> Result<Option<usize>, EvalError> {
+    ) -> Result<Vec<f64>, EvalError> {
         let mut each = SumEvaluator::new(&Arc::new(self.sum.of_each()), parameters)?;
         let mut results = vec![0.0; self.sum.elements()];
         each.eval(Lanes::whole(1), &[states], shared, &mut results)?;
-        Ok(results.iter().position(|result| !result.is_finite()))
+        Ok(results)
     }
 
     pub(crate) fn new(sum: &Arc<ElementSum>, parameters: &Parameters) -> Result<SumEvaluator, EvalError> {

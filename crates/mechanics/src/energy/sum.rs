@@ -290,22 +290,18 @@ impl EnergySum {
         }
     }
 
-    /// The first element of one state whose energy is infinite or NaN, by the place of the energy among the shares, and its number.
-    pub(crate) fn not_finite(&mut self, at: Place<'_>) -> Result<Option<(usize, usize)>, EvalError> {
-        let mut first = None;
+    /// The energy of each element, of each energy of elements with its place among the shares.
+    pub(crate) fn of_elements(&mut self, at: Place<'_>) -> Result<Vec<(usize, Vec<f64>)>, EvalError> {
+        let mut all = Vec::new();
         self.with_held(at, |sum, at| {
             for term in &sum.terms {
                 let TermKind::Elements(elements) = &term.kind else { continue };
                 let shared = if elements.energy_rate.is_some() { at.t } else { &[] };
-                let element = elements.energy.not_finite(at.states, shared, at.parameters)?;
-                if let Some(element) = element {
-                    first = Some((term.share, element));
-                    return Ok(());
-                }
+                all.push((term.share, elements.energy.each(at.states, shared, at.parameters)?));
             }
             Ok(())
         })?;
-        Ok(first)
+        Ok(all)
     }
 
     /// Adds −∂V/∂q.

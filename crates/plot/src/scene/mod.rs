@@ -111,21 +111,24 @@ pub(crate) struct Scales(Vec<(Tint, [f64; 2])>);
 
 impl Scales {
     /// Widens the scale of what colours stand for so that it holds these values.
-    fn include(&mut self, tint: Tint, values: &[f64]) {
-        let place = match self.0.iter().position(|(known, _)| *known == tint) {
+    fn include(&mut self, tint: &Tint, values: &[f64]) {
+        let place = match self.0.iter().position(|(known, _)| known == tint) {
             Some(place) => place,
             None => {
-                self.0.push((tint, [0.0; 2]));
+                // Energies are up to a constant, speeds and strains are not.
+                let none = [f64::INFINITY, f64::NEG_INFINITY];
+                self.0.push((tint.clone(), if matches!(tint, Tint::Energy(_)) { none } else { [0.0; 2] }));
                 self.0.len() - 1
             }
         };
-        let (_, [_, high]) = &mut self.0[place];
-        *high = values.iter().filter(|value| drawable(**value)).fold(*high, |high, value| high.max(*value));
+        let (_, ends) = &mut self.0[place];
+        let drawn = values.iter().filter(|value| drawable(**value));
+        *ends = drawn.fold(*ends, |[low, high], value| [low.min(*value), high.max(*value)]);
     }
 
     /// Where values are on their scale, from 0 to 1.
-    pub(crate) fn tones(&self, tint: Tint, values: &[f64]) -> Vec<f32> {
-        let [low, high] = self.0.iter().find(|(known, _)| *known == tint).map_or([0.0; 2], |(_, ends)| *ends);
+    pub(crate) fn tones(&self, tint: &Tint, values: &[f64]) -> Vec<f32> {
+        let [low, high] = self.0.iter().find(|(known, _)| known == tint).map_or([0.0; 2], |(_, ends)| *ends);
         let tone =
             |value: &f64| if high > low { ((value - low) / (high - low)).clamp(0.0, 1.0) } else { 0.0 };
         // What is not a number has no place on a scale, and its node none in a picture.
@@ -133,8 +136,8 @@ impl Scales {
     }
 
     /// What colours stand for, and the ends of its scale.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (Tint, [f64; 2])> {
-        self.0.iter().copied()
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Tint, [f64; 2])> {
+        self.0.iter().filter(|(_, [low, high])| low <= high).map(|(tint, ends)| (tint, *ends))
     }
 }
 
@@ -221,12 +224,15 @@ impl Scene {
         });
         let meshes =
             parts.iter().filter_map(|(part, _)| if let Part::Mesh(mesh) = part { Some(mesh) } else { None });
+        let mut densities = 0;
         let skins = meshes.map(|mesh| {
+            let density = densities;
+            densities += usize::from(mesh.density.is_some());
             let nodes = places.get(mesh.first..mesh.first + mesh.mesh.nodes().len());
             match nodes {
                 Some(nodes) if nodes.iter().all(|(_, dimensions)| *dimensions == 3) => {
                     let before = places[..mesh.first].iter().map(|(_, dimensions)| dimensions).sum();
-                    Ok(Skin::new(mesh, before))
+                    Ok(Skin::new(mesh, before, density))
                 }
                 _ => Err(SceneError::Unknown { name: mesh.name.clone() }),
             }
@@ -373,7 +379,7 @@ impl Scene {
     /// Widens scales so that they hold what colours stand for at a moment.
     pub(crate) fn widen_scales(&self, scales: &mut Scales, moment: &Moment<'_>) {
         for skin in self.skins.iter().filter(|skin| skin.tint != Tint::Plain) {
-            scales.include(skin.tint, &skin.values(moment));
+            scales.include(&skin.tint, &skin.values(moment));
         }
     }
 

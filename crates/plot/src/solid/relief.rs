@@ -64,7 +64,7 @@ impl Relief {
     }
 
     /// What colours stand for, and the ends of its scale.
-    pub fn scales(&self) -> impl Iterator<Item = (Tint, [f64; 2])> {
+    pub fn scales(&self) -> impl Iterator<Item = (&Tint, [f64; 2])> {
         self.scales.iter()
     }
 
@@ -85,7 +85,7 @@ impl Relief {
         self.buffer.clear();
         let stage = Relief::stage(scene, moment, fit, grain);
         for skin in scene.skins() {
-            let tones = self.scales.tones(skin.tint, &skin.values(moment));
+            let tones = self.scales.tones(&skin.tint, &skin.values(moment));
             stage.mesh(&mut self.buffer, skin, skin.positions(moment), &tones);
         }
         for body in scene.bodies(moment.places) {

@@ -25,6 +25,8 @@ pub(crate) struct Skin {
     /// The mean length of the sides of faces at rest.
     pub(super) side: f64,
     pub(crate) tint: Tint,
+    /// Which of the energies it is coloured by, if by any.
+    density: Option<usize>,
     /// What turns products of edges into Green's strain, for each face and then each segment; only where that is shown.
     rest: Vec<Rest>,
 }
@@ -68,8 +70,8 @@ impl Rest {
 }
 
 impl Skin {
-    /// What is seen of a mesh, whose positions begin here among those of all places.
-    pub(crate) fn new(part: &MeshPart, first: usize) -> Skin {
+    /// What is seen of a mesh, whose positions begin here among those of all places, and whose energy, if it is coloured by one, has this number.
+    pub(crate) fn new(part: &MeshPart, first: usize, density: usize) -> Skin {
         let mesh = &*part.mesh;
         let (faces, segments) = (mesh.surface(), mesh.segments().to_vec());
         let nodes = mesh.nodes().len();
@@ -94,7 +96,7 @@ impl Skin {
         let segment = |&[a, b]: &[u32; 2]| Rest::new(minus(at(b), at(a)), None);
         let rest = match part.tint {
             Tint::Strain => faces.iter().map(face).chain(segments.iter().map(segment)).collect(),
-            Tint::Plain | Tint::Speed => Vec::new(),
+            Tint::Plain | Tint::Speed | Tint::Energy(_) => Vec::new(),
         };
         Skin {
             name: part.name.clone(),
@@ -104,7 +106,8 @@ impl Skin {
             open: mesh.tetrahedra().is_empty() && !mesh.is_closed(),
             radius: 0.5 * spacing(&loose.iter().map(|&node| at(node)).collect::<Vec<_>>()),
             side: sum / (3 * faces.len()).max(1) as f64,
-            tint: part.tint,
+            tint: part.tint.clone(),
+            density: part.density.as_ref().map(|_| density),
             faces,
             around,
             starts,
@@ -123,9 +126,9 @@ impl Skin {
     /// Finds the velocities of the nodes among those of all coordinates, by their names. Nodes that are held have none.
     pub(crate) fn find_rates(&mut self, position: impl Fn(&str) -> Option<usize>) {
         let rate = |node, axis| position(&format!("{}[{node}].{axis}'", self.name)).map(|place| place as u32);
-        self.rates = match self.tint {
+        self.rates = match &self.tint {
             Tint::Speed => (0..self.nodes).map(|node| ["x", "y", "z"].map(|axis| rate(node, axis))).collect(),
-            Tint::Plain | Tint::Strain => Vec::new(),
+            Tint::Plain | Tint::Strain | Tint::Energy(_) => Vec::new(),
         };
     }
 
@@ -136,7 +139,7 @@ impl Skin {
 
     /// The quantity that colours stand for, at each node.
     pub(crate) fn values(&self, moment: &Moment<'_>) -> Vec<f64> {
-        match self.tint {
+        match &self.tint {
             Tint::Plain => Vec::new(),
             Tint::Speed => {
                 let rate = |place: Option<u32>| {
@@ -148,6 +151,10 @@ impl Skin {
                 velocities.map(|v| dot(v, v).sqrt()).collect()
             }
             Tint::Strain => self.strains(self.positions(moment)),
+            Tint::Energy(_) => {
+                let values = self.density.and_then(|place| moment.densities.get(place));
+                values.cloned().unwrap_or_else(|| vec![f64::NAN; self.nodes])
+            }
         }
     }
 
@@ -203,7 +210,11 @@ mod tests {
     use leastaction_language::{MeshPart, Tint};
 
     fn skin(mesh: &Mesh, tint: Tint) -> Skin {
-        Skin::new(&MeshPart { name: "m".into(), mesh: mesh.clone().into(), first: 1, tint }, 1)
+        Skin::new(
+            &MeshPart { name: "m".into(), mesh: mesh.clone().into(), first: 1, tint, density: None },
+            1,
+            0,
+        )
     }
 
     #[test]
@@ -216,7 +227,7 @@ mod tests {
         let strained = |map: fn([f64; 3]) -> [f64; 3]| {
             let mut coordinates = vec![9.0];
             plate.nodes().iter().for_each(|at| coordinates.extend(map(*at)));
-            skin.values(&Moment { places: &coordinates, velocities: &[] })
+            skin.values(&Moment { places: &coordinates, ..Moment::default() })
         };
         let (s, c) = 0.7_f64.sin_cos();
         assert!(s.hypot(c) - 1.0 < 1e-15);
@@ -237,7 +248,7 @@ mod tests {
     fn speeds_are_those_of_the_nodes() {
         let rope = Mesh::rope([0.0; 3], [1.0, 0.0, 0.0], 2).expect("a rope");
         let mut skin = skin(&rope, Tint::Speed);
-        let moment = Moment { places: &[0.0; 10], velocities: &[7.0, 3.0, 4.0, 2.0] };
+        let moment = Moment { places: &[0.0; 10], velocities: &[7.0, 3.0, 4.0, 2.0], densities: &[] };
         assert!(skin.values(&moment).is_empty() && skin.loose.is_empty());
         // The last node is held, and so is the y of the one in the middle.
         let names = ["th'", "m[0].x'", "m[0].z'", "m[1].z'"];

@@ -139,13 +139,30 @@ pub fn shipped(name: &str) -> Result<&'static Card, FieldError> {
     ALL.iter().find(|card| card.name == name).ok_or_else(|| FieldError::NoField { name: name.to_owned() })
 }
 
+/// What a field makes of tetrahedra that are turned inside out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inversion {
+    /// They have no energy, and the run ends.
+    Impossible,
+    /// Forces push them back, from most shapes.
+    Reversed,
+    /// They may have an energy by which they stay so: nothing but their shape tells it.
+    Unnoticed,
+}
+
 impl Card {
-    /// Whether tetrahedra that are turned inside out have an energy by which they may stay so: nothing but their shape tells it.
+    /// What it makes of tetrahedra that are turned inside out.
     #[must_use]
-    pub fn ignores_inversion(&self) -> bool {
-        use tetrahedron::{corotational, linear, st_venant_kirchhoff};
-        let all = [linear::CARD, corotational::CARD, corotational::FIXED, st_venant_kirchhoff::CARD];
-        all.iter().any(|card| card.name == self.name)
+    pub fn inversion(&self) -> Inversion {
+        use tetrahedron::{mooney_rivlin, neo_hookean, stable_neo_hookean};
+        let among = |cards: &[Card]| cards.iter().any(|card| card.name == self.name);
+        if among(&[neo_hookean::CARD, mooney_rivlin::CARD]) {
+            Inversion::Impossible
+        } else if among(&[stable_neo_hookean::CARD, stable_neo_hookean::WITHOUT_LOGARITHM]) {
+            Inversion::Reversed
+        } else {
+            Inversion::Unnoticed
+        }
     }
 
     /// The field with these parameters. One that has `lambda` and `mu` takes `young` and `poisson` as well: Young's modulus and

@@ -19,7 +19,7 @@
 use crate::block::{Block, scale};
 use crate::card::{Card, Keeps, Kind, Needs, Sizing};
 use crate::error::RunError;
-use crate::implicit::{Equation, Past, Solver};
+use crate::implicit::{Equation, Past, Products, Solver};
 use crate::run::checkpoint::Kept;
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
@@ -66,8 +66,8 @@ enum Slopes {
     Whole,
     /// Those of ½ f′(m) and of α S, at places of their own; the rest is an outer product.
     Sparse(Box<SparseSlopes>),
-    /// Nothing: there are too many.
-    Unknown,
+    /// Products: there are too many, and nobody knows where they are.
+    Products,
 }
 
 struct SparseSlopes {
@@ -78,7 +78,6 @@ struct SparseSlopes {
     turns: Vec<(u32, f64)>,
     all: Arc<Pattern>,
     entries: Vec<f64>,
-    outer: [Vec<f64>; 2],
 }
 
 impl SparseSlopes {
@@ -98,7 +97,6 @@ impl SparseSlopes {
             all: Arc::new(all),
             field,
             entries: Vec::new(),
-            outer: [Vec::new(), Vec::new()],
         }
     }
 }
@@ -118,6 +116,9 @@ struct Balance {
     /// What ∇H bends by over the step.
     bent: Vec<f64>,
     slopes: Slopes,
+    /// u and v, where u vᵀ is what α adds by its own change; and a vector of one lane with what f′ makes of it.
+    outer: [Vec<f64>; 2],
+    lane: [Vec<f64>; 2],
     /// J and R of ports.
     structure: Vec<f64>,
     shares: Vec<f64>,
@@ -142,7 +143,7 @@ impl DiscreteGradient {
             _ if ports => Slopes::Whole,
             Structure::Dense(_) => Slopes::Whole,
             Structure::Sparse(field) => Slopes::Sparse(Box::new(SparseSlopes::new(field, partial))),
-            Structure::Free(_) => Slopes::Unknown,
+            Structure::Free(_) => Slopes::Products,
         };
         let mut method = DiscreteGradient {
             solver: Solver::new(d * width),
@@ -153,6 +154,8 @@ impl DiscreteGradient {
                 powered,
                 partial,
                 slopes,
+                outer: Default::default(),
+                lane: Default::default(),
                 conserved: facts.autonomous && !powered,
                 at: memory(),
                 rates: memory(),
@@ -256,7 +259,7 @@ impl Balance {
         let Slopes::Sparse(slopes) = &mut self.slopes else {
             unreachable!("only sparse entries are filled in")
         };
-        let SparseSlopes { field, places, turns, entries, outer: [u, v], .. } = &mut **slopes;
+        let SparseSlopes { field, places, turns, entries, .. } = &mut **slopes;
         self.bent.iter_mut().zip(&self.gradient).for_each(|(bent, middle)| *bent -= middle);
         all.fill(0.0);
         for (i, (row, place)) in field.entries().zip(&*places).enumerate() {
@@ -271,11 +274,18 @@ impl Balance {
             let out = &mut all[*place as usize * width..][..width];
             (0..width).for_each(|lane| out[lane] += h[lane] * sign * self.alpha[lane]);
         }
+        self.find_outer(change, h);
+    }
+
+    /// SΔ ⊗ α′, of what ∇H bends by.
+    fn find_outer(&mut self, change: &[f64], h: &[f64]) {
+        let width = h.len();
         let rows = if self.partial { change.len() / 2 } else { change.len() };
         let mut squares = [0.0; LANES];
         for (i, change) in change[..rows].iter().enumerate() {
             squares[i % width] += change * change;
         }
+        let [u, v] = &mut self.outer;
         u.clear();
         u.extend(self.turned.iter().enumerate().map(|(i, turned)| h[i % width] * turned));
         v.clear();
@@ -418,14 +428,21 @@ impl Equation for Balanced<'_, '_> {
         match &self.balance.slopes {
             Slopes::Whole => Structure::Dense(d),
             Slopes::Sparse(slopes) => Structure::Sparse(slopes.all.clone()),
-            Slopes::Unknown => Structure::Free(d),
+            Slopes::Products => Structure::Free(d),
         }
     }
 
     fn outer(&self) -> Option<[&[f64]; 2]> {
         match &self.balance.slopes {
-            Slopes::Sparse(slopes) => Some([&slopes.outer[0], &slopes.outer[1]]),
-            Slopes::Whole | Slopes::Unknown => None,
+            Slopes::Sparse(_) => Some([&self.balance.outer[0], &self.balance.outer[1]]),
+            Slopes::Whole | Slopes::Products => None,
+        }
+    }
+
+    fn products(&mut self) -> Option<&mut dyn Products> {
+        match self.balance.slopes {
+            Slopes::Products => Some(self),
+            Slopes::Whole | Slopes::Sparse(_) => None,
         }
     }
 
@@ -474,5 +491,52 @@ impl Equation for Balanced<'_, '_> {
         }
         scale(matrix, self.interval.h);
         Ok(())
+    }
+}
+
+impl Products for Balanced<'_, '_> {
+    fn go_to(&mut self, change: &[f64]) -> Result<(), EvalError> {
+        let (width, half) = (self.times.len(), change.len() / 2);
+        self.look(1.0, change)?;
+        self.balance.bent.copy_from_slice(&self.balance.gradient);
+        self.go(change)?;
+        let Balance { at, gradient, bent, lane: [vector, product], .. } = &mut *self.balance;
+        bent.iter_mut().zip(&*gradient).for_each(|(bent, middle)| *bent -= middle);
+        for lane in 0..width {
+            vector.clear();
+            vector.extend(change.iter().skip(lane).step_by(width));
+            product.resize(vector.len(), 0.0);
+            self.motion.jacobian_product(self.interval, 0.5, at, lane, vector, product)?;
+            // ½ H″(m) Δ, where ∇H is (−p′, q′).
+            let (velocities, pushes) = product.split_at(product.len() / 2);
+            let (places, momenta) = bent.split_at_mut(half);
+            let lanes = |block| <[f64]>::iter_mut(block).skip(lane).step_by(width);
+            lanes(places).zip(pushes).for_each(|(bent, push)| *bent += 0.5 * push);
+            lanes(momenta).zip(velocities).for_each(|(bent, velocity)| *bent -= 0.5 * velocity);
+        }
+        self.balance.find_outer(change, self.interval.h);
+        Ok(())
+    }
+
+    fn product(&mut self, lane: usize, d: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
+        let (width, h, half) = (self.times.len(), self.interval.h[lane], d.len() / 2);
+        let Balance { at, alpha, partial, outer: [u, v], .. } = &*self.balance;
+        self.motion.jacobian_product(self.interval, 0.5, at, lane, d, out)?;
+        let in_lane = |block: &'_ [f64], i: usize| block[i * width + lane];
+        let along: f64 = d.iter().enumerate().map(|(i, d)| in_lane(v, i) * d).sum();
+        for (i, out) in out.iter_mut().enumerate() {
+            let turned = match i < half {
+                true if *partial => 0.0,
+                true => d[i + half],
+                false => -d[i - half],
+            };
+            *out = h * (0.5 * *out + alpha[lane] * turned) + in_lane(u, i) * along;
+        }
+        Ok(())
+    }
+
+    fn nearly(&mut self) -> (&mut Dynamics, f64, &[f64], f64) {
+        let (y, a) = (self.block.values(), 0.5 * self.interval.h[0]);
+        (self.motion.dynamics(), self.times[0], &y[..y.len() / 2], a)
     }
 }

@@ -14,7 +14,7 @@
 
 use crate::block::{Block, scale};
 use crate::error::RunError;
-use crate::implicit::{Equation, Past, Solver, coupled, has_newton};
+use crate::implicit::{Equation, Past, Products, Solver, coupled, has_newton};
 use crate::quadrature::{Rule, basis, integrals};
 use crate::run::checkpoint::Kept;
 use crate::step::{Interval, Motion, Step, StepError};
@@ -56,6 +56,8 @@ pub(super) fn stepper(
             image: memory(degree * d),
             structure: dynamics.system().jacobian_structure(),
             jacobian: Vec::new(),
+            place: Vec::new(),
+            lane: Default::default(),
         },
     }))
 }
@@ -158,6 +160,9 @@ struct Path {
     /// The Jacobian of the field: what is known of it, and its entries, made when they are first needed.
     structure: Structure,
     jacobian: Vec<f64>,
+    /// Where products are made where it has no entries; and a vector of one lane with what f′ makes of it.
+    place: Vec<f64>,
+    lane: [Vec<f64>; 2],
 }
 
 impl Path {
@@ -300,6 +305,13 @@ impl Equation for Mean<'_, '_> {
         matches!(self.path.structure, Structure::Sparse(_)) || has_newton(&self.structure())
     }
 
+    fn products(&mut self) -> Option<&mut dyn Products> {
+        match self.path.structure {
+            Structure::Free(_) => Some(self),
+            Structure::Dense(_) | Structure::Sparse(_) => None,
+        }
+    }
+
     /// h ∫φₖ f′(u) Iₗ.
     fn jacobian(&mut self, x: &[f64], entries: &mut [f64]) -> Result<(), EvalError> {
         let (width, d, degree) = (self.interval.h.len(), self.path.dimension, self.path.degree);
@@ -331,5 +343,46 @@ impl Equation for Mean<'_, '_> {
         }
         scale(entries, self.interval.h);
         Ok(())
+    }
+}
+
+impl Products for Mean<'_, '_> {
+    fn go_to(&mut self, x: &[f64]) -> Result<(), EvalError> {
+        self.path.place.clear();
+        self.path.place.extend_from_slice(x);
+        Ok(())
+    }
+
+    /// h ∫φₖ f′(u) Σ Iₗ dₗ.
+    fn product(&mut self, lane: usize, d: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
+        let (width, rows, degree) = (self.interval.h.len(), self.path.dimension, self.path.degree);
+        let h = self.interval.h[lane];
+        out.fill(0.0);
+        let place = std::mem::take(&mut self.path.place);
+        for node in 0..self.path.points[lane] {
+            self.path.go(self.y, &place, node, width);
+            let times = self.times(node);
+            let now = Interval { t: &times[..width], h: self.interval.h };
+            let Path { tables, points, at, lane: [vector, product], .. } = &mut *self.path;
+            let table = &tables[points[lane]];
+            vector.clear();
+            vector.extend((0..rows).map(|i| {
+                (0..degree).map(|l| table.integrals[node * degree + l] * d[l * rows + i]).sum::<f64>()
+            }));
+            product.resize(rows, 0.0);
+            self.motion.jacobian_product(now, 0.0, at, lane, vector, product)?;
+            for (k, out) in out.chunks_exact_mut(rows).enumerate() {
+                let share = h * table.shares[node * degree + k];
+                out.iter_mut().zip(&*product).for_each(|(out, product)| *out += share * product);
+            }
+        }
+        self.path.place = place;
+        Ok(())
+    }
+
+    fn nearly(&mut self) -> (&mut Dynamics, f64, &[f64], f64) {
+        let Interval { t, h } = self.interval;
+        let a = 0.5 * h[0] / self.path.degree as f64;
+        (self.motion.dynamics(), t[0], &self.y[..self.y.len() / 2], a)
     }
 }
