@@ -12,7 +12,8 @@ use std::path::PathBuf;
     after_help = "The relative error of a prediction is |ẑ - z|/(|ẑ| + |z|) over all positions and velocities; of each trajectory the geometric mean over time is taken,\n\
     and of these the mean and the geometric mean. The error of the energy is that of the true energy along predictions, by the same means; the violation is the\n\
     largest of the constraints of positions at any sample. What ran away is lost, with an error of 1. Predictions are made in double precision.\n\
-    `leastaction learn rollout` shows how errors grow.\n\n\
+    `leastaction learn rollout` shows how errors grow. With --eigenvalues, the effective dimension is the sum of λ/(λ + 0.001) over eigenvalues λ of the Hessian of the\n\
+    mean squared deviation of chunks of five samples for training, as parts of the largest: how many parameters the data tell of.\n\n\
     Exit codes: 0 success, 1 a file is damaged or a trajectory failed, 2 wrong usage.\n\n\
     Examples:\n  \
     leastaction learn evaluate three.safetensors --data three.npz\n  \
@@ -31,6 +32,9 @@ pub(crate) struct Evaluate {
     /// Move starts by so much for the true motion beside
     #[arg(long, value_name = "SIZE", default_value_t = 1e-4, allow_hyphen_values = true)]
     perturbed: f64,
+    /// Tell the effective dimension, too: by so many of the largest eigenvalues of the Hessian of the training loss
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    eigenvalues: Option<u64>,
     /// Run in so many threads [default: as many as the machine can run at once]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
@@ -45,11 +49,17 @@ impl Evaluate {
             starts: usize::MAX,
             substeps: Some(self.substeps as usize),
             perturbed: self.perturbed,
+            eigenvalues: self.eigenvalues.map(|count| count as usize),
             threads: threads(self.threads),
         }
         .judge()?;
         let head = ["learned", "mean error", "geometric mean", "energy", "violation", "lost"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
+        rows[0].extend(self.eigenvalues.map(|_| "dimension".to_owned()));
+        // Of the true motion, nothing is learned.
+        let mut dimensions = std::iter::once("–".to_owned())
+            .filter(|_| judged.all.len() > judged.dimensions.len())
+            .chain(judged.dimensions.iter().map(|dimension| format!("{dimension:.1}")));
         for (name, judgement) in &judged.all {
             let summary = judgement.summary;
             rows.push(vec![
@@ -63,6 +73,9 @@ impl Evaluate {
                     .map_or_else(|| "–".to_owned(), |_| format!("{:.1e}", judgement.violation_most)),
                 summary.lost.to_string(),
             ]);
+            if let (Some(_), Some(row)) = (self.eigenvalues, rows.last_mut()) {
+                row.extend(dimensions.next());
+            }
         }
         let dataset = &judged.dataset;
         let mut text = format!(

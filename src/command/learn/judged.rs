@@ -3,12 +3,15 @@
 use super::super::Failure;
 use super::train::failure;
 use leastaction::learn::data::Kind;
-use leastaction::learn::evaluate::{Judge, Judgement, perturbed, rollout};
-use leastaction::learn::{Dataset, Learned, Split};
+use leastaction::learn::evaluate::{Judge, Judgement, curvature, perturbed, rollout};
+use leastaction::learn::{Chunks, Dataset, Learned, Split};
 use std::path::{Path, PathBuf};
 
 /// So many numbers are compared at most: they are in memory a few times over.
 const MOST: usize = 100_000_000;
+
+/// The Hessian is that of the loss of chunks of so many samples.
+const CHUNK: usize = 5;
 
 /// Learned models beside the truth.
 pub(super) struct Judged {
@@ -18,6 +21,8 @@ pub(super) struct Judged {
     pub(super) times: Vec<f64>,
     /// A name, and what predictions came to; first the motion of the model itself from other starts.
     pub(super) all: Vec<(String, Judgement)>,
+    /// The effective dimension of each, if it was asked for; not of the first, of which nothing is learned.
+    pub(super) dimensions: Vec<f64>,
     /// Warnings.
     pub(super) notes: Vec<String>,
 }
@@ -36,9 +41,14 @@ pub(super) struct Asked<'a> {
     pub(super) substeps: Option<usize>,
     /// By how much starts are moved for the motion beside.
     pub(super) perturbed: f64,
+    /// How many eigenvalues of the Hessian are looked for, if they are.
+    pub(super) eigenvalues: Option<usize>,
     /// In so many threads.
     pub(super) threads: usize,
 }
+
+/// Eigenvalues of the Hessian that are this part of the largest one count as half a parameter.
+const HALF: f64 = 1e-3;
 
 impl Asked<'_> {
     /// Reads the files, and predicts.
@@ -99,7 +109,7 @@ impl Asked<'_> {
             _ => motion(0.0)?,
         };
         let mut judge = Judge::new(&dataset.origin, dataset.dt, samples, truth).map_err(Failure::run)?;
-        let (mut all, mut notes) = (Vec::new(), Vec::new());
+        let (mut all, mut notes, mut dimensions) = (Vec::new(), Vec::new(), Vec::new());
         match (measured, motion(if measured { 0.0 } else { self.perturbed })) {
             (true, Ok(moved)) => {
                 all.push(("the model of the text".to_owned(), judge.judge(&moved).map_err(Failure::run)?));
@@ -117,6 +127,30 @@ impl Asked<'_> {
             let starts = predictor.states(&starts, 1);
             let found = rollout(&predictor, &learned.parameters, dataset.dt, &starts, samples, self.threads);
             let judged = judge.judge(&predictor.states_of_system(&found)).map_err(Failure::run)?;
+            if let Some(count) = self.eigenvalues {
+                let chunks = dataset.chunks(Split::Training, CHUNK.min(own), 0);
+                let chunks =
+                    predictor.states(&chunks.map_err(|error| failure(&error.into()))?, CHUNK.min(own));
+                let chunks =
+                    Chunks { states: &chunks, samples: CHUNK.min(own), dimension: predictor.dimension() };
+                if chunks.is_empty() {
+                    let told = format!("`{}` has no trajectories for training", self.data.display());
+                    return Err(Failure::usage(format!("{told}: the Hessian of their loss is asked for")));
+                }
+                let parameters = &learned.parameters;
+                let found = curvature(&predictor, parameters, dataset.dt, chunks, count, self.threads);
+                dimensions.push(found.effective_dimension(HALF));
+                if !found.converged {
+                    notes.push(format!(
+                        "not all of the {count} eigenvalues for {name} are known to a thousandth"
+                    ));
+                }
+                if !found.complete(HALF, parameters.len()) {
+                    notes.push(format!(
+                        "the effective dimension of {name} is larger: the smallest of {count} eigenvalues still counts (ask for more, --eigenvalues)"
+                    ));
+                }
+            }
             if judged.summary.lost > 0 {
                 notes.push(format!(
                     "{} of {} predictions by {name} ran away: their errors count as 1",
@@ -128,6 +162,6 @@ impl Asked<'_> {
         if measured {
             notes.push("energies and constraints are those of the model of the text".to_owned());
         }
-        Ok(Judged { times: judge.times(), dataset, all, notes })
+        Ok(Judged { times: judge.times(), dataset, all, dimensions, notes })
     }
 }

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 #[command(
-    after_help = "Systems: 1-, 2-, 3- and 5-Pendulum, 3-CoupledPendulum, MagnetPendulum, Gyroscope, Rotor; models: chnn, clnn, hnn, delan, neural-ode.\n\
+    after_help = "Systems: 1-, 2-, 3- and 5-Pendulum, 3-CoupledPendulum, MagnetPendulum, Gyroscope, Rotor; models: chnn, clnn, hnn, delan, neural-ode, lnn.\n\
     The folder keeps datasets, what is learned (for `leastaction learn rollout`), and results: the same command goes on where it was broken off, and another one\n\
     with more systems, models or seeds does only what is missing. At the end there are report.md, results.csv, curves.csv and four plots.\n\n\
     Exit codes: 0 success, 1 a trajectory failed or a file is damaged, 2 wrong usage, 130 interrupted.\n\n\
@@ -44,6 +44,9 @@ pub(crate) struct Reproduce {
     /// Train with so many seeds each
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: u64,
+    /// Change weights by: adamw, muon or soap [default: soap, or adamw, as it was published, with --full]
+    #[arg(long, value_name = "NAME")]
+    optimizer: Option<String>,
     /// Make so many steps of the optimizer
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     steps: Option<u64>,
@@ -68,6 +71,9 @@ impl Reproduce {
     pub(crate) fn execute(self) -> Result<String, Failure> {
         let mut budget = if self.full { Budget::full() } else { Budget::quick() };
         budget.seeds = self.seeds;
+        if let Some(name) = &self.optimizer {
+            budget.optimizer = name.parse().map_err(Failure::usage)?;
+        }
         budget.steps = self.steps.unwrap_or(budget.steps);
         budget.hidden = self.hidden.clone().map_or(budget.hidden, |hidden| hidden.0);
         budget.split[0] = self.train.map_or(budget.split[0], |count| count as usize);
@@ -178,6 +184,7 @@ impl Reproduce {
         let numbers: Vec<String> =
             self.hidden.iter().flat_map(|hidden| &hidden.0).map(usize::to_string).collect();
         words.extend(list("hidden", &numbers));
+        words.extend(self.optimizer.iter().map(|name| format!("--optimizer {name}")));
         let options = [("steps", self.steps), ("train", self.train), ("test", self.test)];
         words.extend(options.iter().filter_map(|(name, value)| Some(format!("--{name} {}", (*value)?))));
         words.extend((self.seeds > 1).then(|| format!("--seeds {}", self.seeds)));

@@ -1,12 +1,14 @@
 //! What was learned, judged on trajectories that were not learned from.
 
 mod band;
+mod curvature;
 mod error;
 mod judge;
 mod perturbed;
 mod rollout;
 
 pub use band::Band;
+pub use curvature::{Curvature, curvature};
 pub use error::{ErrorSummary, SMALLEST, mean_over_time, relative_errors, summarize};
 pub use judge::{Judge, JudgeError, Judgement};
 pub use perturbed::perturbed;

@@ -59,7 +59,8 @@ pub fn curves_csv(outcomes: &[Outcome]) -> String {
 /// All of it as Markdown: by which command, what was spent, and a table for each number.
 #[must_use]
 pub fn markdown(outcomes: &[Outcome], budget: &Budget, command: &str, threads: usize) -> String {
-    let Budget { split: [training, validation, test], hidden, steps, batch, seeds, substeps } = budget;
+    let Budget { split: [training, validation, test], hidden, optimizer, steps, batch, seeds, substeps } =
+        budget;
     let hidden = hidden.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
     let seconds: f64 = outcomes.iter().map(|outcome| outcome.seconds).sum();
     let plural = if *seeds == 1 { "seed 0".to_owned() } else { format!("seeds 0 to {}", seeds - 1) };
@@ -67,8 +68,8 @@ pub fn markdown(outcomes: &[Outcome], budget: &Budget, command: &str, threads: u
         "# Constrained networks, compared\n\n\
          The comparison of M. Finzi, K. A. Wang and A. G. Wilson, *Simplifying Hamiltonian and Lagrangian Neural Networks via Explicit Constraints* \
          (NeurIPS 2020, arXiv:2010.13581), by\n\n```sh\n{command}\n```\n\n\
-         Each network learned from {training} trajectories of 100 samples ({validation} for validation), with {hidden} units between its layers, by {steps} steps of AdamW with batches of \
-         {batch} chunks, {plural}; training took {seconds:.0} s in all, in {threads} threads. The publication spent 8000 steps, with 256, 256, 256 units. Rollouts are of {test} other trajectories, \
+         Each network learned from {training} trajectories of 100 samples ({validation} for validation), with {hidden} units between its layers, by {steps} steps of `{optimizer}` with batches of \
+         {batch} chunks, {plural}; training took {seconds:.0} s in all, in {threads} threads. The publication spent 8000 steps of AdamW, with 256, 256, 256 units. Rollouts are of {test} other trajectories, \
          {substeps} steps of Kutta's 3/8 rule from sample to sample.\n"
     );
     let mut section = |title: &str, about: &str, cell: &dyn Fn(&Outcome) -> String| {
