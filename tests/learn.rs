@@ -61,6 +61,9 @@ fn what_was_learned_is_rolled_out() {
     // However many threads.
     let again = prints(&folder, &format!("{words} --threads 1"));
     assert_eq!(again, told);
+    let told = prints(&folder, "learn evaluate one.safetensors --data one.npz --eigenvalues 3");
+    assert!(told.contains("  lost  dimension\n") && told.contains("  0     –\n"), "{told}");
+    assert!(told.contains("the effective dimension of one.safetensors is larger"), "{told}");
     let told = prints(&folder, "learn evaluate one.safetensors --data one.npz");
     assert!(told.contains("geometric mean") && told.contains("violation"), "{told}");
 
@@ -164,7 +167,21 @@ fn comparisons_are_written_and_gone_on_with() {
     let kept =
         fs::metadata(folder.join("all/learned/1-Pendulum-chnn-0.safetensors")).unwrap().modified().unwrap();
     assert_eq!(made, kept);
+    // How errors depend on the number of trajectories.
+    let several = words.replace("--train 12", "--train 20,10").replace("--out all", "--out several");
+    let told = prints(&folder, &several);
+    assert!(told.contains("| trajectories | truth | CHNN |") && told.contains(&several), "{told}");
+    let (ten, twenty) = (told.find("\n| 10 | "), told.find("\n| 20 | "));
+    assert!(ten.is_some() && ten < twenty, "{told}");
+    assert!(
+        fs::read_to_string(folder.join("several/efficiency.svg"))
+            .unwrap()
+            .contains("Relative errors against")
+    );
+    assert!(folder.join("several/trajectories-20/results/1-Pendulum-chnn-0.npz").is_file());
+
     for (words, reason) in [
+        (several.replace("20,10", "20,20"), "20 trajectories are asked for twice"),
         (words.replace("--steps 4", "--steps 5"), "another comparison"),
         (words.replace("1-Pendulum", "4-Pendulum"), "there are 1-Pendulum, 2-Pendulum"),
         (words.replace("chnn", "chnn,chnn"), "asked for twice"),

@@ -7,7 +7,7 @@ mod report;
 
 pub use cell::{Outcome, ReproduceError};
 pub use paper::{Published, published};
-pub use report::{curves_csv, markdown, results_csv};
+pub use report::{curves_csv, efficiency_markdown, markdown, results_csv};
 
 use crate::architecture::Card;
 use crate::data::{Dataset, DatasetPlan, Origin, Starts};

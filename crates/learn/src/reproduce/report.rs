@@ -115,6 +115,40 @@ pub fn markdown(outcomes: &[Outcome], budget: &Budget, command: &str, threads: u
     text
 }
 
+/// How errors depend on the number of trajectories that are learned from, as Markdown: for each number all outcomes.
+#[must_use]
+pub fn efficiency_markdown(all: &[(u64, Vec<Outcome>)], budget: &Budget, command: &str) -> String {
+    let Budget { split: [_, validation, test], hidden, optimizer, steps, batch, .. } = budget;
+    let hidden = hidden.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+    let mut text = format!(
+        "# Errors against trajectories to learn from\n\nBy\n\n```sh\n{command}\n```\n\n\
+         {steps} steps of `{optimizer}` with batches of {batch} chunks, or as many as there are; {hidden} units between layers; {validation} trajectories for validation. The geometric mean \
+         over time and {test} other trajectories of |ẑ − z|/(|ẑ| + |z|). *truth* is the true motion from starts that are moved by {PERTURBED:?}.\n"
+    );
+    let first = all.first().map_or(&[][..], |(_, outcomes)| outcomes);
+    let mut cases: Vec<&str> = first.iter().map(|outcome| outcome.case.as_str()).collect();
+    cases.dedup();
+    for case in cases {
+        let own = |outcomes: &'_ [Outcome]| -> Vec<String> {
+            outcomes.iter().filter(|o| o.case == case).map(|o| short(o.geometric_mean)).collect()
+        };
+        let heads = first.iter().filter(|o| o.case == case).map(|o| match o.seed {
+            0 => o.title.clone(),
+            seed => format!("{}, seed {seed}", o.title),
+        });
+        let heads: Vec<String> = heads.collect();
+        text += &format!(
+            "\n## {case}\n\n| trajectories | {} |\n|---|{}\n",
+            heads.join(" | "),
+            "---|".repeat(heads.len())
+        );
+        for (count, outcomes) in all {
+            text += &format!("| {count} | {} |\n", own(outcomes).join(" | "));
+        }
+    }
+    text
+}
+
 fn short(value: f64) -> String {
     if value.is_finite() { format!("{value:.1e}") } else { "–".to_owned() }
 }
