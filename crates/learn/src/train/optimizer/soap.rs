@@ -4,13 +4,19 @@
 
 use super::Matrix;
 use super::adamw::AdamW;
-use leastaction_linear::{Onto, Rows, eigen, multiply};
+use leastaction_linear::{Onto, Rows, multiply};
 
 /// How much of the means is kept from step to step.
 const KEPT: f64 = 0.95;
 
 /// Axes are brought up to date every so many steps.
 const EVERY: u64 = 10;
+
+/// They begin by so many iterations.
+const BEGINNING: usize = 5;
+
+/// Directions that gradients do not have count as much as this part of the mean over all.
+const LEAST: f64 = 1e-6;
 
 /// The axes of a matrix of weights: of its rows, and of its columns.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,8 +63,10 @@ pub(super) fn change(
     rows.add(own, own.transposed());
     columns.add(own.transposed(), own);
     if adamw.steps == 1 {
-        rows.begin();
-        columns.begin();
+        for _ in 0..BEGINNING {
+            rows.renew();
+            columns.renew();
+        }
     } else if adamw.steps.is_multiple_of(EVERY) {
         let means = &mut adamw.means[matrix.range.clone()];
         let back = turn(means, matrix, [&rows.axes, &columns.axes], true);
@@ -101,35 +109,23 @@ impl Side {
         self.mean.iter_mut().zip(product).for_each(|(mean, x)| *mean = KEPT * *mean + (1.0 - KEPT) * x);
     }
 
-    /// The eigenvectors of the mean, the largest first.
-    fn begin(&mut self) {
-        if let Some((_, vectors)) = eigen::symmetric(&self.mean, self.n) {
-            let largest_first = vectors.chunks_exact(self.n).rev();
-            self.axes
-                .chunks_exact_mut(self.n)
-                .zip(largest_first)
-                .for_each(|(axis, v)| axis.copy_from_slice(v));
-        }
-    }
-
-    /// The same, from what they were, by one iteration: they change slowly.
+    /// Brings axes nearer to eigenvectors of the mean, by an iteration from what they were: they change slowly.
     fn renew(&mut self) {
         let n = self.n;
-        let mut moved = vec![0.0; n * n];
+        // Where no gradient was seen, axes stay: rounding would choose others on another machine.
+        let least = LEAST * (0..n).map(|i| self.mean[i * n + i]).sum::<f64>() / n as f64;
+        let mut moved: Vec<f64> = self.axes.iter().map(|x| least * x).collect();
         let axes = Rows::new(&self.axes, n, n);
-        multiply(&mut moved, Onto::Replaced, axes, Rows::new(&self.mean, n, n));
+        multiply(&mut moved, Onto::Added, axes, Rows::new(&self.mean, n, n));
         for k in 0..n {
             let (done, rest) = moved.split_at_mut(k * n);
             let axis = &mut rest[..n];
-            // An axis along which nothing was seen stays, as far as the others let it.
-            if !normalize(axis) {
-                axis.copy_from_slice(&self.axes[k * n..(k + 1) * n]);
-            }
             for _ in 0..2 {
                 for other in done.chunks_exact(n) {
                     let along = dot(axis, other);
                     axis.iter_mut().zip(other).for_each(|(x, y)| *x -= along * y);
                 }
+                // Nothing was seen at all.
                 if !normalize(axis) {
                     return;
                 }
@@ -170,6 +166,10 @@ mod tests {
         let vectors: Vec<Vec<f64>> = (0..3).map(|_| (0..n).map(|_| random.normal()).collect()).collect();
         let weights = [1.0, 1e-2, 1e-4];
         let entry = |i: usize, j: usize| vectors.iter().zip(weights).map(|(v, w)| w * v[i] * v[j]).sum();
+        let first = side.axes.clone();
+        side.mean.fill(0.0);
+        side.renew();
+        assert_eq!(side.axes, first, "where nothing was seen, axes stay");
         side.mean = (0..n * n).map(|place| entry(place / n, place % n)).collect();
         (0..30).for_each(|_| side.renew());
         let axis = |k: usize| &side.axes[k * n..(k + 1) * n];
