@@ -64,12 +64,12 @@ pictures:
 	$(CARGO) run --release --quiet --example closed_loops
 	$(CARGO) run --release --quiet --example work_precision -- book/src/work-precision.svg
 
-# The comparison of networks that the page on learning shows, and bench/LEARNING.md tells: some minutes.
+# The comparison of networks that the page on learning shows, and bench/LEARNING-QUICK.md tells: some minutes. What took longer is in bench/LEARNING.md.
 learning: program = $${CARGO_TARGET_DIR:-target}/release/leastaction
 learning:
 	$(CARGO) build --release --quiet
 	$(program) learn reproduce --quick --out target/learning
-	cp target/learning/report.md bench/LEARNING.md
+	cp target/learning/report.md bench/LEARNING-QUICK.md
 	cp target/learning/errors.svg book/src/learning-errors.svg
 
 # Ours beside other programs, in turn, on the same problems within the same errors: writes bench/RESULTS.md, and how ensembles scale. Some minutes, on a

@@ -64,6 +64,9 @@ fn what_was_learned_is_rolled_out() {
     // However many threads.
     let again = prints(&folder, &format!("{words} --threads 1"));
     assert_eq!(again, printed);
+    let printed = prints(&folder, "learn evaluate one.safetensors --data one.npz --eigenvalues 3");
+    assert!(printed.contains("  lost  dimension\n") && printed.contains("  0     –\n"), "{printed}");
+    assert!(printed.contains("the effective dimension of one.safetensors is larger"), "{printed}");
     let printed = prints(&folder, "learn evaluate one.safetensors --data one.npz");
     assert!(printed.contains("geometric mean") && printed.contains("violation"), "{printed}");
 
@@ -170,7 +173,21 @@ fn comparisons_are_written_and_gone_on_with() {
     let kept =
         fs::metadata(folder.join("all/learned/1-Pendulum-chnn-0.safetensors")).unwrap().modified().unwrap();
     assert_eq!(written, kept);
+    // How errors depend on the number of trajectories.
+    let several = words.replace("--train 12", "--train 20,10").replace("--out all", "--out several");
+    let printed = prints(&folder, &several);
+    assert!(printed.contains("| trajectories | truth | CHNN |") && printed.contains(&several), "{printed}");
+    let (ten, twenty) = (printed.find("\n| 10 | "), printed.find("\n| 20 | "));
+    assert!(ten.is_some() && ten < twenty, "{printed}");
+    assert!(
+        fs::read_to_string(folder.join("several/efficiency.svg"))
+            .unwrap()
+            .contains("Relative errors against")
+    );
+    assert!(folder.join("several/trajectories-20/results/1-Pendulum-chnn-0.npz").is_file());
+
     for (words, reason) in [
+        (several.replace("20,10", "20,20"), "20 trajectories are asked for twice"),
         (words.replace("--steps 4", "--steps 5"), "another comparison"),
         (words.replace("1-Pendulum", "4-Pendulum"), "there are 1-Pendulum, 2-Pendulum"),
         (words.replace("chnn", "chnn,chnn"), "asked for twice"),

@@ -438,6 +438,7 @@ pub(crate) fn compare_learned(
         starts: starts.unwrap_or(usize::MAX),
         substeps,
         perturbed,
+        eigenvalues: None,
         threads: threads(threads_asked),
     };
     let data = dataset.get().data.clone();

@@ -50,7 +50,7 @@ pub(crate) fn check_gradient(recipe: &Recipe, dataset: &Dataset, what: &str) {
     let size = gradient.iter().fold(0.0_f64, |size, g| size.max(g.abs()));
     assert!(size > 0.0, "{what}");
     let mut worst = (0.0, 0);
-    let h = 2e-3;
+    let h = 1e-3;
     for place in 0..parameters.len() {
         let mut at = |k: f64| {
             let mut moved = parameters.clone();

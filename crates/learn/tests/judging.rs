@@ -1,8 +1,8 @@
 //! Predictions are judged by the true system: by closed forms of its energy and its constraints.
 
 use leastaction_learn::data::{Origin, Starts};
-use leastaction_learn::evaluate::{Judge, SMALLEST, perturbed};
-use leastaction_learn::{Dataset, DatasetPlan, Split};
+use leastaction_learn::evaluate::{Judge, SMALLEST, curvature, perturbed};
+use leastaction_learn::{Chunks, Dataset, DatasetPlan, Loss, Objective, Recipe, Split};
 use leastaction_simulate::{Overrides, Source};
 use std::ops::ControlFlow;
 
@@ -62,4 +62,44 @@ fn the_truth_goes_on_beyond_the_data() {
     short.keep_tests(1);
     assert_eq!((short.split, short.part(Split::Test).len()), ([1, 0, 1], 10 * 8));
     assert_eq!(perturbed(&short, 30, 0.0, 5, 1).unwrap(), again[..30 * 8]);
+}
+
+#[test]
+fn the_curvature_of_a_loss_is_that_of_its_differences() {
+    let dataset = super::gradients::dataset("n-pendulum", Some(1), 12, 5);
+    let recipe = Recipe { hidden: vec![3], ..Recipe::named("chnn").unwrap() };
+    let predictor = recipe.predictor(&dataset.origin).unwrap();
+    let parameters = predictor.layout().drawn(leastaction_network::Initial::Orthogonal, 7);
+    let chunks = dataset.chunks(Split::Training, 5, 0).unwrap();
+    let chunks = Chunks { states: &chunks, samples: 5, dimension: 4 };
+    let n = parameters.len();
+    // All of them, by second differences of the loss.
+    let mut objective = Objective::<f64>::new(&predictor, Loss::Squared, dataset.dt, 1);
+    let h = 1e-3;
+    let mut at = |i: usize, a: f64, j: usize, b: f64| {
+        let mut moved = parameters.clone();
+        moved[i] += a * h;
+        moved[j] += b * h;
+        objective.loss(&moved, chunks)
+    };
+    let mut matrix = vec![0.0; n * n];
+    for i in 0..n {
+        for j in 0..n {
+            let sum = at(i, 1.0, j, 1.0) - at(i, 1.0, j, -1.0) - at(i, -1.0, j, 1.0) + at(i, -1.0, j, -1.0);
+            matrix[i * n + j] = sum / (4.0 * h * h);
+        }
+    }
+    let (mut expected, _) = leastaction_linear::eigen::symmetric(&matrix, n).unwrap();
+    expected.reverse();
+    let found = curvature(&predictor, &parameters, dataset.dt, chunks, 4, 2);
+    assert!(found.converged, "{found:?}");
+    for (found, expected) in found.values.iter().zip(&expected) {
+        assert!((found - expected).abs() < 1e-4 * expected.abs().max(1e-3), "{found} {expected}");
+    }
+    // By the formula, of eigenvalues that are told.
+    let told = leastaction_learn::evaluate::Curvature { values: vec![4.0, 2.0, 4e-3, -1.0], converged: true };
+    let by_hand = 1.0 / 1.001 + 0.5 / 0.501 + 0.5;
+    assert!((told.effective_dimension(1e-3) - by_hand).abs() < 1e-12);
+    let cut = leastaction_learn::evaluate::Curvature { values: vec![4.0, 2.0], converged: true };
+    assert!(told.complete(1e-3, 100) && !cut.complete(1e-3, 100) && cut.complete(1e-3, 2));
 }

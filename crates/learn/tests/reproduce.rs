@@ -4,12 +4,21 @@ use leastaction_learn::architecture::ALL;
 use leastaction_learn::reproduce::{
     Budget, CASES, ReproduceError, Reproduction, curves_csv, markdown, results_csv,
 };
+use leastaction_learn::train::OptimizerKind;
 use std::ops::ControlFlow;
 
 #[test]
 fn comparisons_go_on_where_they_were_broken_off() {
     let root = std::env::temp_dir().join(format!("leastaction-reproduce-{}", std::process::id()));
-    let budget = Budget { split: [12, 4, 3], hidden: vec![6], steps: 5, batch: 10, seeds: 1, substeps: 1 };
+    let budget = Budget {
+        split: [12, 4, 3],
+        hidden: vec![6],
+        optimizer: OptimizerKind::Soap,
+        steps: 5,
+        batch: 10,
+        seeds: 1,
+        substeps: 1,
+    };
     let comparison = |name: &str| Reproduction {
         folder: root.join(name),
         budget: budget.clone(),

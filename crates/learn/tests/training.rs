@@ -2,7 +2,7 @@
 
 use leastaction_learn::data::Starts;
 use leastaction_learn::evaluate::{perturbed, rollout, summarize};
-use leastaction_learn::train::{Ending, TrainError, Trainer, TrainingPlan};
+use leastaction_learn::train::{Ending, OptimizerKind, TrainError, Trainer, TrainingPlan};
 use leastaction_learn::{DataError, Dataset, DatasetPlan, Recipe, Split};
 use leastaction_simulate::{Overrides, Source};
 use std::ops::ControlFlow;
@@ -65,14 +65,19 @@ fn datasets_are_the_motion_of_the_model_and_read_back() {
 
 #[test]
 fn training_learns_and_has_the_same_bits_however_it_is_broken_off() {
+    OptimizerKind::ALL.into_iter().for_each(breaks_off_and_goes_on);
+}
+
+fn breaks_off_and_goes_on(optimizer: OptimizerKind) {
     let dataset = pendulum(1, [40, 10, 10]);
     let (recipe, plan) = small(120);
+    let plan = TrainingPlan { optimizer, ..plan };
     let mut whole = Trainer::new(&recipe, &dataset, &plan, 1).unwrap();
     assert_eq!(whole.run(|_| Ok(ControlFlow::Continue(()))).unwrap(), Ending::Complete);
     let (first, last) = (&whole.rows()[0], &whole.rows()[whole.rows().len() - 1]);
     assert!(last.validated < 0.2 * first.validated, "{first:?} {last:?}");
 
-    let folder = folder("train");
+    let folder = folder(optimizer.name());
     let path = folder.join("checkpoint.npz");
     for (stop, threads) in [(1, 2), (63, 1), (64, 3)] {
         let mut part = Trainer::new(&recipe, &dataset, &plan, threads).unwrap();
@@ -95,6 +100,9 @@ fn training_learns_and_has_the_same_bits_however_it_is_broken_off() {
     }
 
     // Another seed, other data, damage.
+    let wrong = TrainingPlan { optimizer: OptimizerKind::ALL[(optimizer as usize + 1) % 3], ..plan.clone() };
+    let wrong = Trainer::new(&recipe, &dataset, &wrong, 1).unwrap().resume(&path).unwrap_err();
+    assert!(wrong.to_string().contains(&format!("it has `optimizer {optimizer}`")), "{wrong}");
     let other = TrainingPlan { seed: 4, ..plan.clone() };
     let wrong = Trainer::new(&recipe, &dataset, &other, 1).unwrap().resume(&path).unwrap_err();
     assert!(wrong.to_string().contains("it has `seed 3`, and `seed 4` is asked for"), "{wrong}");
@@ -110,6 +118,27 @@ fn training_learns_and_has_the_same_bits_however_it_is_broken_off() {
     std::fs::write(&path, &bytes[..middle]).unwrap();
     assert!(Trainer::new(&recipe, &dataset, &plan, 1).unwrap().resume(&path).is_err());
     std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn numbers_learn_at_a_rate_of_their_own_and_do_not_decay() {
+    let dataset = pendulum(2, [20, 0, 0]);
+    let (recipe, plan) = small(20);
+    let learned = |numbers: f64, decay: f64| {
+        let plan = TrainingPlan { numbers, decay, ..plan.clone() };
+        let mut trainer = Trainer::new(&recipe, &dataset, &plan, 1).unwrap();
+        let first = trainer.layout().first_number();
+        trainer.run(|_| Ok(ControlFlow::Continue(()))).unwrap();
+        trainer.parameters()[first..].to_vec()
+    };
+    assert_eq!(learned(0.0, 1e-4), [0.0; 2]);
+    let way = |numbers: &[f64]| numbers.iter().map(|x| x.abs()).sum::<f64>();
+    let (slow, fast) = (learned(1.0, 1e-4), learned(10.0, 1e-4));
+    assert!(way(&fast) > 3.0 * way(&slow), "{fast:?} {slow:?}");
+    // Of a decay that leaves no weight as it is, numbers see nothing but other predictions.
+    assert!(way(&learned(10.0, 10.0)) > 0.3 * way(&fast));
+    let wrong = Trainer::new(&recipe, &dataset, &TrainingPlan { numbers: -1.0, ..plan }, 1).err().unwrap();
+    assert!(wrong.to_string().contains("rate of numbers"), "{wrong}");
 }
 
 #[test]

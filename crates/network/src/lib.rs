@@ -10,12 +10,14 @@
 //! | [`Pass::push`] | J(x) ẋ | [`Pass::reverse_push`]: the same, by x, ẋ and all weights |
 //!
 //! What a pull or a push leaves behind for its reverse is a [`Sweep`], of which a pass may have any number; [`Room`] is working memory that passes share.
+//! [`Pass::curve`] is a product with the second derivatives by x, for which [`Bends`] is working memory, and [`Pass::reverse_curve`] its reverse.
 //!
 //! Numbers of a batch stand side by side, feature by feature, as states in lanes do elsewhere: feature f of sample b is at `f*batch + b`.
 //!
 //! *Invariant:* pure, without `unsafe` or threads: who has two gives each a share of the batch. A pass allocates once. Samples do not depend on their neighbours but for the rounding of products.
 
 mod activation;
+mod curve;
 mod each;
 mod energy;
 mod initial;
@@ -25,6 +27,7 @@ mod real;
 mod weights;
 
 pub use activation::{Activation, NoActivation};
+pub use curve::{Bends, CurveAdjoints, Curved};
 pub use energy::{EnergyShapeError, Feature, FeatureKind, NetworkEnergy};
 pub use initial::Initial;
 pub use network::{Network, NetworkError};

@@ -11,27 +11,27 @@ pub struct Pass<T> {
     batch: usize,
     inputs: Vec<T>,
     outputs: Vec<T>,
-    layers: Vec<Layer>,
+    pub(crate) layers: Vec<Layer>,
     /// The units after each layer but the last.
-    hidden: Vec<Hidden<T>>,
+    pub(crate) hidden: Vec<Hidden<T>>,
 }
 
 /// The units between two layers, after their activation σ.
 #[derive(Clone, Debug)]
-struct Hidden<T> {
-    values: Vec<T>,
+pub(crate) struct Hidden<T> {
+    pub(crate) values: Vec<T>,
     /// σ′ and σ″.
-    slopes: Vec<T>,
-    seconds: Vec<T>,
+    pub(crate) slopes: Vec<T>,
+    pub(crate) seconds: Vec<T>,
 }
 
 /// Something that went through a network along its derivatives: weights of outputs, pulled back to the inputs, or a direction of inputs, pushed forward to the outputs.
 #[derive(Clone, Debug)]
 pub struct Sweep<T> {
     /// The weights, or the direction.
-    seed: Vec<T>,
+    pub(crate) seed: Vec<T>,
     /// For each layer of units, what came to their activation, and what left it, times σ′.
-    hidden: Vec<[Vec<T>; 2]>,
+    pub(crate) hidden: Vec<[Vec<T>; 2]>,
 }
 
 /// Working memory for passes of one network, which is free between any two calls.
@@ -52,13 +52,13 @@ impl<T: Real> Sweep<T> {
         Sweep { seed: Vec::with_capacity(batch * network.inputs().max(network.outputs())), hidden }
     }
 
-    fn begin(&mut self, seed: &[T]) {
+    pub(crate) fn begin(&mut self, seed: &[T]) {
         self.seed.clear();
         self.seed.extend_from_slice(seed);
     }
 
     /// What left the units before a layer, or the seed, if the layer is the first one.
-    fn before(&self, layer: usize) -> &[T] {
+    pub(crate) fn before(&self, layer: usize) -> &[T] {
         layer.checked_sub(1).map_or(&self.seed, |before| &self.hidden[before][1])
     }
 
@@ -104,7 +104,7 @@ impl<T: Real> Pass<T> {
     }
 
     /// What stands before a layer.
-    fn before(&self, layer: usize) -> &[T] {
+    pub(crate) fn before(&self, layer: usize) -> &[T] {
         layer.checked_sub(1).map_or(&self.inputs, |before| &self.hidden[before].values)
     }
 
@@ -142,7 +142,7 @@ impl<T: Real> Pass<T> {
     }
 
     /// The same, as far as the first units.
-    fn pull_to_units(&self, network: &Network<T>, weights: &[T], sweep: &mut Sweep<T>) {
+    pub(crate) fn pull_to_units(&self, network: &Network<T>, weights: &[T], sweep: &mut Sweep<T>) {
         sweep.begin(weights);
         for (number, layer) in self.layers.iter().enumerate().skip(1).rev() {
             let (before, rest) = sweep.hidden.split_at_mut(number);
@@ -156,20 +156,29 @@ impl<T: Real> Pass<T> {
 
     /// J ẋ: how outputs change along directions of the inputs, sample by sample.
     pub fn push(&self, network: &Network<T>, direction: &[T], sweep: &mut Sweep<T>, rates: &mut [T]) {
+        self.push_to_units(network, direction, sweep);
+        let last = self.layers.len() - 1;
+        let layer = &self.layers[last];
+        let from = Rows::new(sweep.before(last), layer.columns, self.batch);
+        multiply(rates, Onto::Replaced, layer.weights(network), from);
+    }
+
+    /// The same, as far as the last units.
+    pub(crate) fn push_to_units(&self, network: &Network<T>, direction: &[T], sweep: &mut Sweep<T>) {
         sweep.begin(direction);
         for (number, hidden) in self.hidden.iter().enumerate() {
             let layer = &self.layers[number];
             let (before, rest) = sweep.hidden.split_at_mut(number);
             let from = before.last().map_or(&sweep.seed, |[_, left]| left);
             let [came, left] = &mut rest[0];
-            let from = Rows::new(from, layer.columns, self.batch);
-            multiply(came, Onto::Replaced, layer.weights(network), from);
+            multiply(
+                came,
+                Onto::Replaced,
+                layer.weights(network),
+                Rows::new(from, layer.columns, self.batch),
+            );
             each(left, [came, &hidden.slopes], |_, [came, slope]| came * slope);
         }
-        let last = self.layers.len() - 1;
-        let layer = &self.layers[last];
-        let from = Rows::new(sweep.before(last), layer.columns, self.batch);
-        multiply(rates, Onto::Replaced, layer.weights(network), from);
     }
 
     /// The reverse of [`values`](Pass::values): adds to `parameters` the derivatives of Σ ȳ·y by the parameters of the network, and puts those by the inputs into `inputs`.
@@ -260,13 +269,13 @@ impl<T: Real> Pass<T> {
 }
 
 impl Layer {
-    fn weights<'n, T: Real>(&self, network: &'n Network<T>) -> Rows<'n, T> {
+    pub(crate) fn weights<'n, T: Real>(&self, network: &'n Network<T>) -> Rows<'n, T> {
         Rows::new(&network.parameters[self.weights.clone()], self.rows, self.columns)
     }
 }
 
 /// W x + b.
-fn affine<T: Real>(network: &Network<T>, layer: &Layer, batch: usize, from: &[T], to: &mut [T]) {
+pub(crate) fn affine<T: Real>(network: &Network<T>, layer: &Layer, batch: usize, from: &[T], to: &mut [T]) {
     for (row, &bias) in to.chunks_exact_mut(batch).zip(&network.parameters[layer.biases.clone()]) {
         row.fill(bias);
     }
@@ -274,12 +283,12 @@ fn affine<T: Real>(network: &Network<T>, layer: &Layer, batch: usize, from: &[T]
 }
 
 /// Adds the products of each row with each, summed over the batch.
-fn add_outer<T: Real>(sums: &mut [T], layer: &Layer, batch: usize, left: &[T], right: &[T]) {
+pub(crate) fn add_outer<T: Real>(sums: &mut [T], layer: &Layer, batch: usize, left: &[T], right: &[T]) {
     let right = Rows::new(right, layer.columns, batch).transposed();
     multiply(sums, Onto::Added, Rows::new(left, layer.rows, batch), right);
 }
 
-fn add_rows<T: Real>(sums: &mut [T], batch: usize, rows: &[T]) {
+pub(crate) fn add_rows<T: Real>(sums: &mut [T], batch: usize, rows: &[T]) {
     for (sum, row) in sums.iter_mut().zip(rows.chunks_exact(batch)) {
         *sum += row.iter().fold(T::default(), |sum, &x| sum + x);
     }

@@ -1,7 +1,9 @@
 //! Networks against differences, plain loops, and closed forms.
 
 use leastaction_expr::Random;
-use leastaction_network::{Activation, Initial, Network, NetworkError, Pass, Real, Room, Sweep};
+use leastaction_network::{
+    Activation, Bends, CurveAdjoints, Curved, Initial, Network, NetworkError, Pass, Real, Room, Sweep,
+};
 
 const SHAPES: [&[usize]; 5] = [&[3, 8, 1], &[2, 5, 7, 3], &[4, 6, 6, 6, 1], &[3, 2], &[1, 1, 1]];
 
@@ -235,4 +237,52 @@ fn networks_that_cannot_be_are_refused() {
     assert_eq!(wrong, NetworkError::WrongLength { expected: 2, given: 1 });
     let wrong = network.with_parameters(&[1.0, f32::NAN]).unwrap_err();
     assert_eq!(wrong.to_string(), "parameter 1 is NaN: parameters must be finite");
+}
+
+#[test]
+fn curves_are_second_derivatives_and_their_reverse_is_theirs() {
+    everywhere(|network, batch, random, what| {
+        let mut pass = Pass::new(network, batch);
+        let [x, direction, adjoint] = [(); 3].map(|()| numbers::<f64>(random, network.inputs() * batch));
+        let weights: Vec<f64> = numbers(random, network.outputs() * batch);
+        let mut bends = Bends::new(network, batch);
+        let curve = |network: &Network<f64>, x: &[f64], weights: &[f64], direction: &[f64]| {
+            let (mut pass, mut bends) = (Pass::new(network, batch), Bends::new(network, batch));
+            let mut curve = vec![f64::NAN; x.len()];
+            pass.units(network, x);
+            pass.curve(network, Curved { weights, direction }, &mut bends, &mut curve);
+            curve
+        };
+        // Along a line, pulls change by the curve.
+        let found = curve(network, &x, &weights, &direction);
+        let expected = differences(&[0.0], |at| {
+            let moved: Vec<f64> = x.iter().zip(&direction).map(|(x, d)| x + at[0] * d).collect();
+            let mut gradient = vec![0.0; x.len()];
+            pass.units(network, &moved);
+            pass.pull(network, &weights, &mut Sweep::new(network, batch), &mut gradient);
+            dot(&gradient, &adjoint)
+        });
+        assert_close(&[dot(&found, &adjoint)], &expected, 1e-8, what);
+
+        let mut parameters = vec![1.0; network.parameters().len()];
+        let [mut inputs, mut by_direction] = [(); 2].map(|()| vec![f64::NAN; x.len()]);
+        let mut by_weights = vec![f64::NAN; weights.len()];
+        let to =
+            CurveAdjoints { inputs: &mut inputs, direction: &mut by_direction, weights: &mut by_weights };
+        pass.units(network, &x);
+        let of = Curved { weights: &weights, direction: &direction };
+        pass.reverse_curve(network, (of, &adjoint), &mut bends, to, &mut parameters);
+        parameters.iter_mut().for_each(|derivative| *derivative -= 1.0);
+        let expected = differences(network.parameters(), |parameters| {
+            let network = network.clone().with_parameters(parameters).unwrap();
+            dot(&adjoint, &curve(&network, &x, &weights, &direction))
+        });
+        assert_close(&parameters, &expected, 1e-8, what);
+        let expected = differences(&x, |x| dot(&adjoint, &curve(network, x, &weights, &direction)));
+        assert_close(&inputs, &expected, 1e-8, what);
+        let expected = differences(&direction, |d| dot(&adjoint, &curve(network, &x, &weights, d)));
+        assert_close(&by_direction, &expected, 1e-8, what);
+        let expected = differences(&weights, |w| dot(&adjoint, &curve(network, &x, w, &direction)));
+        assert_close(&by_weights, &expected, 1e-8, what);
+    });
 }

@@ -6,22 +6,25 @@ use super::{Places, curve, list, threads};
 use clap::Args;
 use leastaction::learn::evaluate::Band;
 use leastaction::learn::reproduce::{
-    Budget, CASES, Case, Outcome, ReproduceError, Reproduction, curves_csv, markdown, published, results_csv,
+    Budget, CASES, Case, Outcome, ReproduceError, Reproduction, curves_csv, efficiency_markdown, markdown,
+    published, results_csv,
 };
 use leastaction::learn::train::TrainError;
 use leastaction::learn::{DataError, architecture::ALL, architecture::Card, architecture_named};
 use leastaction::output::{check, replace};
 use leastaction::plot::{Curve, CurveChart, Curves};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 #[command(
-    after_help = "Systems: 1-, 2-, 3- and 5-Pendulum, 3-CoupledPendulum, MagnetPendulum, Gyroscope, Rotor; models: chnn, clnn, hnn, delan, neural-ode.\n\
+    after_help = "Systems: 1-, 2-, 3- and 5-Pendulum, 3-CoupledPendulum, MagnetPendulum, Gyroscope, Rotor; models: chnn, clnn, hnn, delan, neural-ode, lnn.\n\
     The folder keeps datasets, what is learned (for `leastaction learn rollout`), and results: the same command goes on where it was broken off, and another one\n\
-    with more systems, models or seeds does only what is missing. At the end there are report.md, results.csv, curves.csv and four plots.\n\n\
+    with more systems, models or seeds does only what is missing. At the end there are report.md, results.csv, curves.csv and four plots;\n\
+    with several numbers of trajectories, efficiency.md and efficiency.svg, and a folder for each number.\n\n\
     Exit codes: 0 success, 1 a trajectory failed or a file is damaged, 2 wrong usage, 130 interrupted.\n\n\
     Examples:\n  \
     leastaction learn reproduce --quick --out comparison\n  \
+    leastaction learn reproduce --quick --systems 3-Pendulum --models chnn,hnn --train 10,100,1000 --out efficiency\n  \
     leastaction learn reproduce --full --systems 3-Pendulum,Gyroscope --models chnn,hnn --seeds 3 --out full"
 )]
 #[command(group = clap::ArgGroup::new("budget").required(true).args(["quick", "full"]))]
@@ -44,15 +47,18 @@ pub(crate) struct Reproduce {
     /// Train each model with this number of seeds
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: u64,
+    /// Change weights by: adamw, muon or soap [default: soap, or adamw, as it was published, with --full]
+    #[arg(long, value_name = "NAME")]
+    optimizer: Option<String>,
     /// Make this number of optimizer steps
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     steps: Option<u64>,
     /// The numbers of units in the hidden layers of each network
     #[arg(long, value_name = "N,N,…", value_parser = list)]
     hidden: Option<Places>,
-    /// Use this number of trajectories for training
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    train: Option<u64>,
+    /// Use this number of trajectories for training; with several numbers, as 10,100,1000, show how errors depend on them
+    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    train: Vec<u64>,
     /// Use this number of trajectories for tests
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     test: Option<u64>,
@@ -66,20 +72,72 @@ pub(crate) struct Reproduce {
 
 impl Reproduce {
     pub(crate) fn execute(self) -> Result<String, Failure> {
+        match self.train.len() {
+            0 | 1 => self.compare(),
+            _ => self.compare_numbers(),
+        }
+    }
+
+    /// All with each of several numbers of trajectories, and how errors depend on them.
+    fn compare_numbers(&self) -> Result<String, Failure> {
+        let mut counts = self.train.clone();
+        counts.sort_unstable();
+        if let Some(pair) = counts.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(Failure::usage(format!("{} trajectories are asked for twice (--train)", pair[0])));
+        }
+        std::fs::create_dir_all(&self.out)
+            .map_err(|error| Failure::usage(format!("cannot make `{}`: {error}", self.out.display())))?;
+        let plot = self.out.join("efficiency.svg");
+        check(&plot).map_err(Failure::usage)?;
+        let mut watcher = Watcher::new(!self.quiet)?;
+        let mut all = Vec::new();
+        for (place, &count) in counts.iter().enumerate() {
+            let reproduction =
+                self.reproduction(Some(count), &self.out.join(format!("trajectories-{count}")))?;
+            let done = reproduction.run(|at| {
+                let part = (place as f64 + at.fraction) / counts.len() as f64;
+                watcher.tell(part, || format!("{count} trajectories, {}: {}", at.case.name, at.what))
+            });
+            let Some(outcomes) = done.map_err(|error| failure(&error))? else {
+                watcher.finish();
+                let told = "interrupted: the same command goes on";
+                return Err(Failure::interrupted(watcher.interruption(), told));
+            };
+            all.push((count, outcomes));
+        }
+        watcher.finish();
+        let text = efficiency_markdown(&all, &self.reproduction(None, &self.out)?.budget, &self.command());
+        let written = replace(&self.out.join("efficiency.md"), |writer| writer.write_all(text.as_bytes()));
+        written.map_err(Failure::run)?;
+        efficiency_plot(&all).save(&plot).map_err(Failure::run)?;
+        let told = format!("written to {}: efficiency.md, efficiency.svg\n", self.out.display());
+        Ok(if self.quiet { String::new() } else { text + "\n" + &told })
+    }
+
+    /// What is asked for, with so many trajectories.
+    fn reproduction(&self, train: Option<u64>, folder: &Path) -> Result<Reproduction, Failure> {
         let mut budget = if self.full { Budget::full() } else { Budget::quick() };
         budget.seeds = self.seeds;
+        if let Some(name) = &self.optimizer {
+            budget.optimizer = name.parse().map_err(Failure::usage)?;
+        }
         budget.steps = self.steps.unwrap_or(budget.steps);
         budget.hidden = self.hidden.clone().map_or(budget.hidden, |hidden| hidden.0);
-        budget.split[0] = self.train.map_or(budget.split[0], |count| count as usize);
+        budget.split[0] = train.map_or(budget.split[0], |count| count as usize);
         budget.split[2] = self.test.map_or(budget.split[2], |count| count as usize);
         budget.batch = budget.batch.min(budget.split[0]);
-        let reproduction = Reproduction {
-            folder: self.out.clone(),
+        Ok(Reproduction {
+            folder: folder.to_owned(),
             cases: self.cases()?,
             architectures: self.architectures()?,
             threads: threads(self.threads),
             budget,
-        };
+        })
+    }
+
+    /// The comparison with one number of trajectories.
+    fn compare(&self) -> Result<String, Failure> {
+        let reproduction = self.reproduction(self.train.first().copied(), &self.out)?;
         std::fs::create_dir_all(&self.out)
             .map_err(|error| Failure::usage(format!("cannot make `{}`: {error}", self.out.display())))?;
         check(&self.out.join("report.md")).map_err(Failure::usage)?;
@@ -178,8 +236,11 @@ impl Reproduce {
         let numbers: Vec<String> =
             self.hidden.iter().flat_map(|hidden| &hidden.0).map(usize::to_string).collect();
         words.extend(list("hidden", &numbers));
-        let options = [("steps", self.steps), ("train", self.train), ("test", self.test)];
-        words.extend(options.iter().filter_map(|(name, value)| Some(format!("--{name} {}", (*value)?))));
+        words.extend(self.optimizer.iter().map(|name| format!("--optimizer {name}")));
+        let counts: Vec<String> = self.train.iter().map(u64::to_string).collect();
+        words.extend(self.steps.iter().map(|steps| format!("--steps {steps}")));
+        words.extend(list("train", &counts));
+        words.extend(self.test.iter().map(|test| format!("--test {test}")));
         words.extend((self.seeds > 1).then(|| format!("--seeds {}", self.seeds)));
         words.push(format!("--out {}", self.out.display()));
         words.join(" ")
@@ -194,6 +255,39 @@ fn distinct<T: Copy>(list: Vec<T>, name: impl Fn(T) -> &'static str) -> Result<V
         }
     }
     Ok(list)
+}
+
+/// Errors against numbers of trajectories, a chart for each system.
+fn efficiency_plot(all: &[(u64, Vec<Outcome>)]) -> Curves {
+    let first = all.first().map_or(&[][..], |(_, outcomes)| outcomes);
+    let mut cases: Vec<&str> = first.iter().map(|outcome| outcome.case.as_str()).collect();
+    cases.dedup();
+    let chart = |case: &&str| {
+        let models = first.iter().filter(|outcome| outcome.case == *case && outcome.seed == 0);
+        let curve = |(index, model): (usize, &Outcome)| {
+            let own = |outcome: &&Outcome| {
+                (&outcome.case, &outcome.name, outcome.seed) == (&model.case, &model.name, 0)
+            };
+            let point = |(count, outcomes): &(u64, Vec<Outcome>)| {
+                outcomes.iter().find(own).map(|outcome| [*count as f64, outcome.geometric_mean])
+            };
+            let points = all.iter().filter_map(point).collect();
+            Curve { name: model.title.clone(), points, band: Vec::new(), index }
+        };
+        CurveChart {
+            title: (*case).to_owned(),
+            labels: ["trajectories".to_owned(), "relative error".to_owned()],
+            log: [true, true],
+            curves: models.enumerate().map(curve).collect(),
+            ..CurveChart::default()
+        }
+    };
+    let charts: Vec<CurveChart> = cases.iter().map(chart).collect();
+    Curves {
+        title: "Relative errors against trajectories to learn from".to_owned(),
+        subtitle: "geometric means over time and trajectories that were not learned from".to_owned(),
+        columns: charts.into_iter().map(|chart| vec![chart]).collect(),
+    }
 }
 
 /// Whose fault an error is.

@@ -73,6 +73,7 @@ impl Rollout {
             starts: self.starts.map_or(usize::MAX, |starts| starts as usize),
             substeps: self.substeps.map(|substeps| substeps as usize),
             perturbed: self.perturbed,
+            eigenvalues: None,
             threads: threads(self.threads),
         };
         let judged = compared(&self.learned, &self.data, &plan)?;

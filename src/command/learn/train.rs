@@ -8,7 +8,9 @@ use super::{Places, list, threads};
 use clap::Args;
 use leastaction::Graph;
 use leastaction::learn::data::Origin;
-use leastaction::learn::train::{Ending, LogRow, TrainError, Trainer, TrainingPlan, write_log};
+use leastaction::learn::train::{
+    Ending, LogRow, OptimizerKind, TrainError, Trainer, TrainingPlan, write_log,
+};
 use leastaction::learn::{DataError, Dataset, Recipe, architecture_named, step_named};
 use leastaction::output::{check, check_apart, replace};
 use leastaction::plot::{Curve, CurveChart, Curves};
@@ -28,7 +30,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct Train {
     /// A dataset that `leastaction learn data` wrote
     data: PathBuf,
-    /// What is assumed, and what is learned: chnn, clnn, hnn, delan or neural-ode
+    /// What is assumed, and what is learned: chnn, clnn, hnn, delan, lnn or neural-ode
     #[arg(long, value_name = "NAME", default_value = "chnn")]
     architecture: String,
     /// Train the networks among the energies of a .motion file of your own, and take all else as it says
@@ -40,7 +42,7 @@ pub(crate) struct Train {
     /// What units are: tanh, softplus, sin or silu
     #[arg(long, value_name = "NAME", default_value = "tanh")]
     activation: String,
-    /// The step of predictions: rk38, or rattle, which keeps constraints and the symplectic form (chnn, clnn)
+    /// The step of predictions: rk38; midpoint, which keeps the symplectic form; or rattle, which keeps constraints, too (chnn, clnn)
     #[arg(long, value_name = "NAME", default_value = "rk38")]
     step: String,
     /// Take this number of steps from sample to sample
@@ -67,6 +69,9 @@ pub(crate) struct Train {
     /// Plot losses to a file that ends in .svg or .png
     #[arg(long, value_name = "FILE", value_parser = plot_file)]
     plot: Option<PathBuf>,
+    /// Change weights by: soap, which needs the fewest steps; muon; or adamw, as the reference networks
+    #[arg(long, value_name = "NAME", default_value = "soap")]
+    optimizer: String,
     /// Make this number of optimizer steps
     #[arg(long, value_name = "N", default_value_t = 8000)]
     steps: u64,
@@ -76,13 +81,16 @@ pub(crate) struct Train {
     /// The number of samples of a chunk, including the first
     #[arg(long, value_name = "N", default_value_t = 5)]
     chunk: usize,
-    /// The rate at its highest
-    #[arg(long, value_name = "R", default_value_t = 3e-3)]
-    rate: f64,
+    /// The rate at its highest [default: 0.005 for soap, 0.003 for the others]
+    #[arg(long, value_name = "R")]
+    rate: Option<f64>,
+    /// Learn numbers such as the logarithms of masses this many times as fast as weights
+    #[arg(long, value_name = "FACTOR", default_value_t = 10.0)]
+    numbers: f64,
     /// Increase the rate during this number of steps
     #[arg(long, value_name = "N", default_value_t = 0)]
     warmup: u64,
-    /// Let parameters decay by so much for each unit of the rate
+    /// Let weights decay by so much for each unit of the rate
     #[arg(long, value_name = "D", default_value_t = 1e-4)]
     decay: f64,
     /// Shorten gradients that are longer
@@ -154,11 +162,14 @@ impl Train {
             damping: self.damping,
             removed: self.without.clone().unwrap_or_default().0,
         };
+        let optimizer: OptimizerKind = self.optimizer.parse().map_err(Failure::usage)?;
         let plan = TrainingPlan {
+            optimizer,
             steps: self.steps,
             batch: self.batch,
             chunk: self.chunk,
-            rate: self.rate,
+            rate: self.rate.unwrap_or(optimizer.rate()),
+            numbers: self.numbers,
             warmup: self.warmup,
             decay: self.decay,
             clip: self.clip,

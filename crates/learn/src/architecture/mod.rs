@@ -8,6 +8,7 @@ mod damping;
 mod delan;
 mod hnn;
 mod known;
+mod lnn;
 mod neural_ode;
 mod structure;
 mod unconstrained;
@@ -18,6 +19,7 @@ pub use clnn::Clnn;
 pub use delan::DeLaN;
 pub use hnn::Hnn;
 pub use known::{Known, KnownError};
+pub use lnn::Lnn;
 pub use neural_ode::NeuralOde;
 pub use structure::{Masses, Structure, StructureError};
 
@@ -30,7 +32,8 @@ use leastaction_mechanics::ModelError;
 use leastaction_network::NetworkError;
 
 /// Every architecture.
-pub const ALL: &[Card] = &[chnn::CARD, clnn::CARD, hnn::CARD, delan::CARD, neural_ode::CARD, known::CARD];
+pub const ALL: &[Card] =
+    &[chnn::CARD, clnn::CARD, hnn::CARD, delan::CARD, lnn::CARD, neural_ode::CARD, known::CARD];
 
 /// What an architecture says of itself.
 pub struct Card {

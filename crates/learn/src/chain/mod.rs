@@ -6,7 +6,7 @@
 //! | values of a network | y = N(x) | a pull |
 //! | a pull | ȳᵀ ∂N/∂x, as a force is one | a push, and once more back |
 //! | a push | (∂N/∂x) ẋ | a pull, and once more back |
-//! | a solution | u with R(u, x) = 0, by Newton's method | one solution with the transposed matrix |
+//! | a curve | (∂²(ȳ·N)/∂x²) ẋ, as a mass matrix is one | two pushes, and once more back |
 //!
 //! A model writes expressions into a [`Writer`] and says where networks stand; stages and their reverses follow. No derivative is written by hand.
 //! A chain reads and writes *rows*, one number for each sample of the batch, each row once: a [`Tape`] keeps them for the way back, and a [`Worker`] has the memory
@@ -61,6 +61,12 @@ enum Stage {
     Push {
         pass: usize,
         sweep: usize,
+        direction: Vec<usize>,
+        writes: Range<usize>,
+    },
+    Curve {
+        pass: usize,
+        weights: Vec<usize>,
         direction: Vec<usize>,
         writes: Range<usize>,
     },

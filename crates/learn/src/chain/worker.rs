@@ -3,7 +3,7 @@
 use super::compiled::ProgramRunner;
 use super::tape::Tape;
 use super::{Chain, Stage};
-use leastaction_network::{Network, Real, Room};
+use leastaction_network::{Bends, CurveAdjoints, Curved, Network, Real, Room};
 
 /// The memory of one thread for a chain.
 #[derive(Clone)]
@@ -11,12 +11,15 @@ pub struct Worker<T> {
     programs: Vec<Option<ProgramRunner>>,
     /// One for each network that passes go through.
     rooms: Vec<Option<Room<T>>>,
+    /// One for each network that bends.
+    bends: Vec<Option<Bends<T>>>,
     /// Derivatives by rows.
     adjoints: Vec<f64>,
     /// What goes to a network and comes from it.
     seeds: Vec<T>,
     given: Vec<T>,
     also: Vec<T>,
+    third: Vec<T>,
 }
 
 /// The derivatives of something by all parameters.
@@ -60,13 +63,20 @@ impl<T: Real> Worker<T> {
         };
         let used = |place: usize| chain.inner.passes.contains(&place);
         let room = |(place, network): (usize, _)| used(place).then(|| Room::new(network, lanes));
+        let curved = |place: usize| {
+            let of = |stage: &Stage| matches!(stage, Stage::Curve { pass, .. } if chain.inner.passes[*pass] == place);
+            chain.inner.stages.iter().any(of)
+        };
+        let bend = |(place, network): (usize, _)| curved(place).then(|| Bends::new(network, lanes));
         Worker {
             programs: chain.inner.stages.iter().map(program).collect(),
             rooms: networks.iter().enumerate().map(room).collect(),
+            bends: networks.iter().enumerate().map(bend).collect(),
             adjoints: vec![0.0; chain.inner.rows * lanes],
             seeds: Vec::new(),
             given: Vec::new(),
             also: Vec::new(),
+            third: Vec::new(),
         }
     }
 
@@ -83,7 +93,7 @@ impl<T: Real> Worker<T> {
     pub fn forward(&mut self, tape: &mut Tape<T>, networks: &[Network<T>]) {
         let (chain, lanes) = (tape.chain().clone(), tape.lanes());
         let Tape { rows, passes, sweeps, .. } = tape;
-        let Worker { programs, seeds, given, .. } = self;
+        let Worker { programs, bends, seeds, given, also, .. } = self;
         for (stage, program) in chain.inner.stages.iter().zip(programs) {
             match stage {
                 Stage::Program(stage) => {
@@ -114,6 +124,16 @@ impl<T: Real> Worker<T> {
                     passes[*pass].push(network, seeds, &mut sweeps[*sweep], given);
                     widen(&mut rows[writes.start * lanes..writes.end * lanes], given);
                 }
+                Stage::Curve { pass, weights, direction, writes } => {
+                    narrow(seeds, weights, lanes, rows);
+                    narrow(also, direction, lanes, rows);
+                    let place = chain.inner.passes[*pass];
+                    let bends = bends[place].as_mut().expect("a network that bends has room");
+                    given.resize(writes.len() * lanes, T::default());
+                    let of = Curved { weights: seeds, direction: also };
+                    passes[*pass].curve(&networks[place], of, bends, given);
+                    widen(&mut rows[writes.start * lanes..writes.end * lanes], given);
+                }
             }
         }
     }
@@ -139,7 +159,7 @@ impl<T: Real> Worker<T> {
     pub fn backward(&mut self, tape: &Tape<T>, networks: &[Network<T>], gradient: &mut Gradient<T>) {
         let (chain, lanes) = (tape.chain(), tape.lanes());
         let Tape { rows, passes, sweeps, .. } = tape;
-        let Worker { programs, rooms, adjoints, seeds, given, also } = self;
+        let Worker { programs, rooms, bends, adjoints, seeds, given, also, third } = self;
         for (stage, program) in chain.inner.stages.iter().zip(programs).rev() {
             let place = match stage {
                 Stage::Program(stage) => {
@@ -147,7 +167,10 @@ impl<T: Real> Worker<T> {
                     program.reverse(stage, lanes, rows, adjoints, &mut gradient.numbers);
                     continue;
                 }
-                Stage::Network { pass, .. } | Stage::Pull { pass, .. } | Stage::Push { pass, .. } => *pass,
+                Stage::Network { pass, .. }
+                | Stage::Pull { pass, .. }
+                | Stage::Push { pass, .. }
+                | Stage::Curve { pass, .. } => *pass,
             };
             let at = chain.inner.passes[place];
             let (network, parameters) = (&networks[at], &mut gradient.networks[at]);
@@ -178,6 +201,28 @@ impl<T: Real> Worker<T> {
                     pass.reverse_push(network, product, room, given, also, parameters);
                     add(adjoints, chain.read_by(*place), lanes, given);
                     add(adjoints, direction, lanes, also);
+                }
+                Stage::Curve { weights, direction, writes, pass: place } => {
+                    let seeds: Vec<T> = adjoints[writes.start * lanes..writes.end * lanes]
+                        .iter()
+                        .map(|&x| T::of(x))
+                        .collect();
+                    let rows_of = |places: &[usize]| {
+                        let mut to = Vec::new();
+                        narrow(&mut to, places, lanes, rows);
+                        to
+                    };
+                    let (weighted, along) = (rows_of(weights), rows_of(direction));
+                    given.resize(writes.len() * lanes, T::default());
+                    also.resize(direction.len() * lanes, T::default());
+                    third.resize(weights.len() * lanes, T::default());
+                    let of = Curved { weights: &weighted, direction: &along };
+                    let to = CurveAdjoints { inputs: given, direction: also, weights: third };
+                    let bends = bends[at].as_mut().expect("a network that bends has room");
+                    pass.reverse_curve(network, (of, &seeds), bends, to, parameters);
+                    add(adjoints, chain.read_by(*place), lanes, given);
+                    add(adjoints, direction, lanes, also);
+                    add(adjoints, weights, lanes, third);
                 }
             }
         }

@@ -282,6 +282,28 @@ impl<'g> Writer<'g> {
         Ok(self.rows[writes].to_vec())
     }
 
+    /// The second derivatives of weighted outputs by the inputs, along a direction of these.
+    ///
+    /// # Errors
+    /// [`ChainError`] if weights or the direction have more or fewer numbers than there are outputs and inputs, or cannot be compiled.
+    pub fn curve(
+        &mut self,
+        at: &Evaluated<'g>,
+        weights: &[Expr<'g>],
+        direction: &[Expr<'g>],
+    ) -> Result<Vec<Expr<'g>>, ChainError> {
+        let (network, inputs, outputs) = self.widths(at.pass);
+        self.check(network, outputs, weights.len())?;
+        self.check(network, inputs, direction.len())?;
+        // Both wait together: what one of them writes, the other may read.
+        let both = self.written(&[weights, direction].concat())?;
+        let (weights, direction) = both.split_at(outputs);
+        let writes = self.fresh(inputs)?;
+        let (weights, direction) = (weights.to_vec(), direction.to_vec());
+        self.stages.push(Stage::Curve { pass: at.pass, weights, direction, writes: writes.clone() });
+        Ok(self.rows[writes].to_vec())
+    }
+
     /// The chain with these outputs.
     ///
     /// # Errors

@@ -1,11 +1,13 @@
 //! What several models learned, on the trajectories for tests of one dataset.
 
 use super::band::Band;
+use super::curvature::curvature;
 use super::judge::{Judge, JudgeError, Judgement};
 use super::perturbed::perturbed;
 use super::rollout::rollout;
-use crate::data::{Dataset, GenerateError, Kind, Split};
+use crate::data::{DataError, Dataset, GenerateError, Kind, Split};
 use crate::learned::Learned;
+use crate::objective::Chunks;
 use crate::predictor::Predictor;
 use crate::recipe::RecipeError;
 use leastaction_output::{ColumnKind, Table};
@@ -14,6 +16,11 @@ use std::ops::Range;
 
 /// So many numbers are compared at most: they are in memory a few times over.
 const MOST: usize = 100_000_000;
+
+/// The Hessian is that of the loss of chunks of so many samples,
+const CHUNK: usize = 5;
+/// and its eigenvalues that are this part of the largest one count as half a parameter.
+const HALF: f64 = 1e-3;
 
 /// What is compared, and how.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,6 +33,8 @@ pub struct ComparisonPlan {
     pub substeps: Option<usize>,
     /// By how much starts are moved for the motion of the model itself.
     pub perturbed: f64,
+    /// How many eigenvalues of the Hessian of the training loss are computed, if the effective dimension is wanted.
+    pub eigenvalues: Option<usize>,
     /// In so many threads.
     pub threads: usize,
 }
@@ -50,6 +59,8 @@ pub struct Comparison {
     pub times: Vec<f64>,
     /// A name, and what predictions came to; first the motion of the model itself from other starts.
     pub all: Vec<(String, Judgement)>,
+    /// The effective dimension of each contender, if it was asked for.
+    pub dimensions: Vec<f64>,
     /// Warnings.
     pub notes: Vec<String>,
 }
@@ -66,6 +77,12 @@ pub enum ComparisonError {
     /// There is nothing to compare with.
     #[error("`{data}` has no trajectories for tests")]
     NoTests {
+        /// The dataset.
+        data: String,
+    },
+    /// There is nothing to compute the Hessian from.
+    #[error("`{data}` has no trajectories for training, from whose loss the effective dimension is computed")]
+    NoTraining {
         /// The dataset.
         data: String,
     },
@@ -91,6 +108,9 @@ pub enum ComparisonError {
         /// So many.
         numbers: usize,
     },
+    /// Trajectories are too short.
+    #[error(transparent)]
+    Data(#[from] DataError),
     /// What was learned does not go with its system.
     #[error(transparent)]
     Recipe(#[from] RecipeError),
@@ -113,7 +133,7 @@ impl Comparison {
         contenders: Vec<Contender>,
         plan: &ComparisonPlan,
     ) -> Result<Comparison, ComparisonError> {
-        let ComparisonPlan { times, starts, substeps, perturbed: size, threads } = *plan;
+        let ComparisonPlan { times, starts, substeps, perturbed: size, eigenvalues, threads } = *plan;
         if !(size >= 0.0 && size.is_finite()) {
             return Err(ComparisonError::Perturbed { size });
         }
@@ -154,7 +174,7 @@ impl Comparison {
             _ => motion(0.0)?,
         };
         let mut judge = Judge::new(&dataset.origin, dataset.dt, samples, truth)?;
-        let (mut all, mut notes) = (Vec::new(), Vec::new());
+        let (mut all, mut notes, mut dimensions) = (Vec::new(), Vec::new(), Vec::new());
         match (measured, motion(if measured { 0.0 } else { size })) {
             (true, Ok(moved)) => all.push(("the model of the text".to_owned(), judge.judge(&moved)?)),
             (true, Err(error)) => {
@@ -167,6 +187,27 @@ impl Comparison {
             let starts = predictor.states(&starts, 1);
             let predicted = rollout(&predictor, &learned.parameters, dataset.dt, &starts, samples, threads);
             let judged = judge.judge(&predictor.states_of_system(&predicted))?;
+            if let Some(count) = eigenvalues {
+                let length = CHUNK.min(own);
+                let states = predictor.states(&dataset.chunks(Split::Training, length, 0)?, length);
+                let chunks = Chunks { states: &states, samples: length, dimension: predictor.dimension() };
+                if chunks.is_empty() {
+                    return Err(ComparisonError::NoTraining { data: data.to_owned() });
+                }
+                let parameters = &learned.parameters;
+                let spectrum = curvature(&predictor, parameters, dataset.dt, chunks, count, threads);
+                dimensions.push(spectrum.effective_dimension(HALF));
+                if !spectrum.converged {
+                    notes.push(format!(
+                        "not all of the {count} eigenvalues for {name} are known to a thousandth"
+                    ));
+                }
+                if !spectrum.complete(HALF, parameters.len()) {
+                    notes.push(format!(
+                        "the effective dimension of {name} is larger: the smallest of {count} eigenvalues still counts (ask for more, --eigenvalues)"
+                    ));
+                }
+            }
             if judged.summary.lost > 0 {
                 notes.push(format!(
                     "{} of {} predictions by {name} ran away: their errors count as 1",
@@ -178,7 +219,7 @@ impl Comparison {
         if measured {
             notes.push("energies and constraints are those of the model of the text".to_owned());
         }
-        Ok(Comparison { times: judge.times(), dataset, all, notes })
+        Ok(Comparison { times: judge.times(), dataset, all, dimensions, notes })
     }
 }
 

@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-const FORMAT: &str = "leastaction comparison 1";
+const FORMAT: &str = "leastaction comparison 2";
 
 /// A checkpoint is kept every so often.
 const EVERY: Duration = Duration::from_secs(30);
@@ -146,7 +146,14 @@ impl Reproduction {
         let budget = &self.budget;
         let mut recipe = Recipe::named(name)?;
         recipe.hidden.clone_from(&budget.hidden);
-        let plan = TrainingPlan { steps: budget.steps, batch: budget.batch, seed, ..TrainingPlan::default() };
+        let plan = TrainingPlan {
+            optimizer: budget.optimizer,
+            rate: budget.optimizer.rate(),
+            steps: budget.steps,
+            batch: budget.batch,
+            seed,
+            ..TrainingPlan::default()
+        };
         let wrong =
             |source| ReproduceError::Train { case: case.name.to_owned(), name: name.to_owned(), source };
         let mut trainer = Trainer::new(&recipe, dataset, &plan, self.threads).map_err(wrong)?;

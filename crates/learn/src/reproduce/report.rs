@@ -59,7 +59,8 @@ pub fn curves_csv(outcomes: &[Outcome]) -> String {
 /// All of it as Markdown: by which command, what was spent, and a table for each number.
 #[must_use]
 pub fn markdown(outcomes: &[Outcome], budget: &Budget, command: &str, threads: usize) -> String {
-    let Budget { split: [training, validation, test], hidden, steps, batch, seeds, substeps } = budget;
+    let Budget { split: [training, validation, test], hidden, optimizer, steps, batch, seeds, substeps } =
+        budget;
     let hidden = hidden.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
     let seconds: f64 = outcomes.iter().map(|outcome| outcome.seconds).sum();
     let plural = if *seeds == 1 { "seed 0".to_owned() } else { format!("seeds 0 to {}", seeds - 1) };
@@ -67,8 +68,8 @@ pub fn markdown(outcomes: &[Outcome], budget: &Budget, command: &str, threads: u
         "# Constrained networks, compared\n\n\
          The comparison of M. Finzi, K. A. Wang and A. G. Wilson, *Simplifying Hamiltonian and Lagrangian Neural Networks via Explicit Constraints* \
          (NeurIPS 2020, arXiv:2010.13581), by\n\n```sh\n{command}\n```\n\n\
-         Each network learned from {training} trajectories of 100 samples ({validation} for validation), with {hidden} units between its layers, by {steps} steps of AdamW with batches of \
-         {batch} chunks, {plural}; training took {seconds:.0} s in all, in {threads} threads. The publication spent 8000 steps, with 256, 256, 256 units. Rollouts are of {test} other trajectories, \
+         Each network learned from {training} trajectories of 100 samples ({validation} for validation), with {hidden} units between its layers, by {steps} steps of `{optimizer}` with batches of \
+         {batch} chunks, {plural}; training took {seconds:.0} s in all, in {threads} threads. The publication spent 8000 steps of AdamW, with 256, 256, 256 units. Rollouts are of {test} other trajectories, \
          {substeps} steps of Kutta's 3/8 rule from sample to sample.\n"
     );
     let mut section = |title: &str, about: &str, cell: &dyn Fn(&Outcome) -> String| {
@@ -111,6 +112,40 @@ pub fn markdown(outcomes: &[Outcome], budget: &Budget, command: &str, threads: u
         done if done < *steps => format!("{:.0}, ran away at step {done}", outcome.seconds),
         _ => format!("{:.0}", outcome.seconds),
     });
+    text
+}
+
+/// How errors depend on the number of trajectories that are learned from, as Markdown: for each number all outcomes.
+#[must_use]
+pub fn efficiency_markdown(all: &[(u64, Vec<Outcome>)], budget: &Budget, command: &str) -> String {
+    let Budget { split: [_, validation, test], hidden, optimizer, steps, batch, .. } = budget;
+    let hidden = hidden.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+    let mut text = format!(
+        "# Errors against trajectories to learn from\n\nBy\n\n```sh\n{command}\n```\n\n\
+         {steps} steps of `{optimizer}` with batches of {batch} chunks, or as many as there are; {hidden} units between layers; {validation} trajectories for validation. The geometric mean \
+         over time and {test} other trajectories of |ẑ − z|/(|ẑ| + |z|). *truth* is the true motion from starts that are moved by {PERTURBED:?}.\n"
+    );
+    let first = all.first().map_or(&[][..], |(_, outcomes)| outcomes);
+    let mut cases: Vec<&str> = first.iter().map(|outcome| outcome.case.as_str()).collect();
+    cases.dedup();
+    for case in cases {
+        let own = |outcomes: &'_ [Outcome]| -> Vec<String> {
+            outcomes.iter().filter(|o| o.case == case).map(|o| short(o.geometric_mean)).collect()
+        };
+        let heads = first.iter().filter(|o| o.case == case).map(|o| match o.seed {
+            0 => o.title.clone(),
+            seed => format!("{}, seed {seed}", o.title),
+        });
+        let heads: Vec<String> = heads.collect();
+        text += &format!(
+            "\n## {case}\n\n| trajectories | {} |\n|---|{}\n",
+            heads.join(" | "),
+            "---|".repeat(heads.len())
+        );
+        for (count, outcomes) in all {
+            text += &format!("| {count} | {} |\n", own(outcomes).join(" | "));
+        }
+    }
     text
 }
 

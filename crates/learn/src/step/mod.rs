@@ -1,8 +1,10 @@
 //! Steps that predictions are made of, written around the rates of an architecture: one file each.
 
+mod midpoint;
 mod rattle;
 mod three_eighths;
 
+pub use midpoint::midpoint;
 pub use rattle::rattle;
 pub use three_eighths::three_eighths;
 
@@ -26,4 +28,4 @@ impl PartialEq for StepCard {
 }
 
 /// All of them, the usual one first.
-pub const ALL: &[StepCard] = &[three_eighths::CARD, rattle::CARD];
+pub const ALL: &[StepCard] = &[three_eighths::CARD, midpoint::CARD, rattle::CARD];

@@ -2,12 +2,13 @@
 
 use super::error::TrainError;
 use super::log::LogRow;
+use super::optimizer::Basis;
 use super::trainer::Trainer;
 use leastaction_output::npz::Arrays;
 use leastaction_output::replace;
 use std::path::Path;
 
-const FORMAT: &str = "leastaction training 1";
+const FORMAT: &str = "leastaction training 2";
 
 impl Trainer {
     /// Writes a checkpoint, which is whole, or as it was before.
@@ -22,18 +23,20 @@ impl Trainer {
         arrays.push_text("plan", &self.plan.lines());
         arrays.push_text("data", &format!("{:016x}", self.fingerprint));
         let steps =
-            [state.step, state.optimizer.steps, state.best.1, state.stale].map(|step| step.to_string());
+            [state.step, state.optimizer.adamw.steps, state.best.1, state.stale].map(|step| step.to_string());
         arrays.push_text("steps", &steps.join(" "));
         let scalars = vec![state.best.0, state.sums[0], state.sums[1], state.seconds];
         arrays.push("scalars", &[scalars.len()], scalars);
         for (name, values) in [
             ("parameters", &state.parameters),
-            ("means", &state.optimizer.means),
-            ("squares", &state.optimizer.squares),
+            ("means", &state.optimizer.adamw.means),
+            ("squares", &state.optimizer.adamw.squares),
             ("best", &state.best.2),
         ] {
             arrays.push(name, &[values.len()], values.clone());
         }
+        let bases: Vec<f64> = state.optimizer.bases.iter().flat_map(Basis::numbers).copied().collect();
+        arrays.push("bases", &[bases.len()], bases);
         let width = LogRow::NAMES.len();
         arrays.push("log", &[state.rows.len(), width], state.rows.iter().flat_map(LogRow::numbers).collect());
         Ok(replace(path, |writer| arrays.write(writer))?)
@@ -69,11 +72,13 @@ impl Trainer {
         };
         let &[loss, one, two, seconds] = numbers("scalars")?.1 else { return Err(wrong("it lacks numbers")) };
         let mut state = self.state.clone();
+        let mut bases = vec![0.0; state.optimizer.bases.iter().flat_map(Basis::numbers).count()];
         for (name, to) in [
             ("parameters", &mut state.parameters),
-            ("means", &mut state.optimizer.means),
-            ("squares", &mut state.optimizer.squares),
+            ("means", &mut state.optimizer.adamw.means),
+            ("squares", &mut state.optimizer.adamw.squares),
             ("best", &mut state.best.2),
+            ("bases", &mut bases),
         ] {
             let (_, values) = numbers(name)?;
             if values.len() != to.len() || values.iter().any(|value| !value.is_finite()) {
@@ -81,9 +86,11 @@ impl Trainer {
             }
             to.copy_from_slice(values);
         }
+        let numbers_of_bases = state.optimizer.bases.iter_mut().flat_map(Basis::numbers_mut);
+        numbers_of_bases.zip(bases).for_each(|(to, number)| *to = number);
         let rows = numbers("log")?.1.chunks(LogRow::NAMES.len()).map(LogRow::of);
         state.rows = rows.collect::<Option<_>>().ok_or_else(|| wrong("its log is cut off"))?;
-        (state.step, state.optimizer.steps, state.stale, state.seconds) = (step, updates, stale, seconds);
+        (state.step, state.optimizer.adamw.steps, state.stale, state.seconds) = (step, updates, stale, seconds);
         (state.best.0, state.best.1, state.sums) = (loss, best, [one, two]);
         self.state = state;
         Ok(())

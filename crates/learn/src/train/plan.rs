@@ -1,10 +1,13 @@
 //! How to train.
 
+use super::optimizer::OptimizerKind;
 use leastaction_network::Initial;
 
-/// How to train. [`TrainingPlan::default`] is that of the reference networks: 8000 steps of AdamW with batches of 200.
+/// How to train. [`TrainingPlan::default`] is that of the reference networks: 8000 steps of AdamW with batches of 200; but that numbers such as masses learn faster.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainingPlan {
+    /// How weights are changed.
+    pub optimizer: OptimizerKind,
     /// How many steps the optimizer makes.
     pub steps: u64,
     /// How many chunks are in a batch.
@@ -13,9 +16,11 @@ pub struct TrainingPlan {
     pub chunk: usize,
     /// The rate at its highest.
     pub rate: f64,
+    /// Numbers such as the logarithms of masses learn so many times as fast as weights. They would have a long way to go in the steps of weights, and do not decay.
+    pub numbers: f64,
     /// In so many steps the rate rises from 0; then it falls as a cosine does, to 0 at the end.
     pub warmup: u64,
-    /// By how much parameters decay for each unit of the rate.
+    /// By how much weights decay for each unit of the rate.
     pub decay: f64,
     /// Gradients that are longer are made as short.
     pub clip: Option<f64>,
@@ -34,10 +39,12 @@ pub struct TrainingPlan {
 impl Default for TrainingPlan {
     fn default() -> TrainingPlan {
         TrainingPlan {
+            optimizer: OptimizerKind::AdamW,
             steps: 8000,
             batch: 200,
             chunk: 5,
             rate: 3e-3,
+            numbers: 10.0,
             warmup: 0,
             decay: 1e-4,
             clip: None,
@@ -81,6 +88,9 @@ impl TrainingPlan {
         if !positive(self.rate) {
             return wrong("the rate", self.rate.to_string(), "positive");
         }
+        if !(self.numbers >= 0.0 && self.numbers.is_finite()) {
+            return wrong("the rate of numbers, in that of weights,", self.numbers.to_string(), "0 or more");
+        }
         if !(self.decay >= 0.0 && self.decay.is_finite()) {
             return wrong("the decay", self.decay.to_string(), "0 or more");
         }
@@ -107,10 +117,12 @@ impl TrainingPlan {
     #[must_use]
     pub fn lines(&self) -> String {
         let TrainingPlan {
+            optimizer,
             steps,
             batch,
             chunk,
             rate,
+            numbers,
             warmup,
             decay,
             clip,
@@ -121,7 +133,7 @@ impl TrainingPlan {
             patience,
         } = self;
         format!(
-            "steps {steps}\nbatch {batch}\nchunk {chunk}\nrate {rate:?}\nwarmup {warmup}\ndecay {decay:?}\nclip {clip:?}\nseed {seed}\n\
+            "optimizer {optimizer}\nsteps {steps}\nbatch {batch}\nchunk {chunk}\nrate {rate:?}\nnumbers {numbers:?}\nwarmup {warmup}\ndecay {decay:?}\nclip {clip:?}\nseed {seed}\n\
              single {single}\ninitial {initial:?}\nvalidate every {validate_every}\npatience {patience:?}\n"
         )
     }

@@ -1,8 +1,8 @@
 //! Training, step by step.
 
-use super::adamw::{AdamW, AdamWOptions};
 use super::error::TrainError;
 use super::log::LogRow;
+use super::optimizer::{AdamWOptions, Optimizer, Rates};
 use super::plan::TrainingPlan;
 use crate::data::{Dataset, Origin, Split};
 use crate::learned::Learned;
@@ -41,7 +41,7 @@ pub struct Trainer {
 pub(super) struct TrainingState {
     pub(super) step: u64,
     pub(super) parameters: Vec<f64>,
-    pub(super) optimizer: AdamW,
+    pub(super) optimizer: Optimizer,
     /// The best so far on what is for validation: its loss, its step, and its parameters.
     pub(super) best: (f64, u64, Vec<f64>),
     /// How many measurements in a row were no better.
@@ -115,7 +115,7 @@ impl Trainer {
         let predictor = recipe.predictor(origin)?;
         let parameters = predictor.layout().drawn(plan.initial, plan.seed);
         let options = AdamWOptions { decay: plan.decay, ..AdamWOptions::default() };
-        let optimizer = AdamW::new(parameters.len(), options);
+        let optimizer = Optimizer::new(plan.optimizer, predictor.layout(), options);
         let chunks = |split, salt: u64| -> Result<Vec<f64>, TrainError> {
             let chunks = dataset.chunks(split, plan.chunk, Random::mix(plan.seed.wrapping_add(salt)))?;
             Ok(predictor.states(&chunks, plan.chunk))
@@ -251,7 +251,8 @@ impl Trainer {
             gradient.iter_mut().for_each(|g| *g *= clip / length);
         }
         let rate = plan.rate_at(state.step);
-        state.optimizer.step(rate, gradient, &mut state.parameters);
+        let rates = Rates { weights: rate, numbers: rate * plan.numbers };
+        state.optimizer.step(rates, gradient, &mut state.parameters);
         state.step += 1;
         state.sums[0] += loss;
         state.sums[1] += length;

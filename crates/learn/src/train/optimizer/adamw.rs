@@ -3,6 +3,7 @@
 //! $$m\leftarrow\beta_1m+(1-\beta_1)g,\quad s\leftarrow\beta_2s+(1-\beta_2)g^2,\quad\theta\leftarrow\theta-\eta\,w\,\theta-\eta\,\frac{m/(1-\beta_1^k)}{\sqrt{s/(1-\beta_2^k)}+\varepsilon}.$$
 
 use leastaction_compile::{Loops, vectorized};
+use std::ops::Range;
 
 /// What AdamW is told.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,16 +46,32 @@ impl AdamW {
     /// # Panics
     /// If there are more or fewer of them than it was made for.
     pub fn step(&mut self, rate: f64, gradient: &[f64], parameters: &mut [f64]) {
+        assert_eq!(gradient.len(), self.means.len(), "derivatives by all parameters");
+        self.begin();
+        self.change(0..gradient.len(), (rate, self.options.decay), gradient, parameters);
+    }
+
+    /// Begins a step.
+    pub(super) fn begin(&mut self) {
         self.steps += 1;
-        let AdamWOptions { beta1, beta2, epsilon, decay } = self.options;
+    }
+
+    /// Changes some parameters in the step that was begun, at a rate and with a decay of their own. The gradient is theirs.
+    pub(super) fn change(
+        &mut self,
+        range: Range<usize>,
+        (rate, decay): (f64, f64),
+        gradient: &[f64],
+        parameters: &mut [f64],
+    ) {
+        let AdamWOptions { beta1, beta2, epsilon, .. } = self.options;
         let power = |beta: f64| 1.0 - beta.powf(self.steps as f64);
         let (kept, size, root) = (1.0 - rate * decay, rate / power(beta1), power(beta2).sqrt());
-        let AdamW { means, squares, .. } = self;
         vectorized(Update {
-            means,
-            squares,
+            means: &mut self.means[range.clone()],
+            squares: &mut self.squares[range.clone()],
             gradient,
-            parameters,
+            parameters: &mut parameters[range],
             betas: [beta1, beta2],
             factors: [kept, size, root, epsilon],
         });
@@ -83,7 +100,6 @@ impl Loops for Update<'_> {
             betas: [b1, b2],
             factors: [kept, size, root, epsilon],
         } = self;
-        assert_eq!(gradient.len(), means.len(), "derivatives by all parameters");
         let rows = means.iter_mut().zip(squares).zip(gradient.iter().zip(parameters));
         for ((mean, square), (&g, parameter)) in rows {
             *mean = b1 * *mean + (1.0 - b1) * g;
