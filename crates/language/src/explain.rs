@@ -213,6 +213,9 @@ impl<'g, 's> Reader<'g, 's> {
                 "equations of motion follow from energies: state `kinetic …` and `potential …`, and what else acts on it as `force {text} = …`"
             ));
         }
+        if text == "end" && matches!(next.kind, Kind::End | Kind::Sign(";")) {
+            return wrong.help("`end` ends a part, and none begins above: `part leg(l, m)`");
+        }
         if text == "for" {
             return wrong
                 .help("what is repeated stands first: `particle b[i] mass 1 at [x[i], 0] for i in 1..N`");

@@ -6,6 +6,7 @@ mod bodies_wrong;
 mod docs;
 mod functions;
 mod fuzz;
+mod parts;
 mod read;
 mod repeat;
 mod wrong;

@@ -35,7 +35,9 @@ pub(super) fn write(path: &Path, fit: &Fit, source: &Source, asked: &Overrides) 
             named.zip(problem.dynamics.parameters().iter().copied()).collect();
         Ok::<_, String>((problem.start, parameters, problem.dynamics.system().facts().autonomous))
     };
-    let text = restate(&source.text, &values, &[]).map_err(|error| failed(&error))?;
+    // A model that includes others is written with what they say.
+    let whole = source.whole().map_err(|error| failed(&error))?;
+    let text = restate(&whole, &values, &[]).map_err(|error| failed(&error))?;
     let (_, parameters, autonomous) = system(&text)?;
     let off = |(name, value): &(String, f64)| {
         let found = parameters.iter().find(|(other, _)| other == name);
@@ -51,7 +53,7 @@ pub(super) fn write(path: &Path, fit: &Fit, source: &Source, asked: &Overrides) 
         }
         _ => {
             let start: Vec<(String, f64)> = asked.start.iter().cloned().chain(fit.start(0)).collect();
-            let full = restate(&source.text, &values, &start).map_err(|error| failed(&error))?;
+            let full = restate(&whole, &values, &start).map_err(|error| failed(&error))?;
             // Bodies say their starts in other words.
             match system(&full) {
                 Ok((found, ..)) if begins(&found, fit) => (full, String::new()),
