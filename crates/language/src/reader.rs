@@ -97,6 +97,9 @@ pub(crate) const DECLARING: [&str; 15] = [
 /// Statements that look at a run, in which energies have names.
 const MEASURING: [&str; 3] = ["output", "invariant", "event"];
 
+/// Statements in which multipliers and reactions of constraints have names, and energies have none.
+const ANSWERING: [&str; 4] = ["force", "torque", "state", "let"];
+
 /// The components of a vector, in names such as `bob.x`.
 pub(crate) const AXES: [&str; 3] = ["x", "y", "z"];
 
@@ -301,7 +304,11 @@ impl<'g, 's> Reader<'g, 's> {
             .collect();
         self.members(&named);
         self.rates(&named);
-        let measured = if MEASURING.contains(word) { self.measure(&named) } else { Vec::new() };
+        let measured = match word {
+            word if MEASURING.contains(word) => self.measure(&named, true),
+            word if ANSWERING.contains(word) => self.measure(&named, false),
+            _ => Vec::new(),
+        };
         parser.advance();
         self.setup.source_map.mark(Mention::Statement, word, token.span);
         let read = read(self, &mut parser).and_then(|()| match parser.finish() {
@@ -403,12 +410,13 @@ impl<'g, 's> Reader<'g, 's> {
         }
     }
 
-    /// Gives the names of energies and multipliers that a statement uses their meaning, unless they have another one.
-    fn measure(&mut self, named: &[(&str, Kind, Kind)]) -> Vec<String> {
+    /// Gives the names of multipliers that a statement uses their meaning, and those of energies if it may use them, unless they have another one.
+    fn measure(&mut self, named: &[(&str, Kind, Kind)], energies: bool) -> Vec<String> {
         let mut measured = Vec::new();
         for (name, ..) in named {
             let name = name.trim_matches('`');
-            if self.is_measured(name) && self.scope.get(name).is_none() {
+            let has_meaning = energies && self.energies.contains(name) || self.is_multiplier(name);
+            if has_meaning && self.scope.get(name).is_none() {
                 self.scope.define(name, self.graph.symbol(name));
                 measured.push(name.to_owned());
             }
@@ -418,8 +426,12 @@ impl<'g, 's> Reader<'g, 's> {
 
     /// Whether a name is that of an energy, or `lambda_` or `reaction_` with that of a constraint.
     pub(crate) fn is_measured(&self, name: &str) -> bool {
+        self.energies.contains(name) || self.is_multiplier(name)
+    }
+
+    fn is_multiplier(&self, name: &str) -> bool {
         let constraint = name.strip_prefix("lambda_").or_else(|| name.strip_prefix("reaction_"));
-        self.energies.contains(name) || constraint.is_some_and(|name| self.setup.model.has_constraint(name))
+        constraint.is_some_and(|name| self.setup.model.has_constraint(name))
     }
 
     /// Declares the name of a term of the energies.

@@ -87,6 +87,13 @@ impl SourceMap {
         self.whole.placed(self.sheets.traced_all(wrong)).into()
     }
 
+    /// Where forces are, and rates of states.
+    fn forces(&self) -> impl Iterator<Item = Span> {
+        let all = self.places.iter();
+        all.filter(|((mention, _), _)| matches!(mention, Mention::Force | Mention::State))
+            .map(|(_, span)| *span)
+    }
+
     fn site(&self, site: &Site) -> Option<Span> {
         match site {
             Site::Mass(particle) => {
@@ -356,6 +363,12 @@ impl Locate for ModelError {
             | ModelError::VelocityConstraint { constraint } => wrong.maybe_at(map.find(Mention::Term(TermKind::Constraint), constraint)),
             ModelError::HeldUnknown { name, .. } | ModelError::HeldByHamiltonian { name } => {
                 wrong.maybe_at(map.site(&Site::Held(name.clone())))
+            }
+            ModelError::Multiplier { name, .. } => {
+                let mut forces: Vec<Span> = map.forces().collect();
+                forces.sort_by_key(|span| span.start);
+                let used = forces.iter().find_map(|&span| map.use_of(name, span));
+                wrong.maybe_at(used.or(forces.first().copied()))
             }
             ModelError::NoFictitiousTime { .. }
             | ModelError::MatrixSize { .. }

@@ -4,6 +4,7 @@
 mod bodies;
 mod bodies_wrong;
 mod docs;
+mod friction;
 mod functions;
 mod fuzz;
 mod parts;

@@ -165,6 +165,26 @@ potential k*x^2/2
     assert!((h.eval(&known).unwrap() - energy).abs() < 1e-13);
 }
 
+/// A value that the part has by itself may be made of the arguments before it, and not of names outside that are called so.
+#[test]
+fn values_are_made_of_arguments() {
+    let text = "
+param l = 100, k = 7
+part one(l, m = 2*l, c = l, n = k)
+    coord x
+    kinetic m*x'^2/2 + c*x'^2/2 + n*x'^2/2
+end
+coord y
+kinetic y'^2/2
+place a = one(3)
+place b = one(l)
+";
+    let graph = Graph::new();
+    let setup = read(&graph, text, &[("a.l", 5.0)]).unwrap();
+    let mass = dynamics(&setup).mass_entries(0.0, &[0.0; 3]).unwrap();
+    assert_eq!(mass, [1.0, 10.0 + 5.0 + 7.0, 200.0 + 100.0 + 7.0]);
+}
+
 /// A folder of its own for files.
 struct Folder(PathBuf);
 

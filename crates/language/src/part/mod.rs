@@ -376,37 +376,57 @@ impl<'g, 's> Reader<'g, 's> {
         let mut draft = Draft::default();
         let mut aliases: HashMap<String, String> = HashMap::default();
         let source = |token: &Token| &self.source[token.span.start..token.span.end];
-        for (argument, (value, given)) in part.arguments.iter().zip(values) {
-            let text = |token: &Token| if given { parser.text(token.span) } else { source(token) };
-            let names = value.iter().filter(|token| matches!(token.kind, Kind::Name | Kind::Quoted));
-            let open = names.clone().any(|token| !needs_quotes(text(token)));
+        for (number, (argument, (value, given))) in part.arguments.iter().zip(values).enumerate() {
+            // A value of the part's own may be made of the arguments before it.
+            let text = |token: &Token| -> Result<String, Diagnostic> {
+                let text = if given { parser.text(token.span) } else { source(token) };
+                let head = &text[..text.find(['.', '[']).unwrap_or(text.len())];
+                let of = part.arguments.iter().position(|other| other.name == head);
+                let Some(other) = of.filter(|_| !given && token.kind == Kind::Name) else {
+                    return Ok(text.to_owned());
+                };
+                if other >= number {
+                    let wrong = format!(
+                        "the value of `{}` is made of `{head}`, which stands behind it",
+                        argument.name
+                    );
+                    return Err(Diagnostic::at(token.span, wrong).help("give the arguments another order"));
+                }
+                Ok(aliases
+                    .get(head)
+                    .map_or_else(|| format!("{place}.{text}"), |a| format!("{a}{}", &text[head.len()..])))
+            };
+            let texts: Vec<String> = value.iter().map(text).collect::<Result<_, _>>()?;
+            let open = value.iter().zip(&texts).any(|(token, text)| match token.kind {
+                Kind::Name => !needs_quotes(text),
+                kind => kind == Kind::Quoted,
+            });
             let vector = value.iter().any(|token| token.kind == Kind::Sign("["));
             let only = match &value[..] {
-                [one] if one.kind == Kind::Name && open => Some(text(one)),
+                [one] if one.kind == Kind::Name && open => Some(texts[0].clone()),
                 _ => None,
             };
             let word = if open || vector { "let" } else { "param" };
+            let full = format!("{place}.{}", argument.name);
             if let Some(other) = only {
-                aliases.insert(argument.name.clone(), other.to_owned());
                 // What is no value, as a body, has no other name.
-                if self.scope.get(other).is_none()
-                    || self.names.contains_key(&format!("{place}.{}", argument.name))
-                {
+                let is_value = self.scope.get(&other).is_some() || !given;
+                aliases.insert(argument.name.clone(), other);
+                if !is_value || self.names.contains_key(&full) {
                     continue;
                 }
             }
-            let full = format!("{place}.{}", argument.name);
             for (word, from) in [(word, span), (&*full, argument.span), ("=", argument.span)] {
                 draft.text.push_str(word);
                 draft.text.push(' ');
                 draft.origin.push(from);
             }
             let mut end = usize::MAX;
-            for token in &value {
+            for (token, text) in value.iter().zip(&texts) {
                 if end != token.span.start && end != usize::MAX {
                     draft.text.push(' ');
                 }
-                draft.text.push_str(text(token));
+                draft.text.push_str(text);
                 draft.origin.push(token.span);
                 end = token.span.end;
             }
