@@ -440,6 +440,14 @@ impl<'g, 's> Reader<'g, 's> {
                 .label(format!("there is no `{part}`"))
                 .help(format!("`{owner}` has the components `{}`", parts.join("`, `")));
         }
+        if ["lambda_", "reaction_"].iter().any(|kind| base.starts_with(kind)) {
+            return wrong.help(
+                "what constraints press has a name below the constraint, in forces, torques, rates of states, `let`, outputs, invariants and events",
+            );
+        }
+        if self.energies.contains(base) {
+            return wrong.help("energies have names in outputs, invariants and events only");
+        }
         let mut split = base.char_indices().skip(1).map(|(at, _)| base.split_at(at));
         let product = split.find(|(a, b)| self.scope.get(a).is_some() && self.scope.get(b).is_some());
         if let Some((a, b)) = product.filter(|_| primes.is_empty()) {
