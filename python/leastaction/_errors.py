@@ -15,7 +15,7 @@ class UsageError(Error, ValueError):
 
 class ModelError(Error):
     """A model is wrong. The message shows each mistake at its place; `diagnostics` has them as dictionaries with `message`, `help`,
-    `span` (in characters), `line` and `column` (from 1)."""
+    `file` (if it is one that the text includes), `span` (in characters), `line` and `column` (from 1)."""
 
     diagnostics: list[dict[str, Any]] = []
 

@@ -92,6 +92,10 @@ impl System {
             true => problem.with_common_samples(integrator, overrides).map_err(wrong)?,
             false => integrator,
         };
+        let model = self
+            .source
+            .whole()
+            .map_err(|errors| crate::error::wrong_text(&self.source.title, &self.source.text, &errors))?;
         let mut study = Study::new(integrator, problem.until)
             .beginning_at(problem.start.t)
             .sampling(&wanted.sample)
@@ -102,7 +106,7 @@ impl System {
             .events(events)
             .seed(wanted.seed)
             .note("system", &self.source.name)
-            .note("model", &self.source.text)
+            .note("model", &model)
             .stopped_by(watcher.interrupted());
         for event in &overrides.events {
             study = study.note("expression", &format!("{}={}", event.name, event.expression));

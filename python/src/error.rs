@@ -45,11 +45,14 @@ pub(crate) fn wrong_text(title: &str, text: &str, errors: &Errors) -> PyErr {
     })
 }
 
-/// A mistake as a dictionary: where it is, in characters, and its line and column, counted from 1.
+/// A mistake as a dictionary: where it is, in characters, and its line and column, counted from 1; in a file, if it is not in the text itself but in
+/// one that this includes.
 fn dictionary<'py>(py: Python<'py>, text: &str, diagnostic: &Diagnostic) -> PyResult<Bound<'py, PyDict>> {
     let members = PyDict::new(py);
     members.set_item("message", &diagnostic.message)?;
     members.set_item("help", &diagnostic.help)?;
+    members.set_item("file", diagnostic.file.as_ref().map(|file| file.path.as_str()))?;
+    let text = diagnostic.file.as_ref().map_or(text, |file| file.text.as_str());
     let place = |at: usize| text.get(..at).unwrap_or(text);
     let span = diagnostic.span.map(|span| [span.start, span.end].map(|at| place(at).chars().count()));
     members.set_item("span", span.map(|[start, end]| (start, end)))?;

@@ -3,7 +3,7 @@
 use crate::fitted::Fit;
 use leastaction_expr::Graph;
 use leastaction_integrate::number;
-use leastaction_language::{RestateError, restate};
+use leastaction_language::{Errors, RestateError, restate};
 use leastaction_mechanics::State;
 use leastaction_simulate::{Overrides, PrepareError, Source};
 use std::fmt;
@@ -42,6 +42,9 @@ pub enum RestatedError {
     /// A parameter has no value of its own in the text.
     #[error(transparent)]
     Text(#[from] RestateError),
+    /// What the text includes cannot be read.
+    #[error(transparent)]
+    Include(#[from] Errors),
     /// The new text cannot be read.
     #[error(transparent)]
     Prepare(#[from] PrepareError),
@@ -74,7 +77,9 @@ impl Fit {
                 named.zip(problem.dynamics.parameters().iter().copied()).collect();
             Ok::<_, RestatedError>((problem.start, parameters, problem.dynamics.system().facts().autonomous))
         };
-        let text = restate(&source.text, &values, &[])?;
+        // A model that includes others is written with what they say.
+        let whole = source.whole()?;
+        let text = restate(&whole, &values, &[])?;
         let (_, parameters, autonomous) = system(&text)?;
         let off = |(name, value): &(String, f64)| {
             let found = parameters.iter().find(|(other, _)| other == name);
@@ -88,7 +93,7 @@ impl Fit {
             [one] if one.begin != 0.0 && !autonomous => Ok((text, Restated::Late(one.begin))),
             _ => {
                 let start: Vec<(String, f64)> = asked.start.iter().cloned().chain(self.start(0)).collect();
-                let full = restate(&source.text, &values, &start)?;
+                let full = restate(&whole, &values, &start)?;
                 // Bodies say their starts in other words.
                 match system(&full) {
                     Ok((found, ..)) if self.begins_at(&found) => Ok((full, Restated::Whole)),

@@ -2,6 +2,24 @@
 
 use leastaction_expr::{Advice, Span};
 use std::fmt;
+use std::sync::Arc;
+
+/// A file that a text includes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// The way there from the folder of the text.
+    pub path: String,
+    /// What it says.
+    pub text: String,
+}
+
+impl File {
+    /// A place in it, as a line.
+    pub(crate) fn at(&self, span: Span) -> String {
+        let before = self.text.get(..span.start).unwrap_or(&self.text);
+        format!("{}:{}", self.path, 1 + before.matches('\n').count())
+    }
+}
 
 /// Something wrong at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,8 +34,10 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// Other places that have to do with it.
     pub related: Vec<(Span, String)>,
+    /// The file that it is in, if that is not the text itself but one that it includes.
+    pub file: Option<Arc<File>>,
     /// The name that is not known, if that is what is wrong.
-    pub(crate) unknown: Option<String>,
+    pub(crate) unknown: Option<Box<str>>,
     /// Whether something else should stand there.
     pub(crate) unexpected: bool,
 }
@@ -36,6 +56,7 @@ impl Diagnostic {
             label: None,
             help: None,
             related: Vec::new(),
+            file: None,
             unknown: None,
             unexpected: false,
         }
@@ -59,7 +80,7 @@ impl Diagnostic {
     }
 
     pub(crate) fn unknown(mut self, name: &str) -> Diagnostic {
-        self.unknown = Some(name.split(['.', '\'', '[']).next().unwrap_or(name).to_owned());
+        self.unknown = Some(name.split(['.', '\'', '[']).next().unwrap_or(name).into());
         self
     }
 

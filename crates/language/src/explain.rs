@@ -213,6 +213,9 @@ impl<'g, 's> Reader<'g, 's> {
                 "equations of motion follow from energies: state `kinetic …` and `potential …`, and what else acts on it as `force {text} = …`"
             ));
         }
+        if text == "end" && matches!(next.kind, Kind::End | Kind::Sign(";")) {
+            return wrong.help("`end` ends a part, and none begins above: `part leg(l, m)`");
+        }
         if text == "for" {
             return wrong
                 .help("what is repeated stands first: `particle b[i] mass 1 at [x[i], 0] for i in 1..N`");
@@ -436,6 +439,14 @@ impl<'g, 's> Reader<'g, 's> {
             return wrong
                 .label(format!("there is no `{part}`"))
                 .help(format!("`{owner}` has the components `{}`", parts.join("`, `")));
+        }
+        if ["lambda_", "reaction_"].iter().any(|kind| base.starts_with(kind)) {
+            return wrong.help(
+                "what constraints press has a name below the constraint, in forces, torques, rates of states, `let`, outputs, invariants and events",
+            );
+        }
+        if self.energies.contains(base) {
+            return wrong.help("energies have names in outputs, invariants and events only");
         }
         let mut split = base.char_indices().skip(1).map(|(at, _)| base.split_at(at));
         let product = split.find(|(a, b)| self.scope.get(a).is_some() && self.scope.get(b).is_some());

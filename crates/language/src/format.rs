@@ -1,6 +1,7 @@
 //! A text in its usual form: the same words, evenly spaced.
 
 use crate::diagnostic::{Diagnostic, Errors};
+use crate::lines::{begins_part, ends_part};
 use leastaction_expr::{Kind, Span, Token, tokens};
 
 /// Statements longer than this are broken at commas, or before a sign.
@@ -83,12 +84,15 @@ const WORDS: &[&str] = &[
     "until",
     "viscosity",
     "where",
+    "with",
     "young",
     "zxz",
 ];
 
 /// Statements whose second word is a name, whatever it is.
-pub(crate) const NAMING: [&str; 12] = [
+pub(crate) const NAMING: [&str; 14] = [
+    "part",
+    "place",
     "param",
     "coord",
     "let",
@@ -124,6 +128,8 @@ pub fn format(source: &str) -> Result<String, Errors> {
     let (mut out, mut wrong) = (String::with_capacity(source.len()), Vec::new());
     let mut lines = Lines { source, at: 0 }.peekable();
     let mut gap = false;
+    // Within a part, and how far its statements are indented once that is known.
+    let mut part: Option<Option<usize>> = None;
     while let Some(line) = lines.next() {
         if line.text.trim().is_empty() {
             gap = !out.is_empty();
@@ -132,13 +138,32 @@ pub fn format(source: &str) -> Result<String, Errors> {
         if std::mem::take(&mut gap) {
             out.push('\n');
         }
+        if ends_part(line.text) {
+            part = None;
+        }
+        let begins = part.is_none_or(|_| !line.is_indented()) && begins_part(line.text);
+        let mut margin = 0;
+        if let Some(known) = part.as_mut().filter(|_| !begins && !line.is_comment()) {
+            margin = *known.get_or_insert(line.indent());
+        } else if let Some(Some(known)) = part {
+            margin = known;
+        }
+        let inside = part.is_some() && !begins;
         // A statement has the indented lines below it, up to the last that is more than a comment.
         let mut statement = vec![line];
         if !line.is_comment() {
-            let mut ahead = lines.clone();
+            let mut ahead;
             let mut pending = Vec::new();
-            while let Some(next) =
-                ahead.next_if(|next| next.is_blank() || next.is_comment() || next.is_indented())
+            let within = |next: &Line<'_>| next.indent() > margin && !(inside && ends_part(next.text));
+            // The statements of a part do not continue its first line, which ends with its brackets.
+            while begins && open_brackets(&statement) {
+                match lines.next() {
+                    Some(next) => statement.push(next),
+                    None => break,
+                }
+            }
+            ahead = if begins { Lines { source, at: source.len() }.peekable() } else { lines.clone() };
+            while let Some(next) = ahead.next_if(|next| next.is_blank() || next.is_comment() || within(next))
             {
                 pending.push(next);
                 if !next.is_blank() && !next.is_comment() {
@@ -147,9 +172,12 @@ pub fn format(source: &str) -> Result<String, Errors> {
                 }
             }
         }
-        match arrange(source, &statement) {
+        match arrange(source, &statement, if inside { INDENT } else { "" }) {
             Ok(text) => out.push_str(&text),
             Err(diagnostic) => wrong.push(diagnostic),
+        }
+        if begins {
+            part = Some(None);
         }
     }
     // A file keeps the line ends that it has.
@@ -157,6 +185,17 @@ pub fn format(source: &str) -> Result<String, Errors> {
         out = out.replace('\n', "\r\n");
     }
     if wrong.is_empty() { Ok(out) } else { Err(Errors { diagnostics: wrong }) }
+}
+
+/// Whether brackets are left open by the last of these lines.
+fn open_brackets(lines: &[Line<'_>]) -> bool {
+    let signs = lines.iter().flat_map(|line| tokens(line.text).unwrap_or_default());
+    let depth = signs.fold(0_i32, |depth, token| match token.kind {
+        Kind::Sign("(" | "[") => depth + 1,
+        Kind::Sign(")" | "]") => depth - 1,
+        _ => depth,
+    });
+    depth > 0
 }
 
 /// A line and where it begins.
@@ -176,7 +215,12 @@ impl Line<'_> {
     }
 
     fn is_indented(&self) -> bool {
-        self.text.starts_with(char::is_whitespace)
+        self.indent() > 0
+    }
+
+    /// How many spaces it begins with.
+    fn indent(&self) -> usize {
+        self.text.chars().take_while(|c| c.is_whitespace()).count()
     }
 }
 
@@ -198,8 +242,8 @@ impl<'s> Iterator for Lines<'s> {
     }
 }
 
-/// A statement, or a comment, with its line ends.
-fn arrange(source: &str, lines: &[Line<'_>]) -> Result<String, Diagnostic> {
+/// A statement, or a comment, with its line ends, so far from the margin.
+fn arrange(source: &str, lines: &[Line<'_>], margin: &str) -> Result<String, Diagnostic> {
     let mut pieces: Vec<(Vec<Token>, &str)> = Vec::with_capacity(lines.len());
     for line in lines {
         let mut found = tokens(line.text).map_err(|error| Diagnostic::from(error).shifted(line.start))?;
@@ -220,26 +264,25 @@ fn arrange(source: &str, lines: &[Line<'_>]) -> Result<String, Diagnostic> {
             let line = line.collect::<Vec<_>>().join("  ");
             if !line.is_empty() {
                 let indent = if i == 0 { "" } else { INDENT };
-                out.push_str(&format!("{indent}{line}\n"));
+                out.push_str(&format!("{margin}{indent}{line}\n"));
             }
         }
         return Ok(out);
     }
     let comment = pieces.last().map_or("", |(_, comment)| *comment);
     let all: Vec<Token> = pieces.into_iter().flat_map(|(tokens, _)| tokens).collect();
-    out.push_str(&fold(&Writer::new(source).words(&all)));
+    out.push_str(&fold(&Writer::new(source).words(&all), WIDTH - margin.len()));
     if !comment.is_empty() {
         out.push_str(if out.is_empty() { "" } else { "  " });
         out.push_str(comment);
     }
-    out.push('\n');
-    Ok(out)
+    Ok(out.split('\n').map(|line| format!("{margin}{line}\n")).collect())
 }
 
-/// Words joined to lines of at most [`WIDTH`] characters: broken after commas outside of brackets, and what is longer still before signs.
-fn fold(words: &[String]) -> String {
+/// Words joined to lines of at most so many characters: broken after commas outside of brackets, and what is longer still before signs.
+fn fold(words: &[String], width: usize) -> String {
     let length = |text: &str| text.chars().count();
-    if words.iter().map(|word| length(word)).sum::<usize>() <= WIDTH {
+    if words.iter().map(|word| length(word)).sum::<usize>() <= width {
         return words.concat().trim().to_owned();
     }
     let (mut pieces, mut depth) = (vec![Vec::new()], 0_usize);
@@ -253,14 +296,14 @@ fn fold(words: &[String]) -> String {
             _ => {}
         }
     }
-    let room = WIDTH - INDENT.len();
+    let room = width - INDENT.len();
     let split = |piece: Vec<&str>| {
         if length(&piece.concat()) <= room { vec![piece.concat()] } else { at_signs(&piece) }
     };
     let mut lines: Vec<String> = Vec::new();
     for piece in pieces.into_iter().flat_map(split) {
         match lines.last_mut() {
-            Some(line) if length(line) + length(piece.trim_end()) <= WIDTH => line.push_str(&piece),
+            Some(line) if length(line) + length(piece.trim_end()) <= width => line.push_str(&piece),
             Some(_) => lines.push(format!("{INDENT}{}", piece.trim_start())),
             None => lines.push(piece.trim_start().to_owned()),
         }
@@ -476,6 +519,20 @@ mod tests {
         let sum =
             format!("kinetic {}", (0..40).map(|i| format!("m{i}*x{i}'^2/2")).collect::<Vec<_>>().join(" + "));
         assert!(tidy(&sum).lines().all(|line| line.len() <= WIDTH));
+    }
+
+    #[test]
+    fn parts_are_indented() {
+        assert_eq!(
+            tidy(
+                "part leg( l,m=1 )# a\ncoord th\n  # more\n\nparticle  p mass m at [l,\n  th]\nend\nplace left=leg( l=2 )"
+            ),
+            "part leg(l, m = 1)  # a\n    coord th\n    # more\n\n    particle p mass m at [l, th]\nend\nplace left = leg(l = 2)\n"
+        );
+        let long: Vec<String> = (0..40).map(|i| format!("m{i} = {i}.5")).collect();
+        let long = tidy(&format!("part a\n  param {}\nend\ncoord x,\n y", long.join(", ")));
+        assert!(long.lines().all(|line| line.len() <= WIDTH), "{long}");
+        assert!(long.contains("\n        m") && long.ends_with("\nend\ncoord x, y\n"), "{long}");
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 use crate::diagnostic::{Diagnostic, Errors};
 use crate::drawing::Part;
-use crate::lines::statements;
+use crate::include::Whole;
+use crate::lines::{begins_part, statements};
+use crate::part::Parts;
 use crate::repeat::{Array, MARK, Many, Written, member};
 use crate::role::Role;
 use crate::setup::Setup;
@@ -59,6 +61,8 @@ pub(crate) struct Reader<'g, 's> {
     /// The folder that paths in the text are taken from, if it has one.
     pub(crate) folder: Option<PathBuf>,
     pub(crate) meshes: Vec<MeshEntry<'g>>,
+    /// The parts that may be placed.
+    pub(crate) parts: Parts,
     /// The arrays, by their names without indices.
     pub(crate) arrays: HashMap<String, Array>,
     /// The last page that was written out, and how many bytes there are on all.
@@ -85,13 +89,16 @@ const DEEPEST: usize = 200;
 const MOST_ERRORS: usize = 200;
 
 /// Statements that declare the name they begin with, and some of them more after commas.
-pub(crate) const DECLARING: [&str; 14] = [
+pub(crate) const DECLARING: [&str; 15] = [
     "param", "coord", "momentum", "state", "input", "let", "particle", "point", "body", "joint", "mesh",
-    "atoms", "field", "network",
+    "atoms", "field", "network", "place",
 ];
 
 /// Statements that look at a run, in which energies have names.
 const MEASURING: [&str; 3] = ["output", "invariant", "event"];
+
+/// Statements in which multipliers and reactions of constraints have names, and energies have none.
+const ANSWERING: [&str; 4] = ["force", "torque", "state", "let"];
 
 /// The components of a vector, in names such as `bob.x`.
 pub(crate) const AXES: [&str; 3] = ["x", "y", "z"];
@@ -137,6 +144,8 @@ pub fn read_in<'g>(
     asked: &[&str],
 ) -> Result<Setup<'g>, Errors> {
     check_size(source.len())?;
+    let whole = Whole::new(source, folder)?;
+    let (about, source) = (about(source), whole.text.as_str());
     let pages = Page::default();
     let mut scope = Scope::closed();
     scope.define("t", graph.symbol("t"));
@@ -163,6 +172,7 @@ pub fn read_in<'g>(
         rated: 0,
         folder: folder.map(Path::to_owned),
         meshes: Vec::new(),
+        parts: Parts::default(),
         arrays: HashMap::default(),
         page: &pages,
         written_bytes: 0,
@@ -186,9 +196,11 @@ pub fn read_in<'g>(
     for span in spans {
         if let Err(diagnostic) = reader.statement(span) {
             // A statement that is wrong declares nothing. What follows from that is not worth saying.
-            let follows = diagnostic.unknown.as_ref().is_some_and(|name| lost.contains(name));
+            let follows = diagnostic.unknown.as_ref().is_some_and(|name| lost.contains(&**name));
             lost.extend(reader.declared_by(span));
-            if !follows {
+            lost.extend(std::mem::take(&mut reader.parts.lost));
+            let more = std::mem::take(&mut reader.parts.more);
+            for diagnostic in Some(diagnostic).filter(|_| !follows).into_iter().chain(more) {
                 wrong.push(reader.setup.source_map.sheets.traced_all(diagnostic));
             }
             if wrong.len() > MOST_ERRORS {
@@ -196,6 +208,7 @@ pub fn read_in<'g>(
                 break;
             }
         }
+        lost.extend(std::mem::take(&mut reader.parts.lost));
     }
     if wrong.is_empty() {
         wrong.extend(reader.weightless());
@@ -209,20 +222,33 @@ pub fn read_in<'g>(
                 names.map(|token| (&text[token.span.start..token.span.end], Kind::Name, Kind::End)).collect();
             reader.members(&names);
         }
-        return Ok(reader.finish());
+        reader.setup.about = about.to_owned();
+        let mut setup = reader.finish();
+        setup.source_map.source.clone_from(&whole.text);
+        setup.source_map.whole = whole;
+        return Ok(setup);
     }
     let sheets = &reader.setup.source_map.sheets;
     let mut wrong: Vec<Diagnostic> = wrong.into_iter().map(|wrong| sheets.traced_all(wrong)).collect();
     wrong.sort_by_key(|diagnostic| diagnostic.span.map_or(usize::MAX, |span| span.start));
-    Err(Errors { diagnostics: wrong })
+    let diagnostics = wrong.into_iter().map(|wrong| whole.placed(wrong)).collect();
+    Err(Errors { diagnostics })
 }
 
 impl<'g, 's> Reader<'g, 's> {
     fn statement(&mut self, span: Span) -> Result<(), Diagnostic> {
+        if begins_part(&self.source[span.start..span.end]) {
+            return self.define_part(span);
+        }
         let template = Parser::within(self.graph, self.source, span)?.ignore_newlines();
+        self.statement_of(&template, span)
+    }
+
+    /// Reads a statement by its words.
+    pub(crate) fn statement_of(&mut self, template: &Parser<'g, 's>, span: Span) -> Result<(), Diagnostic> {
         check_depth(template.rest())?;
-        let parts = self.parts(&template);
-        parts.iter().try_for_each(|tokens| self.part_of_statement(&template, tokens, span))
+        let parts = self.parted(template);
+        parts.iter().try_for_each(|tokens| self.part_of_statement(template, tokens, span))
     }
 
     /// Reads a statement, or a part that is one.
@@ -278,7 +304,11 @@ impl<'g, 's> Reader<'g, 's> {
             .collect();
         self.members(&named);
         self.rates(&named);
-        let measured = if MEASURING.contains(word) { self.measure(&named) } else { Vec::new() };
+        let measured = match word {
+            word if MEASURING.contains(word) => self.measure(&named, true),
+            word if ANSWERING.contains(word) => self.measure(&named, false),
+            _ => Vec::new(),
+        };
         parser.advance();
         self.setup.source_map.mark(Mention::Statement, word, token.span);
         let read = read(self, &mut parser).and_then(|()| match parser.finish() {
@@ -355,10 +385,12 @@ impl<'g, 's> Reader<'g, 's> {
         if name.starts_with(MARK) {
             return bad("names do not begin like this", "choose another name");
         }
-        if quoted || name.contains('.') || name.contains('[') && member(&name).is_none() {
+        // In a part that is placed, its name comes first.
+        let inner = self.parts.inner(&name).unwrap_or(&name);
+        if quoted || inner.contains('.') || inner.contains('[') && member(inner).is_none() {
             return bad("a name is letters, digits and underscores", "choose another name");
         }
-        if needs_quotes(&name) {
+        if needs_quotes(inner) {
             return bad("it has a meaning of its own", "choose another name");
         }
         Ok((name.into_owned(), span))
@@ -378,12 +410,13 @@ impl<'g, 's> Reader<'g, 's> {
         }
     }
 
-    /// Gives the names of energies and multipliers that a statement uses their meaning, unless they have another one.
-    fn measure(&mut self, named: &[(&str, Kind, Kind)]) -> Vec<String> {
+    /// Gives the names of multipliers that a statement uses their meaning, and those of energies if it may use them, unless they have another one.
+    fn measure(&mut self, named: &[(&str, Kind, Kind)], energies: bool) -> Vec<String> {
         let mut measured = Vec::new();
         for (name, ..) in named {
             let name = name.trim_matches('`');
-            if self.is_measured(name) && self.scope.get(name).is_none() {
+            let has_meaning = energies && self.energies.contains(name) || self.is_multiplier(name);
+            if has_meaning && self.scope.get(name).is_none() {
                 self.scope.define(name, self.graph.symbol(name));
                 measured.push(name.to_owned());
             }
@@ -393,8 +426,11 @@ impl<'g, 's> Reader<'g, 's> {
 
     /// Whether a name is that of an energy, or `lambda_` or `reaction_` with that of a constraint.
     pub(crate) fn is_measured(&self, name: &str) -> bool {
-        self.energies.contains(name)
-            || constraint_of(name).is_some_and(|name| self.setup.model.has_constraint(name))
+        self.energies.contains(name) || self.is_multiplier(name)
+    }
+
+    fn is_multiplier(&self, name: &str) -> bool {
+        constraint_of(name).is_some_and(|name| self.setup.model.has_constraint(name))
     }
 
     /// Declares the name of a term of the energies.
@@ -585,7 +621,6 @@ impl<'g, 's> Reader<'g, 's> {
                 self.setup.outputs.push(Term { name, value });
             }
         }
-        self.setup.about = about(self.source).to_owned();
         let mut names = self.scope.glossary();
         for Term { name, value } in self.setup.outputs.iter().chain(&self.setup.invariants) {
             if !self.names.contains_key(name) && self.scope.get(name).is_none() {
@@ -593,7 +628,6 @@ impl<'g, 's> Reader<'g, 's> {
             }
         }
         self.setup.model.set_names(names);
-        self.setup.source_map.source = self.source.to_owned();
         self.setup.source_map.fixed = self.fixed.into_inner();
         self.setup
     }
@@ -672,7 +706,7 @@ fn article(word: &str) -> String {
     format!("{} `{word}`", if word.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" })
 }
 
-fn check_depth(tokens: &[Token]) -> Result<(), Diagnostic> {
+pub(crate) fn check_depth(tokens: &[Token]) -> Result<(), Diagnostic> {
     let mut depth = 0_usize;
     for token in tokens {
         match token.kind {

@@ -15,7 +15,7 @@ const AFTER: usize = 100;
 const LONGEST: usize = 400;
 
 impl Errors {
-    /// The errors, each underlined in the source it was found in, the first twenty of them. The name is that of the source.
+    /// The errors, each underlined in the source it was found in, or in the file that this includes, the first twenty of them. The name is that of the source.
     ///
     /// ```
     /// use leastaction_expr::Graph;
@@ -30,8 +30,12 @@ impl Errors {
     #[must_use]
     pub fn render(&self, name: &str, source: &str, colour: bool) -> String {
         let shown = self.diagnostics.iter().take(SHOWN);
-        let mut parts: Vec<String> =
-            shown.map(|diagnostic| diagnostic.render(name, source, colour)).collect();
+        let mut parts: Vec<String> = shown
+            .map(|diagnostic| match &diagnostic.file {
+                Some(file) => diagnostic.render(&file.path, &file.text, colour),
+                None => diagnostic.render(name, source, colour),
+            })
+            .collect();
         match self.diagnostics.len().saturating_sub(SHOWN) {
             0 => {}
             1 => parts.push("and one more error".to_owned()),

@@ -14,6 +14,7 @@ pub(crate) enum Role {
     Point,
     Body,
     Joint,
+    Place,
     Mesh,
 }
 
@@ -32,6 +33,7 @@ impl Role {
             Role::Point => "point",
             Role::Body => "body",
             Role::Joint => "joint",
+            Role::Place => "part",
             Role::Mesh => "mesh",
         }
     }
@@ -50,6 +52,7 @@ impl Role {
             Role::Point => "points",
             Role::Body => "bodies",
             Role::Joint => "joints",
+            Role::Place => "parts",
             Role::Mesh => "meshes",
         }
     }

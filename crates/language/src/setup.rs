@@ -168,7 +168,7 @@ impl<'g> Setup<'g> {
             None => Diagnostic::of_all(message),
         };
         let help = "train it by `leastaction learn train`, or write `from` and a file of weights";
-        Some(wrong.help(help).into())
+        Some(self.source_map.shown(wrong.help(help)))
     }
 
     /// The text that this was read from, in which networks that have no weights yet take them from a file. Nothing if a statement is not in the text as it stands.

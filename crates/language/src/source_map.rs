@@ -1,6 +1,7 @@
 //! Where a text says what: errors that are found after reading are shown there.
 
 use crate::diagnostic::{Diagnostic, Errors};
+use crate::include::Whole;
 use crate::setup::Setup;
 use crate::sheet::Sheets;
 use leastaction_expr::{Advice, Kind, Span, tokens};
@@ -17,6 +18,8 @@ pub(crate) struct SourceMap {
     pub(crate) source: String,
     /// What was written out from it.
     pub(crate) sheets: Sheets,
+    /// The text with all that it includes.
+    pub(crate) whole: Whole,
     places: HashMap<(Mention, String), Span>,
     /// Bodies whose start nobody gave.
     pub(crate) unplaced: Vec<String>,
@@ -77,6 +80,18 @@ impl SourceMap {
 
     pub(crate) fn find(&self, mention: Mention, name: &str) -> Option<Span> {
         self.places.get(&(mention, name.to_owned())).copied()
+    }
+
+    /// What is wrong, at its place in the file that says it.
+    pub(crate) fn shown(&self, wrong: Diagnostic) -> Errors {
+        self.whole.placed(self.sheets.traced_all(wrong)).into()
+    }
+
+    /// Where forces are, and rates of states.
+    fn forces(&self) -> impl Iterator<Item = Span> {
+        let all = self.places.iter();
+        all.filter(|((mention, _), _)| matches!(mention, Mention::Force | Mention::State))
+            .map(|(_, span)| *span)
     }
 
     fn site(&self, site: &Site) -> Option<Span> {
@@ -182,7 +197,7 @@ impl<'g> Setup<'g> {
     /// ```
     #[must_use]
     pub fn explain(&self, error: &impl Locate) -> Errors {
-        self.source_map.sheets.traced_all(error.locate(self)).into()
+        self.source_map.shown(error.locate(self))
     }
 
     /// The place where the value of a parameter was used up in a number when the text was read, if there is one: what was made of it does not follow when
@@ -203,7 +218,7 @@ impl<'g> Setup<'g> {
             }
             None => format!("sample something else, or run each value with `--set {parameter}=…`"),
         };
-        Some(self.source_map.sheets.traced_all(Diagnostic::at(found.span, wrong).help(help)).into())
+        Some(self.source_map.shown(Diagnostic::at(found.span, wrong).help(help)))
     }
 
     /// An output that has the name of something that is recorded anyway.
@@ -213,39 +228,38 @@ impl<'g> Setup<'g> {
             .source_map
             .find(Mention::Output, name)
             .or_else(|| self.source_map.find(Mention::Output, whole));
-        Diagnostic::of_all(format!("`{name}` is recorded anyway, and is something else"))
-            .maybe_at(place)
-            .help("rename the output")
-            .into()
+        let wrong = Diagnostic::of_all(format!("`{name}` is recorded anyway, and is something else"));
+        self.source_map.shown(wrong.maybe_at(place).help("rename the output"))
     }
 
     /// Says that something which has an absolute tolerance is no part of the state.
     #[must_use]
     pub fn explain_tolerance(&self, name: &str) -> Errors {
-        Diagnostic::of_all(format!("`{name}` is no part of the state: it has no tolerance"))
+        let wrong = Diagnostic::of_all(format!("`{name}` is no part of the state: it has no tolerance"))
             .maybe_at(self.source_map.find(Mention::Tolerance, name))
-            .help("tolerances are of coordinates that move freely, and of their momenta")
-            .into()
+            .help("tolerances are of coordinates that move freely, and of their momenta");
+        self.source_map.shown(wrong)
     }
 
     /// An error that an input leads to.
     #[must_use]
     pub fn explain_input(&self, input: &str, message: &str) -> Errors {
         let wrong = Diagnostic::of_all(message).maybe_at(self.source_map.find(Mention::Input, input));
-        self.source_map.sheets.traced_all(wrong).into()
+        self.source_map.shown(wrong)
     }
 
     /// An error that an event leads to.
     #[must_use]
     pub fn explain_event(&self, event: &str, message: &str) -> Errors {
         let wrong = Diagnostic::of_all(message).maybe_at(self.source_map.find(Mention::Event, event));
-        self.source_map.sheets.traced_all(wrong).into()
+        self.source_map.shown(wrong)
     }
 
     /// An error that a clause of `run`, such as "method", leads to.
     #[must_use]
     pub fn explain_clause(&self, clause: &str, advice: Advice) -> Errors {
-        Diagnostic::from(advice).maybe_at(self.source_map.find(Mention::Clause, clause)).into()
+        let place = self.source_map.find(Mention::Clause, clause);
+        self.source_map.shown(Diagnostic::from(advice).maybe_at(place))
     }
 }
 
@@ -349,6 +363,12 @@ impl Locate for ModelError {
             | ModelError::VelocityConstraint { constraint } => wrong.maybe_at(map.find(Mention::Term(TermKind::Constraint), constraint)),
             ModelError::HeldUnknown { name, .. } | ModelError::HeldByHamiltonian { name } => {
                 wrong.maybe_at(map.site(&Site::Held(name.clone())))
+            }
+            ModelError::Multiplier { name, .. } => {
+                let mut forces: Vec<Span> = map.forces().collect();
+                forces.sort_by_key(|span| span.start);
+                let used = forces.iter().find_map(|&span| map.use_of(name, span));
+                wrong.maybe_at(used.or(forces.first().copied()))
             }
             ModelError::NoFictitiousTime { .. }
             | ModelError::MatrixSize { .. }

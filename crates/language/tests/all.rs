@@ -4,8 +4,10 @@
 mod bodies;
 mod bodies_wrong;
 mod docs;
+mod friction;
 mod functions;
 mod fuzz;
+mod parts;
 mod read;
 mod repeat;
 mod wrong;

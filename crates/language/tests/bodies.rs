@@ -1,7 +1,7 @@
 //! Bodies, joints and springs in texts are those of the Rust API.
 
 use leastaction_expr::Graph;
-use leastaction_language::{Part, Setup, Spot, read};
+use leastaction_language::{Part, Setup, Spot, read, read_in};
 use leastaction_mechanics::{Inertia, Matter, Model, Pose, Rotation};
 
 /// Asserts that a text starts in the same state as a model made in Rust, and moves on in the same way.
@@ -229,4 +229,81 @@ start b at [0, 0, 0.5] holding [0, 0, 0] turned about [1, 0, 0] by bend
         b.start(&Pose::at([0.0, 0.0, 0.5]).turned(Rotation::about([1.0, 0.0, 0.0], 0.4).unwrap())).unwrap(),
     ];
     assert_same(&setup, &model, &start.concat());
+}
+
+/// A tensor is that of its principal moments, turned; and a body of several shapes is that of their sum.
+#[test]
+fn tensors_and_several_shapes() {
+    let inertia = |text: &str| {
+        let graph = Graph::new();
+        let setup = read(&graph, text, &[]).unwrap();
+        let body = setup.model.body_named("a").unwrap();
+        let mut dynamics = setup.model.system().unwrap().dynamics().unwrap();
+        let start = dynamics.start(&setup.start(&dynamics).unwrap()).unwrap();
+        let mut seen = |text: &str| {
+            let mut out = [0.0];
+            let observable = dynamics.observable(text).unwrap();
+            dynamics.observe(observable, &[0.0], &start.block(), &mut out).unwrap();
+            out[0]
+        };
+        let l = ["x", "y", "z"].map(|axis| seen(&format!("a.angular_momentum.{axis}")));
+        (l, seen("kinetic"), body.centre_in_frame(), seen("a.mass"))
+    };
+    let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} {b}");
+    // Symmetric, positive, and with axes that are no principal ones.
+    let (l, energy, ..) = inertia(
+        "body a inertia [[3, 0.5, -0.25], [0.5, 4, 0.75], [-0.25, 0.75, 5]] mass 2\nstart a spinning [0.2, -0.3, 0.7]\n",
+    );
+    let w = [0.2, -0.3, 0.7];
+    let expected = [
+        3.0 * w[0] + 0.5 * w[1] - 0.25 * w[2],
+        0.5 * w[0] + 4.0 * w[1] + 0.75 * w[2],
+        -0.25 * w[0] + 0.75 * w[1] + 5.0 * w[2],
+    ];
+    l.iter().zip(expected).for_each(|(a, b)| close(*a, b));
+    close(energy, 0.5 * w.iter().zip(expected).map(|(a, b)| a * b).sum::<f64>());
+
+    // A dumbbell: two balls on a rod, about an axis across it, by Steiner's theorem.
+    let (l, _, centre, mass) = inertia(
+        "body a rod 1 mass 0.5 with sphere 0.1 mass 2 centre [0.5, 0, 0] with sphere 0.2 mass 1 centre [-0.5, 0, 0]
+start a spinning [0, 0, 1]
+",
+    );
+    close(mass, 3.5);
+    close(centre[0], 0.5 / 3.5);
+    let off = |m: f64, x: f64| m * (x - 0.5 / 3.5) * (x - 0.5 / 3.5);
+    let about_z = 0.5 / 12.0 + 0.4 * 2.0 * 0.01 + 0.4 * 0.04 + off(0.5, 0.0) + off(2.0, 0.5) + off(1.0, -0.5);
+    close(l[2], about_z);
+}
+
+/// The solid inside a mesh of a box is the box.
+#[test]
+fn meshes_are_bodies() {
+    let folder = std::env::temp_dir().join(format!("leastaction-body-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let corners: Vec<String> =
+        (0..8).map(|i| format!("v {} {} {}\n", 200 * (i & 1), 100 * (i >> 1 & 1), 50 * (i >> 2))).collect();
+    let faces = "f 1 3 4 2\nf 5 6 8 7\nf 1 2 6 5\nf 3 7 8 4\nf 1 5 7 3\nf 2 4 8 6\n";
+    std::fs::write(folder.join("box.obj"), corners.concat() + faces).unwrap();
+    std::fs::write(folder.join("open.obj"), corners.concat() + &faces[10..]).unwrap();
+    let energy = |text: &str| {
+        let graph = Graph::new();
+        let text = format!("{text}\nstart a spinning [1, 2, 3]\n");
+        let setup = read_in(&graph, &text, &[], Some(&folder), &[]).map_err(|wrong| wrong.to_string())?;
+        let mut dynamics = setup.model.system().unwrap().dynamics().unwrap();
+        let start = dynamics.start(&setup.start(&dynamics).unwrap()).unwrap();
+        let mut out = [0.0];
+        dynamics.energy(&[0.0], &start.block(), &mut out).unwrap();
+        Ok::<f64, String>(out[0])
+    };
+    let solid = energy("body a mesh \"box.obj\" scaled 1e-3 density 7850");
+    let cuboid = energy("body a cuboid [0.2, 0.1, 0.05] density 7850").unwrap();
+    assert!((solid.clone().unwrap() - cuboid).abs() < 1e-12 * cuboid, "{solid:?} {cuboid}");
+    let open = energy("body a mesh \"open.obj\" mass 1").unwrap_err();
+    assert!(open.contains("not closed"), "{open}");
+    let wrong = energy("body a mesh \"box.obj\" mass 1 scaled 0").unwrap_err();
+    assert!(wrong.contains("a scale is positive"), "{wrong}");
+    let wrong = energy("body a mesh \"box.obj\" mass 1 centre [0, 0, 1]").unwrap_err();
+    assert!(wrong.contains("where its file has it"), "{wrong}");
+    std::fs::remove_dir_all(&folder).unwrap();
 }

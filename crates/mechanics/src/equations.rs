@@ -133,6 +133,8 @@ impl Rebind for Statement<'_> {
 impl<'g> Equations<'g> {
     pub(crate) fn derive(written: &Model<'g>) -> Result<Equations<'g>, ModelError> {
         jump::check_jumps(written)?;
+        let answered = constraint::answer::answered(written)?;
+        let written = answered.as_ref().unwrap_or(written);
         let resolved = written.resolved()?;
         check::names(&resolved)?;
         let (held, declared) = (resolved.held.clone(), resolved.declared.clone());

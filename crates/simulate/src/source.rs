@@ -111,6 +111,14 @@ impl Source {
         self.folder.as_deref()
     }
 
+    /// The text with everything that it includes: it says the same by itself.
+    ///
+    /// # Errors
+    /// [`Errors`] for what cannot be included.
+    pub fn whole(&self) -> Result<String, Errors> {
+        language::whole(&self.text, self.folder())
+    }
+
     /// The entry of the catalog, if it is of one.
     #[must_use]
     pub fn entry(&self) -> Option<&'static Entry> {

@@ -11,7 +11,7 @@ use super::Failure;
 use super::progress::Watcher;
 use super::run::several;
 use super::setting::{Setting, asked_events, named};
-use super::source::{refused, unprepared};
+use super::source::{refused, shown, unprepared};
 use clap::Args;
 use leastaction::ensemble::{ReduceError, Reduction, SampleError};
 use leastaction::output::About;
@@ -133,7 +133,7 @@ impl Ensemble {
             .events(events)
             .seed(self.seed)
             .note("system", &source.name)
-            .note("model", &source.text)
+            .note("model", &source.whole().map_err(|errors| shown(&source, &errors))?)
             .shard(self.shard.unwrap_or(Shard::WHOLE))
             .stopped_by(watcher.interrupted());
         for (name, expression) in self.event.iter().chain(&self.stop) {

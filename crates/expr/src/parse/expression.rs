@@ -1,7 +1,7 @@
 //! Expressions: what waits for an operand is kept on stacks, so that nothing recurses.
 
 use super::function::Names;
-use super::lexer::{is_identifier, is_member};
+use super::lexer::{is_identifier, is_path};
 use super::suggest::nearest;
 use super::{Kind, ParseError, Parser, Scope, Span, Value};
 use crate::advice::Advice;
@@ -392,7 +392,7 @@ fn functions<'a>() -> impl Iterator<Item = &'a str> {
 /// Whether a symbol of this name must stand in backquotes, because it means something else or is no name.
 #[must_use]
 pub fn needs_quotes(name: &str) -> bool {
-    RESERVED.contains(&name) || is_function(name) || !(is_identifier(name) || is_member(name))
+    RESERVED.contains(&name) || is_function(name) || !(is_identifier(name) || is_path(name))
 }
 
 /// Whether a name is that of a function.

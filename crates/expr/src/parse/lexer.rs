@@ -149,9 +149,9 @@ pub(crate) fn is_identifier(text: &str) -> bool {
     text.starts_with(begins_name) && text.chars().all(continues_name)
 }
 
-/// Whether a text names one of a [block](crate::Graph::block), and is read as one name.
-pub(crate) fn is_member(text: &str) -> bool {
-    text.starts_with(begins_name) && text.contains('[') && name_length(text) == text.len()
+/// Whether a text is a name with parts or indices, as those of a [block](crate::Graph::block) have, and is read as one name.
+pub(crate) fn is_path(text: &str) -> bool {
+    text.starts_with(begins_name) && text.contains(['[', '.']) && name_length(text) == text.len()
 }
 
 fn begins_name(c: char) -> bool {

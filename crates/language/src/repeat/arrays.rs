@@ -33,10 +33,15 @@ impl Array {
     }
 }
 
-/// A name with numbers in brackets: `u[2][3]` as `u` and its indices.
+/// A name without indices at its end: `leg[2].th` for `leg[2].th[1]`.
+pub(crate) fn base_of(name: &str) -> &str {
+    let last = name.rfind('.').map_or(0, |dot| dot + 1);
+    &name[..name[last..].find('[').map_or(name.len(), |open| last + open)]
+}
+
+/// A name with numbers in brackets at its end: `u[2][3]` as `u` and its indices.
 pub(crate) fn member(name: &str) -> Option<(&str, Vec<u64>)> {
-    let open = name.find('[')?;
-    let (base, rest) = name.split_at(open);
+    let (base, rest) = name.split_at(base_of(name).len());
     let inside = rest.strip_prefix('[')?.strip_suffix(']')?;
     let indices: Result<Vec<u64>, _> = inside.split("][").map(str::parse).collect();
     Some((base, indices.ok()?))
@@ -72,7 +77,8 @@ impl Reader<'_, '_> {
                 .related(*place, "declared here")
                 .help("choose another name"));
         }
-        if base == "t" || leastaction_expr::needs_quotes(base) {
+        let inner = self.parts.inner(base).unwrap_or(base);
+        if base == "t" || leastaction_expr::needs_quotes(inner) {
             return Err(Diagnostic::at(
                 span,
                 format!("`{base}` cannot be an array: it has a meaning of its own"),
@@ -146,7 +152,7 @@ impl Reader<'_, '_> {
         parted(tokens.get(1..).unwrap_or_default(), ",").into_iter().any(|item| match item {
             [name, ..] if name.kind != Kind::Name => false,
             [name, open, ..] if open.kind == Kind::Sign("[") && name.span.end == open.span.start => true,
-            [name, ..] => template.text(name.span).contains('['),
+            [name, ..] => member(template.text(name.span)).is_some(),
             [] => false,
         })
     }
@@ -252,7 +258,7 @@ impl<'g, 's> Writer<'_, 'g, 's> {
             return Err(Diagnostic::at(span, "a name is expected here"));
         };
         let text = self.template.text(name.span);
-        let (base, literal) = text.split_at(text.find('[').unwrap_or(text.len()));
+        let (base, literal) = text.split_at(base_of(text).len());
         let mut ranges = Vec::new();
         for size in literal.split(['[', ']']).filter(|part| !part.is_empty()) {
             let size: i64 = size.parse().unwrap_or(i64::MAX);

@@ -8,7 +8,7 @@ mod clause;
 mod many;
 mod write;
 
-pub(crate) use arrays::{Array, member};
+pub(crate) use arrays::{Array, base_of, member};
 pub(crate) use many::{MARK, Many};
 
 use crate::diagnostic::Diagnostic;
@@ -18,7 +18,7 @@ use leastaction_expr::{Kind, Parser, Span, Token};
 use write::Writer;
 
 /// So many bytes are written out at most, for all statements together.
-const MOST_WRITTEN: usize = 192 << 20;
+pub(crate) const MOST_WRITTEN: usize = 192 << 20;
 
 /// A statement is repeated so often at most, and an array has so many members.
 pub(crate) const MOST_REPEATED: usize = 1_000_000;
@@ -27,8 +27,19 @@ pub(crate) const MOST_REPEATED: usize = 1_000_000;
 const MOST_WRITTEN_COORDINATES: usize = 400;
 
 /// Statements that cannot be repeated.
-const SINGLE: [&str; 9] =
-    ["run", "gravity", "mesh", "atoms", "material", "field", "damping", "momentum", "tolerance"];
+const SINGLE: [&str; 11] = [
+    "run",
+    "gravity",
+    "mesh",
+    "atoms",
+    "material",
+    "field",
+    "damping",
+    "momentum",
+    "tolerance",
+    "part",
+    "include",
+];
 
 /// Statements that declare arrays of what they name: `coord x[N]`.
 const OF_ARRAYS: [&str; 3] = ["param", "coord", "momentum"];
@@ -45,7 +56,7 @@ pub(crate) struct Written<'s> {
 
 impl<'g, 's> Reader<'g, 's> {
     /// A statement as its parts that are read one after the other: sizes of arrays may be parameters that the same statement declares.
-    pub(crate) fn parts(&self, template: &Parser<'g, 's>) -> Vec<Vec<Token>> {
+    pub(crate) fn parted(&self, template: &Parser<'g, 's>) -> Vec<Vec<Token>> {
         let tokens = template.rest();
         let tokens = &tokens[..tokens.len().saturating_sub(1)];
         let is_param = tokens.first().is_some_and(|word| template.text(word.span) == "param");
@@ -140,7 +151,7 @@ impl<'g, 's> Reader<'g, 's> {
         }
         let close = closing(tokens, 1)?;
         let text = template.text(name.span);
-        let base = text.split(['[', '\'']).next().unwrap_or(text);
+        let base = base_of(text.split('\'').next().unwrap_or(text));
         let known =
             self.arrays.contains_key(base) || self.names.contains_key(base) || self.scope.get(text).is_some();
         let labels = matches!(template.rest(), [word, label, ..]
@@ -220,7 +231,8 @@ impl<'g> Reader<'g, '_> {
 fn labels_each<'g, 's>(template: &Parser<'g, 's>, body: &[Token]) -> bool {
     let Some(equals) = depth_zero(body, "=") else { return false };
     body[1..equals].iter().any(|token| {
-        token.kind == Kind::Sign("[") || token.kind == Kind::Name && template.text(token.span).contains('[')
+        token.kind == Kind::Sign("[")
+            || token.kind == Kind::Name && member(template.text(token.span)).is_some()
     })
 }
 
@@ -243,7 +255,7 @@ fn closing(tokens: &[Token], open: usize) -> Option<usize> {
 }
 
 /// Where a sign stands outside of brackets.
-fn depth_zero(tokens: &[Token], sign: &str) -> Option<usize> {
+pub(crate) fn depth_zero(tokens: &[Token], sign: &str) -> Option<usize> {
     let mut depth = 0_usize;
     tokens.iter().position(|token| {
         match token.kind {
@@ -256,7 +268,7 @@ fn depth_zero(tokens: &[Token], sign: &str) -> Option<usize> {
 }
 
 /// Tokens as the parts between a sign outside of brackets.
-fn parted<'t>(mut tokens: &'t [Token], sign: &str) -> Vec<&'t [Token]> {
+pub(crate) fn parted<'t>(mut tokens: &'t [Token], sign: &str) -> Vec<&'t [Token]> {
     let mut parts = Vec::new();
     while let Some(at) = depth_zero(tokens, sign) {
         parts.push(&tokens[..at]);

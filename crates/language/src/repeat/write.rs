@@ -123,7 +123,8 @@ impl<'w, 'g, 's> Writer<'w, 'g, 's> {
     /// A name with its indices, and a part of it; gives where it ends.
     fn indexed(&mut self, tokens: &[Token], at: usize, close: usize) -> Result<usize, Diagnostic> {
         let mut name = self.template.text(tokens[at].span).to_owned();
-        let (mut open, mut close) = (at + 1, close);
+        let (mut open, mut close, mut tail) = (at + 1, close, String::new());
+        let mut end;
         let base = name.clone();
         // The texts of indices, if some of them are not known yet.
         let (mut texts, mut symbolic) = (Vec::new(), false);
@@ -154,13 +155,28 @@ impl<'w, 'g, 's> Writer<'w, 'g, 's> {
                     .help("arrays count from 1, or from 0 if they are declared so"));
             }
             name.push_str(&format!("[{index}]"));
-            let next = tokens.get(close + 1);
-            if next
-                .is_none_or(|next| next.kind != Kind::Sign("[") || next.span.start != tokens[close].span.end)
+            end = close;
+            let mut next = close + 1;
+            // A part of it, which may have indices of its own: `leg[i].th[j]`.
+            if let [dot, part, ..] = &tokens[next..]
+                && dot.kind == Kind::Sign(".")
             {
+                tail.push('.');
+                tail.push_str(self.template.text(part.span));
+                end = next + 1;
+                next += 2;
+            }
+            let more = tokens.get(next).filter(|token| token.kind == Kind::Sign("["));
+            if more.is_none_or(|more| more.span.start != tokens[next - 1].span.end) {
                 break;
             }
-            open = close + 1;
+            if symbolic && !tail.is_empty() {
+                let span = tokens[at].span.to(tokens[next].span);
+                return Err(Diagnostic::at(span, "a sum of very many terms has no indices behind a part")
+                    .help("give it a name with one index: `let a[i] = …` for each"));
+            }
+            name.push_str(&std::mem::take(&mut tail));
+            open = next;
             close = closing(tokens, open).ok_or_else(|| unclosed(tokens[open].span))?;
         }
         if symbolic {
@@ -171,14 +187,7 @@ impl<'w, 'g, 's> Writer<'w, 'g, 's> {
             }
             name = format!("{}slot[{number}]", super::MARK);
         }
-        let mut end = close;
-        if let (Some(dot), Some(part)) = (tokens.get(close + 1), tokens.get(close + 2))
-            && dot.kind == Kind::Sign(".")
-        {
-            name.push('.');
-            name.push_str(self.template.text(part.span));
-            end = close + 2;
-        }
+        name.push_str(&tail);
         let last = Token { kind: Kind::Name, span: tokens[end].span };
         let span = tokens[at].span.to(last.span);
         let begin = Token { kind: Kind::Name, span: tokens[at].span };

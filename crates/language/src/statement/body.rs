@@ -1,4 +1,4 @@
-//! Rigid bodies: `body`, and the names that come with one.
+//! Rigid bodies: `body`, and the names that come with one. A body may have several shapes, whose masses are put together.
 
 use super::clause::{one_of, twice};
 use super::declare::only;
@@ -7,11 +7,11 @@ use super::pose::turn;
 use crate::diagnostic::Diagnostic;
 use crate::reader::Reader;
 use crate::role::Role;
-use leastaction_expr::{Expr, Parser, Span, Value};
+use leastaction_expr::{Expr, Kind, Parser, Span, Value};
 use leastaction_mechanics::{
-    Body, BodyError, BodySite, Inertia, InertiaError, Matter, Rotation, RotationError, suffixed,
+    Body, BodyError, BodySite, Inertia, InertiaError, Matter, Rotation, RotationError, Surface, SurfaceError,
+    suffixed,
 };
-
 use std::f64::consts::PI;
 
 type Outcome = Result<(), Diagnostic>;
@@ -25,20 +25,27 @@ enum Takes {
     /// A radius, and `height` with a number.
     Round,
     Turn,
+    /// Principal moments, or a tensor by its rows.
+    Tensor,
+    File,
 }
 
-const SHAPES: [&str; 11] =
-    ["moments", "inertia", "moment", "rod", "disk", "plate", "cuboid", "sphere", "cylinder", "cone", "point"];
-const WORDS: [&str; 16] = [
+const SHAPES: [&str; 12] = [
+    "moments", "inertia", "moment", "rod", "disk", "plate", "cuboid", "sphere", "cylinder", "cone", "point",
+    "mesh",
+];
+const WORDS: [&str; 18] = [
     "mass", "density", "moments", "inertia", "moment", "rod", "disk", "plate", "cuboid", "sphere",
-    "cylinder", "cone", "point", "planar", "centre", "turned",
+    "cylinder", "cone", "point", "mesh", "planar", "centre", "scaled", "turned",
 ];
 
 fn takes(word: &str) -> Takes {
     match word {
         "planar" | "point" => Takes::Nothing,
         "plate" => Takes::Vector(2, 2),
-        "cuboid" | "inertia" => Takes::Vector(3, 3),
+        "cuboid" => Takes::Vector(3, 3),
+        "inertia" => Takes::Tensor,
+        "mesh" => Takes::File,
         "moments" | "centre" => Takes::Vector(2, 3),
         "cylinder" | "cone" => Takes::Round,
         "turned" => Takes::Turn,
@@ -52,9 +59,10 @@ struct Clause<'g> {
     span: Span,
     values: Vec<Expr<'g>>,
     turn: Rotation,
+    surface: Option<Surface>,
 }
 
-/// `body NAME [planar] SHAPE mass M [centre [X, Y, Z]] [turned TURN]`, in any order after the name.
+/// `body NAME [planar] SHAPE mass M [centre [X, Y, Z]] [turned TURN] [with SHAPE …]`, in any order after the name.
 pub(super) fn body<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
     let (name, span) = reader.new_name(parser, Role::Body)?;
     let taken =
@@ -66,15 +74,23 @@ pub(super) fn body<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 
         let already = format!("but this is {}", role.what());
         return Err(wrong.related(place, already).help("choose another name"));
     }
-    let mut clauses: Vec<Clause<'g>> = Vec::new();
-    while parser.peek().kind != leastaction_expr::Kind::End {
+    // A shape, and those that `with` adds to it: each has its place, and its clauses.
+    let mut shapes: Vec<(Span, Vec<Clause<'g>>)> = vec![(span, Vec::new())];
+    while parser.peek().kind != Kind::End {
+        let place = parser.peek().span;
+        if parser.accept_word("with") {
+            shapes.push((place, Vec::new()));
+            continue;
+        }
         let clause = clause(reader, parser)?;
+        let Some((_, clauses)) = shapes.last_mut() else { unreachable!("there is a first shape") };
         if let Some(first) = clauses.iter().find(|other| other.word == clause.word) {
-            return Err(twice(clause.word, clause.span, first.span));
+            return Err(twice(clause.word, clause.span, first.span)
+                .help("remove one of them; another shape of the same body stands after `with`"));
         }
         clauses.push(clause);
     }
-    let body = add(reader, &name, span, &clauses)?;
+    let body = add(reader, &name, span, &shapes)?;
     declare(reader, &body, span);
     Ok(())
 }
@@ -87,7 +103,7 @@ fn clause<'g, 's>(
     parser: &mut Parser<'g, 's>,
 ) -> Result<Clause<'g>, Diagnostic> {
     let (word, start) = one_of(parser, &WORDS, "a word that says what the body is like")?;
-    let (mut values, mut rotation) = (Vec::new(), Rotation::NONE);
+    let (mut values, mut rotation, mut surface) = (Vec::new(), Rotation::NONE, None);
     match takes(word) {
         Takes::Nothing => {}
         Takes::Number => values.push(reader.scalar(parser)?.0),
@@ -106,8 +122,64 @@ fn clause<'g, 's>(
             values = components;
         }
         Takes::Turn => rotation = turn(reader, parser)?,
+        Takes::Tensor => values = tensor(reader, parser)?,
+        Takes::File => {
+            let place = parser.peek().span;
+            let mesh = super::mesh::file(reader, parser)?;
+            let vertices = mesh.nodes().to_vec();
+            let triangles = mesh.triangles().iter().map(|corners| corners.map(|i| i as usize)).collect();
+            surface = Some(Surface::new(vertices, triangles).map_err(|error| no_solid(place, &error))?);
+        }
     }
-    Ok(Clause { word, span: start.to(parser.previous()), values, turn: rotation })
+    Ok(Clause { word, span: start.to(parser.previous()), values, turn: rotation, surface })
+}
+
+/// Principal moments `[A, B, C]`, or a tensor `[[A, D, E], [D, B, F], [E, F, C]]`.
+fn tensor<'g, 's>(reader: &Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Result<Vec<Expr<'g>>, Diagnostic> {
+    let start = parser.peek().span;
+    let rows = parser.peek().kind == Kind::Sign("[") && parser.peek_next().kind == Kind::Sign("[");
+    let of_three = |components: Vec<Expr<'g>>, span: Span| {
+        match components.len() {
+        3 => Ok(components),
+        found => {
+            Err(Diagnostic::at(span, format!("`inertia` takes a vector of 3, not one of {found}"))
+                .help("give the principal moments `[I1, I2, I3]`, or three rows `[[A, D, E], [D, B, F], [E, F, C]]`"))
+        }
+    }
+    };
+    if !rows {
+        let (components, span) = reader.vector(parser)?;
+        return of_three(components, span);
+    }
+    parser.advance();
+    let (mut values, mut count) = (Vec::new(), 0);
+    loop {
+        let (row, span) = reader.vector(parser)?;
+        values.extend(of_three(row, span)?);
+        count += 1;
+        if !parser.accept(",") {
+            break;
+        }
+    }
+    reader.sign(parser, "]", "`,` or `]`")?;
+    match count {
+        3 => Ok(values),
+        _ => Err(Diagnostic::at(
+            start.to(parser.previous()),
+            format!("a tensor of inertia has 3 rows, not {count}"),
+        )
+        .help("write `[[A, D, E], [D, B, F], [E, F, C]]`, which is symmetric")),
+    }
+}
+
+fn no_solid(span: Span, error: &SurfaceError) -> Diagnostic {
+    let wrong = Diagnostic::at(span, error.to_string());
+    match error {
+        SurfaceError::Matter(_) => wrong,
+        _ => {
+            wrong.help("a body is the solid that a closed surface of triangles encloses, all facing outwards")
+        }
+    }
 }
 
 /// The one clause that has one of these words.
@@ -133,23 +205,53 @@ fn add<'g>(
     reader: &mut Reader<'g, '_>,
     name: &str,
     span: Span,
-    clauses: &[Clause<'g>],
+    shapes: &[(Span, Vec<Clause<'g>>)],
 ) -> Result<Body<'g>, Diagnostic> {
+    let flat = |clause: &Clause<'g>| match clause.word {
+        "planar" | "moment" => true,
+        "moments" => clause.values.len() == 2,
+        _ => false,
+    };
+    let all = shapes.iter().flat_map(|(_, clauses)| clauses);
+    let dimensions = if all.into_iter().any(flat) { 2 } else { 3 };
+    let mut whole: Option<Inertia> = None;
+    for (place, clauses) in shapes {
+        let (shape, matter) = read_shape(reader, name, *place, clauses, dimensions)?;
+        let single =
+            shapes.len() == 1 && clauses.iter().all(|c| !["centre", "turned", "mesh"].contains(&c.word));
+        if single && let Some(body) = with_parameters(reader, name, shape, matter, dimensions)? {
+            return Ok(body);
+        }
+        let inertia = framed(reader, clauses, shape, matter, dimensions)?;
+        whole = Some(whole.map_or(inertia, |whole| whole.with(&inertia)));
+    }
+    let Some(inertia) = whole else { unreachable!("a body has a shape") };
+    let model = &mut reader.setup.model;
+    let body = if dimensions == 2 { model.planar_body(name, inertia) } else { model.body(name, inertia) };
+    body.map_err(|error| refused(span, error))
+}
+
+/// What shape a body has, and how much matter, among clauses that fit together.
+fn read_shape<'a, 'g>(
+    reader: &Reader<'g, '_>,
+    name: &str,
+    span: Span,
+    clauses: &'a [Clause<'g>],
+    dimensions: usize,
+) -> Result<(&'a Clause<'g>, &'a Clause<'g>), Diagnostic> {
     let lacks =
         |what: &str, help: &str| Diagnostic::at(span, format!("the body `{name}` has no {what}")).help(help);
     let shape = one(clauses, &SHAPES, || {
         lacks(
             "shape",
             "say how its mass is spread: `rod LENGTH`, `disk R`, `plate [A, B]`, `cuboid [A, B, C]`, `sphere R`, \
-             `cylinder R height H`, `cone R height H`, `inertia [I1, I2, I3]`, `moments [L1, L2, L3]`, or `point`",
+             `cylinder R height H`, `cone R height H`, `inertia [I1, I2, I3]`, `moments [L1, L2, L3]`, \
+             `mesh \"FILE\"`, or `point`",
         )
     })?;
     let matter = one(clauses, &["mass", "density"], || {
         lacks("mass", "give its `mass`, or the `density` of its shape")
     })?;
-    let get = |word: &str| clauses.iter().find(|clause| clause.word == word);
-    let flat = shape.word == "moment" || shape.word == "moments" && shape.values.len() == 2;
-    let dimensions = if flat || get("planar").is_some() { 2 } else { 3 };
     if dimensions == 2 && shape.word == "moments" && shape.values.len() == 3 {
         return Err(Diagnostic::at(shape.span, "a body of the plane has two second moments, not three")
             .help("leave out the third, or `planar`"));
@@ -161,7 +263,17 @@ fn add<'g>(
             .related(shape.span, "given here")
             .help("give its `mass`"));
     }
-    for clause in [shape, matter] {
+    let get = |word: &str| clauses.iter().find(|clause| clause.word == word);
+    if let (Some(scaled), true) = (get("scaled"), shape.word != "mesh") {
+        return Err(Diagnostic::at(scaled.span, format!("`{}` has its size, and is not scaled", shape.word))
+            .related(shape.span, "given here")
+            .help("`scaled` is for a mesh, as of one in millimetres: `mesh \"FILE\" scaled 1e-3`"));
+    }
+    if let (Some(centre), "mesh") = (get("centre"), shape.word) {
+        return Err(Diagnostic::at(centre.span, "a mesh is where its file has it")
+            .help("give points in the frame of the file; the centre of mass follows"));
+    }
+    for clause in clauses.iter().filter(|c| [shape.word, matter.word, "scaled"].contains(&c.word)) {
         for &value in &clause.values {
             only(
                 reader,
@@ -172,35 +284,45 @@ fn add<'g>(
             )?;
         }
     }
-    let model = &mut reader.setup.model;
-    let framed = get("centre").is_some() || get("turned").is_some();
-    if !framed && let Some(moments) = moments(shape, matter.values[0], dimensions) {
-        // Parameters stay parameters.
-        return model.body_with_moments(name, matter.values[0], moments).map_err(|error| {
+    Ok((shape, matter))
+}
+
+/// A body whose parameters stay parameters, if its shape allows that.
+fn with_parameters<'g>(
+    reader: &mut Reader<'g, '_>,
+    name: &str,
+    shape: &Clause<'g>,
+    matter: &Clause<'g>,
+    dimensions: usize,
+) -> Result<Option<Body<'g>>, Diagnostic> {
+    if let Some(moments) = moments(shape, matter.values[0], dimensions) {
+        let body = reader.setup.model.body_with_moments(name, matter.values[0], moments);
+        return body.map(Some).map_err(|error| {
             let about_mass = matches!(&error, BodyError::NotPositive { what: BodySite::Mass(_), .. });
             refused(if about_mass { matter.span } else { shape.span }, error)
         });
     }
     let before = reader.fixed.borrow().len();
-    let numbers = |clause: &Clause<'g>| -> Result<Vec<f64>, Diagnostic> {
-        clause.values.iter().map(|&value| reader.known(value, clause.span)).collect()
-    };
-    let amount = numbers(matter)?[0];
-    let amount = if matter.word == "mass" { Matter::Mass(amount) } else { Matter::Density(amount) };
-    let inertia = inertia(shape.word, &numbers(shape)?, amount).map_err(|error| {
-        let place = if let InertiaError::BadMatter { .. } = error { matter.span } else { shape.span };
-        Diagnostic::at(place, error.to_string())
-    })?;
-    if !framed
-        && reader.fixed.borrow().len() > before
-        && let Some((mass, moments)) = symbolic(shape, matter, dimensions)
-        && same_nodes(&inertia, &moments)
-    {
-        // The numbers have shown that the shape is one; from here on parameters stay parameters.
-        reader.fixed.borrow_mut().truncate(before);
-        let body = reader.setup.model.body_with_moments(name, mass, moments);
-        return body.map_err(|error| refused(shape.span, error));
-    }
+    let inertia = inertia(reader, &[], shape, matter)?;
+    let symbolic = symbolic(shape, matter, dimensions).filter(|(_, moments)| same_nodes(&inertia, moments));
+    let used = reader.fixed.borrow().len() > before;
+    // The numbers have shown that the shape is one; from here on parameters stay parameters.
+    reader.fixed.borrow_mut().truncate(before);
+    let Some((mass, moments)) = symbolic.filter(|_| used) else { return Ok(None) };
+    let body = reader.setup.model.body_with_moments(name, mass, moments);
+    body.map(Some).map_err(|error| refused(shape.span, error))
+}
+
+/// The inertia of a shape where it is in the frame of the body.
+fn framed<'g>(
+    reader: &Reader<'g, '_>,
+    clauses: &[Clause<'g>],
+    shape: &Clause<'g>,
+    matter: &Clause<'g>,
+    dimensions: usize,
+) -> Result<Inertia, Diagnostic> {
+    let get = |word: &str| clauses.iter().find(|clause| clause.word == word);
+    let inertia = inertia(reader, clauses, shape, matter)?;
     let mut offset = [0.0; 3];
     if let Some(centre) = get("centre") {
         if centre.values.len() != dimensions {
@@ -211,13 +333,12 @@ fn add<'g>(
                 format!("the centre of a body {kind} has {dimensions} components, not {found}"),
             ));
         }
-        offset.iter_mut().zip(numbers(centre)?).for_each(|(to, x)| *to = x);
+        for (to, &x) in offset.iter_mut().zip(&centre.values) {
+            *to = reader.known(x, centre.span)?;
+        }
     }
     let rotation = get("turned").map_or(Rotation::NONE, |clause| clause.turn);
-    let inertia = inertia.turned(&rotation).moved(offset);
-    let model = &mut reader.setup.model;
-    let body = if dimensions == 2 { model.planar_body(name, inertia) } else { model.body(name, inertia) };
-    body.map_err(|error| refused(span, error))
+    Ok(inertia.turned(&rotation).moved(offset))
 }
 
 /// The second moments of what is given by expressions.
@@ -266,22 +387,54 @@ fn same_nodes(inertia: &Inertia, moments: &[Expr<'_>]) -> bool {
         .all(|(i, moment)| (moment.as_number() == Some(0.0)) == (second[i][i] <= THIN * largest))
 }
 
-fn inertia(shape: &str, numbers: &[f64], matter: Matter) -> Result<Inertia, InertiaError> {
-    let (Matter::Mass(mass) | Matter::Density(mass)) = matter;
-    match (shape, numbers) {
-        ("rod", &[length]) => Inertia::rod(matter, length),
-        ("disk", &[radius]) => Inertia::disk(matter, radius),
-        ("plate", &[a, b]) => Inertia::plate(matter, [a, b]),
-        ("cuboid", &[a, b, c]) => Inertia::cuboid(matter, [a, b, c]),
-        ("sphere", &[radius]) => Inertia::sphere(matter, radius),
-        ("cylinder", &[radius, height]) => Inertia::cylinder(matter, radius, height),
-        ("cone", &[radius, height]) => Inertia::cone(matter, radius, height),
+/// The inertia of a shape in its own frame, by numbers.
+fn inertia<'g>(
+    reader: &Reader<'g, '_>,
+    clauses: &[Clause<'g>],
+    shape: &Clause<'g>,
+    matter: &Clause<'g>,
+) -> Result<Inertia, Diagnostic> {
+    let numbers = |clause: &Clause<'g>| -> Result<Vec<f64>, Diagnostic> {
+        clause.values.iter().map(|&value| reader.known(value, clause.span)).collect()
+    };
+    let mass = numbers(matter)?[0];
+    let amount = if matter.word == "mass" { Matter::Mass(mass) } else { Matter::Density(mass) };
+    if let Some(surface) = &shape.surface {
+        let scaled = match clauses.iter().find(|clause| clause.word == "scaled") {
+            None => surface.inertia(amount),
+            Some(clause) => {
+                let scale = numbers(clause)?[0];
+                if scale <= 0.0 {
+                    return Err(Diagnostic::at(clause.span, format!("a scale is positive, not {scale}")));
+                }
+                let vertices = surface.vertices().iter().map(|v| v.map(|x| scale * x)).collect();
+                Surface::new(vertices, surface.triangles().to_vec())
+                    .and_then(|surface| surface.inertia(amount))
+            }
+        };
+        return scaled.map_err(|error| {
+            no_solid(if matches!(error, SurfaceError::Matter(_)) { matter.span } else { shape.span }, &error)
+        });
+    }
+    let found = match (shape.word, &numbers(shape)?[..]) {
+        ("rod", &[length]) => Inertia::rod(amount, length),
+        ("disk", &[radius]) => Inertia::disk(amount, radius),
+        ("plate", &[a, b]) => Inertia::plate(amount, [a, b]),
+        ("cuboid", &[a, b, c]) => Inertia::cuboid(amount, [a, b, c]),
+        ("sphere", &[radius]) => Inertia::sphere(amount, radius),
+        ("cylinder", &[radius, height]) => Inertia::cylinder(amount, radius, height),
+        ("cone", &[radius, height]) => Inertia::cone(amount, radius, height),
         ("inertia", &[a, b, c]) => Inertia::principal(mass, [a, b, c]),
+        ("inertia", &[a, b, c, d, e, f, g, h, i]) => Inertia::tensor(mass, [[a, b, c], [d, e, f], [g, h, i]]),
         ("moments", &[a, b, c]) => Inertia::second_moments(mass, [a, b, c]),
         ("moments", &[a, b]) => Inertia::second_moments(mass, [a, b, 0.0]),
         ("moment", &[moment]) => Inertia::planar(mass, moment),
         _ => Inertia::point(mass),
-    }
+    };
+    found.map_err(|error| {
+        let place = if let InertiaError::BadMatter { .. } = error { matter.span } else { shape.span };
+        Diagnostic::at(place, error.to_string())
+    })
 }
 
 /// Makes the body's name its centre of mass, and declares its coordinates and what it tells.

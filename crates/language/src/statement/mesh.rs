@@ -201,7 +201,7 @@ fn bounded<const N: usize>(span: Span, counts: [u32; N], each: f64) -> Outcome {
 }
 
 /// A file in double quotes, by its path from where the text is.
-fn file<'g, 's>(reader: &Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Result<Mesh, Diagnostic> {
+pub(super) fn file<'g, 's>(reader: &Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Result<Mesh, Diagnostic> {
     let (path, span) = parser.quotation("the path of a file in double quotes, as `\"part.msh\"`")?;
     let at = |message: String| Diagnostic::at(span, message);
     let Some(folder) = &reader.folder else {

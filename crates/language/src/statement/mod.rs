@@ -13,6 +13,7 @@ mod keep;
 mod mesh;
 mod network;
 mod nodes;
+mod part;
 mod place;
 mod pose;
 mod run;
@@ -49,10 +50,13 @@ pub(crate) const ALL: &[Statement] = &[
     Statement { word: "let", form: "let NAME = EXPRESSION, …", read: declare::define },
     Statement { word: "particle", form: "particle NAME mass MASS at [X, Y]", read: place::particle },
     Statement { word: "point", form: "point NAME [on BODY] at [X, Y]", read: place::point },
-    Statement { word: "body", form: "body NAME [planar] SHAPE mass M [centre [X, Y, Z]] [turned TURN]", read: body::body },
+    Statement { word: "body", form: "body NAME [planar] SHAPE mass M [centre [X, Y, Z]] [turned TURN] [with SHAPE mass M …]", read: body::body },
     Statement { word: "joint", form: "joint NAME KIND A to B [axis [X, Y, Z]] [length L]", read: joint::joint },
     Statement { word: "spring", form: "spring [NAME] from A to B stiffness K length L", read: joint::spring },
     Statement { word: "damper", form: "damper [NAME] from A to B rate C", read: joint::damper },
+    Statement { word: "part", form: "part NAME(ARGUMENT, …), statements on the lines below, and end", read: part::part },
+    Statement { word: "place", form: "place NAME = PART(VALUE, …)", read: part::place },
+    Statement { word: "include", form: "include \"FILE\"", read: part::include },
     Statement { word: "mesh", form: "mesh NAME box [A, B, C] cells [I, J, K] [turned TURN] [at [X, Y, Z]]", read: mesh::mesh },
     Statement { word: "atoms", form: "atoms NAME lattice fcc edge A cells [I, J, K]", read: mesh::atoms },
     Statement { word: "material", form: "material MESH density RHO", read: mesh::material },

@@ -21,7 +21,8 @@ impl Origin {
     /// What a source and what is asked for in its place come to.
     #[must_use]
     pub fn new(source: &Source, overrides: &Overrides) -> Origin {
-        let (system, text) = (source.name.clone(), source.text.clone());
+        // A text that cannot be read is refused where it is read.
+        let (system, text) = (source.name.clone(), source.whole().unwrap_or_else(|_| source.text.clone()));
         Origin { system, text, parameters: overrides.parameters.clone() }
     }
 

@@ -168,7 +168,8 @@ impl Inertia {
         let half = 0.5 * trace(&symmetric);
         let second = zip(&IDENTITY, &symmetric, |one, i| (half * one - i) / mass);
         let (values, axes) = principal(&second);
-        if let Some(largest) = values.iter().position(|&s| s < -Inertia::SLACK * half / mass) {
+        if values.iter().any(|&s| s < -Inertia::SLACK * half / mass) {
+            let largest = (0..3).fold(0, |i, j| if moments[j] > moments[i] { j } else { i });
             return Err(InertiaError::Triangle { moments, largest });
         }
         Ok(Inertia { second: without_negative(second, values, axes), ..inertia })

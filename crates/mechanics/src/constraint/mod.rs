@@ -9,6 +9,7 @@
 //! Numerical Integration*, 2006, section VII.1; velocities: H. Goldstein, *Classical Mechanics*, section 2.4).
 
 pub(crate) mod angle;
+pub(crate) mod answer;
 pub(crate) mod factors;
 pub(crate) mod flow;
 pub(crate) mod multipliers;

@@ -299,6 +299,13 @@ pub enum ModelError {
         /// The constraint.
         constraint: String,
     },
+    /// Forces depend on a multiplier that is not known in formulas.
+    Multiplier {
+        /// Its name.
+        name: String,
+        /// What stands against it.
+        reason: &'static str,
+    },
     /// The system cannot run by another clock and stay Hamiltonian.
     NoFictitiousTime {
         /// What stands against it.
@@ -426,6 +433,9 @@ impl ModelError {
                 named(constraint)
             ))
             .remedy("state energies or a Lagrangian"),
+            E::Multiplier { name, reason } => {
+                Advice::cause(format!("a force cannot depend on `{name}` here")).remedy(*reason)
+            }
             E::NoFictitiousTime { reason } => {
                 Advice::cause("there is no fictitious time without H(q, p, t) in closed form").remedy(*reason)
             }
