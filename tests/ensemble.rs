@@ -420,7 +420,8 @@ fn periods_double_where_they_are_known_to() {
     assert_eq!(periods, [1, 2, 2, 4, 8], "{seen:?}");
     assert!(fs::metadata(folder.join("points.png")).unwrap().len() > 1000);
     // Nothing is left, or nothing says what an event is of.
-    let (code, error) = fails(&folder, &["ensemble", &model, "--sample", "drive=grid(1,2,3)", "--from", "70"]);
+    let (code, error) =
+        fails(&folder, &["ensemble", &model, "--sample", "drive=grid(1,2,3)", "--from", "70"]);
     assert!(code == 2 && error.contains("nothing is left from t = 70 on"), "{error}");
     let (code, error) =
         fails(&folder, &["ensemble", &model, "--sample", "drive=grid(1,2,3)", "--reduce", "section(strobe)"]);

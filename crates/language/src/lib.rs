@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod diagnostic;
+mod doubts;
 mod drawing;
 mod explain;
 mod format;
@@ -22,7 +23,8 @@ mod statement;
 mod text;
 
 pub use diagnostic::{Diagnostic, Errors};
-pub use drawing::{Drawing, MeshPart, Part, Spot, Tint};
+pub use doubts::{Doubt, DoubtKind};
+pub use drawing::{BodyPart, BodyShape, Drawing, MeshPart, Part, Spot, Tint};
 pub use format::format;
 pub use meshes::{MeshField, MovingMesh};
 pub use reader::{about, read, read_in};

@@ -2,7 +2,8 @@
 
 use crate::problem::Problem;
 use leastaction_integrate::{Integrator, Pace, Reason, RunError, Sample, energy_scale};
-use leastaction_mechanics::{Dynamics, EvalError, Form, State};
+use leastaction_mechanics::{Dynamics, EvalError, Form, Observable, State};
+use leastaction_output::Held;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
@@ -24,7 +25,7 @@ const STEPS: u64 = 1 << 52;
 pub struct Snapshot {
     /// The time.
     pub t: f64,
-    /// The coordinates.
+    /// The coordinates, those last that constraints hold.
     pub coordinates: Vec<f64>,
     /// The velocities; none for a port-Hamiltonian system.
     pub velocities: Vec<f64>,
@@ -99,6 +100,9 @@ impl PlaybackPlan {
         let moving = self.dynamics.system().facts().form != Form::Ports;
         let places = self.dynamics.system().places().iter().map(|place| place.dimensions).sum();
         let degrees = self.dynamics.system().degrees();
+        // What cannot be observed is not shown.
+        let held = Held::names(self.dynamics.system()).observables(&mut self.dynamics);
+        let held = held.map_or_else(|_| Vec::new(), |held| held.coordinates);
         let shoot = |sample: Sample<'_>| -> Result<ControlFlow<()>, EvalError> {
             let (t, y, dynamics) = (sample.t, sample.block.values(), sample.dynamics);
             let sent = match sample.event {
@@ -112,7 +116,7 @@ impl PlaybackPlan {
                 return Ok(ControlFlow::Continue(()));
             }
             let snapshot =
-                Snapshot::new(dynamics, t, y, [degrees, if moving { degrees } else { 0 }, places])?;
+                Snapshot::new(dynamics, t, y, [degrees, if moving { degrees } else { 0 }, places], &held)?;
             let heard = send.send(News::Snapshot(snapshot)).is_ok();
             Ok(if heard { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         };
@@ -124,7 +128,13 @@ impl PlaybackPlan {
 }
 
 impl Snapshot {
-    fn new(dynamics: &mut Dynamics, t: f64, y: &[f64], counts: [usize; 3]) -> Result<Snapshot, EvalError> {
+    fn new(
+        dynamics: &mut Dynamics,
+        t: f64,
+        y: &[f64],
+        counts: [usize; 3],
+        held: &[Observable],
+    ) -> Result<Snapshot, EvalError> {
         let [degrees, rates, places] = counts;
         let mut snapshot = Snapshot {
             t,
@@ -133,6 +143,11 @@ impl Snapshot {
             places: vec![0.0; places],
             ..Snapshot::default()
         };
+        for what in held {
+            let mut value = [0.0];
+            dynamics.observe(*what, &[t], y, &mut value)?;
+            snapshot.coordinates.push(value[0]);
+        }
         if rates > 0 {
             dynamics.velocities(&[t], y, &mut snapshot.velocities)?;
         }

@@ -5,7 +5,7 @@ use super::declare::only;
 use super::place::place;
 use super::pose::turn;
 use crate::diagnostic::Diagnostic;
-use crate::reader::Reader;
+use crate::reader::{Reader, Shaped};
 use crate::role::Role;
 use leastaction_expr::{Expr, Parser, Span, Value};
 use leastaction_mechanics::{
@@ -29,6 +29,8 @@ enum Takes {
 
 const SHAPES: [&str; 11] =
     ["moments", "inertia", "moment", "rod", "disk", "plate", "cuboid", "sphere", "cylinder", "cone", "point"];
+/// Shapes with lengths, which can be drawn.
+const DRAWN: [&str; 7] = ["rod", "disk", "plate", "cuboid", "sphere", "cylinder", "cone"];
 const WORDS: [&str; 16] = [
     "mass", "density", "moments", "inertia", "moment", "rod", "disk", "plate", "cuboid", "sphere",
     "cylinder", "cone", "point", "planar", "centre", "turned",
@@ -75,6 +77,15 @@ pub(super) fn body<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 
         clauses.push(clause);
     }
     let body = add(reader, &name, span, &clauses)?;
+    if let Some(shape) = clauses.iter().find(|clause| DRAWN.contains(&clause.word)) {
+        let turn = clauses.iter().find(|clause| clause.word == "turned").map(|clause| clause.turn);
+        reader.shaped.push(Shaped {
+            name: name.clone(),
+            word: shape.word,
+            lengths: shape.values.clone(),
+            turn: turn.unwrap_or(Rotation::NONE),
+        });
+    }
     declare(reader, &body, span);
     Ok(())
 }

@@ -216,7 +216,7 @@ mod tests {
         let strained = |map: fn([f64; 3]) -> [f64; 3]| {
             let mut coordinates = vec![9.0];
             plate.nodes().iter().for_each(|at| coordinates.extend(map(*at)));
-            skin.values(&Moment { places: &coordinates, velocities: &[] })
+            skin.values(&Moment { places: &coordinates, ..Moment::default() })
         };
         let (s, c) = 0.7_f64.sin_cos();
         assert!(s.hypot(c) - 1.0 < 1e-15);
@@ -237,7 +237,7 @@ mod tests {
     fn speeds_are_those_of_the_nodes() {
         let rope = Mesh::rope([0.0; 3], [1.0, 0.0, 0.0], 2).expect("a rope");
         let mut skin = skin(&rope, Tint::Speed);
-        let moment = Moment { places: &[0.0; 10], velocities: &[7.0, 3.0, 4.0, 2.0] };
+        let moment = Moment { places: &[0.0; 10], velocities: &[7.0, 3.0, 4.0, 2.0], ..Moment::default() };
         assert!(skin.values(&moment).is_empty() && skin.loose.is_empty());
         // The last node is held, and so is the y of the one in the middle.
         let names = ["th'", "m[0].x'", "m[0].z'", "m[1].z'"];
