@@ -509,3 +509,32 @@ fn every_request_to_end_keeps_what_was_computed() {
         assert!(std::fs::read_to_string(&table).unwrap().lines().count() > 1, "{signal}");
     }
 }
+
+#[test]
+fn check_warns_of_what_is_hardly_meant_and_runs_say_so() {
+    let text = "param k = 3\ncoord th\nparticle bob mass 1 at [sin(th), -cos(th)]\ngravity [0, 9.81]\nstart th = 45\n";
+    let doubted = file("doubted.motion", text.as_bytes());
+    let warned = prints(&["check", &doubted]);
+    assert!(warned.contains("1 coordinate, 3 warnings\n"), "{warned}");
+    for (place, what) in [
+        (":1:7", "the parameter `k` is never used"),
+        (":4:9", "gravity points up"),
+        (":5:7", "`th` at the start is 45, which looks like degrees"),
+    ] {
+        assert!(warned.contains(what) && warned.contains(place), "{what}: {warned}");
+    }
+    let summary = prints(&["run", &doubted, "--until", "0.1"]);
+    assert!(line(&summary, "note").contains("line 1: the parameter `k` is never used"));
+    let json = prints(&["run", &doubted, "--until", "0.1", "--json"]);
+    for code in ["unused", "gravity-up", "degrees"] {
+        assert!(json.contains(&format!("{{\"code\": \"{code}\", \"message\": \"line ")), "{json}");
+    }
+    // A start that constraints move far away.
+    let text =
+        "coord x, y\nparticle bob mass 1 at [x, y]\nconstraint x^2 + y^2 = 1\nstart x = 0.8, y = 0.3\n";
+    let warned = prints(&["check", &file("far.motion", text.as_bytes())]);
+    assert!(
+        warned.contains("1 warning\n") && warned.contains("the start was moved onto its constraints"),
+        "{warned}"
+    );
+}

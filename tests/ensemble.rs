@@ -391,3 +391,39 @@ fn failures_are_counted() {
     assert!(line(&text, "trajectories").contains("failed"), "{text}");
     assert!(line(&text, "failed").contains("trajectory 0: "), "{text}");
 }
+
+/// The driven pendulum doubles its period at drives of 1.0663, 1.0793, 1.0821 and 1.0827 (J. R. Taylor, Classical Mechanics (2005), table 12.1).
+#[test]
+fn periods_double_where_they_are_known_to() {
+    let folder = folder("periods");
+    fs::write(folder.join("drives.csv"), "drive\n1.0653\n1.0673\n1.0783\n1.0803\n1.0825\n").unwrap();
+    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("book/models/driven.motion");
+    let model = model.to_string_lossy().into_owned();
+    let section = ["--reduce", "section(strobe,sin(th))", "--out", "points.csv", "--plot", "points.png"];
+    let drawn = ["--sample", "drive=file(drives.csv,drive)", "--until", "500", "--from", "460"];
+    prints(&folder, &[&["ensemble", &model][..], &drawn, &section].concat());
+    let text = fs::read_to_string(folder.join("points.csv")).unwrap();
+    let mut seen: Vec<(String, Vec<f64>)> = Vec::new();
+    let rows = text.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit()));
+    for row in rows {
+        let cells: Vec<&str> = row.split(',').collect();
+        let value: f64 = cells[3].parse().unwrap();
+        if seen.last().is_none_or(|(drive, _)| drive != cells[2]) {
+            seen.push((cells[2].to_owned(), Vec::new()));
+        }
+        let (_, points) = seen.last_mut().unwrap();
+        if !points.iter().any(|other| (other - value).abs() < 2e-4) {
+            points.push(value);
+        }
+    }
+    let periods: Vec<usize> = seen.iter().map(|(_, points)| points.len()).collect();
+    assert_eq!(periods, [1, 2, 2, 4, 8], "{seen:?}");
+    assert!(fs::metadata(folder.join("points.png")).unwrap().len() > 1000);
+    // Nothing is left, or nothing says what an event is of.
+    let (code, error) =
+        fails(&folder, &["ensemble", &model, "--sample", "drive=grid(1,2,3)", "--from", "70"]);
+    assert!(code == 2 && error.contains("nothing is left from t = 70 on"), "{error}");
+    let (code, error) =
+        fails(&folder, &["ensemble", &model, "--sample", "drive=grid(1,2,3)", "--reduce", "section(strobe)"]);
+    assert!(code == 2 && error.contains("section(event, expression, …)"), "{error}");
+}

@@ -5,7 +5,7 @@ use super::files::apart;
 use clap::Args;
 use leastaction::integrate::number;
 use leastaction::output::{About, Record, check};
-use leastaction::plot::{Animation, Choice, Energy, PictureError, Plot, Several, ffmpeg};
+use leastaction::plot::{Animation, Choice, Energy, Film, PictureError, Plot, Several, View, ffmpeg};
 use leastaction::simulate::Run;
 use std::path::{Path, PathBuf};
 
@@ -18,13 +18,55 @@ const USUAL: usize = 4;
 /// The options.
 #[derive(Args)]
 pub(super) struct Pictures {
-    /// Plot the run to a file, as its ending says: .svg or .png; or say what to plot: "x, y" against time, "x' over x" (repeatable)
+    /// Plot the run to a file, as its ending says: .svg or .png; or say what to plot: "x, y" against time, "x' over x", "energies" (repeatable)
     #[arg(long, value_name = "FILE or WHAT", value_parser = plotted)]
     plot: Vec<Plotted>,
     /// Animate the run in a file, as its ending says: .gif, or .mp4 if ffmpeg is installed (repeatable)
     #[arg(long, value_name = "FILE", value_parser = animation_file)]
     animate: Vec<PathBuf>,
+    /// With --animate, so much time of the run in a second of the film [default: 1, or what makes it 2 to 24 s long]
+    #[arg(long, value_name = "TIME", value_parser = film_speed, requires = "animate")]
+    film_speed: Option<f64>,
+    /// With --animate, the pixels across and down, both even, such as 800x600
+    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = film_size, requires = "animate")]
+    film_size: Option<[u32; 2]>,
+    /// With --animate, from where motions in space are seen: the angles of azimuth and elevation in degrees, such as -65,22
+    #[arg(long, value_name = "AZIMUTH,ELEVATION", value_parser = film_view, allow_hyphen_values = true, requires = "animate")]
+    film_view: Option<View>,
 }
+
+fn film_speed(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|speed: &f64| *speed > 0.0 && speed.is_finite()).ok_or_else(|| {
+        "write how much time of the run passes in a second of the film, such as 0.5".to_owned()
+    })
+}
+
+fn film_size(text: &str) -> Result<[u32; 2], String> {
+    const RANGE: std::ops::RangeInclusive<u32> = 120..=4096;
+    let sides =
+        text.split_once('x').and_then(|(a, b)| Some([a.trim().parse().ok()?, b.trim().parse().ok()?]));
+    sides
+        .filter(|sides: &[u32; 2]| sides.iter().all(|side| RANGE.contains(side) && side % 2 == 0))
+        .ok_or_else(|| {
+            format!(
+                "write two even numbers of pixels from {} to {}, such as 800x600",
+                RANGE.start(),
+                RANGE.end()
+            )
+        })
+}
+
+fn film_view(text: &str) -> Result<View, String> {
+    let angles =
+        text.split_once(',').and_then(|(a, b)| Some([a.trim().parse().ok()?, b.trim().parse().ok()?]));
+    let [azimuth, elevation] = angles
+        .filter(|[a, b]: &[f64; 2]| a.is_finite() && (-90.0..=90.0).contains(b))
+        .ok_or("write two angles in degrees, such as -65,22: the elevation is from -90 to 90")?;
+    Ok(View::from(azimuth, elevation))
+}
+
+/// What stands for the kinetic, the potential and the whole energy.
+const ENERGIES: &str = "energies";
 
 /// A file for a plot, or what is in it.
 #[derive(Clone)]
@@ -79,6 +121,13 @@ fn choices(text: &str) -> Result<Vec<Choice>, String> {
             Some(_) => return Err(format!("`{part}` says nothing before or after `over`")),
             None => timed.push(part.to_owned()),
         }
+    }
+    // The energy and what it is made of have a chart of their own.
+    let energies = timed.iter().any(|name| name == ENERGIES);
+    timed.retain(|name| name != ENERGIES);
+    if energies {
+        let what = ["kinetic", "potential", "energy"].map(str::to_owned).to_vec();
+        all.insert(0, Choice { what, over: None });
     }
     if !timed.is_empty() {
         all.insert(0, Choice { what: timed, over: None });
@@ -209,7 +258,8 @@ impl Pictures {
             }
         }
         for path in &self.animate {
-            match (Animation { record, drawing, title }).save(path) {
+            let film = Film { speed: self.film_speed, size: self.film_size, view: self.film_view };
+            match (Animation { record, drawing, title }).save_as(path, &film) {
                 Ok(tempo) => written.push(format!("{} ({tempo})", path.display())),
                 Err(error) => errors.push(failure(path, &error)),
             }

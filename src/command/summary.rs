@@ -124,10 +124,11 @@ pub(super) fn summary(
     if let Some(placed) = simulation.placed {
         insert("end", vec![row("constraints", constraints(system, &placed, measured))]);
     }
-    let (moved, drifted): (Vec<_>, Vec<_>) = measured
-        .warnings
-        .iter()
-        .partition(|w| matches!(w, Warning::Moved { .. } | Warning::Assembled { .. }));
+    let (doubts, others): (Vec<_>, Vec<_>) =
+        measured.warnings.iter().partition(|warning| matches!(warning, Warning::Doubtful(_)));
+    let (moved, drifted): (Vec<_>, Vec<_>) =
+        others.into_iter().partition(|w| matches!(w, Warning::Moved { .. } | Warning::Assembled { .. }));
+    insert("method", doubts.iter().map(|doubt| row("note", doubt.to_string())).collect());
     insert("method", moved.iter().map(|warning| row("start", warning.to_string())).collect());
     rows.extend(drifted.iter().map(|warning| row("warning", warning.to_string())));
     Ok(rows_of(rows))

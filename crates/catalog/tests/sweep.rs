@@ -48,7 +48,7 @@ fn drawings_show_what_is_there() {
         let places = dynamics.system().places();
         let mut shown = 0;
         for spot in setup.drawing.parts.iter().flat_map(|part| part.spots()) {
-            if let Spot::Of(name) = spot {
+            if let Spot::Of(name) = &spot {
                 let place = places.iter().find(|place| place.name == *name);
                 let place = place.unwrap_or_else(|| panic!("{}: no {name}", entry.name));
                 assert!(place.dimensions >= 2);

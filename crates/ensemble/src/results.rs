@@ -155,6 +155,7 @@ impl Harvest {
             count,
             times: Vec::new(),
             observed: Vec::new(),
+            followed: Vec::new(),
         };
         let mut bound = Vec::new();
         for text in manifest.get("reduce") {

@@ -1,6 +1,6 @@
 //! Studies: a system, starts that are drawn, and what is kept of the trajectories.
 
-use crate::reduce::{Bound, Context, Overview, ReduceError, Reduction, Summary, View};
+use crate::reduce::{Bound, Context, Courses, Follower, Overview, ReduceError, Reduction, Summary, View};
 use crate::results::{Harvest, Results};
 use crate::sample::{Launcher, Rest, SampleError, Sampling, Span};
 use crate::store::{Manifest, Part, Shard, Store, StoreError};
@@ -55,6 +55,7 @@ pub struct Study {
     lanes: bool,
     shard: Shard,
     directory: Option<PathBuf>,
+    from: Option<f64>,
     notes: Vec<(String, String)>,
     stop: Arc<AtomicBool>,
 }
@@ -110,6 +111,7 @@ impl Study {
             lanes: true,
             shard: Shard::WHOLE,
             directory: None,
+            from: None,
             notes: Vec::new(),
             stop: Arc::default(),
         }
@@ -155,6 +157,12 @@ impl Study {
     #[must_use]
     pub fn beginning_at(self, start: f64) -> Study {
         Study { start, ..self }
+    }
+
+    /// Leaves out samples and events before a time: what is transient.
+    #[must_use]
+    pub fn counting_from(self, t: f64) -> Study {
+        Study { from: Some(t), ..self }
     }
 
     /// Names the integrator's events, in their order, for reductions to speak of.
@@ -246,12 +254,16 @@ impl Study {
         if let Some(threads) = self.threads {
             ensemble = ensemble.threads(threads);
         }
+        let mut follower = Follower::new(&dynamics, plan.followed, plan.times);
+        let from = (self.from.unwrap_or(self.start), self.end < self.start);
         let mut interrupted = false;
         for chunks in gaps(&plan.chunks, &there) {
             let indices = chunks.start * plan.chunk..(chunks.end * plan.chunk).min(plan.count);
             let mut failed = None;
             let tally = ensemble.run(&dynamics, &plan.launcher, indices, |chunk| {
-                let parts = harvest.reduce(&View { chunk, launcher: &plan.launcher });
+                let mut view = View { chunk, launcher: &plan.launcher, from, courses: Courses::default() };
+                view.courses = follower.courses(&view);
+                let parts = harvest.reduce(&view);
                 let kept = match &store {
                     Some(store) => store.write(chunk.first / plan.chunk, &parts),
                     None => harvest.take(parts),
@@ -296,6 +308,9 @@ struct Plan {
     launcher: Launcher,
     bound: Vec<(Reduction, Bound)>,
     observed: Vec<leastaction_mechanics::Observable>,
+    /// What is followed over all samples, and when these are taken.
+    followed: Vec<leastaction_mechanics::Observable>,
+    times: Vec<f64>,
     count: u64,
     chunk: u64,
     /// Whether samples are kept.
@@ -326,6 +341,7 @@ impl Plan {
             count,
             times,
             observed: Vec::new(),
+            followed: Vec::new(),
             dynamics: Some(dynamics),
         };
         let mut bound = Vec::new();
@@ -350,12 +366,14 @@ impl Plan {
         });
         let entries = entries(study, &context, chunk);
         let observed = context.observed.iter().map(|(_, observable)| *observable).collect();
+        let followed = context.followed.iter().map(|(_, observable)| *observable).collect();
+        let times = context.times;
         let chunks = study.shard.chunks(count.div_ceil(chunk));
         let manifest = Manifest::new(entries, study.shard);
         if study.directory.is_none() {
             check_memory(&bound, count)?;
         }
-        Ok(Plan { launcher, bound, observed, count, chunk, keeps_samples, chunks, manifest })
+        Ok(Plan { launcher, bound, observed, followed, times, count, chunk, keeps_samples, chunks, manifest })
     }
 }
 
@@ -460,6 +478,7 @@ fn entries(study: &Study, context: &Context<'_>, chunk: u64) -> Vec<(String, Str
         let check = checksum(context.times.iter().flat_map(|t| t.to_le_bytes()));
         say("samples", format!("{} from {first:?} to {last:?}, check {check:016x}", context.times.len()));
     }
+    study.from.iter().for_each(|from| say("counting from", format!("{from:?}")));
     study.reductions.iter().for_each(|reduction| say("reduce", reduction.to_string()));
     entries
 }

@@ -502,3 +502,39 @@ fn chunks_of_long_trajectories_are_small() {
     assert_eq!(chunk(1e3, "verlet", Shard::WHOLE), 8);
     assert!((8..128).contains(&chunk(3e3, "dop853", Shard::WHOLE)));
 }
+
+/// A column of the rows of the first reduction.
+fn column(results: &Results, name: &str) -> Vec<f64> {
+    let (_, Finding::Rows(sheet)) = results.findings().next().unwrap() else { panic!("rows") };
+    let names: Vec<String> = sheet.columns().into_iter().map(|(_, name)| name).collect();
+    let place = names.iter().position(|other| other == name).unwrap_or_else(|| panic!("{names:?}"));
+    let mut values = Vec::new();
+    sheet.read(place, 0..sheet.rows(), &mut values).unwrap();
+    values
+}
+
+/// A throw reaches v²/2g, and its mean height until t is v t/2 − g t²/6.
+#[test]
+fn means_and_extremes_along_trajectories() {
+    let thrown = |more: Study| {
+        let study = more.reducing(["ends(max(y), min(y), range(y), mean(y), mean(y'))"]).unwrap();
+        study.run(&ball(), |_| ()).unwrap()
+    };
+    let integrator = || Integrator::named("dop853", Tolerance::relative(1e-10)).unwrap().spaced(0.001);
+    let study = || Study::new(integrator(), 1.0).sampling(["y'=grid(4, 8, 2)"]).unwrap();
+    let close = |found: Vec<f64>, expected: [f64; 2]| {
+        assert!(found.iter().zip(expected).all(|(x, y)| (x - y).abs() < 1e-6), "{found:?} {expected:?}");
+    };
+    let results = thrown(study());
+    let of = |name| column(&results, name);
+    close(of("max(y)"), [0.8, 3.2]);
+    close(of("min(y)"), [-1.0, 0.0]);
+    close(of("range(y)"), [1.8, 3.2]);
+    close(of("mean(y)"), [2.0 - 5.0 / 3.0, 4.0 - 5.0 / 3.0]);
+    close(of("mean(y')"), [-1.0, 3.0]);
+    // What is transient is left out: from t = 1/2 on the balls fall.
+    let late = thrown(study().counting_from(0.5));
+    let of = |name| column(&late, name);
+    close(of("max(y)"), [0.75, 3.2]);
+    close(of("mean(y')"), [-3.5, 0.5]);
+}

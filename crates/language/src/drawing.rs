@@ -31,8 +31,80 @@ pub enum Part {
     Trail(Spot),
     /// Something that stands still: a line through these points.
     Line(Vec<[f64; 3]>),
+    /// A rigid body with its shape, turned as it is.
+    Body(BodyPart),
     /// A mesh: its surface with light and shade, its segments as ropes, and nodes without cells as balls.
     Mesh(MeshPart),
+}
+
+/// A rigid body that is drawn with its shape. Its centre of mass is the place of its name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BodyPart {
+    /// Its name.
+    pub name: String,
+    /// What it looks like.
+    pub shape: BodyShape,
+    /// The names of the coordinates of its nodes, the points at distance 1 from its centre on those principal axes that have one.
+    pub nodes: [Option<Vec<String>>; 3],
+    /// The principal axes, as rows, in the axes in which the shape is given.
+    pub axes: [[f64; 3]; 3],
+}
+
+/// The shape of a body, around its centre of mass.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum BodyShape {
+    /// Thin and so long, along x.
+    Rod(f64),
+    /// Thin, in the plane of x and y, with this radius.
+    Disk(f64),
+    /// Thin, in the plane of x and y, with these sides.
+    Plate([f64; 2]),
+    /// With these sides.
+    Cuboid([f64; 3]),
+    /// With this radius.
+    Sphere(f64),
+    /// With its axis along z.
+    Cylinder {
+        /// The radius.
+        radius: f64,
+        /// The height.
+        height: f64,
+    },
+    /// With its axis along z and its tip at the upper end; the base is a quarter of the height below the centre of mass.
+    Cone {
+        /// The radius of the base.
+        radius: f64,
+        /// The height.
+        height: f64,
+    },
+}
+
+impl BodyShape {
+    /// Whether a point of its frame lies in it, or on it.
+    #[must_use]
+    pub fn contains(&self, [x, y, z]: [f64; 3]) -> bool {
+        let within = |value: f64, most: f64, size: f64| value <= most + 1e-6 * size;
+        let sides = |[a, b, c]: [f64; 3]| {
+            let size = a.max(b).max(c);
+            [(x, a), (y, b), (z, c)].into_iter().all(|(x, side)| within(x.abs(), side / 2.0, size))
+        };
+        match *self {
+            BodyShape::Rod(length) => sides([length, 0.0, 0.0]),
+            BodyShape::Disk(radius) => within(x.hypot(y), radius, radius) && within(z.abs(), 0.0, radius),
+            BodyShape::Plate([a, b]) => sides([a, b, 0.0]),
+            BodyShape::Cuboid(all) => sides(all),
+            BodyShape::Sphere(radius) => within(x.hypot(y).hypot(z), radius, radius),
+            BodyShape::Cylinder { radius, height } => {
+                within(x.hypot(y), radius, radius) && within(z.abs(), height / 2.0, height)
+            }
+            BodyShape::Cone { radius, height } => {
+                let above = z + height / 4.0;
+                within(-above, 0.0, height)
+                    && within(above, height, height)
+                    && within(x.hypot(y), radius * (1.0 - above / height).max(0.0), radius)
+            }
+        }
+    }
 }
 
 /// A mesh that is drawn.
@@ -171,6 +243,12 @@ impl Drawing {
         self.with(Part::Trail(of.into()))
     }
 
+    /// The drawing with a body.
+    #[must_use]
+    pub fn body(self, body: BodyPart) -> Drawing {
+        self.with(Part::Body(body))
+    }
+
     /// The drawing with a mesh, by the number of its first node among the places.
     #[must_use]
     pub fn mesh(self, name: &str, mesh: impl Into<Arc<Mesh>>, first: usize, tint: Tint) -> Drawing {
@@ -191,14 +269,42 @@ impl Drawing {
 }
 
 impl Part {
-    /// The spots the part is drawn at; none for a line or a mesh.
+    /// The spots the part is drawn at; none for a line or a mesh, and for a body where its centre is.
     #[must_use]
-    pub fn spots(&self) -> Vec<&Spot> {
+    pub fn spots(&self) -> Vec<Spot> {
         match self {
-            Part::Rod(from, to) | Part::Spring(from, to) => vec![from, to],
-            Part::Dot { at, .. } => vec![at],
-            Part::Trail(of) => vec![of],
+            Part::Rod(from, to) | Part::Spring(from, to) => vec![from.clone(), to.clone()],
+            Part::Dot { at, .. } => vec![at.clone()],
+            Part::Trail(of) => vec![of.clone()],
+            Part::Body(body) => vec![Spot::Of(body.name.clone())],
             Part::Line(_) | Part::Mesh(_) => Vec::new(),
+        }
+    }
+
+    /// Whether the part is drawn in place of another one: it is of the same thing at the same spots.
+    #[must_use]
+    pub(crate) fn replaces(&self, other: &Part) -> bool {
+        match (self, other) {
+            (Part::Rod(a, b) | Part::Spring(a, b), Part::Rod(c, d) | Part::Spring(c, d)) => {
+                (a, b) == (c, d) || (a, b) == (d, c)
+            }
+            (Part::Dot { at, .. }, Part::Dot { at: other, .. }) => at == other,
+            (Part::Trail(of), Part::Trail(other)) => of == other,
+            (Part::Body(body), Part::Body(other)) => body.name == other.name,
+            (Part::Mesh(mesh), Part::Mesh(other)) => mesh.name == other.name,
+            _ => false,
+        }
+    }
+
+    /// How far in front it is in a picture that nobody has put in order.
+    pub(crate) fn layer(&self) -> u8 {
+        match self {
+            Part::Mesh(_) => 0,
+            Part::Line(_) => 1,
+            Part::Trail(_) => 2,
+            Part::Body(_) => 3,
+            Part::Rod(..) | Part::Spring(..) => 4,
+            Part::Dot { .. } => 5,
         }
     }
 }

@@ -4,6 +4,7 @@
 
 mod density;
 mod diagnostic;
+mod doubts;
 mod drawing;
 mod explain;
 mod format;
@@ -26,7 +27,8 @@ mod text;
 
 pub use density::Density;
 pub use diagnostic::{Diagnostic, Errors, File};
-pub use drawing::{Drawing, MeshPart, Part, Spot, Tint};
+pub use doubts::{Doubt, DoubtKind};
+pub use drawing::{BodyPart, BodyShape, Drawing, MeshPart, Part, Spot, Tint};
 pub use format::format;
 pub use include::whole;
 pub use meshes::{MeshField, MovingMesh};

@@ -15,7 +15,7 @@ use crate::text::check_size;
 use leastaction_expr::{
     Expr, Graph, Id, Kind, Node, Parser, Scope, Span, Token, UnboundSymbol, Value, needs_quotes, tokens,
 };
-use leastaction_mechanics::{Model, Placed, Pose, Term, TermKind, constraint_of, gravity_on};
+use leastaction_mechanics::{Model, Placed, Pose, Rotation, Term, TermKind, constraint_of, gravity_on};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::cell::{OnceCell, RefCell};
 
@@ -72,6 +72,12 @@ pub(crate) struct Reader<'g, 's> {
     pub(crate) many: Vec<Many<'g, 's>>,
     /// Names of energies and their shares, for what is looked at along a run.
     pub(crate) energies: HashSet<String>,
+    /// The bodies whose shapes can be drawn.
+    pub(crate) shaped: Vec<Shaped<'g>>,
+    /// Whether nothing is drawn but what the text says.
+    pub(crate) draws_only: bool,
+    /// The acceleration of gravity.
+    pub(crate) pull: Vec<Expr<'g>>,
 }
 
 /// Where a particle, a point or a body is.
@@ -80,6 +86,16 @@ pub(crate) struct Position<'g> {
     pub(crate) at: Vec<Expr<'g>>,
     /// Nothing for a point.
     pub(crate) mass: Option<Expr<'g>>,
+}
+
+/// A body with a shape: the word for it, and its lengths.
+#[derive(Clone)]
+pub(crate) struct Shaped<'g> {
+    pub(crate) name: String,
+    pub(crate) word: &'static str,
+    pub(crate) lengths: Vec<Expr<'g>>,
+    /// How it is turned in the frame of the body.
+    pub(crate) turn: Rotation,
 }
 
 /// Brackets may be nested so deep: nobody writes more, and what follows has stacks of its own.
@@ -181,6 +197,9 @@ pub fn read_in<'g>(
             .map(str::to_owned)
             .into_iter()
             .collect(),
+        shaped: Vec::new(),
+        draws_only: false,
+        pull: Vec::new(),
     };
     reader.setup.source_map.sheets = Sheets::new(source);
     let (spans, mut wrong) = statements(source);
@@ -611,8 +630,8 @@ impl<'g, 's> Reader<'g, 's> {
                 part.first = mesh.map_or(part.first, |mesh| mesh.first_place);
             }
         }
-        if self.setup.drawing.parts.is_empty() {
-            self.setup.drawing = crate::picture::picture(&mut self);
+        if !self.draws_only {
+            crate::picture::complete(&mut self);
         }
         // A state is what people want to see of it; what it is the rate of is recorded anyway.
         for name in std::mem::take(&mut self.states) {
@@ -628,6 +647,8 @@ impl<'g, 's> Reader<'g, 's> {
             }
         }
         self.setup.model.set_names(names);
+        self.setup.doubts = crate::doubts::doubts(&self);
+        self.setup.source_map.source = self.source.to_owned();
         self.setup.source_map.fixed = self.fixed.into_inner();
         self.setup
     }

@@ -1,6 +1,7 @@
 //! Errors shown in their source.
 
 use crate::diagnostic::{Diagnostic, Errors};
+use crate::doubts::Doubt;
 use ariadne::{Color, Config, Fmt, IndexType, Label, Report, ReportKind, Source};
 use leastaction_expr::Span;
 
@@ -32,8 +33,8 @@ impl Errors {
         let shown = self.diagnostics.iter().take(SHOWN);
         let mut parts: Vec<String> = shown
             .map(|diagnostic| match &diagnostic.file {
-                Some(file) => diagnostic.render(&file.path, &file.text, colour),
-                None => diagnostic.render(name, source, colour),
+                Some(file) => diagnostic.render(ReportKind::Error, &file.path, &file.text, colour),
+                None => diagnostic.render(ReportKind::Error, name, source, colour),
             })
             .collect();
         match self.diagnostics.len().saturating_sub(SHOWN) {
@@ -45,9 +46,17 @@ impl Errors {
     }
 }
 
+impl Doubt {
+    /// The doubt underlined in the source it was found in, as [`Errors::render`] shows errors.
+    #[must_use]
+    pub fn render(&self, name: &str, source: &str, colour: bool) -> String {
+        self.diagnostic.render(ReportKind::Warning, name, source, colour)
+    }
+}
+
 impl Diagnostic {
     /// The error underlined in its source.
-    fn render(&self, name: &str, source: &str, colour: bool) -> String {
+    fn render(&self, kind: ReportKind<'_>, name: &str, source: &str, colour: bool) -> String {
         let Some(span) = self.span else { return self.plain(name, colour) };
         let related = self.related.iter().map(|(span, label)| (*span, Some(label.as_str()), Color::Blue));
         let mut places: Vec<_> = related.collect();
@@ -58,7 +67,7 @@ impl Diagnostic {
 
         let config = Config::default().with_color(colour).with_index_type(IndexType::Char);
         let (own, column, written) = excerpt.place(source, span);
-        let mut report = Report::build(ReportKind::Error, (name, own)).with_config(config);
+        let mut report = Report::build(kind, (name, own)).with_config(config);
         report.set_message(short(&self.message));
         for (span, label, color) in places {
             let (place, ..) = excerpt.place(source, span);

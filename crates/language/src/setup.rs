@@ -1,6 +1,7 @@
 //! What a text says: a model, and how it starts, runs and is drawn.
 
 use crate::diagnostic::{Diagnostic, Errors};
+use crate::doubts::Doubt;
 use crate::drawing::Drawing;
 use crate::meshes::MovingMesh;
 use crate::source_map::{Mention, SourceMap};
@@ -37,6 +38,8 @@ pub struct Setup<'g> {
     pub tables: Vec<(String, [f64; 2])>,
     /// Potential energies that are networks.
     pub networks: Vec<NetworkTerm>,
+    /// What is hardly meant.
+    pub doubts: Vec<Doubt>,
     /// Outputs that are what their names say: coordinates, velocities, momenta and places.
     pub(crate) plain: HashSet<String>,
     /// Where the text says it.
@@ -132,7 +135,7 @@ pub enum Direction {
     Falling,
 }
 
-rebind!(Setup { model, start, outputs, invariants, events; about, loose, plan, drawing, meshes, tables, networks, plain, source_map });
+rebind!(Setup { model, start, outputs, invariants, events; about, loose, plan, drawing, meshes, tables, networks, doubts, plain, source_map });
 rebind!(Event { value, sets; name, direction, stop });
 
 impl<'g> Setup<'g> {
@@ -152,6 +155,7 @@ impl<'g> Setup<'g> {
             meshes: Vec::new(),
             tables: Vec::new(),
             networks: Vec::new(),
+            doubts: Vec::new(),
             plain: HashSet::new(),
             source_map: SourceMap::default(),
         }

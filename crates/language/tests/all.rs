@@ -4,6 +4,8 @@
 mod bodies;
 mod bodies_wrong;
 mod docs;
+mod doubtful;
+mod drawings;
 mod friction;
 mod functions;
 mod fuzz;

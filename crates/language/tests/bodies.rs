@@ -1,7 +1,7 @@
 //! Bodies, joints and springs in texts are those of the Rust API.
 
 use leastaction_expr::Graph;
-use leastaction_language::{Part, Setup, Spot, read, read_in};
+use leastaction_language::{BodyShape, Part, Setup, Spot, read, read_in};
 use leastaction_mechanics::{Inertia, Matter, Model, Pose, Rotation};
 
 /// Asserts that a text starts in the same state as a model made in Rust, and moves on in the same way.
@@ -111,17 +111,14 @@ output crank.angle, crank.angle'
     assert_same(&setup, &model, &start.concat());
     assert_eq!(setup.outputs[0].value, crank.angle().unwrap());
     assert_eq!(setup.outputs[1].value, crank.angular_rate().unwrap());
-    // Each bar is drawn from its joints to its centre; B and C are places for that.
-    for (spot, body) in [
-        (Spot::At([0.0; 3]), "crank"),
-        ("B".into(), "crank"),
-        ("B".into(), "coupler"),
-        ("C".into(), "coupler"),
-        ("C".into(), "rocker"),
-        (Spot::At([3.75, 0.0, 0.0]), "rocker"),
-    ] {
-        assert!(setup.drawing.parts.contains(&Part::Rod(spot, body.into())), "{body}");
-    }
+    // Each bar is drawn with its shape, and nothing else between its joints.
+    let shapes = setup.drawing.parts.iter().filter_map(|part| match part {
+        Part::Body(body) => Some((body.name.as_str(), body.shape)),
+        _ => None,
+    });
+    let rods = [("crank", 1.0), ("coupler", 2.5), ("rocker", 3.75)];
+    assert_eq!(shapes.collect::<Vec<_>>(), rods.map(|(name, length)| (name, BodyShape::Rod(length))));
+    assert!(!setup.drawing.parts.iter().any(|part| matches!(part, Part::Rod(..) | Part::Dot { .. })));
     assert!(setup.model.particles().iter().any(|place| place.name == "B" && place.inertias.is_empty()));
 }
 
@@ -192,7 +189,11 @@ start crate at [0, 0, 0.5] holding [0.15, 0.1, 0.05] turned about [1, 0, 0] by 0
         .spinning_in_body([0.0, 0.0, 3.0]);
     assert_same(&setup, &model, &crate_.start(&hung).unwrap());
     assert!(setup.drawing.parts.contains(&Part::Spring("spring.from".into(), Spot::At([0.0, 0.0, 1.0]))));
-    assert!(setup.drawing.parts.contains(&Part::Rod("spring.from".into(), "crate".into())));
+    // The corner is on the crate, which is drawn with its shape.
+    assert!(!setup.drawing.parts.contains(&Part::Rod("spring.from".into(), "crate".into())));
+    let crates =
+        |part: &Part| matches!(part, Part::Body(body) if body.shape == BodyShape::Cuboid([0.3, 0.2, 0.1]));
+    assert!(setup.drawing.parts.iter().any(crates));
 }
 
 #[test]

@@ -41,6 +41,21 @@ pub enum PictureError {
         /// The height.
         height: u32,
     },
+    /// A film would be too long.
+    #[error(
+        "a film at {speed} units of time in a second would have {frames} frames, and {most} is the most: let it be faster"
+    )]
+    Frames {
+        /// The speed that was asked for.
+        speed: f64,
+        /// How many frames that makes.
+        frames: f64,
+        /// How many there may be.
+        most: usize,
+    },
+    /// What is in a plane is seen from one side.
+    #[error("the drawing is in a plane, which is seen as it is: only what is in space has a view")]
+    Flat,
     /// The painter refused.
     #[error("the picture cannot be painted: {0}")]
     Painting(#[source] Box<dyn std::error::Error + Send + Sync>),

@@ -24,7 +24,7 @@ mod several;
 mod solid;
 mod view;
 
-pub use animation::{Animation, Tempo, ffmpeg};
+pub use animation::{Animation, Film, Tempo, ffmpeg};
 pub use comparison::{Comparison, Contender};
 pub use curves::{Curve, CurveChart, Curves};
 pub use error::PictureError;

@@ -1,6 +1,6 @@
 //! The plot of values over a plane: each cell of a grid has the colour of its value.
 
-use crate::chart::{Axis, Figure, Panel, short};
+use crate::chart::{Axis, Figure, Panel, Series, Style, short};
 use crate::error::PictureError;
 use crate::paper::{Image, color};
 use std::path::Path;
@@ -26,9 +26,14 @@ pub struct Map {
     pub without: String,
     /// Whether colours follow the logarithm of values.
     pub log: bool,
+    /// The values that there are, if they stand for kinds of things: each has a colour of its own.
+    pub categories: Vec<f64>,
 }
 
 impl Map {
+    /// So many kinds of things have colours that can be told apart.
+    pub const CATEGORIES: usize = color::SEVERAL;
+
     /// Writes the plot to a file that ends in .svg or .png.
     ///
     /// # Errors
@@ -49,7 +54,9 @@ impl Map {
             return Err(PictureError::NotFinite { what: self.what.clone() });
         }
         let (from, to) = (scaled(low), scaled(high));
+        let kind = |value: f64| self.categories.iter().position(|category| *category == value);
         let shade = |value: f64| match scaled(value) {
+            _ if kind(value).is_some() => color::series(kind(value).unwrap_or(0)),
             at if !at.is_finite() => color::GRID,
             at if to > from => color::scale((at - from) / (to - from)),
             _ => color::scale(0.0),
@@ -62,9 +69,15 @@ impl Map {
         };
         let mut panel = Panel::new("", axis(0), axis(1));
         panel.image = Some(Image { cells, columns, smooth: false });
+        for (index, category) in self.categories.iter().enumerate() {
+            let share = known().filter(|value| value == category).count() as f64 / known().count() as f64;
+            let name = format!("{} = {category} ({:.1} %)", self.what, 100.0 * share);
+            let style = Style::Points(color::series(index), 4.0);
+            panel.series.push(Series { name, points: Vec::new(), index, style });
+        }
         let log = if self.log { " (colours by the logarithm)" } else { "" };
-        panel.scale =
-            Some([format!("{} from {}", self.what, short(low, 4)), format!("to {}{log}", short(high, 4))]);
+        let ends = [format!("{} from {}", self.what, short(low, 4)), format!("to {}{log}", short(high, 4))];
+        panel.scale = self.categories.is_empty().then_some(ends);
         let without = self.values.len() - known().count();
         panel
             .notes

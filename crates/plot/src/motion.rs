@@ -4,7 +4,7 @@ use crate::animation;
 use crate::chart::{Axis, Figure, Over, Panel, Series, Style, short, thin_curve, thin_series};
 use crate::chosen::{note, pairs, spread, telling};
 use crate::error::PictureError;
-use crate::moment::positions_at;
+use crate::moment::Sampled;
 use crate::paper::color::{self, WHITE};
 use crate::scene::{Scene, Shape};
 use crate::view::{View, drawable};
@@ -156,17 +156,21 @@ impl Plot<'_> {
         }
         let unit = |axis: usize| std::array::from_fn(|i| if i == axis { 1.0 } else { 0.0 });
         let scene = Scene::of(self.drawing, self.record)?.seen(View { right: unit(across), up: unit(up) });
-        let mut positions = Vec::new();
-        positions_at(self.record, self.record.len() - 1, &mut positions);
+        let mut end = Sampled::default();
+        end.read(self.record, self.record.len() - 1, scene.wanted(false));
         let size = scene.bounds(self.record).size();
-        let shapes = scene.shapes(&positions, size).into_iter();
+        let shapes = scene.shapes(&end.moment(), size).into_iter();
         Ok(shapes
-            .filter_map(|shape| match shape {
-                Shape::Rod(ends) => Some(Over::Line(ends.to_vec())),
-                Shape::Spring(points) => Some(Over::Line(points)),
-                Shape::Line(points) => Some(Over::Still(points)),
-                Shape::Dot { at, radius } => Some(Over::Disc(at, 1.5 + 3.0 * radius)),
-                Shape::Trail { .. } => None,
+            .flat_map(|shape| match shape {
+                Shape::Rod(ends) => vec![Over::Line(ends.to_vec())],
+                Shape::Spring(points) => vec![Over::Line(points)],
+                Shape::Line(points) => vec![Over::Still(points)],
+                Shape::Dot { at, radius } => vec![Over::Disc(at, 1.5 + 3.0 * radius)],
+                Shape::Body { mut outline, marks } => {
+                    outline.extend(outline.first().copied());
+                    std::iter::once(outline).chain(marks).map(Over::Line).collect()
+                }
+                Shape::Trail { .. } => Vec::new(),
             })
             .collect())
     }

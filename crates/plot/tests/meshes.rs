@@ -43,7 +43,7 @@ fn seen(mesh: &Mesh, tint: Tint, view: View, velocities: &[f64]) -> (Relief, Fit
     };
     let scene = scene.expect("a mesh").rated(rate).seen(view);
     let positions = mesh.nodes().concat();
-    let moment = Moment { places: &positions, velocities, densities: &[] };
+    let moment = Moment { places: &positions, velocities, ..Moment::default() };
     let mut bounds = Bounds::default();
     scene.widen(&mut bounds, &moment);
     let fit = bounds.fit(200.0, 200.0, 10.0);
@@ -157,7 +157,7 @@ fn frames_of_an_animation_keep_their_place_and_show_both_ends_of_the_scale() {
     let (width, height, frames, _) = decoded(&gif);
     assert_eq!(frames.len(), tempo.frames);
     let scene = Scene::of(&drawing, &record).expect("a scene");
-    assert!(scene.has_meshes() && scene.view() == View::gentle());
+    assert!(scene.has_surfaces() && scene.view() == View::gentle());
     let dark = |pixels: &[[u8; 3]]| {
         pixels.iter().filter(|rgb| rgb.iter().map(|c| u32::from(*c)).sum::<u32>() < 380).count()
     };

@@ -405,6 +405,7 @@ fn maps_show_every_cell() {
         what: "x − y".to_owned(),
         without: "never".to_owned(),
         log: false,
+        categories: Vec::new(),
     };
     map.save(&folder.join("map.svg")).unwrap();
     map.save(&folder.join("map.png")).unwrap();
@@ -426,6 +427,15 @@ fn maps_show_every_cell() {
     assert!(dark(width / 5, height / 5) < dark(4 * width / 5, 4 * height / 5));
     let nothing = Map { values: vec![f64::NAN; 4], columns: 2, ..map.clone() };
     assert!(matches!(nothing.save(&folder.join("none.svg")), Err(PictureError::NotFinite { .. })));
+    // Kinds of ends have a colour each, and their shares in the legend.
+    let values = vec![1.0, 2.0, 2.0, 2.0];
+    let kinds = Map { values, columns: 2, categories: vec![1.0, 2.0], what: "end".to_owned(), ..map.clone() };
+    kinds.save(&folder.join("kinds.svg")).unwrap();
+    let texts = looked_at(&std::fs::read_to_string(folder.join("kinds.svg")).unwrap());
+    for wanted in ["end = 1 (25.0 %)", "end = 2 (75.0 %)"] {
+        assert!(says(&texts, wanted), "{wanted}: {texts:?}");
+    }
+    assert!(!texts.iter().any(|text| format!("{text:?}").contains("from")), "{texts:?}");
     let uneven = Map { values: vec![1.0; 5], columns: 2, ..map };
     assert!(matches!(uneven.save(&folder.join("none.svg")), Err(PictureError::Empty)));
     std::fs::remove_dir_all(folder).unwrap();

@@ -142,7 +142,7 @@ impl Run {
         }
         let (position_violation, velocity_violation) =
             trajectory.violations(&mut dynamics).map_err(drifted("constraints"))?;
-        let mut warnings = Vec::new();
+        let mut warnings: Vec<Warning> = simulation.doubts.iter().cloned().map(Warning::Doubtful).collect();
         if let Some(placed) = simulation.placed {
             warnings.extend(moved(&mut dynamics, &simulation.start, &placed)?);
             let bodies: Vec<_> = simulation.dynamics.assembled().map(str::to_owned).collect();

@@ -4,7 +4,9 @@ use crate::meshes::densities;
 use crate::problem::Problem;
 use leastaction_integrate::{Integrator, Pace, Reason, RunError, Sample, energy_scale};
 use leastaction_language::Density;
+use leastaction_mechanics::{Dynamics, EvalError, Form, Observable, State};
 use leastaction_mechanics::{Dynamics, EvalError, Form, State};
+use leastaction_output::Held;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -27,7 +29,7 @@ const STEPS: u64 = 1 << 52;
 pub struct Snapshot {
     /// The time.
     pub t: f64,
-    /// The coordinates.
+    /// The coordinates, those last that constraints hold.
     pub coordinates: Vec<f64>,
     /// The velocities; none for a port-Hamiltonian system.
     pub velocities: Vec<f64>,
@@ -107,6 +109,9 @@ impl PlaybackPlan {
         let moving = self.dynamics.system().facts().form != Form::Ports;
         let places = self.dynamics.system().places().iter().map(|place| place.dimensions).sum();
         let (degrees, drawn) = (self.dynamics.system().degrees(), self.densities);
+        // What cannot be observed is not shown.
+        let held = Held::names(self.dynamics.system()).observables(&mut self.dynamics);
+        let held = held.map_or_else(|_| Vec::new(), |held| held.coordinates);
         let shoot = |sample: Sample<'_>| -> Result<ControlFlow<()>, EvalError> {
             let (t, y, dynamics) = (sample.t, sample.block.values(), sample.dynamics);
             let sent = match sample.event {
@@ -120,7 +125,7 @@ impl PlaybackPlan {
                 return Ok(ControlFlow::Continue(()));
             }
             let mut snapshot =
-                Snapshot::new(dynamics, t, y, [degrees, if moving { degrees } else { 0 }, places])?;
+                Snapshot::new(dynamics, t, y, [degrees, if moving { degrees } else { 0 }, places], &held)?;
             snapshot.densities = densities(&drawn, dynamics, t, y)?;
             let heard = send.send(News::Snapshot(snapshot)).is_ok();
             Ok(if heard { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
@@ -133,7 +138,13 @@ impl PlaybackPlan {
 }
 
 impl Snapshot {
-    fn new(dynamics: &mut Dynamics, t: f64, y: &[f64], counts: [usize; 3]) -> Result<Snapshot, EvalError> {
+    fn new(
+        dynamics: &mut Dynamics,
+        t: f64,
+        y: &[f64],
+        counts: [usize; 3],
+        held: &[Observable],
+    ) -> Result<Snapshot, EvalError> {
         let [degrees, rates, places] = counts;
         let mut snapshot = Snapshot {
             t,
@@ -142,6 +153,11 @@ impl Snapshot {
             places: vec![0.0; places],
             ..Snapshot::default()
         };
+        for what in held {
+            let mut value = [0.0];
+            dynamics.observe(*what, &[t], y, &mut value)?;
+            snapshot.coordinates.push(value[0]);
+        }
         if rates > 0 {
             dynamics.velocities(&[t], y, &mut snapshot.velocities)?;
         }

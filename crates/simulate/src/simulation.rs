@@ -7,7 +7,7 @@ use crate::problem::{Named, Problem};
 use crate::run::Run;
 use crate::takeover::Watched;
 use leastaction_integrate::{Failed, Integrator, Moment, RunError};
-use leastaction_language::{Drawing, MovingMesh, Setup};
+use leastaction_language::{Doubt, Drawing, MovingMesh, Setup};
 use leastaction_mechanics::{Dynamics, Projection, State};
 use leastaction_output::About;
 use std::ops::ControlFlow;
@@ -44,6 +44,8 @@ pub struct Simulation {
     pub drawing: Drawing,
     /// The meshes whose nodes move.
     pub meshes: Vec<MovingMesh>,
+    /// What in the text is hardly meant.
+    pub doubts: Vec<Doubt>,
     /// The length of the last step, if steps have one length.
     pub(crate) last_step: Option<f64>,
     /// So many samples there are, for pictures, for one that is recorded.
@@ -78,7 +80,7 @@ impl Simulation {
         let balanced = !system.conserves_energy() && system.knows_power();
         let integrator = if balanced { integrator.balanced() } else { integrator };
         let Problem { name, setup, dynamics, start, placed, until, compile, .. } = problem;
-        let Setup { about, drawing, meshes, .. } = setup;
+        let Setup { about, drawing, meshes, doubts, .. } = setup;
         Ok(Simulation {
             name,
             about,
@@ -94,6 +96,7 @@ impl Simulation {
             conserved,
             drawing,
             meshes,
+            doubts,
             last_step,
             finer,
         })

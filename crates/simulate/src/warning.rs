@@ -3,12 +3,17 @@
 //! To add one: a variant, its [code](Warning::code), its sentence, and the line in [`Run::measure`](crate::Run::measure) that finds it.
 
 use crate::measure::Balanced;
+use crate::problem::Problem;
 use leastaction_integrate::{Drift, Pace, Scale, rounded};
+use leastaction_language::Doubt;
 use leastaction_mechanics::{Dynamics, EvalError, Projection, State};
 use std::fmt;
 
 /// An initial condition that is moved by less than this, relatively, was where it should be.
 const ROUNDING: f64 = 1e-12;
+
+/// A start that is moved by more than this share of the largest coordinate was meant to be elsewhere.
+const FAR: f64 = 0.1;
 
 /// What a person should be told of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +30,8 @@ pub enum Warning {
         /// The bodies.
         bodies: Vec<String>,
     },
+    /// Something in the text is hardly meant.
+    Doubtful(Doubt),
     /// Something that should not change did, by more than a result that can be trusted allows.
     Drifted {
         /// What.
@@ -114,6 +121,7 @@ impl fmt::Display for Warning {
                     "the places of {bodies} follow from joints and constraints, which may allow others, too"
                 )
             }
+            Warning::Doubtful(doubt) => write!(f, "line {}: {}", doubt.line, doubt.diagnostic.message),
             Warning::Drifted { name, drift, remedy } => write!(
                 f,
                 "{name} should not change, and drifted by {:.1e} of {}: do not trust this result, try a smaller {remedy}",
@@ -184,6 +192,7 @@ impl Warning {
         match self {
             Warning::Moved { .. } => "moved",
             Warning::Assembled { .. } => "assembled",
+            Warning::Doubtful(doubt) => doubt.kind.code(),
             Warning::Drifted { .. } => "drifted",
             Warning::Unexplained { .. } => "unexplained",
             Warning::Jumping { .. } => "jumping",
@@ -210,6 +219,21 @@ pub(crate) fn moved(
     let velocities = (placed.deflected > ROUNDING * largest(&velocities)).then_some(placed.deflected);
     let any = coordinate.is_some() || velocities.is_some();
     Ok(any.then_some(Warning::Moved { coordinate, velocities }))
+}
+
+impl Problem<'_> {
+    /// The warning that the start was moved far to meet the constraints, if it was.
+    ///
+    /// # Errors
+    /// [`EvalError`] if velocities cannot be computed.
+    pub fn moved_far(&mut self) -> Result<Option<Warning>, EvalError> {
+        let Some(placed) = &self.placed else { return Ok(None) };
+        let largest = self.start.q.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        if placed.moved <= FAR * largest {
+            return Ok(None);
+        }
+        moved(&mut self.dynamics, &self.start, placed)
+    }
 }
 
 fn measured_by(scale: Scale) -> &'static str {

@@ -3,6 +3,7 @@
 
 mod answers;
 mod balance;
+mod doubts;
 mod errors;
 mod global_error;
 mod kept;

@@ -24,9 +24,10 @@ use std::time::Instant;
 #[command(after_help = "How to sample coordinates, velocities (x'), momenta (p_x) and parameters:\n  \
                   uniform(LOW,HIGH), normal(MEAN,DEVIATION), grid(LOW,HIGH,POINTS), latin(LOW,HIGH), sobol(LOW,HIGH),\n  \
                   file(FILE) or file(FILE,COLUMN) with a .csv or .npz, or a number\n\
-                  What to keep of expressions at the end of trajectories, and of start(EXPR), first(EVENT) and crossings(EVENT):\n  \
+                  What to keep of expressions at the end of trajectories, of start(EXPR), first(EVENT) and crossings(EVENT),\n\
+                  and of min(EXPR), max(EXPR), range(EXPR) and mean(EXPR) over the samples of a trajectory:\n  \
                   stats(EXPR,…), quantiles(EXPR,PART,…), histogram(EXPR,LOW,HIGH,BINS), histogram2(EXPR,LOW,HIGH,BINS,EXPR,LOW,HIGH,BINS),\n  \
-                  map(EXPR) over grids, ends(EXPR,…), samples(EXPR,…) and events(EVENT,…) as rows of a table\n\
+                  map(EXPR) over grids, ends(EXPR,…), samples(EXPR,…), events(EVENT,…) and section(EVENT,EXPR,…) as rows of a table\n\
                   Expressions may contain all names of the model: coordinates (x), velocities (x'), momenta (p_x), parameters, points (bob.y), bodies (arm.angle),\n\
                   definitions, outputs, invariants and energies (energy, kinetic, potential, potential.spring)\n\n\
                   Results are the same for any number of threads, and for merged shards. Ctrl-C interrupts the run; with --keep, the same\n\
@@ -60,6 +61,9 @@ pub(crate) struct Ensemble {
     /// With --reduce samples, record this number of samples, besides the initial state
     #[arg(long, value_name = "N", value_parser = number_of_samples, allow_hyphen_values = true)]
     samples: Option<u64>,
+    /// Leave out samples and events before this time: what is transient
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    from: Option<f64>,
     /// Look for an event: where an expression passes 0; may be repeated
     #[arg(long, value_name = "NAME=EXPR", value_parser = named, allow_hyphen_values = true)]
     event: Vec<(String, String)>,
@@ -139,6 +143,16 @@ impl Ensemble {
         for (name, expression) in self.event.iter().chain(&self.stop) {
             study = study.note("expression", &format!("{name}={expression}"));
         }
+        if let Some(from) = self.from {
+            let [low, high] = [start.t.min(until), start.t.max(until)];
+            if !(low..=high).contains(&from) {
+                return Err(Failure::usage(format!(
+                    "nothing is left from t = {from} on: trajectories go from t = {} to {until} (--from, --until)",
+                    start.t
+                )));
+            }
+            study = study.counting_from(from);
+        }
         study = self.count.into_iter().fold(study, Study::count);
         study = self.chunk.into_iter().fold(study, Study::chunk);
         study = self.threads.into_iter().fold(study, |study, threads| study.threads(threads as usize));
@@ -216,7 +230,7 @@ impl Ensemble {
             (_, Some(_)) => "--samples",
             (None, None) => return Ok(kept),
         };
-        let unused = "says when samples are taken, but nothing keeps them: add --reduce samples";
+        let unused = "says when samples are taken, but nothing keeps them: add --reduce samples, or a mean or an extreme of them, such as \"stats(max(x))\"";
         if kept { Ok(true) } else { Err(Failure::usage(format!("{option} {unused}"))) }
     }
 }

@@ -1,13 +1,13 @@
 //! Pictures of findings: maps over grids, and histograms.
 
 use leastaction::Results;
-use leastaction::ensemble::{Finding, Histogram, Histogram2, Map, Reduction};
-use leastaction::output::About;
+use leastaction::ensemble::{Finding, Histogram, Histogram2, Map, Reduction, Sheet};
+use leastaction::output::{About, Table};
 use leastaction::plot::{Bars, Histograms, Map as Plane, Orbit, PictureError, Section};
 use std::path::Path;
 
 /// The words of reductions that have a picture.
-const SHOWN: [&str; 3] = ["map", "histogram", "histogram2"];
+const SHOWN: [&str; 4] = ["map", "histogram", "histogram2", "section"];
 
 /// Whether reductions with this word have a picture.
 pub(super) fn is_shown(word: &str) -> bool {
@@ -22,14 +22,16 @@ pub(super) fn save(
     results: &Results,
     about: &About,
 ) -> Result<(), PictureError> {
-    let Finding::Summary(summary) = finding else { return Err(PictureError::Empty) };
     let count = results.overview().count();
     let ended = if about.ended == "complete" { String::new() } else { format!("; {}", about.ended) };
     let (title, subtitle) = (
         format!("{}: {reduction}", about.system),
         format!("{count} trajectories, {} with {}{ended}", about.method, about.pace),
     );
-    let summary = summary.as_any();
+    let summary = match finding {
+        Finding::Summary(summary) => summary.as_any(),
+        Finding::Rows(rows) => return save_section(path, rows, title, subtitle),
+    };
     if let Some(map) = summary.downcast_ref::<Map>() {
         return save_map(path, map, title, subtitle);
     }
@@ -61,6 +63,7 @@ pub(super) fn save(
         what: "trajectories".to_owned(),
         without: "none".to_owned(),
         log: false,
+        categories: Vec::new(),
     };
     plane.save(path)
 }
@@ -80,6 +83,7 @@ fn save_map(path: &Path, map: &Map, title: String, subtitle: String) -> Result<(
                 values: (0..columns * rows).map(|k| value(k % columns, k / columns)).collect(),
                 what: map.text().to_owned(),
                 without: "without a value".to_owned(),
+                categories: categories(map.values()),
                 log: spans(map.values()),
             };
             plane.save(path)
@@ -92,6 +96,43 @@ fn save_map(path: &Path, map: &Map, title: String, subtitle: String) -> Result<(
         }
         axes => Err(PictureError::Dimensions { found: axes.len() }),
     }
+}
+
+/// What expressions are at an event, over the first parameter that is sampled, or else over the numbers of trajectories.
+fn save_section(path: &Path, rows: &Sheet, title: String, subtitle: String) -> Result<(), PictureError> {
+    let columns = rows.columns();
+    let values = |column: usize| {
+        let mut values = Vec::new();
+        let read = rows.read(column, 0..rows.rows(), &mut values);
+        read.map(|()| values).map_err(|error| PictureError::Painting(Box::new(error)))
+    };
+    let across = columns.iter().position(|(group, _)| *group == "parameters").unwrap_or(0);
+    let right = values(across)?;
+    let mut orbits = Vec::new();
+    for (i, (_, name)) in columns.iter().enumerate().filter(|(_, (group, _))| *group == "values") {
+        let points = right.iter().zip(values(i)?).map(|(x, y)| [*x, y]).collect();
+        orbits.push(Orbit { name: name.clone(), points });
+    }
+    let up = match &mut orbits[..] {
+        [only] => std::mem::take(&mut only.name),
+        _ => "values".to_owned(),
+    };
+    Section { title, subtitle, labels: [columns[across].1.clone(), up], orbits }.save(path)
+}
+
+/// The values, if they are few whole numbers: what they stand for are kinds of ends, and no quantities.
+fn categories(values: &[f64]) -> Vec<f64> {
+    let mut all: Vec<f64> = Vec::new();
+    for &value in values.iter().filter(|value| value.is_finite()) {
+        if value.fract() != 0.0 || all.len() > Plane::CATEGORIES {
+            return Vec::new();
+        }
+        if !all.contains(&value) {
+            all.push(value);
+        }
+    }
+    all.sort_by(f64::total_cmp);
+    if all.len() > Plane::CATEGORIES { Vec::new() } else { all }
 }
 
 /// Whether values are positive and of different orders of magnitude, as times until something happens are.

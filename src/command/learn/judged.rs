@@ -22,7 +22,9 @@ pub(super) fn compared(
         ComparisonError::Perturbed { .. } => Failure::usage(format!("{error} (--perturbed)")),
         ComparisonError::Beyond { .. } => Failure::usage(format!("{error} (--times 1)")),
         ComparisonError::Large { .. } => Failure::usage(format!("{error} (--starts, --times)")),
-        ComparisonError::NoTests { .. } | ComparisonError::NoTraining { .. } | ComparisonError::Other { .. } => Failure::usage(error),
+        ComparisonError::NoTests { .. }
+        | ComparisonError::NoTraining { .. }
+        | ComparisonError::Other { .. } => Failure::usage(error),
         error => Failure::run(error),
     })
 }

@@ -26,6 +26,7 @@ use super::source::{refused, unprepared};
 use clap::Args;
 use clock::Clock;
 use crossterm::event::{self, Event as Input, KeyEventKind};
+use leastaction::output::Held;
 use leastaction::plot::SceneError;
 use leastaction::simulate::{Playback, PlaybackPlan, Problem, Snapshot};
 use leastaction::{Graph, Integrator, Pace, Reason};
@@ -140,7 +141,12 @@ impl Stage {
         let system = problem.dynamics.system().clone();
         let places: Vec<_> = system.places().iter().map(|p| (p.name.clone(), p.dimensions)).collect();
         let rate = |name: &str| system.velocities().position(name);
-        let picture = match Picture::new(&problem.setup.drawing, &places, rate) {
+        let held = Held::names(&system).coordinates;
+        let coordinate = |name: &str| {
+            let held = || held.iter().position(|other| other == name).map(|i| system.degrees() + i);
+            system.coordinates().position(name).or_else(held)
+        };
+        let picture = match Picture::new(&problem.setup.drawing, &places, rate, coordinate) {
             Ok(picture) => Some(picture),
             Err(SceneError::Nothing) => None,
             Err(error) => return Err(Failure::run(error)),

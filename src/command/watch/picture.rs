@@ -37,17 +37,24 @@ pub(super) struct Picture {
 }
 
 fn moment(snapshot: &Snapshot) -> Moment<'_> {
-    Moment { places: &snapshot.places, velocities: &snapshot.velocities, densities: &snapshot.densities }
+    Moment {
+        places: &snapshot.places,
+        velocities: &snapshot.velocities,
+        densities: &snapshot.densities,
+        coordinates: &snapshot.coordinates,
+    }
 }
 
 impl Picture {
-    /// The picture of a drawing of places with names and dimensions; `rate` finds the number of a velocity by its name.
+    /// The picture of a drawing of places with names and dimensions; `rate` finds the number of a velocity by its name, and `coordinate` that of a
+    /// coordinate.
     pub(super) fn new(
         drawing: &Drawing,
         places: &[(String, usize)],
         rate: impl Fn(&str) -> Option<usize>,
+        coordinate: impl Fn(&str) -> Option<usize>,
     ) -> Result<Picture, SceneError> {
-        let scene = Scene::new(drawing, places)?.rated(rate);
+        let scene = Scene::new(drawing, places)?.rated(rate).posed(coordinate);
         let plain = drawing.parts.is_empty();
         let trails: Vec<&Spot> = drawing
             .parts
@@ -95,8 +102,8 @@ impl Picture {
         let mut fit = bounds.fit(across, down, largest + 1.0);
         fit.scale *= view.zoom;
         self.draw_trails(canvas, playback, snapshot, view, fit);
-        if self.scene.has_meshes() {
-            for shape in self.scene.shapes(&snapshot.places, bounds.size()) {
+        if self.scene.has_surfaces() {
+            for shape in self.scene.shapes(&moment(snapshot), bounds.size()) {
                 if let Shape::Line(points) = shape {
                     through(canvas, &points, fit, Ink::Still);
                 }
@@ -106,7 +113,7 @@ impl Picture {
             return;
         }
         let mut discs = self.hues.iter();
-        for shape in self.scene.shapes(&snapshot.places, bounds.size()) {
+        for shape in self.scene.shapes(&moment(snapshot), bounds.size()) {
             match shape {
                 Shape::Rod([from, to]) => canvas.line(fit.pixel(from), fit.pixel(to), Ink::Rod),
                 Shape::Spring(points) => through(canvas, &points, fit, Ink::Spring),
@@ -114,6 +121,11 @@ impl Picture {
                 Shape::Dot { at, radius } => {
                     let ink = Ink::Disc(discs.next().copied().unwrap_or(0));
                     canvas.disc(fit.pixel(at), (largest * radius).max(LEAST), ink);
+                }
+                Shape::Body { mut outline, marks } => {
+                    outline.extend(outline.first().copied());
+                    through(canvas, &outline, fit, Ink::Rod);
+                    marks.iter().for_each(|line| through(canvas, line, fit, Ink::Rod));
                 }
                 Shape::Trail { .. } => {}
             }
@@ -131,7 +143,7 @@ impl Picture {
         let (Some(trails), time) = (&self.trails, view.trail_time()) else { return };
         let mut paths: Vec<Vec<(f64, Place)>> = vec![Vec::new(); trails.trails()];
         for past in playback.past(snapshot.t, time).chain(std::iter::once(snapshot)) {
-            for shape in trails.shapes(&past.places, 1.0) {
+            for shape in trails.shapes(&moment(past), 1.0) {
                 if let Shape::Trail { trail, at } = shape {
                     let (age, at) = ((snapshot.t - past.t).abs() / time, fit.pixel(at));
                     let path = &mut paths[trail];

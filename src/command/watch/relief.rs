@@ -32,7 +32,7 @@ pub(super) fn draw(
             let place = [x as f64, y as f64];
             let needed = (f64::from(ORDER[y % 4][x % 4]) + 0.5) / 16.0;
             let light = (f64::from(speck.light) - LIGHTS[0]) / (LIGHTS[1] - LIGHTS[0]);
-            if light > needed || matches!(speck.pigment, Pigment::Rod | Pigment::Ball(_)) {
+            if light > needed || matches!(speck.pigment, Pigment::Rod | Pigment::Mark | Pigment::Ball(_)) {
                 canvas.dot(place, ink(*speck));
             } else {
                 canvas.erase(place);
@@ -45,7 +45,7 @@ fn ink(speck: Speck) -> Ink {
     match speck.pigment {
         Pigment::Scale => Ink::Tone((u32::from(speck.tone) * u32::from(TONES) / 256) as u8),
         Pigment::Plain => Ink::Disc(0),
-        Pigment::Rod => Ink::Rod,
+        Pigment::Rod | Pigment::Mark => Ink::Rod,
         Pigment::Spring => Ink::Spring,
         Pigment::Ball(hue) => Ink::Disc(if hue == u8::MAX { 0 } else { hue }),
         Pigment::Shadow => Ink::Still,

@@ -56,7 +56,7 @@ impl Rows for Events {
 
     fn fill(&self, view: &View<'_>, columns: &mut [Vec<f64>]) {
         for (trajectory, crossing) in &view.chunk.crossings {
-            if !self.wanted.contains(&crossing.event) {
+            if !self.wanted.contains(&crossing.event) || !view.counts(crossing.t) {
                 continue;
             }
             let fixed =

@@ -8,6 +8,7 @@
 //! | `histogram(x, -1, 1, 50)` | how many fall into each of 50 bins |
 //! | `histogram2(x, -1, 1, 50, y, -2, 2, 80)` | the same in two dimensions |
 //! | `events`, `events(top, ground)` | a row for each crossing of the model's events: trajectory, event, time, direction (`rising`, `falling`), parameters that were drawn, and state |
+//! | `section(strobe, x)` | a row for each crossing of an event: trajectory, time, parameters that were drawn, and these expressions there |
 //! | `samples`, `samples(x', energy)` | a row for each trajectory and sample: trajectory, time, parameters that were drawn, state, and these expressions there |
 //! | `map(x)` | a value at each point of the grids that are sampled: a picture |
 //!
@@ -18,6 +19,7 @@
 //! | `start(x)` | an expression where the trajectory begins |
 //! | `first(top)` | the time of the first crossing of an event, if there is one |
 //! | `crossings(top)` | how often it was crossed |
+//! | `min(x)`, `max(x')`, `range(x)`, `mean(V)` | the least and the largest value of an expression over the samples, the difference of both, and its mean over time |
 //!
 //! Trajectories that failed are counted, and left out of everything else but `ends` and `map`; values that are not finite, such as the time of an event
 //! that did not happen, are counted as missing.
@@ -25,6 +27,7 @@
 //! Each chunk is reduced by itself, and the whole is made of the chunks in their order. Counts and sums are exact ([`Stats`]), so that it does not matter how trajectories
 //! were cut into chunks and shards: the results have the same bits.
 
+mod along;
 mod ends;
 mod error;
 mod events;
@@ -33,10 +36,13 @@ mod histogram2;
 mod map;
 mod quantiles;
 mod samples;
+mod section;
 mod stats;
 mod tally;
 mod value;
 
+pub use along::Along;
+pub(crate) use along::{Courses, Follower};
 pub use error::ReduceError;
 pub use histogram::{Bins, Histogram};
 pub use histogram2::Histogram2;
@@ -74,6 +80,7 @@ pub const ALL: &[Kind] = &[
     histogram::KIND,
     histogram2::KIND,
     events::KIND,
+    section::KIND,
     samples::KIND,
     map::KIND,
 ];
@@ -159,7 +166,8 @@ impl Reduction {
     /// Whether it keeps samples, for which the integrator must say when they are taken.
     #[must_use]
     pub fn keeps_samples(&self) -> bool {
-        self.word() == samples::KIND.name
+        let inside = call(&self.text).map_or("", |(_, inside)| inside);
+        self.word() == samples::KIND.name || parts(inside).iter().any(|part| value::along(part).is_some())
     }
 
     /// The word of its kind.

@@ -91,13 +91,18 @@ impl Rows for Samples {
                 taken.zip(&self.times).take(chunk.sampled).take_while(|(state, _)| !state[0].is_nan());
             times.clear();
             states.clear();
+            let mut reached = None;
             for (state, &t) in taken {
-                times.push(t);
-                states.extend_from_slice(state);
+                reached = Some(t);
+                if view.counts(t) {
+                    times.push(t);
+                    states.extend_from_slice(state);
+                }
             }
             // As in a single run, the last one is where it ended.
             let end = chunk.times[row];
-            if chunk.fates[row] != Fate::Complete && !end.is_nan() && times.last() != Some(&end) {
+            if chunk.fates[row] != Fate::Complete && !end.is_nan() && reached != Some(end) && view.counts(end)
+            {
                 times.push(end);
                 states.extend_from_slice(&chunk.ends[row * dimension..][..dimension]);
             }
@@ -132,7 +137,7 @@ impl Rows for Samples {
 }
 
 /// Appends an observable at all samples of a trajectory. Where it cannot be computed it is NaN.
-fn observe(
+pub(super) fn observe(
     dynamics: &mut Dynamics,
     observable: Observable,
     times: &[f64],

@@ -1,8 +1,9 @@
 //! What reductions look at: a number for each trajectory.
 
 use super::ReduceError;
+use super::along::{Along, Courses};
 use crate::sample::{Launcher, Sampling};
-use crate::text::call;
+use crate::text::{call, parts};
 use leastaction_expr::nearest;
 use leastaction_integrate::{Chunk, Fate};
 use leastaction_mechanics::{Dynamics, Observable};
@@ -18,6 +19,8 @@ pub enum Value {
     First(usize),
     /// How often an event was crossed.
     Crossings(usize),
+    /// A mean or an extreme over the samples of an expression, by its place among those that are followed.
+    Along(Along, usize),
 }
 
 /// What reductions are bound to.
@@ -38,6 +41,8 @@ pub struct Context<'a> {
     pub times: Vec<f64>,
     /// The expressions that are observed.
     pub(crate) observed: Vec<(String, Observable)>,
+    /// The expressions that are followed over all samples.
+    pub(crate) followed: Vec<(String, Observable)>,
 }
 
 impl Context<'_> {
@@ -46,6 +51,10 @@ impl Context<'_> {
     /// # Errors
     /// [`ReduceError`] if there is no such event, or it is not an expression of the system.
     pub fn value(&mut self, text: &str) -> Result<Value, ReduceError> {
+        match along(text) {
+            Some((along, inside)) => return Ok(Value::Along(along, self.followed(inside, text)?)),
+            None => {}
+        }
         match call(text) {
             Some(("start", inside)) => Ok(Value::Start(self.observable(inside.trim())?)),
             Some(("first", inside)) => Ok(Value::First(self.event(inside.trim(), text)?)),
@@ -64,6 +73,21 @@ impl Context<'_> {
         })
     }
 
+    /// The place of an expression that is followed.
+    fn followed(&mut self, inside: &str, text: &str) -> Result<usize, ReduceError> {
+        if let Some(place) = self.followed.iter().position(|(other, _)| other == inside) {
+            return Ok(place);
+        }
+        let Some(dynamics) = &mut self.dynamics else { return Ok(0) };
+        if self.times.is_empty() {
+            return Err(ReduceError::NoTimes { text: text.to_owned() });
+        }
+        let failed = |source| ReduceError::Observe { text: inside.to_owned(), part: None, source };
+        let observable = dynamics.observable(inside).map_err(failed)?;
+        self.followed.push((inside.to_owned(), observable));
+        Ok(self.followed.len() - 1)
+    }
+
     fn observable(&mut self, text: &str) -> Result<usize, ReduceError> {
         if let Some(place) = self.observed.iter().position(|(other, _)| other == text) {
             return Ok(place);
@@ -77,12 +101,29 @@ impl Context<'_> {
     }
 }
 
+/// A mean or an extreme of an expression, as `max(x')`: a function of one argument, as `max` of expressions is not.
+pub(super) fn along(text: &str) -> Option<(Along, &str)> {
+    let (word, inside) = call(text)?;
+    let along = Along::named(word)?;
+    // `max(x) + max(y)` ends with a parenthesis, too.
+    let mut depth = 0_i32;
+    let closed = inside.chars().all(|c| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        depth >= 0
+    });
+    (closed && parts(inside).len() == 1).then(|| (along, inside.trim()))
+}
+
 /// The trajectories of a chunk, as reductions see them.
 pub struct View<'a> {
     /// The chunk.
     pub chunk: &'a Chunk,
     /// Where trajectories began.
     pub launcher: &'a Launcher,
+    /// From when on samples and events count, and whether time goes backwards.
+    pub(crate) from: (f64, bool),
+    /// What is known of expressions over all samples.
+    pub(crate) courses: Courses,
 }
 
 impl View<'_> {
@@ -90,6 +131,13 @@ impl View<'_> {
     pub fn good(&self) -> impl Iterator<Item = usize> {
         let fates = &self.chunk.fates;
         (0..fates.len()).filter(|&row| fates[row] != Fate::Failed)
+    }
+
+    /// Whether what is at a time counts, and is not left out with what comes before.
+    #[must_use]
+    pub fn counts(&self, t: f64) -> bool {
+        let (from, backwards) = self.from;
+        if backwards { t <= from } else { t >= from }
     }
 
     /// The number of the trajectory in a row.
@@ -107,6 +155,10 @@ impl View<'_> {
             Value::Start(place) => chunk.before[row * chunk.observed + place],
             Value::First(event) => self.crossings(row, event).next().unwrap_or(f64::NAN),
             Value::Crossings(event) => self.crossings(row, event).count() as f64,
+            Value::Along(along, place) => {
+                let course = self.courses.all.get(row * self.courses.width + place);
+                course.map_or(f64::NAN, |course| course.value(along))
+            }
         }
     }
 
@@ -115,6 +167,7 @@ impl View<'_> {
         let (all, index) = (&self.chunk.crossings, self.index(row));
         let begin = all.partition_point(|(trajectory, _)| *trajectory < index);
         let own = all[begin..].iter().take_while(move |(trajectory, _)| *trajectory == index);
-        own.filter(move |(_, crossing)| crossing.event == event).map(|(_, crossing)| crossing.t)
+        own.filter(move |(_, crossing)| crossing.event == event && self.counts(crossing.t))
+            .map(|(_, crossing)| crossing.t)
     }
 }

@@ -5,7 +5,7 @@ use super::declare::only;
 use super::place::place;
 use super::pose::turn;
 use crate::diagnostic::Diagnostic;
-use crate::reader::Reader;
+use crate::reader::{Reader, Shaped};
 use crate::role::Role;
 use leastaction_expr::{Expr, Kind, Parser, Span, Value};
 use leastaction_mechanics::{
@@ -34,6 +34,8 @@ const SHAPES: [&str; 12] = [
     "moments", "inertia", "moment", "rod", "disk", "plate", "cuboid", "sphere", "cylinder", "cone", "point",
     "mesh",
 ];
+/// Shapes with lengths, which can be drawn.
+const DRAWN: [&str; 7] = ["rod", "disk", "plate", "cuboid", "sphere", "cylinder", "cone"];
 const WORDS: [&str; 18] = [
     "mass", "density", "moments", "inertia", "moment", "rod", "disk", "plate", "cuboid", "sphere",
     "cylinder", "cone", "point", "mesh", "planar", "centre", "scaled", "turned",
@@ -91,6 +93,18 @@ pub(super) fn body<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 
         clauses.push(clause);
     }
     let body = add(reader, &name, span, &shapes)?;
+    // Several shapes have no picture of their own.
+    if let [(_, clauses)] = &shapes[..]
+        && let Some(shape) = clauses.iter().find(|clause| DRAWN.contains(&clause.word))
+    {
+        let turn = clauses.iter().find(|clause| clause.word == "turned").map(|clause| clause.turn);
+        reader.shaped.push(Shaped {
+            name: name.clone(),
+            word: shape.word,
+            lengths: shape.values.clone(),
+            turn: turn.unwrap_or(Rotation::NONE),
+        });
+    }
     declare(reader, &body, span);
     Ok(())
 }

@@ -6,18 +6,20 @@ use crate::diagnostic::Diagnostic;
 use crate::drawing::{MeshPart, Part, Spot, Tint};
 use crate::explain::meant;
 use crate::meshes::MovingMesh;
+use crate::picture::body_part;
 use crate::reader::Reader;
 use crate::role::Role;
 use leastaction_expr::{Kind, Parser, Span, nearest};
 
 type Outcome = Result<(), Diagnostic>;
 
-const PARTS: [&str; 7] = ["rod", "spring", "dot", "trail", "line", "curve", "mesh"];
+const PARTS: [&str; 8] = ["rod", "spring", "dot", "trail", "body", "line", "curve", "mesh"];
 
 /// A curve is drawn as so many straight pieces.
 const PIECES: u32 = 200;
 
-/// `draw rod A to B, spring A to B, dot A [mass M], trail A, line A to B to …, curve POSITION for NAME from A to B, mesh NAME [by QUANTITY]`
+/// `draw [only] rod A to B, spring A to B, dot A [mass M], trail A, body A, line A to B to …, curve POSITION for NAME from A to B,
+/// mesh NAME [by QUANTITY]`
 pub(super) fn draw<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
     let before = reader.fixed.borrow().len();
     let drawn = parts(reader, parser);
@@ -27,6 +29,7 @@ pub(super) fn draw<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 
 }
 
 fn parts<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
+    reader.draws_only |= parser.accept_word("only");
     loop {
         let (word, span) = parser.name()?;
         let part = match &*word {
@@ -38,6 +41,7 @@ fn parts<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Ou
             }
             "dot" => dot(reader, parser)?,
             "trail" => Part::Trail(spot(reader, parser)?),
+            "body" => body(reader, parser)?,
             "line" => {
                 let mut points = vec![fixed(reader, parser)?];
                 while parser.accept_word("to") {
@@ -125,6 +129,23 @@ fn numbers<'g>(
         *to = reader.known(component, span)?;
     }
     Ok(position)
+}
+
+/// `body NAME`
+fn body<'g, 's>(reader: &Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Result<Part, Diagnostic> {
+    let (name, span) = parser.name()?;
+    if let Some(part) = body_part(reader, &name) {
+        return Ok(Part::Body(part));
+    }
+    if matches!(reader.names.get(&*name), Some((Role::Body, _))) {
+        let wrong = Diagnostic::at(span, format!("the body `{name}` has no shape that could be drawn"));
+        return Err(wrong.help(format!("draw its centre, `dot {name}`, or give it a shape with lengths")));
+    }
+    let wrong = Diagnostic::at(span, format!("there is no body `{name}`")).unknown(&name);
+    Err(match nearest(&name, reader.shaped.iter().map(|shaped| shaped.name.as_str())) {
+        Some(other) => wrong.help(format!("did you mean `{other}`?")),
+        None => wrong.help("declare it before it is drawn, as `body wheel planar disk 1 mass 1`"),
+    })
 }
 
 /// `mesh NAME [by speed | strain | nothing | FIELD]`

@@ -73,6 +73,7 @@ pub(super) fn place<'g>(reader: &mut Reader<'g, '_>, name: &str, at: Vec<Expr<'g
 pub(super) fn gravity<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 's>) -> Outcome {
     let (acceleration, place) = reader.vector(parser)?;
     reader.setup.source_map.mark(Mention::Gravity, "", place);
+    reader.pull.clone_from(&acceleration);
     let model = &mut reader.setup.model;
     match acceleration[..] {
         [x] => model.gravity([x]),

@@ -90,7 +90,8 @@ impl Trainer {
         numbers_of_bases.zip(bases).for_each(|(to, number)| *to = number);
         let rows = numbers("log")?.1.chunks(LogRow::NAMES.len()).map(LogRow::of);
         state.rows = rows.collect::<Option<_>>().ok_or_else(|| wrong("its log is cut off"))?;
-        (state.step, state.optimizer.adamw.steps, state.stale, state.seconds) = (step, updates, stale, seconds);
+        (state.step, state.optimizer.adamw.steps, state.stale, state.seconds) =
+            (step, updates, stale, seconds);
         (state.best.0, state.best.1, state.sums) = (loss, best, [one, two]);
         self.state = state;
         Ok(())

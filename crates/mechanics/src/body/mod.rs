@@ -352,6 +352,12 @@ impl<'g> Body<'g> {
         self.nodes.map(|node| node.is_some())
     }
 
+    /// The principal axes in the body's own frame, as rows.
+    #[must_use]
+    pub fn principal_axes(&self) -> [[f64; 3]; 3] {
+        self.axes
+    }
+
     /// The second moments of mass per unit mass along the axes of the nodes.
     #[must_use]
     pub fn moments(&self) -> Vec<Expr<'g>> {

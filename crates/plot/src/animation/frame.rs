@@ -27,6 +27,9 @@ const AXIS: [f64; 2] = [22.0, 30.0];
 /// The ground, the lines on it, and shadows.
 const GROUND: [Color; 3] = [Color::new(246, 246, 246), Color::new(228, 228, 228), Color::new(205, 205, 205)];
 
+/// Bodies in a plane.
+const BODY: Color = Color::new(200, 219, 235);
+
 /// A trail is so many seconds of the animation long.
 const TRAIL: f64 = 3.0;
 
@@ -35,6 +38,15 @@ const FADES: usize = 8;
 
 /// At most so many points make a trail.
 const POINTS: usize = 480;
+
+/// The size of frames.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Canvas {
+    /// As high and wide as the drawing asks for, with so many pixels per length of the picture.
+    Usual { density: f64 },
+    /// So many pixels across and down.
+    Size([u32; 2]),
+}
 
 /// What paints frames.
 pub(crate) struct Painter<'a> {
@@ -63,7 +75,7 @@ impl<'a> Painter<'a> {
         scene: &'a Scene,
         tempo: Tempo,
         title: &str,
-        density: f64,
+        canvas: Canvas,
     ) -> Result<Painter<'a>, PictureError> {
         let mut bounds = scene.bounds(record);
         let size = bounds.size();
@@ -74,11 +86,21 @@ impl<'a> Painter<'a> {
         }
         let [wide, high] = [0, 1].map(|axis| bounds.high[axis] - bounds.low[axis]);
         let ratio = if wide > 0.0 || high > 0.0 { (wide / high).clamp(0.6, 1.8) } else { 1.0 };
-        // Videos have even sizes.
-        let even = |length: f64| 2.0 * (length * density / 2.0).round();
         let strip = if scene.view() == View::PLANE { 0.0 } else { STRIP };
-        let (width, picture) = (even(SIDE * ratio.sqrt()), even(SIDE / ratio.sqrt()));
-        let height = picture + even(strip);
+        let (density, width, picture, height) = match canvas {
+            Canvas::Usual { density } => {
+                // Videos have even sizes.
+                let even = |length: f64| 2.0 * (length * density / 2.0).round();
+                let picture = even(SIDE / ratio.sqrt());
+                (density, even(SIDE * ratio.sqrt()), picture, picture + even(strip))
+            }
+            Canvas::Size(size) => {
+                let [width, height] = size.map(f64::from);
+                // Lines and texts are in proportion.
+                let density = (width * height).sqrt() / SIDE;
+                (density, width, height - strip * density, height)
+            }
+        };
         let refused = || PictureError::Size { width: width as u32, height: height as u32 };
         let blank = || Raster::new(width as u32, height as u32).ok_or_else(refused);
         let fit = bounds.fit(width, picture, MARGIN * density);
@@ -120,6 +142,7 @@ impl<'a> Painter<'a> {
     pub(crate) fn colors(&self) -> Vec<Color> {
         let mut colors = vec![INK, GREY, STILL];
         colors.extend(GROUND);
+        colors.extend(self.scene.has_flat_bodies().then_some(BODY));
         colors.extend((0..self.scene.trails().min(color::SEVERAL)).map(color::series));
         colors
     }
@@ -134,9 +157,9 @@ impl<'a> Painter<'a> {
 
     fn prepare(&mut self) {
         for sample in 0..self.record.len() {
-            self.sampled.read(self.record, sample, false);
+            self.sampled.read(self.record, sample, self.scene.wanted(false));
             self.trails.iter_mut().for_each(|trail| trail.push([f64::NAN; 2]));
-            for shape in self.scene.shapes(self.sampled.moment().places, self.size) {
+            for shape in self.scene.shapes(&self.sampled.moment(), self.size) {
                 match shape {
                     Shape::Trail { trail, at } => self.trails[trail][sample] = self.fit.pixel(at),
                     Shape::Line(points) if sample == 0 => {
@@ -202,7 +225,7 @@ impl<'a> Painter<'a> {
     /// Paints what is at a time, at or after a sample.
     fn picture(&mut self, time: f64, sample: usize) -> Vec<u8> {
         self.frame.clear(&self.still);
-        let shapes = self.scene.shapes(self.sampled.moment().places, self.size);
+        let shapes = self.scene.shapes(&self.sampled.moment(), self.size);
         let ends = shapes.iter().filter_map(|shape| match shape {
             Shape::Trail { trail, at } => Some((*trail, *at)),
             _ => None,
@@ -235,6 +258,18 @@ impl<'a> Painter<'a> {
                     self.frame.disc(pixel, radius + 1.2 * self.density, WHITE);
                     self.frame.disc(pixel, radius, color);
                 }
+                Shape::Body { outline, marks } => {
+                    let pixels = |line: &[[f64; 2]]| -> Vec<_> {
+                        line.iter().map(|point| self.fit.pixel(*point)).collect()
+                    };
+                    let mut rim = pixels(outline);
+                    self.frame.fill(rim.iter().copied(), BODY);
+                    rim.extend(rim.first().copied());
+                    self.frame.stroke(rim, 1.6 * self.density, INK);
+                    for line in marks {
+                        self.frame.stroke(pixels(line), 1.6 * self.density, INK);
+                    }
+                }
                 Shape::Trail { .. } | Shape::Line(_) => {}
             }
         }
@@ -248,7 +283,7 @@ impl<'a> Painter<'a> {
         if let Some(solids) = &mut self.solids {
             solids.shadow(&mut self.frame, self.scene, &self.sampled.moment(), self.fit, height);
         }
-        for shape in self.scene.shadows(self.sampled.moment().places, self.size, height) {
+        for shape in self.scene.shadows(&self.sampled.moment(), self.size, height) {
             match shape {
                 Shape::Rod(line) => {
                     self.frame.stroke(line.map(|point| self.fit.pixel(point)), 2.0 * self.density, GROUND[2]);
@@ -256,6 +291,10 @@ impl<'a> Painter<'a> {
                 Shape::Dot { at, radius } => {
                     let radius = (0.7 * largest * radius).max(1.5 * self.density);
                     self.frame.disc(self.fit.pixel(at), radius, GROUND[2]);
+                }
+                Shape::Body { outline, .. } => {
+                    let pixels: Vec<_> = outline.iter().map(|point| self.fit.pixel(*point)).collect();
+                    self.frame.fill(pixels, GROUND[2]);
                 }
                 Shape::Spring(_) | Shape::Trail { .. } | Shape::Line(_) => {}
             }
@@ -330,11 +369,11 @@ impl<'a> Painter<'a> {
     }
 
     fn interpolate(&mut self, sample: usize, part: f64) {
-        let meshes = self.scene.has_meshes();
-        self.sampled.read(self.record, sample, meshes);
+        let wanted = self.scene.wanted(true);
+        self.sampled.read(self.record, sample, wanted);
         if part > 0.0 {
             let mut next = Sampled::default();
-            next.read(self.record, sample + 1, meshes);
+            next.read(self.record, sample + 1, wanted);
             self.sampled.toward(&next, part);
         }
     }

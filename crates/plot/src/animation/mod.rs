@@ -11,7 +11,8 @@ use crate::error::PictureError;
 use crate::paper::Image;
 use crate::paper::color::Color;
 use crate::scene::{Scene, SceneError};
-use frame::Painter;
+use crate::view::View;
+use frame::{Canvas, Painter};
 use leastaction_language::Drawing;
 use leastaction_output::{Path as Course, Record, replace};
 use std::path::Path;
@@ -36,6 +37,17 @@ pub struct Animation<'a> {
     pub title: &'a str,
 }
 
+/// How a film is shown, where the usual way is not wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Film {
+    /// How much time of the run passes in a second.
+    pub speed: Option<f64>,
+    /// How many pixels it has across and down.
+    pub size: Option<[u32; 2]>,
+    /// From where things in space are seen.
+    pub view: Option<View>,
+}
+
 impl Animation<'_> {
     /// So many samples, evenly spaced, make every animation smooth.
     pub const SAMPLES: u64 = 4 * Tempo::MOST as u64;
@@ -45,12 +57,20 @@ impl Animation<'_> {
     /// # Errors
     /// [`PictureError`] if there is nothing to show, or if the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<Tempo, PictureError> {
+        self.save_as(path, &Film::default())
+    }
+
+    /// The same, as it is asked for.
+    ///
+    /// # Errors
+    /// As [`Animation::save`], and if it cannot be shown like this.
+    pub fn save_as(&self, path: &Path, film: &Film) -> Result<Tempo, PictureError> {
         let (tempo, bytes) = match ending(path).as_str() {
-            "gif" => self.gif()?,
+            "gif" => self.gif_as(film)?,
             "mp4" => {
                 let program = ffmpeg(&std::env::var_os("PATH").unwrap_or_default());
                 let program = program.ok_or(PictureError::NoFfmpeg)?;
-                return self.with(2.0, |painter| video::save(painter, &program, path));
+                return self.with(film, 2.0, |painter| video::save(painter, &program, path));
             }
             _ => return Err(PictureError::Ending { path: path.to_owned(), endings: ".gif or .mp4" }),
         };
@@ -63,29 +83,48 @@ impl Animation<'_> {
     /// # Errors
     /// [`PictureError`] if there is nothing to show.
     pub fn gif(&self) -> Result<(Tempo, Vec<u8>), PictureError> {
+        self.gif_as(&Film::default())
+    }
+
+    fn gif_as(&self, film: &Film) -> Result<(Tempo, Vec<u8>), PictureError> {
         let mut bytes = Vec::new();
-        let tempo = self.with(1.0, |painter| gif::encode(painter, &mut bytes))?;
+        let tempo = self.with(film, 1.0, |painter| gif::encode(painter, &mut bytes))?;
         Ok((tempo, bytes))
     }
 
     /// Has an animation painted with so many pixels per unit of length.
     fn with(
         &self,
+        film: &Film,
         density: f64,
         work: impl FnOnce(&mut Painter<'_>) -> Result<(), PictureError>,
     ) -> Result<Tempo, PictureError> {
         if self.record.is_empty() {
             return Err(PictureError::Empty);
         }
-        let tempo = Tempo::of(&self.record.times);
+        let times = &self.record.times;
+        let tempo = match film.speed {
+            None => Tempo::of(times),
+            Some(speed) => Tempo::at(times, speed).map_err(|frames| PictureError::Frames {
+                speed,
+                frames,
+                most: Tempo::MOST_ASKED,
+            })?,
+        };
+        let seen = |scene: Scene| match film.view {
+            None => Ok(scene),
+            Some(_) if scene.view() == View::PLANE => Err(PictureError::Flat),
+            Some(view) => Ok(scene.seen(view)),
+        };
+        let canvas = film.size.map_or(Canvas::Usual { density }, Canvas::Size);
         match Scene::of(self.drawing, self.record) {
-            Ok(scene) => work(&mut Painter::new(self.record, &scene, tempo, self.title, density)?)?,
+            Ok(scene) => work(&mut Painter::new(self.record, &seen(scene)?, tempo, self.title, canvas)?)?,
             Err(SceneError::Nothing) => {
                 let (record, drawing) = portrait(self.record).ok_or(SceneError::Nothing)?;
                 let names: Vec<_> = record.paths.iter().map(|path| path.name.as_str()).collect();
                 let title = format!("{}, phase portrait of {}", self.title, names.join(", "));
-                let scene = Scene::of(&drawing, &record)?;
-                work(&mut Painter::new(&record, &scene, tempo, &title, density)?)?;
+                let scene = seen(Scene::of(&drawing, &record)?)?;
+                work(&mut Painter::new(&record, &scene, tempo, &title, canvas)?)?;
             }
             Err(error) => return Err(error.into()),
         }
@@ -95,7 +134,8 @@ impl Animation<'_> {
 
 /// A picture of a scene at a sample of a record.
 pub(crate) fn still(record: &Record, scene: &Scene, sample: usize) -> Result<Image, PictureError> {
-    let mut painter = Painter::new(record, scene, Tempo::of(&record.times), "", STILL)?;
+    let mut painter =
+        Painter::new(record, scene, Tempo::of(&record.times), "", Canvas::Usual { density: STILL })?;
     let columns = painter.size().0 as usize;
     let rgb = painter.paint_sample(sample);
     let cells = rgb.as_chunks().0.iter().map(|&[r, g, b]| Color::new(r, g, b)).collect();

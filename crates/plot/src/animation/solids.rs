@@ -31,12 +31,12 @@ impl Solids {
         let fine = (FINE / density).round().max(2.0) as usize;
         let [width, height] = size.map(|length| length as usize * fine);
         let relief = || Relief::new(width, height).scaled(scene, record);
-        scene.has_meshes().then(|| Solids { relief: relief(), fine, density })
+        scene.has_surfaces().then(|| Solids { relief: relief(), fine, density })
     }
 
     /// The colours it needs, about.
     pub(super) fn colors(&self, scene: &Scene) -> Vec<Color> {
-        let plain = scene.skins().iter().any(|skin| skin.tint == Tint::Plain);
+        let plain = scene.skins().iter().any(|skin| skin.tint == Tint::Plain) || !scene.forms().is_empty();
         let scaled = self.relief.scales().next().is_some();
         let pigments = [(scaled, Pigment::Scale), (plain, Pigment::Plain)];
         pigments.into_iter().filter(|(used, _)| *used).flat_map(|(_, pigment)| tones(pigment)).collect()

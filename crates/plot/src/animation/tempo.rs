@@ -22,6 +22,9 @@ impl Tempo {
     /// No animation has more frames.
     pub const MOST: usize = 600;
 
+    /// But for one whose speed is asked for: it may have so many.
+    pub const MOST_ASKED: usize = 6000;
+
     /// Shorter animations are slowed down to last at least so many seconds.
     const SHORTEST: f64 = 2.0;
 
@@ -50,6 +53,22 @@ impl Tempo {
         let smooth = times.len() >= frames;
         let frames = if smooth { frames } else { times.len() }.clamp(2, Tempo::MOST);
         Tempo { frames, speed, start, end, smooth }
+    }
+
+    /// So much time of the run in a second, if that needs no more frames than [`Tempo::MOST_ASKED`]; else how many it needs.
+    pub(crate) fn at(times: &[f64], speed: f64) -> Result<Tempo, f64> {
+        let (start, end) = (times.first().copied().unwrap_or(0.0), times.last().copied().unwrap_or(0.0));
+        let span = (end - start).abs();
+        if !(span > 0.0 && span.is_finite()) {
+            return Ok(Tempo { frames: 1, speed, start, end, smooth: false });
+        }
+        let frames = (span / speed * Tempo::RATE as f64).round() + 1.0;
+        if frames > Tempo::MOST_ASKED as f64 {
+            return Err(frames);
+        }
+        let frames = (frames as usize).max(2);
+        let smooth = times.len() >= frames;
+        Ok(Tempo { frames: if smooth { frames } else { times.len() }, speed, start, end, smooth })
     }
 
     /// The time that a frame shows.
@@ -103,6 +122,18 @@ mod tests {
             assert!(tempo.frames <= Tempo::MOST && tempo.frames > 50, "{end}: {tempo:?}");
             assert!((tempo.duration() - 0.04).abs() < 1e-3, "{end}: {tempo:?}");
         }
+    }
+
+    #[test]
+    fn a_speed_that_is_asked_for_is_kept() {
+        let times: Vec<_> = (0..=4000).map(|i| f64::from(i) * 0.01).collect();
+        let slow = Tempo::at(&times, 0.5).unwrap();
+        assert_eq!((slow.frames, slow.speed, slow.is_smooth()), (2001, 0.5, true));
+        assert!((slow.duration() - 0.04).abs() < 1e-12);
+        assert_eq!(Tempo::at(&times, 1000.0).unwrap().frames, 2);
+        assert_eq!(Tempo::at(&times, 0.1), Err(10_001.0));
+        // Nobody knows what was between few samples.
+        assert_eq!(Tempo::at(&times[..11], 0.01).unwrap().frames, 11);
     }
 
     #[test]

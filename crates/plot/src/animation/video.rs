@@ -72,7 +72,7 @@ fn encode(painter: &mut Painter<'_>, program: &Path, part: &Path) -> Result<(), 
 #[cfg(all(test, unix))]
 mod tests {
     use super::{ffmpeg, save};
-    use crate::animation::frame::Painter;
+    use crate::animation::frame::{Canvas, Painter};
     use crate::animation::tempo::Tempo;
     use crate::error::PictureError;
     use crate::scene::Scene;
@@ -104,7 +104,8 @@ mod tests {
         let record = Record { times, paths: vec![Course { name: "a".into(), axes }], ..Record::default() };
         let scene = Scene::of(&Drawing::new(), &record).expect("a place");
         let tempo = Tempo::of(&record.times);
-        let mut painter = Painter::new(&record, &scene, tempo, "test", 0.25).expect("finite");
+        let mut painter =
+            Painter::new(&record, &scene, tempo, "test", Canvas::Usual { density: 0.25 }).expect("finite");
         let program = ffmpeg(folder.as_os_str()).expect("the script");
         let saved = save(&mut painter, &program, path);
         (saved, tempo, painter.size())

@@ -3,8 +3,8 @@
 #[cfg(test)]
 mod tests;
 
-use crate::moment::{Moment, Sampled};
-use crate::solid::{Pigment, Skin};
+use crate::moment::{Moment, Sampled, Wanted};
+use crate::solid::{Form, Pigment, Skin, outline};
 use crate::view::{Bounds, View, drawable};
 use leastaction_language::{Drawing, Part, Spot, Tint};
 use leastaction_output::Record;
@@ -57,6 +57,13 @@ pub enum Shape {
         /// Where it ends.
         at: [f64; 2],
     },
+    /// A body: its outline, and lines on it.
+    Body {
+        /// The corners of the outline.
+        outline: Vec<[f64; 2]>,
+        /// Lines by which one sees how it is turned.
+        marks: Vec<Vec<[f64; 2]>>,
+    },
     /// Something that stands still.
     Line(Vec<[f64; 2]>),
 }
@@ -79,11 +86,11 @@ pub enum SceneError {
 ///
 /// ```
 /// use leastaction_language::Drawing;
-/// use leastaction_plot::{Scene, Shape};
+/// use leastaction_plot::{Moment, Scene, Shape};
 /// let drawing = Drawing::new().rod([0.0, 0.5], "bob").dot("bob", 1.0);
 /// let scene = Scene::new(&drawing, &[("bob".into(), 2)])?;
-/// // The bob is at (0.3, 0.1).
-/// assert_eq!(scene.shapes(&[0.3, 0.1], 1.0)[0], Shape::Rod([[0.0, 0.5], [0.3, 0.1]]));
+/// let moment = Moment { places: &[0.3, 0.1], ..Moment::default() };
+/// assert_eq!(scene.shapes(&moment, 1.0)[0], Shape::Rod([[0.0, 0.5], [0.3, 0.1]]));
 /// # Ok::<(), leastaction_plot::SceneError>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -93,6 +100,8 @@ pub struct Scene {
     trails: usize,
     /// What is seen of the meshes.
     skins: Vec<Skin>,
+    /// The bodies, in the order of their parts.
+    forms: Vec<Form>,
     view: View,
 }
 
@@ -143,7 +152,7 @@ impl Scales {
 
 /// Where a spot finds its position.
 #[derive(Clone, Copy, Debug)]
-enum Whereabouts {
+pub(crate) enum Whereabouts {
     /// At an offset into the positions, with so many axes.
     Moving(usize, usize),
     Fixed([f64; 3]),
@@ -151,7 +160,7 @@ enum Whereabouts {
 
 impl Whereabouts {
     /// The position in space, if there is one.
-    fn position(self, positions: &[f64]) -> Option<[f64; 3]> {
+    pub(crate) fn position(self, positions: &[f64]) -> Option<[f64; 3]> {
         match self {
             Whereabouts::Fixed(position) => Some(position),
             Whereabouts::Moving(offset, dimensions) => {
@@ -204,7 +213,7 @@ impl Scene {
             }
         };
         let parts = drawing.parts.iter().map(|part| {
-            let spots: Result<Vec<_>, _> = part.spots().into_iter().map(find).collect();
+            let spots: Result<Vec<_>, _> = part.spots().iter().map(find).collect();
             Ok((part.clone(), spots?))
         });
         let parts: Vec<_> = parts.collect::<Result<_, _>>()?;
@@ -238,7 +247,12 @@ impl Scene {
             }
         });
         let skins: Vec<_> = skins.collect::<Result<_, _>>()?;
+        let forms = parts.iter().filter_map(|(part, spots)| match part {
+            Part::Body(body) => Some(Form::new(body, spots[0])),
+            _ => None,
+        });
         Ok(Scene {
+            forms: forms.collect(),
             heaviest: parts.iter().map(|(part, _)| mass(part)).filter(|m| m.is_finite()).fold(0.0, f64::max),
             trails: parts.iter().filter(|(part, _)| matches!(part, Part::Trail(_))).count(),
             view: if spatial { View::gentle() } else { View::PLANE },
@@ -254,7 +268,10 @@ impl Scene {
     pub fn of(drawing: &Drawing, record: &Record) -> Result<Scene, SceneError> {
         let places: Vec<_> = record.paths.iter().map(|path| (path.name.clone(), path.axes.len())).collect();
         let names = record.velocities.names();
-        let scene = Scene::new(drawing, &places)?.rated(|name| names.position(name));
+        let coordinates = record.coordinates.names();
+        let scene = Scene::new(drawing, &places)?
+            .rated(|name| names.position(name))
+            .posed(|name| coordinates.position(name));
         if scene.view == View::PLANE {
             return Ok(scene);
         }
@@ -287,10 +304,11 @@ impl Scene {
         self.fixed().for_each(&mut include);
         let mut sampled = Sampled::default();
         for sample in 0..record.len() {
-            sampled.read(record, sample, false);
+            sampled.read(record, sample, self.wanted(false));
             let moment = sampled.moment();
             let moving = self.parts.iter().flat_map(|(_, spots)| spots);
             moving.filter_map(|spot| spot.position(moment.places)).for_each(&mut include);
+            self.corners(&moment).for_each(&mut include);
             self.skins.iter().flat_map(|skin| skin.positions(&moment)).for_each(|at| include(*at));
         }
         extent.map(|[low, high]| if low <= high { [low, high] } else { [0.0; 2] })
@@ -309,7 +327,7 @@ impl Scene {
         }
         let base = self.fixed().map(|position| position[2]).reduce(f64::min).unwrap_or(0.0);
         // What is soft may sink in a little.
-        let sunk = if self.has_meshes() { SUNK * size } else { 0.0 };
+        let sunk = if self.has_surfaces() { SUNK * size } else { 0.0 };
         let level =
             if (z[0] - 0.5 * size..=z[0] + sunk).contains(&base) { base } else { z[0] - CLEAR * size };
         // What stands on one foot stands in the middle.
@@ -353,10 +371,37 @@ impl Scene {
         self.view
     }
 
-    /// Whether there are meshes, which hide what is behind them.
+    /// The scene, in which bodies know where the coordinates of their nodes stand, by the names of all coordinates.
     #[must_use]
-    pub fn has_meshes(&self) -> bool {
-        !self.skins.is_empty()
+    pub fn posed(mut self, position: impl Fn(&str) -> Option<usize>) -> Scene {
+        self.forms.iter_mut().for_each(|form| form.find_nodes(&position));
+        self
+    }
+
+    /// Whether there is something in space that hides what is behind it: meshes, or bodies.
+    #[must_use]
+    pub fn has_surfaces(&self) -> bool {
+        !self.skins.is_empty() || self.view != View::PLANE && !self.forms.is_empty()
+    }
+
+    /// Whether there are bodies in one plane.
+    pub(crate) fn has_flat_bodies(&self) -> bool {
+        self.view == View::PLANE && !self.forms.is_empty()
+    }
+
+    pub(crate) fn forms(&self) -> &[Form] {
+        &self.forms
+    }
+
+    /// What it has to know of a moment, with or without what things are coloured by.
+    pub(crate) fn wanted(&self, colored: bool) -> Wanted {
+        Wanted { colours: colored && !self.skins.is_empty(), coordinates: !self.forms.is_empty() }
+    }
+
+    /// Where the corners of bodies are.
+    fn corners<'a>(&'a self, moment: &'a Moment<'_>) -> impl Iterator<Item = [f64; 3]> + 'a {
+        let placed = self.forms.iter().filter_map(|form| Some((form, form.placement(moment)?)));
+        placed.flat_map(|(form, placement)| form.corners.iter().map(move |&at| placement.point(at)))
     }
 
     pub(crate) fn skins(&self) -> &[Skin] {
@@ -370,7 +415,7 @@ impl Scene {
             if self.skins.iter().all(|skin| skin.tint == Tint::Plain) {
                 break;
             }
-            sampled.read(record, sample, true);
+            sampled.read(record, sample, self.wanted(true));
             self.widen_scales(&mut scales, &sampled.moment());
         }
         scales
@@ -384,7 +429,8 @@ impl Scene {
     }
 
     /// Rods, springs and dots in space.
-    pub(crate) fn bodies(&self, places: &[f64]) -> Vec<Body> {
+    pub(crate) fn bodies(&self, moment: &Moment<'_>) -> Vec<Body> {
+        let places = moment.places;
         let trail = |at: &[f64; 3]| {
             let trails = self.parts.iter().filter(|(part, _)| matches!(part, Part::Trail(_)));
             let mut ends = trails.map(|(_, spots)| spots[0].position(places));
@@ -401,7 +447,14 @@ impl Scene {
                 _ => None,
             }
         };
-        self.parts.iter().filter_map(body).collect()
+        let mut all: Vec<Body> = self.parts.iter().filter_map(body).collect();
+        for (form, placement) in self.forms.iter().filter_map(|form| Some((form, form.placement(moment)?))) {
+            let rod = |ends: [[f64; 3]; 2], pigment| Body::Rod(ends.map(|end| placement.point(end)), pigment);
+            all.extend(form.ends.map(|ends| rod(ends, Pigment::Rod)));
+            let lines = form.marks.iter().flat_map(|line| line.array_windows::<2>());
+            all.extend(lines.map(|ends| rod(*ends, Pigment::Mark)));
+        }
+        all
     }
 
     /// How many trails there are.
@@ -410,29 +463,38 @@ impl Scene {
         self.trails
     }
 
-    /// The shapes where places are at these positions, back to front, in a picture that holds this size, which the zigzags of springs
+    /// The shapes at a moment, back to front, in a picture that holds this size, which the zigzags of springs
     /// follow. What is not at finite positions is left out.
     #[must_use]
-    pub fn shapes(&self, positions: &[f64], size: f64) -> Vec<Shape> {
-        self.laid_out(size, |spot| self.locate(spot, positions))
+    pub fn shapes(&self, moment: &Moment<'_>, size: f64) -> Vec<Shape> {
+        self.laid_out(moment, size, |position| finite(self.view.project(position)))
     }
 
     /// The shapes below those of a moment, on a ground at this height.
-    pub(crate) fn shadows(&self, positions: &[f64], size: f64, height: f64) -> Vec<Shape> {
-        self.laid_out(size, |spot| {
-            let [x, y, _] = spot.position(positions)?;
-            finite(self.view.project([x, y, height]))
-        })
+    pub(crate) fn shadows(&self, moment: &Moment<'_>, size: f64, height: f64) -> Vec<Shape> {
+        self.laid_out(moment, size, |[x, y, _]| finite(self.view.project([x, y, height])))
     }
 
-    fn laid_out(&self, size: f64, locate: impl Fn(Whereabouts) -> Option<[f64; 2]>) -> Vec<Shape> {
+    fn laid_out(
+        &self,
+        moment: &Moment<'_>,
+        size: f64,
+        locate: impl Fn([f64; 3]) -> Option<[f64; 2]>,
+    ) -> Vec<Shape> {
         let mut trails = 0;
+        let mut forms = self.forms.iter();
         let mut shapes = Vec::with_capacity(self.parts.len());
         for (part, spots) in &self.parts {
             let trail = trails;
             trails += usize::from(matches!(part, Part::Trail(_)));
-            let at: Vec<_> = spots.iter().filter_map(|spot| locate(*spot)).collect();
+            let at: Vec<_> = spots.iter().filter_map(|spot| locate(spot.position(moment.places)?)).collect();
             let shape = match (part, &at[..]) {
+                (Part::Body(_), _) => match forms.next().and_then(|form| body(form, moment, &locate)) {
+                    Some(shape) => shape,
+                    // How it is turned cannot be told.
+                    None if at.len() == 1 => Shape::Dot { at: at[0], radius: 1.0 },
+                    None => continue,
+                },
                 (Part::Rod(..), &[from, to]) => Shape::Rod([from, to]),
                 (Part::Spring(..), &[from, to]) => Shape::Spring(zigzag(from, to, AMPLITUDE * size)),
                 (Part::Dot { mass, .. }, &[at]) => Shape::Dot { at, radius: self.radius(*mass) },
@@ -452,6 +514,7 @@ impl Scene {
         for at in self.skins.iter().flat_map(|skin| skin.positions(moment)) {
             bounds.include(self.view.project(*at));
         }
+        self.corners(moment).for_each(|at| bounds.include(self.view.project(at)));
         for (part, spots) in &self.parts {
             spots
                 .iter()
@@ -468,7 +531,7 @@ impl Scene {
     pub fn bounds(&self, record: &Record) -> Bounds {
         let (mut bounds, mut sampled) = (Bounds::default(), Sampled::default());
         for sample in 0..record.len() {
-            sampled.read(record, sample, false);
+            sampled.read(record, sample, self.wanted(false));
             self.widen(&mut bounds, &sampled.moment());
         }
         bounds
@@ -483,6 +546,18 @@ impl Scene {
     fn radius(&self, mass: f64) -> f64 {
         if self.heaviest > 0.0 { (mass.max(0.0) / self.heaviest).sqrt().min(1.0) } else { 1.0 }
     }
+}
+
+/// A body as it is seen from here: a rod as a line.
+fn body(form: &Form, moment: &Moment<'_>, locate: &impl Fn([f64; 3]) -> Option<[f64; 2]>) -> Option<Shape> {
+    let placement = form.placement(moment)?;
+    let place = |at: &[f64; 3]| locate(placement.point(*at));
+    if let Some([from, to]) = &form.ends {
+        return Some(Shape::Rod([place(from)?, place(to)?]));
+    }
+    let all: Option<Vec<_>> = form.corners.iter().map(place).collect();
+    let line = |mark: &Vec<[f64; 3]>| mark.iter().map(place).collect::<Option<Vec<_>>>();
+    Some(Shape::Body { outline: outline(all?), marks: form.marks.iter().filter_map(line).collect() })
 }
 
 /// What shows every place, and where the first ones have been.

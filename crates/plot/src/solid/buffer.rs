@@ -14,6 +14,8 @@ pub enum Pigment {
     Rod,
     /// Springs.
     Spring,
+    /// Lines on bodies.
+    Mark,
     /// A ball that stands for a mass, in the colour of its trail.
     Ball(u8),
     /// Where no light comes.

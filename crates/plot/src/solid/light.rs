@@ -28,6 +28,7 @@ pub(crate) fn color(speck: Speck) -> Color {
         Pigment::Plain => PLAIN,
         Pigment::Rod => color::GREY,
         Pigment::Spring => color::STILL,
+        Pigment::Mark => color::INK,
         Pigment::Ball(index) if index < u8::MAX => color::series(usize::from(index)),
         Pigment::Ball(_) => color::GREY,
         Pigment::Shadow => return SHADOW,

@@ -8,7 +8,7 @@ use crate::view::Fit;
 use leastaction_language::Tint;
 use leastaction_output::Record;
 
-/// What is seen of a [`Scene`] with meshes at each pixel.
+/// What is seen of a [`Scene`] with meshes or bodies in space at each pixel.
 ///
 /// ```
 /// use leastaction_field::Mesh;
@@ -36,6 +36,7 @@ pub struct Relief {
 const BALL: [f64; 2] = [9.0, 2.5];
 const ROD: f64 = 1.7;
 const SPRING: f64 = 1.0;
+const MARK: f64 = 0.8;
 
 impl Relief {
     /// An empty one, with so many pixels.
@@ -88,10 +89,17 @@ impl Relief {
             let tones = self.scales.tones(&skin.tint, &skin.values(moment));
             stage.mesh(&mut self.buffer, skin, skin.positions(moment), &tones);
         }
-        for body in scene.bodies(moment.places) {
+        for form in scene.forms() {
+            stage.form(&mut self.buffer, form, moment);
+        }
+        for body in scene.bodies(moment) {
             match body {
                 Body::Rod(ends, pigment) => {
-                    let width = if pigment == Pigment::Rod { ROD } else { SPRING };
+                    let width = match pigment {
+                        Pigment::Rod => ROD,
+                        Pigment::Mark => MARK,
+                        _ => SPRING,
+                    };
                     let ends = ends.map(|end| stage.spot(end));
                     self.buffer.rod(ends, (width * grain) as f32, pigment, [0.0; 2]);
                 }
@@ -120,9 +128,12 @@ impl Relief {
     }
 
     fn stage(scene: &Scene, moment: &Moment<'_>, fit: Fit, grain: f64) -> Stage {
-        let mut nodes = scene.skins().iter().flat_map(|skin| skin.positions(moment));
-        let depth =
-            nodes.find(|at| at.iter().all(|x| x.is_finite())).map_or(0.0, |at| scene.view().toward(*at));
+        let nodes = scene.skins().iter().flat_map(|skin| skin.positions(moment)).copied();
+        let centres = scene.forms().iter().filter_map(|form| Some(form.placement(moment)?.point([0.0; 3])));
+        let depth = nodes
+            .chain(centres)
+            .find(|at| at.iter().all(|x| x.is_finite()))
+            .map_or(0.0, |at| scene.view().toward(at));
         Stage { view: scene.view(), fit, depth, grain }
     }
 }

@@ -248,7 +248,7 @@ mod tests {
     fn speeds_are_those_of_the_nodes() {
         let rope = Mesh::rope([0.0; 3], [1.0, 0.0, 0.0], 2).expect("a rope");
         let mut skin = skin(&rope, Tint::Speed);
-        let moment = Moment { places: &[0.0; 10], velocities: &[7.0, 3.0, 4.0, 2.0], densities: &[] };
+        let moment = Moment { places: &[0.0; 10], velocities: &[7.0, 3.0, 4.0, 2.0], ..Moment::default() };
         assert!(skin.values(&moment).is_empty() && skin.loose.is_empty());
         // The last node is held, and so is the y of the one in the middle.
         let names = ["th'", "m[0].x'", "m[0].z'", "m[1].z'"];

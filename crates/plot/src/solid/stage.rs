@@ -1,8 +1,10 @@
 //! Where things stand before the viewer.
 
 use super::buffer::{Corner, DepthBuffer, Pigment, Spot};
+use super::form::Form;
 use super::light::lit;
 use super::skin::Skin;
+use crate::moment::Moment;
 use crate::view::{Fit, View};
 
 /// Faces that meet at a flatter angle than this are one smooth surface: its cosine.
@@ -64,6 +66,23 @@ impl Stage {
         let radius = (skin.radius * self.fit.scale).clamp(1.5 * self.grain, 26.0 * self.grain) as f32;
         for &node in &skin.loose {
             buffer.ball(spot(node), radius, pigment, tone(node));
+        }
+    }
+
+    /// Lays a body into a buffer.
+    pub(crate) fn form(&self, buffer: &mut DepthBuffer, form: &Form, moment: &Moment<'_>) {
+        let Some(placement) = form.placement(moment) else { return };
+        let view = self.view;
+        for facet in &form.faces {
+            let corners = facet.map(|(at, normal)| {
+                let along = placement.direction(normal);
+                let ([right, up], toward) = (view.project(along), view.toward(along));
+                // Whatever one sees is lit from the side of the viewer.
+                let sign = if toward < 0.0 { -1.0 } else { 1.0 };
+                let light = lit([right, up, toward].map(|x| (sign * x) as f32));
+                Corner { at: self.spot(placement.point(at)), light, tone: 0.0 }
+            });
+            buffer.triangle(corners, Pigment::Plain, None);
         }
     }
 

@@ -1,14 +1,35 @@
-//! A drawing for a text that has none.
+//! What is drawn unless a text says otherwise.
 
-use crate::drawing::{Drawing, MeshPart, Part, Spot};
+mod shapes;
+
+pub(crate) use shapes::body_part;
+
+use crate::drawing::{MeshPart, Part, Spot};
 use crate::reader::{Position, Reader, symbols_in};
 use crate::statement::{End, LinkKind};
 use leastaction_expr::{Expr, Id};
 use leastaction_mechanics::Particle;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-/// Every mesh, every place as a dot, what has mass with a trail, and a rod wherever two places, or a place and the origin, stay at a distance.
-pub(crate) fn picture(reader: &mut Reader<'_, '_>) -> Drawing {
+/// So many places leave trails; of more, only the last one does.
+const TRAILS: usize = 3;
+
+/// Adds to what the text draws what is drawn anyway, but for what it draws in another way.
+pub(crate) fn complete(reader: &mut Reader<'_, '_>) {
+    let usual = picture(reader);
+    let parts = &mut reader.setup.drawing.parts;
+    let mut all: Vec<Part> =
+        usual.into_iter().filter(|part| !parts.iter().any(|own| own.replaces(part))).collect();
+    all.append(parts);
+    all.sort_by_key(Part::layer);
+    *parts = all;
+}
+
+/// Every mesh, every body with its shape, every other place as a dot, what has mass and points that move with trails, and a rod wherever
+/// two places, or a place and the origin, stay at a distance.
+fn picture<'g>(reader: &mut Reader<'g, '_>) -> Vec<Part> {
+    let bodies = shapes::body_parts(reader);
+    let owned = shapes::owned(reader, &bodies);
     let links = links(reader);
     let reader = &*reader;
     let places = &reader.places;
@@ -16,8 +37,16 @@ pub(crate) fn picture(reader: &mut Reader<'_, '_>) -> Drawing {
         reader.setup.meshes.iter().map(|mesh| Part::Mesh(MeshPart::of(mesh))).collect();
     let of = |place: &Position<'_>| Spot::Of(place.name.clone());
     let massive: Vec<_> = places.iter().filter(|place| place.mass.is_some()).collect();
-    // A trail behind everything is too much of it: the last ones swing widest.
-    let trailing = if massive.len() <= 3 { &massive[..] } else { &massive[massive.len() - 1..] };
+    let moving = |place: &&Position<'g>| place.at.iter().any(|x| reader.evaluate(*x).is_err());
+    let points: Vec<_> = places.iter().filter(|place| place.mass.is_none()).filter(moving).collect();
+    // A trail behind everything is too much of it: points are there to be looked at, and the last mass swings widest.
+    let all: Vec<_> = massive.iter().chain(&points).copied().collect();
+    let trailing = match (all.len(), points.len(), massive.len()) {
+        (..=TRAILS, ..) => &all[..],
+        (_, 1..=TRAILS, _) => &points[..],
+        (_, _, ..=TRAILS) => &massive[..],
+        _ => massive.last().map_or(&[][..], std::slice::from_ref),
+    };
     parts.extend(trailing.iter().map(|place| Part::Trail(of(place))));
     let probe = Probe::new(reader);
     for (i, place) in places.iter().enumerate().take(MANY) {
@@ -28,13 +57,22 @@ pub(crate) fn picture(reader: &mut Reader<'_, '_>) -> Drawing {
         }
     }
     parts.extend(links.into_iter().filter(|part| !parts.contains(part)).collect::<Vec<_>>());
+    // What reaches from one point of a body to another within its shape would hide the shape.
+    parts.retain(|part| match part {
+        Part::Rod(from, to) => owned.of(from).is_disjoint(&owned.of(to)),
+        _ => true,
+    });
+    let shaped: HashSet<&str> = bodies.iter().map(|body| body.name.as_str()).collect();
+    let is_shaped = |place: &&&Position<'_>| shaped.contains(place.name.as_str());
     let value = |mass| reader.evaluate(mass).ok().filter(|m| m.is_finite() && *m > 0.0);
     parts.extend(
         massive
             .iter()
+            .filter(|place| !is_shaped(place))
             .map(|place| Part::Dot { at: of(place), mass: place.mass.and_then(value).unwrap_or(1.0) }),
     );
-    Drawing { parts }
+    parts.extend(bodies.into_iter().map(Part::Body));
+    parts
 }
 
 /// Springs, massless links, and what reaches from the centre of a body to its joints, springs and points.
