@@ -157,8 +157,10 @@ impl Trajectory {
         let (mut jumps, mut sum) = (Vec::with_capacity(self.len()), 0.0);
         let way = if self.times.last() < self.times.first() { -1.0 } else { 1.0 };
         let mut resets = self.resets().peekable();
-        for &t in &self.times {
-            while let Some((before, after)) = resets.next_if(|(before, _)| way * before.t <= way * t) {
+        for (i, &t) in self.times.iter().enumerate() {
+            // The first sample is the start, before what is reset at once.
+            while let Some((before, after)) = resets.next_if(|(before, _)| i > 0 && way * before.t <= way * t)
+            {
                 sum += f(after)? - f(before)?;
             }
             jumps.push(sum);

@@ -348,3 +348,117 @@ fn counts_bring_events_about() {
         assert!((t - bounce(3, 0.8)).abs() < 1e-12, "{t}");
     }
 }
+
+/// Equal balls on a line, of which neighbours exchange their velocities when they meet.
+fn cradle(places: &[f64], speeds: &[f64]) -> (Vec<(f64, usize)>, State) {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let names: Vec<String> = (0..places.len()).map(|i| format!("x{i}")).collect();
+    let balls = model.coordinate_list(&names);
+    for (name, ball) in names.iter().zip(&balls) {
+        model.particle(&format!("ball {name}"), 1.0, [*ball]);
+    }
+    let mut dynamics = model.system().unwrap().dynamics().unwrap();
+    let mut start = dynamics.start(&[]).unwrap();
+    (start.q, start.p) = (places.to_vec(), speeds.to_vec());
+    let mut integrator = Integrator::named("dop853", Tolerance::relative(1e-12)).unwrap();
+    for (a, b) in names.iter().zip(&names[1..]) {
+        let sets = [(format!("{a}'"), format!("{b}'")), (format!("{b}'"), format!("{a}'"))];
+        let sets = sets.map(|(name, value)| (name, dynamics.observable(value.as_str()).unwrap()));
+        let sets = sets.each_ref().map(|(name, value)| (name.as_str(), *value));
+        let swap = Reset::new("meet", dynamics.system(), &sets).unwrap();
+        let apart = dynamics.observable(format!("{a} - {b}").as_str()).unwrap();
+        integrator = integrator.event(Event::new(apart).rising().resetting(swap));
+    }
+    let run = integrator.run(&mut dynamics, &start, 3.0).unwrap();
+    assert_eq!(run.reason(), Reason::Complete);
+    (run.crossings().iter().map(|crossing| (crossing.t, crossing.event)).collect(), run.end())
+}
+
+/// Where balls touch, a blow goes through all of them, in their order and against it, and from both sides.
+#[test]
+fn blows_go_through_balls_that_touch() {
+    let (meetings, end) = cradle(&[0.0, 1.0, 1.0, 1.0], &[1.0, 0.0, 0.0, 0.0]);
+    assert_eq!(meetings.iter().map(|(_, event)| *event).collect::<Vec<_>>(), [0, 1, 2]);
+    assert!((end.q[3] - 3.0).abs() < 1e-12 && end.q[..3] == [1.0; 3], "{:?}", end.q);
+    let (_, end) = cradle(&[1.0, 1.0, 2.0], &[0.0, 0.0, -1.0]);
+    assert!((end.q[0] + 1.0).abs() < 1e-12 && (end.q[1] - 1.0).abs() < 1e-12, "{:?}", end.q);
+    let (meetings, end) = cradle(&[-1.0, 0.0, 1.0], &[1.0, 0.0, -1.0]);
+    assert_eq!(meetings.len(), 3);
+    for (place, exact) in end.q.iter().zip([-2.0, 0.0, 2.0]) {
+        assert!((place - exact).abs() < 1e-12, "{:?}", end.q);
+    }
+}
+
+/// A ball that lies on another one as both fall is thrown up when that bounces.
+#[test]
+fn what_touches_is_met_when_it_moves() {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let [y, z] = model.coordinates(["y", "z"]);
+    model.particle("lower", 1.0, [y]);
+    model.particle("upper", 1.0, [z]);
+    model.gravity([-G]);
+    let mut dynamics = model.system().unwrap().dynamics().unwrap();
+    let [floor, meet] =
+        [("floor", vec![("y'", "-y'")]), ("meet", vec![("y'", "z'"), ("z'", "y'")])].map(|(name, sets)| {
+            let sets: Vec<_> =
+                sets.into_iter().map(|(name, value)| (name, dynamics.observable(value).unwrap())).collect();
+            Reset::new(name, dynamics.system(), &sets).unwrap()
+        });
+    let start = dynamics.start(&[("y", 1.0), ("z", 1.0)]).unwrap();
+    let [height, apart] = ["y", "y - z"].map(|what| dynamics.observable(what).unwrap());
+    for integrator in [
+        Integrator::named("dop853", Tolerance::relative(1e-12)).unwrap(),
+        Integrator::named("verlet", 1e-3).unwrap(),
+    ] {
+        let run = integrator
+            .event(Event::new(height).falling().resetting(floor.clone()))
+            .event(Event::new(apart).rising().resetting(meet.clone()))
+            .run(&mut dynamics, &start, 0.6)
+            .unwrap();
+        assert_eq!(run.crossings().iter().map(|crossing| crossing.event).collect::<Vec<_>>(), [0, 1, 0]);
+        // The lower ball throws the upper one up, is thrown onto the floor by it, and follows it.
+        let (fall, speed) = ((2.0 / G).sqrt(), (2.0 * G).sqrt());
+        let since = 0.6 - fall;
+        let exact = speed * since - G * since * since / 2.0;
+        assert!(run.end().q.iter().all(|place| (place - exact).abs() < 1e-12), "{:?} {exact}", run.end().q);
+    }
+}
+
+/// What an event sets without turning the motion leaves the motion alone, however slow it becomes beside where it is.
+#[test]
+fn slow_motion_goes_on() {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let x = model.coordinate("x");
+    let n = model.coordinate("n");
+    model.particle("block", 1.0, [x]);
+    model.particle("count", 1.0, [n]);
+    model.potential("spring", 500.0 * (x - 1.0) * (x - 1.0));
+    model.dissipation("drag", 10.0 * model.velocity(x) * model.velocity(x));
+    let mut dynamics = model.system().unwrap().dynamics().unwrap();
+    let next = dynamics.observable("n + 1").unwrap();
+    let count = Reset::new("count", dynamics.system(), &[("n", next)]).unwrap();
+    let aside = dynamics.observable("x - 1").unwrap();
+    let start = dynamics.start(&[("x", 1.5)]).unwrap();
+    let run = Integrator::named("rk4", 1e-3).unwrap();
+    let run = run.event(Event::new(aside).rising().resetting(count)).run(&mut dynamics, &start, 3.0).unwrap();
+    assert_eq!(run.reason(), Reason::Complete);
+    let period = std::f64::consts::TAU / 900f64.sqrt();
+    for pair in run.crossings().windows(2).take(11) {
+        assert!((pair[1].t - pair[0].t - period).abs() < 1e-6, "{}", pair[0].t);
+    }
+}
+
+/// A ball that begins on the floor and falls bounces at once: what that does to the energy is booked.
+#[test]
+fn a_reset_at_the_start_is_booked() {
+    let (mut dynamics, event) = ball(0.0);
+    let start = dynamics.start(&[("y", 0.0), ("y'", -1.0)]).unwrap();
+    let run = Integrator::named("dop853", Tolerance::relative(1e-12)).unwrap().event(event);
+    let run = run.run(&mut dynamics, &start, 0.1).unwrap();
+    assert!(times(&run).len() == 1 && times(&run)[0] < 1e-15);
+    assert!((run.energy_of_resets(&mut dynamics).unwrap() + 0.36).abs() < 1e-14);
+    assert!(run.energy_drift(&mut dynamics).unwrap() < 1e-13);
+}

@@ -4,6 +4,7 @@ use super::expression::needs_quotes;
 use super::{Kind, ParseError, Scope, Span, Token, Value, tokens};
 use crate::Graph;
 use std::borrow::Cow;
+use std::rc::Rc;
 
 /// A reader of tokens that turns expressions into nodes of a graph.
 ///
@@ -29,7 +30,8 @@ pub struct Parser<'g, 's> {
     source: &'s str,
     /// Where the source begins, in the places of tokens.
     begins: usize,
-    tokens: Vec<Token>,
+    /// Shared, so that a look ahead with a copy of the parser costs nothing.
+    tokens: Rc<[Token]>,
     pub(super) at: usize,
 }
 
@@ -39,7 +41,7 @@ impl<'g, 's> Parser<'g, 's> {
     /// # Errors
     /// As [`tokens`].
     pub fn new(graph: &'g Graph, source: &'s str) -> Result<Parser<'g, 's>, ParseError> {
-        Ok(Parser { graph, source, begins: 0, tokens: tokens(source)?, at: 0 })
+        Ok(Parser { graph, source, begins: 0, tokens: tokens(source)?.into(), at: 0 })
     }
 
     /// A parser of a part of a source, at its first token. Places are those of the whole.
@@ -59,7 +61,7 @@ impl<'g, 's> Parser<'g, 's> {
         let text = source.get(part.start..part.end).unwrap_or("");
         let mut tokens = tokens(text).map_err(|error| error.shifted(part.start))?;
         tokens.iter_mut().for_each(|token| token.span = token.span.shifted(part.start));
-        Ok(Parser { graph, source, begins: 0, tokens, at: 0 })
+        Ok(Parser { graph, source, begins: 0, tokens: tokens.into(), at: 0 })
     }
 
     /// A parser of a source that stands at a place among others: places count from there.
@@ -77,13 +79,13 @@ impl<'g, 's> Parser<'g, 's> {
     pub fn placed(graph: &'g Graph, source: &'s str, begins: usize) -> Result<Parser<'g, 's>, ParseError> {
         let mut tokens = tokens(source).map_err(|error| error.shifted(begins))?;
         tokens.iter_mut().for_each(|token| token.span = token.span.shifted(begins));
-        Ok(Parser { graph, source, begins, tokens, at: 0 })
+        Ok(Parser { graph, source, begins, tokens: tokens.into(), at: 0 })
     }
 
     /// The parser for a text in which the ends of lines mean nothing.
     #[must_use]
     pub fn ignore_newlines(mut self) -> Parser<'g, 's> {
-        self.tokens.retain(|token| token.kind != Kind::Newline);
+        self.tokens = self.tokens.iter().copied().filter(|token| token.kind != Kind::Newline).collect();
         self
     }
 

@@ -11,7 +11,7 @@ use leastaction_mechanics::{EvalError, Observable, State};
 
 /// A zero crossing to look for: of any expression of time, coordinates, velocities, momenta and parameters.
 ///
-/// It happens where the sign changes, but for poles, where an expression passes through infinity. One that touches zero and turns back does not cross it; one that is
+/// It happens where the sign changes, but not where an expression jumps against the way that it moves on both sides: at a pole, or where an angle is wrapped. One that touches zero and turns back does not cross it; one that is
 /// zero at the start has no sign there, and crosses zero when it next changes the sign that it first takes. Many crossings in a step are told apart, up to some ten
 /// thousand. One that nothing but resets changes, as a count does, crosses zero where a reset brings it there, or beyond.
 ///
@@ -83,6 +83,12 @@ impl Event {
 
     pub(crate) fn observable(&self) -> Observable {
         self.what
+    }
+
+    /// The way in which a reset happens, 1 for rising and −1 for falling, if it happens in one way only.
+    pub(crate) fn way(&self) -> Option<f64> {
+        let way = if self.rising { 1.0 } else { -1.0 };
+        (self.reset.is_some() && self.rising != self.falling).then_some(way)
     }
 
     fn admits(&self, rising: bool) -> bool {
@@ -161,11 +167,8 @@ impl<'a> EventDetector<'a> {
             }
         }
         // What begins where it is reset, and moves on, has come from the other side.
-        for (i, event) in self.events.iter().enumerate().filter(|(_, event)| event.reset.is_some()) {
-            if event.rising == event.falling {
-                continue;
-            }
-            let way = if event.rising { 1.0 } else { -1.0 };
+        for (i, event) in self.events.iter().enumerate() {
+            let Some(way) = event.way() else { continue };
             for lane in (0..lanes.len()).filter(|&lane| lanes[lane]) {
                 if run.resets.signs[i][lane] == 0.0 && run.tendency_of(event.what, lane)? * way > 0.0 {
                     run.resets.signs[i][lane] = -way;
@@ -217,7 +220,7 @@ impl<'a> EventDetector<'a> {
             self.before[i] = *sign;
             sign_changes(&mut value, sign, |root| {
                 zeros.push((i, root));
-                if event.admits(root.rising) && !root.pole {
+                if event.admits(root.rising) && !root.jumps_back {
                     let hit = Hit { event: i, rising: root.rising, terminal: event.terminal };
                     hits.push((root.at, hit));
                 }
@@ -298,7 +301,7 @@ impl<'a> EventDetector<'a> {
         for (event, root) in self.zeros.iter().filter(|(_, root)| root.at < first) {
             signs[*event] = if root.rising { 1.0 } else { -1.0 };
         }
-        let (mut state, mut crossings, mut done) = (before.clone(), Vec::new(), 0);
+        let (mut state, mut crossings, mut own, mut done) = (before.clone(), Vec::new(), Vec::new(), 0);
         while done < hits.len() {
             let from = state.clone();
             for hit in &hits[done..] {
@@ -313,11 +316,12 @@ impl<'a> EventDetector<'a> {
                     after: after.as_ref().map(|after| State::from_block(t, after, degrees)),
                 });
                 state = after.unwrap_or(state);
+                own.push(state.clone());
             }
             done = hits.len();
             self.brought(run, (lane, t), [&from, &state], &mut hits)?;
         }
-        Ok((Restart { t, before, after: state, hits, signs }, crossings))
+        Ok((Restart { t, before, after: state, hits, own, signs }, crossings))
     }
 
     /// Adds the events that a change of the state brings about by itself: those of expressions that do not move along the motion, as counts do not. Each happens

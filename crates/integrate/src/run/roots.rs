@@ -40,8 +40,8 @@ pub(crate) struct Root {
     pub(crate) at: f64,
     /// Whether the function is greater behind it.
     pub(crate) rising: bool,
-    /// Whether the function passes through infinity there, and not through zero.
-    pub(crate) pole: bool,
+    /// Whether the function jumps there against the way that it moves on both sides, as at a pole, or where an angle is wrapped: it does not pass zero.
+    pub(crate) jumps_back: bool,
 }
 
 /// Finds all sign changes of `f` on [0, 1]. `sign` is that of the function before 0 (0 if it has not had one), and then that at 1.
@@ -58,8 +58,8 @@ pub(crate) fn sign_changes<E>(
         let value = f(b)?;
         if value != 0.0 && !value.is_nan() {
             if *sign != 0.0 && value.signum() != *sign {
-                let (at, pole) = close(f, last, b, *sign)?;
-                visit(Root { at, rising: value > 0.0, pole })?;
+                let (at, jumps_back) = close(f, last, b, *sign)?;
+                visit(Root { at, rising: value > 0.0, jumps_back })?;
             }
             (last, *sign) = (b, value.signum());
         }
@@ -280,12 +280,14 @@ pub(crate) fn weight(j: usize, k: usize, n: usize) -> f64 {
     2.0 / n as f64 * half(j) * half(k) * angle.cos()
 }
 
-/// A function that is this many times as large on both sides of a closed bracket as where the bracket began has a pole there.
-const POLE: f64 = 100.0;
+/// A function jumps within a closed bracket if it changes there by more than this part of its values where the bracket began.
+const JUMP: f64 = 1e-3;
+/// Which way a function moves beside a jump is seen this far from it, at most.
+const BESIDE: f64 = 1e-6;
 
 /// Closes a bracket at whose left end the function has the given sign, and at whose right end the other, to the last bit: secants of the Illinois kind
 /// (M. Dowell and P. Jarratt, BIT 11 (1971) 168, doi:10.1007/BF01934364), and a bisection wherever three of them have not halved it. Returns where that is, and
-/// whether it is a pole.
+/// whether the function [jumps back](Root::jumps_back) there.
 fn close<E>(
     f: &mut impl FnMut(f64) -> Result<f64, E>,
     mut a: f64,
@@ -293,9 +295,9 @@ fn close<E>(
     sign: f64,
 ) -> Result<(f64, bool), E> {
     let (mut fa, mut fb) = (f(a)?, f(b)?);
-    let high = POLE * fa.abs().max(fb.abs());
+    let ([low, high], largest) = ([a, b], fa.abs().max(fb.abs()));
     // The values at the ends, without the factors of the secants.
-    let (mut before, mut behind) = (fa.abs(), fb.abs());
+    let (mut before, mut behind) = (fa, fb);
     // The step before may have ended on the other side of zero, by rounding.
     if fa == 0.0 || fa.signum() != sign {
         return Ok((a, false));
@@ -316,18 +318,23 @@ fn close<E>(
             return Ok((x, false));
         }
         if value.signum() == sign {
-            (a, fa, before) = (x, value, value.abs());
+            (a, fa, before) = (x, value, value);
             fb *= if kept == 1 { 0.5 } else { 1.0 };
             kept = 1;
         } else {
-            (b, fb, behind) = (x, value, value.abs());
+            (b, fb, behind) = (x, value, value);
             fa *= if kept == -1 { 0.5 } else { 1.0 };
             kept = -1;
         }
         secants = if b - a < 0.5 * width { 0 } else { secants + 1 };
         width = if secants == 0 { b - a } else { width };
     }
-    Ok((b, before > high && behind > high))
+    let (jump, delta) = (behind - before, BESIDE.min(a - low).min(high - b));
+    if jump.abs() <= JUMP * largest || delta <= 0.0 {
+        return Ok((b, false));
+    }
+    let moves = [before - f(a - delta)?, f(b + delta)? - behind];
+    Ok((b, moves.iter().all(|change| change * jump < 0.0)))
 }
 
 #[cfg(test)]
@@ -360,22 +367,26 @@ mod tests {
     }
 
     #[test]
-    fn poles_are_no_zeros() {
+    fn jumps_back_are_no_zeros() {
         for (shift, width) in [(0.3, 1.0), (0.1, 10.0), (0.77, 40.0)] {
             for (found, rising) in [
                 (roots(|x: f64| (width * (x - shift)).tan()).0, true),
                 (roots(|x: f64| 1.0 / (width * (x - shift)).tan()).0, false),
+                (roots(|x: f64| (width * (x - shift)).sin().atan2((width * (x - shift)).cos())).0, true),
+                (roots(|x: f64| (width * (x - shift) - 0.25).fract() - 0.3).0, true),
             ] {
-                let (poles, zeros): (Vec<_>, Vec<_>) = found.into_iter().partition(|root| root.pole);
+                let (jumps, zeros): (Vec<_>, Vec<_>) = found.into_iter().partition(|root| root.jumps_back);
                 assert!(zeros.iter().all(|zero| zero.rising == rising), "{zeros:?}");
-                assert!(poles.iter().all(|pole| pole.rising != rising), "{poles:?}");
-                assert!(zeros.len().abs_diff(poles.len()) <= 1, "{zeros:?} {poles:?}");
+                assert!(jumps.iter().all(|jump| jump.rising != rising), "{jumps:?}");
+                assert!(zeros.len().abs_diff(jumps.len()) <= 1, "{zeros:?} {jumps:?}");
             }
         }
-        assert!(roots(|x| 1.0 / (x - 0.37)).0[0].pole);
-        assert!(!roots(|x| (x - 0.37).cbrt()).0[0].pole);
-        assert!(!roots(|x| (x - 0.37).signum()).0[0].pole);
-        assert!(!roots(|x| (1e9 * (x - 0.37)).tanh()).0[0].pole);
+        let jumps_back = |f: fn(f64) -> f64| roots(f).0[0].jumps_back;
+        assert!(jumps_back(|x| 1.0 / (x - 0.37)) && jumps_back(|x| (x - 0.37).signum() - 2.0 * (x - 0.37)));
+        assert!(!jumps_back(|x| (x - 0.37).cbrt()) && !jumps_back(|x| (x - 0.37).signum()));
+        assert!(
+            !jumps_back(|x| (1e9 * (x - 0.37)).tanh()) && !jumps_back(|x| (x - 0.37).signum() + x - 0.37)
+        );
     }
 
     #[test]

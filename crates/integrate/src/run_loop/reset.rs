@@ -13,13 +13,21 @@ use leastaction_mechanics::Observable;
 
 /// An observable this small after a reset, relative to what it changes by along the run, still vanishes.
 const VANISHES: f64 = 1e-9;
-/// It no longer changes if it does so more slowly than before by this factor.
+/// It no longer changes if it does so more slowly than before by this factor, and begins to if before it was slower by that one.
 const STILL: f64 = 1e-12;
-/// Slopes along the motion are differences over this part of a step.
+const BEGINS: f64 = 1e-6;
+/// Slopes along the motion are differences over this part of a step; over wider ones, by this factor, until they are so many times as large as what
+/// rounding makes of them, or reach this part of the time since the last reset. Those that are no larger than so many times that are nothing.
 const ASIDE: f64 = 1e-6;
+const WIDER: f64 = 8.0;
+const RESOLVED: f64 = 1e4;
+const LOST: f64 = 4.0;
+const FARTHEST: f64 = 1e-2;
 /// Times between resets that have become shorter so often in a row, and whose sum is this part of the run until then, add up to an end.
 const SHRINKING: f64 = 3.0;
 const NOTHING: f64 = 1e-7;
+/// An event happens so many times in a row at one time, where others turn the motion on again, before that is taken to have no end.
+const AT_ONCE: f64 = 64.0;
 /// What rounding makes of an observable and of times, times this, tells no two resets apart.
 const ROUNDINGS: f64 = 64.0;
 /// The step behind a reset is at most so many times as long as the time since the one before: in a longer one, what comes next would be lost in
@@ -33,8 +41,9 @@ pub(crate) struct Resets {
     on: bool,
     /// The sign of the observable of each event where each lane is: 0 until it has one.
     pub(crate) signs: Vec<[f64; LANES]>,
-    /// When each event last reset a lane (NaN: never), how long that was after the time before, and how often that had become shorter.
-    tracks: Vec<[[f64; LANES]; 3]>,
+    /// When each event last reset a lane (NaN: never), how long that was after the time before, how often that had become shorter, and how often it has
+    /// happened again at one time.
+    tracks: Vec<[[f64; LANES]; 4]>,
     /// Whether a lane is between two times of a grid.
     within: [bool; LANES],
 }
@@ -45,8 +54,9 @@ pub(crate) struct Restart {
     pub(crate) t: f64,
     pub(crate) before: Vec<f64>,
     pub(crate) after: Vec<f64>,
-    /// What happened there.
+    /// What happened there, and the state right behind each.
     pub(crate) hits: Vec<Hit>,
+    pub(crate) own: Vec<Vec<f64>>,
     /// The signs of all observables just before.
     pub(crate) signs: Vec<f64>,
 }
@@ -56,7 +66,7 @@ impl Resets {
         Resets {
             on: events.iter().any(|event| event.reset().is_some()),
             signs: vec![[0.0; LANES]; events.len()],
-            tracks: vec![[[f64::NAN; LANES], [f64::NAN; LANES], [0.0; LANES]]; events.len()],
+            tracks: vec![[[f64::NAN; LANES], [f64::NAN; LANES], [0.0; LANES], [0.0; LANES]]; events.len()],
             within: [false; LANES],
         }
     }
@@ -79,8 +89,8 @@ impl Resets {
     /// Nothing of what was before holds for a lane.
     pub(super) fn forget(&mut self, lane: usize) {
         self.within[lane] = false;
-        for [last, interval, shrinking] in &mut self.tracks {
-            (last[lane], interval[lane], shrinking[lane]) = (f64::NAN, f64::NAN, 0.0);
+        for [last, interval, shrinking, at_once] in &mut self.tracks {
+            (last[lane], interval[lane], shrinking[lane], at_once[lane]) = (f64::NAN, f64::NAN, 0.0, 0.0);
         }
     }
 
@@ -103,19 +113,23 @@ impl RunLoop<'_> {
         events: &[Event],
         restart: &Restart,
     ) -> Result<Option<usize>, RunError> {
-        let Restart { t, before, after, hits, signs } = restart;
+        let Restart { t, before, after, hits, own, signs } = restart;
         let (mut stuck, span) = (None, (self.end - self.start).abs());
         for (i, event) in events.iter().enumerate() {
             let what = event.observable();
             let [value, moved] = [self.value(what, lane, *t, before)?, self.value(what, lane, *t, after)?];
-            let Some(hit) = hits.iter().find(|hit| hit.event == i) else {
+            let Some((hit, own)) = hits.iter().zip(own).find(|(hit, _)| hit.event == i) else {
                 let sign = if moved == 0.0 { 0.0 } else { moved.signum() };
-                self.resets.signs[i][lane] = if moved == value || sign == 0.0 { signs[i] } else { sign };
+                let kept = if moved == value || sign == 0.0 { signs[i] } else { sign };
+                let begins = self.begins(event, lane, *t, [before, after])?;
+                self.resets.signs[i][lane] = begins.unwrap_or(kept);
                 continue;
             };
             let way = if hit.rising { 1.0 } else { -1.0 };
-            let (slope, _) = self.slopes(what, lane, *t, before)?;
-            let (turned, bend) = self.slopes(what, lane, *t, after)?;
+            let since = (*t - self.resets.tracks[i][0][lane]).abs();
+            let farthest = FARTHEST * if since.is_nan() { self.h[lane].abs() } else { since };
+            let (slope, _) = self.slopes(what, lane, *t, before, farthest)?;
+            let (turned, bend) = self.slopes(what, lane, *t, after, farthest)?;
             if moved != value && [slope, turned, bend] == [0.0; 3] {
                 // Nothing but resets moves it.
                 self.resets.signs[i][lane] = if moved == 0.0 { way } else { moved.signum() };
@@ -123,19 +137,23 @@ impl RunLoop<'_> {
             }
             let vanishes = moved.abs() <= (4.0 * value.abs()).max(VANISHES * slope.abs() * span);
             let still = turned.abs() <= STILL * slope.abs();
-            let back = if still { way * bend <= 0.0 } else { way * turned < 0.0 };
-            self.resets.signs[i][lane] = match (vanishes, back) {
-                (false, _) => moved.signum(),
-                (true, true) => -way,
-                (true, false) => way,
+            let (turns, moves) = self.turns(what, lane, *t, [before, after])?;
+            let back = turns && if still { way * bend <= 0.0 } else { way * turned < 0.0 };
+            // Turned back by its own reset, and on again by that of another event: it happens once more.
+            let again =
+                !back && event.reset().is_some() && way * self.slopes(what, lane, *t, own, farthest)?.0 < 0.0;
+            self.resets.signs[i][lane] = match vanishes {
+                false => moved.signum(),
+                true if back || again => -way,
+                true => way,
             };
-            if event.reset().is_none() {
+            if event.reset().is_none() || !turns && moves && !again {
                 continue;
             }
             let rests = vanishes && still && way * bend > 0.0;
             let noise = self.noise(what, lane, *t, before)?;
-            let again = self.track(i, lane, *t, (slope, noise), vanishes && back);
-            if rests || again {
+            let endless = self.track(i, lane, *t, (slope, noise), vanishes && back);
+            if rests || endless {
                 stuck = stuck.or(Some(i));
             }
         }
@@ -151,14 +169,20 @@ impl RunLoop<'_> {
     /// The sign of an observable just after a lane's time, where it vanishes at it.
     pub(crate) fn tendency_of(&mut self, what: Observable, lane: usize) -> Result<f64, RunError> {
         let state = self.block.lane(lane);
-        let (slope, bend) = self.slopes(what, lane, self.t[lane], &state)?;
+        let farthest = FARTHEST * self.h[lane].abs();
+        let (slope, bend) = self.slopes(what, lane, self.t[lane], &state, farthest)?;
         Ok(if slope == 0.0 { bend } else { slope })
     }
 
     /// Remembers when an event has reset a lane; returns whether it will do so again and again.
     fn track(&mut self, event: usize, lane: usize, t: f64, (slope, noise): (f64, f64), back: bool) -> bool {
-        let [last, before, shrinking] = &mut self.resets.tracks[event];
+        let [last, before, shrinking, at_once] = &mut self.resets.tracks[event];
         let interval = (t - last[lane]).abs();
+        if interval <= ROUNDINGS * f64::EPSILON * t.abs() {
+            at_once[lane] += 1.0;
+            return at_once[lane] >= AT_ONCE;
+        }
+        at_once[lane] = 0.0;
         let ratio = interval / before[lane];
         // Without a time before, this is NaN, and not less than anything.
         shrinking[lane] = if ratio < 1.0 { shrinking[lane] + 1.0 } else { 0.0 };
@@ -166,8 +190,7 @@ impl RunLoop<'_> {
         let rest = interval * ratio / (1.0 - ratio);
         let ends = shrinking[lane] >= SHRINKING && rest <= NOTHING * (t - self.start).abs();
         let is_noise = slope.abs() * interval <= ROUNDINGS * noise;
-        let at_once = interval <= ROUNDINGS * f64::EPSILON * t.abs();
-        back && (ends || is_noise) || at_once
+        back && (ends || is_noise)
     }
 
     /// Puts a lane somewhere else, where it begins anew.
@@ -216,7 +239,7 @@ impl RunLoop<'_> {
         states: [&[f64]; 2],
     ) -> Result<bool, RunError> {
         for state in states {
-            let (slope, bend) = self.slopes(what, lane, t, state)?;
+            let (slope, bend) = self.slopes(what, lane, t, state, 0.0)?;
             if slope != 0.0 || bend != 0.0 {
                 return Ok(true);
             }
@@ -245,13 +268,22 @@ impl RunLoop<'_> {
         lane: usize,
         t: f64,
         state: &[f64],
+        farthest: f64,
     ) -> Result<(f64, f64), RunError> {
         let span = (self.end - self.start).abs();
-        let delta = (ASIDE * self.h[lane].abs().max(1e-6 * span)).copysign(self.end - self.start);
-        let first = self.slope(what, lane, t, state, delta)?;
-        let ahead = self.along(lane, t, state, delta)?;
-        let second = self.slope(what, lane, t + delta, &ahead, delta)?;
-        Ok((first, (second - first) / delta))
+        let mut delta = (ASIDE * self.h[lane].abs().max(1e-6 * span)).copysign(self.end - self.start);
+        let noise = self.noise(what, lane, t, state)?;
+        loop {
+            let slope = self.slope(what, lane, t, state, delta)?;
+            let ahead = self.along(lane, t, state, delta)?;
+            let change = self.slope(what, lane, t + delta, &ahead, delta)? - slope;
+            let [first, second] = [slope * delta, change * delta].map(f64::abs);
+            if first.max(second) >= RESOLVED * noise || (WIDER * delta).abs() > farthest {
+                let seen = |value: f64, size: f64| if size > LOST * noise { value } else { 0.0 };
+                return Ok((seen(slope, first), seen(change / delta, second)));
+            }
+            delta *= WIDER;
+        }
     }
 
     fn slope(
@@ -268,14 +300,59 @@ impl RunLoop<'_> {
         Ok(difference / (2.0 * delta))
     }
 
+    /// The sign of an observable that a reset of others sets in motion from where it vanishes, if an event happens at once by that: the one that it has come from.
+    fn begins(
+        &mut self,
+        event: &Event,
+        lane: usize,
+        t: f64,
+        [before, after]: [&[f64]; 2],
+    ) -> Result<Option<f64>, RunError> {
+        let (what, Some(way)) = (event.observable(), event.way()) else { return Ok(None) };
+        let value = self.value(what, lane, t, after)?;
+        if value.abs() > 4.0 * self.noise(what, lane, t, after)? {
+            return Ok(None);
+        }
+        let [(old, _), (new, _)] =
+            [self.slopes(what, lane, t, before, 0.0)?, self.slopes(what, lane, t, after, 0.0)?];
+        Ok((way * new > 0.0 && old.abs() <= BEGINS * new.abs()).then_some(-way))
+    }
+
+    /// Whether a change of the state changes at once how an observable moves: it reads a number whose rate is another one. And whether it moves behind it.
+    fn turns(
+        &mut self,
+        what: Observable,
+        lane: usize,
+        t: f64,
+        [from, to]: [&[f64]; 2],
+    ) -> Result<(bool, bool), RunError> {
+        let [before, after] = [self.rates_at(lane, t, from)?, self.rates_at(lane, t, to)?];
+        let (here, mut moved) = (self.value(what, lane, t, to)?, to.to_vec());
+        let (mut turns, mut moves) = (false, false);
+        for i in (0..to.len()).filter(|&i| before[i] != 0.0 || after[i] != 0.0) {
+            let rate = before[i].abs().max(after[i].abs());
+            moved[i] += (ASIDE * to[i].abs()).max(ASIDE * rate * self.h[lane].abs());
+            if self.value(what, lane, t, &moved)? != here {
+                turns |= before[i] != after[i];
+                moves |= after[i] != 0.0;
+            }
+            moved[i] = to[i];
+        }
+        Ok((turns, moves))
+    }
+
     /// A state moved along its rates.
     fn along(&mut self, lane: usize, t: f64, state: &[f64], delta: f64) -> Result<Vec<f64>, RunError> {
+        let rates = self.rates_at(lane, t, state)?;
+        Ok(state.iter().zip(rates).map(|(y, rate)| y + delta * rate).collect())
+    }
+
+    fn rates_at(&mut self, lane: usize, t: f64, state: &[f64]) -> Result<Vec<f64>, RunError> {
         let width = self.block.width();
         let states = widened(state, width);
         let mut rates = vec![0.0; states.len()];
         self.motion.plain().rates(&[t; LANES][..width], &states, &mut rates)?;
-        let rates = rates.iter().skip(lane).step_by(width);
-        Ok(state.iter().zip(rates).map(|(y, rate)| y + delta * rate).collect())
+        Ok(rates.into_iter().skip(lane).step_by(width).collect())
     }
 
     /// What roundings of the state make of an observable.
