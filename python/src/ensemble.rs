@@ -77,7 +77,11 @@ impl System {
         let wrong = |error: PrepareError| unprepared(&self.source, &error);
         let names = wanted.sample.iter().filter_map(|text| Some(text.split_once('=')?.0.trim()));
         problem.check_sampled(names, overrides).map_err(wrong)?;
-        let Method { integrator, .. } = problem.method(overrides).map_err(wrong)?;
+        let method = match wanted.sample.is_empty() {
+            true => problem.method(overrides),
+            false => problem.method_for_all(overrides),
+        };
+        let Method { integrator, .. } = method.map_err(wrong)?;
         let rest = problem.rest(overrides).map_err(usage)?;
         let integrator = problem.with_events(integrator).map_err(wrong)?;
         let mut events = problem.events();

@@ -90,6 +90,14 @@ pub enum RunError {
         /// The lane.
         lane: usize,
     },
+    /// A force has the direction of a velocity, and steps have one length.
+    #[error(
+        "a force has the direction of a velocity, {what} is its length: at rest it has none, and a step of one length leads beyond. Let a tolerance set the steps (--tol, `run tol`)"
+    )]
+    Directed {
+        /// The length.
+        what: String,
+    },
     /// The energy jumps where the motion passes, which is an impulse that no force tells of.
     #[error(
         "at t = {} the energy jumps by {jump:.3e}, where `{what}` passes its border: a jump at a place is an impact whose size is not known. Write a steep slope, such as tanh((x - a)/w), or end the run there by an event",

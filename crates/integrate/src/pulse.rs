@@ -1,5 +1,6 @@
 //! Brief pulses of time in the field, looked for before a run: no estimate of a long step tells of them.
 
+use crate::run_loop::switching::direction::unknown;
 use leastaction_compile::LANES;
 use leastaction_mechanics::{Dynamics, State, Switch};
 
@@ -42,6 +43,7 @@ pub fn step_for_pulses(dynamics: &Dynamics, start: &State, end: f64) -> Option<f
             let branch = |switch: &Switch| if switch.of_time { 0.0 } else { side };
             let mut branches: Vec<f64> = switches.iter().map(branch).collect();
             branches.resize(2 * switches.len(), 0.0);
+            branches.extend(unknown(switches));
             field.set_branches(dynamics, None, &branches).ok()?;
         }
         pulses.extend(looks.shortest_pulse(&mut field, &here));

@@ -9,7 +9,7 @@ mod constrained;
 mod jump;
 mod passage;
 pub(crate) mod reset;
-mod switching;
+pub(crate) mod switching;
 
 use crate::block::{Block, all_finite};
 use crate::card::Card;

@@ -133,17 +133,122 @@ fn what_cannot_be_held_is_said() {
     assert!(matches!(failed.error, RunError::Chatter { .. }), "{failed}");
 }
 
+/// Two components of a force of this size against a vector of velocities.
+fn against(size: &str, [u, v]: [&str; 2]) -> [String; 2] {
+    [u, v].map(|part| format!("-{size}*({part})/sqrt(({u})^2 + ({v})^2)"))
+}
+
+/// Every method that takes a tolerance is right, or says that it is not.
+fn by_tolerance(what: &str, (dynamics, start): &(Dynamics, State), end: f64, exact: &[f64], tolerated: f64) {
+    let mut right = Vec::new();
+    for card in ALL.iter().filter(|card| card.sizing != Sizing::Given) {
+        let run = Integrator::new(card, Tolerance::relative(1e-10)).ends_only().at_most(100_000);
+        match run.run(&mut dynamics.clone(), start, end) {
+            Ok(run) => {
+                let found = run.end();
+                let off = found.q.iter().zip(exact).map(|(x, exact)| (x - exact).abs());
+                let error = off.fold(0.0, f64::max);
+                println!("{what}: {}: {error:.1e} in {:?}", card.name, run.work());
+                assert!(error < tolerated, "{what}: {}: {error:e} {:?}", card.name, run.end());
+                right.push(card.name);
+            }
+            Err(failed) => println!("{what}: {}: {failed}", card.name),
+        }
+    }
+    let usual = ["tsit5", "dormand-prince5", "radau5"];
+    assert!(usual.iter().all(|name| right.contains(name)), "{what}: only {right:?}");
+}
+
+/// A puck that is braked at 2 from a speed of 1 stops after 1/2, at 1/4 along its way, and stays there; pushed up a slope that pulls by 1, it is braked at 3, and
+/// sticks; on one that pulls by 3 it slides back.
+#[test]
+fn a_puck_stops_in_the_plane() {
+    let [x, y] = against("2", ["x'", "y'"]);
+    let start = [("x'", 0.6), ("y'", 0.8)];
+    let forces = [("x", x.as_str()), ("y", y.as_str())];
+    by_tolerance("quotient", &on_a_line(&start, &forces, ""), 3.0, &[0.15, 0.2], 1e-10);
+    let free = [("x", "0*x"), ("y", "0*y")];
+    by_tolerance("dissipation", &on_a_line(&start, &free, "2*sqrt(x'^2 + y'^2)"), 3.0, &[0.15, 0.2], 1e-10);
+    by_tolerance("hypot", &on_a_line(&start, &free, "2*hypot(x', y')"), 3.0, &[0.15, 0.2], 1e-10);
+    let slope = |pull: f64| [("x", format!("-0.6*{pull}")), ("y", format!("-0.8*{pull}"))];
+    let on_slope = |pull: f64| {
+        let forces = slope(pull);
+        let forces = forces.each_ref().map(|(name, force)| (*name, force.as_str()));
+        on_a_line(&start, &forces, "2*sqrt(x'^2 + y'^2)")
+    };
+    by_tolerance("sticks", &on_slope(1.0), 3.0, &[0.1, 0.4 / 3.0], 1e-10);
+    let way = 0.1 - 0.5 * 0.8_f64.powi(2);
+    by_tolerance("slides back", &on_slope(3.0), 1.0, &[0.6 * way, 0.8 * way], 1e-10);
+}
+
+/// A puck at rest moves when what pulls it is stronger than friction, and to where it pulls; a coin on a turntable goes round with it.
+#[test]
+fn a_puck_sticks_until_it_is_pulled() {
+    let way = 0.5 * (3.0_f64 - 1.0).powi(3) / 6.0;
+    let pulled = on_a_line(&[], &[("x", "0.3*t"), ("y", "0.4*t")], "0.5*sqrt(x'^2 + y'^2)");
+    by_tolerance("pulled", &pulled, 3.0, &[0.6 * way, 0.8 * way], 1e-8);
+    by_tolerance("not yet", &pulled, 0.9, &[0.0, 0.0], 1e-14);
+    let [x, y] = against("3", ["x' + 1.5*y", "y' - 1.5*x"]);
+    let coin = on_a_line(&[("x", 0.4), ("y'", 0.6)], &[("x", &x), ("y", &y)], "");
+    by_tolerance("turntable", &coin, 2.0, &[0.4 * 3.0_f64.cos(), 0.4 * 3.0_f64.sin()], 1e-8);
+}
+
+/// A puck that stops while a force pulls it aside. With s = tan(ψ/2) of the angle between velocity and force, v = s(1 + s²)/2, from s = 1 to s = 0: it stops at
+/// t = 2/3, at 4/15 and 1/12.
+#[test]
+fn a_puck_turns_as_it_stops() {
+    let (dynamics, start) =
+        on_a_line(&[("x'", 1.0)], &[("x", "0*x"), ("y", "1 + 0*y")], "2*sqrt(x'^2 + y'^2)");
+    by_tolerance("turns", &(dynamics.clone(), start.clone()), 2.0, &[4.0 / 15.0, 1.0 / 12.0], 1e-8);
+    let run = Integrator::named("dop853", Tolerance::relative(1e-10)).unwrap().ends_only();
+    let end = run.run(&mut dynamics.clone(), &start, 2.0).unwrap().end().clone();
+    assert!(end.p.iter().all(|p| p.abs() < 1e-12), "{:?}", end.p);
+    // A step of one length leads beyond rest.
+    let failed = Integrator::named("rk4", 0.01).unwrap().run(&mut dynamics.clone(), &start, 2.0).unwrap_err();
+    assert!(matches!(failed.error, RunError::Directed { .. }), "{failed}");
+}
+
+/// A puck in polar coordinates, that runs straight on as friction brakes it.
+#[test]
+fn a_puck_stops_in_polar_coordinates() {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    model.coordinate("r");
+    model.coordinate("f");
+    model.kinetic("moving", graph.parse("(r'^2 + r^2*f'^2)/2").unwrap());
+    model.dissipation("friction", graph.parse("2*sqrt(r'^2 + (r*f')^2)").unwrap());
+    let system = begin(&model, &[("r", 1.0), ("r'", 0.6), ("f'", 0.8)]);
+    let (x, y) = (1.15_f64, 0.2_f64);
+    by_tolerance("polar", &system, 2.0, &[x.hypot(y), y.atan2(x)], 1e-8);
+}
+
+/// Where friction has no direction, and nothing is known of what holds, no power is made up.
+#[test]
+fn rest_dissipates_nothing() {
+    let (mut dynamics, start) = on_a_line(&[], &[("x", "0*x"), ("y", "0*y")], "2*sqrt(x'^2 + y'^2)");
+    let mut power = [f64::NAN];
+    dynamics.dissipated_power(&[0.0], &start.block(), &mut power).unwrap();
+    assert_eq!(power, [0.0]);
+}
+
 /// Each lane sticks and slips for itself, with the bits that it has alone.
 #[test]
 fn lanes_stick_alone() {
-    let (dynamics, _) = on_a_line(&[], &[("x", "1.5*sin(t) - x/5 - sign(x')")], "");
-    let states: [Vec<f64>; LANES] = std::array::from_fn(|j| vec![0.5 * j as f64 - 2.0, 0.3 * j as f64 - 1.2]);
-    for name in ["dop853", "taylor", "radau5", "ias15"] {
+    let on_line = on_a_line(&[], &[("x", "1.5*sin(t) - x/5 - sign(x')")], "").0;
+    let start = |j: usize| [0.5 * j as f64 - 2.0, 0.3 * j as f64 - 1.2];
+    stick_alone(&on_line, &["dop853", "taylor", "radau5", "ias15"], &|j| start(j).to_vec());
+    let in_plane = on_a_line(&[], &[("x", "1.5*sin(t) - x/5"), ("y", "cos(t) - y/5")], "sqrt(x'^2 + y'^2)").0;
+    stick_alone(&in_plane, &["dop853", "radau5"], &|j| [start(j), start(7 - j)].concat());
+}
+
+fn stick_alone(dynamics: &Dynamics, methods: &[&str], start: &dyn Fn(usize) -> Vec<f64>) {
+    let states: [Vec<f64>; LANES] = std::array::from_fn(start);
+    for name in methods {
         let run = Integrator::named(name, Tolerance::relative(1e-9)).unwrap().ends_only();
         let mut block = Block::lanes(states.each_ref().map(Vec::as_slice));
         run.march(&mut dynamics.clone(), 0.0, &mut block, 9.0, |_| Ok(ControlFlow::Continue(()))).unwrap();
         for (j, y) in states.iter().enumerate() {
-            let alone = run.run(&mut dynamics.clone(), &State::from_block(0.0, y, 1), 9.0).unwrap();
+            let alone = run.run(&mut dynamics.clone(), &State::from_block(0.0, y, y.len() / 2), 9.0).unwrap();
             assert_eq!(block.lane(j), alone.end().block(), "{name} lane {j}");
         }
     }

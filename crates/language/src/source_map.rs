@@ -357,6 +357,7 @@ impl Locate for ModelError {
             }
             ModelError::BadParameter { name, .. } => wrong.maybe_at(map.find(Mention::Name, name)),
             ModelError::Cycle { names } => wrong.maybe_at(names.first().and_then(|name| map.find(Mention::Name, name))),
+            ModelError::Contradiction { body: Some(body), .. } => wrong.maybe_at(map.find(Mention::Name, body)),
             ModelError::Contradiction { constraint, .. }
             | ModelError::NonlinearConstraint { constraint }
             | ModelError::JumpingConstraint { constraint }

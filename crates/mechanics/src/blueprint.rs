@@ -2,6 +2,7 @@
 
 use crate::check::{gravity_on, state_of};
 use crate::constraint::Level;
+use crate::element::Elements;
 use crate::energy::sum::{OpaqueTerm, SystemEnergies, SystemEnergy, SystemEnergyKind};
 use crate::energy::{Energy, Potential};
 use crate::equations::{Equations, Statement, along, depend, is_smooth, is_smooth_in, rate};
@@ -19,11 +20,11 @@ use crate::matrix::Symmetric;
 use crate::model::Term;
 use crate::quantity::Quantity;
 use crate::source::Space;
-use crate::switch::{Branches, Held, hold};
+use crate::switch::{Branches, Held, Length, States, divisors, hold};
 use crate::symmetry::Conserved;
 use crate::system::System;
 use leastaction_compile::Kernel;
-use leastaction_expr::{Entry, Expr, Glossary, Graph, Id, Node, Op, jvp, substitute};
+use leastaction_expr::{Entry, Expr, Glossary, Graph, Id, jvp, substitute};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -71,6 +72,8 @@ pub(crate) struct Blueprint<'g> {
     /// Rows and columns of the nonzeros in [`Quantity::ConstraintJacobian`].
     pub(crate) jacobian: Vec<(usize, usize)>,
     pub(crate) plans: Plans<'g>,
+    /// Lengths of velocities that forces are divided by, where these are all that they are made of.
+    pub(crate) lengths: Vec<Length<'g>>,
     /// So many constraints of one form get an element map.
     pub(crate) repeated: usize,
     /// Energies that are no formulas.
@@ -96,11 +99,15 @@ impl<'g> Blueprint<'g> {
                 Some(lumped) => lumped.formula.iter().map(|&i| list[i as usize]).collect(),
                 None => list.to_vec(),
             };
-            let names = [&self.coordinates, &self.momenta, &self.velocities].map(|list| own(list));
-            let names = [&names[0][..], &names[1], &names[2]];
-            hold(self.graph, self.time, &self.parameters, names, constrained, &self.plans)
+            let [coordinates, momenta, velocities] =
+                [&self.coordinates, &self.momenta, &self.velocities].map(|list| own(list));
+            let [coordinates, momenta, velocities] = [&coordinates[..], &momenta, &velocities];
+            let states = States { time: self.time, coordinates, momenta, velocities };
+            hold(self.graph, &self.parameters, states, constrained, &self.lengths, &self.plans)
         };
-        let branches = held.map(|Held { plans, branches, switches }| {
+        let mut plain = self.clone();
+        let branches = held.map(|Held { plans, branches, switches, guarded }| {
+            plain.plans = guarded;
             let branches = branches.into_iter().map(|branch| (branch, 0.0));
             let parameters: Vec<_> = self.parameters.iter().copied().chain(branches).collect();
             let facts = Facts { smooth_in_time: true, ..self.facts.clone() };
@@ -109,7 +116,7 @@ impl<'g> Blueprint<'g> {
             let system = System::compile(branch, None)?;
             Ok::<_, ModelError>(Branches { system, switches })
         });
-        System::compile(self, branches.transpose()?)
+        System::compile(plain, branches.transpose()?)
     }
 }
 
@@ -190,6 +197,11 @@ impl<'g> Equations<'g> {
         let all = all.chain(self.held_values());
         let all: Vec<_> = all.chain(self.nodes.iter().flat_map(LumpedNodes::expressions)).collect();
         let timed = depend(&all, &[self.time]);
+        let jumping = self.jumping(|elements| vec![elements.energy]);
+        let cornered = self.jumping(|elements| elements.energy.gradient(&elements.slots));
+        let divisors = divisors(self.graph, &self.forces(), &self.velocities);
+        let lengths = divisors.iter().filter_map(|&length| Length::new(length, &self.velocities));
+        let lengths: Vec<_> = lengths.collect();
         let nonzero = |forces: &[Expr<'g>]| forces.iter().any(|f| f.as_number() != Some(0.0));
         let facts = Facts {
             form,
@@ -199,9 +211,10 @@ impl<'g> Equations<'g> {
             autonomous: inputs.is_empty() && !timed && !self.others_depend_on_time(),
             smooth_in_time: !timed || is_smooth_in(self.time, &all),
             jacobi: matches!(&self.statement, Statement::Lagrangian(l) if l.jacobi),
-            smooth: is_smooth(&all),
-            jumping: self.jumping(),
-            directions: self.directions(),
+            smooth: is_smooth(&all) && lengths.is_empty(),
+            cornered: cornered.into_iter().filter(|name| !jumping.contains(name)).collect(),
+            jumping,
+            directions: divisors.iter().map(ToString::to_string).collect(),
             dissipative: nonzero(&self.resistances)
                 || !self.losses.is_empty()
                 || self.nodes.as_ref().is_some_and(LumpedNodes::is_damped),
@@ -250,6 +263,7 @@ impl<'g> Equations<'g> {
             names: self.names.clone(),
             jacobian,
             plans,
+            lengths,
             repeated,
             energies: self.other_energies(&self.parameters)?,
             lumped: self.lumped(&self.parameters)?,
@@ -325,39 +339,17 @@ impl<'g> Equations<'g> {
         kinetic.chain(potential).chain(self.direct.iter().map(|t| share(&t.name, direct))).collect()
     }
 
-    /// The energies over elements that jump in place.
-    fn jumping(&self) -> Vec<String> {
+    /// The energies over elements of which something jumps in place.
+    fn jumping(&self, what: impl Fn(&Elements<'g>) -> Vec<Expr<'g>>) -> Vec<String> {
+        let jumps_in_place = |elements: &Elements<'g>| {
+            let values = what(elements);
+            values.iter().any(|&value| jumps(value, &elements.slots, &self.parameters))
+        };
         let jumping = self.potential.iter().filter(|potential| match &potential.energy {
-            Energy::Elements(elements) if !is_smooth(&[elements.energy]) => {
-                jumps(elements.energy, &elements.slots, &self.parameters)
-            }
+            Energy::Elements(elements) => !is_smooth(&[elements.energy]) && jumps_in_place(elements),
             _ => false,
         });
         jumping.map(|potential| potential.name.clone()).collect()
-    }
-
-    /// The lengths of velocities that forces are divided by.
-    fn directions(&self) -> Vec<String> {
-        let forces: Vec<_> = self.forces().iter().map(|force| force.id()).collect();
-        let mut lengths = Vec::new();
-        for (_, node) in self.graph.order(&forces) {
-            let mut factors = match node {
-                Node::Apply(Op::Div, [_, divisor, _]) => vec![divisor],
-                _ => continue,
-            };
-            while let Some(factor) = factors.pop() {
-                match self.graph.node(factor) {
-                    Node::Apply(Op::Mul, [a, b, _]) => factors.extend([a, b]),
-                    Node::Apply(Op::Sqrt, _) if depend(&[self.graph.at(factor)], &self.velocities) => {
-                        lengths.push(self.graph.at(factor).to_string());
-                    }
-                    _ => {}
-                }
-            }
-        }
-        lengths.sort();
-        lengths.dedup();
-        lengths
     }
 
     /// The energies that are no formulas, compiled.

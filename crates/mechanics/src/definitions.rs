@@ -7,9 +7,8 @@ use crate::model::{Model, Particle, Term};
 use leastaction_expr::{Expr, Graph, Id, Node, Op, Substitution};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A sum of numbers that is less than this part of its terms is rounding; so many terms, and sums of them, are looked at.
+/// An expression of numbers that is less than this part of what it is made of is rounding.
 const ROUNDING: f64 = 1e-12;
-const TERMS: usize = 256;
 
 impl<'g> Model<'g> {
     /// The model with every defined name, and its time derivative, replaced by what it stands for.
@@ -88,18 +87,22 @@ impl<'g> Model<'g> {
     }
 }
 
-/// The sum of the sizes of the terms of a sum, if they are numbers.
-fn size<'g>(sum: Expr<'g>, known: &Substitution<'g>) -> f64 {
-    let (graph, mut open, mut size) = (sum.graph(), vec![sum.id()], 0.0);
-    for _ in 0..TERMS {
-        let Some(id) = open.pop() else { break };
-        match graph.node(id) {
-            Node::Apply(Op::Add | Op::Sub, [a, b, _]) => open.extend([a, b]),
-            Node::Apply(Op::Neg, [a, ..]) => open.push(a),
-            _ => size += known.apply(&[graph.at(id)])[0].as_number().map_or(0.0, f64::abs),
-        }
+/// How large an expression of numbers could be if nothing in its sums cancelled.
+fn size<'g>(e: Expr<'g>, known: &Substitution<'g>) -> f64 {
+    let (parts, nodes): (Vec<_>, Vec<_>) = e.graph().order(&[e.id()]).into_iter().unzip();
+    let values = known.apply(&parts.iter().map(|&id| e.graph().at(id)).collect::<Vec<_>>());
+    let mut sizes: FxHashMap<Id, f64> = FxHashMap::default();
+    for ((id, node), value) in parts.iter().zip(nodes).zip(values) {
+        let value = value.as_number().map_or(0.0, f64::abs);
+        let size = match node {
+            Node::Apply(Op::Add | Op::Sub, [a, b, _]) => sizes[&a] + sizes[&b],
+            Node::Apply(Op::Mul, [a, b, _]) => sizes[&a] * sizes[&b],
+            Node::Apply(Op::Neg, [a, ..]) => sizes[&a],
+            _ => value,
+        };
+        sizes.insert(*id, size.max(value));
     }
-    size
+    sizes[&e.id()]
 }
 
 /// Marks what is made of something marked.

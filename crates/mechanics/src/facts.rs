@@ -48,6 +48,8 @@ pub struct Facts {
     pub smooth: bool,
     /// Energies over elements whose formula jumps in place, by name: no force tells of the blow.
     pub jumping: Vec<String>,
+    /// Energies over elements whose forces jump in place, by name: no step lands there.
+    pub cornered: Vec<String>,
     /// Lengths of velocities that forces are divided by, as dry friction in the plane is by the speed: at rest there is no direction.
     pub directions: Vec<String>,
     /// Whether there is dissipation.

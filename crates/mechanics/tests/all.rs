@@ -8,6 +8,7 @@ mod common;
 mod consistency;
 mod constraints;
 mod contradictions;
+mod directions;
 mod energies;
 mod errors;
 mod flow;

@@ -1,10 +1,11 @@
 //! What many runs of a problem have in common.
 
 use crate::error::PrepareError;
+use crate::method::{Method, USUAL};
 use crate::overrides::Overrides;
 use crate::problem::Problem;
 use leastaction_ensemble::{Rest, SampleError};
-use leastaction_integrate::Integrator;
+use leastaction_integrate::{Integrator, Pace};
 use std::collections::HashSet;
 
 impl Problem<'_> {
@@ -35,6 +36,23 @@ impl Problem<'_> {
             Some(errors) => Err(errors.into()),
             None => Ok(()),
         }
+    }
+
+    /// The method and the pace for runs of which some may be faster than the one that the text states. A step that was found by a look at that one would be too long for them: where nobody
+    /// gives one, a tolerance sets the steps.
+    ///
+    /// # Errors
+    /// As [`Problem::method`].
+    pub fn method_for_all(&mut self, overrides: &Overrides) -> Result<Method, PrepareError> {
+        let method = self.method(overrides)?;
+        let by_look = matches!(method.integrator.pace(), Pace::Step(_)) && self.pace(overrides)?.is_none();
+        if !by_look {
+            return Ok(method);
+        }
+        let overrides = Overrides { tolerance: Some(USUAL), ..overrides.clone() };
+        let Method { integrator, why } = self.method(&overrides)?;
+        let why = why.map(|why| format!("{why}; what is sampled may move faster, so steps follow it"));
+        Ok(Method { integrator, why })
     }
 
     /// The initial condition as far as it is not sampled: values of the setup, which follow the parameters, with what is asked for in their place.

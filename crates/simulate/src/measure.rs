@@ -152,6 +152,8 @@ impl Run {
         }
         let jumping = dynamics.system().facts().jumping.iter();
         warnings.extend(jumping.map(|name| Warning::Jumping { name: name.clone() }));
+        let cornered = dynamics.system().facts().cornered.iter();
+        warnings.extend(cornered.map(|name| Warning::Cornered { name: name.clone() }));
         if let Pace::Step(step) = simulation.integrator.pace() {
             let limit = longest_stable_step(&mut dynamics, &simulation.start, simulation.integrator.card());
             let unstable = limit.filter(|limit| step.abs() > *limit);

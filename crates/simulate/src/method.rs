@@ -98,7 +98,7 @@ impl Problem<'_> {
     }
 
     /// The step size or the tolerance that is asked for, here or by the setup.
-    fn pace(&self, overrides: &Overrides) -> Result<Option<Pace>, PrepareError> {
+    pub(crate) fn pace(&self, overrides: &Overrides) -> Result<Option<Pace>, PrepareError> {
         let (plan, back) = (&self.setup.plan, self.until < self.start.t);
         if let Some(step) = overrides.step {
             return Ok(Some(Pace::Step(step)));

@@ -57,6 +57,11 @@ pub enum Warning {
         /// The energy.
         name: String,
     },
+    /// The forces of an element jump in place.
+    Cornered {
+        /// The energy.
+        name: String,
+    },
     /// Steps are longer than the stiffest element allows.
     Unstable {
         /// The step.
@@ -140,6 +145,11 @@ impl fmt::Display for Warning {
                 "the energy `{name}` jumps in place: no force tells of the blow that this is, and motions that pass there are wrong. Write a steep slope, such as tanh((u - a)/w), or subtract what is \
                  left at a cut-off"
             ),
+            Warning::Cornered { name } => write!(
+                f,
+                "the forces of `{name}` jump in place, and no step lands there: motions that pass there have fewer digits than their steps promise. Write a rounded corner, such as \
+                 sqrt(u^2 + w^2) for abs(u) and max(0, u)^2 for max(0, u), or try shorter steps, and see whether the end stays"
+            ),
             Warning::Unstable { step, limit } => write!(
                 f,
                 "a step of {} is longer than {}, above which the stiffest element of the field makes an explicit method unstable: do not trust this result, try a \
@@ -196,6 +206,7 @@ impl Warning {
             Warning::Drifted { .. } => "drifted",
             Warning::Unexplained { .. } => "unexplained",
             Warning::Jumping { .. } => "jumping",
+            Warning::Cornered { .. } => "cornered",
             Warning::Unstable { .. } => "unstable",
             Warning::Inverted { .. } => "inverted",
             Warning::Unbalanced { .. } => "unbalanced",

@@ -1,7 +1,6 @@
 //! Corners and jumps of forces, as texts say them, by default settings.
 
 use leastaction_expr::Graph;
-use leastaction_integrate::RunError;
 use leastaction_simulate::{Overrides, Run, Source};
 
 const BALL: &str = "coord x\nparticle ball mass 1 at [x]\n";
@@ -130,10 +129,9 @@ fn a_constraint_that_jumps_is_refused() {
     assert_eq!(refusal("y = select(t < 0.5, 0, (t - 0.5)^2)"), None);
 }
 
-/// A puck on ice that is braked at 2 from the speed 1 stops after 1/2. There, friction in the plane has no direction, and nothing that is written says how it is held: the run ends, and does not creep
-/// on for ever. A smooth law holds it.
+/// A puck on ice that is braked at 2 from the speed 1 stops after 1/2, and stays there, as one does that a smooth law brakes.
 #[test]
-fn friction_in_the_plane_ends_at_rest() {
+fn friction_in_the_plane_holds_at_rest() {
     let puck = |speed: &str, method: Option<&str>| {
         let text = format!(
             "coord x, y\nparticle puck mass 1 at [x, y]\nlet v = {speed}\nforce x = -2*x'/v\nforce y = -2*y'/v\nstart x' = 0.6, y' = 0.8\nrun until 3"
@@ -142,22 +140,13 @@ fn friction_in_the_plane_ends_at_rest() {
         Source::text("puck", &text).simulation(&Graph::new(), &asked).unwrap().run()
     };
     for method in [None, Some("dop853"), Some("radau5")] {
-        let failed = puck("norm([x', y'])", method).err().unwrap();
-        let said = failed.error.to_string();
-        let RunError::Chatter { t, what, .. } = failed.error else { panic!("{said}") };
-        assert!((t - 0.5).abs() < 1e-3 && what.contains("x'^2 + y'^2"), "{said}");
-        let end = failed.run.unwrap().trajectory.end();
-        assert!((end.q[0] - 0.15).abs() < 1e-6 && (end.q[1] - 0.2).abs() < 1e-6, "{end:?}");
+        let run = puck("norm([x', y'])", method).unwrap();
+        let end = run.trajectory.end();
+        assert!((end.q[0] - 0.15).abs() < 1e-9 && (end.q[1] - 0.2).abs() < 1e-9, "{end:?}");
+        let record = run.record().unwrap();
+        let broken = record.columns().find(|(_, _, values)| values.iter().any(|value| value.is_nan()));
+        assert!(broken.is_none(), "{:?}", broken.map(|(_, name, _)| name.to_owned()));
     }
-    // Also along one axis, where nothing turns on the way.
-    let straight = "coord x, y\nparticle puck mass 1 at [x, y]\ndissipation 0.5*norm([x', y'])\nstart x' = 1\nrun until 4";
-    let simulation = Source::text("puck", straight).simulation(&Graph::new(), &Overrides::default()).unwrap();
-    let failed = simulation.run().err().unwrap();
-    assert!(
-        matches!(failed.error, RunError::Chatter { t, .. } if (t - 2.0).abs() < 1e-3),
-        "{}",
-        failed.error
-    );
     let end = puck("sqrt(x'^2 + y'^2 + 1e-16)", None).unwrap().trajectory.end();
     assert!((end.q[0] - 0.15).abs() < 1e-7 && (end.q[1] - 0.2).abs() < 1e-7, "{end:?}");
 }

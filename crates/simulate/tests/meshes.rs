@@ -193,14 +193,14 @@ fn consistent_masses_from_text_move_with_exact_energy() {
 /// An energy of elements that jumps in place is told of; one with a corner, or whose pieces meet, is not.
 #[test]
 fn energies_of_elements_that_jump_are_told() {
-    let warnings = |field: &str| {
+    let warnings = |field: &str, code: &str| {
         let text = format!(
             "mesh net plate [1, 1] cells [2, 2] at [0, 0, 0.5]\nmaterial net mass 0.5 per area\n\
              field threads on edges of net (a, b) = 50*(norm(b - a) - norm(b0 - a0))^2\nfield own on {field}\n\
              damping net rate 0.1\ngravity [0, 0, -9.81]\nrun method conformal2, step 1e-3, until 0.01\n"
         );
         let warnings = simulation(&text).run().unwrap().measure().unwrap().warnings;
-        warnings.iter().any(|warning| warning.code() == "jumping")
+        warnings.iter().any(|warning| warning.code() == code)
     };
     for field in [
         "nodes of net (a) = select(a.z < 0.4, 0, 1)",
@@ -208,7 +208,7 @@ fn energies_of_elements_that_jump_are_told() {
         "nodes of net (a) = floor(3*a.z)",
         "pairs of net (a, b) = select(norm(b - a) < 0.8, 1/norm(b - a), 0)",
     ] {
-        assert!(warnings(field), "{field}");
+        assert!(warnings(field, "jumping") && !warnings(field, "cornered"), "{field}");
     }
     for field in [
         "nodes of net (a) = 1e4*max(0, -a.z)^2/2",
@@ -216,7 +216,15 @@ fn energies_of_elements_that_jump_are_told() {
         "nodes of net (a) = select(a.z < 0.4, (a.z - 0.4)^2, 0)",
         "pairs of net (a, b) = select(norm(b - a) < 0.8, 1/norm(b - a) - 1/0.8, 0)",
     ] {
-        assert!(!warnings(field), "{field}");
+        assert!(!warnings(field, "jumping"), "{field}");
+    }
+    for (field, told) in [
+        ("nodes of net (a) = abs(a.x)", true),
+        ("nodes of net (a) = 3*max(0, 0.2 - a.z)", true),
+        ("nodes of net (a) = 1e4*max(0, -a.z)^2/2", false),
+        ("nodes of net (a) = select(a.z < 0, a.z^2, 0)", false),
+    ] {
+        assert_eq!(warnings(field, "cornered"), told, "{field}");
     }
 }
 

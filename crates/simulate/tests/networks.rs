@@ -27,10 +27,13 @@ pub(crate) fn folder() -> &'static Path {
             }
         }
         let about = vec![("activation".to_owned(), Activation::Tanh.name().to_owned())];
-        // Other processes may write the same bytes at the same time.
-        let temporary = folder.join(format!("well-{}", std::process::id()));
-        std::fs::write(&temporary, Tensors { about, list }.bytes()).unwrap();
-        std::fs::rename(temporary, folder.join("well.safetensors")).unwrap();
+        let table = "t,u,wind\n0,0.1,0.3\n0.2,0.5,-0.2\n0.35,-0.4,0.1\n0.8,0.2,0.4\n".into();
+        for (name, bytes) in [("well.safetensors", Tensors { about, list }.bytes()), ("drive.csv", table)] {
+            // Other processes may write the same bytes at the same time.
+            let temporary = folder.join(format!("{name}-{}", std::process::id()));
+            std::fs::write(&temporary, bytes).unwrap();
+            std::fs::rename(temporary, folder.join(name)).unwrap();
+        }
     });
     folder
 }

@@ -111,7 +111,11 @@ impl Ensemble {
         let wrong = |error: PrepareError| unprepared(&source, &error);
         let mut problem = source.problem(&graph, &overrides).map_err(wrong)?;
         problem.check_sampled(self.sampled(), &overrides).map_err(wrong)?;
-        let Method { integrator, why } = problem.method(&overrides).map_err(wrong)?;
+        let method = match self.sample.is_empty() {
+            true => problem.method(&overrides),
+            false => problem.method_for_all(&overrides),
+        };
+        let Method { integrator, why } = method.map_err(wrong)?;
         let rest = problem.rest(&overrides).map_err(Failure::usage)?;
         let integrator = problem.with_events(integrator).map_err(wrong)?;
         let mut events = problem.events();

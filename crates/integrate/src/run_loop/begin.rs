@@ -16,7 +16,7 @@ use crate::run::density::Control;
 use crate::run::grid::Grid;
 use crate::step::Motion;
 use leastaction_compile::{LANES, Lanes};
-use leastaction_mechanics::{Dynamics, Quantity, System};
+use leastaction_mechanics::{Dynamics, Quantity, SwitchKind, System};
 
 /// Steps are not compiled as a whole for a run of fewer: that would take longer than the run.
 const FEW_STEPS: u64 = 500;
@@ -62,6 +62,11 @@ impl<'d> RunLoop<'d> {
         };
         check(card, pace, dynamics.system(), &block)?;
         let switches = dynamics.system().switches().to_vec();
+        // Where a vector vanishes, steps land by what its polynomial says of short ones.
+        let direction = switches.iter().find(|switch| switch.kind == SwitchKind::Direction);
+        if let (Some(direction), false) = (direction, matches!(pacing, Pacing::Adaptive { .. })) {
+            return Err(RunError::Directed { what: direction.what.clone() });
+        }
         let mut fixed = dynamics.on_branches()?.map(Box::new);
         let switching = fixed.as_ref().map(|fixed| Switching::new(fixed, &switches, width));
         let seen = fixed.as_deref_mut().unwrap_or(dynamics);

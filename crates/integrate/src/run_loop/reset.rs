@@ -4,11 +4,12 @@
 //! observable changes along it, before and after; a bounce is then never taken for a passage, however small it is.
 
 use super::{Pacing, RunLoop};
+use crate::clock;
 use crate::error::RunError;
 use crate::run::checkpoint::Kept;
 use crate::run::event::{Event, Hit};
 use crate::run::reset::widened;
-use leastaction_compile::LANES;
+use leastaction_compile::{LANES, Lanes};
 use leastaction_mechanics::Observable;
 
 /// An observable this small after a reset, relative to what it changes by along the run, still vanishes.
@@ -119,8 +120,9 @@ impl RunLoop<'_> {
             let what = event.observable();
             let [value, moved] = [self.value(what, lane, *t, before)?, self.value(what, lane, *t, after)?];
             let Some((hit, own)) = hits.iter().zip(own).find(|(hit, _)| hit.event == i) else {
-                let sign = if moved == 0.0 { 0.0 } else { moved.signum() };
-                let kept = if moved == value || sign == 0.0 { signs[i] } else { sign };
+                // One that began at zero has had no sign before, but has one here.
+                let unchanged = moved == value && signs[i] != 0.0;
+                let kept = if unchanged || moved == 0.0 { signs[i] } else { moved.signum() };
                 let begins = self.begins(event, lane, *t, [before, after])?;
                 self.resets.signs[i][lane] = begins.unwrap_or(kept);
                 continue;
@@ -222,6 +224,10 @@ impl RunLoop<'_> {
             Pacing::Adaptive { controller, .. } => {
                 if let Some(controller) = controller {
                     controller.before()[lane] = 0.0;
+                }
+                // What is left of the run may be no more than rounding.
+                if (self.end - t).abs() <= clock::shortest(&mut Lanes, [t])[0] {
+                    self.t[lane] = self.end;
                 }
             }
         }

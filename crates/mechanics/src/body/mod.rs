@@ -77,6 +77,13 @@ impl<'g> Bodies<'g> {
         self.places.get(name).map(|&place| &self.list[place])
     }
 
+    /// The body whose axes a constraint keeps straight, and at right angles to each other.
+    pub(crate) fn kept_rigid_by(&self, constraint: &str) -> Option<&str> {
+        let pairs = || NODES.iter().flat_map(|a| NODES.map(|b| format!("{a}{b}")));
+        let keeps = |body: &&Body<'g>| pairs().any(|pair| suffixed(&body.name, &pair) == constraint);
+        self.list.iter().find(keeps).map(|body| body.name.as_str())
+    }
+
     fn push(&mut self, body: Body<'g>) {
         self.places.insert(body.name.clone(), self.list.len());
         self.list.push(body);

@@ -86,7 +86,12 @@ pub(crate) fn derive<'g>(model: &Model<'g>) -> Result<Vec<Constraint<'g>>, Model
             if probe.is_zero(*value) {
                 continue; // redundant: what it demands is so already
             }
-            return Err(ModelError::Contradiction { constraint: name.clone(), value: value.to_string() });
+            let body = model.bodies.kept_rigid_by(name).map(str::to_owned);
+            return Err(ModelError::Contradiction {
+                constraint: name.clone(),
+                value: value.to_string(),
+                body,
+            });
         }
         let level = if depends(*value, &speeds) { Level::Velocity } else { Level::Position };
         let rate = if level == Level::Velocity { *value } else { along };

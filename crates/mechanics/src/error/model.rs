@@ -278,6 +278,8 @@ pub enum ModelError {
         constraint: String,
         /// What should be zero.
         value: String,
+        /// The body that it keeps rigid, if nobody wrote it.
+        body: Option<String>,
     },
     /// A constraint of velocities is not linear in them.
     NonlinearConstraint {
@@ -408,7 +410,11 @@ impl ModelError {
                 Advice::cause(format!("the definitions of {} use each other in a circle", list(names)))
                     .remedy("define one of them without the others")
             }
-            E::Contradiction { constraint, value } => {
+            E::Contradiction { body: Some(body), .. } => Advice::cause(format!(
+                "the joints of the body `{body}` contradict each other: all that is left to it is to change its shape"
+            ))
+            .remedy("two of them want its axes turned differently, where nothing can move; remove one of them"),
+            E::Contradiction { constraint, value, body: None } => {
                 let constraint = named(constraint);
                 Advice::cause(format!(
                     "the constraint{constraint} demands that {value} = 0, where nothing can move"

@@ -6,9 +6,12 @@
 //! max(a, b) is a or b by σ, and floor(x) is n. On fixed branches motion is smooth beyond the border, too. Who integrates it watches the switching functions,
 //! lands where one vanishes, and goes on from there on the other branch.
 //!
+//! Where forces are divided by the length of a vector of velocities ([`direction`]), the motion may come to rest at a point, and not on a border.
+//!
 //! Switching functions whose range excludes zero, and those of parameters alone, are no switches. `==` and `!=` between quantities that change are true, or false,
 //! at single instants only, and none either.
 
+mod direction;
 mod hold;
 mod range;
 mod slide;
@@ -21,7 +24,8 @@ use crate::quantity::Quantity;
 use crate::system::System;
 use leastaction_compile::LANES;
 
-pub(crate) use hold::{Held, hold};
+pub(crate) use direction::{Length, divisors};
+pub(crate) use hold::{Held, States, hold};
 
 /// A place where expressions of a system change their branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +42,8 @@ pub struct Switch {
     pub nested: bool,
     /// Whether motions can slide on its border.
     pub slides: bool,
+    /// How many components a direction has; 0 for other switches.
+    pub direction: usize,
 }
 
 /// How the branches of a switch are told apart.
@@ -47,6 +53,9 @@ pub enum SwitchKind {
     Side,
     /// By the integers between which it is: the branch is the lower one.
     Floor,
+    /// It is not a border but a point that a vector may pass, where it has no direction: the function is the vector along the direction that it had before, and the branch
+    /// is 1.
+    Direction,
 }
 
 /// A system on fixed branches.
@@ -65,7 +74,9 @@ impl System {
 
 impl Dynamics {
     /// The same system on fixed branches, if it has switches. Its parameters are those of the system, then the branch of each switch,
-    /// and then 1 for each switch on whose border the motion slides.
+    /// then 1 for each switch on whose border the motion slides, and then of each direction: by how much its vector is to be seen longer, as one
+    /// that vanishes has none; how fast it is to vanish where it is held at 0, and how much of its rate is let go there, for each unit of what holds it; and the
+    /// components of the direction before.
     ///
     /// # Errors
     /// [`SettingError`] as [`System::dynamics`].
@@ -94,8 +105,8 @@ impl Dynamics {
         }
     }
 
-    /// The switching functions of a system on fixed branches at y, or what `floor` rounds, one row for each switch; and then the signs in their place that keep
-    /// the motion on borders on which it slides.
+    /// The switching functions of a system on fixed branches at y, or what `floor` rounds, one row for each switch; then the signs in their place that keep
+    /// the motion on borders on which it slides, and for directions the square of what does; and then the vector of each direction, and what holds it at 0.
     ///
     /// # Errors
     /// [`EvalError`] if a slice does not fit, there are no switches, or velocities do not follow from momenta.

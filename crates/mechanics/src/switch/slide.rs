@@ -6,30 +6,48 @@
 //! $$\dot g_k=b_k+\sum_jA_{kj}\sigma_j.$$
 //!
 //! Where a motion slides on g_k = 0, σ_k is what makes this vanish; else it is the branch. It slides as long as σ_k stays between −1 and 1.
+//!
+//! A vector that vanishes is held there by a direction in place of the sign, as long as its length is at most 1. What holds it may also make it vanish, by a
+//! rate −κ a, or let it go, by a rate w σ: the σ of length 1 is where it then begins to move.
 
-use super::hold::Candidate;
 use crate::equations::symbols_of;
 use leastaction_expr::{Direction, Expr, Graph, jacobian};
 use rustc_hash::FxHashMap;
 
-/// Borders that act on each other while they are slid on, at most: each costs a row of elimination that is written out.
-const MOST: usize = 4;
+/// Rows that act on each other while they are slid on, at most: each costs one of elimination that is written out.
+const MOST: usize = 6;
 
-/// What the sign of each switch is in the rates: its branch, or what keeps the motion on the border where `slides[k]` is not 0; nothing for switches on which no motion slides.
+/// What stays as it is while a motion slides on the border of a switch, and the sign by which it does: there are several for a direction.
+pub(super) struct Row<'g> {
+    pub(super) switch: usize,
+    pub(super) function: Expr<'g>,
+    pub(super) sign: Expr<'g>,
+    /// For a direction.
+    pub(super) ease: Option<Ease<'g>>,
+}
+
+/// By which rates a vector that is held at 0 may change: κ and w.
+#[derive(Clone)]
+pub(super) struct Ease<'g> {
+    pub(super) pull: Expr<'g>,
+    pub(super) slack: Expr<'g>,
+}
+
+/// What the sign of each row is in the rates: its branch, or what keeps the motion on the border where `slides[k]` is not 0; nothing for rows of switches on which no motion
+/// slides.
 pub(super) fn controls<'g>(
     graph: &'g Graph,
-    switches: &[Candidate<'g>],
+    rows: &[Row<'g>],
     slides: &[Expr<'g>],
     states: &[Expr<'g>],
     time: Expr<'g>,
     rates: &[Expr<'g>],
 ) -> Vec<Option<Expr<'g>>> {
-    let mut controls = vec![None; switches.len()];
-    let candidates: Vec<usize> = (0..switches.len()).filter(|&k| switches[k].may_slide()).collect();
+    let mut controls = vec![None; rows.len()];
     let moving = states.iter().copied().zip(rates.iter().copied());
     let direction = Direction::new(graph, moving.chain([(time, graph.number(1.0))]));
-    let functions: Vec<_> = candidates.iter().map(|&k| switches[k].function).collect();
-    let signs: Vec<_> = candidates.iter().map(|&k| switches[k].branch).collect();
+    let functions: Vec<_> = rows.iter().map(|row| row.function).collect();
+    let signs: Vec<_> = rows.iter().map(|row| row.sign).collect();
     let drifts = direction.derivatives(&functions);
     let matrix: FxHashMap<(usize, usize), Expr<'g>> =
         jacobian(&drifts, &signs).into_iter().map(|entry| ((entry.row, entry.column), entry.value)).collect();
@@ -41,15 +59,18 @@ pub(super) fn controls<'g>(
     };
     let slides_alone =
         |row: usize| matrix.contains_key(&(row, row)) && (0..signs.len()).all(|j| affine(row, j));
-    let able: Vec<usize> = (0..candidates.len()).filter(|&row| slides_alone(row)).collect();
-    let mut done = vec![false; candidates.len()];
+    let of_one = |i: usize, j: usize| rows[i].switch == rows[j].switch;
+    let all_slide = |row: usize| (0..rows.len()).filter(|&j| of_one(row, j)).all(slides_alone);
+    let able: Vec<usize> = (0..rows.len()).filter(|&row| all_slide(row)).collect();
+    let mut done = vec![false; rows.len()];
     for &first in &able {
         // All that act on each other, from the first on.
         let mut group = vec![first];
         let mut next = 0;
         while next < group.len() && !done[first] {
             let row = group[next];
-            let acts = |j: usize| matrix.contains_key(&(row, j)) || matrix.contains_key(&(j, row));
+            let acts =
+                |j: usize| of_one(row, j) || matrix.contains_key(&(row, j)) || matrix.contains_key(&(j, row));
             let more: Vec<_> = able.iter().copied().filter(|&j| acts(j) && !group.contains(&j)).collect();
             group.extend(more);
             next += 1;
@@ -61,19 +82,27 @@ pub(super) fn controls<'g>(
         if group.len() > MOST {
             continue;
         }
-        let rows = group.iter().map(|&row| {
-            let (slide, k) = (slides[candidates[row]], candidates[row]);
+        let equations = group.iter().map(|&row| {
+            let Row { switch, function, sign, ref ease } = rows[row];
+            let slide = slides[switch];
             let entry = |j: &usize| {
                 let slope = matrix.get(&(row, *j)).copied().unwrap_or(graph.number(0.0));
-                slide.select(slope, if *j == row { 1.0 } else { 0.0 })
+                match ease {
+                    Some(Ease { slack, .. }) if *j == row => slide.select(slope - *slack, 1.0),
+                    _ => slide.select(slope, if *j == row { 1.0 } else { 0.0 }),
+                }
             };
             let rest = drifts[row].substitute(&none);
             let others = (0..signs.len()).filter(|j| !group.contains(j));
             let others = graph.sum(others.filter_map(|j| Some(*matrix.get(&(row, j))? * signs[j])));
-            (group.iter().map(entry).collect::<Vec<_>>(), slide.select(-(rest + others), switches[k].branch))
+            let right = match ease {
+                Some(Ease { pull, .. }) => slide.select(-(rest + others) - *pull * function, 0.0),
+                None => slide.select(-(rest + others), sign),
+            };
+            (group.iter().map(entry).collect::<Vec<_>>(), right)
         });
-        for (&row, control) in group.iter().zip(solve(rows.collect())) {
-            controls[candidates[row]] = Some(control);
+        for (&row, control) in group.iter().zip(solve(equations.collect())) {
+            controls[row] = Some(control);
         }
     }
     controls
@@ -90,14 +119,14 @@ fn solve<'g>(mut rows: Vec<(Vec<Expr<'g>>, Expr<'g>)>) -> Vec<Expr<'g>> {
             *value -= factor * right;
         }
     }
-    let mut solution: Vec<Expr<'g>> = rows.iter().map(|(_, right)| *right).collect();
+    let mut found: Vec<Expr<'g>> = rows.iter().map(|(_, right)| *right).collect();
     for i in (0..n).rev() {
         for j in i + 1..n {
-            let known = rows[i].0[j] * solution[j];
-            solution[i] -= known;
+            let known = rows[i].0[j] * found[j];
+            found[i] -= known;
         }
         let pivot = rows[i].0[i];
-        solution[i] /= pivot;
+        found[i] /= pivot;
     }
-    solution
+    found
 }

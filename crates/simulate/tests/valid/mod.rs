@@ -135,6 +135,7 @@ fn random_models_use_the_whole_language() {
         "rising",
         "curve",
         "set",
+        "table",
     ];
     let words = words().chain(shapes).chain(joints).chain(clauses);
     let written =

@@ -230,6 +230,13 @@ impl Writer {
             self.line(format!("state lag' = {}' + A*{} - lag, count", q[0], q[q.len() - 1]));
             self.line(format!("force {} = 0.1*lag - 0.01*lag'", q[0]));
         }
+        if self.lines.len() % 7 == 2 {
+            (self.natural, self.smooth) = (false, false);
+            let kinds = ["", " linear", " cubic", " hold"];
+            let (kind, column) = (kinds[self.lines.len() / 7 % 4], ["u", "wind"][q.len() % 2]);
+            self.line(format!("input drive = table \"drive.csv\" column {column}{kind} held"));
+            self.line(format!("force {} = A*drive", q[0]));
+        }
         if self.chance(0.2) {
             self.natural = false;
             let (x, speed) = (self.random.pick(q), format!("{}'", q[0]));

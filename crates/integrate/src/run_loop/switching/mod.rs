@@ -5,6 +5,7 @@
 //! ends on the border but for rounding. Between steps the lane changes its branch, and forgets what it remembers of the other one.
 
 mod ahead;
+pub(crate) mod direction;
 mod landing;
 
 use super::{Pacing, RunLoop};
@@ -44,8 +45,11 @@ const CORNER: f64 = 1e-7;
 /// The switches of a run.
 pub(super) struct Switching {
     switches: Vec<Switch>,
-    /// The branch of each switch in each lane, and then 1 for each on whose border the lane slides.
+    /// The branch of each switch in each lane, then 1 for each on whose border the lane slides, and then what is known of directions.
     branches: Vec<[f64; LANES]>,
+    directions: Vec<direction::Place>,
+    /// The largest length of the vector of each switch that is a direction.
+    fastest: Vec<[f64; LANES]>,
     lanes: [Lane; LANES],
     /// Switching functions at the points of a first look, and at one; states, and their rates.
     looks: Vec<Vec<f64>>,
@@ -102,10 +106,13 @@ impl From<EvalError> for Ended {
 
 impl Switching {
     pub(super) fn new(fixed: &Dynamics, switches: &[Switch], width: usize) -> Switching {
-        let (rows, len) = (2 * switches.len() * width, fixed.system().dimension() * width);
+        let (directions, known, rows) = direction::places(switches);
+        let (rows, len) = (rows * width, fixed.system().dimension() * width);
         Switching {
             switches: switches.to_vec(),
-            branches: vec![[0.0; LANES]; 2 * switches.len()],
+            branches: vec![[0.0; LANES]; known],
+            directions,
+            fastest: vec![[0.0; LANES]; switches.len()],
             lanes: [Lane::default(); LANES],
             looks: vec![vec![0.0; rows]; COARSE + 1],
             values: vec![0.0; rows],
@@ -118,7 +125,7 @@ impl Switching {
         let (branch, sign) = (self.branches[switch][lane], self.switches.len() + switch);
         let borders = match self.switches[switch].kind {
             _ if self.branches[sign][lane] != 0.0 => [Some((sign, 1.0, -1.0)), Some((sign, -1.0, 1.0))],
-            SwitchKind::Side => [Some((switch, 0.0, branch)), None],
+            SwitchKind::Side | SwitchKind::Direction => [Some((switch, 0.0, branch)), None],
             SwitchKind::Floor => [Some((switch, branch, 1.0)), Some((switch, branch + 1.0, -1.0))],
         };
         borders.into_iter().flatten().map(|(row, value, side)| Border { row, value, side })
@@ -153,7 +160,7 @@ impl Switching {
         dynamics.switching_functions(t, y, &mut self.values)?;
         let values = self.values.iter().step_by(t.len());
         Ok(self.switches.iter().zip(values).any(|(switch, value)| match switch.kind {
-            SwitchKind::Side => *value == 0.0,
+            SwitchKind::Side | SwitchKind::Direction => *value == 0.0,
             SwitchKind::Floor => value.fract() == 0.0,
         }))
     }
@@ -174,7 +181,8 @@ impl Switching {
 
     /// Shows all that the rest of a run depends on.
     pub(super) fn memory(&mut self, visit: &mut dyn FnMut(Kept<'_>)) {
-        self.branches.iter_mut().for_each(|lanes| visit(Kept::Numbers(lanes)));
+        let numbers = self.branches.iter_mut().chain(&mut self.fastest);
+        numbers.for_each(|lanes| visit(Kept::Numbers(lanes)));
         for lane in &mut self.lanes {
             let (mut known, mut border) = (lane.knot.is_some(), lane.on_border.is_some());
             let Border { row, value, side } =
@@ -220,9 +228,17 @@ impl RunLoop<'_> {
         for lane in (0..lanes.len()).filter(|&lane| lanes[lane]) {
             self.fix_branches(lane)?;
             let t = self.t;
+            self.begin_directions(lane)?;
             self.find_branches(lane, t, |_, _| true)?;
-            for switch in 0..count {
-                self.begin_on_border(lane, switch)?;
+            // What moves at first may decide what holds a vector at 0.
+            for of_directions in [false, true] {
+                for switch in 0..count {
+                    match (self.is_direction(switch), of_directions) {
+                        (false, false) => self.begin_on_border(lane, switch)?,
+                        (true, true) => self.begin_at_rest(lane, switch)?,
+                        _ => {}
+                    }
+                }
             }
         }
         Ok(())
@@ -250,7 +266,7 @@ impl RunLoop<'_> {
             if self.soon(lane, border, span)? > 0.0 {
                 return match kind {
                     SwitchKind::Side => self.slide(lane, switch),
-                    SwitchKind::Floor => Err(self.chatter(lane, switch)),
+                    SwitchKind::Floor | SwitchKind::Direction => Err(self.chatter(lane, switch)),
                 };
             }
         }
@@ -303,9 +319,9 @@ impl RunLoop<'_> {
             {
                 let (value, branch) = (switching.values[k * width + lane], &mut switching.branches[k][lane]);
                 let found = match switch.kind {
-                    _ if value.is_nan() => *branch,
+                    _ if value.is_nan() || switch.kind == SwitchKind::Direction => *branch,
                     SwitchKind::Side if value == 0.0 => *branch,
-                    SwitchKind::Side => value.signum(),
+                    SwitchKind::Side | SwitchKind::Direction => value.signum(),
                     SwitchKind::Floor => value.floor(),
                 };
                 changed |= std::mem::replace(branch, found) != found;
@@ -322,7 +338,7 @@ impl RunLoop<'_> {
     fn set_branch(&mut self, lane: usize, border: Border, side: f64) -> Result<(), RunError> {
         let Some(Switching { switches, branches, .. }) = &mut self.switching else { return Ok(()) };
         branches[border.row][lane] = match switches[border.row].kind {
-            SwitchKind::Side => side,
+            SwitchKind::Side | SwitchKind::Direction => side,
             SwitchKind::Floor => border.value - if side > 0.0 { 0.0 } else { 1.0 },
         };
         self.fix_branches(lane)
@@ -360,6 +376,7 @@ impl RunLoop<'_> {
 
     /// Lanes that have come to a border change their branch, and begin anew there.
     pub(super) fn change_branches(&mut self) -> Result<(), RunError> {
+        self.turn_directions()?;
         for lane in 0..self.block.width() {
             let Some(switching) = &mut self.switching else { return Ok(()) };
             let here = &mut switching.lanes[lane];
@@ -400,6 +417,10 @@ impl RunLoop<'_> {
         }
         let count = self.switching.as_ref().map_or(0, |switching| switching.switches.len());
         match border {
+            Some(border) if self.is_direction(border.row % count) => match border.row >= count {
+                true => self.let_go(lane, border.row - count)?,
+                false => self.come_to_rest(lane, border.row)?,
+            },
             Some(border) if border.row >= count => self.leave(lane, border)?,
             Some(border) => self.pass_border(lane, border, planned.copysign(self.end - self.start))?,
             None => {}
