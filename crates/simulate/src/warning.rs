@@ -70,6 +70,11 @@ pub enum Warning {
         /// How many there are at some sample at most.
         most: usize,
     },
+    /// An angle of a direction, which an energy or a force reads, jumped by a turn.
+    Turned {
+        /// The time of the first sample after that.
+        t: f64,
+    },
     /// The energy changed by something else than the work supplied less what was dissipated.
     Unbalanced {
         /// The balance.
@@ -141,6 +146,12 @@ impl fmt::Display for Warning {
                 rounded(*t, 6),
                 if *most > 1 { format!(", and up to {most} are") } else { String::new() }
             ),
+            Warning::Turned { t } => write!(
+                f,
+                "an angle that an energy or a force reads jumped by a turn before t = {}, and so did the energy or the force: do not trust what follows. Such an angle is known up to turns only, as `BODY.angle` is: \
+                 write what is the same after a turn, as 1 - cos(a), or make the angle a coordinate",
+                rounded(*t, 6)
+            ),
             Warning::Unbalanced { work, remedy } => write!(
                 f,
                 "the balance of energy does not close: {} of it is neither supplied nor dissipated, {:.1e} of all. Do not trust this result, try a smaller {remedy}",
@@ -174,6 +185,7 @@ impl Warning {
             Warning::Jumping { .. } => "jumping",
             Warning::Unstable { .. } => "unstable",
             Warning::Inverted { .. } => "inverted",
+            Warning::Turned { .. } => "turned",
             Warning::Unbalanced { .. } => "unbalanced",
             Warning::Driving { .. } => "driving",
             Warning::Uncertain { .. } => "uncertain",

@@ -15,6 +15,7 @@ mod runs;
 mod sampled;
 mod sensitivity;
 mod sizes;
+mod starts;
 mod tables;
 mod tolerances;
 mod valid;

@@ -28,7 +28,11 @@ pub(crate) fn hold<'g>(
     constrained: bool,
     plans: &Plans<'g>,
 ) -> Option<Held<'g>> {
-    let watched = |quantity: Quantity, space: Space| space != Space::Parameters && !quantity.is_rare();
+    // The powers of the balance are those of the branches on which the motion is: of friction that holds, its own.
+    let is_balance = |quantity: Quantity| quantity == Quantity::EnergyBalance;
+    let watched = |quantity: Quantity, space: Space| {
+        space != Space::Parameters && (!quantity.is_rare() || is_balance(quantity))
+    };
     let mut holder = Holder {
         graph,
         time,
@@ -49,7 +53,7 @@ pub(crate) fn hold<'g>(
         velocities.iter().zip(drift).for_each(|(v, drift)| holder.velocities.replace(*v, drift));
     }
     let mut held = plans.clone();
-    let is_last = |quantity: Quantity| constrained && quantity == Quantity::Rates;
+    let is_last = |quantity: Quantity| constrained && quantity == Quantity::Rates || is_balance(quantity);
     for last in [false, true] {
         holder.all_found = last;
         for (quantity, space, outputs) in held.iter_mut().filter(|plan| is_last(plan.0) == last) {
