@@ -2,6 +2,7 @@
 
 use super::super::Failure;
 use super::super::table;
+use super::data::trajectories;
 use super::judged::Asked;
 use super::threads;
 use clap::Args;
@@ -66,9 +67,9 @@ impl Evaluate {
         }
         let dataset = &judged.dataset;
         let mut text = format!(
-            "{}, {} trajectories, {} samples {:?} apart\n\n{}",
+            "{}, {}, {} samples {:?} apart\n\n{}",
             dataset.origin.system,
-            dataset.split[2],
+            trajectories(dataset.split[2]),
             dataset.samples,
             dataset.dt,
             table(&rows)
