@@ -167,7 +167,7 @@ impl Section {
             let mut energy = [0.0];
             dynamics.hamiltonian(&[t], y, &mut energy)?;
             let off = (energy[0] - first[0]).abs() / scale;
-            if conserved && !(off <= ASTRAY) {
+            if conserved && (off.is_nan() || off > ASTRAY) {
                 why = Some(Lost::Astray { points: [found, self.count], t });
                 break;
             }
