@@ -115,3 +115,15 @@ fn what_cannot_be_is_refused() {
         assert!(output.status.code() == Some(2) && message.contains(part), "{arguments:?}: {message}");
     }
 }
+
+/// Methods are compared without the events of a model: what these set would be missing.
+#[test]
+fn a_model_that_sets_something_is_not_compared() {
+    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("compare-ball.motion");
+    let text = "coord y\nparticle ball mass 1 at [y]\ngravity [-9.81]\nstart y = 1\nevent floor: y = 0, falling, set y' = -0.8*y'\nrun until 2";
+    std::fs::write(&file, text).unwrap();
+    let output = run(&[file.to_str().unwrap(), "--methods", "rk4"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("the event `floor` of the model sets something, and comparisons of methods do not follow motions over that"), "{said}");
+}

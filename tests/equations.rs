@@ -224,3 +224,23 @@ fn forms_that_equations_do_not_have_are_refused() {
     let free = "coord x\nmomentum p\nhamiltonian p^2/2 + x^2/2\n";
     assert!(page(free, EquationForm::Solved).contains("momenta"));
 }
+
+/// Equations say nothing of what events set, and say so, in comments where they are code.
+#[test]
+fn events_that_set_something_are_mentioned() {
+    let file = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("equations-ball.motion");
+    let ball = "coord y\nparticle ball mass 1 at [y]\ngravity [-9.81]\nevent floor: y = 0, falling, set y' = -0.8*y'\n";
+    std::fs::write(&file, ball).unwrap();
+    let print = |words: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_leastaction"));
+        let output = command.arg("equations").arg(&file).args(words).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let note = "These are the equations between events: what `floor` set is not in them.\n";
+    assert!(print(&[]).ends_with(&format!("\n{note}")), "{}", print(&[]));
+    assert!(print(&["--latex"]).starts_with(&format!("% {note}")));
+    assert!(print(&["--python"]).starts_with(&format!("# {note}")));
+    std::fs::write(&file, ball.replace(", falling, set y' = -0.8*y'", "")).unwrap();
+    assert!(!print(&[]).contains("between events"));
+}

@@ -69,11 +69,20 @@ impl Print {
         let setup = source.setup(&graph, &self.set).map_err(|errors| shown(&source, &errors))?;
         let equations = setup.model.equations().map_err(|error| shown(&source, &setup.explain(&error)))?;
         let numbers = self.numbers(&equations)?;
+        let events = setup.events.iter().filter(|event| !event.sets.is_empty());
+        let events: Vec<_> = events.map(|event| format!("`{}`", event.name)).collect();
+        let note = (!events.is_empty()).then(|| {
+            format!("These are the equations between events: what {} set is not in them.", events.join(", "))
+        });
+        let commented = |sign: &str| note.as_ref().map_or(String::new(), |note| format!("{sign} {note}\n"));
+        let written = |sign: &str, language: Language| {
+            Ok(commented(sign) + &write(&equations, &numbers, (sign, language))?)
+        };
         match () {
-            () if self.c => write(&equations, &numbers, ("//", c_function)),
-            () if self.rust => write(&equations, &numbers, ("//", rust_function)),
-            () if self.python => write(&equations, &numbers, ("#", python_function)),
-            () if self.julia => write(&equations, &numbers, ("#", julia_function)),
+            () if self.c => written("//", c_function),
+            () if self.rust => written("//", rust_function),
+            () if self.python => written("#", python_function),
+            () if self.julia => written("#", julia_function),
             () => {
                 let form = match self.form {
                     Form::Stated => EquationForm::Stated,
@@ -83,9 +92,12 @@ impl Print {
                 let page = equations.page(form, &numbers).map_err(Failure::usage)?;
                 let page = if self.energies { page } else { page.motion_only() };
                 match () {
-                    () if self.latex => Ok(page.latex() + "\n"),
-                    () if self.markdown => Ok(page.markdown()),
-                    () => Ok(format!("{page}\n")),
+                    () if self.latex => Ok(commented("%") + &page.latex() + "\n"),
+                    () => {
+                        let page = if self.markdown { page.markdown() } else { format!("{page}\n") };
+                        let note = note.map_or(String::new(), |note| format!("\n{note}\n"));
+                        Ok(page + &note)
+                    }
                 }
             }
         }

@@ -5,7 +5,7 @@ use super::files::Files;
 use super::json::{self, Ending};
 use super::pictures::Pictures;
 use super::progress::Watcher;
-use super::setting::{Seed, Setting, asked_events, named, shown};
+use super::setting::{Seed, Setting, asked_events, event, shown};
 use super::source::{refused, unprepared};
 use super::summary::summary;
 use clap::Args;
@@ -35,10 +35,10 @@ pub(crate) struct Run {
     #[arg(long, value_name = "[NAME=]EXPR", value_parser = shown, allow_hyphen_values = true)]
     show: Vec<(String, String)>,
     /// Look for an event: where an expression passes 0; may be repeated
-    #[arg(long, value_name = "NAME=EXPR", value_parser = named, allow_hyphen_values = true)]
+    #[arg(long, value_name = "NAME=EXPR", value_parser = event, allow_hyphen_values = true)]
     event: Vec<(String, String)>,
     /// End the run where an expression passes 0; may be repeated
-    #[arg(long, value_name = "NAME=EXPR", value_parser = named, allow_hyphen_values = true)]
+    #[arg(long, value_name = "NAME=EXPR", value_parser = event, allow_hyphen_values = true)]
     stop: Vec<(String, String)>,
     #[command(flatten)]
     files: Files,

@@ -168,6 +168,28 @@ pub(super) fn named(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
+/// Reads an event: `NAME=EXPR`, which passes 0, or `NAME: LEFT = RIGHT` and `NAME=LEFT=RIGHT`, which become equal.
+pub(super) fn event(text: &str) -> Result<(String, String), String> {
+    let (name, rest) = match text.split_once(':') {
+        Some((name, rest)) if !name.contains('=') => named(&format!("{name}={rest}"))?,
+        _ => named(text)?,
+    };
+    match sides(&rest) {
+        Some(("", _)) => Err(format!("the event has no name: write NAME: {}", text.trim())),
+        Some((_, "")) => Err(format!("`{rest}` has nothing after `=`")),
+        Some((left, right)) => Ok((name, format!("({left}) - ({right})"))),
+        None => Ok((name, rest)),
+    }
+}
+
+/// Both sides of `=` or `==`, which is no part of `<=`, `>=` or `!=`.
+fn sides(text: &str) -> Option<(&str, &str)> {
+    let is_part = |i: usize| text[..i].ends_with(['<', '>', '!']);
+    let (i, _) = text.match_indices('=').find(|(i, _)| !is_part(*i))?;
+    let right = text[i + 1..].strip_prefix('=').unwrap_or(&text[i + 1..]);
+    Some((text[..i].trim(), right.trim()))
+}
+
 /// Reads `NAME=EXPR`, or an expression that is its own name.
 pub(super) fn shown(text: &str) -> Result<(String, String), String> {
     let is_comparison = |value: &str| value.starts_with('=');
@@ -189,4 +211,28 @@ pub(super) fn asked_events(events: &[(String, String)], stops: &[(String, String
             stop,
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::event;
+
+    #[test]
+    fn events_are_expressions_or_equations() {
+        let read = |text: &str| event(text).map(|(name, value)| format!("{name}: {value}"));
+        for (text, expected) in [
+            ("a=th - 0.1", "a: th - 0.1"),
+            ("a = max(x, y) <= 2", "a: max(x, y) <= 2"),
+            ("a=th=0.1", "a: (th) - (0.1)"),
+            ("a: th = 0.1", "a: (th) - (0.1)"),
+            ("a: th == 0.1", "a: (th) - (0.1)"),
+            ("a: th - 0.1", "a: th - 0.1"),
+        ] {
+            assert_eq!(read(text).as_deref(), Ok(expected), "{text}");
+        }
+        assert_eq!(read("th == 0.1").unwrap_err(), "the event has no name: write NAME: th == 0.1");
+        for wrong in ["", "a", "a=", "=x", "a b: x", "a: x =", ": x"] {
+            assert!(event(wrong).is_err(), "{wrong}");
+        }
+    }
 }

@@ -80,7 +80,7 @@ pub(super) fn unprepared(source: &Source, error: &PrepareError) -> Failure {
                 "starts drawn at random (--seed) are neither varied nor brought to an energy".to_owned()
             }
             SectionError::OneStart => format!("{wrong}: --vary NAME=FROM..TO, or --seed N"),
-            SectionError::Observe { .. } => wrong.to_string(),
+            SectionError::Observe { .. } | SectionError::Solved { .. } => wrong.to_string(),
         }),
         (Fault::Usage, ..) => Failure::usage(error.title()),
         _ => Failure::run(error),

@@ -50,7 +50,7 @@ pub(super) fn summary(
                 number(&trajectory.times()[0]),
                 number(&end.t),
                 steps(work, integrator.pace(), run.last_step()),
-                several(work.evaluations, "evaluation"),
+                counted(work.evaluations, "evaluation"),
                 if work.iterations > 0 { format!(", {} iterations", work.iterations) } else { String::new() },
             ),
         ),
@@ -80,7 +80,7 @@ pub(super) fn summary(
                     }
                     _ => String::new(),
                 },
-                several(trajectory.len() as u64, "sample")
+                counted(trajectory.len() as u64, "sample")
             ),
         ),
         row(
@@ -149,7 +149,7 @@ fn reset((energy, count): (f64, usize), measured: &Measurements) -> String {
         0 => "none".to_owned(),
         _ => format!(
             "{}, which changed the energy by {}{others}",
-            several(count as u64, "reset"),
+            counted(count as u64, "reset"),
             rounded(energy, 6)
         ),
     }
@@ -173,11 +173,11 @@ fn meshes(run: &Run) -> Vec<String> {
     let lines = run.simulation.mesh_sizes().into_iter().map(|mesh| {
         let cells = mesh.cells.iter().map(|(kind, count)| match (kind, count) {
             (CellKind::Tetrahedron, 2..) => format!(", {count} tetrahedra"),
-            _ => format!(", {}", several(*count as u64, kind.name())),
+            _ => format!(", {}", counted(*count as u64, kind.name())),
         });
         let free = 3 * mesh.nodes - mesh.held;
         let held = if mesh.held > 0 { format!(", {} held", mesh.held) } else { String::new() };
-        let nodes = several(mesh.nodes as u64, "node");
+        let nodes = counted(mesh.nodes as u64, "node");
         let degrees = if free == 1 { "degree" } else { "degrees" };
         format!("{}: {nodes}{}; {free} {degrees} of freedom{held}", mesh.name, cells.collect::<String>())
     });
@@ -314,8 +314,8 @@ fn event(name: &str, crossings: &[(&Crossing, Option<f64>)]) -> String {
     }
 }
 
-/// A number of things.
-fn several(count: impl Into<u64>, what: &str) -> String {
+/// A number of things, in words.
+pub(super) fn counted(count: impl Into<u64>, what: &str) -> String {
     let count = count.into();
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
@@ -324,7 +324,7 @@ fn several(count: impl Into<u64>, what: &str) -> String {
 fn steps(work: Work, pace: &Pace, last: Option<f64>) -> String {
     let count = work.steps;
     let &Pace::Step(step) = pace else {
-        return format!("{} ({} rejected) by {pace}", several(count, "step"), work.rejected);
+        return format!("{} ({} rejected) by {pace}", counted(count, "step"), work.rejected);
     };
     let last = last.unwrap_or(step);
     let (step, last, even) = (number(&step), short(last), step == last);

@@ -156,7 +156,7 @@ fn rows(name: &str, all: &[Swept]) -> Result<String, Failure> {
     head.extend(["digits".to_owned(), String::new()]);
     let mut lines = vec![head];
     for Swept { value, ran, .. } in all {
-        let mut line = vec![number(value)];
+        let mut line = vec![rounded(*value, 12)];
         match ran {
             Err(failed) => line.push(format!("failed: {}", failed.error)),
             Ok(run) => {

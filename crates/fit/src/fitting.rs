@@ -72,8 +72,9 @@ pub fn fit_watched(
     let mut problem = source.problem(&graph, &overrides)?;
     let free = free_parameters(&problem, plan)?;
     problem.check_sampled(free.iter().map(|free| free.name.as_str()), &overrides)?;
-    problem.setup.events.retain(|event| event.stop);
-    let any = Integrator::new(usual(), Tolerance::relative(TOLERANCE));
+    // Of events, those count that change the motion. They are observed before anything that is measured, so that all runs know them.
+    problem.setup.events.retain(|event| event.stop || !event.sets.is_empty());
+    let any = problem.with_events(Integrator::new(usual(), Tolerance::relative(TOLERANCE)))?;
     let mut fitting = Fitting::new(&problem, &overrides, any, plan, &free, &channels, interrupted)?;
     let integrator = fitting.method(&problem, &overrides, recordings)?;
     fitting.shooting.integrate_by(integrator);
@@ -226,10 +227,15 @@ impl<'p, 'g> Fitting<'p, 'g> {
             let explicit =
                 Integrator::new(usual(), Tolerance::relative(TOLERANCE)).longest_step(integrator.bounds().1);
             if steps(&explicit.clone().at_most(most)).is_some() {
-                return Ok(problem.with_events(explicit.at_most(integrator.bounds().0))?);
+                return Ok(self.with_events(explicit.at_most(integrator.bounds().0)));
             }
         }
-        Ok(problem.with_events(integrator)?)
+        Ok(self.with_events(integrator))
+    }
+
+    /// Another integrator with the same events.
+    fn with_events(&self, integrator: Integrator) -> Integrator {
+        self.shooting.integrator().events().iter().cloned().fold(integrator, Integrator::event)
     }
 
     /// The least squares of recordings.

@@ -336,6 +336,10 @@ impl<'p, 'g> Shooting<'p, 'g> {
                         self.change_method(method, &works);
                         return self.motion(state, times);
                     }
+                    Err(AdjointError::Reset { event }) => {
+                        self.differences = Some(format!("the event `{event}` sets something"));
+                        return self.motion(state, times);
+                    }
                     Err(error @ (AdjointError::System { .. } | AdjointError::TooLarge { .. })) => {
                         self.differences = Some(error.to_string());
                         return self.motion(state, times);

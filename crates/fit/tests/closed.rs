@@ -228,3 +228,38 @@ fn switches_are_fitted_by_differences() {
     }
     assert!(found.is_sound());
 }
+
+/// An oscillator that loses a part of its velocity at each passage: between these, x = e^{−ct/2}(cos ωt + c/(2ω) sin ωt) times what is left of it.
+#[test]
+fn events_that_set_something_are_part_of_the_motion() {
+    let text = "param k = 4, c = 0.2, keep = 0.96\ncoord x\nkinetic x'^2/2\npotential k*x^2/2\ndissipation c*x'^2/2\n\
+                event pass: x = 0, set x' = keep*x'\nstart x = 1\n";
+    let (c, keep) = (0.05_f64, 0.96_f64);
+    let w = (4.0 - c * c / 4.0).sqrt();
+    let first = (std::f64::consts::PI - (2.0 * w / c).atan()) / w;
+    let mut random = Random::new(5);
+    let times: Vec<f64> = (0..120).map(|i| f64::from(i) * 0.083).collect();
+    let x = |t: f64| {
+        let passages = if t < first { 0.0 } else { ((t - first) * w / std::f64::consts::PI).floor() + 1.0 };
+        (-c * t / 2.0).exp() * ((w * t).cos() + c / (2.0 * w) * (w * t).sin()) * keep.powf(passages)
+    };
+    let values: Vec<f64> = times.iter().map(|t| x(*t) + 1e-3 * random.normal()).collect();
+    let data = [Recording::new("clock", times).with("x", values)];
+    let plan = Plan { free: vec![Free::named("c")], known_start: true, hints: false, ..Plan::default() };
+    let found = fit(&Source::text("clock", text), &data, &plan, &Overrides::default()).unwrap();
+    let c = found.parameter("c").unwrap();
+    assert!((c.value - 0.05).abs() < 4.0 * c.error.unwrap() && c.error.unwrap() < 1e-3, "{c:?}");
+    let Derivatives::Differences { why } = &found.derivatives else { panic!("{:?}", found.derivatives) };
+    assert_eq!(why, "the event `pass` sets something");
+}
+
+/// An event is that of the model, whatever is measured: x passes 0, and t = 100 stops the run.
+#[test]
+fn what_is_measured_ends_no_run() {
+    let (times, values) = fall(3);
+    let text = format!("{FALL}event end: t = 100, stop\n");
+    let data = [Recording::new("fall", times).with("x", values)];
+    let found = fit(&Source::text("fall", &text), &data, &Plan::default(), &Overrides::default()).unwrap();
+    let g = found.parameter("g").unwrap();
+    assert!((g.value - 9.8).abs() < 5.0 * g.error.unwrap(), "{g:?}");
+}

@@ -92,6 +92,7 @@ pub(crate) fn meant(word: &str, among: &[&'static str]) -> Option<String> {
 }
 
 const OF_TIME: &str = "a time derivative is written with a prime, as `x'`";
+const SELECT: &str = "write `select(x > 0, a, b)` for what is `a` where x > 0, and `b` elsewhere";
 
 impl From<ParseError> for Diagnostic {
     fn from(error: ParseError) -> Diagnostic {
@@ -125,6 +126,7 @@ impl From<ParseError> for Diagnostic {
                     ("pow" | "power" | "sqr" | "square", _) => {
                         wrong.help("a power is written with `^`, as `x^2`")
                     }
+                    ("if" | "ifelse" | "cond" | "where" | "piecewise", _) => wrong.help(SELECT),
                     (_, Some(other)) => wrong.help(format!("did you mean `{other}`?")),
                     (name, None) => {
                         wrong.help(format!("functions are defined above their use: `let {name}(a) = …`"))
@@ -174,7 +176,9 @@ fn character(span: Span, found: &str, instead: Option<&str>) -> Diagnostic {
         ("°", _) => "angles are in radians: for 30° write `30*pi/180`".to_owned(),
         ("%", _) => "comments begin with `#`".to_owned(),
         ("|", _) => "the absolute value is `abs(x)`, the length of a vector `norm(a)`".to_owned(),
-        (".", _) => format!("{OF_TIME}; numbers begin with a digit"),
+        (".", _) => format!(
+            "{OF_TIME}; numbers begin with a digit; of a vector that has no name, give it one: `let v = …`, then `v.x`"
+        ),
         ("!", _) => "there is no factorial: write the number that it stands for".to_owned(),
         (other, _)
             if other
@@ -275,8 +279,7 @@ impl<'g, 's> Reader<'g, 's> {
             )
             .help("units are your own choice: note them in a comment, as `# kg`; for a product write `*`"),
             _ if matches!(text, "if" | "else" | "and" | "or" | "where") => {
-                Diagnostic::at(token.span, format!("`{text}` is not part of the language"))
-                    .help("write `select(x > 0, a, b)` for what is `a` where x > 0, and `b` elsewhere")
+                Diagnostic::at(token.span, format!("`{text}` is not part of the language")).help(SELECT)
             }
             _ => return None,
         })
@@ -370,7 +373,7 @@ impl<'g, 's> Reader<'g, 's> {
                         format!("`{text}` is an acceleration, which cannot stand here"),
                     )
                     .help(
-                        "accelerations follow from energies and forces; use the coordinate and its velocity",
+                        "accelerations follow from energies and forces: use the coordinate and its velocity here, and `leastaction run --show \"x''\"` for its values",
                     ),
                     Some((Role::Parameter, _)) => Diagnostic::at(
                         span,

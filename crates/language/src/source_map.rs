@@ -284,6 +284,7 @@ impl Locate for ModelError {
             ModelError::NoCoordinates => {
                 wrong.help("declare what can move with `coord`: for a pendulum `coord th`, its angle")
             }
+            ModelError::OnlyStates => wrong.help("write `coord still` and `kinetic still'^2/2`"),
             ModelError::NoEnergy => wrong.help(
                 "add what has inertia: `particle NAME mass M at [X, Y]`, `kinetic …`, `lagrangian …`, or `hamiltonian …`",
             ),
@@ -360,6 +361,7 @@ impl Locate for ModelError {
             ModelError::Contradiction { body: Some(body), .. } => wrong.maybe_at(map.find(Mention::Name, body)),
             ModelError::Contradiction { constraint, .. }
             | ModelError::NonlinearConstraint { constraint }
+            | ModelError::AngleProportion { constraint, .. }
             | ModelError::JumpingConstraint { constraint }
             | ModelError::VelocityConstraint { constraint } => wrong.maybe_at(map.find(Mention::Term(TermKind::Constraint), constraint)),
             ModelError::HeldUnknown { name, .. } | ModelError::HeldByHamiltonian { name } => {

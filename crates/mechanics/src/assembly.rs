@@ -12,7 +12,7 @@ use leastaction_linear::dense::{cholesky, solve_cholesky};
 /// The search begins so often, each time with other directions.
 const ATTEMPTS: u32 = 24;
 /// Of more coordinates nothing is searched for: matrices are whole here. The projection onto constraints then does what it can, and says what it cannot.
-const MOST: usize = 1000;
+pub(crate) const MOST: usize = 1000;
 /// Steps of one search.
 const STEPS: u32 = 300;
 /// Constraints are met to rounding if what is left of them is smaller than this, relative to where the search began, or to 1.
@@ -40,12 +40,17 @@ pub struct Loose {
     pub nodes: Vec<Vec<String>>,
     /// What is given of its place.
     pub placed: Placed,
-    /// Its angular velocity, if that is given. The velocity of its centre is not.
+    /// Its angular velocity, if that is given, and not the velocity of its centre.
     pub spin: Option<[f64; 3]>,
+    /// Whether the velocity of its centre is given, and not its angular velocity.
+    pub moving: bool,
 }
 
 /// What can be changed of a start, by columns: coordinates that move together.
 type Columns = Vec<Vec<usize>>;
+
+/// The places of the coordinates of the nodes of loose bodies, by bodies, nodes and axes; none where a coordinate is held.
+type Nodes = Vec<Vec<Vec<Option<usize>>>>;
 
 impl Dynamics {
     /// Says which bodies have no given position: starts give them a direction at most, and the rest follows from constraints.
@@ -65,7 +70,7 @@ impl Dynamics {
         let is_velocity = coordinate != name;
         self.loose
             .iter()
-            .filter(|loose| is_velocity || loose.placed != Placed::Given)
+            .filter(|loose| if is_velocity { !loose.moving } else { loose.placed != Placed::Given })
             .any(|loose| loose.nodes.iter().flatten().any(|name| name == coordinate))
     }
 
@@ -81,24 +86,14 @@ impl Dynamics {
         if self.loose.is_empty() || !facts.constrained || self.system().degrees() > MOST {
             return Ok(());
         }
-        let (system, loose) = (self.system().clone(), self.loose.clone());
-        let place = |name: &String| system.coordinates().position(name);
-        let nodes: Vec<Vec<Vec<Option<usize>>>> = loose
-            .iter()
-            .map(|body| body.nodes.iter().map(|node| node.iter().map(place).collect()).collect())
-            .collect();
-        let columns = |given: &dyn Fn(&Loose) -> Placed| -> Columns {
-            let each = loose.iter().zip(&nodes).flat_map(|(body, nodes)| match given(body) {
-                Placed::Given => Columns::new(),
-                Placed::Turned => (0..nodes[0].len())
-                    .map(|axis| nodes.iter().filter_map(|node| node[axis]).collect())
-                    .collect(),
-                Placed::Free => nodes.iter().flatten().flatten().map(|&i| vec![i]).collect(),
-            });
-            each.filter(|column| !column.is_empty()).collect()
-        };
-        let n = system.degrees();
-        let moving = columns(&|body| body.placed);
+        let (loose, nodes) = (self.loose.clone(), self.loose_nodes());
+        let columns = loose.iter().zip(&nodes).flat_map(|(body, nodes)| match body.placed {
+            Placed::Given => Columns::new(),
+            Placed::Turned => whole(nodes),
+            Placed::Free => each(nodes),
+        });
+        let moving: Columns = columns.collect();
+        let n = self.system().degrees();
         // The search begins with centres at the origin. Where one is held, the rest of the body is there, too.
         for (body, nodes) in loose.iter().zip(&nodes).filter(|(body, _)| body.placed != Placed::Given) {
             for axis in (0..nodes[0].len()).filter(|&axis| nodes[0][axis].is_none()) {
@@ -119,10 +114,40 @@ impl Dynamics {
             }
         }
         if by_velocities {
-            let moving = columns(&|body| if body.spin.is_some() { Placed::Turned } else { Placed::Free });
-            self.set_velocities(t, block, &nodes, &moving)?;
+            self.set_velocities(t, block, &nodes, &self.loose_velocities(&nodes))?;
         }
         Ok(())
+    }
+
+    /// Solves for the velocities of a block [q…, v…] that are not given, as far as constraints demand them: those that are given stay as they are.
+    pub(crate) fn solve_velocities(
+        &mut self,
+        t: f64,
+        block: &mut [f64],
+        is_given: &[bool],
+    ) -> Result<(), EvalError> {
+        let nodes = self.loose_nodes();
+        let mut moving = self.loose_velocities(&nodes);
+        let mut is_known = is_given.to_vec();
+        nodes.iter().flatten().flatten().flatten().for_each(|&i| is_known[i] = true);
+        moving.extend((0..is_known.len()).filter(|&i| !is_known[i]).map(|i| vec![i]));
+        self.set_velocities(t, block, &nodes, &moving)
+    }
+
+    fn loose_nodes(&self) -> Nodes {
+        let coordinates = self.system().coordinates();
+        let place = |name: &String| coordinates.position(name);
+        let node = |node: &Vec<String>| node.iter().map(place).collect();
+        self.loose.iter().map(|body| body.nodes.iter().map(node).collect()).collect()
+    }
+
+    /// What is not given of the velocities of loose bodies.
+    fn loose_velocities(&self, nodes: &Nodes) -> Columns {
+        let each = self.loose.iter().zip(nodes).flat_map(|(body, nodes)| match (body.spin, body.moving) {
+            (Some(_), _) => whole(nodes),
+            (None, moving) => each(&nodes[usize::from(moving)..]),
+        });
+        each.collect()
     }
 
     /// Moves what can be moved until constraints of positions are met. Returns whether they are.
@@ -229,6 +254,17 @@ impl Dynamics {
         }
         Ok(slopes)
     }
+}
+
+/// A body that moves as a whole.
+fn whole(nodes: &[Vec<Option<usize>>]) -> Columns {
+    let axes = (0..nodes[0].len()).map(|axis| nodes.iter().filter_map(|node| node[axis]).collect());
+    axes.filter(|column: &Vec<usize>| !column.is_empty()).collect()
+}
+
+/// Nodes of which each moves by itself.
+fn each(nodes: &[Vec<Option<usize>>]) -> Columns {
+    nodes.iter().flatten().flatten().map(|&i| vec![i]).collect()
 }
 
 /// Turns the nodes of a body about its centre: each time into other directions, which are spread evenly by the golden angle.

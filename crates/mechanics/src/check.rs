@@ -44,7 +44,7 @@ impl Kind {
         match self {
             Kind::Velocity => "state a velocity-dependent energy as a Lagrangian term",
             Kind::Momentum => "momenta belong into a Hamiltonian",
-            Kind::Input => "inputs act through forces",
+            Kind::Input => "inputs act through forces, as in `force x = -k*(x - u)`",
             Kind::State => "states act through forces",
             Kind::Parameter | Kind::Time | Kind::Coordinate | Kind::Definition => "it must be constant",
         }
@@ -54,7 +54,10 @@ impl Kind {
 /// Checks everything that can be seen from names alone.
 pub(crate) fn names(model: &Model<'_>) -> Result<(), ModelError> {
     if model.coordinates.len() == model.states.len() {
-        return Err(ModelError::NoCoordinates);
+        return Err(match model.states.is_empty() {
+            true => ModelError::NoCoordinates,
+            false => ModelError::OnlyStates,
+        });
     }
     let declared = declared(symbols(model))?;
     parameters(&model.parameters)?;

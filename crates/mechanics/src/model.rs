@@ -1,6 +1,7 @@
 //! The model: what a person writes.
 
 use crate::body::Bodies;
+use crate::constraint::angle::proportions;
 use crate::energy::dissipation::{Dissipation, ElementDissipation, IntoDissipation};
 use crate::energy::{IntoEnergy, Potential};
 use crate::equations::{Equations, rate, symbols_of};
@@ -533,6 +534,14 @@ impl<'g> Model<'g> {
     pub fn constraint(&mut self, name: &str, left: impl IntoExpr<'g>, right: impl IntoExpr<'g>) {
         let value = left.into_expr(self.graph) - right.into_expr(self.graph);
         self.constraints.push(self.term(name, value));
+    }
+
+    /// The parameters that decide in which proportion angles turn in what a constraint sets to 0, as those of gears. A constraint must have numbers in their place:
+    /// after which turns it is the same follows only from these.
+    #[must_use]
+    pub fn angle_proportions(&self, value: Expr<'g>) -> Vec<Expr<'g>> {
+        let fixed = self.parameters.iter().map(|(parameter, _)| parameter.id()).collect();
+        proportions(value, &fixed)
     }
 
     /// Whether there is a constraint of this name.

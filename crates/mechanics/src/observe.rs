@@ -252,6 +252,15 @@ impl Dynamics {
         evaluated.map_err(crate::engine::wrong_length).and(status)
     }
 
+    /// Whether an observable has one value as long as parameters do not change.
+    #[must_use]
+    pub fn is_constant(&self, observable: Observable) -> bool {
+        match self.observatory.list.get(observable.0) {
+            Some(Observation::Computed(_, reads, _)) => reads.is_empty(),
+            _ => false,
+        }
+    }
+
     /// Where an observable stands in the state, if it is a coordinate or a momentum.
     #[must_use]
     pub fn place_in_state(&self, observable: Observable) -> Option<usize> {

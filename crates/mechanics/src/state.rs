@@ -1,6 +1,6 @@
 //! States, and how a start is written by names.
 
-use crate::assembly::{Loose, Placed};
+use crate::assembly::{Loose, MOST, Placed};
 use crate::constraint::project::Projection;
 use crate::dynamics::Dynamics;
 use crate::engine::wrong_length;
@@ -162,6 +162,7 @@ impl Dynamics {
                 nodes,
                 placed: Placed::Free,
                 spin: None,
+                moving: v[0].is_some(),
             }]);
         }
         let mut conjugate = if by_velocities { v } else { p };
@@ -171,8 +172,9 @@ impl Dynamics {
                 return Err(StartError::Twice { name: system.velocities().at(place) });
             }
         }
+        let is_given: Vec<bool> = conjugate.iter().map(Option::is_some).collect();
         let mut block: Vec<f64> = q.into_iter().chain(conjugate).map(Option::unwrap_or_default).collect();
-        let started = self.start_block(t, by_velocities, &mut block);
+        let started = self.start_given(t, by_velocities, &mut block, &is_given);
         self.loose = loose;
         started?;
         Ok(State::from_block(t, &block, n))
@@ -199,6 +201,47 @@ impl Dynamics {
             finite(|| StartQuantity::Given(name()), value)?;
         }
         self.assemble(t, by_velocities, block)?;
+        self.settle(t, by_velocities, block)
+    }
+
+    /// As [`Dynamics::start_block`], where only some of the velocities or momenta are given. Velocities that are not follow from constraints, so that those that are stay as they are, if they can.
+    ///
+    /// # Errors
+    /// As [`Dynamics::start_block`].
+    pub fn start_given(
+        &mut self,
+        t: f64,
+        by_velocities: bool,
+        block: &mut [f64],
+        is_given: &[bool],
+    ) -> Result<(), StartError> {
+        let given = block.to_vec();
+        self.start_block(t, by_velocities, block)?;
+        let n = self.system().degrees();
+        let largest = |v: &[f64]| v.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
+        let deflected = |placed: &Projection| placed.deflected > AGREES * largest(&given[n..]);
+        let Some(first) = self.placed.filter(|placed| by_velocities && deflected(placed)) else {
+            return Ok(());
+        };
+        if !is_given.contains(&true) || n > MOST {
+            return Ok(());
+        }
+        if self.loose.is_empty() && !is_given.contains(&false) {
+            return Ok(());
+        }
+        let stated = given[n..].iter().zip(is_given).map(|(&v, &given)| if given { v } else { 0.0 });
+        block[n..].iter_mut().zip(stated).for_each(|(v, stated)| *v = stated);
+        self.solve_velocities(t, block, is_given)?;
+        self.settle(t, true, block)?;
+        let Projection { moved, farthest, .. } = first;
+        self.placed = self.placed.map(|placed| Projection { moved, farthest, ..placed });
+        Ok(())
+    }
+
+    /// Turns velocities into momenta, moves a start onto the constraints, and checks it.
+    fn settle(&mut self, t: f64, by_velocities: bool, block: &mut [f64]) -> Result<(), StartError> {
+        let system = self.system().clone();
+        let n = system.degrees();
         if by_velocities {
             let mut p = vec![0.0; block.len() - n];
             self.momenta(&[t], block, &mut p)?;
@@ -210,8 +253,12 @@ impl Dynamics {
             self.check_velocities(t, block, &given)?;
         }
         self.placed = None;
-        if system.facts().constrained {
-            self.place(t, block)?;
+        if system.facts().constrained
+            && let Err(error) = self.place(t, block)
+        {
+            // Where masses are singular, corrections are none.
+            self.check_inertia(t, &block[..n])?;
+            return Err(error);
         }
         self.check_start(t, block)
     }
@@ -275,12 +322,15 @@ impl Dynamics {
         })
     }
 
+    fn check_inertia(&mut self, t: f64, q: &[f64]) -> Result<(), StartError> {
+        let Some(idle) = self.idle(t, q)? else { return Ok(()) };
+        let coordinates = idle.into_iter().map(|i| self.system().coordinates().at(i)).collect();
+        Err(StartError::SingularMass { t, coordinates })
+    }
+
     fn check_start(&mut self, t: f64, y: &[f64]) -> Result<(), StartError> {
         let (system, n) = (self.system().clone(), self.system().degrees());
-        if let Some(idle) = self.idle(t, &y[..n])? {
-            let coordinates = idle.into_iter().map(|i| system.coordinates().at(i)).collect();
-            return Err(StartError::SingularMass { t, coordinates });
-        }
+        self.check_inertia(t, &y[..n])?;
         let t = [t];
         let mut shares = vec![0.0; system.shares().len()];
         self.shares(&t, y, &mut shares)?;

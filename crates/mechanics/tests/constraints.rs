@@ -114,8 +114,8 @@ fn starts_too_far_are_refused() {
     let far = dynamics.start(&[("x", 5.0)]).unwrap_err();
     assert_eq!(
         far.to_string(),
-        "the start is far from what the constraints allow: `x` would have to move by 3.000; start nearer, or project the \
-         state first"
+        "the start is far from what the constraints allow: `x` would have to move by 3.000; give a start that is \
+         nearer, and that of all coordinates which are not 0 there"
     );
     let flat = dynamics.start(&[]).unwrap_err();
     assert!(matches!(flat, StartError::Projection(_)), "{flat}");
@@ -479,4 +479,48 @@ fn a_motion_may_be_given_completely() {
     let mut push = [0.0];
     dynamics.multipliers(&[0.5], &start.block(), &mut push).unwrap();
     close(-push[0], (6.0 - 2.0) * 0.5_f64.sin(), 1e-14);
+}
+
+/// What is given of velocities stays, and the rest follows: y = x² at (1, 1) with x' = 1 has y' = 2.
+#[test]
+fn velocities_that_are_given_stay() {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let [x, y] = model.coordinates(["x", "y"]);
+    model.particle("bead", 1.0, [x, y]);
+    model.constraint("wire", y, x * x);
+    let mut dynamics = model.system().unwrap().dynamics().unwrap();
+    let mut begin = |values: &[(&str, f64)]| {
+        let started = dynamics.start(values)?;
+        Ok::<_, StartError>((started, dynamics.placed().unwrap().deflected))
+    };
+    let near =
+        |found: &[f64], expected: [f64; 2]| found.iter().zip(expected).all(|(x, e)| (x - e).abs() < 1e-13);
+    for given in [("x'", 1.0), ("y'", 2.0)] {
+        let (start, deflected) = begin(&[("x", 1.0), ("y", 1.0), given]).unwrap();
+        assert!(near(&start.p, [1.0, 2.0]) && deflected < 1e-9, "{given:?}: {start:?}, {deflected}");
+    }
+    // A start that is off the wire: the velocity is right where it is moved to.
+    let (start, _) = begin(&[("x", 1.0), ("y", 1.1), ("x'", 1.0)]).unwrap();
+    assert!(near(&start.p, [1.0, 2.0 * start.q[0]]), "{start:?}");
+    // Both are given, and nearly right, or wrong.
+    let (start, deflected) = begin(&[("x", 1.0), ("y", 1.0), ("x'", 1.0), ("y'", 2.1)]).unwrap();
+    assert!(near(&start.p, [1.04, 2.08]) && deflected > 0.03, "{start:?}");
+}
+
+/// The only coordinate is held: a velocity that is given becomes that with which it is moved, and how far it was off is known.
+#[test]
+fn how_far_a_given_velocity_was_off_is_known() {
+    for (rate, given) in [(2.0, 2.0), (2.0, 1.0), (0.0, 1.0)] {
+        let graph = Graph::new();
+        let mut model = Model::new(&graph);
+        let x = model.coordinate("x");
+        model.particle("cart", 1.0, [x]);
+        model.constraint("drive", x, 2.0 + rate * model.time());
+        let mut dynamics = model.system().unwrap().dynamics().unwrap();
+        let start = dynamics.start(&[("x'", given)]).unwrap();
+        let deflected = dynamics.placed().unwrap().deflected;
+        assert!((start.q[0] - 2.0).abs() < 1e-12 && (start.p[0] - rate).abs() < 1e-12, "{start:?}");
+        assert!((deflected - (given - rate).abs()).abs() < 1e-12, "{deflected}");
+    }
 }

@@ -80,6 +80,20 @@ fn a_mass_matrix_may_be_singular_at_one_place() {
     }
 }
 
+/// A constraint between what the singular masses belong to does not hide them.
+#[test]
+fn a_constraint_does_not_hide_a_singular_mass_matrix() {
+    let graph = Graph::new();
+    let mut model = Model::new(&graph);
+    let [r, th, x] = model.coordinates(["r", "th", "x"]);
+    model.particle("bead", 1.0, [r * th.cos(), r * th.sin()]);
+    model.particle("slider", 1.0, [x]);
+    model.constraint("gear", th, x + 1.0);
+    let mut dynamics = model.system().unwrap().dynamics().unwrap();
+    let error = dynamics.start(&[("th", 1.1)]).unwrap_err();
+    assert_eq!(error, StartError::SingularMass { t: 0.0, coordinates: vec!["th".into()] });
+}
+
 #[test]
 fn a_mass_matrix_may_be_singular_with_some_parameters() {
     let mut dynamics = pendulum();

@@ -103,7 +103,7 @@ fn states_are_no_part_of_energies() {
     let graph = Graph::new();
     let mut model = Model::new(&graph);
     let z = model.state("z");
-    assert!(matches!(model.system().unwrap_err(), ModelError::NoCoordinates));
+    assert!(matches!(model.system().unwrap_err(), ModelError::OnlyStates));
     let x = model.coordinate("x");
     model.particle("mass", 1.0, [x]);
     model.set_rate(z, graph.symbol("nothing"));

@@ -141,15 +141,27 @@ pub enum Cause {
         /// Its last time.
         last: f64,
     },
-    /// Sections do not follow orbits over resets.
+    /// Something is not done with a model whose events set something.
     #[error(
-        "the event `{event}` of the model sets something, and sections do not follow orbits over that: look for the event `{through}` by `run --event`, and write its crossings by `--events FILE`"
+        "the event `{event}` of the model sets something, and {what} not follow motions over that: {instead}"
     )]
-    SectionReset {
+    Resets {
         /// The event.
         event: String,
-        /// The surface.
-        through: String,
+        /// What is not done, with "do" or "does".
+        what: &'static str,
+        /// What to do instead.
+        instead: String,
+    },
+    /// An event that is asked for has one value.
+    #[error(
+        "the event `{name}={expression}` has one value all the time, and never passes 0: write what passes 0, as `low=x - 1`, or `low: x = 1`"
+    )]
+    NeverPasses {
+        /// Its name.
+        name: String,
+        /// Its text.
+        expression: String,
     },
     /// An event or an output that is asked for has the name of another one.
     #[error("two {what}s have the name `{name}`: give another one")]
@@ -208,6 +220,12 @@ impl PrepareError {
     /// An error in computing.
     pub(crate) fn run(cause: impl Into<Cause>) -> PrepareError {
         PrepareError { fault: Fault::Run, cause: cause.into(), diagnostics: None }
+    }
+
+    /// Whether nobody says how starts of the system are drawn.
+    #[must_use]
+    pub fn has_no_draws(&self) -> bool {
+        matches!(self.cause, Cause::NoCatalog | Cause::Sample(SampleError::NoSampling))
     }
 
     /// Why, in a line.

@@ -2,17 +2,19 @@
 
 use crate::error::{Cause, PrepareError};
 use crate::overrides::{AskedEvent, Overrides};
-use leastaction_expr::{Expr, UnboundSymbol, rebind};
+use leastaction_expr::{Expr, Node, Op, UnboundSymbol, rebind};
 use leastaction_integrate::{Event, Integrator, Reset};
 use leastaction_language::{Direction, Event as SetupEvent, Locate, Setup};
 use leastaction_mechanics::{
-    Dynamics, Equations, Loose, Observable, Projection, SettingError, StartError, State, Statement, Term,
+    Dynamics, Energy, Equations, Loose, Observable, Projection, SettingError, StartError, State, Statement,
+    Term,
 };
 use leastaction_output::Record;
 use std::collections::HashSet;
+use std::f64::consts::TAU;
 use std::time::{Duration, Instant};
 
-/// Conserved momenta are looked for among so many coordinates.
+/// Conserved momenta, and angles that jump, are looked for among so many coordinates.
 const MANY: usize = 48;
 
 /// Something that is observed along a run, by name.
@@ -221,6 +223,24 @@ impl<'g> Problem<'g> {
         Ok(integrator)
     }
 
+    /// Refuses a model whose events set something, for what does not look at events: what that is, with "do" or "does", and what to do instead.
+    ///
+    /// # Errors
+    /// [`PrepareError`] names the event.
+    pub fn check_no_resets(
+        &self,
+        what: &'static str,
+        instead: impl FnOnce() -> String,
+    ) -> Result<(), PrepareError> {
+        match self.setup.events.iter().find(|event| !event.sets.is_empty()) {
+            Some(event) => {
+                let event = event.name.clone();
+                Err(PrepareError::usage(Cause::Resets { event, what, instead: instead() }))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// What an event sets.
     fn reset(&mut self, event: &SetupEvent<'g>) -> Result<Reset, PrepareError> {
         let mut sets = Vec::new();
@@ -248,14 +268,19 @@ impl<'g> Problem<'g> {
             if names.contains(name) {
                 return Err(PrepareError::usage(Cause::Named { what: "event", name: name.clone() }));
             }
-            let event = Event::new(self.asked("event", name, expression)?);
+            let what = self.asked("event", name, expression)?;
+            if self.dynamics.is_constant(what) {
+                let (name, expression) = (name.clone(), expression.clone());
+                return Err(PrepareError::usage(Cause::NeverPasses { name, expression }));
+            }
+            let event = Event::new(what);
             integrator = integrator.event(if *stop { event.terminal() } else { event });
             names.push(name.clone());
         }
         Ok(integrator)
     }
 
-    /// What is recorded besides what the setup says.
+    /// What is recorded besides what the setup says. A name alone that is known stands for what has it.
     pub(crate) fn asked_outputs(
         &mut self,
         asked: &[(String, String)],
@@ -267,7 +292,7 @@ impl<'g> Problem<'g> {
             if recorded && name != expression {
                 return Err(PrepareError::usage(Cause::Named { what: "output", name: name.clone() }));
             }
-            if !recorded {
+            if !is_known {
                 let what = self.asked("output", name, expression)?;
                 outputs.push((name.clone(), what));
             }
@@ -292,6 +317,37 @@ impl<'g> Problem<'g> {
     #[must_use]
     pub fn events(&self) -> Vec<String> {
         self.setup.events.iter().map(|event| event.name.clone()).collect()
+    }
+
+    /// Angles of directions that energies and forces read as such: where these jump from π to −π, energies and forces jump.
+    ///
+    /// # Errors
+    /// [`PrepareError`] if one cannot be observed.
+    pub(crate) fn jumping_angles(&mut self) -> Result<Vec<Observable>, PrepareError> {
+        let equations = &self.equations;
+        if self.dynamics.system().degrees() > MANY {
+            return Ok(Vec::new());
+        }
+        let potentials = equations.potential.iter().filter_map(|potential| match potential.energy {
+            Energy::Formula(value) => Some(value),
+            _ => None,
+        });
+        let terms =
+            equations.direct.iter().map(|term| term.value).chain(potentials).chain(equations.forces());
+        // One sum of all, with factors by which nothing cancels.
+        let zero = equations.graph.number(0.0);
+        let sum = terms.zip(1..).fold(zero, |sum, (term, i)| sum + term * f64::from(i).sqrt());
+        let nodes = equations.graph.order(&[sum.id()]).into_iter();
+        let angles = nodes.filter(|(_, node)| matches!(node, Node::Apply(Op::Atan2, _)));
+        let angles: Vec<Expr<'g>> = angles.map(|(id, _)| equations.graph.at(id)).collect();
+        let mut jumping = Vec::new();
+        for angle in angles {
+            let turned = sum.substitute(&[(angle, angle + TAU)]);
+            if !equations.is_zero(turned - sum) {
+                jumping.push(self.dynamics.observable(angle).map_err(PrepareError::run)?);
+            }
+        }
+        Ok(jumping)
     }
 
     /// What should not change besides the energy: momenta of symmetries, what the setup says, and momenta and angular momenta of everything together.

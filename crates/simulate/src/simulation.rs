@@ -8,7 +8,7 @@ use crate::run::Run;
 use crate::takeover::Watched;
 use leastaction_integrate::{Failed, Integrator, Moment, RunError};
 use leastaction_language::{Doubt, Drawing, MovingMesh, Setup};
-use leastaction_mechanics::{Dynamics, Projection, State};
+use leastaction_mechanics::{Dynamics, Observable, Projection, State};
 use leastaction_output::About;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -40,6 +40,8 @@ pub struct Simulation {
     pub outputs: Vec<Named>,
     /// What should not change besides the energy.
     pub conserved: Vec<Named>,
+    /// Angles whose jumps energies or forces feel.
+    pub(crate) jumping: Vec<Observable>,
     /// How it is drawn.
     pub drawing: Drawing,
     /// The meshes whose nodes move.
@@ -69,6 +71,7 @@ impl Simulation {
         overrides.check().map_err(PrepareError::usage)?;
         let Method { integrator, why } = problem.method(overrides)?;
         let conserved = problem.conserved()?;
+        let jumping = problem.jumping_angles()?;
         let mut outputs = problem.outputs()?;
         problem.asked_outputs(&overrides.outputs, &mut outputs)?;
         let last_step = integrator.last_step_between(problem.start.t, problem.until)?;
@@ -94,6 +97,7 @@ impl Simulation {
             events,
             outputs,
             conserved,
+            jumping,
             drawing,
             meshes,
             doubts,

@@ -86,6 +86,11 @@ pub enum Warning {
         /// Whether the material turns them back; else it does not notice.
         reversed: bool,
     },
+    /// An angle of a direction, which an energy or a force reads, jumped by a turn.
+    Turned {
+        /// The time of the first sample after that.
+        t: f64,
+    },
     /// The energy changed by something else than the work supplied less what was dissipated.
     Unbalanced {
         /// The balance.
@@ -174,6 +179,12 @@ impl fmt::Display for Warning {
                         "the energy does not notice, and what follows is no motion of a body. Try `neo-hookean`, which cannot be, or `stable-neo-hookean`, which recovers",
                 }
             ),
+            Warning::Turned { t } => write!(
+                f,
+                "an angle that an energy or a force reads jumped by a turn before t = {}, and so did the energy or the force: do not trust what follows. Such an angle is known up to turns only, as `BODY.angle` is: \
+                 write what is the same after a turn, as 1 - cos(a), or make the angle a coordinate",
+                rounded(*t, 6)
+            ),
             Warning::Unbalanced { work, remedy } => write!(
                 f,
                 "the balance of energy does not close: {} of it is neither supplied nor dissipated, {:.1e} of all. Do not trust this result, try a smaller {remedy}",
@@ -209,6 +220,7 @@ impl Warning {
             Warning::Cornered { .. } => "cornered",
             Warning::Unstable { .. } => "unstable",
             Warning::Inverted { .. } => "inverted",
+            Warning::Turned { .. } => "turned",
             Warning::Unbalanced { .. } => "unbalanced",
             Warning::Driving { .. } => "driving",
             Warning::Uncertain { .. } => "uncertain",

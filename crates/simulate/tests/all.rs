@@ -16,6 +16,7 @@ mod runs;
 mod sampled;
 mod sensitivity;
 mod sizes;
+mod starts;
 mod tables;
 mod tolerances;
 mod valid;

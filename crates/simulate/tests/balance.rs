@@ -86,6 +86,50 @@ fn ends_at_events_and_switches_balance() {
     }
 }
 
+/// A block on a belt, held by friction while the belt pulls the spring: the work of the friction is that of the force which holds.
+#[test]
+fn friction_that_holds_on_a_belt_does_work() {
+    let (run, measured) = measured(
+        "coord x\nparticle block mass 1 at [x]\npotential 10*x^2/2\nforce x = -0.5*9.81*sign(x' - 0.3)\nrun until 20\n",
+    );
+    let work = measured.work.unwrap();
+    assert!(work.relative() < 1e-6, "{work:?}");
+    assert!(measured.warnings.is_empty(), "{:?}", measured.warnings);
+    // Once it has slipped, it swings about μg/k = 0.4905 as fast as the belt at most, and no more energy comes in.
+    let end = run.trajectory.end();
+    let energy = end.p[0].powi(2) / 2.0 + 5.0 * end.q[0].powi(2);
+    assert!((work.supplied - work.dissipated - energy).abs() < 1e-6 * energy, "{work:?}, {energy}");
+}
+
+/// A torsion spring reads the angle of a direction, which jumps where the rod passes the negative axis; what is the same after a turn does not.
+#[test]
+fn an_angle_that_jumps_in_an_energy_is_told() {
+    let turns = |energy: &str, speed: f64| {
+        let text = format!(
+            "body p planar rod 1 mass 2\njoint a pin p to ground\n{energy}\nstart p at [0, 0] spinning {speed}\nrun tol 1e-9, until 3\n"
+        );
+        measured(&text).1.warnings.iter().find_map(|warning| match warning {
+            Warning::Turned { t } => Some(*t),
+            _ => None,
+        })
+    };
+    let t = turns("potential 0.01*p.angle^2/2", 2.0).unwrap();
+    assert!((1.5..1.7).contains(&t), "{t}");
+    assert!(turns("torque p = -0.01*p.angle", 2.0).is_some());
+    assert_eq!(turns("potential 0.01*(1 - cos(p.angle))", 2.0), None);
+    assert_eq!(turns("torque p = -0.01*sin(p.angle/2)^2", 2.0), None);
+    assert_eq!(turns("potential 0.01*p.angle^2/2", 0.2), None);
+}
+
+/// A beam that hangs at rest at height 0: all of its energy is rounding.
+#[test]
+fn rounding_of_an_energy_at_rest_is_no_drift() {
+    let text = "body b planar rod 2 mass 4\njoint A pin b at [-1, 0] to ground at [-1, 0]\njoint B pin b at [1, 0] to ground at [1, 0]\n\
+                gravity [0, -9.81]\nstart b at [0, 0]\nrun until 0.1\n";
+    let (_, measured) = measured(text);
+    assert!(measured.warnings.is_empty(), "{:?}", measured.warnings);
+}
+
 #[test]
 fn meshes_and_constraints_balance() {
     let hung = work(

@@ -102,6 +102,12 @@ fn sections_that_cannot_be_are_refused() {
     assert!(matches!(refused(&plan("x = 1 = 2"), &usual), SectionError::Surface { .. }));
     assert!(matches!(refused(&plan("z"), &usual), SectionError::Observe { .. }));
     assert!(matches!(refused(&SectionPlan { orbits: 2, ..plan("x") }, &usual), SectionError::OneStart));
+    for solve in ["y'", "p_y"] {
+        let vary = Some(Fan { name: "p_y".to_owned(), from: 0.0, to: 1.0 });
+        let level = Some(Level { energy: 0.1, solve: solve.to_owned() });
+        let solved = refused(&SectionPlan { vary, level, ..plan("x") }, &usual);
+        assert!(matches!(solved, SectionError::Solved { .. }), "{solved}");
+    }
     let vary = Some(Fan { name: "y".to_owned(), from: 0.0, to: 1.0 });
     let drawn = Overrides { seed: Some(1), ..Overrides::default() };
     let error = section("double-pendulum", &SectionPlan { vary, ..plan("th1") }, &drawn).err().unwrap();
@@ -140,4 +146,22 @@ fn sections_take_the_better_of_step_and_tolerance() {
     let by_steps = section("henon-heiles", &plan, &asked).unwrap();
     assert_eq!(by_steps.integrator.pace(), &Pace::Step(*step));
     assert!(better.run(go_on).unwrap().drift <= by_steps.run(go_on).unwrap().drift);
+}
+
+/// Above the energy of the saddles, 1/6, orbits escape to where nothing is known of them any more.
+#[test]
+fn points_of_orbits_that_escape_are_left_out() {
+    let vary = Some(Fan { name: "y".to_owned(), from: -0.3, to: 0.3 });
+    let level = Some(Level { energy: 0.5, solve: "p_x".to_owned() });
+    let plan =
+        SectionPlan { orbits: 4, count: 200, vary, level, direction: Direction::Both, ..plan("x = 0") };
+    let steps = Overrides { method: Some("rk4".to_owned()), step: Some(0.1), ..Overrides::default() };
+    let run = section("henon-heiles", &plan, &steps).unwrap().run(go_on).unwrap();
+    assert!(
+        run.drift < 1e-2 && run.points.shown.iter().all(|(_, [y, p])| y.hypot(*p) < 1e4),
+        "{}",
+        run.drift
+    );
+    assert_eq!(run.lost.len(), 4);
+    assert!(run.lost.iter().any(|lost| matches!(lost.why, Lost::Astray { .. })), "{:?}", run.lost);
 }

@@ -61,7 +61,12 @@ impl Compare {
         let asked = self.cards()?;
         let (graph, source) = (Graph::new(), self.beginning.what.source()?);
         let prepared = source.problem(&graph, &self.beginning.overrides(self.seed.seed));
-        let prepared = prepared.and_then(|mut problem| Ok((self.paces(&mut problem)?, problem)));
+        let prepared = prepared.and_then(|mut problem| {
+            problem.check_no_resets("comparisons of methods do", || {
+                "compare them on the model without it, or `run` it by each --method".to_owned()
+            })?;
+            Ok((self.paces(&mut problem)?, problem))
+        });
         let (paces, problem) = prepared.map_err(|error| unprepared(&source, &error))?;
         let system = problem.dynamics.system();
         let conserved = system.conserves_hamiltonian();

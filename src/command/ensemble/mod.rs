@@ -10,7 +10,7 @@ pub(super) use report::{Report, notes};
 use super::Failure;
 use super::progress::Watcher;
 use super::run::several;
-use super::setting::{Setting, asked_events, named};
+use super::setting::{Setting, asked_events, event};
 use super::source::{refused, shown, unprepared};
 use clap::Args;
 use leastaction::ensemble::{ReduceError, Reduction, SampleError};
@@ -65,10 +65,10 @@ pub(crate) struct Ensemble {
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     from: Option<f64>,
     /// Look for an event: where an expression passes 0; may be repeated
-    #[arg(long, value_name = "NAME=EXPR", value_parser = named, allow_hyphen_values = true)]
+    #[arg(long, value_name = "NAME=EXPR", value_parser = event, allow_hyphen_values = true)]
     event: Vec<(String, String)>,
     /// End a trajectory where an expression passes 0; may be repeated
-    #[arg(long, value_name = "NAME=EXPR", value_parser = named, allow_hyphen_values = true)]
+    #[arg(long, value_name = "NAME=EXPR", value_parser = event, allow_hyphen_values = true)]
     stop: Vec<(String, String)>,
     #[command(flatten)]
     findings: Findings,

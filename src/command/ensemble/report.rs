@@ -48,6 +48,10 @@ impl Report<'_> {
         if let Some(wall) = self.wall {
             rows.push(row("time", format!("{:.3} s to run", wall.as_secs_f64())));
         }
+        if overview.failed > 0 {
+            let kept = grouped(overview.count() - overview.failed);
+            rows.push(row("counted", format!("the {kept} that did not fail")));
+        }
         for (reduction, finding) in results.findings() {
             match finding {
                 Finding::Summary(summary) => {

@@ -1,6 +1,7 @@
 //! What a fit found, for people.
 
 use super::super::source::title;
+use super::super::summary::counted;
 use super::super::table;
 use leastaction::fit::{Derivatives, Estimate, Fit};
 use leastaction::integrate::{number, rounded};
@@ -26,7 +27,7 @@ pub(super) fn report(fit: &Fit, besides: &Besides<'_>) -> String {
     let mut rows = vec![row("system", title(&fit.system, &fit.about))];
     for (i, recording) in fit.recordings.iter().enumerate() {
         let span = [recording.times.first(), recording.times.last()].map(|t| t.map_or(String::new(), number));
-        let rows_text = several(recording.times.len(), "time");
+        let rows_text = counted(recording.times.len() as u64, "time");
         let text = format!("{}: {rows_text}, t = {} to {}", recording.name, span[0], span[1]);
         rows.push(row(if i == 0 { "data" } else { "" }, text));
     }
@@ -41,11 +42,11 @@ pub(super) fn report(fit: &Fit, besides: &Besides<'_>) -> String {
     }
     let work = format!(
         "{} from {} numbers ({} left), {}, {}",
-        several(fit.estimates.len(), "unknown"),
+        counted(fit.estimates.len() as u64, "unknown"),
         fit.measured,
         fit.freedom,
-        several(fit.iterations, "iteration"),
-        several(fit.runs, "run"),
+        counted(fit.iterations as u64, "iteration"),
+        counted(fit.runs as u64, "run"),
     );
     rows.push(row("fit", work));
     rows.push(row("time", format!("{:.3} s", besides.wall.as_secs_f64())));
@@ -148,8 +149,4 @@ fn correlations(fit: &Fit) -> Option<String> {
     });
     let pairs_shown: Vec<String> = pairs_shown.collect();
     (!pairs_shown.is_empty()).then(|| pairs_shown.join(", "))
-}
-
-fn several(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

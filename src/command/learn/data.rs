@@ -72,6 +72,11 @@ pub(crate) struct Data {
     quiet: bool,
 }
 
+/// A number of trajectories, in words.
+pub(super) fn trajectories(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "trajectory" } else { "trajectories" })
+}
+
 /// Reads the name of an archive.
 pub(super) fn npz(name: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(name);
@@ -112,6 +117,10 @@ impl Data {
         });
         watcher.finish();
         let dataset = dataset.map_err(|error| match error {
+            GenerateError::Prepare(error) if error.has_no_draws() => Failure::usage(format!(
+                "{} has no random starts of its own: say what to draw, as --sample \"x=uniform(-1,1)\"",
+                source.name
+            )),
             GenerateError::Prepare(error) => unprepared(&source, &error),
             GenerateError::Interrupted { .. } => Failure::interrupted(watcher.interruption(), error),
             GenerateError::Failed { .. } | GenerateError::Run(_) | GenerateError::Eval(_) => {
@@ -125,9 +134,10 @@ impl Data {
         }
         let [train, validation, test] = dataset.split;
         Ok(format!(
-            "{}: {count} trajectories of {} samples, {:?} apart, of {} numbers each\n\
+            "{}: {} of {} samples, {:?} apart, of {} numbers each\n\
              {train} for training, {validation} for validation, {test} for tests; seed {}, noise {:?}\nwritten to {}\n",
             dataset.origin.system,
+            trajectories(count),
             dataset.samples,
             dataset.dt,
             dataset.dimension(),
@@ -171,10 +181,10 @@ impl Data {
         let [train, validation, test] = dataset.split;
         let Findings { trajectories, left_out, off } = findings;
         let mut text = format!(
-            "{}: {trajectories} {} of data, in {} pieces of {} samples, {:?} apart, of {} numbers each\n\
+            "{}: {} of data, in {} pieces of {} samples, {:?} apart, of {} numbers each\n\
              {train} for training, {validation} for validation, {test} for tests; seed {}\n",
             dataset.origin.system,
-            if trajectories == 1 { "trajectory" } else { "trajectories" },
+            self::trajectories(trajectories),
             train + validation + test,
             dataset.samples,
             dataset.dt,

@@ -2,6 +2,7 @@
 
 use super::super::Failure;
 use super::super::table;
+use super::data::trajectories;
 use super::judged::compared;
 use super::threads;
 use clap::Args;
@@ -87,9 +88,9 @@ pub fn summary(judged: &Comparison) -> String {
     }
     let dataset = &judged.dataset;
     format!(
-        "{}, {} trajectories, {} samples {:?} apart\n\n{}",
+        "{}, {}, {} samples {:?} apart\n\n{}",
         dataset.origin.system,
-        dataset.split[2],
+        trajectories(dataset.split[2]),
         judged.times.len(),
         dataset.dt,
         table(&rows)

@@ -8,6 +8,7 @@ use super::progress::Watcher;
 use super::run::several;
 use super::setting::{Seed, Setting};
 use super::source::{refused, title, unprepared};
+use super::summary::counted;
 use super::{Failure, table};
 use clap::Args;
 use leastaction::Graph;
@@ -123,8 +124,11 @@ impl Section {
                 Err(error) => errors.push(error.to_string()),
             }
         }
-        let subtitle =
-            format!("{passed}: {} points of {} orbits, by {}", points.len(), starts.len(), about.method);
+        let subtitle = {
+            let (points, orbits) =
+                (counted(points.len() as u64, "point"), counted(starts.len() as u64, "orbit"));
+            format!("{passed}: {points} of {orbits}, by {}", about.method)
+        };
         let plot = Plot {
             title: problem.name.clone(),
             subtitle: subtitle.clone(),

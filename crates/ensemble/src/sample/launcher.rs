@@ -18,6 +18,8 @@ pub struct Launcher {
     draws_parameters: bool,
     rest: Vec<(usize, Amount)>,
     by_velocities: bool,
+    /// Which velocities or momenta have a value, by coordinates.
+    is_given: Vec<bool>,
     dimension: usize,
 }
 
@@ -79,6 +81,16 @@ impl Launcher {
                 .filter(|&(_, kind)| kind == Kind::Coordinate || (kind == Kind::Velocity) == by_velocities);
             amounts.extend(place.map(|(place, _)| (place, amount.clone())));
         }
+        let mut is_given = vec![false; system.dimension() - system.degrees()];
+        let places = amounts.iter().map(|(place, _)| *place);
+        let drawn = draws.iter().filter_map(|bound| match bound.target {
+            Target::Block(place) => Some(place),
+            Target::Parameter(_) => None,
+        });
+        places
+            .chain(drawn)
+            .filter_map(|place| place.checked_sub(system.degrees()))
+            .for_each(|i| is_given[i] = true);
         Ok(Launcher {
             draws_parameters: draws.iter().any(|bound| matches!(bound.target, Target::Parameter(_))),
             draws,
@@ -88,6 +100,7 @@ impl Launcher {
             parameters: dynamics.parameters().to_vec(),
             rest: amounts,
             by_velocities,
+            is_given,
             dimension: system.dimension(),
         })
     }
@@ -143,7 +156,7 @@ impl Starts for Launcher {
         for (place, amount) in &self.rest {
             launch.state[*place] = amount.value(&launch.parameters);
         }
-        dynamics.start_block(self.t, self.by_velocities, &mut launch.state)
+        dynamics.start_given(self.t, self.by_velocities, &mut launch.state, &self.is_given)
     }
 }
 

@@ -159,7 +159,9 @@ impl Manifest {
         for key in keys {
             let all = |manifest: &Manifest| manifest.get(key).collect::<Vec<_>>().join("; ");
             if !self.get(key).eq(here.get(key)) {
-                return differs(key, all(self), all(here));
+                let (there, here) = (all(self), all(here));
+                let (there, here) = first_difference(&there, &here);
+                return differs(key, there.to_owned(), here.to_owned());
             }
         }
         match shard && self.shard != here.shard {
@@ -225,6 +227,14 @@ impl FromStr for Manifest {
     }
 }
 
+/// The first line in which two entries differ, of texts that have several.
+fn first_difference<'a>(there: &'a str, here: &'a str) -> (&'a str, &'a str) {
+    let lines = |text: &'a str| text.split("\\n").chain(std::iter::repeat(""));
+    let most = there.len().max(here.len()) + 1;
+    let mut pairs = lines(there).zip(lines(here)).take(most);
+    pairs.find(|(there, here)| there != here).unwrap_or((there, here))
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)] // a test may panic
 mod tests {
@@ -263,6 +273,11 @@ mod tests {
                 .contains("its sample is `x=uniform(0, 1); y = 2`, and here it is `x=uniform(0, 2); y = 2`"),
             "{message}"
         );
+        // Of a text, the line.
+        let mut other = one.clone();
+        other.entries[3].1 = other.entries[3].1.replace('a', "c");
+        let message = one.check_same(&other, directory, true).unwrap_err().to_string();
+        assert!(message.contains("its text is `a`, and here it is `c`"), "{message}");
         let mut other = one.clone();
         other.entries.pop();
         assert!(

@@ -45,7 +45,7 @@ impl Balancing {
         let mut own =
             Balancing { rule, sums: [0.0; 2], past: Vec::new(), begun: false, state, unknown: false };
         if !Balancing::looks_inside(run) {
-            own.end_at(run.times()[0], run.motion.plain());
+            own.end_at(run.times()[0], run.motion.dynamics());
         }
         own
     }
@@ -61,7 +61,7 @@ impl Balancing {
             self.close();
             self.past.clear();
             self.state.copy_from_slice(run.block.values());
-            self.end_at(run.times()[0], run.motion.plain());
+            self.end_at(run.times()[0], run.motion.dynamics());
         }
     }
 
@@ -77,7 +77,7 @@ impl Balancing {
             for (node, weight) in self.rule.nodes.iter().zip(&self.rule.weights) {
                 let time = t + node * h;
                 let found = run.inside(0, node * fraction, time, &mut self.state).is_ok();
-                match powers(run.motion.plain(), time, &self.state).ok().filter(|_| found) {
+                match powers(run.motion.dynamics(), time, &self.state).ok().filter(|_| found) {
                     Some(powers) => {
                         self.sums.iter_mut().zip(powers).for_each(|(sum, power)| *sum += h * weight * power);
                     }
@@ -87,11 +87,11 @@ impl Balancing {
         } else if fraction == 1.0 {
             let after = (0..self.state.len()).map(|component| run.after(component));
             self.state = after.collect();
-            self.end_at(end, run.motion.plain());
+            self.end_at(end, run.motion.dynamics());
         } else {
             run.interpolate()?;
             self.unknown |= run.inside(0, fraction, t + h, &mut self.state).is_err();
-            self.end_at(t + h, run.motion.plain());
+            self.end_at(t + h, run.motion.dynamics());
         }
         // What this costs is no work of the method.
         *run.motion.work_mut() = work;

@@ -155,8 +155,15 @@ pub(super) fn constraint<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parse
     let Setup { model, source_map, .. } = &mut reader.setup;
     match (left, right) {
         (Value::Scalar(left), Value::Scalar(right)) => {
+            // Gears: when their angles are where they were follows from numbers only.
+            let proportions = model.angle_proportions(left - right);
+            let mut values = Vec::with_capacity(proportions.len());
+            for parameter in proportions {
+                values.push((parameter, reader.graph.number(reader.known(parameter, place)?)));
+            }
+            let (left, right) = (left.substitute(&values), right.substitute(&values));
             reader.constraints.push(left - right);
-            model.constraint(&name, left, right);
+            reader.setup.model.constraint(&name, left, right);
         }
         (Value::Vector(left), Value::Vector(right)) if left.len() == right.len() => {
             for ((left, right), axis) in left.into_iter().zip(right).zip(AXES) {

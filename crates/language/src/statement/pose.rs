@@ -118,8 +118,12 @@ pub(super) fn pose<'g, 's>(
         (None, false) => pose.spinning(given.spinning.unwrap_or_default()),
     };
     // How it moves follows from joints, as far as it is not said; and so does where it is.
-    if !is_said("moving") {
-        let spins = given.spinning.is_some() || given.rates.is_some();
+    let spins = given.spinning.is_some() || given.rates.is_some();
+    if is_said("moving") && !spins && !is_said("holding") {
+        let mut body = loose_body(&body, Placed::Given, None);
+        body.moving = true;
+        reader.setup.loose.push(body);
+    } else if !is_said("moving") {
         let placed = match (given.place, given.turned) {
             (Some(_), _) => Placed::Given,
             (None, Some(_)) => Placed::Turned,
@@ -149,7 +153,7 @@ pub(super) fn pose<'g, 's>(
 pub(crate) fn loose_body(body: &Body<'_>, placed: Placed, spin: Option<[f64; 3]>) -> Loose {
     let nodes = body.nodes();
     let nodes = nodes.iter().map(|node| node.iter().map(ToString::to_string).collect()).collect();
-    Loose { name: body.name().to_owned(), nodes, placed, spin }
+    Loose { name: body.name().to_owned(), nodes, placed, spin, moving: false }
 }
 
 /// Where the search for the place of a body begins that is not given: at the origin. What would have no meaning without a place is refused.

@@ -6,7 +6,7 @@ use leastaction_ensemble::{Launcher, SampleError, Sampling};
 use leastaction_expr::{Graph, Random};
 use leastaction_integrate::{Ensemble, Integrator, Launch, RunError, Starts as _, Tolerance, UnknownMethod};
 use leastaction_mechanics::{Dynamics, EvalError};
-use leastaction_simulate::{Overrides, PrepareError, Source};
+use leastaction_simulate::{Overrides, PrepareError, Problem, Source};
 use std::ops::ControlFlow;
 
 /// Where trajectories begin.
@@ -118,6 +118,7 @@ impl Dataset {
         }
         let graph = Graph::new();
         let problem = source.problem(&graph, overrides)?;
+        check_smooth(&problem)?;
         let dt = plan.dt.unwrap_or(problem.until / plan.samples as f64);
         if !(dt > 0.0 && dt.is_finite()) {
             return wrong("the time from sample to sample", dt, "positive");
@@ -195,6 +196,11 @@ impl Dataset {
             states,
         })
     }
+}
+
+/// Refuses a model whose events set something: no energy explains what they do.
+pub(super) fn check_smooth(problem: &Problem<'_>) -> Result<(), PrepareError> {
+    problem.check_no_resets("learned energies do", || "learn from a model without it".to_owned())
 }
 
 /// States \[q…, q̇…\] of state blocks \[q…, p…\], which are samples of trajectories one after the other.

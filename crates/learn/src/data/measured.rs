@@ -5,6 +5,7 @@
 //! | `.csv`, `.npz` with columns | `t`, each coordinate of the model and its velocity by name (`th`, `th'`), and perhaps `trajectory`, which says whose sample a row is; what else there is, is not read |
 //! | `.npz` with arrays | `z` of (trajectories, samples, numbers of a state), coordinates before velocities, or `q` and `v` of (trajectories, samples, coordinates); and `t` of (samples), or `dt` |
 
+use super::generate::check_smooth;
 use super::{Dataset, Kind, Origin, momenta, table};
 use leastaction_expr::{Graph, Random};
 use leastaction_mechanics::{Dynamics, EvalError};
@@ -227,7 +228,9 @@ impl Dataset {
         plan: &MeasuredPlan,
     ) -> Result<(Dataset, Findings), MeasuredError> {
         let graph = Graph::new();
-        let mut dynamics = source.problem(&graph, overrides)?.dynamics;
+        let problem = source.problem(&graph, overrides)?;
+        check_smooth(&problem)?;
+        let mut dynamics = problem.dynamics;
         let system = dynamics.system().clone();
         let names: Vec<String> = system.coordinates().iter().chain(system.velocities().iter()).collect();
         let n = system.degrees();

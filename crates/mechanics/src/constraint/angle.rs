@@ -23,8 +23,16 @@ pub(crate) fn up_to_turns<'g>(value: Expr<'g>, fixed: &FxHashSet<Id>) -> Expr<'g
     phase.sin().atan2(phase.cos()) * (period / TAU)
 }
 
-/// The period of a sum of angles.
-fn period<'g>(value: Expr<'g>, fixed: &FxHashSet<Id>) -> Option<Expr<'g>> {
+/// The parameters that decide in which proportion angles turn: only of numbers it is known what they have in common.
+pub(crate) fn proportions<'g>(value: Expr<'g>, fixed: &FxHashSet<Id>) -> Vec<Expr<'g>> {
+    match shares(value, fixed) {
+        Some(shares) if shares.len() > 1 => symbols_of(&shares),
+        _ => Vec::new(),
+    }
+}
+
+/// What the angles in a constraint are multiplied by, if they are in it one by one.
+fn shares<'g>(value: Expr<'g>, fixed: &FxHashSet<Id>) -> Option<Vec<Expr<'g>>> {
     let graph = value.graph();
     let moves = |e: Expr<'g>| symbols_of(&[e]).into_iter().any(|symbol| !fixed.contains(&symbol.id()));
     let angles: Vec<Expr<'g>> = graph
@@ -41,7 +49,12 @@ fn period<'g>(value: Expr<'g>, fixed: &FxHashSet<Id>) -> Option<Expr<'g>> {
     if shares.iter().any(|&share| moves(share)) {
         return None;
     }
-    let shares: Vec<Expr<'g>> = shares.into_iter().filter(|share| share.as_number() != Some(0.0)).collect();
+    Some(shares.into_iter().filter(|share| share.as_number() != Some(0.0)).collect())
+}
+
+/// The period of a sum of angles.
+fn period<'g>(value: Expr<'g>, fixed: &FxHashSet<Id>) -> Option<Expr<'g>> {
+    let shares = shares(value, fixed)?;
     if let [share] = shares[..] {
         return Some(share.abs() * TAU);
     }
@@ -75,6 +88,8 @@ mod tests {
         assert_eq!(found(a - 1.5 * b), Some(0.5));
         assert_eq!(found(n * a - t), Some(3.0));
         assert_eq!(found(a - n * b), None);
+        assert_eq!(proportions(graph.at((a - n * b).id()), &fixed), [n]);
+        assert_eq!([n * a - t, a - 2.0 * b, a * b].map(|value| proportions(value, &fixed).len()), [0; 3]);
         assert_eq!(found(a * b), None);
         assert_eq!(found(a.sin() - t), None);
         assert_eq!(found(x - t), None);

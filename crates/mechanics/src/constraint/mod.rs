@@ -95,6 +95,12 @@ pub(crate) fn derive<'g>(model: &Model<'g>) -> Result<Vec<Constraint<'g>>, Model
         }
         let level = if depends(*value, &speeds) { Level::Velocity } else { Level::Position };
         let rate = if level == Level::Velocity { *value } else { along };
+        if level == Level::Position
+            && let Some(parameter) = angle::proportions(*value, &fixed).first()
+        {
+            let (constraint, parameter) = (name.clone(), parameter.to_string());
+            return Err(ModelError::AngleProportion { constraint, parameter });
+        }
         // Rates are those of the value, whichever turn it is in.
         let value = if level == Level::Position { angle::up_to_turns(*value, &fixed) } else { *value };
         constraints.push(Constraint { name: name.clone(), value, level, rate });

@@ -125,6 +125,8 @@ impl std::fmt::Display for DimensionsExpected {
 pub enum ModelError {
     /// There is nothing that could move.
     NoCoordinates,
+    /// There are states of first order, but nothing that has inertia.
+    OnlyStates,
     /// There is no energy.
     NoEnergy,
     /// A name is declared twice.
@@ -286,6 +288,13 @@ pub enum ModelError {
         /// The constraint.
         constraint: String,
     },
+    /// In which proportion the angles of a constraint turn depends on a parameter, so that it is not known after which turns the constraint is the same.
+    AngleProportion {
+        /// The constraint.
+        constraint: String,
+        /// The parameter.
+        parameter: String,
+    },
     /// A constraint demands that something jumps.
     JumpingConstraint {
         /// The constraint.
@@ -333,6 +342,9 @@ impl ModelError {
         use ModelError as E;
         let rename = "rename one of them";
         match self {
+            E::OnlyStates => Advice::cause("the model has states, but no coordinates").remedy(
+                "declare one with inertia, too; where states are all there is, one that nothing depends on will do",
+            ),
             E::NoCoordinates => Advice::cause("the model has no coordinates").remedy("declare at least one"),
             E::NoEnergy => Advice::cause("the model has no energy")
                 .remedy("add particles, a kinetic energy, a Lagrangian or a Hamiltonian"),
@@ -425,6 +437,11 @@ impl ModelError {
                 Advice::cause(format!("the constraint{} is not linear in velocities", named(constraint)))
                     .remedy("no force without work can enforce it")
             }
+            E::AngleProportion { constraint, parameter } => Advice::cause(format!(
+                "in which proportion angles turn in the constraint{} depends on the parameter `{parameter}`, and so does after which turns it is the same",
+                named(constraint)
+            ))
+            .remedy("use a number in its place"),
             E::JumpingConstraint { constraint } => Advice::cause(format!(
                 "the constraint{} jumps, by `floor`, `sign`, a comparison or a `select` whose pieces do not meet, and nothing that moves can follow it",
                 named(constraint)

@@ -157,7 +157,7 @@ impl StartError {
                 "the start is far from what the constraints allow",
             )
             .remedy(format!(
-                "`{coordinate}` would have to move by {moved:.3}; start nearer, or project the state first"
+                "`{coordinate}` would have to move by {moved:.3}; give a start that is nearer, and that of all coordinates which are not 0 there"
             )),
             E::Projection(error) => Advice::cause("there is no such start").remedy(error.to_string()),
             E::NotSkew { row, column, value, mirror } => {

@@ -31,7 +31,9 @@ pub(crate) struct States<'a, 'g> {
 }
 
 fn watched(quantity: Quantity, space: Space) -> bool {
-    space != Space::Parameters && !quantity.is_rare()
+    // The powers of the balance are those of the branches on which the motion is: of friction that holds, its own.
+    let is_balance = quantity == Quantity::EnergyBalance;
+    space != Space::Parameters && (!quantity.is_rare() || is_balance)
 }
 
 /// Finds the switches in plans, and holds their branches; `None` if there are none. Velocities have symbols in plans of configuration space. The rates of a
@@ -76,7 +78,7 @@ pub(crate) fn hold<'g>(
         }
     }
     let mut held = plans.clone();
-    let is_last = |quantity: Quantity| constrained && quantity == Quantity::Rates;
+    let is_last = |quantity: Quantity| constrained && quantity == Quantity::Rates || is_balance(quantity);
     for last in [false, true] {
         holder.all_found = last;
         for (quantity, space, outputs) in held.iter_mut().filter(|plan| is_last(plan.0) == last) {

@@ -12,6 +12,9 @@ use std::time::{Duration, Instant};
 /// Progress is reported, and interruptions are noticed, this often.
 const GLANCE: Duration = Duration::from_millis(20);
 
+/// Points are those of another orbit where the energy is off by more than this, relative to the size of its terms at the start.
+const ASTRAY: f64 = 1e-2;
+
 /// What threads tell each other.
 #[derive(Default)]
 struct Shared {
@@ -157,9 +160,19 @@ impl Section {
         let scale = energy_scale(dynamics, start)?;
         let mut first = [0.0];
         dynamics.hamiltonian(&[start.t], &start.block(), &mut first)?;
-        for (&t, y) in times.iter().zip(states.chunks_exact(dynamics.system().dimension())) {
-            let energy = run.points.add(orbit, t, y, dynamics, self.shown)?;
-            run.drift = run.drift.max((energy - first[0]).abs() / scale);
+        let (conserved, mut why) = (dynamics.system().conserves_hamiltonian(), why);
+        for (found, (&t, y)) in
+            times.iter().zip(states.chunks_exact(dynamics.system().dimension())).enumerate()
+        {
+            let mut energy = [0.0];
+            dynamics.hamiltonian(&[t], y, &mut energy)?;
+            let off = (energy[0] - first[0]).abs() / scale;
+            if conserved && (off.is_nan() || off > ASTRAY) {
+                why = Some(Lost::Astray { points: [found, self.count], t });
+                break;
+            }
+            run.points.add(orbit, (t, energy[0]), y, dynamics, self.shown)?;
+            run.drift = run.drift.max(off);
         }
         run.lost.extend(why.map(|why| LostOrbit { name: name.clone(), why }));
         Ok(())

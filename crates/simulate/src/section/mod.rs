@@ -18,7 +18,7 @@ use crate::method::Method;
 use crate::overrides::Overrides;
 use crate::problem::Problem;
 use crate::source::Source;
-use leastaction_integrate::{Event, Integrator, Pace, RunError, number};
+use leastaction_integrate::{Event, Integrator, Pace, RunError, number, rounded};
 use leastaction_language::Direction;
 use leastaction_mechanics::{Dynamics, Observable, ObserveError};
 use std::fmt;
@@ -76,6 +76,16 @@ pub enum SectionError {
     /// Initial conditions are drawn, and something else is asked of them.
     #[error("random starts cannot be varied, or be given an energy")]
     Drawn,
+    /// What is varied is also solved for.
+    #[error(
+        "`{name}` is varied, and `{solve}` follows from the energy: they cannot be told apart; vary something else"
+    )]
+    Solved {
+        /// What is varied.
+        name: String,
+        /// What is solved for.
+        solve: String,
+    },
     /// Several orbits have one initial condition.
     #[error("several orbits need several starts")]
     OneStart,
@@ -134,6 +144,13 @@ pub enum Lost {
         /// When.
         t: f64,
     },
+    /// Its energy went astray: from there on, points are left out.
+    Astray {
+        /// How many points there are, and how many were asked for.
+        points: [usize; 2],
+        /// When.
+        t: f64,
+    },
     /// It failed.
     Failed {
         /// How many points there are, and how many were asked for.
@@ -155,6 +172,12 @@ impl fmt::Display for LostOrbit {
                 write!(f, "{}: none follows for {}", fewer(*points), number(patience))
             }
             Lost::Ended { points, t } => write!(f, "{} until t = {}", fewer(*points), number(t)),
+            Lost::Astray { points, t } => write!(
+                f,
+                "{}: at t = {} its energy is no longer what it was, as where an orbit escapes; what follows is left out",
+                fewer(*points),
+                rounded(*t, 4)
+            ),
             Lost::Failed { points, error } => write!(f, "{}: {error}", fewer(*points)),
         }
     }
@@ -198,10 +221,12 @@ impl Section {
         overrides: &Overrides,
     ) -> Result<Section, PrepareError> {
         let surface: Surface = plan.through.parse()?;
-        if let Some(event) = problem.setup.events.iter().find(|event| !event.sets.is_empty()) {
-            let (event, through) = (event.name.clone(), plan.through.clone());
-            return Err(PrepareError::usage(Cause::SectionReset { event, through }));
-        }
+        problem.check_no_resets("sections do", || {
+            format!(
+                "look for the event `{}` by `run --event`, and write its crossings by `--events FILE`",
+                plan.through
+            )
+        })?;
         let passing = Event::new(observe(&mut problem.dynamics, &surface.vanishing(), &plan.through)?);
         let passing = match plan.direction {
             Direction::Both => passing,

@@ -67,21 +67,20 @@ impl Points {
         Points { record, shown: Vec::new(), own }
     }
 
-    /// Takes down a point of an orbit, and tells its energy.
+    /// Takes down a point of an orbit with its energy.
     pub(super) fn add(
         &mut self,
         orbit: usize,
-        t: f64,
+        (t, energy): (f64, f64),
         y: &[f64],
         dynamics: &mut Dynamics,
         shown: [Observable; 2],
-    ) -> Result<f64, EvalError> {
+    ) -> Result<(), EvalError> {
         let (n, moving) = (dynamics.system().degrees(), !self.record.velocities.is_empty());
-        let (mut velocities, mut energy, mut values) = (vec![0.0; n], [0.0], [0.0; 2]);
+        let (mut velocities, mut values) = (vec![0.0; n], [0.0; 2]);
         if moving {
             dynamics.velocities(&[t], y, &mut velocities)?;
         }
-        dynamics.hamiltonian(&[t], y, &mut energy)?;
         for (what, value) in shown.into_iter().zip(values.chunks_exact_mut(1)) {
             dynamics.observe(what, &[t], y, value)?;
         }
@@ -92,12 +91,12 @@ impl Points {
             record.velocities.push(&velocities);
             record.momenta.push(&y[n..]);
         }
-        record.energy.push(energy[0]);
+        record.energy.push(energy);
         let own = values.into_iter().zip(self.own).filter(|(_, own)| *own).map(|(value, _)| value);
         let row: Vec<f64> = std::iter::once(orbit as f64).chain(own).collect();
         record.outputs.push(&row);
         self.shown.push((orbit, values));
-        Ok(energy[0])
+        Ok(())
     }
 
     /// The record as a table, in which the number of the orbit is a whole one.

@@ -4,6 +4,7 @@ use super::{Lost, LostOrbit, SectionError, SectionPlan};
 use crate::error::PrepareError;
 use crate::problem::{Problem, start};
 use crate::source::Source;
+use leastaction_expr::Names;
 use leastaction_integrate::{number, rounded};
 use leastaction_mechanics::{Dynamics, StartError, State, System};
 
@@ -105,6 +106,15 @@ pub(super) fn starts(
         _ => {}
     }
     let system = problem.dynamics.system().clone();
+    if let Some((fan, level)) = vary.zip(level) {
+        // A momentum would take the place of all velocities, and a velocity that of all momenta.
+        let is = |names: &Names, name: &str| names.contains(name);
+        let (one, other) = (fan.name.as_str(), level.solve.as_str());
+        let (v, p) = (system.velocities(), system.momenta());
+        if one == other || is(v, one) && is(p, other) || is(p, one) && is(v, other) {
+            return Err(SectionError::Solved { name: one.to_owned(), solve: other.to_owned() }.into());
+        }
+    }
     let (mut orbits, mut lost) = (Vec::new(), Vec::new());
     let stated = problem.all_values();
     for orbit in 0..plan.orbits {
