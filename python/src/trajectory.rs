@@ -312,6 +312,8 @@ impl Trajectory {
                     let points: Vec<Vec<f64>> = points.iter().map(|point| point.to_vec()).collect();
                     parts.append(("line", points))?;
                 }
+                // The view shows where a body is, and not yet its shape.
+                Part::Body(body) => parts.append(("dot", &body.name, 1.0))?,
                 Part::Mesh(MeshPart { mesh, first, .. }) => {
                     let faces: Vec<Vec<u32>> = mesh.surface().iter().map(|face| face.to_vec()).collect();
                     let segments: Vec<Vec<u32>> = mesh.segments().iter().map(|ends| ends.to_vec()).collect();

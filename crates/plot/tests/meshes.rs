@@ -129,7 +129,7 @@ fn energies_have_a_scale_from_the_least_to_the_most() {
     let view = View::from(-90.0, 0.0);
     let scene = Scene::new(&drawing, &places(8)).expect("a mesh").seen(view);
     let positions = mesh.nodes().concat();
-    let moment = Moment { places: &positions, velocities: &[], densities: &energies };
+    let moment = Moment { places: &positions, densities: &energies, ..Moment::default() };
     let mut bounds = Bounds::default();
     scene.widen(&mut bounds, &moment);
     let fit = bounds.fit(200.0, 200.0, 10.0);

@@ -5,7 +5,6 @@ use crate::problem::Problem;
 use leastaction_integrate::{Integrator, Pace, Reason, RunError, Sample, energy_scale};
 use leastaction_language::Density;
 use leastaction_mechanics::{Dynamics, EvalError, Form, Observable, State};
-use leastaction_mechanics::{Dynamics, EvalError, Form, State};
 use leastaction_output::Held;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;

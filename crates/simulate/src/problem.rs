@@ -287,9 +287,9 @@ impl<'g> Problem<'g> {
         outputs: &mut Vec<Named>,
     ) -> Result<(), PrepareError> {
         for (name, expression) in asked {
-            let known = outputs.iter().any(|(other, _)| other == name);
-            let recorded = known || Record::has(self.dynamics.system(), name);
-            if recorded && name != expression {
+            let is_known =
+                Record::has(self.dynamics.system(), name) || outputs.iter().any(|(other, _)| other == name);
+            if is_known && name != expression {
                 return Err(PrepareError::usage(Cause::Named { what: "output", name: name.clone() }));
             }
             if !is_known {

@@ -31,9 +31,12 @@ pub(crate) struct States<'a, 'g> {
 }
 
 fn watched(quantity: Quantity, space: Space) -> bool {
-    // The powers of the balance are those of the branches on which the motion is: of friction that holds, its own.
-    let is_balance = quantity == Quantity::EnergyBalance;
-    space != Space::Parameters && (!quantity.is_rare() || is_balance)
+    space != Space::Parameters && (!quantity.is_rare() || is_balance(quantity))
+}
+
+/// The powers of the balance are those of the branches on which the motion is: of friction that holds, its own.
+fn is_balance(quantity: Quantity) -> bool {
+    quantity == Quantity::EnergyBalance
 }
 
 /// Finds the switches in plans, and holds their branches; `None` if there are none. Velocities have symbols in plans of configuration space. The rates of a
