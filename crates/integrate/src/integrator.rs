@@ -251,7 +251,7 @@ impl Integrator {
         Integrator { longest: step, ..self }
     }
 
-    /// Integrates the power that is supplied and dissipated along a recorded run, for its [balance](Trajectory::balance). The motion has the same bits.
+    /// Integrates the power that is supplied and dissipated along a recorded run, for its [balance](crate::Trajectory::balance). The motion has the same bits.
     #[must_use]
     pub fn balanced(self) -> Integrator {
         Integrator { balanced: true, ..self }

@@ -19,8 +19,8 @@ fn draw_adds_and_draw_only_replaces() {
     let with = |draw: &str| drawing(&format!("{PENDULUM}{draw}")).parts;
     let line = Part::Line(vec![[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]);
     // What stands still is behind the rest, whatever the order of the words.
-    assert_eq!(with("draw line [-1, 0] to [1, 0]"), [&[line.clone()], &usual[..]].concat());
-    assert_eq!(with("draw only line [-1, 0] to [1, 0]"), [line.clone()]);
+    assert_eq!(with("draw line [-1, 0] to [1, 0]"), [std::slice::from_ref(&line), &usual[..]].concat());
+    assert_eq!(with("draw only line [-1, 0] to [1, 0]"), std::slice::from_ref(&line));
     assert_eq!(with("draw dot bob\ndraw only line [-1, 0] to [1, 0]"), [usual[2].clone(), line]);
     // What the text draws in its own way is not drawn twice.
     let [trail, rod, dot] = usual;

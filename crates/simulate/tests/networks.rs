@@ -5,7 +5,7 @@ use leastaction_simulate::Source;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// A text beside which there is `well.safetensors`: a network of two inputs.
+/// A text beside which there are `well.safetensors`, a network of two inputs, a table `drive.csv`, and `shared.motion`, to be included behind a parameter `A`.
 pub(crate) fn beside_weights(text: &str) -> Source {
     Source::text("model", text).in_folder(folder())
 }
@@ -28,7 +28,12 @@ pub(crate) fn folder() -> &'static Path {
         }
         let about = vec![("activation".to_owned(), Activation::Tanh.name().to_owned())];
         let table = "t,u,wind\n0,0.1,0.3\n0.2,0.5,-0.2\n0.35,-0.4,0.1\n0.8,0.2,0.4\n".into();
-        for (name, bytes) in [("well.safetensors", Tensors { about, list }.bytes()), ("drive.csv", table)] {
+        let files = [
+            ("well.safetensors", Tensors { about, list }.bytes()),
+            ("drive.csv", table),
+            ("shared.motion", "let twice = 2*A\n".into()),
+        ];
+        for (name, bytes) in files {
             // Other processes may write the same bytes at the same time.
             let temporary = folder.join(format!("{name}-{}", std::process::id()));
             std::fs::write(&temporary, bytes).unwrap();

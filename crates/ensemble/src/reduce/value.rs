@@ -51,9 +51,8 @@ impl Context<'_> {
     /// # Errors
     /// [`ReduceError`] if there is no such event, or it is not an expression of the system.
     pub fn value(&mut self, text: &str) -> Result<Value, ReduceError> {
-        match along(text) {
-            Some((along, inside)) => return Ok(Value::Along(along, self.followed(inside, text)?)),
-            None => {}
+        if let Some((along, inside)) = along(text) {
+            return Ok(Value::Along(along, self.followed(inside, text)?));
         }
         match call(text) {
             Some(("start", inside)) => Ok(Value::Start(self.observable(inside.trim())?)),

@@ -282,7 +282,7 @@ pub(crate) fn weight(j: usize, k: usize, n: usize) -> f64 {
 
 /// A function jumps within a closed bracket if it changes there by more than this part of its values where the bracket began.
 const JUMP: f64 = 1e-3;
-/// Which way a function moves beside a jump is seen this far from it, at most.
+/// Which way a function moves beside a jump is seen this far from it.
 const BESIDE: f64 = 1e-6;
 
 /// Closes a bracket at whose left end the function has the given sign, and at whose right end the other, to the last bit: secants of the Illinois kind
@@ -295,7 +295,7 @@ fn close<E>(
     sign: f64,
 ) -> Result<(f64, bool), E> {
     let (mut fa, mut fb) = (f(a)?, f(b)?);
-    let ([low, high], largest) = ([a, b], fa.abs().max(fb.abs()));
+    let largest = fa.abs().max(fb.abs());
     // The values at the ends, without the factors of the secants.
     let (mut before, mut behind) = (fa, fb);
     // The step before may have ended on the other side of zero, by rounding.
@@ -329,11 +329,11 @@ fn close<E>(
         secants = if b - a < 0.5 * width { 0 } else { secants + 1 };
         width = if secants == 0 { b - a } else { width };
     }
-    let (jump, delta) = (behind - before, BESIDE.min(a - low).min(high - b));
-    if jump.abs() <= JUMP * largest || delta <= 0.0 {
+    let jump = behind - before;
+    if jump.abs() <= JUMP * largest {
         return Ok((b, false));
     }
-    let moves = [before - f(a - delta)?, f(b + delta)? - behind];
+    let moves = [before - f(a - BESIDE)?, f(b + BESIDE)? - behind];
     Ok((b, moves.iter().all(|change| change * jump < 0.0)))
 }
 

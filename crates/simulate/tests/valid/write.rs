@@ -237,6 +237,11 @@ impl Writer {
             self.line(format!("input drive = table \"drive.csv\" column {column}{kind} held"));
             self.line(format!("force {} = A*drive", q[0]));
         }
+        if self.lines.len() % 5 == 1 {
+            self.line("include \"shared.motion\"");
+            self.line("part gauge(q, c)\n  output reading = c*q\nend");
+            self.line(format!("place meter = gauge({}, A*twice)", q[0]));
+        }
         if self.chance(0.2) {
             self.natural = false;
             let (x, speed) = (self.random.pick(q), format!("{}'", q[0]));
