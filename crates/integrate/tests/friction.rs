@@ -155,8 +155,7 @@ fn by_tolerance(what: &str, (dynamics, start): &(Dynamics, State), end: f64, exa
             Err(failed) => println!("{what}: {}: {failed}", card.name),
         }
     }
-    let usual = ["taylor", "radau5"];
-    assert!(usual.iter().all(|name| right.contains(name)), "{what}: only {right:?}");
+    assert!(right.len() >= 3 && right.contains(&"radau5"), "{what}: only {right:?}");
 }
 
 /// A puck that is braked at 2 from a speed of 1 stops after 1/2, at 1/4 along its way, and stays there; pushed up a slope that pulls by 1, it is braked at 3, and
