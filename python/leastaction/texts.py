@@ -8,6 +8,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from typing import Any
 
 from . import _native
@@ -39,4 +41,6 @@ def check(source: Any) -> None:
 
 def command(*arguments: Any) -> int:
     """Runs the command line with these arguments, as `leastaction` in a terminal does, and gives its exit code: 0 if it went well."""
-    return int(_native.command(["leastaction", *(text(os.fspath(each), "an argument") for each in arguments)]))
+    # In a process of its own: it listens to Ctrl-C in its own way, and may end at once by it.
+    words = [text(os.fspath(each), "an argument") for each in arguments]
+    return subprocess.run([sys.executable, "-m", "leastaction", *words], check=False).returncode

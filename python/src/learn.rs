@@ -11,7 +11,9 @@ use leastaction::learn::data::{Findings, Kind, MeasuredError, MeasuredPlan, Orig
 use leastaction::learn::evaluate::{
     Comparison as Compared, ComparisonError, ComparisonPlan, Contender, rollout,
 };
-use leastaction::learn::train::{Ending, LogRow, TrainError, Trainer, TrainingPlan, write_log};
+use leastaction::learn::train::{
+    Ending, LogRow, OptimizerKind, TrainError, Trainer, TrainingPlan, write_log,
+};
 use leastaction::learn::{
     DataError, Dataset as Data, DatasetPlan, GenerateError, Learned as Trained, Predictor, Recipe, Split,
     architecture_named, step_named,
@@ -190,7 +192,9 @@ struct Training {
     steps: u64,
     batch: usize,
     chunk: usize,
-    rate: f64,
+    optimizer: String,
+    rate: Option<f64>,
+    numbers: f64,
     warmup: u64,
     decay: f64,
     clip: Option<f64>,
@@ -217,12 +221,15 @@ impl Training {
         })
     }
 
-    fn plan(&self) -> TrainingPlan {
-        TrainingPlan {
+    fn plan(&self) -> PyResult<TrainingPlan> {
+        let optimizer: OptimizerKind = self.optimizer.parse().map_err(usage)?;
+        Ok(TrainingPlan {
+            optimizer,
+            numbers: self.numbers,
             steps: self.steps,
             batch: self.batch,
             chunk: self.chunk,
-            rate: self.rate,
+            rate: self.rate.unwrap_or(optimizer.rate()),
             warmup: self.warmup,
             decay: self.decay,
             clip: self.clip,
@@ -231,7 +238,7 @@ impl Training {
             validate_every: self.validate_every.unwrap_or((self.steps / 40).clamp(1, 100)),
             patience: self.patience,
             ..TrainingPlan::default()
-        }
+        })
     }
 }
 
@@ -262,7 +269,7 @@ pub(crate) fn train(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Learned> {
     let (data, training): (&Data, Training) = (&dataset.get().data, wanted.extract()?);
-    let (recipe, plan) = (training.recipe()?, training.plan());
+    let (recipe, plan) = (training.recipe()?, training.plan()?);
     let overrides: Overrides = asked.map(Overrides::from).unwrap_or_default();
     let origin = match model {
         Some(system) => Origin::new(&system.get().source, &overrides),
