@@ -331,7 +331,10 @@ impl Writer {
                     self.line(format!("particle m{i} mass {mass} at [{x}, {i}]"));
                     self.places.push(format!("m{i}"));
                 }
+                // A place that jumps is refused.
+                let kinks = std::mem::replace(&mut self.kinks, false);
                 let (a, b) = (self.of_time(&known, 1), self.bounded(&known, 1));
+                self.kinks = kinks;
                 let mass = self.random.pick(&["0.7", "[0.5, A]"]);
                 self.line(format!("particle bob mass {mass} at m0 + [{a}, {b}]"));
                 self.line("point middle at (m0 + bob)/2");
