@@ -284,7 +284,9 @@ impl RunLoop<'_> {
             let ahead = self.along(lane, t, state, delta)?;
             let change = self.slope(what, lane, t + delta, &ahead, delta)? - slope;
             let [first, second] = [slope * delta, change * delta].map(f64::abs);
-            if first.max(second) >= RESOLVED * noise || (WIDER * delta).abs() > farthest {
+            // Not so in a run of no length, in which all of these are 0.
+            let goes_on = (WIDER * delta).abs() < farthest;
+            if first.max(second) >= RESOLVED * noise || !goes_on {
                 let seen = |value: f64, size: f64| if size > LOST * noise { value } else { 0.0 };
                 return Ok((seen(slope, first), seen(change / delta, second)));
             }
