@@ -3,16 +3,27 @@
 CARGO ?= cargo
 PYTHON ?= python3
 
-.PHONY: test test-long bench bench-peers pictures learning wheel
+# Where cargo builds.
+built = $${CARGO_TARGET_DIR:-target}
 
-# Formatting, lints, documentation, and every test that takes seconds.
-test: .venv/requirements.txt
+.PHONY: test lints rust-tests python-tests test-long bench bench-peers pictures learning wheel
+
+# Formatting, lints, documentation, and every test that takes seconds. Lints are built in a folder of their own, so that they and the tests do not wait
+# for each other: a chain of crates leaves a core idle, which the other chain uses.
+test:
+	$(MAKE) --no-print-directory --jobs 3 lints python-tests
+
+lints:
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
+	$(CARGO) clippy --quiet --workspace --all-targets --target-dir $(built)/lints -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --quiet --workspace --no-deps --target-dir $(built)/lints
+
+rust-tests:
 	$(CARGO) test --workspace
+
+python-tests: .venv/requirements.txt rust-tests
 	$(CARGO) build --quiet --profile test --package leastaction --package leastaction-python
-	tools/python-package.sh $${CARGO_TARGET_DIR:-target}/debug .venv
+	tools/python-package.sh $(built)/debug .venv
 	.venv/bin/python -m unittest discover --start-directory tests/python
 	.venv/bin/python -m unittest discover --start-directory python/tests
 
@@ -43,11 +54,11 @@ bench: .venv/requirements.txt
 	$(CARGO) bench --package leastaction-field --bench tetrahedra
 	$(CARGO) bench --package leastaction-field --bench pairs
 	$(CARGO) build --release --quiet --package leastaction-python
-	tools/python-package.sh $${CARGO_TARGET_DIR:-target}/release .venv
+	tools/python-package.sh $(built)/release .venv
 	.venv/bin/python bench/python.py
 
 # The pictures of the README and the book.
-pictures: program = $${CARGO_TARGET_DIR:-target}/release/leastaction
+pictures: program = $(built)/release/leastaction
 pictures:
 	$(CARGO) build --release --quiet
 	$(program) run book/models/atwood.motion --plot book/src/atwood.svg --quiet
@@ -65,7 +76,7 @@ pictures:
 	$(CARGO) run --release --quiet --example work_precision -- book/src/work-precision.svg
 
 # The comparison of networks that the page on learning shows, and bench/LEARNING-QUICK.md tells: some minutes. What took longer is in bench/LEARNING.md.
-learning: program = $${CARGO_TARGET_DIR:-target}/release/leastaction
+learning: program = $(built)/release/leastaction
 learning:
 	$(CARGO) build --release --quiet
 	$(program) learn reproduce --quick --out target/learning
@@ -76,7 +87,7 @@ learning:
 # machine that does nothing else; PEERS="--only p1,p3" runs some of it, and prints it.
 bench-peers: .venv-peers/requirements.txt
 	$(CARGO) build --release --quiet --example stopwatch --example scaling
-	.venv-peers/bin/python bench/peers/peers.py $${CARGO_TARGET_DIR:-target}/release/examples $(PEERS)
+	.venv-peers/bin/python bench/peers/peers.py $(built)/release/examples $(PEERS)
 
 .venv-peers/requirements.txt: bench/peers/requirements.txt
 	tools/python-environment.sh $(PYTHON) $< .venv-peers

@@ -10,12 +10,20 @@
 //!   of one for the ends of the last run, or `-`. Both hold numbers of 8 bytes, least first, and no more.
 //! - `forces X Y Z LAMBDA MU THREADS PLACES FORCES BUDGET`: CPU and wall seconds of the forces on a beam of X × Y × Z cells and height 1, in calls that fill a budget; how
 //!   long it took until the first call, and the bytes for each tetrahedron. PLACES is the path of a file of where its nodes are, FORCES of one for the forces.
+//! - `learn MODEL UNITS THREADS NUMBERS CHUNKS SAMPLES DT GRADIENT BUDGET`: CPU and wall seconds of optimizer steps that fill a budget, and how long it took until the first
+//!   one, for a constrained Hamiltonian network with three layers of so many units. NUMBERS is the path of a file of what is learned, CHUNKS of one with the states
+//!   of chunks of so many samples, DT apart, GRADIENT of one for the gradient of the loss before the first step.
+//! - `products THREADS BUDGET`: the same of the products of matrices alone that such a step needs (256 units, 200 chunks of 5 samples of 3 rods).
 //!
 //! MODEL is the path of a text, PACE is `step=0.1` or `tolerance=1e-9`, LANES is 1 or 8, and a state is [q…, q̇…].
 
 use leastaction::field::{Mesh, shipped};
 use leastaction::integrate::{Ensemble, Launch};
+use leastaction::learn::architecture::{Architecture, Chnn, Structure};
+use leastaction::learn::train::{AdamW, AdamWOptions};
+use leastaction::learn::{Chunks, Loss, Objective, Predictor, step};
 use leastaction::mechanics::ElementsEvaluator;
+use leastaction::network::Activation;
 use leastaction::{Dynamics, Graph, Integrator, LANES, Overrides, Pace, Problem, Source, State, Tolerance};
 use std::collections::HashMap;
 use std::error::Error;
@@ -23,6 +31,9 @@ use std::hint::black_box;
 use std::io::{BufRead, Write};
 use std::ops::ControlFlow;
 use std::time::Instant;
+
+#[path = "../crates/learn/benches/step/products.rs"]
+mod products;
 
 type Fallible<T> = Result<T, Box<dyn Error>>;
 
@@ -86,6 +97,60 @@ impl Ready {
     fn accelerate(&mut self, state: &[f64], a: &mut [f64]) -> Fallible<()> {
         Ok(self.dynamics.accelerations(black_box(&[0.0]), black_box(state), black_box(a))?)
     }
+}
+
+/// The seconds that calls take.
+#[derive(Default)]
+struct Times {
+    cpu: Vec<f64>,
+    wall: Vec<f64>,
+}
+
+impl Times {
+    /// Calls until so many seconds have passed, once at least.
+    fn fill(&mut self, budget: f64, mut call: impl FnMut()) {
+        let begun = Instant::now();
+        while self.cpu.is_empty() || begun.elapsed().as_secs_f64() < budget {
+            let (before, clock) = (now(), Instant::now());
+            call();
+            self.cpu.push(now() - before);
+            self.wall.push(clock.elapsed().as_secs_f64());
+        }
+    }
+
+    fn json(&self) -> String {
+        let Times { cpu, wall } = self;
+        format!(r#""cpu": {cpu:?}, "wall": {wall:?}"#)
+    }
+}
+
+/// Optimizer steps in single precision, with the 3/8 rule.
+fn learn(model: &str, units: usize, threads: usize, files: &[&str], budget: f64) -> Fallible<String> {
+    let [numbers, chunks, samples, dt, gradient_path] = *files else {
+        unreachable!("the request has these words")
+    };
+    let (graph, before) = (Graph::new(), Instant::now());
+    let setup = Source::file(model)?.setup(&graph, &[])?;
+    let chnn = Chnn::new(Structure::of(&setup.model)?, &[units; 3], Activation::Tanh)?;
+    let predictor = Predictor::new(&chnn, step::three_eighths, 1)?;
+    let mut objective = Objective::<f32>::new(&predictor, Loss::Absolute, dt.parse()?, threads);
+    let (count, dimension, samples) = (chnn.layout().len(), chnn.dimension(), samples.parse()?);
+    let (mut parameters, states) = (read_states(numbers, count)?, read_states(chunks, samples * dimension)?);
+    let batch = || Chunks { states: &states, samples, dimension };
+    let mut gradient = vec![0.0; count];
+    let loss = objective.loss_and_gradient(&parameters, batch(), &mut gradient);
+    let ready = before.elapsed().as_secs_f64();
+    std::fs::write(
+        gradient_path,
+        gradient.iter().flat_map(|slope| slope.to_le_bytes()).collect::<Vec<u8>>(),
+    )?;
+    let mut optimizer = AdamW::new(count, AdamWOptions::default());
+    let mut times = Times::default();
+    times.fill(budget, || {
+        objective.loss_and_gradient(&parameters, batch(), &mut gradient);
+        optimizer.step(3e-3, &gradient, &mut parameters);
+    });
+    Ok(format!(r#"{{{}, "ready": {ready}, "loss": {loss}}}"#, times.json()))
 }
 
 /// Samples of calls are this long at least, for the clock.
@@ -165,6 +230,15 @@ impl Bench {
             }
             ["forces", ref asked @ .., forces, budget] if asked.len() == 7 => {
                 self.forces(asked, forces, budget.parse()?)
+            }
+            ["learn", model, units, threads, ref files @ .., budget] if files.len() == 5 => {
+                learn(model, units.parse()?, threads.parse()?, files, budget.parse()?)
+            }
+            ["products", threads, budget] => {
+                let (threads, mut times) = (threads.parse()?, Times::default());
+                products::of_a_step(threads);
+                times.fill(budget.parse()?, || products::of_a_step(threads));
+                Ok(format!("{{{}}}", times.json()))
             }
             _ => Err(format!("this is no request: {}", words.join(" ")).into()),
         }
@@ -260,17 +334,17 @@ impl Bench {
             None => self.beam.insert(Beam::new(asked)?),
         };
         let mut out = vec![0.0; places.len()];
-        let (begun, mut cpu, mut wall) = (Instant::now(), Vec::new(), Vec::new());
-        while cpu.is_empty() || begun.elapsed().as_secs_f64() < budget {
-            let (before, clock) = (now(), Instant::now());
+        let (mut times, mut failure) = (Times::default(), None);
+        times.fill(budget, || {
             out.fill(0.0);
-            evaluator.add_forces(0.0, black_box(places), black_box(&mut out))?;
-            cpu.push(now() - before);
-            wall.push(clock.elapsed().as_secs_f64());
+            failure = evaluator.add_forces(0.0, black_box(places), black_box(&mut out)).err();
+        });
+        if let Some(failure) = failure {
+            return Err(failure.into());
         }
         std::fs::write(path, out.iter().flat_map(|force| force.to_le_bytes()).collect::<Vec<u8>>())?;
         let bytes = evaluator.bytes_per_element();
-        Ok(format!(r#"{{"cpu": {cpu:?}, "wall": {wall:?}, "ready": {ready}, "bytes": {bytes}}}"#))
+        Ok(format!(r#"{{{}, "ready": {ready}, "bytes": {bytes}}}"#, times.json()))
     }
 
     fn accelerate(&mut self, model: &str, budget: f64) -> Fallible<String> {

@@ -66,7 +66,7 @@ void forces(const double *x, double *f, const int *nodes, const double *inverse,
 """
 
 
-def forces(beam, threads):
+def on_beam(beam, threads):
     if not COMPILER:
         return
     inverse, volume = beam.rest

@@ -9,7 +9,7 @@ NAME = f"Taichi {version('taichi')}"
 TRIED = "a kernel of the forces, with `fast_math` and without"
 
 
-def forces(beam, threads):
+def on_beam(beam, threads):
     import taichi as ti
 
     inverse, volume = beam.rest

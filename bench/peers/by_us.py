@@ -83,3 +83,20 @@ class Stopwatch:
             answer.update(self.ask("forces", *cells, *map(repr, material), threads, origin, target, budget))
             return answer["cpu" if threads == 1 else "wall"], np.fromfile(target, "<f8").reshape(-1, 3)
         return Entry(NAME, "`st-venant-kirchhoff`", sample, ready=lambda: answer["ready"], key=answer)
+
+    def training(self, network, model, folder, threads):
+        """Optimizer steps: CPU time, or the time on the wall if there are threads. Results are slopes of the loss before the first."""
+        weights, chunks, slopes = (folder / f"{name}.f64" for name in ("weights", "chunks", "slopes"))
+        network.flat(network.weights).astype("<f8").tofile(weights)
+        # Chunk, sample, number of the state.
+        network.chunks.transpose(4, 0, 1, 2, 3).astype("<f8").tofile(chunks)
+        answer = {}
+
+        def sample(budget):
+            answer.update(self.ask("learn", model, network.units, threads, weights, chunks, network.SAMPLES, network.DT, slopes, budget))
+            return answer["cpu" if threads == 1 else "wall"], np.fromfile(slopes, "<f8")
+        return Entry(NAME, "`chnn`", sample, ready=lambda: answer["ready"])
+
+    def products(self, threads):
+        """The products of matrices alone that such a step needs."""
+        return Entry("the products alone", "`gemm`", lambda budget: (self.ask("products", threads, budget)["cpu" if threads == 1 else "wall"], None))

@@ -9,7 +9,7 @@ NAME = f"Warp {version('warp-lang')}"
 TRIED = "a kernel of the forces, and the tape of a kernel of the energy; on one thread, as it has no others on processors"
 
 
-def forces(beam, threads):
+def on_beam(beam, threads):
     import warp as wp
 
     wp.config.quiet = True

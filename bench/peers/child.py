@@ -1,10 +1,12 @@
 """A program in a process of its own, on as many processors as it may use: libraries make their threads when they are first read.
 
 `child.py MODULE THREADS` answers requests, one line of JSON each:
-- `["ready", [10, 4, 4]]`: prepares the forces on a beam of so many cells; the settings, and the seconds until each had its first result.
-- `["sample", [10, 4, 4], SETTING, BUDGET, PATH]`: the seconds of calls that fill a budget, CPU time on one thread and time on the wall on more; the forces of the
-  last go to a file.
-A module has `forces(beam, threads)`, which yields a setting, a call, and how its result becomes an array.
+- `["ready", PROBLEM, SIZE]`: prepares a problem of this size, `"beam"` of so many cells or `"network"` of so many links, units and chunks; the settings, and the seconds
+  until each had its first result.
+- `["sample", PROBLEM, SIZE, SETTING, BUDGET, PATH]`: the seconds of calls that fill a budget, CPU time on one thread and time on the wall on more; the result goes to a
+  file.
+A module has a function for each problem that it knows, such as `on_beam(beam, threads)`, which yields a setting, a call, and how what it returns becomes an
+array to compare.
 """
 import contextlib
 import importlib
@@ -47,12 +49,12 @@ class Child:
             raise RuntimeError(f"{self.module.NAME}: {answer['error']}")
         return answer
 
-    def entries(self, cells, folder, read):
+    def entries(self, problem, size, folder, read):
         """An entry for each setting of the program; `read` reads the file of a result."""
-        target = folder / f"forces-{self.module.__name__}.f64"
-        for setting, seconds in self.ask("ready", cells)["settings"].items():
+        target = folder / f"{problem}-{self.module.__name__}.f64"
+        for setting, seconds in self.ask("ready", problem, size)["settings"].items():
             def sample(budget, setting=setting):
-                return self.ask("sample", cells, setting, budget, str(target))["seconds"], read(target)
+                return self.ask("sample", problem, size, setting, budget, str(target))["seconds"], read(target)
             yield Entry(self.module.NAME, setting, sample, ready=lambda seconds=seconds: seconds)
 
 
@@ -66,12 +68,12 @@ def main():
     os.dup2(2, 1)
     prepared = {}
 
-    def settings(cells):
-        key = tuple(cells)
+    def settings(problem, size):
+        key = problem, *size
         if key not in prepared:
-            prepared.clear()  # the memory is for one beam
+            prepared.clear()  # the memory is for one problem
             prepared[key] = {}
-            made = module.forces(problems.beam(key), threads)
+            made = getattr(module, f"on_{problem}")(getattr(problems, problem)(size), threads)
             while True:
                 before = time.perf_counter()
                 found = next(made, None)
@@ -82,8 +84,8 @@ def main():
                 prepared[key][setting] = call, result, time.perf_counter() - before
         return prepared[key]
 
-    def answer(what, cells, setting=None, budget=0.0, path=None):
-        known = settings(cells)
+    def answer(what, problem, size, setting=None, budget=0.0, path=None):
+        known = settings(problem, size)
         if what == "ready":
             return {"settings": {name: seconds for name, (_, _, seconds) in known.items()}}
         call, result, _ = known[setting]

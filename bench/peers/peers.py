@@ -42,9 +42,10 @@ def optional(name):
 
 heyoka, rebound, scipy, casadi, pinocchio = map(
     optional, ("by_heyoka", "by_rebound", "by_scipy", "by_casadi", "by_pinocchio"))
-# Programs for bodies of many elements run in processes of their own: these modules read no library but there.
+# Programs for bodies of many elements, and for networks, run in processes of their own: these modules read no library but there.
 BODIES = [peer for peer in map(optional, ("by_c", "by_warp", "by_taichi", "by_jax")) if peer]
-PEERS = [peer for peer in (heyoka, rebound, scipy, casadi, pinocchio, *BODIES) if peer]
+NETWORKS = [peer for peer in map(optional, ("by_jax", "by_torch")) if peer]
+PEERS = [peer for peer in (heyoka, rebound, scipy, casadi, pinocchio, *dict.fromkeys(BODIES + NETWORKS)) if peer]
 
 
 class Bench:
@@ -319,7 +320,7 @@ def tetrahedra(bench):
                 entries = []
                 for one in children:
                     try:
-                        entries += one.entries(cells, bench.folder, lambda path: np.fromfile(path, "<f8").reshape(-1, 3))
+                        entries += one.entries("beam", cells, bench.folder, lambda path: np.fromfile(path, "<f8").reshape(-1, 3))
                     except RuntimeError as failure:
                         notes.append(f"{target}, {failure}.")
                 own, theirs = bench.attempt([ours], judge), bench.attempt(entries, judge)
@@ -344,6 +345,53 @@ def tetrahedra(bench):
 St. Venant and Kirchhoff's material, in numbers of 8 bytes: all forces of one state, from where the nodes are. Each program runs in a process of its own; CPU time on one thread, time on the
 wall on two. Ours is differentiated from the energy, and holds {memory:.0f} bytes for each tetrahedron. *Ready* is until the first forces, with what is compiled. The difference is the largest from
 ours, relative to the largest force.
+
+{table.table(header, rows)}
+{notes}
+"""
+
+
+def training(bench):
+    network = p.network((3, 256, 200))
+    rows, found, notes = [], [], []
+    for threads in (1, 2)[:len(PROCESSORS)]:
+        os.sched_setaffinity(0, PROCESSORS[-threads:])
+        with contextlib.ExitStack() as open_:
+            stopwatch = open_.enter_context(contextlib.closing(bench.stopwatch()))
+            children = [open_.enter_context(contextlib.closing(child.Child(peer, threads, PROCESSORS))) for peer in NETWORKS]
+            target = f"{threads} thread{'s' * (threads > 1)}"
+            ours = stopwatch.training(network, bench.text("chain-places-3", lambda: p.chain_in_places(3)), bench.folder, threads)
+            _, exact = ours.sample(0)
+            size = np.max(np.abs(exact))
+            judge = lambda entry, slopes: {"difference": 0.0 if slopes is None else float(np.max(np.abs(slopes - exact)) / size)}
+            entries = []
+            for one in children:
+                try:
+                    entries += one.entries("network", (network.links, network.units, network.batch), bench.folder, lambda path: np.fromfile(path, "<f8"))
+                except RuntimeError as failure:
+                    notes.append(f"{target}, {failure}.")
+            own, theirs = bench.attempt([ours], judge), bench.attempt([*entries, stopwatch.products(threads)], judge)
+            duels = contest.pair(target, {"difference": 1e-4}, theirs, own)
+            contest.settle(duels, rounds=bench.rounds, budget=0.3, limit=60.0)
+            found += [duel for duel in duels if duel.theirs and duel.theirs.entry.ready]
+            mine = next((contest.typical(duel.times, 0) for duel in duels if duel.times), own[0].seconds)
+            rows.append([target, by_us.NAME, ours.setting, table.duration(ours.ready()), table.duration(mine), "–", "–"])
+            for duel in duels:
+                if duel.theirs:
+                    ready, alike = "–", "–"
+                    if duel.theirs.entry.ready:
+                        ready, alike = table.duration(duel.theirs.entry.ready()), table.errors(duel.theirs)
+                    rows.append([target, duel.program, duel.theirs.entry.setting, ready, table.duration(contest.typical(duel.times, 1)), table.ratio(duel), alike])
+    os.sched_setaffinity(0, PROCESSORS[-1:])
+    bench.found.append(("P8", found))
+    notes = "\n".join(f"- {note}" for note in notes)
+    header = ["threads", "program", "setting", "ready", "a step", "ours / theirs", "difference"]
+    return f"""## P8: an optimizer step of a network
+
+A constrained Hamiltonian network of a chain of three links, three layers of {network.units} units, in numbers of 4 bytes: {network.batch} chunks of {network.SAMPLES - 1} steps by the 3/8 rule, slopes
+of the loss by all weights, and AdamW. Each program runs in a process of its own; CPU time on one thread, time on the wall on two. *Ready* is until the first slopes, with what is compiled. The
+difference is the largest of the slopes from ours before the first step, relative to the largest slope. *The products alone* are the products of matrices of such a step, by the library that ours uses,
+and nothing else: a bound for ours.
 
 {table.table(header, rows)}
 {notes}
@@ -387,7 +435,7 @@ run for a tenth of the time.
 
 RESULTS = p.HERE.parent
 CROWDS = (10_000, 100_000, 1_000_000)
-PROBLEMS = {"p1": pendulum, "p2": many, "p3": solar, "p4": kepler, "p5": chain, "p6": tetrahedra, "scaling": scaling}
+PROBLEMS = {"p1": pendulum, "p2": many, "p3": solar, "p4": kepler, "p5": chain, "p6": tetrahedra, "p8": training, "scaling": scaling}
 
 
 def machine():

@@ -243,3 +243,46 @@ class beam:
         """For each tetrahedron the inverse of its edges as columns, and its volume."""
         edges = np.swapaxes(self.places[self.nodes[:, 1:]] - self.places[self.nodes[:, :1]], 1, 2)
         return np.ascontiguousarray(np.linalg.inv(edges)), np.linalg.det(edges) / 6
+
+
+# P8: a constrained Hamiltonian network of the chain of three links learns from chunks of its motion.
+class network:
+    """What is learned from what: `weights` of three layers of tanh with so many units, orthogonal as such networks begin, and the logarithms of masses; and `chunks`,
+    places and then velocities of the links of a chain: samples × 2 × links × 2 × chunks."""
+    DT, SAMPLES = 0.03, 5
+
+    def __init__(self, key):
+        self.links, self.units, self.batch = key
+        random = np.random.default_rng(8)
+
+        def orthogonal(out, into):
+            q, r = np.linalg.qr(random.standard_normal((max(out, into), min(out, into))))
+            q = q * np.sign(np.diag(r))
+            return np.ascontiguousarray(q if out >= into else q.T)
+        self.weights = {"W1": orthogonal(self.units, 2 * self.links), "b1": np.zeros(self.units), "W2": orthogonal(self.units, self.units),
+                        "b2": np.zeros(self.units), "W3": orthogonal(self.units, self.units), "b3": np.zeros(self.units),
+                        "w4": orthogonal(1, self.units)[0], "masses": np.zeros(self.links)}
+        self.chunks = np.stack([self.chunk(random) for _ in range(self.batch)], -1)
+
+    def chunk(self, random, fine=30):
+        """Samples of one motion, by Runge and Kutta's method with short steps."""
+        state, samples = random.standard_normal((2, self.links)), []
+        rates = lambda y: np.stack([y[1], chain_accelerations(*y)])
+        for _ in range(self.SAMPLES):
+            angles, turning = state
+            along, across = np.stack([np.sin(angles), -np.cos(angles)], 1), np.stack([np.cos(angles), np.sin(angles)], 1)
+            samples.append(np.stack([np.cumsum(along, 0), np.cumsum(turning[:, None] * across, 0)]))
+            h = self.DT / fine
+            for _ in range(fine):
+                a = rates(state)
+                b = rates(state + h / 2 * a)
+                c = rates(state + h / 2 * b)
+                d = rates(state + h * c)
+                state = state + h / 6 * (a + 2 * b + 2 * c + d)
+        return np.stack(samples)
+
+    @staticmethod
+    def flat(weights):
+        """Weights, or slopes by them, in one row, as ours are: with the constant of the energy, which has no effect, before the masses."""
+        rows = [np.asarray(weights[name], float).ravel() for name in ("W1", "b1", "W2", "b2", "W3", "b3", "w4")]
+        return np.concatenate([*rows, [0.0], np.asarray(weights["masses"], float)])

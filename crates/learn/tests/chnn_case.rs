@@ -1,4 +1,4 @@
-//! The loss and the gradient of one small case, as two independent frameworks compute them: `bench/peers/check_chnn.py` made `chnn_case.npz`.
+//! The loss and the gradient of one small case, as PyTorch and JAX compute them: `chnn_case.npz` has both.
 
 use leastaction_catalog::Entry;
 use leastaction_expr::Graph;

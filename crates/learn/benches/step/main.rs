@@ -6,13 +6,13 @@ use leastaction_catalog::Entry;
 use leastaction_expr::Graph;
 use leastaction_learn::architecture::{Chnn, Structure};
 use leastaction_learn::{Architecture, Chunks, Loss, Objective, Predictor, step};
-use leastaction_linear::{Onto, Rows, multiply};
 use leastaction_network::{Activation, Initial};
 use std::time::Instant;
 
-const HIDDEN: usize = 256;
+mod products;
+
+const HIDDEN: usize = products::HIDDEN;
 const BATCH: usize = 200;
-const EVALUATIONS: usize = 16;
 
 fn main() {
     let asked: Vec<usize> = std::env::args().skip(1).filter_map(|word| word.parse().ok()).collect();
@@ -23,12 +23,13 @@ fn main() {
         let mut ratios = Vec::new();
         let mut best = [f64::INFINITY; 2];
         for _ in 0..9 {
-            let times = [timed(&mut step), timed(&mut || products(threads))];
+            let times = [timed(&mut step), timed(&mut || products::of_a_step(threads))];
             ratios.push(times[0] / times[1]);
             best = [best[0].min(times[0]), best[1].min(times[1])];
         }
         ratios.sort_by(f64::total_cmp);
-        let flop = 6.0 * 2.0 * (7 * HIDDEN + 2 * HIDDEN * HIDDEN) as f64 * (EVALUATIONS * BATCH) as f64;
+        let flop =
+            6.0 * 2.0 * (7 * HIDDEN + 2 * HIDDEN * HIDDEN) as f64 * (products::EVALUATIONS * BATCH) as f64;
         println!(
             "| {threads} | {:.1} ms | {:.1} ms ({:.0} GFLOP/s) | {:.2} (median of turns {:.2}) |",
             1e3 * best[0],
@@ -81,37 +82,4 @@ fn optimizer_step(threads: usize) -> impl FnMut() {
         assert!(loss.is_finite(), "{loss}");
         optimizer.step(1e-6, &gradient, &mut parameters);
     }
-}
-
-/// The products of a step, in shares that go through it as they do there.
-fn products(threads: usize) {
-    let shares = [56, 48, 48, 48];
-    std::thread::scope(|scope| {
-        for own in (0..threads).map(|thread| shares.iter().skip(thread).step_by(threads)) {
-            scope.spawn(move || own.for_each(|&lanes| share_of_products(lanes)));
-        }
-    });
-}
-
-fn share_of_products(lanes: usize) {
-    let layers = [(HIDDEN, 6), (HIDDEN, HIDDEN), (HIDDEN, HIDDEN), (1, HIDDEN)];
-    let weights: Vec<Vec<f32>> = layers.iter().map(|(rows, columns)| vec![1e-3; rows * columns]).collect();
-    let mut sums = weights.clone();
-    let mut units = [vec![1e-3; HIDDEN * lanes], vec![1e-3; HIDDEN * lanes]];
-    for _ in 0..EVALUATIONS {
-        for ((rows, columns), (weights, sums)) in layers.into_iter().zip(weights.iter().zip(&mut sums)) {
-            let weights = Rows::new(weights, rows, columns);
-            let [one, other] = &mut units;
-            // Values and a push; two ways back; weights twice.
-            for _ in 0..2 {
-                let from = Rows::new(&one[..columns * lanes], columns, lanes);
-                multiply(&mut other[..rows * lanes], Onto::Replaced, weights, from);
-                let from = Rows::new(&other[..rows * lanes], rows, lanes);
-                multiply(&mut one[..columns * lanes], Onto::Replaced, weights.transposed(), from);
-                let right = Rows::new(&one[..columns * lanes], columns, lanes).transposed();
-                multiply(sums, Onto::Added, Rows::new(&other[..rows * lanes], rows, lanes), right);
-            }
-        }
-    }
-    std::hint::black_box((sums, units));
 }
