@@ -3,6 +3,7 @@
 use crate::each::each;
 use crate::network::{Layer, Network};
 use crate::real::Real;
+use leastaction_compile::LANES;
 use leastaction_linear::{Onto, Rows, multiply};
 
 /// A batch that passes a network. It begins with [`values`](Pass::values), or with [`units`](Pass::units) where outputs are not asked for; all else is about the inputs that were given there.
@@ -288,8 +289,15 @@ pub(crate) fn add_outer<T: Real>(sums: &mut [T], layer: &Layer, batch: usize, le
     multiply(sums, Onto::Added, Rows::new(left, layer.rows, batch), right);
 }
 
+/// Adds the sum of each row to a number.
 pub(crate) fn add_rows<T: Real>(sums: &mut [T], batch: usize, rows: &[T]) {
     for (sum, row) in sums.iter_mut().zip(rows.chunks_exact(batch)) {
-        *sum += row.iter().fold(T::default(), |sum, &x| sum + x);
+        // In parts that do not wait for each other.
+        let (blocks, rest) = row.as_chunks::<LANES>();
+        let mut parts = [T::default(); LANES];
+        for block in blocks {
+            parts.iter_mut().zip(block).for_each(|(part, &x)| *part += x);
+        }
+        *sum += parts.iter().chain(rest).fold(T::default(), |sum, &x| sum + x);
     }
 }
