@@ -70,16 +70,19 @@ pub(crate) fn held_by<'g>(
     Some((held, if value.as_number() == Some(0.0) { held.like(0.0) } else { value }))
 }
 
-/// The constraints of a model whose names are resolved, those of positions first.
-pub(crate) fn derive<'g>(model: &Model<'g>) -> Result<Vec<Constraint<'g>>, ModelError> {
+/// The constraints of a model whose names are resolved, as functions of these coordinates; those of positions first.
+pub(crate) fn derive<'g>(
+    model: &Model<'g>,
+    coordinates: &[Expr<'g>],
+) -> Result<Vec<Constraint<'g>>, ModelError> {
     let probe = Probe::new(model.graph, &model.parameters);
-    let velocities: Vec<_> = model.coordinates.iter().map(|&q| rate(q)).collect();
+    let velocities: Vec<_> = coordinates.iter().map(|&q| rate(q)).collect();
     let ids = |list: &[Expr<'g>]| list.iter().map(|e| e.id()).collect::<FxHashSet<Id>>();
-    let (places, speeds) = (ids(&model.coordinates), ids(&velocities));
+    let (places, speeds) = (ids(coordinates), ids(&velocities));
     let depends = |e: Expr<'g>, on: &FxHashSet<Id>| symbols_of(&[e]).iter().any(|s| on.contains(&s.id()));
     let fixed = model.parameters.iter().map(|(parameter, _)| parameter.id()).collect();
     let values: Vec<_> = model.constraints.iter().map(|term| term.value).collect();
-    let rates = along(&values, &model.coordinates, model.time);
+    let rates = along(&values, coordinates, model.time);
     let mut constraints = Vec::with_capacity(values.len());
     for (Term { name, value }, along) in model.constraints.iter().zip(rates) {
         if !depends(*value, &places) && !depends(*value, &speeds) {
@@ -141,7 +144,8 @@ impl<'g> Equations<'g> {
     /// Whether constraints depend on time, or drive the motion: their forces then do work.
     pub(crate) fn constraints_work(&self) -> bool {
         let rates: Vec<_> = self.constraints.iter().map(|c| c.rate).collect();
-        let rest: Vec<_> = self.velocities.iter().map(|&v| (v, v.like(0.0))).collect();
+        let (_, velocities) = self.constrained();
+        let rest: Vec<_> = velocities.iter().map(|&v| (v, v.like(0.0))).collect();
         let driving = leastaction_expr::substitute(&rates, &rest);
         depend(&rates, &[self.time]) || !self.probe().zeros(&driving).iter().all(|&zero| zero)
     }
@@ -213,9 +217,10 @@ impl<'g> Equations<'g> {
     pub(crate) fn demands(&self) -> Demands<'g> {
         let positions = self.constraints.iter().filter(|c| c.level == Level::Position);
         let rates: Vec<_> = self.constraints.iter().map(|c| c.rate).collect();
-        let mut jacobian = jacobian(&rates, &self.velocities);
+        let (coordinates, velocities) = self.constrained();
+        let mut jacobian = jacobian(&rates, &velocities);
         jacobian.sort_by_key(|entry| (entry.row, entry.column));
-        let bias = along(&rates, &self.coordinates, self.time);
+        let bias = along(&rates, coordinates, self.time);
         Demands { values: positions.map(|c| c.value).collect(), rates, jacobian, bias }
     }
 }
