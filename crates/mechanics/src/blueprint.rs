@@ -95,7 +95,9 @@ impl<'g> Blueprint<'g> {
         others: impl FnOnce(&[(Expr<'g>, f64)]) -> Result<Others, ModelError>,
     ) -> Result<System, ModelError> {
         let constrained = self.facts.constrained;
-        let held = {
+        let held = if self.facts.smooth {
+            None
+        } else {
             let own = |list: &[Expr<'g>]| match &self.lumped {
                 Some(lumped) => lumped.formula.iter().map(|&i| list[i as usize]).collect(),
                 None => list.to_vec(),
