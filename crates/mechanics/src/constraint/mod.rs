@@ -149,9 +149,11 @@ impl<'g> Equations<'g> {
         if depend(&rates, &[self.time]) {
             return true;
         }
-        // At rest, constraints of positions demand nothing.
-        let bound = self.constraints.iter().filter(|c| c.level == Level::Velocity);
-        let rates: Vec<_> = bound.map(|c| c.rate).collect();
+        // Constraints of positions that do not change with time demand nothing at rest.
+        let values: Vec<_> = self.constraints.iter().map(|c| c.value).collect();
+        let timed = depend(&values, &[self.time]);
+        let demanding = self.constraints.iter().filter(|c| timed || c.level == Level::Velocity);
+        let rates: Vec<_> = demanding.map(|c| c.rate).collect();
         let (_, velocities) = self.constrained();
         let rest: Vec<_> = velocities.iter().map(|&v| (v, v.like(0.0))).collect();
         let driving = leastaction_expr::substitute(&rates, &rest);
