@@ -204,19 +204,19 @@ fn comparisons_are_written_and_gone_on_with() {
 #[test]
 fn data_that_cannot_be_made_are_refused() {
     let folder = folder("refused");
-    let told = fails(&folder, "learn data pendulum --train 6 --out one.npz", 2);
+    let message = fails(&folder, "learn data pendulum --train 6 --out one.npz", 2);
     assert!(
-        told.contains("pendulum has no random starts of its own: say what to draw, as --sample"),
-        "{told}"
+        message.contains("pendulum has no random starts of its own: say what to draw, as --sample"),
+        "{message}"
     );
     let ball = "coord y\nparticle ball mass 1 at [y]\ngravity [-9.81]\nstart y = 1\nevent floor: y = 0, falling, set y' = -0.8*y'\nrun until 2\n";
     fs::write(folder.join("ball.motion"), ball).unwrap();
     fs::write(folder.join("ball.csv"), "t,y,y'\n0,1,0\n0.1,0.95,-1\n0.2,0.8,-2\n0.3,0.6,-3\n").unwrap();
     for words in ["--sample y=uniform(1,2)", "--from ball.csv"] {
-        let told = fails(&folder, &format!("learn data ball.motion {words} --train 6 --out one.npz"), 2);
+        let message = fails(&folder, &format!("learn data ball.motion {words} --train 6 --out one.npz"), 2);
         assert!(
-            told.contains("the event `floor` of the model sets something, and learned energies do not"),
-            "{told}"
+            message.contains("the event `floor` of the model sets something, and learned energies do not"),
+            "{message}"
         );
     }
     fs::remove_dir_all(folder).unwrap();

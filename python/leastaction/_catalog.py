@@ -29,7 +29,7 @@ class Entry:
     def __call__(self, *, size: int | None = None, start: Any = None, **parameters: float) -> System:
         pieces = None if size is None else whole(size, "size", 0)
         native = _native.System.catalog(self.name, pieces)
-        return System._made(("catalog", self.name, pieces), parameters, start, native)
+        return System._from_origin(("catalog", self.name, pieces), parameters, start, native)
 
     def __repr__(self) -> str:
         return f"<{self.name}: {self.about}>"
@@ -55,7 +55,7 @@ class Catalog:
         raise AttributeError(_missing(name, self._entries))
 
     def __getitem__(self, name: str) -> System:
-        return System._made(("catalog", text(name, "a name"), None))
+        return System._from_origin(("catalog", text(name, "a name"), None))
 
     def items(self) -> list[tuple[str, Entry]]:
         """All entries with their names."""

@@ -1,7 +1,7 @@
 """Several runs beside each other: of methods, and of values of parameters.
 
 >>> import leastaction as la
->>> beside = la.compare(la.catalog.pendulum(), methods=["rk4", "verlet"], step=0.05, until=5, progress=False)
+>>> comparison = la.compare(la.catalog.pendulum(), methods=["rk4", "verlet"], step=0.05, until=5, progress=False)
 >>> sorted(trial.method for trial in beside)
 ['rk4', 'verlet']
 >>> lengths = la.sweep(la.catalog.pendulum(), {"l": [0.5, 1, 2]}, until=1)

@@ -141,7 +141,7 @@ def ensemble(
         if client is not None:
             from ._dask import spread
 
-            return _told(Results(spread(client, system, wanted, study, tasks)))
+            return _warn_of_failures(Results(spread(client, system, wanted, study, tasks)))
         if tasks is not None:
             raise UsageError("tasks are those of a Dask client: give one (client=)")
         try:
@@ -150,10 +150,10 @@ def ensemble(
         except Interrupted as error:
             error.results = Results(error.results)
             raise
-    return _told(results)
+    return _warn_of_failures(results)
 
 
-def _told(results: Results) -> Results:
+def _warn_of_failures(results: Results) -> Results:
     """Says what failed: it is left out of what was found."""
     reasons = "; ".join(f"trajectory {number}: {why}" for number, why in results.failures[:3])
     if results.failed and results.failed == results.done:
@@ -204,4 +204,4 @@ def sampled(sample: Any, stack: ExitStack) -> tuple[list[str], int | None]:
 def merge(directories: Any) -> Results:
     """Puts the shards of an ensemble together that were kept in these directories: the results have the bits of the whole."""
     paths = [os.fspath(path) for path in sequence(directories, "directories")]
-    return _told(Results(_native.merge(paths)))
+    return _warn_of_failures(Results(_native.merge(paths)))

@@ -94,7 +94,7 @@ class Dataset:
     @property
     def system(self) -> System:
         """The system that they are of."""
-        return System._made(("text", self._facts["system"], self._facts["text"], os.getcwd()), dict(self._facts["parameters"]))
+        return System._from_origin(("text", self._facts["system"], self._facts["text"], os.getcwd()), dict(self._facts["parameters"]))
 
     def save(self, path: Any) -> None:
         """Writes it to a file that ends in .npz, as `leastaction learn data` does."""

@@ -122,17 +122,17 @@ class System:
         self._begin = start
         #: What has to be there for as long as the system is used, such as a folder with its files.
         self._keeps: Any = None
-        self._told = self._native.facts(self._asked())
+        self._facts = self._native.facts(self._asked())
 
     @classmethod
-    def _made(cls, origin: tuple[Any, ...], parameters: Any = None, start: Any = None, native: Any = None) -> System:
+    def _from_origin(cls, origin: tuple[Any, ...], parameters: Any = None, start: Any = None, native: Any = None) -> System:
         system = cls.__new__(cls)
         system._set(origin, native, dict(numbers(parameters, "parameters")), dict(numbers(start, "start")))
         return system
 
     @classmethod
     def _of_text(cls, name: str, source: str, folder: str) -> System:
-        return cls._made(("text", name, source, folder))
+        return cls._from_origin(("text", name, source, folder))
 
     def __reduce__(self) -> Any:
         if self._keeps is not None:
@@ -156,7 +156,7 @@ class System:
         """
         others = {**self._values, **dict(numbers(parameters, "parameters"))}
         begin = {**self._begin, **dict(numbers(start, "start"))}
-        other = System._made(self._origin, others, begin, self._native)
+        other = System._from_origin(self._origin, others, begin, self._native)
         other._keeps = self._keeps
         return other
 
@@ -170,7 +170,7 @@ class System:
         """
         folder = self._origin[3] if self._origin[0] == "text" else os.getcwd()
         source = f"{self.text.rstrip()}\n{text(statements, 'statements')}\n"
-        return System._made(("text", self.name, source, folder), self._values, self._begin)
+        return System._from_origin(("text", self.name, source, folder), self._values, self._begin)
 
     # What it is
 
@@ -182,7 +182,7 @@ class System:
     @property
     def about(self) -> str:
         """What it is, in a line."""
-        return str(self._told["about"])
+        return str(self._facts["about"])
 
     @property
     def text(self) -> str:
@@ -192,47 +192,47 @@ class System:
     @property
     def parameters(self) -> dict[str, float]:
         """The values of its parameters."""
-        return dict(self._told["parameters"])
+        return dict(self._facts["parameters"])
 
     @property
     def start(self) -> dict[str, float]:
         """Coordinates, velocities and momenta by which the start is given; what is not named is 0, or follows from constraints."""
-        return dict(self._told["start"])
+        return dict(self._facts["start"])
 
     @property
     def coordinates(self) -> list[str]:
         """The names of the coordinates."""
-        return list(self._told["coordinates"])
+        return list(self._facts["coordinates"])
 
     @property
     def velocity_names(self) -> list[str]:
         """The names of the velocities."""
-        return list(self._told["velocities"])
+        return list(self._facts["velocities"])
 
     @property
     def momentum_names(self) -> list[str]:
         """The names of the momenta."""
-        return list(self._told["momenta"])
+        return list(self._facts["momenta"])
 
     @property
     def constraints(self) -> list[str]:
         """The names of the constraints."""
-        return list(self._told["constraints"])
+        return list(self._facts["constraints"])
 
     @property
     def places(self) -> list[str]:
         """The names of particles, points and bodies."""
-        return [name for name, _ in self._told["places"]]
+        return [name for name, _ in self._facts["places"]]
 
     @property
     def conserved(self) -> list[str]:
         """What is conserved, as far as that follows from the equations without numbers."""
-        return list(self._told["conserved"])
+        return list(self._facts["conserved"])
 
     @property
     def form(self) -> str:
         """How the motion is stated: `Lagrangian`, `Hamiltonian` or `ports`."""
-        return str(self._told["form"])
+        return str(self._facts["form"])
 
     @property
     def equations(self) -> Equations:
@@ -383,15 +383,15 @@ class System:
 
     def shares(self, q: Any, v: Any = None, *, p: Any = None, t: Any = 0.0) -> dict[str, Any]:
         """The named terms of the energy of states, as `energy`."""
-        names = [name for name, _ in self._told["shares"]]
+        names = [name for name, _ in self._facts["shares"]]
         found = self._vectors("shares", q, v, p, t, len(names))
         return {name: found[..., k] for k, name in enumerate(names)}
 
     def positions(self, q: Any, v: Any = None, *, p: Any = None, t: Any = 0.0) -> dict[str, Array]:
         """Where particles, points and bodies are, by name: the last axis is x, y, z."""
-        found = self._vectors("positions", q, v, p, t, sum(count for _, count in self._told["places"]))
+        found = self._vectors("positions", q, v, p, t, sum(count for _, count in self._facts["places"]))
         all_places, first = {}, 0
-        for name, count in self._told["places"]:
+        for name, count in self._facts["places"]:
             all_places[name] = found[..., first : first + count]
             first += count
         return all_places
@@ -564,7 +564,7 @@ def _opened(origin: tuple[Any, ...]) -> Any:
 
 
 def _again(origin: tuple[Any, ...], parameters: dict[str, float], start: dict[str, float]) -> System:
-    return System._made(origin, parameters, start)
+    return System._from_origin(origin, parameters, start)
 
 
 def load(path: Any, *, parameters: Values | None = None, start: Values | None = None) -> System:
@@ -579,7 +579,7 @@ def load(path: Any, *, parameters: Values | None = None, start: Values | None = 
     native = _native.System.file(name)
     folder = os.path.dirname(os.path.abspath(name))
     origin = ("text", native.name, native.source, folder)
-    return System._made(origin, parameters, start, native)
+    return System._from_origin(origin, parameters, start, native)
 
 
 def parse(source: str, *, name: str = "model", parameters: Values | None = None, start: Values | None = None) -> System:
@@ -588,4 +588,4 @@ def parse(source: str, *, name: str = "model", parameters: Values | None = None,
     >>> parse("coord x\\nkinetic x'^2/2\\npotential x^2/2\\nstart x = 1").energy([1.0])
     0.5
     """
-    return System._made(("text", text(name, "name"), text(source, "source"), os.getcwd()), parameters, start)
+    return System._from_origin(("text", text(name, "name"), text(source, "source"), os.getcwd()), parameters, start)

@@ -161,11 +161,9 @@ impl Fit {
         let recordings = (0..fit.recordings.len()).map(|nth| (named(nth), fit.recordings[nth].begin));
         facts.set_item("recordings", recordings.collect::<Vec<_>>())?;
         facts.set_item("unused", &self.unused)?;
-        let untold = fit.undetermined.as_ref();
-        facts.set_item(
-            "undetermined",
-            untold.map(|untold| (&untold.names, &untold.combination, untold.to_string())),
-        )?;
+        let undetermined = fit.undetermined.as_ref();
+        let undetermined = undetermined.map(|one| (&one.names, &one.combination, one.to_string()));
+        facts.set_item("undetermined", undetermined)?;
         let doubts = fit.doubts.iter().map(|doubt| (doubt.code(), doubt.to_string()));
         facts.set_item("doubts", doubts.collect::<Vec<_>>())?;
         let hints = fit.hints.iter().map(|hint| (hint.code(), hint.value(), hint.to_string()));

@@ -12,10 +12,10 @@ use leastaction::learn::evaluate::{
     Comparison as Compared, ComparisonError, ComparisonPlan, Contender, rollout,
 };
 use leastaction::learn::train::{
-    Ending, LogRow, OptimizerKind, TrainError, Trainer, TrainingPlan, write_log,
+    Ending, LogRow, OptimizerKind, TrainError, Trainer, TrainingFiles, TrainingPlan,
 };
 use leastaction::learn::{
-    DataError, Dataset as Data, DatasetPlan, GenerateError, Learned as Trained, Predictor, Recipe, Split,
+    Dataset as Data, DatasetPlan, GenerateError, Learned as Trained, Predictor, Recipe, Split,
     architecture_named, step_named,
 };
 use leastaction::output::{About, replace, write};
@@ -26,7 +26,7 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Trajectories to learn from.
 #[pyclass(frozen, module = "leastaction._native")]
@@ -223,32 +223,27 @@ impl Training {
 
     fn plan(&self) -> PyResult<TrainingPlan> {
         let optimizer: OptimizerKind = self.optimizer.parse().map_err(usage)?;
+        let usual = TrainingPlan::of(optimizer, self.steps);
         Ok(TrainingPlan {
-            optimizer,
             numbers: self.numbers,
-            steps: self.steps,
             batch: self.batch,
             chunk: self.chunk,
-            rate: self.rate.unwrap_or(optimizer.rate()),
+            rate: self.rate.unwrap_or(usual.rate),
             warmup: self.warmup,
             decay: self.decay,
             clip: self.clip,
             seed: self.seed,
             single: !self.double,
-            validate_every: self.validate_every.unwrap_or((self.steps / 40).clamp(1, 100)),
+            validate_every: self.validate_every.unwrap_or(usual.validate_every),
             patience: self.patience,
-            ..TrainingPlan::default()
+            ..usual
         })
     }
 }
 
 /// Whose fault an error of a training is.
 fn untrained(error: TrainError) -> PyErr {
-    match error {
-        TrainError::NotFinite { .. } | TrainError::Write(_) | TrainError::Read { .. } => failed(error),
-        TrainError::Data(DataError::Read { .. } | DataError::NotFinite { .. }) => failed(error),
-        error => usage(error),
-    }
+    if error.is_usage() { usage(error) } else { failed(error) }
 }
 
 /// The architectures: their names, and what they are.
@@ -279,36 +274,14 @@ pub(crate) fn train(
     let (learned, ending) = py.detach(|| {
         let trained = Trainer::of(&recipe, &origin, data, &plan, threads(training.threads));
         let mut trainer = trained.map_err(untrained)?;
-        let save = |trainer: &Trainer| {
-            if let Some(path) = &training.checkpoint {
-                trainer.save(path)?;
-            }
-            match &training.log {
-                Some(path) => Ok(write_log(path, trainer.rows())?),
-                None => Ok(()),
-            }
+        let files = TrainingFiles {
+            checkpoint: training.checkpoint.clone(),
+            log: training.log.clone(),
+            every: Duration::try_from_secs_f64(training.every).unwrap_or(Duration::MAX),
         };
-        if let Some(path) = training.checkpoint.as_ref().filter(|path| path.exists()) {
-            trainer.resume(path).map_err(untrained)?;
-        }
-        let every = Duration::try_from_secs_f64(training.every).unwrap_or(Duration::MAX);
-        let mut saved = Instant::now();
-        let ending = trainer.run(|trainer| {
-            let place = || match trainer.rows().last() {
-                Some(LogRow { loss, validated, .. }) => {
-                    format!("step {}, loss {loss:.3e}, validation {validated:.3e}", trainer.step())
-                }
-                None => format!("step {}", trainer.step()),
-            };
-            let go_on = watcher.tell(trainer.step() as f64 / plan.steps as f64, place);
-            if saved.elapsed() > every {
-                save(trainer)?;
-                saved = Instant::now();
-            }
-            Ok(go_on)
-        });
-        let ending = ending.map_err(untrained)?;
-        save(&trainer).map_err(untrained)?;
+        files.resume(&mut trainer).map_err(untrained)?;
+        let watch = |trainer: &Trainer| watcher.tell(trainer.fraction(), || trainer.status());
+        let ending = files.run(&mut trainer, watch).map_err(untrained)?;
         let learned = trainer.learned();
         let predictor = learned.predictor().map_err(usage)?;
         let (rows, seconds) = (trainer.rows().to_vec(), trainer.seconds());

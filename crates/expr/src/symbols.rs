@@ -22,6 +22,14 @@ impl fmt::Display for Symbol {
     }
 }
 
+impl Symbol {
+    /// Whether this is how the symbol is called: its name with its primes.
+    pub(crate) fn is_called(&self, text: &str) -> bool {
+        let primes = text.strip_prefix(&*self.name).filter(|primes| primes.len() == usize::from(self.dots));
+        primes.is_some_and(|primes| primes.bytes().all(|byte| byte == b'\''))
+    }
+}
+
 /// The shape of a block: so many members under one name, each with the same components.
 ///
 /// The names of its symbols are `rope[0].x`, `rope[0].y`, `rope[1].x` …; without components they are `s[0]`, `s[1]` …
@@ -105,6 +113,10 @@ pub(crate) struct Symbols {
     runs: Vec<Run>,
     count: u32,
     named: FxHashMap<Symbol, Id>,
+    /// So many of the first runs are single symbols: their numbers are their indices.
+    leading: usize,
+    /// The derivatives by time of single symbols, by index, as far as they were asked for.
+    rates: FxHashMap<u32, Id>,
     /// The runs of a block, and of its derivatives by time.
     blocks: FxHashMap<Arc<str>, Vec<usize>>,
 }
@@ -115,7 +127,10 @@ impl Symbols {
     }
 
     fn run(&self, index: u32) -> &Run {
-        &self.runs[self.runs.partition_point(|run| run.index <= index) - 1]
+        match (index as usize) < self.leading {
+            true => &self.runs[index as usize],
+            false => &self.runs[self.runs.partition_point(|run| run.index <= index) - 1],
+        }
     }
 
     /// The shape, the dots and the place of a symbol that is of a block.
@@ -195,6 +210,9 @@ impl Store {
         let fits = u32::try_from(first + count).is_ok();
         assert!(fits, "a graph holds fewer than 2^32 nodes");
         let id = Id(first as u32);
+        if matches!(what, What::One(_)) && self.symbols.leading == self.symbols.runs.len() {
+            self.symbols.leading += 1;
+        }
         self.symbols.runs.push(Run { index, id, what });
         self.symbols.count += count as u32;
         self.push_symbols(index..self.symbols.count);
@@ -224,11 +242,16 @@ impl Store {
     /// The derivative by time of a symbol; nothing for anything else.
     pub(crate) fn rate(&mut self, id: Id) -> Option<Id> {
         let Node::Symbol(index) = self.node(id) else { return None };
+        if let Some(&rate) = self.symbols.rates.get(&index) {
+            return Some(rate);
+        }
         let run = self.symbols.run(index);
         let place = index - run.index;
         match run.what.clone() {
             What::One(Symbol { name, dots }) => {
-                Some(self.intern_symbol(Symbol { name, dots: dots.checked_add(1)? }))
+                let rate = self.intern_symbol(Symbol { name, dots: dots.checked_add(1)? });
+                self.symbols.rates.insert(index, rate);
+                Some(rate)
             }
             What::Block(shape, dots) => Some(Id(self.intern_block(&shape, dots.checked_add(1)?).0 + place)),
         }

@@ -1,10 +1,15 @@
 //! Why a run cannot begin, or ended early, and why a drift cannot be told.
 
+mod checkpoint;
+mod reset;
+
+pub use checkpoint::{CheckpointError, CheckpointFileError};
+pub use reset::ResetError;
+
 use crate::card::{Keeps, Needs};
 use crate::step::StepError;
 use crate::trajectory::Trajectory;
 use leastaction_mechanics::{EvalError, ObserveError, SettingError};
-use std::path::PathBuf;
 
 /// Why a run cannot begin, or ended early.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -407,79 +412,6 @@ impl RunError {
     }
 }
 
-/// Why an event cannot set what it should.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum ResetError {
-    /// A state has no such number.
-    #[error("the event `{event}` sets `{name}`, which is no coordinate, velocity or momentum")]
-    Unknown {
-        /// The event.
-        event: String,
-        /// What it sets.
-        name: String,
-    },
-    /// Something is set twice.
-    #[error("the event `{event}` sets `{name}` twice")]
-    Twice {
-        /// The event.
-        event: String,
-        /// What it sets.
-        name: String,
-    },
-    /// Velocities and momenta are set together.
-    #[error(
-        "the event `{event}` sets the velocity `{velocity}` and the momentum `{momentum}`: set velocities or momenta, not both"
-    )]
-    Mixed {
-        /// The event.
-        event: String,
-        /// The velocity.
-        velocity: String,
-        /// The momentum.
-        momentum: String,
-    },
-    /// What something is set to is infinite or NaN.
-    #[error("the event `{event}` sets `{name}` to {value}: it must be finite")]
-    NotFinite {
-        /// The event.
-        event: String,
-        /// What it sets.
-        name: String,
-        /// To what.
-        value: f64,
-    },
-    /// Coordinates are set to what constraints do not allow.
-    #[error(
-        "the event `{event}` leaves the constraints: `{name}` would have to be moved by {by:.1e} to meet them. Set coordinates to what the constraints allow"
-    )]
-    OffConstraints {
-        /// The event.
-        event: String,
-        /// The coordinate that is farthest from them.
-        name: String,
-        /// By how much.
-        by: f64,
-    },
-    /// Velocities are set to what constraints do not allow.
-    #[error(
-        "the event `{event}` sets velocities that constraints do not allow: they are off by {by:.1e}. Set all velocities that are bound together, such that they move along the constraints"
-    )]
-    AgainstConstraints {
-        /// The event.
-        event: String,
-        /// By how much at most.
-        by: f64,
-    },
-    /// The constraints cannot be met after the event.
-    #[error("the constraints cannot be met after the event `{event}`: {why}")]
-    Unmet {
-        /// The event.
-        event: String,
-        /// Why.
-        why: String,
-    },
-}
-
 /// A run that failed, with what it had computed until then.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{error}{}", kept(.trajectory))]
@@ -500,74 +432,6 @@ impl From<RunError> for Failed {
 fn kept(trajectory: &Option<Box<Trajectory>>) -> String {
     let reached = trajectory.as_ref().and_then(|kept| kept.times().last());
     reached.map_or_else(String::new, |t| format!(" (what was computed until t = {} is kept)", number(t)))
-}
-
-/// Why a checkpoint cannot be kept in a file, or read from one.
-#[derive(Debug, thiserror::Error)]
-pub enum CheckpointFileError {
-    /// The file cannot be read or written.
-    #[error("{}: {source}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// What is in it is not a checkpoint.
-    #[error(transparent)]
-    Checkpoint(#[from] CheckpointError),
-}
-
-/// Why a run cannot be resumed from a checkpoint.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum CheckpointError {
-    /// This is not a checkpoint.
-    #[error("line {line} of the checkpoint: expected {expected}")]
-    Format {
-        /// The line, from 1.
-        line: usize,
-        /// What should stand there.
-        expected: &'static str,
-    },
-    /// It is not as it was written.
-    #[error(
-        "the checkpoint was cut off or changed after it was written: go on from another one, or start anew"
-    )]
-    Changed,
-    /// It belongs to another system.
-    #[error("the checkpoint is of a system with the states {}, and this one has {}", found.join(", "), expected.join(", "))]
-    System {
-        /// The states of the system.
-        expected: Vec<String>,
-        /// The states in the checkpoint.
-        found: Vec<String>,
-    },
-    /// A parameter has another value now.
-    #[error("`{name}` was {then} in the checkpoint's run, and is {now} now: set it back to go on")]
-    Parameter {
-        /// The parameter.
-        name: String,
-        /// Its value.
-        now: f64,
-        /// Its value in the checkpoint.
-        then: f64,
-    },
-    /// It is not of a run of this integrator.
-    #[error("the checkpoint is of a run by {found}, and this integrator is {expected}")]
-    Integrator {
-        /// This one.
-        expected: String,
-        /// The one in the checkpoint.
-        found: String,
-    },
-    /// It has too few or too many numbers.
-    #[error(
-        "the checkpoint has {found} numbers, which is not what this method keeps: it was written by another version"
-    )]
-    Count {
-        /// How many there are.
-        found: usize,
-    },
 }
 
 /// Why the drift of a quantity along a trajectory cannot be told.

@@ -5,6 +5,7 @@ use crate::reader::{AXES, DECLARING, Reader};
 use crate::role::Role;
 use crate::statement;
 use leastaction_expr::{Kind, ParseError, Parser, Span, nearest, tokens};
+use leastaction_mechanics::constraint_of;
 use rustc_hash::FxHashMap;
 
 /// Words of other languages, and the statement or clause that says it here.
@@ -443,7 +444,7 @@ impl<'g, 's> Reader<'g, 's> {
                 .label(format!("there is no `{part}`"))
                 .help(format!("`{owner}` has the components `{}`", parts.join("`, `")));
         }
-        if ["lambda_", "reaction_"].iter().any(|kind| base.starts_with(kind)) {
+        if constraint_of(base).is_some() {
             return wrong.help(
                 "what constraints press has a name below the constraint, in forces, torques, rates of states, `let`, outputs, invariants and events",
             );

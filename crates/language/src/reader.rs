@@ -1,24 +1,26 @@
 //! Reads a text, statement by statement, and goes on after what is wrong.
 
+mod finish;
+mod names;
+mod operands;
+
+pub(crate) use operands::{symbols, symbols_in};
+
 use crate::diagnostic::{Diagnostic, Errors};
-use crate::drawing::Part;
 use crate::include::Whole;
 use crate::lines::{begins_part, statements};
 use crate::part::Parts;
-use crate::repeat::{Array, MARK, Many, Written, member};
+use crate::repeat::{Array, Many, Written};
 use crate::role::Role;
 use crate::setup::Setup;
 use crate::sheet::{Page, Sheets};
 use crate::source_map::{Fixed, Mention};
-use crate::statement::{self, End, Link, MeshEntry, Statement, loose_body};
+use crate::statement::{self, End, Link, MeshEntry, Statement};
 use crate::text::check_size;
-use leastaction_expr::{
-    Expr, Graph, Id, Kind, Node, Parser, Scope, Span, Token, UnboundSymbol, Value, needs_quotes, tokens,
-};
-use leastaction_mechanics::{Model, Placed, Pose, Rotation, Term, TermKind, constraint_of, gravity_on};
+use leastaction_expr::{Expr, Graph, Id, Kind, Parser, Scope, Span, Token, Value, tokens};
+use leastaction_mechanics::{Model, Rotation};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::cell::{OnceCell, RefCell};
-
 use std::path::{Path, PathBuf};
 
 /// What a text says, read in the order in which it is written: a name is declared before it is used.
@@ -362,332 +364,6 @@ impl<'g, 's> Reader<'g, 's> {
         let parts = rest.split([',', '\n']).chain(inner).chain([word]);
         parts.map(name).filter(|name| !name.is_empty()).collect()
     }
-
-    /// A name to declare, which must be new.
-    pub(crate) fn new_name(
-        &self,
-        parser: &mut Parser<'g, 's>,
-        role: Role,
-    ) -> Result<(String, Span), Diagnostic> {
-        let mut ahead = parser.clone();
-        let (name, span) = ahead.name()?;
-        if ahead.peek().kind == Kind::Sign("'") {
-            let primed = span.to(ahead.peek().span);
-            return Err(Diagnostic::at(primed, format!("`{name}'` cannot be declared"))
-                .help(format!("declare `{name}`: its rate `{name}'` comes with it")));
-        }
-        self.new_name_with_rate(parser, role)
-    }
-
-    /// The same, where its rate may follow.
-    pub(crate) fn new_name_with_rate(
-        &self,
-        parser: &mut Parser<'g, 's>,
-        role: Role,
-    ) -> Result<(String, Span), Diagnostic> {
-        let quoted = parser.peek().kind == Kind::Quoted;
-        let (name, span) = parser.name()?;
-        let bad = |why: &str, help: &str| {
-            Err(Diagnostic::at(span, format!("`{name}` cannot be {}: {why}", role.what())).help(help))
-        };
-        if let Some((first, place)) = self.names.get(&*name) {
-            let wrong = Diagnostic::at(span, format!("`{name}` is already {}", first.what()));
-            return Err(wrong.related(*place, "declared here").help("choose another name"));
-        }
-        if self.meshes.iter().any(|entry| entry.moving.fields.iter().any(|field| field.name == *name)) {
-            return bad("it is a field", "choose another name");
-        }
-        if name == "t" {
-            return bad("`t` is the time", "choose another name");
-        }
-        self.check_member(&name, span, role)?;
-        if name.starts_with(MARK) {
-            return bad("names do not begin like this", "choose another name");
-        }
-        // In a part that is placed, its name comes first.
-        let inner = self.parts.inner(&name).unwrap_or(&name);
-        if quoted || inner.contains('.') || inner.contains('[') && member(inner).is_none() {
-            return bad("a name is letters, digits and underscores", "choose another name");
-        }
-        if needs_quotes(inner) {
-            return bad("it has a meaning of its own", "choose another name");
-        }
-        Ok((name.into_owned(), span))
-    }
-
-    pub(crate) fn add_coordinate(&mut self, name: &str) {
-        self.numbered.insert(name.to_owned(), self.coordinates.len());
-        self.coordinates.push(name.to_owned());
-    }
-
-    pub(crate) fn declare(&mut self, name: &str, span: Span, role: Role) {
-        self.names.insert(name.to_owned(), (role, span));
-        self.add_member(name, span, role);
-        self.setup.source_map.mark(Mention::Name, name, span);
-        if matches!(role, Role::Particle | Role::Body) {
-            self.setup.source_map.mark(Mention::Weight, &gravity_on(name), span);
-        }
-    }
-
-    /// Gives the names of multipliers that a statement uses their meaning, and those of energies if it may use them, unless they have another one.
-    fn measure(&mut self, named: &[(&str, Kind, Kind)], energies: bool) -> Vec<String> {
-        let mut measured = Vec::new();
-        for (name, ..) in named {
-            let name = name.trim_matches('`');
-            let has_meaning = energies && self.energies.contains(name) || self.is_multiplier(name);
-            if has_meaning && self.scope.get(name).is_none() {
-                self.scope.define(name, self.graph.symbol(name));
-                measured.push(name.to_owned());
-            }
-        }
-        measured
-    }
-
-    /// Whether a name is that of an energy, or `lambda_` or `reaction_` with that of a constraint.
-    pub(crate) fn is_measured(&self, name: &str) -> bool {
-        self.energies.contains(name) || self.is_multiplier(name)
-    }
-
-    fn is_multiplier(&self, name: &str) -> bool {
-        constraint_of(name).is_some_and(|name| self.setup.model.has_constraint(name))
-    }
-
-    /// Declares the name of a term of the energies.
-    pub(crate) fn declare_energy(&mut self, kind: &str, name: &str) {
-        self.energies.extend([format!("{kind}.{name}"), name.to_owned()]);
-    }
-
-    /// An expression.
-    pub(crate) fn value(&self, parser: &mut Parser<'g, 's>) -> Result<Value<'g>, Diagnostic> {
-        parser.expression(&self.scope).map_err(|error| self.explain(error))
-    }
-
-    /// An expression that is a number, and its place.
-    pub(crate) fn scalar(&self, parser: &mut Parser<'g, 's>) -> Result<(Expr<'g>, Span), Diagnostic> {
-        let start = parser.peek().span;
-        let value = self.value(parser)?;
-        let span = start.to(parser.previous());
-        let wrong = |found| Diagnostic::at(span, format!("a number is expected here, not {found}"));
-        value.scalar().map(|expr| (expr, span)).map_err(wrong)
-    }
-
-    /// An expression that is a vector of 1 to 3 components, or a number for a vector of one.
-    pub(crate) fn vector(&self, parser: &mut Parser<'g, 's>) -> Result<(Vec<Expr<'g>>, Span), Diagnostic> {
-        let start = parser.peek().span;
-        let value = self.value(parser)?;
-        let span = start.to(parser.previous());
-        match value {
-            Value::Scalar(expr) => Ok((vec![expr], span)),
-            Value::Vector(components) if components.len() <= 3 => Ok((components, span)),
-            Value::Vector(components) => {
-                let found = components.len();
-                Err(Diagnostic::at(
-                    span,
-                    format!("a vector of 1, 2 or 3 is expected here, not one of {found}"),
-                ))
-            }
-        }
-    }
-
-    /// A number that is known when the text is read: parameters have their values.
-    pub(crate) fn number(&self, parser: &mut Parser<'g, 's>) -> Result<(f64, Span), Diagnostic> {
-        let (expr, span) = self.scalar(parser)?;
-        Ok((self.known(expr, span)?, span))
-    }
-
-    /// The text in which a place is, and where that begins.
-    pub(crate) fn text_at(&self, span: Span) -> (&str, usize) {
-        self.setup.source_map.sheets.text(span).unwrap_or((self.source, 0))
-    }
-
-    /// What stands at a place.
-    pub(crate) fn text_of(&self, span: Span) -> &str {
-        let (text, begins) = self.text_at(span);
-        text.get(span.start - begins..span.end.saturating_sub(begins)).unwrap_or("")
-    }
-
-    /// The line of a place, before it and from it on.
-    pub(crate) fn line_at(&self, at: usize) -> (&str, &str) {
-        let (text, begins) = self.text_at(Span { start: at, end: at });
-        let at = (at - begins).min(text.len());
-        let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-        (&text[start..at], text[at..].lines().next().unwrap_or(""))
-    }
-
-    /// Remembers that the value of a parameter was used up.
-    pub(crate) fn fix(&self, parameter: &str, span: Span) {
-        self.fixed.borrow_mut().push(Fixed { parameter: parameter.to_owned(), span, clause: None });
-    }
-
-    /// The value of an expression of parameters. What is made of it does not follow when they change: it is remembered that they are fixed here, so that
-    /// nobody samples them.
-    pub(crate) fn known(&self, expr: Expr<'g>, span: Span) -> Result<f64, Diagnostic> {
-        let fixed = symbols(expr).into_iter().map(|parameter| Fixed { parameter, span, clause: None });
-        self.fixed.borrow_mut().extend(fixed);
-        match self.evaluate(expr) {
-            Ok(value) if value.is_finite() => Ok(value),
-            Ok(value) => Err(Diagnostic::at(span, format!("this is {value}: numbers must be finite"))
-                .help("look for a division by 0, or a root or logarithm of what is not positive")),
-            Err(unbound) => Err(Diagnostic::at(span, format!("this depends on `{}`", unbound.symbol))
-                .label("a number is expected here")
-                .help("use numbers and parameters only")),
-        }
-    }
-
-    /// The value of an expression of parameters, at a cost that does not depend on how many there are.
-    pub(crate) fn evaluate(&self, expr: Expr<'g>) -> Result<f64, UnboundSymbol> {
-        let value = |symbol: Expr<'g>| Some((symbol, *self.parameters.get(&symbol.id())?));
-        let values: Vec<_> = symbols_in(expr).into_iter().filter_map(value).collect();
-        expr.eval(&values)
-    }
-
-    /// Steps over a sign.
-    pub(crate) fn sign(
-        &self,
-        parser: &mut Parser<'g, 's>,
-        sign: &str,
-        expected: &'static str,
-    ) -> Result<(), Diagnostic> {
-        if parser.accept(sign) { Ok(()) } else { Err(parser.unexpected(expected).into()) }
-    }
-
-    /// Steps over a word.
-    pub(crate) fn word(
-        &self,
-        parser: &mut Parser<'g, 's>,
-        word: &str,
-        expected: &'static str,
-    ) -> Result<(), Diagnostic> {
-        if parser.accept_word(word) { Ok(()) } else { Err(parser.unexpected(expected).into()) }
-    }
-
-    /// The name of a term, `NAME =`, if there is one.
-    pub(crate) fn label(
-        &self,
-        parser: &mut Parser<'g, 's>,
-        sign: &'static str,
-    ) -> Result<Option<String>, Diagnostic> {
-        let named = matches!(parser.peek().kind, Kind::Name | Kind::Quoted);
-        if !named || parser.peek_next().kind != Kind::Sign(sign) {
-            return Ok(None);
-        }
-        let (name, _) = parser.name()?;
-        parser.advance();
-        Ok(Some(name.into_owned()))
-    }
-
-    /// The name of a term, or one made of its kind and a number: `constraint`, `constraint2`.
-    pub(crate) fn term_name(
-        &mut self,
-        parser: &mut Parser<'g, 's>,
-        mention: Mention,
-        sign: &'static str,
-    ) -> Result<String, Diagnostic> {
-        let place = parser.peek().span;
-        match self.label(parser, sign)? {
-            Some(name) => match self.setup.source_map.find(mention, &name) {
-                Some(first) => {
-                    Err(Diagnostic::at(place, format!("there are two {} `{name}`", plural(mention)))
-                        .related(first, "the first one")
-                        .help("rename one of them"))
-                }
-                None => Ok(name),
-            },
-            None => Ok(self.next_name(match mention {
-                Mention::Term(kind) => kind.word(),
-                _ => "event",
-            })),
-        }
-    }
-
-    /// A name made of a kind and a number.
-    pub(crate) fn next_name(&mut self, kind: &'static str) -> String {
-        let count = self.unnamed.entry(kind).or_insert(0);
-        *count += 1;
-        if *count == 1 { kind.to_owned() } else { format!("{kind}{count}") }
-    }
-
-    /// Meshes that have no mass.
-    fn weightless(&self) -> Vec<Diagnostic> {
-        let without = self.meshes.iter().filter(|entry| entry.material.is_none());
-        let wrong = without.map(|entry| {
-            let name = &entry.moving.name;
-            let how = if entry.atoms { "mass M" } else { "density RHO" };
-            Diagnostic::at(entry.span, format!("the mesh `{name}` has no mass"))
-                .help(format!("say what it is made of: `material {name} {how}`"))
-        });
-        wrong.collect()
-    }
-
-    fn finish(mut self) -> Setup<'g> {
-        self.place_bodies();
-        self.lump();
-        self.setup.meshes = std::mem::take(&mut self.meshes).into_iter().map(|entry| entry.moving).collect();
-        // A mesh may be drawn before its nodes have become particles.
-        for part in &mut self.setup.drawing.parts {
-            if let Part::Mesh(part) = part {
-                let mesh = self.setup.meshes.iter().find(|mesh| mesh.name == part.name);
-                part.first = mesh.map_or(part.first, |mesh| mesh.first_place);
-            }
-        }
-        if !self.draws_only {
-            crate::picture::complete(&mut self);
-        }
-        // A state is what people want to see of it; what it is the rate of is recorded anyway.
-        for name in std::mem::take(&mut self.states) {
-            if !self.setup.outputs.iter().any(|output| output.name == name) {
-                let value = self.graph.symbol(&name);
-                self.setup.outputs.push(Term { name, value });
-            }
-        }
-        let mut names = self.scope.glossary();
-        for Term { name, value } in self.setup.outputs.iter().chain(&self.setup.invariants) {
-            if !self.names.contains_key(name) && self.scope.get(name).is_none() {
-                names.add(name, *value);
-            }
-        }
-        self.setup.model.set_names(names);
-        self.setup.doubts = crate::doubts::doubts(&self);
-        self.setup.source_map.source = self.source.to_owned();
-        self.setup.source_map.fixed = self.fixed.into_inner();
-        self.setup
-    }
-}
-
-impl<'g> Reader<'g, '_> {
-    /// Bodies of which no start is given start at the origin, their axes along those of the world, unless joints and constraints want them elsewhere.
-    fn place_bodies(&mut self) {
-        let given: HashMap<String, Expr<'g>> =
-            self.setup.start.iter().map(|term| (term.name.clone(), term.value)).collect();
-        let model = self.setup.model.clone();
-        for body in model.bodies() {
-            let origin = if body.dimensions() == 2 { Pose::at([0.0; 2]) } else { Pose::at([0.0; 3]) };
-            let origin = origin.holding(body.centre_in_frame());
-            let usual: HashMap<&str, f64> = match body.start(&origin) {
-                Ok(usual) => usual.into_iter().collect(),
-                Err(error) => unreachable!("every body can be at the origin: {error}"),
-            };
-            let nodes: Vec<Vec<String>> =
-                body.nodes().iter().map(|node| node.iter().map(ToString::to_string).collect()).collect();
-            let value = |name: &String| usual[name.as_str()];
-            let missing = nodes.iter().flatten().filter(|&name| !given.contains_key(name)).count();
-            if missing == nodes.iter().flatten().count() {
-                self.setup.source_map.unplaced.push(body.name().to_owned());
-                self.setup.loose.push(loose_body(body, Placed::Free, None));
-            }
-            for node in &nodes {
-                for (name, centre) in
-                    node.iter().zip(&nodes[0]).filter(|(name, _)| !given.contains_key(*name))
-                {
-                    // What is given by coordinates takes the rest of the body along.
-                    let moved =
-                        given.get(centre).copied().unwrap_or_else(|| self.graph.number(value(centre)));
-                    let value = moved + (value(name) - value(centre));
-                    self.setup.start.push(Term { name: name.clone(), value });
-                }
-            }
-        }
-    }
 }
 
 /// What a text is about: the first line of the comment that it begins with, if it does.
@@ -696,31 +372,6 @@ pub fn about(source: &str) -> &str {
     let first = source.lines().map(str::trim).find(|line| !line.is_empty());
     let comment = first.and_then(|line| line.strip_prefix('#'));
     comment.map_or("", |text| text.trim_start_matches('#').trim())
-}
-
-/// The names of the symbols in an expression.
-pub(crate) fn symbols(expr: Expr<'_>) -> Vec<String> {
-    symbols_in(expr).into_iter().map(|symbol| symbol.to_string()).collect()
-}
-
-/// The symbols in an expression.
-pub(crate) fn symbols_in(expr: Expr<'_>) -> Vec<Expr<'_>> {
-    let graph = expr.graph();
-    let nodes = graph.order(&[expr.id()]).into_iter();
-    nodes.filter(|(_, node)| matches!(node, Node::Symbol(_))).map(|(id, _)| graph.at(id)).collect()
-}
-
-/// Terms of a kind, in words.
-fn plural(mention: Mention) -> &'static str {
-    match mention {
-        Mention::Term(TermKind::Kinetic) => "kinetic energies",
-        Mention::Term(TermKind::Potential) => "potential energies",
-        Mention::Term(TermKind::Lagrangian) => "terms of the Lagrangian",
-        Mention::Term(TermKind::Hamiltonian) => "terms of the Hamiltonian",
-        Mention::Term(TermKind::Dissipation) => "dissipations",
-        Mention::Term(TermKind::Constraint) => "constraints",
-        _ => "events",
-    }
 }
 
 fn article(word: &str) -> String {

@@ -203,7 +203,7 @@ impl<'g> Setup<'g> {
     ///
     /// # Errors
     /// [`Errors`] for an output that has one of the names and is something else.
-    pub fn outputs_besides(&self, recorded: impl Fn(&str) -> bool) -> Result<Vec<&Term<'g>>, Errors> {
+    pub fn outputs_except(&self, recorded: impl Fn(&str) -> bool) -> Result<Vec<&Term<'g>>, Errors> {
         let mut all = Vec::new();
         for term in &self.outputs {
             match (recorded(&term.name), self.plain.contains(&term.name)) {

@@ -124,10 +124,10 @@ fn what_is_recorded_anyway_is_no_second_column() {
         "coord x, y\nparticle bob mass 1 at [x, y]\noutput bob.y, bob.x', x, height = bob.y, energy = x\n";
     let setup = read(&graph, text, &[]).unwrap();
     let names = ["t", "x", "y", "x'", "y'", "bob.x", "bob.y"];
-    let besides = setup.outputs_besides(|name| names.contains(&name)).unwrap();
+    let besides = setup.outputs_except(|name| names.contains(&name)).unwrap();
     let besides: Vec<_> = besides.iter().map(|term| term.name.as_str()).collect();
     assert_eq!(besides, ["bob.x'", "height", "energy"]);
-    let errors = setup.outputs_besides(|name| name == "energy").unwrap_err();
+    let errors = setup.outputs_except(|name| name == "energy").unwrap_err();
     let shown = errors.render("a.motion", text, false);
     assert!(shown.contains("`energy` is recorded anyway") && shown.contains("a.motion:3:42"), "{shown}");
 }

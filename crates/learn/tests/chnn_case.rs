@@ -2,7 +2,7 @@
 
 use leastaction_catalog::Entry;
 use leastaction_expr::Graph;
-use leastaction_learn::architecture::{Architecture, Chnn, Structure};
+use leastaction_learn::architecture::{Architecture, Structure, chnn};
 use leastaction_learn::{Chunks, Loss, Objective, Predictor, step};
 use leastaction_network::Activation;
 use leastaction_output::npz::Arrays;
@@ -15,7 +15,7 @@ fn loss_and_gradient_are_those_of_independent_frameworks() {
     let graph = Graph::new();
     let setup = Entry::named("n-pendulum").unwrap().setup_sized(&graph, 3).unwrap();
     let structure = Structure::of(&setup.model).unwrap();
-    let chnn = Chnn::new(structure, &[32, 32, 32], Activation::Tanh).unwrap();
+    let chnn = chnn(structure, &[32, 32, 32], Activation::Tanh).unwrap();
     let predictor = Predictor::new(&chnn, step::three_eighths, 1).unwrap();
 
     let flat = |prefix: &str| {

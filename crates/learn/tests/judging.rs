@@ -97,9 +97,10 @@ fn the_curvature_of_a_loss_is_that_of_its_differences() {
         assert!((found - expected).abs() < 1e-4 * expected.abs().max(1e-3), "{found} {expected}");
     }
     // By the formula, of eigenvalues that are told.
-    let told = leastaction_learn::evaluate::Curvature { values: vec![4.0, 2.0, 4e-3, -1.0], converged: true };
+    let curvature =
+        leastaction_learn::evaluate::Curvature { values: vec![4.0, 2.0, 4e-3, -1.0], converged: true };
     let by_hand = 1.0 / 1.001 + 0.5 / 0.501 + 0.5;
-    assert!((told.effective_dimension(1e-3) - by_hand).abs() < 1e-12);
+    assert!((curvature.effective_dimension(1e-3) - by_hand).abs() < 1e-12);
     let cut = leastaction_learn::evaluate::Curvature { values: vec![4.0, 2.0], converged: true };
-    assert!(told.complete(1e-3, 100) && !cut.complete(1e-3, 100) && cut.complete(1e-3, 2));
+    assert!(curvature.complete(1e-3, 100) && !cut.complete(1e-3, 100) && cut.complete(1e-3, 2));
 }

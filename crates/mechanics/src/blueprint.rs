@@ -3,9 +3,10 @@
 use crate::check::{gravity_on, state_of};
 use crate::constraint::Level;
 use crate::element::Elements;
-use crate::energy::sum::{OpaqueTerm, SystemEnergies, SystemEnergy, SystemEnergyKind};
+use crate::energy::opaque::OpaqueTerm;
+use crate::energy::sum::{SystemEnergies, SystemEnergy, SystemEnergyKind};
 use crate::energy::{Energy, Potential};
-use crate::equations::{Equations, Statement, along, depend, is_smooth, is_smooth_in, rate};
+use crate::equations::{Equations, Statement, along, depend, is_smooth, is_smooth_in, rate, symbols_of};
 use crate::error::ModelError;
 use crate::facts::{Facts, Form, Place, Share, ShareKind};
 use crate::held::reaction::ReactionLayout;
@@ -25,7 +26,7 @@ use crate::symmetry::Conserved;
 use crate::system::System;
 use leastaction_compile::Kernel;
 use leastaction_expr::{Entry, Expr, Glossary, Graph, Id, jvp, substitute};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// So many constraints of one form get a kernel of their own. Fewer are two to three times faster in one program, written out one
@@ -94,7 +95,9 @@ impl<'g> Blueprint<'g> {
         others: impl FnOnce(&[(Expr<'g>, f64)]) -> Result<Others, ModelError>,
     ) -> Result<System, ModelError> {
         let constrained = self.facts.constrained;
-        let held = {
+        let held = if self.facts.smooth {
+            None
+        } else {
             let own = |list: &[Expr<'g>]| match &self.lumped {
                 Some(lumped) => lumped.formula.iter().map(|&i| list[i as usize]).collect(),
                 None => list.to_vec(),
@@ -169,7 +172,7 @@ impl<'g> Equations<'g> {
         plans.push((Quantity::Damping, Space::Parameters, damping.iter().map(|entry| entry.value).collect()));
 
         let demands = self.demands();
-        let jacobian = demands.jacobian.iter().map(|entry| (entry.row, self.place(entry.column)));
+        let jacobian = demands.jacobian.iter().map(|entry| (entry.row, self.constrained_place(entry.column)));
         let jacobian: Vec<_> = jacobian.collect();
         if constrained {
             let entries = demands.jacobian.iter().map(|entry| entry.value).collect();
@@ -291,7 +294,16 @@ impl<'g> Equations<'g> {
         let mut conserved: Vec<Conserved> = self.conserved().into_iter().map(placed).collect();
         if let Some(nodes) = &self.nodes {
             let read = self.read_by_others();
-            conserved.extend(nodes.free().filter(|&place| !read[place]).map(Conserved::Momentum));
+            let bound: FxHashSet<Id> = match nodes.constrained {
+                true => {
+                    let rates: Vec<_> = self.constraints.iter().map(|c| c.rate).collect();
+                    symbols_of(&rates).iter().map(|symbol| symbol.id()).collect()
+                }
+                false => FxHashSet::default(),
+            };
+            let is_free =
+                |&place: &usize| !read[place] && !bound.contains(&rate(nodes.coordinates[place]).id());
+            conserved.extend(nodes.free().filter(is_free).map(Conserved::Momentum));
         }
         conserved
     }

@@ -49,7 +49,9 @@ impl Engine {
     pub(crate) fn new(system: System) -> Result<Engine, SettingError> {
         let values: Vec<f64> = system.parameters().iter().map(|(_, value)| *value).collect();
         let inputs = vec![Input::Constant(0.0); system.inputs().len()];
-        let extended = formula_dimension(&system) + 1 + inputs.len();
+        let rows =
+            [Quantity::Rates, Quantity::Constraints].map(|quantity| formula_dimension(&system, quantity));
+        let extended = rows[0].max(rows[1]) + 1 + inputs.len();
         let block = if system.facts().autonomous { Vec::new() } else { vec![0.0; extended * LANES] };
         let evaluators = [const { None }; Quantity::COUNT];
         let masses = vec![0.0; system.massive().len()];
@@ -233,12 +235,12 @@ impl Engine {
         out: &mut [f64],
     ) -> Result<(), EvalError> {
         let Some(mut lumped) = self.lumped.take() else { return Ok(()) };
-        let result = self.eval_beside(&mut lumped, quantity, t, states, out);
+        let result = self.eval_merged(&mut lumped, quantity, t, states, out);
         self.lumped = Some(lumped);
         result
     }
 
-    fn eval_beside(
+    fn eval_merged(
         &mut self,
         lumped: &mut LumpedSum,
         quantity: Quantity,
@@ -251,12 +253,18 @@ impl Engine {
             return Err(EvalError::Width { found: width });
         }
         check("state block", self.system.dimension() * width, states.len())?;
+        if lumped.system.reads_nodes(quantity) {
+            return match width > LANES {
+                true => self.eval_groups(quantity, t, states, out),
+                false => self.eval_formulas(quantity, t, states, out),
+            };
+        }
         lumped.system.check_length(quantity, &self.system, width, out.len())?;
         let len = lumped.system.formula_len(quantity, out.len(), width);
         grow(&mut lumped.formula_values, len);
         if len > 0 {
             lumped.gather(states, width);
-            let states = &lumped.states[..formula_dimension(&self.system) * width];
+            let states = &lumped.states[..formula_dimension(&self.system, quantity) * width];
             let formula_values = &mut lumped.formula_values[..len];
             match width > LANES {
                 true => self.eval_groups(quantity, t, states, formula_values)?,
@@ -291,7 +299,7 @@ impl Engine {
         if width != 1 && width != LANES {
             return Err(EvalError::Width { found: width });
         }
-        let dimension = formula_dimension(&self.system);
+        let dimension = formula_dimension(&self.system, quantity);
         check("state block", dimension * width, states.len())?;
         self.prepare(quantity)?;
         let inputs = if self.block.is_empty() {
@@ -321,7 +329,7 @@ impl Engine {
         states: &[f64],
         out: &mut [f64],
     ) -> Result<(), EvalError> {
-        check("state block", formula_dimension(&self.system) * t.len(), states.len())?;
+        check("state block", formula_dimension(&self.system, quantity) * t.len(), states.len())?;
         let mut group = std::mem::take(&mut self.group);
         let result = group.run(t, states, out, |t, states, out| self.eval_formulas(quantity, t, states, out));
         self.group = group;
@@ -362,9 +370,10 @@ impl Group {
     }
 }
 
-/// The length of a state block of those coordinates alone that are in formulas.
-fn formula_dimension(system: &System) -> usize {
-    system.lumped().map_or(system.dimension(), |lumped| 2 * lumped.formula.len())
+/// The length of a state block of those coordinates alone that formulas of a quantity are functions of.
+fn formula_dimension(system: &System, quantity: Quantity) -> usize {
+    let lumped = system.lumped().filter(|lumped| !lumped.reads_nodes(quantity));
+    lumped.map_or(system.dimension(), |lumped| 2 * lumped.formula.len())
 }
 
 fn fill_inputs(inputs: &[Input], t: &[f64], rows: &mut [f64]) {

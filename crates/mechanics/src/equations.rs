@@ -10,6 +10,7 @@
 //!
 //! (Goldstein, Poole and Safko, *Classical Mechanics*, 3rd ed., ch. 1, 2 and 8.)
 
+use crate::blueprint::REPEATED;
 use crate::check;
 use crate::constraint::{self, Constraint};
 use crate::energy::dissipation::ElementDissipation;
@@ -26,6 +27,7 @@ use leastaction_expr::{
     Direction, Expr, Glossary, Graph, Id, Node, Rebind, Rebinding, Variables, rebind, substitute,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The equations of motion of a model, as expressions.
@@ -132,13 +134,18 @@ impl Rebind for Statement<'_> {
 
 impl<'g> Equations<'g> {
     pub(crate) fn derive(written: &Model<'g>) -> Result<Equations<'g>, ModelError> {
+        Equations::derive_repeated(written, REPEATED)
+    }
+
+    /// As [`Equations::derive`], where so many constraints may read nodes without making particles of them.
+    pub(crate) fn derive_repeated(written: &Model<'g>, repeated: usize) -> Result<Equations<'g>, ModelError> {
         jump::check_jumps(written)?;
         let answered = constraint::answer::answered(written)?;
         let written = answered.as_ref().unwrap_or(written);
         let resolved = written.resolved()?;
         check::names(&resolved)?;
         let (held, declared) = (resolved.held.clone(), resolved.declared.clone());
-        let Split { written, model, nodes, places: all_places } = split(written, resolved)?;
+        let Split { written, model, nodes, places: all_places } = split(written, resolved, repeated)?;
         let model = &model;
         let graph = model.graph;
         let coordinates = model.coordinates.clone();
@@ -176,7 +183,10 @@ impl<'g> Equations<'g> {
             check::all_used(&others(&coordinates), &others(&momenta), h)?;
             Statement::Hamiltonian(h)
         };
-        let constraints = constraint::derive(model)?;
+        let constraints = match nodes.as_ref().filter(|nodes| nodes.constrained) {
+            Some(nodes) => constraint::derive(model, &nodes.coordinates)?,
+            None => constraint::derive(model, &coordinates)?,
+        };
         let left: Vec<_> = constraints.iter().map(|c| (c.name.as_str(), c.level)).collect();
         let reactions = Reactions::derive(&written, model, &left)?;
         Ok(Equations {
@@ -223,6 +233,22 @@ impl<'g> Equations<'g> {
     /// Where a coordinate stands among all.
     pub(crate) fn place(&self, coordinate: usize) -> usize {
         self.nodes.as_ref().map_or(coordinate, |nodes| nodes.formula[coordinate] as usize)
+    }
+
+    /// The coordinates that constraints are functions of, and their velocities.
+    pub(crate) fn constrained(&self) -> (&[Expr<'g>], Cow<'_, [Expr<'g>]>) {
+        match self.nodes.as_ref().filter(|nodes| nodes.constrained) {
+            Some(nodes) => (&nodes.coordinates, nodes.coordinates.iter().map(|&q| rate(q)).collect()),
+            None => (&self.coordinates, Cow::Borrowed(&self.velocities)),
+        }
+    }
+
+    /// Where one of these stands among all coordinates.
+    pub(crate) fn constrained_place(&self, coordinate: usize) -> usize {
+        match &self.nodes {
+            Some(nodes) if nodes.constrained => coordinate,
+            _ => self.place(coordinate),
+        }
     }
 
     /// All generalized forces Q(q, v, t, u), those of dissipation included.

@@ -75,8 +75,7 @@ impl System {
 
     /// The element maps of constraints, where there are many of the same form.
     pub(crate) fn repetition(&self, quantity: Quantity) -> Result<Option<Arc<Repetition>>, EvalError> {
-        use Quantity::{ConstraintBias, ConstraintJacobian, ConstraintRates, Constraints};
-        if !matches!(quantity, ConstraintBias | ConstraintRates | ConstraintJacobian | Constraints) {
+        if !quantity.is_of_constraints() || quantity == Quantity::ConstraintRateJacobian {
             return Ok(None);
         }
         let cell = &self.inner.repetitions[quantity as usize];
@@ -86,10 +85,10 @@ impl System {
         let repetition = self.with_source(|source| {
             let Some(plan) = source.plan(quantity) else { return Ok(None) };
             let (inputs, outputs) =
-                (source.expressions(&source.inputs_of(plan)), source.expressions(&plan.outputs));
+                (source.expressions(&source.inputs_of(quantity, plan)), source.expressions(&plan.outputs));
             // The derivatives of a constraint have much in common.
             let ends: Vec<usize> = match quantity {
-                ConstraintJacobian => {
+                Quantity::ConstraintJacobian => {
                     (0..self.layout().rows).map(|row| self.layout().jacobian.row(row).end).collect()
                 }
                 _ => (1..=outputs.len()).collect(),

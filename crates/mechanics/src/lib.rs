@@ -120,7 +120,7 @@ pub use lumped::coupling::MassMatrix;
 pub use lumped::split::{LumpedBlock, LumpedCoordinate, LumpedNodes};
 pub use matrix::{Factor, Symmetric};
 pub use model::{Model, Particle, Term};
-pub use names::{constraint_of, integral, multiplier, reaction};
+pub use names::{constraint_of, coordinate_of, integral, momentum, multiplier, reaction, split_name};
 pub use observe::{Observable, Observed};
 pub use parameters::Revision;
 pub use ports::Ports;

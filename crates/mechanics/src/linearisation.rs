@@ -354,8 +354,10 @@ impl Linearisation {
         let rows = dynamics.system().constraints().len();
         self.inputs.clear();
         match dynamics.system().lumped() {
-            Some(lumped) => self.inputs.extend(lumped.formula.iter().map(|&i| q[i as usize])),
-            None => self.inputs.extend_from_slice(q),
+            Some(lumped) if !lumped.reads_nodes(Quantity::ConstraintRates) => {
+                self.inputs.extend(lumped.formula.iter().map(|&i| q[i as usize]));
+            }
+            _ => self.inputs.extend_from_slice(q),
         }
         if multipliers.is_empty() {
             self.inputs.resize(self.inputs.len() + rows, 0.0);
@@ -417,7 +419,7 @@ impl Source {
         let form = system.facts().form;
         let undefined = || EvalError::Undefined { what: "small motions about rest", form };
         let [q, p, v] = [&self.coordinates, &self.momenta, &self.velocities]
-            .map(|ids| self.expressions(&self.of_formulas(ids)));
+            .map(|ids| self.expressions(&self.read_by(Quantity::ConstraintRates, ids)));
         let rest: Vec<_> = v.iter().map(|&v| (v, v.like(0.0))).collect();
         // S(q, v) and P(q, v).
         let (forces, momenta) = match form {
@@ -437,7 +439,12 @@ impl Source {
         // −S + Gᵀλ.
         let multipliers: Vec<_> =
             (0..system.constraints().len()).map(|k| self.graph.symbol(&format!("\u{3bb}[{k}]"))).collect();
-        let mut balance: Vec<_> = still.iter().map(|&s| -s).collect();
+        let reads_nodes = self.lumped.as_ref().is_some_and(|l| l.reads_nodes(Quantity::ConstraintRates));
+        // Where one of the coordinates that are read stands among all, and one of formulas among these.
+        let column = |i: usize| if reads_nodes { i } else { self.place(i) };
+        let row = |i: usize| if reads_nodes { self.place(i) } else { i };
+        let mut balance = vec![self.graph.number(0.0); q.len()];
+        still.iter().enumerate().for_each(|(i, &s)| balance[row(i)] = -s);
         if let Some(rates) = self.outputs(Quantity::ConstraintRates) {
             for Entry { row, column, value } in jacobian(&rates, &v) {
                 balance[column] += multipliers[row] * value.substitute(&rest);
@@ -450,21 +457,28 @@ impl Source {
             .chain(self.expressions(&[self.time]))
             .chain(self.expressions(&self.inputs))
             .collect();
-        let stiffness = self.matrix(&inputs, jacobian(&balance, &q))?;
+        let stiffness = jacobian(&balance, &q).into_iter().map(|entry| Entry {
+            row: column(entry.row),
+            column: column(entry.column),
+            ..entry
+        });
+        let stiffness = self.matrix(&inputs, stiffness.collect())?;
         let turning = jacobian(&substitute(&momenta, &rest), &q);
         let resisting = jacobian(&forces, &v)
             .into_iter()
             .map(|entry| Entry { value: -entry.value.substitute(&rest), ..entry });
-        let rates = self.matrix(&inputs, turning.into_iter().chain(resisting).collect())?;
+        let rates = turning.into_iter().chain(resisting).map(|entry| Entry {
+            row: self.place(entry.row),
+            column: column(entry.column),
+            ..entry
+        });
+        let rates = self.matrix(&inputs, rates.collect())?;
         Ok([stiffness, rates])
     }
 
     /// A kernel for the sum of entries, unless all are zero.
     fn matrix(&self, inputs: &[Expr<'_>], mut entries: Vec<Entry<'_>>) -> Result<Option<Unbound>, EvalError> {
         let n = self.coordinates.len();
-        for entry in &mut entries {
-            (entry.row, entry.column) = (self.place(entry.row), self.place(entry.column));
-        }
         entries.retain(|entry| entry.value.as_number() != Some(0.0));
         entries.sort_by_key(|entry| (entry.row, entry.column));
         let (mut places, mut values): (Vec<(usize, usize)>, Vec<Expr<'_>>) = Default::default();

@@ -8,7 +8,7 @@ use crate::equations::{Equations, rate, symbols_of};
 use crate::error::ModelError;
 use crate::held::Hold;
 use crate::lumped::Lumped;
-use crate::names::integral;
+use crate::names::{integral, momentum_of};
 use crate::system::System;
 use leastaction_expr::{BlockError, Expr, Glossary, Graph, Id, IntoExpr, SymbolBlock, jvp, rebind};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -556,7 +556,7 @@ impl<'g> Model<'g> {
         let states: FxHashSet<Id> = self.states.iter().map(|(integral, _)| integral.id()).collect();
         let name = |q: &Expr<'g>| {
             let named = if states.contains(&q.id()) { None } else { named.next() };
-            named.or_else(|| q.prefixed("p_")).unwrap_or(*q)
+            named.or_else(|| momentum_of(*q)).unwrap_or(*q)
         };
         self.coordinates.iter().map(name).collect()
     }

@@ -76,6 +76,18 @@ impl Quantity {
         )
     }
 
+    /// Whether it is what constraints demand.
+    pub(crate) fn is_of_constraints(self) -> bool {
+        matches!(
+            self,
+            Quantity::Constraints
+                | Quantity::ConstraintRates
+                | Quantity::ConstraintJacobian
+                | Quantity::ConstraintBias
+                | Quantity::ConstraintRateJacobian
+        )
+    }
+
     /// Whether potential energies are in it.
     pub(crate) fn has_potentials(self) -> bool {
         matches!(

@@ -104,6 +104,14 @@ impl Source {
         }
     }
 
+    /// The same of those that formulas of a quantity are functions of.
+    pub(crate) fn read_by(&self, quantity: Quantity, all: &[Id]) -> Vec<Id> {
+        match &self.lumped {
+            Some(lumped) if lumped.reads_nodes(quantity) => all.to_vec(),
+            _ => self.of_formulas(all),
+        }
+    }
+
     /// Where a coordinate of formulas stands among all.
     pub(crate) fn place(&self, coordinate: usize) -> usize {
         self.lumped.as_ref().map_or(coordinate, |lumped| lumped.formula[coordinate] as usize)
@@ -150,11 +158,11 @@ impl Source {
         let Some(plan) = self.plan(quantity) else {
             unreachable!("there is no plan for {}", quantity.name())
         };
-        [&self.inputs_of(plan), &self.parameters, &plan.outputs].map(|ids| self.expressions(ids))
+        [&self.inputs_of(quantity, plan), &self.parameters, &plan.outputs].map(|ids| self.expressions(ids))
     }
 
     /// What a kernel reads: coordinates with momenta or velocities, then time and inputs unless the system is autonomous.
-    pub(crate) fn inputs_of(&self, plan: &Plan) -> Vec<Id> {
+    pub(crate) fn inputs_of(&self, quantity: Quantity, plan: &Plan) -> Vec<Id> {
         let moving: &[Id] = match plan.space {
             Space::Phase => &self.momenta,
             Space::Configuration => &self.velocities,
@@ -162,7 +170,7 @@ impl Source {
         };
         let driven: &[Id] =
             if self.autonomous { &[] } else { &[&[self.time], self.inputs.as_slice()].concat() };
-        [&self.of_formulas(&self.coordinates), &self.of_formulas(moving), driven].concat()
+        [&self.read_by(quantity, &self.coordinates), &self.read_by(quantity, moving), driven].concat()
     }
 
     /// Which rates depend on which parts of the state, and each on itself; nothing where that is more than a few for each expression.
@@ -209,7 +217,7 @@ impl Source {
         }
         let outputs = |quantity: Quantity| self.outputs(quantity);
         let [q, p, v] = [&self.coordinates, &self.momenta, &self.velocities]
-            .map(|ids| self.expressions(&self.of_formulas(ids)));
+            .map(|ids| self.expressions(&self.read_by(quantity, ids)));
         let (space, blocks) = match quantity {
             Quantity::Jacobian if self.plan(Quantity::Rates).is_some() => {
                 let state: Vec<_> = q.iter().chain(&p).copied().collect();
@@ -240,8 +248,10 @@ impl Source {
             Quantity::ConstraintRateJacobian if facts.holonomic => {
                 let derivatives = outputs(Quantity::ConstraintRates).map(|rates| {
                     let mut derivatives = vec![self.graph.number(0.0); layout.jacobian.len()];
+                    let nodes = self.lumped.as_ref().is_some_and(|lumped| lumped.reads_nodes(quantity));
                     for entry in jacobian(&rates, &q) {
-                        let place = layout.jacobian.find(entry.row, self.place(entry.column));
+                        let column = if nodes { entry.column } else { self.place(entry.column) };
+                        let place = layout.jacobian.find(entry.row, column);
                         place.into_iter().for_each(|place| derivatives[place] = entry.value);
                     }
                     derivatives

@@ -14,6 +14,7 @@ use crate::engine::check;
 use crate::equations::{Equations, depend};
 use crate::error::{EvalError, ModelError, SettingError};
 use crate::model::{Model, Term};
+use crate::names::momentum;
 use crate::parameters::Revision;
 use crate::state::State;
 use crate::system::System;
@@ -65,7 +66,7 @@ impl<'g> Equations<'g> {
         };
         let g = self.in_phase_space(&[g.into_expr(self.graph)], &rates)[0];
         let time = self.clock(&[energy, g]);
-        let momentum = self.graph.symbol("p_t");
+        let momentum = self.graph.symbol(&momentum("t"));
         let mut model = Model::new(self.graph);
         model.time = time;
         model.parameters.clone_from(&self.parameters);

@@ -171,7 +171,7 @@ impl Part {
         }
         let Some(name) = target.file_name() else { return Err(FileError::IsDirectory { path: owned() }) };
         let refused = |error| write_error(path, &target, error);
-        let (part, file) = create_beside(&target, name, existing.is_some()).map_err(refused)?;
+        let (part, file) = create_part(&target, name, existing.is_some()).map_err(refused)?;
         let part = Part { target: target.clone(), path: part, file: Some(file) };
         // The permissions of the file stay the same.
         if let (Some(existing), Some(file)) = (existing, &part.file) {
@@ -210,7 +210,7 @@ fn followed(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// A new file in the folder of another, under an unused name. If it is private, only its owner may read it.
-fn create_beside(target: &Path, name: &OsStr, private: bool) -> io::Result<(PathBuf, File)> {
+fn create_part(target: &Path, name: &OsStr, private: bool) -> io::Result<(PathBuf, File)> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     loop {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);

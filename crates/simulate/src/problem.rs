@@ -194,7 +194,7 @@ impl<'g> Problem<'g> {
     /// [`PrepareError`] if an output has the name of something else, or cannot be observed.
     pub fn outputs(&mut self) -> Result<Vec<Named>, PrepareError> {
         let system = self.dynamics.system().clone();
-        let terms = self.setup.outputs_besides(|name| Record::has(&system, name))?;
+        let terms = self.setup.outputs_except(|name| Record::has(&system, name))?;
         let output = |term: &Term<'_>| {
             let what = self.dynamics.observable(term.value).map_err(PrepareError::usage)?;
             Ok((term.name.clone(), what))

@@ -33,3 +33,30 @@ fn uncoupled_coordinates_take_memory_in_proportion() {
     let (small, large) = (bytes(&free(1000)), bytes(&free(4000)));
     assert!(large < 6.0 * small, "{small:e} bytes for 1000 coordinates, {large:e} for 4000");
 }
+
+/// Pendulums, each on a rod of its own: a constraint, so that very many of them read nodes whose masses are numbers.
+fn pendulums(count: usize) -> Source {
+    let text = format!(
+        "coord x[{count}], y[{count}]\nparticle b[i] mass 2 at [x[i], y[i]] for i in 1..{count}\ngravity [0, -9.81]\n\
+         constraint rod[i]: x[i]^2 + y[i]^2 = 1 for i in 1..{count}\nstart x[i] = 1 for i in 1..{count}\n\
+         run until 0.02, step 0.005, method rattle, samples 2\n"
+    );
+    Source::text("pendulums", &text)
+}
+
+#[test]
+fn very_many_pendulums_swing_as_one_does() {
+    let end = |count: usize| {
+        let graph = Graph::new();
+        let run = pendulums(count).simulation(&graph, &Overrides::default()).unwrap().run().unwrap();
+        run.trajectory.end()
+    };
+    let (one, many) = (end(1), end(16_384));
+    assert!(one.q[1] < -1e-3, "it falls");
+    for (pendulum, (q, p)) in many.q.chunks(2).zip(many.p.chunks(2)).enumerate() {
+        for axis in 0..2 {
+            let off = (q[axis] - one.q[axis]).abs().max((p[axis] - one.p[axis]).abs());
+            assert!(off < 1e-13, "{pendulum}: off by {off:e}");
+        }
+    }
+}

@@ -100,8 +100,8 @@ impl Reproduce {
             });
             let Some(outcomes) = done.map_err(|error| failure(&error))? else {
                 watcher.finish();
-                let told = "interrupted: the same command goes on";
-                return Err(Failure::interrupted(watcher.interruption(), told));
+                let message = "interrupted: the same command goes on";
+                return Err(Failure::interrupted(watcher.interruption(), message));
             };
             all.push((count, outcomes));
         }
@@ -110,8 +110,8 @@ impl Reproduce {
         let written = replace(&self.out.join("efficiency.md"), |writer| writer.write_all(text.as_bytes()));
         written.map_err(Failure::run)?;
         efficiency_plot(&all).save(&plot).map_err(Failure::run)?;
-        let told = format!("written to {}: efficiency.md, efficiency.svg\n", self.out.display());
-        Ok(if self.quiet { String::new() } else { text + "\n" + &told })
+        let written = format!("written to {}: efficiency.md, efficiency.svg\n", self.out.display());
+        Ok(if self.quiet { String::new() } else { text + "\n" + &written })
     }
 
     /// What is asked for, with so many trajectories.

@@ -9,14 +9,14 @@ use clap::Args;
 use leastaction::Graph;
 use leastaction::learn::data::Origin;
 use leastaction::learn::train::{
-    Ending, LogRow, OptimizerKind, TrainError, Trainer, TrainingPlan, write_log,
+    Ending, LogRow, OptimizerKind, TrainError, Trainer, TrainingFiles, TrainingPlan,
 };
-use leastaction::learn::{DataError, Dataset, Recipe, architecture_named, step_named};
+use leastaction::learn::{Dataset, Recipe, architecture_named, step_named};
 use leastaction::output::{check, check_apart, replace};
 use leastaction::plot::{Curve, CurveChart, Curves};
 use leastaction::simulate::Overrides;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[derive(Args)]
 #[command(
@@ -136,11 +136,7 @@ fn log_file(name: &str) -> Result<PathBuf, String> {
 
 /// Whose fault an error is.
 pub(super) fn failure(error: &TrainError) -> Failure {
-    match error {
-        TrainError::NotFinite { .. } | TrainError::Write(_) | TrainError::Read { .. } => Failure::run(error),
-        TrainError::Data(DataError::Read { .. } | DataError::NotFinite { .. }) => Failure::run(error),
-        error => Failure::usage(error),
-    }
+    if error.is_usage() { Failure::usage(error) } else { Failure::run(error) }
 }
 
 impl Train {
@@ -163,21 +159,20 @@ impl Train {
             removed: self.without.clone().unwrap_or_default().0,
         };
         let optimizer: OptimizerKind = self.optimizer.parse().map_err(Failure::usage)?;
+        let usual = TrainingPlan::of(optimizer, self.steps);
         let plan = TrainingPlan {
-            optimizer,
-            steps: self.steps,
             batch: self.batch,
             chunk: self.chunk,
-            rate: self.rate.unwrap_or(optimizer.rate()),
+            rate: self.rate.unwrap_or(usual.rate),
             numbers: self.numbers,
             warmup: self.warmup,
             decay: self.decay,
             clip: self.clip,
             seed: self.seed,
             single: !self.double,
-            validate_every: self.validate_every.unwrap_or((self.steps / 40).clamp(1, 100)),
+            validate_every: self.validate_every.unwrap_or(usual.validate_every),
             patience: self.patience,
-            ..TrainingPlan::default()
+            ..usual
         };
         let dataset = Dataset::read(&self.data).map_err(|error| failure(&error.into()))?;
         if let (Some(model), Some(file)) = (&known, &self.model) {
@@ -192,42 +187,17 @@ impl Train {
         };
         let trained = Trainer::of(&recipe, &origin, &dataset, &plan, threads(self.threads));
         let mut trainer = trained.map_err(|error| failure(&error))?;
-        if checkpoint.exists() {
-            trainer.resume(&checkpoint).map_err(|error| failure(&error))?;
-        }
+        let files = TrainingFiles {
+            checkpoint: Some(checkpoint),
+            log: self.log.clone(),
+            every: Duration::from_secs(self.every),
+        };
+        files.resume(&mut trainer).map_err(|error| failure(&error))?;
         let begun = trainer.step();
         let mut watcher = Watcher::new(!self.quiet)?;
-        let mut saved = Instant::now();
-        let ended = trainer.run(|trainer| {
-            let row = trainer.rows().last();
-            let status = || match row {
-                Some(row) => format!(
-                    "step {}, loss {:.3e}, validation {:.3e}",
-                    trainer.step(),
-                    row.loss,
-                    row.validated
-                ),
-                None => format!("step {}", trainer.step()),
-            };
-            let go_on = watcher.tell(trainer.step() as f64 / plan.steps as f64, status);
-            if go_on.is_break()
-                || saved.elapsed() > Duration::from_secs(self.every)
-                || trainer.step() == plan.steps
-            {
-                trainer.save(&checkpoint)?;
-                if let Some(log) = &self.log {
-                    write_log(log, trainer.rows())?;
-                }
-                saved = Instant::now();
-            }
-            Ok(go_on)
-        });
+        let ended = files.run(&mut trainer, |trainer| watcher.tell(trainer.fraction(), || trainer.status()));
         watcher.finish();
         let ending = ended.map_err(|error| failure(&error))?;
-        trainer.save(&checkpoint).map_err(|error| failure(&error))?;
-        if let Some(log) = &self.log {
-            write_log(log, trainer.rows()).map_err(Failure::run)?;
-        }
         if ending == Ending::Interrupted {
             let message = format!("interrupted after step {}: the same command goes on", trainer.step());
             return Err(Failure::interrupted(watcher.interruption(), message));

@@ -33,7 +33,7 @@ impl<'g> Scope<'g> {
     #[must_use]
     pub fn glossary(&self) -> Glossary<'g> {
         let itself = |name: &str, value: &Value<'g>| match value {
-            Value::Scalar(e) => e.as_symbol().is_some_and(|symbol| symbol.to_string() == name),
+            Value::Scalar(e) => e.as_symbol().is_some_and(|symbol| symbol.is_called(name)),
             Value::Vector(_) => false,
         };
         let values = self.entries().filter(|(name, value)| !itself(name, value));

@@ -48,7 +48,10 @@ const ATOM: u8 = 7;
 /// ```
 impl fmt::Display for Expr<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Text::new(Dag::new(self.graph, &[self.id])).write(f)
+        match self.as_symbol() {
+            Some(alone) => symbol(f, &alone),
+            None => Text::new(Dag::new(self.graph, &[self.id])).write(f),
+        }
     }
 }
 

@@ -143,8 +143,7 @@ impl Reset {
         let mut placed = y;
         let moved = dynamics
             .project(times, &mut placed)
-            .map_err(|error| failed(ResetError::Unmet { event: event.clone(), why: error.to_string() }))?
-            [lane];
+            .map_err(|source| failed(ResetError::Unmet { event: event.clone(), source }))?[lane];
         let mut velocities = vec![0.0; n * width];
         dynamics.velocities(times, &placed, &mut velocities)?;
         let placed = lane_of(&placed, width, lane);

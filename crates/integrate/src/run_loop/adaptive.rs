@@ -34,7 +34,7 @@ impl RunLoop<'_> {
     pub(super) fn try_adaptive<const W: usize>(&mut self, tolerance: &Tolerance) -> Result<bool, RunError> {
         let Some(crossing) = self.ready::<W>()? else { return Ok(true) };
         self.pass::<W>(tolerance)?;
-        let stepped = self.try_step_beside();
+        let stepped = self.try_other_lanes();
         self.settle::<W>(tolerance, crossing, stepped)
     }
 

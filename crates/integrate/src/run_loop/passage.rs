@@ -371,7 +371,7 @@ impl RunLoop<'_> {
     }
 
     /// Tries the step in lanes that do not pass, and takes from the others what was found for them.
-    pub(super) fn try_step_beside(&mut self) -> Result<(), StepError> {
+    pub(super) fn try_other_lanes(&mut self) -> Result<(), StepError> {
         let Some(passage) = self.passage.as_ref().filter(|passage| passage.lanes.contains(&true)) else {
             return self.try_step();
         };

@@ -5,17 +5,15 @@ use crate::reader::DECLARING;
 use crate::repeat::{depth_zero, parted};
 use crate::sheet::Draft;
 use leastaction_expr::{Kind, Parser, Token};
+use leastaction_mechanics::split_name;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-
-/// What belongs to a name is called so: `p_x` is the momentum of `x`.
-const BEFORE: [&str; 5] = ["lambda_", "reaction_", "p_int_", "int_", "p_"];
 
 /// Names of all energies of a kind, of which `potential.spring` is one.
 const KINDS: [&str; 3] = ["kinetic", "potential", "dissipation"];
 
 /// Whether a name is that of something which belongs to another, such as its momentum.
 pub(super) fn belongs(name: &str) -> bool {
-    KINDS.contains(&name) || BEFORE.iter().any(|kind| name.starts_with(kind))
+    KINDS.contains(&name) || split_name(name).is_some()
 }
 
 /// Declared names.
@@ -132,10 +130,8 @@ impl Names {
         if let Some(inner) = rest.strip_prefix('.').filter(|_| KINDS.contains(&head)) {
             return Some(format!("{head}.{}", self.called(inner, place, aliases)?));
         }
-        BEFORE.iter().find_map(|&kind| {
-            let inner = text.strip_prefix(kind)?;
-            Some(format!("{kind}{}", self.called(inner, place, aliases)?))
-        })
+        let (prefix, inner) = split_name(text)?;
+        Some(format!("{prefix}{}", self.called(inner, place, aliases)?))
     }
 
     /// The same of a name in backquotes.

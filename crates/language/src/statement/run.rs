@@ -8,7 +8,7 @@ use crate::reader::{AXES, Reader};
 use crate::role::Role;
 use crate::source_map::Mention;
 use leastaction_expr::{Kind, Parser, Span, Value, nearest};
-use leastaction_mechanics::{Term, integral};
+use leastaction_mechanics::{Term, coordinate_of, integral, momentum};
 
 type Outcome = Result<(), Diagnostic>;
 
@@ -89,7 +89,7 @@ pub(super) fn tolerance<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser
         }
         // A state is the momentum of what it is the rate of.
         let is_state = reader.states.contains(&name);
-        let name = if is_state { format!("p_{}", integral(&name)) } else { name };
+        let name = if is_state { momentum(&integral(&name)) } else { name };
         reader.setup.plan.absolutes.push((name, value));
         if !parser.accept(",") {
             return Ok(());
@@ -289,7 +289,7 @@ impl Reader<'_, '_> {
     pub(super) fn can_start(&self, name: &str) -> bool {
         let base = name.strip_suffix('\'').unwrap_or(name);
         // Momenta without a name are called after their coordinates.
-        let unnamed = name.strip_prefix("p_").and_then(|coordinate| self.numbered.get(coordinate));
+        let unnamed = coordinate_of(name).and_then(|coordinate| self.numbered.get(coordinate));
         self.numbered.contains_key(base)
             || self.states.iter().any(|state| state == name)
             || self.is_node_coordinate(base)
@@ -307,8 +307,7 @@ impl Reader<'_, '_> {
         let start = statement == "start";
         let known = |name: &String| self.can_start(name) && (start || !name.ends_with('\''));
         let has = if start { "a start sets" } else { "a tolerance is of" };
-        let all =
-            self.coordinates.iter().flat_map(|name| [name.clone(), format!("{name}'"), format!("p_{name}")]);
+        let all = self.coordinates.iter().flat_map(|name| [name.clone(), format!("{name}'"), momentum(name)]);
         let momenta = self.names.iter().filter(|(_, (role, _))| *role == Role::Momentum);
         let all = all.chain(momenta.map(|(name, _)| name.clone())).chain(self.states.iter().cloned());
         let all: Vec<String> = all.filter(known).collect();

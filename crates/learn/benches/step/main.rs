@@ -4,7 +4,7 @@
 
 use leastaction_catalog::Entry;
 use leastaction_expr::Graph;
-use leastaction_learn::architecture::{Chnn, Structure};
+use leastaction_learn::architecture::{Structure, chnn};
 use leastaction_learn::{Architecture, Chunks, Loss, Objective, Predictor, step};
 use leastaction_network::{Activation, Initial};
 use std::time::Instant;
@@ -57,7 +57,7 @@ fn optimizer_step(threads: usize) -> impl FnMut() {
     let setup = entry.setup(&graph);
     let mut dynamics = setup.model.system().expect("it is sound").dynamics().expect("it has defaults");
     let structure = Structure::of(&setup.model).expect("it is Cartesian");
-    let chnn = Chnn::new(structure, &[HIDDEN; 3], Activation::Tanh).expect("layers have units");
+    let chnn = chnn(structure, &[HIDDEN; 3], Activation::Tanh).expect("layers have units");
     let begun = Instant::now();
     let predictor = Predictor::new(&chnn, step::three_eighths, 1).expect("it compiles");
     eprintln!("compiled in {:.0} ms", 1e3 * begun.elapsed().as_secs_f64());

@@ -2,20 +2,20 @@
 
 use super::damping::Damping;
 use super::structure::{Masses, Structure};
-use super::{Site, Statements};
-use crate::architecture::BuildError;
+use super::{Architecture, BuildError, Site, Statements};
 use crate::chain::{ChainError, Writer};
 use crate::parameters::{Layout, NetworkId};
 use crate::recipe::Recipe;
-use leastaction_expr::{Expr, jvp, vjp};
+use leastaction_expr::{Expr, Graph, jvp, vjp};
 use leastaction_network::{Activation, NetworkError};
 
 /// Constraints are met by so many corrections of a step, each of which makes what is left smaller by about the angle of a step.
 const CORRECTIONS: usize = 10;
 
+/// Bodies, and what is learned of them.
 pub(super) struct Cartesian<'g> {
     pub(super) structure: Structure<'g>,
-    pub(super) layout: Layout,
+    layout: Layout,
     pub(super) masses: Masses,
     potential: NetworkId,
     damping: Option<Damping>,
@@ -32,20 +32,6 @@ impl<'g> Cartesian<'g> {
         let potential = layout.network("potential", &widths, activation)?;
         let masses = structure.masses(&mut layout);
         Ok(Cartesian { structure, layout, masses, potential, damping: None })
-    }
-
-    pub(super) fn of(site: &Site<'_, 'g>, recipe: &Recipe) -> Result<Cartesian<'g>, BuildError> {
-        let mut own = Cartesian::new(site.structure(recipe)?, &recipe.hidden, recipe.activation)?;
-        if recipe.damping {
-            let size = own.structure.nodes().len();
-            own.damping = Some(Damping::new(&mut own.layout, size));
-        }
-        Ok(own)
-    }
-
-    /// Whether there is no friction.
-    pub(super) fn is_symplectic(&self) -> bool {
-        self.damping.is_none()
     }
 
     /// ∂V/∂x.
@@ -78,7 +64,7 @@ impl<'g> Cartesian<'g> {
         self.structure.inverse_mass(writer, &self.masses, f)
     }
 
-    pub(super) fn statements(&self, numbers: &[f64]) -> Statements {
+    fn statements(&self, numbers: &[f64]) -> Statements {
         let mut bodies = self.structure.statements(&self.masses, numbers);
         if let Some(damping) = &self.damping {
             let (nodes, names, matrix) =
@@ -104,7 +90,7 @@ impl<'g> Cartesian<'g> {
     /// $$v_{1/2}=v_0+\tfrac h2M^{-1}(f_0-G_0^{\mathsf T}\lambda),\quad x_1=x_0+hv_{1/2},\quad\Phi(x_1)=0;\qquad v_1=v_{1/2}+\tfrac h2M^{-1}(f_1-G_1^{\mathsf T}\mu),\quad G_1v_1=0.$$
     ///
     /// λ is found by corrections with the factors of G₀ M⁻¹ G₀ᵀ. They are part of the step, so that its derivatives are exact, however many there are.
-    pub(super) fn rattle(
+    fn rattle(
         &self,
         writer: &mut Writer<'g>,
         y: &[Expr<'g>],
@@ -138,6 +124,68 @@ impl<'g> Cartesian<'g> {
         let multipliers = factor.solve(&jvp(&values, &along));
         let last = minus(&free, &self.inverse_mass(writer, &vjp(&values, &next, &multipliers)));
         Ok([next, last].concat())
+    }
+}
+
+/// A constrained network: its bodies, and how their rates follow from what is learned.
+pub struct Constrained<'g> {
+    pub(super) bodies: Cartesian<'g>,
+    pub(super) name: &'static str,
+    pub(super) rates: Rates<'g>,
+}
+
+/// ẏ at y.
+pub(super) type Rates<'g> =
+    fn(&Cartesian<'g>, &mut Writer<'g>, &[Expr<'g>]) -> Result<Vec<Expr<'g>>, ChainError>;
+
+impl<'g> Constrained<'g> {
+    pub(super) fn of(
+        site: &Site<'_, 'g>,
+        recipe: &Recipe,
+        name: &'static str,
+        rates: Rates<'g>,
+    ) -> Result<Constrained<'g>, BuildError> {
+        let mut bodies = Cartesian::new(site.structure(recipe)?, &recipe.hidden, recipe.activation)?;
+        if recipe.damping {
+            let size = bodies.structure.nodes().len();
+            bodies.damping = Some(Damping::new(&mut bodies.layout, size));
+        }
+        Ok(Constrained { bodies, name, rates })
+    }
+}
+
+impl<'g> Architecture<'g> for Constrained<'g> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn graph(&self) -> &'g Graph {
+        self.bodies.structure.graph()
+    }
+
+    fn layout(&self) -> &Layout {
+        &self.bodies.layout
+    }
+
+    fn dimension(&self) -> usize {
+        2 * self.bodies.structure.degrees()
+    }
+
+    fn statements(&self, numbers: &[f64]) -> Option<Statements> {
+        Some(self.bodies.statements(numbers))
+    }
+
+    fn rates(&self, writer: &mut Writer<'g>, y: &[Expr<'g>]) -> Result<Vec<Expr<'g>>, ChainError> {
+        (self.rates)(&self.bodies, writer, y)
+    }
+
+    fn rattle(
+        &self,
+        writer: &mut Writer<'g>,
+        y: &[Expr<'g>],
+        h: Expr<'g>,
+    ) -> Option<Result<Vec<Expr<'g>>, ChainError>> {
+        self.bodies.damping.is_none().then(|| self.bodies.rattle(writer, y, h))
     }
 }
 

@@ -9,85 +9,49 @@
 //!
 //! $$S\beta=Gv,\quad\dot x=v-M^{-1}G^{\mathsf T}\beta,\quad f=\nabla V-W^{\mathsf T}\beta,\quad S\alpha=GM^{-1}f-W\dot x,\quad\dot v=M^{-1}(G^{\mathsf T}\alpha-f).$$
 
-use super::cartesian::{Cartesian, minus};
+use super::Card;
+use super::cartesian::{Cartesian, Constrained, minus};
 use super::structure::Structure;
-use super::{Architecture, Card, Statements};
 use crate::chain::{ChainError, Writer};
-use crate::parameters::Layout;
-use leastaction_expr::{Expr, Graph, jvp, vjp};
+use leastaction_expr::{Expr, jvp, vjp};
 use leastaction_network::{Activation, NetworkError};
 
 pub(super) const CARD: Card = Card {
     name: "chnn",
     about: "a constrained Hamiltonian network: Cartesian bodies with known constraints, learned masses and potential energy",
-    build: |site, recipe| Ok(Box::new(Chnn { bodies: Cartesian::of(site, recipe)? })),
+    build: |site, recipe| Ok(Box::new(Constrained::of(site, recipe, "CHNN", rates)?)),
 };
 
-/// See the module.
-pub struct Chnn<'g> {
-    bodies: Cartesian<'g>,
+/// The bodies of a structure, with a network of so many units between its layers for their potential energy.
+///
+/// # Errors
+/// [`NetworkError`] if a layer has no units.
+pub fn chnn<'g>(
+    structure: Structure<'g>,
+    hidden: &[usize],
+    activation: Activation,
+) -> Result<Constrained<'g>, NetworkError> {
+    Ok(Constrained { bodies: Cartesian::new(structure, hidden, activation)?, name: "CHNN", rates })
 }
 
-impl<'g> Chnn<'g> {
-    /// The bodies of a structure, with a network of so many units between its layers for their potential energy.
-    ///
-    /// # Errors
-    /// [`NetworkError`] if a layer has no units.
-    pub fn new(
-        structure: Structure<'g>,
-        hidden: &[usize],
-        activation: Activation,
-    ) -> Result<Chnn<'g>, NetworkError> {
-        Ok(Chnn { bodies: Cartesian::new(structure, hidden, activation)? })
-    }
-}
+/// ẏ, where y = \[x…, ẋ…\].
+fn rates<'g>(
+    bodies: &Cartesian<'g>,
+    writer: &mut Writer<'g>,
+    y: &[Expr<'g>],
+) -> Result<Vec<Expr<'g>>, ChainError> {
+    let (x, v) = y.split_at(bodies.structure.degrees());
+    let resistance = bodies.resistance(writer, x, v)?;
 
-impl<'g> Architecture<'g> for Chnn<'g> {
-    fn name(&self) -> &'static str {
-        "CHNN"
-    }
-
-    fn graph(&self) -> &'g Graph {
-        self.bodies.structure.graph()
-    }
-
-    fn layout(&self) -> &Layout {
-        &self.bodies.layout
-    }
-
-    fn dimension(&self) -> usize {
-        2 * self.bodies.structure.degrees()
-    }
-
-    fn statements(&self, numbers: &[f64]) -> Option<Statements> {
-        Some(self.bodies.statements(numbers))
-    }
-
-    fn rates(&self, writer: &mut Writer<'g>, y: &[Expr<'g>]) -> Result<Vec<Expr<'g>>, ChainError> {
-        let bodies = &self.bodies;
-        let (x, v) = y.split_at(bodies.structure.degrees());
-        let resistance = bodies.resistance(writer, x, v)?;
-
-        let values = bodies.structure.values(x);
-        let along = |rates: &[Expr<'g>]| x.iter().copied().zip(rates.iter().copied()).collect::<Vec<_>>();
-        let inverse_mass = |f: &[Expr<'g>]| bodies.inverse_mass(writer, f);
-        let factor = bodies.structure.factor(writer, &bodies.masses, (&values, x));
-        let speeds = jvp(&values, &along(v));
-        let beta = factor.solve(&speeds);
-        let dx = minus(v, &inverse_mass(&vjp(&values, x, &beta)));
-        let f = minus(&resistance, &vjp(&speeds, x, &beta));
-        let alpha =
-            factor.solve(&minus(&jvp(&values, &along(&inverse_mass(&f))), &jvp(&speeds, &along(&dx))));
-        let dv = inverse_mass(&minus(&vjp(&values, x, &alpha), &f));
-        Ok([dx, dv].concat())
-    }
-
-    fn rattle(
-        &self,
-        writer: &mut Writer<'g>,
-        y: &[Expr<'g>],
-        h: Expr<'g>,
-    ) -> Option<Result<Vec<Expr<'g>>, ChainError>> {
-        self.bodies.is_symplectic().then(|| self.bodies.rattle(writer, y, h))
-    }
+    let values = bodies.structure.values(x);
+    let along = |rates: &[Expr<'g>]| x.iter().copied().zip(rates.iter().copied()).collect::<Vec<_>>();
+    let inverse_mass = |f: &[Expr<'g>]| bodies.inverse_mass(writer, f);
+    let factor = bodies.structure.factor(writer, &bodies.masses, (&values, x));
+    let speeds = jvp(&values, &along(v));
+    let beta = factor.solve(&speeds);
+    let dx = minus(v, &inverse_mass(&vjp(&values, x, &beta)));
+    let f = minus(&resistance, &vjp(&speeds, x, &beta));
+    let alpha = factor.solve(&minus(&jvp(&values, &along(&inverse_mass(&f))), &jvp(&speeds, &along(&dx))));
+    let dv = inverse_mass(&minus(&vjp(&values, x, &alpha), &f));
+    Ok([dx, dv].concat())
 }

@@ -13,9 +13,9 @@ mod neural_ode;
 mod structure;
 mod unconstrained;
 
+pub use cartesian::Constrained;
 pub use chart::{Chart, Conversion};
-pub use chnn::Chnn;
-pub use clnn::Clnn;
+pub use chnn::chnn;
 pub use delan::DeLaN;
 pub use hnn::Hnn;
 pub use known::{Known, KnownError};

@@ -5,13 +5,13 @@ use crate::architecture::Card;
 use crate::data::{DataError, Dataset, GenerateError, Split};
 use crate::evaluate::{Band, Judge, JudgeError, Judgement, perturbed, rollout};
 use crate::recipe::{Recipe, RecipeError};
-use crate::train::{Ending, TrainError, Trainer, TrainingPlan};
+use crate::train::{Ending, TrainError, Trainer, TrainingFiles, TrainingPlan};
 use leastaction_output::npz::{Arrays, ColumnError};
 use leastaction_output::{FileError, replace};
 use leastaction_simulate::SourceError;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const FORMAT: &str = "leastaction comparison 2";
 
@@ -158,19 +158,11 @@ impl Reproduction {
             |source| ReproduceError::Train { case: case.name.to_owned(), name: name.to_owned(), source };
         let mut trainer = Trainer::new(&recipe, dataset, &plan, self.threads).map_err(wrong)?;
         let checkpoint = self.path("learned", case, &of, "checkpoint.npz");
-        if checkpoint.exists() {
-            trainer.resume(&checkpoint).map_err(wrong)?;
-        }
-        let mut saved = Instant::now();
-        let ending = trainer.run(|trainer| {
+        let files = TrainingFiles { checkpoint: Some(checkpoint.clone()), log: None, every: EVERY };
+        files.resume(&mut trainer).map_err(wrong)?;
+        let ending = files.run(&mut trainer, |trainer| {
             let loss = trainer.rows().last().map_or(String::new(), |row| format!(", loss {:.2e}", row.loss));
-            let part = trainer.step() as f64 / plan.steps as f64;
-            let go_on = watch(0.9 * part, &format!("{name}, step {}{loss}", trainer.step()));
-            if go_on.is_break() || saved.elapsed() > EVERY {
-                trainer.save(&checkpoint)?;
-                saved = Instant::now();
-            }
-            Ok(go_on)
+            watch(0.9 * trainer.fraction(), &format!("{name}, step {}{loss}", trainer.step()))
         });
         let interrupted = match ending {
             // What had predicted best until then is judged, and the number of steps tells of it.

@@ -69,6 +69,20 @@ pub enum TrainError {
     Write(#[from] FileError),
 }
 
+impl TrainError {
+    /// Whether what was asked for cannot be. If not, it went wrong on the way, or a file is damaged or in the way.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        !matches!(
+            self,
+            TrainError::NotFinite { .. }
+                | TrainError::Write(_)
+                | TrainError::Read { .. }
+                | TrainError::Data(DataError::Read { .. } | DataError::NotFinite { .. })
+        )
+    }
+}
+
 fn before(last: &Option<LogRow>) -> String {
     match last {
         Some(row) => format!(" (the loss was {:.3e} until step {})", row.loss, row.step),

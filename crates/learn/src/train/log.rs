@@ -41,7 +41,7 @@ impl LogRow {
 ///
 /// # Errors
 /// [`FileError`] says what is in the way.
-pub fn write_log(path: &Path, rows: &[LogRow]) -> Result<(), FileError> {
+pub(super) fn write_log(path: &Path, rows: &[LogRow]) -> Result<(), FileError> {
     let lines = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("jsonl"));
     replace(path, |writer| {
         if !lines {

@@ -38,22 +38,7 @@ pub struct TrainingPlan {
 
 impl Default for TrainingPlan {
     fn default() -> TrainingPlan {
-        TrainingPlan {
-            optimizer: OptimizerKind::AdamW,
-            steps: 8000,
-            batch: 200,
-            chunk: 5,
-            rate: 3e-3,
-            numbers: 10.0,
-            warmup: 0,
-            decay: 1e-4,
-            clip: None,
-            seed: 0,
-            single: true,
-            initial: Initial::Orthogonal,
-            validate_every: 100,
-            patience: None,
-        }
+        TrainingPlan::of(OptimizerKind::AdamW, 8000)
     }
 }
 
@@ -70,6 +55,27 @@ pub struct PlanError {
 }
 
 impl TrainingPlan {
+    /// So many steps of an optimizer, at its rate, with 40 validations on the way, or one every 100 steps if that is more. All else is as the reference networks have it.
+    #[must_use]
+    pub fn of(optimizer: OptimizerKind, steps: u64) -> TrainingPlan {
+        TrainingPlan {
+            optimizer,
+            steps,
+            batch: 200,
+            chunk: 5,
+            rate: optimizer.rate(),
+            numbers: 10.0,
+            warmup: 0,
+            decay: 1e-4,
+            clip: None,
+            seed: 0,
+            single: true,
+            initial: Initial::Orthogonal,
+            validate_every: (steps / 40).clamp(1, 100),
+            patience: None,
+        }
+    }
+
     /// Checks it for a number of chunks.
     ///
     /// # Errors

@@ -190,6 +190,23 @@ impl Trainer {
         &self.state.rows
     }
 
+    /// How far it is, in words.
+    #[must_use]
+    pub fn status(&self) -> String {
+        let step = self.step();
+        let losses = self
+            .rows()
+            .last()
+            .map(|row| format!(", loss {:.3e}, validation {:.3e}", row.loss, row.validated));
+        format!("step {step}{}", losses.unwrap_or_default())
+    }
+
+    /// The part of all steps that is done.
+    #[must_use]
+    pub fn fraction(&self) -> f64 {
+        self.step() as f64 / self.plan.steps as f64
+    }
+
     /// How long it has taken, in seconds.
     #[must_use]
     pub fn seconds(&self) -> f64 {

@@ -42,6 +42,9 @@ fn shares<'g>(value: Expr<'g>, fixed: &FxHashSet<Id>) -> Option<Vec<Expr<'g>>> {
         .map(|(id, _)| graph.at(id))
         .filter(|&angle| moves(angle))
         .collect();
+    if angles.is_empty() {
+        return Some(Vec::new());
+    }
     let named: Vec<_> =
         angles.iter().enumerate().map(|(k, &angle)| (angle, graph.symbol(&format!("angle {k}")))).collect();
     let sum = value.substitute(&named);

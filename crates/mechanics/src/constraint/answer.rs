@@ -13,6 +13,7 @@ use crate::energy::Potential;
 use crate::equations::{along, depend, motion, rate, symbols_of};
 use crate::error::ModelError;
 use crate::model::{Model, Term};
+use crate::names::{constraint_of, is_reaction};
 use crate::probe::Probe;
 use leastaction_expr::{Entry, Expr, Id, Variables, jacobian, substitute};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -34,9 +35,9 @@ pub(crate) fn answered<'g>(written: &Model<'g>) -> Result<Option<Model<'g>>, Mod
     let known: FxHashSet<Id> = written.parameters.iter().map(|(parameter, _)| parameter.id()).collect();
     let of_constraint = |symbol: &Expr<'g>| {
         let name = symbol.to_string();
-        let stem = name.strip_prefix("lambda_").or_else(|| name.strip_prefix("reaction_"))?;
+        let stem = constraint_of(&name)?;
         let row = written.constraints.iter().position(|term| term.name == stem)?;
-        Some((*symbol, row, name.starts_with("reaction_"), name))
+        Some((*symbol, row, is_reaction(&name), name))
     };
     let asked = symbols_of(&values(written)).into_iter().filter(|symbol| !known.contains(&symbol.id()));
     let asked: Vec<_> = asked.filter_map(|symbol| of_constraint(&symbol)).collect();

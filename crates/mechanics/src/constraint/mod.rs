@@ -70,19 +70,23 @@ pub(crate) fn held_by<'g>(
     Some((held, if value.as_number() == Some(0.0) { held.like(0.0) } else { value }))
 }
 
-/// The constraints of a model whose names are resolved, those of positions first.
-pub(crate) fn derive<'g>(model: &Model<'g>) -> Result<Vec<Constraint<'g>>, ModelError> {
+/// The constraints of a model whose names are resolved, as functions of these coordinates; those of positions first.
+pub(crate) fn derive<'g>(
+    model: &Model<'g>,
+    coordinates: &[Expr<'g>],
+) -> Result<Vec<Constraint<'g>>, ModelError> {
     let probe = Probe::new(model.graph, &model.parameters);
-    let velocities: Vec<_> = model.coordinates.iter().map(|&q| rate(q)).collect();
+    let velocities: Vec<_> = coordinates.iter().map(|&q| rate(q)).collect();
     let ids = |list: &[Expr<'g>]| list.iter().map(|e| e.id()).collect::<FxHashSet<Id>>();
-    let (places, speeds) = (ids(&model.coordinates), ids(&velocities));
-    let depends = |e: Expr<'g>, on: &FxHashSet<Id>| symbols_of(&[e]).iter().any(|s| on.contains(&s.id()));
+    let (places, speeds) = (ids(coordinates), ids(&velocities));
     let fixed = model.parameters.iter().map(|(parameter, _)| parameter.id()).collect();
     let values: Vec<_> = model.constraints.iter().map(|term| term.value).collect();
-    let rates = along(&values, &model.coordinates, model.time);
+    let rates = along(&values, coordinates, model.time);
     let mut constraints = Vec::with_capacity(values.len());
     for (Term { name, value }, along) in model.constraints.iter().zip(rates) {
-        if !depends(*value, &places) && !depends(*value, &speeds) {
+        let read = symbols_of(&[*value]);
+        let reads = |on: &FxHashSet<Id>| read.iter().any(|symbol| on.contains(&symbol.id()));
+        if !reads(&places) && !reads(&speeds) {
             if probe.is_zero(*value) {
                 continue; // redundant: what it demands is so already
             }
@@ -93,7 +97,7 @@ pub(crate) fn derive<'g>(model: &Model<'g>) -> Result<Vec<Constraint<'g>>, Model
                 body,
             });
         }
-        let level = if depends(*value, &speeds) { Level::Velocity } else { Level::Position };
+        let level = if reads(&speeds) { Level::Velocity } else { Level::Position };
         let rate = if level == Level::Velocity { *value } else { along };
         if level == Level::Position
             && let Some(parameter) = angle::proportions(*value, &fixed).first()
@@ -105,14 +109,15 @@ pub(crate) fn derive<'g>(model: &Model<'g>) -> Result<Vec<Constraint<'g>>, Model
         let value = if level == Level::Position { angle::up_to_turns(*value, &fixed) } else { *value };
         constraints.push(Constraint { name: name.clone(), value, level, rate });
     }
-    let rates: Vec<_> = constraints.iter().map(|c| c.rate).collect();
+    // What follows from constraints of positions is linear in velocities.
+    let bound: Vec<&Constraint<'_>> = constraints.iter().filter(|c| c.level == Level::Velocity).collect();
+    let rates: Vec<_> = bound.iter().map(|c| c.rate).collect();
     for Entry { row, value, .. } in jacobian(&rates, &velocities) {
-        if depends(value, &speeds) {
-            return Err(ModelError::NonlinearConstraint { constraint: constraints[row].name.clone() });
+        if symbols_of(&[value]).iter().any(|symbol| speeds.contains(&symbol.id())) {
+            return Err(ModelError::NonlinearConstraint { constraint: bound[row].name.clone() });
         }
     }
-    let velocity = constraints.iter().find(|c| c.level == Level::Velocity);
-    if let (Some(constraint), false) = (velocity, model.hamiltonian.is_empty()) {
+    if let (Some(constraint), false) = (bound.first(), model.hamiltonian.is_empty()) {
         return Err(ModelError::VelocityConstraint { constraint: constraint.name.clone() });
     }
     constraints.sort_by_key(|c| c.level == Level::Velocity);
@@ -141,9 +146,18 @@ impl<'g> Equations<'g> {
     /// Whether constraints depend on time, or drive the motion: their forces then do work.
     pub(crate) fn constraints_work(&self) -> bool {
         let rates: Vec<_> = self.constraints.iter().map(|c| c.rate).collect();
-        let rest: Vec<_> = self.velocities.iter().map(|&v| (v, v.like(0.0))).collect();
+        if depend(&rates, &[self.time]) {
+            return true;
+        }
+        // Constraints of positions that do not change with time demand nothing at rest.
+        let values: Vec<_> = self.constraints.iter().map(|c| c.value).collect();
+        let timed = depend(&values, &[self.time]);
+        let demanding = self.constraints.iter().filter(|c| timed || c.level == Level::Velocity);
+        let rates: Vec<_> = demanding.map(|c| c.rate).collect();
+        let (_, velocities) = self.constrained();
+        let rest: Vec<_> = velocities.iter().map(|&v| (v, v.like(0.0))).collect();
         let driving = leastaction_expr::substitute(&rates, &rest);
-        depend(&rates, &[self.time]) || !self.probe().zeros(&driving).iter().all(|&zero| zero)
+        !self.probe().zeros(&driving).iter().all(|&zero| zero)
     }
 
     /// (q̇, ṗ) as functions of (q, p, t, u) with the forces of constraints, where they can be written down: where velocities follow from
@@ -213,9 +227,10 @@ impl<'g> Equations<'g> {
     pub(crate) fn demands(&self) -> Demands<'g> {
         let positions = self.constraints.iter().filter(|c| c.level == Level::Position);
         let rates: Vec<_> = self.constraints.iter().map(|c| c.rate).collect();
-        let mut jacobian = jacobian(&rates, &self.velocities);
+        let (coordinates, velocities) = self.constrained();
+        let mut jacobian = jacobian(&rates, &velocities);
         jacobian.sort_by_key(|entry| (entry.row, entry.column));
-        let bias = along(&rates, &self.coordinates, self.time);
+        let bias = along(&rates, coordinates, self.time);
         Demands { values: positions.map(|c| c.value).collect(), rates, jacobian, bias }
     }
 }

@@ -5,6 +5,7 @@
 //! are declared: which coordinates an energy reads, and whether it depends on time. A potential has no velocities in it.
 
 pub(crate) mod dissipation;
+pub(crate) mod opaque;
 pub(crate) mod sum;
 
 use crate::element::Elements;

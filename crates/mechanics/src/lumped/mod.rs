@@ -7,6 +7,8 @@ mod at;
 pub(crate) mod coupling;
 pub(crate) mod split;
 pub(crate) mod sum;
+#[cfg(test)]
+mod tests;
 
 use crate::model::Model;
 use coupling::MassMatrix;

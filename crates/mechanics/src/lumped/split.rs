@@ -1,7 +1,7 @@
 //! Which nodes are left to numbers, and which are particles because a formula reads them.
 
 use super::coupling::Coupling;
-use crate::equations::{depend, is_smooth_in, rate, symbols_of};
+use crate::equations::{depend, is_smooth, is_smooth_in, rate, symbols_of};
 use crate::error::ModelError;
 use crate::facts::Place;
 use crate::model::{Model, Particle, Term};
@@ -29,6 +29,8 @@ pub struct LumpedNodes<'g> {
     pub drives: Vec<(usize, Expr<'g>)>,
     /// For each component of each place its coordinate, held ones after the others; and after all these, components of positions that formulas give.
     pub(crate) positions: Arc<[u32]>,
+    /// Whether constraints are functions of all coordinates, and not of those of formulas only.
+    pub(crate) constrained: bool,
 }
 
 /// Nodes of one name, without those that are particles.
@@ -78,7 +80,7 @@ pub struct LumpedCoordinate {
     pub mass: f64,
 }
 
-rebind!(LumpedNodes { coordinates, momenta, blocks, gravity, drives; formula, formula_held, positions });
+rebind!(LumpedNodes { coordinates, momenta, blocks, gravity, drives; formula, formula_held, positions, constrained });
 rebind!(LumpedBlock { unit, damping; name, moving, held, coupling });
 
 /// A model of formulas alone, and nodes beside it.
@@ -152,15 +154,16 @@ impl<'g> LumpedNodes<'g> {
     }
 }
 
-/// Splits a model as it was written, whose held coordinates are taken out in the other.
-pub(crate) fn split<'g>(written: &Model<'g>, model: Model<'g>) -> Result<Split<'g>, ModelError> {
+/// Splits a model as it was written, whose held coordinates are taken out in the other. So many constraints may read nodes without making particles of them.
+pub(crate) fn split<'g>(written: &Model<'g>, model: Model<'g>, many: usize) -> Result<Split<'g>, ModelError> {
     let all_places = all_places(&model);
     if model.lumped.is_empty() {
         return Ok(Split { written: written.clone(), model, nodes: None, places: all_places });
     }
     let free = written.substituted()?;
     let known = known_forces(&free);
-    let chosen = Chosen::new(&free, &model, &known);
+    let constrained = constraints_read_nodes(&free, &model, many);
+    let chosen = Chosen::new(&free, &model, &known, constrained);
     let places = places(&model);
     let all = model.coordinates.len() + model.held.len();
     let mut of_nodes = vec![false; all];
@@ -220,6 +223,7 @@ pub(crate) fn split<'g>(written: &Model<'g>, model: Model<'g>) -> Result<Split<'
         gravity: model.gravity.clone(),
         drives,
         positions: positions.into(),
+        constrained,
     };
     let core = only(core, &of_nodes);
     let written = match model.held.is_empty() {
@@ -232,6 +236,14 @@ pub(crate) fn split<'g>(written: &Model<'g>, model: Model<'g>) -> Result<Split<'
     };
     let any = nodes.blocks.iter().any(|block| !block.moving.is_empty() || !block.held.is_empty());
     Ok(Split { written, model: core, nodes: any.then_some(nodes), places: all_places })
+}
+
+/// Whether constraints may read nodes that are computed from numbers. Formulas of few constraints are faster together with those of the masses that they read, and can be differentiated
+/// again.
+fn constraints_read_nodes<'g>(free: &Model<'g>, model: &Model<'g>, many: usize) -> bool {
+    let apart = model.held.is_empty() && model.lumped.iter().all(|nodes| nodes.matrix.is_none());
+    let values = || free.constraints.iter().map(|term| term.value).collect::<Vec<_>>();
+    free.constraints.len() >= many && apart && is_smooth(&values())
 }
 
 /// Particles, points and nodes, in the order of declaration.
@@ -288,14 +300,19 @@ struct Chosen {
 }
 
 impl Chosen {
-    fn new<'g>(free: &Model<'g>, model: &Model<'g>, known: &FxHashMap<Id, Expr<'g>>) -> Chosen {
+    fn new<'g>(
+        free: &Model<'g>,
+        model: &Model<'g>,
+        known: &FxHashMap<Id, Expr<'g>>,
+        constrained: bool,
+    ) -> Chosen {
         let mut read: Vec<Expr<'g>> = Vec::new();
         for Particle { inertias, position, .. } in &free.particles {
             read.extend(inertias.iter().chain(position));
         }
-        let terms =
-            [&free.kinetic, &free.lagrangian, &free.hamiltonian, &free.dissipation, &free.constraints];
-        read.extend(terms.into_iter().flatten().map(|term| term.value));
+        let terms = [&free.kinetic, &free.lagrangian, &free.hamiltonian, &free.dissipation];
+        let constraints = free.constraints.iter().filter(|_| !constrained);
+        read.extend(terms.into_iter().flatten().chain(constraints).map(|term| term.value));
         read.extend(free.potential.iter().filter_map(crate::Potential::formula));
         for (coordinate, force) in free.forces.iter().filter(|(q, _)| !known.contains_key(&q.id())) {
             read.extend([*coordinate, *force]);

@@ -39,6 +39,8 @@ pub(crate) struct SystemLumped {
     /// The values of all held coordinates, if some are of nodes.
     held: Option<Arc<HeldTable>>,
     pub(super) positions: Arc<[u32]>,
+    /// Whether constraints are functions of all coordinates.
+    constrained: bool,
     formula_positions: usize,
     pub(super) shares: usize,
     damped: bool,
@@ -120,11 +122,17 @@ impl SystemLumped {
             driven,
             held: if any_held { Some(table(held_values)?) } else { None },
             positions: nodes.positions.clone(),
+            constrained: nodes.constrained,
             formula_positions: layout.positions,
             shares: layout.shares,
             damped: nodes.is_damped(),
             formula_masses: layout.masses,
         })
+    }
+
+    /// Whether formulas of a quantity are functions of all coordinates, and not of those of formulas only.
+    pub(crate) fn reads_nodes(&self, quantity: Quantity) -> bool {
+        self.constrained && quantity.is_of_constraints()
     }
 
     /// Whether momenta decay.
