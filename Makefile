@@ -53,6 +53,7 @@ bench: .venv/requirements.txt
 	$(CARGO) bench --package leastaction-integrate --bench gradient
 	$(CARGO) bench --package leastaction-field --bench tetrahedra
 	$(CARGO) bench --package leastaction-field --bench pairs
+	$(CARGO) bench --package leastaction-simulate --bench real_time
 	$(CARGO) build --release --quiet --package leastaction-python
 	tools/python-package.sh $(built)/release .venv
 	.venv/bin/python bench/python.py

@@ -81,14 +81,18 @@ class Modes:
 def equilibrium(system: System, *, parameters: Values | None = None, start: Values | None = None) -> Equilibrium:
     """Finds where a system rests, from its start, by lowering its energy with constraints kept."""
     _system(system)
-    return Equilibrium(_native.equilibrium(system._native, system._asked(parameters=parameters, start=start)))
+    members = _native.equilibrium(system._native, system._asked(parameters=parameters, start=start))
+    _warn(members)
+    return Equilibrium(members)
 
 
 def modes(system: System, count: int = 10, *, parameters: Values | None = None, start: Values | None = None) -> Modes:
     """Finds the lowest normal modes about the equilibrium that `equilibrium` finds."""
     _system(system)
     wanted = system._asked(parameters=parameters, start=start)
-    found = Modes(*_native.modes(system._native, wanted, whole(count, "count", 1, 10_000)))
+    rest, members = _native.modes(system._native, wanted, whole(count, "count", 1, 10_000))
+    _warn(rest)
+    found = Modes(rest, members)
     if found.undamped:
         said = "forces depend on velocities, and are left out: these are modes without damping"
         warnings.warn(RunWarning(said, "undamped"), stacklevel=2)
@@ -97,6 +101,11 @@ def modes(system: System, count: int = 10, *, parameters: Values | None = None, 
             said = f"the stiffness of mode {number} vanishes or changes right at the equilibrium: its frequency depends on how far it swings, and this one means nothing"
             warnings.warn(RunWarning(said, "unsteady"), stacklevel=2)
     return found
+
+
+def _warn(rest: dict[str, Any]) -> None:
+    for code, said in rest["warnings"]:
+        warnings.warn(RunWarning(said, code), stacklevel=3)
 
 
 def _system(system: Any) -> None:

@@ -6,7 +6,7 @@ use crate::error::{failed, usage};
 use crate::system::System;
 use leastaction::EvalError;
 use leastaction::analyze::{AnalyzeError, Equilibrium, ModeKind, Modes};
-use leastaction::simulate::{Overrides, Problem};
+use leastaction::simulate::{Overrides, Problem, Warning};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -40,13 +40,14 @@ pub(crate) fn equilibrium<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let this = system.get();
     let overrides: Overrides = asked.into();
-    let (equilibrium, names) = py.detach(|| {
+    let (equilibrium, names, warnings) = py.detach(|| {
         this.with_problem(&overrides, |mut problem| {
             let equilibrium = problem.equilibrium().map_err(unfound)?;
-            Ok((equilibrium, names(&problem)))
+            let warnings = problem.inverted_at_rest(&equilibrium).map_err(failed)?;
+            Ok((equilibrium, names(&problem), warnings))
         })
     })?;
-    rest(py, &equilibrium, &names)
+    rest(py, &equilibrium, &names, &warnings)
 }
 
 /// Where it rests, and its lowest modes there.
@@ -59,19 +60,22 @@ pub(crate) fn modes<'py>(
 ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
     let this = system.get();
     let overrides: Overrides = asked.into();
-    let (equilibrium, modes, names) = py.detach(|| {
+    let (equilibrium, modes, names, warnings) = py.detach(|| {
         this.with_problem(&overrides, |mut problem| {
             let equilibrium = problem.equilibrium().map_err(unfound)?;
+            let warnings = problem.inverted_at_rest(&equilibrium).map_err(failed)?;
             let modes = problem.modes(&equilibrium, count).map_err(unfound)?;
-            Ok((equilibrium, modes, names(&problem)))
+            Ok((equilibrium, modes, names(&problem), warnings))
         })
     })?;
-    Ok((rest(py, &equilibrium, &names)?, dictionary(py, &modes, equilibrium.q.len())?))
+    Ok((rest(py, &equilibrium, &names, &warnings)?, dictionary(py, &modes, equilibrium.q.len())?))
 }
+
 fn rest<'py>(
     py: Python<'py>,
     equilibrium: &Equilibrium,
     [q, constraints]: &[Vec<String>; 2],
+    warnings: &[Warning],
 ) -> PyResult<Bound<'py, PyDict>> {
     let dictionary = PyDict::new(py);
     let by_name = |names: &[String], values: &[f64]| {
@@ -85,6 +89,8 @@ fn rest<'py>(
     dictionary.set_item("residual", equilibrium.residual)?;
     dictionary.set_item("iterations", equilibrium.iterations)?;
     dictionary.set_item("negative_modes", equilibrium.negative_modes)?;
+    let warnings = warnings.iter().map(|warning| (warning.code(), warning.to_string()));
+    dictionary.set_item("warnings", warnings.collect::<Vec<_>>())?;
     Ok(dictionary)
 }
 

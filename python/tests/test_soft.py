@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import tempfile
 import unittest
+import warnings
 
 import leastaction as la
 import numpy as np
@@ -27,6 +28,20 @@ class Meshes(unittest.TestCase):
             self.assertEqual(one.coordinates, other.coordinates)
             a, b = (system.run(until=0.01, samples=2) for system in (one, other))
             np.testing.assert_array_equal(a.q, b.q)
+
+    def test_a_body_that_rests_inside_out_is_a_warning(self):
+        text = """mesh b box [1, 1, 1] cells [1, 1, 1]
+material b density 1
+field e st-venant-kirchhoff on b young 1000 poisson 0.4
+fix b z0
+start b at [x, y, {height}*z]
+"""
+        for rest in la.equilibrium, la.modes:
+            with self.assertWarnsRegex(la.RunWarning, "is turned inside out at the equilibrium"):
+                rest(la.System(text.format(height=-0.9)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            la.equilibrium(la.System(text.format(height=1.1)))
 
     def test_an_energy_of_ones_own_is_its_formula(self):
         model = la.Model("net")

@@ -213,7 +213,7 @@ fn events(run: &Run) -> Vec<String> {
     all.collect()
 }
 
-fn warning(warning: &Warning) -> String {
+pub(super) fn warning(warning: &Warning) -> String {
     object([("code", text(warning.code())), ("message", text(&warning.to_string()))])
 }
 

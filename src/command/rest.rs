@@ -2,6 +2,7 @@
 
 use super::Failure;
 use super::files::apart;
+use super::json::warning as json_warning;
 use super::pictures::{animation_file, plot_file};
 use super::run::several;
 use super::setting::What;
@@ -13,7 +14,7 @@ use leastaction::integrate::{number, rounded};
 use leastaction::output::json::{self, list, object, text};
 use leastaction::output::{Format, Table, check, write};
 use leastaction::plot::{Animation, MOST_MODES, ModePicture, ModesPlot};
-use leastaction::simulate::{ModesTable, Problem};
+use leastaction::simulate::{ModesTable, Problem, Warning};
 use leastaction::{EvalError, Graph, Overrides};
 use std::f64::consts::TAU;
 use std::path::{Path, PathBuf};
@@ -98,6 +99,7 @@ impl Rest {
         checked(&self.out, &self.what.system)?;
         let graph = Graph::new();
         let (mut problem, rest) = equilibrium(&self.what, &graph)?;
+        let warnings = problem.inverted_at_rest(&rest).map_err(Failure::run)?;
         let mut report = Report { rows: rows(&problem, &rest), written: Vec::new(), errors: Vec::new() };
         let coordinates = problem.dynamics.system().coordinates();
         report.rows.extend(labelled("at", at_places(coordinates, &rest.q)));
@@ -105,11 +107,12 @@ impl Rest {
         let multipliers =
             names.zip(&rest.multipliers).map(|((name, _), m)| format!("{name} = {}", rounded(*m, 10)));
         report.rows.extend(labelled("multipliers", lines(multipliers)));
+        report.rows.extend(warnings.iter().map(|warning| vec!["warning".to_owned(), warning.to_string()]));
         if !self.out.is_empty() {
             let record = problem.equilibrium_record(&rest).map_err(Failure::run)?;
             self.out.iter().for_each(|path| report.write(path, &record.table(), &problem, "equilibrium"));
         }
-        let json = self.json.then(|| document(members(&problem, &rest)));
+        let json = self.json.then(|| document(members(&problem, &rest, &warnings)));
         report.done(json)
     }
 }
@@ -127,6 +130,7 @@ impl Modes {
         self.animate.iter().chain(&self.plot).try_for_each(|path| check(path)).map_err(Failure::usage)?;
         let graph = Graph::new();
         let (mut problem, rest) = equilibrium(&self.what, &graph)?;
+        let inverted = problem.inverted_at_rest(&rest).map_err(Failure::run)?;
         let modes = problem.modes(&rest, self.count as usize).map_err(|error| failed(&error))?;
         let mut report = Report { rows: rows(&problem, &rest), written: Vec::new(), errors: Vec::new() };
         report.rows.extend(free(&modes).map(|list| vec!["free".to_owned(), list]));
@@ -136,6 +140,7 @@ impl Modes {
         if let Some(spirals) = &modes.spirals {
             report.rows.extend(labelled("with velocities", spirals.iter().map(spiral).collect()));
         }
+        report.rows.extend(inverted.iter().map(|warning| vec!["warning".to_owned(), warning.to_string()]));
         if modes.undamped {
             let why = "forces depend on velocities, and are left out: these are modes without damping";
             report.rows.push(vec!["warning".to_owned(), why.to_owned()]);
@@ -166,7 +171,7 @@ impl Modes {
             self.draw(&mut problem, &rest, &modes, &mut report)?;
         }
         let json = self.json.then(|| {
-            let mut all = members(&problem, &rest);
+            let mut all = members(&problem, &rest, &inverted);
             all.extend(mode_members(&problem, &modes));
             document(all)
         });
@@ -349,7 +354,11 @@ fn numbers(x: &[f64]) -> String {
 }
 
 /// The members that both documents begin with.
-fn members(problem: &Problem<'_>, equilibrium: &Equilibrium) -> Vec<(&'static str, String)> {
+fn members(
+    problem: &Problem<'_>,
+    equilibrium: &Equilibrium,
+    warnings: &[Warning],
+) -> Vec<(&'static str, String)> {
     let system = problem.dynamics.system();
     let parameters = system.parameters().iter().zip(problem.dynamics.parameters());
     let named = system.coordinates().iter().zip(&equilibrium.q).map(|(name, q)| (name, json::number(*q)));
@@ -367,6 +376,7 @@ fn members(problem: &Problem<'_>, equilibrium: &Equilibrium) -> Vec<(&'static st
         ("residual", json::number(equilibrium.residual)),
         ("force_size", json::number(equilibrium.force_size)),
         ("iterations", equilibrium.iterations.to_string()),
+        ("warnings", list(warnings.iter().map(json_warning))),
     ]
 }
 

@@ -43,6 +43,6 @@ mod spiral;
 
 pub use equilibrium::{Equilibrium, equilibrium};
 pub use error::AnalyzeError;
-pub use modes::{Mode, ModeKind, Modes, largest_frequency, modes};
+pub use modes::{Mode, ModeKind, Modes, largest_frequency, largest_growth, modes};
 pub use rigid::Rigid;
 pub use spiral::Spiral;

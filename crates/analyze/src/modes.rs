@@ -160,21 +160,42 @@ pub fn largest_frequency(
     q: &[f64],
     tolerance: f64,
 ) -> Result<f64, AnalyzeError> {
+    // The error of an eigenvalue is of second order in that of its vector.
+    let wanted =
+        Lanczos { count: 1, tolerance: tolerance.sqrt().min(0.1), most: 600, block: 1, careful: false };
+    let pairs = stiffest(dynamics, t, q, 1.0, wanted)?;
+    if !pairs.converged && !q.is_empty() {
+        return Err(AnalyzeError::Modes { count: 1, products: pairs.products, residual: pairs.residual });
+    }
+    Ok(pairs.values.first().copied().unwrap_or(0.0).max(0.0).sqrt())
+}
+
+/// About the largest rate at which small motions about coordinates q grow, as if forces balanced there: by a few products, and from below.
+///
+/// # Errors
+/// [`AnalyzeError`] if something cannot be computed there.
+pub fn largest_growth(dynamics: &mut Dynamics, t: f64, q: &[f64]) -> Result<f64, AnalyzeError> {
+    let wanted = Lanczos { count: 1, tolerance: 0.1, most: 32, block: 1, careful: false };
+    let pairs = stiffest(dynamics, t, q, -1.0, wanted)?;
+    Ok(pairs.values.first().copied().unwrap_or(0.0).max(0.0).sqrt())
+}
+
+/// The largest eigenvalues of M⁻¹K at q, or of −M⁻¹K.
+fn stiffest(
+    dynamics: &mut Dynamics,
+    t: f64,
+    q: &[f64],
+    sign: f64,
+    wanted: Lanczos,
+) -> Result<Eigenpairs, AnalyzeError> {
     // A few products are sooner done than the stiffness of very many coordinates is put together.
     let mut rest = match q.len() > MANY {
         true => Rest::by_products(dynamics, t)?,
         false => Rest::new(dynamics, t)?,
     };
     let mut mass = prepare(&mut rest, q, None)?;
-    let mut map = Direct { rest: &mut rest, mass: &mut mass, sign: 1.0, shift: 0.0, random: Random::new(1) };
-    // The error of an eigenvalue is of second order in that of its vector.
-    let wanted =
-        Lanczos { count: 1, tolerance: tolerance.sqrt().min(0.1), most: 600, block: 1, careful: false };
-    let pairs = wanted.largest(&mut map)?;
-    if !pairs.converged && rest.n > 0 {
-        return Err(AnalyzeError::Modes { count: 1, products: pairs.products, residual: pairs.residual });
-    }
-    Ok(pairs.values.first().copied().unwrap_or(0.0).max(0.0).sqrt())
+    let mut map = Direct { rest: &mut rest, mass: &mut mass, sign, shift: 0.0, random: Random::new(1) };
+    wanted.largest(&mut map)
 }
 
 /// More coordinates than this are very many.

@@ -184,6 +184,35 @@ fn all_quantities_of_consistent_masses_agree() {
     }
 }
 
+/// The whole obeys Newton: what accelerates its momentum, and what damps that, is its weight, the force on it, and what holds it.
+#[test]
+fn what_holds_a_body_bears_the_inertia_of_all_of_it() {
+    let mesh = Mesh::cuboid([1.0, 1.0, 1.0], [1, 1, 2]).unwrap();
+    let mut dynamics = block(&mesh, true);
+    let (n, t) = (dynamics.system().degrees(), 0.4);
+    let number = |i: usize| 0.05 * (1.3 * i as f64).sin();
+    let free: Vec<usize> = (0..mesh.nodes().len()).filter(|&node| mesh.nodes()[node][2] != 0.0).collect();
+    let mut z: Vec<f64> = free.iter().flat_map(|&node| mesh.nodes()[node]).collect();
+    z.extend((0..n).map(|i| 6.0 * number(i + 7)));
+    (0..n).for_each(|i| z[i] += number(i));
+    let (mut accelerations, mut y) = (vec![0.0; n], z.clone());
+    dynamics.accelerations(&[t], &z, &mut accelerations).unwrap();
+    dynamics.momenta(&[t], &z, &mut y[n..]).unwrap();
+    let sums = consistent_masses(&mesh, 2.0).unwrap().row_sums();
+    let outside = [0.0, 0.2 * 2.0 + 0.7 * t.cos(), -9.81 * 2.0];
+    for (axis, letter) in ["x", "y", "z"].into_iter().enumerate() {
+        let rates = free.iter().enumerate().map(|(k, &node)| {
+            let place = 3 * k + axis;
+            sums[node] * (accelerations[place] + 0.3 * z[n + place])
+        });
+        let expected = rates.sum::<f64>() - outside[axis];
+        let observable = dynamics.observable(&format!("reaction_floor.{letter}")).unwrap();
+        let mut found = [0.0];
+        dynamics.observe(observable, &[t], &y, &mut found).unwrap();
+        assert!((found[0] - expected).abs() < 1e-11, "{letter}: {} for {expected}", found[0]);
+    }
+}
+
 #[test]
 fn the_largest_frequency_of_very_many_coordinates_is_found_by_products() {
     // A ring of beads and springs: ω ≤ 2√(k/m), reached where neighbours move against each other.

@@ -164,6 +164,31 @@ fn all_pairs_without_a_list_have_their_hessian_products_in_lanes_too() {
     assert!(single.iter().zip(eight.chunks_exact(8)).all(|(one, row)| row.iter().all(|x| x == one)));
 }
 
+/// Eight nodes go against eight others at once, whether all blocks of eight are whole or not, and pairs of a field are mirrored or not.
+#[test]
+fn tiles_of_pairs_have_the_forces_of_single_pairs() {
+    let mut random = Random::new(8);
+    for cells in [[4, 6, 6], [3, 9, 5], [1, 1, 129]] {
+        let atoms = Mesh::lattice(Lattice::Simple, 1.1, cells).unwrap();
+        let count = atoms.nodes().len();
+        let fields: [&dyn Fn() -> [Dynamics; 2]; 2] =
+            [&|| both(&atoms, |graph, model| gravitation(graph, model, count)), &|| {
+                both(&atoms, |graph, _| {
+                    Field::new(graph, "own", Over::Pairs, |e| {
+                        let [a, b] = [e.at(0), e.at(1)];
+                        (0.1 * (a[0] * b[1] - 2.0 * a[2])).sin() + 0.01 * (b[2] - a[2]).pow(2)
+                    })
+                })
+            }];
+        for field in fields {
+            let [mut tiled, mut listed] = field();
+            let y = state(&atoms, 0.1, &mut random);
+            let [found, expected] = [&mut tiled, &mut listed].map(|dynamics| everything(dynamics, 0.3, &y));
+            close(&found, &expected, 1e-12);
+        }
+    }
+}
+
 #[test]
 fn ten_thousand_atoms_need_no_list_of_fifty_million_pairs() {
     let atoms = Mesh::lattice(Lattice::FaceCentred, 1.55, [14, 14, 13]).unwrap();

@@ -1,7 +1,7 @@
 //! Steps for fields of many elements, whose stiffest element limits every explicit method.
 
 use crate::card::Card;
-use leastaction_analyze::largest_frequency;
+use leastaction_analyze::{largest_frequency, largest_growth};
 use leastaction_mechanics::{Dynamics, State};
 
 /// Systems with fewer numbers are looked into by other means.
@@ -18,6 +18,15 @@ pub(crate) fn field_frequency(dynamics: &mut Dynamics, at: &State) -> Option<f64
     }
     let frequency = largest_frequency(dynamics, at.t, &at.q, 1e-2).ok()?;
     (frequency > 0.0 && frequency.is_finite()).then_some(frequency)
+}
+
+/// Elements roam if what grows at a state grows at more than this part of the largest frequency, both squared: they come apart, or together, as fast as they vibrate, as
+/// bodies that attract each other do (−2 to 1). Solids and liquids stay below it.
+const ROAMS: f64 = 1.0 / 3.0;
+
+/// Whether elements roam, so that a frequency at the start says little of the motion that follows.
+pub(crate) fn roams(dynamics: &mut Dynamics, at: &State, frequency: f64) -> bool {
+    largest_growth(dynamics, at.t, &at.q).is_ok_and(|growth| growth.powi(2) > ROAMS * frequency.powi(2))
 }
 
 /// The longest step with which a method is stable for small motions about a state, where it is known: for fields of many elements, and methods that kick

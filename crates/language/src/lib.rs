@@ -34,7 +34,7 @@ pub use include::whole;
 pub use meshes::{MeshField, MovingMesh};
 pub use reader::{about, read, read_in};
 pub use restate::{RestateError, restate};
-pub use setup::{Direction, Event, NetworkTerm, NetworkWeights, Plan, Setup};
+pub use setup::{Direction, Event, Limit, NetworkTerm, NetworkWeights, Plan, Setup};
 pub use source_map::Locate;
 pub use statement::words;
 pub use text::text;

@@ -38,12 +38,27 @@ pub struct Setup<'g> {
     pub tables: Vec<(String, [f64; 2])>,
     /// Potential energies that are networks.
     pub networks: Vec<NetworkTerm>,
+    /// Functions of parameters that have a range.
+    pub limits: Vec<Limit<'g>>,
     /// What is hardly meant.
     pub doubts: Vec<Doubt>,
     /// Outputs that are what their names say: coordinates, velocities, momenta and places.
     pub(crate) plain: HashSet<String>,
     /// Where the text says it.
     pub(crate) source_map: SourceMap,
+}
+
+/// A function of parameters that has a range, such as Poisson's ratio of a material.
+#[derive(Clone, Debug)]
+pub struct Limit<'g> {
+    /// What it is.
+    pub name: String,
+    /// Its value.
+    pub value: Expr<'g>,
+    /// Whether a value is possible.
+    pub holds: fn(f64) -> bool,
+    /// Which values are, in words.
+    pub range: &'static str,
 }
 
 /// A potential energy that is a network.
@@ -135,7 +150,8 @@ pub enum Direction {
     Falling,
 }
 
-rebind!(Setup { model, start, outputs, invariants, events; about, loose, plan, drawing, meshes, tables, networks, doubts, plain, source_map });
+rebind!(Setup { model, start, outputs, invariants, events, limits; about, loose, plan, drawing, meshes, tables, networks, doubts, plain, source_map });
+rebind!(Limit { value; name, holds, range });
 rebind!(Event { value, sets; name, direction, stop });
 
 impl<'g> Setup<'g> {
@@ -155,6 +171,7 @@ impl<'g> Setup<'g> {
             meshes: Vec::new(),
             tables: Vec::new(),
             networks: Vec::new(),
+            limits: Vec::new(),
             doubts: Vec::new(),
             plain: HashSet::new(),
             source_map: SourceMap::default(),

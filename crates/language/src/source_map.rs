@@ -394,13 +394,21 @@ impl Locate for StartError {
             }
             StartError::NotFinite { what, .. } => {
                 let place = match what {
-                    StartQuantity::Share(name) => map.any_term(name),
+                    StartQuantity::Share(name) | StartQuantity::Element(name, _) => map.any_term(name),
                     StartQuantity::Given(name)
                     | StartQuantity::Momentum(name)
                     | StartQuantity::Rate(name) => map.start_of(name),
                     StartQuantity::Time | StartQuantity::Energy => None,
                 };
-                wrong.maybe_at(place).help("look for a division by 0, or a root or logarithm of what is not positive, with the values of the start")
+                let help = match what {
+                    StartQuantity::Element(..) => {
+                        "it is inverted there, or its nodes meet, or parameters are no numbers for it: look where `start` puts its nodes"
+                    }
+                    _ => {
+                        "look for a division by 0, or a root or logarithm of what is not positive, with the values of the start"
+                    }
+                };
+                wrong.maybe_at(place).help(help)
             }
             StartError::SingularMass { coordinates, .. } => {
                 let place = coordinates.iter().find_map(|name| map.find(Mention::Start, name));
@@ -444,6 +452,7 @@ impl Locate for SettingError {
             SettingError::BadMass { particle, .. } => wrong.maybe_at(map.site(&Site::Mass(particle.clone()))),
             SettingError::Unknown { .. }
             | SettingError::Count { .. }
+            | SettingError::OutOfRange { .. }
             | SettingError::NoLane { .. }
             | SettingError::Eval(_) => wrong,
         }

@@ -334,8 +334,13 @@ impl Dynamics {
         let t = [t];
         let mut shares = vec![0.0; system.shares().len()];
         self.shares(&t, y, &mut shares)?;
-        for (share, &value) in system.shares().iter().zip(&shares) {
-            finite(|| StartQuantity::Share(share.name.clone()), value)?;
+        for (share, &value) in system.shares().iter().zip(&shares).filter(|(_, value)| !value.is_finite()) {
+            let broken = self.broken_element(t[0], y)?.filter(|(name, _)| *name == share.name);
+            let what = broken.map_or_else(
+                || StartQuantity::Share(share.name.clone()),
+                |(name, element)| StartQuantity::Element(name, element),
+            );
+            return Err(StartError::NotFinite { what, value });
         }
         let mut energy = [0.0];
         self.energy(&t, y, &mut energy)?;

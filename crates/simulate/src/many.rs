@@ -69,9 +69,12 @@ impl Problem<'_> {
         let rest = given.fold(rest, |rest, (name, value)| rest.with(name, *value));
         let named: HashSet<&str> = self.values.iter().map(|(name, _)| name.as_str()).collect();
         let all = self.all_values();
-        Ok(rest.and(
+        let rest = rest.and(
             all.iter().filter(|(name, _)| !named.contains(name.as_str())).map(|(name, value)| (name, *value)),
-        ))
+        );
+        self.setup.limits.iter().try_fold(rest, |rest, limit| {
+            rest.within(&limit.name, limit.value, (limit.holds, limit.range), self.dynamics.system())
+        })
     }
 
     /// The integrator with samples at the same times in every run, whatever steps that takes.

@@ -1,8 +1,10 @@
 //! Meshes of a run: how large they are, what energy their fields have, and files of them as they move.
 
+use crate::problem::Problem;
 use crate::run::Run;
 use crate::simulation::Simulation;
 use crate::warning::Warning;
+use leastaction_analyze::Equilibrium;
 use leastaction_field::format::{Data, DataKind, Values};
 use leastaction_field::{CellKind, Inversion};
 use leastaction_language::{Density, Drawing, MeshField, MovingMesh};
@@ -78,24 +80,15 @@ impl Simulation {
 impl Run {
     /// Tetrahedra that are turned inside out at a sample: the first of each mesh.
     pub(crate) fn inverted(&self) -> Result<Vec<Warning>, EvalError> {
-        let judged: Vec<(&MovingMesh, &MeshField)> =
-            self.simulation.meshes.iter().filter_map(|mesh| Some((mesh, shaping(mesh)?))).collect();
+        let judged = judged(&self.simulation.meshes);
         if judged.is_empty() {
             return Ok(Vec::new());
         }
         let mut dynamics = self.simulation.dynamics.clone();
-        let axes: Vec<usize> = dynamics.system().places().iter().map(|place| place.dimensions).collect();
-        let mut positions = vec![0.0; axes.iter().sum()];
         let mut warnings: Vec<Option<Warning>> = vec![None; judged.len()];
         for (now, y) in self.trajectory.samples() {
-            dynamics.positions(&[now], y, &mut positions)?;
-            for ((mesh, field), warning) in judged.iter().zip(&mut warnings) {
-                let before: usize = axes[..mesh.first_place].iter().sum();
-                let at = positions[before..][..3 * mesh.mesh.nodes().len()].as_chunks::<3>().0;
-                let inverted = |cell: &[u32; 4]| volume(cell.map(|node| at[node as usize])) <= 0.0;
-                let mut all = mesh.mesh.tetrahedra().iter().enumerate().filter(|(_, cell)| inverted(cell));
-                let first = all.next().map(|(element, _)| element);
-                let count = all.count() + usize::from(first.is_some());
+            let all = inverted(&judged, &mut dynamics, now, y)?;
+            for (((mesh, field), warning), (first, count)) in judged.iter().zip(&mut warnings).zip(all) {
                 match (warning, first) {
                     (Some(Warning::Inverted { most, last, .. }), _) => {
                         (*most, *last) = ((*most).max(count), count);
@@ -192,6 +185,58 @@ impl Run {
         }
         Ok(all)
     }
+}
+
+impl Problem<'_> {
+    /// Tetrahedra that are turned inside out at an equilibrium: a warning for each mesh that has some.
+    ///
+    /// # Errors
+    /// [`EvalError`] if positions cannot be computed.
+    pub fn inverted_at_rest(&mut self, at: &Equilibrium) -> Result<Vec<Warning>, EvalError> {
+        let judged = judged(&self.setup.meshes);
+        if judged.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut y = at.q.clone();
+        y.resize(2 * at.q.len(), 0.0);
+        let all = inverted(&judged, &mut self.dynamics, self.start.t, &y)?;
+        let warnings = judged.iter().zip(all).filter_map(|((mesh, field), (first, count))| {
+            first.map(|element| Warning::InvertedAtRest {
+                mesh: mesh.name.clone(),
+                field: field.name.clone(),
+                element,
+                count,
+                reversed: field.inversion == Inversion::Reversed,
+            })
+        });
+        Ok(warnings.collect())
+    }
+}
+
+/// Meshes whose tetrahedra can be turned inside out, each with the field that shapes them.
+fn judged(meshes: &[MovingMesh]) -> Vec<(&MovingMesh, &MeshField)> {
+    meshes.iter().filter_map(|mesh| Some((mesh, shaping(mesh)?))).collect()
+}
+
+/// The first tetrahedron of each mesh that is turned inside out at a state, and how many are.
+fn inverted(
+    meshes: &[(&MovingMesh, &MeshField)],
+    dynamics: &mut Dynamics,
+    t: f64,
+    y: &[f64],
+) -> Result<Vec<(Option<usize>, usize)>, EvalError> {
+    let axes: Vec<usize> = dynamics.system().places().iter().map(|place| place.dimensions).collect();
+    let mut positions = vec![0.0; axes.iter().sum()];
+    dynamics.positions(&[t], y, &mut positions)?;
+    let of_mesh = |(mesh, _): &(&MovingMesh, &MeshField)| {
+        let before: usize = axes[..mesh.first_place].iter().sum();
+        let at = positions[before..][..3 * mesh.mesh.nodes().len()].as_chunks::<3>().0;
+        let inverted = |cell: &[u32; 4]| volume(cell.map(|node| at[node as usize])) <= 0.0;
+        let mut all = mesh.mesh.tetrahedra().iter().enumerate().filter(|(_, cell)| inverted(cell));
+        let first = all.next().map(|(element, _)| element);
+        (first, all.count() + usize::from(first.is_some()))
+    };
+    Ok(meshes.iter().map(of_mesh).collect())
 }
 
 /// The field that shapes the tetrahedra of a mesh, if they can be turned inside out: one that turns them back, if there is one.

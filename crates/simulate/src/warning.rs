@@ -86,6 +86,19 @@ pub enum Warning {
         /// Whether the material turns them back; else it does not notice.
         reversed: bool,
     },
+    /// Tetrahedra are turned inside out at an equilibrium.
+    InvertedAtRest {
+        /// The mesh.
+        mesh: String,
+        /// The field.
+        field: String,
+        /// The first tetrahedron, counted from 0.
+        element: usize,
+        /// How many there are.
+        count: usize,
+        /// Whether the material resists that; else it does not notice.
+        reversed: bool,
+    },
     /// An angle of a direction, which an energy or a force reads, jumped by a turn.
     Turned {
         /// The time of the first sample after that.
@@ -179,6 +192,16 @@ impl fmt::Display for Warning {
                         "the energy does not notice, and what follows is no motion of a body. Try `neo-hookean`, which cannot be, or `stable-neo-hookean`, which recovers",
                 }
             ),
+            Warning::InvertedAtRest { mesh, field, element, count, reversed } => write!(
+                f,
+                "element {element} of the field `{field}` on `{mesh}` is turned inside out at the equilibrium{}: {}, and no body rests like that. Begin the search with `start {mesh} at …` \
+                 where no element is, or make the load smaller",
+                if *count > 1 { format!(", as {count} are") } else { String::new() },
+                match reversed {
+                    true => "the energy has a minimum there",
+                    false => "the energy does not notice",
+                }
+            ),
             Warning::Turned { t } => write!(
                 f,
                 "an angle that an energy or a force reads jumped by a turn before t = {}, and so did the energy or the force: do not trust what follows. Such an angle is known up to turns only, as `BODY.angle` is: \
@@ -219,7 +242,7 @@ impl Warning {
             Warning::Jumping { .. } => "jumping",
             Warning::Cornered { .. } => "cornered",
             Warning::Unstable { .. } => "unstable",
-            Warning::Inverted { .. } => "inverted",
+            Warning::Inverted { .. } | Warning::InvertedAtRest { .. } => "inverted",
             Warning::Turned { .. } => "turned",
             Warning::Unbalanced { .. } => "unbalanced",
             Warning::Driving { .. } => "driving",

@@ -1,11 +1,12 @@
 //! Meshes and fields from texts: against calls from Rust, reference numbers (section b of the reference for fields), and each other.
 
 use leastaction_analyze::equilibrium;
+use leastaction_ensemble::{Launcher, Sampling};
 use leastaction_expr::Graph;
 use leastaction_field::{Mesh, Nodes, Value, lumped_masses, shipped};
-use leastaction_integrate::RunError;
+use leastaction_integrate::{Launch, RunError, Starts};
 use leastaction_mechanics::Model;
-use leastaction_simulate::{Overrides, Simulation, Source, Warning};
+use leastaction_simulate::{Overrides, Problem, Simulation, Source, Warning};
 
 pub(crate) fn simulation(text: &str) -> Simulation {
     let source = Source::text("model", text);
@@ -264,6 +265,180 @@ fn an_element_that_is_turned_inside_out_is_told() {
             !gentle.warnings.iter().any(|warning| matches!(warning, Warning::Inverted { .. })),
             "{field}"
         );
+    }
+}
+
+/// One that has no energy at the start is named before the run.
+#[test]
+fn an_element_without_an_energy_at_the_start_is_named() {
+    let text = "mesh b box [1, 1, 1] cells [1, 1, 2]\nmaterial b density 1\nfield e neo-hookean on b young 100 poisson 0.3\n\
+                start b at [x, y, z - 2*max(0, z - 0.5)]\nrun until 0.1\n";
+    let Err(error) = Source::text("model", text).simulation(&Graph::new(), &Overrides::default()) else {
+        panic!("an inverted body starts")
+    };
+    let said = error.cause.to_string();
+    assert!(said.contains("the energy of element 6 of `e` is NaN at the start"), "{said}");
+}
+
+/// A block that is pushed through its foot rests inside out where its energy does not notice, and also in a stable material if it is too heavy: the equilibrium says so.
+#[test]
+fn a_body_that_rests_inside_out_is_told() {
+    for (kind, height, gravity, expected) in [
+        ("st-venant-kirchhoff", -0.9, 0.0, Some((6, false))),
+        ("st-venant-kirchhoff", 1.1, 0.0, None),
+        ("stable-neo-hookean", 1.0, 3000.0, Some((2, true))),
+        ("stable-neo-hookean", 1.0, 1000.0, None),
+    ] {
+        let text = format!(
+            "mesh b box [1, 1, 1] cells [1, 1, 1]\nmaterial b density 1\nfield e {kind} on b young 1000 poisson 0.4\nfix b z0\n\
+             gravity [0, 0, -{gravity}]\nstart b at [x, y, {height}*z]\n"
+        );
+        let graph = Graph::new();
+        let mut problem = Source::text("model", &text).problem(&graph, &Overrides::default()).unwrap();
+        let rest = problem.equilibrium().unwrap();
+        let found = match &problem.inverted_at_rest(&rest).unwrap()[..] {
+            [Warning::InvertedAtRest { mesh, field, element, count, reversed }] => {
+                assert!(mesh == "b" && field == "e" && *element < 6);
+                Some((*count, *reversed))
+            }
+            other => {
+                assert!(other.is_empty(), "{other:?}");
+                None
+            }
+        };
+        assert_eq!(found, expected, "{kind} {height} {gravity}");
+    }
+}
+
+/// The problem of a catalog system with some parameters.
+fn catalog<'g>(graph: &'g Graph, name: &str, parameters: &[(&str, f64)]) -> Problem<'g> {
+    let parameters = parameters.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+    let overrides = Overrides { parameters, ..Overrides::default() };
+    Source::catalog(name, None).unwrap().problem(graph, &overrides).unwrap()
+}
+
+/// Daniel Bernoulli's rope: ω = j/2 √(g/l) with the zeros j of the Bessel function J₀. Twice each, along x and y.
+#[test]
+fn a_hanging_rope_swings_as_bernoulli_says() {
+    let graph = Graph::new();
+    let mut problem = catalog(&graph, "rope", &[("n", 80.0), ("EA", 2e4), ("B", 1e-9)]);
+    let rest = problem.equilibrium().unwrap();
+    let modes = problem.modes(&rest, 4).unwrap();
+    for (mode, zero) in
+        modes.modes.iter().zip([2.404_825_557_7, 2.404_825_557_7, 5.520_078_110_3, 5.520_078_110_3])
+    {
+        let expected = 0.5 * zero * (9.81_f64 / 2.0).sqrt();
+        assert!((mode.frequency() / expected - 1.0).abs() < 2e-3, "{} for {expected}", mode.frequency());
+    }
+}
+
+/// A rope of length 1.5 between hooks at a distance of 1 sags by a (cosh(1/2a) - 1), where 2a sinh(1/2a) is its length.
+#[test]
+fn a_rope_between_two_hooks_is_a_catenary() {
+    let (mut low, mut high) = (0.05_f64, 5.0_f64);
+    for _ in 0..100 {
+        let a = 0.5 * (low + high);
+        if 2.0 * a * (0.5 / a).sinh() > 1.5 { low = a } else { high = a }
+    }
+    let sag = low * ((0.5 / low).cosh() - 1.0);
+    let errors = [50, 100].map(|segments| {
+        let text = format!(
+            "mesh r rope from [0, 0, 0] to [1.5, 0, 0] segments {segments}\nmaterial r mass 1 per length\nfield s bars on r stiffness 1e6\n\
+             fix r start\nfix r end at [1, 0, 0]\nstart r at [x/1.5, 0, -0.3*sin(pi*x/1.5)]\ngravity [0, 0, -9.81]\n"
+        );
+        let graph = Graph::new();
+        let mut problem = Source::text("rope", &text).problem(&graph, &Overrides::default()).unwrap();
+        let rest = problem.equilibrium().unwrap();
+        assert!(rest.is_stable());
+        let lowest = rest.q.iter().skip(2).step_by(3).fold(0.0_f64, |low, z| low.min(*z));
+        (lowest + sag).abs()
+    });
+    assert!(errors[1] < 5e-5 && errors[1] < 0.4 * errors[0], "{errors:?}");
+}
+
+/// The minimum of thirteen atoms that the Cambridge Cluster Database has, and a beam that comes closer to the solid's sag and frequency the finer it is (sections c and e of the reference).
+#[test]
+fn catalog_systems_rest_where_theory_says() {
+    let graph = Graph::new();
+    let rest = catalog(&graph, "lj-cluster", &[]).equilibrium().unwrap();
+    assert!(rest.is_stable() && (rest.energy + 44.326_801_42).abs() < 1e-8, "{}", rest.energy);
+    let mut errors = Vec::new();
+    for n in [2, 4] {
+        let graph = Graph::new();
+        let mut problem = catalog(&graph, "cantilever", &[("n", f64::from(n))]);
+        let rest = problem.equilibrium().unwrap();
+        assert!(problem.inverted_at_rest(&rest).unwrap().is_empty());
+        let lowest = problem.modes(&rest, 1).unwrap().modes[0].frequency();
+        // The end of the beam: the last nodes, whose places at rest along x begin anew after each row.
+        let side = n as usize + 1;
+        let end = rest.q[rest.q.len() - 3 * side * side..].iter().step_by(3).enumerate();
+        let sag: f64 = end.map(|(k, x)| x - (k % side) as f64 / f64::from(n)).sum();
+        errors.push([sag / (side * side) as f64 + 0.150_208, lowest - 0.319_89]);
+    }
+    // Linear tetrahedra are too stiff, and converge with the square of their size in the end.
+    for (coarse, fine) in errors[0].iter().zip(errors[1]) {
+        assert!(fine > 0.0 && fine < 0.55 * coarse, "{errors:?}");
+    }
+}
+
+/// Parameters of materials that no material has fail their trajectory, as they are refused in a text.
+#[test]
+fn trajectories_of_impossible_materials_fail() {
+    let text = |field: &str| {
+        format!(
+            "param E = 100, nu = 0.3, l = 50\nmesh b box [1, 1, 1] cells [1, 1, 1]\nmaterial b density 1\nfield e {field}\nrun until 0.1\n"
+        )
+    };
+    let young = "st-venant-kirchhoff on b young E poisson nu";
+    for (field, drawn, place, wrong) in [
+        (
+            young,
+            "nu=grid(0.3,0.7,3)",
+            2,
+            "`poisson` is 0.7 with these parameters, and must be above -1 and below 0.5",
+        ),
+        (young, "E=grid(-100,100,3)", 0, "`young` is -100 with these parameters, and must be positive"),
+        (
+            "st-venant-kirchhoff on b lambda l mu 10",
+            "l=grid(-50,50,3)",
+            0,
+            "`3*lambda + 2*mu` is -130 with these parameters, and must be 0 or positive",
+        ),
+    ] {
+        let (graph, overrides) = (Graph::new(), Overrides::default());
+        let mut problem = Source::text("model", &text(field)).problem(&graph, &overrides).unwrap();
+        let (sampling, rest) = (Sampling::read([drawn]).unwrap(), problem.rest(&overrides).unwrap());
+        let launcher = Launcher::new(&sampling, &problem.dynamics, &rest, 0.0, 3, 0).unwrap();
+        let mut launch = Launch { state: Vec::new(), parameters: Vec::new() };
+        launcher.launch(2 - place, &mut problem.dynamics, &mut launch).unwrap();
+        let error = launcher.launch(place, &mut problem.dynamics, &mut launch).unwrap_err();
+        assert_eq!(error.to_string(), wrong);
+    }
+}
+
+/// Bodies that attract each other are followed by a tolerance, however many they are, and atoms about their minimum by one step.
+#[test]
+fn bodies_that_roam_are_followed_by_a_tolerance() {
+    let number = |i: u32| (f64::from(i) * 0.618_033_988_749_895).fract() - 0.5;
+    for (count, field, method) in [
+        (40, "gravitation on s softening 0.1", "vern9"),
+        (140, "gravitation on s softening 0.1", "vern9"),
+        (40, "tethers on s stiffness 2", "verlet"),
+    ] {
+        let places: Vec<_> = (0..count)
+            .map(|i| format!("[{}, {}, {}]", number(i), number(7 * i + 1), number(13 * i + 5)))
+            .collect();
+        let text = format!(
+            "atoms s at {}\nmaterial s mass 0.01\nfield g {field}\nrun until 0.5\n",
+            places.join(", ")
+        );
+        let simulation = simulation(&text);
+        assert_eq!(simulation.integrator.card().name, method, "{count} {field}");
+        if method == "vern9" {
+            let run = simulation.run().unwrap();
+            let drift = run.trajectory.energy_drift(&mut simulation.dynamics.clone()).unwrap();
+            assert!(drift < 1e-9, "{count}: {drift:e}");
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! From draws to starts.
 
-use super::rest::{Amount, Rest};
+use super::rest::{Amount, Limit, Rest};
 use super::{Draw, Role, SampleError, Sampling, Span};
 use leastaction_expr::nearest;
 use leastaction_integrate::{Launch, Starts};
@@ -17,6 +17,7 @@ pub struct Launcher {
     parameters: Vec<f64>,
     draws_parameters: bool,
     rest: Vec<(usize, Amount)>,
+    limits: Vec<Limit>,
     by_velocities: bool,
     /// Which velocities or momenta have a value, by coordinates.
     is_given: Vec<bool>,
@@ -99,6 +100,7 @@ impl Launcher {
             t,
             parameters: dynamics.parameters().to_vec(),
             rest: amounts,
+            limits: rest.limits.clone(),
             by_velocities,
             is_given,
             dimension: system.dimension(),
@@ -152,6 +154,7 @@ impl Starts for Launcher {
         }
         if self.draws_parameters {
             dynamics.set_parameters(&launch.parameters)?;
+            self.limits.iter().try_for_each(|limit| limit.check(&launch.parameters))?;
         }
         for (place, amount) in &self.rest {
             launch.state[*place] = amount.value(&launch.parameters);

@@ -2,7 +2,7 @@
 
 use super::SampleError;
 use leastaction_expr::{Expr, Id, Node, Op, UnboundSymbol};
-use leastaction_mechanics::{System, Term};
+use leastaction_mechanics::{SettingError, System, Term};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -10,6 +10,27 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default)]
 pub struct Rest {
     pub(super) list: Vec<(String, Amount)>,
+    pub(super) limits: Vec<Limit>,
+}
+
+/// A function of parameters that has a range.
+#[derive(Clone, Debug)]
+pub(super) struct Limit {
+    name: String,
+    value: Arc<Formula>,
+    holds: fn(f64) -> bool,
+    range: &'static str,
+}
+
+impl Limit {
+    /// Refuses parameters with which it is out of its range.
+    pub(super) fn check(&self, parameters: &[f64]) -> Result<(), SettingError> {
+        let value = self.value.value(parameters);
+        match (self.holds)(value) {
+            true => Ok(()),
+            false => Err(SettingError::OutOfRange { name: self.name.clone(), value, range: self.range }),
+        }
+    }
 }
 
 /// A start value.
@@ -75,6 +96,13 @@ impl Formula {
     }
 }
 
+/// A function of the parameters of a system.
+fn formula(value: Expr<'_>, system: &System) -> Result<Arc<Formula>, UnboundSymbol> {
+    let names = system.parameters().iter();
+    let parameters: Vec<_> = names.map(|(name, _)| value.graph().symbol(name)).collect();
+    Formula::new(value, &parameters).map(Arc::new)
+}
+
 impl Amount {
     /// The value with these parameters of the system.
     pub(super) fn value(&self, parameters: &[f64]) -> f64 {
@@ -90,7 +118,7 @@ impl Rest {
     #[must_use]
     pub fn numbers<N: AsRef<str>>(values: impl IntoIterator<Item = (N, f64)>) -> Rest {
         let list = values.into_iter().map(|(name, value)| (name.as_ref().to_owned(), Amount::Number(value)));
-        Rest { list: list.collect() }
+        Rest { list: list.collect(), limits: Vec::new() }
     }
 
     /// Values that are functions of the parameters of a system: where those are drawn, they follow.
@@ -100,14 +128,26 @@ impl Rest {
     pub fn terms(terms: &[Term<'_>], system: &System) -> Result<Rest, SampleError> {
         let amount = |value: Expr<'_>| match value.as_number() {
             Some(value) => Ok(Amount::Number(value)),
-            None => {
-                let names = system.parameters().iter();
-                let parameters: Vec<_> = names.map(|(name, _)| value.graph().symbol(name)).collect();
-                Formula::new(value, &parameters).map(|formula| Amount::Computed(Arc::new(formula)))
-            }
+            None => formula(value, system).map(Amount::Computed),
         };
         let list = terms.iter().map(|term| Ok((term.name.clone(), amount(term.value)?)));
-        Ok(Rest { list: list.collect::<Result<_, UnboundSymbol>>()? })
+        Ok(Rest { list: list.collect::<Result<_, UnboundSymbol>>()?, limits: Vec::new() })
+    }
+
+    /// With a function of parameters that must be in its range: a trajectory where it is not fails.
+    ///
+    /// # Errors
+    /// [`SampleError::Rest`] if it depends on something else.
+    pub fn within(
+        mut self,
+        name: &str,
+        value: Expr<'_>,
+        (holds, range): (fn(f64) -> bool, &'static str),
+        system: &System,
+    ) -> Result<Rest, SampleError> {
+        let value = formula(value, system)?;
+        self.limits.push(Limit { name: name.to_owned(), value, holds, range });
+        Ok(self)
     }
 
     /// With a value in the place of another.

@@ -8,6 +8,7 @@ use super::selection::{Selection, condition, selection};
 use crate::diagnostic::Diagnostic;
 use crate::meshes::MeshField;
 use crate::reader::{AXES, Reader};
+use crate::setup::Limit;
 use crate::source_map::Mention;
 use leastaction_expr::{Expr, Kind, Parser, Span, Value as Read, nearest};
 use leastaction_field::{Card, FIELDS, Field, FieldError, Inversion, Over, Per, Value, Vector};
@@ -251,19 +252,24 @@ fn parameter_value<'g, 's>(
     ranged(reader.at_places(&[value], span, &centres)?).map(Value::Elements)
 }
 
-/// Refuses values that no material has, and cut-offs that leave nothing, where they are known and do not change with time.
+/// Refuses values that no material has, and cut-offs that leave nothing, where they are known and do not change with time; with other parameters they are looked at again.
 fn check_range<'g>(
-    reader: &Reader<'g, '_>,
+    reader: &mut Reader<'g, '_>,
     card: &Card,
     parameter: &str,
     value: Expr<'g>,
     span: Span,
 ) -> Outcome {
-    let Ok(value) = reader.evaluate(value) else { return Ok(()) };
-    match range_of(card, parameter) {
-        Some((holds, range)) if !holds(value) => Err(out_of_range(parameter, value, range, span)),
-        _ => Ok(()),
+    let (Ok(known), Some((holds, range))) = (reader.evaluate(value), range_of(card, parameter)) else {
+        return Ok(());
+    };
+    if !holds(known) {
+        return Err(out_of_range(parameter, known, range, span));
     }
+    if value.as_number().is_none() {
+        reader.setup.limits.push(Limit { name: parameter.to_owned(), value, holds, range });
+    }
+    Ok(())
 }
 
 /// Whether a value is possible, and which are, in words.
@@ -292,20 +298,25 @@ fn out_of_range(parameter: &str, value: f64, range: &str, span: Span) -> Diagnos
 }
 
 /// Refuses a bulk modulus λ + 2μ/3 that is negative, where both are known: such a material has no stable shape.
-fn check_bulk<'g>(reader: &Reader<'g, '_>, given: &[(&'static str, Value<'g>, Span)]) -> Outcome {
-    let known = |name: &str| {
+fn check_bulk<'g>(reader: &mut Reader<'g, '_>, given: &[(&'static str, Value<'g>, Span)]) -> Outcome {
+    let uniform = |name: &str| {
         given.iter().find_map(|(other, value, span)| match value {
-            Value::Uniform(value) if *other == name => Some((reader.evaluate(*value).ok()?, *span)),
+            Value::Uniform(value) if *other == name => Some((*value, *span)),
             _ => None,
         })
     };
-    match (known("lambda"), known("mu")) {
-        (Some((lambda, span)), Some((mu, _))) if lambda < -2.0 / 3.0 * mu => {
-            Err(Diagnostic::at(span, format!("`lambda` is {lambda} here, below -2/3 of `mu`, {mu}"))
-                .help("a material with a negative bulk modulus has no stable shape: give a larger `lambda`"))
-        }
-        _ => Ok(()),
+    let (Some((lambda, span)), Some((mu, _))) = (uniform("lambda"), uniform("mu")) else { return Ok(()) };
+    let (Ok(known), Ok(shear)) = (reader.evaluate(lambda), reader.evaluate(mu)) else { return Ok(()) };
+    if known < -2.0 / 3.0 * shear {
+        return Err(Diagnostic::at(span, format!("`lambda` is {known} here, below -2/3 of `mu`, {shear}"))
+            .help("a material with a negative bulk modulus has no stable shape: give a larger `lambda`"));
     }
+    let value = 3.0 * lambda + 2.0 * mu;
+    if value.as_number().is_none() {
+        let (name, range) = ("3*lambda + 2*mu".to_owned(), "0 or positive");
+        reader.setup.limits.push(Limit { name, value, holds: |x| x >= 0.0, range });
+    }
+    Ok(())
 }
 
 /// A field of one's own: the places of the nodes of an element have names, and those at rest the same names with 0.

@@ -16,7 +16,7 @@ use rayon_core::in_place_scope;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// With so many parts, threads share them: what they gain then is many times what it takes to wake them.
-const SHARED: usize = 16;
+const SHARED: usize = 6;
 
 /// What becomes of the results of an element.
 #[derive(Clone, Copy, PartialEq)]
@@ -168,10 +168,8 @@ impl SumEvaluator {
             let kept = if sum.into == Into::Each { &mut out[part.first * each..] } else { &mut [] };
             total += self.worker.eval::<RUN>(sum, part, arrays, shared, kept)?;
             if sum.into == Into::Coordinates {
-                let (added, _) = self.worker.added.as_chunks::<RUN>();
-                for (added, &base) in added.iter().zip(part.bases) {
-                    let sums = &mut out[base as usize..][..RUN];
-                    sums.iter_mut().zip(added).for_each(|(sum, x)| *sum += x);
+                for (x, &place) in self.worker.added.iter().zip(part.places) {
+                    out[place as usize] += x;
                 }
             }
         }
@@ -204,7 +202,7 @@ impl SumEvaluator {
         let tasks = Mutex::new(std::iter::from_fn(move || {
             let number = numbers.next()?;
             let part = parts.part(number);
-            let sums = sums_left.split_off_mut(..if adds { RUN * part.bases.len() } else { 0 })?;
+            let sums = sums_left.split_off_mut(..if adds { part.places.len() } else { 0 })?;
             let kept =
                 kept_left.split_off_mut(..if kept_left.is_empty() { 0 } else { part.elements * each })?;
             let total = totals_left.split_off_first_mut()?;
@@ -267,7 +265,7 @@ impl SumEvaluator {
         let (added, _) = grown(added, run * parts.most_runs() * LANES).as_chunks_mut::<LANES>();
         let mut total = [0.0; LANES];
         for part in (0..parts.len()).map(|part| parts.part(part)) {
-            let added = &mut added[..run * part.bases.len()];
+            let added = &mut added[..part.places.len()];
             added.fill([0.0; LANES]);
             let mut eighths = [[0.0; LANES]; LANES];
             for first in (0..part.elements).step_by(LANES) {
@@ -280,8 +278,8 @@ impl SumEvaluator {
                     let (kept, alike) = rest.split_at_mut(constants);
                     for (array, moving) in arrays.iter().zip(moving.chunks_exact_mut(slots)) {
                         for (slot, x) in moving.iter_mut().enumerate() {
-                            let base = part.bases[reads[slot / run * LANES + k] as usize];
-                            x.copy_from_slice(&array[lanes.row(base + (slot % run) as u32)..][..LANES]);
+                            let place = reads[slot / run * LANES + k] as usize * run + slot % run;
+                            x.copy_from_slice(&array[lanes.row(part.places[place])..][..LANES]);
                         }
                     }
                     kept.iter_mut().enumerate().for_each(|(c, x)| *x = [values[c * LANES + k]; LANES]);
@@ -305,11 +303,8 @@ impl SumEvaluator {
                 }
             }
             let sums = if sum.into == Into::Coordinates { &*added } else { &[] };
-            for (row, &base) in sums.chunks_exact(run).zip(part.bases) {
-                for (added, coordinate) in row.iter().zip(base..) {
-                    let sums = &mut out[lanes.row(coordinate)..][..LANES];
-                    sums.iter_mut().zip(added).for_each(|(sum, x)| *sum += x);
-                }
+            for (added, &coordinate) in sums.iter().zip(part.places) {
+                add(&mut out[lanes.row(coordinate)..], added);
             }
             let of_part = eighths.iter().fold([0.0; LANES], |mut sum, x| {
                 add(&mut sum, x);
@@ -324,7 +319,7 @@ impl SumEvaluator {
     }
 }
 
-fn add(sums: &mut [f64; LANES], found: &[f64; LANES]) {
+fn add(sums: &mut [f64], found: &[f64; LANES]) {
     sums.iter_mut().zip(found).for_each(|(sum, x)| *sum += x);
 }
 
@@ -333,15 +328,17 @@ fn add_parts<const RUN: usize>(parts: &Parts, sums: &[f64], first: usize, out: &
     let (sums, _) = sums.as_chunks::<RUN>();
     let end = first + out.len();
     for part in 0..parts.len() {
-        let (bases, sums) = (parts.part(part).bases, &sums[parts.runs_of(part)]);
-        // A run may begin before the first coordinate, or end after the last.
-        let from = bases.partition_point(|&base| base as usize + RUN <= first);
-        for (&base, sums) in
-            bases[from..].iter().zip(&sums[from..]).take_while(|(base, _)| (**base as usize) < end)
-        {
-            for (coordinate, x) in (base as usize..).zip(sums) {
-                if (first..end).contains(&coordinate) {
-                    out[coordinate - first] += x;
+        let (places, _) = parts.part(part).places.as_chunks::<RUN>();
+        let (rows, others) = places.split_at(parts.rows_of(part));
+        let sums = &sums[parts.runs_of(part)];
+        // A row may begin before the first coordinate, or end after the last.
+        let from = rows.partition_point(|row| row[0] as usize + RUN <= first);
+        let until = rows.partition_point(|row| (row[0] as usize) < end);
+        let rows = rows[from..until].iter().zip(&sums[from..]);
+        for (places, sums) in rows.chain(others.iter().zip(&sums[sums.len() - others.len()..])) {
+            for (&coordinate, x) in places.iter().zip(sums) {
+                if (first..end).contains(&(coordinate as usize)) {
+                    out[coordinate as usize - first] += x;
                 }
             }
         }

@@ -57,13 +57,14 @@ impl Worker {
         let [slots, constants, each] =
             [sum.parts.slots(), sum.parts.constants(), sum.results()].map(|len| len * LANES);
         let inputs = arrays.len() * slots + constants + shared.len() * LANES;
-        let (local, _) = grown(local, arrays.len() * RUN * part.bases.len()).as_chunks_mut::<RUN>();
-        for (array, local) in arrays.iter().zip(local.chunks_exact_mut(part.bases.len())) {
-            for (local, &base) in local.iter_mut().zip(part.bases) {
-                local.copy_from_slice(&array[base as usize..][..RUN]);
+        let (places, _) = part.places.as_chunks::<RUN>();
+        let (local, _) = grown(local, arrays.len() * part.places.len()).as_chunks_mut::<RUN>();
+        for (array, local) in arrays.iter().zip(local.chunks_exact_mut(places.len())) {
+            for (local, places) in local.iter_mut().zip(places) {
+                *local = places.map(|place| array[place as usize]);
             }
         }
-        let (added, _) = grown(added, RUN * part.bases.len()).as_chunks_mut::<RUN>();
+        let (added, _) = grown(added, part.places.len()).as_chunks_mut::<RUN>();
         added.fill([0.0; RUN]);
         let (blocks, mut eighths) = (part.elements.div_ceil(LANES), [0.0; LANES]);
         for first in (0..blocks).step_by(AT_ONCE) {
@@ -73,9 +74,7 @@ impl Worker {
                 let (own, alike) = rest.split_at_mut(constants);
                 let (reads, _) =
                     part.reads[(first + k) * runs * LANES..][..runs * LANES].as_chunks::<LANES>();
-                for (local, moving) in
-                    local.chunks_exact(part.bases.len()).zip(moving.chunks_exact_mut(slots))
-                {
+                for (local, moving) in local.chunks_exact(places.len()).zip(moving.chunks_exact_mut(slots)) {
                     let (moving, _) = moving.as_chunks_mut::<LANES>();
                     let (moving, _) = moving.as_chunks_mut::<RUN>();
                     for (rows, reads) in moving.iter_mut().zip(reads) {

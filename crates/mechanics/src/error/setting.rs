@@ -48,6 +48,15 @@ pub enum SettingError {
         /// The mass.
         value: f64,
     },
+    /// With these parameters a number of the model is out of its range.
+    OutOfRange {
+        /// What it is.
+        name: String,
+        /// Its value.
+        value: f64,
+        /// What it must be, in words.
+        range: &'static str,
+    },
     /// The masses could not be computed.
     Eval(#[from] EvalError),
 }
@@ -65,6 +74,9 @@ impl SettingError {
                 .remedy("give it another value there"),
             E::Count { expected, found } => {
                 Advice::cause(format!("{expected} parameters are expected, {found} were given"))
+            }
+            E::OutOfRange { name, value, range } => {
+                Advice::cause(format!("`{name}` is {value} with these parameters, and must be {range}"))
             }
             E::NoLane { lane } => {
                 Advice::cause(format!("there is no lane {lane}")).remedy("a block has eight, counted from 0")

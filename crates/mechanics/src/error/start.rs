@@ -15,6 +15,8 @@ pub enum StartQuantity {
     Momentum(String),
     /// A named share of the energy.
     Share(String),
+    /// The energy of an element, by the name of the share and the number of the element.
+    Element(String, usize),
     /// The energy.
     Energy,
     /// The rate of a coordinate or a momentum.
@@ -28,6 +30,9 @@ impl std::fmt::Display for StartQuantity {
             StartQuantity::Given(name) => write!(f, "`{name}`"),
             StartQuantity::Momentum(name) => write!(f, "the momentum `{name}`"),
             StartQuantity::Share(name) => write!(f, "the energy{}", named(name)),
+            StartQuantity::Element(name, element) => {
+                write!(f, "the energy of element {element} of `{name}`")
+            }
             StartQuantity::Energy => f.write_str("the energy"),
             StartQuantity::Rate(name) => write!(f, "the rate of `{name}`"),
         }

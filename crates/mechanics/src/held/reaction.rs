@@ -169,10 +169,14 @@ impl Dynamics {
         let (forces, entries) = values.split_at(layout.held * width);
         out.copy_from_slice(forces);
         let (inertia, slopes) = entries.split_at(layout.inertia.len() * width);
-        if !layout.inertia.is_empty() {
+        let shares_masses = system.lumped().is_some_and(|lumped| lumped.is_coupled());
+        if !layout.inertia.is_empty() || shares_masses {
             grow(accelerations, half);
             let a = &mut accelerations[..half];
             status = self.accelerations(t, z, a).and(status);
+            if let Some(lumped) = self.engine.lumped.as_deref_mut().filter(|_| shares_masses) {
+                status = lumped.add_shared_reactions(t, z, a, out).and(status);
+            }
             for (&(row, column), entry) in layout.inertia.iter().zip(inertia.chunks_exact(width)) {
                 add(out, row, entry, a, column);
             }

@@ -228,4 +228,19 @@ impl At<'_> {
             }
         }
     }
+
+    /// Adds what the inertia of nodes that move, and the damping of their motion, ask of held ones with which they share masses: M (a + c v).
+    pub(super) fn add_shared_reactions(&self, accelerations: &[f64], out: &mut [f64]) {
+        let (width, n) = (self.width, self.system.degrees);
+        for (number, block) in self.system.blocks.iter().enumerate() {
+            for &(held, moving, mass) in block.coupling.iter().flat_map(|coupling| coupling.to_held()) {
+                let [held, moving] = [block.held[held as usize], block.moving[moving as usize]];
+                for lane in 0..width {
+                    let place = moving.place as usize * width + lane;
+                    let rate = accelerations[place] + self.damping(number)[lane] * self.second[place];
+                    out[(held.place as usize - n) * width + lane] += mass * self.unit(number)[lane] * rate;
+                }
+            }
+        }
+    }
 }

@@ -80,32 +80,49 @@ pub(crate) struct Coupling {
     pattern: Pattern,
     values: Vec<f64>,
     diagonal: Vec<f64>,
+    /// The entries of coordinates that are held (by their numbers among these) with coordinates that move.
+    to_held: Vec<(u32, u32, f64)>,
 }
 
 impl Coupling {
-    /// Of a matrix with a row for each node of so many coordinates; `moving` are those that are not held, with the number of the node and the axis in
-    /// `numbers`, which are in the same order.
-    pub(crate) fn new(matrix: &MassMatrix, width: usize, numbers: &[(u32, u32)]) -> Coupling {
+    /// Of a matrix with a row for each node of so many coordinates: `numbers` are the node and the axis of each that moves, and `held` of each that is held.
+    pub(crate) fn new(
+        matrix: &MassMatrix,
+        width: usize,
+        numbers: &[(u32, u32)],
+        held: &[(u32, u32)],
+    ) -> Coupling {
         let mut places = vec![u32::MAX; matrix.pattern.rows() * width];
         for (number, &(node, axis)) in numbers.iter().enumerate() {
             places[node as usize * width + axis as usize] = number as u32;
         }
-        let (mut rows, mut values) = (Vec::with_capacity(numbers.len()), Vec::new());
-        for &(node, axis) in numbers {
+        let places = &places;
+        let of_moving = |&(node, axis): &(u32, u32)| {
             let entries = matrix.pattern.row(node as usize);
             let columns = matrix.pattern.columns()[entries.clone()].iter().zip(&matrix.values[entries]);
             let columns =
-                columns.map(|(&other, &value)| (places[other as usize * width + axis as usize], value));
+                columns.map(move |(&other, &value)| (places[other as usize * width + axis as usize], value));
+            columns.filter(|(place, _)| *place != u32::MAX)
+        };
+        let (mut rows, mut values) = (Vec::with_capacity(numbers.len()), Vec::new());
+        for coordinate in numbers {
             // Coordinates are numbered in the order of their nodes, so that columns stay sorted.
-            let (columns, own): (Vec<u32>, Vec<f64>) =
-                columns.filter(|(place, _)| *place != u32::MAX).unzip();
+            let (columns, own): (Vec<u32>, Vec<f64>) = of_moving(coordinate).unzip();
             rows.push(columns);
             values.extend(own);
         }
         let pattern = Pattern::from_rows(numbers.len(), rows);
         let own = |i: usize| pattern.find(i, i).map_or(0.0, |place| values[place]);
         let diagonal = (0..numbers.len()).map(own).collect();
-        Coupling { pattern, values, diagonal }
+        let to_held = (0..).zip(held).flat_map(|(number, coordinate)| {
+            of_moving(coordinate).map(move |(moving, value)| (number, moving, value))
+        });
+        Coupling { pattern, values, diagonal, to_held: to_held.collect() }
+    }
+
+    /// The entries of coordinates that are held, by their numbers among these, with coordinates that move.
+    pub(super) fn to_held(&self) -> &[(u32, u32, f64)] {
+        &self.to_held
     }
 
     /// The entries on and below the diagonal, by the numbers of coordinates.

@@ -172,7 +172,8 @@ pub(crate) fn split<'g>(written: &Model<'g>, model: Model<'g>, many: usize) -> R
         if let (Some(_), Some(node)) = (&nodes.matrix, is_particle.iter().position(|&read| read)) {
             return Err(ModelError::CoupledNode { nodes: nodes.name.clone(), node: nodes.node_name(node) });
         }
-        let (mut moving, mut held, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut moving, mut held) = (Vec::new(), Vec::new());
+        let (mut numbers, mut held_numbers) = (Vec::new(), Vec::new());
         for (node, &mass) in nodes.masses.iter().enumerate().filter(|(node, _)| !is_particle[*node]) {
             for axis in 0..nodes.width {
                 let place = places[nodes.first + node * nodes.width + axis];
@@ -183,10 +184,12 @@ pub(crate) fn split<'g>(written: &Model<'g>, model: Model<'g>, many: usize) -> R
                     numbers.push((node as u32, axis as u32));
                 } else {
                     held.push(coordinate);
+                    held_numbers.push((node as u32, axis as u32));
                 }
             }
         }
-        let coupling = nodes.matrix.as_ref().map(|m| Arc::new(Coupling::new(m, nodes.width, &numbers)));
+        let coupling = |matrix| Arc::new(Coupling::new(matrix, nodes.width, &numbers, &held_numbers));
+        let coupling = nodes.matrix.as_deref().map(coupling);
         let damping = model.graph.sum(nodes.damping.iter().map(|(_, rate)| *rate));
         blocks.push(LumpedBlock {
             name: nodes.name.clone(),

@@ -554,6 +554,19 @@ impl LumpedSum {
         })
     }
 
+    /// Adds to reactions what the inertia of coupled nodes asks of held ones, at velocities and accelerations.
+    pub(crate) fn add_shared_reactions(
+        &mut self,
+        t: &[f64],
+        z: &[f64],
+        accelerations: &[f64],
+        out: &mut [f64],
+    ) -> Result<(), EvalError> {
+        self.prepare(t)?;
+        self.at(z, t.len()).add_shared_reactions(accelerations, out);
+        Ok(())
+    }
+
     fn at<'a>(&'a self, states: &'a [f64], width: usize) -> At<'a> {
         let (q, second) = states.split_at(self.system.degrees * width);
         let (numbers, forces, places) = (&self.numbers, &self.forces, &self.places);

@@ -9,7 +9,7 @@ mod stream;
 
 use super::{Field, FieldError, Over};
 use leastaction_compile::{ArgumentError, CodeError, Evaluator, Kernel, LANES, Program, vectorized};
-use leastaction_expr::{Expr, Node, jvp, vjp};
+use leastaction_expr::{Expr, Node, jvp, substitute, vjp};
 use leastaction_mechanics::{Batch, EnergyFacts, Opaque, OpaqueEnergy};
 use list::NearList;
 use std::collections::HashMap;
@@ -22,6 +22,9 @@ const AT_ONCE: usize = 8;
 
 /// So many lists are kept at the same time, one for each thread and lane.
 const MOST_LISTS: usize = 256;
+
+/// Gradients of more operations are not written out for eight nodes at once.
+const LONG: usize = 300;
 
 /// All pairs of fewer nodes are listed: then the derivatives of each are known by themselves.
 const FEW: usize = 128;
@@ -41,6 +44,8 @@ pub(super) struct Pairs {
     timed: bool,
     energy: Kernel,
     gradient: Kernel,
+    /// The gradient of eight first nodes with second ones, without a cut-off.
+    tile: Option<Kernel>,
     product: Kernel,
     /// If there is one.
     cutoff: Option<Kernel>,
@@ -53,11 +58,13 @@ struct Bench {
     parameters: Vec<f64>,
     energy: Evaluator,
     gradient: Evaluator,
+    tile: Option<Evaluator>,
     product: Evaluator,
     cutoff: Option<Evaluator>,
     list: NearList,
     rows: Rows,
-    added: Vec<[f64; LANES]>,
+    /// What nodes got from pairs of which they are the second, by axis.
+    added: [Vec<[f64; LANES]>; 3],
     positions: Vec<f64>,
     direction: Vec<f64>,
     sums: Vec<f64>,
@@ -108,6 +115,10 @@ impl<'g> Field<'g> {
             let program = Program::lean(inputs, &parameters, outputs).map_err(CodeError::from)?;
             Ok(Kernel::compile_lightly(program).map_err(CodeError::from)?)
         };
+        let tile = match self.cutoff {
+            None => tile(&slots, &names, uniform, &gradient),
+            Some(_) => None,
+        };
         let (gradient, product) = (unmirrored(&gradient), unmirrored(&product));
         let inputs = [&slots[..], &names, uniform].concat();
         let with_directions = [&slots[..], &directions, &names, uniform].concat();
@@ -121,11 +132,41 @@ impl<'g> Field<'g> {
             timed,
             energy: kernel(&inputs, &[self.energy])?,
             gradient: kernel(&inputs, gradient)?,
+            tile: tile.map(|(inputs, outputs)| kernel(&inputs, &outputs)).transpose()?,
             product: kernel(&with_directions, product)?,
             cutoff: self.cutoff.map(|cutoff| kernel(&[], &[cutoff])).transpose()?,
             benches: Mutex::default(),
         })))
     }
+}
+
+/// The symbols and the results of a tile: eight first nodes, each with numbers of its own, and a second one. Results are the sum of what pairs give to the second node,
+/// and what each gives to its first node. None if that is long: then what it saves is little.
+fn tile<'g>(
+    slots: &[Expr<'g>],
+    names: &[Expr<'g>],
+    uniform: &[Expr<'g>],
+    gradient: &[Expr<'g>],
+) -> Option<(Vec<Expr<'g>>, Vec<Expr<'g>>)> {
+    let graph = gradient[0].graph();
+    let roots: Vec<_> = gradient.iter().map(|e| e.id()).collect();
+    if graph.order(&roots).len() > LONG {
+        return None;
+    }
+    let [first, second] = [0, 1].map(|k| {
+        let each = names.len() / 2;
+        [&slots[3 * k..][..3], &names[k * each..][..each]].concat()
+    });
+    let (mut inputs, mut firsts, mut sums) = (Vec::new(), Vec::new(), vec![graph.number(0.0); 3]);
+    for number in 0..LANES {
+        let own: Vec<_> = first.iter().map(|e| graph.symbol(&format!("{e}_{number}"))).collect();
+        let renamed: Vec<_> = first.iter().copied().zip(own.iter().copied()).collect();
+        let results = substitute(gradient, &renamed);
+        firsts.extend(&results[..3]);
+        sums.iter_mut().zip(&results[3..]).for_each(|(sum, &x)| *sum += x);
+        inputs.extend(own);
+    }
+    Some(([&inputs, &second, uniform].concat(), [sums, firsts].concat()))
 }
 
 /// What a pair gives to its first node, and to its second one unless that is the opposite.
@@ -137,21 +178,25 @@ fn unmirrored<'a, 'g>(both: &'a [Expr<'g>]) -> &'a [Expr<'g>] {
 
 impl Pairs {
     fn bench(&self, parameters: &[f64]) -> Result<Box<Bench>, ArgumentError> {
-        let most = self.product.program().inputs().len();
+        let kernels = [&self.product, &self.gradient].into_iter().chain(&self.tile);
+        let most = |count: fn(&Kernel) -> usize| kernels.clone().map(count).max().unwrap_or(0);
+        let inputs = most(|kernel| kernel.program().inputs().len());
+        let outputs = most(|kernel| kernel.program().outputs().len());
         Ok(Box::new(Bench {
             parameters: parameters.to_vec(),
             energy: self.energy.evaluator(parameters)?,
             gradient: self.gradient.evaluator(parameters)?,
+            tile: self.tile.as_ref().map(|tile| tile.evaluator(parameters)).transpose()?,
             product: self.product.evaluator(parameters)?,
             cutoff: self.cutoff.as_ref().map(|cutoff| cutoff.evaluator(parameters)).transpose()?,
             list: NearList::default(),
             rows: Rows::default(),
-            added: Vec::new(),
+            added: Default::default(),
             positions: Vec::new(),
             direction: Vec::new(),
             sums: vec![0.0; 3 * self.nodes],
-            gathered: vec![0.0; most * LANES * AT_ONCE],
-            results: vec![0.0; 6 * LANES * AT_ONCE],
+            gathered: vec![0.0; inputs * LANES * AT_ONCE],
+            results: vec![0.0; outputs * LANES * AT_ONCE],
         }))
     }
 
@@ -227,6 +272,7 @@ impl Bench {
             evaluators
                 .into_iter()
                 .chain(&mut self.cutoff)
+                .chain(&mut self.tile)
                 .try_for_each(|evaluator| evaluator.set_parameters(parameters))?;
             self.parameters.copy_from_slice(parameters);
         }
