@@ -132,7 +132,7 @@ impl Rebind for Statement<'_> {
 
 impl<'g> Equations<'g> {
     pub(crate) fn derive(written: &Model<'g>) -> Result<Equations<'g>, ModelError> {
-        jump::check_jumps(written)?;
+        jump::check_jumps(written, &[])?;
         let answered = constraint::answer::answered(written)?;
         let written = answered.as_ref().unwrap_or(written);
         let resolved = written.resolved()?;

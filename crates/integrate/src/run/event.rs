@@ -134,6 +134,9 @@ pub(crate) struct Instant {
 const ASIDE: f64 = 1e-4;
 const SECANTS: u32 = 6;
 
+/// An observable that is no larger than so many roundings of the state make it, all along a step, vanishes there.
+const ROUNDINGS: f64 = 16.0;
+
 /// Events that are so many roundings of their times apart happen together.
 const TOGETHER: f64 = 16.0;
 
@@ -205,7 +208,7 @@ impl<'a> EventDetector<'a> {
     }
 
     /// Finds what happens in the proposed step of a lane.
-    pub(crate) fn detect(&mut self, run: &mut RunLoop<'_>, lane: usize) -> Result<(), StepError> {
+    pub(crate) fn detect(&mut self, run: &mut RunLoop<'_>, lane: usize) -> Result<(), RunError> {
         let (start, end, width) = (run.times()[lane], run.end_of(lane), run.block.width());
         self.clear();
         for (i, event) in self.events.iter().enumerate() {
@@ -218,6 +221,7 @@ impl<'a> EventDetector<'a> {
             };
             let (hits, zeros, sign) = (&mut self.hits, &mut self.zeros, &mut run.resets.signs[i][lane]);
             self.before[i] = *sign;
+            let (hits_before, zeros_before) = (hits.len(), zeros.len());
             sign_changes(&mut value, sign, |root| {
                 zeros.push((i, root));
                 if event.admits(root.rising) && !root.jumps_back {
@@ -226,6 +230,20 @@ impl<'a> EventDetector<'a> {
                 }
                 Ok(())
             })?;
+            if zeros.len() == zeros_before {
+                continue;
+            }
+            let mut largest = 0.0_f64;
+            for k in 0..=COARSE {
+                largest = largest.max(value(coarse_point(k))?.abs());
+            }
+            let state: Vec<f64> = run.block.lane(lane);
+            if largest <= ROUNDINGS * run.noise(event.what, lane, start, &state)? {
+                // What vanishes all along but for rounding passes through nothing.
+                run.resets.signs[i][lane] = self.before[i];
+                self.hits.truncate(hits_before);
+                self.zeros.truncate(zeros_before);
+            }
         }
         if run.motion.system().facts().constrained {
             for k in 0..self.hits.len() {
