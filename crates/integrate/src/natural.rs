@@ -109,7 +109,7 @@ pub(crate) fn foresee(
         rates.fill(f64::NAN);
         let _ = motion.rates(interval, part, y, rates);
         let mut found = largest(rates, width);
-        if !motion.system().switches().is_empty() {
+        if !motion.plain().system().switches().is_empty() {
             let times: [f64; LANES] = std::array::from_fn(|j| if j < width { t[j] + part * span } else { 0.0 });
             rates.fill(f64::NAN);
             let _ = motion.plain().rates(&times[..width], y, rates);

@@ -281,3 +281,15 @@ fn friction_may_depend_on_the_speed() {
     let held = on_a_line(&[], &[("x", "1.5 - sign(x')*(1 + 1/(1 + abs(x')))")], "");
     sweep("holds", &held, 5.0, &[0.0], 1e-12);
 }
+
+/// A puck at rest that is pulled to and fro stays as long as friction holds it, and then slips: as one on a line. It is held up to rounding, which is no motion to follow.
+#[test]
+fn a_puck_is_held_against_a_pull_that_turns() {
+    let held = on_a_line(&[], &[("x", "0.24*sin(t)"), ("y", "0.32*sin(t)")], "0.5*sqrt(x'^2 + y'^2)");
+    by_tolerance("held", &held, 6.0, &[0.0, 0.0], 1e-12);
+    let pulled = on_a_line(&[], &[("x", "0.9*sin(t)"), ("y", "1.2*sin(t)")], "sqrt(x'^2 + y'^2)");
+    let line = on_a_line(&[], &[("x", "1.5*sin(t) - sign(x')")], "");
+    let run = Integrator::named("dop853", Tolerance::relative(1e-12)).unwrap().ends_only();
+    let way = run.run(&mut line.0.clone(), &line.1, 3.0).unwrap().end().q[0];
+    by_tolerance("pulled", &pulled, 3.0, &[0.6 * way, 0.8 * way], 1e-7);
+}

@@ -2,7 +2,7 @@
 //! the limit, and then goes on where it is driven (A. F. Filippov, *Differential Equations with Discontinuous Righthand Sides*, 1988, §2).
 
 use super::{AFTER, Switching};
-use crate::card::Sizing;
+use crate::card::{Kind, Sizing};
 use crate::error::RunError;
 use crate::run_loop::RunLoop;
 use crate::step::{Interval, StepError};
@@ -249,7 +249,7 @@ impl RunLoop<'_> {
         if !(size > 0.0 && size.is_finite()) {
             return Err(self.chatter(lane, switch));
         }
-        let judged = matches!(self.card.sizing, Sizing::Estimated { .. });
+        let judged = matches!(self.card.sizing, Sizing::Estimated { .. }) && self.card.kind == Kind::Implicit;
         let Some(switching) = &mut self.switching else { return Ok(()) };
         direction.iter_mut().for_each(|x| *x /= size);
         switching.set_before(lane, place, &direction);
