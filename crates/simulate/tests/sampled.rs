@@ -262,7 +262,7 @@ fn what_jumps_for_other_values_is_refused() {
 /// stiff is as good as that of the text.
 #[test]
 fn steps_follow_what_is_sampled() {
-    let text = "param k = 1\ncoord x\nkinetic x'^2/2\npotential k*x^2/2\nstart x = 1\nrun until 500\n";
+    let text = "param k = 1\ncoord x\nkinetic x'^2/2\npotential k*x^2/2\nstart x = 1\nrun until 20000\n";
     let (source, graph) = (Source::text("model", text), Graph::new());
     let mut problem = source.problem(&graph, &Overrides::default()).unwrap();
     let alone = problem.method(&Overrides::default()).unwrap().integrator;

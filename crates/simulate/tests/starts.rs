@@ -105,6 +105,7 @@ fn momenta_are_looked_at() {
         let run = Source::text("test", &text).simulation(&Graph::new(), &Overrides::default()).unwrap().run().unwrap();
         let record = run.record().unwrap();
         let (.., m) = record.columns().find(|(_, name, _)| *name == "m").unwrap();
-        assert_eq!((run.trajectory.end().t, m[0], *m.last().unwrap()), (0.5, 10.0, 0.0));
+        assert_eq!((run.trajectory.end().t, m[0]), (0.5, 10.0));
+        assert!(m.last().unwrap().abs() < 1e-13, "{m:?}");
     }
 }
