@@ -110,11 +110,16 @@ pub(crate) fn foresee(
         let _ = motion.rates(interval, part, y, rates);
         let mut found = largest(rates, width);
         if !motion.plain().system().switches().is_empty() {
-            let times: [f64; LANES] = std::array::from_fn(|j| if j < width { t[j] + part * span } else { 0.0 });
+            let times: [f64; LANES] =
+                std::array::from_fn(|j| if j < width { t[j] + part * span } else { 0.0 });
             rates.fill(f64::NAN);
             let _ = motion.plain().rates(&times[..width], y, rates);
             let free = largest(rates, width);
-            found.as_flattened_mut().iter_mut().zip(free.as_flattened()).for_each(|(found, free)| *found = found.max(*free));
+            found
+                .as_flattened_mut()
+                .iter_mut()
+                .zip(free.as_flattened())
+                .for_each(|(found, free)| *found = found.max(*free));
         }
         for (seen, found) in seen.iter_mut().zip(found) {
             let found = found.map(|rate| if rate.is_finite() { FORESEEN * rate * span.abs() } else { 0.0 });
@@ -203,7 +208,8 @@ mod tests {
         // A step that is not taken says nothing.
         assert_eq!(follow(1.0, 3.0, 1.0, 0.1), 1.0);
         // Momenta are no smaller than what roundings of coordinates make of them.
-        let rough = super::follow(&mut Lanes, [[1.0], [1e-9]], [[2.0], [1e-12]], [[-1.0], [0.1], [fading], [1e-6]]);
+        let rough =
+            super::follow(&mut Lanes, [[1.0], [1e-9]], [[2.0], [1e-12]], [[-1.0], [0.1], [fading], [1e-6]]);
         assert_eq!(rough[1], [2e-6]);
     }
 

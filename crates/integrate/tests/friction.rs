@@ -261,7 +261,10 @@ fn a_puck_that_is_torn_away_turns_at_once() {
     let system = on_a_line(&[], &pull, "sqrt(x'^2 + y'^2)");
     let end = |name: &str| {
         let run = Integrator::named(name, Tolerance::relative(1e-10)).unwrap().ends_only().at_most(20_000);
-        run.run(&mut system.0.clone(), &system.1, 4.0).unwrap_or_else(|error| panic!("{name}: {error}")).end().q
+        run.run(&mut system.0.clone(), &system.1, 4.0)
+            .unwrap_or_else(|error| panic!("{name}: {error}"))
+            .end()
+            .q
     };
     let known = end("vern9");
     for name in ["dop853", "tsit5", "taylor", "radau5", "ias15"] {

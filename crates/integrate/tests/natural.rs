@@ -106,7 +106,9 @@ fn damped(place: f64, card: &'static Card) -> (f64, f64, u64) {
     model.dissipation("damper", 10.0 * model.velocity(x).pow(2.0));
     let (mut dynamics, start) = begin(&model, &[("x", place - 0.1)]);
     let run = Integrator::new(card, Tolerance::relative(1e-12)).ends_only().at_most(20_000);
-    let run = run.run(&mut dynamics, &start, 2.5).unwrap_or_else(|error| panic!("{} about {place}: {error}", card.name));
+    let run = run
+        .run(&mut dynamics, &start, 2.5)
+        .unwrap_or_else(|error| panic!("{} about {place}: {error}", card.name));
     (run.end().q[0], run.end().p[0], run.work().steps)
 }
 
@@ -118,7 +120,8 @@ fn rest_is_found_wherever_it_is() {
         println!("{:16} {far_steps} steps about 1, {steps} about 0", card.name);
         assert!((x - 1.0).abs() < 1e-11, "{}: {x}", card.name);
         assert!(far_steps < 10_000, "{}: {far_steps} steps, and {steps} about 0", card.name);
-        let off = [near / -1.100_606_669_658_66e-12, p / -1.795_163_194_810_04e-11].map(|ratio| (ratio - 1.0).abs());
+        let off = [near / -1.100_606_669_658_66e-12, p / -1.795_163_194_810_04e-11]
+            .map(|ratio| (ratio - 1.0).abs());
         assert!(off.iter().all(|off| *off < 1e-7), "{}: {near:e} {p:e}", card.name);
     }
 }

@@ -148,8 +148,7 @@ impl Simulation {
         {
             let (mut other, span) = (slips.taken_over(simulation.clone()), (self.start.t, self.until));
             let integrator = other.integrator.clone();
-            let continued =
-                integrator.take_over(&mut other.dynamics, (**so_far).clone(), span, &mut watch);
+            let continued = integrator.take_over(&mut other.dynamics, (**so_far).clone(), span, &mut watch);
             if continued.is_ok() {
                 (simulation, ran) = (other, continued);
             }

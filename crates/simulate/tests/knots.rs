@@ -249,8 +249,11 @@ fn friction_in_a_pin_costs_little() {
                 output th = atan2(r.x, -r.y)\nrun until 10";
     let angle = "coord th\nkinetic th'^2/6\npotential -5*cos(th)\nforce th = -0.4*sign(th')\nstart th = 1\nrun until 10";
     let [(body, few), (angle, _)] = [body, angle].map(|text| {
-        let run =
-            Source::text("test", text).simulation(&Graph::new(), &Overrides::default()).unwrap().run().unwrap();
+        let run = Source::text("test", text)
+            .simulation(&Graph::new(), &Overrides::default())
+            .unwrap()
+            .run()
+            .unwrap();
         let record = run.record().unwrap();
         let (.., values) = record.columns().find(|(_, name, _)| *name == "th").unwrap();
         (*values.last().unwrap(), run.trajectory.work().steps)

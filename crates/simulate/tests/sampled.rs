@@ -247,7 +247,9 @@ fn a_clause_that_is_replaced_does_not_count() {
 #[test]
 fn what_jumps_for_other_values_is_refused() {
     let check = |constraint: &str| {
-        let text = format!("param A = 1\ncoord x, y\nparticle a mass 1 at [x, y]\nconstraint {constraint}\nrun until 2\n");
+        let text = format!(
+            "param A = 1\ncoord x, y\nparticle a mass 1 at [x, y]\nconstraint {constraint}\nrun until 2\n"
+        );
         let (source, graph) = (Source::text("model", &text), Graph::new());
         let problem = source.problem(&graph, &Overrides::default()).unwrap();
         problem.check_sampled(["A"], &Overrides::default()).map_err(|error| error.to_string())

@@ -102,7 +102,11 @@ fn momenta_are_looked_at() {
         )
     };
     for text in [text("p_y", ""), text("p", "momentum p\n")] {
-        let run = Source::text("test", &text).simulation(&Graph::new(), &Overrides::default()).unwrap().run().unwrap();
+        let run = Source::text("test", &text)
+            .simulation(&Graph::new(), &Overrides::default())
+            .unwrap()
+            .run()
+            .unwrap();
         let record = run.record().unwrap();
         let (.., m) = record.columns().find(|(_, name, _)| *name == "m").unwrap();
         assert_eq!((run.trajectory.end().t, m[0]), (0.5, 10.0));

@@ -299,7 +299,8 @@ impl RunLoop<'_> {
         let Pacing::Adaptive { tolerance, .. } = pacing else { return };
         if tolerance.relative > 0.0 {
             let here = (&t[..block.width()], block.values());
-            rough[lane] = natural::rough(motion, here, (lane, next[lane], tolerance.relative), [rates, at, moved]);
+            rough[lane] =
+                natural::rough(motion, here, (lane, next[lane], tolerance.relative), [rates, at, moved]);
         }
     }
 

@@ -21,8 +21,13 @@ pub(super) fn event<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
     let (left, _) = reader.scalar(parser)?;
     reader.sign(parser, "=", "an operator, or `=` and what it passes")?;
     let (right, _) = reader.scalar(parser)?;
-    let mut event =
-        Event { name, value: difference(left, right), direction: Direction::Both, stop: false, sets: Vec::new() };
+    let mut event = Event {
+        name,
+        value: difference(left, right),
+        direction: Direction::Both,
+        stop: false,
+        sets: Vec::new(),
+    };
     let mut places = Vec::new();
     while parser.accept(",") {
         let word = clause(parser);

@@ -6,7 +6,8 @@ use leastaction_compile::CodeError;
 use leastaction_expr::Advice;
 
 /// What does not jump.
-const PIECES_MEET: &str = "use something continuous, as min(1, max(0, t)) for a ramp; select may join pieces that meet";
+const PIECES_MEET: &str =
+    "use something continuous, as min(1, max(0, t)) for a ramp; select may join pieces that meet";
 
 /// A part of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -55,8 +55,7 @@ pub(super) fn controls<'g>(
     for (Row { function, sign, ease, .. }, drift) in rows.iter().zip(&mut drifts) {
         let twice = drift.derivative(*sign).derivative(*sign).as_number() != Some(0.0);
         if ease.is_none() && twice {
-            let [zero, size, mirrored] =
-                [graph.number(0.0), *sign * *function, -*sign * -*function];
+            let [zero, size, mirrored] = [graph.number(0.0), *sign * *function, -*sign * -*function];
             let rates: Vec<_> =
                 rates.iter().map(|rate| rate.substitute(&[(size, zero), (mirrored, zero)])).collect();
             *drift = drifts_by(&rates, &[*function])[0];

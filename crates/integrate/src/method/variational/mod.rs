@@ -172,7 +172,12 @@ struct Moved {
 impl Inverted {
     fn new(n: usize, width: usize) -> Inverted {
         let all = || vec![0.0; n * n * width];
-        Inverted { mass: all(), at_node: all(), inverse: all(), one: std::array::from_fn(|_| vec![0.0; n * n]) }
+        Inverted {
+            mass: all(),
+            at_node: all(),
+            inverse: all(),
+            one: std::array::from_fn(|_| vec![0.0; n * n]),
+        }
     }
 }
 
@@ -312,8 +317,7 @@ impl Stationary<'_, '_> {
             let times = self.times(self.action.rule.nodes[node]);
             self.motion.work_mut().evaluations += 1;
             let Action { n, rule, z, momenta, pushes, masses, .. } = &mut *self.action;
-            let (momenta, pushes) =
-                (&mut momenta[node * half..][..half], &mut pushes[node * half..][..half]);
+            let (momenta, pushes) = (&mut momenta[node * half..][..half], &mut pushes[node * half..][..half]);
             self.motion.dynamics().momenta(&times[..width], z, momenta)?;
             self.motion.dynamics().momentum_rates(&times[..width], z, pushes)?;
             let b = rule.weights[node];
@@ -437,7 +441,9 @@ fn apply(matrix: &[f64], (n, width, factor): (usize, usize, f64), x: &[f64], out
     for (r, out) in out.chunks_exact_mut(width).enumerate() {
         for (k, x) in x.chunks_exact(width).enumerate() {
             let entries = &matrix[(r * n + k) * width..][..width];
-            out.iter_mut().zip(entries.iter().zip(x)).for_each(|(out, (entry, x))| *out += factor * entry * x);
+            out.iter_mut()
+                .zip(entries.iter().zip(x))
+                .for_each(|(out, (entry, x))| *out += factor * entry * x);
         }
     }
 }
