@@ -19,6 +19,8 @@ pub(crate) struct Clock<V> {
     pub(crate) accepted: V,
     /// The natural sizes of coordinates and momenta.
     pub(crate) natural: [V; 2],
+    /// How large momenta count at least, for a coordinate of 1.
+    pub(crate) rough: V,
 }
 
 /// A step this short, relative to the time, no longer moves the time.

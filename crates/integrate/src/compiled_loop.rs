@@ -105,13 +105,13 @@ pub(crate) enum Pacer<'a> {
     Grid,
 }
 
-/// Numbers of a pacer that are the same in all lanes: of a tolerance its two, the end, the longest step, the longest that needs no reason, how many may
-/// be tried, and how fast natural sizes are forgotten; of a grid those [from which it follows](Grid::settings).
-pub(crate) type Settings = [f64; SETTINGS];
+/// Numbers of a pacer: of a tolerance its two, the end, the longest step, the longest that needs no reason, how many may
+/// be tried until something else looks at the lane, and how fast natural sizes are forgotten; of a grid those [from which it follows](Grid::settings).
+pub(crate) type Settings = [[f64; LANES]; SETTINGS];
 const SETTINGS: usize = 7;
 
 /// Rows of a clock but for the time.
-const CLOCK: usize = 7;
+const CLOCK: usize = 8;
 
 /// A compiled loop over one block or two.
 pub(crate) struct CompiledLoop {
@@ -200,9 +200,9 @@ impl CompiledLoop {
             to.copy_from_slice(from);
             states = others;
         }
-        let Clock { late, next, before, tried, accepted, natural: [coordinates, momenta], t } = *clock;
-        let settings = settings.iter().chain(each).map(|setting| [*setting; LANES]);
-        let lanes = [late, next, before, tried, accepted, coordinates, momenta]
+        let Clock { late, next, before, tried, accepted, natural: [coordinates, momenta], rough, t } = *clock;
+        let settings = settings.iter().copied().chain(each.iter().map(|absolute| [*absolute; LANES]));
+        let lanes = [late, next, before, tried, accepted, coordinates, momenta, rough]
             .into_iter()
             .chain(settings)
             .chain([t, [0.0; LANES]]);
@@ -216,10 +216,11 @@ impl CompiledLoop {
         let (y, others) = states.split_at(self.states);
         let (e, rates) = others.split_at(self.states);
         let lanes = rest.as_chunks().0;
-        let [late, next, before, tried, accepted, coordinates, momenta] = std::array::from_fn(|i| lanes[i]);
+        let [late, next, before, tried, accepted, coordinates, momenta, rough] =
+            std::array::from_fn(|i| lanes[i]);
         // The last row but one; the last one says whether lanes halt.
         let (natural, t) = ([coordinates, momenta], lanes[lanes.len() - 2]);
-        ([y, e, rates], Clock { late, next, before, tried, accepted, natural, t })
+        ([y, e, rates], Clock { late, next, before, tried, accepted, natural, rough, t })
     }
 
     /// Whether a lane of a block has come to the end, or is left where it is.
@@ -317,13 +318,13 @@ fn write(
     let [y, e, rates, clock, settings, each] = inputs else {
         unreachable!("a loop has states, carries, rates, a clock, settings and absolute tolerances as inputs")
     };
-    let (Some(&numbers), Some(&[late, next, before, tried, accepted, coordinates, momenta])) =
+    let (Some(&numbers), Some(&[late, next, before, tried, accepted, coordinates, momenta, rough])) =
         (settings.first_chunk(), clock.first_chunk())
     else {
         unreachable!("a clock has {CLOCK} rows, and there are {SETTINGS} settings")
     };
     let natural = [coordinates, momenta];
-    let clock = Clock { t: builder.t(), late, next, before, tried, accepted, natural };
+    let clock = Clock { t: builder.t(), late, next, before, tried, accepted, natural, rough };
     let state = [&y[..], e, rates];
     let Stepped { step, taken, after, halt } = match pacer {
         Pacer::Tolerance(controller, _) => {
@@ -343,6 +344,7 @@ fn write(
     let mut outputs = states.concat();
     outputs.extend([after.late, after.next, after.before, after.tried, after.accepted]);
     outputs.extend(after.natural);
+    outputs.push(rough);
     outputs.extend(settings);
     outputs.extend(each);
     outputs.extend([after.t, halt]);
@@ -358,7 +360,7 @@ fn write_tolerated(
     clock: Clock<Operand>,
     ([relative, absolute, end, longest, leap, steps, fading], each): ([Operand; SETTINGS], &[Operand]),
 ) -> Result<Stepped, AssemblyError> {
-    let Clock { t, late, next, before, tried, accepted, natural } = clock;
+    let Clock { t, late, next, before, tried, accepted, natural, rough } = clock;
     let a = builder.assembly();
     let left = clock::left(a, t, late, end);
     let fitted = clock::fit(a, left, next, longest);
@@ -393,7 +395,8 @@ fn write_tolerated(
         before,
         tried: a.add(tried, trying),
         accepted: a.add(accepted, count),
-        natural: natural::follow(a, natural, sizes, [taken, h, fading]),
+        natural: natural::follow(a, natural, sizes, [taken, h, fading, rough]),
+        rough,
     };
     let arrived = a.select(Test::Equal, after.t, end, 1.0, stuck);
     let halt = a.select(Test::Equal, t, end, 0.0, arrived);

@@ -5,6 +5,10 @@
 //! moment ago. So a run remembers how large each kind has been. It forgets that over a part of the run: what has died away is small, and is
 //! wanted relative to what is left. A range of all the past would be simpler, and lose the digits of whatever decays.
 //!
+//! But where coordinates come to rest far from 0, their rounding pushes: momenta that have died away further than that are noise, and their errors no longer fall with the step.
+//! So momenta are never taken to be smaller than what roundings of coordinates as large as these make of them. How much that is for a coordinate of 1 is looked up
+//! now and then.
+//!
 //! The sizes are part of the memory of a run, and their text stands once, for numbers and for kernels.
 
 use crate::step::{Interval, Motion};
@@ -20,6 +24,11 @@ const FADING: f64 = 0.02;
 const FORESEEN: f64 = 1e-9;
 /// So often such rates are looked up along the run.
 const LOOKS: u32 = 16;
+
+/// Momenta count as being so large that the error that is tolerated of them is so many times what roundings of coordinates make of them in a step.
+const ROUNDINGS: f64 = 64.0;
+/// So far coordinates are moved to see what their roundings do, relative to themselves.
+const APART: f64 = 1e-6;
 
 /// How fast natural sizes are forgotten in a run of this length.
 pub(crate) fn fading(start: f64, end: f64) -> f64 {
@@ -59,20 +68,26 @@ pub(crate) fn follow<A: Arithmetic>(
     a: &mut A,
     natural: [A::Value; 2],
     sizes: [A::Value; 2],
-    [taken, h, fading]: [A::Value; 3],
+    [taken, h, fading, rough]: [A::Value; 4],
 ) -> [A::Value; 2] {
     let length = a.abs(h);
     let faded = a.mul_add(length, fading, 1.0);
     std::array::from_fn(|kind| {
         let remembered = a.div(natural[kind], faded);
         let lately = a.max(remembered, sizes[kind]);
+        let lately = if kind == 0 {
+            lately
+        } else {
+            let noise = a.mul(rough, sizes[0]);
+            a.max(lately, noise)
+        };
         let lately = a.select(Test::Equal, sizes[kind], 0.0, natural[kind], lately);
         a.select_sign(taken, lately, natural[kind])
     })
 }
 
 /// Looks along the run for how large that will be which is zero in some lanes: by its rates at the states of the start, at later times. Momenta that come of that
-/// move coordinates. What cannot be evaluated says nothing.
+/// move coordinates. What cannot be evaluated says nothing. What friction holds shows what pulls it only where nothing holds it: on no fixed branches.
 pub(crate) fn foresee(
     motion: &mut Motion<'_>,
     (t, y): (&[f64], &[f64]),
@@ -93,7 +108,20 @@ pub(crate) fn foresee(
         // An error is about one lane, and the others have their rates all the same.
         rates.fill(f64::NAN);
         let _ = motion.rates(interval, part, y, rates);
-        for (seen, found) in seen.iter_mut().zip(largest(rates, width)) {
+        let mut found = largest(rates, width);
+        if !motion.plain().system().switches().is_empty() {
+            let times: [f64; LANES] =
+                std::array::from_fn(|j| if j < width { t[j] + part * span } else { 0.0 });
+            rates.fill(f64::NAN);
+            let _ = motion.plain().rates(&times[..width], y, rates);
+            let free = largest(rates, width);
+            found
+                .as_flattened_mut()
+                .iter_mut()
+                .zip(free.as_flattened())
+                .for_each(|(found, free)| *found = found.max(*free));
+        }
+        for (seen, found) in seen.iter_mut().zip(found) {
             let found = found.map(|rate| if rate.is_finite() { FORESEEN * rate * span.abs() } else { 0.0 });
             seen.iter_mut().zip(found).for_each(|(seen, found)| *seen = seen.max(found));
         }
@@ -117,6 +145,30 @@ pub(crate) fn foresee(
             natural[j] = seen[kind][j];
         }
     }
+}
+
+/// How large momenta count at least in a lane, for a coordinate of 1, if steps are so long and the tolerance is relative: by what coordinates that are moved change of the rates. Nothing,
+/// where nothing is known.
+pub(crate) fn rough(
+    motion: &mut Motion<'_>,
+    (t, y): (&[f64], &[f64]),
+    (lane, h, relative): (usize, f64, f64),
+    [rates, at, moved]: [&mut Vec<f64>; 3],
+) -> f64 {
+    let (width, largest) = (t.len(), largest(y, t.len())[0][lane]);
+    let [coordinates, _] = kinds(y.len() / width);
+    at.copy_from_slice(y);
+    let moving = at[..coordinates.len() * width].iter_mut().enumerate();
+    // To both sides by turns: what cancels where all go the same way, as in a chain that is moved as a whole, does not then.
+    moving.for_each(|(i, q)| *q *= 1.0 + if (i / width).is_multiple_of(2) { APART } else { -APART });
+    let dynamics = motion.dynamics();
+    if dynamics.rates(t, y, rates).is_err() || dynamics.rates(t, at, moved).is_err() {
+        return 0.0;
+    }
+    moved.iter_mut().zip(&**rates).for_each(|(moved, rate)| *moved -= rate);
+    let push = self::largest(moved, width)[1][lane] / APART;
+    let rough = ROUNDINGS * f64::EPSILON * push * h.abs() / (relative * largest);
+    if rough.is_finite() { rough } else { 0.0 }
 }
 
 /// The largest coordinate and momentum in each lane, or rates of these.
@@ -148,13 +200,17 @@ mod tests {
         let fading = fading(0.0, 100.0);
         assert!((fading - 0.5).abs() < 1e-15);
         let follow = |natural: f64, size: f64, taken: f64, h: f64| {
-            follow(&mut Lanes, [[natural], [0.0]], [[size], [0.0]], [[taken], [h], [fading]])[0][0]
+            follow(&mut Lanes, [[natural], [0.0]], [[size], [0.0]], [[taken], [h], [fading], [0.0]])[0][0]
         };
         assert_eq!(follow(1.0, 3.0, -1.0, 0.1), 3.0);
         assert!((follow(1.0, 0.5, -1.0, 0.1) - 1.0 / 1.05).abs() < 1e-15);
         assert_eq!((follow(1.0, 0.0, -1.0, 0.1), follow(0.0, 0.5, -1.0, 0.1)), (1.0, 0.5));
         // A step that is not taken says nothing.
         assert_eq!(follow(1.0, 3.0, 1.0, 0.1), 1.0);
+        // Momenta are no smaller than what roundings of coordinates make of them.
+        let rough =
+            super::follow(&mut Lanes, [[1.0], [1e-9]], [[2.0], [1e-12]], [[-1.0], [0.1], [fading], [1e-6]]);
+        assert_eq!(rough[1], [2e-6]);
     }
 
     #[test]

@@ -68,6 +68,8 @@ pub(crate) struct RunLoop<'d> {
     /// How many steps each lane has tried, and taken.
     tried: [u64; LANES],
     milestones: [Milestone; LANES],
+    /// How large momenta count at least in each lane, for a coordinate of 1.
+    rough: [f64; LANES],
     accepted: [u64; LANES],
     /// Why a lane cannot go on, until somebody asks; and whether there is such a lane.
     failures: [Option<RunError>; LANES],
@@ -427,6 +429,7 @@ impl RunLoop<'_> {
                     visit(Kept::Numbers(controller.before()));
                 }
                 self.motion.natural_mut().iter_mut().for_each(|sizes| visit(Kept::Numbers(sizes)));
+                visit(Kept::Numbers(&mut self.rough));
             }
             Pacing::Density(control) => control.memory(visit),
         }

@@ -252,3 +252,54 @@ fn stick_alone(dynamics: &Dynamics, methods: &[&str], start: &dyn Fn(usize) -> V
         }
     }
 }
+
+/// A puck that starts to slip when the pull jumps, and whose direction turns from then on: methods for stiff motions took it to go straight on at first, 1e-4 off at the end, and so
+/// did the run that it was compared with.
+#[test]
+fn a_puck_that_is_torn_away_turns_at_once() {
+    let pull = [("x", "0.6 + select(t > 1, 1, 0)"), ("y", "0.4*t")];
+    let system = on_a_line(&[], &pull, "sqrt(x'^2 + y'^2)");
+    let end = |name: &str| {
+        let run = Integrator::named(name, Tolerance::relative(1e-10)).unwrap().ends_only().at_most(20_000);
+        run.run(&mut system.0.clone(), &system.1, 4.0)
+            .unwrap_or_else(|error| panic!("{name}: {error}"))
+            .end()
+            .q
+    };
+    let known = end("vern9");
+    for name in ["dop853", "tsit5", "taylor", "radau5", "ias15"] {
+        let found = end(name);
+        let off = found.iter().zip(&known).fold(0.0_f64, |m, (a, b)| m.max((a - b).abs()));
+        assert!(off < 1e-7, "{name}: {found:?} {known:?}");
+    }
+}
+
+/// Friction that depends on the speed in size, too, as Stribeck's does: v dv/dx = −(2 + v)/(1 + v) from v = 3. It stops, and stays.
+#[test]
+fn friction_may_depend_on_the_speed() {
+    let law = "-sign(x')*(1 + 1/(1 + abs(x')))";
+    // ∫ v (1 + v)/(2 + v) dv = v²/2 − v + 2 ln(2 + v).
+    let way = 4.5 - 3.0 + 2.0 * 2.5_f64.ln();
+    sweep("Stribeck", &on_a_line(&[("x'", 3.0)], &[("x", law)], ""), 5.0, &[way], 1e-8);
+    let held = on_a_line(&[], &[("x", "1.5 - sign(x')*(1 + 1/(1 + abs(x')))")], "");
+    sweep("holds", &held, 5.0, &[0.0], 1e-12);
+}
+
+/// A puck at rest that is pulled to and fro stays as long as friction holds it, and then slips: as one on a line. It is held up to rounding, which is no motion to follow.
+#[test]
+fn a_puck_is_held_against_a_pull_that_turns() {
+    let end = |name: &str, (dynamics, start): &(Dynamics, State), until: f64| {
+        let run = Integrator::named(name, Tolerance::relative(1e-10)).unwrap().ends_only().at_most(100_000);
+        run.run(&mut dynamics.clone(), start, until).unwrap_or_else(|error| panic!("{name}: {error}")).end().q
+    };
+    let line = on_a_line(&[], &[("x", "1.5*sin(t) - sign(x')")], "");
+    let way = end("dop853", &line, 3.0)[0];
+    let held = on_a_line(&[], &[("x", "0.24*sin(t)"), ("y", "0.32*sin(t)")], "0.5*sqrt(x'^2 + y'^2)");
+    let pulled = on_a_line(&[], &[("x", "0.9*sin(t)"), ("y", "1.2*sin(t)")], "sqrt(x'^2 + y'^2)");
+    for name in ["dop853", "radau5"] {
+        let (held, pulled) = (end(name, &held, 2.0), end(name, &pulled, 3.0));
+        assert!(held.iter().all(|x| x.abs() < 1e-12), "{name}: {held:?}");
+        let off = (pulled[0] - 0.6 * way).abs().max((pulled[1] - 0.8 * way).abs());
+        assert!(off < 1e-7, "{name}: {pulled:?} {way}");
+    }
+}

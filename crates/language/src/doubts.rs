@@ -87,7 +87,8 @@ fn unused(reader: &Reader<'_, '_>, tokens: &[Token]) -> Found {
     });
     let mut seen = HashSet::new();
     let found = declared.filter_map(|(name, (role, span))| {
-        let name = base(name);
+        // What a part declares is written there without the name of its place.
+        let name = base(name.rsplit('.').next().unwrap_or(name));
         if count.get(name).copied().unwrap_or(0) > 1 || !seen.insert(name.to_owned()) {
             return None;
         }

@@ -342,7 +342,7 @@ impl Locate for ModelError {
                 .maybe_related(map.site(&Site::Position(particle.clone())), "the position")
                 .help("give both as many components")
             }
-            ModelError::Dimensions { particle, .. } | ModelError::JumpingPlace { particle } => {
+            ModelError::Dimensions { particle, .. } | ModelError::JumpingPlace { particle, .. } => {
                 wrong.maybe_at(map.site(&Site::Position(particle.clone())))
             }
             ModelError::UnusedCoordinate { name } => wrong.maybe_at(map.find(Mention::Name, name)).help(format!(
@@ -362,7 +362,7 @@ impl Locate for ModelError {
             ModelError::Contradiction { constraint, .. }
             | ModelError::NonlinearConstraint { constraint }
             | ModelError::AngleProportion { constraint, .. }
-            | ModelError::JumpingConstraint { constraint }
+            | ModelError::JumpingConstraint { constraint, .. }
             | ModelError::VelocityConstraint { constraint } => wrong.maybe_at(map.find(Mention::Term(TermKind::Constraint), constraint)),
             ModelError::HeldUnknown { name, .. } | ModelError::HeldByHamiltonian { name } => {
                 wrong.maybe_at(map.site(&Site::Held(name.clone())))

@@ -139,7 +139,7 @@ impl<'g> Equations<'g> {
 
     /// As [`Equations::derive`], where so many constraints may read nodes without making particles of them.
     pub(crate) fn derive_repeated(written: &Model<'g>, repeated: usize) -> Result<Equations<'g>, ModelError> {
-        jump::check_jumps(written)?;
+        jump::check_jumps(written, &[])?;
         let answered = constraint::answer::answered(written)?;
         let written = answered.as_ref().unwrap_or(written);
         let resolved = written.resolved()?;

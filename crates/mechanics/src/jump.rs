@@ -13,14 +13,20 @@ const MEETS: f64 = 1e-6;
 const VALUES: i32 = 64;
 const POWERS: std::ops::RangeInclusive<i32> = -6..=6;
 
-/// Refuses constraints with values that jump where something changes, and masses whose places jump in time. A `select` does not where its pieces meet.
-pub(crate) fn check_jumps(model: &Model<'_>) -> Result<(), ModelError> {
+/// Refuses constraints with values that jump where something changes, and masses whose places jump in time. A `select` does not where its pieces meet: for some numbers
+/// in place of the values of parameters that are sampled.
+pub(crate) fn check_jumps(model: &Model<'_>, sampled: &[&str]) -> Result<(), ModelError> {
+    let names = || sampled.iter().map(|&name| name.to_owned()).collect();
     let held = model.holds.iter().flat_map(|hold| hold.values.iter().map(|(_, value)| (&hold.name, value)));
-    let constants = model.parameters.iter().map(|(parameter, value)| (parameter.id(), *value)).collect();
+    let constants = model.parameters.iter().enumerate().map(|(i, (parameter, value))| {
+        let other = sampled.contains(&parameter.to_string().as_str());
+        (parameter.id(), if other { 0.83 + 0.23 * i as f64 } else { *value })
+    });
+    let constants = constants.collect();
     let mut search = Search { constants, only: None, borders: FxHashMap::default() };
     let constraints = model.constraints.iter().map(|Term { name, value }| (name, value));
     if let Some(constraint) = search.first_jump(constraints.chain(held)) {
-        return Err(ModelError::JumpingConstraint { constraint });
+        return Err(ModelError::JumpingConstraint { constraint, sampled: names() });
     }
     let has_mass = |particle: &&Particle<'_>| particle.inertias.iter().any(|m| m.as_number() != Some(0.0));
     let massive = model.particles.iter().filter(has_mass);
@@ -28,7 +34,7 @@ pub(crate) fn check_jumps(model: &Model<'_>) -> Result<(), ModelError> {
     // What a place jumps by with the coordinates may be a turn or a period, which changes no velocity.
     search.only = Some(model.time.id());
     match search.first_jump(places) {
-        Some(particle) => Err(ModelError::JumpingPlace { particle }),
+        Some(particle) => Err(ModelError::JumpingPlace { particle, sampled: names() }),
         None => Ok(()),
     }
 }

@@ -130,6 +130,6 @@ pub use rated::Rated;
 pub use reverse::{BackwardSums, Slopes};
 pub use state::{StartBlock, State};
 pub use sundman::Sundman;
-pub use switch::{Switch, SwitchKind};
+pub use switch::{Switch, SwitchKind, difference};
 pub use symmetry::Conserved;
 pub use system::System;

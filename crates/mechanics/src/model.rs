@@ -573,6 +573,15 @@ impl<'g> Model<'g> {
         Equations::derive(self)
     }
 
+    /// Refuses to let parameters have other values than those of the model if constraints or places of masses would jump then, although they do not as
+    /// it stands.
+    ///
+    /// # Errors
+    /// [`ModelError`] names what jumps.
+    pub fn check_sampled(&self, parameters: &[&str]) -> Result<(), ModelError> {
+        crate::jump::check_jumps(self, parameters)
+    }
+
     /// Derives the equations of motion and compiles them.
     ///
     /// # Errors

@@ -3,14 +3,14 @@
 use crate::error::PrepareError;
 use crate::method::{Method, USUAL};
 use crate::overrides::Overrides;
-use crate::problem::Problem;
+use crate::problem::{Problem, located};
 use leastaction_ensemble::{Rest, SampleError};
 use leastaction_integrate::{Integrator, Pace};
 use std::collections::HashSet;
 
 impl Problem<'_> {
     /// Refuses to sample a parameter that was used up in a number when the text was read, and shows where: what depends on it there would be the same in all
-    /// trajectories.
+    /// trajectories. Refuses it too where constraints or places of masses do not jump at the value of the text only.
     ///
     /// # Errors
     /// [`PrepareError`] at the place in the text.
@@ -32,10 +32,11 @@ impl Problem<'_> {
         ];
         let replaced: Vec<&str> =
             clauses.into_iter().filter(|(_, given)| *given).map(|(clause, _)| clause).collect();
-        match names.into_iter().find_map(|name| self.setup.fixed(name, &replaced)) {
-            Some(errors) => Err(errors.into()),
-            None => Ok(()),
+        let names: Vec<&str> = names.into_iter().collect();
+        if let Some(errors) = names.iter().find_map(|name| self.setup.fixed(name, &replaced)) {
+            return Err(errors.into());
         }
+        self.setup.model.check_sampled(&names).map_err(|error| located(&self.setup, error))
     }
 
     /// The method and the pace for runs of which some may be faster than the one that the text states. A step that was found by a look at that one would be too long for them: where nobody

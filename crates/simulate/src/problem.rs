@@ -403,7 +403,7 @@ impl<'g> Problem<'g> {
 }
 
 /// An error of a model at its place in the text.
-fn located(setup: &Setup<'_>, error: impl Locate + Into<Cause>) -> PrepareError {
+pub(crate) fn located(setup: &Setup<'_>, error: impl Locate + Into<Cause>) -> PrepareError {
     let diagnostics = setup.explain(&error);
     PrepareError::model(error, diagnostics)
 }

@@ -140,7 +140,18 @@ impl Simulation {
         if let (Some(creeps), Ok(so_far)) = (watched.creeps, &mut ran) {
             simulation = creeps.taken_over(simulation);
             let (integrator, span) = (simulation.integrator.clone(), (self.start.t, self.until));
-            ran = integrator.take_over(&mut simulation.dynamics, so_far.clone(), span, watch);
+            ran = integrator.take_over(&mut simulation.dynamics, so_far.clone(), span, &mut watch);
+        }
+        // What begins to slip slowly is held stiffly in its direction at first.
+        if let Err(Failed { error: RunError::StepTooShort { t, .. }, trajectory: Some(so_far) }) = &ran
+            && let Some(slips) = self.slips(so_far, *t)
+        {
+            let (mut other, span) = (slips.taken_over(simulation.clone()), (self.start.t, self.until));
+            let integrator = other.integrator.clone();
+            let continued = integrator.take_over(&mut other.dynamics, (**so_far).clone(), span, &mut watch);
+            if continued.is_ok() {
+                (simulation, ran) = (other, continued);
+            }
         }
         if let (Some((t, what)), Ok(so_far)) = (watched.rests, &ran) {
             let error = RunError::Chatter { t, what, lane: 0 };

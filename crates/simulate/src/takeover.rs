@@ -2,8 +2,8 @@
 //! is as good as its tolerance, and is kept with its samples and events.
 
 use crate::simulation::Simulation;
-use leastaction_integrate::{Block, Card, Integrator, Moment, Pace, RunError};
-use leastaction_mechanics::{Dynamics, Observable, State};
+use leastaction_integrate::{Block, Card, Integrator, Moment, Pace, RunError, Trajectory};
+use leastaction_mechanics::{Dynamics, Observable, State, SwitchKind};
 use std::ops::ControlFlow;
 
 /// A run is looked at whenever it has tried so many steps,
@@ -131,6 +131,17 @@ impl Simulation {
     /// Whether the method was chosen, and is not what others are replaced by.
     fn is_replaceable(&self) -> bool {
         self.why.is_some() && self.integrator.card().name != OTHER
+    }
+
+    /// What goes on where steps become too short because something has just begun to slip, in a direction that friction holds stiffly while it is slow.
+    pub(crate) fn slips(&self, so_far: &Trajectory, t: f64) -> Option<Creeps> {
+        let mut switches = self.dynamics.system().switches().iter();
+        let slips = switches.any(|switch| switch.kind == SwitchKind::Direction);
+        let Ok(other) = Card::named(OTHER) else { unreachable!("`{OTHER}` is a method") };
+        let by_tolerance = matches!(self.integrator.pace(), Pace::Tolerance(_));
+        let goes_on = slips && by_tolerance && other.needs.met_by(self.dynamics.system().facts());
+        let work = so_far.work();
+        (goes_on && self.is_replaceable()).then_some(Creeps { t, tried: work.steps + work.rejected, other })
     }
 
     /// The method that goes on from a state much faster than at this pace, the way of a step, if it does.

@@ -202,3 +202,61 @@ fn rounding_is_no_push() {
     let run = Source::text("test", text).simulation(&Graph::new(), &asked).unwrap().run().unwrap();
     assert!(run.trajectory.work().steps < 100, "{} steps", run.trajectory.work().steps);
 }
+
+/// A kick of 1e5 where a bell of width 1e-6 is above a half, and an event where it is: the level is that of its argument.
+#[test]
+fn narrow_bells_are_met() {
+    let text = "coord x\nkinetic x'^2/2\nforce x = select(exp(-((x - 5)/1e-6)^2) > 0.5, 1e5, 0)\n\
+                event inside: exp(-((x - 5)/1e-6)^2) = 0.5, rising\nstart x' = 1\nrun until 10";
+    let run =
+        Source::text("test", text).simulation(&Graph::new(), &Overrides::default()).unwrap().run().unwrap();
+    let gained = 2.0 * 1e5 * 2e-6 * 2.0_f64.ln().sqrt();
+    assert!((run.trajectory.end().p[0] - (1.0 + gained).sqrt()).abs() < 1e-6, "{:?}", run.trajectory.end());
+    assert_eq!(run.trajectory.crossings().len(), 1);
+}
+
+/// Unlike masses that move together, and meet by rounding only: no blow, and no end of the run.
+#[test]
+fn what_moves_together_does_not_meet() {
+    let text = "coord a, b\nkinetic a'^2/2 + 3*b'^2/2\npotential a^2 + 3*b^2\n\
+                event hit: b - a = 0, falling, set a' = (-2*a' + 6*b')/4, b' = (2*b' + 2*a')/4\n\
+                start a = 0.3, b = 0.3\nrun until 20";
+    for method in ["taylor", "dop853"] {
+        let asked = Overrides { method: Some(method.to_owned()), ..Overrides::default() };
+        let run = Source::text("test", text).simulation(&Graph::new(), &asked).unwrap().run().unwrap();
+        let (end, exact) = (run.trajectory.end(), 0.3 * (20.0 * 2.0_f64.sqrt()).cos());
+        assert!(run.trajectory.crossings().is_empty(), "{method}: {} hits", run.trajectory.crossings().len());
+        assert!(end.q.iter().all(|q| (q - exact).abs() < 1e-8), "{method}: {end:?}");
+    }
+}
+
+/// Something begins to slip under a force that rises slowly: whatever method is chosen, one comes to the end, 0.5 (t − 2)³/6 along the pull.
+#[test]
+fn slow_slips_begin() {
+    let text = "coord x, y\nkinetic (x'^2 + y'^2)/2\nforce x = 0.3*t, y = 0.4*t\n\
+                dissipation norm([x', y'])\nrun until 4";
+    let run =
+        Source::text("test", text).simulation(&Graph::new(), &Overrides::default()).unwrap().run().unwrap();
+    let (end, way) = (run.trajectory.end(), 0.5 * 8.0 / 6.0);
+    assert!((end.q[0] - 0.6 * way).abs() < 1e-7 && (end.q[1] - 0.8 * way).abs() < 1e-7, "{end:?}");
+}
+
+/// A pendulum with dry friction in its pin, as a body, comes to rest; it takes about as many steps as in one angle.
+#[test]
+fn friction_in_a_pin_costs_little() {
+    let body = "body r planar rod 1 mass 1\njoint A pin r at [-0.5, 0] to ground\ngravity [0, -10]\n\
+                torque r = -0.4*sign(r.angle')\nstart r from [0, 0] to [sin(1), -cos(1)]\n\
+                output th = atan2(r.x, -r.y)\nrun until 10";
+    let angle = "coord th\nkinetic th'^2/6\npotential -5*cos(th)\nforce th = -0.4*sign(th')\nstart th = 1\nrun until 10";
+    let [(body, few), (angle, _)] = [body, angle].map(|text| {
+        let run = Source::text("test", text)
+            .simulation(&Graph::new(), &Overrides::default())
+            .unwrap()
+            .run()
+            .unwrap();
+        let record = run.record().unwrap();
+        let (.., values) = record.columns().find(|(_, name, _)| *name == "th").unwrap();
+        (*values.last().unwrap(), run.trajectory.work().steps)
+    });
+    assert!((body - angle).abs() < 1e-8 && few < 400, "{body} {angle} in {few} steps");
+}

@@ -3,6 +3,7 @@
 use crate::networks::beside_weights;
 use leastaction_ensemble::Study;
 use leastaction_expr::Graph;
+use leastaction_integrate::Pace;
 use leastaction_language::words;
 use leastaction_output::Table;
 use leastaction_simulate::{Method, Overrides, Source};
@@ -240,4 +241,41 @@ fn a_clause_that_is_replaced_does_not_count() {
     let problem = source.problem(&graph, &asked).unwrap();
     problem.check_sampled(["A"], &asked).unwrap();
     assert!(problem.check_sampled(["A"], &Overrides::default()).is_err());
+}
+
+/// A constraint that jumps for other values of what is sampled is refused, although it does not as it stands; one whose pieces meet for all of them is not.
+#[test]
+fn what_jumps_for_other_values_is_refused() {
+    let check = |constraint: &str| {
+        let text = format!(
+            "param A = 1\ncoord x, y\nparticle a mass 1 at [x, y]\nconstraint {constraint}\nrun until 2\n"
+        );
+        let (source, graph) = (Source::text("model", &text), Graph::new());
+        let problem = source.problem(&graph, &Overrides::default()).unwrap();
+        problem.check_sampled(["A"], &Overrides::default()).map_err(|error| error.to_string())
+    };
+    let refusal = check("y = select(t < A, 0, t - 1)").unwrap_err();
+    assert!(refusal.contains("at other values of `A`"), "{refusal}");
+    assert!(check("y = select(t < A, 0, t - A)").is_ok());
+    assert!(check("y = A*max(0, t - 1)").is_ok());
+}
+
+/// Where something is sampled and nobody gives a step, a tolerance sets the steps: what suits the values of the text may be too long for others. So the trajectory of a spring a hundred times as
+/// stiff is as good as that of the text.
+#[test]
+fn steps_follow_what_is_sampled() {
+    let text = "param k = 1\ncoord x\nkinetic x'^2/2\npotential k*x^2/2\nstart x = 1\nrun until 20000\n";
+    let (source, graph) = (Source::text("model", text), Graph::new());
+    let mut problem = source.problem(&graph, &Overrides::default()).unwrap();
+    let alone = problem.method(&Overrides::default()).unwrap().integrator;
+    assert!(matches!(alone.pace(), Pace::Step(_)), "{}", alone.pace());
+    let method = problem.method_for_all(&Overrides::default()).unwrap();
+    assert!(matches!(method.integrator.pace(), Pace::Tolerance(_)), "{}", method.integrator.pace());
+    let mut dynamics = problem.dynamics.clone();
+    dynamics.set_parameter("k", 1e4).unwrap();
+    let run = method.integrator.ends_only().run(&mut dynamics, &problem.start, 10.0).unwrap();
+    assert!((run.end().q[0] - 1000.0_f64.cos()).abs() < 1e-6, "{:?}", run.end());
+    // What is asked for holds for all.
+    let asked = Overrides { step: Some(0.1), ..Overrides::default() };
+    assert_eq!(problem.method_for_all(&asked).unwrap().integrator.pace(), &Pace::Step(0.1));
 }

@@ -91,3 +91,25 @@ fn an_output_of_the_text_may_be_asked_for() {
     let error = simulated(SWING, &asked("speed", "2*th")).err().unwrap();
     assert!(error.contains("two outputs have the name `speed`"), "{error}");
 }
+
+/// Momenta have names in what looks at a run, whether somebody names them or not.
+#[test]
+fn momenta_are_looked_at() {
+    let text = |name: &str, statement: &str| {
+        format!(
+            "coord y\n{statement}particle a mass 2 at [0, y]\ngravity [0, -10]\nstart y' = 2.5\n\
+             output m = {name} + 5\nevent turn: {name} + 5 = 0, stop\nrun until 3\n"
+        )
+    };
+    for text in [text("p_y", ""), text("p", "momentum p\n")] {
+        let run = Source::text("test", &text)
+            .simulation(&Graph::new(), &Overrides::default())
+            .unwrap()
+            .run()
+            .unwrap();
+        let record = run.record().unwrap();
+        let (.., m) = record.columns().find(|(_, name, _)| *name == "m").unwrap();
+        assert_eq!((run.trajectory.end().t, m[0]), (0.5, 10.0));
+        assert!(m.last().unwrap().abs() < 1e-13, "{m:?}");
+    }
+}

@@ -134,6 +134,12 @@ pub(crate) struct Instant {
 const ASIDE: f64 = 1e-4;
 const SECANTS: u32 = 6;
 
+/// An observable that is no larger than so many roundings of the state make it, all along a step, vanishes there.
+const ROUNDINGS: f64 = 16.0;
+
+/// One that is larger than this part of the state is not looked at that closely.
+const SMALL: f64 = 1e-9;
+
 /// Events that are so many roundings of their times apart happen together.
 const TOGETHER: f64 = 16.0;
 
@@ -205,10 +211,14 @@ impl<'a> EventDetector<'a> {
     }
 
     /// Finds what happens in the proposed step of a lane.
-    pub(crate) fn detect(&mut self, run: &mut RunLoop<'_>, lane: usize) -> Result<(), StepError> {
+    pub(crate) fn detect(&mut self, run: &mut RunLoop<'_>, lane: usize) -> Result<(), RunError> {
         let (start, end, width) = (run.times()[lane], run.end_of(lane), run.block.width());
         self.clear();
         for (i, event) in self.events.iter().enumerate() {
+            self.before[i] = run.resets.signs[i][lane];
+            if self.is_noise(run, lane, event.what)? {
+                continue;
+            }
             let (polynomial, dynamics) = (&run.polynomial, run.motion.plain());
             let mut value = |tau: f64| {
                 let (time, mut out) = ([start + tau * (end - start); LANES], [0.0; LANES]);
@@ -217,7 +227,6 @@ impl<'a> EventDetector<'a> {
                 Ok::<f64, EvalError>(out[lane])
             };
             let (hits, zeros, sign) = (&mut self.hits, &mut self.zeros, &mut run.resets.signs[i][lane]);
-            self.before[i] = *sign;
             sign_changes(&mut value, sign, |root| {
                 zeros.push((i, root));
                 if event.admits(root.rising) && !root.jumps_back {
@@ -235,6 +244,24 @@ impl<'a> EventDetector<'a> {
         }
         self.hits.sort_by(|a, b| a.0.total_cmp(&b.0));
         Ok(())
+    }
+
+    /// Whether an observable vanishes all along the proposed step of a lane, but for rounding: it passes through nothing then, however often its sign changes.
+    fn is_noise(&mut self, run: &mut RunLoop<'_>, lane: usize, what: Observable) -> Result<bool, RunError> {
+        let (start, end, width) = (run.times()[lane], run.end_of(lane), run.block.width());
+        let mut largest = 0.0_f64;
+        for tau in (0..=COARSE).map(coarse_point) {
+            let (time, mut out) = ([start + tau * (end - start); LANES], [0.0; LANES]);
+            run.polynomial.at(&[tau; LANES][..width], &mut self.at);
+            run.motion.plain().observe(what, &time[..width], &self.at, &mut out[..width])?;
+            largest = largest.max(out[lane].abs());
+            let size = self.at.iter().skip(lane).step_by(width).fold(0.0_f64, |m, y| m.max(y.abs()));
+            if largest.is_nan() || largest > SMALL * size {
+                return Ok(false);
+            }
+        }
+        let state = run.block.lane(lane);
+        Ok(largest > 0.0 && largest <= ROUNDINGS * run.noise(what, lane, start, &state)?)
     }
 
     /// Where an observable vanishes on the constraints: near the zero on the step's polynomial, which is off them by its error.

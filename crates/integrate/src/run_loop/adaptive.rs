@@ -19,12 +19,23 @@ const ACROSS: f64 = 1e-6;
 /// have about as many looks in a step as their order is.
 pub(super) const LOOKS: f64 = 100.0;
 
+/// A lane is looked at when it has tried so many steps, and whenever it has tried twice as many.
+const FIRST_MARK: u64 = 1 << 6;
 /// A run of so many steps is long, a power of two;
 const LONG_RUN: u64 = 1 << 15;
 /// it becomes faster if the last half of its steps leads so many times as far, each, as those before;
 const FASTER: f64 = 1.5;
 /// and if it does not, it has no hope to end with so many times the steps that are allowed.
 const HOPELESS: f64 = 1e4;
+
+/// How many steps a lane will have tried when it is looked at next.
+pub(super) fn next_mark(tried: u64) -> u64 {
+    (tried + 1).next_power_of_two().max(FIRST_MARK)
+}
+
+fn is_marked(tried: u64) -> bool {
+    tried >= FIRST_MARK && tried.is_power_of_two()
+}
 
 /// Lanes that cross a jump of the field, if there are any.
 pub(super) type Crossing = Option<[bool; LANES]>;
@@ -220,15 +231,25 @@ impl RunLoop<'_> {
         let ratio = a.add(first(ratios), spoiled);
         let taken = controller::taken(a, h, ratio);
         (0..W).for_each(|j| self.taken[j] = taken[j] < 0.0);
+        let rests = |j: usize| self.switching.as_ref().is_some_and(|switching| switching.slides(j));
+        let held: [bool; LANES] = std::array::from_fn(|j| j < W && rests(j));
         if self.target.is_empty() {
             let [before, change] = [self.block.values(), &self.change].map(|rows| rows.as_chunks::<W>().0);
             let sizes = natural::sizes(a, before, change);
             let known = self.motion.natural().each_ref().map(|size| first(size));
             let fading = [natural::fading(self.start, self.end); W];
-            let after = natural::follow(a, known, sizes, [taken, h, fading]);
+            let after = natural::follow(a, known, sizes, [taken, h, fading, first(&self.rough)]);
             for (natural, after) in self.motion.natural_mut().iter_mut().zip(after) {
-                natural[..W].copy_from_slice(&after);
+                // Nothing of what is held is small because it has died away.
+                natural.iter_mut().zip(after).zip(held).for_each(|((natural, after), held)| {
+                    *natural = if held { after.max(*natural) } else { after };
+                });
             }
+        } else {
+            // Where ends are moved onto constraints, nothing is remembered: passages of singular configurations go by the state alone.
+            let sizes = natural::largest(self.block.values(), W)[0];
+            let momenta = &mut self.motion.natural_mut()[1];
+            (0..W).for_each(|j| momenta[j] = self.rough[j] * sizes[j]);
         }
         let Pacing::Adaptive { controller, .. } = &mut self.pacing else {
             unreachable!("only steps that a tolerance sets are judged")
@@ -257,10 +278,9 @@ impl RunLoop<'_> {
     #[inline]
     pub(super) fn check_limit<const W: usize>(&mut self) {
         let limit = self.limits.steps;
-        let marked = |tried: &u64| *tried >= LONG_RUN && tried.is_power_of_two();
-        if self.tried[..W].iter().fold(false, |any, tried| any | marked(tried)) {
+        if self.tried[..W].iter().fold(false, |any, tried| any | is_marked(*tried)) {
             let tried = self.tried;
-            (0..W).filter(|&lane| marked(&tried[lane])).for_each(|lane| self.look_ahead(lane));
+            (0..W).filter(|&lane| is_marked(tried[lane])).for_each(|lane| self.look_ahead(lane));
         }
         if self.tried[..W].iter().fold(false, |any, tried| any | (*tried >= limit)) {
             for lane in 0..self.block.width() {
@@ -273,6 +293,17 @@ impl RunLoop<'_> {
 }
 
 impl RunLoop<'_> {
+    /// What roundings of coordinates make of momenta in a step, where a lane is.
+    fn look_at_noise(&mut self, lane: usize) {
+        let RunLoop { motion, block, sides: [rates, at, moved, _], t, next, rough, pacing, .. } = self;
+        let Pacing::Adaptive { tolerance, .. } = pacing else { return };
+        if tolerance.relative > 0.0 {
+            let here = (&t[..block.width()], block.values());
+            rough[lane] =
+                natural::rough(motion, here, (lane, next[lane], tolerance.relative), [rates, at, moved]);
+        }
+    }
+
     /// Gives a lane up that would take far more steps than it may, if it does not become faster. It is looked at whenever it has tried twice as many as before.
     fn look_ahead(&mut self, lane: usize) {
         let (t, tried, limit) = (self.t[lane], self.tried[lane], self.limits.steps);
@@ -281,6 +312,7 @@ impl RunLoop<'_> {
             return;
         }
         self.milestones[lane] = Milestone { tried, half: then, t };
+        self.look_at_noise(lane);
         let known = before * 2 == tried && tried >= 4 * LONG_RUN;
         // The way of a step, in the last half of them and in the quarter before that.
         let (last, first) = ((t - then).abs() / before as f64, (then - half).abs() / (before / 2) as f64);

@@ -117,6 +117,7 @@ impl<'d> RunLoop<'d> {
             sides: std::array::from_fn(|_| vec![0.0; side]),
             tried: [0; LANES],
             milestones: Default::default(),
+            rough: [0.0; LANES],
             accepted: [0; LANES],
             failures: [const { None }; LANES],
             failed: false,
@@ -133,7 +134,7 @@ impl<'d> RunLoop<'d> {
         for j in (0..width).filter(|&j| lanes[j]) {
             (self.t[j], self.late[j], self.crossed[j]) = (self.start, 0.0, f64::MAX);
             (self.tried[j], self.accepted[j], self.failures[j]) = (0, 0, None);
-            self.milestones[j] = Milestone::default();
+            (self.milestones[j], self.rough[j]) = (Milestone::default(), 0.0);
             if let Some(passage) = &mut self.passage {
                 passage.forget(j);
             }
@@ -174,7 +175,12 @@ impl<'d> RunLoop<'d> {
                 // The first step is a guess: it should move the time.
                 let least = if remembers { 4.0 * clock::shortest(&mut Lanes, [self.start])[0] } else { 0.0 };
                 let longer = |step: f64| step.abs().max(least).copysign(span);
-                (0..width).filter(|&j| lanes[j]).for_each(|j| self.next[j] = longer(first[j]));
+                for j in (0..width).filter(|&j| lanes[j]) {
+                    // What begins to slip at once begins slowly.
+                    let slips = self.switching.as_ref().map_or(0.0, |switching| switching.planned(j).abs());
+                    let most = if slips > 0.0 { slips } else { f64::INFINITY };
+                    self.next[j] = longer(first[j].abs().min(most));
+                }
                 Ok(())
             }
         }

@@ -1,6 +1,6 @@
 //! A run whose steps are made by a compiled loop.
 
-use super::adaptive::LOOKS;
+use super::adaptive::{LOOKS, next_mark};
 use super::{Pacing, RunLoop, interval};
 use crate::clock::Clock;
 use crate::compiled_loop::{CompiledLoop, Pacer, Settings};
@@ -47,6 +47,7 @@ impl RunLoop<'_> {
             tried: tried.map(|count| count as f64),
             accepted: self.accepted.map(|count| count as f64),
             natural: *self.motion.natural(),
+            rough: self.rough,
             t: self.t,
         };
         let (settings, still) = (self.settings(), [0.0; LANES]);
@@ -76,7 +77,7 @@ impl RunLoop<'_> {
             _ => self.tried = tried,
         }
         (self.t, self.late, self.next) = (clock.t, clock.late, clock.next);
-        *self.motion.natural_mut() = clock.natural;
+        (*self.motion.natural_mut(), self.rough) = (clock.natural, clock.rough);
         self.accepted = clock.accepted.map(|count| count as u64);
         let are_over = self.over();
         self.taken = std::array::from_fn(|j| are_over[j] && !were_over[j]);
@@ -107,13 +108,17 @@ impl RunLoop<'_> {
         match &self.pacing {
             Pacing::Fixed { grid, .. } => {
                 let [start, step, last, end, steps] = grid.settings();
-                [start, step, last, end, steps, 0.0, 0.0]
+                [start, step, last, end, steps, 0.0, 0.0].map(|setting| [setting; LANES])
             }
             Pacing::Adaptive { tolerance, .. } => {
-                let (leap, steps) = (leap(self.start, self.end, self.card.order), self.limits.steps as f64);
+                let leap = leap(self.start, self.end, self.card.order);
                 let (Tolerance { relative, absolute }, fading) =
                     (tolerance, natural::fading(self.start, self.end));
-                [*relative, absolute.largest(), self.end, self.limits.longest, leap, steps, fading]
+                let all = |setting| [setting; LANES];
+                let steps = self.tried.map(|tried| next_mark(tried).min(self.limits.steps) as f64);
+                let before = [*relative, absolute.largest(), self.end, self.limits.longest, leap].map(all);
+                let [relative, absolute, end, longest, leap] = before;
+                [relative, absolute, end, longest, leap, steps, all(fading)]
             }
             Pacing::Density(_) => unreachable!("steps from a density are not compiled into a loop"),
         }

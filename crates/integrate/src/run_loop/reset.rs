@@ -364,7 +364,13 @@ impl RunLoop<'_> {
     }
 
     /// What roundings of the state make of an observable.
-    fn noise(&mut self, what: Observable, lane: usize, t: f64, state: &[f64]) -> Result<f64, RunError> {
+    pub(crate) fn noise(
+        &mut self,
+        what: Observable,
+        lane: usize,
+        t: f64,
+        state: &[f64],
+    ) -> Result<f64, RunError> {
         const APART: f64 = 1e-6;
         let (here, mut sum) = (self.value(what, lane, t, state)?, 0.0);
         let mut moved = state.to_vec();

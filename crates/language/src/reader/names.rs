@@ -6,7 +6,7 @@ use crate::repeat::{MARK, member};
 use crate::role::Role;
 use crate::source_map::Mention;
 use leastaction_expr::{Kind, Parser, Span, needs_quotes};
-use leastaction_mechanics::{TermKind, constraint_of, gravity_on};
+use leastaction_mechanics::{TermKind, constraint_of, coordinate_of, gravity_on};
 
 impl<'g, 's> Reader<'g, 's> {
     /// A name to declare, which must be new.
@@ -75,12 +75,14 @@ impl<'g, 's> Reader<'g, 's> {
         }
     }
 
-    /// Gives the names of multipliers that a statement uses their meaning, and those of energies if it may use them, unless they have another one.
+    /// Gives the names of multipliers that a statement uses their meaning, and those of energies and of momenta without a name of their own if it may use them, unless they
+    /// have another one.
     pub(super) fn measure(&mut self, named: &[(&str, Kind, Kind)], energies: bool) -> Vec<String> {
         let mut measured = Vec::new();
         for (name, ..) in named {
             let name = name.trim_matches('`');
-            let has_meaning = energies && self.energies.contains(name) || self.is_multiplier(name);
+            let looks = energies && (self.energies.contains(name) || self.is_unnamed_momentum(name));
+            let has_meaning = looks || self.is_multiplier(name);
             if has_meaning && self.scope.get(name).is_none() {
                 self.scope.define(name, self.graph.symbol(name));
                 measured.push(name.to_owned());
@@ -92,6 +94,12 @@ impl<'g, 's> Reader<'g, 's> {
     /// Whether a name is that of an energy, or `lambda_` or `reaction_` with that of a constraint.
     pub(crate) fn is_measured(&self, name: &str) -> bool {
         self.energies.contains(name) || self.is_multiplier(name)
+    }
+
+    /// Whether a name is that of a momentum which is called after its coordinate, as nothing else names it.
+    pub(crate) fn is_unnamed_momentum(&self, name: &str) -> bool {
+        let coordinate = coordinate_of(name).and_then(|coordinate| self.numbered.get(coordinate));
+        coordinate.is_some_and(|&i| i >= self.momenta)
     }
 
     fn is_multiplier(&self, name: &str) -> bool {

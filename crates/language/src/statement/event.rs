@@ -7,7 +7,7 @@ use crate::role::Role;
 use crate::setup::{Direction, Event};
 use crate::source_map::Mention;
 use leastaction_expr::{Kind, Parser, Span, nearest};
-use leastaction_mechanics::Term;
+use leastaction_mechanics::{Term, difference};
 
 type Outcome = Result<(), Diagnostic>;
 
@@ -21,8 +21,13 @@ pub(super) fn event<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g,
     let (left, _) = reader.scalar(parser)?;
     reader.sign(parser, "=", "an operator, or `=` and what it passes")?;
     let (right, _) = reader.scalar(parser)?;
-    let mut event =
-        Event { name, value: left - right, direction: Direction::Both, stop: false, sets: Vec::new() };
+    let mut event = Event {
+        name,
+        value: difference(left, right),
+        direction: Direction::Both,
+        stop: false,
+        sets: Vec::new(),
+    };
     let mut places = Vec::new();
     while parser.accept(",") {
         let word = clause(parser);

@@ -8,7 +8,7 @@ use crate::reader::{AXES, Reader};
 use crate::role::Role;
 use crate::source_map::Mention;
 use leastaction_expr::{Kind, Parser, Span, Value, nearest};
-use leastaction_mechanics::{Term, coordinate_of, integral, momentum};
+use leastaction_mechanics::{Term, integral, momentum};
 
 type Outcome = Result<(), Diagnostic>;
 
@@ -288,13 +288,11 @@ impl Reader<'_, '_> {
     /// Whether a start may set a name.
     pub(super) fn can_start(&self, name: &str) -> bool {
         let base = name.strip_suffix('\'').unwrap_or(name);
-        // Momenta without a name are called after their coordinates.
-        let unnamed = coordinate_of(name).and_then(|coordinate| self.numbered.get(coordinate));
         self.numbered.contains_key(base)
             || self.states.iter().any(|state| state == name)
             || self.is_node_coordinate(base)
             || matches!(self.names.get(name), Some((Role::Momentum, _)))
-            || unnamed.is_some_and(|&i| i >= self.momenta)
+            || self.is_unnamed_momentum(name)
     }
 
     /// Whether a name is that of a coordinate.

@@ -23,3 +23,8 @@ fn named(name: &str) -> String {
     let own = TermKind::ALL.iter().all(|kind| kind.word() != name);
     if own { format!(" `{name}`") } else { String::new() }
 }
+
+/// That something is so where parameters have other values than those of the model.
+fn at_others(parameters: &[String]) -> String {
+    if parameters.is_empty() { String::new() } else { format!(" at other values of {}", list(parameters)) }
+}

@@ -1,9 +1,13 @@
 //! What can be wrong with a model.
 
-use super::{list, named};
+use super::{at_others, list, named};
 use crate::energy::EnergyError;
 use leastaction_compile::CodeError;
 use leastaction_expr::Advice;
+
+/// What does not jump.
+const PIECES_MEET: &str =
+    "use something continuous, as min(1, max(0, t)) for a ramp; select may join pieces that meet";
 
 /// A part of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -299,11 +303,15 @@ pub enum ModelError {
     JumpingConstraint {
         /// The constraint.
         constraint: String,
+        /// The parameters at other values of which it does, if it does not as it stands.
+        sampled: Vec<String>,
     },
     /// The place of a mass jumps in time.
     JumpingPlace {
         /// The particle.
         particle: String,
+        /// The parameters at other values of which it does, if it does not as it stands.
+        sampled: Vec<String>,
     },
     /// A constraint of velocities in a model that states a Hamiltonian.
     VelocityConstraint {
@@ -442,15 +450,17 @@ impl ModelError {
                 named(constraint)
             ))
             .remedy("use a number in its place"),
-            E::JumpingConstraint { constraint } => Advice::cause(format!(
-                "the constraint{} jumps, by `floor`, `sign`, a comparison or a `select` whose pieces do not meet, and nothing that moves can follow it",
-                named(constraint)
+            E::JumpingConstraint { constraint, sampled } => Advice::cause(format!(
+                "the constraint{} jumps{}, by `floor`, `sign`, a comparison or a `select` whose pieces do not meet, and nothing that moves can follow it",
+                named(constraint),
+                at_others(sampled)
             ))
-            .remedy("use something continuous, as min(1, max(0, t)) for a ramp; select may join pieces that meet"),
-            E::JumpingPlace { particle } => Advice::cause(format!(
-                "the place of `{particle}` jumps in time, by `floor`, `sign`, a comparison or a `select` whose pieces do not meet, and no mass can follow it"
+            .remedy(PIECES_MEET),
+            E::JumpingPlace { particle, sampled } => Advice::cause(format!(
+                "the place of `{particle}` jumps in time{}, by `floor`, `sign`, a comparison or a `select` whose pieces do not meet, and no mass can follow it",
+                at_others(sampled)
             ))
-            .remedy("use something continuous, as min(1, max(0, t)) for a ramp; select may join pieces that meet"),
+            .remedy(PIECES_MEET),
             E::VelocityConstraint { constraint } => Advice::cause(format!(
                 "the constraint{} is one of velocities, and the model states a Hamiltonian",
                 named(constraint)

@@ -1,6 +1,7 @@
 //! Expressions on fixed branches.
 
 use super::direction::{AT_REST, Contact, Length, directed, guarded};
+use super::level::difference;
 use super::range::excludes_zero;
 use super::slide::{Ease, Row, controls};
 use super::{Switch, SwitchKind};
@@ -352,7 +353,7 @@ impl<'g> Holder<'g> {
             (Op::Sign, &[x]) => self.side(x),
             (Op::Abs, &[x]) => self.side(x).map(|side| side * x),
             (Op::Lt | Op::Le, &[a, b]) => {
-                let side = self.side(a - b)?;
+                let side = self.side(difference(a, b))?;
                 let condition = 0.5 * (1.0 - side);
                 self.conditions.insert(condition.id(), side);
                 Some(condition)

@@ -13,6 +13,7 @@
 
 mod direction;
 mod hold;
+mod level;
 mod range;
 mod slide;
 
@@ -26,6 +27,7 @@ use leastaction_compile::LANES;
 
 pub(crate) use direction::{Length, divisors};
 pub(crate) use hold::{Held, States, hold};
+pub use level::difference;
 
 /// A place where expressions of a system change their branch.
 #[derive(Clone, Debug, PartialEq, Eq)]

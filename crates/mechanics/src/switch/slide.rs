@@ -5,7 +5,8 @@
 //!
 //! $$\dot g_k=b_k+\sum_jA_{kj}\sigma_j.$$
 //!
-//! Where a motion slides on g_k = 0, σ_k is what makes this vanish; else it is the branch. It slides as long as σ_k stays between −1 and 1.
+//! Where a motion slides on g_k = 0, σ_k is what makes this vanish; else it is the branch. It slides as long as σ_k stays between −1 and 1. Rates in which σ_k stands in
+//! |g_k| = σ_k g_k too, as those of friction that depends on the speed, are read without that: it is 0 there.
 //!
 //! A vector that vanishes is held there by a direction in place of the sign, as long as its length is at most 1. What holds it may also make it vanish, by a
 //! rate −κ a, or let it go, by a rate w σ: the σ of length 1 is where it then begins to move.
@@ -44,11 +45,23 @@ pub(super) fn controls<'g>(
     rates: &[Expr<'g>],
 ) -> Vec<Option<Expr<'g>>> {
     let mut controls = vec![None; rows.len()];
-    let moving = states.iter().copied().zip(rates.iter().copied());
-    let direction = Direction::new(graph, moving.chain([(time, graph.number(1.0))]));
+    let drifts_by = |rates: &[Expr<'g>], functions: &[Expr<'g>]| {
+        let moving = states.iter().copied().zip(rates.iter().copied());
+        Direction::new(graph, moving.chain([(time, graph.number(1.0))])).derivatives(functions)
+    };
     let functions: Vec<_> = rows.iter().map(|row| row.function).collect();
     let signs: Vec<_> = rows.iter().map(|row| row.sign).collect();
-    let drifts = direction.derivatives(&functions);
+    let mut drifts = drifts_by(rates, &functions);
+    for (Row { function, sign, ease, .. }, drift) in rows.iter().zip(&mut drifts) {
+        let twice = drift.derivative(*sign).derivative(*sign).as_number() != Some(0.0);
+        if ease.is_none() && twice {
+            let [zero, size, mirrored] = [graph.number(0.0), *sign * *function, -*sign * -*function];
+            let rates: Vec<_> =
+                rates.iter().map(|rate| rate.substitute(&[(size, zero), (mirrored, zero)])).collect();
+            *drift = drifts_by(&rates, &[*function])[0];
+        }
+    }
+    let drifts = drifts;
     let matrix: FxHashMap<(usize, usize), Expr<'g>> =
         jacobian(&drifts, &signs).into_iter().map(|entry| ((entry.row, entry.column), entry.value)).collect();
     let none: Vec<_> = signs.iter().map(|&sign| (sign, graph.number(0.0))).collect();

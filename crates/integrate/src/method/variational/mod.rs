@@ -21,6 +21,11 @@
 //! sides of the first differ by, and M is the mass matrix in the middle of the step. Of few coordinates that is inverted, and Newton's method
 //! takes over where the iteration fails; of many M⁻¹F is found as the velocities that F would have as momenta, and there is the iteration alone:
 //! nothing is quadratic in their number.
+//!
+//! Energy must not drift by rounding. Whatever numbers φ, I and b are, a step is symplectic to the last bit if the same ones stand wherever the formulas have them: nodes are
+//! rounded such that 1 − c is exact, P and S are multiplied by b before anything else, and what Σ bᵢφⱼ and Σ bᵢφⱼφₖ differ by from 0 or 1 is counted. And
+//! where M is known, x − h M⁻¹F is written as h M⁻¹ times what P is besides M v, which is nothing or little, so that it is found anew each time: where x is what it was but for a
+//! difference that is lost in the rounding of P, the iteration would rest on the side that it comes from.
 
 pub(super) mod lobatto;
 pub(super) mod midpoint;
@@ -28,7 +33,7 @@ pub(super) mod midpoint;
 use crate::block::{Block, scale};
 use crate::error::RunError;
 use crate::implicit::{Equation, Past, Solver};
-use crate::quadrature::{Rule, basis, integrals};
+use crate::quadrature::{Double, Rule, basis, integrals};
 use crate::run::checkpoint::Kept;
 use crate::step::{Interval, Motion, Step, StepError};
 use leastaction_compile::LANES;
@@ -129,9 +134,12 @@ struct Action {
     phi: Vec<f64>,
     integral: Vec<f64>,
     rest: Vec<f64>,
+    /// Σ bᵢφⱼ(cᵢ) and, terms × terms, Σ bᵢφⱼ(cᵢ)φₖ(cᵢ) are so much larger than they are without rounding.
+    excess: Vec<f64>,
+    excess_products: Vec<f64>,
     /// \[q…, v…\] at a node.
     z: Vec<f64>,
-    /// P − p₀ and S at all nodes.
+    /// b (P − p₀), or b (P − M v) where M is known, and b S at all nodes.
     momenta: Vec<f64>,
     pushes: Vec<f64>,
     masses: Masses,
@@ -146,9 +154,10 @@ enum Masses {
     Moved(Moved),
 }
 
-/// The mass matrix in the middle of the step, its inverse, and room for both in one lane.
+/// The mass matrix in the middle of the step, its inverse, room for both in one lane, and the mass matrix at a node.
 struct Inverted {
     mass: Vec<f64>,
+    at_node: Vec<f64>,
     inverse: Vec<f64>,
     one: [Vec<f64>; 2],
 }
@@ -163,7 +172,12 @@ struct Moved {
 impl Inverted {
     fn new(n: usize, width: usize) -> Inverted {
         let all = || vec![0.0; n * n * width];
-        Inverted { mass: all(), inverse: all(), one: std::array::from_fn(|_| vec![0.0; n * n]) }
+        Inverted {
+            mass: all(),
+            at_node: all(),
+            inverse: all(),
+            one: std::array::from_fn(|_| vec![0.0; n * n]),
+        }
     }
 }
 
@@ -175,8 +189,10 @@ impl Moved {
 }
 
 impl Action {
-    fn new(n: usize, width: usize, degree: usize, rule: Rule, masses: Masses) -> Action {
+    fn new(n: usize, width: usize, degree: usize, mut rule: Rule, masses: Masses) -> Action {
+        const UNIT: f64 = f64::EPSILON / 2.0;
         let nodes = rule.nodes.len();
+        rule.nodes.iter_mut().for_each(|c| *c = (*c / UNIT).round() * UNIT);
         let memory = |len: usize| vec![0.0; len * width];
         let (mut phi, mut integral) = (vec![0.0; nodes * degree], vec![0.0; nodes * degree]);
         for (i, &c) in rule.nodes.iter().enumerate() {
@@ -184,6 +200,15 @@ impl Action {
             integrals(c, &mut integral[i * degree..][..degree]);
         }
         let rest = integral.iter().enumerate().map(|(at, i)| f64::from(at % degree == 0) - i).collect();
+        let sum = |values: &dyn Fn(usize) -> Double, exact: bool| {
+            let terms = rule.weights.iter().zip(0..);
+            let sum = terms.fold(Double::ZERO, |sum, (b, i)| sum + Double::from(*b) * values(i));
+            (sum - if exact { Double::ONE } else { Double::ZERO }).rounded()
+        };
+        let phi_at = |i: usize, j: usize| Double::from(phi[i * degree + j]);
+        let excess = (0..degree).map(|j| sum(&|i| phi_at(i, j), j == 0)).collect();
+        let pairs = (0..degree).flat_map(|j| (0..degree).map(move |k| (j, k)));
+        let excess_products = pairs.map(|(j, k)| sum(&|i| phi_at(i, j) * phi_at(i, k), j == k)).collect();
         Action {
             n,
             degree,
@@ -191,6 +216,8 @@ impl Action {
             phi,
             integral,
             rest,
+            excess,
+            excess_products,
             z: memory(2 * n),
             momenta: memory(nodes * n),
             pushes: memory(nodes * n),
@@ -203,9 +230,7 @@ impl Action {
     /// Σ bᵢ Sᵢ.
     fn impulse(&self, out: &mut [f64]) {
         out.fill(0.0);
-        for (b, pushes) in self.rule.weights.iter().zip(self.pushes.chunks_exact(out.len())) {
-            add(out, *b, pushes);
-        }
+        self.pushes.chunks_exact(out.len()).for_each(|pushes| add(out, 1.0, pushes));
     }
 }
 
@@ -262,7 +287,7 @@ impl Stationary<'_, '_> {
         self.go(x, &phi, &integral);
         let times = self.times(0.5);
         let Action { z, masses, .. } = &mut *self.action;
-        let Inverted { mass, inverse, one: [matrix, inverted] } = match masses {
+        let Inverted { mass, inverse, one: [matrix, inverted], .. } = match masses {
             Masses::Inverted(inverted) => inverted,
             Masses::Moved(Moved { at, resting, .. }) => {
                 let (q, p) = at.split_at_mut(resting.len());
@@ -277,23 +302,35 @@ impl Stationary<'_, '_> {
             if dense::invert(matrix, inverted, n).is_err() {
                 inverted.fill(f64::NAN);
             }
-            (0..n * n).for_each(|k| inverse[k * width + lane] = inverted[k]);
+            // As symmetric as it should be, or steps would not be symplectic but for its rounding.
+            let mean = |k: usize| 0.5 * (inverted[k] + inverted[k % n * n + k / n]);
+            (0..n * n).for_each(|k| inverse[k * width + lane] = mean(k));
         }
         Ok(())
     }
 
-    /// P − p₀ and S at all nodes.
+    /// b (P − p₀), or b (P − M v) where M is known, and b S at all nodes.
     fn sweep(&mut self, x: &[f64]) -> Result<(), EvalError> {
         let (width, half) = (self.interval.h.len(), self.y.len() / 2);
         for node in 0..self.action.rule.nodes.len() {
             self.go_to(x, node);
             let times = self.times(self.action.rule.nodes[node]);
             self.motion.work_mut().evaluations += 1;
-            let Action { z, momenta, pushes, .. } = &mut *self.action;
-            let momenta = &mut momenta[node * half..][..half];
+            let Action { n, rule, z, momenta, pushes, masses, .. } = &mut *self.action;
+            let (momenta, pushes) = (&mut momenta[node * half..][..half], &mut pushes[node * half..][..half]);
             self.motion.dynamics().momenta(&times[..width], z, momenta)?;
-            self.motion.dynamics().momentum_rates(&times[..width], z, &mut pushes[node * half..][..half])?;
-            momenta.iter_mut().zip(&self.y[half..]).for_each(|(p, start)| *p -= start);
+            self.motion.dynamics().momentum_rates(&times[..width], z, pushes)?;
+            let b = rule.weights[node];
+            match masses {
+                Masses::Inverted(Inverted { mass, .. }) => {
+                    apply(mass, (*n, width, -1.0), &z[half..], momenta);
+                    momenta.iter_mut().for_each(|p| *p *= b);
+                }
+                Masses::Moved(_) => {
+                    momenta.iter_mut().zip(&self.y[half..]).for_each(|(p, start)| *p = b * (*p - start));
+                }
+            }
+            pushes.iter_mut().for_each(|push| *push *= b);
         }
         Ok(())
     }
@@ -303,29 +340,32 @@ impl Equation for Stationary<'_, '_> {
     fn image(&mut self, x: &[f64], image: &mut [f64]) -> Result<(), EvalError> {
         self.sweep(x)?;
         let (width, half, h) = (self.interval.h.len(), self.y.len() / 2, self.interval.h);
-        let Action { n, degree, rule, phi, rest, momenta, pushes, masses, side, .. } = &mut *self.action;
-        image.copy_from_slice(x);
+        let Action { n, degree, phi, rest, excess, excess_products, momenta, pushes, masses, side, .. } =
+            &mut *self.action;
         for (j, image) in image.chunks_exact_mut(half).enumerate() {
             side.fill(0.0);
-            for (i, b) in rule.weights.iter().enumerate() {
-                add(side, -b * rest[i * *degree + j], &pushes[i * half..][..half]);
+            for (i, pushes) in pushes.chunks_exact(half).enumerate() {
+                add(side, -rest[i * *degree + j], pushes);
             }
             scale(side, h);
-            for (i, b) in rule.weights.iter().enumerate() {
-                add(side, b * phi[i * *degree + j], &momenta[i * half..][..half]);
+            for (i, momenta) in momenta.chunks_exact(half).enumerate() {
+                add(side, phi[i * *degree + j], momenta);
             }
             match masses {
                 Masses::Inverted(Inverted { inverse, .. }) => {
-                    scale(side, h);
-                    for r in 0..*n {
-                        for k in 0..*n {
-                            let factors = &inverse[(r * *n + k) * width..][..width];
-                            let (side, image) = (&side[k * width..], &mut image[r * width..]);
-                            (0..width).for_each(|lane| image[lane] -= factors[lane] * side[lane]);
-                        }
+                    if j == 0 {
+                        add(side, -1.0, &self.y[half..]);
                     }
+                    scale(side, h);
+                    image.fill(0.0);
+                    for (excess, x) in excess_products[j * *degree..].iter().zip(x.chunks_exact(half)) {
+                        add(image, -excess, x);
+                    }
+                    apply(inverse, (*n, width, -1.0), side, image);
                 }
                 Masses::Moved(Moved { at, velocities, resting }) => {
+                    image.copy_from_slice(&x[j * half..][..half]);
+                    add(side, excess[j], &self.y[half..]);
                     at[half..].copy_from_slice(side);
                     self.motion.drift(self.interval, 0.5, at, velocities)?;
                     add(velocities, -1.0, resting);
@@ -357,7 +397,7 @@ impl Equation for Stationary<'_, '_> {
             let times = self.times(self.action.rule.nodes[node]);
             self.motion.work_mut().jacobians += 1;
             let Action { rule, phi, integral, rest, z, masses, tangents, .. } = &mut *self.action;
-            let Masses::Inverted(Inverted { mass, .. }) = masses else {
+            let Masses::Inverted(Inverted { at_node: mass, .. }) = masses else {
                 unreachable!("there are no entries")
             };
             self.motion.dynamics().mass_matrix(&times[..width], z, mass)?;
@@ -393,6 +433,18 @@ impl Equation for Stationary<'_, '_> {
             (0..n).for_each(|r| matrix[place(r)] = f64::from(j * n + r == c) - product[r]);
         }
         Ok(())
+    }
+}
+
+/// out += factor·A x, for matrices of n rows in so many lanes.
+fn apply(matrix: &[f64], (n, width, factor): (usize, usize, f64), x: &[f64], out: &mut [f64]) {
+    for (r, out) in out.chunks_exact_mut(width).enumerate() {
+        for (k, x) in x.chunks_exact(width).enumerate() {
+            let entries = &matrix[(r * n + k) * width..][..width];
+            out.iter_mut()
+                .zip(entries.iter().zip(x))
+                .for_each(|(out, (entry, x))| *out += factor * entry * x);
+        }
     }
 }
 

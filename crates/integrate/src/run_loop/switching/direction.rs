@@ -2,6 +2,7 @@
 //! the limit, and then goes on where it is driven (A. F. Filippov, *Differential Equations with Discontinuous Righthand Sides*, 1988, §2).
 
 use super::{AFTER, Switching};
+use crate::card::{Kind, Sizing};
 use crate::error::RunError;
 use crate::run_loop::RunLoop;
 use crate::step::{Interval, StepError};
@@ -243,21 +244,30 @@ impl RunLoop<'_> {
             (slack, last) = ((here.0 - here.1 * driven).max(0.0), here);
         }
         let size = length(&direction);
-        let (noise, span) = (self.noise_of(lane, place)?, (self.end - self.start).abs());
+        let (noise, way) = (self.noise_of(lane, place)?, self.end - self.start);
+        let span = way.abs();
         if !(size > 0.0 && size.is_finite()) {
             return Err(self.chatter(lane, switch));
         }
+        let judged = matches!(self.card.sizing, Sizing::Estimated { .. }) && self.card.kind == Kind::Implicit;
         let Some(switching) = &mut self.switching else { return Ok(()) };
         direction.iter_mut().for_each(|x| *x /= size);
         switching.set_before(lane, place, &direction);
         let soon = switching.lanes[lane].planned.abs().max(SOON * span);
         let rounding = NEARLY * driven.abs() * soon;
         let longer = seen_longer(switching.fastest[switch][lane]);
-        switching.branches[place.known][lane] = (ROUNDINGS * noise).max(rounding).max(longer);
+        let seen = (ROUNDINGS * noise).max(rounding).max(longer);
+        switching.branches[place.known][lane] = seen;
         let slide = switching.switches.len() + switch;
         switching.branches[slide][lane] = 0.0;
         let here = &mut switching.lanes[lane];
         here.left = Some((switch, AFTER[0] * here.planned.abs()));
+        // Its direction is held the more stiffly the slower it is. A first step in which it becomes much faster would be judged, by methods for stiff motions, by how stiffly
+        // that is at its beginning.
+        let first = seen / driven.abs();
+        if judged && first > 0.0 && (here.planned == 0.0 || first < here.planned.abs()) {
+            here.planned = first.copysign(way);
+        }
         self.fix_branches(lane)
     }
 

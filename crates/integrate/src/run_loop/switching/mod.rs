@@ -132,6 +132,17 @@ impl Switching {
         self.switches.iter().any(|switch| switch.of_time == of_time)
     }
 
+    /// How long the step of a lane should be, where that is known.
+    pub(super) fn planned(&self, lane: usize) -> f64 {
+        self.lanes[lane].planned
+    }
+
+    /// Whether a lane is held on a border.
+    pub(super) fn slides(&self, lane: usize) -> bool {
+        let signs = &self.branches[self.switches.len()..][..self.switches.len()];
+        signs.iter().any(|branch| branch[lane] != 0.0)
+    }
+
     pub(super) fn is_within(&self, lane: usize) -> bool {
         self.lanes[lane].within
     }
