@@ -536,3 +536,65 @@ fn check_warns_of_what_is_hardly_meant_and_runs_say_so() {
         "{warned}"
     );
 }
+
+/// A pendulum that is let go at 1 swings back and forth: its extremes and means are known, and `--from` leaves out what came before.
+#[test]
+fn runs_are_reduced_to_numbers() {
+    let swing = [
+        "run",
+        "pendulum",
+        "--start",
+        "th=1",
+        "--start",
+        "th'=0",
+        "--until",
+        "10",
+        "--tol",
+        "1e-10",
+        "--samples",
+        "4000",
+    ];
+    let what = "max(th), min(th), range(th'), mean(th'), start(th), first(bottom), crossings(bottom)";
+    let asked = ["--event", "bottom=th", "--reduce", what, "--reduce", "energy"];
+    let text = prints(&[&swing[..], &asked, &["--json"]].concat());
+    let reduced = text.lines().find(|line| line.trim_start().starts_with("\"reduced\"")).unwrap().to_owned();
+    let number = |name: &str| -> f64 {
+        let (_, rest) =
+            reduced.split_once(&format!("\"{name}\": ")).unwrap_or_else(|| panic!("{name}: {reduced}"));
+        rest.split([',', '}']).next().unwrap().parse().unwrap()
+    };
+    // v² = 2 g (1 − cos 1) at the bottom; what is not at a sample is missed by little.
+    let fastest = (2.0 * 9.81 * (1.0 - 1.0_f64.cos())).sqrt();
+    assert!(number("max(th)") == 1.0 && (number("min(th)") + 1.0).abs() < 1e-4, "{reduced}");
+    assert!((number("range(th')") - 2.0 * fastest).abs() < 1e-3, "{reduced}");
+    assert!(number("start(th)") == 1.0);
+    // A quarter of a period is K(sin ½)/sqrt(g), which the arithmetic-geometric mean of 1 and cos ½ gives.
+    let mut pair = [1.0, 0.5_f64.cos()];
+    for _ in 0..6 {
+        pair = [(pair[0] + pair[1]) / 2.0, (pair[0] * pair[1]).sqrt()];
+    }
+    let quarter = std::f64::consts::FRAC_PI_2 / pair[0] / 9.81_f64.sqrt();
+    assert!((number("first(bottom)") - quarter).abs() < 1e-8, "{reduced}");
+    assert!(number("crossings(bottom)") == (0.5 + 10.0 / (2.0 * quarter)).floor(), "{reduced}");
+    assert!((number("energy") + 9.81 * (1.0_f64.cos() - 0.5)).abs() < 1e-9, "{reduced}");
+
+    let late = prints(
+        &[&swing[..], &["--event", "bottom=th", "--reduce", "crossings(bottom),max(th)", "--from", "9"]]
+            .concat(),
+    );
+    let said = line(&late, "reduced");
+    assert!(said.contains("max(th) = ") && said.contains("(401 samples from t = 9 on)"), "{said}");
+    // In a sweep they are columns.
+    let table = prints(&["run", "pendulum", "--set", "l=1,4", "--until", "5", "--reduce", "max(th)"]);
+    assert!(table.lines().next().unwrap().contains("max(th)"), "{table}");
+    let wrong: [(&[&str], &str); 4] = [
+        (&["--reduce", "max(thh)"], "thh"),
+        (&["--reduce", "first(flip)"], "there is no event `flip`"),
+        (&["--reduce", "max(th)", "--from", "30"], "nothing is left from t = 30 on"),
+        (&["--from", "1"], "--reduce"),
+    ];
+    for (options, said) in wrong {
+        let (code, error) = fails(&[&swing[..], options].concat());
+        assert!(code == 2 && error.contains(said), "{error}");
+    }
+}

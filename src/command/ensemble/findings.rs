@@ -96,13 +96,12 @@ impl Findings {
 fn plot(results: &Results, choices: &[Choice], about: &About, path: &Path) -> (Vec<PathBuf>, Vec<String>) {
     let (mut written, mut errors) = (Vec::new(), Vec::new());
     let shown = pictures::shown(results.findings().collect(), choices);
-    if shown.is_empty() {
-        let unkept = match choices {
-            [] => "nothing that was kept has a picture",
-            _ => "no samples were kept of all that should be plotted",
-        };
-        errors.push(format!("no picture `{}`: {unkept}", path.display()));
-    }
+    let has_orbits = shown.iter().any(|(reduction, _)| reduction.word() == pictures::SAMPLES);
+    let unkept = match choices {
+        [] => shown.is_empty().then_some("nothing that was kept has a picture"),
+        _ => (!has_orbits).then_some("no samples were kept of all that should be plotted"),
+    };
+    errors.extend(unkept.map(|unkept| format!("no picture `{}`: {unkept}", path.display())));
     for (path, found) in names(path, &shown).into_iter().zip(&shown) {
         match pictures::save(&path, *found, choices, results, about) {
             Ok(()) => written.push(path),

@@ -9,7 +9,10 @@ use leastaction::plot::{
 use std::path::Path;
 
 /// The words of reductions that have a picture.
-const SHOWN: [&str; 5] = ["map", "histogram", "histogram2", "section", "samples"];
+const SHOWN: [&str; 5] = ["map", "histogram", "histogram2", "section", SAMPLES];
+
+/// The word of the reduction that orbits are drawn of.
+pub(super) const SAMPLES: &str = "samples";
 
 /// Of samples, so many coordinates and momenta are plotted if nothing else is said.
 const USUAL: usize = 4;
@@ -29,7 +32,7 @@ pub(super) fn shown<'a>(
         let names = choices.iter().flat_map(|choice| choice.what.iter().chain(&choice.over));
         names.into_iter().all(|name| columns.iter().any(|(_, column)| column == name))
     };
-    let is_samples = |reduction: &Reduction| reduction.word() == "samples";
+    let is_samples = |reduction: &Reduction| reduction.word() == SAMPLES;
     let chosen = findings.iter().position(|(reduction, finding)| match finding {
         Finding::Rows(rows) => is_samples(reduction) && has_all(rows),
         Finding::Summary(_) => false,
@@ -58,7 +61,7 @@ pub(super) fn save(
     );
     let summary = match finding {
         Finding::Summary(summary) => summary.as_any(),
-        Finding::Rows(rows) if reduction.word() == "samples" => {
+        Finding::Rows(rows) if reduction.word() == SAMPLES => {
             return save_orbits(path, rows, choices, &about.system, subtitle);
         }
         Finding::Rows(rows) => return save_section(path, rows, title, subtitle),
