@@ -214,7 +214,8 @@ class Model(Soft):
         >>> t = np.linspace(0, 1, 11)
         >>> push = model.input("push", table=(t, 6*t))
         >>> model.force(x, push)
-        >>> round(float(model.system().run(until=1)["x"][-1]), 9)
+        >>> model.run(until=1)
+        >>> round(float(model.system().run()["x"][-1]), 9)
         0.5
         """
         word = _name(name, "the name of an input")

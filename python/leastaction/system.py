@@ -109,7 +109,7 @@ class System:
     >>> import leastaction as la
     >>> pendulum = la.catalog.pendulum(l=2)
     >>> pendulum.parameters
-    {'m': 1.0, 'l': 2.0, 'g': 1.0}
+    {'m': 1.0, 'l': 2.0, 'g': 9.81}
     >>> end = pendulum.run(until=1).end
     """
 
@@ -289,7 +289,7 @@ class System:
         >>> import leastaction as la
         >>> swing = la.catalog.pendulum().run(until=10, events={"bottom": "th"})
         >>> len(swing.events["bottom"].t)
-        2
+        9
         """
         truth(accuracy, "accuracy"), truth(check, "check")
         wanted = self._asked(
@@ -367,7 +367,7 @@ class System:
 
         >>> import leastaction as la
         >>> la.catalog.pendulum().energy([[0.0], [3.141592653589793]]).round(6)
-        array([-0.5,  1.5])
+        array([-4.905, 14.715])
         """
         return self._scalar("energy", q, v, p, t)
 
@@ -416,7 +416,7 @@ class System:
 
         >>> import leastaction as la
         >>> la.catalog.pendulum().accelerations([1.5707963267948966])
-        array([-1.])
+        array([-9.81])
         """
         return self._vectors("accelerations", q, v, p, t, len(self.coordinates))
 

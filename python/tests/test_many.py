@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from pathlib import Path
 
 import leastaction as la
 import numpy as np
@@ -85,7 +86,7 @@ class Ensembles(unittest.TestCase):
             self.assertEqual(names, ["both-histogram.svg", "both-samples.svg"])
             asked = ["ensemble", "pendulum", "--sample", "th=grid(0.5,2.5,5)", "--until", "2", "--samples", "40", "--quiet", "--plot", f"{folder}/line.svg"]
             subprocess.run([sys.executable, "-m", "leastaction", *asked, "--reduce", kept[0], "--reduce", kept[1], "--plot", "th' over th"], check=True)
-            drawn = [open(f"{folder}/{name}-samples.svg").read() for name in ("both", "line")]
+            drawn = [Path(folder, f"{name}-samples.svg").read_text() for name in ("both", "line")]
         self.assertEqual(*drawn)
         one = la.ensemble(system, sample={"th": "grid(0.5, 2.5, 5)"}, until=2, reduce="map(energy)")
         self.assertEqual(one.plot().kind, "SVG")

@@ -178,7 +178,7 @@ class Runs(unittest.TestCase):
         found = run.reduce("max(th')", "range(th)", "mean(th')", "start(th')", "crossings(bottom)", "first(bottom)")
         self.assertEqual((found["max(th')"], found["start(th')"]), (run["th'"].max(), 3.0))
         self.assertEqual(found["range(th)"], run["th"].max() - run["th"].min())
-        self.assertAlmostEqual(found["mean(th')"], (run["th"][-1] - run["th"][0]) / 10, 6)
+        self.assertAlmostEqual(found["mean(th')"], (run["th"][-1] - run["th"][0]) / 10, 5)
         self.assertEqual((found["crossings(bottom)"], found["first(bottom)"]), (len(run.events["bottom"]), run.events["bottom"].t[0]))
         late = run.t >= 9
         self.assertEqual(run.reduce("max(th)", since=9), {"max(th)": run["th"][late].max()})
