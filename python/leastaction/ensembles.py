@@ -76,7 +76,7 @@ class Results:
         """Files that were kept and found damaged, so that their trajectories were run again."""
         self.method: str = members["method"]
         """The method."""
-        self._found = members["found"]
+        self._found: Any = members["found"]
         self.findings: list[Finding] = [Finding(text, word, Columns(columns)) for text, word, columns in members["findings"]]
         """What the reductions found, in their order."""
 
@@ -100,6 +100,8 @@ class Results:
         """
         listed = [] if what is None else [what] if isinstance(what, (str, Expr)) else sequence(what, "what")
         chosen = [text(each, "what") for each in listed]
+        if self._found is None:
+            raise UsageError("these results came from elsewhere: their columns are here, their pictures are made there")
         if path is not None:
             self._found.plot(_path(path), chosen)
             return None
@@ -109,6 +111,10 @@ class Results:
                 raise UsageError(f"{len(written)} findings have a picture: give a path, and each is written to a file of its own")
             with open(written[0], encoding="utf-8") as file:
                 return Picture(file.read())
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Columns go to other processes, and what pictures are made of stays.
+        return {**self.__dict__, "_found": None}
 
     def __repr__(self) -> str:
         failed = f", {self.failed} failed" if self.failed else ""

@@ -3,6 +3,7 @@
 import concurrent.futures
 import json
 import os
+import pickle
 import subprocess
 import sys
 import tempfile
@@ -94,6 +95,9 @@ class Ensembles(unittest.TestCase):
             with self.assertRaisesRegex(la.UsageError, said):
                 wrong()
         self.assertRaises(la.UsageError, la.ensemble(system, count=1, until=1).plot)
+        copy = pickle.loads(pickle.dumps(one))
+        np.testing.assert_array_equal(copy["map"]["energy"], one["map"]["energy"])
+        self.assertRaisesRegex(la.UsageError, "came from elsewhere", copy.plot)
 
     def test_what_is_transient_is_left_out(self):
         asked = {"sample": {"th": "grid(0.5, 1, 3)"}, "until": 4, "samples": 400, "events": {"bottom": "th"}, "reduce": "ends(crossings(bottom), max(th))"}
