@@ -73,6 +73,8 @@ pictures:
 		--plot book/src/compare.svg --quiet
 	$(program) ensemble double-pendulum --sample "th1=grid(-3.1,3.1,1000)" --sample "th2=grid(-3.1,3.1,1000)" --set l2=1 \
 		--until 20 --tol 1e-6 --stop "flip=cos(th1/2)*cos(th2/2)" --reduce "map(first(flip))" --plot book/src/flips.png --quiet
+	$(program) ensemble pendulum --sample "th'=grid(-8,8,33)" --until 3 --samples 300 --plot "th' over th" \
+		--plot book/src/portrait.png --quiet
 	$(CARGO) run --release --quiet --example closed_loops
 	$(CARGO) run --release --quiet --example work_precision -- book/src/work-precision.svg
 

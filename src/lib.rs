@@ -30,7 +30,8 @@ extern crate self as leastaction;
 mod command;
 
 pub use command::{
-    command_line, evaluation_summary, fit_picture, fit_summary, losses_picture, rollout_picture,
+    command_line, ensemble_pictures, evaluation_summary, fit_picture, fit_summary, losses_picture,
+    rollout_picture,
 };
 
 // Each crate whole, under its own name.

@@ -38,11 +38,11 @@ fn run_prints_a_summary() {
     let text = prints(&["run", "double-pendulum", "--method", "rk4", "--step", "0.0005", "--until", "1"]);
     assert!(line(&text, "method").contains("rk4 (order 4, keeps: –)"));
     assert!(line(&text, "run").ends_with("t = 0 to 1 in 2000 steps of 0.0005, 8000 evaluations"));
-    assert!(line(&text, "energy").contains("7.5") || line(&text, "energy").contains("7.499999999"));
+    assert!(line(&text, "energy").contains("14.715") || line(&text, "energy").contains("14.714999999"));
     assert!(line(&text, "conserved").contains("  energy (to ") && !text.contains("warning"));
-    // Reference values of the catalog: θ = (−.4953648, .3951171).
-    assert!(line(&text, "end").contains("th1 = -0.495364") && line(&text, "end").contains("th2 = 0.395117"));
-    assert!(text.contains("th1' = -1.33073") && text.contains("p_th1 = "));
+    // The values that the catalog is tested with: θ = (−.7152711, −2.2066587).
+    assert!(line(&text, "end").contains("th1 = -0.715271") && line(&text, "end").contains("th2 = -2.20665"));
+    assert!(text.contains("th1' = -1.70407") && text.contains("p_th1 = "));
     let default = prints(&["run", "double-pendulum"]);
     assert!(line(&default, "method").contains("gauss4 (order 4, keeps: symplectic form"));
     assert!(line(&default, "because").contains("H is not separable, so symplectic steps are implicit"));
@@ -53,8 +53,8 @@ fn run_takes_parameters_starts_and_sizes() {
     let fall = |more: &[&str]| prints(&[&["run", "pendulum", "--until", "0.01"], more].concat());
     assert!(line(&fall(&["--set", "g=3", "--set", "m=2"]), "parameters").contains("m = 2, l = 1, g = 3"));
     assert!(line(&fall(&["--start", "th=0.5", "--start", "th'=-2"]), "end").contains("th = 0.47"));
-    assert!(line(&fall(&["--start", "p_th=0.25"]), "end").contains("th = 0.0024999"));
-    assert!(line(&fall(&["--start", "th'=1e-1"]), "energy").contains("-0.495 to"));
+    assert!(line(&fall(&["--start", "p_th=0.25"]), "end").contains("th = 0.0024995"));
+    assert!(line(&fall(&["--start", "th'=1e-1"]), "energy").contains("-4.9 to"));
     let chain = prints(&["run", "coupled-chain", "--size", "3", "--until", "0.1"]);
     assert!(line(&chain, "end").contains("th3 = ") && !chain.contains("th4"));
 }
@@ -535,4 +535,66 @@ fn check_warns_of_what_is_hardly_meant_and_runs_say_so() {
         warned.contains("1 warning\n") && warned.contains("the start was moved onto its constraints"),
         "{warned}"
     );
+}
+
+/// A pendulum that is let go at 1 swings back and forth: its extremes and means are known, and `--from` leaves out what came before.
+#[test]
+fn runs_are_reduced_to_numbers() {
+    let swing = [
+        "run",
+        "pendulum",
+        "--start",
+        "th=1",
+        "--start",
+        "th'=0",
+        "--until",
+        "10",
+        "--tol",
+        "1e-10",
+        "--samples",
+        "4000",
+    ];
+    let what = "max(th), min(th), range(th'), mean(th'), start(th), first(bottom), crossings(bottom)";
+    let asked = ["--event", "bottom=th", "--reduce", what, "--reduce", "energy"];
+    let text = prints(&[&swing[..], &asked, &["--json"]].concat());
+    let reduced = text.lines().find(|line| line.trim_start().starts_with("\"reduced\"")).unwrap().to_owned();
+    let number = |name: &str| -> f64 {
+        let (_, rest) =
+            reduced.split_once(&format!("\"{name}\": ")).unwrap_or_else(|| panic!("{name}: {reduced}"));
+        rest.split([',', '}']).next().unwrap().parse().unwrap()
+    };
+    // v² = 2 g (1 − cos 1) at the bottom; what is not at a sample is missed by little.
+    let fastest = (2.0 * 9.81 * (1.0 - 1.0_f64.cos())).sqrt();
+    assert!(number("max(th)") == 1.0 && (number("min(th)") + 1.0).abs() < 1e-4, "{reduced}");
+    assert!((number("range(th')") - 2.0 * fastest).abs() < 1e-3, "{reduced}");
+    assert!(number("start(th)") == 1.0);
+    // A quarter of a period is K(sin ½)/sqrt(g), which the arithmetic-geometric mean of 1 and cos ½ gives.
+    let mut pair = [1.0, 0.5_f64.cos()];
+    for _ in 0..6 {
+        pair = [(pair[0] + pair[1]) / 2.0, (pair[0] * pair[1]).sqrt()];
+    }
+    let quarter = std::f64::consts::FRAC_PI_2 / pair[0] / 9.81_f64.sqrt();
+    assert!((number("first(bottom)") - quarter).abs() < 1e-8, "{reduced}");
+    assert!(number("crossings(bottom)") == (0.5 + 10.0 / (2.0 * quarter)).floor(), "{reduced}");
+    assert!((number("energy") + 9.81 * (1.0_f64.cos() - 0.5)).abs() < 1e-9, "{reduced}");
+
+    let late = prints(
+        &[&swing[..], &["--event", "bottom=th", "--reduce", "crossings(bottom),max(th)", "--from", "9"]]
+            .concat(),
+    );
+    let said = line(&late, "reduced");
+    assert!(said.contains("max(th) = ") && said.contains("(401 samples from t = 9 on)"), "{said}");
+    // In a sweep they are columns.
+    let table = prints(&["run", "pendulum", "--set", "l=1,4", "--until", "5", "--reduce", "max(th)"]);
+    assert!(table.lines().next().unwrap().contains("max(th)"), "{table}");
+    let wrong: [(&[&str], &str); 4] = [
+        (&["--reduce", "max(thh)"], "thh"),
+        (&["--reduce", "first(flip)"], "there is no event `flip`"),
+        (&["--reduce", "max(th)", "--from", "30"], "nothing is left from t = 30 on"),
+        (&["--from", "1"], "--reduce"),
+    ];
+    for (options, said) in wrong {
+        let (code, error) = fails(&[&swing[..], options].concat());
+        assert!(code == 2 && error.contains(said), "{error}");
+    }
 }

@@ -392,7 +392,7 @@ fn failures_are_counted() {
     assert!(line(&text, "failed").contains("trajectory 0: "), "{text}");
 }
 
-/// The driven pendulum doubles its period at drives of 1.0663, 1.0793, 1.0821 and 1.0827 (J. R. Taylor, Classical Mechanics (2005), table 12.1).
+/// The driven pendulum doubles its period at drives of 1.06637, 1.07931, 1.08208 and 1.08268, as `tools/doublings.py` computes.
 #[test]
 fn periods_double_where_they_are_known_to() {
     let folder = folder("periods");
@@ -426,4 +426,41 @@ fn periods_double_where_they_are_known_to() {
     let (code, error) =
         fails(&folder, &["ensemble", &model, "--sample", "drive=grid(1,2,3)", "--reduce", "section(strobe)"]);
     assert!(code == 2 && error.contains("section(event, expression, …)"), "{error}");
+}
+
+/// What is plotted of all trajectories is sampled for it; of samples that are there, `merge` plots the same.
+#[test]
+fn orbits_of_many_motions_are_plotted() {
+    let folder = folder("orbits");
+    let common =
+        ["ensemble", "pendulum", "--sample", "th=grid(0.5,2.5,5)", "--until", "2", "--samples", "40"];
+    let portrait = ["--plot", "th' over th, th", "--plot", "portrait.svg"];
+    let text = prints(&folder, &[&common[..], &portrait].concat());
+    assert!(
+        line(&text, "samples").contains("205 rows") && line(&text, "stats th").contains("mean"),
+        "{text}"
+    );
+    let svg = fs::read_to_string(folder.join("portrait.svg")).unwrap();
+    let shown = ["trajectory 0", "trajectory 4", "th&apos; over th", "th over t"];
+    assert!(shown.iter().all(|words| svg.contains(words)), "{svg}");
+
+    // Next to another reduction each picture has a name of its own, and so have those that are put together later.
+    let map = ["--reduce", "map(energy)", "--keep", "kept", "--plot", "th' over th", "--plot", "both.svg"];
+    let text = prints(&folder, &[&common[..], &map].concat());
+    assert!(line(&text, "pictures").contains("both-map.svg, both-samples.svg"), "{text}");
+    let again = ["merge", "kept", "--plot", "th' over th", "--plot", "again.svg"];
+    prints(&folder, &again);
+    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    assert_eq!(read("again-samples.svg"), read("both-samples.svg"));
+    let (code, error) = fails(&folder, &["merge", "kept", "--plot", "energy over th", "--plot", "none.svg"]);
+    assert!(code == 1 && error.contains("no samples were kept of all that should be plotted"), "{error}");
+
+    // Without a choice, states against time; without a file, nothing.
+    prints(&folder, &[&common[..], &["--reduce", "samples", "--plot", "states.svg"]].concat());
+    assert!(["th over t", "p_th over t"].iter().all(|words| read("states.svg").contains(words)));
+    let (code, error) = fails(&folder, &[&common[..], &["--plot", "th' over th"]].concat());
+    assert!(code == 2 && error.contains("says what to plot: add --plot and the name of a file"), "{error}");
+    let (code, error) =
+        fails(&folder, &[&common[..], &["--plot", "speed over th", "--plot", "no.svg"]].concat());
+    assert!(code == 2 && error.contains("speed"), "{error}");
 }

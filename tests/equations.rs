@@ -237,7 +237,7 @@ fn events_that_set_something_are_mentioned() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     };
-    let note = "These are the equations between events: what `floor` set is not in them.\n";
+    let note = "These are the equations between events: what `floor` sets is not in them.\n";
     assert!(print(&[]).ends_with(&format!("\n{note}")), "{}", print(&[]));
     assert!(print(&["--latex"]).starts_with(&format!("% {note}")));
     assert!(print(&["--python"]).starts_with(&format!("# {note}")));

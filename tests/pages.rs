@@ -209,15 +209,60 @@ fn the_first_model_has_ten_lines() {
     assert!(blocks[at + 1].text.starts_with("$ leastaction run "), "{}", blocks[at + 1].text);
 }
 
-/// Links between pages lead somewhere.
+/// A classic takes twelve lines at most, comments and empty ones not counted, and its equations stand beside it. One is there to show what more lines can do.
+#[test]
+fn classics_are_short_and_have_their_equations_beside_them() {
+    let page = fs::read_to_string(Path::new(ROOT).join("book/src/classics.md")).unwrap();
+    let (mut classics, mut longer) = (0, Vec::new());
+    for block in blocks(&page).iter().filter(|block| block.language == "console") {
+        let commands = commands(block.text);
+        let (show, model) = &commands[0];
+        let name = show.strip_prefix("leastaction show ").unwrap_or_else(|| panic!("{show} shows no model"));
+        let lines = model.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).count();
+        if lines > 12 {
+            longer.push((name, lines));
+            continue;
+        }
+        let equations = format!("leastaction equations {name}");
+        assert!(
+            commands.iter().any(|(command, printed)| *command == equations && !printed.is_empty()),
+            "{name}"
+        );
+        classics += 1;
+    }
+    assert!(classics >= 12, "{classics}");
+    assert!(matches!(longer[..], [("bicycle", ..=30)]), "{longer:?}");
+}
+
+/// What a link calls a heading: its letters and digits, small, with dashes for spaces.
+fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || [' ', '-', '_'].contains(c));
+    kept.collect::<String>().trim().to_lowercase().replace(' ', "-")
+}
+
+/// Links between pages lead somewhere, and so do those to headings.
 #[test]
 fn links_lead_to_files() {
     for path in pages() {
         let page = fs::read_to_string(&path).unwrap();
         for link in page.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            let file = link.split('#').next().unwrap();
-            let outside = file.contains("://") || file.is_empty() || file.contains(' ');
-            assert!(outside || path.parent().unwrap().join(file).exists(), "{}: {link}", path.display());
+            let (file, heading) =
+                link.split_once('#').map_or((link, None), |(file, heading)| (file, Some(heading)));
+            if file.contains("://") || link.contains(' ') {
+                continue;
+            }
+            let target = if file.is_empty() { path.clone() } else { path.parent().unwrap().join(file) };
+            assert!(target.exists(), "{}: {link}", path.display());
+            let Some(heading) = heading else { continue };
+            let text = fs::read_to_string(&target).unwrap();
+            let headings = text.lines().filter_map(|line| line.strip_prefix('#'));
+            let known: Vec<String> =
+                headings.map(|line| anchor(line.trim_start_matches('#').trim())).collect();
+            assert!(
+                known.iter().any(|known| known == heading),
+                "{}: {link} is none of {known:?}",
+                path.display()
+            );
         }
     }
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -40,7 +41,9 @@ def watched(progress: Any, title: str) -> Iterator[Tell | None]:
             return
         shown = now
         left = (now - begun) * (1 / fraction - 1) if fraction > 0 else float("inf")
-        line = f"{title}: {fraction:4.0%}, {place}" + (f", {left:.0f} s left" if left < 1e9 else "")
+        # Of some work nobody knows how much there is.
+        part = "" if math.isnan(fraction) else f"{fraction:4.0%}, "
+        line = f"{title}: {part}{place}" + (f", {left:.0f} s left" if left < 1e9 else "")
         print("\r" + line.ljust(width), end="", file=sys.stderr, flush=True)
         width = len(line)
 

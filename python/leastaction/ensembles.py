@@ -21,9 +21,10 @@ import numpy as np
 from . import _native
 from ._check import finite, kind, number, pairs, sequence, text, whole
 from ._errors import Interrupted, RunError, RunWarning, UsageError
+from ._native import Expr
 from ._progress import watched
 from .system import System
-from .trajectory import Columns
+from .trajectory import Columns, Picture, _path
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,7 @@ class Results:
         """Files that were kept and found damaged, so that their trajectories were run again."""
         self.method: str = members["method"]
         """The method."""
+        self._found: Any = members["found"]
         self.findings: list[Finding] = [Finding(text, word, Columns(columns)) for text, word, columns in members["findings"]]
         """What the reductions found, in their order."""
 
@@ -85,6 +87,34 @@ class Results:
             if what in (finding.reduction, finding.word):
                 return finding
         raise KeyError(f"there is no `{what}`: there are {', '.join(finding.reduction for finding in self.findings)}")
+
+    def plot(self, path: Any = None, what: Any = None) -> Picture | None:
+        """Pictures of what was found: maps, histograms, sections, and of samples the orbits. With a path (.svg or .png), they are written there; if several
+        findings have a picture, each to a file with its word in the name. Without one, the picture is given back, which notebooks show. what: what is plotted
+        of samples, "th, th'" against time or "th' over th", where `reduce` kept "samples(th, th')"; their states against time, if left out.
+
+        >>> import leastaction as la
+        >>> swings = la.ensemble(la.catalog.pendulum(), sample={"th'": "grid(-8, 8, 9)"}, until=2, reduce="samples(th, th')")
+        >>> swings.plot(what="th' over th").kind
+        'SVG'
+        """
+        listed = [] if what is None else [what] if isinstance(what, (str, Expr)) else sequence(what, "what")
+        chosen = [text(each, "what") for each in listed]
+        if self._found is None:
+            raise UsageError("these results came from elsewhere: their columns are here, their pictures are made there")
+        if path is not None:
+            self._found.plot(_path(path), chosen)
+            return None
+        with tempfile.TemporaryDirectory(prefix="leastaction-") as folder:
+            written = self._found.plot(os.path.join(folder, "found.svg"), chosen)
+            if len(written) > 1:
+                raise UsageError(f"{len(written)} findings have a picture: give a path, and each is written to a file of its own")
+            with open(written[0], encoding="utf-8") as file:
+                return Picture(file.read())
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Columns go to other processes, and what pictures are made of stays.
+        return {**self.__dict__, "_found": None}
 
     def __repr__(self) -> str:
         failed = f", {self.failed} failed" if self.failed else ""
@@ -101,6 +131,7 @@ def ensemble(
     threads: int | None = None,
     chunk: int | None = None,
     keep: Any = None,
+    since: float | None = None,
     shard: tuple[int, int] | None = None,
     client: Any = None,
     tasks: int | None = None,
@@ -112,7 +143,7 @@ def ensemble(
     sample: names of coordinates, velocities, momenta and parameters, with a distribution such as "uniform(-1, 1)", "grid(0, 3, 100)",
     "normal(0, 0.1)", "latin(0, 1)", "sobol(0, 1)", a number, or an array with a value for each trajectory. reduce: what is kept, such as
     "stats(th)", "map(first(flip))", "ends", "samples(energy)"; statistics of the coordinates if left out. keep: a directory that results are
-    kept in, and gone on with. shard: (i, n) for part i of n. client: a Dask client, whose workers run `tasks` shards of it. Other
+    kept in, and gone on with. since: when counting begins: samples and events before that time are left out. shard: (i, n) for part i of n. client: a Dask client, whose workers run `tasks` shards of it. Other
     options are those of `System.run`.
     """
     if not isinstance(system, System):
@@ -136,6 +167,7 @@ def ensemble(
             "threads": None if threads is None else whole(threads, "threads", 1, 4096),
             "chunk": None if chunk is None else whole(chunk, "chunk", 1, 1_000_000),
             "keep": None if keep is None else os.fspath(keep),
+            "from": None if since is None else number(since, "since"),
             "shard": None if shard is None else _shard(shard),
         }
         if client is not None:

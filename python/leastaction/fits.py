@@ -24,6 +24,7 @@ from ._asked import asked_of
 from ._check import Array, array, key, kind, number, pairs, sequence, text, truth, whole
 from ._errors import RunWarning, UsageError
 from ._native import Expr
+from ._progress import watched
 from .system import System
 from .trajectory import Columns, Picture, _missing, _needed, _path
 
@@ -256,6 +257,7 @@ def fit(
     until: float | None = None,
     iterations: int = 60,
     hints: bool = True,
+    progress: Any = None,
     **options: Any,
 ) -> Fit:
     """Finds parameters and starts with which a system moves as was measured.
@@ -267,7 +269,8 @@ def fit(
     known: numbers of the start that are taken from the system, or "all". column: expressions of the model, with the formulas of columns that
     measure them: {"th": "angle*pi/180"}. sigma: their standard deviations, numbers or formulas. time: the time as a formula of columns. since,
     until: which of the data are used. iterations: how often the motion is linearised at most. hints: whether to look for other units and late
-    clocks where the data are not explained. Other options are those of a run: parameters, start, method, step, tol, atol, max_step, max_steps.
+    clocks where the data are not explained. progress: True, False, or a function of NaN, as nobody knows how much is left, and a text that says which
+    run over how much of the data has begun. Other options are those of a run: parameters, start, method, step, tol, atol, max_step, max_steps.
 
     Data that are not explained, or do not tell all unknowns, are warned of (`la.RunWarning`).
     """
@@ -290,7 +293,8 @@ def fit(
         "iterations": whole(iterations, "iterations", 1, 100_000),
         "hints": truth(hints, "hints"),
     }
-    found = Fit(_native.fit(system._native, wanted, measured, study))
+    with watched(progress, f"fit of {system.name}") as tell:
+        found = Fit(_native.fit(system._native, wanted, measured, study, tell))
     for fault in found._facts["faults"]:
         warnings.warn(RunWarning(fault, "fit"), stacklevel=2)
     return found

@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from . import _native
+from ._attached import Attached, table_file
 from ._check import kind, number, text, truth, whole
 from ._errors import UsageError
 from ._native import Expr
@@ -84,6 +85,9 @@ class Model(Soft):
         self._lines: list[str] = []
         self._coordinates: list[Expr] = []
         self._shared = 0
+        #: Files that came as arrays, and the relative paths of those that are in the folder Python works in.
+        self._files: dict[str, bytes] = {}
+        self._paths: list[str] = []
 
     # What is written
 
@@ -98,7 +102,31 @@ class Model(Soft):
 
     def system(self) -> System:
         """The system, with its equations of motion derived and compiled."""
-        return System._of_text(self.name, self.text + "\n", os.getcwd())
+        if not self._files:
+            return System._of_text(self.name, self.text + "\n", os.getcwd())
+        # All files are taken from one folder.
+        files = dict(self._files)
+        for path in self._paths:
+            try:
+                with open(path, "rb") as file:
+                    files[path] = file.read()
+            except OSError as error:
+                raise UsageError(f"`{path}` cannot be read: {error.strerror}") from None
+        return System._of_text(self.name, self.text + "\n", os.getcwd(), Attached(files))
+
+    def _file(self, path: Any) -> str:
+        """The path of a file, as a text in the language says it."""
+        said, name = _quoted(path), os.fsdecode(path)
+        if not os.path.isabs(name):
+            self._paths.append(name)
+        return said
+
+    def _attach(self, name: str, content: bytes) -> str:
+        """A file that comes as it is, as a text in the language says it."""
+        taken = name in self._files or name in self._paths
+        path = f"arrays/{len(self._files) + 1}-{name}" if taken else f"arrays/{name}"
+        self._files[path] = content
+        return f'"{path}"'
 
     def __repr__(self) -> str:
         count = len(self._lines)
@@ -175,8 +203,21 @@ class Model(Soft):
     def input(
         self, name: str, value: Any = 0.0, *, table: Any = None, column: str | None = None, between: str = "linear", held: bool = False
     ) -> Expr:
-        """A function of time and parameters that acts from outside; or a column of a table, a .csv file with times: `linear`, `cubic` or
-        `hold` between them, and the first and last values beyond them, if it is `held`."""
+        """A function of time and parameters that acts from outside; or a column of a table: `linear`, `cubic` or `hold` between its times, and the
+        first and last values beyond them, if it is `held`. A table is the path of a .csv file, a dictionary of arrays with the times in `t`, a
+        table of pandas or polars, or a pair of times and values.
+
+        >>> import numpy as np, leastaction as la
+        >>> model = la.Model()
+        >>> x = model.coords("x")
+        >>> model.particle("cart", 2, [x])
+        >>> t = np.linspace(0, 1, 11)
+        >>> push = model.input("push", table=(t, 6*t))
+        >>> model.force(x, push)
+        >>> model.run(until=1)
+        >>> round(float(model.system().run()["x"][-1]), 9)
+        0.5
+        """
         word = _name(name, "the name of an input")
         if table is None:
             self._say(f"input {word} = {self._scalar(value, word)}")
@@ -184,7 +225,11 @@ class Model(Soft):
         if between not in ("linear", "cubic", "hold"):
             raise UsageError(f"between = {between!r}: choose 'linear', 'cubic' or 'hold'")
         more = " held" if truth(held, "held") else ""
-        self._say(f"input {word} = table {_quoted(table)} column {_name(word if column is None else column, 'a column')} {between}{more}")
+        if isinstance(table, (str, bytes, os.PathLike)):
+            path = self._file(table)
+        else:
+            path = self._attach(f"{word}.csv", table_file(table, word))
+        self._say(f"input {word} = table {path} column {_name(word if column is None else column, 'a column')} {between}{more}")
         return _native.expression(word)
 
     def state(self, name: str, rate: Any) -> Expr:
@@ -201,7 +246,7 @@ class Model(Soft):
         if (file is None) == (hidden is None):
             raise UsageError("a network is from a file, or has hidden units: give one of them")
         if file is not None:
-            self._say(f"network {word} of {read} from {_quoted(file)}")
+            self._say(f"network {word} of {read} from {self._file(file)}")
         else:
             sizes = ", ".join(str(whole(count, "hidden", 1)) for count in hidden)
             self._say(f"network {word} of {read} hidden {sizes}" + ("" if units is None else f" units {_name(units, 'units')}"))
@@ -389,7 +434,7 @@ class Model(Soft):
             raise UsageError("there is nothing to run: write model.run(until=10)")
         self._say(f"run {', '.join(parts)}")
 
-    def draw(self, parts: str | Iterable[str]) -> None:
-        """How it is drawn: `model.draw("rod [0, 0] to bob, trail bob, dot bob")`."""
+    def draw(self, parts: str | Iterable[str], *, only: bool = False) -> None:
+        """What is drawn besides the usual picture: `model.draw("trail bob, line [-1, 0] to [1, 0]")`. only: whether nothing else is drawn."""
         listed = [parts] if isinstance(parts, str) else list(parts)
-        self._say(f"draw {', '.join(self._scalar(part, 'a part of a drawing') for part in listed)}")
+        self._say(f"draw {'only ' if truth(only, 'only') else ''}{', '.join(self._scalar(part, 'a part of a drawing') for part in listed)}")

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from . import _native
+from ._attached import mesh_file
 from ._check import kind, text, truth
 from ._errors import UsageError
 
@@ -67,6 +68,12 @@ class Soft:
     def _say(self, statement: str) -> None:
         raise NotImplementedError
 
+    def _file(self, path: Any) -> str:
+        raise NotImplementedError
+
+    def _attach(self, name: str, content: bytes) -> str:
+        raise NotImplementedError
+
     def _scalar(self, value: Any, what: str) -> str:
         raise NotImplementedError
 
@@ -95,6 +102,7 @@ class Soft:
         size: Any = None,
         *,
         file: Any = None,
+        nodes: Any = None,
         ends: Any = None,
         length: Any = None,
         cells: Any = None,
@@ -106,11 +114,26 @@ class Soft:
     ) -> str:
         """A mesh, whose name is given back: `model.mesh("block", "box", [1, 1, 2], cells=[4, 4, 8])`, `model.mesh("line", "rope", ends=([0, 0, 0],
         [2, 0, 0]), segments=20)`, `model.mesh("part", file="part.msh")`. The shapes are those of the language: box, beam, ball, plate,
-        sphere, rope. turned is an axis with an angle, or a text."""
+        sphere, rope. Or of arrays: `nodes` with a row of 2 or 3 numbers for each, and `cells` with a row of the numbers of their nodes, counted from 0:
+        2 of a segment, 3 of a triangle, 4 of a tetrahedron; a list of such arrays for cells of several kinds. turned is an axis with an angle, or a text.
+
+        >>> model = la.Model("two")
+        >>> kite = model.mesh("kite", nodes=[[0, 0], [1, 0], [1, 1], [0, 1]], cells=[[0, 1, 2], [0, 2, 3]])
+        >>> model.material(kite, mass=1, per="area")
+        >>> model.gravity([0, 0, -9.81])
+        >>> len(model.system().coordinates)
+        12
+        """
         word = self._named(name, "the name of a mesh")
-        if (shape is None) == (file is None):
-            raise UsageError("a mesh has a shape, such as 'box', or a file: give one of them")
-        said = f"mesh {word} " + (f"file {_quoted(file)}" if shape is None else self._named(shape, "a shape"))
+        if sum(each is not None for each in (shape, file, nodes)) != 1:
+            raise UsageError("a mesh has a shape, such as 'box', a file, or nodes with cells: give one of them")
+        if nodes is not None:
+            if cells is None:
+                raise UsageError("nodes need cells: rows of the numbers of their nodes")
+            said = f"mesh {word} file {self._attach(f'{word}.vtk', mesh_file(nodes, cells))}"
+            cells = None
+        else:
+            said = f"mesh {word} " + (f"file {self._file(file)}" if shape is None else self._named(shape, "a shape"))
         said += "" if size is None else f" {self._either(size, 'a size')}"
         if ends is not None:
             if not isinstance(ends, (list, tuple)) or len(ends) != 2:
@@ -128,7 +151,7 @@ class Soft:
         if lattice is not None:
             how = f"lattice {self._named(lattice, 'a lattice')}" + self._words({"edge": edge, "cells": cells})
         elif file is not None:
-            how = f"file {_quoted(file)}"
+            how = f"file {self._file(file)}"
         else:
             how = "at " + ", ".join(self._vector(place, "a place") for place in at)
         self._say(f"atoms {word} {how}")

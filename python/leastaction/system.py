@@ -12,6 +12,7 @@ import numpy as np
 
 from . import _native
 from ._asked import Values, asked
+from ._attached import Attached
 from ._check import Array, finite, kind, numbers, text, truth, whole
 from ._errors import Interrupted, RunError, UsageError
 from ._progress import watched
@@ -108,7 +109,7 @@ class System:
     >>> import leastaction as la
     >>> pendulum = la.catalog.pendulum(l=2)
     >>> pendulum.parameters
-    {'m': 1.0, 'l': 2.0, 'g': 1.0}
+    {'m': 1.0, 'l': 2.0, 'g': 9.81}
     >>> end = pendulum.run(until=1).end
     """
 
@@ -131,10 +132,14 @@ class System:
         return system
 
     @classmethod
-    def _of_text(cls, name: str, source: str, folder: str) -> System:
-        return cls._from_origin(("text", name, source, folder))
+    def _of_text(cls, name: str, source: str, folder: str, attached: Attached | None = None) -> System:
+        if attached is None:
+            return cls._from_origin(("text", name, source, folder))
+        return _again_with(("text", name, source, folder), {}, {}, attached)
 
     def __reduce__(self) -> Any:
+        if isinstance(self._keeps, Attached):
+            return _again_with, (self._origin, self._values, self._begin, self._keeps)
         if self._keeps is not None:
             raise UsageError(f"the files of {self.name} are here only: save what was learned, and load the model from there")
         return _again, (self._origin, self._values, self._begin)
@@ -170,7 +175,9 @@ class System:
         """
         folder = self._origin[3] if self._origin[0] == "text" else os.getcwd()
         source = f"{self.text.rstrip()}\n{text(statements, 'statements')}\n"
-        return System._from_origin(("text", self.name, source, folder), self._values, self._begin)
+        other = System._from_origin(("text", self.name, source, folder), self._values, self._begin)
+        other._keeps = self._keeps
+        return other
 
     # What it is
 
@@ -282,7 +289,7 @@ class System:
         >>> import leastaction as la
         >>> swing = la.catalog.pendulum().run(until=10, events={"bottom": "th"})
         >>> len(swing.events["bottom"].t)
-        2
+        9
         """
         truth(accuracy, "accuracy"), truth(check, "check")
         wanted = self._asked(
@@ -360,7 +367,7 @@ class System:
 
         >>> import leastaction as la
         >>> la.catalog.pendulum().energy([[0.0], [3.141592653589793]]).round(6)
-        array([-0.5,  1.5])
+        array([-4.905, 14.715])
         """
         return self._scalar("energy", q, v, p, t)
 
@@ -409,7 +416,7 @@ class System:
 
         >>> import leastaction as la
         >>> la.catalog.pendulum().accelerations([1.5707963267948966])
-        array([-1.])
+        array([-9.81])
         """
         return self._vectors("accelerations", q, v, p, t, len(self.coordinates))
 
@@ -567,6 +574,14 @@ def _again(origin: tuple[Any, ...], parameters: dict[str, float], start: dict[st
     return System._from_origin(origin, parameters, start)
 
 
+def _again_with(origin: tuple[Any, ...], parameters: dict[str, float], start: dict[str, float], attached: Attached) -> System:
+    """A system whose folder is that of its attached files, wherever that is now."""
+    word, name, source, _ = origin
+    system = System._from_origin((word, name, source, attached.folder), parameters, start)
+    system._keeps = attached
+    return system
+
+
 def load(path: Any, *, parameters: Values | None = None, start: Values | None = None) -> System:
     """The system of a `.motion` file."""
     try:
@@ -582,10 +597,25 @@ def load(path: Any, *, parameters: Values | None = None, start: Values | None = 
     return System._from_origin(origin, parameters, start, native)
 
 
-def parse(source: str, *, name: str = "model", parameters: Values | None = None, start: Values | None = None) -> System:
-    """The system of a text in the `.motion` language.
+def parse(
+    source: str, *, name: str = "model", folder: Any = None, parameters: Values | None = None, start: Values | None = None
+) -> System:
+    """The system of a text in the `.motion` language. folder: where the files are that it names, such as tables, meshes and what it includes; the folder
+    that Python works in, if left out.
 
     >>> parse("coord x\\nkinetic x'^2/2\\npotential x^2/2\\nstart x = 1").energy([1.0])
     0.5
     """
-    return System._from_origin(("text", text(name, "name"), text(source, "source"), os.getcwd()), parameters, start)
+    return System._from_origin(("text", text(name, "name"), text(source, "source"), _folder(folder)), parameters, start)
+
+
+def _folder(folder: Any) -> str:
+    if folder is None:
+        return os.getcwd()
+    try:
+        name = os.fsdecode(folder)
+    except TypeError:
+        raise TypeError(f"folder should be the name of a folder, not {kind(folder)}") from None
+    if not os.path.isdir(text(name, "folder")):
+        raise UsageError(f"there is no folder `{name}`")
+    return os.path.abspath(name)

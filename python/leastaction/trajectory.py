@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+import tempfile
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from ._check import Array, kind, sequence, text
+from ._check import Array, kind, number, sequence, text, whole
 from ._errors import RunWarning, UsageError
 from ._native import Expr
 
@@ -297,16 +298,36 @@ class Trajectory:
             self._native.save_plot(_path(path))
         return Picture(self._native.svg())
 
-    def animate(self, path: Any = None) -> Picture:
-        """The run as it moves: a GIF. With a path, it is written there (.gif, or .mp4 if ffmpeg is installed); in a notebook it is shown."""
-        if path is None:
-            return Picture(bytes(self._native.gif()))
-        name = _path(path)
-        self._native.save_animation(name)
-        if not name.lower().endswith(".gif"):
-            return Picture(bytes(self._native.gif()))
-        with open(name, "rb") as file:
-            return Picture(file.read())
+    def animate(self, path: Any = None, *, speed: float | None = None, size: Any = None, view: Any = None) -> Picture:
+        """The run as it moves: a GIF. With a path, it is written there (.gif, or .mp4 if ffmpeg is installed); in a notebook it is shown. speed: how much
+        time of the run passes in a second; what makes it 2 to 24 s long, if left out. size: the pixels across and down, both even. view: from where
+        motions in space are seen, the angles of azimuth and elevation in degrees, such as (-65, 22)."""
+        film = (None if speed is None else number(speed, "speed"), _size(size), _angles(view))
+        if film[0] is not None and film[0] <= 0:
+            raise UsageError(f"speed = {film[0]:g}: some time of the run passes in a second")
+        if path is not None:
+            self._native.save_animation(_path(path), *film)
+            if _path(path).lower().endswith(".gif"):
+                with open(_path(path), "rb") as file:
+                    return Picture(file.read())
+        with tempfile.TemporaryDirectory(prefix="leastaction-") as folder:
+            name = os.path.join(folder, "run.gif")
+            self._native.save_animation(name, *film)
+            with open(name, "rb") as file:
+                return Picture(file.read())
+
+    def reduce(self, *what: Any, since: float | None = None) -> dict[str, float]:
+        """Numbers of the whole run, by what they are: "max(x')", "min(x)", "range(x)" or "mean(energy)" over its samples, "first(flip)" and
+        "crossings(flip)" of an event, "start(x)", or an expression at the end. since: samples and events before that time are left out.
+
+        >>> import leastaction as la
+        >>> la.catalog.pendulum().run(until=10).reduce("mean(th')", "start(th')")["start(th')"]
+        3.0
+        """
+        listed = [text(each, "what") for each in what]
+        if not listed:
+            raise UsageError('there is nothing to find: run.reduce("max(x)")')
+        return dict(self._native.reduced(listed, None if since is None else number(since, "since")))
 
     def view(self, *, seconds: float = 10.0, frames: int = 300) -> Any:
         """The run as an interactive view in space, which plays in so many seconds, is scrubbed, and turned: a `la.View`, which notebooks show.
@@ -321,6 +342,26 @@ class Trajectory:
 
     def _repr_svg_(self) -> str:
         return str(self._native.svg())
+
+
+def _size(size: Any) -> list[int] | None:
+    """The pixels of a film across and down."""
+    if size is None:
+        return None
+    sides = [whole(side, "a side of size", 120, 4096) for side in sequence(size, "size")]
+    if len(sides) != 2 or any(side % 2 for side in sides):
+        raise UsageError("size should be two even numbers of pixels, across and down, such as (800, 600)")
+    return sides
+
+
+def _angles(view: Any) -> list[float] | None:
+    """Azimuth and elevation in degrees."""
+    if view is None:
+        return None
+    angles = [number(angle, "an angle of view") for angle in sequence(view, "view")]
+    if len(angles) != 2 or abs(angles[1]) > 90:
+        raise UsageError("view should be two angles in degrees, azimuth and elevation, such as (-65, 22)")
+    return angles
 
 
 def chosen(what: Any, run: Trajectory) -> list[tuple[list[str], str | None]]:

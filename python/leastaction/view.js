@@ -24,6 +24,10 @@ function show(el, motion) {
   places.forEach((frame) => frame.forEach(include));
   parts.forEach((part) => part.points && part.points.forEach(include));
   parts.forEach((part) => (part.ends || []).forEach((end) => Array.isArray(end) && include(end)));
+  // Where a point of a body is, of which the middle and the images of the axes are known.
+  const placed = (place, p) => (place ? place[0].map((x, i) => x + p[0] * place[1][i] + p[1] * place[2][i] + p[2] * place[3][i]) : [NaN, NaN, NaN]);
+  parts.forEach((part) => part.kind === "body" && part.places.forEach((place) =>
+    part.faces.flat().concat(part.lines.flat()).forEach((p) => include(placed(place, p)))));
   const middle = low.map((x, i) => (x + high[i]) / 2);
   const size = Math.max(1e-12, Math.hypot(...high.map((x, i) => x - low[i])));
 
@@ -83,6 +87,19 @@ function show(el, motion) {
       }
       for (const segment of part.segments) line(segment.map((node) => frame[part.first + node]), "#4a7aa5", 2 * ratio);
     }
+    // Of all bodies together, what is far is drawn first.
+    const faces = parts.filter((part) => part.kind === "body").flatMap((part) =>
+      part.faces.map((face) => face.map((p) => project(placed(part.places[state.frame], p)))));
+    faces.sort((a, b) => a[0][2] + a[1][2] + a[2][2] - b[0][2] - b[1][2] - b[2][2]);
+    for (const [a, b, c] of faces) {
+      const turned = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
+      const longest = Math.hypot(b[0] - a[0], b[1] - a[1]) * Math.hypot(c[0] - a[0], c[1] - a[1]) || 1;
+      pen.fillStyle = pen.strokeStyle = `hsl(30, 40%, ${50 + 30 * clamp(Math.abs(turned) / longest, 0, 1)}%)`;
+      pen.lineWidth = 0.5 * ratio;
+      pen.beginPath(); pen.moveTo(a[0], a[1]); pen.lineTo(b[0], b[1]); pen.lineTo(c[0], c[1]); pen.closePath(); pen.fill(); pen.stroke();
+    }
+    for (const part of parts) if (part.kind === "body") for (const each of part.lines)
+      line(each.map((p) => placed(part.places[state.frame], p)), part.faces.length ? "rgba(80, 50, 20, 0.6)" : "#555", (part.faces.length ? 1 : 2) * ratio);
     for (const part of parts) {
       if (part.kind === "rod") line(part.ends.map(at), "#555", 2 * ratio);
       if (part.kind === "spring") spring(part.ends.map(at));

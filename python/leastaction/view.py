@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -76,8 +77,10 @@ def view(run: Trajectory, seconds: float = 10.0, frames: int = 300) -> View:
     for place, values in enumerate(run.x.values()):
         # What could not be computed is a gap, which pages know as null.
         places[:, place, : values.shape[1]] = values[moments]
-    parts = [_part(part, names) for part in run._native.drawing()] or _plain(names)
-    flat = bool((places[..., 2] == 0).all()) and not any(part["kind"] == "mesh" for part in parts)
+    drawing = run._native.drawing()
+    solids = iter(run._native.solids([int(i) for i in moments]) if any(kind == "body" for kind, *_ in drawing) else ())
+    parts = [made for part in drawing for made in _parts(part, names, solids)] or _plain(names)
+    flat = bool((places[..., 2] == 0).all()) and not any(part["kind"] == "mesh" or part.get("deep") for part in parts)
     return View({
         "title": str(run._about["system"]), "seconds": span, "flat": flat, "times": run.t[moments].tolist(),
         "places": [[[_finite(x) for x in place] for place in moment] for moment in places.tolist()], "parts": parts,
@@ -86,6 +89,28 @@ def view(run: Trajectory, seconds: float = 10.0, frames: int = 300) -> View:
 
 def _finite(x: float) -> float | None:
     return round(x, 9) if abs(x) < 1e12 else None
+
+
+def _parts(part: tuple[Any, ...], names: list[str], solids: Iterator[Any]) -> list[dict[str, Any]]:
+    """A part of a drawing, with places by their numbers; of a body a part for each of its shapes."""
+    if part[0] != "body":
+        return [_part(part, names)]
+    made = [_solid(*next(solids)) for _ in range(part[2])]
+    # How it is turned cannot be told: it is where it is.
+    unknown = all(place is None for solid in made for place in solid["places"])
+    return [_part(("dot", part[1], 1.0), names)] if unknown else made
+
+
+def _solid(faces: Any, lines: Any, places: Any) -> dict[str, Any]:
+    """A shape of a body: triangles and lines, and where its middle and its axes are at each moment."""
+    known = [place for place in places if place is not None]
+    # What moves in the plane has its first two axes there.
+    deep = any(place[0][2] != 0 or place[1][2] != 0 or place[2][2] != 0 for place in known)
+    short = [[[_finite(x) for x in corner] for corner in line] for line in lines]
+    return {
+        "kind": "body", "faces": [[[_finite(x) for x in corner] for corner in face] for face in faces], "lines": short, "deep": deep,
+        "places": [None if place is None else [[_finite(x) for x in each] for each in place] for place in places],
+    }  # fmt: skip
 
 
 def _part(part: tuple[Any, ...], names: list[str]) -> dict[str, Any]:

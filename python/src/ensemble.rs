@@ -8,11 +8,12 @@ use crate::watch::Watcher;
 use leastaction::ensemble::Finding;
 use leastaction::output::Column;
 use leastaction::simulate::{Method, Overrides, PrepareError, Problem};
-use leastaction::{Progress, Reduction, Results, Shard, Study, StudyError};
+use leastaction::{Progress, Reduction, Results, Shard, Study, StudyError, ensemble_pictures};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 /// What is asked for besides: the dictionary that `python/leastaction/ensembles.py` makes.
 #[derive(FromPyObject)]
@@ -24,6 +25,7 @@ struct Wanted {
     seed: u64,
     threads: Option<usize>,
     chunk: Option<u64>,
+    from: Option<f64>,
     keep: Option<PathBuf>,
     shard: Option<(u64, u64)>,
 }
@@ -44,14 +46,14 @@ pub(crate) fn ensemble<'py>(
     let results = py.detach(|| {
         this.with_problem(&overrides, |problem| this.study(problem, &overrides, wanted, &mut watcher))
     })?;
-    let dictionary = dictionary(py, &results)?;
-    if !results.interrupted {
+    let (interrupted, done, total) = (results.interrupted, results.done, results.total);
+    let dictionary = dictionary(py, results)?;
+    if !interrupted {
         return Ok(dictionary);
     }
     Err(match watcher.raised() {
         Some(error) if !error.is_instance_of::<PyKeyboardInterrupt>(py) => error,
         _ => {
-            let (done, total) = (results.done, results.total);
             let message = format!(
                 "the ensemble was interrupted after {done} of {total} trajectories: what was found in these is in .results of this exception"
             );
@@ -63,7 +65,22 @@ pub(crate) fn ensemble<'py>(
 #[pyfunction]
 pub(crate) fn merge(py: Python<'_>, directories: Vec<PathBuf>) -> PyResult<Bound<'_, PyDict>> {
     let results = py.detach(|| Results::merge(&directories)).map_err(usage)?;
-    dictionary(py, &results)
+    dictionary(py, results)
+}
+
+/// What was found, for pictures of it.
+#[pyclass(frozen, module = "leastaction._native")]
+pub(crate) struct Found(Mutex<Results>);
+
+#[pymethods]
+impl Found {
+    /// Writes the pictures of all that has one, of orbits perhaps as these texts say, to files that end in .svg or .png, and gives their names.
+    fn plot(&self, py: Python<'_>, path: PathBuf, what: Vec<String>) -> PyResult<Vec<PathBuf>> {
+        py.detach(|| {
+            let results = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            ensemble_pictures(&results, &what, &path).map_err(usage)
+        })
+    }
 }
 
 impl System {
@@ -115,6 +132,16 @@ impl System {
         for event in &overrides.events {
             study = study.note("expression", &format!("{}={}", event.name, event.expression));
         }
+        if let Some(from) = wanted.from {
+            let [low, high] = [problem.start.t.min(problem.until), problem.start.t.max(problem.until)];
+            if !(low..=high).contains(&from) {
+                let (begin, end) = (problem.start.t, problem.until);
+                let nothing =
+                    format!("nothing is left from t = {from} on: trajectories go from t = {begin} to {end}");
+                return Err(usage(nothing));
+            }
+            study = study.counting_from(from);
+        }
         if let Some((part, of)) = wanted.shard {
             let shard = format!("{part}/{of}").parse::<Shard>().map_err(usage)?;
             study = study.shard(shard);
@@ -139,7 +166,7 @@ impl System {
 }
 
 /// What was found, as dictionaries of arrays.
-fn dictionary<'py>(py: Python<'py>, results: &Results) -> PyResult<Bound<'py, PyDict>> {
+fn dictionary(py: Python<'_>, results: Results) -> PyResult<Bound<'_, PyDict>> {
     let (overview, manifest) = (results.overview(), results.manifest());
     let dictionary = PyDict::new(py);
     dictionary.set_item("done", results.done)?;
@@ -170,5 +197,6 @@ fn dictionary<'py>(py: Python<'py>, results: &Results) -> PyResult<Bound<'py, Py
         findings.append((reduction.to_string(), reduction.word(), columns))?;
     }
     dictionary.set_item("findings", findings)?;
+    dictionary.set_item("found", Py::new(py, Found(Mutex::new(results)))?)?;
     Ok(dictionary)
 }

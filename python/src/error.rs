@@ -14,13 +14,80 @@ pub(crate) fn exception(
     attributes: &[(&str, Bound<'_, PyAny>)],
 ) -> PyErr {
     let create = || {
-        let error = py.import("leastaction._errors")?.getattr(class)?.call1((message,))?;
+        let error = py.import("leastaction._errors")?.getattr(class)?.call1((in_python(&message),))?;
         for (name, value) in attributes {
             error.setattr(*name, value)?;
         }
         Ok(PyErr::from_value(error))
     };
     create().unwrap_or_else(|error| error)
+}
+
+/// Options of the command line that messages name, and what they are called here.
+const OPTIONS: [(&str, &str); 24] = [
+    ("atol", "atol"),
+    ("chunk", "chunk"),
+    ("count", "count"),
+    ("differences", "differences"),
+    ("event", "events"),
+    ("every", "every"),
+    ("from", "since"),
+    ("keep", "keep"),
+    ("max-step", "max_step"),
+    ("max-steps", "max_steps"),
+    ("method", "method"),
+    ("model", "model"),
+    ("reduce", "reduce"),
+    ("sample", "sample"),
+    ("samples", "samples"),
+    ("seed", "seed"),
+    ("set", "parameters"),
+    ("show", "show"),
+    ("start", "start"),
+    ("step", "step"),
+    ("stop", "stop"),
+    ("threads", "threads"),
+    ("tol", "tol"),
+    ("until", "until"),
+];
+
+/// A message in which options have the names of arguments: `every=` for `--every`, and `parameters={'l': …}` for `--set l=…`.
+fn in_python(message: &str) -> String {
+    let mut said = String::with_capacity(message.len());
+    let mut rest = message;
+    while let Some(at) = rest.find("--") {
+        let (before, option) = (&rest[..at], &rest[at + 2..]);
+        let length = option.find(|c: char| !(c.is_ascii_lowercase() || c == '-')).unwrap_or(option.len());
+        let (word, after) = option.split_at(length);
+        let begins =
+            said.chars().chain(before.chars()).last().is_none_or(|c| c.is_whitespace() || "(`".contains(c));
+        let known = OPTIONS.iter().find(|(name, _)| begins && *name == word);
+        said.push_str(before);
+        rest = after;
+        let Some((_, name)) = known else {
+            said.push_str("--");
+            said.push_str(word);
+            continue;
+        };
+        let setting = after.strip_prefix(' ').and_then(|setting| setting.split_once('='));
+        match setting.filter(|(what, _)| *word == *"set" && !what.is_empty() && !what.contains(' ')) {
+            Some((what, value)) => {
+                let end = value.find(['`', ' ', ',', ';']).unwrap_or(value.len());
+                said.push_str(&format!("{name}={{'{what}': {}}}", &value[..end]));
+                rest = &value[end..];
+            }
+            None => {
+                said.push_str(name);
+                said.push('=');
+                // A value follows it at once.
+                rest = after
+                    .strip_prefix(' ')
+                    .filter(|value| value.starts_with(|c: char| c.is_ascii_digit()))
+                    .unwrap_or(after);
+            }
+        }
+    }
+    said + rest
 }
 
 /// What was asked for cannot be.
@@ -50,7 +117,7 @@ pub(crate) fn wrong_text(title: &str, text: &str, errors: &Errors) -> PyErr {
 fn dictionary<'py>(py: Python<'py>, text: &str, diagnostic: &Diagnostic) -> PyResult<Bound<'py, PyDict>> {
     let members = PyDict::new(py);
     members.set_item("message", &diagnostic.message)?;
-    members.set_item("help", &diagnostic.help)?;
+    members.set_item("help", diagnostic.help.as_deref().map(in_python))?;
     members.set_item("file", diagnostic.file.as_ref().map(|file| file.path.as_str()))?;
     let text = diagnostic.file.as_ref().map_or(text, |file| file.text.as_str());
     let place = |at: usize| text.get(..at).unwrap_or(text);

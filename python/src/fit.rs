@@ -6,8 +6,8 @@ use crate::system::System;
 use crate::tables;
 use crate::watch::Watcher;
 use leastaction::fit::{
-    Derivatives, Estimate, Fit as Fitted, FitError, FittedChannel, Free, Measure, Plan, Reading, Restated,
-    Sheet, SheetError, UnreadError, fit_watched, recordings,
+    Derivatives, Estimate, Fit as Fitted, FitError, FittedChannel, Free, Measure, Plan, Progress, Reading,
+    Restated, Sheet, SheetError, UnreadError, Watch, fit_watched, recordings,
 };
 use leastaction::output::{About, write};
 use leastaction::simulate::{Overrides, Source};
@@ -73,12 +73,14 @@ pub(crate) struct Fit {
 
 /// Finds parameters and starts with which a system moves as was measured.
 #[pyfunction]
+#[pyo3(signature = (system, asked, data, wanted, progress = None))]
 pub(crate) fn fit(
     py: Python<'_>,
     system: &Bound<'_, System>,
     asked: Asked,
     data: Vec<Measured<'_>>,
     wanted: &Bound<'_, PyDict>,
+    progress: Option<Py<PyAny>>,
 ) -> PyResult<Fit> {
     let source = system.get().source.clone();
     let (overrides, wanted): (Overrides, Wanted) = (asked.into(), wanted.extract()?);
@@ -100,7 +102,7 @@ pub(crate) fn fit(
         iterations: wanted.iterations,
         hints: wanted.hints,
     };
-    let mut watcher = Watcher::new(None);
+    let mut watcher = Watcher::new(progress);
     let before = Instant::now();
     let found = py.detach(|| {
         let read = recordings(&source, &sheets, &reading, &overrides, span);
@@ -109,7 +111,14 @@ pub(crate) fn fit(
             UnreadError::Reading(error) => usage(error),
         })?;
         let stop = watcher.interrupted();
-        let found = watcher.run(|_| fit_watched(&source, &recordings, &plan, &overrides, &stop));
+        let found = watcher.run(|tell| {
+            let progress = |progress: Progress| {
+                // Nobody listens any more once it was interrupted.
+                _ = tell.send((f64::NAN, progress.to_string()));
+            };
+            let watch = Watch { interrupted: &stop, progress: &progress };
+            fit_watched(&source, &recordings, &plan, &overrides, &watch)
+        });
         Ok::<_, PyErr>((found, unused))
     })?;
     match found {

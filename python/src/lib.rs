@@ -41,7 +41,7 @@ mod _native {
     #[pymodule_export]
     use crate::curves::{curves, plot_points};
     #[pymodule_export]
-    use crate::ensemble::{ensemble, merge};
+    use crate::ensemble::{Found, ensemble, merge};
     #[pymodule_export]
     use crate::expr::{Expr, apply, definitions, expression, functions, jacobian, walk};
     #[pymodule_export]

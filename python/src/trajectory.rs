@@ -5,7 +5,7 @@ use crate::error::{failed, usage};
 use crate::tables;
 use leastaction::language::{MeshPart, Part, Spot};
 use leastaction::output::{About, Record, write};
-use leastaction::plot::{Animation, Energy, Plot};
+use leastaction::plot::{Animation, Energy, Film, Plot, Solid, View};
 use leastaction::simulate::{MeasureError, Measurements, Run};
 use leastaction::{Form, Reason};
 use numpy::{PyArray1, PyArray2};
@@ -292,7 +292,7 @@ impl Trajectory {
         tables::columns(py, &table)
     }
 
-    /// What is drawn, besides places: parts by their words, with places by name, or as they are; and of meshes the number of their first place, how many
+    /// What is drawn, besides places: parts by their words, with places by name, or as they are; of bodies the number of their shapes; and of meshes the number of their first place, how many
     /// nodes they have, their faces and their segments.
     fn drawing<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let parts = PyList::empty(py);
@@ -312,8 +312,7 @@ impl Trajectory {
                     let points: Vec<Vec<f64>> = points.iter().map(|point| point.to_vec()).collect();
                     parts.append(("line", points))?;
                 }
-                // The view shows where a body is, and not yet its shape.
-                Part::Body(body) => parts.append(("dot", &body.name, 1.0))?,
+                Part::Body(body) => parts.append(("body", &body.name, body.shapes.len()))?,
                 Part::Mesh(MeshPart { mesh, first, .. }) => {
                     let faces: Vec<Vec<u32>> = mesh.surface().iter().map(|face| face.to_vec()).collect();
                     let segments: Vec<Vec<u32>> = mesh.segments().iter().map(|ends| ends.to_vec()).collect();
@@ -322,6 +321,26 @@ impl Trajectory {
             }
         }
         Ok(parts)
+    }
+
+    /// The shapes of all bodies in the order of their parts: triangles, lines, and at each of these samples the middle with the images of the axes, if these are known.
+    fn solids<'py>(&self, py: Python<'py>, samples: Vec<usize>) -> PyResult<Bound<'py, PyList>> {
+        let solids = py.detach(|| {
+            let record = self.record()?;
+            Solid::all(&self.run.simulation.drawing, record, &samples).map_err(usage)
+        })?;
+        PyList::new(py, solids.into_iter().map(|solid| (solid.faces, solid.lines, solid.places)))
+    }
+
+    /// Numbers of the whole run by their texts, as `max(x')`; samples and events before a time, if one is given, do not count.
+    #[pyo3(signature = (texts, since = None))]
+    fn reduced(
+        &self,
+        py: Python<'_>,
+        texts: Vec<String>,
+        since: Option<f64>,
+    ) -> PyResult<Vec<(String, f64)>> {
+        py.detach(|| self.run.reduced(&texts, since).map(|reduced| reduced.values).map_err(usage))
     }
 
     /// The plot as SVG.
@@ -339,21 +358,21 @@ impl Trajectory {
         py.detach(|| self.with_plot(|plot| plot.save(&path).map_err(usage)))
     }
 
-    /// The animation as GIF.
-    fn gif(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
+    /// Writes the animation to a file that ends in .gif or .mp4: with so much time of the run in a second, so many pixels across and down, and seen from these angles of
+    /// azimuth and elevation, where that is asked for.
+    fn save_animation(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        speed: Option<f64>,
+        size: Option<[u32; 2]>,
+        view: Option<[f64; 2]>,
+    ) -> PyResult<()> {
         py.detach(|| {
             let (record, simulation) = (self.record()?, &self.run.simulation);
             let animation = Animation { record, drawing: &simulation.drawing, title: &simulation.name };
-            animation.gif().map(|(_, gif)| gif).map_err(usage)
-        })
-    }
-
-    /// Writes the animation to a file that ends in .gif or .mp4.
-    fn save_animation(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| {
-            let (record, simulation) = (self.record()?, &self.run.simulation);
-            let animation = Animation { record, drawing: &simulation.drawing, title: &simulation.name };
-            animation.save(&path).map(drop).map_err(usage)
+            let view = view.map(|[azimuth, elevation]| View::from(azimuth, elevation));
+            animation.save_as(&path, &Film { speed, size, view }).map(drop).map_err(usage)
         })
     }
 }

@@ -111,6 +111,23 @@ class Everything(unittest.TestCase):
                 if not name.startswith("_"):
                     self.assertTrue(inspect.getdoc(member), f"{kind.__name__}.{name}")
 
+    def test_options_of_commands_are_arguments(self):
+        calls = {
+            "run": [la.System.run, la.Trajectory.animate, la.Trajectory.reduce], "ensemble": [la.ensemble, la.System.run], "section": [la.section, la.System.run],
+            "compare": [la.compare, la.System.run], "equilibrium": [la.equilibrium], "modes": [la.modes], "fit": [la.fit, la.System.run],
+        }  # fmt: skip
+        # As the page of the book says: words that are others here, and what results are asked for.
+        others = {"set": "parameters", "event": "events", "from": "since", "film_speed": "speed", "film_size": "size", "film_view": "view",
+                  "rising": "direction", "falling": "direction", "no_hints": "hints"}  # fmt: skip
+        results = {"size", "out", "plot", "animate", "json", "quiet", "events", "write", "help", "mode", "reduce"}
+        for command, functions in calls.items():
+            done = subprocess.run([sys.executable, "-m", "leastaction", command, "--help"], capture_output=True, text=True)
+            options = {option.replace("-", "_") for option in re.findall(r"^ {2,6}(?:-\w, )?--([a-z][a-z-]+)", done.stdout, re.MULTILINE)}
+            self.assertGreater(len(options), 3, done.stdout + done.stderr)
+            known = {name for function in functions for name in inspect.signature(function).parameters}
+            missing = {option for option in options - results if others.get(option, option) not in known}
+            self.assertEqual(missing, set(), command)
+
     def test_the_stubs_say_what_there_is(self):
         tree = ast.parse((Path(la.__file__).parent / "_native.pyi").read_text())
         stubs = {node.name: node for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}

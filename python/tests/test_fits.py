@@ -125,6 +125,14 @@ class Fits(unittest.TestCase):
         with self.assertRaisesRegex(KeyError, "did you mean"):
             la.fit(SPRING, good)["kk"]
 
+    def test_progress_is_told(self):
+        spring = la.parse("param k = 5\ncoord x\nparticle bob mass 1 at [x]\npotential k*x^2/2\n")
+        t, told = np.linspace(0, 20, 2000), []
+        la.fit(spring, {"t": t, "x": 0.3 * np.cos(np.pi * t)}, known="x'", progress=lambda part, text: told.append((part, text)))
+        self.assertTrue(told and told[-1][0] != told[-1][0], told)
+        self.assertRegex(told[-1][1], r"run \d+ over (all|\d+\.\d % of the) data")
+        self.assertRaises(TypeError, la.fit, spring, {"t": t, "x": t}, progress=3)
+
 
 if __name__ == "__main__":
     unittest.main()

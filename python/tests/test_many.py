@@ -2,10 +2,13 @@
 
 import concurrent.futures
 import json
+import os
+import pickle
 import subprocess
 import sys
 import tempfile
 import unittest
+from pathlib import Path
 
 import leastaction as la
 import numpy as np
@@ -74,6 +77,36 @@ class Ensembles(unittest.TestCase):
                 la.ensemble(system, **options)
         self.assertRaises(TypeError, la.ensemble, 3)
         self.assertRaises(KeyError, lambda: la.ensemble(system, sample={"th": [1.0]}, until=1)["histogram"])
+
+    def test_what_was_found_is_plotted(self):
+        system, kept = la.catalog.pendulum(), ["samples(th, th')", "histogram(th, -2, 2, 8)"]
+        found = la.ensemble(system, sample={"th": "grid(0.5, 2.5, 5)"}, until=2, samples=40, reduce=kept)
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertIsNone(found.plot(f"{folder}/both.svg", what="th' over th"))
+            names = sorted(os.listdir(folder))
+            self.assertEqual(names, ["both-histogram.svg", "both-samples.svg"])
+            asked = ["ensemble", "pendulum", "--sample", "th=grid(0.5,2.5,5)", "--until", "2", "--samples", "40", "--quiet", "--plot", f"{folder}/line.svg"]
+            subprocess.run([sys.executable, "-m", "leastaction", *asked, "--reduce", kept[0], "--reduce", kept[1], "--plot", "th' over th"], check=True)
+            drawn = [Path(folder, f"{name}-samples.svg").read_text() for name in ("both", "line")]
+        self.assertEqual(*drawn)
+        one = la.ensemble(system, sample={"th": "grid(0.5, 2.5, 5)"}, until=2, reduce="map(energy)")
+        self.assertEqual(one.plot().kind, "SVG")
+        for wrong, said in [(lambda: found.plot(), "2 findings have a picture"), (lambda: one.plot(what="th' over th"), "no samples were kept"), (lambda: one.plot("a.pdf"), "svg")]:
+            with self.assertRaisesRegex(la.UsageError, said):
+                wrong()
+        self.assertRaises(la.UsageError, la.ensemble(system, count=1, until=1).plot)
+        copy = pickle.loads(pickle.dumps(one))
+        np.testing.assert_array_equal(copy["map"]["energy"], one["map"]["energy"])
+        self.assertRaisesRegex(la.UsageError, "came from elsewhere", copy.plot)
+
+    def test_what_is_transient_is_left_out(self):
+        asked = {"sample": {"th": "grid(0.5, 1, 3)"}, "until": 4, "samples": 400, "events": {"bottom": "th"}, "reduce": "ends(crossings(bottom), max(th))"}
+        whole, late = la.ensemble(la.catalog.pendulum(), **asked), la.ensemble(la.catalog.pendulum(), since=3, **asked)
+        self.assertTrue((whole["ends"]["crossings(bottom)"] > late["ends"]["crossings(bottom)"]).all())
+        run = la.catalog.pendulum().run(until=4, samples=400, events={"bottom": "th"}, start={"th": 0.5}, tol=1e-10)
+        self.assertAlmostEqual(run.reduce("max(th)", since=3)["max(th)"], late["ends"]["max(th)"][0], 6)
+        with self.assertRaisesRegex(la.UsageError, "nothing is left from t = 9 on"):
+            la.ensemble(la.catalog.pendulum(), since=9, **asked)
 
 
 class Client:

@@ -173,6 +173,41 @@ class Runs(unittest.TestCase):
                 if before is not None:
                     sys.modules[name] = before
 
+    def test_numbers_of_a_whole_run(self):
+        run = la.catalog.pendulum().run(until=10, samples=2000, tol=1e-11, events={"bottom": "th"})
+        found = run.reduce("max(th')", "range(th)", "mean(th')", "start(th')", "crossings(bottom)", "first(bottom)")
+        self.assertEqual((found["max(th')"], found["start(th')"]), (run["th'"].max(), 3.0))
+        self.assertEqual(found["range(th)"], run["th"].max() - run["th"].min())
+        self.assertAlmostEqual(found["mean(th')"], (run["th"][-1] - run["th"][0]) / 10, 5)
+        self.assertEqual((found["crossings(bottom)"], found["first(bottom)"]), (len(run.events["bottom"]), run.events["bottom"].t[0]))
+        late = run.t >= 9
+        self.assertEqual(run.reduce("max(th)", since=9), {"max(th)": run["th"][late].max()})
+        for wrong in [lambda: run.reduce(), lambda: run.reduce("max(thh)"), lambda: run.reduce("first(flip)")]:
+            self.assertRaises(la.UsageError, wrong)
+        self.assertRaises(TypeError, run.reduce, 3)
+
+    def test_films_are_as_they_are_asked_for(self):
+        run = la.catalog.dzhanibekov().run(until=4)
+        with tempfile.TemporaryDirectory() as folder:
+            run.animate(f"{folder}/a.gif", speed=2, size=(240, 160), view=(10, 80))
+            film = Path(folder, "a.gif").read_bytes()
+        self.assertEqual((int.from_bytes(film[6:8], "little"), int.from_bytes(film[8:10], "little")), (240, 160))
+        self.assertNotEqual(film, run.animate(speed=2, size=(240, 160), view=(80, 10)).data)
+        for wrong in [{"speed": 0}, {"size": (241, 160)}, {"size": (240,)}, {"view": (0, 91)}, {"view": (1, 2, 3)}, {"size": (60, 60)}]:
+            self.assertRaises(la.UsageError, run.animate, **wrong)
+        self.assertRaises(TypeError, run.animate, speed="fast")
+
+    def test_messages_name_arguments_and_no_options(self):
+        part = la.parse("param l = 1\ncoord x\nkinetic x'^2/2\nrun until 2*l")
+        with self.assertRaises(la.Error) as caught:
+            la.ensemble(part, sample={"l": "uniform(1, 2)"}, count=3)
+        self.assertIn("until=", str(caught.exception))
+        self.assertNotIn("--", str(caught.exception))
+        stiff = la.parse("coord x\nkinetic x'^2/2\npotential 1e9*x^2\nstart x = 1")
+        with self.assertRaises(la.Error) as caught:
+            stiff.run(until=1, step=0.01, method="rk4")
+        self.assertNotIn("--", str(caught.exception))
+
 
 class Interruptions(unittest.TestCase):
     """A run that would take minutes, and somebody who does not wait."""

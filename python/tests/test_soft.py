@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import shutil
 import subprocess
 import tempfile
@@ -118,6 +119,69 @@ start b at [x, y, {height}*z]
         self.assertRaises(TypeError, la.norm, 3)
         self.assertEqual(la.norm([3.0, 4.0]), 5.0)
 
+    def test_a_mesh_of_arrays_is_that_of_its_shape(self):
+        def net(model, mesh):
+            model.material(mesh, mass=0.5, per="area")
+            model.field("threads", "edges", mesh, lambda a, b: (la.norm(b - a) - la.norm(b.rest - a.rest)) ** 2)
+            model.gravity([0, 0, -9.81])
+            return model.system()
+
+        model = la.Model("net")
+        plate = net(model, model.mesh("net", "plate", [1, 1], cells=[3, 2]))
+        places = plate.initial_state()[: len(plate.coordinates)].reshape(-1, 3)
+        # Each cell of the plate as two triangles, whichever way: edges differ, masses do not.
+        row = [i + 4 * j for j in range(2) for i in range(3)]
+        triangles = [each for i in row for each in ([i, i + 1, i + 5], [i, i + 5, i + 4])]
+        order = np.lexsort(places.T)
+        model = la.Model("net")
+        system = net(model, model.mesh("net", nodes=places[order], cells=np.array(triangles)))
+        self.assertEqual(len(system.coordinates), 36)
+        again = system.initial_state()[:36].reshape(-1, 3)
+        np.testing.assert_array_equal(again, places[order])
+        self.assertAlmostEqual(np.trace(system.mass_matrix(again.ravel())) / 3, 0.5, 12)
+        # It goes to other processes with its files, and other statements keep them.
+        copy = pickle.loads(pickle.dumps(system))
+        runs = [each.run(until=0.05, step=1e-3, method="verlet").q for each in (system, copy, system.adding("output z = net[0].z"), system.with_values())]
+        for run in runs[1:]:
+            np.testing.assert_array_equal(run, runs[0])
+
+    def test_meshes_of_arrays_are_checked(self):
+        nodes, model = [[0, 0], [1, 0], [1, 1]], la.Model()
+        self.assertIn("vtk", model.text + model.mesh("kite", nodes=nodes, cells=[[0, 1, 2]]) + model.text)
+        both = la.Model()
+        mesh = both.mesh("both", nodes=[[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 2]], cells=[np.array([[0, 1, 2, 3]]), np.array([[3, 4]])])
+        both.material(mesh, mass=1, per="node")
+        both.gravity([0, 0, -1])
+        self.assertEqual(len(both.system().coordinates), 15)
+        for wrong, said in [
+            (lambda: model.mesh("a", nodes=nodes), "need cells"),
+            (lambda: model.mesh("a", nodes=nodes, cells=[[0, 1, 3]]), "there is no node 3"),
+            (lambda: model.mesh("a", nodes=nodes, cells=[[0, 1]]), "node 2 is in no cell"),
+            (lambda: model.mesh("a", nodes=[[0], [1]], cells=[[0, 1]]), "2 or 3 numbers"),
+            (lambda: model.mesh("a", nodes=nodes, cells=[[0, 1, 2, 0, 1]]), "for each is expected"),
+            (lambda: model.mesh("a", "box", [1, 1, 1], nodes=nodes, cells=[[0, 1, 2]]), "give one of them"),
+            (lambda: model.mesh("a", nodes=[[0, np.nan], [1, 0]], cells=[[0, 1]]), "not finite"),
+        ]:
+            with self.assertRaisesRegex(la.UsageError, said):
+                wrong()
+        self.assertRaises(TypeError, model.mesh, "a", nodes=nodes, cells=[[0.0, 1.0, 2.0]])
+
+    def test_tables_of_arrays_are_inputs(self):
+        t = np.linspace(0, 2, 21)
+        for table in [(t, 3 * t), {"t": t, "u": 3 * t}, {"u": 3 * t, "time": t}]:
+            model = la.Model()
+            x = model.coords("x")
+            model.particle("cart", 1, [x])
+            model.force(x, model.input("u", table=table))
+            model.run(until=2, tol=1e-12)
+            run = model.system().run()
+            # x'' = 3 t, so x = t³/2.
+            np.testing.assert_allclose(run["x"], run.t**3 / 2, atol=1e-12)
+        model = la.Model()
+        self.assertRaises(TypeError, model.input, "u", table=7)
+        with self.assertRaisesRegex(la.UsageError, "different lengths"):
+            model.input("u", table={"t": t, "u": t[1:]})
+
 
 class Others(unittest.TestCase):
     def test_a_ball_bounces_as_its_closed_form_says(self):
@@ -184,11 +248,33 @@ class Views(unittest.TestCase):
                 self.assertIn("requestAnimationFrame", file.read())
             self.assertRaises(la.UsageError, jelly.save, f"{folder}/jelly.txt")
 
+    def test_bodies_are_seen_with_their_shapes(self):
+        hammer = """body hammer rod 0.3 mass 0.1 with cuboid [0.03, 0.03, 0.1] density 7850 centre [0.15, 0, 0]
+start hammer at [1, 2, 3] spinning [0, 0, 1]
+run until 1
+"""
+        run = la.parse(hammer).run(samples=10)
+        seen = run.view().motion
+        handle, head = (part for part in seen["parts"] if part["kind"] == "body")
+        self.assertEqual((len(handle["faces"]), len(head["faces"]), len(head["places"]), seen["flat"]), (0, 12, 11, False))
+        # Both turn about the centre of mass: the head is ahead of it along the first axis, and the handle behind.
+        for moment in (0, 10):
+            middle, along = np.array(head["places"][moment][0]), np.array(head["places"][moment][1])
+            mass = 7850 * 0.03 * 0.03 * 0.1
+            np.testing.assert_allclose(middle, [1, 2, 3] + along * 0.15 * 0.1 / (0.1 + mass), atol=1e-8)
+            np.testing.assert_allclose(along, [np.cos(run.t[moment]), np.sin(run.t[moment]), 0], atol=1e-8)
+        # A wheel of the plane stays in it, and a body without a size is a dot.
+        wheel = la.parse("body wheel planar disk 0.5 mass 1\ngravity [0, -1]\nrun until 1\n").run(samples=3).view().motion
+        self.assertTrue(wheel["flat"] and any(part["kind"] == "body" for part in wheel["parts"]))
+        point = la.parse("body stone point mass 1\ngravity [0, 0, -1]\nrun until 1\n").run(samples=3).view().motion
+        self.assertEqual([part["kind"] for part in point["parts"] if part["kind"] in ("body", "dot")], ["dot"])
+
     @unittest.skipUnless(shutil.which("node"), "there is no node")
     def test_the_page_draws_what_it_is_given(self):
         here = os.path.dirname(__file__)
         source = os.path.join(os.path.dirname(la.__file__), "view.js")
-        for system, parts in [(la.catalog.double_pendulum(), ("arc", "lineTo")), (la.catalog.jelly_cube(), ("fill", "closePath")), (la.catalog.dzhanibekov(), ("arc", "lineTo"))]:
+        bodies = la.parse("body top cylinder 0.5 height 1 mass 1\nstart top spinning [1, 2, 3]\nrun until 1\n")
+        for system, parts in [(la.catalog.double_pendulum(), ("arc", "lineTo")), (bodies, ("fill", "closePath")), (la.catalog.jelly_cube(), ("fill", "closePath")), (la.catalog.dzhanibekov(), ("arc", "lineTo"))]:
             seen = system.run(until=0.02, samples=4).view()
             with tempfile.TemporaryDirectory() as folder:
                 with open(f"{folder}/motion.json", "w") as file:

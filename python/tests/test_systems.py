@@ -1,9 +1,12 @@
 """Quantities of systems over arrays: against formulas by hand and against differences."""
 
+import pickle
 import subprocess
 import sys
+import tempfile
 import unittest
 import warnings
+from pathlib import Path
 
 import leastaction as la
 import numpy as np
@@ -122,3 +125,14 @@ class Quantities(unittest.TestCase):
         [thread.start() for thread in threads]
         [thread.join() for thread in threads]
         self.assertEqual(len(set(found)), 2)
+
+    def test_files_are_taken_from_the_folder_of_a_text(self):
+        said = "coord x\nparticle cart mass 1 at [x]\ninput u = table \"u.csv\" column u\nforce x = u\nrun until 1"
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "u.csv").write_text("t,u\n0,0\n1,6\n")
+            cart = la.parse(said, folder=folder)
+            self.assertAlmostEqual(cart.run(tol=1e-12).end["x"], 1.0, 11)
+            self.assertEqual(pickle.loads(pickle.dumps(cart)).run(tol=1e-12).end["x"], cart.run(tol=1e-12).end["x"])
+            self.assertRaises(la.ModelError, la.parse, said)
+        for wrong, error in [(folder, la.UsageError), (3, TypeError)]:
+            self.assertRaises(error, la.parse, said, folder=wrong)

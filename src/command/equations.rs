@@ -72,7 +72,11 @@ impl Print {
         let events = setup.events.iter().filter(|event| !event.sets.is_empty());
         let events: Vec<_> = events.map(|event| format!("`{}`", event.name)).collect();
         let note = (!events.is_empty()).then(|| {
-            format!("These are the equations between events: what {} set is not in them.", events.join(", "))
+            format!(
+                "These are the equations between events: what {} {} is not in them.",
+                events.join(", "),
+                if events.len() == 1 { "sets" } else { "set" }
+            )
         });
         let commented = |sign: &str| note.as_ref().map_or(String::new(), |note| format!("{sign} {note}\n"));
         let written = |sign: &str, language: Language| {

@@ -6,7 +6,9 @@ use leastaction::integrate::{Drift, Scale};
 use leastaction::mechanics::multiplier;
 use leastaction::output::Held;
 use leastaction::output::json::{list, number, object, text};
-use leastaction::simulate::{Balanced, Conserved, Diagnosis, FieldShare, Measurements, Others, Run, Warning};
+use leastaction::simulate::{
+    Balanced, Conserved, Diagnosis, FieldShare, Measurements, Others, Reduced, Run, Warning,
+};
 use leastaction::{Form, RunError, State};
 
 /// What there is to say besides the run itself.
@@ -17,6 +19,8 @@ pub(super) struct Ending<'a> {
     pub(super) measured: Option<&'a Measurements>,
     /// Why the run failed, if it did, and what is known of that.
     pub(super) failure: Option<(&'a RunError, Option<&'a Diagnosis>)>,
+    /// What was asked of the whole run.
+    pub(super) reduced: Reduced,
 }
 
 /// One document. Numbers have 17 digits; `constraints` is null for a system without any, and so is what is not known, and numbers that are not finite.
@@ -87,7 +91,7 @@ pub(super) fn json(run: &Run, ending: &Ending<'_>) -> Result<String, Failure> {
     let outputs = run.end_outputs().map_err(Failure::run)?;
     let null = || "null".to_owned();
     let measured = ending.measured;
-    let members = [
+    let mut members = vec![
         ("system", text(&simulation.name)),
         ("ended", text(ending.ended)),
         ("failure", ending.failure.map_or_else(null, |(error, diagnosis)| failure(error, diagnosis))),
@@ -113,8 +117,12 @@ pub(super) fn json(run: &Run, ending: &Ending<'_>) -> Result<String, Failure> {
         ("outputs", object(outputs.into_iter().map(|(name, value)| (name, number(value))))),
         ("events", list(events(run))),
     ];
-    let lines = members.map(|(name, value)| format!("  {}: {value}", text(name)));
-    Ok(format!("{{\n{}\n}}\n", lines.join(",\n")))
+    if !ending.reduced.values.is_empty() {
+        let values = ending.reduced.values.iter().map(|(what, value)| (what, number(*value)));
+        members.push(("reduced", object(values)));
+    }
+    let lines = members.into_iter().map(|(name, value)| format!("  {}: {value}", text(name)));
+    Ok(format!("{{\n{}\n}}\n", lines.collect::<Vec<_>>().join(",\n")))
 }
 
 /// Every mesh with its size, and its fields with their energies.

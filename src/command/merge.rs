@@ -1,11 +1,10 @@
 //! `leastaction merge`: the shards of an ensemble put together.
 
 use super::Failure;
-use super::ensemble::{Findings, Report, notes};
+use super::ensemble::{Findings, Report, about};
 use super::run::several;
 use clap::Args;
 use leastaction::Results;
-use leastaction::output::About;
 use std::path::PathBuf;
 
 #[derive(Args)]
@@ -28,17 +27,7 @@ impl Merge {
     pub(crate) fn execute(self) -> Result<String, Failure> {
         self.findings.check("")?; // no model is read
         let results = Results::merge(&self.directories).map_err(Failure::run)?;
-        let said = |key: &str| results.manifest().get(key).next().unwrap_or_default().to_owned();
-        let parameters = results.manifest().parameters().map_err(Failure::run)?;
-        let about = About {
-            system: said("system"),
-            method: said("method"),
-            pace: said("pace"),
-            parameters,
-            ended: "complete".to_owned(),
-            warnings: Vec::new(),
-            notes: notes(&results),
-        };
+        let about = about(&results).map_err(Failure::run)?;
         let reduce: Vec<String> = results.manifest().get("reduce").map(str::to_owned).collect();
         self.findings.check_for(&reduce)?;
         let (written, errors) = self.findings.write(&results, &about);

@@ -27,6 +27,7 @@ mod summary;
 mod sweep;
 mod watch;
 
+pub use ensemble::ensemble_pictures;
 pub use fit::{picture as fit_picture, summary as fit_summary};
 pub use learn::{losses as losses_picture, picture as rollout_picture, summary as evaluation_summary};
 

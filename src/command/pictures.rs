@@ -2,6 +2,7 @@
 
 use super::Failure;
 use super::files::apart;
+use super::setting::parts;
 use clap::Args;
 use leastaction::integrate::number;
 use leastaction::output::{About, Record, check};
@@ -70,13 +71,53 @@ const ENERGIES: &str = "energies";
 
 /// A file for a plot, or what is in it.
 #[derive(Clone)]
-enum Plotted {
+pub(super) enum Plotted {
     File(PathBuf),
     What(Vec<Choice>),
 }
 
+impl Plotted {
+    /// The files among those.
+    pub(super) fn files(all: &[Plotted]) -> Vec<PathBuf> {
+        let file =
+            |plotted: &Plotted| if let Plotted::File(path) = plotted { Some(path.clone()) } else { None };
+        all.iter().filter_map(file).collect()
+    }
+
+    /// What was chosen by those.
+    pub(super) fn choices(all: &[Plotted]) -> Vec<Choice> {
+        let what =
+            |plotted: &Plotted| if let Plotted::What(all) = plotted { all.clone() } else { Vec::new() };
+        all.iter().flat_map(what).collect()
+    }
+
+    /// The names in what was chosen, each once: expressions in any names of the model.
+    pub(super) fn names(all: &[Plotted]) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for name in
+            Plotted::choices(all).into_iter().flat_map(|choice| choice.what.into_iter().chain(choice.over))
+        {
+            if name != "t" && !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// Refuses what no file is named for.
+    pub(super) fn check(all: &[Plotted]) -> Result<(), Failure> {
+        match (Plotted::choices(all).first(), Plotted::files(all).is_empty()) {
+            (Some(first), true) => Err(Failure::usage(format!(
+                "`{}` says what to plot: add --plot and the name of a file, which should end in .svg or .png",
+                first.what.join(", ")
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// Reads a file, or what is to be plotted.
-fn plotted(text: &str) -> Result<Plotted, String> {
+pub(super) fn plotted(text: &str) -> Result<Plotted, String> {
     let ends = |end: &str| text.to_lowercase().ends_with(end);
     if ends(".svg") || ends(".png") {
         return Ok(Plotted::File(PathBuf::from(text)));
@@ -94,20 +135,8 @@ fn plotted(text: &str) -> Result<Plotted, String> {
 }
 
 /// Reads `A, B, C over D`: quantities against time in one chart, and each that is over another in one of its own.
-fn choices(text: &str) -> Result<Vec<Choice>, String> {
-    let (mut depth, mut parts, mut begin) = (0_usize, Vec::new(), 0);
-    for (i, c) in text.char_indices() {
-        match c {
-            '(' | '[' => depth += 1,
-            ')' | ']' => depth = depth.saturating_sub(1),
-            ',' if depth == 0 => {
-                parts.push(text[begin..i].trim());
-                begin = i + 1;
-            }
-            _ => {}
-        }
-    }
-    parts.push(text[begin..].trim());
+pub(super) fn choices(text: &str) -> Result<Vec<Choice>, String> {
+    let parts = parts(text);
     if parts.iter().any(|part| part.is_empty()) {
         return Err("write a file that ends in .svg or .png, or what to plot, as \"x, y\" or \"x' over x\""
             .to_owned());
@@ -171,29 +200,9 @@ impl Pictures {
         }
     }
 
-    /// The files of plots.
-    fn files(&self) -> Vec<PathBuf> {
-        let file =
-            |plotted: &Plotted| if let Plotted::File(path) = plotted { Some(path.clone()) } else { None };
-        self.plot.iter().filter_map(file).collect()
-    }
-
-    /// What was chosen to be plotted.
-    fn choices(&self) -> Vec<Choice> {
-        let what =
-            |plotted: &Plotted| if let Plotted::What(all) = plotted { all.clone() } else { Vec::new() };
-        self.plot.iter().flat_map(what).collect()
-    }
-
     /// The names of what was chosen, each once: expressions in any names of the model.
     pub(super) fn chosen_names(&self) -> Vec<String> {
-        let mut names: Vec<String> = Vec::new();
-        for name in self.choices().into_iter().flat_map(|choice| choice.what.into_iter().chain(choice.over)) {
-            if name != "t" && !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        names
+        Plotted::names(&self.plot)
     }
 
     /// Whether a film is requested.
@@ -208,13 +217,8 @@ impl Pictures {
 
     /// Refuses files that cannot be written, or are read, before anything is computed.
     pub(super) fn check(&self, read: &str) -> Result<(), Failure> {
-        let files = self.files();
-        if let (Some(first), true) = (self.choices().first(), files.is_empty()) {
-            return Err(Failure::usage(format!(
-                "`{}` says what to plot: add --plot and the name of a file, which should end in .svg or .png",
-                first.what.join(", ")
-            )));
-        }
+        Plotted::check(&self.plot)?;
+        let files = Plotted::files(&self.plot);
         apart(&files, read)?;
         apart(&self.animate, read)?;
         files.iter().chain(&self.animate).try_for_each(|path| check(path)).map_err(Failure::usage)
@@ -243,8 +247,8 @@ impl Pictures {
             _ => Energy::Changing,
         };
         let title = about.system.as_str();
-        let choices = self.choices();
-        for path in &self.files() {
+        let choices = Plotted::choices(&self.plot);
+        for path in &Plotted::files(&self.plot) {
             let plot = Plot { record, drawing, title, subtitle: &subtitle, energy };
             let curves = Several {
                 runs: vec![(String::new(), record)],
@@ -279,7 +283,7 @@ impl Pictures {
             let over = choice.over;
             choice.what.into_iter().map(move |what| Choice { what: vec![what], over: over.clone() })
         };
-        let mut choices: Vec<Choice> = self.choices().into_iter().flat_map(apart).collect();
+        let mut choices: Vec<Choice> = Plotted::choices(&self.plot).into_iter().flat_map(apart).collect();
         if let ([], Some((_, record))) = (&choices[..], runs.first()) {
             let usual = record.outputs.iter().chain(record.coordinates.iter()).map(|column| column.name);
             let usual = usual.filter(|name| !record.is_integral(name)).take(USUAL);
@@ -287,7 +291,7 @@ impl Pictures {
         }
         let curves = Several { runs, choices, title, subtitle };
         let (mut written, mut errors) = (Vec::new(), Vec::new());
-        for path in &self.files() {
+        for path in &Plotted::files(&self.plot) {
             match curves.save(path) {
                 Ok(()) => written.push(path.display().to_string()),
                 Err(error) => errors.push(failure(path, &error)),

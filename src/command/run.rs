@@ -7,11 +7,11 @@ use super::pictures::Pictures;
 use super::progress::Watcher;
 use super::setting::{Seed, Setting, asked_events, event, shown};
 use super::source::{refused, unprepared};
-use super::summary::summary;
+use super::summary::{counted, summary};
 use clap::Args;
 use leastaction::integrate::{number, rounded};
 use leastaction::output::About;
-use leastaction::simulate::{Diagnosis, FailedRun, Overrides, Run as Motion};
+use leastaction::simulate::{Diagnosis, FailedRun, Overrides, Reduced, Run as Motion, Simulation};
 use leastaction::{Graph, Reason, RunError};
 
 #[derive(Args)]
@@ -23,6 +23,7 @@ use leastaction::{Graph, Reason, RunError};
                   leastaction run double-pendulum --tol 1e-12 --every 0.01 --out motion.csv\n  \
                   leastaction run swing.motion --plot swing.svg --animate swing.gif\n  \
                   leastaction run pendulum --show height=bob.y --stop \"bottom=th\"\n  \
+                  leastaction run double-pendulum --reduce \"max(th2'), mean(kinetic)\" --from 5\n  \
                   leastaction run pendulum --set l=0.5..2:4 --plot lengths.svg --plot \"th, th' over th\"\n  \
                   leastaction show pendulum | leastaction run - --json"
 )]
@@ -40,6 +41,12 @@ pub(crate) struct Run {
     /// End the run where an expression passes 0; may be repeated
     #[arg(long, value_name = "NAME=EXPR", value_parser = event, allow_hyphen_values = true)]
     stop: Vec<(String, String)>,
+    /// Print a number of the whole run: max(EXPR), min(EXPR), range(EXPR) or mean(EXPR) over its samples, first(EVENT), crossings(EVENT), start(EXPR), or EXPR at the end; several with commas, and may be repeated
+    #[arg(long, value_name = "WHAT", allow_hyphen_values = true)]
+    pub(super) reduce: Vec<String>,
+    /// With --reduce, leave out samples and events before this time: what is transient
+    #[arg(long, value_name = "T", allow_hyphen_values = true, requires = "reduce")]
+    pub(super) from: Option<f64>,
     #[command(flatten)]
     files: Files,
     #[command(flatten)]
@@ -89,6 +96,7 @@ impl Run {
         let simulation = source.simulation(&Graph::new(), &overrides);
         let simulation = simulation.map_err(|error| unprepared(&source, &error))?;
         self.files.check_meshes(&simulation)?;
+        self.check_reduced(&simulation)?;
 
         let mut watcher = Watcher::new(!self.quiet)?;
         // Nobody asks how good the numbers are who does not look at them.
@@ -130,7 +138,12 @@ impl Run {
             let said = match self.json {
                 true => json::json(
                     &run,
-                    &Ending { ended: &ended, measured: measured.as_ref().ok(), failure: known },
+                    &Ending {
+                        ended: &ended,
+                        measured: measured.as_ref().ok(),
+                        failure: known,
+                        reduced: Reduced::default(),
+                    },
                 )?,
                 false => String::new(),
             };
@@ -138,12 +151,17 @@ impl Run {
         }
 
         let measured = measured.map_err(Failure::run)?;
+        let reduced = run.reduced(&self.reduce, self.from).map_err(Failure::run)?;
         let text = match (self.quiet, self.json) {
             (true, _) => String::new(),
             (false, true) => {
-                json::json(&run, &Ending { ended: &ended, measured: Some(&measured), failure: None })?
+                let failure = None;
+                json::json(&run, &Ending { ended: &ended, measured: Some(&measured), failure, reduced })?
             }
-            (false, false) => summary(&run, &measured, stopped.as_deref(), &kept.rows)?,
+            (false, false) => {
+                kept.rows.splice(0..0, self.said(&reduced).map(|said| ("reduced", said)));
+                summary(&run, &measured, stopped.as_deref(), &kept.rows)?
+            }
         };
         let interrupted = run.is_interrupted();
         if interrupted && (self.json || self.quiet) {
@@ -170,6 +188,27 @@ impl Run {
             events: asked_events(&self.event, &self.stop),
             ..self.files.sampled(self.setting.overrides(self.seed.seed))
         }
+    }
+
+    /// Refuses what the run cannot be reduced to, and a time that leaves nothing of it.
+    pub(super) fn check_reduced(&self, simulation: &Simulation) -> Result<(), Failure> {
+        simulation.check_reduced(&self.reduce).map_err(Failure::usage)?;
+        let [begin, end] = [simulation.start.t, simulation.until];
+        match self.from {
+            Some(from) if !(begin.min(end)..=begin.max(end)).contains(&from) => Err(Failure::usage(format!(
+                "nothing is left from t = {from} on: the run goes from t = {begin} to {end} (--from, --until)"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// What the run comes to, in a line; nothing if nobody asked.
+    fn said(&self, reduced: &Reduced) -> Option<String> {
+        let values: Vec<String> =
+            reduced.values.iter().map(|(what, value)| format!("{what} = {}", rounded(*value, 7))).collect();
+        let from = self.from.map_or(String::new(), |from| format!(" from t = {} on", number(&from)));
+        let samples = counted(reduced.samples as u64, "sample");
+        (!values.is_empty()).then(|| format!("{} ({samples}{from})", values.join(", ")))
     }
 
     /// Refuses what a sweep has none of.

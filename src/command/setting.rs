@@ -66,6 +66,24 @@ pub(super) struct Setting {
     max_step: Option<f64>,
 }
 
+/// What stands between commas that are not inside brackets.
+pub(super) fn parts(text: &str) -> Vec<&str> {
+    let (mut depth, mut parts, mut begin) = (0_usize, Vec::new(), 0);
+    for (i, c) in text.char_indices() {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                parts.push(text[begin..i].trim());
+                begin = i + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(text[begin..].trim());
+    parts
+}
+
 /// Reads `NAME=VALUE`.
 pub(super) fn assignment(text: &str) -> Result<(String, f64), String> {
     let (name, value) = text.split_once('=').ok_or("write NAME=VALUE, such as m1=2")?;

@@ -1,12 +1,13 @@
 //! Values that are swept, `--set A=1,2,3`: one run for each, with one table and one picture.
 
 use super::run::Run;
+use super::setting::parts;
 use super::source::{refused, unprepared};
 use super::{Failure, json, table};
 use crate::command::progress::Watcher;
 use leastaction::integrate::{number, rounded};
 use leastaction::output::Record;
-use leastaction::simulate::{FailedRun, Overrides, Run as Motion};
+use leastaction::simulate::{FailedRun, Overrides, Reduced, Run as Motion};
 use leastaction::{Expr, Graph};
 
 /// More runs than this are an ensemble.
@@ -33,19 +34,7 @@ pub(super) fn values(name: &str, text: &str) -> Result<Vec<f64>, String> {
         };
         return Ok((0..count).map(at).collect());
     }
-    let (mut depth, mut parts, mut begin) = (0_usize, Vec::new(), 0);
-    for (i, c) in text.char_indices() {
-        match c {
-            '(' | '[' => depth += 1,
-            ')' | ']' => depth = depth.saturating_sub(1),
-            ',' if depth == 0 => {
-                parts.push(&text[begin..i]);
-                begin = i + 1;
-            }
-            _ => {}
-        }
-    }
-    parts.push(&text[begin..]);
+    let parts = parts(text);
     if parts.len() > MOST {
         return Err(format!("more than {MOST} values are an ensemble: see `leastaction ensemble --help`"));
     }
@@ -84,6 +73,7 @@ impl Run {
             let overrides = Overrides { ..overrides };
             let simulation = source.simulation(&Graph::new(), &overrides);
             let simulation = simulation.map_err(|error| unprepared(&source, &error))?;
+            self.check_reduced(&simulation)?;
             let ran = match self.quiet {
                 true => simulation.run_watched(|moment| watcher.watch(moment)),
                 false => simulation.run_judged(&watcher.interrupted(), |moment| watcher.watch(moment)),
@@ -106,8 +96,8 @@ impl Run {
         let mut errors = Vec::new();
         let mut said = match (self.quiet, self.json) {
             (true, _) => String::new(),
-            (false, true) => documents(&all)?,
-            (false, false) => rows(name, &all)?,
+            (false, true) => documents(&all, (&self.reduce, self.from))?,
+            (false, false) => rows(name, &all, (&self.reduce, self.from))?,
         };
         if self.pictures.are_wanted() {
             let runs = all.iter().filter_map(|swept| {
@@ -139,7 +129,7 @@ impl Run {
 }
 
 /// A table with a row for each run.
-fn rows(name: &str, all: &[Swept]) -> Result<String, Failure> {
+fn rows(name: &str, all: &[Swept], (reduce, from): (&[String], Option<f64>)) -> Result<String, Failure> {
     let Some(first) = all.iter().find_map(|swept| swept.ran.as_ref().ok()) else {
         return Ok(String::new());
     };
@@ -153,6 +143,8 @@ fn rows(name: &str, all: &[Swept]) -> Result<String, Failure> {
     let outputs: Vec<String> =
         first.simulation.outputs.iter().take(FEW).map(|(name, _)| name.clone()).collect();
     head.extend(outputs.iter().cloned());
+    let reduced = first.reduced(reduce, from).map_err(Failure::run)?;
+    head.extend(reduced.values.iter().map(|(text, _)| text.clone()));
     head.extend(["digits".to_owned(), String::new()]);
     let mut lines = vec![head];
     for Swept { value, ran, .. } in all {
@@ -169,6 +161,8 @@ fn rows(name: &str, all: &[Swept]) -> Result<String, Failure> {
                 line.extend(shown.iter().filter(|_| rates).map(|&i| number(velocities[i])));
                 let values = run.end_outputs().map_err(Failure::run)?;
                 line.extend(values.iter().take(outputs.len()).map(|(_, value)| number(*value)));
+                let reduced = run.reduced(reduce, from).map_err(Failure::run)?;
+                line.extend(reduced.values.iter().map(|(_, value)| rounded(*value, 7)));
                 line.push(digits.map_or("?".to_owned(), |digits| digits.to_string()));
                 let measured = run.measure().map_err(Failure::run)?;
                 let mut notes: Vec<String> =
@@ -185,18 +179,22 @@ fn rows(name: &str, all: &[Swept]) -> Result<String, Failure> {
 }
 
 /// The summary of each run for machines, in a list.
-fn documents(all: &[Swept]) -> Result<String, Failure> {
+fn documents(all: &[Swept], (reduce, from): (&[String], Option<f64>)) -> Result<String, Failure> {
     let mut documents = Vec::new();
     for swept in all {
         let document = match &swept.ran {
             Ok(run) => {
+                let reduced = run.reduced(reduce, from).map_err(Failure::run)?;
                 let measured = run.measure().map_err(Failure::run)?;
                 let ended = if run.is_interrupted() { "interrupted" } else { "complete" };
                 let stopped = run.stopped_by().map(|event| format!("stopped by event `{event}`"));
                 let rests =
                     run.accumulated().map(|(event, _)| format!("stopped: event `{event}` comes to rest"));
                 let ended = stopped.or(rests).unwrap_or_else(|| ended.to_owned());
-                json::json(run, &json::Ending { ended: &ended, measured: Some(&measured), failure: None })?
+                json::json(
+                    run,
+                    &json::Ending { ended: &ended, measured: Some(&measured), failure: None, reduced },
+                )?
             }
             Err(failed) => {
                 let Some(run) = &failed.run else { continue };
@@ -204,7 +202,12 @@ fn documents(all: &[Swept]) -> Result<String, Failure> {
                 let failure = Some((&failed.error, diagnosis.as_ref()));
                 json::json(
                     run,
-                    &json::Ending { ended: &ended, measured: run.measure().ok().as_ref(), failure },
+                    &json::Ending {
+                        ended: &ended,
+                        measured: run.measure().ok().as_ref(),
+                        failure,
+                        reduced: Reduced::default(),
+                    },
                 )?
             }
         };

@@ -76,7 +76,7 @@ class Watch(unittest.TestCase):
             self.assertIn("gauss4, step 0.002", later[0])
             for word in ("kinetic", "potential", "energy", "drift", "? keys"):
                 self.assertIn(word, later[23])
-            self.assertRegex(later[23], r"energy +7\.5000")
+            self.assertRegex(later[23], r"energy +14\.7150")
 
             terminal.press(" ")
             terminal.look_for(lambda lines: "paused" in lines[0])

@@ -141,3 +141,52 @@ fn a_coin_wobbles_as_it_rolls() {
         assert_near(&[1e4 * end.q[2]], &[middle + (1.0 - middle) * (wobble * t).cos()], 1e-6);
     }
 }
+
+/// Whipple's bicycle, pushed a little, leans and steers by M q″ + v C q′ + (g K₀ + v² K₂) q = 0, where q is lean and steer, with the matrices that are published
+/// for these numbers (J. P. Meijaard and others, Proc. R. Soc. A 463 (2007) 1955, equations 5.3 and 5.5). They come from another derivation, by other coordinates.
+#[test]
+fn a_bicycle_leans_and_steers_as_published() {
+    const M: [[f64; 2]; 2] = [[80.81722, 2.319_413_322_087_09], [2.319_413_322_087_09, 0.297_841_881_996_86]];
+    const C: [[f64; 2]; 2] = [[0.0, 33.866_413_914_924_94], [-0.850_356_414_569_78, 1.685_403_973_975_60]];
+    const K0: [[f64; 2]; 2] =
+        [[-80.95, -2.599_516_852_498_72], [-2.599_516_852_498_72, -0.803_294_884_586_18]];
+    const K2: [[f64; 2]; 2] = [[0.0, 76.597_345_895_732_22], [0.0, 2.654_315_237_946_04]];
+    let (speed, push, until) = (5.0, 1e-4, 2.0);
+    let times = |a: &[[f64; 2]; 2], x: [f64; 2]| a.map(|row| row[0] * x[0] + row[1] * x[1]);
+    let rates = |[lean, steer, lean_rate, steer_rate]: [f64; 4]| {
+        let (by_speed, by_weight) = (times(&C, [lean_rate, steer_rate]), times(&K0, [lean, steer]));
+        let by_both = times(&K2, [lean, steer]);
+        let pull: [f64; 2] = std::array::from_fn(|i| {
+            -(speed * by_speed[i] + 9.81 * by_weight[i] + speed * speed * by_both[i])
+        });
+        let det = M[0][0] * M[1][1] - M[0][1] * M[1][0];
+        let [a, b] = [M[1][1] * pull[0] - M[0][1] * pull[1], M[0][0] * pull[1] - M[1][0] * pull[0]];
+        [lean_rate, steer_rate, a / det, b / det]
+    };
+    let (mut y, steps) = ([0.0, 0.0, push, 0.0], 4000);
+    let h = until / f64::from(steps);
+    let ahead = |y: [f64; 4], k: [f64; 4], h: f64| -> [f64; 4] { std::array::from_fn(|i| y[i] + h * k[i]) };
+    for _ in 0..steps {
+        let a = rates(y);
+        let b = rates(ahead(y, a, h / 2.0));
+        let c = rates(ahead(y, b, h / 2.0));
+        let d = rates(ahead(y, c, h));
+        y = std::array::from_fn(|i| y[i] + h / 6.0 * (a[i] + 2.0 * b[i] + 2.0 * c[i] + d[i]));
+    }
+
+    let graph = Graph::new();
+    let text = text("bicycle").replace("v = 4.6, push = 0.5", "v = 5, push = 1e-4");
+    let setup = read(&graph, &text, &[]).unwrap();
+    let mut dynamics = setup.model.system().unwrap().dynamics().unwrap();
+    let values = setup.start(&dynamics).unwrap();
+    let start = dynamics.start_over(0.0, &setup.start_blocks(), &values).unwrap();
+    let end = run(&mut dynamics, &start, "dop853", 5e-3, until).end();
+    let angles = ["lean", "steer"].map(|name| {
+        let (what, mut now) = (dynamics.observable(name).unwrap(), [0.0]);
+        dynamics.observe(what, &[end.t], &end.block(), &mut now).unwrap();
+        now[0]
+    });
+    // What is left is of the third order in the push.
+    assert_near(&angles.map(|angle| angle / push), &[y[0] / push, y[1] / push], 1e-8);
+    assert!(y[0].abs() > 0.05 * push && y[1].abs() > 0.05 * push);
+}

@@ -28,7 +28,7 @@ mod text;
 pub use bytes::{Reader, Writer};
 pub use reduce::{
     ALL as REDUCTIONS, Bins, Histogram, Histogram2, Map, Moments, Overview, Quantiles, ReduceError,
-    Reduction, Stats, Summary,
+    Reduction, Stats, Summary, Values,
 };
 pub use results::{Finding, Results};
 pub use run::{Progress, Study, StudyError};

@@ -10,6 +10,7 @@ use crate::misfit::Horizon;
 use crate::plan::{Free, Plan};
 use crate::search::{Search, SearchResult};
 use crate::shooting::{Row, Shooting, Shot, Target};
+use crate::watch::Watch;
 use leastaction_expr::{Graph, nearest};
 use leastaction_integrate::{Card, Integrator, Kind, Tolerance};
 use leastaction_linear::singular_values;
@@ -41,10 +42,11 @@ pub fn fit(
     plan: &Plan,
     overrides: &Overrides,
 ) -> Result<Fit, FitError> {
-    fit_watched(source, recordings, plan, overrides, &AtomicBool::new(false))
+    let watch = Watch { interrupted: &AtomicBool::new(false), progress: &|_| {} };
+    fit_watched(source, recordings, plan, overrides, &watch)
 }
 
-/// The same, until a flag is set.
+/// The same, watched: until a flag is set, and with what it tells before each run.
 ///
 /// # Errors
 /// As [`fit`]; [`FitError::Interrupted`] if the flag is set.
@@ -53,7 +55,7 @@ pub fn fit_watched(
     recordings: &[Recording],
     plan: &Plan,
     overrides: &Overrides,
-    interrupted: &AtomicBool,
+    watch: &Watch<'_>,
 ) -> Result<Fit, FitError> {
     if recordings.is_empty() {
         return Err(FitError::NoData);
@@ -75,7 +77,7 @@ pub fn fit_watched(
     // Of events, those count that change the motion. They are observed before anything that is measured, so that all runs know them.
     problem.setup.events.retain(|event| event.stop || !event.sets.is_empty());
     let any = problem.with_events(Integrator::new(usual(), Tolerance::relative(TOLERANCE)))?;
-    let mut fitting = Fitting::new(&problem, &overrides, any, plan, &free, &channels, interrupted)?;
+    let mut fitting = Fitting::new(&problem, &overrides, any, plan, &free, &channels, watch)?;
     let integrator = fitting.method(&problem, &overrides, recordings)?;
     fitting.shooting.integrate_by(integrator);
     let result = fitting.search(recordings, true)?;
@@ -166,9 +168,9 @@ impl<'p, 'g> Fitting<'p, 'g> {
         plan: &Plan,
         free: &[Free],
         channels: &[String],
-        interrupted: &'p AtomicBool,
+        watch: &'p Watch<'p>,
     ) -> Result<Fitting<'p, 'g>, FitError> {
-        let mut shooting = Shooting::new(problem, &overrides.start, integrator, interrupted);
+        let mut shooting = Shooting::new(problem, &overrides.start, integrator, watch);
         for what in channels {
             let observed = shooting.dynamics().observable(what.as_str());
             let observable = observed.map_err(|source| FitError::Observe { what: what.clone(), source })?;

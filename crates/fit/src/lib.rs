@@ -45,6 +45,7 @@ mod plan;
 mod restated;
 mod search;
 mod shooting;
+mod watch;
 
 pub use data::{
     Channel, Measure, Reading, ReadingError, Recording, RecordingError, Sheet, SheetError, UnreadError,
@@ -56,3 +57,4 @@ pub use fitting::{fit, fit_watched, measurable};
 pub use judge::{Doubt, Hint, Undetermined};
 pub use plan::{Free, FreeError, Plan};
 pub use restated::{Restated, RestatedError};
+pub use watch::{Progress, Watch};

@@ -2,10 +2,11 @@
 
 use crate::data::Recording;
 use crate::error::FitError;
+use crate::watch::{Progress, Watch};
 use leastaction_integrate::{AdjointError, Card, Integrator, Reason, Seed, Tape};
 use leastaction_mechanics::{Dynamics, EvalError, Form, Observable, StartError, State};
 use leastaction_simulate::{PrepareError, Problem};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 /// Methods that have gradients, for a system that was to be integrated by another one: the first that goes with it.
 const DIFFERENTIABLE: &[&str] =
@@ -150,7 +151,7 @@ pub(crate) struct Shooting<'p, 'g> {
     pub(crate) starting: Vec<usize>,
     by_velocities: bool,
     pub(crate) targets: Vec<Target>,
-    interrupted: &'p AtomicBool,
+    watch: &'p Watch<'p>,
     pub(crate) runs: usize,
     /// How many steps were made in all runs, and how many a run may have at most.
     pub(crate) steps: u64,
@@ -164,7 +165,7 @@ impl<'p, 'g> Shooting<'p, 'g> {
         problem: &'p Problem<'g>,
         asked: &[(String, f64)],
         integrator: Integrator,
-        interrupted: &'p AtomicBool,
+        watch: &'p Watch<'p>,
     ) -> Shooting<'p, 'g> {
         let dynamics = problem.dynamics.clone();
         let by_velocities = dynamics.system().facts().form == Form::Lagrangian;
@@ -180,7 +181,7 @@ impl<'p, 'g> Shooting<'p, 'g> {
             starting,
             by_velocities,
             targets: Vec::new(),
-            interrupted,
+            watch,
             runs: 0,
             steps: 0,
             most_steps: u64::MAX,
@@ -278,10 +279,12 @@ impl<'p, 'g> Shooting<'p, 'g> {
         numbers: Vec<f64>,
         samples: usize,
     ) -> Result<Shot, Miss> {
-        if self.interrupted.load(Ordering::Relaxed) {
+        if self.watch.interrupted.load(Ordering::Relaxed) {
             return Err(Miss::Interrupted);
         }
         self.runs += 1;
+        let part = samples as f64 / self.targets[target].times.len() as f64;
+        (self.watch.progress)(Progress { run: self.runs, part });
         let block = self.start(target, &parameters, &numbers)?;
         let (begin, times) = (self.targets[target].begin, self.targets[target].times[..samples].to_vec());
         let end = times[samples - 1];

@@ -42,12 +42,29 @@ pub enum Part {
 pub struct BodyPart {
     /// Its name.
     pub name: String,
-    /// What it looks like.
-    pub shape: BodyShape,
+    /// What it looks like: one shape, or several that were put together.
+    pub shapes: Vec<PlacedShape>,
     /// The names of the coordinates of its nodes, the points at distance 1 from its centre on those principal axes that have one.
     pub nodes: [Option<Vec<String>>; 3],
-    /// The principal axes, as rows, in the axes in which the shape is given.
+}
+
+/// A shape of a body, and where it is in the body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlacedShape {
+    /// The shape.
+    pub shape: BodyShape,
+    /// Its own centre of mass as seen from that of the body, in the axes in which the shape is given.
+    pub offset: [f64; 3],
+    /// The principal axes of the body, as rows, in the axes in which the shape is given.
     pub axes: [[f64; 3]; 3],
+}
+
+impl PlacedShape {
+    /// Whether a point lies in it, or on it. The point is given from the centre of mass of the body, in the axes of the shape.
+    #[must_use]
+    pub fn contains(&self, point: [f64; 3]) -> bool {
+        self.shape.contains(std::array::from_fn(|d| point[d] - self.offset[d]))
+    }
 }
 
 /// The shape of a body, around its centre of mass.

@@ -28,7 +28,7 @@ mod text;
 pub use density::Density;
 pub use diagnostic::{Diagnostic, Errors, File};
 pub use doubts::{Doubt, DoubtKind};
-pub use drawing::{BodyPart, BodyShape, Drawing, MeshPart, Part, Spot, Tint};
+pub use drawing::{BodyPart, BodyShape, Drawing, MeshPart, Part, PlacedShape, Spot, Tint};
 pub use format::format;
 pub use include::whole;
 pub use meshes::{MeshField, MovingMesh};

@@ -90,13 +90,16 @@ pub(crate) struct Position<'g> {
     pub(crate) mass: Option<Expr<'g>>,
 }
 
-/// A body with a shape: the word for it, and its lengths.
+/// A shape of a body: the word for it, and its lengths.
 #[derive(Clone)]
 pub(crate) struct Shaped<'g> {
+    /// The name of the body.
     pub(crate) name: String,
     pub(crate) word: &'static str,
     pub(crate) lengths: Vec<Expr<'g>>,
-    /// How it is turned in the frame of the body.
+    /// Where its centre of mass is in the frame of the body: at the origin, if nothing is said.
+    pub(crate) centre: Vec<Expr<'g>>,
+    /// How it is turned there.
     pub(crate) turn: Rotation,
 }
 

@@ -113,7 +113,7 @@ output crank.angle, crank.angle'
     assert_eq!(setup.outputs[1].value, crank.angular_rate().unwrap());
     // Each bar is drawn with its shape, and nothing else between its joints.
     let shapes = setup.drawing.parts.iter().filter_map(|part| match part {
-        Part::Body(body) => Some((body.name.as_str(), body.shape)),
+        Part::Body(body) => Some((body.name.as_str(), body.shapes[0].shape)),
         _ => None,
     });
     let rods = [("crank", 1.0), ("coupler", 2.5), ("rocker", 3.75)];
@@ -191,8 +191,7 @@ start crate at [0, 0, 0.5] holding [0.15, 0.1, 0.05] turned about [1, 0, 0] by 0
     assert!(setup.drawing.parts.contains(&Part::Spring("spring.from".into(), Spot::At([0.0, 0.0, 1.0]))));
     // The corner is on the crate, which is drawn with its shape.
     assert!(!setup.drawing.parts.contains(&Part::Rod("spring.from".into(), "crate".into())));
-    let crates =
-        |part: &Part| matches!(part, Part::Body(body) if body.shape == BodyShape::Cuboid([0.3, 0.2, 0.1]));
+    let crates = |part: &Part| matches!(part, Part::Body(body) if body.shapes[0].shape == BodyShape::Cuboid([0.3, 0.2, 0.1]));
     assert!(setup.drawing.parts.iter().any(crates));
 }
 

@@ -59,14 +59,14 @@ fn body(text: &str) -> BodyPart {
 #[test]
 fn shapes_know_their_sizes_and_how_they_lie_in_their_bodies() {
     let wheel = body("param R = 0.5\nbody wheel planar disk 2*R mass 1\n");
-    assert_eq!(wheel.shape, BodyShape::Disk(1.0));
+    assert_eq!(wheel.shapes[0].shape, BodyShape::Disk(1.0));
     assert_eq!(wheel.nodes[0].as_deref(), Some(&["wheel_ax".to_owned(), "wheel_ay".to_owned()][..]));
     assert_eq!(wheel.nodes[2], None);
     // Turned by a quarter about z, the rod along x lies along y, so that its principal axis is y in the frame and x in that of the rod.
     for turn in ["pi/2", "about [0, 0, 1] by pi/2"] {
         let rod = body(&format!("body bar planar rod 2 mass 1 turned {turn}\npoint tip on bar at [0, 1]\n"));
         let axis = rod.nodes.iter().position(Option::is_some).expect("a node");
-        assert!(rod.axes[axis][0].abs() > 1.0 - 1e-12, "{:?}", rod.axes);
+        assert!(rod.shapes[0].axes[axis][0].abs() > 1.0 - 1e-12, "{:?}", rod.shapes);
     }
     // The tip is on it, so that no line is drawn to it; a point beside it is reached by one.
     let rods = |place: &str| {
@@ -74,6 +74,32 @@ fn shapes_know_their_sizes_and_how_they_lie_in_their_bodies() {
         drawing(&text).parts.iter().filter(|part| matches!(part, Part::Rod(..))).count()
     };
     assert_eq!([rods("[0, 1]"), rods("[0, 1.1]"), rods("[1, 0]")], [0, 1, 1]);
+}
+
+#[test]
+fn bodies_of_several_shapes_are_drawn_with_all_of_them() {
+    // 0.1 at the origin and 0.7 at 0.16: the centre of mass is at 0.14.
+    let text = "body hammer rod 0.3 mass 0.1 with cuboid [0.03, 0.03, 0.1] mass 0.7 centre [0.16, 0, 0] turned about [0, 0, 1] by pi/2\n";
+    let hammer = body(text);
+    assert_eq!(
+        hammer.shapes.iter().map(|placed| placed.shape).collect::<Vec<_>>(),
+        [BodyShape::Rod(0.3), BodyShape::Cuboid([0.03, 0.03, 0.1])]
+    );
+    // The head is turned by a quarter: what is ahead in the frame of the body is to the right in its own.
+    let expected = [[-0.14, 0.0, 0.0], [0.0, -0.02, 0.0]];
+    for (placed, expected) in hammer.shapes.iter().zip(expected) {
+        assert!(placed.offset.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{placed:?}");
+    }
+    // Points on the handle and on the head need no line to them; one beside them does.
+    let rods = |place: &str| {
+        let all = drawing(&format!("{text}point tip on hammer at {place}\n"));
+        all.parts.iter().filter(|part| matches!(part, Part::Rod(..))).count()
+    };
+    assert_eq!([rods("[-0.1, 0, 0]"), rods("[0.16, 0, 0.05]"), rods("[0, 0, 0.05]")], [0, 0, 1]);
+    // What has no size is left out, and a body of nothing else is a dot.
+    assert_eq!(body("body two disk 1 mass 1 with point mass 1 centre [1, 0, 0]\n").shapes.len(), 1);
+    let none = drawing("body two point mass 1 centre [0, 1, 0] with point mass 1 centre [1, 0, 0]\n");
+    assert!(none.parts.iter().all(|part| !matches!(part, Part::Body(_))), "{none:?}");
 }
 
 #[test]

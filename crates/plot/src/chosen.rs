@@ -20,6 +20,9 @@ fn is_node(record: &Record, name: &str) -> bool {
     named && record.paths.iter().any(|path| path.name == whole) && centre("x") && centre("y")
 }
 
+/// What changes by less than this part of the largest number of its kind does not move: it is rounded.
+const STILL: f64 = 1e-14;
+
 /// Coordinates with their velocities, those that move if any does; of a port-Hamiltonian system, one state with another.
 pub(crate) fn pairs(record: &Record) -> Vec<(ColumnRef<'_>, ColumnRef<'_>)> {
     let (q, v) = (&record.coordinates, &record.velocities);
@@ -27,8 +30,18 @@ pub(crate) fn pairs(record: &Record) -> Vec<(ColumnRef<'_>, ColumnRef<'_>)> {
         return q.get(0).zip(q.get(1)).into_iter().collect();
     }
     let all: Vec<_> = telling(record).into_iter().filter_map(|i| Some((q.get(i)?, v.get(i)?))).collect();
+    let largest = |sizes: &mut dyn Iterator<Item = &f64>| {
+        sizes.filter(|x| x.is_finite()).fold(0.0_f64, |largest, x| largest.max(x.abs()))
+    };
+    let sizes = [
+        largest(&mut all.iter().flat_map(|(q, _)| q.values)),
+        largest(&mut all.iter().flat_map(|(_, v)| v.values)),
+    ];
     let moving = |(q, v): &&(ColumnRef<'_>, ColumnRef<'_>)| {
-        [q, v].iter().any(|column| column.values.iter().any(|x| *x != column.values[0]))
+        let moves = |column: &ColumnRef<'_>, size: f64| {
+            column.values.iter().any(|x| x.is_nan() || (x - column.values[0]).abs() > STILL * size)
+        };
+        moves(q, sizes[0]) || moves(v, sizes[1])
     };
     let some: Vec<_> = all.iter().filter(moving).cloned().collect();
     if some.is_empty() { all } else { some }
@@ -78,6 +91,20 @@ mod tests {
         // The first one stands still.
         let pairs: Vec<_> = pairs(&record).into_iter().map(|(q, _)| q.name).collect();
         assert_eq!(pairs, ["top_x", "top_y", "top_z", "top_dx", "bob_x", "bob_ax"]);
+
+        // What moves by its rounding only does not move, and what is very small does, beside nothing larger.
+        let noisy = |size: f64| {
+            let column = |name: &str, scale: f64| Column { name: name.to_owned(), values: vec![0.0, scale] };
+            let columns = || -> Columns { vec![column("x", 1e-18), column("y", size)].into() };
+            Record {
+                times: vec![0.0, 1.0],
+                coordinates: columns(),
+                velocities: columns(),
+                ..Record::default()
+            }
+        };
+        let shown = |size: f64| super::pairs(&noisy(size)).len();
+        assert_eq!([shown(1.0), shown(1e-17), shown(0.0)], [1, 2, 1]);
     }
 
     #[test]

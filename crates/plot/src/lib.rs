@@ -1,6 +1,6 @@
 //! Pictures of runs: plots and animations.
 //!
-//! A [`Plot`] is a figure of a record, a [`Section`] one of points where orbits pass a surface, a [`Comparison`] one of methods, [`Several`] one of what was chosen of several runs, a [`FittedPlot`] one of measurements, a [`Map`] one of
+//! A [`Plot`] is a figure of a record, a [`Section`] one of points where orbits pass a surface, a [`Comparison`] one of methods, [`Several`] one of what was chosen of several runs, a [`Portrait`] one of many orbits, a [`FittedPlot`] one of measurements, a [`Map`] one of
 //! values over a plane, [`Histograms`] of how often values occur, and [`Curves`] of errors and losses; each is written as SVG or PNG. A [`Scene`] turns a drawing and the positions of a moment into shapes of a plane, whatever they are painted on.
 
 #![forbid(unsafe_code)]
@@ -18,6 +18,7 @@ mod modes;
 mod moment;
 mod motion;
 mod paper;
+mod portrait;
 mod scene;
 mod section;
 mod several;
@@ -34,7 +35,8 @@ pub use map::Map;
 pub use modes::{MOST_MODES, ModePicture, ModesPlot};
 pub use moment::{Moment, positions_at};
 pub use motion::{Energy, Plot};
-pub use scene::{Scene, SceneError, Shape};
+pub use portrait::{Portrait, PortraitChart};
+pub use scene::{Scene, SceneError, Shape, Solid};
 pub use section::{Orbit, Section};
 pub use several::{Choice, Several};
 pub use solid::{Pigment, Relief, Speck};

@@ -10,9 +10,6 @@ use std::path::Path;
 const SLICES: usize = 1200;
 /// At most so many curves are in one chart.
 const MOST: usize = 12;
-/// A chart is so high, and a figure has two columns from so many charts on.
-const HEIGHT: f64 = 300.0;
-const TWO_COLUMNS: usize = 4;
 
 /// What is drawn: the names of columns against time, or one over another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,13 +54,8 @@ impl Several<'_> {
         if self.choices.is_empty() || self.runs.iter().all(|(_, record)| record.is_empty()) {
             return Err(PictureError::Empty);
         }
-        let panels: Vec<Panel> = self.choices.iter().map(|choice| self.panel(choice)).collect();
-        let count = if panels.len() >= TWO_COLUMNS { 2 } else { 1 };
-        let rows = panels.len().div_ceil(count);
-        let mut columns: Vec<Vec<Panel>> = (0..count).map(|_| Vec::new()).collect();
-        panels.into_iter().enumerate().for_each(|(i, panel)| columns[i / rows].push(panel));
-        let height = (HEIGHT * rows as f64).max(600.0);
-        Ok(Figure { title: self.title.to_owned(), subtitle: self.subtitle.to_owned(), columns, height })
+        let panels = self.choices.iter().map(|choice| self.panel(choice)).collect();
+        Ok(Figure::stacked(self.title, self.subtitle, panels))
     }
 
     fn panel(&self, choice: &Choice) -> Panel {

@@ -67,7 +67,7 @@ pub use overrides::{AskedEvent, Overrides};
 pub use playback::{Playback, PlaybackPlan, Snapshot};
 pub use problem::{Named, Problem};
 pub use rest::ModesTable;
-pub use run::Run;
+pub use run::{Reduced, Run};
 pub use sampling::SAMPLES;
 pub use section::{
     Fan, Level, LevelError, Lost, LostOrbit, Orbit, Points, PointsTable, Section, SectionError, SectionPlan,

@@ -3,6 +3,7 @@
 use crate::global_error::GlobalError;
 use crate::meshes::colour;
 use crate::simulation::Simulation;
+use leastaction_ensemble::{ReduceError, Values};
 use leastaction_integrate::{Crossing, Reason, Trajectory};
 use leastaction_mechanics::{EvalError, State};
 use leastaction_output::{Held, Record, RecordError};
@@ -139,6 +140,40 @@ impl Run {
             Ok((name.as_str(), value[0]))
         });
         outputs.collect()
+    }
+}
+
+/// Numbers of a whole run: `max(x')`, `mean(energy)`, `first(top)`, as [reductions](leastaction_ensemble::reduce) of ensembles have them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reduced {
+    /// The texts, with their values; NaN if there is none.
+    pub values: Vec<(String, f64)>,
+    /// How many samples counted.
+    pub samples: usize,
+}
+
+impl Simulation {
+    /// Refuses what runs cannot be reduced to, before anything is computed.
+    ///
+    /// # Errors
+    /// [`ReduceError`] if a text is no expression of the system, or there is no such event.
+    pub fn check_reduced(&self, texts: &[String]) -> Result<(), ReduceError> {
+        Values::new(&self.dynamics, &self.events, texts).map(drop)
+    }
+}
+
+impl Run {
+    /// What the samples that are recorded, and the events, come to. Those before a time, if one is given, do not count.
+    ///
+    /// # Errors
+    /// As for [`Simulation::check_reduced`].
+    pub fn reduced(&self, texts: &[String], from: Option<f64>) -> Result<Reduced, ReduceError> {
+        let mut values = Values::new(&self.simulation.dynamics, &self.simulation.events, texts)?;
+        let trajectory = self.trajectory.thinned(self.simulation.finer);
+        let backwards = self.simulation.until < self.simulation.start.t;
+        let counts = |t: &f64| from.is_none_or(|from| if backwards { *t <= from } else { *t >= from });
+        let samples = trajectory.times().iter().filter(|t| counts(t)).count();
+        Ok(Reduced { values: values.of(&trajectory, from), samples })
     }
 }
 

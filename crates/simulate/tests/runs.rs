@@ -300,3 +300,25 @@ fn errors_of_borders_fit() {
     let diagnosis = failed.diagnosis().unwrap();
     assert!(diagnosis.others.is_none() && !diagnosis.to_string().contains("collision"), "{diagnosis}");
 }
+
+/// All bounces are known: the n-th flight begins with vₙ = eⁿ sqrt(2 g h), and takes 2 vₙ/g.
+#[test]
+fn the_ball_of_the_catalog_bounces_as_it_should() {
+    let source = Source::catalog("bouncing-ball", None).unwrap();
+    let run = source.simulation(&Graph::new(), &Overrides::default()).unwrap().run().unwrap();
+    let (g, e, h, until) = (9.81_f64, 0.9_f64, 1.0_f64, 6.0);
+    let (mut t, mut speed, mut bounces) = ((2.0 * h / g).sqrt(), (2.0 * g * h).sqrt(), Vec::new());
+    while t < until {
+        bounces.push(t);
+        speed *= e;
+        t += 2.0 * speed / g;
+    }
+    let found: Vec<f64> = run.trajectory.crossings().iter().map(|crossing| crossing.t).collect();
+    assert_eq!((found.len(), bounces.len()), (11, 11));
+    for (found, known) in found.iter().zip(&bounces) {
+        assert!((found - known).abs() < 1e-12, "{found} is not {known}");
+    }
+    let (end, flown) = (run.trajectory.end(), until - bounces[10]);
+    let known = [0.5 * until, speed * flown - 0.5 * g * flown * flown];
+    assert!(end.q.iter().zip(known).all(|(q, known)| (q - known).abs() < 1e-12), "{:?} {known:?}", end.q);
+}

@@ -5,7 +5,8 @@ mod pictures;
 mod report;
 
 pub(super) use findings::Findings;
-pub(super) use report::{Report, notes};
+pub use findings::ensemble_pictures;
+pub(super) use report::{Report, about, notes};
 
 use super::Failure;
 use super::progress::Watcher;
@@ -38,6 +39,7 @@ use std::time::Instant;
                   leastaction ensemble double-pendulum --sample \"th1=grid(-3,3,400)\" --sample \"th2=grid(-3,3,400)\" --until 20 \\\n    \
                   --stop \"flip=cos(th1/2)*cos(th2/2)\" --reduce \"map(first(flip))\" --plot flips.png\n  \
                   leastaction ensemble pendulum --sample \"th=grid(0.5,2.5,5)\" --every 0.1 --reduce \"samples(th')\" --out swings.csv\n  \
+                  leastaction ensemble pendulum --sample \"th'=grid(-8,8,33)\" --until 4 --plot \"th' over th\" --plot portrait.svg\n  \
                   leastaction ensemble henon-heiles --count 1000000 --sample \"y'=normal(0,0.1)\" --reduce ends --keep study-1 --shard 1/4\n  \
                   leastaction merge study-1 study-2 study-3 study-4 --out ends.npz")]
 pub(crate) struct Ensemble {
@@ -55,10 +57,10 @@ pub(crate) struct Ensemble {
     /// Keep this result of the trajectories; may be repeated [default: stats of all coordinates]
     #[arg(long, value_name = "WHAT", allow_hyphen_values = true)]
     reduce: Vec<String>,
-    /// With --reduce samples, record a sample every DT units of time [default: about 1000 samples]
+    /// With samples that are kept or plotted, take one every DT units of time [default: about 1000 samples]
     #[arg(long, value_name = "DT", allow_hyphen_values = true, conflicts_with = "samples")]
     every: Option<f64>,
-    /// With --reduce samples, record this number of samples, besides the initial state
+    /// With samples that are kept or plotted, take this number of them, besides the initial state
     #[arg(long, value_name = "N", value_parser = number_of_samples, allow_hyphen_values = true)]
     samples: Option<u64>,
     /// Leave out samples and events before this time: what is transient
@@ -121,10 +123,11 @@ impl Ensemble {
         let mut events = problem.events();
         let asked = asked_events(&self.event, &self.stop);
         let integrator = problem.with_asked_events(integrator, &asked, &mut events).map_err(wrong)?;
-        let reduce = match self.reduce.is_empty() {
+        let mut reduce = match self.reduce.is_empty() {
             true => vec![format!("stats({})", problem.dynamics.system().coordinates().join(", "))],
             false => self.reduce.clone(),
         };
+        reduce.extend(self.findings.samples().filter(|samples| !reduce.contains(samples)));
         let integrator = match self.keeps_samples(&reduce)? {
             true => problem.with_common_samples(integrator, &overrides).map_err(wrong)?,
             false => integrator,

@@ -2,7 +2,7 @@
 
 use super::super::table;
 use super::findings::Findings;
-use leastaction::ensemble::{Finding, Overview};
+use leastaction::ensemble::{Finding, ManifestError, Overview};
 use leastaction::output::About;
 use leastaction::output::json::{cell, list, number, object, text};
 use leastaction::{Progress, Results};
@@ -145,6 +145,24 @@ pub(crate) fn notes(results: &Results) -> Vec<(String, String)> {
     [("sampled", "sample"), ("seed", "seed"), ("trajectories", "count")]
         .map(|(name, key)| (name.to_owned(), joined(key)))
         .into()
+}
+
+/// What files say of results that were kept.
+///
+/// # Errors
+/// [`ManifestError`] if they do not say what their parameters were.
+pub(crate) fn about(results: &Results) -> Result<About, ManifestError> {
+    let manifest = results.manifest();
+    let said = |key: &str| manifest.get(key).next().unwrap_or_default().to_owned();
+    Ok(About {
+        system: said("system"),
+        method: said("method"),
+        pace: said("pace"),
+        parameters: manifest.parameters()?,
+        ended: "complete".to_owned(),
+        warnings: Vec::new(),
+        notes: notes(results),
+    })
 }
 
 /// Why some trajectories failed, if any did.

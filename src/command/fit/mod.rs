@@ -12,13 +12,14 @@ use super::setting::Setting;
 use super::source::unprepared;
 use clap::Args;
 use leastaction::fit::{
-    Fit as Fitted, FitError, FittedChannel, Free, Measure, Plan, Reading, ReadingError, Recording, Restated,
-    Sheet, SheetError, UnreadError, fit_watched, recordings,
+    Fit as Fitted, FitError, FittedChannel, Free, Measure, Plan, Progress, Reading, ReadingError, Recording,
+    Restated, Sheet, SheetError, UnreadError, Watch, fit_watched, recordings,
 };
 use leastaction::output::{About, Format, check, check_apart, replace, write};
 use leastaction::plot::{FittedCurve, FittedPlot};
 use leastaction::simulate::{Overrides, Source};
 use report::Besides;
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -112,10 +113,16 @@ impl Fit {
             iterations: self.iterations as usize,
             hints: !self.no_hints,
         };
-        let watcher = Watcher::new(false)?;
-        let before = Instant::now();
-        let fit = fit_watched(&source, &recordings, &plan, &overrides, &watcher.interrupted());
-        let wall = before.elapsed();
+        let watcher = RefCell::new(Watcher::new(!self.quiet)?);
+        let (before, interrupted) = (Instant::now(), watcher.borrow().interrupted());
+        let progress = |progress: Progress| {
+            // The fit itself looks whether it is interrupted.
+            let _ = watcher.borrow_mut().tell(f64::NAN, || progress.to_string());
+        };
+        let watch = Watch { interrupted: &interrupted, progress: &progress };
+        let fit = fit_watched(&source, &recordings, &plan, &overrides, &watch);
+        let (wall, mut watcher) = (before.elapsed(), watcher.into_inner());
+        watcher.finish();
         let fit = fit.map_err(|error| match &error {
             FitError::Prepare(error) => unprepared(&source, error),
             FitError::Interrupted => Failure::interrupted(watcher.interruption(), error),

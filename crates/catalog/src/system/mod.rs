@@ -51,6 +51,8 @@ pub const ALL: &[Entry] = &[
     motion!("restricted-three-body"),
     motion!("lagrange-top"),
     motion!("rolling-coin"),
+    motion!("bicycle"),
+    motion!("bouncing-ball"),
     motion!("hanging-cloth"),
     motion!("jelly-cube"),
     motion!("cantilever"),

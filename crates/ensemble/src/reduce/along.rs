@@ -42,7 +42,7 @@ impl Course {
     const NONE: Course = Course { low: f64::NAN, high: f64::NAN, mean: f64::NAN };
 
     /// Of values at times; unknown if one of them is.
-    fn of(times: &[f64], values: &[f64]) -> Course {
+    pub(super) fn of(times: &[f64], values: &[f64]) -> Course {
         let (Some(first), Some(last)) = (times.first(), times.last()) else { return Course::NONE };
         if values.iter().any(|value| value.is_nan()) {
             return Course::NONE;

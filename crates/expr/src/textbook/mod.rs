@@ -304,6 +304,10 @@ mod tests {
         assert_eq!(line("2*x''", "-4*x").text(), "x'' = -2*x");
         assert_eq!(line("m*x''", "-k*x/2 - m*g").text(), "m*x'' = -k*x/2 - m*g");
         assert_eq!(line("-m*x''", "k*x").text(), "m*x'' = -k*x");
+        assert_eq!(line("0.1*x''", "0").text(), "x'' = 0");
+        assert_eq!(line("0.1*x''", "-0.1*g").text(), "x'' = -g");
+        assert_eq!(line("0.3*x''", "-0.3*g*x - 0.3*k").text(), "x'' = -g*x - k");
+        assert_eq!(line("0.1*x''", "-0.2*g").text(), "0.1*x'' = -0.2*g");
         assert_eq!(
             line("(m1*sin(x)^2 + m2*cos(x)^2)*th1'' - m*th2''", "0").text(),
             "(m1*sin(x)^2 + m2*cos(x)^2)*th1'' - m*th2'' = 0"

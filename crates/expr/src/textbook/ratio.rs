@@ -99,7 +99,14 @@ impl Ratio {
             }
             _ => None,
         };
-        exact.unwrap_or(Ratio::Real(self.value() * other.value()))
+        exact.unwrap_or_else(|| {
+            let product = self.value() * other.value();
+            // What is 1 but for rounding is 1, as a number over itself is.
+            match (product.abs() - 1.0).abs() <= 2.0 * f64::EPSILON {
+                true => Ratio::Exact(product.signum() as i64, 1),
+                false => Ratio::Real(product),
+            }
+        })
     }
 
     pub(super) fn inverse(self) -> Option<Ratio> {
@@ -124,13 +131,15 @@ impl Ratio {
         }
     }
 
-    /// What numerators share over what denominators share; 1 for numbers that are no fractions.
+    /// What numerators share over what denominators share. Numbers that are no fractions share what they are, if they are the same but for their sign, and else
+    /// nothing.
     pub(super) fn shared(self, other: Ratio) -> Ratio {
         match (self, other) {
             (Ratio::Exact(a, b), Ratio::Exact(c, d)) => {
                 let [n, m] = [divisor(a.into(), c.into()), divisor(b.into(), d.into())];
                 Ratio::reduced(n, m).filter(|ratio| !ratio.is_zero()).unwrap_or(Ratio::ONE)
             }
+            (a, b) if a.value().abs() == b.value().abs() => Ratio::Real(a.value().abs()),
             _ => Ratio::ONE,
         }
     }

@@ -1,23 +1,38 @@
 //! Bodies with their shapes.
 
-use crate::drawing::{BodyPart, BodyShape, Spot};
+use crate::drawing::{BodyPart, BodyShape, PlacedShape, Spot};
 use crate::reader::{Reader, Shaped, symbols_in};
 use crate::statement::{End, LinkKind};
 use leastaction_expr::Expr;
+use leastaction_mechanics::Body;
 use std::collections::{HashMap, HashSet};
 
 /// The bodies that have a shape.
 pub(super) fn body_parts(reader: &Reader<'_, '_>) -> Vec<BodyPart> {
-    reader.shaped.iter().filter_map(|shaped| part(reader, shaped)).collect()
+    // The shapes of a body were read together.
+    let bodies = reader.shaped.chunk_by(|a, b| a.name == b.name);
+    bodies.filter_map(|shapes| part(reader, shapes)).collect()
 }
 
 /// A body of this name as it is drawn, if it has a shape.
 pub(crate) fn body_part(reader: &Reader<'_, '_>, name: &str) -> Option<BodyPart> {
-    part(reader, reader.shaped.iter().find(|shaped| shaped.name == name)?)
+    part(reader, reader.shaped.chunk_by(|a, b| a.name == b.name).find(|shapes| shapes[0].name == name)?)
 }
 
-fn part<'g>(reader: &Reader<'g, '_>, shaped: &Shaped<'g>) -> Option<BodyPart> {
-    let body = reader.setup.model.body_named(&shaped.name).ok()?;
+/// The body that these are the shapes of.
+fn part<'g>(reader: &Reader<'g, '_>, shapes: &[Shaped<'g>]) -> Option<BodyPart> {
+    let body = reader.setup.model.body_named(&shapes[0].name).ok()?;
+    let mut own = body.nodes().into_iter().skip(1);
+    let nodes = body.extends().map(|has| {
+        let node = has.then(|| own.next()).flatten();
+        node.map(|node| node.iter().map(ToString::to_string).collect())
+    });
+    let shapes: Vec<_> = shapes.iter().filter_map(|shaped| placed(reader, &body, shaped)).collect();
+    (!shapes.is_empty()).then(|| BodyPart { name: body.name().to_owned(), shapes, nodes })
+}
+
+/// A shape of a body, where it is in it.
+fn placed<'g>(reader: &Reader<'g, '_>, body: &Body<'g>, shaped: &Shaped<'g>) -> Option<PlacedShape> {
     let lengths: Option<Vec<f64>> = shaped.lengths.iter().map(|&x| reader.evaluate(x).ok()).collect();
     let shape = match (shaped.word, &lengths?[..]) {
         ("rod", &[length]) => BodyShape::Rod(length),
@@ -29,15 +44,14 @@ fn part<'g>(reader: &Reader<'g, '_>, shaped: &Shaped<'g>) -> Option<BodyPart> {
         ("cone", &[radius, height]) => BodyShape::Cone { radius, height },
         _ => return None,
     };
-    let mut own = body.nodes().into_iter().skip(1);
-    let nodes = body.extends().map(|has| {
-        let node = has.then(|| own.next()).flatten();
-        node.map(|node| node.iter().map(ToString::to_string).collect())
-    });
     let turn = shaped.turn.rows();
-    let axes =
-        body.principal_axes().map(|axis| std::array::from_fn(|j| (0..3).map(|k| axis[k] * turn[k][j]).sum()));
-    Some(BodyPart { name: shaped.name.clone(), shape, nodes, axes })
+    let in_shape =
+        |u: [f64; 3]| -> [f64; 3] { std::array::from_fn(|j| (0..3).map(|k| u[k] * turn[k][j]).sum()) };
+    let mut offset = body.centre_in_frame().map(|x| -x);
+    for (to, &x) in offset.iter_mut().zip(&shaped.centre) {
+        *to += reader.evaluate(x).ok()?;
+    }
+    Some(PlacedShape { shape, offset: in_shape(offset), axes: body.principal_axes().map(in_shape) })
 }
 
 /// The spots that are points of bodies within their shapes.
@@ -77,8 +91,12 @@ pub(super) fn owned<'g>(reader: &Reader<'g, '_>, bodies: &[BodyPart]) -> Owned {
     }
     let mut own = |end: &End<'g>, spots: Vec<Spot>| {
         let Some(body) = end.body.as_deref().and_then(|name| by_name.get(name)) else { return };
-        let place = place_in_shape(reader, body, &end.point.position());
-        if place.is_some_and(|place| body.shape.contains(place)) {
+        let along = along_axes(reader, body, &end.point.position());
+        let within = |placed: &PlacedShape, along: [f64; 3]| {
+            let place = |j: usize| (0..3).map(|i| placed.axes[i][j] * along[i]).sum();
+            placed.contains(std::array::from_fn(place))
+        };
+        if along.is_some_and(|along| body.shapes.iter().any(|placed| within(placed, along))) {
             spots.into_iter().for_each(|spot| owned.add(spot, &body.name));
         }
     };
@@ -112,9 +130,8 @@ fn still<'g>(reader: &Reader<'g, '_>, end: &End<'g>) -> Option<[f64; 3]> {
     Some(at)
 }
 
-/// Where a point of a body is in the frame of its shape: where it is while the body stands at the origin with its axes along those of the world, turned
-/// to those of the shape.
-fn place_in_shape(reader: &Reader<'_, '_>, body: &BodyPart, position: &[Expr<'_>]) -> Option<[f64; 3]> {
+/// Where a point of a body is along its principal axes: where it is while the body stands at the origin with these axes along those of the world.
+fn along_axes(reader: &Reader<'_, '_>, body: &BodyPart, position: &[Expr<'_>]) -> Option<[f64; 3]> {
     let model_body = reader.setup.model.body_named(&body.name).ok()?;
     let centre: Vec<String> = model_body.nodes().first()?.iter().map(ToString::to_string).collect();
     let value = |name: &str| {
@@ -132,5 +149,5 @@ fn place_in_shape(reader: &Reader<'_, '_>, body: &BodyPart, position: &[Expr<'_>
         });
         *to = x.eval(&known.collect::<Option<Vec<_>>>()?).ok()?;
     }
-    Some(std::array::from_fn(|j| (0..3).map(|i| body.axes[i][j] * along[i]).sum()))
+    Some(along)
 }

@@ -93,16 +93,15 @@ pub(super) fn body<'g, 's>(reader: &mut Reader<'g, 's>, parser: &mut Parser<'g, 
         clauses.push(clause);
     }
     let body = add(reader, &name, span, &shapes)?;
-    // Several shapes have no picture of their own.
-    if let [(_, clauses)] = &shapes[..]
-        && let Some(shape) = clauses.iter().find(|clause| DRAWN.contains(&clause.word))
-    {
-        let turn = clauses.iter().find(|clause| clause.word == "turned").map(|clause| clause.turn);
+    for (_, clauses) in &shapes {
+        let get = |word: &str| clauses.iter().find(|clause| clause.word == word);
+        let Some(shape) = clauses.iter().find(|clause| DRAWN.contains(&clause.word)) else { continue };
         reader.shaped.push(Shaped {
             name: name.clone(),
             word: shape.word,
             lengths: shape.values.clone(),
-            turn: turn.unwrap_or(Rotation::NONE),
+            centre: get("centre").map(|clause| clause.values.clone()).unwrap_or_default(),
+            turn: get("turned").map_or(Rotation::NONE, |clause| clause.turn),
         });
     }
     declare(reader, &body, span);

@@ -21,7 +21,21 @@ pub(crate) struct Figure {
     pub(crate) height: f64,
 }
 
+/// A chart of several is so high, and a figure has two columns from so many charts on.
+const HEIGHT: f64 = 300.0;
+const TWO_COLUMNS: usize = 4;
+
 impl Figure {
+    /// Charts of one kind, one below the other, in two columns if there are more than a few.
+    pub(crate) fn stacked(title: &str, subtitle: &str, panels: Vec<Panel>) -> Figure {
+        let count = if panels.len() >= TWO_COLUMNS { 2 } else { 1 };
+        let rows = panels.len().div_ceil(count);
+        let mut columns: Vec<Vec<Panel>> = (0..count).map(|_| Vec::new()).collect();
+        panels.into_iter().enumerate().for_each(|(i, panel)| columns[i / rows].push(panel));
+        let height = (HEIGHT * rows as f64).max(600.0);
+        Figure { title: title.to_owned(), subtitle: subtitle.to_owned(), columns, height }
+    }
+
     pub(crate) fn sheet(&self) -> Sheet {
         let columns = self.columns.iter().filter(|column| !column.is_empty());
         let count = columns.clone().count().max(1);

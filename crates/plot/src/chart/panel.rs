@@ -25,6 +25,8 @@ pub(crate) struct Series {
 pub(crate) enum Style {
     /// A line with a mark at its end.
     Line,
+    /// A line of many, in a colour of its own.
+    Curve(Color),
     /// Separate points of a colour of their own, with this radius.
     Points(Color, f64),
 }
@@ -276,6 +278,9 @@ fn draw_legend(sheet: &mut Sheet, row: &[Entry], [mut x, y]: [f64; 2]) {
                     Style::Points(color, _) => {
                         sheet.marks.push(Mark::Disc { at: [x + 17.0, middle], radius: 4.0, color: *color });
                     }
+                    Style::Curve(color) => {
+                        sheet.line([[x, middle], [x + 24.0, middle]], 1.6, *color);
+                    }
                     Style::Line => {
                         sheet.line([[x, middle], [x + 24.0, middle]], 1.6, color::series(*index));
                         end_mark(sheet, [x + 12.0, middle], 4.0, *index);
@@ -353,9 +358,12 @@ fn draw_series(sheet: &mut Sheet, series: &Series, place: &impl Fn([f64; 2]) -> 
         }
         return;
     }
-    let color = color::series(series.index);
+    let (color, width) = match series.style {
+        Style::Curve(color) => (color, 0.9),
+        _ => (color::series(series.index), 1.3),
+    };
     for run in series.points.split(|p| !whole(p)).filter(|run| run.len() > 1) {
-        sheet.line(run.iter().map(|p| place(*p)).collect::<Vec<_>>(), 1.3, color);
+        sheet.line(run.iter().map(|p| place(*p)).collect::<Vec<_>>(), width, color);
     }
 }
 

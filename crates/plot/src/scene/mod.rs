@@ -1,7 +1,10 @@
 //! The parts of a drawing at a moment, as shapes of a plane.
 
+mod solids;
 #[cfg(test)]
 mod tests;
+
+pub use solids::Solid;
 
 use crate::moment::{Moment, Sampled, Wanted};
 use crate::solid::{Form, Pigment, Skin, outline};
@@ -100,7 +103,7 @@ pub struct Scene {
     trails: usize,
     /// What is seen of the meshes.
     skins: Vec<Skin>,
-    /// The bodies, in the order of their parts.
+    /// The shapes of bodies, in the order of their parts.
     forms: Vec<Form>,
     view: View,
 }
@@ -248,11 +251,11 @@ impl Scene {
         });
         let skins: Vec<_> = skins.collect::<Result<_, _>>()?;
         let forms = parts.iter().filter_map(|(part, spots)| match part {
-            Part::Body(body) => Some(Form::new(body, spots[0])),
+            Part::Body(body) => Some(Form::all(body, spots[0])),
             _ => None,
         });
         Ok(Scene {
-            forms: forms.collect(),
+            forms: forms.flatten().collect(),
             heaviest: parts.iter().map(|(part, _)| mass(part)).filter(|m| m.is_finite()).fold(0.0, f64::max),
             trails: parts.iter().filter(|(part, _)| matches!(part, Part::Trail(_))).count(),
             view: if spatial { View::gentle() } else { View::PLANE },
@@ -489,12 +492,16 @@ impl Scene {
             trails += usize::from(matches!(part, Part::Trail(_)));
             let at: Vec<_> = spots.iter().filter_map(|spot| locate(spot.position(moment.places)?)).collect();
             let shape = match (part, &at[..]) {
-                (Part::Body(_), _) => match forms.next().and_then(|form| body(form, moment, &locate)) {
-                    Some(shape) => shape,
-                    // How it is turned cannot be told.
-                    None if at.len() == 1 => Shape::Dot { at: at[0], radius: 1.0 },
-                    None => continue,
-                },
+                (Part::Body(own), _) => {
+                    let forms: Vec<&Form> = forms.by_ref().take(own.shapes.len()).collect();
+                    let seen = forms.into_iter().map(|form| body(form, moment, &locate));
+                    match seen.collect::<Option<Vec<_>>>() {
+                        Some(seen) => shapes.extend(seen),
+                        // How it is turned cannot be told.
+                        None => shapes.extend(at.first().map(|&at| Shape::Dot { at, radius: 1.0 })),
+                    }
+                    continue;
+                }
                 (Part::Rod(..), &[from, to]) => Shape::Rod([from, to]),
                 (Part::Spring(..), &[from, to]) => Shape::Spring(zigzag(from, to, AMPLITUDE * size)),
                 (Part::Dot { mass, .. }, &[at]) => Shape::Dot { at, radius: self.radius(*mass) },

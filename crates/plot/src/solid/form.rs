@@ -2,7 +2,7 @@
 
 use crate::moment::Moment;
 use crate::scene::Whereabouts;
-use leastaction_language::{BodyPart, BodyShape};
+use leastaction_language::{BodyPart, BodyShape, PlacedShape};
 use std::f64::consts::{PI, TAU};
 
 /// A circle has so many corners.
@@ -17,7 +17,7 @@ const ABOVE: f64 = 0.004;
 /// A corner of a face, and the direction in which the surface looks there.
 pub(crate) type Facet = [([f64; 3], [f64; 3]); 3];
 
-/// A body with its shape, ready to be placed at any moment.
+/// A shape of a body, ready to be placed at any moment.
 #[derive(Clone, Debug)]
 pub(crate) struct Form {
     centre: Whereabouts,
@@ -25,6 +25,8 @@ pub(crate) struct Form {
     nodes: [Option<[Option<usize>; 3]>; 3],
     names: [Option<Vec<String>>; 3],
     axes: [[f64; 3]; 3],
+    /// Its middle as seen from the centre of mass of the body.
+    offset: [f64; 3],
     /// The ends of a rod; it is drawn as a line.
     pub(crate) ends: Option<[[f64; 3]; 2]>,
     /// Points that its outline goes through, from wherever it is seen.
@@ -50,6 +52,12 @@ impl Placement {
         std::array::from_fn(|d| self.centre[d] + arm[d])
     }
 
+    /// The middle of the shape, and the images of its axes.
+    pub(crate) fn frame(&self) -> [[f64; 3]; 4] {
+        let [x, y, z] = self.axes;
+        [self.centre, x, y, z]
+    }
+
     /// Where a direction of the shape leads.
     pub(crate) fn direction(&self, u: [f64; 3]) -> [f64; 3] {
         std::array::from_fn(|d| (0..3).map(|j| u[j] * self.axes[j][d]).sum())
@@ -57,8 +65,13 @@ impl Placement {
 }
 
 impl Form {
-    pub(crate) fn new(body: &BodyPart, centre: Whereabouts) -> Form {
-        let shape = body.shape;
+    /// The shapes of a body, whose centre of mass is there.
+    pub(crate) fn all(body: &BodyPart, centre: Whereabouts) -> impl Iterator<Item = Form> {
+        body.shapes.iter().map(move |placed| Form::new(body, placed, centre))
+    }
+
+    fn new(body: &BodyPart, placed: &PlacedShape, centre: Whereabouts) -> Form {
+        let shape = placed.shape;
         let ends = match shape {
             BodyShape::Rod(length) => Some([-0.5, 0.5].map(|side| [side * length, 0.0, 0.0])),
             _ => None,
@@ -67,7 +80,8 @@ impl Form {
             centre,
             nodes: [None; 3],
             names: body.nodes.clone(),
-            axes: body.axes,
+            axes: placed.axes,
+            offset: placed.offset,
             ends,
             corners: corners(shape),
             marks: marks(shape),
@@ -103,7 +117,8 @@ impl Form {
         let turned = std::array::from_fn(|j| {
             std::array::from_fn(|d| (0..3).map(|i| self.axes[i][j] * axes[i][d]).sum())
         });
-        let placement = Placement { centre, axes: turned };
+        let body = Placement { centre, axes: turned };
+        let placement = Placement { centre: body.point(self.offset), axes: turned };
         placement.point([1.0; 3]).iter().all(|x| x.is_finite()).then_some(placement)
     }
 }
@@ -318,7 +333,7 @@ mod tests {
     use super::{Form, box_corners, faces, outline};
     use crate::moment::Moment;
     use crate::scene::Whereabouts;
-    use leastaction_language::{BodyPart, BodyShape};
+    use leastaction_language::{BodyPart, BodyShape, PlacedShape};
 
     const SHAPES: [BodyShape; 6] = [
         BodyShape::Disk(2.0),
@@ -365,13 +380,18 @@ mod tests {
     fn bodies_are_where_their_nodes_say() {
         // A plate that stands at (1, 2, 3), its x axis along y and its y axis along z.
         let names = |node: char| Some(["x", "y", "z"].map(|axis| format!("p_{node}{axis}")).to_vec());
-        let part = BodyPart {
-            name: "p".to_owned(),
+        let placed = |offset: [f64; 3]| PlacedShape {
             shape: BodyShape::Plate([2.0, 4.0]),
-            nodes: [names('a'), names('b'), None],
+            offset,
             axes: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
         };
-        let mut form = Form::new(&part, Whereabouts::Moving(0, 3));
+        let part = BodyPart {
+            name: "p".to_owned(),
+            shapes: vec![placed([0.0; 3]), placed([0.0, 0.5, 0.0])],
+            nodes: [names('a'), names('b'), None],
+        };
+        let mut forms: Vec<Form> = Form::all(&part, Whereabouts::Moving(0, 3)).collect();
+        let form = &mut forms[0];
         let all = ["p_ax", "p_ay", "p_az", "p_bx", "p_by", "p_bz"];
         let coordinates = [1.0, 3.0, 3.0, 1.0, 2.0, 4.0];
         let places = [1.0, 2.0, 3.0];
@@ -381,5 +401,9 @@ mod tests {
         let placement = form.placement(&moment).expect("a place");
         assert_eq!(placement.point([1.0, 2.0, 0.0]), [1.0, 3.0, 5.0]);
         assert_eq!(placement.direction([0.0, 0.0, 1.0]), [1.0, 0.0, 0.0]);
+        // The other shape is half a length farther along the y axis of the body, which is that of z.
+        forms[1].find_nodes(&|name| all.iter().position(|other| *other == name));
+        let other = forms[1].placement(&moment).expect("a place");
+        assert_eq!(other.point([1.0, 2.0, 0.0]), [1.0, 3.0, 5.5]);
     }
 }
