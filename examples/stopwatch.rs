@@ -19,7 +19,7 @@
 
 use leastaction::field::{Mesh, shipped};
 use leastaction::integrate::{Ensemble, Launch};
-use leastaction::learn::architecture::{Architecture, Chnn, Structure};
+use leastaction::learn::architecture::{Architecture, Structure, chnn};
 use leastaction::learn::train::{AdamW, AdamWOptions};
 use leastaction::learn::{Chunks, Loss, Objective, Predictor, step};
 use leastaction::mechanics::ElementsEvaluator;
@@ -131,7 +131,7 @@ fn learn(model: &str, units: usize, threads: usize, files: &[&str], budget: f64)
     };
     let (graph, before) = (Graph::new(), Instant::now());
     let setup = Source::file(model)?.setup(&graph, &[])?;
-    let chnn = Chnn::new(Structure::of(&setup.model)?, &[units; 3], Activation::Tanh)?;
+    let chnn = chnn(Structure::of(&setup.model)?, &[units; 3], Activation::Tanh)?;
     let predictor = Predictor::new(&chnn, step::three_eighths, 1)?;
     let mut objective = Objective::<f32>::new(&predictor, Loss::Absolute, dt.parse()?, threads);
     let (count, dimension, samples) = (chnn.layout().len(), chnn.dimension(), samples.parse()?);
